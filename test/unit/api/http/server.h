@@ -21,7 +21,7 @@
 
 #include "api/http/http.h"
 #include "api/http/request.h"
-#include "test/unit/support/tests.h"
+#include "test/unit/support/says.h"
 
 #define WAITERS_MAX 16
 
@@ -228,6 +228,22 @@ static inline void world_close(struct world *w)
     world_free(w);
 }
 
+/* The world of SERVER_TEST(): services may refer to it. */
+static struct world world;
+
+static inline struct world *world_of(const struct served *services, size_t n)
+{
+    world_open(&world, services, n);
+    return &world;
+}
+
+#define N_SERVED(...) (sizeof((const struct served[]){__VA_ARGS__}) / sizeof(struct served))
+
+/* A test of the world `w`, whose server has these services: {&service, deps, hosts}, ... */
+#define SERVER_TEST(name, ...)                                                                     \
+    TEST_WITH(name, struct world *, w,                                                             \
+              world_of((const struct served[]){__VA_ARGS__}, N_SERVED(__VA_ARGS__)), world_close)
+
 /* Turns the loop until the client's thread has ended. */
 static inline void run_with(struct world *w, void *(*client)(void *), void *ctx)
 {
@@ -318,6 +334,64 @@ static inline void client_read(struct client *c, char *out, size_t size, bool to
         n += (size_t)got;
         out[n] = '\0';
     }
+}
+
+/* --- a client that sends one text and reads the reply ------------------------------------------
+ */
+
+struct talk {
+    struct world *w;
+    const char *text;
+    bool plain;      /* HTTP without TLS */
+    bool to_the_end; /* reads until the server hangs up, not just one reply */
+    bool stay;       /* leaves the connection open */
+    struct client c;
+    char got[8192];
+};
+
+static inline void *talk(void *ctx)
+{
+    struct talk *t = ctx;
+    if (t->plain)
+        client_open_plain(&t->c, t->w->port);
+    else
+        client_open(&t->c, t->w->port);
+    client_send(&t->c, t->text, strlen(t->text));
+    client_read(&t->c, t->got, sizeof t->got, t->to_the_end);
+    if (!t->stay)
+        client_close(&t->c);
+    uv_async_send(&t->w->client_done);
+    return NULL;
+}
+
+/* The reply to this text; it stays until the next call. */
+static inline const char *once_by(struct world *w, bool plain, const char *text)
+{
+    static struct talk t;
+    t = (struct talk){.w = w, .text = text, .plain = plain};
+    run_with(w, talk, &t);
+    return t.got;
+}
+
+static inline const char *once(struct world *w, const char *text)
+{
+    return once_by(w, false, text);
+}
+
+/* A request without a body, for "METHOD TARGET", is answered with these words. */
+static inline void expect_by(struct world *w, bool plain, const char *line, const char *host,
+                             const char *words)
+{
+    char text[4096];
+    snprintf(text, sizeof text, "%s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\n\r\n", line, host);
+    const char *got = once_by(w, plain, text);
+    if (!strstr(got, words))
+        fail_msg("%s at %s: '%s' is not in: %s", line, host, words, got);
+}
+
+static inline void expect_at(struct world *w, const char *line, const char *host, const char *words)
+{
+    expect_by(w, false, line, host, words);
 }
 
 #endif

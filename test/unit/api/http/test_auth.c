@@ -91,15 +91,21 @@ static const struct service graph = {.name = "graph",
                                      .versions = VERSIONS_NONE,
                                      .may = auth_check,
                                      .audiences = AUDIENCE_GRAPH};
-static const struct served services[] = {
-    {&manager, NULL, NULL}, {&store, NULL, NULL}, {&vault, NULL, NULL}, {&graph, NULL, NULL}};
+#define SERVICES                                                                                   \
+    {&manager, NULL, NULL}, {&store, NULL, NULL}, {&vault, NULL, NULL},                            \
+    {                                                                                              \
+        &graph, NULL, NULL                                                                         \
+    }
 /* With hosts of their own, of which a suffix is the site's. */
 static const char *const batch_hosts[] = {"*.*.batch.localhost", "*.*.work.site", NULL};
-static const struct served hosted[] = {{&manager, NULL, NULL}, {&batch, NULL, batch_hosts}};
+#define HOSTED                                                                                     \
+    {&manager, NULL, NULL},                                                                        \
+    {                                                                                              \
+        &batch, NULL, batch_hosts                                                                  \
+    }
 
 /* --- the client ------------------------------------------------------------------------------- */
 
-static struct world world;
 static char reply[4000];
 
 static const char *get_at(struct client *c, const char *host, const char *path, const char *token)
@@ -124,17 +130,22 @@ static bool has_status(int status)
     return atoi(reply + strlen("HTTP/1.1 ")) == status;
 }
 
-/* A token for an audience; "": none is given. `%d` in it becomes the port. */
+/* The text with the server's port in the place of "PORT". */
+static void with_port(const char *text, char out[200])
+{
+    const char *port = strstr(text, "PORT");
+    if (port)
+        (void)snprintf(out, 200, "%.*s%d%s", (int)(port - text), text, world.port, port + 4);
+    else
+        (void)snprintf(out, 200, "%s", text);
+}
+
+/* A token for an audience, in which PORT becomes the port; "": none is given. */
 static void token_for(struct client *c, const char *audience, char out[1000])
 {
-    char with_port[200], path[300];
-    const char *port = strstr(audience, "PORT");
-    if (port)
-        (void)snprintf(with_port, sizeof with_port, "%.*s%d%s", (int)(port - audience), audience,
-                       world.port, port + 4);
-    else
-        (void)snprintf(with_port, sizeof with_port, "%s", audience);
-    (void)snprintf(path, sizeof path, "/login?who=ada&for=%s", with_port);
+    char resource[200], path[300];
+    with_port(audience, resource);
+    (void)snprintf(path, sizeof path, "/login?who=ada&for=%s", resource);
     const char *token = get(c, path, NULL);
     (void)snprintf(out, 1000, "%s", has_status(200) ? token : "");
 }
@@ -189,11 +200,9 @@ static void *ask_all(void *ctx)
     return NULL;
 }
 
-TEST(each_service_takes_the_tokens_for_it)
+SERVER_TEST(each_service_takes_the_tokens_for_it, SERVICES)
 {
-    world_open(&world, services, 4);
-    run_with(&world, ask_all, NULL);
-    world_close(&world);
+    run_with(w, ask_all, NULL);
 }
 
 /* What a token is for is the same at each host, whichever is asked first. */
@@ -216,15 +225,6 @@ static const struct {
     {"localhost:PORT", "https://work.site", "12"},
     {"localhost:PORT", "https://three.eastus.batch.localhost", "-"},
 };
-
-static void with_port(const char *text, char out[200])
-{
-    const char *port = strstr(text, "PORT");
-    if (port)
-        (void)snprintf(out, 200, "%.*s%d%s", (int)(port - text), text, world.port, port + 4);
-    else
-        (void)snprintf(out, 200, "%s", text);
-}
 
 static void *ask_at_hosts(void *ctx)
 {
@@ -262,11 +262,9 @@ static void *ask_at_hosts(void *ctx)
     return NULL;
 }
 
-TEST(a_token_is_for_the_same_at_each_host)
+SERVER_TEST(a_token_is_for_the_same_at_each_host, HOSTED)
 {
-    world_open(&world, hosted, 2);
-    run_with(&world, ask_at_hosts, NULL);
-    world_close(&world);
+    run_with(w, ask_at_hosts, NULL);
 }
 
 static void *be_challenged(void *ctx)
@@ -287,11 +285,9 @@ static void *be_challenged(void *ctx)
     return NULL;
 }
 
-TEST(a_service_says_where_its_tokens_are)
+SERVER_TEST(a_service_says_where_its_tokens_are, SERVICES)
 {
-    world_open(&world, services, 4);
-    run_with(&world, be_challenged, NULL);
-    world_close(&world);
+    run_with(w, be_challenged, NULL);
 }
 
 /* The remembered token stays good until the directory's owner says that its owner is gone. */
@@ -316,9 +312,7 @@ static void *be_removed(void *ctx)
     return NULL;
 }
 
-TEST(a_removed_owner_ends_the_tokens)
+SERVER_TEST(a_removed_owner_ends_the_tokens, SERVICES)
 {
-    world_open(&world, services, 4);
-    run_with(&world, be_removed, NULL);
-    world_close(&world);
+    run_with(w, be_removed, NULL);
 }

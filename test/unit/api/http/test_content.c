@@ -57,8 +57,7 @@ ARENA_TEST(what_is_no_form_of_texts_is_refused)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(form_of(a, cases[i].text, cases[i].n, &f, &e), -1);
         assert_int_equal(e.code, ERR_INVALID_CONTENT);
-        if (!strstr(e.msg, cases[i].says))
-            fail_msg("'%s' is not in: %s", cases[i].says, e.msg);
+        assert_says(e.msg, cases[i].says);
     }
 }
 
@@ -135,8 +134,7 @@ ARENA_TEST(what_is_no_plain_xml_is_refused)
         assert_int_equal(xml_of(a, cases[i].text, strlen(cases[i].text), &root, &e), -1);
         assert_int_equal(e.code, ERR_INVALID_CONTENT);
         assert_null(root);
-        if (!strstr(e.msg, cases[i].says))
-            fail_msg("'%s' is not in: %s", cases[i].says, e.msg);
+        assert_says(e.msg, cases[i].says);
     }
     assert_int_equal(xml_of(a, "<a>\0</a>", 8, &root, &e), -1);
 }
@@ -250,95 +248,58 @@ static const struct service bodies = {.name = "bodies",
                                       .versions = VERSIONS_NONE,
                                       .body_max = 4096};
 
-struct post {
-    struct world *w;
-    const char *path, *before, *after; /* the body, and between them `fill` blanks */
-    size_t fill;
-    char got[4096];
-};
-
-static void *post(void *ctx)
+/* The reply to this body, which goes. */
+static const char *post(struct world *w, const char *path, struct strbuf *body)
 {
-    struct post *p = ctx;
-    struct client c;
+    struct strbuf text = STRBUF_INIT;
+    strbuf_printf(&text, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n", path,
+                  body->len);
+    strbuf_puts(&text, body->s);
+    const char *got = once(w, text.s);
+    strbuf_free(&text);
+    strbuf_free(body);
+    return got;
+}
+
+/* The body is `before`, so many blanks, and `after`. */
+static void expect_filled(struct world *w, const char *path, const char *before, size_t fill,
+                          const char *after, const char *status, const char *words)
+{
     struct strbuf b = STRBUF_INIT;
-    strbuf_printf(&b, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n%s",
-                  p->path, strlen(p->before) + p->fill + strlen(p->after), p->before);
-    for (size_t i = 0; i < p->fill; i++)
+    strbuf_puts(&b, before);
+    for (size_t i = 0; i < fill; i++)
         strbuf_putc(&b, ' ');
-    strbuf_puts(&b, p->after);
-    client_open(&c, p->w->port);
-    client_send(&c, b.s, b.len);
-    client_read(&c, p->got, sizeof p->got, false);
-    client_close(&c);
-    strbuf_free(&b);
-    uv_async_send(&p->w->client_done);
-    return NULL;
+    strbuf_puts(&b, after);
+    const char *got = post(w, path, &b);
+    if (strncmp(got, "HTTP/1.1 ", 9) != 0 || strncmp(got + 9, status, 3) != 0 ||
+        !strstr(got, words))
+        fail_msg("%s: not %s with '%s': %s", path, status, words, got);
 }
 
-static void expect(struct world *w, struct post p, const char *status, const char *words)
+static void expect(struct world *w, const char *path, const char *body, const char *status,
+                   const char *words)
 {
-    p.w = w;
-    run_with(w, post, &p);
-    if (strncmp(p.got, "HTTP/1.1 ", 9) != 0 || strncmp(p.got + 9, status, 3) != 0 ||
-        !strstr(p.got, words))
-        fail_msg("%s: not %s with '%s': %s", p.path, status, words, p.got);
+    expect_filled(w, path, body, 0, "", status, words);
 }
 
-/* A body of so many elements takes several turns: what it is answered is as ever. */
-struct crowd {
-    struct world *w;
-    const char *path;
-    int n;
-    const char *end;
-    char got[4096];
-};
-
-static void *post_crowd(void *ctx)
-{
-    struct crowd *d = ctx;
-    struct client c;
-    struct strbuf b = STRBUF_INIT, head = STRBUF_INIT;
-    strbuf_puts(&b, "<a>");
-    for (int i = 0; i < d->n; i++)
-        strbuf_puts(&b, "<b/>");
-    strbuf_puts(&b, d->end);
-    strbuf_printf(&head, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n",
-                  d->path, b.len);
-    client_open(&c, d->w->port);
-    client_send(&c, head.s, head.len);
-    client_send(&c, b.s, b.len);
-    client_read(&c, d->got, sizeof d->got, false);
-    client_close(&c);
-    strbuf_free(&b);
-    strbuf_free(&head);
-    uv_async_send(&d->w->client_done);
-    return NULL;
-}
-
+/* A body of so many elements takes several turns: its reply is as for a short one. */
 static const char *crowd(struct world *w, const char *path, const char *end)
 {
-    static struct crowd d;
-    d = (struct crowd){.w = w, .path = path, .n = XML_ELEMENTS_MAX - 2, .end = end};
-    run_with(w, post_crowd, &d);
-    return d.got;
+    struct strbuf b = STRBUF_INIT;
+    strbuf_puts(&b, "<a>");
+    for (int i = 0; i < XML_ELEMENTS_MAX - 2; i++)
+        strbuf_puts(&b, "<b/>");
+    strbuf_puts(&b, end);
+    return post(w, path, &b);
 }
 
-TEST(a_body_that_takes_several_turns_is_answered_as_ever)
+SERVER_TEST(a_body_that_takes_several_turns_is_answered_as_ever, {&bodies, NULL, NULL})
 {
     static const char *const paths[] = {"/crowd", "/later"};
-    struct world w;
-    const struct served served = {&bodies, NULL, NULL};
-    world_open(&w, &served, 1);
     for (int i = 0; i < 2; i++) {
-        const char *got = crowd(&w, paths[i], "<name>the last</name></a>");
-        if (!strstr(got, "HTTP/1.1 200") || !strstr(got, "the last"))
-            fail_msg("%s: %s", paths[i], got);
-        got = crowd(&w, paths[i], "</b>");
-        if (!strstr(got, "HTTP/1.1 400") || !strstr(got, "mismatched tag"))
-            fail_msg("%s: %s", paths[i], got);
+        assert_says(crowd(w, paths[i], "<name>the last</name></a>"), "HTTP/1.1 200", "the last");
+        assert_says(crowd(w, paths[i], "</b>"), "HTTP/1.1 400", "mismatched tag");
     }
-    world_close(&w);
 }
 
 /* A turn takes a few of these, by the clock. */
@@ -366,42 +327,22 @@ ARENA_TEST(xml_is_read_in_pieces)
     strbuf_free(&b);
 }
 
-TEST(a_row_says_what_its_body_is)
+SERVER_TEST(a_row_says_what_its_body_is, {&bodies, NULL, NULL})
 {
-    const struct served served[] = {{&bodies, NULL, NULL}};
-    struct world w;
-    world_open(&w, served, 1);
-    expect(&w, (struct post){.path = "/form", .before = "name=a+form", .after = ""}, "200",
-           "\r\n\r\na form");
-    expect(&w, (struct post){.path = "/form", .before = "", .after = ""}, "200", "(none)");
-    expect(&w, (struct post){.path = "/form", .before = "name=%FF", .after = ""}, "400",
-           "InvalidRequestContent");
-    expect(&w, (struct post){.path = "/large", .before = "<x><name>xml</name></x>", .after = ""},
-           "200", "\r\n\r\nxml");
-    expect(&w, (struct post){.path = "/large", .before = "name=x", .after = ""}, "400",
-           "not valid XML");
-    expect(&w, (struct post){.path = "/large", .before = "", .after = ""}, "400",
-           "an XML document is expected");
-    expect(&w, (struct post){.path = "/none", .before = "whatever", .after = ""}, "200", "");
-    world_close(&w);
+    expect(w, "/form", "name=a+form", "200", "\r\n\r\na form");
+    expect(w, "/form", "", "200", "(none)");
+    expect(w, "/form", "name=%FF", "400", "InvalidRequestContent");
+    expect(w, "/large", "<x><name>xml</name></x>", "200", "\r\n\r\nxml");
+    expect(w, "/large", "name=x", "400", "not valid XML");
+    expect(w, "/large", "", "400", "an XML document is expected");
+    expect(w, "/none", "whatever", "200", "");
 }
 
-TEST(a_row_says_how_large_its_body_may_be)
+SERVER_TEST(a_row_says_how_large_its_body_may_be, {&bodies, NULL, NULL})
 {
-    const struct served served[] = {{&bodies, NULL, NULL}};
-    struct world w;
-    world_open(&w, served, 1);
-    expect(&w, (struct post){.path = "/form", .before = "name=", .fill = 4091, .after = ""}, "200",
-           "");
-    expect(&w, (struct post){.path = "/form", .before = "name=", .fill = 4092, .after = ""}, "413",
-           "larger than 4096 bytes");
-    expect(&w, (struct post){.path = "/small", .before = "name=", .fill = 1020, .after = ""}, "413",
-           "larger than 1024 bytes");
-    expect(&w,
-           (struct post){
-               .path = "/large", .before = "<x>", .fill = 60000, .after = "<name>far</name></x>"},
-           "200", "\r\n\r\nfar");
-    expect(&w, (struct post){.path = "/large", .before = "<x>", .fill = 65536, .after = "</x>"},
-           "413", "larger than 65536 bytes");
-    world_close(&w);
+    expect_filled(w, "/form", "name=", 4091, "", "200", "");
+    expect_filled(w, "/form", "name=", 4092, "", "413", "larger than 4096 bytes");
+    expect_filled(w, "/small", "name=", 1020, "", "413", "larger than 1024 bytes");
+    expect_filled(w, "/large", "<x>", 60000, "<name>far</name></x>", "200", "\r\n\r\nfar");
+    expect_filled(w, "/large", "<x>", 65536, "</x>", "413", "larger than 65536 bytes");
 }

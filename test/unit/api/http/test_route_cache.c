@@ -62,123 +62,81 @@ static const struct service vault = {.name = "vault",
                                      .routes = vaulted,
                                      .n_routes = 1};
 
-struct talk {
-    struct world *w;
-    const char *text;
-    char got[8192];
-};
-
-static void *talk(void *ctx)
-{
-    struct talk *t = ctx;
-    struct client c;
-    client_open(&c, t->w->port);
-    client_send(&c, t->text, strlen(t->text));
-    client_read(&c, t->got, sizeof t->got, false);
-    client_close(&c);
-    uv_async_send(&t->w->client_done);
-    return NULL;
-}
-
-static void expect(struct world *w, const char *line, const char *host, const char *words)
-{
-    static struct talk t;
-    char text[4096];
-    snprintf(text, sizeof text, "%s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\n\r\n", line, host);
-    t = (struct talk){.w = w, .text = text};
-    run_with(w, talk, &t);
-    if (!strstr(t.got, words))
-        fail_msg("%s: '%s' is not in: %s", line, words, t.got);
-}
-
-static void open_world(struct world *w)
+static struct world *new_world(void)
 {
     static const struct served served[] = {{&service, NULL, NULL}, {&vault, NULL, vault_hosts}};
     asked_who = 0;
     closed = false;
-    world_open(w, served, 2);
+    return world_of(served, 2);
 }
 
-TEST(the_same_words_find_the_same_way)
+#define CACHE_TEST(name) TEST_WITH(name, struct world *, w, new_world(), world_close)
+
+CACHE_TEST(the_same_words_find_the_same_way)
 {
-    struct world w;
-    open_world(&w);
     const char *line = "GET /things/a%62?api-version=2";
-    expect(&w, line, "h", "New ab version=2/2 filter=- time=1.");
-    expect(&w, line, "h", "New ab version=2/2 filter=- time=2.");
-    expect(&w, line, "h", "New ab version=2/2 filter=- time=3.");
-    world_close(&w);
+    expect_at(w, line, "h", "New ab version=2/2 filter=- time=1.");
+    expect_at(w, line, "h", "New ab version=2/2 filter=- time=2.");
+    expect_at(w, line, "h", "New ab version=2/2 filter=- time=3.");
 }
 
-TEST(other_words_do_not)
+CACHE_TEST(other_words_do_not)
 {
-    struct world w;
-    open_world(&w);
-    expect(&w, "GET /things/ab?api-version=2", "h", "New ab version=2/2 filter=- time=1.");
-    expect(&w, "GET /things/a%62?api-version=2", "h", "New ab version=2/2 filter=- time=1.");
-    expect(&w, "GET /things/ab?api-version=1", "h", "Old ab version=1/1 filter=- time=1.");
-    expect(&w, "GET /things/ab?api-version=2&filter=x", "h", "filter=x time=1.");
-    expect(&w, "GET /things/ab?filter=x&api-version=2", "h", "filter=x time=1.");
-    expect(&w, "GET /things/ab?api-version=2&filter", "h", "filter= time=1.");
-    expect(&w, "GET /things/ab?api-version=2", "vault.test", "Vault ab version=2/2");
-    expect(&w, "GET /things/ab?api-version=2", "h", "New ab version=2/2");
-    expect(&w, "PUT /things/ab?api-version=2", "h", "Put ab version=2/2 filter=- time=-1.");
-    expect(&w, "PUT /things/ab?api-version=2", "h", "Put ab version=2/2 filter=- time=-1.");
-    expect(&w, "GET /things/ab?api-version=3", "h", "HTTP/1.1 400");
-    expect(&w, "GET /things/ab", "h", "HTTP/1.1 400");
-    expect(&w, "GET /tail/ab/c?api-version=2", "h", "Tail ab/c version=2/2 filter=- time=-1.");
-    world_close(&w);
+    expect_at(w, "GET /things/ab?api-version=2", "h", "New ab version=2/2 filter=- time=1.");
+    expect_at(w, "GET /things/a%62?api-version=2", "h", "New ab version=2/2 filter=- time=1.");
+    expect_at(w, "GET /things/ab?api-version=1", "h", "Old ab version=1/1 filter=- time=1.");
+    expect_at(w, "GET /things/ab?api-version=2&filter=x", "h", "filter=x time=1.");
+    expect_at(w, "GET /things/ab?filter=x&api-version=2", "h", "filter=x time=1.");
+    expect_at(w, "GET /things/ab?api-version=2&filter", "h", "filter= time=1.");
+    expect_at(w, "GET /things/ab?api-version=2", "vault.test", "Vault ab version=2/2");
+    expect_at(w, "GET /things/ab?api-version=2", "h", "New ab version=2/2");
+    expect_at(w, "PUT /things/ab?api-version=2", "h", "Put ab version=2/2 filter=- time=-1.");
+    expect_at(w, "PUT /things/ab?api-version=2", "h", "Put ab version=2/2 filter=- time=-1.");
+    expect_at(w, "GET /things/ab?api-version=3", "h", "HTTP/1.1 400");
+    expect_at(w, "GET /things/ab", "h", "HTTP/1.1 400");
+    expect_at(w, "GET /tail/ab/c?api-version=2", "h", "Tail ab/c version=2/2 filter=- time=-1.");
 }
 
-TEST(the_hosts_account_is_found_again)
+CACHE_TEST(the_hosts_account_is_found_again)
 {
-    struct world w;
     const char *line = "GET /things/ab?api-version=2";
-    open_world(&w);
     for (int time = 1; time <= 3; time++) {
         char words[80];
         snprintf(words, sizeof words, "Vault acct version=2/2 filter=- time=%d.", time);
-        expect(&w, line, "Acct.vault.test", words);
+        expect_at(w, line, "Acct.vault.test", words);
     }
-    expect(&w, line, "other.vault.test", "Vault other version=2/2 filter=- time=1.");
-    world_close(&w);
+    expect_at(w, line, "other.vault.test", "Vault other version=2/2 filter=- time=1.");
 }
 
-TEST(who_asks_is_looked_at_each_time)
+CACHE_TEST(who_asks_is_looked_at_each_time)
 {
-    struct world w;
-    open_world(&w);
     const char *line = "GET /things/ab?api-version=2";
-    expect(&w, line, "h", "HTTP/1.1 200");
-    expect(&w, line, "h", "HTTP/1.1 200");
+    expect_at(w, line, "h", "HTTP/1.1 200");
+    expect_at(w, line, "h", "HTTP/1.1 200");
     assert_int_equal(asked_who, 2);
     closed = true;
-    expect(&w, line, "h", "HTTP/1.1 401");
+    expect_at(w, line, "h", "HTTP/1.1 401");
     /* And whom nobody lets in leaves nothing behind. */
-    expect(&w, "GET /things/stranger?api-version=2", "h", "HTTP/1.1 401");
+    expect_at(w, "GET /things/stranger?api-version=2", "h", "HTTP/1.1 401");
     closed = false;
-    expect(&w, "GET /things/stranger?api-version=2", "h", "time=1.");
+    expect_at(w, "GET /things/stranger?api-version=2", "h", "time=1.");
     assert_int_equal(asked_who, 5);
-    world_close(&w);
 }
 
-TEST(long_words_and_many_ways_are_served_too)
+CACHE_TEST(long_words_and_many_ways_are_served_too)
 {
-    struct world w;
-    open_world(&w);
     char line[3000], name[2001];
     memset(name, 'n', 2000);
     name[2000] = '\0';
     snprintf(line, sizeof line, "GET /things/%s?api-version=2", name);
-    expect(&w, line, "h", "time=-1.");
-    expect(&w, "GET /things/a?api-version=2&a=1&b=2&c=3&d=4", "h", "time=1.");
+    expect_at(w, line, "h", "time=-1.");
+    expect_at(w, "GET /things/a?api-version=2&a=1&b=2&c=3&d=4", "h", "time=1.");
     snprintf(line, sizeof line, "GET /things/a?api-version=2&filter=%s", name);
-    expect(&w, line, "h", "New a version=2/2");
+    expect_at(w, line, "h", "New a version=2/2");
     for (int i = 0; i < 40; i++) {
         snprintf(line, sizeof line, "GET /things/n%d?api-version=2", i);
         char words[40];
         snprintf(words, sizeof words, "New n%d version=2/2", i);
-        expect(&w, line, "h", words);
+        expect_at(w, line, "h", words);
     }
-    world_close(&w);
 }

@@ -153,72 +153,26 @@ static const struct service writes = {.name = "writes", .body_max = 1000, ROUTES
 static const struct service closed = {
     .name = "closed", .may = nobody, .body_max = 1000, ROUTES(changes)};
 
-/* --- a client that sends one text and reads so many replies --------------------------------- */
-
-struct talk {
-    struct world *w;
-    const char *text;
-    bool to_the_end; /* reads until the server hangs up, not just one reply */
-    bool stay;
-    struct client c; /* open where it stays */
-    char got[8192];
-};
-
-static void *talk(void *ctx)
-{
-    struct talk *t = ctx;
-    client_open(&t->c, t->w->port);
-    client_send(&t->c, t->text, strlen(t->text));
-    client_read(&t->c, t->got, sizeof t->got, t->to_the_end);
-    if (!t->stay)
-        client_close(&t->c);
-    uv_async_send(&t->w->client_done);
-    return NULL;
-}
-
-static const char *once(struct world *w, const char *text)
-{
-    static struct talk t;
-    t = (struct talk){.w = w, .text = text};
-    run_with(w, talk, &t);
-    return t.got;
-}
-
-static void expect(struct world *w, const char *text, const char *words)
-{
-    const char *got = once(w, text);
-    if (!strstr(got, words))
-        fail_msg("'%s' is not in: %s", words, got);
-}
-
 /* --- tests ---------------------------------------------------------------------------------- */
 
 #define HEAD(line, host) line " HTTP/1.1\r\nHost: " host "\r\n"
 
-TEST(a_service_says_and_renders_its_own_errors)
+SERVER_TEST(a_service_says_and_renders_its_own_errors, {&queue, NULL, NULL})
 {
-    const struct served served[] = {{&queue, NULL, NULL}};
-    struct world w;
-    world_open(&w, served, 1);
-    const char *got = once(&w, HEAD("PUT /x", "localhost") "\r\n");
+    const char *got = once(w, HEAD("PUT /x", "localhost") "\r\n");
     assert_says(got, "HTTP/1.1 507 ", "x-error: QueueFull\r\n", "Retry-After: 1\r\n",
                 "\r\n\r\nthe queue is full");
-    got = once(&w, HEAD("GET /x", "localhost") "\r\n");
+    got = once(w, HEAD("GET /x", "localhost") "\r\n");
     assert_says(got, "x-error: MethodNotAllowed\r\n");
-    world_close(&w);
 }
 
-TEST(a_handler_that_holds_others_up_is_counted_piece_by_piece)
+SERVER_TEST(a_handler_that_holds_others_up_is_counted_piece_by_piece, {&takes_long, "quick", NULL})
 {
-    const struct served served[] = {{&takes_long, "quick", NULL}};
-    struct world w;
-    world_open(&w, served, 1);
-    expect(&w, HEAD("GET /quick", "localhost") "\r\n", "HTTP/1.1 200");
-    expect(&w, HEAD("GET /slow", "localhost") "\r\n", "HTTP/1.1 200");
-    struct api_counters c = api_counters(w.api);
+    assert_says(once(w, HEAD("GET /quick", "localhost") "\r\n"), "HTTP/1.1 200");
+    assert_says(once(w, HEAD("GET /slow", "localhost") "\r\n"), "HTTP/1.1 200");
+    struct api_counters c = api_counters(w->api);
     assert_int_equal(c.slow, 2);
     assert_true(c.longest_us >= LOOP_SLOW_US);
-    world_close(&w);
 }
 
 TEST(what_a_handler_keeps_is_released_once)
@@ -237,7 +191,7 @@ TEST(what_a_handler_keeps_is_released_once)
         struct world w;
         world_open(&w, served, 1);
         w.at_turn_end = answer_asked;
-        expect(&w, cases[i].text, "HTTP/1.1 ");
+        assert_says(once(&w, cases[i].text), "HTTP/1.1 ");
         world_close(&w);
         assert_int_equal(released, cases[i].released);
     }
@@ -253,8 +207,9 @@ TEST(what_a_request_owns_goes_with_it)
         struct world w;
         world_open(&w, served, 1);
         w.at_turn_end = answer_asked;
-        expect(&w, texts[i], "HTTP/1.1 200");
-        expect(&w, texts[i], "HTTP/1.1 200"); /* the request is used again, and owns nothing */
+        assert_says(once(&w, texts[i]), "HTTP/1.1 200");
+        assert_says(once(&w, texts[i]),
+                    "HTTP/1.1 200"); /* the request is used again, and owns nothing */
         world_close(&w);
         assert_int_equal(value->refcount, 1);
     }
@@ -290,93 +245,76 @@ TEST(what_is_kept_outlives_a_client_that_leaves_but_not_its_request)
     assert_int_equal(released, 1);
 }
 
-TEST(host_then_path_say_which_service)
+#define BY_HOST_OR_PATH                                                                            \
+    {&everything, "everything", NULL}, {&vault, "the vault", vault_hosts},                         \
+    {                                                                                              \
+        &files, "the files", NULL                                                                  \
+    }
+
+SERVER_TEST(host_then_path_say_which_service, BY_HOST_OR_PATH)
 {
-    const struct served served[] = {{&everything, "everything", NULL},
-                                    {&vault, "the vault", vault_hosts},
-                                    {&files, "the files", NULL}};
-    struct world w;
-    world_open(&w, served, 3);
-    expect(&w, HEAD("GET /x", "localhost") "\r\n", "everything");
-    expect(&w, HEAD("GET /x", "a.vault.test:7443") "\r\n", "the vault");
-    expect(&w, HEAD("GET /files/a", "a.vault.test") "\r\n", "the vault");
-    expect(&w, HEAD("GET /files/a", "vault.test") "\r\n", "the files");
-    expect(&w, HEAD("GET /files/a", "localhost") "\r\n", "the files");
+    assert_says(once(w, HEAD("GET /x", "localhost") "\r\n"), "everything");
+    assert_says(once(w, HEAD("GET /x", "a.vault.test:7443") "\r\n"), "the vault");
+    assert_says(once(w, HEAD("GET /files/a", "a.vault.test") "\r\n"), "the vault");
+    assert_says(once(w, HEAD("GET /files/a", "vault.test") "\r\n"), "the files");
+    assert_says(once(w, HEAD("GET /files/a", "localhost") "\r\n"), "the files");
     /* The service is picked once: it has no such route, and nobody else is asked. */
-    expect(&w, HEAD("GET /me/files/a", "localhost") "\r\n", "InvalidResourceType");
-    expect(&w, HEAD("GET /files", "localhost") "\r\n", "everything");
-    world_close(&w);
+    assert_says(once(w, HEAD("GET /me/files/a", "localhost") "\r\n"), "InvalidResourceType");
+    assert_says(once(w, HEAD("GET /files", "localhost") "\r\n"), "everything");
 }
 
 /* A proxy's form of the target counts more than Host. */
-TEST(a_target_may_name_its_host)
+SERVER_TEST(a_target_may_name_its_host, BY_HOST_OR_PATH)
 {
-    const struct served served[] = {{&everything, "everything", NULL},
-                                    {&vault, "the vault", vault_hosts},
-                                    {&files, "the files", NULL}};
-    struct world w;
-    world_open(&w, served, 3);
-    expect(&w, HEAD("GET https://a.vault.test:7443/x", "localhost") "\r\n", "the vault");
-    expect(&w, HEAD("GET HTTP://localhost/files/a", "a.vault.test") "\r\n", "the files");
-    expect(&w, HEAD("GET ftp://localhost/x", "localhost") "\r\n", "HTTP/1.1 404");
-    world_close(&w);
+    assert_says(once(w, HEAD("GET https://a.vault.test:7443/x", "localhost") "\r\n"), "the vault");
+    assert_says(once(w, HEAD("GET HTTP://localhost/files/a", "a.vault.test") "\r\n"), "the files");
+    assert_says(once(w, HEAD("GET ftp://localhost/x", "localhost") "\r\n"), "HTTP/1.1 404");
 }
 
-TEST(a_request_is_for_one_host)
+SERVER_TEST(a_request_is_for_one_host, {&everything, "everything", NULL})
 {
     static const char *const bad[] = {"Host: a.vault.test\r\nHost: localhost\r\n\r\n",
                                       "Host: localhost/x\r\n\r\n", "Host: local host\r\n\r\n",
                                       "Host: b\xc3\xbc.test\r\n\r\n"};
-    struct world w;
-    const struct served served = {&everything, "everything", NULL};
-    world_open(&w, &served, 1);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char text[400];
         snprintf(text, sizeof text, "GET /x HTTP/1.1\r\n%s", bad[i]);
-        expect(&w, text, "HTTP/1.1 400");
+        assert_says(once(w, text), "HTTP/1.1 400");
     }
-    expect(&w, "GET /x HTTP/1.1\r\nHost:\r\n\r\n", "HTTP/1.1 200");
-    expect(&w, "GET /x HTTP/1.0\r\nConnection: close\r\n\r\n", "200");
-    world_close(&w);
+    assert_says(once(w, "GET /x HTTP/1.1\r\nHost:\r\n\r\n"), "HTTP/1.1 200");
+    assert_says(once(w, "GET /x HTTP/1.0\r\nConnection: close\r\n\r\n"), "200");
 }
 
-TEST(a_turn_that_is_rolled_back_leaves_no_header_behind)
+SERVER_TEST(a_turn_that_is_rolled_back_leaves_no_header_behind, {&writes, &world, NULL})
 {
-    struct world w;
-    const struct served served = {&writes, &w, NULL};
-    world_open(&w, &served, 1);
-    expect(&w, HEAD("PUT /x", "localhost") "Content-Length: 1\r\n\r\nx", "Location: /operations/1");
-    w.full = true;
-    const char *got = once(&w, HEAD("PUT /x", "localhost") "Content-Length: 1\r\n\r\nx");
+    assert_says(once(w, HEAD("PUT /x", "localhost") "Content-Length: 1\r\n\r\nx"),
+                "Location: /operations/1");
+    w->full = true;
+    const char *got = once(w, HEAD("PUT /x", "localhost") "Content-Length: 1\r\n\r\nx");
     assert_says(got, "HTTP/1.1 500");
     assert_says_not(got, "Location");
-    world_close(&w);
 }
 
 /* The second request is read when the first reply is sent, which is when a turn has already ended:
  * there must be another, though only an idle connection is there to wake the loop. */
-TEST(what_begins_at_a_turns_end_is_not_left_asleep)
+SERVER_TEST(what_begins_at_a_turns_end_is_not_left_asleep, {&writes, &world, NULL})
 {
-    struct world w;
-    const struct served served = {&writes, &w, NULL};
-    world_open(&w, &served, 1);
-    w.at_turn_end = answer_asked;
+    w->at_turn_end = answer_asked;
     struct talk idle = {
-        .w = &w, .text = HEAD("PUT /x", "localhost") "Content-Length: 0\r\n\r\n", .stay = true};
-    run_with(&w, talk, &idle);
-    struct talk t = {.w = &w,
+        .w = w, .text = HEAD("PUT /x", "localhost") "Content-Length: 0\r\n\r\n", .stay = true};
+    run_with(w, talk, &idle);
+    struct talk t = {.w = w,
                      .text = HEAD("PUT /x", "localhost") "Content-Length: 1\r\n\r\nx" HEAD(
                          "GET /ask", "localhost") "Connection: close\r\n\r\n",
                      .to_the_end = true};
     alarm(30); /* asleep it would stay so for two minutes */
-    run_with(&w, talk, &t);
+    run_with(w, talk, &t);
     alarm(0);
     assert_says(t.got, "HTTP/1.1 202", "HTTP/1.1 200");
     client_close(&idle.c);
-    world_close(&w);
 }
 
-TEST(a_body_is_delimited_once)
+SERVER_TEST(a_body_is_delimited_once, {&writes, &world, NULL})
 {
     /* From 1.0 on libmicrohttpd refuses codings that it does not know by itself, in its own words.
      */
@@ -388,35 +326,29 @@ TEST(a_body_is_delimited_once)
         "Transfer-Encoding: gzip\r\n\r\n12345",
         "Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
     };
-    struct world w;
-    const struct served served = {&writes, &w, NULL};
-    world_open(&w, &served, 1);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char text[1000];
         snprintf(text, sizeof text, "%s%s" HEAD("PUT /smuggled", "localhost") "\r\n",
                  HEAD("PUT /x", "localhost"), bad[i]);
-        struct talk t = {.w = &w, .text = text, .to_the_end = true};
-        run_with(&w, talk, &t);
+        struct talk t = {.w = w, .text = text, .to_the_end = true};
+        run_with(w, talk, &t);
         const char *says = strstr(bad[i], "gzip") ? by_itself : "BadRequest";
         if (strncmp(t.got, "HTTP/1.1 400", 12) != 0 || !strstr(t.got, says))
             fail_msg("%s: %s", bad[i], t.got);
         assert_says_not(t.got + 12, "HTTP/1.1");
     }
-    expect(&w, HEAD("PUT /x", "localhost") "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
-           "202");
-    world_close(&w);
+    assert_says(once(w, HEAD("PUT /x",
+                             "localhost") "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n"),
+                "202");
 }
 
-TEST(what_is_served_is_counted)
+SERVER_TEST(what_is_served_is_counted, {&writes, &world, NULL})
 {
-    struct world w;
-    const struct served served = {&writes, &w, NULL};
-    world_open(&w, &served, 1);
-    expect(&w, HEAD("PUT /x", "localhost") "Content-Length: 4\r\n\r\nbody", "202");
-    expect(&w, HEAD("POST /x", "localhost") "Content-Length: 2\r\n\r\nno", "405");
-    w.full = true;
-    expect(&w, HEAD("PUT /x", "localhost") "Content-Length: 0\r\n\r\n", "500");
-    struct api_counters c = api_counters(w.api);
+    assert_says(once(w, HEAD("PUT /x", "localhost") "Content-Length: 4\r\n\r\nbody"), "202");
+    assert_says(once(w, HEAD("POST /x", "localhost") "Content-Length: 2\r\n\r\nno"), "405");
+    w->full = true;
+    assert_says(once(w, HEAD("PUT /x", "localhost") "Content-Length: 0\r\n\r\n"), "500");
+    struct api_counters c = api_counters(w->api);
     assert_int_equal(c.connections, 3);
     assert_int_equal(c.requests, 3);
     assert_int_equal(c.refused, 1);
@@ -424,7 +356,6 @@ TEST(what_is_served_is_counted)
     assert_int_equal(c.waited, 2);
     assert_int_equal(c.body_bytes, 6);
     assert_int_equal(c.hung_up, 0);
-    world_close(&w);
 }
 
 TEST(the_head_is_answered_before_a_body_that_is_refused)
@@ -432,14 +363,16 @@ TEST(the_head_is_answered_before_a_body_that_is_refused)
     struct world w;
     const struct served served = {&closed, &w, NULL}, open = {&writes, &w, NULL};
     world_open(&w, &served, 1);
-    expect(&w, HEAD("PUT /x", "localhost") "Content-Length: 5\r\n\r\n12345", "401");
-    expect(&w, HEAD("PUT /x", "localhost") "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n",
-           "401");
-    expect(&w, HEAD("PUT /x", "localhost") "Content-Length: 99999999999\r\n\r\n", "401");
+    assert_says(once(&w, HEAD("PUT /x", "localhost") "Content-Length: 5\r\n\r\n12345"), "401");
+    assert_says(
+        once(&w, HEAD("PUT /x", "localhost") "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n"),
+        "401");
+    assert_says(once(&w, HEAD("PUT /x", "localhost") "Content-Length: 99999999999\r\n\r\n"), "401");
     world_close(&w);
     world_open(&w, &open, 1);
-    expect(&w, HEAD("PUT /x", "localhost") "Content-Length: 1001\r\nExpect: 100-continue\r\n\r\n",
-           "413");
+    assert_says(once(&w, HEAD("PUT /x",
+                              "localhost") "Content-Length: 1001\r\nExpect: 100-continue\r\n\r\n"),
+                "413");
     world_close(&w);
 }
 
@@ -462,7 +395,8 @@ TEST(any_number_of_parameters_gets_a_reply)
     const struct served served = {&everything, "everything", NULL};
     world_open(&w, &served, 1);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        expect(&w, query(&text, counts[i]), counts[i] <= 400 ? "HTTP/1.1 200" : "HTTP/1.1 414");
+        assert_says(once(&w, query(&text, counts[i])),
+                    counts[i] <= 400 ? "HTTP/1.1 200" : "HTTP/1.1 414");
     }
     world_close(&w);
     strbuf_free(&text);

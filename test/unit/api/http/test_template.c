@@ -43,101 +43,56 @@ static const struct route batch_rows[] = {
 static const struct service batch = {.name = "batch", ROUTES(batch_rows)};
 static const char *const hosts[] = {"*.file.core.test", "*.file.core.example", NULL};
 static const char *const batch_hosts[] = {"*.*.batch.test", NULL};
-static const struct served services[] = {
-    {&other, NULL, NULL}, {&shares, NULL, hosts}, {&batch, NULL, batch_hosts}};
-enum { N_SERVICES = sizeof services / sizeof services[0] };
+#define SERVICES                                                                                   \
+    {&other, NULL, NULL}, {&shares, NULL, hosts},                                                  \
+    {                                                                                              \
+        &batch, NULL, batch_hosts                                                                  \
+    }
 
-struct talk {
-    struct world *w;
-    bool plain;
-    char text[4096], got[8192];
-};
-
-static void *talk(void *ctx)
+SERVER_TEST(a_host_names_the_account, SERVICES)
 {
-    struct talk *t = ctx;
-    struct client c;
-    if (t->plain)
-        client_open_plain(&c, t->w->port);
-    else
-        client_open(&c, t->w->port);
-    client_send(&c, t->text, strlen(t->text));
-    client_read(&c, t->got, sizeof t->got, false);
-    client_close(&c);
-    uv_async_send(&t->w->client_done);
-    return NULL;
-}
-
-static void expect_by(struct world *w, bool plain, const char *line, const char *host,
-                      const char *words)
-{
-    static struct talk t;
-    t = (struct talk){.w = w, .plain = plain};
-    snprintf(t.text, sizeof t.text, "%s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\n\r\n", line,
-             host);
-    run_with(w, talk, &t);
-    if (!strstr(t.got, words))
-        fail_msg("%s at %s: '%s' is not in: %s", line, host, words, t.got);
-}
-
-#define expect(w, line, host, words) expect_by(w, false, line, host, words)
-
-TEST(a_host_names_the_account)
-{
-    struct world w;
-    world_open(&w, services, N_SERVICES);
-    expect(&w, "GET /s/f", "MyAccount.file.core.test:7443", "Get myaccount /s/f /s/f.");
-    expect(&w, "GET /s/f", "a.FILE.core.example", "Get a /s/f /s/f.");
+    expect_at(w, "GET /s/f", "MyAccount.file.core.test:7443", "Get myaccount /s/f /s/f.");
+    expect_at(w, "GET /s/f", "a.FILE.core.example", "Get a /s/f /s/f.");
     /* A label is one label, and not nothing. */
-    expect(&w, "GET /s/f", "a.b.file.core.test", "Other - ");
-    expect(&w, "GET /s/f", ".file.core.test", "Other - ");
-    expect(&w, "GET /s/f", "file.core.test", "Other - ");
-    expect(&w, "GET /s/f", "a.file.core.test.evil", "Other - ");
-    world_close(&w);
+    expect_at(w, "GET /s/f", "a.b.file.core.test", "Other - ");
+    expect_at(w, "GET /s/f", ".file.core.test", "Other - ");
+    expect_at(w, "GET /s/f", "file.core.test", "Other - ");
+    expect_at(w, "GET /s/f", "a.file.core.test.evil", "Other - ");
 }
 
-TEST(a_host_may_have_two_labels)
+SERVER_TEST(a_host_may_have_two_labels, SERVICES)
 {
-    struct world w;
-    world_open(&w, services, N_SERVICES);
-    expect(&w, "GET /certs", "Acct.EastUS.batch.test:7443", "Certs acct /certs /certs.");
-    expect(&w, "GET /certs", "acct.batch.test", "Other - ");
-    expect(&w, "GET /certs", "acct..batch.test", "Other - ");
-    expect(&w, "GET /certs", "x.acct.eastus.batch.test", "Other - ");
-    expect(&w, "GET /certs", "acct.eastus.batch.test.evil", "Other - ");
-    world_close(&w);
+    expect_at(w, "GET /certs", "Acct.EastUS.batch.test:7443", "Certs acct /certs /certs.");
+    expect_at(w, "GET /certs", "acct.batch.test", "Other - ");
+    expect_at(w, "GET /certs", "acct..batch.test", "Other - ");
+    expect_at(w, "GET /certs", "x.acct.eastus.batch.test", "Other - ");
+    expect_at(w, "GET /certs", "acct.eastus.batch.test.evil", "Other - ");
 }
 
-TEST(a_parameter_may_stand_in_parentheses)
+SERVER_TEST(a_parameter_may_stand_in_parentheses, SERVICES)
 {
     const char *host = "a.eastus.batch.test";
-    struct world w;
-    world_open(&w, services, N_SERVICES);
-    expect(&w, "GET /Certs(a=sha1,b=1f)", host, "\r\n\r\na=sha1,b=1f)");
-    expect(&w, "POST /certs(a=1)/cancel", host, "\r\n\r\na=1)");
-    expect(&w, "GET /certs(a=1", host, "HTTP/1.1 404");
-    expect(&w, "GET /certs(", host, "HTTP/1.1 404");
-    expect(&w, "GET /cert(a)", host, "HTTP/1.1 404");
-    world_close(&w);
+    expect_at(w, "GET /Certs(a=sha1,b=1f)", host, "\r\n\r\na=sha1,b=1f)");
+    expect_at(w, "POST /certs(a=1)/cancel", host, "\r\n\r\na=1)");
+    expect_at(w, "GET /certs(a=1", host, "HTTP/1.1 404");
+    expect_at(w, "GET /certs(", host, "HTTP/1.1 404");
+    expect_at(w, "GET /cert(a)", host, "HTTP/1.1 404");
 }
 
-TEST(a_query_says_which_operation)
+SERVER_TEST(a_query_says_which_operation, SERVICES)
 {
-    struct world w;
     const char *host = "a.file.core.test";
-    world_open(&w, services, N_SERVICES);
-    expect(&w, "GET /?comp=list", host, "List a / /.");
-    expect(&w, "GET /?restype=x&comp=LIST&sv=1", host, "List a ");
-    expect(&w, "PUT /s?restype=share", host, "Create a ");
-    expect(&w, "PUT /s?restype=share&comp=", host, "Create a ");
-    expect(&w, "PUT /s?comp=acl&restype=share", host, "SetAcl a ");
-    expect(&w, "GET /s/a//b/?comp=metadata", host, "GetMetadata a /s/a//b/ ");
-    expect(&w, "GET /s/f?comp=%6detadata", host, "GetMetadata a ");
-    expect(&w, "GET /s/f?comp=wrong", host, "HTTP/1.1 400");
-    expect(&w, "PUT /s", host, "HTTP/1.1 400");
-    expect(&w, "DELETE /s/f", host, "HTTP/1.1 405");
-    expect(&w, "GET /", host, "HTTP/1.1 400");
-    world_close(&w);
+    expect_at(w, "GET /?comp=list", host, "List a / /.");
+    expect_at(w, "GET /?restype=x&comp=LIST&sv=1", host, "List a ");
+    expect_at(w, "PUT /s?restype=share", host, "Create a ");
+    expect_at(w, "PUT /s?restype=share&comp=", host, "Create a ");
+    expect_at(w, "PUT /s?comp=acl&restype=share", host, "SetAcl a ");
+    expect_at(w, "GET /s/a//b/?comp=metadata", host, "GetMetadata a /s/a//b/ ");
+    expect_at(w, "GET /s/f?comp=%6detadata", host, "GetMetadata a ");
+    expect_at(w, "GET /s/f?comp=wrong", host, "HTTP/1.1 400");
+    expect_at(w, "PUT /s", host, "HTTP/1.1 400");
+    expect_at(w, "DELETE /s/f", host, "HTTP/1.1 405");
+    expect_at(w, "GET /", host, "HTTP/1.1 400");
 }
 
 /* As emulators of storage do it; plain HTTP is the port's own matter. */
@@ -146,9 +101,10 @@ TEST(a_port_may_be_one_services)
     static const struct api_listen listen = {
         .host = "127.0.0.1", .http = API_HTTP_LOCAL, .service = "shares"};
     struct world w;
-    world_open_at(&w, services, N_SERVICES, &listen);
-    expect(&w, "GET /DevStore/s/f?comp=metadata", "a.vault.test",
-           "GetMetadata devstore /s/f /DevStore/s/f.");
+    const struct served services[] = {SERVICES};
+    world_open_at(&w, services, N_SERVED(SERVICES), &listen);
+    expect_at(&w, "GET /DevStore/s/f?comp=metadata", "a.vault.test",
+              "GetMetadata devstore /s/f /DevStore/s/f.");
     expect_by(&w, true, "GET /d%65v/s/f", "localhost", "Get dev /s/f /d%65v/s/f.");
     expect_by(&w, true, "GET /dev?comp=list", "localhost", "List dev / /dev.");
     expect_by(&w, true, "GET /dev/?comp=list", "localhost", "List dev / /dev/.");

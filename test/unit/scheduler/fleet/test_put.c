@@ -6,68 +6,12 @@
 #include <sys/stat.h>
 
 #include "scheduler/fleet/copy/copy_step.h"
-#include "test/unit/nodeagent-proto/link/fixture.h"
-#include "test/unit/support/words.h"
-
-struct stage {
-    struct fixture *f;
-    struct arena a;
-    struct script *sc;
-    char store[64]; /* a folder of the daemon's */
-};
-
-static const struct script_label plain = {.code = FAIL_NODE_PREPARATION_FAILED, .what = "the put"};
-
-static void on_changed(void *ctx)
-{
-    (void)ctx;
-}
-
-static void open_stage(struct stage *s, struct fixture *f)
-{
-    struct err e = {0};
-    *s = (struct stage){.f = f, .store = "/tmp/batchaid-put-XXXXXX"};
-    arena_init(&s->a);
-    assert_non_null(mkdtemp(s->store));
-    const struct node_local_config c = {.loop = f->tools,
-                                        .log = &f->log,
-                                        .files = f->files,
-                                        .agent_path = f->agent,
-                                        .root = f->root,
-                                        .callbacks = {on_ready, on_down, on_ended, NULL, f}};
-    assert_int_equal(node_open_local(&c, &f->link, &e), 0);
-    WAIT(f, f->ready > 0);
-    s->sc = script_new(&s->a, &f->log, "node-1");
-}
-
-static void close_stage(struct stage *s)
-{
-    struct err e;
-    close_link(s->f);
-    arena_free(&s->a);
-    assert_int_equal(fs_remove_tree(s->store, &e), 0);
-}
-
-static void run_to_end(struct stage *s)
-{
-    script_run(s->sc, s->f->link, on_changed, s);
-    WAIT(s->f, script_state(s->sc) != SCRIPT_RUNNING && !script_busy(s->sc));
-}
-
-static void again(struct stage *s)
-{
-    s->sc = script_new(&s->a, &s->f->log, "node-1");
-}
-
-static const char *below(struct stage *s, const char *path)
-{
-    return arena_printf(&s->a, "%s/%s", s->f->root, path);
-}
+#include "test/unit/scheduler/fleet/stage.h"
 
 static void store(struct stage *s, const char *name, char c, size_t n)
 {
     struct err e;
-    char *bytes = xcalloc(1, n + 1), *path = fs_join(s->store, name);
+    char *bytes = xcalloc(1, n + 1), *path = fs_join(s->dir, name);
     memset(bytes, c, n);
     assert_int_equal(fs_write_atomic(path, bytes, n, 0600, &e), 0);
     free(bytes);
@@ -76,7 +20,7 @@ static void store(struct stage *s, const char *name, char c, size_t n)
 
 static void store_archive(struct stage *s, const char *name, const char *entry)
 {
-    char *path = fs_join(s->store, name);
+    char *path = fs_join(s->dir, name);
     zipFile z = zipOpen64(path, APPEND_STATUS_CREATE);
     assert_non_null(z);
     assert_int_equal(
@@ -90,7 +34,7 @@ static void store_archive(struct stage *s, const char *name, const char *entry)
 static struct carry_what put_of(struct stage *s, const char *from, const char *to)
 {
     return (struct carry_what){
-        .files = s->f->files, .from = {s->store, from}, .path = below(s, to), .mode = 0640};
+        .files = s->f->files, .from = {s->dir, from}, .path = below(s, to), .mode = 0640};
 }
 
 static void must_be(struct stage *s, const char *path, char c, size_t n, mode_t mode)
@@ -108,19 +52,6 @@ static void must_be(struct stage *s, const char *path, char c, size_t n, mode_t 
     free(data);
 }
 
-/* A test with the stage `s`, which has a link to an agent. */
-#define STAGE_TEST(name)                                                                           \
-    static void name(struct stage *s);                                                             \
-    static void run_##name(void **state)                                                           \
-    {                                                                                              \
-        struct stage s;                                                                            \
-        open_stage(&s, *state);                                                                    \
-        name(&s);                                                                                  \
-        close_stage(&s);                                                                           \
-    }                                                                                              \
-    ENTER_TEST(name, run_##name, setup, teardown)                                                  \
-    static void name(struct stage *s)
-
 STAGE_TEST(files_of_any_size_arrive_whole)
 {
     static const size_t sizes[] = {0, 1, 5000, FILES_PIECE_MAX, FILES_PIECE_MAX * 3 + 7};
@@ -129,8 +60,7 @@ STAGE_TEST(files_of_any_size_arrive_whole)
         const struct carry_what put = put_of(s, "from", "deep/below/to");
         again(s);
         script_put_file(s->sc, &s->a, &plain, &put);
-        run_to_end(s);
-        assert_int_equal(script_state(s->sc), SCRIPT_DONE);
+        run_well(s);
         must_be(s, "deep/below/to", (char)('a' + i), sizes[i], 0640);
     }
 }
@@ -160,7 +90,7 @@ STAGE_TEST(what_is_not_there_is_said)
 {
     const struct carry_what put = put_of(s, "nothing", "to");
     script_put_file(s->sc, &s->a, &plain, &put);
-    fails_with(s, "the put: ");
+    fails_with(s, "a request: ");
     assert_int_equal(access(below(s, "to"), F_OK), -1);
 }
 
@@ -170,16 +100,14 @@ STAGE_TEST(an_archive_is_unpacked_once)
     store_archive(s, "a.zip", "bin/run");
     const struct carry_what put = put_of(s, "a.zip", "packages/h1");
     script_put_archive(s->sc, &s->a, &plain, &put);
-    run_to_end(s);
-    assert_int_equal(script_state(s->sc), SCRIPT_DONE);
+    run_well(s);
     assert_true(file_has(s->f, "packages/h1/bin/run", "program"));
     assert_int_equal(stat(below(s, "packages/h1/bin/run"), &st), 0);
     assert_int_equal(st.st_mode & 07777, 0555);
     const struct carry_what gone = put_of(s, "nothing.zip", "packages/h1");
     again(s);
     script_put_archive(s->sc, &s->a, &plain, &gone);
-    run_to_end(s);
-    assert_int_equal(script_state(s->sc), SCRIPT_DONE);
+    run_well(s);
     int64_t entries = 0; /* nothing lies beside it */
     DIR *d = opendir(below(s, "packages"));
     for (struct dirent *x; (x = readdir(d)) != NULL;)
@@ -206,9 +134,9 @@ STAGE_TEST(archives_stay_below_the_root)
 {
     store_archive(s, "a.zip", "run");
     struct carry_what put = put_of(s, "a.zip", "x");
-    put.path = arena_printf(&s->a, "%s/elsewhere", s->store);
+    put.path = arena_printf(&s->a, "%s/elsewhere", s->dir);
     script_put_archive(s->sc, &s->a, &plain, &put);
-    fails_with(s, "the put: ");
+    fails_with(s, "a request: ");
     assert_int_equal(access(put.path, F_OK), -1);
 }
 

@@ -1,69 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scripts against the real agent. The fixture's own callback for ended tasks is replaced by one
- * that hands them to the script, as the scheduler does.
+ * Scripts of steps: their order, their failures, and what they leave on a node.
  */
 #include "scheduler/fleet/container/container.h"
-#include "scheduler/fleet/script/script.h"
-#include "test/unit/nodeagent-proto/link/fixture.h"
-#include "test/unit/support/words.h"
-
-struct stage {
-    struct fixture *f;
-    struct arena a;
-    struct script *sc;
-    int changes;
-};
-
-static struct stage
-    *stage; /* of the test that runs; the fixture's callbacks know only the fixture */
-
-static void on_task_ended(void *ctx, const struct task_status *st)
-{
-    on_ended(ctx, st);
-    if (stage->sc)
-        script_task_ended(stage->sc, st);
-}
-
-static void on_changed(void *ctx)
-{
-    ((struct stage *)ctx)->changes++;
-}
-
-static void open_stage(struct stage *s, struct fixture *f)
-{
-    *s = (struct stage){.f = f};
-    arena_init(&s->a);
-    stage = s;
-    struct err e = {0};
-    const struct node_local_config c = {.loop = f->tools,
-                                        .log = &f->log,
-                                        .files = f->files,
-                                        .agent_path = f->agent,
-                                        .root = f->root,
-                                        .callbacks = {on_ready, on_down, on_task_ended, NULL, f}};
-    assert_int_equal(node_open_local(&c, &f->link, &e), 0);
-    WAIT(f, f->ready > 0);
-    s->sc = script_new(&s->a, &f->log, "node-1");
-}
-
-static void close_stage(struct stage *s)
-{
-    close_link(s->f);
-    arena_free(&s->a);
-    stage = NULL;
-}
-
-static void run_to_end(struct stage *s)
-{
-    script_run(s->sc, s->f->link, on_changed, s);
-    WAIT(s->f, script_state(s->sc) != SCRIPT_RUNNING && !script_busy(s->sc));
-}
-
-static const char *below(struct stage *s, const char *path)
-{
-    return arena_printf(&s->a, "%s/%s", s->f->root, path);
-}
+#include "test/unit/scheduler/fleet/stage.h"
 
 static void add_command(struct stage *s, const char *id, const char *command, bool keep,
                         bool may_fail)
@@ -81,22 +21,6 @@ static void add_command(struct stage *s, const char *id, const char *command, bo
     script_command(s->sc, &label, &spec, keep);
 }
 
-static const struct script_label plain = {.code = FAIL_NODE_PREPARATION_FAILED,
-                                          .what = "a request"};
-
-/* A test with the stage `s`, which has a link to an agent. */
-#define STAGE_TEST(name)                                                                           \
-    static void name(struct stage *s);                                                             \
-    static void run_##name(void **state)                                                           \
-    {                                                                                              \
-        struct stage s;                                                                            \
-        open_stage(&s, *state);                                                                    \
-        name(&s);                                                                                  \
-        close_stage(&s);                                                                           \
-    }                                                                                              \
-    ENTER_TEST(name, run_##name, setup, teardown)                                                  \
-    static void name(struct stage *s)
-
 STAGE_TEST(test_steps_are_done_in_order_and_commands_waited_for)
 {
     const char *dirs[] = {below(s, "a/b")};
@@ -106,8 +30,7 @@ STAGE_TEST(test_steps_are_done_in_order_and_commands_waited_for)
     add_command(s, "t1", "cat a/b/f && sleep 0.1 && mv a/b/f a/b/g", false, false);
     script_ask(s->sc, &plain, REQUEST(append, .path = below(s, "a/b/g"), .text = "two\n"));
     assert_int_equal(script_state(s->sc), SCRIPT_RUNNING);
-    run_to_end(s);
-    assert_int_equal(script_state(s->sc), SCRIPT_DONE);
+    run_well(s);
     assert_true(file_has(s->f, "a/b/g", "one\ntwo\n"));
     assert_true(s->changes > 0);
 }
@@ -146,8 +69,7 @@ STAGE_TEST(test_a_step_that_may_fail_stops_nothing)
     add_command(s, "t1", "exit 7", false, true);
     script_ask(s->sc, &may, REQUEST(append, .path = "/proc/nothing/here", .text = "x"));
     script_ask(s->sc, &plain, REQUEST(append, .path = below(s, "after"), .text = "x"));
-    run_to_end(s);
-    assert_int_equal(script_state(s->sc), SCRIPT_DONE);
+    run_well(s);
     assert_int_equal(access(below(s, "after"), F_OK), 0);
 }
 
@@ -164,11 +86,10 @@ STAGE_TEST(test_what_only_touches_the_node_is_the_nodes_fault)
 STAGE_TEST(test_a_kept_record_makes_a_command_run_once)
 {
     for (int i = 0; i < 2; i++) {
-        s->sc = script_new(&s->a, &s->f->log, "node-1");
+        again(s);
         add_command(s, "kept", "echo once >>kept", true, false);
         add_command(s, "again", "echo again >>again", false, false);
-        run_to_end(s);
-        assert_int_equal(script_state(s->sc), SCRIPT_DONE);
+        run_well(s);
     }
     assert_true(file_has(s->f, "kept", "once\n"));
     assert_false(file_has(s->f, "kept", "once\nonce\n"));
@@ -186,8 +107,7 @@ STAGE_TEST(test_strays_are_seen_to_be_gone_before_it_goes_on)
     bool found = false;
     script_kill_tasks(s->sc, &plain, "old-", "old-m", true, &found);
     script_ask(s->sc, &plain, REQUEST(append, .path = below(s, "after"), .text = "x"));
-    run_to_end(s);
-    assert_int_equal(script_state(s->sc), SCRIPT_DONE);
+    run_well(s);
     assert_true(found);
     assert_true(gone(pid));
     ASK(s->f, node_tasks(s->f->link, on_tasks, s->f));
@@ -200,11 +120,10 @@ STAGE_TEST(test_a_task_is_looked_for_and_none_is_killed)
     start(s->f, "task-2", "sleep 1000");
     for (int i = 0; i < 2; i++) {
         bool found[3] = {false};
-        s->sc = script_new(&s->a, &s->f->log, "node-1");
+        again(s);
         for (size_t k = 0; k < 3; k++)
             script_find_task(s->sc, &plain, ids[k], &found[k]);
-        run_to_end(s);
-        assert_int_equal(script_state(s->sc), SCRIPT_DONE);
+        run_well(s);
         assert_true(found[0] == (i == 1) && found[1] && !found[2]);
         if (i == 0)
             start(s->f, "task", "sleep 1000");
@@ -220,8 +139,7 @@ STAGE_TEST(test_steps_up_to_the_mark_are_left_out)
     script_ask(s->sc, &plain, REQUEST(append, .path = below(s, "left-out"), .text = "x"));
     script_skip_if(s->sc, &no);
     script_ask(s->sc, &plain, REQUEST(append, .path = below(s, "done"), .text = "x"));
-    run_to_end(s);
-    assert_int_equal(script_state(s->sc), SCRIPT_DONE);
+    run_well(s);
     assert_int_equal(access(below(s, "left-out"), F_OK), -1);
     assert_int_equal(access(below(s, "done"), F_OK), 0);
 }
@@ -236,26 +154,22 @@ STAGE_TEST(test_a_halted_script_tells_nothing_more)
 }
 
 /* As when the daemon stops: nothing has failed, it is done when there is a link again. */
-TEST_SETUP(test_a_link_that_is_closed_on_purpose_is_no_failure, setup, teardown)
+STAGE_TEST(test_a_link_that_is_closed_on_purpose_is_no_failure)
 {
-    struct stage s;
-    open_stage(&s, *state);
     char said[200];
     int ends[2];
     assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
     const struct log log = {.fd = ends[1], .level = LOG_LVL_WARN};
     const struct script_label may = {.what = "a try", .may_fail = true};
-    s.sc = script_new(&s.a, &log, "node-1");
-    script_ask(s.sc, &may, REQUEST(append, .path = below(&s, "a"), .text = "x"));
-    script_ask(s.sc, &may, REQUEST(remove_tree, .path = below(&s, "b")));
-    script_run(s.sc, s.f->link, on_changed, &s);
-    close_link(s.f);
-    assert_true(s.changes > 0);
+    s->sc = script_new(&s->a, &log, "node-1");
+    script_ask(s->sc, &may, REQUEST(append, .path = below(s, "a"), .text = "x"));
+    script_ask(s->sc, &may, REQUEST(remove_tree, .path = below(s, "b")));
+    script_run(s->sc, s->f->link, on_changed, s);
+    close_link(s->f);
+    assert_true(s->changes > 0);
     assert_int_equal(read(ends[0], said, sizeof said), -1);
     close(ends[0]);
     close(ends[1]);
-    arena_free(&s.a);
-    stage = NULL;
 }
 
 /* As podman of an ordinary user does: its first command leaves a process behind. */
@@ -285,8 +199,7 @@ STAGE_TEST(test_the_start_of_a_container_alone_may_leave_processes)
                REQUEST(write_file, .path = c.runtime, .text = leaving_runtime, .mode = 0755));
     container_add_start(s->sc, &s->a, &c, "start-", &none, &heard);
     container_add_removal(s->sc, &s->a, &c, "end-");
-    run_to_end(s);
-    assert_int_equal(script_state(s->sc), SCRIPT_DONE);
+    run_well(s);
     assert_string_equal(container_id(&s->a, heard), "c0ffee");
     long monitor = read_pid(s->f, "left-by-run");
     assert_false(gone(monitor));
