@@ -34,8 +34,7 @@ static struct world {
 
 int remote_place(const char *root, const char *job, const struct account *as, struct err *e)
 {
-    (void)as;
-    (void)e;
+    (void)as, (void)e;
     CLAIM(root == w.a.root && strcmp(job, JOB) == 0 && w.listening < 0);
     w.listening = eventfd(1, EFD_CLOEXEC); /* always readable: somebody connects */
     return w.listening;
@@ -55,9 +54,7 @@ int __wrap_accept4(int fd, struct sockaddr *from, socklen_t *n, int flags);
 int __wrap_accept4(int fd, struct sockaddr *from, socklen_t *n, int flags)
 {
     int got = w.to_accept;
-    (void)from;
-    (void)n;
-    (void)flags;
+    (void)from, (void)n, (void)flags;
     CLAIM(fd == w.listening);
     w.to_accept = -1;
     return got;

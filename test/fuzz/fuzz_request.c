@@ -79,8 +79,7 @@ const char *MHD_lookup_connection_value(struct MHD_Connection *c, enum MHD_Value
 const union MHD_ConnectionInfo *MHD_get_connection_info(struct MHD_Connection *c,
                                                         enum MHD_ConnectionInfoType type, ...)
 {
-    (void)c;
-    (void)type;
+    (void)c, (void)type;
     return NULL;
 }
 

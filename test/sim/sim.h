@@ -158,8 +158,7 @@ struct sim {
     struct arena a;    /* of one check or step */
 };
 
-/* --- sim_world.c
- * ---------------------------------------------------------------------------------- */
+/* --- sim_world.c ------------------------------------------------------------------------------ */
 /* Makes the template database. Once. */
 void sim_prepare(void);
 void sim_begin(struct sim *m, uint64_t seed);
@@ -186,8 +185,7 @@ struct thing *sim_thing_by_name(const struct sim *m, const char *name);
 /* Notes that it was made, once that is on disk. */
 void sim_when_acknowledged(struct sim *m, struct thing *t);
 
-/* --- sim_steps.c
- * ----------------------------------------------------------------------------------- */
+/* --- sim_steps.c ------------------------------------------------------------------------------ */
 void sim_add_tree(struct sim *m);
 void sim_step(struct sim *m);
 /* One of those that a client would use; NULL: there is none. And how many there are. */
@@ -202,13 +200,11 @@ void sim_make_empty(struct sim *m);
 /* What people do about nodes with a task that did not die: all are let go, and others made. */
 void sim_renew(struct sim *m);
 
-/* --- sim_docs.c
- * ----------------------------------------------------------------------------------- */
+/* --- sim_docs.c ------------------------------------------------------------------------------- */
 /* The document of a job whose name and nodes are set; it gets its processes. */
 const char *sim_job_doc(struct sim *m, struct thing *t, int wall_s);
 
-/* --- sim_check.c
- * ----------------------------------------------------------------------------------- */
+/* --- sim_check.c ------------------------------------------------------------------------------ */
 void sim_check(struct sim *m);
 /* After sim_heal(): whether all that can end has ended. Says what has not. */
 bool sim_at_rest(struct sim *m, const char **what);
@@ -217,15 +213,13 @@ void sim_check_start(struct sim *m, struct fake_node *n, const char *id, const c
 /* A node restarts because it was asked to. */
 void sim_check_reboot(struct sim *m, struct fake_node *n);
 
-/* --- sim_turns.c
- * ---------------------------------------------------------------------------------- */
+/* --- sim_turns.c ------------------------------------------------------------------------------ */
 /* Whoever is given nodes is looked at from now on. */
 void sim_turns_begin(struct sim *m);
 /* No dedicated cluster is short of machines that are lent. */
 void sim_turns_check(struct view *v);
 
-/* --- sim_events.c
- * ---------------------------------------------------------------------------------- */
+/* --- sim_events.c ----------------------------------------------------------------------------- */
 /* Events in order: each goes on where the one before of its resource ended. */
 void sim_events_check(struct view *v);
 /* None is left of what is gone. */
@@ -233,8 +227,7 @@ void sim_events_check_pruned(struct view *v);
 /* Another life: all are read anew. */
 void sim_events_forget(struct sim *m);
 
-/* --- sim_site.c: machines, shared nodes, shares
- * ---------------------------------------------------------------------------------- */
+/* --- sim_site.c: machines, shared nodes, shares ----------------------------------------------- */
 #define MACHINE_ROOT "/root"
 /* Machines of this size are in the inventory; local nodes may have it too, where there are none. */
 #define MACHINE_SIZE "STANDARD_NC6"
@@ -251,8 +244,7 @@ bool sim_backfills(const char *cluster);
 void sim_plan_task(void *ctx, const struct fake_node *node, const struct task_spec *spec,
                    struct fake_task *out);
 
-/* --- sim_servers.c: file servers, all exported by one machine
- * ---------------------------------------------------------------------------------- */
+/* --- sim_servers.c: file servers, all exported by one machine --------------------------------- */
 extern const struct site_file_server_rule sim_server_rule;
 void sim_add_server(struct sim *m);
 void sim_delete_server(struct sim *m);
@@ -270,8 +262,7 @@ bool sim_servers_at_rest(struct view *v, char *why, size_t size);
 /* People delete the clusters that mount what cannot be mounted any more. */
 void sim_servers_heal(struct sim *m);
 
-/* --- sim_pools.c: pools of Azure Batch
- * ---------------------------------------------------------------------------------- */
+/* --- sim_pools.c: pools of Azure Batch -------------------------------------------------------- */
 void sim_add_pool(struct sim *m);
 void sim_change_pool(struct sim *m);
 /* A pool that has its size has no more nodes than that. */
@@ -287,8 +278,7 @@ void sim_pools_heal(struct sim *m);
 /* Whether they are; in `why`, which is not. */
 bool sim_pools_at_rest(struct sim *m, char *why, size_t size);
 
-/* --- sim_tasks.c: jobs and tasks of Azure Batch
- * ---------------------------------------------------------------------------------- */
+/* --- sim_tasks.c: jobs and tasks of Azure Batch ----------------------------------------------- */
 void sim_add_work(struct sim *m);
 void sim_add_tasks(struct sim *m);
 void sim_change_work(struct sim *m);
@@ -298,14 +288,12 @@ void sim_delete_duty(struct sim *m, struct thing *t);
 /* With nodes for all, every task ends; then some jobs are deleted. */
 void sim_tasks_heal(struct sim *m);
 
-/* --- sim_frames.c
- * ---------------------------------------------------------------------------------- */
+/* --- sim_frames.c ----------------------------------------------------------------------------- */
 /* Of one history. as_text: frames are JSON text, as on a real link. */
 void sim_frames_begin(bool as_text);
 void sim_frames_end(void);
 
-/* --- sim_history.c
- * --------------------------------------------------------------------------------- */
+/* --- sim_history.c ---------------------------------------------------------------------------- */
 /* Runs one history; true: all held. */
 bool sim_history(struct sim *m, uint64_t seed, int steps, bool frames_as_text);
 

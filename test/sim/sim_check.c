@@ -17,8 +17,7 @@
 /* How others read the same rows is looked at after so many steps, and at rest. */
 #define STEPS_PER_COMPARISON 8
 
-/* --- nodes
- * ------------------------------------------------------------------------------------------- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 /* Or what a job of Azure Batch does on a node before and after its tasks. */
 static bool of_task(const struct view *v, int64_t run_id)
@@ -153,8 +152,7 @@ bool sim_empties(const struct view *v, const struct cluster *c, const struct nod
     return before < surplus;
 }
 
-/* --- jobs
- * -------------------------------------------------------------------------------------------- */
+/* --- jobs ------------------------------------------------------------------------------------- */
 
 static bool is_over(enum exec_state x)
 {
@@ -402,8 +400,7 @@ void sim_check(struct sim *m)
     arena_free(&m->a);
 }
 
-/* --- tasks
- * --------------------------------------------------------------------------------------------- */
+/* --- tasks ------------------------------------------------------------------------------------ */
 
 static struct thing *job_of(const struct sim *m, const char *command)
 {
@@ -542,14 +539,12 @@ void sim_check_reboot(struct sim *m, struct fake_node *n)
     fake_each_running(m->fake, is_disturbed, &s);
 }
 
-/* --- the end
- * --------------------------------------------------------------------------------------------- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static void is_left(void *ctx, struct fake_node *n, const char *id, const char *command)
 {
     const char **what = ctx;
-    (void)n;
-    (void)command;
+    (void)n, (void)command;
     *what = id;
 }
 

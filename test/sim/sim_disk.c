@@ -47,8 +47,7 @@ struct file {
     unsigned shared, exclusive; /* locks of the WAL's index, by bit */
 };
 
-/* --- disks ---------------------------------------------------------------------------------------
- */
+/* --- disks ------------------------------------------------------------------------------------ */
 
 static struct sim_disk *disk_new(void)
 {
@@ -139,8 +138,7 @@ void sim_disk_set_full(struct sim_disk *d, bool full)
     d->full = full;
 }
 
-/* --- SQLite's side: files
- * ---------------------------------------------------------------------------------- */
+/* --- SQLite's side: files --------------------------------------------------------------------- */
 
 static struct file *mine(sqlite3_file *f)
 {
@@ -233,9 +231,7 @@ static int x_file_size(sqlite3_file *f, sqlite3_int64 *size)
 
 static int x_control(sqlite3_file *f, int op, void *arg)
 {
-    (void)f;
-    (void)op;
-    (void)arg;
+    (void)f, (void)op, (void)arg;
     return SQLITE_NOTFOUND;
 }
 
@@ -251,8 +247,7 @@ static int x_traits(sqlite3_file *f)
     return SQLITE_IOCAP_POWERSAFE_OVERWRITE;
 }
 
-/* --- SQLite's side: locks
- * ---------------------------------------------------------------------------------- */
+/* --- SQLite's side: locks --------------------------------------------------------------------- */
 
 /* Of the other connections to the database. */
 static int highest_lock(const struct file *f)
@@ -295,8 +290,7 @@ static int x_shm_map(sqlite3_file *f, int region, int size, int extend, void vol
 {
     assert(region < REGIONS_MAX && size == SHM_REGION && mine(f)->disk == all.current);
     char **at = &all.regions[region];
-    (void)f;
-    (void)size;
+    (void)f, (void)size;
     if (!*at && extend)
         *at = xcalloc(1, SHM_REGION);
     *out = *at;
@@ -361,8 +355,7 @@ static const sqlite3_io_methods methods = {
     .xShmUnmap = x_shm_unmap,
 };
 
-/* --- SQLite's side: names. They are those of the current disk's files.
- * ---------------------------------------------------------------------------------- */
+/* --- SQLite's side: names. They are those of the current disk's files. ------------------------ */
 
 static struct content *find(const char *name)
 {
@@ -401,8 +394,7 @@ static int x_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int fl
 static int x_delete(sqlite3_vfs *vfs, const char *name, int sync_dir)
 {
     struct content *c = find(name);
-    (void)vfs;
-    (void)sync_dir;
+    (void)vfs, (void)sync_dir;
     if (!c || !c->exists)
         return SQLITE_IOERR_DELETE_NOENT;
     content_clear(c);
@@ -418,8 +410,7 @@ static int x_access(sqlite3_vfs *vfs, const char *name, int flags, int *out)
     return SQLITE_OK;
 }
 
-/* --- connections that go from disk to disk
- * ------------------------------------------------------------------------------------- */
+/* --- connections that go from disk to disk ---------------------------------------------------- */
 
 /* Its database and its WAL. */
 static void files_of(sqlite3 *db, struct file *out[2])
@@ -460,8 +451,7 @@ void sim_disk_detach(sqlite3 *db)
     }
 }
 
-/* --- the real files
- * ------------------------------------------------------------------------------------- */
+/* --- the real files --------------------------------------------------------------------------- */
 
 static void write_file(const char *name, const char *bytes, size_t n)
 {

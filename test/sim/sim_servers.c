@@ -28,8 +28,7 @@ bool sim_exporter_missing(const struct sim *m)
     return m->missing & 1U << EXPORTER_AT;
 }
 
-/* --- requests
- * ----------------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 void sim_add_server(struct sim *m)
 {
@@ -74,8 +73,7 @@ const char *sim_server_mount(struct sim *m, const struct thing *server)
                         server->tree->name, server->name);
 }
 
-/* --- on machines
- * ----------------------------------------------------------------------------------------- */
+/* --- on machines ------------------------------------------------------------------------------ */
 
 static struct thing *by_guid(const struct sim *m, const char *guid)
 {
@@ -116,8 +114,7 @@ void sim_server_command(struct sim *m, const char *id, const char *command)
         sim_fail(m, "task %s mounts file server %s, which is not exported", id, mounts->name);
 }
 
-/* --- what must hold
- * ----------------------------------------------------------------------------------------- */
+/* --- what must hold --------------------------------------------------------------------------- */
 
 void sim_servers_check(struct view *v)
 {

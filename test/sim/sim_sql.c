@@ -59,8 +59,7 @@ static void must(bool ok, const char *what)
     abort();
 }
 
-/* --- connections --------------------------------------------------------------------------------
- */
+/* --- connections ------------------------------------------------------------------------------ */
 
 int __real_sqlite3_open_v2(const char *path, sqlite3 **db, int flags, const char *vfs);
 int __wrap_sqlite3_open_v2(const char *path, sqlite3 **db, int flags, const char *vfs);
@@ -104,8 +103,7 @@ int __wrap_sqlite3_close(sqlite3 *db)
     return SQLITE_OK;
 }
 
-/* --- statements ---------------------------------------------------------------------------------
- */
+/* --- statements ------------------------------------------------------------------------------- */
 
 static unsigned bucket(const char *sql)
 {
@@ -170,8 +168,7 @@ int __wrap_sqlite3_finalize(sqlite3_stmt *stmt)
     return sqlite3_reset(stmt);
 }
 
-/* --- settings -----------------------------------------------------------------------------------
- */
+/* --- settings --------------------------------------------------------------------------------- */
 
 /* A setting makes all statements be compiled anew, even if it changes nothing. */
 static bool was_told(struct connection *c, const char *sql)

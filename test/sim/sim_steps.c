@@ -49,8 +49,7 @@ static int clusters(const struct sim *m)
     return n;
 }
 
-/* --- making
- * ----------------------------------------------------------------------------------------- */
+/* --- making ----------------------------------------------------------------------------------- */
 
 void sim_add_tree(struct sim *m)
 {
@@ -155,8 +154,7 @@ static void add_cluster(struct sim *m)
               c.scale.kind == SCALE_AUTO ? c.scale.maximum : c.scale.target);
 }
 
-/* --- changing
- * ---------------------------------------------------------------------------------------- */
+/* --- changing --------------------------------------------------------------------------------- */
 
 void sim_scale(struct sim *m, struct thing *t, struct scale s)
 {
@@ -229,8 +227,7 @@ static void delete_tree(struct sim *m)
         sim_ask_delete(m, t);
 }
 
-/* --- trouble
- * ------------------------------------------------------------------------------------------- */
+/* --- trouble ---------------------------------------------------------------------------------- */
 
 static struct fake_node *any_node(struct sim *m)
 {
@@ -370,8 +367,7 @@ static void share(struct sim *m)
     sim_trace(m, "the share %s", words[m->share]);
 }
 
-/* --- machines
- * ------------------------------------------------------------------------------------------- */
+/* --- machines --------------------------------------------------------------------------------- */
 
 /* Those that are in no inventory and have no node are not known. */
 static void drain(struct sim *m, int machine, bool drained)
@@ -434,8 +430,7 @@ static void restore(struct sim *m)
         sim_add_jobs(m);
 }
 
-/* --- a step
- * -------------------------------------------------------------------------------------------- */
+/* --- a step ----------------------------------------------------------------------------------- */
 
 static void nothing(struct sim *m)
 {

@@ -8,8 +8,7 @@
 
 #define FIRST_ROWS 16
 
-/* --- rows ----------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 bool sim_view_rows_after(struct view *v, const char *sql, int64_t after,
                          void (*each)(struct view *v, struct sqlite3_stmt *s))
@@ -191,8 +190,7 @@ static void take_allocation(struct view *v, sqlite3_stmt *s)
                                                  .devices = text(v, s, 7)};
 }
 
-/* --- together ------------------------------------------------------------------------------------
- */
+/* --- together --------------------------------------------------------------------------------- */
 
 struct node *sim_view_node(const struct view *v, int64_t id)
 {
@@ -274,8 +272,7 @@ bool sim_view_read(struct sim *m, struct view *v)
     return ok;
 }
 
-/* --- as others read ------------------------------------------------------------------------------
- */
+/* --- as others read --------------------------------------------------------------------------- */
 
 static void compare_cluster(struct view *v, const struct cluster *c)
 {

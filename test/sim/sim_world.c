@@ -74,8 +74,7 @@ int __wrap_st_check(struct storage *st, const struct st_peek *file, bool *beside
     return ++daemon_starts % STARTS_PER_CHECK == 0 ? __real_st_check(st, file, beside, e) : 0;
 }
 
-/* --- names that a seed repeats -------------------------------------------------------------------
- */
+/* --- names that a seed repeats ---------------------------------------------------------------- */
 
 static uint64_t guids;
 
@@ -86,8 +85,7 @@ void __wrap_guid_new(char out[37])
     snprintf(out, 37, "00000000-0000-4000-8000-%012llx", (unsigned long long)a);
 }
 
-/* --- a life of the daemon
- * -------------------------------------------------------------------------- */
+/* --- a life of the daemon --------------------------------------------------------------------- */
 
 static const char *const no_sizes[] = {NULL};
 
@@ -198,8 +196,7 @@ static void life_free(struct life *l)
     free(l);
 }
 
-/* --- time
- * ------------------------------------------------------------------------------------------- */
+/* --- time ------------------------------------------------------------------------------------- */
 
 /* The next instant at which something is due; false: nothing before `end`. */
 static bool next(struct sim *m, int64_t end)
@@ -300,8 +297,7 @@ void sim_restart(struct sim *m)
         m->life = life_new(m, disk);
 }
 
-/* --- backups
- * ------------------------------------------------------------------------------------------ */
+/* --- backups ---------------------------------------------------------------------------------- */
 
 static void forget_backup(struct sim *m)
 {
@@ -375,8 +371,7 @@ void sim_restore(struct sim *m)
     m->life = life_new(m, sim_disk_copy(m->backup));
 }
 
-/* --- what the history knows
- * --------------------------------------------------------------------------- */
+/* --- what the history knows ------------------------------------------------------------------- */
 
 struct thing *sim_thing_new(struct sim *m, enum thing_kind kind, const char *prefix)
 {
@@ -420,8 +415,7 @@ void sim_when_acknowledged(struct sim *m, struct thing *t)
     st_when_durable(m->life->st, on_durable, a);
 }
 
-/* --- a history
- * ----------------------------------------------------------------------------------------- */
+/* --- a history -------------------------------------------------------------------------------- */
 
 static void on_task_started(void *ctx, struct fake_node *n, const char *id, const char *command)
 {

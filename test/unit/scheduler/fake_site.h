@@ -151,6 +151,18 @@ static inline struct machine_view view_of(struct world *w, const char *name)
     return (struct machine_view){.name = NULL};
 }
 
+static inline void drain(struct world *w, const char *machine, const char *reason)
+{
+    struct err e = {0};
+    ok(fleet_machine_drain(sched_fleet(w->s), machine, reason, &e), &e);
+}
+
+static inline void undrain(struct world *w, const char *machine)
+{
+    struct err e = {0};
+    ok(fleet_machine_undrain(sched_fleet(w->s), machine, &e), &e);
+}
+
 /* As if the node had been prepared. */
 static inline void make_idle(struct world *w, int64_t cluster)
 {

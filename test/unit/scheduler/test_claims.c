@@ -74,11 +74,10 @@ SITE_TEST(test_what_may_be_asked_for, 0, "m1", "m2")
 
 SITE_TEST(test_the_most_promising_first, 0, "bad", "new1", "new2", "good", "gone")
 {
-    struct err e = {0};
     machine_contact(w->s->fleet, &w->s->fleet->machines[0], NULL);
     machine_trouble(&w->s->fleet->machines[0], "no route to host");
     machine_contact(w->s->fleet, &w->s->fleet->machines[3], NULL);
-    ok(fleet_machine_drain(sched_fleet(w->s), "gone", NULL, &e), &e);
+    drain(w, "gone", NULL);
     int64_t c = add_gpu_cluster(w, "c", 5);
     WAIT(w, says(w, c, "NodeCapacityReached"));
     assert_string_equal(machines_of(w, c), "good new1 new2 bad ");
@@ -91,10 +90,9 @@ SITE_TEST(test_the_most_promising_first, 0, "bad", "new1", "new2", "good", "gone
 
 SITE_TEST(test_a_restart_keeps_claims_and_drains, 0, "m1", "m2", "m3")
 {
-    struct err e = {0};
     int64_t c = add_gpu_cluster(w, "c", 2);
     WAIT(w, rows_of(counts(w, c)) == 2);
-    ok(fleet_machine_drain(sched_fleet(w->s), "m3", "noise", &e), &e);
+    drain(w, "m3", "noise");
     restart(w);
     assert_string_equal(machines_of(w, c), "m1 m2 ");
     assert_true(view_of(w, "m3").drained);
@@ -167,7 +165,6 @@ static void limit_file_size(rlim_t bytes)
 /* The disk fills up under a claim and under a drain: both are as if they had never been. */
 SITE_TEST(test_what_is_rolled_back_never_was, 0, "m1")
 {
-    struct err e = {0};
     (void)signal(SIGXFSZ, SIG_IGN);
     int64_t c = add_gpu_cluster(w, "c", 0);
     WAIT(w, cluster_row(w, c).alloc_state == ALLOC_STEADY && !st_has_pending(w->st));
@@ -177,7 +174,7 @@ SITE_TEST(test_what_is_rolled_back_never_was, 0, "m1")
     sched_turn(w->s);
     assert_int_equal(m->pool_id, c);
     WAIT(w, m->node_id == 0 && m->pool_id == 0);
-    ok(fleet_machine_drain(sched_fleet(w->s), "m1", "lost", &e), &e);
+    drain(w, "m1", "lost");
     assert_true(m->drained);
     WAIT(w, !m->drained && !m->reason);
     limit_file_size(RLIM_INFINITY);

@@ -9,10 +9,9 @@
 
 SITE_TEST(test_drained_gets_nothing_new, 0, "m1", "m2")
 {
-    struct err e = {0};
     int64_t c = add_gpu_cluster(w, "c", 1);
     WAIT(w, rows_of(counts(w, c)) == 1);
-    ok(fleet_machine_drain(sched_fleet(w->s), "M1", "fan is loud", &e), &e);
+    drain(w, "M1", "fan is loud");
     make_idle(w, c);
     int64_t j = add_job(w, c, "j", JOB("true"));
     WAIT(w, says(w, c, "NodeDrained"));
@@ -37,14 +36,13 @@ SITE_TEST(test_drained_gets_nothing_new, 0, "m1", "m2")
 
 SITE_TEST(test_undrained_is_used_again, 0, "m1")
 {
-    struct err e = {0};
     int64_t one = add_gpu_cluster(w, "one", 1);
     WAIT(w, rows_of(counts(w, one)) == 1);
-    ok(fleet_machine_drain(sched_fleet(w->s), "m1", "repair", &e), &e);
+    drain(w, "m1", "repair");
     make_idle(w, one);
     int64_t j = add_job(w, one, "j", JOB("true"));
     WAIT(w, says(w, one, "NodeDrained"));
-    ok(fleet_machine_undrain(sched_fleet(w->s), "m1", &e), &e);
+    undrain(w, "m1");
     WAIT(w, job_state(w, j) != EXEC_QUEUED);
     assert_false(says(w, one, "NodeDrained"));
     assert_false(view_of(w, "m1").drained);
@@ -52,20 +50,18 @@ SITE_TEST(test_undrained_is_used_again, 0, "m1")
 
 SITE_TEST(test_who_waits_goes_on_after_undrain, 0, "m1")
 {
-    struct err e = {0};
-    ok(fleet_machine_drain(sched_fleet(w->s), "m1", "repair", &e), &e);
+    drain(w, "m1", "repair");
     int64_t c = add_gpu_cluster(w, "c", 1);
     WAIT(w, says(w, c, "NodeCapacityReached"));
     cluster_says(w, c,
                  "1 machine serves STANDARD_NC6 with priority dedicated: 0 belong to this "
                  "cluster, 1 is drained (m1)");
-    ok(fleet_machine_undrain(sched_fleet(w->s), "m1", &e), &e);
+    undrain(w, "m1");
     WAIT(w, strcmp(machines_of(w, c), "m1 ") == 0);
 }
 
 SITE_TEST(test_undrain_tries_an_unusable_node_again, 0, "m1")
 {
-    struct err e = {0};
     int64_t c = add_gpu_cluster(w, "c", 1);
     WAIT(w, rows_of(counts(w, c)) == 1);
     const struct node row = node_row(w, c, 0);
@@ -77,9 +73,9 @@ SITE_TEST(test_undrain_tries_an_unusable_node_again, 0, "m1")
     WAIT(w, counts(w, c).unusable == 1 && says(w, c, "no disk"));
     assert_string_equal(view_of(w, "m1").state, "unusable");
     assert_string_equal(view_of(w, "m1").reason, "no disk");
-    ok(fleet_machine_drain(sched_fleet(w->s), "m1", "disk", &e), &e);
+    drain(w, "m1", "disk");
     assert_string_equal(view_of(w, "m1").reason, "disk; no disk");
-    ok(fleet_machine_undrain(sched_fleet(w->s), "m1", &e), &e);
+    undrain(w, "m1");
     assert_int_equal(counts(w, c).preparing, 1);
     WAIT(w, !says(w, c, "NodeDrained") && !says(w, c, "no disk"));
 }

@@ -310,8 +310,7 @@ ARENA_TEST(test_foreseen_without_backfill)
     expect("in turn", answered(a, &in, runs, 4, held, 1), "1>50 2>150 4>150 ");
 }
 
-/* --- random queues -----------------------------------------------------------------------------
- */
+/* --- random queues ---------------------------------------------------------------------------- */
 
 struct running {
     int64_t id, end_us; /* by its limit */

@@ -144,7 +144,6 @@ MACHINES_TEST(test_a_machine_that_left_the_inventory_is_no_node, 1)
  */
 MACHINES_TEST(test_a_stray_task_that_does_not_die_makes_the_node_unusable, 1)
 {
-    struct err e;
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
     const struct job_wish wish = {.command = "fake run=3000000 dying=1000000", .wall_s = 100000};
     int64_t j = add_job(w, c, "j", wish);
@@ -155,7 +154,7 @@ MACHINES_TEST(test_a_stray_task_that_does_not_die_makes_the_node_unusable, 1)
     WAIT(w, counts(w, c).unusable == 1 && says(w, c, "TaskNotKilled"));
     assert_int_equal(virtual_of(w)->ended, 0);
     WAIT(w, virtual_of(w)->ended == 1);
-    ok(fleet_machine_undrain(sched_fleet(w->s), "m00", &e), &e);
+    undrain(w, "m00");
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
     assert_int_equal(job_row(w, j).attempt, 2);
     assert_int_equal(virtual_of(w)->most_at_once, 1);

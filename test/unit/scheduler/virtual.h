@@ -41,8 +41,7 @@ static inline void on_task_started(void *ctx, struct fake_node *n, const char *i
                                    const char *command)
 {
     struct virtual_world *v = ctx;
-    (void)n;
-    (void)command;
+    (void)n, (void)command;
     v->started++;
     if (v->started - v->ended > v->most_at_once)
         v->most_at_once = v->started - v->ended;
@@ -51,8 +50,7 @@ static inline void on_task_started(void *ctx, struct fake_node *n, const char *i
 
 static inline void on_task_ended(void *ctx, struct fake_node *n, const char *id)
 {
-    (void)n;
-    (void)id;
+    (void)n, (void)id;
     ((struct virtual_world *)ctx)->ended++;
 }
 

@@ -336,8 +336,7 @@ static inline void client_read(struct client *c, char *out, size_t size, bool to
     }
 }
 
-/* --- a client that sends one text and reads the reply ------------------------------------------
- */
+/* --- a client that sends one text and reads the reply ----------------------------------------- */
 
 struct talk {
     struct world *w;

@@ -67,9 +67,27 @@ static int set_up(void **state)
     return 0;
 }
 
+/* What tests set in the environment, which the programs read. */
+static const char *const variables[] = {"AS",
+                                        "BATCHAI_BINDS",
+                                        "BATCHAI_COMMAND",
+                                        "BATCHAI_ENV_FILE",
+                                        "BATCHAI_NARROW",
+                                        "BATCHAI_OPTIONS",
+                                        "BATCHAI_PATIENCE_S",
+                                        "BATCHAI_WORK_DIR",
+                                        "DEVICES",
+                                        "GPUS",
+                                        "PULL",
+                                        "SERVER",
+                                        "TMPDIR",
+                                        "WHO"};
+
 static int tear_down(void **state)
 {
     (void)state;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        unsetenv(variables[i]);
     (void)shell(arena_printf(&a, "umount %s/root/mounts/data; rm -rf %s", dir, dir), NULL);
     arena_free(&a);
     return 0;
@@ -90,9 +108,25 @@ static const char *command_of(const char *program)
         dir, dir, dir, program);
 }
 
+/* The shell does this well. */
+__attribute__((format(printf, 1, 2))) static void must(const char *format, ...)
+{
+    char command[1000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(command, sizeof command, format, args);
+    va_end(args);
+    assert_int_equal(shell(command, NULL), 0);
+}
+
 static int run(const char *program)
 {
     return shell(command_of(program), NULL);
+}
+
+static void starts(void)
+{
+    assert_int_equal(run("start"), 0);
 }
 
 static bool is_given(const char *folder)
@@ -105,7 +139,7 @@ static bool is_given(const char *folder)
 RUNTIME_TEST(test_folders_that_mounts_lead_to_are_in_the_container)
 {
     assert_int_equal(symlink(path("share"), path("root/mounts/share")), 0);
-    assert_int_equal(run("start"), 0);
+    starts();
     assert_true(is_given(path("root")));
     assert_true(is_given(path("share")));
 }
@@ -119,7 +153,7 @@ RUNTIME_TEST(test_a_container_starts_while_the_last_one_goes_and_takes_the_folde
                      "exec /bin/chmod \"$@\"\n",
                      dir, dir, dir),
         0755);
-    assert_int_equal(run("start"), 0);
+    starts();
     assert_int_equal(access(path("gone"), F_OK), 0);
     assert_int_equal(access(path("root/containers/batchai-g-1-r0"), F_OK), 0);
 }
@@ -134,7 +168,7 @@ RUNTIME_TEST(test_a_container_that_begins_after_its_node_has_gone_ends)
                      "rm -r %s/root/containers\nexec timeout -s KILL 5 /bin/sh \"$@\"\n",
                      dir),
         0755);
-    assert_int_equal(run("start"), 0);
+    starts();
 }
 
 RUNTIME_TEST(test_a_container_that_cannot_start_leaves_nothing)
@@ -143,9 +177,7 @@ RUNTIME_TEST(test_a_container_that_cannot_start_leaves_nothing)
     assert_int_equal(mkdir(path("tmp"), 0700), 0);
     assert_int_equal(mkdir(path("a,b"), 0755), 0);
     assert_int_equal(symlink(path("a,b"), path("root/mounts/odd")), 0);
-    int rc = run("start");
-    unsetenv("TMPDIR");
-    assert_int_not_equal(rc, 0);
+    assert_int_not_equal(run("start"), 0);
     assert_int_equal(rmdir(path("tmp")), 0); /* it is empty */
 }
 
@@ -155,13 +187,9 @@ RUNTIME_TEST(test_links_in_what_is_mounted_are_not_followed)
     if (!may_mount())
         skip_because("not allowed to mount");
     assert_int_equal(mkdir(path("root/mounts/data"), 0755), 0);
-    assert_int_equal(
-        shell(arena_printf(&a, "mkdir -p %s/share/deep; ln -s /etc %s/share/deep/etc", dir, dir),
-              NULL),
-        0);
-    assert_int_equal(
-        shell(arena_printf(&a, "mount --bind %s/share %s/root/mounts/data", dir, dir), NULL), 0);
-    assert_int_equal(run("start"), 0);
+    must("mkdir -p %s/share/deep; ln -s /etc %s/share/deep/etc", dir, dir);
+    must("mount --bind %s/share %s/root/mounts/data", dir, dir);
+    starts();
     assert_true(is_given(path("root")));
     assert_false(is_given("/etc"));
 }
@@ -169,11 +197,11 @@ RUNTIME_TEST(test_links_in_what_is_mounted_are_not_followed)
 RUNTIME_TEST(test_the_jobs_user_gains_no_rights_by_programs_of_the_image)
 {
     setenv("WHO", "somebody", 1);
-    assert_int_equal(run("start"), 0);
+    starts();
     assert_says(said(), "--security-opt no-new-privileges");
     unlink(path("said"));
     unsetenv("WHO");
-    assert_int_equal(run("start"), 0);
+    starts();
     assert_says_not(said(), "no-new-privileges");
 }
 
@@ -202,7 +230,7 @@ RUNTIME_TEST(test_names_are_no_options)
     unlink(path("said"));
     assert_int_equal(run("pull"), 0);
     assert_says(said(), "login -u u --password-stdin -- config"); /* the runtime's own registry */
-    assert_int_equal(run("start"), 0);
+    starts();
     assert_says(said(), "--entrypoint /bin/sh -- i -c");
 }
 
@@ -211,29 +239,25 @@ RUNTIME_TEST(test_a_container_has_the_gpus_of_its_job_alone)
 {
     put("bin/nvidia-container-cli", "#!/bin/sh\n", 0755);
     setenv("GPUS", "2", 1);
-    assert_int_equal(run("start"), 0);
+    starts();
     assert_says(said(), " --gpus all ");
     unlink(path("said"));
     setenv("DEVICES", "0,2", 1);
-    assert_int_equal(run("start"), 0);
+    starts();
     assert_says(said(), " --gpus \"device=0,2\" ");
     unlink(path("said"));
     setenv("GPUS", "0", 1);
     setenv("DEVICES", "", 1);
-    assert_int_equal(run("start"), 0);
+    starts();
     assert_says_not(said(), "--gpus");
     assert_says(said(), " -e NVIDIA_VISIBLE_DEVICES=void ");
-    unsetenv("GPUS");
-    unsetenv("DEVICES");
 }
 
 static void narrow(const char *binds)
 {
     setenv("BATCHAI_NARROW", "1", 1);
     setenv("BATCHAI_BINDS", binds, 1);
-    assert_int_equal(run("start"), 0);
-    unsetenv("BATCHAI_NARROW");
-    unsetenv("BATCHAI_BINDS");
+    starts();
 }
 
 static bool is_read_only(const char *folder)
@@ -243,8 +267,7 @@ static bool is_read_only(const char *folder)
 
 RUNTIME_TEST(test_a_narrow_container_has_what_is_named_and_what_it_needs_to_run)
 {
-    assert_int_equal(
-        shell(arena_printf(&a, "mkdir -p %s/root/b/task/wd %s/root/b/else", dir, dir), NULL), 0);
+    must("mkdir -p %s/root/b/task/wd %s/root/b/else", dir, dir);
     setenv("BATCHAI_WORK_DIR", path("root/b/task/wd"), 1);
     narrow(arena_printf(&a, "rw %s\nro %s\n", path("root/b/task"), path("root/b/else")));
     assert_false(is_given(path("root")));
@@ -260,7 +283,6 @@ RUNTIME_TEST(test_a_narrow_container_has_what_is_named_and_what_it_needs_to_run)
                              path("root/b/task/wd")));
     assert_int_equal(run("remove"), 0);
     assert_int_not_equal(access(path("root/containers"), F_OK), 0);
-    unsetenv("BATCHAI_WORK_DIR");
 }
 
 /* A runtime makes only the folder itself read-only. */
@@ -270,8 +292,7 @@ RUNTIME_TEST(test_volumes_below_a_read_only_folder_are_read_only)
         skip_because("not allowed to mount");
     assert_int_equal(mkdir(path("root/mounts/data"), 0755), 0);
     assert_int_equal(symlink(path("share"), path("root/mounts/share")), 0);
-    assert_int_equal(
-        shell(arena_printf(&a, "mount --bind %s/share %s/root/mounts/data", dir, dir), NULL), 0);
+    must("mount --bind %s/share %s/root/mounts/data", dir, dir);
     narrow(arena_printf(&a, "ro %s\n", path("root/mounts")));
     assert_true(is_read_only(path("root/mounts")));
     assert_true(is_read_only(path("root/mounts/data")));
@@ -286,8 +307,6 @@ RUNTIME_TEST(test_a_link_in_the_place_of_a_named_folder_is_refused)
     setenv("BATCHAI_BINDS", arena_printf(&a, "rw %s\n", path("root/shared")), 1);
     assert_int_not_equal(run("start"), 0);
     assert_says_not(said(), "run -d");
-    unsetenv("BATCHAI_NARROW");
-    unsetenv("BATCHAI_BINDS");
 }
 
 /* The runtime takes what follows a comma for one more option of the mount. */
@@ -337,7 +356,6 @@ RUNTIME_TEST(test_a_runtime_that_hangs_once_is_asked_again)
     assert_says(said(), "rm -f 4711");
     hangs("rm\n", false);
     assert_int_equal(run("remove"), 0);
-    unsetenv("BATCHAI_PATIENCE_S");
 }
 
 RUNTIME_TEST(test_a_runtime_that_hangs_holds_up_nobody_for_ever)
@@ -352,7 +370,6 @@ RUNTIME_TEST(test_a_runtime_that_hangs_holds_up_nobody_for_ever)
     assert_int_equal(access(path("root/containers/batchai-g-1-r0"), F_OK), 0);
     unlink(path("hangs"));
     assert_int_equal(run("remove"), 0);
-    unsetenv("BATCHAI_PATIENCE_S");
 }
 
 /* docker and podman take long to answer. */
@@ -378,14 +395,13 @@ RUNTIME_TEST(test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_i
 RUNTIME_TEST(test_options_of_the_job_come_first)
 {
     setenv("BATCHAI_OPTIONS", "'--env' 'A=it'\\''s $HOME'", 1);
-    assert_int_equal(run("start"), 0);
+    starts();
     assert_says(said(), "run -d --rm --network host --env A=it's $HOME --name ");
     unlink(path("said"));
     setenv("BATCHAI_OPTIONS", "'--network' 'none'", 1);
-    assert_int_equal(run("start"), 0);
+    starts();
     assert_says(said(), "run -d --rm --network none --name ");
     assert_says_not(said(), "--network host");
-    unsetenv("BATCHAI_OPTIONS");
 }
 
 /* Each line of the answer is a word. */
@@ -405,9 +421,6 @@ RUNTIME_TEST(test_without_a_command_the_image_decides)
     setenv("BATCHAI_WORK_DIR", "/w", 1);
     assert_int_equal(run("exec"), 0);
     assert_says(said(), "<exec><-w></w><batchai-g-1-r0></bin/sh><-c>", "</e><echo $A><>");
-    unsetenv("BATCHAI_COMMAND");
-    unsetenv("BATCHAI_WORK_DIR");
-    unsetenv("BATCHAI_ENV_FILE");
 }
 
 /* The image's user is `app`; looking that name up in the image goes as `lookup` says. */
@@ -424,9 +437,7 @@ static int start_as_the_images_user(const char *lookup)
                      dir, lookup),
         0755);
     setenv("AS", "rootless", 1);
-    int rc = shell(arena_printf(&a, "{ %s; } 2>%s/errors", command_of("start"), dir), NULL);
-    unsetenv("AS");
-    return rc;
+    return shell(arena_printf(&a, "{ %s; } 2>%s/errors", command_of("start"), dir), NULL);
 }
 
 RUNTIME_TEST(test_a_user_of_the_image_is_looked_up_again_if_the_answer_is_lost)

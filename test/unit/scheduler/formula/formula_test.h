@@ -68,7 +68,7 @@ static inline void assert_nodes(const char *text, int64_t dedicated, int64_t low
 }
 
 /* It can be parsed but has no value; nothing changes. */
-static inline void assert_fails(const char *text, enum formula_fault fault, const char *msg)
+static inline void assert_fails_by(const char *text, enum formula_fault fault, const char *msg)
 {
     struct formula_outputs out = evaluated(text);
     assert_string_equal(out.error.msg, msg);
@@ -76,6 +76,11 @@ static inline void assert_fails(const char *text, enum formula_fault fault, cons
     assert_int_equal(out.target_dedicated, inputs.target_dedicated);
     assert_int_equal(out.target_low_priority, inputs.target_low_priority);
     free(out.results);
+}
+
+static inline void assert_fails(const char *text, const char *msg)
+{
+    assert_fails_by(text, FORMULA_EVALUATION, msg);
 }
 
 static inline void assert_refused(const char *text, enum formula_fault fault, const char *msg)
@@ -100,5 +105,23 @@ static inline struct samples *counted_samples(enum sample_metric m, int n)
     }
     return s;
 }
+
+static inline struct samples *begin_samples(enum sample_metric m, int n)
+{
+    struct samples *s = counted_samples(m, n);
+    inputs.samples = s;
+    return s;
+}
+
+static inline void end_samples(struct samples *s)
+{
+    inputs.samples = NULL;
+    samples_destroy(s);
+}
+
+/* A test of formulas that have these counted samples. */
+#define SAMPLES_TEST(name, metric, n)                                                              \
+    TEST_WITH(name, __attribute__((unused)) struct samples *, s, begin_samples(metric, n),         \
+              end_samples)
 
 #endif

@@ -107,12 +107,11 @@ TEST(targets_are_whole_numbers)
     assert_nodes("$TargetDedicatedNodes = -3", 0, 1);
     assert_nodes("$TargetDedicatedNodes = vec(2, 5)", 3, 1); /* their average, 3.5 */
     assert_x("$TargetDedicatedNodes = 3.5; x = $TargetDedicatedNodes", "3.5");
-    assert_fails("$TargetDedicatedNodes = 0/0", FORMULA_EVALUATION,
+    assert_fails("$TargetDedicatedNodes = 0/0",
                  "Line 1, Col 1: $TargetDedicatedNodes is not a number of nodes");
-    assert_fails("$TargetDedicatedNodes = 1/0", FORMULA_EVALUATION,
+    assert_fails("$TargetDedicatedNodes = 1/0",
                  "Line 1, Col 1: $TargetDedicatedNodes is not a number of nodes");
-    assert_fails("$TargetDedicatedNodes = \"5\"", FORMULA_EVALUATION,
-                 "Line 1, Col 25: A string is not a double");
+    assert_fails("$TargetDedicatedNodes = \"5\"", "Line 1, Col 25: A string is not a double");
 }
 
 TEST(deallocation_options)
@@ -129,11 +128,11 @@ TEST(deallocation_options)
         free(out.results);
     }
     assert_fails(
-        "$NodeDeallocationOption = 1", FORMULA_EVALUATION,
+        "$NodeDeallocationOption = 1",
         "Line 1, Col 1: $NodeDeallocationOption must be requeue, terminate, taskcompletion "
         "or retaineddata");
     assert_fails(
-        "$NodeDeallocationOption = \"never\"", FORMULA_EVALUATION,
+        "$NodeDeallocationOption = \"never\"",
         "Line 1, Col 1: $NodeDeallocationOption must be requeue, terminate, taskcompletion "
         "or retaineddata");
 }
@@ -167,20 +166,14 @@ TEST(stop_ends_it)
 
 TEST(undefined_names)
 {
-    assert_fails("$something_useless", FORMULA_EVALUATION,
-                 "Line 1, Col 1: Undefined symbol: $something_useless");
-    assert_fails("$TargetDedicatedNodes = 9;\n  y = 1 +\n\tnothing;", FORMULA_EVALUATION,
+    assert_fails("$something_useless", "Line 1, Col 1: Undefined symbol: $something_useless");
+    assert_fails("$TargetDedicatedNodes = 9;\n  y = 1 +\n\tnothing;",
                  "Line 3, Col 2: Undefined symbol: nothing");
-    assert_fails("x = nothing(1)", FORMULA_EVALUATION,
-                 "Line 1, Col 5: Undefined function: nothing");
-    assert_fails("x = $PendingTasks.Nothing()", FORMULA_EVALUATION,
-                 "Line 1, Col 26: Undefined method: Nothing");
-    assert_fails("x = time().nothing", FORMULA_EVALUATION,
-                 "Line 1, Col 12: A timestamp has no member nothing");
-    assert_fails("x = 1; y = x.hour", FORMULA_EVALUATION,
-                 "Line 1, Col 14: A double has no member hour");
-    assert_fails("x = 1; y = x.Count()", FORMULA_EVALUATION,
-                 "Line 1, Col 19: A double has no method Count");
+    assert_fails("x = nothing(1)", "Line 1, Col 5: Undefined function: nothing");
+    assert_fails("x = $PendingTasks.Nothing()", "Line 1, Col 26: Undefined method: Nothing");
+    assert_fails("x = time().nothing", "Line 1, Col 12: A timestamp has no member nothing");
+    assert_fails("x = 1; y = x.hour", "Line 1, Col 14: A double has no member hour");
+    assert_fails("x = 1; y = x.Count()", "Line 1, Col 19: A double has no method Count");
 }
 
 /* What was assigned before an error is among the results, but nothing of it holds. */
@@ -198,29 +191,21 @@ TEST(results_of_failures)
 
 TEST(what_is_given_cannot_be_assigned)
 {
-    assert_fails("$PendingTasks = 3", FORMULA_EVALUATION,
-                 "Line 1, Col 1: $PendingTasks cannot be assigned");
-    assert_fails("TimeInterval_Day = 3", FORMULA_EVALUATION,
-                 "Line 1, Col 1: TimeInterval_Day cannot be assigned");
-    assert_fails("$TaskSlotsPerNode = 3", FORMULA_EVALUATION,
-                 "Line 1, Col 1: $TaskSlotsPerNode cannot be assigned");
-    assert_fails("requeue = 3", FORMULA_EVALUATION, "Line 1, Col 1: requeue cannot be assigned");
+    assert_fails("$PendingTasks = 3", "Line 1, Col 1: $PendingTasks cannot be assigned");
+    assert_fails("TimeInterval_Day = 3", "Line 1, Col 1: TimeInterval_Day cannot be assigned");
+    assert_fails("$TaskSlotsPerNode = 3", "Line 1, Col 1: $TaskSlotsPerNode cannot be assigned");
+    assert_fails("requeue = 3", "Line 1, Col 1: requeue cannot be assigned");
 }
 
 TEST(operators_that_are_none)
 {
-    assert_fails("x = 1 + \"1\"", FORMULA_EVALUATION,
-                 "Line 1, Col 7: No operator + for double and string");
-    assert_fails("x = time() * 2", FORMULA_EVALUATION,
-                 "Line 1, Col 12: No operator * for timestamp and double");
-    assert_fails("x = -time()", FORMULA_EVALUATION, "Line 1, Col 5: No operator - for timestamp");
-    assert_fails("x = !\"a\"", FORMULA_EVALUATION, "Line 1, Col 5: A string is not a double");
-    assert_fails("x = time() ? 1 : 2", FORMULA_EVALUATION,
-                 "Line 1, Col 5: A timestamp is not a double");
-    assert_fails("x = \"a\" == 1", FORMULA_EVALUATION,
-                 "Line 1, Col 9: No operator == for string and double");
-    assert_fails("x = vec(1,2) + vec(1,2,3)", FORMULA_EVALUATION,
-                 "Line 1, Col 14: Vectors of 2 and 3 elements");
+    assert_fails("x = 1 + \"1\"", "Line 1, Col 7: No operator + for double and string");
+    assert_fails("x = time() * 2", "Line 1, Col 12: No operator * for timestamp and double");
+    assert_fails("x = -time()", "Line 1, Col 5: No operator - for timestamp");
+    assert_fails("x = !\"a\"", "Line 1, Col 5: A string is not a double");
+    assert_fails("x = time() ? 1 : 2", "Line 1, Col 5: A timestamp is not a double");
+    assert_fails("x = \"a\" == 1", "Line 1, Col 9: No operator == for string and double");
+    assert_fails("x = vec(1,2) + vec(1,2,3)", "Line 1, Col 14: Vectors of 2 and 3 elements");
 }
 
 TEST(syntax_errors)

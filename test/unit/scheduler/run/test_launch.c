@@ -57,6 +57,40 @@ static struct run_spec spec_of(struct directory_spec *in, struct directory_spec 
                              .n_env = env ? 1 : 0};
 }
 
+static struct launch_input input_of(const struct run_spec *spec, const struct launch_node *nodes,
+                                    size_t n_nodes)
+{
+    return (struct launch_input){.words = &batchai_front_words,
+                                 .spec = spec,
+                                 .run_guid = "G",
+                                 .attempt = 1,
+                                 .nodes = nodes,
+                                 .n_nodes = n_nodes};
+}
+
+static const struct launch_node one_node[] = {
+    {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8}};
+static const struct launch_node two_nodes[] = {
+    {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8},
+    {"tvm-2", "/n/tvm-2", 0, "gpu2", true, NULL, false, 8}};
+
+/* What the processes of the rank find. */
+static struct launch_env env_of(struct arena *a, const struct launch_input *input, int rank)
+{
+    struct launch_env le;
+    struct err e = {0};
+    if (launch_env(a, input, rank, &le, &e) < 0)
+        fail_msg("%s", e.msg);
+    return le;
+}
+
+static void has(const struct launch_env *le, const char *name, const char *value)
+{
+    const char *found = env_get(&le->env, name);
+    if (!found || strcmp(found, value) != 0)
+        fail_msg("%s is %s, not %s", name, found ? found : "not set", value);
+}
+
 ARENA_TEST(test_one_node)
 {
     struct directory_spec in = {"Data", "$AZ_BATCHAI_JOB_MOUNT_ROOT/d", NULL, false};
@@ -64,36 +98,30 @@ ARENA_TEST(test_one_node)
     struct kv env = {.name = "AZ_BATCHAI_MOUNT_ROOT", .value = "/elsewhere"};
     struct run_spec spec = spec_of(&in, &out, &env);
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 2, "127.0.0.1", true, "1,3", false, 8};
-    struct launch_input input = {.words = &batchai_front_words,
-                                 .spec = &spec,
-                                 .run_guid = "G",
-                                 .attempt = 3,
-                                 .nodes = &node,
-                                 .n_nodes = 1};
-    struct launch_env le;
-    struct err e = {0};
-    assert_int_equal(launch_env(a, &input, 0, &le, &e), 0);
+    struct launch_input input = input_of(&spec, &node, 1);
+    input.attempt = 3;
+    struct launch_env le = env_of(a, &input, 0);
     assert_string_equal(le.run_dir, "/n/tvm-1/jobs/G-3");
     assert_string_equal(le.std_dir, "/n/tvm-1/mounts/logs/s/g/jobs/j/G/stdouterr");
     assert_string_equal(le.log_path, "/n/tvm-1/mounts/logs/s/g/jobs/j/G/stdouterr/execution.log");
     assert_int_equal(le.n_outputs, 1);
     assert_string_equal(le.output_dirs[0], "/n/tvm-1/mounts/o/s/g/jobs/j/G/outputs/m");
     /* The service's own variables cannot be overridden. */
-    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_MOUNT_ROOT"), "/n/tvm-1/mounts");
-    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_INPUT_Data"), "/n/tvm-1/jobs/G-3/mounts/d");
-    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_OUTPUT_MODEL"), le.output_dirs[0]);
-    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_PREV_OUTPUT_MODEL"), le.output_dirs[0]);
-    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_STDOUTERR_DIR"), le.std_dir);
-    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_NUM_GPUS"), "2");
-    assert_string_equal(env_get(&le.env, "CUDA_VISIBLE_DEVICES"), "1,3");
-    assert_string_equal(env_get(&le.env, "CUDA_DEVICE_ORDER"), "PCI_BUS_ID");
+    has(&le, "AZ_BATCHAI_MOUNT_ROOT", "/n/tvm-1/mounts");
+    has(&le, "AZ_BATCHAI_INPUT_Data", "/n/tvm-1/jobs/G-3/mounts/d");
+    has(&le, "AZ_BATCHAI_OUTPUT_MODEL", le.output_dirs[0]);
+    has(&le, "AZ_BATCHAI_PREV_OUTPUT_MODEL", le.output_dirs[0]);
+    has(&le, "AZ_BATCHAI_STDOUTERR_DIR", le.std_dir);
+    has(&le, "AZ_BATCHAI_NUM_GPUS", "2");
+    has(&le, "CUDA_VISIBLE_DEVICES", "1,3");
+    has(&le, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
     assert_null(env_get(&le.env, "ROCR_VISIBLE_DEVICES"));
-    assert_string_equal(env_get(&le.env, "AZ_BATCH_HOST_LIST"), "127.0.0.1");
+    has(&le, "AZ_BATCH_HOST_LIST", "127.0.0.1");
     struct launch_node other = node;
     other.amd = true;
     input.nodes = &other;
-    assert_int_equal(launch_env(a, &input, 0, &le, &e), 0);
-    assert_string_equal(env_get(&le.env, "ROCR_VISIBLE_DEVICES"), "1,3");
+    le = env_of(a, &input, 0);
+    has(&le, "ROCR_VISIBLE_DEVICES", "1,3");
     assert_null(env_get(&le.env, "CUDA_VISIBLE_DEVICES"));
 }
 
@@ -114,43 +142,28 @@ ARENA_TEST(test_previous_output_is_what_an_attempt_before_has_left)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct directory_spec out = {"MODEL", cases[i].prefix, "m", false};
         struct run_spec spec = spec_of(NULL, &out, NULL);
-        struct launch_input input = {.words = &batchai_front_words,
-                                     .spec = &spec,
-                                     .run_guid = "G",
-                                     .attempt = cases[i].attempt,
-                                     .nodes = &node,
-                                     .n_nodes = 1};
-        struct launch_env le;
-        struct err e = {0};
-        assert_int_equal(launch_env(a, &input, 0, &le, &e), 0);
-        assert_string_equal(env_get(&le.env, "AZ_BATCHAI_PREV_OUTPUT_MODEL"), cases[i].previous);
+        struct launch_input input = input_of(&spec, &node, 1);
+        input.attempt = cases[i].attempt;
+        struct launch_env le = env_of(a, &input, 0);
+        has(&le, "AZ_BATCHAI_PREV_OUTPUT_MODEL", cases[i].previous);
     }
 }
 
 ARENA_TEST(test_several_nodes_do_not_share_files)
 {
     struct run_spec spec = spec_of(NULL, NULL, NULL);
-    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8},
-                                        {"tvm-2", "/n/tvm-2", 0, "gpu2", true, NULL, false, 8}};
-    const struct launch_input input = {.words = &batchai_front_words,
-                                       .spec = &spec,
-                                       .run_guid = "G",
-                                       .attempt = 1,
-                                       .nodes = nodes,
-                                       .n_nodes = 2};
-    struct launch_env le;
-    struct err e = {0};
-    assert_int_equal(launch_env(a, &input, 1, &le, &e), 0);
+    struct launch_input input = input_of(&spec, two_nodes, 2);
+    struct launch_env le = env_of(a, &input, 1);
     assert_string_equal(strrchr(le.log_path, '/'), "/execution-tvm-2.log");
     assert_string_equal(le.shared_dir, "/n/tvm-1/jobs/G-1/shared");
     assert_string_equal(le.hostfile_text, "127.0.0.1 slots=8\ngpu2 slots=8\n");
-    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_TASK_INDEX"), "1");
-    assert_string_equal(env_get(&le.env, "NODE_RANK"), "1");
-    assert_string_equal(env_get(&le.env, "MASTER_ADDR"), "127.0.0.1");
+    has(&le, "AZ_BATCHAI_TASK_INDEX", "1");
+    has(&le, "NODE_RANK", "1");
+    has(&le, "MASTER_ADDR", "127.0.0.1");
 }
 
 /* The directory that nodes share. */
-TEST(test_the_shared_directory)
+ARENA_TEST(test_the_shared_directory)
 {
     static const struct {
         const char *root;
@@ -170,20 +183,10 @@ TEST(test_the_shared_directory)
             {"tvm-1", "/n/tvm-1", 0, "gpu1", local, NULL, false, 8},
             {"tvm-2", "/n/tvm-2", 0, "gpu2", local, NULL, false, 8}};
         struct run_spec spec = spec_of(NULL, NULL, NULL);
-        const struct launch_input input = {.words = &batchai_front_words,
-                                           .spec = &spec,
-                                           .run_guid = "G",
-                                           .attempt = 1,
-                                           .shared_root = cases[i].root,
-                                           .nodes = nodes,
-                                           .n_nodes = cases[i].n};
-        struct arena a;
-        struct launch_env le;
-        struct err e = {0};
-        arena_init(&a);
-        assert_int_equal(launch_env(&a, &input, (int)cases[i].n - 1, &le, &e), 0);
-        assert_string_equal(env_get(&le.env, "AZ_BATCHAI_SHARED_JOB_TEMP"), cases[i].expected);
-        arena_free(&a);
+        struct launch_input input = input_of(&spec, nodes, cases[i].n);
+        input.shared_root = cases[i].root;
+        const struct launch_env le = env_of(a, &input, (int)cases[i].n - 1);
+        has(&le, "AZ_BATCHAI_SHARED_JOB_TEMP", cases[i].expected);
     }
 }
 
@@ -191,17 +194,9 @@ ARENA_TEST(test_a_job_may_choose_where_its_processes_meet)
 {
     struct kv env = {.name = "MASTER_PORT", .value = "29500"};
     struct run_spec spec = spec_of(NULL, NULL, &env);
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8};
-    const struct launch_input input = {.words = &batchai_front_words,
-                                       .spec = &spec,
-                                       .run_guid = "G",
-                                       .attempt = 1,
-                                       .nodes = &node,
-                                       .n_nodes = 1};
-    struct launch_env le;
-    struct err e = {0};
-    assert_int_equal(launch_env(a, &input, 0, &le, &e), 0);
-    assert_string_equal(env_get(&le.env, "MASTER_PORT"), "29500");
+    const struct launch_input input = input_of(&spec, one_node, 1);
+    const struct launch_env le = env_of(a, &input, 0);
+    has(&le, "MASTER_PORT", "29500");
 }
 
 ARENA_TEST(test_another_front_has_other_words)
@@ -210,23 +205,16 @@ ARENA_TEST(test_another_front_has_other_words)
     struct run_spec spec = spec_of(&in, NULL, NULL);
     spec.std_prefix = "$AZ_BATCH_NODE_MOUNTS_DIR/logs";
     spec.prep_command_line = "make ready";
-    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8},
-                                        {"tvm-2", "/n/tvm-2", 0, "gpu2", true, NULL, false, 8}};
-    struct launch_input input = {.words = &pools_and_tasks,
-                                 .spec = &spec,
-                                 .run_guid = "G",
-                                 .attempt = 1,
-                                 .nodes = nodes,
-                                 .n_nodes = 2};
-    struct launch_env le;
+    struct launch_input input = input_of(&spec, two_nodes, 2);
+    input.words = &pools_and_tasks;
     struct launch_plan plan;
     struct failure why;
     struct err e = {0};
-    assert_int_equal(launch_env(a, &input, 1, &le, &e), 0);
+    struct launch_env le = env_of(a, &input, 1);
     assert_string_equal(strrchr(le.log_path, '/'), "/progress-tvm-2.log");
     assert_string_equal(le.std_dir, "/n/tvm-2/mnt/logs/s/g/jobs/j/G/stdouterr");
-    assert_string_equal(env_get(&le.env, "AZ_BATCH_NODE_ID"), "tvm-2");
-    assert_string_equal(env_get(&le.env, "AZ_BATCH_TASK_WORKING_DIR"), le.run_dir);
+    has(&le, "AZ_BATCH_NODE_ID", "tvm-2");
+    has(&le, "AZ_BATCH_TASK_WORKING_DIR", le.run_dir);
     for (size_t i = 0; i < le.env.n; i++)
         assert_says_not(le.env.items[i].name, "BATCHAI");
     assert_true(launch_plan(a, &input, &plan, &why));
@@ -241,16 +229,8 @@ ARENA_TEST(test_relative_paths_are_the_jobs_own)
 {
     struct run_spec spec = spec_of(NULL, NULL, NULL);
     spec.std_prefix = "here";
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8};
-    const struct launch_input input = {.words = &batchai_front_words,
-                                       .spec = &spec,
-                                       .run_guid = "G",
-                                       .attempt = 1,
-                                       .nodes = &node,
-                                       .n_nodes = 1};
-    struct launch_env le;
-    struct err e = {0};
-    assert_int_equal(launch_env(a, &input, 0, &le, &e), 0);
+    struct launch_input input = input_of(&spec, one_node, 1);
+    struct launch_env le = env_of(a, &input, 0);
     assert_string_equal(le.std_dir, "/n/tvm-1/jobs/G-1/here/s/g/jobs/j/G/stdouterr");
 }
 
@@ -258,37 +238,17 @@ ARENA_TEST(test_unset_variables_name_their_property)
 {
     struct directory_spec out = {"MODEL", "$NOWHERE", NULL, false};
     struct run_spec spec = spec_of(NULL, &out, NULL);
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8};
-    const struct launch_input input = {.words = &batchai_front_words,
-                                       .spec = &spec,
-                                       .run_guid = "G",
-                                       .attempt = 1,
-                                       .nodes = &node,
-                                       .n_nodes = 1};
+    struct launch_input input = input_of(&spec, one_node, 1);
     struct launch_env le;
     struct err e = {0};
     assert_int_equal(launch_env(a, &input, 0, &le, &e), -1);
     assert_says(e.msg, "MODEL", "NOWHERE");
 }
 
-static const struct launch_node two_nodes[] = {
-    {"tvm-1", "/n/tvm-1", 4, "127.0.0.1", true, NULL, false, 8},
-    {"tvm-2", "/n/tvm-2", 4, "gpu2", true, NULL, false, 8}};
-
-static struct launch_input input_of(const struct run_spec *spec, size_t n_nodes)
-{
-    return (struct launch_input){.words = &batchai_front_words,
-                                 .spec = spec,
-                                 .run_guid = "G",
-                                 .attempt = 1,
-                                 .nodes = two_nodes,
-                                 .n_nodes = n_nodes};
-}
-
 ARENA_TEST(test_custom_toolkit_runs_once)
 {
     struct run_spec spec = spec_of(NULL, NULL, NULL);
-    const struct launch_input in = input_of(&spec, 2);
+    const struct launch_input in = input_of(&spec, two_nodes, 2);
     struct launch_plan plan;
     struct failure why;
     assert_true(launch_plan(a, &in, &plan, &why));
@@ -302,19 +262,17 @@ ARENA_TEST(test_custom_toolkit_runs_once)
     assert_string_equal(p->stdout_name, "stdout.txt");
 }
 
-TEST(test_every_node_is_prepared)
+ARENA_TEST(test_every_node_is_prepared)
 {
     static const char *const expected[2][2] = {
         {"stdout-job_prep.txt", NULL}, {"stdout-job_prep-tvm-1.txt", "stdout-job_prep-tvm-2.txt"}};
     for (size_t n = 1; n <= 2; n++) {
-        struct arena a;
-        arena_init(&a);
         struct run_spec spec = spec_of(NULL, NULL, NULL);
         spec.prep_command_line = "make ready";
-        const struct launch_input in = input_of(&spec, n);
+        const struct launch_input in = input_of(&spec, two_nodes, n);
         struct launch_plan plan;
         struct failure why;
-        assert_true(launch_plan(&a, &in, &plan, &why));
+        assert_true(launch_plan(a, &in, &plan, &why));
         assert_int_equal(plan.n, n + 1);
         for (size_t i = 0; i < n; i++) {
             const struct launch_process *p = &plan.processes[i];
@@ -324,7 +282,6 @@ TEST(test_every_node_is_prepared)
             assert_string_equal(p->stdout_name, expected[n - 1][i]);
         }
         assert_int_equal(plan.processes[n].role, LAUNCH_MAIN);
-        arena_free(&a);
     }
 }
 

@@ -26,12 +26,14 @@ static struct launch_env env_on(struct arena *a, struct run_spec *spec,
     return le;
 }
 
+static const struct launch_node local_nodes[] = {
+    {.name = "n1", .root = "/r/n1", .address = "127.64.0.1"},
+    {.name = "n2", .root = "/r/n2", .address = "127.64.0.2"}};
+
 ARENA_TEST(test_local_nodes_are_hosts_on_loopback)
 {
-    const struct launch_node nodes[] = {{.name = "n1", .root = "/r/n1", .address = "127.64.0.1"},
-                                        {.name = "n2", .root = "/r/n2", .address = "127.64.0.2"}};
     struct run_spec spec = {.tool = TOOL_CUSTOM};
-    const struct launch_env le = env_on(a, &spec, nodes, 2, 1);
+    const struct launch_env le = env_on(a, &spec, local_nodes, 2, 1);
     assert_string_equal(env_get(&le.env, REMOTE_SOCKET_VARIABLE), "/r/n2/ssh/G-2");
     assert_string_equal(env_get(&le.env, "OMPI_MCA_plm_rsh_agent"), "ssh");
     assert_string_equal(env_get(&le.env, "HYDRA_LAUNCHER"), "ssh");
@@ -51,11 +53,9 @@ ARENA_TEST(test_machines_are_reached_by_their_networks)
 
 ARENA_TEST(test_the_jobs_own_variables_count)
 {
-    const struct launch_node nodes[] = {{.name = "n1", .root = "/r", .address = "127.64.0.1"},
-                                        {.name = "n2", .root = "/r", .address = "127.64.0.2"}};
     struct kv own[] = {{.name = "OMPI_MCA_btl_tcp_if_include", .value = "eth7"}};
     struct run_spec spec = {.tool = TOOL_CUSTOM, .env = own, .n_env = 1};
-    const struct launch_env le = env_on(a, &spec, nodes, 2, 0);
+    const struct launch_env le = env_on(a, &spec, local_nodes, 2, 0);
     assert_string_equal(env_get(&le.env, "OMPI_MCA_btl_tcp_if_include"), "eth7");
 }
 

@@ -31,7 +31,6 @@ static void plan_of(struct planned *p, enum tool_type tool, struct toolkit_spec 
                     size_t n_nodes)
 {
     struct failure why;
-    arena_init(&p->a);
     p->spec = (struct run_spec){.tool = tool, .toolkit = settings, .node_count = (int)n_nodes};
     p->in = (struct launch_input){.words = &batchai_front_words,
                                   .spec = &p->spec,
@@ -42,6 +41,22 @@ static void plan_of(struct planned *p, enum tool_type tool, struct toolkit_spec 
                                   .n_nodes = n_nodes};
     assert_true(launch_plan(&p->a, &p->in, &p->plan, &why));
 }
+
+static struct planned *new_planned(void)
+{
+    struct planned *p = xcalloc(1, sizeof *p);
+    arena_init(&p->a);
+    return p;
+}
+
+static void free_planned(struct planned *p)
+{
+    arena_free(&p->a);
+    free(p);
+}
+
+/* A test with the plan `p`, which plan_of() makes. */
+#define PLANNED_TEST(name) TEST_WITH(name, struct planned *, p, new_planned(), free_planned)
 
 static const char *value_of(const struct launch_process *p, const char *name)
 {
@@ -64,8 +79,7 @@ static const char *at(struct planned *p, const char *host, size_t i)
     return arena_printf(&p->a, "%s:%d", host, launch_port(&p->in, i));
 }
 
-/* --- toolkits with one process -----------------------------------------------------------------
- */
+/* --- toolkits with one process ---------------------------------------------------------------- */
 
 static const struct single {
     enum tool_type tool;
@@ -97,25 +111,22 @@ static const struct single {
     {TOOL_PYTORCH, {.script = "t.py", .process_count = 1}, ANY_PYTHON " \"t.py\"", "stdout-0.txt"},
 };
 
-TEST(test_single_processes)
+PLANNED_TEST(test_single_processes)
 {
     for (size_t i = 0; i < sizeof singles / sizeof *singles; i++) {
         const struct single *row = &singles[i];
-        struct planned p;
-        plan_of(&p, row->tool, row->settings, 1);
-        assert_int_equal(p.plan.n, 1);
-        const struct launch_process *only = &p.plan.processes[0];
+        plan_of(p, row->tool, row->settings, 1);
+        assert_int_equal(p->plan.n, 1);
+        const struct launch_process *only = &p->plan.processes[0];
         assert_int_equal(only->role, LAUNCH_MAIN);
         assert_null(only->title);
         assert_string_equal(only->command_line, row->command_line);
         assert_string_equal(only->stdout_name, row->stdout_name);
         assert_null(value_of(only, "TF_CONFIG")); /* TensorFlow would look for others */
-        arena_free(&p.a);
     }
 }
 
-/* --- mpirun ------------------------------------------------------------------------------------
- */
+/* --- mpirun ----------------------------------------------------------------------------------- */
 
 static const struct {
     enum tool_type tool;
@@ -140,33 +151,29 @@ static const struct {
      "mpirun -n 3 py \"t.py\""},
 };
 
-TEST(test_mpirun_starts_the_ranks)
+PLANNED_TEST(test_mpirun_starts_the_ranks)
 {
     for (size_t i = 0; i < sizeof by_mpirun / sizeof *by_mpirun; i++) {
         for (size_t n_nodes = 1; n_nodes <= 2; n_nodes++) {
-            struct planned p;
-            plan_of(&p, by_mpirun[i].tool, by_mpirun[i].settings, n_nodes);
-            assert_int_equal(p.plan.n, 1);
-            assert_int_equal(p.plan.end, LAUNCH_ENDS_WITH_FIRST);
-            const struct launch_process *main = &p.plan.processes[0];
+            plan_of(p, by_mpirun[i].tool, by_mpirun[i].settings, n_nodes);
+            assert_int_equal(p->plan.n, 1);
+            assert_int_equal(p->plan.end, LAUNCH_ENDS_WITH_FIRST);
+            const struct launch_process *main = &p->plan.processes[0];
             assert_int_equal(main->rank, 0);
             assert_string_equal(main->shown, by_mpirun[i].shown);
             assert_string_equal(main->stdout_name, "stdout.txt");
             assert_says(main->command_line, "ranks='3'\n",
                         n_nodes > 1 ? "hosts='10.0.0.4:2,10.0.0.5:1'\n" : "hosts=''\n",
                         "WORLD_SIZE=3\n", "AZ_BATCHAI_TASK_INDEX=\"$RANK\"\n");
-            arena_free(&p.a);
         }
     }
 }
 
 /* One rank needs mpirun where the framework does. */
-TEST(test_one_rank_of_a_framework_on_mpi)
+PLANNED_TEST(test_one_rank_of_a_framework_on_mpi)
 {
-    struct planned p;
-    plan_of(&p, TOOL_HOROVOD, (struct toolkit_spec){.script = "t.py", .process_count = 1}, 1);
-    assert_says(p.plan.processes[0].shown, "mpirun -n 1 ");
-    arena_free(&p.a);
+    plan_of(p, TOOL_HOROVOD, (struct toolkit_spec){.script = "t.py", .process_count = 1}, 1);
+    assert_says(p->plan.processes[0].shown, "mpirun -n 1 ");
 }
 
 static const char *host_file_of(struct planned *p, enum tool_type tool, int processes, int gpus)
@@ -187,21 +194,17 @@ static const char *host_file_of(struct planned *p, enum tool_type tool, int proc
     return le.hostfile_text;
 }
 
-TEST(test_the_host_file_of_a_command_of_ones_own_has_gpus_or_else_cores)
+PLANNED_TEST(test_the_host_file_of_a_command_of_ones_own_has_gpus_or_else_cores)
 {
-    struct planned p;
-    assert_string_equal(host_file_of(&p, TOOL_CUSTOM, 0, 4),
+    assert_string_equal(host_file_of(p, TOOL_CUSTOM, 0, 4),
                         "10.0.0.4 slots=4\n10.0.0.5 slots=4\nfd00::6 slots=4\n");
-    arena_free(&p.a);
-    assert_string_equal(host_file_of(&p, TOOL_CUSTOM, 0, 0),
+    assert_string_equal(host_file_of(p, TOOL_CUSTOM, 0, 0),
                         "10.0.0.4 slots=6\n10.0.0.5 slots=6\nfd00::6 slots=6\n");
-    arena_free(&p.a);
-    assert_string_equal(host_file_of(&p, TOOL_HOROVOD, 3, 4),
+    assert_string_equal(host_file_of(p, TOOL_HOROVOD, 3, 4),
                         "10.0.0.4 slots=1\n10.0.0.5 slots=1\nfd00::6 slots=1\n");
-    arena_free(&p.a);
 }
 
-TEST(test_the_host_file_has_the_ranks_of_each_node)
+PLANNED_TEST(test_the_host_file_has_the_ranks_of_each_node)
 {
     static const struct {
         int processes;
@@ -212,23 +215,20 @@ TEST(test_the_host_file_has_the_ranks_of_each_node)
         {2, "10.0.0.4 slots=1\n10.0.0.5 slots=1\nfd00::6 slots=1\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct planned p;
         const struct toolkit_spec t = {.command_line = "x", .process_count = cases[i].processes};
-        plan_of(&p, TOOL_MPI, t, 3);
+        plan_of(p, TOOL_MPI, t, 3);
         struct launch_env le;
         struct err e = {0};
-        p.spec.std_prefix = "/std";
-        p.spec.segment = "s";
-        assert_int_equal(launch_env(&p.a, &p.in, 0, &le, &e), 0);
+        p->spec.std_prefix = "/std";
+        p->spec.segment = "s";
+        assert_int_equal(launch_env(&p->a, &p->in, 0, &le, &e), 0);
         assert_string_equal(le.hostfile_text, cases[i].expected);
-        arena_free(&p.a);
     }
 }
 
-/* --- PyTorch and Caffe2 ------------------------------------------------------------------------
- */
+/* --- PyTorch and Caffe2 ----------------------------------------------------------------------- */
 
-TEST(test_pytorch_has_a_process_for_each_rank)
+PLANNED_TEST(test_pytorch_has_a_process_for_each_rank)
 {
     static const struct {
         int node;
@@ -238,17 +238,16 @@ TEST(test_pytorch_has_a_process_for_each_rank)
                     {0, "2", "3", "stdout-2.txt"},
                     {1, "0", "2", "stdout-3.txt"},
                     {1, "1", "2", "stdout-4.txt"}};
-    struct planned p;
     const struct toolkit_spec t = {.script = "t.py", .backend = "Gloo", .process_count = 5};
-    plan_of(&p, TOOL_PYTORCH, t, 2);
-    assert_int_equal(p.plan.n, 5);
-    assert_int_equal(p.plan.end, LAUNCH_ENDS_WITH_ALL);
+    plan_of(p, TOOL_PYTORCH, t, 2);
+    assert_int_equal(p->plan.n, 5);
+    assert_int_equal(p->plan.end, LAUNCH_ENDS_WITH_ALL);
     for (size_t i = 0; i < 5; i++) {
-        const struct launch_process *one = &p.plan.processes[i];
-        const char *rank = arena_printf(&p.a, "%zu", i);
+        const struct launch_process *one = &p->plan.processes[i];
+        const char *rank = arena_printf(&p->a, "%zu", i);
         assert_int_equal(one->role, LAUNCH_MAIN);
         assert_int_equal(one->rank, expected[i].node);
-        assert_string_equal(one->title, arena_printf(&p.a, "process %zu", i));
+        assert_string_equal(one->title, arena_printf(&p->a, "process %zu", i));
         assert_string_equal(one->stdout_name, expected[i].out);
         check_value(one, "AZ_BATCHAI_TASK_INDEX", rank);
         check_value(one, "RANK", rank);
@@ -257,9 +256,8 @@ TEST(test_pytorch_has_a_process_for_each_rank)
         check_value(one, "LOCAL_WORLD_SIZE", expected[i].local_size);
         check_value(one, "AZ_BATCHAI_PYTORCH_BACKEND", "gloo");
         check_value(one, "AZ_BATCHAI_PYTORCH_INIT_METHOD",
-                    arena_concat(&p.a, "tcp://", at(&p, "10.0.0.4", 0)));
+                    arena_concat(&p->a, "tcp://", at(p, "10.0.0.4", 0)));
     }
-    arena_free(&p.a);
 }
 
 static const char *init_method(struct planned *p, size_t n_nodes, const char *shared_root)
@@ -272,7 +270,7 @@ static const char *init_method(struct planned *p, size_t n_nodes, const char *sh
     return value_of(&p->plan.processes[0], "AZ_BATCHAI_PYTORCH_INIT_METHOD");
 }
 
-TEST(test_processes_of_pytorch_meet_at_a_file_where_their_disk_has_locks)
+PLANNED_TEST(test_processes_of_pytorch_meet_at_a_file_where_their_disk_has_locks)
 {
     static const struct {
         size_t nodes;
@@ -281,42 +279,35 @@ TEST(test_processes_of_pytorch_meet_at_a_file_where_their_disk_has_locks)
                  {2, "/nfs", "file:///nfs/", "/pytorch-init"},
                  {2, NULL, "tcp://10.0.0.4:", ""}};
     for (size_t i = 0; i < 3; i++) {
-        struct planned p;
-        const char *url = init_method(&p, cases[i].nodes, cases[i].shared_root);
+        const char *url = init_method(p, cases[i].nodes, cases[i].shared_root);
         assert_memory_equal(url, cases[i].begins, strlen(cases[i].begins));
         assert_string_equal(url + strlen(url) - strlen(cases[i].ends), cases[i].ends);
-        arena_free(&p.a);
     }
 }
 
-TEST(test_nodes_without_a_process)
+PLANNED_TEST(test_nodes_without_a_process)
 {
-    struct planned p;
-    plan_of(&p, TOOL_PYTORCH, (struct toolkit_spec){.script = "t.py", .process_count = 2}, 3);
-    assert_int_equal(p.plan.n, 2);
-    assert_int_equal(p.plan.processes[1].rank, 1);
-    check_value(&p.plan.processes[1], "AZ_BATCHAI_PYTORCH_BACKEND", "tcp");
-    arena_free(&p.a);
+    plan_of(p, TOOL_PYTORCH, (struct toolkit_spec){.script = "t.py", .process_count = 2}, 3);
+    assert_int_equal(p->plan.n, 2);
+    assert_int_equal(p->plan.processes[1].rank, 1);
+    check_value(&p->plan.processes[1], "AZ_BATCHAI_PYTORCH_BACKEND", "tcp");
 }
 
-TEST(test_caffe2_runs_once_on_each_node)
+PLANNED_TEST(test_caffe2_runs_once_on_each_node)
 {
-    struct planned p;
-    plan_of(&p, TOOL_CAFFE2, (struct toolkit_spec){.script = "t.py", .args = "-s 1"}, 2);
-    assert_int_equal(p.plan.n, 2);
-    assert_int_equal(p.plan.end, LAUNCH_ENDS_WITH_ALL);
+    plan_of(p, TOOL_CAFFE2, (struct toolkit_spec){.script = "t.py", .args = "-s 1"}, 2);
+    assert_int_equal(p->plan.n, 2);
+    assert_int_equal(p->plan.end, LAUNCH_ENDS_WITH_ALL);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(p.plan.processes[i].rank, i);
-        check_value(&p.plan.processes[i], "AZ_BATCHAI_TASK_INDEX", i ? "1" : "0");
-        assert_string_equal(p.plan.processes[i].stdout_name,
+        assert_int_equal(p->plan.processes[i].rank, i);
+        check_value(&p->plan.processes[i], "AZ_BATCHAI_TASK_INDEX", i ? "1" : "0");
+        assert_string_equal(p->plan.processes[i].stdout_name,
                             i ? "stdout-wk-1.txt" : "stdout-wk-0.txt");
-        assert_string_equal(p.plan.processes[i].stderr_name, i ? "stderr-1.txt" : "stderr-0.txt");
+        assert_string_equal(p->plan.processes[i].stderr_name, i ? "stderr-1.txt" : "stderr-0.txt");
     }
-    arena_free(&p.a);
 }
 
-/* --- TensorFlow --------------------------------------------------------------------------------
- */
+/* --- TensorFlow ------------------------------------------------------------------------------- */
 
 static const struct task {
     enum launch_role role;
@@ -343,9 +334,8 @@ static void check_config(const struct launch_process *p, const struct task *t, c
     json_decref(expected);
 }
 
-TEST(test_tensorflow_with_workers_and_servers)
+PLANNED_TEST(test_tensorflow_with_workers_and_servers)
 {
-    struct planned p;
     const struct toolkit_spec t = {.script = "t.py",
                                    .interpreter = "py",
                                    .master_args = "--m",
@@ -353,48 +343,44 @@ TEST(test_tensorflow_with_workers_and_servers)
                                    .parameter_server_args = "--ps",
                                    .worker_count = 3,
                                    .parameter_server_count = 2};
-    plan_of(&p, TOOL_TENSORFLOW, t, 2);
-    const char *w[] = {at(&p, "10.0.0.4", 1), at(&p, "10.0.0.4", 2), at(&p, "10.0.0.5", 3)},
-               *s[] = {at(&p, "10.0.0.4", 4), at(&p, "10.0.0.5", 5)};
+    plan_of(p, TOOL_TENSORFLOW, t, 2);
+    const char *w[] = {at(p, "10.0.0.4", 1), at(p, "10.0.0.4", 2), at(p, "10.0.0.5", 3)},
+               *s[] = {at(p, "10.0.0.4", 4), at(p, "10.0.0.5", 5)};
     const char *cluster = arena_printf(
-        &p.a, "{\"ps\": [\"%s\", \"%s\"], \"chief\": [\"%s\"], \"worker\": [\"%s\", \"%s\"]}", s[0],
-        s[1], w[0], w[1], w[2]);
-    assert_int_equal(p.plan.n, 5);
-    assert_int_equal(p.plan.end, LAUNCH_ENDS_WITH_FIRST);
+        &p->a, "{\"ps\": [\"%s\", \"%s\"], \"chief\": [\"%s\"], \"worker\": [\"%s\", \"%s\"]}",
+        s[0], s[1], w[0], w[1], w[2]);
+    assert_int_equal(p->plan.n, 5);
+    assert_int_equal(p->plan.end, LAUNCH_ENDS_WITH_FIRST);
     for (size_t i = 0; i < 5; i++) {
-        const struct launch_process *one = &p.plan.processes[i];
+        const struct launch_process *one = &p->plan.processes[i];
         const struct task *row = &tensorflow_tasks[i];
         assert_int_equal(one->role, row->role);
         assert_int_equal(one->rank, row->node);
         assert_string_equal(one->title, row->title);
-        assert_string_equal(one->command_line, arena_concat(&p.a, "py \"t.py\" ", row->args));
+        assert_string_equal(one->command_line, arena_concat(&p->a, "py \"t.py\" ", row->args));
         assert_string_equal(one->stdout_name, row->out);
         check_value(one, "AZ_BATCHAI_TASK_INDEX", row->index);
-        check_value(one, "AZ_BATCHAI_PS_HOSTS", arena_concat(&p.a, s[0], ",", s[1]));
-        check_value(one, "AZ_BATCHAI_WORKER_HOSTS", arena_concat(&p.a, w[0], ",", w[1], ",", w[2]));
+        check_value(one, "AZ_BATCHAI_PS_HOSTS", arena_concat(&p->a, s[0], ",", s[1]));
+        check_value(one, "AZ_BATCHAI_WORKER_HOSTS",
+                    arena_concat(&p->a, w[0], ",", w[1], ",", w[2]));
         check_config(one, row, cluster);
     }
-    arena_free(&p.a);
 }
 
-TEST(test_tensorflow_without_servers)
+PLANNED_TEST(test_tensorflow_without_servers)
 {
-    struct planned p;
-    plan_of(&p, TOOL_TENSORFLOW, (struct toolkit_spec){.script = "t.py", .worker_count = 3}, 3);
-    assert_int_equal(p.plan.n, 3);
-    assert_int_equal(p.plan.end, LAUNCH_ENDS_WITH_ALL);
+    plan_of(p, TOOL_TENSORFLOW, (struct toolkit_spec){.script = "t.py", .worker_count = 3}, 3);
+    assert_int_equal(p->plan.n, 3);
+    assert_int_equal(p->plan.end, LAUNCH_ENDS_WITH_ALL);
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(p.plan.processes[i].role, LAUNCH_MAIN);
-    check_value(&p.plan.processes[0], "AZ_BATCHAI_PS_HOSTS", "");
-    check_config(&p.plan.processes[2], &(struct task){.type = "worker", .type_index = 1},
-                 arena_printf(&p.a, "{\"chief\": [\"%s\"], \"worker\": [\"%s\", \"%s\"]}",
-                              at(&p, "10.0.0.4", 1), at(&p, "10.0.0.5", 2),
-                              at(&p, "[fd00::6]", 3)));
-    arena_free(&p.a);
+        assert_int_equal(p->plan.processes[i].role, LAUNCH_MAIN);
+    check_value(&p->plan.processes[0], "AZ_BATCHAI_PS_HOSTS", "");
+    check_config(&p->plan.processes[2], &(struct task){.type = "worker", .type_index = 1},
+                 arena_printf(&p->a, "{\"chief\": [\"%s\"], \"worker\": [\"%s\", \"%s\"]}",
+                              at(p, "10.0.0.4", 1), at(p, "10.0.0.5", 2), at(p, "[fd00::6]", 3)));
 }
 
-/* --- ports -------------------------------------------------------------------------------------
- */
+/* --- ports ------------------------------------------------------------------------------------ */
 
 TEST(test_runs_on_one_machine_have_ports_of_their_own)
 {

@@ -110,8 +110,7 @@ static inline size_t fake_chance(struct fake_easy *c, size_t below)
     return (size_t)rand_r(&c->chance) % below;
 }
 
-/* --- handles -----------------------------------------------------------------------------------
- */
+/* --- handles ---------------------------------------------------------------------------------- */
 
 static CURL *fake_easy_init(void)
 {
@@ -199,8 +198,7 @@ static void fake_slist_free_all(struct curl_slist *list)
     }
 }
 
-/* --- what the other end does -------------------------------------------------------------------
- */
+/* --- what the other end does ------------------------------------------------------------------ */
 
 static void fake_end(struct fake_easy *c, CURLcode result)
 {
@@ -301,8 +299,7 @@ static CURLcode fake_easy_pause(CURL *curl, int what)
     return CURLE_OK;
 }
 
-/* --- all of them -------------------------------------------------------------------------------
- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 static CURLM *fake_multi_init(void)
 {
@@ -404,9 +401,7 @@ static CURLMcode fake_multi_poll(CURLM *multi, struct curl_waitfd *fds, unsigned
 {
     struct fake_multi *m = multi;
     struct timespec until;
-    (void)fds;
-    (void)n_fds;
-    (void)n;
+    (void)fds, (void)n_fds, (void)n;
     if (fake_moves(m)) {
         sched_yield();
         return CURLM_OK;

@@ -59,8 +59,7 @@ static size_t chance(struct world *w, size_t below)
     return (size_t)rand_r(&w->chance) % below;
 }
 
-/* --- one transfer ------------------------------------------------------------------------------
- */
+/* --- one transfer ----------------------------------------------------------------------------- */
 
 static void go_on(struct slot *s);
 
@@ -171,8 +170,7 @@ static void begin(struct slot *s)
     go_on_some_time(s);
 }
 
-/* --- all of them -------------------------------------------------------------------------------
- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 /* The loop's other events. */
 static void on_turn(uv_timer_t *turns)

@@ -41,8 +41,7 @@ struct fixture {
     struct strbuf body;
 };
 
-/* --- the server: one thread for each connection -------------------------------------------------
- */
+/* --- the server: one thread for each connection ----------------------------------------------- */
 
 static void say(int fd, const char *text, size_t n)
 {
@@ -156,8 +155,7 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* --- lookups of names: libcurl's come here, in threads of its own --------------------------------
- */
+/* --- lookups of names: libcurl's come here, in threads of its own ----------------------------- */
 
 static atomic_bool lookups_hang;
 
@@ -174,8 +172,7 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
     return real(name, service, hints, found);
 }
 
-/* --- the loop ------------------------------------------------------------------------------------
- */
+/* --- the loop --------------------------------------------------------------------------------- */
 
 static void on_limit(uv_timer_t *t)
 {
