@@ -82,6 +82,12 @@ static inline size_t nodes_in(struct world *w, int64_t id, enum node_state state
     return k;
 }
 
+/* The pool is steady, and so many of its nodes are idle. */
+static inline bool has_nodes(struct world *w, int64_t id, size_t n)
+{
+    return steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == n;
+}
+
 static inline void resize_to(struct world *w, int64_t id, int own, int low)
 {
     struct err e = {0};

@@ -72,11 +72,6 @@ static size_t samples_of(struct world *w, int64_t id, struct batch_sample **rows
     return n;
 }
 
-static bool has_nodes(struct world *w, int64_t id, size_t n)
-{
-    return steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == n;
-}
-
 WORLD_TEST(test_a_formula_decides_at_once_and_then_by_its_interval, world_virtual(5))
 {
     int64_t id = add_pool(w, "p1", 1, 0);
@@ -187,9 +182,7 @@ WORLD_TEST(test_evaluating_changes_nothing, world_virtual(5))
 /* One that could not have all its nodes tries again at each evaluation. */
 WORLD_TEST(test_a_resize_that_ended_short_begins_again, world_virtual(3))
 {
-    int64_t cluster =
-        add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 2}, .vm_size = NULL});
-    WAIT(w, counts(w, cluster).idle == 2);
+    int64_t cluster = idle_cluster(w, 2);
     int64_t id = add_pool(w, "p1", 0, 0);
     scale_by(w, id, by("$TargetDedicatedNodes = 2"));
     WAIT(w, nodes_in(w, id, NODE_IDLE, NULL) == 1);

@@ -10,7 +10,7 @@ WORLD_TEST(test_a_pool_has_nodes_of_both_classes, world_virtual(5))
 {
     int64_t id = add_pool(w, "p1", 2, 1);
     assert_false(steady(w, id));
-    WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 3);
+    WAIT(w, has_nodes(w, id, 3));
     struct batch_pool p = pool_row(w, id);
     struct node *nodes;
     assert_int_equal(p.has_dedicated, 2);
@@ -20,7 +20,7 @@ WORLD_TEST(test_a_pool_has_nodes_of_both_classes, world_virtual(5))
     for (int i = 0; i < 3; i++)
         assert_int_equal(nodes[i].has.slots, 2); /* as the pool says, whatever the node has */
     resize_to(w, id, 0, 2);
-    WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 2);
+    WAIT(w, has_nodes(w, id, 2));
     p = pool_row(w, id);
     assert_int_equal(p.has_dedicated, 0);
     assert_int_equal(p.has_low, 2);
@@ -29,7 +29,7 @@ WORLD_TEST(test_a_pool_has_nodes_of_both_classes, world_virtual(5))
 WORLD_TEST(test_more_than_there_can_ever_be_ends_at_once, world_virtual(2))
 {
     int64_t id = add_pool(w, "p1", 2, 3);
-    WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 2);
+    WAIT(w, has_nodes(w, id, 2));
     struct batch_pool p = pool_row(w, id);
     assert_says(p.size.errors, "AccountCoreQuotaReached");
     assert_says_not(p.size.errors, "dedicated");
@@ -42,9 +42,7 @@ WORLD_TEST(test_more_than_there_can_ever_be_ends_at_once, world_virtual(2))
 /* A cluster has the nodes: the pool waits until its time is up, and gets none afterwards. */
 WORLD_TEST(test_a_resize_ends_when_its_time_is_up, world_virtual(3))
 {
-    int64_t cluster =
-        add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 2}, .vm_size = NULL});
-    WAIT(w, counts(w, cluster).idle == 2);
+    int64_t cluster = idle_cluster(w, 2);
     int64_t id = add_pool(w, "p1", 3, 0);
     WAIT(w, nodes_in(w, id, NODE_IDLE, NULL) == 1);
     pass(w, 14 * MINUTE);
@@ -57,16 +55,14 @@ WORLD_TEST(test_a_resize_ends_when_its_time_is_up, world_virtual(3))
     pass(w, MINUTE);
     assert_int_equal(pool_row(w, id).has_dedicated, 1);
     resize_to(w, id, 3, 0);
-    WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 3);
+    WAIT(w, has_nodes(w, id, 3));
     assert_null(pool_row(w, id).size.errors);
 }
 
 WORLD_TEST(test_a_resize_is_stopped, world_virtual(3))
 {
     struct err e = {0};
-    int64_t cluster =
-        add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 2}, .vm_size = NULL});
-    WAIT(w, counts(w, cluster).idle == 2);
+    idle_cluster(w, 2);
     int64_t id = add_pool(w, "p1", 2, 0);
     WAIT(w, nodes_in(w, id, NODE_IDLE, NULL) == 1);
     struct batch_pool p = pool_row(w, id);
@@ -81,9 +77,7 @@ WORLD_TEST(test_a_resize_is_stopped, world_virtual(3))
 /* What it may take is time that passes, whatever the clock on the wall says. */
 WORLD_TEST(test_a_clock_that_is_set_back_lengthens_no_resize, world_virtual(1))
 {
-    int64_t cluster =
-        add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}, .vm_size = NULL});
-    WAIT(w, counts(w, cluster).idle == 1);
+    idle_cluster(w, 1);
     int64_t id = add_pool(w, "p1", 1, 0);
     pass(w, MINUTE);
     virtual_of(w)->t.wall_ahead_us -= 60 * MINUTE;
@@ -95,9 +89,7 @@ WORLD_TEST(test_a_clock_that_is_set_back_lengthens_no_resize, world_virtual(1))
 
 WORLD_TEST(test_the_end_of_a_resize_survives_a_restart, world_virtual(1))
 {
-    int64_t cluster =
-        add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}, .vm_size = NULL});
-    WAIT(w, counts(w, cluster).idle == 1);
+    idle_cluster(w, 1);
     int64_t id = add_pool(w, "p1", 1, 0);
     pass(w, MINUTE);
     restart(w);
@@ -112,7 +104,7 @@ WORLD_TEST(test_chosen_nodes_are_removed, world_virtual(4))
     struct err e = {0};
     int64_t id = add_pool(w, "p1", 3, 1);
     struct node *nodes;
-    WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 4);
+    WAIT(w, has_nodes(w, id, 4));
     nodes_in(w, id, NODE_IDLE, &nodes);
     const struct node *two[] = {&nodes[0], &nodes[3]};
     const struct batch_targets t = {.timeout_us = 15 * MINUTE, .how = DEALLOC_REQUEUE};
@@ -127,29 +119,21 @@ WORLD_TEST(test_chosen_nodes_are_removed, world_virtual(4))
     assert_string_equal(left[1].name, nodes[2].name);
 }
 
-static struct node first_node(struct world *w, int64_t id)
-{
-    struct node *nodes;
-    size_t n = nodes_of(w, id, &nodes);
-    assert_true(n > 0);
-    return nodes[0];
-}
-
 WORLD_TEST(test_a_node_is_prepared_anew, world_virtual(1))
 {
     struct err e = {0};
     int64_t id = add_pool(w, "p1", 1, 0);
     WAIT(w, nodes_in(w, id, NODE_IDLE, NULL) == 1);
-    struct node before = first_node(w, id);
+    struct node before = node_row(w, id, 0);
     ok(sched_node_ask(w->s, &before, WISH_RESTART, DEALLOC_REQUEUE, &e), &e);
-    WAIT(w, first_node(w, id).state == NODE_PREPARING);
-    assert_int_equal(first_node(w, id).wish, IS_RESTARTING);
-    WAIT(w, first_node(w, id).state == NODE_IDLE);
-    assert_int_equal(first_node(w, id).wish, WISH_NOTHING);
-    assert_int_equal(first_node(w, id).id, before.id);
-    struct node again = first_node(w, id);
+    WAIT(w, node_row(w, id, 0).state == NODE_PREPARING);
+    assert_int_equal(node_row(w, id, 0).wish, IS_RESTARTING);
+    WAIT(w, node_row(w, id, 0).state == NODE_IDLE);
+    assert_int_equal(node_row(w, id, 0).wish, WISH_NOTHING);
+    assert_int_equal(node_row(w, id, 0).id, before.id);
+    struct node again = node_row(w, id, 0);
     ok(sched_node_ask(w->s, &again, WISH_REST, DEALLOC_REQUEUE, &e), &e);
-    WAIT(w, first_node(w, id).wish == IS_RESTING);
+    WAIT(w, node_row(w, id, 0).wish == IS_RESTING);
 }
 
 /* A cluster's job shows what the core does; Azure Batch's tasks are runs like it. */
@@ -165,14 +149,14 @@ TEST(test_what_runs_on_a_node_that_is_asked)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct err e = {0};
         struct world *w = world_virtual(1);
-        int64_t id = add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}});
+        int64_t id = add_cluster_of(w, "c", 1);
         int64_t job = add_job(w, id, "job", JOB("fake run=60000"));
         WAIT(w, job_state(w, job) == EXEC_RUNNING);
-        struct node nd = first_node(w, id);
+        struct node nd = node_row(w, id, 0);
         ok(sched_node_ask(w->s, &nd, WISH_RESTART, cases[i].how, &e), &e);
         WAIT(w, job_state(w, job) == cases[i].ends);
         assert_int_equal(job_row(w, job).attempt, cases[i].attempts);
-        WAIT(w, first_node(w, id).wish == WISH_NOTHING && first_node(w, id).state == NODE_IDLE);
+        WAIT(w, node_row(w, id, 0).wish == WISH_NOTHING && node_row(w, id, 0).state == NODE_IDLE);
         world_free(w);
     }
 }
@@ -180,9 +164,8 @@ TEST(test_what_runs_on_a_node_that_is_asked)
 WORLD_TEST(test_a_node_that_is_off_gets_nothing, world_virtual(1))
 {
     struct err e = {0};
-    int64_t id = add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}});
-    WAIT(w, counts(w, id).idle == 1);
-    struct node nd = first_node(w, id);
+    int64_t id = idle_cluster(w, 1);
+    struct node nd = node_row(w, id, 0);
     ok(sched_node_set_off(w->s, &nd, DEALLOC_WAIT_FOR_COMPLETION, &e), &e);
     int64_t job = add_job(w, id, "job", JOB("fake run=1000"));
     pass(w, MINUTE);

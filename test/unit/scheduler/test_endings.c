@@ -46,8 +46,7 @@ WORLD_TEST(test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable, wor
 /* What a backup of the database does not know of goes on until its node is met again. */
 WORLD_TEST(test_a_task_that_a_backup_does_not_know_ends_before_anything_starts, world_virtual(1))
 {
-    int64_t c = add_cluster_of(w, "c", 1);
-    WAIT(w, counts(w, c).idle == 1);
+    int64_t c = idle_cluster(w, 1);
     back_up(w);
     int64_t lost = start_job(w, c, ENDLESS " dying=20000", 1);
     assert_int_equal(still_running(w), 1);

@@ -25,7 +25,7 @@ WORLD_TEST(test_a_cluster_goes_on_by_itself_once_its_steps_are_allowed, world_vi
 {
     const char *refused = "pool";
     allow_all_but(&refused);
-    int64_t c = add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}});
+    int64_t c = add_cluster_of(w, "c", 1);
     WAIT(w, says(w, c, "DaemonEndedDuringStep"));
     assert_int_equal(rows_of(counts(w, c)), 0);
     refused = NULL;
@@ -38,7 +38,7 @@ WORLD_TEST(test_a_node_goes_on_by_itself_once_its_steps_are_allowed, world_virtu
 {
     const char *refused = "node";
     allow_all_but(&refused);
-    int64_t c = add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}});
+    int64_t c = add_cluster_of(w, "c", 1);
     WAIT(w, counts(w, c).unusable == 1);
     refused = NULL;
     WAIT(w, counts(w, c).idle == 1);

@@ -264,8 +264,7 @@ WORLD_TEST(test_a_job_goes_on_on_a_node_whose_disk_is_full_and_nothing_joins_it,
     WAIT(w, virtual_of(w)->started == 1);
     fake_set_full(fake_of(w, c, 0), true);
     int64_t next = add_part(w, c, "next", 1, slot);
-    WAIT(w, cluster_row(w, c).errors != NULL);
-    cluster_says(w, c, "NodeDiskUnusable", "The node gets no further job");
+    cluster_will_say(w, c, "NodeDiskUnusable", "The node gets no further job");
     pass(w, 600 * SECOND);
     assert_int_equal(job_state(w, old), EXEC_RUNNING);
     assert_int_equal(job_state(w, next), EXEC_QUEUED);

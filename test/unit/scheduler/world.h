@@ -246,9 +246,23 @@ static inline void assert_ends(struct world *w, int64_t job, enum exec_state how
     assert_int_equal(job_state(w, job), how);
 }
 
+/* The job ends so in this attempt. */
+static inline void assert_ends_in(struct world *w, int64_t job, enum exec_state how, int attempt)
+{
+    assert_ends(w, job, how);
+    assert_int_equal(job_row(w, job).attempt, attempt);
+}
+
 /* The errors of a job or of a cluster have each of these parts. */
 #define job_says(w, job, ...)         assert_says(job_row(w, job).errors, __VA_ARGS__)
 #define cluster_says(w, cluster, ...) assert_says(cluster_row(w, cluster).errors, __VA_ARGS__)
+
+/* Waits until the cluster has errors. */
+#define cluster_will_say(w, cluster, ...)                                                          \
+    do {                                                                                           \
+        WAIT(w, cluster_row(w, cluster).errors != NULL);                                           \
+        cluster_says(w, cluster, __VA_ARGS__);                                                     \
+    } while (0)
 
 /* The job's directory in the share, as the user sees it. */
 static inline const char *share_file(struct world *w, int64_t job, const char *rest)
