@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/strbuf.h"
 #include "scheduler/plan.h"
 #include "test/unit/support/arena_test.h"
 
@@ -44,6 +43,23 @@ static size_t nodes_of(const char *text, struct plan_node *out)
     {                                                                                              \
         .kind = SCALE_AUTO, .minimum = (lo), .maximum = (hi), .initial = 1                         \
     }
+
+/* What is planned, as text: "add 1, missing 2, target 3, leave 5 4 ", with ordinals in order. */
+static const char *planned(struct arena *a, const char *text, struct plan_scale_input in)
+{
+    struct plan_node nodes[16];
+    struct plan_scale_result got;
+    in.nodes = nodes;
+    in.n_nodes = nodes_of(text, nodes);
+    in.now_us = NOW;
+    in.idle_us = IDLE;
+    plan_scale(a, &in, &got);
+    const char *leave = "";
+    for (size_t k = 0; k < got.n_leave; k++)
+        leave = arena_printf(a, "%s%d ", leave, got.leave[k]->ordinal);
+    return arena_printf(a, "add %d, missing %d, target %d, leave %s", got.add, got.missing,
+                        got.target, leave);
+}
 
 static const struct scale_row {
     const char *name;
@@ -89,33 +105,20 @@ static const struct scale_row {
     {"auto: above the maximum", AUTO(0, 1), "ii", 0, 9, 0, 0, 0, 0, "2 ", 1},
 };
 
-TEST(test_scale)
+ARENA_TEST(test_scale)
 {
     for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
         const struct scale_row *row = &scales[i];
-        struct arena a;
-        struct plan_node nodes[16];
-        struct plan_scale_result got;
-        struct strbuf b = STRBUF_INIT;
-        arena_init(&a);
         const struct plan_scale_input in = {.scale = row->scale,
                                             .deleting = row->deleting,
                                             .initial = row->initial,
-                                            .nodes = nodes,
-                                            .n_nodes = nodes_of(row->nodes, nodes),
                                             .demand = row->demand,
-                                            .now_us = NOW,
-                                            .idle_us = IDLE,
                                             .free_capacity = row->capacity};
-        plan_scale(&a, &in, &got);
-        for (size_t k = 0; k < got.n_leave; k++)
-            strbuf_printf(&b, "%d ", got.leave[k]->ordinal);
-        if (got.add != row->add || got.missing != row->missing || got.target != row->target ||
-            strcmp(b.s ? b.s : "", row->leave) != 0)
-            fail_msg("%s: add %d, missing %d, target %d, leave \"%s\"", row->name, got.add,
-                     got.missing, got.target, b.s ? b.s : "");
-        strbuf_free(&b);
-        arena_free(&a);
+        const char *got = planned(a, row->nodes, in);
+        const char *expected = arena_printf(a, "add %d, missing %d, target %d, leave %s", row->add,
+                                            row->missing, row->target, row->leave);
+        if (strcmp(got, expected) != 0)
+            fail_msg("%s: got %s, expected %s", row->name, got, expected);
     }
 }
 
@@ -136,31 +139,18 @@ static const struct replace_row {
     {"auto: too", AUTO(2, 4), "iR", 1, 1, 1, 0, "2 "},
 };
 
-TEST(test_replacing)
+ARENA_TEST(test_replacing)
 {
     for (size_t i = 0; i < sizeof replacements / sizeof replacements[0]; i++) {
         const struct replace_row *row = &replacements[i];
-        struct arena a;
-        struct plan_node nodes[16];
-        struct plan_scale_result got;
-        struct strbuf b = STRBUF_INIT;
-        arena_init(&a);
-        const struct plan_scale_input in = {.scale = row->scale,
-                                            .nodes = nodes,
-                                            .n_nodes = nodes_of(row->nodes, nodes),
-                                            .now_us = NOW,
-                                            .idle_us = IDLE,
-                                            .free_capacity = row->capacity,
-                                            .good_capacity = row->good};
-        plan_scale(&a, &in, &got);
-        for (size_t k = 0; k < got.n_leave; k++)
-            strbuf_printf(&b, "%d ", got.leave[k]->ordinal);
-        if (got.add != row->add || got.missing != row->missing ||
-            strcmp(b.s ? b.s : "", row->leave) != 0)
-            fail_msg("%s: add %d, missing %d, leave \"%s\"", row->name, got.add, got.missing,
-                     b.s ? b.s : "");
-        strbuf_free(&b);
-        arena_free(&a);
+        const struct plan_scale_input in = {
+            .scale = row->scale, .free_capacity = row->capacity, .good_capacity = row->good};
+        const char *got = planned(a, row->nodes, in);
+        int target = row->scale.kind == SCALE_AUTO ? row->scale.minimum : row->scale.target;
+        const char *expected = arena_printf(a, "add %d, missing %d, target %d, leave %s", row->add,
+                                            row->missing, target, row->leave);
+        if (strcmp(got, expected) != 0)
+            fail_msg("%s: got %s, expected %s", row->name, got, expected);
     }
 }
 

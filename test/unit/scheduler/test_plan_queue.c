@@ -38,276 +38,182 @@ static const char *answered(struct arena *a, const struct plan_queue_input *in,
     return text;
 }
 
-static void expect(const char *name, const char *got, const char *expected)
-{
-    if (strcmp(got, expected) != 0)
-        fail_msg("%s: got \"%s\", expected \"%s\"", name, got, expected);
-}
+/* A question and its answer. */
+struct row {
+    const char *name;
+    const char *runs;  /* see runs_of() */
+    const char *nodes; /* see nodes_of() */
+    const char *ends;  /* see held_by(); NULL: no node is held */
+    const char *expected;
+    int largest;
+};
 
-/* --- in turn -------------------------------------------------------------------------------- */
-
-/* One letter per node, ordinals from 1: p(reparing) i(dle) r(unning) l(eaving) u(nusable)
- * d(rained). */
-static size_t nodes_of(const char *text, struct plan_node *out)
+/* Runs 1, 2 and so on, a word each: NODES, or NODES/US with its time limit (100), sSLOTS for a part
+ * of a node, or gGPUS for a slot with GPUs. */
+static size_t runs_of(const char *text, struct plan_run *out)
 {
-    size_t n = strlen(text);
-    for (size_t i = 0; i < n; i++) {
-        static const char letters[] = "pirlud";
-        static const enum node_state states[] = {NODE_PREPARING, NODE_IDLE,     NODE_IDLE,
-                                                 NODE_LEAVING,   NODE_UNUSABLE, NODE_IDLE};
-        out[i] = (struct plan_node){.id = 100 + (int64_t)i,
-                                    .ordinal = (int)i + 1,
-                                    .state = states[strchr(letters, text[i]) - letters],
-                                    .live = text[i] == 'r',
-                                    .has = {.slots = 1},
-                                    .left = {.slots = text[i] != 'r'},
-                                    .out_of_service = text[i] == 'd'};
+    size_t n = 0;
+    for (int used; *text; text += strspn(text, " ")) {
+        struct plan_run *r = &out[n++];
+        char kind = 0;
+        int amount = 0;
+        *r = (struct plan_run){.id = (int64_t)n, .for_us = 100};
+        assert_int_equal(sscanf(text, "%d%n", &r->nodes, &used), 1);
+        text += used;
+        if (sscanf(text, "%c%d%n", &kind, &amount, &used) == 2 && kind != ' ')
+            text += used;
+        if (kind == '/')
+            r->for_us = amount;
+        r->part = kind == 's' || kind == 'g';
+        if (r->part)
+            r->need = (struct capacity){.slots = kind == 's' ? amount : 1,
+                                        .gpus = kind == 'g' ? amount : 0};
     }
     return n;
 }
 
-#define W(id_, nodes_)                                                                             \
-    {                                                                                              \
-        .id = (id_), .nodes = (nodes_), .for_us = 100                                              \
+/* A letter for each node, ordinals from 1: p(reparing) i(dle) r(unning) l(eaving) u(nusable)
+ * d(rained). A digit: a node of 4 slots, 2 GPUs and 8 cores, of which others have so many slots and
+ * twice as many cores. */
+static size_t nodes_of(const char *text, struct plan_node *out)
+{
+    static const char letters[] = "pirlud";
+    static const enum node_state states[] = {NODE_PREPARING, NODE_IDLE,     NODE_IDLE,
+                                             NODE_LEAVING,   NODE_UNUSABLE, NODE_IDLE};
+    size_t n = strlen(text);
+    for (size_t i = 0; i < n; i++) {
+        const char *letter = strchr(letters, text[i]);
+        int slots = text[i] - '0';
+        out[i] = (struct plan_node){.id = 100 + (int64_t)i,
+                                    .ordinal = (int)i + 1,
+                                    .state = letter ? states[letter - letters] : NODE_IDLE,
+                                    .live = letter ? text[i] == 'r' : slots > 0,
+                                    .has = {4, 2, 8, 1000},
+                                    .left = {4 - slots, 2, 8 - 2 * slots, 1000},
+                                    .out_of_service = text[i] == 'd'};
+        if (letter) {
+            out[i].has = (struct capacity){.slots = 1};
+            out[i].left = (struct capacity){.slots = text[i] != 'r'};
+        }
     }
+    return n;
+}
 
-static const struct allocation_row {
-    const char *name;
-    struct plan_run runs[4];
-    size_t n_runs;
-    const char *nodes, *expected;
-    int largest;
-} allocations[] = {
-    {"nothing queued", {{0}}, 0, "ii", "", 100},
-    {"first in, first out", {W(1, 1), W(2, 1), W(3, 1)}, 3, "ii", "1:1 2:2 ", 100},
-    {"gang in one go", {W(1, 3)}, 1, "iii", "1:1,2,3 ", 100},
-    {"gang does not fit", {W(1, 3)}, 1, "ii", "", 100},
-    {"the head blocks", {W(1, 3), W(2, 1)}, 2, "ii", "", 100},
-    {"a big one in between", {W(1, 1), W(2, 2), W(3, 1)}, 3, "ii", "1:1 ", 100},
-    {"only idle nodes", {W(1, 2)}, 1, "priuli", "1:3,6 ", 100},
-    {"no drained nodes", {W(1, 1), W(2, 1)}, 2, "ddi", "1:3 ", 100},
-    {"no nodes", {W(1, 1)}, 1, "", "", 100},
-    {"too large for the pool stands aside", {W(1, 3), W(2, 1)}, 2, "ii", "2:1 ", 2},
-    {"even with idle nodes for it", {W(1, 3), W(2, 1)}, 2, "iii", "2:1 ", 2},
-    {"as large as the pool blocks", {W(1, 2), W(2, 1)}, 2, "ir", "", 2},
-};
+/* A letter for each node: in how many tens the run there ends by its limit; 0: it overran; -: the
+ * node has no run. */
+static size_t held_by(const char *ends, struct plan_held *held)
+{
+    size_t n = 0;
+    for (size_t i = 0; ends && ends[i]; i++)
+        if (ends[i] != '-')
+            held[n++] = (struct plan_held){
+                .node = i, .end_us = NOW + 10 * (ends[i] - '0'), .takes = {.slots = 1}};
+    return n;
+}
+
+static void check_row(const struct row *row, struct plan_queue_input in)
+{
+    struct arena a;
+    struct plan_node nodes[16];
+    struct plan_run runs[8];
+    struct plan_held held[16];
+    size_t n_runs = runs_of(row->runs, runs), n_held = held_by(row->ends, held);
+    arena_init(&a);
+    in.nodes = nodes;
+    in.n_nodes = nodes_of(row->nodes, nodes);
+    in.largest = row->largest;
+    in.depth = in.depth ? in.depth : PLAN_DEPTH;
+    in.now_us = NOW;
+    const char *got = answered(&a, &in, runs, n_runs, held, n_held);
+    if (strcmp(got, row->expected) != 0)
+        fail_msg("%s: got \"%s\", expected \"%s\"", row->name, got, row->expected);
+    arena_free(&a);
+}
+
+#define CHECK_ROWS(rows, ...)                                                                      \
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows)[0]; i++)                                    \
+    check_row(&(rows)[i], (struct plan_queue_input){__VA_ARGS__})
 
 TEST(test_allocation)
 {
-    for (size_t i = 0; i < sizeof allocations / sizeof allocations[0]; i++) {
-        const struct allocation_row *row = &allocations[i];
-        struct arena a;
-        struct plan_node nodes[16];
-        arena_init(&a);
-        const struct plan_queue_input in = {.nodes = nodes,
-                                            .n_nodes = nodes_of(row->nodes, nodes),
-                                            .largest = row->largest,
-                                            .depth = PLAN_DEPTH,
-                                            .now_us = NOW};
-        expect(row->name, answered(&a, &in, row->runs, row->n_runs, NULL, 0), row->expected);
-        arena_free(&a);
-    }
+    static const struct row rows[] = {
+        {"nothing queued", "", "ii", NULL, "", 100},
+        {"first in, first out", "1 1 1", "ii", NULL, "1:1 2:2 ", 100},
+        {"gang in one go", "3", "iii", NULL, "1:1,2,3 ", 100},
+        {"gang does not fit", "3", "ii", NULL, "", 100},
+        {"the head blocks", "3 1", "ii", NULL, "", 100},
+        {"a big one in between", "1 2 1", "ii", NULL, "1:1 ", 100},
+        {"only idle nodes", "2", "priuli", NULL, "1:3,6 ", 100},
+        {"no drained nodes", "1 1", "ddi", NULL, "1:3 ", 100},
+        {"no nodes", "1", "", NULL, "", 100},
+        {"too large for the pool stands aside", "3 1", "ii", NULL, "2:1 ", 2},
+        {"even with idle nodes for it", "3 1", "iii", NULL, "2:1 ", 2},
+        {"as large as the pool blocks", "2 1", "ir", NULL, "", 2},
+    };
+    CHECK_ROWS(rows, .foresee = false);
 }
-
-/* --- parts of nodes --------------------------------------------------------------------------- */
-
-#define SLOTS(id_, nodes_, n)                                                                      \
-    {                                                                                              \
-        .id = (id_), .nodes = (nodes_), .part = true, .need = {.slots = (n)}, .for_us = 100        \
-    }
-#define GPUS(id_, nodes_, n)                                                                       \
-    {                                                                                              \
-        .id = (id_), .nodes = (nodes_), .part = true, .need = {.slots = 1, .gpus = (n)},           \
-        .for_us = 100                                                                              \
-    }
-
-/* Nodes of 4 slots, 2 GPUs and 8 cores; the letters of `used`: how many slots, with as many cores
- * twice over, others have of each. */
-static const struct parts_row {
-    const char *name;
-    struct plan_run runs[4];
-    size_t n_runs;
-    const char *used, *expected;
-    int largest;
-} parts[] = {
-    {"side by side", {SLOTS(1, 1, 2), SLOTS(2, 1, 2)}, 2, "00", "1:1 2:1 ", 2},
-    {"the first where it fits", {SLOTS(1, 1, 2)}, 1, "300", "1:2 ", 3},
-    {"never two of one node", {SLOTS(1, 2, 1)}, 1, "00", "1:1,2 ", 2},
-    {"not even if there is one node", {SLOTS(1, 2, 1)}, 1, "0", "", 2},
-    {"GPUs count too", {GPUS(1, 1, 2), GPUS(2, 1, 1)}, 2, "00", "1:1 2:2 ", 2},
-    {"whole nodes are nobody else's", {W(1, 1), SLOTS(2, 1, 1)}, 2, "10", "1:2 2:1 ", 2},
-    {"a part makes a node a whole no more", {SLOTS(1, 1, 1), W(2, 1)}, 2, "0", "1:1 ", 1},
-    {"more than any node has stands aside", {SLOTS(1, 1, 5), SLOTS(2, 1, 1)}, 2, "0", "2:1 ", 1},
-    {"but a node that comes may have it", {SLOTS(1, 1, 5), SLOTS(2, 1, 1)}, 2, "0", "", 2},
-};
 
 TEST(test_parts_of_nodes)
 {
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        const struct parts_row *row = &parts[i];
-        struct arena a;
-        struct plan_node nodes[16];
-        size_t n = strlen(row->used);
-        arena_init(&a);
-        for (size_t k = 0; k < n; k++) {
-            int slots = row->used[k] - '0';
-            nodes[k] = (struct plan_node){.id = 100 + (int64_t)k,
-                                          .ordinal = (int)k + 1,
-                                          .state = NODE_IDLE,
-                                          .live = slots > 0,
-                                          .has = {4, 2, 8, 1000},
-                                          .left = {4 - slots, 2, 8 - 2 * slots, 1000}};
-        }
-        const struct plan_queue_input in = {.nodes = nodes,
-                                            .n_nodes = n,
-                                            .largest = row->largest,
-                                            .depth = PLAN_DEPTH,
-                                            .now_us = NOW};
-        expect(row->name, answered(&a, &in, row->runs, row->n_runs, NULL, 0), row->expected);
-        arena_free(&a);
-    }
+    static const struct row rows[] = {
+        {"side by side", "1s2 1s2", "00", NULL, "1:1 2:1 ", 2},
+        {"the first where it fits", "1s2", "300", NULL, "1:2 ", 3},
+        {"never two of one node", "2s1", "00", NULL, "1:1,2 ", 2},
+        {"not even if there is one node", "2s1", "0", NULL, "", 2},
+        {"GPUs count too", "1g2 1g1", "00", NULL, "1:1 2:2 ", 2},
+        {"whole nodes are nobody else's", "1 1s1", "10", NULL, "1:2 2:1 ", 2},
+        {"a part makes a node a whole no more", "1s1 1", "0", NULL, "1:1 ", 1},
+        {"more than any node has stands aside", "1s5 1s1", "0", NULL, "2:1 ", 1},
+        {"but a node that comes may have it", "1s5 1s1", "0", NULL, "", 2},
+    };
+    CHECK_ROWS(rows, .foresee = false);
 }
 
-/* --- spread --------------------------------------------------------------------------------- */
-
-ARENA_TEST(test_spread_takes_the_emptiest)
+TEST(test_spread_takes_the_emptiest)
 {
-    struct plan_node nodes[3];
-    struct plan_run runs[5];
-    for (int i = 0; i < 3; i++)
-        nodes[i] = (struct plan_node){.id = 100 + i,
-                                      .ordinal = i + 1,
-                                      .state = NODE_IDLE,
-                                      .live = i == 0,
-                                      .has = {.slots = 4},
-                                      .left = {.slots = i == 0 ? 1 : 4}};
-    for (int i = 0; i < 5; i++)
-        runs[i] = (struct plan_run){
-            .id = i + 1, .nodes = i == 3 ? 2 : 1, .part = true, .need = {.slots = 1}};
-    struct plan_queue_input in = {.nodes = nodes, .n_nodes = 3, .largest = 3, .now_us = NOW};
-    expect("packed", answered(a, &in, runs, 5, NULL, 0), "1:1 2:2 3:2 4:2,3 5:2 ");
-    in.spread = true;
-    expect("spread", answered(a, &in, runs, 5, NULL, 0), "1:2 2:3 3:2 4:3,2 5:3 ");
+    static const char runs[] = "1s1 1s1 1s1 2s1 1s1";
+    static const struct row packed = {"packed", runs, "300", NULL, "1:1 2:2 3:2 4:2,3 5:2 ", 3};
+    static const struct row spread = {"spread", runs, "300", NULL, "1:2 2:3 3:2 4:3,2 5:3 ", 3};
+    check_row(&packed, (struct plan_queue_input){.spread = false});
+    check_row(&spread, (struct plan_queue_input){.spread = true});
 }
 
-/* --- backfill ------------------------------------------------------------------------------- */
-
-#define L(id_, nodes_, us)                                                                         \
-    {                                                                                              \
-        .id = (id_), .nodes = (nodes_), .for_us = (us)                                             \
-    }
-
-/* `ends`: of each node that runs something, in how long by its limit, in tens; 0: it overran. */
-static const struct backfill_row {
-    const char *name;
-    struct plan_run runs[5];
-    size_t n_runs;
-    const char *nodes, *ends, *expected;
-    int largest;
-} backfills[] = {
-    {"what ends in time starts", {L(1, 2, 100), L(2, 1, 50)}, 2, "ir", "-5", "1>50 2:1 ", 2},
-    {"what does not waits", {L(1, 2, 100), L(2, 1, 51)}, 2, "ir", "-5", "1>50 2>150 ", 2},
-    {"what is kept is kept", {L(1, 3, 100), L(2, 1, 900)}, 2, "irri", "-59-", "1>50 2>90 ", 4},
-    {"what is kept is the first",
-     {L(1, 3, 100), L(2, 1, 900)},
-     2,
-     "irrri",
-     "-555-",
-     "1>50 2:5 ",
-     5},
-    {"in one gap after another",
-     {L(1, 2, 100), L(2, 1, 30), L(3, 1, 30)},
-     3,
-     "ir",
-     "-5",
-     "1>50 2:1 3>150 ",
-     2},
-    {"the second is not delayed either",
-     {L(1, 2, 100), L(2, 1, 60), L(3, 1, 170)},
-     3,
-     "ir",
-     "-5",
-     "1>50 2>150 3>150 ",
-     2},
-    {"an end that has passed is near", {L(1, 2, 100), L(2, 1, 50)}, 2, "ir", "-0", "1>1 2>101 ", 2},
-    {"no limit ends never", {L(1, 2, 100), L(2, 1, 0)}, 2, "ir", "-5", "1>50 2>150 ", 2},
-    {"what is prepared may be ready now", {L(1, 2, 100), L(2, 1, 5)}, 2, "ip", "--", "2>100 ", 2},
-    {"what is unusable may be back now", {L(1, 2, 100), L(2, 1, 5)}, 2, "iu", "--", "2>100 ", 2},
-    {"and is counted on only if it must be",
-     {L(1, 2, 100), L(2, 1, 50)},
-     2,
-     "iru",
-     "-5-",
-     "1>50 2:1 ",
-     3},
-    {"what nobody has yet may be made now", {L(1, 2, 100), L(2, 1, 5)}, 2, "i", "-", "2>100 ", 2},
-};
-
-static size_t held_by(const struct backfill_row *row, struct plan_held *held)
-{
-    size_t n = 0;
-    for (size_t i = 0; row->ends[i]; i++)
-        if (row->ends[i] != '-')
-            held[n++] = (struct plan_held){
-                .node = i, .end_us = NOW + 10 * (row->ends[i] - '0'), .takes = {.slots = 1}};
-    return n;
-}
+/* --- backfill --------------------------------------------------------------------------------- */
 
 TEST(test_backfill)
 {
-    for (size_t i = 0; i < sizeof backfills / sizeof backfills[0]; i++) {
-        const struct backfill_row *row = &backfills[i];
-        struct arena a;
-        struct plan_node nodes[16];
-        struct plan_held held[16];
-        arena_init(&a);
-        const struct plan_queue_input in = {.nodes = nodes,
-                                            .n_nodes = nodes_of(row->nodes, nodes),
-                                            .largest = row->largest,
-                                            .backfill = true,
-                                            .foresee = true,
-                                            .depth = PLAN_DEPTH,
-                                            .now_us = NOW};
-        size_t n = held_by(row, held);
-        expect(row->name, answered(&a, &in, row->runs, row->n_runs, held, n), row->expected);
-        arena_free(&a);
-    }
+    static const struct row rows[] = {
+        {"what ends in time starts", "2 1/50", "ir", "-5", "1>50 2:1 ", 2},
+        {"what does not waits", "2 1/51", "ir", "-5", "1>50 2>150 ", 2},
+        {"what is kept is kept", "3 1/900", "irri", "-59-", "1>50 2>90 ", 4},
+        {"what is kept is the first", "3 1/900", "irrri", "-555-", "1>50 2:5 ", 5},
+        {"in one gap after another", "2 1/30 1/30", "ir", "-5", "1>50 2:1 3>150 ", 2},
+        {"the second is not delayed either", "2 1/60 1/170", "ir", "-5", "1>50 2>150 3>150 ", 2},
+        {"an end that has passed is near", "2 1/50", "ir", "-0", "1>1 2>101 ", 2},
+        {"no limit ends never", "2 1/0", "ir", "-5", "1>50 2>150 ", 2},
+        {"what is prepared may be ready now", "2 1/5", "ip", "--", "2>100 ", 2},
+        {"what is unusable may be back now", "2 1/5", "iu", "--", "2>100 ", 2},
+        {"and is counted on only if it must be", "2 1/50", "iru", "-5-", "1>50 2:1 ", 3},
+        {"what nobody has yet may be made now", "2 1/5", "i", "-", "2>100 ", 2},
+    };
+    CHECK_ROWS(rows, .backfill = true, .foresee = true);
 }
 
 /* Behind the last that is looked past nothing starts, so that the promise holds for all. */
 TEST(test_depth)
 {
-    static const struct plan_run runs[] = {L(1, 2, 100), L(2, 2, 100), L(3, 1, 5)};
     static const char *const expected[] = {"", "", "3:1 "};
-    static const struct plan_held held[] = {{1, NOW + 50, {.slots = 1}}};
-    struct plan_node nodes[2];
     for (size_t depth = 1; depth <= 3; depth++) {
-        struct arena a;
-        arena_init(&a);
-        const struct plan_queue_input in = {.nodes = nodes,
-                                            .n_nodes = nodes_of("ir", nodes),
-                                            .largest = 2,
-                                            .backfill = true,
-                                            .depth = depth,
-                                            .now_us = NOW};
-        expect("depth", answered(&a, &in, runs, 3, held, 1), expected[depth - 1]);
-        arena_free(&a);
+        const struct row row = {"depth", "2 2 1/5", "ir", "-5", expected[depth - 1], 2};
+        check_row(&row, (struct plan_queue_input){.backfill = true, .depth = depth});
     }
 }
 
 /* Without backfill each is foreseen no earlier than those ahead of it, and starts only in turn. */
-ARENA_TEST(test_foreseen_without_backfill)
+TEST(test_foreseen_without_backfill)
 {
-    static const struct plan_run runs[] = {L(1, 2, 100), L(2, 1, 5), L(3, 3, 5), L(4, 1, 5)};
-    static const struct plan_held held[] = {{1, NOW + 50, {.slots = 1}}};
-    struct plan_node nodes[2];
-    const struct plan_queue_input in = {.nodes = nodes,
-                                        .n_nodes = nodes_of("ir", nodes),
-                                        .largest = 2,
-                                        .foresee = true,
-                                        .depth = PLAN_DEPTH,
-                                        .now_us = NOW};
-    expect("in turn", answered(a, &in, runs, 4, held, 1), "1>50 2>150 4>150 ");
+    static const struct row row = {"in turn", "2 1/5 3/5 1/5", "ir", "-5", "1>50 2>150 4>150 ", 2};
+    check_row(&row, (struct plan_queue_input){.foresee = true});
 }
 
 /* --- random queues ---------------------------------------------------------------------------- */
