@@ -45,6 +45,21 @@ struct fx {
             fail_msg("%s: %d %s", #call, found_rc, found_rc < 0 ? (fx)->e.msg : "not there");      \
     } while (0)
 
+/* The call fails with this code; its message has these words. */
+#define refused_saying(fx, call, expected, words)                                                  \
+    do {                                                                                           \
+        if ((call) != -1)                                                                          \
+            fail_msg("%s was not refused", #call);                                                 \
+        assert_int_equal((fx)->e.code, expected);                                                  \
+        if (!strstr((fx)->e.msg, words))                                                           \
+            fail_msg("%s: \"%s\" does not say \"%s\"", #call, (fx)->e.msg, words);                 \
+    } while (0)
+#define refused(fx, call, expected) refused_saying(fx, call, expected, "")
+
+/* The first rows of a list, and those after a row. */
+#define PAGE(rows)             (&(struct st_page){.limit = (rows)})
+#define PAGE_AFTER(last, rows) (&(struct st_page){.after = (last), .limit = (rows)})
+
 static inline void fx_loop_open(struct fx *f)
 {
     assert_int_equal(uv_loop_init(&f->loop), 0);

@@ -64,8 +64,7 @@ DB_TEST(a_name_is_unique_over_all_subscriptions)
     int64_t id = add_account(f, f->group, "acct");
     st_account_new_keys(&keys);
     s = an_account(fx_add_group(f, OTHER, "Demo"), "acct");
-    assert_int_equal(st_account_insert(f->st, &s, &keys, NULL, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_account_insert(f->st, &s, &keys, NULL, &f->e), ERR_CONFLICT);
     found(f, st_account_by_name(f->st, &f->a, "ACCT", &s, &f->e));
     assert_int_equal(s.id, id);
     assert_string_equal(s.scope.subscription, SUB);
@@ -163,12 +162,11 @@ DB_TEST(an_account_changes_its_group)
     assert_string_equal(s.scope.group, "Other");
     assert_string_equal(s.tags, "{\"a\":\"b\"}");
     assert_true(s.implicit);
-    ok(f, st_account_list(f->st, &f->a, SUB, other, &(struct st_page){.limit = 10}, &rows, &f->e));
+    ok(f, st_account_list(f->st, &f->a, SUB, other, PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 1);
-    ok(f, st_account_list(f->st, &f->a, SUB, 0, &(struct st_page){.limit = 10}, &rows, &f->e));
+    ok(f, st_account_list(f->st, &f->a, SUB, 0, PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 2);
-    ok(f, st_account_list(f->st, &f->a, SUB, 0, &(struct st_page){.after = id, .limit = 10}, &rows,
-                          &f->e));
+    ok(f, st_account_list(f->st, &f->a, SUB, 0, PAGE_AFTER(id, 10), &rows, &f->e));
     assert_string_equal(rows.items[0].name, "second");
     ok(f, st_account_count(f->st, SUB, &n_all, &f->e));
     assert_int_equal(n_all, 2);
@@ -184,8 +182,7 @@ DB_TEST(names_are_per_account_and_kind)
     int64_t blobs = add_share(f, one, SHARE_BLOBS, "data");
     int64_t other = add_share(f, two, SHARE_FILES, "data");
     twin = a_share(one, SHARE_FILES, "data");
-    assert_int_equal(st_share_insert(f->st, &twin, NULL, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_share_insert(f->st, &twin, NULL, &f->e), ERR_CONFLICT);
     for (int i = 0; i < 2; i++) {
         found(f, st_share_by_name(f->st, &f->a, one, SHARE_FILES, "data", &s, &f->e));
         assert_int_equal(s.id, files);
@@ -248,8 +245,7 @@ DB_TEST(an_update_may_ask_for_what_was_read)
     assert_int_equal(now.lease_duration_s, LEASE_INFINITE);
     assert_string_equal(now.lease_id, "abc");
     s.quota = 7;
-    assert_int_equal(st_share_update(f->st, &s, was, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_share_update(f->st, &s, was, &f->e), ERR_CONFLICT);
     ok(f, st_share_update(f->st, &s, 0, &f->e));
 }
 
@@ -285,15 +281,14 @@ DB_TEST(a_deleted_share_leaves_its_name)
     int64_t second = add_share(f, id, SHARE_FILES, "s");
     found(f, st_share_by_name(f->st, &f->a, id, SHARE_FILES, "s", &s, &f->e));
     assert_int_equal(s.id, second);
-    ok(f, st_share_deleted(f->st, &f->a, T0 + 2, &(struct st_page){.limit = 10}, &rows, &f->e));
+    ok(f, st_share_deleted(f->st, &f->a, T0 + 2, PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 1);
     assert_int_equal(rows.items[0].id, first);
     assert_int_equal(rows.items[0].account_id, 0);
-    ok(f, st_share_deleted(f->st, &f->a, T0 + 1, &(struct st_page){.limit = 10}, &rows, &f->e));
+    ok(f, st_share_deleted(f->st, &f->a, T0 + 1, PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 0);
     const struct st_share_move wrong = {first, SHARE_DELETING, SHARE_DELETED, 0, T0};
-    assert_int_equal(st_share_move(f->st, &wrong, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_share_move(f->st, &wrong, &f->e), ERR_CONFLICT);
     ok(f, st_share_remove(f->st, first, &f->e));
     assert_int_equal(st_share_by_id(f->st, &f->a, first, &s, &f->e), 0);
 }

@@ -54,8 +54,7 @@ DB_TEST(test_a_failed_insert_leaves_nothing)
     struct cluster c = fx_cluster(f->workspace, "NC6"); /* there is one */
     struct pool p;
     int64_t id;
-    assert_int_equal(st_cluster_insert(f->st, &c, NULL, &id, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_cluster_insert(f->st, &c, NULL, &id, &f->e), ERR_CONFLICT);
     assert_int_equal(st_pool_by_id(f->st, &f->a, f->cluster + 1, &p, &f->e), 0);
 }
 
@@ -71,11 +70,9 @@ DB_TEST(test_an_idle_node_with_an_allocation_runs)
     assert_int_equal(nd.live, 1);
     assert_int_equal(nd.idle_us, 0);
     assert_string_equal(node_state_shown(nd.state, nd.live), "running");
-    assert_int_equal(st_node_remove(f->st, node, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_node_remove(f->st, node, &f->e), ERR_CONFLICT);
     ok(f, st_mark_deleting(f->st, RES_JOB, job, T0, &f->e));
-    assert_int_equal(st_remove(f->st, RES_JOB, job, T0, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_remove(f->st, RES_JOB, job, T0, &f->e), ERR_CONFLICT);
     struct allocation over = al;
     over.state = ALLOCATION_LOST;
     assert_int_equal(st_allocation_move(f->st, &over, ALLOCATION_RELEASED, T0 + 2, &f->e), -1);
@@ -103,8 +100,7 @@ DB_TEST(test_allocations_come_all_or_none)
     const struct allocation twice[] = {of(&r, 0, node), of(&r, 1, node)};
     struct allocation *rows;
     size_t n;
-    assert_int_equal(st_allocation_insert(f->st, twice, 2, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_allocation_insert(f->st, twice, 2, &f->e), ERR_CONFLICT);
     ok(f, st_allocation_of_node(f->st, &f->a, node, &rows, &n, &f->e));
     assert_int_equal(n, 0);
     enum { MANY = 1000 };
@@ -133,9 +129,8 @@ DB_TEST(test_no_more_is_allocated_than_there_is)
     ok(f, st_node_set_capacity(f->st, node, &has, NULL, &f->e));
     struct capacity more = has;
     more.gpus = 3;
-    assert_int_equal(try_to_take(f, node, 1, more), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
-    assert_non_null(strstr(f->e.msg, "has less left than 3 slots, 3 GPUs, 8 cores"));
+    refused_saying(f, try_to_take(f, node, 1, more), ERR_CONFLICT,
+                   "has less left than 3 slots, 3 GPUs, 8 cores");
     ok(f, try_to_take(f, node, 2, part));
     assert_int_equal(try_to_take(f, node, 3, has), -1);
     ok(f, try_to_take(f, node, 4, part));
@@ -280,7 +275,7 @@ static size_t events_of(struct fx *f, enum resource_kind kind, int64_t id, struc
 {
     struct event_rows all;
     size_t own = 0;
-    ok(f, st_event_since(f->st, &f->a, &(struct st_page){.limit = 100000}, &all, &f->e));
+    ok(f, st_event_since(f->st, &f->a, PAGE(100000), &all, &f->e));
     *rows = arena_alloc(&f->a, (all.n + 1) * sizeof **rows);
     for (size_t i = 0; i < all.n; i++)
         if (all.items[i].kind == kind && all.items[i].resource_id == id)
@@ -319,8 +314,7 @@ DB_TEST(test_changes_of_state_are_kept_with_their_reason)
     ok(f, st_node_move(f->st, &nm, &f->e)); /* lets go of a job */
     assert_int_equal(node_of(f, node).failure, FAIL_NODE_REFUSED);
     assert_int_equal(events_of(f, RES_CLUSTER, f->cluster, &rows), 1);
-    ok(f, st_event_since(f->st, &f->a, &(struct st_page){.after = rows[0].seq, .limit = 1000}, &all,
-                         &f->e));
+    ok(f, st_event_since(f->st, &f->a, PAGE_AFTER(rows[0].seq, 1000), &all, &f->e));
     assert_int_equal(all.n, 4); /* one sequence for all */
     for (size_t i = 1; i < all.n; i++)
         assert_true(all.items[i].seq > all.items[i - 1].seq);

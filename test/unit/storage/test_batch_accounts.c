@@ -34,8 +34,7 @@ DB_TEST(a_name_is_unique_over_all_subscriptions)
     int64_t id = add_account(f, f->group, "acct");
     struct batch_account b = an_account(fx_add_group(f, OTHER, "Demo"), "acct");
     st_account_new_keys(&keys);
-    assert_int_equal(st_batch_account_insert(f->st, &b, &keys, NULL, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_batch_account_insert(f->st, &b, &keys, NULL, &f->e), ERR_CONFLICT);
     found(f, st_batch_account_by_name(f->st, &f->a, "ACCT", &b, &f->e));
     assert_int_equal(b.id, id);
     assert_string_equal(b.scope.subscription, SUB);
@@ -74,8 +73,8 @@ DB_TEST(keys_stay_and_one_is_replaced)
     fx_reopen(f);
     must_have(f, id, &keys);
     assert_int_equal(st_batch_account_keys(f->st, 4711, &other, &f->e), 0);
-    assert_int_equal(st_batch_account_set_key(f->st, 4711, 0, keys.key[0], &f->e), -1);
-    assert_int_equal(f->e.code, ERR_RESOURCE_NOT_FOUND);
+    refused(f, st_batch_account_set_key(f->st, 4711, 0, keys.key[0], &f->e),
+            ERR_RESOURCE_NOT_FOUND);
 }
 
 /* Ids of both tables begin with 1, and keys of both are kept for those who ask again. */
@@ -134,15 +133,12 @@ DB_TEST(an_account_is_changed_and_listed)
     assert_string_equal(b.tags, "{\"a\":\"b\"}");
     assert_string_equal(b.doc, "{}");
     assert_int_equal(b.updated_us, T0 + 7);
-    ok(f, st_batch_account_list(f->st, &f->a, SUB, other, &(struct st_page){.limit = 10}, &rows,
-                                &f->e));
+    ok(f, st_batch_account_list(f->st, &f->a, SUB, other, PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 1);
     assert_string_equal(rows.items[0].name, "second");
-    ok(f,
-       st_batch_account_list(f->st, &f->a, SUB, 0, &(struct st_page){.limit = 10}, &rows, &f->e));
+    ok(f, st_batch_account_list(f->st, &f->a, SUB, 0, PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 2);
-    ok(f, st_batch_account_list(f->st, &f->a, SUB, 0, &(struct st_page){.after = id, .limit = 10},
-                                &rows, &f->e));
+    ok(f, st_batch_account_list(f->st, &f->a, SUB, 0, PAGE_AFTER(id, 10), &rows, &f->e));
     assert_int_equal(rows.n, 1);
     ok(f, st_batch_account_count(f->st, SUB, &n_all, &f->e));
     assert_int_equal(n_all, 2);
@@ -175,6 +171,5 @@ DB_TEST(an_account_goes_before_its_group)
     assert_int_equal(b.prov_state, PROV_SUCCEEDED);
     ok(f, st_mark_deleting(f->st, RES_BATCH_ACCOUNT, b.id, T0 + 9, &f->e));
     removable(f, RES_BATCH_ACCOUNT, 1);
-    assert_int_equal(st_mark_deleting(f->st, RES_BATCH_ACCOUNT, 4711, T0, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_RESOURCE_NOT_FOUND);
+    refused(f, st_mark_deleting(f->st, RES_BATCH_ACCOUNT, 4711, T0, &f->e), ERR_RESOURCE_NOT_FOUND);
 }

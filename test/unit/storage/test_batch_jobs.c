@@ -122,8 +122,7 @@ DB_TEST(test_a_move_names_the_state_that_it_expects)
     const struct batch_task t = add_task(f, job, "a");
     const struct st_batch_task_move wrong = {
         .id = t.id, .from = BATCH_TASK_RUNNING, .to = BATCH_TASK_COMPLETED, .now_us = T0};
-    assert_int_equal(st_batch_task_move(f->st, &wrong, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_batch_task_move(f->st, &wrong, &f->e), ERR_CONFLICT);
     const struct st_batch_job_move end = {.id = job,
                                           .from = BATCH_JOB_ACTIVE,
                                           .to = BATCH_JOB_TERMINATING,

@@ -90,7 +90,7 @@ DB_TEST(test_a_group_that_is_made_is_not_one_that_goes)
 static size_t told(struct fx *f)
 {
     struct change_rows rows;
-    ok(f, st_changes_since(f->st, &f->a, &(struct st_page){.limit = 1000}, &rows, &f->e));
+    ok(f, st_changes_since(f->st, &f->a, PAGE(1000), &rows, &f->e));
     return rows.n;
 }
 

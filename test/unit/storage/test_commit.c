@@ -175,8 +175,7 @@ DB_TEST(test_savepoint)
 {
     struct job j;
     fx_add_job(f, "before");
-    assert_int_equal(st_tx(f->st, "t", add_then_fail, f, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_QUOTA);
+    refused(f, st_tx(f->st, "t", add_then_fail, f, &f->e), ERR_QUOTA);
     ok(f, st_tx(f->st, "t", add_nested, f, &f->e));
     fx_add_job(f, "after");
     assert_false(fx_flush(f).failed);
@@ -208,8 +207,7 @@ DB_TEST(test_whole_that_wrote_nothing_fails_alone)
 {
     struct job j;
     fx_add_job(f, "before");
-    assert_int_equal(st_whole(f->st, fail_at_once, f, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_QUOTA);
+    refused(f, st_whole(f->st, fail_at_once, f, &f->e), ERR_QUOTA);
     ok(f, st_whole(f->st, add_one, f, &f->e));
     assert_false(fx_flush(f).failed);
     fx_reopen(f);
@@ -222,8 +220,7 @@ DB_TEST(test_whole_that_wrote_takes_its_turn_along)
     struct job j;
     assert_false(fx_flush(f).failed);
     fx_add_job(f, "before");
-    assert_int_equal(st_whole(f->st, add_then_fail, f, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_QUOTA);
+    refused(f, st_whole(f->st, add_then_fail, f, &f->e), ERR_QUOTA);
     assert_int_equal(st_whole(f->st, add_one, f, &f->e), -1);
     assert_true(fx_flush(f).failed);
     assert_int_equal(st_job_get(f->st, &f->a, f->experiment, "before", &j, &f->e), 0);
@@ -314,9 +311,7 @@ DB_TEST(test_full_database)
     struct job j = fx_job(f, "big");
     j.doc = big;
     int64_t id, small = fx_add_job(f, "small");
-    assert_int_equal(st_job_insert(f->st, &j, NULL, &id, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_STORAGE);
-    assert_non_null(strstr(f->e.msg, "full"));
+    refused_saying(f, st_job_insert(f->st, &j, NULL, &id, &f->e), ERR_STORAGE, "full");
     struct fx_flushed w = fx_flush(f);
     int there = st_job_by_id(f->st, &f->a, small, &j, &f->e);
     assert_int_equal(there, w.failed ? 0 : 1);
@@ -338,8 +333,7 @@ DB_TEST(test_turn_rolled_back_by_sqlite)
     st_err_from_sqlite(f->st, SQLITE_FULL, "test", &f->e);
     struct job j = fx_job(f, "after");
     int64_t id;
-    assert_int_equal(st_job_insert(f->st, &j, NULL, &id, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_STORAGE);
+    refused(f, st_job_insert(f->st, &j, NULL, &id, &f->e), ERR_STORAGE);
     struct fx_flushed w = fx_flush(f);
     assert_true(w.failed);
     assert_non_null(strstr(w.why.msg, "full"));

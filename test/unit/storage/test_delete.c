@@ -92,8 +92,7 @@ DB_TEST(test_mark_keeps_the_first_time)
     assert_int_equal(j.prov_us, T0 + 1);
     assert_int_equal(j.updated_us, T0);
     assert_int_equal(c.prov_us, T0 + 2);
-    assert_int_equal(st_mark_deleting(f->st, RES_CLUSTER, 999, T0, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CLUSTER_NOT_FOUND);
+    refused(f, st_mark_deleting(f->st, RES_CLUSTER, 999, T0, &f->e), ERR_CLUSTER_NOT_FOUND);
 }
 
 static void expect_removable(struct fx *f, enum resource_kind kind, int64_t only)
@@ -119,8 +118,7 @@ DB_TEST(test_removal_from_the_leaves_up)
                    {RES_EXPERIMENT, t.experiment},
                    {RES_CLUSTER, t.cluster}};
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(st_remove(f->st, refused[i].kind, refused[i].id, T0, &f->e), -1);
-        assert_int_equal(f->e.code, ERR_CONFLICT);
+        refused(f, st_remove(f->st, refused[i].kind, refused[i].id, T0, &f->e), ERR_CONFLICT);
         expect_removable(f, refused[i].kind, 0);
     }
     int64_t *ids;
@@ -152,16 +150,14 @@ DB_TEST(test_removal_from_the_leaves_up)
     ok(f, st_remove(f->st, RES_WORKSPACE, t.workspace, T0, &f->e));
     expect_removable(f, RES_GROUP, t.group);
     ok(f, st_remove(f->st, RES_GROUP, t.group, T0, &f->e));
-    assert_int_equal(st_remove(f->st, RES_GROUP, t.group, T0, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_GROUP_NOT_FOUND);
+    refused(f, st_remove(f->st, RES_GROUP, t.group, T0, &f->e), ERR_GROUP_NOT_FOUND);
 }
 
 DB_TEST(test_a_job_that_holds_a_node_stays)
 {
     int64_t job = fx_add_job(f, "j");
     hold(f, f->cluster, job);
-    assert_int_equal(st_remove(f->st, RES_JOB, job, T0, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_remove(f->st, RES_JOB, job, T0, &f->e), ERR_CONFLICT);
 }
 
 /* Of 3 jobs in a doomed experiment one holds a node, and one is marked by itself; another

@@ -51,8 +51,7 @@ DB_TEST(test_job_move_is_guarded)
 {
     int64_t id = fx_add_job(f, "j");
     struct st_job_move m = {.id = id, .from = EXEC_RUNNING, .to = EXEC_SUCCEEDED, .now_us = T0 + 1};
-    assert_int_equal(st_job_move(f->st, &m, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_job_move(f->st, &m, &f->e), ERR_CONFLICT);
     char want[120];
     snprintf(want, sizeof want, "Job %lld cannot go from running to succeeded: it is queued.",
              (long long)id);
@@ -62,9 +61,7 @@ DB_TEST(test_job_move_is_guarded)
     assert_int_equal(j.exec_state, EXEC_QUEUED);
     assert_int_equal(j.exec_us, T0);
     m.id = 4711;
-    assert_int_equal(st_job_move(f->st, &m, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
-    assert_non_null(strstr(f->e.msg, "it is gone"));
+    refused_saying(f, st_job_move(f->st, &m, &f->e), ERR_CONFLICT, "it is gone");
 }
 
 DB_TEST(test_node_moves)
@@ -83,9 +80,7 @@ DB_TEST(test_node_moves)
     assert_int_equal(nd.created_us, T0);
     assert_string_equal(nd.incarnation, "boot-1");
     assert_null(nd.errors);
-    assert_int_equal(st_node_move(f->st, &ready, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
-    assert_non_null(strstr(f->e.msg, "it is idle"));
+    refused_saying(f, st_node_move(f->st, &ready, &f->e), ERR_CONFLICT, "it is idle");
     struct st_node_move broken = {.id = id,
                                   .from = NODE_IDLE,
                                   .to = NODE_UNUSABLE,
@@ -171,9 +166,7 @@ DB_TEST(test_alloc_is_guarded)
     found(f, st_cluster_by_id(f->st, &f->a, f->cluster, &c, &f->e));
     assert_int_equal(c.alloc_state, ALLOC_STEADY);
     assert_int_equal(c.alloc_us, T0 + 1);
-    assert_int_equal(st_pool_move(f->st, &m, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
-    assert_non_null(strstr(f->e.msg, "it is steady"));
+    refused_saying(f, st_pool_move(f->st, &m, &f->e), ERR_CONFLICT, "it is steady");
 }
 
 static int64_t add_with(struct fx *f, const char *name, int priority, int nodes, int64_t cluster,

@@ -29,8 +29,7 @@ DB_TEST(a_name_belongs_to_one_user)
                                    .display = "Ada",
                                    .created_us = T0};
     int64_t id;
-    assert_int_equal(st_identity_insert(f->st, &again, &id, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_identity_insert(f->st, &again, &id, &f->e), ERR_CONFLICT);
     struct identity i;
     found(f, st_identity_user(f->st, &f->a, "Ada@LAB", &i, &f->e));
     assert_string_equal(i.object_id, "o1");
@@ -87,8 +86,7 @@ DB_TEST(nothing_of_somebody_who_is_removed_is_left)
     ok(f, st_role_assignment_insert(f->st, &x, &f->e));
     ok(f, st_role_assignment_insert(f->st, &other, &f->e));
     x.guid = "g3"; /* the same once more */
-    assert_int_equal(st_role_assignment_insert(f->st, &x, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_role_assignment_insert(f->st, &x, &f->e), ERR_CONFLICT);
 
     struct identity i;
     found(f, st_identity_get(f->st, &f->a, "o1", &i, &f->e));
@@ -97,7 +95,7 @@ DB_TEST(nothing_of_somebody_who_is_removed_is_left)
     struct role_assignment_rows rows;
     ok(f, st_role_assignment_of(f->st, &f->a, "O1", &rows.items, &rows.n, &f->e));
     assert_int_equal(rows.n, 0);
-    ok(f, st_role_assignment_list(f->st, &f->a, &(struct st_page){.limit = 10}, &rows, &f->e));
+    ok(f, st_role_assignment_list(f->st, &f->a, PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 1);
     assert_string_equal(rows.items[0].guid, "g2");
     ok(f, st_role_assignment_remove(f->st, rows.items[0].id, &f->e));
@@ -107,8 +105,7 @@ DB_TEST(nothing_of_somebody_who_is_removed_is_left)
 DB_TEST(scripts_find_the_principal_of_batch_ai)
 {
     struct identity_rows rows;
-    ok(f, st_identity_list(f->st, &f->a, IDENTITY_SERVICE, &(struct st_page){.limit = 10}, &rows,
-                           &f->e));
+    ok(f, st_identity_list(f->st, &f->a, IDENTITY_SERVICE, PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 1);
     assert_string_equal(rows.items[0].app_id, "9fcb3732-5f52-4135-8c08-9d4bbaf203ea");
 }

@@ -22,9 +22,7 @@ DB_TEST(test_group)
     assert_int_equal(g.created_us, T0);
     assert_int_equal(st_group_get(f->st, &f->a, SUB, "other", &g, &f->e), 0);
     assert_int_equal(st_group_get(f->st, &f->a, "no-such", "demo", &g, &f->e), 0);
-    assert_int_equal(st_group_update(f->st, 999, NULL, T0, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_RESOURCE_NOT_FOUND);
-    assert_non_null(strstr(f->e.msg, "999"));
+    refused_saying(f, st_group_update(f->st, 999, NULL, T0, &f->e), ERR_RESOURCE_NOT_FOUND, "999");
 }
 
 DB_TEST(test_duplicate_name_is_a_conflict)
@@ -32,13 +30,11 @@ DB_TEST(test_duplicate_name_is_a_conflict)
     struct resource_group g = {
         .subscription = SUB, .name = "DEMO", .location = "x", .prov_state = PROV_SUCCEEDED};
     int64_t id;
-    assert_int_equal(st_group_insert(f->st, &g, &id, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_group_insert(f->st, &g, &id, &f->e), ERR_CONFLICT);
     struct job j = fx_job(f, "Train");
     ok(f, st_job_insert(f->st, &j, NULL, &id, &f->e));
     j.name = "tRAIN";
-    assert_int_equal(st_job_insert(f->st, &j, NULL, &id, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_job_insert(f->st, &j, NULL, &id, &f->e), ERR_CONFLICT);
     /* The same name elsewhere is another resource. */
     j.experiment_id = fx_add_experiment(f, f->workspace, "Second");
     ok(f, st_job_insert(f->st, &j, NULL, &id, &f->e));
@@ -50,8 +46,7 @@ DB_TEST(test_insert_into_nothing_is_refused)
     struct job j = fx_job(f, "orphan");
     j.experiment_id = 4711;
     int64_t id;
-    assert_int_equal(st_job_insert(f->st, &j, NULL, &id, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_job_insert(f->st, &j, NULL, &id, &f->e), ERR_CONFLICT);
     struct job out;
     assert_int_equal(st_job_get(f->st, &f->a, 4711, "orphan", &out, &f->e), 0);
 }
@@ -160,7 +155,7 @@ DB_TEST(test_cluster_counts)
     assert_memory_equal(&c.counts, &want, sizeof want);
     struct cluster_rows rows;
     struct st_filter by = {.subscription = SUB, .workspace_id = f->workspace};
-    ok(f, st_cluster_list(f->st, &f->a, &by, &(struct st_page){.limit = 10}, &rows, &f->e));
+    ok(f, st_cluster_list(f->st, &f->a, &by, PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 2);
     assert_memory_equal(&rows.items[0].counts, &want, sizeof want);
     struct node_counts one = {.unusable = 1};
@@ -195,10 +190,8 @@ DB_TEST(test_lists_by_scope)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct cluster_rows c;
         struct file_server_rows s;
-        ok(f,
-           st_cluster_list(f->st, &f->a, &cases[i].by, &(struct st_page){.limit = 100}, &c, &f->e));
-        ok(f, st_file_server_list(f->st, &f->a, &cases[i].by, &(struct st_page){.limit = 100}, &s,
-                                  &f->e));
+        ok(f, st_cluster_list(f->st, &f->a, &cases[i].by, PAGE(100), &c, &f->e));
+        ok(f, st_file_server_list(f->st, &f->a, &cases[i].by, PAGE(100), &s, &f->e));
         assert_int_equal(c.n, cases[i].clusters);
         assert_int_equal(s.n, cases[i].servers);
         for (size_t k = 1; k < c.n; k++)
@@ -223,22 +216,20 @@ DB_TEST(test_workspace_and_group_lists)
     struct workspace_rows w;
     struct resource_group_rows g;
     struct experiment_rows x;
-    ok(f, st_group_list(f->st, &f->a, SUB, &(struct st_page){.limit = 10}, &g, &f->e));
+    ok(f, st_group_list(f->st, &f->a, SUB, PAGE(10), &g, &f->e));
     assert_int_equal(g.n, 2);
-    ok(f, st_group_list(f->st, &f->a, SUB, &(struct st_page){.after = g.items[0].id, .limit = 10},
-                        &g, &f->e));
+    ok(f, st_group_list(f->st, &f->a, SUB, PAGE_AFTER(g.items[0].id, 10), &g, &f->e));
     assert_int_equal(g.n, 1);
     assert_int_equal(g.items[0].id, g2);
-    ok(f, st_workspace_list(f->st, &f->a, SUB, 0, &(struct st_page){.limit = 10}, &w, &f->e));
+    ok(f, st_workspace_list(f->st, &f->a, SUB, 0, PAGE(10), &w, &f->e));
     assert_int_equal(w.n, 2);
-    ok(f, st_workspace_list(f->st, &f->a, SUB, g2, &(struct st_page){.limit = 10}, &w, &f->e));
+    ok(f, st_workspace_list(f->st, &f->a, SUB, g2, PAGE(10), &w, &f->e));
     assert_int_equal(w.n, 1);
     assert_int_equal(w.items[0].id, w2);
     assert_string_equal(w.items[0].scope.group, "Second");
-    ok(f,
-       st_experiment_list(f->st, &f->a, f->workspace, &(struct st_page){.limit = 10}, &x, &f->e));
+    ok(f, st_experiment_list(f->st, &f->a, f->workspace, PAGE(10), &x, &f->e));
     assert_int_equal(x.n, 1);
-    ok(f, st_experiment_list(f->st, &f->a, w2, &(struct st_page){.limit = 10}, &x, &f->e));
+    ok(f, st_experiment_list(f->st, &f->a, w2, PAGE(10), &x, &f->e));
     assert_int_equal(x.n, 0);
 }
 
@@ -300,8 +291,7 @@ DB_TEST(test_job_pages)
     int seen = 0;
     struct job_rows rows;
     do {
-        ok(f, st_job_list_shown(f->st, &f->a, f->experiment,
-                                &(struct st_page){.after = after, .limit = 20}, &rows, &f->e));
+        ok(f, st_job_list_shown(f->st, &f->a, f->experiment, PAGE_AFTER(after, 20), &rows, &f->e));
         for (size_t i = 0; i < rows.n; i++) {
             char name[16];
             snprintf(name, sizeof name, "job%03d", seen++);
@@ -334,13 +324,11 @@ DB_TEST(test_secrets)
              "UPDATE cluster SET secrets = zeroblob(length(secrets)) WHERE id = %lld",
              (long long)id);
     assert_int_equal(sqlite3_exec(f->st->db, sql, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(st_cluster_secrets(f->st, &f->a, id, &got, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_STORAGE);
+    refused(f, st_cluster_secrets(f->st, &f->a, id, &got, &f->e), ERR_STORAGE);
     /* So is one that is too short to be one. */
     snprintf(sql, sizeof sql, "UPDATE cluster SET secrets = x'00' WHERE id = %lld", (long long)id);
     assert_int_equal(sqlite3_exec(f->st->db, sql, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(st_cluster_secrets(f->st, &f->a, id, &got, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_STORAGE);
+    refused(f, st_cluster_secrets(f->st, &f->a, id, &got, &f->e), ERR_STORAGE);
 }
 
 DB_TEST(test_reads_survive_reopening)

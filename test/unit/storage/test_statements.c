@@ -182,14 +182,13 @@ DB_TEST(test_a_statement_that_cannot_be_prepared_fails_alone)
     ok(f,
        st_event_add(f->st, &(struct event){.kind = RES_JOB, .resource_id = 1, .at_us = T0}, &f->e));
     int usual = sqlite3_limit(f->st->db, SQLITE_LIMIT_SQL_LENGTH, 1);
-    assert_int_equal(st_workspace_by_id(f->st, &f->a, f->workspace, &ws, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_STORAGE);
+    refused(f, st_workspace_by_id(f->st, &f->a, f->workspace, &ws, &f->e), ERR_STORAGE);
     assert_int_equal(st_event_forget(f->st, RES_JOB, 1, &f->e), -1);
     sqlite3_limit(f->st->db, SQLITE_LIMIT_SQL_LENGTH, usual);
     assert_int_equal(f->st->open_queries, 0);
     found(f, st_workspace_by_id(f->st, &f->a, f->workspace, &ws, &f->e));
     st_turn_end(f->st);
     struct event_rows events;
-    ok(f, st_event_since(f->st, &f->a, &(struct st_page){.limit = 10}, &events, &f->e));
+    ok(f, st_event_since(f->st, &f->a, PAGE(10), &events, &f->e));
     assert_int_equal(events.n, 2); /* the cluster and the job were made */
 }

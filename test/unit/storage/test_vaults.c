@@ -69,8 +69,7 @@ DB_TEST(test_a_name_is_taken_until_it_is_purged)
                                 .location = "l",
                                 .doc = "{}",
                                 .retention_us = DAY};
-    assert_int_equal(st_vault_insert(f->st, &again, NULL, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
+    refused(f, st_vault_insert(f->st, &again, NULL, &f->e), ERR_CONFLICT);
     assert_int_equal(st_vault_purge(f->st, id, &f->e), -1); /* not before it is soft-deleted */
     ok(f, st_vault_delete(f->st, id, T0 + 5, &f->e));
     assert_int_equal(st_vault_delete(f->st, id, T0 + 6, &f->e), -1);
@@ -94,17 +93,16 @@ DB_TEST(test_lists_have_what_is_alive_or_what_is_not)
     struct vault_rows rows;
     int64_t a = add_vault(f, "a"), b = add_vault(f, "b"), c = add_vault(f, "c");
     ok(f, st_vault_delete(f->st, b, T0, &f->e));
-    ok(f, st_vault_list(f->st, &f->a, SUB, 0, &(struct st_page){.limit = 10}, &rows, &f->e));
+    ok(f, st_vault_list(f->st, &f->a, SUB, 0, PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 2);
     assert_int_equal(rows.items[1].id, c);
-    ok(f, st_vault_list(f->st, &f->a, SUB, f->group, &(struct st_page){.after = a, .limit = 10},
-                        &rows, &f->e));
+    ok(f, st_vault_list(f->st, &f->a, SUB, f->group, PAGE_AFTER(a, 10), &rows, &f->e));
     assert_int_equal(rows.n, 1);
-    ok(f, st_vault_list_deleted(f->st, &f->a, SUB, &(struct st_page){.limit = 10}, &rows, &f->e));
+    ok(f, st_vault_list_deleted(f->st, &f->a, SUB, PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 1);
     assert_string_equal(rows.items[0].name, "b");
     assert_string_equal(rows.items[0].group, "Demo");
-    ok(f, st_vault_list(f->st, &f->a, "another", 0, &(struct st_page){.limit = 10}, &rows, &f->e));
+    ok(f, st_vault_list(f->st, &f->a, "another", 0, PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 0);
 }
 
@@ -158,14 +156,14 @@ DB_TEST(test_the_newest_version_counts)
     x.expires_s = 0;
     x.content_type = "text/plain";
     ok(f, st_secret_version_update(f->st, &x, &f->e));
-    ok(f, st_secret_version_list(f->st, &f->a, s, &(struct st_page){.limit = 10}, &rows, &f->e));
+    ok(f, st_secret_version_list(f->st, &f->a, s, PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 2);
     assert_int_equal(rows.items[0].id, first);
     assert_false(rows.items[0].enabled);
     assert_int_equal(rows.items[0].expires_s, 0);
     assert_string_equal(rows.items[0].content_type, "text/plain");
     assert_int_equal(st_secret_version_get(f->st, &f->a, vault, "Key", "0c", &x, &f->e), 0);
-    ok(f, st_secret_list(f->st, &f->a, vault, false, &(struct st_page){.limit = 10}, &rows, &f->e));
+    ok(f, st_secret_list(f->st, &f->a, vault, false, PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 1);
     assert_int_equal(rows.items[0].id, second);
 }
@@ -178,9 +176,9 @@ DB_TEST(test_a_secret_is_soft_deleted_recovered_and_purged)
     add_version(f, id, "0a", "x");
     assert_int_equal(st_secret_purge(f->st, id, &f->e), -1);
     ok(f, st_secret_delete(f->st, id, T0, T0 + DAY, &f->e));
-    ok(f, st_secret_list(f->st, &f->a, vault, false, &(struct st_page){.limit = 10}, &rows, &f->e));
+    ok(f, st_secret_list(f->st, &f->a, vault, false, PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 0);
-    ok(f, st_secret_list(f->st, &f->a, vault, true, &(struct st_page){.limit = 10}, &rows, &f->e));
+    ok(f, st_secret_list(f->st, &f->a, vault, true, PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 1);
     assert_int_equal(rows.items[0].purge_us, T0 + DAY);
     ok(f, st_secret_recover(f->st, id, &f->e));
@@ -272,8 +270,7 @@ DB_TEST(test_what_is_wrapped_opens_with_this_key_alone)
         wrapped[i] = was;
     }
     f->st->key[0] ^= 1;
-    assert_int_equal(st_unwrap(f->st, &f->a, wrapped, &plain, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_INVALID_CONTENT);
+    refused(f, st_unwrap(f->st, &f->a, wrapped, &plain, &f->e), ERR_INVALID_CONTENT);
     f->st->key[0] ^= 1;
     for (size_t n = 0; n < 60; n++) {
         wrapped[n] = '\0';

@@ -35,15 +35,16 @@ static inline void on_changed(void *ctx, const struct err *why, const struct fil
         assert_null(strstr(why->msg, "/tmp")); /* no text names the path */
 }
 
-/* A function that makes one change to `path`. */
+/* A function that makes one change to `path`; its result is c->r.fault. */
 #define CHANGE(name, extra, ...)                                                                   \
-    static inline void name(struct fx *f, const char *path extra, struct changed *c)               \
+    static inline enum file_fault name(struct fx *f, const char *path extra, struct changed *c)    \
     {                                                                                              \
         const struct file_place at = {f->share, path};                                             \
         *c = (struct changed){0};                                                                  \
         __VA_ARGS__;                                                                               \
         come_back_all(f);                                                                          \
         assert_int_equal(c->times, 1);                                                             \
+        return c->r.fault;                                                                         \
     }
 #define COMMA ,
 

@@ -62,11 +62,9 @@ FOLDER_TEST(test_a_name_too_long_is_a_bad_one)
     char name[300];
     memset(name, 'n', sizeof name);
     name[256] = '\0';
-    make_file(f, name, 1, &c);
-    assert_int_equal(c.r.fault, FILE_BAD_NAME);
+    assert_int_equal(make_file(f, name, 1, &c), FILE_BAD_NAME);
     name[255] = '\0';
-    make_file(f, name, 1, &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
+    assert_int_equal(make_file(f, name, 1, &c), FILE_FINE);
 }
 
 FOLDER_TEST(test_directories_are_made_and_removed)
@@ -78,25 +76,16 @@ FOLDER_TEST(test_directories_are_made_and_removed)
     assert_int_equal(c.r.fault, FILE_FINE);
     assert_true(c.r.facts.is_directory);
     assert_int_equal(mode_of(f, "d"), 0777);
-    make_directory(f, "d", &c);
-    assert_int_equal(c.r.fault, FILE_IS_DIRECTORY);
-    make_directory(f, "", &c);
-    assert_int_equal(c.r.fault, FILE_IS_DIRECTORY);
-    make_directory(f, "ten", &c);
-    assert_int_equal(c.r.fault, FILE_IS_FILE);
-    make_directory(f, "no/d", &c);
-    assert_int_equal(c.r.fault, FILE_PARENT_MISSING);
+    assert_int_equal(make_directory(f, "d", &c), FILE_IS_DIRECTORY);
+    assert_int_equal(make_directory(f, "", &c), FILE_IS_DIRECTORY);
+    assert_int_equal(make_directory(f, "ten", &c), FILE_IS_FILE);
+    assert_int_equal(make_directory(f, "no/d", &c), FILE_PARENT_MISSING);
     make_directory(f, "d/e", &c);
-    remove_directory(f, "d", &c);
-    assert_int_equal(c.r.fault, FILE_NOT_EMPTY);
-    remove_directory(f, "ten", &c);
-    assert_int_equal(c.r.fault, FILE_IS_FILE);
-    remove_directory(f, "d/e", &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
-    remove_directory(f, "d/e", &c);
-    assert_int_equal(c.r.fault, FILE_MISSING);
-    remove_directory(f, "", &c);
-    assert_int_equal(c.r.fault, FILE_BAD_NAME);
+    assert_int_equal(remove_directory(f, "d", &c), FILE_NOT_EMPTY);
+    assert_int_equal(remove_directory(f, "ten", &c), FILE_IS_FILE);
+    assert_int_equal(remove_directory(f, "d/e", &c), FILE_FINE);
+    assert_int_equal(remove_directory(f, "d/e", &c), FILE_MISSING);
+    assert_int_equal(remove_directory(f, "", &c), FILE_BAD_NAME);
 }
 
 FOLDER_TEST(test_files_are_removed_but_nothing_special)
@@ -106,22 +95,14 @@ FOLDER_TEST(test_files_are_removed_but_nothing_special)
     link_in(f, "inside", "ten");
     link_in(f, "out", "/etc/passwd");
     link_in(f, "here", ".");
-    remove_file(f, "pipe", &c);
-    assert_int_equal(c.r.fault, FILE_SPECIAL);
-    remove_file(f, "out", &c);
-    assert_int_equal(c.r.fault, FILE_LEADS_OUT);
-    remove_file(f, "here", &c);
-    assert_int_equal(c.r.fault, FILE_IS_DIRECTORY);
-    remove_file(f, "inside", &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
-    facts(f, "ten", &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
-    remove_file(f, "ten", &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
-    remove_file(f, "ten", &c);
-    assert_int_equal(c.r.fault, FILE_MISSING);
-    remove_file(f, "no/ten", &c);
-    assert_int_equal(c.r.fault, FILE_PARENT_MISSING);
+    assert_int_equal(remove_file(f, "pipe", &c), FILE_SPECIAL);
+    assert_int_equal(remove_file(f, "out", &c), FILE_LEADS_OUT);
+    assert_int_equal(remove_file(f, "here", &c), FILE_IS_DIRECTORY);
+    assert_int_equal(remove_file(f, "inside", &c), FILE_FINE);
+    assert_int_equal(facts(f, "ten", &c), FILE_FINE);
+    assert_int_equal(remove_file(f, "ten", &c), FILE_FINE);
+    assert_int_equal(remove_file(f, "ten", &c), FILE_MISSING);
+    assert_int_equal(remove_file(f, "no/ten", &c), FILE_PARENT_MISSING);
 }
 
 FOLDER_TEST(test_renaming)
@@ -130,29 +111,19 @@ FOLDER_TEST(test_renaming)
     make_directory(f, "d", &c);
     make_directory(f, "e", &c);
     put(f->share, "one", "1", 1);
-    rename_file(f, "none", "x", false, &c);
-    assert_int_equal(c.r.fault, FILE_MISSING);
-    rename_file(f, "none/x", "x", false, &c);
-    assert_int_equal(c.r.fault, FILE_MISSING);
-    rename_file(f, "ten", "none/x", false, &c);
-    assert_int_equal(c.r.fault, FILE_PARENT_MISSING);
-    rename_file(f, "ten", "one", false, &c);
-    assert_int_equal(c.r.fault, FILE_IS_FILE);
-    rename_file(f, "ten", "d", true, &c);
-    assert_int_equal(c.r.fault, FILE_IS_DIRECTORY);
-    rename_file(f, "d", "one", true, &c);
-    assert_int_equal(c.r.fault, FILE_IS_FILE);
-    rename_file(f, "d", "d/d", false, &c);
-    assert_int_equal(c.r.fault, FILE_BAD_NAME);
-    rename_file(f, "ten", "one", true, &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
+    assert_int_equal(rename_file(f, "none", "x", false, &c), FILE_MISSING);
+    assert_int_equal(rename_file(f, "none/x", "x", false, &c), FILE_MISSING);
+    assert_int_equal(rename_file(f, "ten", "none/x", false, &c), FILE_PARENT_MISSING);
+    assert_int_equal(rename_file(f, "ten", "one", false, &c), FILE_IS_FILE);
+    assert_int_equal(rename_file(f, "ten", "d", true, &c), FILE_IS_DIRECTORY);
+    assert_int_equal(rename_file(f, "d", "one", true, &c), FILE_IS_FILE);
+    assert_int_equal(rename_file(f, "d", "d/d", false, &c), FILE_BAD_NAME);
+    assert_int_equal(rename_file(f, "ten", "one", true, &c), FILE_FINE);
     assert_true(c.r.existed);
     assert_int_equal(c.r.facts.size, 10);
-    rename_file(f, "one", "d/eleven", false, &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
+    assert_int_equal(rename_file(f, "one", "d/eleven", false, &c), FILE_FINE);
     assert_false(c.r.existed);
-    rename_file(f, "d", "e/d", false, &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
+    assert_int_equal(rename_file(f, "d", "e/d", false, &c), FILE_FINE);
     facts(f, "e/d/eleven", &c);
     assert_int_equal(c.r.facts.size, 10);
 }
@@ -171,8 +142,7 @@ FOLDER_TEST(test_a_file_of_zeros_takes_no_room)
     assert_int_equal(mode_of(f, "huge"), 0666);
     assert_true(blocks_of(f, "huge") < 64);
     write_text(f, "huge", 5, "text", &c);
-    make_file(f, "huge", 7, &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
+    assert_int_equal(make_file(f, "huge", 7, &c), FILE_FINE);
     assert_true(c.r.existed);
     assert_content(f, "huge", "\0\0\0\0\0\0\0", 7);
 }
@@ -180,17 +150,12 @@ FOLDER_TEST(test_a_file_of_zeros_takes_no_room)
 FOLDER_TEST(test_a_size_that_cannot_be_had_costs_nothing)
 {
     struct changed c;
-    make_file(f, "ten", INT64_MAX, &c);
-    assert_int_equal(c.r.fault, FILE_TOO_LARGE);
-    make_file(f, "ten", UINT64_MAX, &c);
-    assert_int_equal(c.r.fault, FILE_TOO_LARGE);
-    set_size(f, "ten", UINT64_MAX, &c);
-    assert_int_equal(c.r.fault, FILE_TOO_LARGE);
+    assert_int_equal(make_file(f, "ten", INT64_MAX, &c), FILE_TOO_LARGE);
+    assert_int_equal(make_file(f, "ten", UINT64_MAX, &c), FILE_TOO_LARGE);
+    assert_int_equal(set_size(f, "ten", UINT64_MAX, &c), FILE_TOO_LARGE);
     assert_content(f, "ten", "0123456789", 10);
-    make_file(f, "new", INT64_MAX, &c);
-    assert_int_equal(c.r.fault, FILE_TOO_LARGE);
-    facts(f, "new", &c);
-    assert_int_equal(c.r.fault, FILE_MISSING);
+    assert_int_equal(make_file(f, "new", INT64_MAX, &c), FILE_TOO_LARGE);
+    assert_int_equal(facts(f, "new", &c), FILE_MISSING);
 }
 
 FOLDER_TEST(test_nothing_is_written_through_a_link_that_leads_out)
@@ -199,15 +164,11 @@ FOLDER_TEST(test_nothing_is_written_through_a_link_that_leads_out)
     char away[100];
     snprintf(away, sizeof away, "%s/ten", f->other);
     link_in(f, "old", away);
-    write_text(f, "old", 0, "x", &c);
-    assert_int_equal(c.r.fault, FILE_LEADS_OUT);
-    set_size(f, "old", 0, &c);
-    assert_int_equal(c.r.fault, FILE_LEADS_OUT);
+    assert_int_equal(write_text(f, "old", 0, "x", &c), FILE_LEADS_OUT);
+    assert_int_equal(set_size(f, "old", 0, &c), FILE_LEADS_OUT);
     pipe_in(f, "pipe");
-    make_file(f, "pipe", 3, &c);
-    assert_int_equal(c.r.fault, FILE_SPECIAL);
-    write_text(f, "pipe", 0, "x", &c);
-    assert_int_equal(c.r.fault, FILE_SPECIAL);
+    assert_int_equal(make_file(f, "pipe", 3, &c), FILE_SPECIAL);
+    assert_int_equal(write_text(f, "pipe", 0, "x", &c), FILE_SPECIAL);
 }
 
 FOLDER_TEST(test_a_new_file_takes_the_place_of_a_link_and_not_of_what_that_leads_to)
@@ -217,14 +178,12 @@ FOLDER_TEST(test_a_new_file_takes_the_place_of_a_link_and_not_of_what_that_leads
     struct stat before, after;
     snprintf(away, sizeof away, "%s/new", f->other);
     link_in(f, "new", away);
-    make_file(f, "new", 3, &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
+    assert_int_equal(make_file(f, "new", 3, &c), FILE_FINE);
     assert_int_equal(access(away, F_OK), -1);
     snprintf(away, sizeof away, "%s/ten", f->other);
     link_in(f, "old", away);
     assert_int_equal(stat(away, &before), 0);
-    make_file(f, "old", 3, &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
+    assert_int_equal(make_file(f, "old", 3, &c), FILE_FINE);
     assert_int_equal(stat(away, &after), 0);
     assert_true(after.st_ino == before.st_ino && after.st_size == before.st_size);
 }
@@ -232,19 +191,14 @@ FOLDER_TEST(test_a_new_file_takes_the_place_of_a_link_and_not_of_what_that_leads
 FOLDER_TEST(test_ranges_are_written_within_the_file)
 {
     struct changed c;
-    write_text(f, "ten", 3, "abc", &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
+    assert_int_equal(write_text(f, "ten", 3, "abc", &c), FILE_FINE);
     assert_content(f, "ten", "012abc6789", 10);
-    write_text(f, "ten", 8, "xyz", &c);
-    assert_int_equal(c.r.fault, FILE_BEYOND_END);
-    write_text(f, "ten", UINT64_MAX - 1, "xyz", &c);
-    assert_int_equal(c.r.fault, FILE_BEYOND_END);
+    assert_int_equal(write_text(f, "ten", 8, "xyz", &c), FILE_BEYOND_END);
+    assert_int_equal(write_text(f, "ten", UINT64_MAX - 1, "xyz", &c), FILE_BEYOND_END);
     write_text(f, "ten", 7, "XYZ", &c);
     assert_content(f, "ten", "012abc6XYZ", 10);
-    write_text(f, "none", 0, "x", &c);
-    assert_int_equal(c.r.fault, FILE_MISSING);
-    write_text(f, "", 0, "x", &c);
-    assert_int_equal(c.r.fault, FILE_IS_DIRECTORY);
+    assert_int_equal(write_text(f, "none", 0, "x", &c), FILE_MISSING);
+    assert_int_equal(write_text(f, "", 0, "x", &c), FILE_IS_DIRECTORY);
     set_size(f, "ten", 4, &c);
     assert_content(f, "ten", "012a", 4);
     set_size(f, "ten", 5, &c);
@@ -254,15 +208,11 @@ FOLDER_TEST(test_ranges_are_written_within_the_file)
 FOLDER_TEST(test_appends_go_to_the_end_or_nowhere)
 {
     struct changed c;
-    append_text(f, "ten", FILES_AT_END, "ab", &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
+    assert_int_equal(append_text(f, "ten", FILES_AT_END, "ab", &c), FILE_FINE);
     assert_int_equal(c.r.facts.size, 12);
-    append_text(f, "ten", 11, "no", &c);
-    assert_int_equal(c.r.fault, FILE_BEYOND_END);
-    append_text(f, "ten", 13, "no", &c);
-    assert_int_equal(c.r.fault, FILE_BEYOND_END);
-    append_text(f, "ten", 12, "cd", &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
+    assert_int_equal(append_text(f, "ten", 11, "no", &c), FILE_BEYOND_END);
+    assert_int_equal(append_text(f, "ten", 13, "no", &c), FILE_BEYOND_END);
+    assert_int_equal(append_text(f, "ten", 12, "cd", &c), FILE_FINE);
     assert_content(f, "ten", "0123456789abcd", 14);
 }
 
@@ -341,8 +291,7 @@ FOLDER_TEST(test_a_clock_of_tests_gives_each_write_a_time_of_its_own)
     for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
         now_us = clocks[i];
         for (int k = 0; k < EACH; k++) {
-            set_size(f, "ten", 10, &c);
-            assert_int_equal(c.r.fault, FILE_FINE);
+            assert_int_equal(set_size(f, "ten", 10, &c), FILE_FINE);
             assert_int_equal(c.r.facts.mtime_us, now_us);
             for (size_t other = 0; other < n; other++)
                 assert_int_not_equal(seen[other], c.r.facts.mtime_ns);
@@ -390,18 +339,15 @@ FOLDER_TEST(test_ranges_are_cleared_and_found)
     char *text = xcalloc(1, 65536);
     memset(text, 'x', 65536);
     put(f->share, "big", text, 65536);
-    clear_range(f, "big", 4096, 8192, &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
+    assert_int_equal(clear_range(f, "big", 4096, 8192, &c), FILE_FINE);
     memset(text + 4096, 0, 8192);
     clear_range(f, "big", 20001, 3, &c);
     memset(text + 20001, 0, 3);
     assert_content(f, "big", text, 65536);
     data(f, "big", &c);
     assert_string_equal(c.ranges, "0+4096 12288+53248 ");
-    clear_range(f, "big", 65535, 2, &c);
-    assert_int_equal(c.r.fault, FILE_BEYOND_END);
-    clear_range(f, "big", 65536, 0, &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
+    assert_int_equal(clear_range(f, "big", 65535, 2, &c), FILE_BEYOND_END);
+    assert_int_equal(clear_range(f, "big", 65536, 0, &c), FILE_FINE);
     make_file(f, "huge", UINT64_C(1) << 40, &c);
     data(f, "huge", &c);
     assert_string_equal(c.ranges, "");
@@ -428,8 +374,7 @@ FOLDER_TEST(test_a_full_disk_is_told_and_leaves_no_new_file)
     snprintf(at, sizeof at, "%s/small", f->share);
     if (mount("tmpfs", at, "tmpfs", 0, "size=1m") < 0)
         skip_because("not allowed to mount: %s", strerror(errno));
-    make_file(f, "small/a", 4 << 20, &c);
-    assert_int_equal(c.r.fault, FILE_FINE); /* it takes no room yet */
+    assert_int_equal(make_file(f, "small/a", 4 << 20, &c), FILE_FINE); /* it takes no room yet */
     struct files_write w = {
         .at = {f->share, "small/a"}, .bytes = xcalloc(1, 2 << 20), .n = 2 << 20};
     files_write(f->files, &w, on_changed, &c);
@@ -438,10 +383,8 @@ FOLDER_TEST(test_a_full_disk_is_told_and_leaves_no_new_file)
     assert_int_equal(c.told, 1);
     write_text(f, "small/a", 0, "fits still", &c); /* where there is room already */
     assert_int_equal(c.r.fault, FILE_FINE);
-    clear_range(f, "small/a", 0, 4 << 20, &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
-    write_text(f, "small/a", 3 << 20, "there is room again", &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
+    assert_int_equal(clear_range(f, "small/a", 0, 4 << 20, &c), FILE_FINE);
+    assert_int_equal(write_text(f, "small/a", 3 << 20, "there is room again", &c), FILE_FINE);
     umount2(at, MNT_DETACH);
 }
 

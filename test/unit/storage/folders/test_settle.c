@@ -241,8 +241,7 @@ FOLDER_TEST(test_what_somebody_removed_while_the_kernel_ran_stays_removed)
     what.was_cut = false;
     remove_file(f, "new", &c);
     assert_false(restored(&what));
-    facts(f, "new", &c);
-    assert_int_equal(c.r.fault, FILE_MISSING);
+    assert_int_equal(facts(f, "new", &c), FILE_MISSING);
     make_directory(f, "new", &c);
     what.was_cut = true;
     assert_false(restored(&what)); /* a directory is not ours either */

@@ -507,8 +507,7 @@ FOLDER_TEST(test_what_a_killed_daemon_left_goes_when_it_is_seen)
     assert_content(f, "d/new", "whole", 5);
     put(inside, LEFT, "half", 4);
     remove_file(f, "d/new", &c);
-    remove_directory(f, "d", &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
+    assert_int_equal(remove_directory(f, "d", &c), FILE_FINE);
     files_sweep(f->other);
     assert_names(f, f->other, "ten ");
 }
@@ -527,13 +526,10 @@ FOLDER_TEST(test_what_the_disk_does_not_take_is_not_acknowledged)
     assert_content(f, "ten", "0123456789", 10);
     assert_names(f, f->share, "ten ");
     assert_names(f, f->other, "ten ");
-    write_text(f, "ten", 0, "x", &c);
-    assert_int_equal(c.r.fault, FILE_BROKEN);
-    make_file(f, "more", 5, &c);
-    assert_int_equal(c.r.fault, FILE_BROKEN);
+    assert_int_equal(write_text(f, "ten", 0, "x", &c), FILE_BROKEN);
+    assert_int_equal(make_file(f, "more", 5, &c), FILE_BROKEN);
     assert_names(f, f->share, "ten ");
     assert_int_equal(open_descriptors(), before);
     files_without_sync(f->files);
-    write_text(f, "ten", 0, "x", &c);
-    assert_int_equal(c.r.fault, FILE_FINE);
+    assert_int_equal(write_text(f, "ten", 0, "x", &c), FILE_FINE);
 }

@@ -34,8 +34,7 @@ ROOM_TEST(what_is_named_is_there)
     found(w->f, st_share_by_name(w->f->st, &w->f->a, w->account, SHARE_BLOBS, "box", &c, &w->f->e));
     until(w, c.id, SHARE_THERE);
     ok(w->f, shares_delete(w->shares, &c, T0, NULL, NULL, &w->f->e));
-    assert_int_equal(make_named(w, &m), -1);
-    assert_int_equal(w->f->e.code, ERR_BEING_DELETED);
+    refused(w->f, make_named(w, &m), ERR_BEING_DELETED);
     until(w, c.id, SHARE_DELETED);
     ok(w->f, make_named(w, &m));
 }
@@ -47,9 +46,8 @@ ROOM_TEST(nothing_is_named_where_that_is_strict)
     struct share_name n = as_named("newone", "box");
     w->strict = true;
     crash(w, DAY_US);
-    assert_int_equal(make_named(w, &n), -1);
-    assert_int_equal(w->f->e.code, ERR_INVALID_PROPERTY);
-    assert_non_null(strstr(w->f->e.msg, "az storage account create -n newone"));
+    refused_saying(w->f, make_named(w, &n), ERR_INVALID_PROPERTY,
+                   "az storage account create -n newone");
     n.account = "acct";
     assert_int_equal(make_named(w, &n), -1);
     assert_non_null(strstr(w->f->e.msg, "az storage container create -n box --account-name acct"));
@@ -76,8 +74,7 @@ ROOM_TEST(who_needs_a_key_must_have_it)
     struct account_keys keys;
     char text[100];
     struct share_name n = {.account = "acct", .share = "s", .kind = SHARE_FILES, .needs_key = true};
-    assert_int_equal(make_named(w, &n), -1);
-    assert_int_equal(w->f->e.code, ERR_INVALID_PROPERTY);
+    refused(w->f, make_named(w, &n), ERR_INVALID_PROPERTY);
     found(w->f, st_account_keys(w->f->st, w->account, &keys, &w->f->e));
     sodium_bin2base64(text, sizeof text, keys.key[1], ACCOUNT_KEY_BYTES,
                       sodium_base64_VARIANT_ORIGINAL);
