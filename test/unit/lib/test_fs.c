@@ -323,9 +323,8 @@ TEST(joining)
         {"a", "", "a"},    {"a/", "", "a"},    {"a", "b/c/", "a/b/c/"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *joined = fs_join(cases[i][0], cases[i][1]);
+        FREED char *joined = fs_join(cases[i][0], cases[i][1]);
         assert_string_equal(joined, cases[i][2]);
-        free(joined);
     }
 }
 
@@ -346,9 +345,8 @@ TEST(test_leftovers_of_one_file_go)
     fs_remove_leftovers(path);
     assert_int_equal(access(gone, F_OK), -1);
     for (size_t i = 0; i < sizeof stay / sizeof stay[0]; i++) {
-        char *kept = fs_join(dir, stay[i]);
+        FREED char *kept = fs_join(dir, stay[i]);
         assert_int_equal(access(kept, F_OK), 0);
-        free(kept);
     }
     free(path);
     free(gone);
@@ -361,8 +359,7 @@ TEST(test_the_folder_of_a_path)
         const char *path, *folder;
     } rows[] = {{"/a/b/c", "/a/b"}, {"/a", "/"}, {"a", "."}, {"a/b", "a"}, {"/", "/"}, {"a/", "a"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char *folder = fs_folder(rows[i].path);
+        FREED char *folder = fs_folder(rows[i].path);
         assert_string_equal(folder, rows[i].folder);
-        free(folder);
     }
 }

@@ -11,21 +11,19 @@
 static void same_with(const char *text, size_t n, size_t flags)
 {
     json_error_t why = {0}, expected = {0};
-    json_t *got = jsonread(text, n, flags, &why), *want = json_loadb(text, n, flags, &expected);
+    json_auto_t *got = jsonread(text, n, flags, &why),
+                *want = json_loadb(text, n, flags, &expected);
     if (!got != !want)
         fail_msg("%.*s: %s", (int)n, text, got ? expected.text : why.text);
     if (want) {
-        char *is = json_dumps(got, JSON_ENCODE_ANY), *should = json_dumps(want, JSON_ENCODE_ANY);
+        FREED char *is = json_dumps(got, JSON_ENCODE_ANY),
+                   *should = json_dumps(want, JSON_ENCODE_ANY);
         assert_string_equal(is, should);
-        free(is);
-        free(should);
     } else {
         assert_string_equal(why.text, expected.text);
         assert_int_equal(why.line, expected.line);
         assert_int_equal(why.column, expected.column);
     }
-    json_decref(got);
-    json_decref(want);
 }
 
 /* The text, each of its beginnings, and each with one byte of it changed. */
@@ -34,7 +32,7 @@ static void as_jansson(const char *text)
     static const char bytes[] = "{}[]\":,\\0- \n\t\1\x7f\xc3ntfe.u/";
     const size_t flags[] = {0, JSON_REJECT_DUPLICATES, JSON_DECODE_ANY, JSON_DISABLE_EOF_CHECK};
     size_t n = strlen(text);
-    char *copy = malloc(n + 1);
+    FREED char *copy = malloc(n + 1);
     for (size_t f = 0; f < sizeof flags / sizeof flags[0]; f++) {
         for (size_t cut = 0; cut <= n; cut++)
             same_with(text, cut, flags[f]);
@@ -44,7 +42,6 @@ static void as_jansson(const char *text)
             same_with(copy, n, flags[f]);
         }
     }
-    free(copy);
 }
 
 TEST(reads_as_jansson_does)

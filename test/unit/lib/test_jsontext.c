@@ -10,15 +10,12 @@
 static void same_as_jansson(const char *text)
 {
     json_error_t je;
-    json_t *v = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, &je);
+    json_auto_t *v = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, &je);
     if (!v)
         fail_msg("%s: %s", text, je.text);
-    char *want = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
-    char *got = jsontext(v);
+    FREED char *want = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
+    FREED char *got = jsontext(v);
     assert_string_equal(got, want);
-    free(want);
-    free(got);
-    json_decref(v);
 }
 
 TEST(values_as_jansson_writes_them)
@@ -67,19 +64,17 @@ TEST(appends)
 {
     struct strbuf b = STRBUF_INIT;
     strbuf_puts(&b, "x=");
-    json_t *v = json_pack("{s:i}", "n", 7);
+    json_auto_t *v = json_pack("{s:i}", "n", 7);
     jsontext_add(&b, v);
     assert_string_equal(b.s, "x={\"n\":7}");
-    json_decref(v);
     strbuf_free(&b);
 }
 
 static void assert_text(const char *bytes, const char *want)
 {
-    json_t *v = jsontext_string(bytes);
+    json_auto_t *v = jsontext_string(bytes);
     assert_non_null(v);
     assert_string_equal(json_string_value(v), want);
-    json_decref(v);
 }
 
 TEST(bytes_that_are_no_text_are_replaced)

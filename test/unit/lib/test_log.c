@@ -86,7 +86,7 @@ LOG_TEST(json)
     p->log.format = LOG_FMT_JSON;
     LOG_INFO(&p->log, "x.y", LF_STR("a", "1\n\x1b\"\\"), LF_INT("n", 1LL << 40), LF_STR("z", NULL),
              LF_STR("bytes", "a\xff\xc3\xa4\xc3"));
-    json_t *o = json_loads(said(p), 0, NULL);
+    json_auto_t *o = json_loads(said(p), 0, NULL);
     assert_non_null(o);
     assert_string_equal(json_string_value(json_object_get(o, "level")), "info");
     assert_string_equal(json_string_value(json_object_get(o, "event")), "x.y");
@@ -96,7 +96,6 @@ LOG_TEST(json)
     assert_string_equal(json_string_value(json_object_get(o, "bytes")),
                         "a\xef\xbf\xbd\xc3\xa4\xef\xbf\xbd");
     assert_int_equal(strlen(json_string_value(json_object_get(o, "time"))), 24);
-    json_decref(o);
 }
 
 LOG_TEST(levels)

@@ -34,9 +34,8 @@ static char *said_of(const char *text, size_t n, const struct yaml_rules *rules)
 
 static void says(const char *text, const struct yaml_rules *rules, const char *expected)
 {
-    char *said = said_of(text, strlen(text), rules);
+    FREED char *said = said_of(text, strlen(text), rules);
     assert_string_equal(said, expected);
-    free(said);
 }
 
 TEST(test_plain_scalars_are_of_the_core_schema)
@@ -111,9 +110,8 @@ TEST(test_documents)
          "{\"<<\":{\"a\":1},\"1\":2,\"~\":3,\"\":4,\"1e999\":5}");
     static const char wide[] = "\xff\xfe"
                                "a\0:\0 \0\xe4\0";
-    char *said = said_of(wide, sizeof wide - 1, &core);
+    FREED char *said = said_of(wide, sizeof wide - 1, &core);
     assert_string_equal(said, "{\"a\":\"\xc3\xa4\"}");
-    free(said);
 }
 
 TEST(test_aliases_are_copies)
@@ -196,12 +194,10 @@ static char *times(const char *before, const char *text, int n, const char *afte
 static void said_of_times(const char *before, const char *text, int n, const char *after,
                           const char *expected)
 {
-    char *all = times(before, text, n, after);
-    char *said = said_of(all, strlen(all), &core);
+    FREED char *all = times(before, text, n, after);
+    FREED char *said = said_of(all, strlen(all), &core);
     if (!strstr(said, expected))
         assert_string_equal(said, expected);
-    free(said);
-    free(all);
 }
 
 TEST(test_hostile_texts_end_soon)

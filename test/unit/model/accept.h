@@ -17,7 +17,7 @@ struct accept_case {
 
 static inline void check_case(const struct schema *s, const char *base, const struct accept_case *c)
 {
-    json_t *body = doc_parse(base), *doc = NULL, *secrets = NULL;
+    json_auto_t *body = doc_parse(base), *doc = NULL, *secrets = NULL;
     struct err e = {0};
     doc_set(body, c->path, c->value);
     int rc = schema_accept(s, V_2018_05_01, body, &doc, &secrets, &e);
@@ -34,9 +34,6 @@ static inline void check_case(const struct schema *s, const char *base, const st
         assert_null(doc);
         assert_null(secrets);
     }
-    json_decref(body);
-    json_decref(doc);
-    json_decref(secrets);
 }
 
 #define CHECK_CASES(schema, base, cases)                                                           \

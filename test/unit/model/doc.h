@@ -16,7 +16,7 @@
 
 static inline json_t *doc_parse(const char *text)
 {
-    char *copy = strdup(text);
+    FREED char *copy = strdup(text);
     for (char *p = copy; *p; p++)
         if (*p == '\'')
             *p = '"';
@@ -24,7 +24,6 @@ static inline json_t *doc_parse(const char *text)
     json_t *v = json_loads(copy, JSON_DECODE_ANY, &why);
     if (!v)
         fail_msg("bad JSON in test: %s: %s", why.text, copy);
-    free(copy);
     return v;
 }
 
@@ -36,7 +35,7 @@ static inline size_t doc_over(struct arena *a, const json_t *tree, struct over *
     size_t n = 0;
     struct over *list = arena_alloc(a, (json_object_size(tree) + 1) * sizeof *list), *inner;
     json_object_foreach((json_t *)(uintptr_t)tree, name, v) {
-        char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
+        FREED char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
         if (json_is_string(v)) {
             list[n++] = SHOW_TEXT(name, json_string_value(v));
         } else if (json_is_integer(v)) {
@@ -49,7 +48,6 @@ static inline size_t doc_over(struct arena *a, const json_t *tree, struct over *
         } else {
             list[n++] = SHOW_DOC(name, arena_strdup(a, text));
         }
-        free(text);
     }
     *out = list;
     return n;
@@ -68,9 +66,8 @@ static inline json_t *doc_render(const struct schema *s, enum api_version v, con
     size_t n = 0;
     list = arena_alloc(&a, (json_object_size(doc) + 1) * sizeof *list);
     json_object_foreach((json_t *)(uintptr_t)doc, name, value) {
-        char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+        FREED char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
         list[n++] = SHOW_DOC(name, arena_strdup(&a, text));
-        free(text);
     }
     schema_render_tree(&of_text, s, v, doc);
     schema_render(&on_top, &(struct rendering){.schema = s, .version = v, .over = list, .n = n});
@@ -127,13 +124,10 @@ static inline json_t *doc_get(json_t *doc, const char *path)
 
 static inline void doc_assert_text(const json_t *doc, const char *expected)
 {
-    json_t *want = doc_parse(expected);
-    char *got_text = json_dumps(doc, JSON_COMPACT | JSON_ENCODE_ANY);
-    char *want_text = json_dumps(want, JSON_COMPACT | JSON_ENCODE_ANY);
+    json_auto_t *want = doc_parse(expected);
+    FREED char *got_text = json_dumps(doc, JSON_COMPACT | JSON_ENCODE_ANY);
+    FREED char *want_text = json_dumps(want, JSON_COMPACT | JSON_ENCODE_ANY);
     assert_string_equal(got_text, want_text);
-    free(got_text);
-    free(want_text);
-    json_decref(want);
 }
 
 #define BASE_JOB                                                                                   \

@@ -167,11 +167,9 @@ TEST(mounts)
         {VOL ".unmanagedFileSystems", "[{'relativeMountPath': 'n'}]",
          MISSING_AT(VOL ".unmanagedFileSystems[0].mountCommand", "is missing")},
     };
-    json_t *base = cluster_with_mounts();
-    char *text = json_dumps(base, 0);
+    json_auto_t *base = cluster_with_mounts();
+    FREED char *text = json_dumps(base, 0);
     CHECK_CASES(&schema_cluster, text, cases);
-    free(text);
-    json_decref(base);
 }
 
 TEST(updates)

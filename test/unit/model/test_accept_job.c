@@ -115,12 +115,10 @@ TEST(one_toolkit)
         {P "customMpiSettings", "{'processCount': 3}",
          MISSING_AT(P "customMpiSettings.commandLine", "is missing")},
     };
-    json_t *base = doc_parse(BASE_JOB);
+    json_auto_t *base = doc_parse(BASE_JOB);
     doc_set(base, P "customToolkitSettings", NULL);
-    char *text = json_dumps(base, 0);
+    FREED char *text = json_dumps(base, 0);
     CHECK_CASES(&schema_job, text, cases);
-    free(text);
-    json_decref(base);
 }
 
 TEST(settings_that_contradict)
@@ -151,12 +149,10 @@ TEST(settings_that_contradict)
         {CNTK, "{'configFilePath': 'a', 'pythonInterpreterPath': 'p'}",
          BAD_AT(CNTK ".pythonInterpreterPath", "there is no pythonScriptFilePath")},
     };
-    json_t *base = doc_parse(BASE_JOB);
+    json_auto_t *base = doc_parse(BASE_JOB);
     doc_set(base, P "customToolkitSettings", NULL);
-    char *text = json_dumps(base, 0);
+    FREED char *text = json_dumps(base, 0);
     CHECK_CASES(&schema_job, text, cases);
-    free(text);
-    json_decref(base);
 }
 
 TEST(environment)
@@ -291,7 +287,7 @@ TEST(messages_are_safe)
 {
     json_t *body = doc_parse(BASE_JOB), *doc, *secrets;
     struct err e = {0};
-    char *longest = calloc(1, 100001);
+    FREED char *longest = calloc(1, 100001);
     memset(longest, 'x', 100000);
     static const char start[] = {(char)0xc3, (char)0xa9, 0x1b, '[', '3', '1', 'm'};
     memcpy(longest, start, sizeof start);
@@ -301,7 +297,6 @@ TEST(messages_are_safe)
     assert_true(strlen(e.msg) < 400);
     for (const char *p = e.msg; *p; p++)
         assert_true(*p >= ' ' && *p < 0x7f);
-    free(longest);
     json_decref(body);
 }
 

@@ -31,10 +31,9 @@ struct accepted {
 static int accept(const struct schema *s, unsigned v, const char *body, struct accepted *out,
                   struct err *e)
 {
-    json_t *in = doc_parse(body);
+    json_auto_t *in = doc_parse(body);
     int rc =
         schema_accept_as(s, (enum api_version)v, SCHEMA_BATCH, in, &out->doc, &out->secrets, e);
-    json_decref(in);
     return rc;
 }
 

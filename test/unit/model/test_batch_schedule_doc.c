@@ -6,6 +6,7 @@
 
 #include "model/batch/schedule_doc.h"
 #include "model/spec.h"
+#include "test/unit/support/arena_test.h"
 #include "test/unit/support/tests.h"
 
 #define SECOND_US INT64_C(1000000)
@@ -30,21 +31,18 @@ TEST(times_are_read)
     assert_int_equal(t.window_us, DURATION_MAX_US);
 }
 
-TEST(a_job_has_the_specification_and_its_own_id)
+ARENA_TEST(a_job_has_the_specification_and_its_own_id)
 {
-    struct arena a;
-    arena_init(&a);
     assert_string_equal(
-        batch_schedule_job_doc(&a,
+        batch_schedule_job_doc(a,
                                "{\"id\":\"s\",\"metadata\":[],\"jobSpecification\":{\"priority\":5,"
                                "\"poolInfo\":{\"poolId\":\"p\"}}}",
                                "s:job-2"),
         "{\"id\":\"s:job-2\",\"priority\":5,\"poolInfo\":{\"poolId\":\"p\"}}");
-    assert_null(batch_schedule_job_secrets(&a, NULL));
-    assert_null(batch_schedule_job_secrets(&a, "{}"));
+    assert_null(batch_schedule_job_secrets(a, NULL));
+    assert_null(batch_schedule_job_secrets(a, "{}"));
     assert_string_equal(batch_schedule_job_secrets(
-                            &a, "{\"jobSpecification.jobManagerTask.containerSettings.registry."
-                                "password\":\"pw\"}"),
+                            a, "{\"jobSpecification.jobManagerTask.containerSettings.registry."
+                               "password\":\"pw\"}"),
                         "{\"jobManagerTask.containerSettings.registry.password\":\"pw\"}");
-    arena_free(&a);
 }

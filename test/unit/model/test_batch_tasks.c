@@ -10,6 +10,7 @@
 #include "model/batch/job_states.h"
 #include "model/batch/patterns.h"
 #include "model/batch/tables.h"
+#include "test/unit/support/arena_test.h"
 #include "test/unit/support/tests.h"
 
 /* The words with "|" between them. */
@@ -117,7 +118,7 @@ TEST(test_a_pattern_of_stars_takes_bounded_time)
     assert_false(batch_pattern_matches("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", name));
 }
 
-TEST(test_patterns_have_a_base)
+ARENA_TEST(test_patterns_have_a_base)
 {
     static const struct {
         const char *text, *base, *pattern;
@@ -132,10 +133,8 @@ TEST(test_patterns_have_a_base)
         {"/etc/passwd", "wd", "/etc/passwd", false, true},
         {"*/../../../x", "wd", "*/../../../x", true, true},
     };
-    struct arena a;
-    arena_init(&a);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct batch_pattern p = batch_pattern_parse(&a, cases[i].text);
+        const struct batch_pattern p = batch_pattern_parse(a, cases[i].text);
         if (p.outside != cases[i].outside)
             fail_msg("%s", cases[i].text);
         if (p.outside)
@@ -144,7 +143,6 @@ TEST(test_patterns_have_a_base)
         assert_string_equal(p.pattern, cases[i].pattern);
         assert_int_equal(p.wild, cases[i].wild);
     }
-    arena_free(&a);
 }
 
 /* Pairs that are legal; all others are not. */
@@ -157,11 +155,10 @@ TEST(test_paths_of_files_stay_below_their_directory)
     for (size_t i = 0; i < sizeof good / sizeof good[0] + sizeof bad / sizeof bad[0]; i++) {
         bool is_good = i < sizeof good / sizeof good[0];
         const char *text = is_good ? good[i] : bad[i - sizeof good / sizeof good[0]];
-        json_t *v = json_string(text);
+        json_auto_t *v = json_string(text);
         struct err e = {0};
         if ((batch_check_file_path(v, "filePath", &e) == 0) != is_good)
             fail_msg("'%s' is %s", text, is_good ? "refused" : "taken");
-        json_decref(v);
     }
 }
 

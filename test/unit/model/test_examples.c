@@ -45,12 +45,11 @@ static json_t *load(const char *folder, const char *name)
 /* No string of a secret may occur in what is rendered. */
 static void assert_silent(const json_t *rendered, const json_t *secrets)
 {
-    char *text = json_dumps(rendered, 0);
+    FREED char *text = json_dumps(rendered, 0);
     const char *path;
     json_t *value;
     json_object_foreach((json_t *)secrets, path, value)
         assert_null(strstr(text, json_string_value(value)));
-    free(text);
 }
 
 static void check_request(const struct example *x, const json_t *example)
@@ -62,12 +61,10 @@ static void check_request(const struct example *x, const json_t *example)
     if (strncmp(x->file, "Get", 3) != 0) {
         if (schema_accept(x->s, V_2018_05_01, body ? body : empty, &doc, &secrets, &e) < 0)
             fail_msg("%s was refused: %s", x->file, e.msg);
-        json_t *once = doc_render(x->s, V_2018_05_01, doc);
-        json_t *twice = doc_render(x->s, V_2018_05_01, once);
+        json_auto_t *once = doc_render(x->s, V_2018_05_01, doc);
+        json_auto_t *twice = doc_render(x->s, V_2018_05_01, once);
         assert_true(json_equal(once, twice));
         assert_silent(once, secrets);
-        json_decref(once);
-        json_decref(twice);
         json_decref(doc);
         json_decref(secrets);
     }
@@ -87,12 +84,11 @@ static void check_reply(const struct example *x, json_t *example)
         json_object_del(body, "tags");
         json_object_del(json_object_get(body, "properties"), "priority");
     }
-    json_t *out = doc_render(x->s, V_2018_05_01, body);
+    json_auto_t *out = doc_render(x->s, V_2018_05_01, body);
     if (!json_equal(out, body)) {
         char *got = json_dumps(out, 0), *want = json_dumps(body, 0);
         fail_msg("%s: rendered %s\nexample %s", x->file, got, want);
     }
-    json_decref(out);
 }
 
 TEST(published_examples)
@@ -100,14 +96,13 @@ TEST(published_examples)
     int seen = 0;
     for (size_t f = 0; f < sizeof folders / sizeof *folders; f++)
         for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
-            json_t *example = load(folders[f], examples[i].file);
+            json_auto_t *example = load(folders[f], examples[i].file);
             if (!example)
                 continue;
             seen++;
             check_request(&examples[i], example);
             if (examples[i].status)
                 check_reply(&examples[i], example);
-            json_decref(example);
         }
     if (seen == 0)
         skip_because("the published examples are not here");

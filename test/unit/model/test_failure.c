@@ -4,13 +4,13 @@
  */
 #include "model/failure.h"
 #include "test/unit/model/doc.h"
+#include "test/unit/support/arena_test.h"
 #include "test/unit/support/words.h"
 
 static void assert_errors(const char *text, const char *expected)
 {
-    json_t *list = json_loads(text, 0, NULL);
+    json_auto_t *list = json_loads(text, 0, NULL);
     doc_assert_text(list, expected);
-    json_decref(list);
 }
 
 static const struct failure full = {
@@ -24,28 +24,23 @@ static const struct failure full = {
     .exit_code = 3,
 };
 
-TEST(every_detail)
+ARENA_TEST(every_detail)
 {
-    struct arena a;
-    arena_init(&a);
-    assert_errors(failure_append(&a, NULL, &full),
+    assert_errors(failure_append(a, NULL, &full),
                   "[{'code': 'JobFailed', 'message': 'Job failed with non-zero exit code',"
                   " 'details': [{'name': 'node', 'value': 'tvm-1'}, {'name': 'step', 'value':"
                   " 'main'}, {'name': 'command', 'value': 'python3 train.py'}, {'name':"
                   " 'exitCode', 'value': '3'}, {'name': 'stderr', 'value': 'Traceback\\nboom'},"
                   " {'name': 'remedy', 'value': 'look'}]}]");
-    assert_string_equal(failure_line(&a, &full),
+    assert_string_equal(failure_line(a, &full),
                         "JobFailed: Job failed with non-zero exit code (node tvm-1, step main, "
                         "exit code 3)");
-    arena_free(&a);
 }
 
-TEST(text_for_the_execution_log)
+ARENA_TEST(text_for_the_execution_log)
 {
     static const struct failure f = {.code = FAIL_NODE_LOST, .message = "m", .exit_code = -1};
-    struct arena a;
-    arena_init(&a);
-    assert_string_equal(failure_text(&a, &batchai_front_words, &full),
+    assert_string_equal(failure_text(a, &batchai_front_words, &full),
                         "JobFailed: Job failed with non-zero exit code (node tvm-1, step main, "
                         "exit code 3)\n"
                         "    command: python3 train.py\n"
@@ -54,27 +49,23 @@ TEST(text_for_the_execution_log)
                         "    where to look: the job or the cluster: what it asks for, and what its "
                         "user did\n"
                         "    remedy: look\n");
-    assert_string_equal(failure_text(&a, &batchai_front_words, &f),
+    assert_string_equal(failure_text(a, &batchai_front_words, &f),
                         "NodeLost: m\n    where to look: the machine, and the way to it\n");
     static const struct failure none = {.message = "m", .exit_code = -1};
-    assert_string_equal(failure_text(&a, &batchai_front_words, &none), "Unknown: m\n");
-    arena_free(&a);
+    assert_string_equal(failure_text(a, &batchai_front_words, &none), "Unknown: m\n");
 }
 
-TEST(bare)
+ARENA_TEST(bare)
 {
     static const struct failure f = {.code = FAIL_RUN_TERMINATED, .message = "m", .exit_code = -1};
     static const struct failure killed = {
         .code = FAIL_NODE_LOST, .message = "m", .exit_code = -1, .signal = 9};
-    struct arena a;
-    arena_init(&a);
-    assert_errors(failure_append(&a, NULL, &f), "[{'code': 'JobTerminated', 'message': 'm'}]");
-    assert_string_equal(failure_line(&a, &f), "JobTerminated: m");
+    assert_errors(failure_append(a, NULL, &f), "[{'code': 'JobTerminated', 'message': 'm'}]");
+    assert_string_equal(failure_line(a, &f), "JobTerminated: m");
     assert_errors(
-        failure_append(&a, NULL, &killed),
+        failure_append(a, NULL, &killed),
         "[{'code': 'NodeLost', 'message': 'm', 'details': [{'name': 'signal', 'value': '9'}]}]");
-    assert_string_equal(failure_line(&a, &killed), "NodeLost: m (signal 9)");
-    arena_free(&a);
+    assert_string_equal(failure_line(a, &killed), "NodeLost: m (signal 9)");
 }
 
 static const char *join(struct arena *a, const char *one, const char *two)
@@ -83,46 +74,38 @@ static const char *join(struct arena *a, const char *one, const char *two)
     return failure_join(a, both, 2);
 }
 
-TEST(append_and_join)
+ARENA_TEST(append_and_join)
 {
     static const struct failure one = {.code = FAIL_NODE_REFUSED, .message = "a", .exit_code = -1};
     static const struct failure two = {.code = FAIL_NODE_DRAINED, .message = "b", .exit_code = -1};
-    struct arena a;
-    arena_init(&a);
-    const char *first = failure_append(&a, NULL, &one);
+    const char *first = failure_append(a, NULL, &one);
     assert_errors(
-        failure_append(&a, first, &two),
+        failure_append(a, first, &two),
         "[{'code': 'NodeRefused', 'message': 'a'}, {'code': 'NodeDrained', 'message': 'b'}]");
-    const char *second = failure_append(&a, NULL, &two);
+    const char *second = failure_append(a, NULL, &two);
     assert_errors(
-        join(&a, second, first),
+        join(a, second, first),
         "[{'code': 'NodeDrained', 'message': 'b'}, {'code': 'NodeRefused', 'message': 'a'}]");
-    assert_errors(join(&a, NULL, first), "[{'code': 'NodeRefused', 'message': 'a'}]");
-    assert_errors(join(&a, first, NULL), "[{'code': 'NodeRefused', 'message': 'a'}]");
-    assert_null(join(&a, NULL, NULL));
-    assert_errors(failure_append(&a, "not json", &one),
-                  "[{'code': 'NodeRefused', 'message': 'a'}]");
-    assert_errors(failure_append(&a, "{}", &one), "[{'code': 'NodeRefused', 'message': 'a'}]");
-    arena_free(&a);
+    assert_errors(join(a, NULL, first), "[{'code': 'NodeRefused', 'message': 'a'}]");
+    assert_errors(join(a, first, NULL), "[{'code': 'NodeRefused', 'message': 'a'}]");
+    assert_null(join(a, NULL, NULL));
+    assert_errors(failure_append(a, "not json", &one), "[{'code': 'NodeRefused', 'message': 'a'}]");
+    assert_errors(failure_append(a, "{}", &one), "[{'code': 'NodeRefused', 'message': 'a'}]");
 }
 
 /* stderr is bytes; the entry must stay UTF-8 and keep what is readable. */
-TEST(stderr_that_is_no_utf8)
+ARENA_TEST(stderr_that_is_no_utf8)
 {
     static const struct failure f = {.code = FAIL_NODE_LOST,
                                      .message = "m \xff",
                                      .stderr_tail =
                                          "ok \xc3\xa9 \xff\xc3 \xf0\x9f\x98\x80 \xe2\x82",
                                      .exit_code = -1};
-    struct arena a;
-    arena_init(&a);
-    json_t *list = json_loads(failure_append(&a, NULL, &f), 0, NULL);
+    json_auto_t *list = json_loads(failure_append(a, NULL, &f), 0, NULL);
     assert_string_equal(json_string_value(doc_get(list, "[0].message")), "m \xef\xbf\xbd");
     assert_string_equal(json_string_value(doc_get(list, "[0].details[0].value")),
                         "ok \xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd \xf0\x9f\x98\x80 "
                         "\xef\xbf\xbd\xef\xbf\xbd");
-    json_decref(list);
-    arena_free(&a);
 }
 
 /* Numbers are in databases: what a row is called for them must never change. */

@@ -8,6 +8,7 @@
 
 #include "lib/strbuf.h"
 #include "model/filter.h"
+#include "test/unit/support/arena_test.h"
 #include "test/unit/support/tests.h"
 
 enum { ID, STATE, SIZE, WHEN, PROPERTIES };
@@ -125,19 +126,16 @@ TEST(wrong_filters_are_refused_with_the_place)
     }
 }
 
-TEST(deep_nesting_is_refused)
+ARENA_TEST(deep_nesting_is_refused)
 {
     struct strbuf text = STRBUF_INIT;
-    struct arena a;
     const struct filter *f;
     struct err e;
     size_t terms;
     for (int i = 0; i < 40; i++)
         strbuf_puts(&text, "not ");
     strbuf_puts(&text, "size eq 5");
-    arena_init(&a);
-    assert_int_equal(filter_parse(text.s, &paths, &a, &f, &terms, &e), -1);
+    assert_int_equal(filter_parse(text.s, &paths, a, &f, &terms, &e), -1);
     assert_non_null(strstr(e.msg, "less nesting"));
-    arena_free(&a);
     strbuf_free(&text);
 }

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "test/unit/model/doc.h"
+#include "test/unit/support/arena_test.h"
 #include "test/unit/support/words.h"
 
-TEST(texts)
+ARENA_TEST(texts)
 {
     static const struct {
         const char *text, *jobs, *tasks;
@@ -26,25 +27,19 @@ TEST(texts)
         {"{{run}}", "{job}", "{task}"},
         {"5 % {run} %s", "5 % job %s", "5 % task %s"},
     };
-    struct arena a;
-    arena_init(&a);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_string_equal(front_text(&batchai_front_words, &a, rows[i].text), rows[i].jobs);
-        assert_string_equal(front_text(&pools_and_tasks, &a, rows[i].text), rows[i].tasks);
+        assert_string_equal(front_text(&batchai_front_words, a, rows[i].text), rows[i].jobs);
+        assert_string_equal(front_text(&pools_and_tasks, a, rows[i].text), rows[i].tasks);
     }
-    arena_free(&a);
 }
 
-TEST(what_is_printed_is_not_looked_through)
+ARENA_TEST(what_is_printed_is_not_looked_through)
 {
-    struct arena a;
-    arena_init(&a);
-    assert_string_equal(front_say(&batchai_front_words, &a, "{run} %s of %d", "{pool}", 3),
+    assert_string_equal(front_say(&batchai_front_words, a, "{run} %s of %d", "{pool}", 3),
                         "job {pool} of 3");
-    arena_free(&a);
 }
 
-TEST(names_of_logs)
+ARENA_TEST(names_of_logs)
 {
     static const struct {
         const char *name;
@@ -60,14 +55,11 @@ TEST(names_of_logs)
         {"", false},
         {".log", false},
     };
-    struct arena a;
-    arena_init(&a);
-    assert_string_equal(front_log_name(&batchai_front_words, &a, NULL), "execution.log");
-    assert_string_equal(front_log_name(&batchai_front_words, &a, "tvm-1"), "execution-tvm-1.log");
+    assert_string_equal(front_log_name(&batchai_front_words, a, NULL), "execution.log");
+    assert_string_equal(front_log_name(&batchai_front_words, a, "tvm-1"), "execution-tvm-1.log");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (front_is_log_name(&batchai_front_words, rows[i].name) != rows[i].is_log)
             fail_msg("%s", rows[i].name);
-    arena_free(&a);
 }
 
 TEST(variables_with_several_names_and_none)

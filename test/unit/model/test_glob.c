@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "model/glob.h"
+#include "test/unit/support/arena_test.h"
 #include "test/unit/support/tests.h"
 
 TEST(patterns_match_as_the_service_says)
@@ -72,7 +73,7 @@ TEST(a_hostile_pattern_takes_no_long)
         glob_match("**/**/**/**/**/**/**/**/**/**/x", "a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/y"));
 }
 
-TEST(places_stay_within_bounds)
+ARENA_TEST(places_stay_within_bounds)
 {
     static const struct {
         const char *text, *below, *pattern;
@@ -92,12 +93,10 @@ TEST(places_stay_within_bounds)
         {"*/../../../../../etc/passwd", NULL, NULL},
         {"/../etc", NULL, NULL},
     };
-    struct arena a;
     struct err e;
-    arena_init(&a);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct glob_place got;
-        int rc = glob_place(&a, "/n/batch", "/n/batch/w/t/wd", rows[i].text, &got, &e);
+        int rc = glob_place(a, "/n/batch", "/n/batch/w/t/wd", rows[i].text, &got, &e);
         if ((rc == 0) != (rows[i].below != NULL))
             fail_msg("%s", rows[i].text);
         if (rc < 0)
@@ -106,5 +105,4 @@ TEST(places_stay_within_bounds)
         assert_string_equal(got.pattern, rows[i].pattern);
         assert_int_equal(got.is_pattern, glob_is_pattern(rows[i].text));
     }
-    arena_free(&a);
 }

@@ -6,6 +6,7 @@
 
 #include "model/home.h"
 #include "model/spec.h"
+#include "test/unit/support/arena_test.h"
 #include "test/unit/support/tests.h"
 
 #define RP "/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/"
@@ -54,21 +55,17 @@ TEST(what_lives_at_home)
     assert_false(home_has(&(struct scope){.group = "migrated"}));
 }
 
-TEST(files_of_what_lives_at_home)
+ARENA_TEST(files_of_what_lives_at_home)
 {
-    struct arena a;
-    arena_init(&a);
     struct job j = {.name = "J", .guid = "G"};
     j.scope = (struct scope){
         .subscription = "S", .group = "RG", .workspace = "migrated", .experiment = "migrated"};
-    assert_string_equal(job_path_segment(&a, &j), "s/rg/jobs/J/G");
+    assert_string_equal(job_path_segment(a, &j), "s/rg/jobs/J/G");
     j.scope.experiment = "e";
-    assert_string_equal(job_path_segment(&a, &j),
-                        "s/rg/workspaces/migrated/experiments/e/jobs/J/G");
+    assert_string_equal(job_path_segment(a, &j), "s/rg/workspaces/migrated/experiments/e/jobs/J/G");
     struct cluster c = {.name = "C", .guid = "G"};
     c.scope = (struct scope){.subscription = "S", .group = "RG", .workspace = "migrated"};
-    assert_string_equal(cluster_path_segment(&a, &c), "s/rg/clusters/C/G");
+    assert_string_equal(cluster_path_segment(a, &c), "s/rg/clusters/C/G");
     c.scope.workspace = "w";
-    assert_string_equal(cluster_path_segment(&a, &c), "s/rg/workspaces/w/clusters/C/G");
-    arena_free(&a);
+    assert_string_equal(cluster_path_segment(a, &c), "s/rg/workspaces/w/clusters/C/G");
 }

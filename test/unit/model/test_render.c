@@ -13,10 +13,9 @@ static struct accepted accept(const struct schema *s, const char *text)
 {
     struct accepted a;
     struct err e = {0};
-    json_t *body = doc_parse(text);
+    json_auto_t *body = doc_parse(text);
     if (schema_accept(s, V_2018_05_01, body, &a.doc, &a.secrets, &e) < 0)
         fail_msg("refused: %s", e.msg);
-    json_decref(body);
     return a;
 }
 
@@ -28,9 +27,8 @@ static void drop(struct accepted *a)
 
 static void assert_rendered(const struct schema *s, const json_t *doc, const char *expected)
 {
-    json_t *out = doc_render(s, V_2018_05_01, doc);
+    json_auto_t *out = doc_render(s, V_2018_05_01, doc);
     doc_assert_text(out, expected);
-    json_decref(out);
 }
 
 TEST(cluster_order_and_defaults)
@@ -62,16 +60,14 @@ TEST(cluster_order_and_defaults)
 
 TEST(auto_scale_default)
 {
-    json_t *body = doc_parse(BASE_CLUSTER);
+    json_auto_t *body = doc_parse(BASE_CLUSTER);
     doc_set(body, "properties.scaleSettings",
             "{'manual': null, 'autoScale': {'maximumNodeCount': 2, 'minimumNodeCount': 0}}");
-    char *text = json_dumps(body, 0);
+    FREED char *text = json_dumps(body, 0);
     struct accepted a = accept(&schema_cluster, text);
     doc_assert_text(doc_get(a.doc, "properties.scaleSettings"),
                     "{'autoScale': {'minimumNodeCount': 0, 'maximumNodeCount': 2,"
                     " 'initialNodeCount': 0}}");
-    free(text);
-    json_decref(body);
     drop(&a);
 }
 
@@ -120,20 +116,18 @@ TEST(tool_types)
         {"customToolkitSettings", "custom", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_t *body = doc_parse(BASE_JOB);
+        json_auto_t *body = doc_parse(BASE_JOB);
         char path[80];
         doc_set(body, "properties.customToolkitSettings", NULL);
         snprintf(path, sizeof path, "properties.%s", cases[i].settings);
         doc_set(body, path, "{'pythonScriptFilePath': 'a', 'commandLine': 'b'}");
-        char *text = json_dumps(body, 0);
+        FREED char *text = json_dumps(body, 0);
         struct accepted a = accept(&schema_job, text);
         assert_string_equal(json_string_value(doc_get(a.doc, "properties.toolType")),
                             cases[i].type);
         snprintf(path, sizeof path, "properties.%s.processCount", cases[i].settings);
         assert_int_equal(json_integer_value(doc_get(a.doc, path)), cases[i].counted ? 2 : 0);
         drop(&a);
-        free(text);
-        json_decref(body);
     }
 }
 
@@ -157,31 +151,27 @@ TEST(counts_of_tensorflow)
          "'parameterServerCount': 1}"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_t *body = doc_parse(BASE_JOB);
+        json_auto_t *body = doc_parse(BASE_JOB);
         char nodes[8];
         snprintf(nodes, sizeof nodes, "%d", cases[i].nodes);
         doc_set(body, "properties.customToolkitSettings", NULL);
         doc_set(body, "properties.nodeCount", nodes);
         doc_set(body, "properties.tensorFlowSettings", cases[i].settings);
-        char *text = json_dumps(body, 0);
+        FREED char *text = json_dumps(body, 0);
         struct accepted a = accept(&schema_job, text);
         doc_assert_text(doc_get(a.doc, "properties.tensorFlowSettings"), cases[i].expected);
         drop(&a);
-        free(text);
-        json_decref(body);
     }
 }
 
 TEST(explicit_priority_wins_over_the_old_name)
 {
-    json_t *body = doc_parse(BASE_JOB);
+    json_auto_t *body = doc_parse(BASE_JOB);
     doc_set(body, "properties.priority", "'low'");
     doc_set(body, "properties.schedulingPriority", "'high'");
-    char *text = json_dumps(body, 0);
+    FREED char *text = json_dumps(body, 0);
     struct accepted a = accept(&schema_job, text);
     doc_assert_text(doc_get(a.doc, "properties.schedulingPriority"), "'high'");
-    free(text);
-    json_decref(body);
     drop(&a);
 }
 
@@ -198,15 +188,12 @@ TEST(rendering_is_stable)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct accepted a = accept(cases[i].s, cases[i].body);
-        json_t *once = doc_render(cases[i].s, V_2018_05_01, a.doc);
-        json_t *twice = doc_render(cases[i].s, V_2018_05_01, once);
+        json_auto_t *once = doc_render(cases[i].s, V_2018_05_01, a.doc);
+        json_auto_t *twice = doc_render(cases[i].s, V_2018_05_01, once);
         assert_true(json_equal(once, twice));
-        char *text = json_dumps(once, 0);
+        FREED char *text = json_dumps(once, 0);
         struct accepted again = accept(cases[i].s, text);
         assert_true(json_equal(a.doc, again.doc));
-        free(text);
-        json_decref(once);
-        json_decref(twice);
         drop(&a);
         drop(&again);
     }
@@ -215,7 +202,7 @@ TEST(rendering_is_stable)
 /* Even a document that still holds a secret, or a value of the wrong type, cannot leak it. */
 TEST(a_secret_cannot_be_rendered)
 {
-    json_t *doc = doc_parse(
+    json_auto_t *doc = doc_parse(
         "{'properties': {'userAccountSettings': {'adminUserName': 'u', 'adminUserPassword':"
         " 'hunter2'}, 'vmSize': {'x': 'hunter2'}, 'currentNodeCount': 'hunter2', 'errors':"
         " ['hunter2'], 'nodeSetup': {'setupTask': {'secrets': [{'name': 'a', 'value':"
@@ -225,7 +212,6 @@ TEST(a_secret_cannot_be_rendered)
                     "{'properties': {'userAccountSettings': {'adminUserName': 'u'}, 'nodeSetup':"
                     " {'setupTask': {'secrets': [{'name': 'a'}]}, 'mountVolumes':"
                     " {'azureBlobFileSystems': [{'credentials': {}}]}}}}");
-    json_decref(doc);
 }
 
 TEST(secrets_move_out_and_back)
@@ -267,27 +253,23 @@ TEST(secrets_move_out_and_back)
 /* Paths that no longer fit the document are ignored, not followed into the void. */
 TEST(stray_secret_paths)
 {
-    json_t *doc = doc_parse("{'a': [{'b': 1}]}");
-    json_t *secrets = doc_parse("{'a[7].x': '1', 'q.x': '2', 'a[0].c': '3', 'a[.x': '4',"
-                                " '': '5', '.': '6', '[0]': '7'}");
-    json_t *merged = schema_merge_secrets(doc, secrets);
+    json_auto_t *doc = doc_parse("{'a': [{'b': 1}]}");
+    json_auto_t *secrets = doc_parse("{'a[7].x': '1', 'q.x': '2', 'a[0].c': '3', 'a[.x': '4',"
+                                     " '': '5', '.': '6', '[0]': '7'}");
+    json_auto_t *merged = schema_merge_secrets(doc, secrets);
     doc_assert_text(doc_get(merged, "a[0].c"), "'3'");
-    json_decref(merged);
-    json_decref(secrets);
-    json_decref(doc);
 }
 
 static void check_changes(const struct schema *s, const char *before, const char *path,
                           const char *value, const char *expected)
 {
     struct accepted a = accept(s, before);
-    json_t *after = json_deep_copy(a.doc);
+    json_auto_t *after = json_deep_copy(a.doc);
     doc_set(after, path, value);
     char list[200];
     int n = schema_immutable_changes(s, V_2018_05_01, a.doc, after, list, sizeof list);
     assert_string_equal(list, expected);
     assert_int_equal(n, *expected ? 1 : 0);
-    json_decref(after);
     drop(&a);
 }
 
@@ -315,7 +297,7 @@ TEST(immutable_changes)
 TEST(immutable_changes_add_up_and_are_cut)
 {
     struct accepted a = accept(&schema_cluster, BASE_CLUSTER);
-    json_t *after = json_deep_copy(a.doc);
+    json_auto_t *after = json_deep_copy(a.doc);
     doc_set(after, "properties.vmSize", "'B'");
     doc_set(after, "properties.vmPriority", "'lowpriority'");
     char list[200];
@@ -328,7 +310,6 @@ TEST(immutable_changes_add_up_and_are_cut)
         schema_immutable_changes(&schema_cluster, V_2018_05_01, a.doc, after, small, sizeof small),
         2);
     assert_string_equal(small, "propertie");
-    json_decref(after);
     drop(&a);
 }
 
@@ -341,7 +322,7 @@ TEST(versions_know_their_names)
         TEXT("secret", SECRET, .canon = "hidden"),
     };
     static SCHEMA(s, rows, "test");
-    json_t *body = doc_parse("{'oldKey': 'a', 'newKey': 'b', 'secret': 'c'}");
+    json_auto_t *body = doc_parse("{'oldKey': 'a', 'newKey': 'b', 'secret': 'c'}");
     json_t *doc, *secrets, *out;
     assert_int_equal(schema_accept(&s, V_2018_03_01, body, &doc, &secrets, NULL), 0);
     doc_assert_text(doc, "{'newKey': 'a'}");
@@ -353,13 +334,11 @@ TEST(versions_know_their_names)
     doc_assert_text(out, "{'oldKey': 'a'}");
     json_decref(out);
 
-    json_t *other = doc_parse("{'newKey': 'z'}");
+    json_auto_t *other = doc_parse("{'newKey': 'z'}");
     char list[50];
     assert_int_equal(schema_immutable_changes(&s, V_2018_05_01, doc, other, list, sizeof list), 1);
-    json_decref(other);
     json_decref(doc);
     json_decref(secrets);
-    json_decref(body);
 }
 
 TEST(version_names)
@@ -403,9 +382,8 @@ TEST(lists_and_items)
          " 'provisioningStateTransitionTime': 't', 'creationTime': 'c'}}"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_t *doc = doc_parse(cases[i].doc);
+        json_auto_t *doc = doc_parse(cases[i].doc);
         assert_rendered(cases[i].s, doc, cases[i].expected);
-        json_decref(doc);
     }
 }
 
@@ -416,7 +394,7 @@ static void assert_shown(const char *stored, const char *over, const char *expec
     static const struct field rows[] = {TEXT("id"), LIST("list", 0, in), OBJECT("in", 0, in)};
     static SCHEMA(s, rows, "test");
     struct strbuf out = STRBUF_INIT;
-    json_t *tree = over ? doc_parse(over) : NULL;
+    json_auto_t *tree = over ? doc_parse(over) : NULL;
     struct arena a;
     struct over *list;
     arena_init(&a);
@@ -425,7 +403,6 @@ static void assert_shown(const char *stored, const char *over, const char *expec
         &out, &(struct rendering){
                   .schema = &s, .version = V_2018_05_01, .stored = stored, .over = list, .n = n});
     assert_string_equal(out.s, expected);
-    json_decref(tree);
     arena_free(&a);
     strbuf_free(&out);
 }

@@ -5,6 +5,7 @@
 #include "model/schema.h"
 #include "model/spec.h"
 #include "test/unit/model/doc.h"
+#include "test/unit/support/arena_test.h"
 #include "test/unit/support/words.h"
 
 #define DAY_US  (24LL * 3600 * 1000000)
@@ -83,7 +84,7 @@ TEST(names_of_folders)
         assert_false(account_name_valid(neither[i]) || share_name_valid(neither[i]));
 }
 
-TEST(share_urls)
+ARENA_TEST(share_urls)
 {
     static const struct {
         const char *url, *account, *share; /* account NULL: refused */
@@ -118,11 +119,9 @@ TEST(share_urls)
         {"", NULL, NULL},
         {NULL, NULL, NULL},
     };
-    struct arena a;
-    arena_init(&a);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *account = NULL, *share = NULL;
-        int rc = file_share_from_url(&a, cases[i].url, &account, &share);
+        int rc = file_share_from_url(a, cases[i].url, &account, &share);
         if (rc != (cases[i].account ? 0 : -1))
             fail_msg("%s: %d", cases[i].url, rc);
         if (rc == 0) {
@@ -130,10 +129,9 @@ TEST(share_urls)
             assert_string_equal(share, cases[i].share);
         }
     }
-    arena_free(&a);
 }
 
-TEST(paths_on_mounts)
+ARENA_TEST(paths_on_mounts)
 {
     static struct mount_volume cluster[] = {
         {.relative_path = "external"},
@@ -177,20 +175,17 @@ TEST(paths_on_mounts)
         {"$", NULL, NULL},
         {"${", NULL, NULL},
     };
-    struct arena a;
-    arena_init(&a);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *rest = NULL;
         const struct mount_volume *v =
-            mount_resolve(&a, &batchai_front_words, &on_cluster, &on_job, cases[i].path, &rest);
+            mount_resolve(a, &batchai_front_words, &on_cluster, &on_job, cases[i].path, &rest);
         if (v != cases[i].volume)
             fail_msg("%s: wrong volume", cases[i].path);
         if (v)
             assert_string_equal(rest, cases[i].rest);
     }
     const char *rest;
-    assert_null(mount_resolve(&a, &batchai_front_words, NULL, NULL, ROOT "/external", &rest));
-    arena_free(&a);
+    assert_null(mount_resolve(a, &batchai_front_words, NULL, NULL, ROOT "/external", &rest));
 }
 
 struct stored {
@@ -215,7 +210,7 @@ static struct stored store(const struct schema *s, json_t *body)
         .subscription = "SUB", .group = "RG", .workspace = "Ws", .experiment = "Exp"               \
     }
 
-TEST(jobs)
+ARENA_TEST(jobs)
 {
     json_t *body = doc_parse(BASE_JOB);
     doc_set(body, "properties.environmentVariables", "[{'name': 'A', 'value': '1'}]");
@@ -231,11 +226,9 @@ TEST(jobs)
     doc_set(body, "properties.constraints.maxWallClockTime", "'PT2H'");
     struct stored st = store(&schema_job, body);
     struct job j = {.scope = SCOPE, .name = "Job", .guid = "g-1", .doc = st.doc};
-    struct arena a;
     struct run_spec s;
     struct err e = {0};
-    arena_init(&a);
-    assert_int_equal(job_spec_decode(&a, &j, st.secrets, &s, &e), 0);
+    assert_int_equal(job_spec_decode(a, &j, st.secrets, &s, &e), 0);
     assert_int_equal(s.tool, TOOL_CUSTOM);
     assert_string_equal(s.toolkit.command_line, "true");
     assert_int_equal(s.node_count, 2);
@@ -267,55 +260,47 @@ TEST(jobs)
     assert_string_equal(s.env[0].value, "1");
     assert_string_equal(s.env[1].value, "");
     assert_string_equal(s.mounts.items[0].key, "");
-    arena_free(&a);
     free(st.doc);
     free(st.secrets);
 }
 
-TEST(a_plain_job)
+ARENA_TEST(a_plain_job)
 {
     struct stored st = store(&schema_job, doc_parse(BASE_JOB));
     struct job j = {.scope = SCOPE, .name = "j", .guid = "g", .doc = st.doc};
-    struct arena a;
     struct run_spec s;
     struct err e = {0};
-    arena_init(&a);
     assert_null(st.secrets);
-    assert_int_equal(job_spec_decode(&a, &j, NULL, &s, &e), 0);
+    assert_int_equal(job_spec_decode(a, &j, NULL, &s, &e), 0);
     assert_null(s.prep_command_line);
     assert_null(s.container);
     assert_null(s.env);
     assert_int_equal(s.mounts.n + s.pool_mounts.n + s.n_env + s.n_inputs + s.n_outputs, 0);
     assert_int_equal(s.max_wall_us, 7 * DAY_US);
     run_spec_wipe(&s);
-    arena_free(&a);
     free(st.doc);
 }
 
-TEST(the_mounts_of_a_jobs_cluster)
+ARENA_TEST(the_mounts_of_a_jobs_cluster)
 {
     struct stored st = store(&schema_job, doc_parse(BASE_JOB));
     json_t *doc = json_loads(st.doc, 0, NULL);
     doc_set(doc, "properties." JOB_DOC_CLUSTER_MOUNTS ".azureFileShares", "[" BASE_SHARE "]");
-    char *text = json_dumps(doc, 0);
+    FREED char *text = json_dumps(doc, 0);
     struct job j = {.scope = SCOPE, .name = "j", .guid = "g", .doc = text};
-    struct arena a;
     struct run_spec s;
     struct err e = {0};
-    arena_init(&a);
-    assert_int_equal(job_spec_decode(&a, &j, NULL, &s, &e), 0);
+    assert_int_equal(job_spec_decode(a, &j, NULL, &s, &e), 0);
     const char *rest = NULL;
     assert_ptr_equal(
-        mount_resolve(&a, &batchai_front_words, &s.pool_mounts, &s.mounts, s.std_prefix, &rest),
+        mount_resolve(a, &batchai_front_words, &s.pool_mounts, &s.mounts, s.std_prefix, &rest),
         s.pool_mounts.items);
     assert_string_equal(rest, "");
-    arena_free(&a);
     json_decref(doc);
-    free(text);
     free(st.doc);
 }
 
-TEST(every_kind_of_mount)
+ARENA_TEST(every_kind_of_mount)
 {
     json_t *body = doc_parse(BASE_CLUSTER);
     doc_set(body, "properties.nodeSetup",
@@ -329,11 +314,9 @@ TEST(every_kind_of_mount)
             " [{'name': 'S', 'value': 'hunter2'}]}}");
     struct stored st = store(&schema_cluster, body);
     struct cluster c = {.scope = SCOPE, .name = "C", .guid = "g", .doc = st.doc};
-    struct arena a;
     struct node_setup_spec s;
     struct err e = {0};
-    arena_init(&a);
-    assert_int_equal(node_setup_decode(&a, &c, st.secrets, &s, &e), 0);
+    assert_int_equal(node_setup_decode(a, &c, st.secrets, &s, &e), 0);
     assert_int_equal(s.mounts.n, 3);
     assert_int_equal(s.mounts.items[0].kind, MOUNT_BLOBS);
     assert_string_equal(s.mounts.items[0].share, "box");
@@ -352,60 +335,50 @@ TEST(every_kind_of_mount)
     assert_string_equal(s.setup_task->env[0].value, "hunter2");
     node_setup_wipe(&s);
     assert_string_equal(s.setup_task->env[0].value, "");
-    arena_free(&a);
     free(st.doc);
     free(st.secrets);
 }
 
-TEST(a_cluster_without_setup)
+ARENA_TEST(a_cluster_without_setup)
 {
     struct stored st = store(&schema_cluster, doc_parse(BASE_CLUSTER));
     struct cluster c = {.scope = SCOPE, .name = "C", .guid = "g", .doc = st.doc};
-    struct arena a;
     struct node_setup_spec s;
-    arena_init(&a);
-    assert_int_equal(node_setup_decode(&a, &c, st.secrets, &s, NULL), 0);
+    assert_int_equal(node_setup_decode(a, &c, st.secrets, &s, NULL), 0);
     assert_null(s.setup_task);
     assert_int_equal(s.mounts.n, 0);
     node_setup_wipe(&s);
-    arena_free(&a);
     free(st.doc);
     free(st.secrets);
 }
 
-TEST(a_key_from_a_file)
+ARENA_TEST(a_key_from_a_file)
 {
     json_t *body = doc_parse(BASE_CLUSTER);
     doc_set(body, "properties.userAccountSettings.adminUserSshPublicKey", "'ssh-rsa AAAA x\\n'");
     struct stored st = store(&schema_cluster, body);
     struct cluster c = {.scope = SCOPE, .name = "C", .guid = "g", .doc = st.doc};
-    struct arena a;
     struct node_setup_spec s;
-    arena_init(&a);
-    assert_int_equal(node_setup_decode(&a, &c, st.secrets, &s, NULL), 0);
+    assert_int_equal(node_setup_decode(a, &c, st.secrets, &s, NULL), 0);
     assert_string_equal(s.admin.ssh_public_key, "ssh-rsa AAAA x");
     node_setup_wipe(&s);
-    arena_free(&a);
     free(st.doc);
     free(st.secrets);
 }
 
 /* What could only come from a damaged database is an error, not a crash. */
-TEST(damaged_documents)
+ARENA_TEST(damaged_documents)
 {
-    struct arena a;
     struct run_spec s;
     struct node_setup_spec n;
     struct err e = {0};
     struct job j = {.scope = SCOPE, .name = "j", .guid = "g", .doc = "{"};
     struct cluster c = {.scope = SCOPE, .name = "c", .guid = "g", .doc = NULL};
-    arena_init(&a);
-    assert_int_equal(job_spec_decode(&a, &j, NULL, &s, &e), -1);
+    assert_int_equal(job_spec_decode(a, &j, NULL, &s, &e), -1);
     assert_int_equal(e.code, ERR_INTERNAL);
     assert_non_null(strstr(e.msg, "job j: "));
     j.doc = "{}";
-    assert_int_equal(job_spec_decode(&a, &j, NULL, &s, &e), -1);
-    assert_int_equal(job_spec_decode(&a, &j, "nonsense", &s, &e), -1);
-    assert_int_equal(node_setup_decode(&a, &c, NULL, &n, &e), -1);
-    arena_free(&a);
+    assert_int_equal(job_spec_decode(a, &j, NULL, &s, &e), -1);
+    assert_int_equal(job_spec_decode(a, &j, "nonsense", &s, &e), -1);
+    assert_int_equal(node_setup_decode(a, &c, NULL, &n, &e), -1);
 }

@@ -66,9 +66,8 @@ TEST(a_key_that_needs_one_is_told_from_one_that_is_none)
 {
     assert_non_null(strstr(ssh_private_key_fault(openssh_encrypted), "passphrase"));
     assert_non_null(strstr(ssh_private_key_fault(pem_encrypted), "passphrase"));
-    char *pkcs8 = changed(pem, "BEGIN EC ", "BEGIN ENCRYPTED ");
+    FREED char *pkcs8 = changed(pem, "BEGIN EC ", "BEGIN ENCRYPTED ");
     assert_non_null(strstr(ssh_private_key_fault(pkcs8), "passphrase"));
-    free(pkcs8);
 }
 
 TEST(what_is_no_key_is_refused)
@@ -99,8 +98,7 @@ TEST(what_is_no_key_is_refused)
 TEST(a_key_that_is_cut_anywhere_harms_nobody)
 {
     for (size_t n = 0; n < strlen(openssh); n++) {
-        char *cut = strndup(openssh, n);
+        FREED char *cut = strndup(openssh, n);
         (void)ssh_private_key_fault(cut);
-        free(cut);
     }
 }

@@ -16,7 +16,7 @@ static void assert_same(const char *text)
 {
     size_t n = strlen(text);
     struct tokens quick, slow;
-    char *blank = malloc(n + 2);
+    FREED char *blank = malloc(n + 2);
     memcpy(blank, text, n);
     memcpy(blank + n, " ", 2);
     tokens_cut(&quick, text);
@@ -33,7 +33,6 @@ static void assert_same(const char *text)
     }
     tokens_free(&quick);
     tokens_free(&slow);
-    free(blank);
 }
 
 static const char *const documents[] = {
@@ -80,7 +79,7 @@ TEST(a_damaged_document_too)
     static const char bytes[] = "{}[]\",:\\ \n\x01\x7f\xc3tn0-.Z";
     for (int i = 0; i < DOCUMENTS; i++) {
         size_t n = strlen(documents[i]);
-        char *text = malloc(n + 2);
+        FREED char *text = malloc(n + 2);
         for (size_t at = 0; at < n; at++)
             for (size_t b = 0; b < sizeof bytes; b++) { /* the last ends the text there */
                 memcpy(text, documents[i], n + 1);
@@ -91,7 +90,6 @@ TEST(a_damaged_document_too)
                 memcpy(text + at + 1, documents[i] + at, n - at + 1);
                 assert_same(text);
             }
-        free(text);
     }
 }
 
@@ -114,13 +112,11 @@ static char *many(int n, bool deep)
 TEST(a_large_or_deep_document_too)
 {
     for (int n = 60; n < 140; n++) {
-        char *wide = many(n, false);
+        FREED char *wide = many(n, false);
         assert_same(wide);
-        free(wide);
     }
     for (int n = 1; n < 40; n++) {
-        char *deep = many(n, true);
+        FREED char *deep = many(n, true);
         assert_same(deep);
-        free(deep);
     }
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/vault.h"
+#include "test/unit/support/arena_test.h"
 #include "test/unit/support/tests.h"
 
 static const struct {
@@ -38,25 +39,22 @@ static void same(const char *is, const char *wanted)
         assert_null(is);
 }
 
-TEST(test_urls)
+ARENA_TEST(test_urls)
 {
-    struct arena a;
-    arena_init(&a);
     for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
         struct secret_url got = {0};
-        bool is = secret_url_parse(&a, urls[i].url, &got);
+        bool is = secret_url_parse(a, urls[i].url, &got);
         if (is != (urls[i].vault != NULL))
             fail_msg("%s: %s", urls[i].url, is ? "taken" : "refused");
         same(got.vault, urls[i].vault);
         same(got.name, urls[i].name);
         same(got.version, urls[i].version);
     }
-    arena_free(&a);
 }
 
 TEST(test_policies)
 {
-    json_t *p = json_pack(
+    json_auto_t *p = json_pack(
         "{s:[{s:s, s:{s:[s, s]}}, {s:s, s:{s:[s]}}, {s:s, s:s, s:{s:[s]}}, {s:s}, i, {s:{}}]}",
         "accessPolicies", "objectId", "one", "permissions", "secrets", "Get", "list", "objectId",
         "two", "permissions", "secrets", "ALL", "objectId", "three", "applicationId", "x",
@@ -72,5 +70,4 @@ TEST(test_policies)
     assert_false(vault_uses_roles(p));
     json_object_set_new(p, "enableRbacAuthorization", json_true());
     assert_true(vault_uses_roles(p));
-    json_decref(p);
 }

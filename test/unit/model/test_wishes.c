@@ -5,6 +5,7 @@
 #include "model/spec.h"
 #include "model/wishes.h"
 #include "test/unit/model/accept.h"
+#include "test/unit/support/arena_test.h"
 
 #define ENV "properties.environmentVariables"
 #define JOB_ENV(name, value)                                                                       \
@@ -144,22 +145,19 @@ TEST(each_once)
 
 static void decode(const char *env, struct arena *a, struct run_spec *out)
 {
-    json_t *doc = doc_parse(BASE_JOB);
+    json_auto_t *doc = doc_parse(BASE_JOB);
     doc_set(doc, ENV, env);
     *out = (struct run_spec){0};
     schema_decode(&schema_job, a, doc, out);
-    json_decref(doc);
 }
 
-TEST(are_taken_out_when_a_document_is_decoded)
+ARENA_TEST(are_taken_out_when_a_document_is_decoded)
 {
-    struct arena a;
     struct run_spec s;
-    arena_init(&a);
     decode("[{'name': 'BATCHAID_JOB_GPUS', 'value': '2'}, {'name': 'A', 'value': '1'},"
            " {'name': 'BATCHAID_JOB_MEMORY', 'value': '3G'},"
            " {'name': 'BATCHAID_JOB_GRACE', 'value': '60'}, {'name': 'B', 'value': '2'}]",
-           &a, &s);
+           a, &s);
     assert_int_equal(s.n_env, 2);
     assert_string_equal(s.env[0].name, "A");
     assert_string_equal(s.env[1].name, "B");
@@ -169,23 +167,19 @@ TEST(are_taken_out_when_a_document_is_decoded)
     assert_int_equal(s.wishes.need.memory, 3LL << 30);
     assert_true(s.wishes.has_grace);
     assert_int_equal(s.wishes.grace_s, 60);
-    decode("[{'name': 'A', 'value': '1'}]", &a, &s);
+    decode("[{'name': 'A', 'value': '1'}]", a, &s);
     assert_int_equal(s.n_env, 1);
     assert_false(s.wishes.part);
     assert_false(s.wishes.has_grace);
-    arena_free(&a);
 }
 
 /* As documents may be that were stored before the table had its rows. */
-TEST(what_cannot_be_read_is_only_taken_out)
+ARENA_TEST(what_cannot_be_read_is_only_taken_out)
 {
-    struct arena a;
     struct run_spec s;
-    arena_init(&a);
     decode("[{'name': 'BATCHAID_JOB_GPUS', 'value': 'many'},"
            " {'name': 'BATCHAID_JOB_OTHER', 'value': '1'}]",
-           &a, &s);
+           a, &s);
     assert_int_equal(s.n_env, 0);
     assert_false(s.wishes.part);
-    arena_free(&a);
 }

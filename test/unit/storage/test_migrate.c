@@ -84,10 +84,8 @@ static char *lines_of(sqlite3 *db, const char *sql)
 
 static void expect_same(sqlite3 *a, sqlite3 *b, const char *sql)
 {
-    char *in_a = lines_of(a, sql), *in_b = lines_of(b, sql);
+    FREED char *in_a = lines_of(a, sql), *in_b = lines_of(b, sql);
     assert_string_equal(in_a, in_b);
-    free(in_a);
-    free(in_b);
 }
 
 /* An empty file is not replaced, so that each migration is applied to it. */

@@ -34,7 +34,7 @@ static char *snapshot(struct fx *f)
         stat(path, &s);
         if (S_ISREG(s.st_mode) && strcmp(names[i]->d_name, "log") != 0) {
             size_t len;
-            char *data = slurp(f, path, &len);
+            FREED char *data = slurp(f, path, &len);
             unsigned char hash[crypto_generichash_BYTES];
             crypto_generichash(hash, sizeof hash, (unsigned char *)data, len, NULL, 0);
             fprintf(out, "%s %zu %ld.%09ld ", names[i]->d_name, len, (long)s.st_mtim.tv_sec,
@@ -42,7 +42,6 @@ static char *snapshot(struct fx *f)
             for (size_t k = 0; k < sizeof hash; k++)
                 fprintf(out, "%02x", hash[k]);
             fputc('\n', out);
-            free(data);
         }
         free(names[i]);
     }
@@ -63,16 +62,14 @@ static void exec_sql(const char *path, const char *sql)
 
 static void expect_refused_untouched(struct fx *f, enum err_code code, const char *says)
 {
-    char *before = snapshot(f);
+    FREED char *before = snapshot(f);
     assert_int_equal(fx_try_open(f), -1);
     f->st = NULL;
     assert_int_equal(f->e.code, code);
     if (!strstr(f->e.msg, says))
         fail_msg("\"%s\" does not say \"%s\"", f->e.msg, says);
-    char *after = snapshot(f);
+    FREED char *after = snapshot(f);
     assert_string_equal(before, after);
-    free(before);
-    free(after);
 }
 
 /* --- a new one ------------------------------------------------------------------------------- */
@@ -259,10 +256,9 @@ static void expect_nowhere(struct fx *f, const char *end)
     if (access(path, F_OK) != 0)
         return;
     size_t len;
-    char *data = slurp(f, path, &len);
+    FREED char *data = slurp(f, path, &len);
     if (memmem(data, len, PLAIN, strlen(PLAIN)))
         fail_msg("the secret stands in %s", path);
-    free(data);
 }
 
 EMPTY_DB_TEST(test_secrets_are_sealed)

@@ -254,7 +254,7 @@ DB_TEST(test_a_value_is_not_in_the_file)
 DB_TEST(test_what_is_wrapped_opens_with_this_key_alone)
 {
     const char *plain;
-    char *wrapped = st_wrap(f->st, "kept elsewhere");
+    FREED char *wrapped = st_wrap(f->st, "kept elsewhere");
     assert_null(strstr(wrapped, "kept"));
     assert_int_equal(
         strspn(wrapped, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"),
@@ -277,5 +277,4 @@ DB_TEST(test_what_is_wrapped_opens_with_this_key_alone)
         assert_int_equal(st_unwrap(f->st, &f->a, wrapped, &plain, &f->e), -1);
         wrapped[n] = 'A';
     }
-    free(wrapped);
 }

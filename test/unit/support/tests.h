@@ -18,6 +18,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -65,5 +66,12 @@ int run_all_tests(CMFixtureFunction group_setup, CMFixtureFunction group_teardow
     }                                                                                              \
     ENTER_TEST(name, run_##name, setup, teardown)                                                  \
     static void name(__attribute__((unused)) parameter)
+
+/* FREED char *text = ...: freed at the end of its block. */
+static inline void free_pointed(void *pointer)
+{
+    free(*(void **)pointer);
+}
+#define FREED __attribute__((cleanup(free_pointed)))
 
 #endif

@@ -8,9 +8,8 @@
 
 static void assert_file(const char *path, const char *text)
 {
-    char *is = whole_file(path);
+    FREED char *is = whole_file(path);
     assert_string_equal(is, text);
-    free(is);
 }
 
 PLACE_TEST(copies)

@@ -12,21 +12,18 @@
 
 static void encode(struct strbuf *out, const char *text)
 {
-    json_t *j = json_loads(text, 0, NULL);
+    json_auto_t *j = json_loads(text, 0, NULL);
     struct err e;
     assert_non_null(j);
     assert_int_equal(frame_encode(j, out, &e), 0);
-    json_decref(j);
 }
 
 static void expect(struct frame_decoder *d, const char *text)
 {
-    json_t *want = json_loads(text, 0, NULL), *got = NULL;
+    json_auto_t *want = json_loads(text, 0, NULL), *got = NULL;
     struct err e;
     assert_int_equal(frame_decoder_next(d, &got, &e), 1);
     assert_true(json_equal(want, got));
-    json_decref(want);
-    json_decref(got);
 }
 
 static void expect_more(struct frame_decoder *d)
@@ -169,7 +166,7 @@ TEST(test_garbage)
 TEST(test_largest_and_too_large)
 {
     const size_t around = strlen("{\"t\":\"\"}");
-    char *text = calloc(1, FRAME_MAX + 1);
+    FREED char *text = calloc(1, FRAME_MAX + 1);
     struct strbuf b = STRBUF_INIT;
     struct err e;
     memset(text, 'x', FRAME_MAX - around + 1);
@@ -192,7 +189,6 @@ TEST(test_largest_and_too_large)
     json_decref(j);
     frame_decoder_free(&d);
     strbuf_free(&b);
-    free(text);
 }
 
 TEST(test_spec_and_status)
@@ -240,7 +236,7 @@ TEST(test_bytes_go_with_a_message)
 {
     struct strbuf b = STRBUF_INIT;
     struct err e;
-    json_t *msg = json_pack("{s:i}", "id", 1), *other = json_pack("{s:i}", "id", 2);
+    json_auto_t *msg = json_pack("{s:i}", "id", 1), *other = json_pack("{s:i}", "id", 2);
     const char bytes[] = "\0\xff binary\n";
     assert_int_equal(frame_encode_with(msg, bytes, sizeof bytes, &b, &e), 0);
     assert_int_equal(frame_body_size(b.s), b.len - FRAME_HEADER);
@@ -268,8 +264,6 @@ TEST(test_bytes_go_with_a_message)
         json_decref(got[1]);
         frame_decoder_free(&d);
     }
-    json_decref(msg);
-    json_decref(other);
     strbuf_free(&b);
 }
 
@@ -304,11 +298,10 @@ TEST(test_names_of_errors)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct err e = {.code = rows[i].code, .msg = "text"}, back;
-        json_t *j = message_err(&e);
+        json_auto_t *j = message_err(&e);
         assert_string_equal(json_string_value(json_object_get(j, "code")), rows[i].name);
         message_err_read(j, &back);
         assert_int_equal(back.code, rows[i].code);
-        json_decref(j);
     }
     assert_string_equal(wire_code_name(ERR_CONFIG), "NodeFailure");
     assert_int_equal(wire_code_find("Unheard"), ERR_NODE);

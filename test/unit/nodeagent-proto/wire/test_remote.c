@@ -12,7 +12,7 @@ static void expect_same(const struct remote_msg *m)
 {
     struct remote_msg got;
     struct err e;
-    json_t *j = remote_pack(m);
+    json_auto_t *j = remote_pack(m);
     assert_non_null(j);
     assert_int_equal(message_kind(j), MESSAGE_EVENT);
     assert_int_equal(remote_read(j, m->bytes, m->n_bytes, &got, &e), 0);
@@ -29,7 +29,6 @@ static void expect_same(const struct remote_msg *m)
     assert_true(!m->run || strcmp(m->run, got.run) == 0);
     assert_true(!m->host || strcmp(m->host, got.host) == 0);
     assert_true(!m->why || strcmp(m->why, got.why) == 0);
-    json_decref(j);
 }
 
 TEST(test_there_and_back)
@@ -57,11 +56,10 @@ static int read_text(const char *text, const char *bytes, size_t n)
 {
     struct remote_msg got;
     struct err e;
-    json_t *j = json_loads(text, 0, NULL);
+    json_auto_t *j = json_loads(text, 0, NULL);
     assert_non_null(j);
     int rc = remote_read(j, bytes, n, &got, &e);
     assert_true(rc == 0 || (e.code == ERR_PROTOCOL && e.msg[0]));
-    json_decref(j);
     return rc;
 }
 

@@ -8,6 +8,7 @@
 
 #include "nodeagent-proto/wire/message.h"
 #include "nodeagent-proto/wire/request.h"
+#include "test/unit/support/arena_test.h"
 #include "test/unit/support/tests.h"
 
 #define AS "+j"
@@ -126,13 +127,11 @@ TEST(reads_what_was_packed)
         arena_init(&a);
         memset(&got, 0x55, sizeof got);
         got.op = known[i].asked.op;
-        json_t *msg = json_loads(known[i].sent, 0, NULL);
+        json_auto_t *msg = json_loads(known[i].sent, 0, NULL);
         if (request_read(msg, &a, &got, &e) < 0)
             fail_msg("%s: %s", known[i].sent, e.msg);
-        json_t *again = request_pack(&got);
+        json_auto_t *again = request_pack(&got);
         assert_true(json_equal(msg, again));
-        json_decref(again);
-        json_decref(msg);
         arena_free(&a);
     }
 }
@@ -220,28 +219,23 @@ TEST(refuses_what_is_missing_or_wrong)
         struct err e;
         struct node_request got = {.op = wrong[i].op};
         arena_init(&a);
-        json_t *msg = json_loads(wrong[i].sent, 0, NULL);
+        json_auto_t *msg = json_loads(wrong[i].sent, 0, NULL);
         assert_int_equal(request_read(msg, &a, &got, &e), -1);
         assert_string_equal(e.msg, wrong[i].msg);
         assert_int_equal(e.code, wrong[i].code);
         assert_string_equal(e.target, wrong[i].target);
-        json_decref(msg);
         arena_free(&a);
     }
 }
 
 /* What nobody knows is ignored, and a bool that is not true is false. */
-TEST(takes_the_rest_as_it_is)
+ARENA_TEST(takes_the_rest_as_it_is)
 {
-    struct arena a;
     struct err e;
     struct node_request got = {.op = REQUEST_clean};
-    arena_init(&a);
-    json_t *msg = json_loads("{\"take\":\"yes\",\"names\":[1]}", 0, NULL);
-    assert_int_equal(request_read(msg, &a, &got, &e), 0);
+    json_auto_t *msg = json_loads("{\"take\":\"yes\",\"names\":[1]}", 0, NULL);
+    assert_int_equal(request_read(msg, a, &got, &e), 0);
     assert_false(got.clean.take);
-    json_decref(msg);
-    arena_free(&a);
 }
 
 /* Members of replies are judged by their rows: a number that its member cannot hold is not cut. */
@@ -261,10 +255,9 @@ TEST(refuses_replies_with_a_bad_member)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct task_status s;
         struct err e = {0};
-        json_t *j = json_loads(rows[i].text, 0, NULL);
+        json_auto_t *j = json_loads(rows[i].text, 0, NULL);
         assert_non_null(j);
         assert_int_equal(message_task_status_read(j, &s, &e), rows[i].target ? -1 : 0);
         assert_string_equal(e.target, rows[i].target ? rows[i].target : "");
-        json_decref(j);
     }
 }

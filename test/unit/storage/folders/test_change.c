@@ -336,7 +336,7 @@ FOLDER_TEST(test_a_range_of_another_share)
 FOLDER_TEST(test_ranges_are_cleared_and_found)
 {
     struct changed c = {0};
-    char *text = xcalloc(1, 65536);
+    FREED char *text = xcalloc(1, 65536);
     memset(text, 'x', 65536);
     put(f->share, "big", text, 65536);
     assert_int_equal(clear_range(f, "big", 4096, 8192, &c), FILE_FINE);
@@ -360,7 +360,6 @@ FOLDER_TEST(test_ranges_are_cleared_and_found)
     make_file(f, "empty", 0, &c);
     data(f, "empty", &c);
     assert_string_equal(c.ranges, "");
-    free(text);
 }
 
 /* --- trouble ---------------------------------------------------------------------------------- */

@@ -168,7 +168,7 @@ MEMORY_TEST(test_what_frees_much_is_for_a_worker)
 {
     static void (*const all[])(struct fx *, struct told *) = {remove_it, cut_it, clear_it,
                                                               rename_over_it, put_over_it};
-    char *much = xcalloc(1, MUCH);
+    FREED char *much = xcalloc(1, MUCH);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct told t = {0};
         put(f->share, "much", much, MUCH);
@@ -180,13 +180,12 @@ MEMORY_TEST(test_what_frees_much_is_for_a_worker)
         assert_true(t.times == 1 && t.code == ERR_NONE);
         assert_true(held_by_much(f) <= 4096);
     }
-    free(much);
 }
 
 MEMORY_TEST(test_much_that_nobody_has_any_more_is_for_a_worker)
 {
     struct told t = {0}, gone = {0};
-    char *much = xcalloc(1, MUCH);
+    FREED char *much = xcalloc(1, MUCH);
     put(f->share, "much", much, MUCH);
     const struct files_open what = {.at = {f->share, "much"}, .choose = whole};
     assert_true(files_open_now(f->files, &what, on_opened, &t) && t.file);
@@ -199,7 +198,6 @@ MEMORY_TEST(test_much_that_nobody_has_any_more_is_for_a_worker)
     fake_turn(&f->loop);
     assert_int_equal(f->loop.lanes->base.busy, 1);
     come_back_all(f);
-    free(much);
 }
 
 MEMORY_TEST(test_the_end_waits_for_what_was_asked)

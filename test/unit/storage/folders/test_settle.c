@@ -180,9 +180,8 @@ static void set_time(const struct fx *f, const char *name, int64_t ns)
 {
     const struct timespec t[] = {{.tv_nsec = UTIME_OMIT},
                                  {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000}};
-    char *path = path_in(f, name);
+    FREED char *path = path_in(f, name);
     assert_int_equal(utimensat(AT_FDCWD, path, t, 0), 0);
-    free(path);
 }
 
 FOLDER_TEST(test_a_file_that_is_whole_stays)

@@ -321,9 +321,8 @@ static void make_folders(struct world *w)
         snprintf(below, sizeof below, "%s/below", w->folder[i]);
         assert_int_equal(mkdir(below, 0700), 0);
         snprintf(below, sizeof below, "%s/large", w->folder[i]);
-        char *bytes = letters(LARGE);
+        FREED char *bytes = letters(LARGE);
         assert_int_equal(fs_write_atomic(below, bytes, LARGE, 0600, &e), 0);
-        free(bytes);
     }
 }
 

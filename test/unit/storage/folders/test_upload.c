@@ -286,7 +286,7 @@ FOLDER_TEST(test_many_parts_and_large_ones_are_copied_in_steps)
     struct changed c;
     enum { MANY = 1000, LARGE = 20 << 20 };
     struct file_part *parts = xcalloc(MANY, sizeof *parts);
-    char *text = xcalloc(1, LARGE);
+    FREED char *text = xcalloc(1, LARGE);
     for (int i = 0; i < LARGE; i++)
         text[i] = (char)(i % 251);
     put(f->share, "large", text, LARGE);
@@ -302,15 +302,12 @@ FOLDER_TEST(test_many_parts_and_large_ones_are_copied_in_steps)
     assert_int_equal(copy(f, u, &parts[MANY / 2], 1), FILE_FINE);
     assert_int_equal(finish(f, u, NULL, &c), FILE_FINE);
     free(parts);
-    char *path = path_in(f, "sum"), *back = NULL;
+    FREED char *path = path_in(f, "sum"), *back = NULL;
     struct err e;
     size_t n;
     assert_int_equal(fs_read(path, LARGE, &back, &n, &e), 0);
     assert_int_equal(n, LARGE);
     assert_memory_equal(back, text, LARGE);
-    free(path);
-    free(back);
-    free(text);
 }
 
 FOLDER_TEST(test_holes_stay_holes)

@@ -54,9 +54,8 @@ static void assert_items(struct paged *p, const char *want)
 
 static void make_dir(const struct fx *f, const char *name)
 {
-    char *path = path_in(f, name);
+    FREED char *path = path_in(f, name);
     assert_int_equal(mkdir(path, 0700), 0);
-    free(path);
 }
 
 /* --- one directory ---------------------------------------------------------------------------- */
@@ -119,15 +118,13 @@ FOLDER_TEST(test_what_is_no_directory_has_no_page)
 /* All are the same file, which is much faster than as many files. */
 static void put_many(const struct fx *f, const char *below, int n)
 {
-    char *ten = path_in(f, "ten");
+    FREED char *ten = path_in(f, "ten");
     for (int i = 0; i < n; i++) {
         char name[100];
         snprintf(name, sizeof name, "%sf%05d", below, i * 7919 % n);
-        char *path = path_in(f, name);
+        FREED char *path = path_in(f, name);
         assert_int_equal(link(ten, path), 0);
-        free(path);
     }
-    free(ten);
 }
 
 FOLDER_TEST(test_pages_of_a_large_directory)
