@@ -18,10 +18,19 @@
             skip_because("needs root");                                                            \
     } while (0)
 
+static inline struct fixture *made_ready_as_root(struct fixture *f)
+{
+    NEED_ROOT();
+    return made_ready(f);
+}
+
+/* Needs root, and begins with a link whose agent has said hello. */
+#define JOB_ACCOUNT_TEST(name)                                                                     \
+    TEST_IN(name, struct fixture *f, made_ready_as_root(*state), setup_open_root, teardown)
+
 static inline char *dir_of(struct fixture *f, const char *name)
 {
-    char *jobs = in_root(f, "jobs"), *dir = fs_join(jobs, name);
-    free(jobs);
+    char *jobs = in_root(f, "jobs"), *dir = joined(f, jobs, name);
     return dir;
 }
 
@@ -31,7 +40,6 @@ static inline void take_from(struct fixture *f, const char *name, int64_t first,
     const struct request_account_take account = {
         .name = name, .dir = dir, .first = first, .count = count};
     ASK(f, node_ask(f->link, REQUEST_OF(account_take, account), on_done, f));
-    free(dir);
 }
 
 static inline void take(struct fixture *f, const char *name)
@@ -53,15 +61,14 @@ static inline uid_t owner_of(struct fixture *f, const char *relative, mode_t *mo
     assert_int_equal(lstat(path, &st), 0);
     if (mode)
         *mode = st.st_mode & 07777;
-    free(path);
     return st.st_uid;
 }
 
 /* Runs a command of job `name`; in its own directory, which also gets its output. */
 static inline void begin(struct fixture *f, const char *id, const char *name, const char *command)
 {
-    char as[32], *dir = dir_of(f, name), *out = fs_join(dir, "out.txt"),
-                 *no = fs_join(dir, "no.txt");
+    char as[32], *dir = dir_of(f, name), *out = joined(f, dir, "out.txt"),
+                 *no = joined(f, dir, "no.txt");
     snprintf(as, sizeof as, "+%s", name);
     const struct task_spec s = {.id = id,
                                 .command_line = command,
@@ -71,9 +78,6 @@ static inline void begin(struct fixture *f, const char *id, const char *name, co
                                 .step = "job",
                                 .user = as};
     run_spec(f, &s);
-    free(no);
-    free(out);
-    free(dir);
 }
 
 static inline int exit_of(struct fixture *f, const char *id, const char *name, const char *command)

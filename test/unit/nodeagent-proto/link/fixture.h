@@ -37,7 +37,8 @@ struct fixture {
     struct log log;
     struct node_link *link;
     char root[64], agent[PATH_MAX];
-    const char *cmd; /* for the next local link; NULL: it gets no batchai-cmd */
+    struct arena texts; /* of paths and files; they go with the fixture */
+    const char *cmd;    /* for the next local link; NULL: it gets no batchai-cmd */
     char incarnation[64];
     char *facts; /* of the last hello, as text */
     int ready, down, closed, answers, run_answers;
@@ -191,12 +192,16 @@ static inline void close_link(struct fixture *f)
     WAIT(f, f->closed == 1);
 }
 
-/* Where batchai-cmd is: beside the agent. The caller frees. */
-static inline char *built_cmd(const struct fixture *f)
+static inline char *joined(struct fixture *f, const char *folder, const char *name)
 {
-    char *folder = fs_folder(f->agent), *path = fs_join(folder, "batchai-cmd");
-    free(folder);
-    return path;
+    return arena_printf(&f->texts, "%s/%s", folder, name);
+}
+
+/* Where batchai-cmd is: beside the agent. */
+static inline char *built_cmd(struct fixture *f)
+{
+    return arena_printf(&f->texts, "%.*s/batchai-cmd", (int)(strrchr(f->agent, '/') - f->agent),
+                        f->agent);
 }
 
 static inline void fixture_begin(struct fixture *f)
@@ -206,6 +211,7 @@ static inline void fixture_begin(struct fixture *f)
     snprintf(f->root, sizeof f->root, "/tmp/batchai-node-test-XXXXXX");
     assert_non_null(mkdtemp(f->root));
     f->log = (struct log){.fd = STDERR_FILENO, .level = LOG_LVL_ERROR};
+    arena_init(&f->texts);
     (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
     assert_int_equal(uv_loop_init(&f->loop), 0);
     f->tools = loop_uv_create(&f->loop, NULL, NULL);
@@ -241,6 +247,7 @@ static inline void fixture_end(struct fixture *f)
     struct err e;
     assert_int_equal(fs_remove_tree(f->root, &e), 0);
     free(f->facts);
+    arena_free(&f->texts);
 }
 
 static inline int teardown(void **state)
@@ -254,48 +261,44 @@ static inline int teardown(void **state)
 
 static inline char *in_root(struct fixture *f, const char *relative)
 {
-    return fs_join(f->root, relative);
+    return joined(f, f->root, relative);
 }
 
-/* Not inlined: gcc 12 then takes its result for a pointer into its frame. */
-static __attribute__((noinline, unused)) char *slurp(struct fixture *f, const char *relative)
+/* "": the file cannot be read. */
+static inline char *slurp(struct fixture *f, const char *relative)
 {
-    char *path = in_root(f, relative), *text = NULL;
-    struct err e;
-    if (fs_read(path, 1 << 20, &text, NULL, &e) < 0)
-        text = xstrdup("");
-    free(path);
+    char *path = in_root(f, relative), *data = NULL;
+    if (fs_read(path, 1 << 20, &data, NULL, NULL) < 0)
+        return arena_strdup(&f->texts, "");
+    char *text = arena_strdup(&f->texts, data);
+    free(data);
     return text;
 }
 
 static inline bool file_has(struct fixture *f, const char *relative, const char *words)
 {
-    char *text = slurp(f, relative);
-    bool has = strstr(text, words) != NULL;
-    free(text);
-    return has;
+    return strstr(slurp(f, relative), words) != NULL;
+}
+
+static inline struct task_spec usual_spec(struct fixture *f, const char *id, const char *command)
+{
+    return (struct task_spec){.id = id,
+                              .command_line = command,
+                              .cwd = in_root(f, "work/here"),
+                              .stdout_path = in_root(f, "out/stdout.txt"),
+                              .stderr_path = in_root(f, "out/stderr.txt"),
+                              .log_path = in_root(f, "out/execution.log"),
+                              .step = "job"};
 }
 
 static inline void start_with(struct fixture *f, const char *id, const char *command,
                               const struct kv *env, size_t n_env)
 {
-    char *cwd = in_root(f, "work/here"), *out = in_root(f, "out/stdout.txt"),
-         *errors = in_root(f, "out/stderr.txt"), *log = in_root(f, "out/execution.log");
-    struct task_spec s = {.id = id,
-                          .command_line = command,
-                          .cwd = cwd,
-                          .env = env,
-                          .n_env = n_env,
-                          .stdout_path = out,
-                          .stderr_path = errors,
-                          .log_path = log,
-                          .step = "job"};
+    struct task_spec s = usual_spec(f, id, command);
+    s.env = env;
+    s.n_env = n_env;
     f->run_answers = 0;
     node_run(f->link, &s, on_run, f);
-    free(cwd);
-    free(out);
-    free(errors);
-    free(log);
 }
 
 static inline void start(struct fixture *f, const char *id, const char *command)
@@ -313,13 +316,28 @@ static inline void start(struct fixture *f, const char *id, const char *command)
         WAIT(f, (f)->answers == before + 1);                                                       \
     } while (0)
 
+/* Asks for an operation by its name and members; DONE() expects that the operation succeeds. */
+#define ASKED(f, ...) ASK(f, node_ask((f)->link, REQUEST(__VA_ARGS__), on_done, f))
+#define DONE(f, ...)                                                                               \
+    do {                                                                                           \
+        ASKED(f, __VA_ARGS__);                                                                     \
+        assert_string_equal((f)->why.msg, "");                                                     \
+    } while (0)
+
+/* The last answer is an error with this code, whose message has these words. */
+static inline void assert_why(const struct fixture *f, int code, const char *words)
+{
+    if (f->why.code != code || !strstr(f->why.msg, words))
+        fail_msg("%s \"%s\" instead of %s \"%s\"", err_code_name(f->why.code), f->why.msg,
+                 err_code_name(code), words);
+}
+
 static inline long number_in(struct fixture *f, const char *record, const char *name)
 {
     char *text = slurp(f, record), key[64];
     snprintf(key, sizeof key, "\"%s\":", name);
     char *at = strstr(text, key);
     long n = at ? atol(at + strlen(key)) : 0;
-    free(text);
     return n;
 }
 
@@ -340,7 +358,6 @@ static inline long read_pid(struct fixture *f, const char *relative)
 {
     char *text = slurp(f, relative);
     long pid = strchr(text, '\n') ? atol(text) : 0;
-    free(text);
     return pid;
 }
 
@@ -401,11 +418,18 @@ static inline void kill_agent(struct fixture *f)
     assert_true(pid > 1);
     assert_int_equal(kill(pid, SIGKILL), 0);
     WAIT(f, f->down == 1);
-    assert_int_equal(f->why.code, ERR_NODE_LOST);
-    assert_non_null(strstr(f->why.msg, "signal 9"));
+    assert_why(f, ERR_NODE_LOST, "signal 9");
     close_link(f);
 }
 
-#define LINK_TEST(name) TEST_IN(name, struct fixture *f, *state, setup, teardown)
+static inline struct fixture *made_ready(struct fixture *f)
+{
+    open_ready(f);
+    return f;
+}
+
+/* READY_TEST begins with a link whose agent has said hello. */
+#define LINK_TEST(name)  TEST_IN(name, struct fixture *f, *state, setup, teardown)
+#define READY_TEST(name) TEST_IN(name, struct fixture *f, made_ready(*state), setup, teardown)
 
 #endif

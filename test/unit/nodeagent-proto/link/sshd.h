@@ -24,10 +24,15 @@ struct ssh_fixture {
     struct node_ssh_config config;
 };
 
+static inline char *ssh_file(struct ssh_fixture *s, const char *name)
+{
+    return joined(&s->f, s->dir, name);
+}
+
 /* `more` comes first in the configuration, where it wins. */
 static inline void start_sshd(struct ssh_fixture *s, const char *more)
 {
-    char *conf = fs_join(s->dir, "sshd_config");
+    char *conf = ssh_file(s, "sshd_config");
     struct strbuf b = STRBUF_INIT;
     strbuf_printf(&b,
                   "%s\nListenAddress 127.0.0.1:%d\nHostKey %s/host_key\nPidFile none\n"
@@ -38,7 +43,6 @@ static inline void start_sshd(struct ssh_fixture *s, const char *more)
     put_file(conf, b.s);
     strbuf_free(&b);
     s->sshd = spawn((char *[]){SSHD, "-D", "-e", "-f", conf, NULL}, s->sshd_log);
-    free(conf);
     WAIT(&s->f, answers(s->port));
 }
 
@@ -122,12 +126,12 @@ static inline int ssh_setup(void **state)
         return 0;
     s->dir = in_root(&s->f, "ssh");
     assert_int_equal(fs_mkdirs(s->dir, 0755, &e), 0);
-    s->identity = fs_join(s->dir, "id_ed25519");
-    s->known_hosts = fs_join(s->dir, "known_hosts");
-    s->agent_dir = fs_join(s->dir, "agents/here");
-    s->sshd_log = fs_join(s->dir, "sshd.log");
-    authorized = fs_join(s->dir, "authorized_keys");
-    host_key = fs_join(s->dir, "host_key");
+    s->identity = ssh_file(s, "id_ed25519");
+    s->known_hosts = ssh_file(s, "known_hosts");
+    s->agent_dir = ssh_file(s, "agents/here");
+    s->sshd_log = ssh_file(s, "sshd.log");
+    authorized = ssh_file(s, "authorized_keys");
+    host_key = ssh_file(s, "host_key");
     snprintf(s->user, sizeof s->user, "%s", getpwuid(geteuid())->pw_name);
     make_key(host_key, NULL);
     make_key(s->identity, &line);
@@ -137,8 +141,6 @@ static inline int ssh_setup(void **state)
     s->port = free_port(NULL);
     start_sshd(s, "");
     free(line);
-    free(authorized);
-    free(host_key);
     return 0;
 }
 
@@ -150,9 +152,6 @@ static inline int ssh_teardown(void **state)
     reap(s->ssh_agent, SIGTERM);
     fixture_end(&s->f);
     node_agents_free(s->agents);
-    char *texts[] = {s->dir, s->identity, s->known_hosts, s->agent_dir, s->sshd_log};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        free(texts[i]);
     free(s);
     return 0;
 }
@@ -168,14 +167,23 @@ static inline struct ssh_fixture *with_sshd(struct ssh_fixture *s)
 #define SSH_TEST(name)                                                                             \
     TEST_IN(name, struct ssh_fixture *s, with_sshd(*state), ssh_setup, ssh_teardown)
 
+static inline struct ssh_fixture *made_ssh_ready(struct ssh_fixture *s)
+{
+    ssh_ready(with_sshd(s));
+    return s;
+}
+
+/* Begins with a link whose agent has said hello. */
+#define READY_SSH_TEST(name)                                                                       \
+    TEST_IN(name, struct ssh_fixture *s, made_ssh_ready(*state), ssh_setup, ssh_teardown)
+
 /* Whoever opens a pipe to read it waits until somebody opens it to write. */
 static inline char *hanging_file(struct ssh_fixture *s, const char *folder, const char *name)
 {
     struct err e;
-    char *dir = fs_join(s->dir, folder), *path = fs_join(dir, name);
+    char *dir = ssh_file(s, folder), *path = joined(&s->f, dir, name);
     assert_int_equal(fs_mkdirs(dir, 0755, &e), 0);
     assert_int_equal(mkfifo(path, 0600), 0);
-    free(dir);
     return path;
 }
 

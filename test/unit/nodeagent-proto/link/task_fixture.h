@@ -20,32 +20,6 @@
 #define TEST_GID   54322
 #define TEST_GROUP 54323 /* a further one that it is in */
 
-struct paths {
-    char *cwd, *out, *errors, *log;
-};
-
-static inline struct task_spec usual_spec(struct fixture *f, struct paths *p, const char *id,
-                                          const char *command)
-{
-    *p = (struct paths){in_root(f, "work/here"), in_root(f, "out/stdout.txt"),
-                        in_root(f, "out/stderr.txt"), in_root(f, "out/execution.log")};
-    return (struct task_spec){.id = id,
-                              .command_line = command,
-                              .cwd = p->cwd,
-                              .stdout_path = p->out,
-                              .stderr_path = p->errors,
-                              .log_path = p->log,
-                              .step = "job"};
-}
-
-static inline void paths_free(struct paths *p)
-{
-    free(p->cwd);
-    free(p->out);
-    free(p->errors);
-    free(p->log);
-}
-
 /* Runs it until its command exists or could not be made. */
 static inline void run_spec(struct fixture *f, const struct task_spec *s)
 {

@@ -146,8 +146,7 @@ static bool disarm(pid_t killer)
 
 static char *dir_of(struct fixture *f, const char *name)
 {
-    char *jobs = in_root(f, "jobs"), *dir = fs_join(jobs, name);
-    free(jobs);
+    char *jobs = in_root(f, "jobs"), *dir = joined(f, jobs, name);
     return dir;
 }
 
@@ -157,7 +156,6 @@ static void ask_to_take(struct fixture *f, const char *name)
     const struct request_account_take account = {
         .name = name, .dir = dir, .first = FIRST, .count = COUNT};
     node_ask(f->link, REQUEST_OF(account_take, account), on_done, f);
-    free(dir);
 }
 
 static void ask_to_release(struct fixture *f, const char *name)
@@ -200,7 +198,6 @@ static uid_t owner_of(struct fixture *f, const char *name)
     char *dir = dir_of(f, name);
     struct stat st;
     assert_int_equal(lstat(dir, &st), 0);
-    free(dir);
     return st.st_uid;
 }
 
@@ -211,10 +208,9 @@ static int noted(struct fixture *f)
     struct dirent *de;
     int n = 0;
     while (d && (de = readdir(d))) {
-        char *path = fs_join(REGISTRY, de->d_name), *text = slip_text(path);
+        char *path = joined(f, REGISTRY, de->d_name), *text = slip_text(path);
         n += de->d_name[0] != '.' && strstr(text, f->root) != NULL;
         free(text);
-        free(path);
     }
     if (d)
         closedir(d);
@@ -323,7 +319,6 @@ OPEN_ROOT_TEST(test_what_was_taken_half_is_given_back)
         assert_true(uid == 0 || !has_name(uid));
     }
     assert_true(done && n > 5);
-    free(dir);
 }
 
 /* Relative to the root; valid until the next call. */
@@ -336,7 +331,7 @@ static const char *in_job(const char *file)
 
 static void run_as(struct fixture *f, const char *id)
 {
-    char *dir = dir_of(f, one_job), *out = fs_join(dir, "out.txt"), user[32];
+    char *dir = dir_of(f, one_job), *out = joined(f, dir, "out.txt"), user[32];
     snprintf(user, sizeof user, "+%s", one_job);
     const struct task_spec s = {.id = id,
                                 .command_line =
@@ -349,8 +344,6 @@ static void run_as(struct fixture *f, const char *id)
                                 .user = user};
     run_spec(f, &s);
     WAIT(f, file_has(f, in_job("out.txt"), "begun"));
-    free(out);
-    free(dir);
 }
 
 OPEN_ROOT_TEST(test_the_agent_is_killed_at_each_step_of_releasing)
@@ -373,12 +366,10 @@ OPEN_ROOT_TEST(test_the_agent_is_killed_at_each_step_of_releasing)
         do_it(f, ask_to_release, one_job);
         do_it(f, ask_to_release, two_job);
         nothing_is_left(f, one);
-        char *mine = slurp(f, in_job("mine"));
-        assert_string_equal(mine, "x\n"); /* what it made stays, and is root's */
-        free(mine);
+        assert_string_equal(slurp(f, in_job("mine")),
+                            "x\n"); /* what it made stays, and is root's */
         assert_int_equal(fs_remove_tree(dir, &e), 0);
     }
-    free(dir);
     assert_true(done && n > 5);
     print_message("%d steps\n", n - 1);
 }

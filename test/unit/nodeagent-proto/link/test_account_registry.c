@@ -51,14 +51,12 @@ static bool forgetting_is_over(void)
 }
 
 /* As after a folder of nodes was removed by hand. */
-OPEN_ROOT_TEST(test_numbers_of_roots_that_are_gone_are_forgotten)
+JOB_ACCOUNT_TEST(test_numbers_of_roots_that_are_gone_are_forgotten)
 {
     struct err e;
-    NEED_ROOT();
-    open_ready(f);
     take(f, job);
     close_link(f);
-    char *other = in_root(f, "other"), *file = fs_join(other, "incarnation");
+    char *other = in_root(f, "other"), *file = joined(f, other, "incarnation");
     assert_int_equal(fs_mkdirs(other, 0755, &e), 0);
     assert_int_equal(fs_write_atomic(file, "alive\n", 6, 0644, &e), 0);
     char *gone = note("gone", "an-incarnation", FAR_AWAY, "/no/such/root");
@@ -88,15 +86,11 @@ OPEN_ROOT_TEST(test_numbers_of_roots_that_are_gone_are_forgotten)
     free(anew);
     free(ending);
     free(gone);
-    free(file);
-    free(other);
 }
 
 /* As if its root was away when another agent looked. */
-OPEN_ROOT_TEST(test_what_is_taken_is_noted_again)
+JOB_ACCOUNT_TEST(test_what_is_taken_is_noted_again)
 {
-    NEED_ROOT();
-    open_ready(f);
     take(f, job);
     uid_t one = uid_of(f, job);
     char *path = in_root(f, "incarnation"), *incarnation, entry[256];
@@ -111,17 +105,14 @@ OPEN_ROOT_TEST(test_what_is_taken_is_noted_again)
     release(f, job);
     assert_false(is_noted(entry));
     free(incarnation);
-    free(path);
 }
 
 /* Another node of the job makes it at the same time, and gives it away next. */
-OPEN_ROOT_TEST(test_a_directory_just_made_is_of_no_job_before)
+JOB_ACCOUNT_TEST(test_a_directory_just_made_is_of_no_job_before)
 {
     struct stat st;
     struct err e;
-    NEED_ROOT();
-    open_ready(f);
-    char *jobs = in_root(f, "jobs"), *dir = fs_join(jobs, job);
+    char *jobs = in_root(f, "jobs"), *dir = joined(f, jobs, job);
     assert_int_equal(fs_mkdirs(jobs, 0755, &e), 0);
     assert_int_equal(mkdir(dir, 0700), 0);
     take(f, job);
@@ -129,8 +120,6 @@ OPEN_ROOT_TEST(test_a_directory_just_made_is_of_no_job_before)
     assert_int_equal(lstat(dir, &st), 0);
     assert_int_equal(st.st_uid, uid_of(f, job));
     release(f, job);
-    free(dir);
-    free(jobs);
 }
 
 /* Older agents kept what they gave in symbolic links, those before them in files. */
@@ -169,8 +158,6 @@ OPEN_ROOT_TEST(test_a_job_keeps_what_an_older_agent_gave)
         free(text);
     }
     open_ready(f);
-    free(dir);
-    free(record);
 }
 
 /* After a power cut a record may have its name already, and still the text of before. */
@@ -190,15 +177,12 @@ OPEN_ROOT_TEST(test_what_a_power_cut_takes_the_directory_tells)
         assert_int_equal(fs_write_atomic(record, left[i], strlen(left[i]), 0600, &f->why), 0);
         open_ready(f);
         take(f, job);
-        char *dir = fs_join(f->root, "jobs"), *own = fs_join(dir, job);
+        char *dir = joined(f, f->root, "jobs"), *own = joined(f, dir, job);
         struct stat st;
         assert_int_equal(lstat(own, &st), 0);
         assert_int_equal(st.st_uid, uid);
-        free(own);
-        free(dir);
     }
     release(f, job);
-    free(record);
 }
 int main(void)
 {

@@ -125,10 +125,9 @@ ACCOUNT_TEST(test_a_home_left_behind_by_an_earlier_account_is_nobodys_to_delete)
     assert_int_equal(run(del[0], del), 0);
     open_ready(f);
     add(f, ours, KEY, NULL);
-    assert_int_equal(f->why.code, ERR_CONFLICT);
-    assert_non_null(strstr(f->why.msg, ours_home));
+    assert_why(f, ERR_CONFLICT, ours_home);
     assert_null(getpwnam(ours));
-    ASK(f, node_ask(f->link, REQUEST(user_remove, .name = NULL), on_done, f));
+    ASKED(f, user_remove, .name = NULL);
     assert_int_equal(stat(ours_home, &st), 0);
     const char *rm[] = {"rm", "-r", ours_home, NULL};
     assert_int_equal(run(rm[0], rm), 0);
@@ -140,17 +139,12 @@ ACCOUNT_TEST(test_a_mark_that_was_half_made_is_no_account)
     if (no_root())
         skip_because("needs root");
     open_ready(f);
-    char *mark = in_root(f, "users/somebody.Ab12Cd");
-    char *dir = in_root(f, "users");
-    assert_int_equal(mkdir(dir, 0700), 0);
-    free(dir);
-    assert_int_equal(fs_write_atomic(mark, "", 0, 0600, &e), 0);
+    assert_int_equal(mkdir(in_root(f, "users"), 0700), 0);
+    assert_int_equal(fs_write_atomic(in_root(f, "users/somebody.Ab12Cd"), "", 0, 0600, &e), 0);
     add(f, ours, KEY, NULL);
     assert_string_equal(f->why.msg, "");
-    ASK(f, node_ask(f->link, REQUEST(user_remove, .name = NULL), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, user_remove, .name = NULL);
     assert_null(getpwnam(ours));
-    free(mark);
 }
 
 ACCOUNT_TEST(test_an_account_is_made_kept_up_to_date_and_removed)
@@ -177,8 +171,7 @@ ACCOUNT_TEST(test_an_account_is_made_kept_up_to_date_and_removed)
     add(f, ours, NULL, "third");
     assert_false(key_is(KEY_2 "\n"));
     for (int i = 0; i < 2; i++) { /* the second time there is nothing to do */
-        ASK(f, node_ask(f->link, REQUEST(user_remove, .name = ours), on_done, f));
-        assert_string_equal(f->why.msg, "");
+        DONE(f, user_remove, .name = ours);
         assert_null(getpwnam(ours));
         assert_int_equal(stat(ours_home, &st), -1);
     }
@@ -200,7 +193,6 @@ static char *make_key(struct fixture *f)
                           "-C",         "",   "-f", path,      NULL};
     assert_int_equal(run(make[0], make), 0);
     assert_int_equal(fs_read(path, 4096, &text, NULL, NULL), 0);
-    free(path);
     return text;
 }
 
@@ -234,8 +226,7 @@ ACCOUNT_TEST(test_an_account_has_the_numbers_and_the_pair_that_were_given)
     u.uid++;
     ASK(f, node_ask(f->link, REQUEST_OF(user_add, u), on_done, f));
     assert_int_equal(f->why.code, ERR_CONFLICT);
-    ASK(f, node_ask(f->link, REQUEST(user_remove, .name = ours), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, user_remove, .name = ours);
     assert_null(getgrnam(group));
     free(there);
     free(path);
@@ -261,7 +252,6 @@ ACCOUNT_TEST(test_a_group_goes_again_if_its_account_cannot_be_made)
     ASK(f, node_ask(f->link, REQUEST_OF(user_add, u), on_done, f));
     assert_non_null(strstr(f->why.msg, "useradd ended with exit code 1"));
     assert_null(getgrgid((gid_t)n));
-    free(stand_in);
     free(was);
 }
 
@@ -273,8 +263,7 @@ ACCOUNT_TEST(test_numbers_of_others_and_keys_that_are_none_are_refused)
     int n = free_number();
     struct request_user_add u = {.name = ours, .uid = (int)getpwnam("daemon")->pw_uid, .gid = n};
     ASK(f, node_ask(f->link, REQUEST_OF(user_add, u), on_done, f));
-    assert_int_equal(f->why.code, ERR_CONFLICT);
-    assert_non_null(strstr(f->why.msg, "'daemon'"));
+    assert_why(f, ERR_CONFLICT, "'daemon'");
     u.uid = n;
     u.gid = (int)getgrnam("daemon")->gr_gid;
     ASK(f, node_ask(f->link, REQUEST_OF(user_add, u), on_done, f));
@@ -297,12 +286,10 @@ ACCOUNT_TEST(test_an_account_that_was_there_before_is_left_as_it_is)
     char kept[512];
     snprintf(kept, sizeof kept, "%s", getspnam(foreign)->sp_pwdp);
     add(f, foreign, KEY, "taken over");
-    assert_int_equal(f->why.code, ERR_CONFLICT);
-    assert_non_null(strstr(f->why.msg, foreign));
+    assert_why(f, ERR_CONFLICT, foreign);
     assert_string_equal(getspnam(foreign)->sp_pwdp, kept);
     assert_int_equal(access(foreign_ssh, F_OK), -1);
-    ASK(f, node_ask(f->link, REQUEST(user_remove, .name = foreign), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, user_remove, .name = foreign);
     assert_non_null(getpwnam(foreign));
     /* Neither the comment nor our own mark is enough by itself. */
     const char *comment[] = {"usermod", "-c", "batchaid", foreign, NULL};
@@ -345,7 +332,7 @@ ACCOUNT_TEST(test_names_keys_and_passwords_are_checked)
         add(f, bad[i].name, bad[i].key, bad[i].password);
         assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
     }
-    ASK(f, node_ask(f->link, REQUEST(user_remove, .name = "root"), on_done, f));
+    ASKED(f, user_remove, .name = "root");
     assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
 }
 
@@ -373,17 +360,14 @@ ACCOUNT_TEST(test_removing_ends_its_processes_and_spares_what_is_mounted_in_its_
     close(begun[1]);
     char *share = in_root(f, "share"), *precious = in_root(f, "share/precious"),
          *mnt = home_file("mnt");
-    ASK(f, node_ask(f->link, REQUEST(append, .path = precious, .text = "mine"), on_done, f));
+    ASKED(f, append, .path = precious, .text = "mine");
     assert_int_equal(fs_mkdirs(mnt, 0755, &e), 0);
     assert_int_equal(mount(share, mnt, NULL, MS_BIND, NULL), 0);
-    ASK(f, node_ask(f->link, REQUEST(user_remove, .name = ours), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, user_remove, .name = ours);
     assert_null(getpwnam(ours));
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     assert_int_equal(stat(precious, &st), 0);
     assert_int_equal(stat(ours_home, &st), -1);
-    free(share);
-    free(precious);
     free(mnt);
 }
 
@@ -396,8 +380,7 @@ ACCOUNT_TEST(test_removing_an_account_without_processes_is_quick)
     add(f, ours, KEY, NULL);
     assert_string_equal(f->why.msg, "");
     int64_t begun_us = time_now_us();
-    ASK(f, node_ask(f->link, REQUEST(user_remove, .name = ours), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, user_remove, .name = ours);
     assert_in_range(time_now_us() - begun_us, 0, 4900000);
 }
 
@@ -426,28 +409,16 @@ ACCOUNT_TEST(test_files_belong_to_the_account_they_are_made_for)
          *log = in_root(f, "logs/execution.log"), *hosts = in_root(f, "work/job/etc/hosts"),
          *work = in_root(f, "work"), *logs = in_root(f, "logs"), *mine = in_root(f, "mine/x");
     const char *dirs[] = {job, deep};
-    ASK(f, node_ask(f->link, REQUEST(make_dirs, .paths = dirs, .n_paths = 2, .as = foreign),
-                    on_done, f));
-    assert_string_equal(f->why.msg, "");
-    ASK(f, node_ask(f->link, REQUEST(append, .path = log, .text = "one\n", .as = foreign), on_done,
-                    f));
-    ASK(f, node_ask(f->link, REQUEST(append, .path = log, .text = "two\n", .as = foreign), on_done,
-                    f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, make_dirs, .paths = dirs, .n_paths = 2, .as = foreign);
+    ASKED(f, append, .path = log, .text = "one\n", .as = foreign);
+    DONE(f, append, .path = log, .text = "two\n", .as = foreign);
     assert_true(file_has(f, "logs/execution.log", "one\ntwo\n"));
-    ASK(f, node_ask(f->link,
-                    REQUEST(write_file, .path = hosts, .text = "h\n", .mode = 0640, .as = foreign),
-                    on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, write_file, .path = hosts, .text = "h\n", .mode = 0640, .as = foreign);
     const char *theirs[] = {work, job, deep, logs, log, hosts};
     for (size_t i = 0; i < sizeof theirs / sizeof theirs[0]; i++)
         assert_owner(theirs[i], uid);
-    ASK(f, node_ask(f->link, REQUEST(append, .path = mine, .text = "x"), on_done,
-                    f)); /* and then it is root again */
+    ASKED(f, append, .path = mine, .text = "x"); /* and then it is root again */
     assert_owner(mine, 0);
-    char *all[] = {job, deep, log, hosts, work, logs, mine};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        free(all[i]);
 }
 
 static void on_bytes(void *ctx, const struct err *why, const struct node_bytes *got)
@@ -474,21 +445,15 @@ ACCOUNT_TEST(test_an_account_reaches_no_more_than_it_may)
          *secret = in_root(f, "secret"), *file = in_root(f, "secret/file"),
          *pipe = in_root(f, "own/pipe"), *dir = in_root(f, "secret/dir");
     const char *dirs[] = {own}, *inside[] = {in}, *closed[] = {dir};
-    ASK(f, node_ask(f->link, REQUEST(make_dirs, .paths = dirs, .n_paths = 1, .as = foreign),
-                    on_done, f));
-    ASK(f, node_ask(f->link, REQUEST(append, .path = file, .text = "x"), on_done, f));
+    ASKED(f, make_dirs, .paths = dirs, .n_paths = 1, .as = foreign);
+    ASKED(f, append, .path = file, .text = "x");
     assert_int_equal(chmod(secret, 0700), 0);
     assert_int_equal(symlink(secret, trap), 0);
-    ASK(f, node_ask(f->link, REQUEST(make_dirs, .paths = inside, .n_paths = 1, .as = foreign),
-                    on_done, f));
+    ASKED(f, make_dirs, .paths = inside, .n_paths = 1, .as = foreign);
     assert_int_equal(f->why.code, ERR_IO);
-    ASK(f,
-        node_ask(f->link, REQUEST(append, .path = file, .text = "y", .as = foreign), on_done, f));
+    ASKED(f, append, .path = file, .text = "y", .as = foreign);
     assert_int_equal(f->why.code, ERR_IO);
-    ASK(f, node_ask(f->link,
-                    REQUEST(write_file, .path = "/etc/batchaid-test-zq", .text = "y", .mode = 0644,
-                            .as = foreign),
-                    on_done, f));
+    ASKED(f, write_file, .path = "/etc/batchaid-test-zq", .text = "y", .mode = 0644, .as = foreign);
     assert_int_equal(f->why.code, ERR_IO);
     assert_int_equal(stat("/etc/batchaid-test-zq", &st), -1);
     ASK(f, node_list_dir(f->link, foreign, f->root, "secret", on_dir, f));
@@ -503,17 +468,11 @@ ACCOUNT_TEST(test_an_account_reaches_no_more_than_it_may)
             f->link, &(struct request_read_file){.base = f->root, .path = "secret/file", .max = 9},
             on_bytes, f));
     assert_string_equal(f->why.msg, "");
-    ASK(f, node_ask(f->link,
-                    REQUEST(make_dirs, .paths = closed, .n_paths = 1, .as = "batchaid-nobody-zq"),
-                    on_done, f));
+    ASKED(f, make_dirs, .paths = closed, .n_paths = 1, .as = "batchaid-nobody-zq");
     assert_int_equal(f->why.code, ERR_RESOURCE_NOT_FOUND);
     assert_int_equal(mkfifo(pipe, 0666), 0);
-    ASK(f, node_ask(f->link, REQUEST(append, .path = pipe, .text = "x", .as = foreign), on_done,
-                    f)); /* holds up nobody */
+    ASKED(f, append, .path = pipe, .text = "x", .as = foreign); /* holds up nobody */
     assert_int_equal(f->why.code, ERR_IO);
-    char *all[] = {own, trap, in, secret, file, pipe, dir};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        free(all[i]);
 }
 
 int main(void)

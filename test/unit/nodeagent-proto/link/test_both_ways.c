@@ -407,39 +407,37 @@ LINK_TEST(test_an_older_daemon_changes_nothing)
 {
     char *file = in_root(f, "note");
     open_as(f, 5, "five", 0);
-    ASK(f, node_ask(f->link, REQUEST(append, .path = file, .text = "a"), on_done, f));
+    ASKED(f, append, .path = file, .text = "a");
     assert_int_equal(f->why.code, ERR_NONE);
     close_link(f);
     f->log.level = LOG_LVL_ERROR + 1;
     open_as(f, 4, "four", 0);
-    ASK(f, node_ask(f->link, REQUEST(append, .path = file, .text = "b"), on_done, f));
-    assert_int_equal(f->why.code, ERR_CONFLICT);
-    assert_non_null(strstr(f->why.msg, "term 5"));
+    ASKED(f, append, .path = file, .text = "b");
+    assert_why(f, ERR_CONFLICT, "term 5");
     ASK(f, node_tasks(f->link, on_tasks, f)); /* it may look */
     assert_int_equal(f->why.code, ERR_NONE);
     close_link(f);
     open_as(f, 0, NULL, 0); /* one that knows no epochs is older still */
-    ASK(f, node_ask(f->link, REQUEST(append, .path = file, .text = "c"), on_done, f));
+    ASKED(f, append, .path = file, .text = "c");
     assert_int_equal(f->why.code, ERR_CONFLICT);
     close_link(f);
     open_as(f, 5, "other", 0); /* a backup put back has the same term */
-    ASK(f, node_ask(f->link, REQUEST(append, .path = file, .text = "d"), on_done, f));
+    ASKED(f, append, .path = file, .text = "d");
     assert_int_equal(f->why.code, ERR_NONE);
     close_link(f);
     assert_true(file_has(f, "epoch", "5 other"));
     assert_true(file_has(f, "note", "ad"));
-    free(file);
 }
 
 LINK_TEST(test_an_epoch_that_cannot_be_understood_is_said)
 {
     static const char *const kept[] = {
         "99999999999999999999 a\n", "0 a\n", "-3 a\n", "5\n", "5 \n", "5 A b\n", "five a\n", ""};
-    char *file = in_root(f, "epoch");
     f->log.level = LOG_LVL_ERROR + 1;
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
         struct err e;
-        assert_int_equal(fs_write_atomic(file, kept[i], strlen(kept[i]), 0600, &e), 0);
+        assert_int_equal(fs_write_atomic(in_root(f, "epoch"), kept[i], strlen(kept[i]), 0600, &e),
+                         0);
         f->ready = f->down = f->closed = 0;
         assert_int_equal(
             node_open_local(
@@ -456,7 +454,6 @@ LINK_TEST(test_an_epoch_that_cannot_be_understood_is_said)
         assert_non_null(strstr(f->why.msg, "epoch cannot be understood"));
         close_link(f);
     }
-    free(file);
 }
 
 /* ---- an agent that hangs ---- */
@@ -475,7 +472,7 @@ LINK_TEST(test_an_agent_that_is_stopped_is_replaced)
     open_as(f, 1, "one", 900);
     ASK(f, node_tasks(f->link, on_tasks, f));
     assert_int_equal(f->n_tasks, 1);
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "stays", .signal = SIGKILL), on_done, f));
+    ASKED(f, signal, .task = "stays", .signal = SIGKILL);
     WAIT(f, f->n_ended == 1);
 }
 
@@ -515,9 +512,6 @@ static void mount_overlay(struct fixture *f)
                 mount("none", lower, "tmpfs", 0, NULL) == 0 &&
                 mount("none", f->root, "overlay", 0, how.s) == 0;
     strbuf_free(&how);
-    free(lower);
-    free(upper);
-    free(work);
     if (!done)
         skip_because("an overlay cannot be mounted: %s", strerror(errno));
 }

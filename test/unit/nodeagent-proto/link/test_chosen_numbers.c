@@ -13,7 +13,6 @@ static void take_as(struct fixture *f, const char *name, int uid, int gid)
     const struct request_account_take account = {
         .name = name, .dir = dir, .first = FIRST, .count = COUNT, .uid = uid, .gid = gid};
     ASK(f, node_ask(f->link, REQUEST_OF(account_take, account), on_done, f));
-    free(dir);
 }
 
 static int free_number(void)
@@ -24,11 +23,9 @@ static int free_number(void)
     return n;
 }
 
-OPEN_ROOT_TEST(test_its_number_may_be_given)
+JOB_ACCOUNT_TEST(test_its_number_may_be_given)
 {
     char wanted[128];
-    NEED_ROOT();
-    open_ready(f);
     int n = free_number(), gid = n + 1;
     take_as(f, "one", n, gid);
     assert_string_equal(f->why.msg, "");
@@ -52,14 +49,11 @@ OPEN_ROOT_TEST(test_its_number_may_be_given)
     release(f, "two");
 }
 
-OPEN_ROOT_TEST(test_a_number_of_somebody_elses_is_not_given)
+JOB_ACCOUNT_TEST(test_a_number_of_somebody_elses_is_not_given)
 {
-    NEED_ROOT();
-    open_ready(f);
     int n = free_number();
     take_as(f, "one", (int)getpwnam("daemon")->pw_uid, n);
-    assert_int_equal(f->why.code, ERR_CONFLICT);
-    assert_non_null(strstr(f->why.msg, "'daemon'"));
+    assert_why(f, ERR_CONFLICT, "'daemon'");
     take_as(f, "one", n, (int)getgrnam("daemon")->gr_gid);
     assert_int_equal(f->why.code, ERR_CONFLICT);
     take_as(f, "one", (int)FIRST + 10, n);

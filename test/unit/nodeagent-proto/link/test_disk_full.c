@@ -30,14 +30,12 @@ static void unmount_small_disk(struct fixture *f)
 static void fill_disk(struct fixture *f)
 {
     static const char block[4096];
-    char *path = in_root(f, "filler");
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    int fd = open(in_root(f, "filler"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     assert_true(fd >= 0);
     while (write(fd, block, sizeof block) > 0)
         ;
     assert_int_equal(errno, ENOSPC);
     close(fd);
-    free(path);
 }
 
 static bool is_there(struct fixture *f, const char *relative)
@@ -45,7 +43,6 @@ static bool is_there(struct fixture *f, const char *relative)
     char *path = in_root(f, relative);
     struct stat st;
     bool there = lstat(path, &st) == 0;
-    free(path);
     return there;
 }
 
@@ -85,12 +82,10 @@ LINK_TEST(test_health_says_why_nothing_can_be_written)
     fill_disk(f);
     ASK(f, node_health(f->link, on_health, f));
     assert_string_equal(disk_error, "No space left on device");
-    char *filler = in_root(f, "filler");
-    assert_int_equal(unlink(filler), 0);
+    assert_int_equal(unlink(in_root(f, "filler")), 0);
     ASK(f, node_health(f->link, on_health, f));
     assert_string_equal(disk_error, "");
     assert_false(is_there(f, ".writable"));
-    free(filler);
     assert_int_equal(mount("tmpfs", f->root, "tmpfs", MS_RDONLY, NULL), 0);
     ASK(f, node_health(f->link, on_health, f));
     assert_string_equal(disk_error, "Read-only file system");
@@ -124,16 +119,13 @@ LINK_TEST(test_end_on_a_full_disk)
 
     fill_disk(f); /* the rest of the room that was kept */
     try_to_start(f, "next");
-    assert_int_equal(f->why.code, ERR_IO);
-    assert_non_null(strstr(f->why.msg, "No space left on device"));
+    assert_why(f, ERR_IO, "No space left on device");
     assert_false(any_record(f, "next"));
     assert_int_equal(unlink(filler), 0);
     try_to_start(f, "next");
     assert_string_equal(f->why.msg, "");
     WAIT(f, f->n_ended == 2);
     assert_int_equal(f->ended[1].s.exit_code, 5);
-    free(go);
-    free(filler);
     unmount_small_disk(f);
 }
 
@@ -148,13 +140,11 @@ LINK_TEST(test_no_room_no_start)
     snprintf(f->agent, sizeof f->agent, "%s", limited);
     open_ready(f);
     try_to_start(f, "big");
-    assert_int_equal(f->why.code, ERR_IO);
-    assert_non_null(strstr(f->why.msg, "cannot keep"));
+    assert_why(f, ERR_IO, "cannot keep");
     assert_non_null(strstr(f->why.msg, "File too large"));
     assert_false(any_record(f, "big"));
     assert_false(is_there(f, "out/stdout.txt"));
     ASK(f, node_tasks(f->link, on_tasks, f)); /* the agent lives */
     assert_int_equal(f->n_tasks, 0);
     strbuf_free(&script);
-    free(limited);
 }

@@ -51,16 +51,14 @@ static long find_idle(struct fixture *f, const char *prefix)
     return 0;
 }
 
-LINK_TEST(test_one_process_supervises_task_after_task)
+READY_TEST(test_one_process_supervises_task_after_task)
 {
-    open_ready(f);
     assert_true(find_idle(f, "t") > 1);
 }
 
-LINK_TEST(test_nothing_of_a_task_is_left_for_the_next)
+READY_TEST(test_nothing_of_a_task_is_left_for_the_next)
 {
     const struct kv secret = {.name = "SECRET", .value = "xyzzy"};
-    open_ready(f);
     assert_true(find_idle(f, "t") > 1);
     start_with(f, "first", "(sleep 1000 &) ; umask 077; cd /; exit 5", &secret, 1);
     WAIT(f, f->run_answers == 1);
@@ -73,9 +71,8 @@ LINK_TEST(test_nothing_of_a_task_is_left_for_the_next)
 }
 
 /* A signal that comes after the end of its task. */
-LINK_TEST(test_a_late_signal_does_not_reach_the_next_task)
+READY_TEST(test_a_late_signal_does_not_reach_the_next_task)
 {
-    open_ready(f);
     long helper = find_idle(f, "t");
     const union sigval kill_it = {.sival_int = SIGKILL};
     assert_int_equal(sigqueue((pid_t)helper, SUPERVISOR_SIGNAL, kill_it), 0);
@@ -83,9 +80,8 @@ LINK_TEST(test_a_late_signal_does_not_reach_the_next_task)
     assert_int_equal(supervisor_of(f, "next"), helper);
 }
 
-LINK_TEST(test_a_helper_that_was_killed_is_not_missed)
+READY_TEST(test_a_helper_that_was_killed_is_not_missed)
 {
-    open_ready(f);
     long helper = find_idle(f, "t");
     assert_int_equal(kill((pid_t)helper, SIGKILL), 0);
     WAIT(f, gone(helper));
@@ -94,9 +90,8 @@ LINK_TEST(test_a_helper_that_was_killed_is_not_missed)
 }
 
 /* Of the agent, too, if it was killed. */
-LINK_TEST(test_idle_helpers_end)
+READY_TEST(test_idle_helpers_end)
 {
-    open_ready(f);
     long helper = find_idle(f, "t");
     WAIT(f, gone(helper));
     helper = find_idle(f, "u");
@@ -159,19 +154,16 @@ LINK_TEST(test_commands_leave_no_memory_behind)
 static ino_t inode_of(struct fixture *f, const char *relative)
 {
     struct stat st = {.st_ino = 0};
-    char *path = in_root(f, relative);
-    (void)stat(path, &st);
-    free(path);
+    (void)stat(in_root(f, relative), &st);
     return st.st_ino;
 }
 
-LINK_TEST(test_files_of_a_forgotten_task_serve_the_next)
+READY_TEST(test_files_of_a_forgotten_task_serve_the_next)
 {
-    open_ready(f);
     run_to_end(f, "old", "exit 1");
     WAIT(f, is_named(supervisor_of(f, "old"), "batchai-spare")); /* it has let go of the claim */
     ino_t claim = inode_of(f, "tasks/old.claim"), end = inode_of(f, "tasks/old.exit");
-    ASK(f, node_ask(f->link, REQUEST(forget, .task = "old"), on_done, f));
+    ASKED(f, forget, .task = "old");
     run_to_end(f, "new", "exit 2");
     assert_true(claim == inode_of(f, "tasks/new.claim") && end == inode_of(f, "tasks/new.exit"));
     kill_agent(f);
@@ -188,29 +180,26 @@ LINK_TEST(test_files_of_a_forgotten_task_serve_the_next)
 /* Files in tasks/ that wait for a task. */
 static int count_spare(struct fixture *f)
 {
-    char *path = in_root(f, "tasks");
-    DIR *d = opendir(path);
+    DIR *d = opendir(in_root(f, "tasks"));
     struct dirent *de;
     int n = 0;
     assert_non_null(d);
     while ((de = readdir(d)))
         n += de->d_name[0] == '=';
     closedir(d);
-    free(path);
     return n;
 }
 
-LINK_TEST(test_as_many_files_serve_again_as_tasks_ran_at_once)
+READY_TEST(test_as_many_files_serve_again_as_tasks_ran_at_once)
 {
     static const char *const first[] = {"a0", "a1", "a2"}, *const next[] = {"b0", "b1", "b2"};
     enum { AT_ONCE = 3, FILES = 3 };
-    open_ready(f);
     for (int i = 0; i < AT_ONCE; i++)
         start(f, first[i], "sleep 0.1; exit 1");
     WAIT(f, f->n_ended == AT_ONCE);
     for (int i = 0; i < AT_ONCE; i++) {
         WAIT(f, is_named(supervisor_of(f, first[i]), "batchai-spare"));
-        ASK(f, node_ask(f->link, REQUEST(forget, .task = first[i]), on_done, f));
+        ASKED(f, forget, .task = first[i]);
     }
     assert_int_equal(count_spare(f), AT_ONCE * FILES);
     ino_t last = inode_of(f, "tasks/=claim2");
@@ -222,22 +211,19 @@ LINK_TEST(test_as_many_files_serve_again_as_tasks_ran_at_once)
 }
 
 /* Where the record of the end would have been is room, too. */
-LINK_TEST(test_files_of_a_task_that_did_not_begin_serve_the_next)
+READY_TEST(test_files_of_a_task_that_did_not_begin_serve_the_next)
 {
-    open_ready(f);
     run_to_end(f, "old", "exit 1");
     WAIT(f, is_named(supervisor_of(f, "old"), "batchai-spare"));
     ino_t began = inode_of(f, "tasks/old.start");
-    ASK(f, node_ask(f->link, REQUEST(forget, .task = "old"), on_done, f));
-    struct paths p;
-    struct task_spec s = usual_spec(f, &p, "broken", "exit 3");
+    ASKED(f, forget, .task = "old");
+    struct task_spec s = usual_spec(f, "broken", "exit 3");
     s.user = "nobody-of-that-name";
     f->n_ended = 0;
     run_spec(f, &s);
     WAIT(f, f->n_ended == 1);
     assert_int_equal(f->ended[0].s.state, TASK_FAILED_TO_START);
-    ASK(f, node_ask(f->link, REQUEST(forget, .task = "broken"), on_done, f));
+    ASKED(f, forget, .task = "broken");
     WAIT(f, count_spare(f) == 3);
     assert_true(began == inode_of(f, "tasks/=start"));
-    paths_free(&p);
 }

@@ -16,7 +16,6 @@ static bool is_there(struct fixture *f, const char *relative)
     char *path = in_root(f, relative);
     struct stat st;
     bool there = lstat(path, &st) == 0;
-    free(path);
     return there;
 }
 
@@ -34,10 +33,9 @@ OPEN_ROOT_TEST(test_a_job_is_a_number_of_its_own)
     assert_int_equal(owner_of(f, "jobs/one", &mode), one);
     assert_int_equal(mode, 0700);
     assert_int_equal(exit_of(f, "t1", "one", "id -u; id -g; id -G; echo $USER $HOME"), 0);
-    char *home = dir_of(f, "one");
-    snprintf(wanted, sizeof wanted, "%u\n%u\n%u\nbatchai-%u %s\n", one, FIRST, FIRST, one, home);
+    snprintf(wanted, sizeof wanted, "%u\n%u\n%u\nbatchai-%u %s\n", one, FIRST, FIRST, one,
+             dir_of(f, "one"));
     assert_true(file_has(f, "jobs/one/out.txt", wanted));
-    free(home);
 }
 
 static bool has_records(void)
@@ -74,13 +72,10 @@ OPEN_ROOT_TEST(test_programs_know_it_by_name_as_long_as_it_is_taken)
     assert_int_equal(lstat(record, &st), -1);
     snprintf(record, sizeof record, "/run/userdb/batchai-%u.user", one);
     assert_int_equal(lstat(record, &st), -1);
-    free(home);
 }
 
-OPEN_ROOT_TEST(test_taken_again_it_is_the_same)
+JOB_ACCOUNT_TEST(test_taken_again_it_is_the_same)
 {
-    NEED_ROOT();
-    open_ready(f);
     take(f, "one");
     uid_t one = uid_of(f, "one");
     take(f, "one");
@@ -94,11 +89,9 @@ OPEN_ROOT_TEST(test_taken_again_it_is_the_same)
     assert_true(uid_of(f, "two") != one); /* its number comes again as late as can be */
 }
 
-OPEN_ROOT_TEST(test_another_job_is_out_of_reach)
+JOB_ACCOUNT_TEST(test_another_job_is_out_of_reach)
 {
     char command[256];
-    NEED_ROOT();
-    open_ready(f);
     take(f, "one");
     take(f, "two");
     begin(f, "t1", "one", "echo secret >mine; echo $$ >pid; chmod 0644 mine; exec sleep 1000");
@@ -111,7 +104,7 @@ OPEN_ROOT_TEST(test_another_job_is_out_of_reach)
     assert_false(file_has(f, "jobs/two/out.txt", "BATCHAI"));
     assert_false(file_has(f, "jobs/two/out.txt", "claim"));
     assert_false(gone(read_pid(f, "jobs/one/pid")));
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "t1", .signal = SIGKILL), on_done, f));
+    ASKED(f, signal, .task = "t1", .signal = SIGKILL);
     WAIT(f, f->n_ended == 2);
 }
 
@@ -119,10 +112,9 @@ OPEN_ROOT_TEST(test_another_job_is_out_of_reach)
 static void escape(struct fixture *f, const char *name)
 {
     struct err e;
-    char *path = in_root(f, "jobs/one/escape.sh");
     static const char text[] = "trap '' TERM; echo $$ >\"$1/pid\"; exec sleep 1000\n";
-    assert_int_equal(fs_write_atomic(path, text, sizeof text - 1, 0644, &e), 0);
-    free(path);
+    assert_int_equal(
+        fs_write_atomic(in_root(f, "jobs/one/escape.sh"), text, sizeof text - 1, 0644, &e), 0);
     char *dir = dir_of(f, name), cmd[256];
     uid_t uid = uid_of(f, name);
     snprintf(cmd, sizeof cmd, "exec env -i setsid sh %s/escape.sh %s >/dev/null 2>&1", dir, dir);
@@ -133,14 +125,11 @@ static void escape(struct fixture *f, const char *name)
         _exit(1);
     }
     WAIT(f, read_pid(f, "jobs/one/pid") > 0);
-    free(dir);
 }
 
-OPEN_ROOT_TEST(test_given_back_nothing_of_it_is_left)
+JOB_ACCOUNT_TEST(test_given_back_nothing_of_it_is_left)
 {
     struct err e;
-    NEED_ROOT();
-    open_ready(f);
     take(f, "one");
     uid_t one = uid_of(f, "one");
     char left[64], *others = in_root(f, "others"), *linked = in_root(f, "jobs/one/linked");
@@ -178,8 +167,6 @@ OPEN_ROOT_TEST(test_given_back_nothing_of_it_is_left)
     release(f, NULL);
     while (waitpid(-1, NULL, WNOHANG) > 0)
         ;
-    free(linked);
-    free(others);
 }
 
 static void *tick(void *fd)
@@ -214,12 +201,10 @@ static bool is_zombie(pid_t pid)
     return is;
 }
 
-OPEN_ROOT_TEST(test_given_back_its_threads_are_gone_too)
+JOB_ACCOUNT_TEST(test_given_back_its_threads_are_gone_too)
 {
     int fds[2], status;
     char byte;
-    NEED_ROOT();
-    open_ready(f);
     take(f, "one");
     assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
     pid_t pid = fork();
@@ -246,16 +231,13 @@ static void take_rounds(struct fixture *f, const char *first_root, pthread_barri
     for (int i = 0; i < ROUNDS; i++) {
         char name[16];
         snprintf(name, sizeof name, "r%d", i);
-        char *dir = dir_of(f, name), *jobs = first_root ? fs_join(first_root, "jobs") : NULL;
-        char *also = jobs ? fs_join(jobs, name) : NULL;
+        char *dir = dir_of(f, name), *jobs = first_root ? joined(f, first_root, "jobs") : NULL;
+        char *also = jobs ? joined(f, jobs, name) : NULL;
         const struct request_account_take account = {
             .name = name, .dir = dir, .also = also, .first = FIRST, .count = COUNT};
         pthread_barrier_wait(both);
         ASK(f, node_ask(f->link, REQUEST_OF(account_take, account), on_done, f));
         assert_string_equal(f->why.msg, "");
-        free(also);
-        free(jobs);
-        free(dir);
     }
 }
 
@@ -291,10 +273,8 @@ OPEN_ROOT_TEST(test_two_nodes_make_the_same_directory)
     munmap(both, sizeof *both);
 }
 
-OPEN_ROOT_TEST(test_all_at_once)
+JOB_ACCOUNT_TEST(test_all_at_once)
 {
-    NEED_ROOT();
-    open_ready(f);
     take(f, "one");
     take(f, "two");
     release(f, NULL);
@@ -302,11 +282,9 @@ OPEN_ROOT_TEST(test_all_at_once)
     assert_int_equal(uid_of(f, "two"), 0);
 }
 
-OPEN_ROOT_TEST(test_the_next_agent_gives_back_what_nothing_needs)
+JOB_ACCOUNT_TEST(test_the_next_agent_gives_back_what_nothing_needs)
 {
     struct err e;
-    NEED_ROOT();
-    open_ready(f);
     take(f, "one");
     take(f, "two");
     take(f, "three");
@@ -319,10 +297,8 @@ OPEN_ROOT_TEST(test_the_next_agent_gives_back_what_nothing_needs)
     assert_int_equal(uid_of(f, "one"), 0);
     assert_true(uid_of(f, "two") > 0);   /* a task runs as it */
     assert_true(uid_of(f, "three") > 0); /* its directory is there */
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "t2", .signal = SIGKILL), on_done, f));
+    ASKED(f, signal, .task = "t2", .signal = SIGKILL);
     WAIT(f, f->n_ended == 1);
-    free(two);
-    free(one);
 }
 
 static size_t n_entries;
@@ -334,16 +310,14 @@ static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry
     keep_why(ctx, why);
 }
 
-OPEN_ROOT_TEST(test_what_it_kept_is_read_and_no_link_out_of_it)
+JOB_ACCOUNT_TEST(test_what_it_kept_is_read_and_no_link_out_of_it)
 {
     struct err e;
-    NEED_ROOT();
-    open_ready(f);
     take(f, "one");
     assert_int_equal(exit_of(f, "t1", "one", "mkdir kept; echo x >kept/file; ln -s /etc out"), 0);
-    char *dir = dir_of(f, "one"), *kept = fs_join(dir, "kept"), *out = fs_join(dir, "out");
-    char *secret = in_root(f, "secret"), *file = fs_join(secret, "file"),
-         *lead = fs_join(dir, "lead");
+    char *dir = dir_of(f, "one"), *kept = joined(f, dir, "kept"), *out = joined(f, dir, "out");
+    char *secret = in_root(f, "secret"), *file = joined(f, secret, "file"),
+         *lead = joined(f, dir, "lead");
     assert_int_equal(fs_mkdirs(secret, 0700, &e), 0);
     assert_int_equal(fs_write_atomic(file, "x", 1, 0600, &e), 0);
     assert_int_equal(symlink(secret, lead), 0);
@@ -357,23 +331,12 @@ OPEN_ROOT_TEST(test_what_it_kept_is_read_and_no_link_out_of_it)
     assert_true(f->why.code != ERR_NONE);
     ASK(f, node_list_dir(f->link, "+one", secret, "", on_dir, f));
     assert_true(f->why.code != ERR_NONE);
-    free(lead);
-    free(file);
-    free(secret);
-    free(out);
-    free(kept);
-    free(dir);
 }
 
-OPEN_ROOT_TEST(test_jobs_write_in_what_others_made_on_a_share)
+JOB_ACCOUNT_TEST(test_jobs_write_in_what_others_made_on_a_share)
 {
-    NEED_ROOT();
-    open_ready(f);
     char *share = in_root(f, "share"), *target = in_root(f, "mounts/data");
-    ASK(f,
-        node_ask(f->link, REQUEST(mount_folder, .source = share, .target = target, .shared = true),
-                 on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, mount_folder, .source = share, .target = target, .shared = true);
     take(f, "one");
     take(f, "two");
     assert_int_equal(exit_of(f, "t1", "one", "mkdir ../../mounts/data/made"), 0);
@@ -385,15 +348,10 @@ OPEN_ROOT_TEST(test_jobs_write_in_what_others_made_on_a_share)
     assert_int_equal(
         exit_of(f, "t4", "one", "mkdir ../../plain/made; echo x >../../plain/made/file"), 0);
     assert_int_equal(exit_of(f, "t5", "two", "echo y >>../../plain/made/file"), 0);
-    free(plain);
-    free(target);
-    free(share);
 }
 
-OPEN_ROOT_TEST(test_what_cannot_be_is_refused)
+JOB_ACCOUNT_TEST(test_what_cannot_be_is_refused)
 {
-    NEED_ROOT();
-    open_ready(f);
     take_from(f, "one", 1000, COUNT);
     assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
     take_from(f, "one", FIRST, 900);
@@ -402,29 +360,24 @@ OPEN_ROOT_TEST(test_what_cannot_be_is_refused)
         .name = "one", .dir = "/tmp/elsewhere", .first = FIRST, .count = COUNT};
     ASK(f, node_ask(f->link, REQUEST_OF(account_take, a), on_done, f));
     assert_int_equal(f->why.code, ERR_INVALID_PATH);
-    char *dir = dir_of(f, "x"), *jobs = in_root(f, "jobs");
+    char *dir = dir_of(f, "x");
     a.name = "../x";
     a.dir = dir;
     ASK(f, node_ask(f->link, REQUEST_OF(account_take, a), on_done, f));
     assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
     struct err e;
-    char *file = fs_join(dir, "file");
+    char *file = joined(f, dir, "file");
     take(f, "one");
     assert_int_equal(fs_mkdirs(dir, 0700, &e), 0);
     assert_int_equal(fs_write_atomic(file, "x", 1, 0600, &e), 0);
     take_from(f, "x", FIRST, COUNT);
     assert_int_equal(f->why.code, ERR_CONFLICT); /* somebody has been there */
     assert_true(is_there(f, "jobs/x/file"));
-    free(file);
-    free(jobs);
-    free(dir);
 }
 
-OPEN_ROOT_TEST(test_who_was_there_before_goes_on_as_it_was)
+JOB_ACCOUNT_TEST(test_who_was_there_before_goes_on_as_it_was)
 {
     struct err e;
-    NEED_ROOT();
-    open_ready(f);
     char *dir = dir_of(f, "one");
     assert_int_equal(fs_mkdirs(dir, 0755, &e), 0);
     assert_int_equal(chown(dir, TEST_UID, TEST_GID), 0);
@@ -445,14 +398,11 @@ OPEN_ROOT_TEST(test_who_was_there_before_goes_on_as_it_was)
     waitpid(other, NULL, 0);
     take(f, "two");
     assert_true(uid_of(f, "two") > FIRST);
-    free(dir);
 }
 
-OPEN_ROOT_TEST(test_a_share_is_opened_with_what_is_in_it)
+JOB_ACCOUNT_TEST(test_a_share_is_opened_with_what_is_in_it)
 {
     struct err e;
-    NEED_ROOT();
-    open_ready(f);
     char *share = in_root(f, "share"), *target = in_root(f, "mounts/data");
     char *deep = in_root(f, "share/old/deep"), *file = in_root(f, "share/old/deep/file");
     char *lead = in_root(f, "share/old/lead"), *outside = in_root(f, "outside");
@@ -460,22 +410,13 @@ OPEN_ROOT_TEST(test_a_share_is_opened_with_what_is_in_it)
     assert_int_equal(fs_write_atomic(file, "x", 1, 0600, &e), 0);
     assert_int_equal(fs_write_atomic(outside, "x", 1, 0600, &e), 0);
     assert_int_equal(symlink(outside, lead), 0);
-    ASK(f,
-        node_ask(f->link, REQUEST(mount_folder, .source = share, .target = target, .shared = true),
-                 on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, mount_folder, .source = share, .target = target, .shared = true);
     take(f, "one");
     assert_int_equal(
         exit_of(f, "t1", "one", "cd ../../mounts/data/old/deep; mkdir new; echo y >>file"), 0);
     mode_t mode;
     (void)owner_of(f, "outside", &mode);
     assert_int_equal(mode, 0600);
-    free(outside);
-    free(lead);
-    free(file);
-    free(deep);
-    free(target);
-    free(share);
 }
 
 LINK_TEST(test_a_way_that_is_closed_is_named)
@@ -487,8 +428,7 @@ LINK_TEST(test_a_way_that_is_closed_is_named)
     assert_int_equal(mkdir(f->root, 0755), 0);
     open_ready(f);
     take_from(f, "one", FIRST, COUNT);
-    assert_int_equal(f->why.code, ERR_CONFLICT);
-    assert_non_null(strstr(f->why.msg, outer));
+    assert_why(f, ERR_CONFLICT, outer);
     assert_non_null(strstr(f->why.msg, "chmod o+x"));
     close_link(f);
     snprintf(f->root, sizeof f->root, "%s", outer);

@@ -22,7 +22,6 @@ static struct stat look(struct fixture *f, const char *job, const char *part)
     char *path = path_in(f, job, part);
     struct stat st = {.st_ino = 0};
     (void)lstat(path, &st);
-    free(path);
     return st;
 }
 
@@ -33,26 +32,15 @@ static void begin_job(struct fixture *f, const char *job, const char *hosts)
     const char *paths[] = {shared};
     snprintf(as, sizeof as, "+%s", job);
     take(f, job);
-    ASK(f,
-        node_ask(f->link, REQUEST(make_dirs, .paths = paths, .n_paths = 1, .as = as), on_done, f));
-    assert_string_equal(f->why.msg, "");
-    ASK(f,
-        node_ask(f->link, REQUEST(write_file, .path = file, .text = hosts, .mode = 0644, .as = as),
-                 on_done, f));
-    assert_string_equal(f->why.msg, "");
-    free(file);
-    free(shared);
+    DONE(f, make_dirs, .paths = paths, .n_paths = 1, .as = as);
+    DONE(f, write_file, .path = file, .text = hosts, .mode = 0644, .as = as);
 }
 
 static void end(struct fixture *f, const char *job)
 {
-    char *dir = path_in(f, job, "");
-    ASK(f, node_ask(f->link, REQUEST(remove_tree, .path = dir), on_done, f));
-    assert_string_equal(f->why.msg, "");
-    ASK(f, node_ask(f->link, REQUEST(account_release, .name = job), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, remove_tree, .path = path_in(f, job, ""));
+    DONE(f, account_release, .name = job);
     assert_int_equal(look(f, job, "").st_ino, 0);
-    free(dir);
 }
 
 static void assert_plain(struct fixture *f, const char *job, const char *hosts)
@@ -67,20 +55,14 @@ static void assert_plain(struct fixture *f, const char *job, const char *hosts)
         assert_int_equal(st.st_uid, uid_of(f, job));
         assert_int_equal(st.st_gid, FIRST);
         assert_int_equal(st.st_mode & 07777, parts[i].mode);
-        char *path = path_in(f, job, parts[i].part);
-        assert_int_equal(listxattr(path, text, sizeof text), 0);
-        free(path);
+        assert_int_equal(listxattr(path_in(f, job, parts[i].part), text, sizeof text), 0);
     }
     snprintf(relative, sizeof relative, "jobs/%s/hostfile", job);
-    char *said = slurp(f, relative);
-    assert_string_equal(said, hosts);
-    free(said);
+    assert_string_equal(slurp(f, relative), hosts);
 }
 
-OPEN_ROOT_TEST(test_it_serves_the_next_job)
+JOB_ACCOUNT_TEST(test_it_serves_the_next_job)
 {
-    NEED_ROOT();
-    open_ready(f);
     begin_job(f, "one", HOSTS);
     struct stat dir = look(f, "one", ""), hosts = look(f, "one", "/hostfile");
     uid_t one = uid_of(f, "one");
@@ -126,10 +108,9 @@ OPEN_ROOT_TEST(test_what_a_job_changed_is_not_the_next_ones)
         snprintf(id, sizeof id, "t%zu", i);
         begin_job(f, "one", HOSTS);
         ino_t was = look(f, "one", "").st_ino;
-        char *dir = path_in(f, "one", "");
         const struct task_spec s = {.id = id,
                                     .command_line = cases[i].command,
-                                    .cwd = dir,
+                                    .cwd = path_in(f, "one", ""),
                                     .stdout_path = "/dev/null",
                                     .stderr_path = "/dev/null",
                                     .step = "job",
@@ -137,28 +118,25 @@ OPEN_ROOT_TEST(test_what_a_job_changed_is_not_the_next_ones)
         f->n_ended = 0;
         run_spec(f, &s);
         (void)end_of(f);
-        char *attributed = path_in(f, "one", strstr(s.command_line, "shared") ? "/shared" : "");
         if (strstr(s.command_line, "attributes")) /* as setfattr(1) does */
-            assert_int_equal(setxattr(attributed, "user.x", "y", 1, 0), 0);
-        free(attributed);
+            assert_int_equal(
+                setxattr(path_in(f, "one", strstr(s.command_line, "shared") ? "/shared" : ""),
+                         "user.x", "y", 1, 0),
+                0);
         end(f, "one");
         begin_job(f, "two", HOSTS);
         assert_plain(f, "two", HOSTS);
         assert_int_equal(look(f, "two", "").st_ino == was, cases[i].is_kept);
         end(f, "two");
-        free(dir);
     }
 }
 
 /* A host file that somebody could still write to is no other job's. */
-OPEN_ROOT_TEST(test_an_open_host_file_is_not_the_next_jobs)
+JOB_ACCOUNT_TEST(test_an_open_host_file_is_not_the_next_jobs)
 {
-    NEED_ROOT();
-    open_ready(f);
     begin_job(f, "one", HOSTS);
     struct stat was = look(f, "one", "/hostfile");
-    char *path = path_in(f, "one", "/hostfile");
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = open(path_in(f, "one", "/hostfile"), O_RDWR | O_CLOEXEC);
     assert_true(fd >= 0);
     end(f, "one");
     begin_job(f, "two", HOSTS);
@@ -167,7 +145,6 @@ OPEN_ROOT_TEST(test_an_open_host_file_is_not_the_next_jobs)
     assert_plain(f, "two", HOSTS);
     end(f, "two");
     close(fd);
-    free(path);
 }
 
 static bool is_unchanged(const struct stat *now, const struct stat *was)
@@ -177,12 +154,10 @@ static bool is_unchanged(const struct stat *now, const struct stat *was)
 }
 
 /* Where many tasks have one account, it is taken for each of them. */
-OPEN_ROOT_TEST(test_to_take_it_again_writes_nothing)
+JOB_ACCOUNT_TEST(test_to_take_it_again_writes_nothing)
 {
     struct stat was, now;
     char record[64];
-    NEED_ROOT();
-    open_ready(f);
     begin_job(f, "one", HOSTS);
     snprintf(record, sizeof record, "/run/userdb/batchai-%u.user", uid_of(f, "one"));
     bool named = stat(record, &was) == 0;
@@ -191,12 +166,10 @@ OPEN_ROOT_TEST(test_to_take_it_again_writes_nothing)
     struct stat dir = look(f, "one", "");
     assert_true(is_unchanged(&dir, &dir_was));
     assert_true(!named || (stat(record, &now) == 0 && is_unchanged(&now, &was)));
-    char *path = path_in(f, "one", "");
-    assert_int_equal(chmod(path, 0755), 0);
+    assert_int_equal(chmod(path_in(f, "one", ""), 0755), 0);
     assert_true(!named || unlink(record) == 0);
     take(f, "one");
     assert_int_equal(look(f, "one", "").st_mode & 07777, 0711); /* others may have to pass */
     assert_true(!named || stat(record, &now) == 0);
     end(f, "one");
-    free(path);
 }

@@ -29,21 +29,18 @@ LINK_TEST(test_agent_that_cannot_start)
     open_link(f);
     snprintf(f->root, sizeof f->root, "%s", root);
     f->log.level = LOG_LVL_ERROR + 1;
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "x", .signal = SIGTERM), on_done, f));
+    ASKED(f, signal, .task = "x", .signal = SIGTERM);
     assert_int_equal(f->why.code, ERR_NODE_LOST);
     WAIT(f, f->down == 1);
     assert_non_null(strstr(f->why.msg, "exit code 1"));
     assert_non_null(strstr(f->why.msg, "not a directory"));
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "x", .signal = SIGTERM), on_done,
-                    f)); /* after down: an error, once */
+    ASKED(f, signal, .task = "x", .signal = SIGTERM); /* after down: an error, once */
     assert_int_equal(f->why.code, ERR_NODE_LOST);
     assert_int_equal(f->down, 1);
-    free(file);
 }
 
-LINK_TEST(test_close_answers_what_is_pending)
+READY_TEST(test_close_answers_what_is_pending)
 {
-    open_ready(f);
     int before = f->answers;
     start_with(f, "pending", "true", NULL, 0);
     node_tasks(f->link, on_tasks, f);
@@ -71,14 +68,13 @@ LINK_TEST(test_close_while_it_is_opened)
     assert_int_equal(f->ready + f->down, 0);
 }
 
-LINK_TEST(test_refused_requests)
+READY_TEST(test_refused_requests)
 {
-    open_ready(f);
-    ASK(f, node_ask(f->link, REQUEST(append, .path = "/tmp/\xff", .text = "x"), on_done, f));
+    ASKED(f, append, .path = "/tmp/\xff", .text = "x");
     assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
     char *huge = xcalloc(1, 5 << 20);
     memset(huge, 'x', (5 << 20) - 1);
-    ASK(f, node_ask(f->link, REQUEST(append, .path = f->root, .text = huge), on_done, f));
+    ASKED(f, append, .path = f->root, .text = huge);
     assert_int_equal(f->why.code, ERR_BODY_TOO_LARGE);
     free(huge);
     start(f, "after", "true"); /* the link is as good as before */

@@ -48,7 +48,6 @@ static void put(struct fixture *f, const char *relative, const void *data, size_
     char *path = in_root(f, relative);
     struct err e;
     assert_int_equal(fs_write_atomic(path, data, n, 0644, &e), 0);
-    free(path);
 }
 
 static void make_dir(struct fixture *f, const char *relative)
@@ -56,14 +55,11 @@ static void make_dir(struct fixture *f, const char *relative)
     char *path = in_root(f, relative);
     struct err e;
     assert_int_equal(fs_mkdirs(path, 0755, &e), 0);
-    free(path);
 }
 
 static void link_to(struct fixture *f, const char *target, const char *relative)
 {
-    char *path = in_root(f, relative);
-    assert_int_equal(symlink(target, path), 0);
-    free(path);
+    assert_int_equal(symlink(target, in_root(f, relative)), 0);
 }
 
 static char *base_of(struct fixture *f)
@@ -75,9 +71,8 @@ static char *base_of(struct fixture *f)
     return in_root(f, "job/out");
 }
 
-LINK_TEST(test_listing_shows_files_and_directories_by_name)
+READY_TEST(test_listing_shows_files_and_directories_by_name)
 {
-    open_ready(f);
     char *base = base_of(f), *fifo = in_root(f, "job/out/pipe");
     link_to(f, "b.txt", "job/out/a-link");
     link_to(f, "../secret", "job/out/leads-out");
@@ -98,13 +93,10 @@ LINK_TEST(test_listing_shows_files_and_directories_by_name)
     ASK(f, node_list_dir(f->link, NULL, base, "sub", on_dir, f));
     assert_int_equal(got.n, 1);
     assert_string_equal(got.names[0], "deep.txt");
-    free(fifo);
-    free(base);
 }
 
-LINK_TEST(test_what_is_missing_or_outside_is_refused_with_its_name)
+READY_TEST(test_what_is_missing_or_outside_is_refused_with_its_name)
 {
-    open_ready(f);
     char *base = base_of(f), *none = in_root(f, "job/none");
     link_to(f, "..", "job/out/up");
     const struct {
@@ -129,13 +121,10 @@ LINK_TEST(test_what_is_missing_or_outside_is_refused_with_its_name)
     }
     ASK(f, node_list_dir(f->link, NULL, base, "b.txt", on_dir, f));
     assert_int_equal(f->why.code, ERR_FILE_NOT_FOUND);
-    free(none);
-    free(base);
 }
 
-LINK_TEST(test_reading_goes_by_parts_and_ends_with_no_bytes)
+READY_TEST(test_reading_goes_by_parts_and_ends_with_no_bytes)
 {
-    open_ready(f);
     char *base = base_of(f), *fifo = in_root(f, "job/out/pipe");
     size_t n = 3 * 1024 * 1024 / 2;
     unsigned char *all = xcalloc(1, n);
@@ -179,14 +168,11 @@ LINK_TEST(test_reading_goes_by_parts_and_ends_with_no_bytes)
                           on_bytes, f));
     assert_int_equal(f->why.code, ERR_INVALID_PATH); /* and nobody waits for its other end */
     free(all);
-    free(fifo);
-    free(base);
 }
 
-LINK_TEST(test_a_large_directory_comes_whole)
+READY_TEST(test_a_large_directory_comes_whole)
 {
     enum { FILES = 5001 };
-    open_ready(f);
     make_dir(f, "many");
     char *base = in_root(f, "many");
     for (int i = 0; i < FILES; i++) {
@@ -199,13 +185,11 @@ LINK_TEST(test_a_large_directory_comes_whole)
     ASK(f, node_list_dir(f->link, NULL, base, "", on_dir, f));
     assert_string_equal(f->why.msg, "");
     assert_int_equal(got.n, FILES);
-    free(base);
 }
 
-LINK_TEST(test_many_at_once_are_all_answered)
+READY_TEST(test_many_at_once_are_all_answered)
 {
     enum { ASKED = 60 };
-    open_ready(f);
     char *base = base_of(f);
     int before = f->answers;
     for (int i = 0; i < ASKED; i++)
@@ -214,7 +198,6 @@ LINK_TEST(test_many_at_once_are_all_answered)
                        on_bytes, f);
     WAIT(f, f->answers == before + ASKED);
     assert_string_equal(got.bytes, "hello");
-    free(base);
 }
 
 int main(void)

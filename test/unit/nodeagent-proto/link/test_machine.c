@@ -44,7 +44,6 @@ static void write_program(struct fixture *f, const char *relative, const char *t
     assert_int_equal(fs_mkdirs(dir, 0755, &e), 0);
     assert_int_equal(fs_write_atomic(path, text, strlen(text), 0755, &e), 0);
     free(dir);
-    free(path);
 }
 
 /* PATH with a directory of the node root in front, for the agent that is started next. */
@@ -53,7 +52,6 @@ static char *put_in_path(struct fixture *f, const char *relative)
     char *dir = in_root(f, relative), path[8192], *old = xstrdup(getenv("PATH"));
     snprintf(path, sizeof path, "%s:%s", dir, old);
     assert_int_equal(setenv("PATH", path, 1), 0);
-    free(dir);
     return old;
 }
 
@@ -103,8 +101,6 @@ LINK_TEST(test_facts_say_who_the_agent_is_and_what_it_finds)
         assert_string_equal(facts.user, "root");
     assert_true(llabs(facts.time_us - time_now_us()) < 60 * 1000000LL);
     arena_free(&a);
-    free(name);
-    free(mpirun);
 }
 
 /* By what the list holds, whatever their names look like. */
@@ -281,9 +277,8 @@ TEST(test_gpus_are_what_the_driver_shows)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-LINK_TEST(test_health_is_of_the_disk_and_the_clock)
+READY_TEST(test_health_is_of_the_disk_and_the_clock)
 {
-    open_ready(f);
     ASK(f, node_health(f->link, on_health, f));
     assert_string_equal(f->why.msg, "");
     assert_true(seen.disk_free_bytes > 0 && seen.disk_total_bytes >= seen.disk_free_bytes);
@@ -299,9 +294,8 @@ static void on_usage(void *ctx, const struct err *why, const struct node_usage *
     assert_true(llabs(u->time_us - time_now_us()) < 60 * 1000000LL);
 }
 
-LINK_TEST(test_usage_is_of_the_machine)
+READY_TEST(test_usage_is_of_the_machine)
 {
-    open_ready(f);
     ASK(f, node_usage(f->link, on_usage, f));
     assert_string_equal(f->why.msg, "");
 }
@@ -346,5 +340,4 @@ LINK_TEST(test_reboot_is_answered_and_then_done_by_the_program_in_path)
     ASK(f, node_ask(f->link, BARE_REQUEST(reboot), on_done, f));
     assert_string_equal(f->why.msg, "");
     WAIT(f, stat(done, &st) == 0 && file_has(f, "rebooted", "0\n"));
-    free(done);
 }

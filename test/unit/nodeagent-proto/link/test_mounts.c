@@ -90,20 +90,14 @@ LINK_TEST(test_unmount_takes_stacked_and_nested_mounts_and_the_directory)
     assert_int_equal(mount("none", plain, "tmpfs", 0, NULL), 0);
     char *inner = directory(f, "mnt/nested/inner");
     bind_to(s.path, inner);
-    ASK(f, node_ask(f->link, REQUEST(unmount, .target = target), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, unmount, .target = target);
     assert_int_equal(lstat(target, &st), -1);
-    ASK(f, node_ask(f->link, REQUEST(unmount, .target = plain), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, unmount, .target = plain);
     assert_false(is_mounted(inner) || is_mounted(plain));
     assert_int_equal(lstat(plain, &st), -1);
-    ASK(f, node_ask(f->link, REQUEST(unmount, .target = plain), on_done,
-                    f)); /* nothing there: done already */
+    ASKED(f, unmount, .target = plain); /* nothing there: done already */
     assert_string_equal(f->why.msg, "");
     drop_share(&s);
-    free(inner);
-    free(plain);
-    free(target);
 }
 
 LINK_TEST(test_a_busy_mount_is_taken_out_of_sight)
@@ -117,35 +111,26 @@ LINK_TEST(test_a_busy_mount_is_taken_out_of_sight)
     char *target = directory(f, "mnt/busy");
     bind_to(s.path, target);
     int user = open(target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    ASK(f, node_ask(f->link, REQUEST(unmount, .target = target), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, unmount, .target = target);
     assert_int_equal(lstat(target, &st), -1);
     close(user);
     drop_share(&s);
-    free(target);
 }
 
-LINK_TEST(test_unmount_stays_below_the_root_and_leaves_files_alone)
+READY_TEST(test_unmount_stays_below_the_root_and_leaves_files_alone)
 {
     struct stat st;
-    open_ready(f);
     char *up = in_root(f, "../x"), *tasks = in_root(f, "tasks"), *file = in_root(f, "data/file"),
          *data = in_root(f, "data");
     const char *refused[] = {"/tmp", f->root, up, tasks, "mnt"};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-        ASK(f, node_ask(f->link, REQUEST(unmount, .target = refused[i]), on_done, f));
+        ASKED(f, unmount, .target = refused[i]);
         assert_int_equal(f->why.code, ERR_INVALID_PATH);
     }
-    ASK(f, node_ask(f->link, REQUEST(append, .path = file, .text = "x"), on_done, f));
-    ASK(f, node_ask(f->link, REQUEST(unmount, .target = file), on_done, f));
-    assert_string_equal(f->why.msg, "");
-    ASK(f, node_ask(f->link, REQUEST(unmount, .target = data), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    ASKED(f, append, .path = file, .text = "x");
+    DONE(f, unmount, .target = file);
+    DONE(f, unmount, .target = data);
     assert_int_equal(stat(file, &st), 0);
-    free(up);
-    free(tasks);
-    free(file);
-    free(data);
 }
 
 /* The worst that could happen: a job's directory is removed, and with it the share in it. */
@@ -159,18 +144,14 @@ LINK_TEST(test_removing_a_directory_never_reaches_what_is_mounted_in_it)
     open_ready(f);
     char *target = directory(f, "job/deep/mnt"), *job = in_root(f, "job");
     bind_to(s.path, target);
-    ASK(f, node_ask(f->link, REQUEST(remove_tree, .path = job), on_done, f));
-    assert_int_equal(f->why.code, ERR_CONFLICT);
-    assert_non_null(strstr(f->why.msg, target));
+    ASKED(f, remove_tree, .path = job);
+    assert_why(f, ERR_CONFLICT, target);
     assert_int_equal(stat(s.precious, &st), 0);
-    ASK(f, node_ask(f->link, REQUEST(remove_tree, .path = target), on_done, f));
+    ASKED(f, remove_tree, .path = target);
     assert_int_equal(f->why.code, ERR_CONFLICT);
-    ASK(f, node_ask(f->link, REQUEST(unmount, .target = target), on_done, f));
-    ASK(f, node_ask(f->link, REQUEST(remove_tree, .path = job), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    ASKED(f, unmount, .target = target);
+    DONE(f, remove_tree, .path = job);
     drop_share(&s);
-    free(target);
-    free(job);
 }
 
 /* Even if something is mounted in what is on its way to being deleted. */
@@ -195,10 +176,6 @@ LINK_TEST(test_emptying_the_trash_never_enters_a_mount)
     assert_int_equal(umount2(tmpfs, MNT_DETACH), 0);
     close_link(f);
     drop_share(&s);
-    free(bind);
-    free(tmpfs);
-    free(gone);
-    free(kept);
 }
 
 /* ---- sshfs ---- */
@@ -228,7 +205,6 @@ static pid_t mount_sshfs(struct fixture *f, const struct share *s, const char *t
         _exit(127);
     }
     WAIT(f, is_mounted(target));
-    free(ssh);
     return pid;
 }
 
@@ -275,7 +251,7 @@ LINK_TEST(test_sshfs_that_hangs_holds_up_nobody_and_is_unmounted_by_force)
     int start = f->answers;
     node_list_dir(f->link, NULL, target, "other", on_dir, f);
     WAIT(f, find_child(agent, "batchai-worker"));
-    ASK(f, node_ask(f->link, REQUEST(append, .path = note, .text = "still here"), on_done, f));
+    ASKED(f, append, .path = note, .text = "still here");
     assert_int_equal(f->answers, start + 1); /* the listing hangs, the agent does not */
     node_ask(f->link, REQUEST(unmount, .target = target), on_done, f);
     WAIT(f, f->answers == start + 3);
@@ -284,8 +260,6 @@ LINK_TEST(test_sshfs_that_hangs_holds_up_nobody_and_is_unmounted_by_force)
     kill(sshfs, SIGKILL);
     assert_int_equal(waitpid(sshfs, NULL, 0), sshfs);
     drop_share(&s);
-    free(note);
-    free(target);
 }
 
 /* What leads to a share that hangs waits, and what comes after it in order; the agent itself does
@@ -304,8 +278,7 @@ LINK_TEST(test_requests_about_a_share_that_hangs_hold_up_their_successors_alone)
     pid_t sshfs = mount_sshfs(f, &s, target), agent = agent_pid(f);
     assert_int_equal(symlink("mnt/sshfs", link), 0);
     start(f, "other", "sleep 1000");
-    ASK(f, node_ask(f->link, REQUEST(make_dirs, .paths = dirs, .n_paths = 1), on_done,
-                    f)); /* it answers as long as the share does */
+    ASKED(f, make_dirs, .paths = dirs, .n_paths = 1); /* it answers as long as the share does */
     assert_string_equal(f->why.msg, "");
     wait_for_no_worker(f, agent);
     stop(sshfs);
@@ -324,15 +297,10 @@ LINK_TEST(test_requests_about_a_share_that_hangs_hold_up_their_successors_alone)
     assert_int_equal(kill(sshfs, SIGCONT), 0);
     WAIT(f, f->answers == begun + 5 && f->run_answers == 1 && f->n_ended == 2);
     assert_true(file_has(f, "note", "after"));
-    ASK(f, node_ask(f->link, REQUEST(unmount, .target = target), on_done, f));
+    ASKED(f, unmount, .target = target);
     kill(sshfs, SIGKILL);
     assert_int_equal(waitpid(sshfs, NULL, 0), sshfs);
     drop_share(&s);
-    free(note);
-    free(new);
-    free(far);
-    free(link);
-    free(target);
 }
 
 LINK_TEST(test_a_worker_that_is_killed_is_an_error_and_no_silence)
@@ -350,14 +318,11 @@ LINK_TEST(test_a_worker_that_is_killed_is_an_error_and_no_silence)
     WAIT(f, (worker = find_child(agent, "batchai-worker")) > 0);
     assert_int_equal(kill(worker, SIGKILL), 0);
     WAIT(f, f->answers == start + 1);
-    assert_int_equal(f->why.code, ERR_UNAVAILABLE);
-    assert_non_null(strstr(f->why.msg, "list_dir"));
-    ASK(f, node_ask(f->link, REQUEST(unmount, .target = target), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    assert_why(f, ERR_UNAVAILABLE, "list_dir");
+    DONE(f, unmount, .target = target);
     kill(sshfs, SIGKILL);
     assert_int_equal(waitpid(sshfs, NULL, 0), sshfs);
     drop_share(&s);
-    free(target);
 }
 
 /* ---- an agent without root ---- */
@@ -372,27 +337,22 @@ static void work_as_nobody(struct fixture *f)
     open_ready(f);
     assert_non_null(strstr(f->facts, "\"is_root\":false"));
     ASK(f, node_ask(f->link, REQUEST_OF(user_add, u), on_done, f));
-    assert_int_equal(f->why.code, ERR_NOT_SUPPORTED);
-    assert_non_null(strstr(f->why.msg, "needs root"));
-    ASK(f, node_ask(f->link, REQUEST(user_remove, .name = u.name), on_done, f));
+    assert_why(f, ERR_NOT_SUPPORTED, "needs root");
+    ASKED(f, user_remove, .name = u.name);
     assert_int_equal(f->why.code, ERR_NOT_SUPPORTED);
     ASK(f, node_ask(f->link, BARE_REQUEST(reboot), on_done, f));
     assert_int_equal(f->why.code, ERR_NOT_SUPPORTED);
     char *target = directory(f, "mnt/own"), *file = in_root(f, "file");
-    ASK(f, node_ask(f->link, REQUEST(append, .path = file, .text = "x", .as = "root"), on_done,
-                    f)); /* as itself */
+    ASKED(f, append, .path = file, .text = "x", .as = "root"); /* as itself */
     assert_string_equal(f->why.msg, "");
     make_share(&s);
     pid_t sshfs = mount_sshfs(f, &s, target);
-    ASK(f, node_ask(f->link, REQUEST(unmount, .target = target), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, unmount, .target = target);
     assert_false(is_mounted(target));
     assert_int_equal(waitpid(sshfs, NULL, 0), sshfs);
     assert_int_equal(chmod(s.path, 0755), 0);
     assert_int_equal(unlink(s.precious), 0);
     assert_int_equal(rmdir(s.path), 0);
-    free(target);
-    free(file);
 }
 
 /* In a mount namespace of its own, with a /dev/fuse that everybody may open, as is usual. */

@@ -28,10 +28,9 @@ static int agent_files(struct ssh_fixture *s, struct stat *st)
     return n;
 }
 
-SSH_TEST(test_tasks)
+READY_SSH_TEST(test_tasks)
 {
     struct fixture *f = &s->f;
-    ssh_ready(s);
     start(f, "plain", "echo out; echo err >&2; exit 3");
     WAIT(f, f->n_ended == 1);
     assert_int_equal(f->ended[0].s.state, TASK_EXITED);
@@ -40,15 +39,14 @@ SSH_TEST(test_tasks)
     assert_true(file_has(f, "out/stdout.txt", "out\n"));
     start(f, "killed", "echo $$ > ../pid; sleep 1000");
     WAIT(f, read_pid(f, "work/pid") > 1);
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "killed", .signal = SIGTERM), on_done, f));
+    ASKED(f, signal, .task = "killed", .signal = SIGTERM);
     WAIT(f, f->n_ended == 2);
     assert_int_equal(f->ended[1].s.signal, SIGTERM);
 }
 
-SSH_TEST(test_uploaded_once)
+READY_SSH_TEST(test_uploaded_once)
 {
     struct stat first, second;
-    ssh_ready(s);
     assert_int_equal(agent_files(s, &first), 1);
     assert_int_equal(first.st_mode & 0777, 0755);
     assert_int_equal((size_t)first.st_size, agent_of(s)->n);
@@ -58,12 +56,11 @@ SSH_TEST(test_uploaded_once)
     assert_true(first.st_ino == second.st_ino && first.st_mtim.tv_nsec == second.st_mtim.tv_nsec);
 }
 
-SSH_TEST(test_damaged_agent_is_replaced)
+READY_SSH_TEST(test_damaged_agent_is_replaced)
 {
     struct strbuf path = STRBUF_INIT;
     struct stat st;
     struct err e;
-    ssh_ready(s);
     close_link(&s->f);
     strbuf_printf(&path, "%s/%s", s->agent_dir, agent_of(s)->name);
     char *bytes = xcalloc(1, agent_of(s)->n); /* of the right size, but not it */
@@ -90,7 +87,6 @@ static bool runs_windows(struct fixture *f, const char *id, const char *line)
     int ended = f->n_ended;
     ASK(f, node_run(f->link, &t, on_run, f));
     WAIT(f, f->n_ended == ended + 1);
-    free(out);
     return f->ended[ended].s.state == TASK_EXITED;
 }
 
@@ -107,7 +103,6 @@ SSH_TEST(test_batchai_cmd_is_brought_once)
         assert_true(file_has(&s->f, "windows.txt", "Windows_NT\n"));
         close_link(&s->f);
     }
-    free(cmd);
 }
 
 /* The node serves all other tasks. */
@@ -135,7 +130,6 @@ SSH_TEST(test_tasks_say_why_batchai_cmd_was_not_brought)
     ssh_ready(s);
     assert_false(runs_windows(f, "not-asked", "cmd /c echo a"));
     assert_non_null(strstr(f->run.why, "batch.windows_commands"));
-    free(cmd);
 }
 
 /* What opening a link adds to the main heap. Sanitizers have a heap of their own: always 0. */
@@ -162,51 +156,41 @@ SSH_TEST(test_an_upload_leaves_nothing_in_memory)
     }
 }
 
-SSH_TEST(test_link_down_mid_task)
+READY_SSH_TEST(test_link_down_mid_task)
 {
     struct fixture *f = &s->f;
     struct err e;
-    ssh_ready(s);
     start(f, "survivor", "echo up; while [ ! -e ../go ]; do sleep 0.01; done; echo done; exit 9");
     assert_true(signal_connections(s->sshd, SIGKILL) > 0);
     WAIT(f, f->down == 1);
-    assert_int_equal(f->why.code, ERR_NODE_LOST);
-    assert_non_null(strstr(f->why.msg, "closed the connection"));
+    assert_why(f, ERR_NODE_LOST, "closed the connection");
     close_link(f);
     ssh_ready(s);
     start(f, "survivor", "echo must not run");
     assert_int_equal(f->run.s.state, TASK_RUNNING);
-    char *go = in_root(f, "work/go");
-    assert_int_equal(fs_write_atomic(go, "", 0, 0644, &e), 0);
-    free(go);
+    assert_int_equal(fs_write_atomic(in_root(f, "work/go"), "", 0, 0644, &e), 0);
     WAIT(f, f->n_ended == 1);
     assert_int_equal(f->ended[0].s.exit_code, 9);
-    char *out = slurp(f, "out/stdout.txt");
-    assert_string_equal(out, "up\ndone\n");
-    free(out);
+    assert_string_equal(slurp(f, "out/stdout.txt"), "up\ndone\n");
 }
 
-SSH_TEST(test_task_that_ended_without_a_link)
+READY_SSH_TEST(test_task_that_ended_without_a_link)
 {
     struct fixture *f = &s->f;
-    ssh_ready(s);
     start(f, "alone", "while [ ! -e ../go ]; do sleep 0.01; done; exit 5");
     close_link(f);
-    char *go = in_root(f, "work/go");
-    put_file(go, "");
-    free(go);
+    put_file(in_root(f, "work/go"), "");
     WAIT(f, file_has(f, "tasks/alone.exit", "\"exit_code\":5"));
     ssh_ready(s);
     WAIT(f, f->n_ended == 1);
     assert_int_equal(f->ended[0].s.exit_code, 5);
-    ASK(f, node_ask(f->link, REQUEST(forget, .task = "alone"), on_done, f));
+    ASKED(f, forget, .task = "alone");
     assert_int_equal(f->why.code, ERR_NONE);
 }
 
-SSH_TEST(test_agent_killed)
+READY_SSH_TEST(test_agent_killed)
 {
     struct fixture *f = &s->f;
-    ssh_ready(s);
     /* The uploaded agent has the name of its hash, cut to 15 characters. */
     start(f, "x", "echo $PPID > ../supervisor; sleep 1000");
     WAIT(f, read_pid(f, "work/supervisor") > 1);
@@ -223,7 +207,7 @@ SSH_TEST(test_agent_killed)
         fail_msg("%s", f->why.msg);
     close_link(f);
     ssh_ready(s);
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "x", .signal = SIGKILL), on_done, f));
+    ASKED(f, signal, .task = "x", .signal = SIGKILL);
     WAIT(f, f->n_ended == 1);
 }
 
@@ -268,14 +252,12 @@ static void send_large_frames(struct fixture *f)
         assert_int_equal(len, n);
         assert_memory_equal(back, text, n);
         free(back);
-        free(paths[i]);
     }
     free(text);
 }
 
-SSH_TEST(test_large_frames)
+READY_SSH_TEST(test_large_frames)
 {
-    ssh_ready(s);
     send_large_frames(&s->f);
 }
 
@@ -326,32 +308,26 @@ SSH_TEST(test_many_answers)
     struct stat st;
     assert_int_equal(stat(file, &st), 0);
     assert_int_equal(st.st_size, 100 * (sizeof text - 1));
-    free(dir);
-    free(file);
 }
 
-SSH_TEST(test_big_output)
+READY_SSH_TEST(test_big_output)
 {
     struct fixture *f = &s->f;
     struct stat st;
-    ssh_ready(s);
     start(f, "big",
           "head -c 20000000 /dev/zero | tr '\\0' x; head -c 3000000 /dev/zero | "
           "tr '\\0' y >&2; echo the end >&2; exit 1");
     WAIT(f, f->n_ended == 1);
     assert_int_equal(f->ended[0].s.exit_code, 1);
     assert_non_null(strstr(f->ended[0].tail, "the end\n"));
-    char *out = in_root(f, "out/stdout.txt");
-    assert_int_equal(stat(out, &st), 0);
+    assert_int_equal(stat(in_root(f, "out/stdout.txt"), &st), 0);
     assert_int_equal(st.st_size, 20000000);
-    free(out);
 }
 
 /* What was asked for before node_close() is carried out. */
-SSH_TEST(test_close_sends_what_is_queued)
+READY_SSH_TEST(test_close_sends_what_is_queued)
 {
     struct fixture *f = &s->f;
-    ssh_ready(s);
     int before = f->answers;
     start_with(f, "last", "exit 7", NULL, 0);
     node_close(f->link, on_closed, f);

@@ -92,17 +92,14 @@ SSH_TEST(test_port_that_speaks_something_else)
 
 static void new_host_key(struct ssh_fixture *s)
 {
-    char *path = fs_join(s->dir, "host_key");
     stop_sshd(s);
-    make_key(path, NULL);
-    free(path);
+    make_key(ssh_file(s, "host_key"), NULL);
     start_sshd(s, "");
 }
 
-SSH_TEST(test_host_key_changed)
+READY_SSH_TEST(test_host_key_changed)
 {
     struct stat before, after;
-    ssh_ready(s);
     close_link(&s->f);
     assert_int_equal(stat(s->known_hosts, &before), 0);
     assert_int_equal(before.st_mode & 0777, 0600);
@@ -134,7 +131,7 @@ SSH_TEST(test_strict)
 /* One that pretends to have another type of key is refused as well. */
 SSH_TEST(test_host_key_of_another_type)
 {
-    char *path = fs_join(s->dir, "host_key"), *log = fs_join(s->dir, "keygen.log");
+    char *path = ssh_file(s, "host_key"), *log = ssh_file(s, "keygen.log");
     ssh_ready(s);
     close_link(&s->f);
     stop_sshd(s);
@@ -148,8 +145,6 @@ SSH_TEST(test_host_key_of_another_type)
     ssh_ready(s);
     close_link(&s->f);
     ssh_ready(s); /* the recorded type is asked for */
-    free(path);
-    free(log);
 }
 
 /* Another server of the same machine, on port 22, has another key. */
@@ -157,7 +152,7 @@ SSH_TEST(test_known_on_another_port)
 {
     struct strbuf line = STRBUF_INIT;
     struct err e;
-    char *pub = fs_join(s->dir, "id_ed25519.pub"), *key;
+    char *pub = ssh_file(s, "id_ed25519.pub"), *key;
     assert_int_equal(fs_read(pub, 4096, &key, NULL, &e), 0);
     strbuf_printf(&line, "127.0.0.1 %s", key);
     put_file(s->known_hosts, line.s);
@@ -169,7 +164,6 @@ SSH_TEST(test_known_on_another_port)
     s->config.strict = true;
     ssh_ready(s);
     strbuf_free(&line);
-    free(pub);
     free(key);
 }
 
@@ -195,7 +189,6 @@ SSH_TEST(test_known_hosts_that_hangs)
     ssh_ready(s);
     close_link(&s->f);
     let_go_of(path);
-    free(path);
 }
 
 SSH_TEST(test_key_file_that_hangs)
@@ -209,7 +202,6 @@ SSH_TEST(test_key_file_that_hangs)
     ssh_ready(s);
     close_link(&s->f);
     let_go_of(path);
-    free(path);
 }
 
 /* It was stopped: it accepts, and never answers. */
@@ -226,7 +218,7 @@ static bool takes_connections(const char *socket_path)
 
 SSH_TEST(test_ssh_agent_that_hangs)
 {
-    char *socket = fs_join(s->dir, "agent.sock"), *log = fs_join(s->dir, "agent.log");
+    char *socket = ssh_file(s, "agent.sock"), *log = ssh_file(s, "agent.log");
     s->ssh_agent = spawn((char *[]){"/usr/bin/ssh-agent", "-D", "-a", socket, NULL}, log);
     WAIT(&s->f, takes_connections(socket));
     kill(s->ssh_agent, SIGSTOP);
@@ -235,8 +227,6 @@ SSH_TEST(test_ssh_agent_that_hangs)
     s->config.login_ms = 3000; /* for the steps before, too */
     ssh_must_fail(s, "logging in: no answer in 3 s");
     kill(s->ssh_agent, SIGCONT);
-    free(socket);
-    free(log);
 }
 
 /* Two links to a machine that is new: its key is recorded once. */
@@ -310,14 +300,12 @@ SSH_TEST(test_fallback)
 
 static void encrypt_identity(struct ssh_fixture *s, char *passphrase)
 {
-    char *log = fs_join(s->dir, "keygen.log");
     int status;
     pid_t pid = spawn((char *[]){"/usr/bin/ssh-keygen", "-q", "-p", "-P", "", "-N", passphrase,
                                  "-f", s->identity, NULL},
-                      log);
+                      ssh_file(s, "keygen.log"));
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0); /* so ssh-keygen can read what we wrote */
-    free(log);
 }
 
 SSH_TEST(test_passphrase)
@@ -332,8 +320,8 @@ SSH_TEST(test_passphrase)
 
 SSH_TEST(test_ssh_agent)
 {
-    char *socket = fs_join(s->dir, "agent.sock"), *log = fs_join(s->dir, "agent.log");
-    char *other = fs_join(s->dir, "id_other");
+    char *socket = ssh_file(s, "agent.sock"), *log = ssh_file(s, "agent.log");
+    char *other = ssh_file(s, "id_other");
     int status;
     s->ssh_agent = spawn((char *[]){"/usr/bin/ssh-agent", "-D", "-a", socket, NULL}, log);
     WAIT(&s->f, access(socket, F_OK) == 0);
@@ -347,9 +335,6 @@ SSH_TEST(test_ssh_agent)
     assert_int_equal(status, 0);
     unsetenv("SSH_AUTH_SOCK");
     ssh_ready(s);
-    free(socket);
-    free(log);
-    free(other);
 }
 
 /* ---- preparing ---- */
@@ -376,24 +361,22 @@ SSH_TEST(test_agent_dir_not_writable)
 /* The agent is not for this machine after all, or the folder is mounted noexec. */
 SSH_TEST(test_agent_that_does_not_run)
 {
-    char *fake = fs_join(s->dir, "fake-agent");
+    char *fake = ssh_file(s, "fake-agent");
     put_file(fake, "#!/bin/sh\necho sorry, wrong shelf >&2\nexit 4\n");
     load_agent(s, machine(), fake);
     ssh_must_fail(s, "talking to the agent: the node agent ended with exit code 4: sorry, wrong");
     put_file(fake, "#!/nowhere/interpreter\n");
     load_agent(s, machine(), fake);
     ssh_must_fail(s, "the node agent ended with exit code 127: |not found");
-    free(fake);
 }
 
 SSH_TEST(test_agent_that_says_nothing)
 {
-    char *fake = fs_join(s->dir, "fake-agent");
+    char *fake = ssh_file(s, "fake-agent");
     put_file(fake, "#!/bin/sh\nexec cat > /dev/null\n");
     load_agent(s, machine(), fake);
     s->config.command_ms = 3000; /* for the steps before, too */
     ssh_must_fail(s, "talking to the agent: no answer in 3 s");
-    free(fake);
 }
 
 SSH_TEST(test_become)
@@ -417,7 +400,7 @@ SSH_TEST(test_become_that_says_no_text)
 SSH_TEST(test_noisy_login_shell)
 {
     struct strbuf env = STRBUF_INIT;
-    char *noise = fs_join(s->dir, "noise");
+    char *noise = ssh_file(s, "noise");
     put_file(noise, "echo welcome to the rack; echo mind the gap >&2\n");
     strbuf_printf(&env, "SetEnv BASH_ENV=%s ENV=%s\n", noise, noise);
     stop_sshd(s);
@@ -427,7 +410,6 @@ SSH_TEST(test_noisy_login_shell)
     WAIT(&s->f, s->f.n_ended == 1);
     assert_int_equal(s->f.ended[0].s.exit_code, 2);
     strbuf_free(&env);
-    free(noise);
 }
 
 static int files_in(const char *path, off_t *size)
@@ -452,8 +434,8 @@ SSH_TEST(test_agent_dir_in_the_home)
 {
     struct strbuf env = STRBUF_INIT;
     off_t size = 0;
-    char *home = fs_join(s->dir, "a 'home' of $some"),
-         *cache = fs_join(home, ".cache/batchai-node");
+    char *home = ssh_file(s, "a 'home' of $some"),
+         *cache = joined(&s->f, home, ".cache/batchai-node");
     strbuf_printf(&env, "SetEnv \"HOME=%s\"\n", home);
     stop_sshd(s);
     start_sshd(s, env.s);
@@ -461,14 +443,12 @@ SSH_TEST(test_agent_dir_in_the_home)
     ssh_ready(s);
     assert_int_equal(files_in(cache, &size), 1);
     strbuf_free(&env);
-    free(home);
-    free(cache);
 }
 
 /* The agent with 16 MB behind it, so that there is time to break in. */
 static char *big_agent(struct ssh_fixture *s)
 {
-    char *path = fs_join(s->dir, "big-agent"), *bytes;
+    char *path = ssh_file(s, "big-agent"), *bytes;
     size_t n;
     struct err e;
     assert_int_equal(fs_read(s->f.agent, 64 << 20, &bytes, &n, &e), 0);
@@ -495,7 +475,6 @@ SSH_TEST(test_upload_interrupted)
     ssh_ready(s);
     assert_int_equal(files_in(s->agent_dir, &size), 1);
     assert_int_equal(size, s->agents->images[0].programs[NODE_PROGRAM_AGENT].n);
-    free(path);
 }
 
 /* ---- the key pair ---- */
@@ -504,7 +483,7 @@ SSH_TEST(test_identity)
 {
     struct err e;
     struct stat st;
-    char *path = fs_join(s->dir, "fresh"), *log = fs_join(s->dir, "keygen.log"), *line, *text;
+    char *path = ssh_file(s, "fresh"), *log = ssh_file(s, "keygen.log"), *line, *text;
     assert_int_equal(node_identity_create(path, "batchaid@here", &line, &e), 0);
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
@@ -518,6 +497,4 @@ SSH_TEST(test_identity)
     assert_int_equal(e.code, ERR_CONFLICT);
     assert_int_equal(node_identity_create("/nowhere/key", "x", NULL, &e), -1);
     assert_non_null(strstr(e.msg, "/nowhere/key"));
-    free(path);
-    free(log);
 }

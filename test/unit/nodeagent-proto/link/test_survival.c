@@ -10,10 +10,9 @@
 #include "lib/strbuf.h"
 #include "test/unit/nodeagent-proto/link/fixture.h"
 
-LINK_TEST(test_agent_killed)
+READY_TEST(test_agent_killed)
 {
     char first[64];
-    open_ready(f);
     snprintf(first, sizeof first, "%s", f->incarnation);
     start(f, "survivor", "echo up; while [ ! -e ../go ]; do sleep 0.01; done; echo done; exit 9");
     start(f, "meanwhile", "while [ ! -e ../go2 ]; do sleep 0.01; done; exit 4");
@@ -36,16 +35,11 @@ LINK_TEST(test_agent_killed)
     WAIT(f, f->n_ended == 2);
     assert_string_equal(f->ended[1].id, "survivor");
     assert_int_equal(f->ended[1].s.exit_code, 9);
-    char *out = slurp(f, "out/stdout.txt");
-    assert_string_equal(out, "up\ndone\n");
-    free(out);
-    free(go);
-    free(go2);
+    assert_string_equal(slurp(f, "out/stdout.txt"), "up\ndone\n");
 }
 
-LINK_TEST(test_supervisor_killed)
+READY_TEST(test_supervisor_killed)
 {
-    open_ready(f);
     start(f, "lost",
           "echo trouble >&2; (setsid env -i sh -c 'echo $$ > ../stray; exec sleep 1000' &); "
           "echo $$ > ../main; sleep 1000");
@@ -60,9 +54,8 @@ LINK_TEST(test_supervisor_killed)
     WAIT(f, gone(read_pid(f, "work/stray")) && gone(read_pid(f, "work/main")));
 }
 
-LINK_TEST(test_supervisor_and_agent_killed)
+READY_TEST(test_supervisor_and_agent_killed)
 {
-    open_ready(f);
     start(f, "lost", "(setsid sh -c 'echo $$ > ../stray; exec sleep 1000' &); sleep 1000");
     WAIT(f, read_pid(f, "work/stray") > 1);
     pid_t supervisor = (pid_t)number_in(f, "tasks/lost.start", "supervisor");
@@ -84,8 +77,6 @@ static void write_claim(struct fixture *f, const char *relative, const char *boo
     assert_int_equal(fs_mkdirs(dir, 0700, &e), 0);
     assert_int_equal(fs_write_atomic(claim, text.s, text.len, 0600, &e), 0);
     strbuf_free(&text);
-    free(dir);
-    free(claim);
 }
 
 /* The agent was killed before, or while, a supervisor forked the command. */
@@ -134,7 +125,6 @@ LINK_TEST(test_long_task_list)
         fclose(file);
         strbuf_free(&claim);
     }
-    free(dir);
     open_ready(f);
     WAIT(f, f->n_ended == 450);
     ASK(f, node_tasks(f->link, on_tasks, f));
@@ -153,8 +143,7 @@ static void check_root_gone(struct fixture *f, void (*take_away)(struct fixture 
     long main_pid = read_pid(f, "out/stdout.txt"), stray = read_pid(f, "out/stderr.txt");
     take_away(f);
     WAIT(f, f->down == 1);
-    assert_int_equal(f->why.code, ERR_NODE_LOST);
-    assert_non_null(strstr(f->why.msg, "was removed or moved away"));
+    assert_why(f, ERR_NODE_LOST, "was removed or moved away");
     WAIT(f, gone(main_pid) && gone(stray));
     close_link(f);
 
@@ -194,9 +183,6 @@ static void remove_incarnation(struct fixture *f)
          *away = in_root(f, "tasks-away");
     assert_int_equal(rename(tasks, away), 0);
     assert_int_equal(unlink(path), 0);
-    free(path);
-    free(tasks);
-    free(away);
 }
 
 LINK_TEST(test_files_that_were_not_finished_go)
@@ -204,20 +190,16 @@ LINK_TEST(test_files_that_were_not_finished_go)
     static const char *const left[] = {"incarnation.tmp-aB12Cd", "epoch.tmp-123456",
                                        "users/somebody.x1y2z3"};
     struct err e;
-    char *users = in_root(f, "users");
-    assert_int_equal(fs_mkdirs(users, 0700, &e), 0);
+    assert_int_equal(fs_mkdirs(in_root(f, "users"), 0700, &e), 0);
     for (size_t i = 0; i < sizeof left / sizeof left[0]; i++) {
         char *path = in_root(f, left[i]);
         assert_int_equal(fs_write_atomic(path, "", 0, 0600, &e), 0);
-        free(path);
     }
     open_ready(f);
     for (size_t i = 0; i < sizeof left / sizeof left[0]; i++) {
         char *path = in_root(f, left[i]);
         assert_int_equal(access(path, F_OK), -1);
-        free(path);
     }
-    free(users);
 }
 
 LINK_TEST(test_root_removed)

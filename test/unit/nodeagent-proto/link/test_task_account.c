@@ -22,17 +22,15 @@ static void assert_owner(struct fixture *f, const char *relative)
     assert_int_equal(lstat(path, &st), 0);
     assert_int_equal(st.st_uid, TEST_UID);
     assert_int_equal(st.st_gid, TEST_GID);
-    free(path);
 }
 
 OPEN_ROOT_TEST(test_it_is_the_account)
 {
-    struct paths p;
     NEED_ACCOUNT();
     open_ready(f);
     struct kv env[] = {{.name = "GREETING", .value = "hello"}};
     struct task_spec s = usual_spec(
-        f, &p, "who",
+        f, "who",
         "id -u; id -g; id -G; echo \"$USER $LOGNAME $HOME $SHELL $GREETING ${TMPDIR-none}\"; "
         "touch mine; grep NoNewPrivs /proc/self/status; cat /proc/self/status | grep ^CapEff");
     s.user = TEST_USER;
@@ -47,7 +45,6 @@ OPEN_ROOT_TEST(test_it_is_the_account)
         file_has(f, "out/stdout.txt", TEST_USER " " TEST_USER " /tmp /bin/sh hello none\n"));
     assert_true(file_has(f, "out/stdout.txt", "CapEff:\t0000000000000000\n"));
     assert_true(file_has(f, "out/execution.log", ", as " TEST_USER ": id -u"));
-    paths_free(&p);
 }
 
 OPEN_ROOT_TEST(test_its_files_are_the_accounts)
@@ -55,41 +52,36 @@ OPEN_ROOT_TEST(test_its_files_are_the_accounts)
     static const char *const owned[] = {
         "work",           "work/here",      "work/here/mine",   "out",
         "out/stdout.txt", "out/stderr.txt", "out/execution.log"};
-    struct paths p;
     NEED_ACCOUNT();
     open_ready(f);
-    struct task_spec s = usual_spec(f, &p, "files", "touch mine");
+    struct task_spec s = usual_spec(f, "files", "touch mine");
     s.user = TEST_USER;
     run_spec(f, &s);
     assert_int_equal(end_of(f)->s.exit_code, 0);
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
         assert_owner(f, owned[i]);
-    paths_free(&p);
 }
 
 OPEN_ROOT_TEST(test_unknown_account)
 {
-    struct paths p;
     open_ready(f);
-    struct task_spec s = usual_spec(f, &p, "nobody-there", "true");
+    struct task_spec s = usual_spec(f, "nobody-there", "true");
     s.user = "no-such-account";
     run_spec(f, &s);
     assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
     assert_non_null(strstr(f->run.why, "there is no account 'no-such-account'"));
     assert_int_equal(end_of(f)->s.state, TASK_FAILED_TO_START);
-    paths_free(&p);
 }
 
 /* What is there already is not given away, and links are followed with the account's rights only.
  */
 OPEN_ROOT_TEST(test_links_lead_nowhere_new)
 {
-    struct paths p;
     struct stat st;
     struct err e;
     NEED_ACCOUNT();
     open_ready(f);
-    struct task_spec s = usual_spec(f, &p, "first", "ln -s ../secret ../../out/planted");
+    struct task_spec s = usual_spec(f, "first", "ln -s ../secret ../../out/planted");
     s.user = TEST_USER;
     run_spec(f, &s);
     assert_int_equal(end_of(f)->s.exit_code, 0);
@@ -106,7 +98,7 @@ OPEN_ROOT_TEST(test_links_lead_nowhere_new)
     run_spec(f, &s);
     assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
     s.id = "log-by-link";
-    s.stdout_path = p.out;
+    s.stdout_path = in_root(f, "out/stdout.txt");
     s.log_path = planted;
     s.command_line = "true";
     f->n_ended = 0;
@@ -116,21 +108,17 @@ OPEN_ROOT_TEST(test_links_lead_nowhere_new)
     assert_int_equal(stat(secret, &st), 0);
     assert_int_equal(st.st_uid, 0);
     assert_int_equal(st.st_size, 5);
-    free(secret);
-    free(planted);
-    paths_free(&p);
 }
 
 /* A command of root's among an account's files, as those are that speak to a container runtime. */
 OPEN_ROOT_TEST(test_roots_output_goes_only_where_the_account_may_write)
 {
-    struct paths p;
     struct stat st;
     struct err e;
     NEED_ACCOUNT();
     open_ready(f);
     struct task_spec s =
-        usual_spec(f, &p, "first", "for f in out log; do ln -s ../secret ../../out/$f; done");
+        usual_spec(f, "first", "for f in out log; do ln -s ../secret ../../out/$f; done");
     s.user = TEST_USER;
     run_spec(f, &s);
     assert_int_equal(end_of(f)->s.exit_code, 0);
@@ -147,7 +135,7 @@ OPEN_ROOT_TEST(test_roots_output_goes_only_where_the_account_may_write)
     assert_non_null(strstr(f->run.why, "as '" TEST_USER "': cannot open the output file"));
     s.id = "as-it-should-be";
     s.command_line = "id -u; echo $HOME";
-    s.stdout_path = p.out;
+    s.stdout_path = in_root(f, "out/stdout.txt");
     s.log_path = log;
     f->n_ended = 0;
     run_spec(f, &s);
@@ -158,22 +146,17 @@ OPEN_ROOT_TEST(test_roots_output_goes_only_where_the_account_may_write)
 
     assert_int_equal(stat(secret, &st), 0);
     assert_int_equal(st.st_size, 5);
-    free(secret);
-    free(out);
-    free(log);
-    paths_free(&p);
 }
 
 /* The tail of stderr is read when the task is over: by then it may be something else. */
 static void check_tail(struct fixture *f, bool lost)
 {
-    struct paths p;
     struct err e;
     NEED_ACCOUNT();
     open_ready(f);
     char *secret = in_root(f, "secret");
     assert_int_equal(fs_write_atomic(secret, "hush\n", 5, 0600, &e), 0);
-    struct task_spec s = usual_spec(f, &p, "tail",
+    struct task_spec s = usual_spec(f, "tail",
                                     "cd ../../out; rm stderr.txt; ln -s ../secret stderr.txt; "
                                     "touch done; [ $STAY = no ] || sleep 1000");
     struct kv env[] = {{.name = "STAY", .value = lost ? "yes" : "no"}};
@@ -187,9 +170,6 @@ static void check_tail(struct fixture *f, bool lost)
         assert_int_equal(kill((pid_t)number_in(f, "tasks/tail.start", "supervisor"), SIGKILL), 0);
     assert_int_equal(end_of(f)->s.state, lost ? TASK_LOST : TASK_EXITED);
     assert_string_equal(f->ended[0].tail, "");
-    free(done);
-    free(secret);
-    paths_free(&p);
 }
 
 OPEN_ROOT_TEST(test_tail_is_read_with_its_rights)
@@ -204,63 +184,54 @@ OPEN_ROOT_TEST(test_tail_of_a_lost_task_too)
 
 OPEN_ROOT_TEST(test_tail_is_told)
 {
-    struct paths p;
     NEED_ACCOUNT();
     open_ready(f);
-    struct task_spec s = usual_spec(f, &p, "told", "echo trouble >&2; exit 3");
+    struct task_spec s = usual_spec(f, "told", "echo trouble >&2; exit 3");
     s.user = TEST_USER;
     run_spec(f, &s);
     assert_string_equal(end_of(f)->tail, "trouble\n");
-    paths_free(&p);
 }
 
 /* As in a directory that root_squash keeps root out of: the account alone may write there. */
 OPEN_ROOT_TEST(test_directory_of_its_own)
 {
-    struct paths p;
     NEED_ACCOUNT();
     open_ready(f);
     char *dir = in_root(f, "volume"), *deep = in_root(f, "volume/a/b/stdout.txt");
     assert_int_equal(mkdir(dir, 0700), 0);
     assert_int_equal(chown(dir, TEST_UID, TEST_GID), 0);
-    struct task_spec s = usual_spec(f, &p, "volume", "echo here");
+    struct task_spec s = usual_spec(f, "volume", "echo here");
     s.user = TEST_USER;
     s.stdout_path = deep;
     run_spec(f, &s);
     assert_int_equal(end_of(f)->s.exit_code, 0);
     assert_owner(f, "volume/a/b/stdout.txt");
     assert_true(file_has(f, "volume/a/b/stdout.txt", "here\n"));
-    free(dir);
-    free(deep);
-    paths_free(&p);
 }
 
 /* Outside of the node root root makes nothing for an account. */
 OPEN_ROOT_TEST(test_no_directory_elsewhere)
 {
-    struct paths p;
     char other[] = "/tmp/batchai-test-other-XXXXXX", path[64];
     NEED_ACCOUNT();
     assert_non_null(mkdtemp(other));
     assert_int_equal(chmod(other, 0755), 0);
     snprintf(path, sizeof path, "%s/new", other);
     open_ready(f);
-    struct task_spec s = usual_spec(f, &p, "elsewhere", "true");
+    struct task_spec s = usual_spec(f, "elsewhere", "true");
     s.user = TEST_USER;
     s.cwd = path;
     run_spec(f, &s);
     assert_int_equal(rmdir(other), 0); /* nothing is in it */
     assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
     assert_non_null(strstr(f->run.why, path));
-    paths_free(&p);
 }
 
 OPEN_ROOT_TEST(test_it_dies_with_its_supervisor)
 {
-    struct paths p;
     NEED_ACCOUNT();
     open_ready(f);
-    struct task_spec s = usual_spec(f, &p, "orphan", "echo $$; exec sleep 1000");
+    struct task_spec s = usual_spec(f, "orphan", "echo $$; exec sleep 1000");
     s.user = TEST_USER;
     run_spec(f, &s);
     WAIT(f, read_pid(f, "out/stdout.txt") > 1);
@@ -272,7 +243,6 @@ OPEN_ROOT_TEST(test_it_dies_with_its_supervisor)
     close_link(f);
     open_ready(f);
     assert_int_equal(end_of(f)->s.state, TASK_LOST);
-    paths_free(&p);
 }
 
 /* The agent itself as the test account. */
@@ -292,11 +262,10 @@ static void open_unprivileged(struct fixture *f, char *script, size_t size)
 
 OPEN_ROOT_TEST(test_agent_that_is_not_root)
 {
-    struct paths p;
     char script[128];
     NEED_ACCOUNT();
     open_unprivileged(f, script, sizeof script);
-    struct task_spec s = usual_spec(f, &p, "other", "true");
+    struct task_spec s = usual_spec(f, "other", "true");
     s.user = "nobody";
     run_spec(f, &s);
     assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
@@ -310,7 +279,6 @@ OPEN_ROOT_TEST(test_agent_that_is_not_root)
     assert_int_equal(end_of(f)->s.exit_code, 0);
     assert_true(file_has(f, "out/stdout.txt", "/tmp\n54321\n"));
     unlink(script);
-    paths_free(&p);
 }
 
 /* An account of a directory service, as getent(1) and id(1) tell it: these two are stand-ins. */
@@ -319,7 +287,6 @@ OPEN_ROOT_TEST(test_account_known_to_getent_alone)
     static const char getent[] = "#!/bin/sh\n[ \"$1 $2\" = 'passwd far' ] || exit 2\n"
                                  "echo 'far:*:54330:54331:Far Away:/home/far:/bin/zsh'\n";
     static const char id[] = "#!/bin/sh\n[ \"$1 $2\" = '-G far' ] && echo 54331 54332 54333\n";
-    struct paths p;
     NEED_ACCOUNT();
     const struct {
         const char *path, *text;
@@ -335,7 +302,7 @@ OPEN_ROOT_TEST(test_account_known_to_getent_alone)
     }
     open_ready(f);
     struct task_spec s =
-        usual_spec(f, &p, "far", "grep -E '^(Uid|Gid|Groups)' /proc/self/status; echo $HOME");
+        usual_spec(f, "far", "grep -E '^(Uid|Gid|Groups)' /proc/self/status; echo $HOME");
     s.user = "far";
     run_spec(f, &s);
     assert_int_equal(end_of(f)->s.exit_code, 0);
@@ -344,7 +311,6 @@ OPEN_ROOT_TEST(test_account_known_to_getent_alone)
     assert_true(file_has(f, "out/stdout.txt", "Uid:\t54330\t54330\t54330\t54330\n"));
     assert_true(file_has(f, "out/stdout.txt", "Gid:\t54331\t54331\t54331\t54331\n"));
     assert_true(file_has(f, "out/stdout.txt", "Groups:\t54331 54332 54333 \n/home/far\n"));
-    paths_free(&p);
 }
 int main(void)
 {

@@ -7,11 +7,9 @@
 
 /* ---- timeout_s ---- */
 
-LINK_TEST(test_time_limit)
+READY_TEST(test_time_limit)
 {
-    struct paths p;
-    open_ready(f);
-    struct task_spec s = usual_spec(f, &p, "slow",
+    struct task_spec s = usual_spec(f, "slow",
                                     "trap '' TERM; (setsid sh -c 'echo $$ >&2; exec sleep 1000' &);"
                                     " until [ -s ../../out/stderr.txt ]; do sleep 0.01; done;"
                                     " echo $$; sleep 1000");
@@ -26,44 +24,33 @@ LINK_TEST(test_time_limit)
     assert_true(file_has(f, "out/execution.log", "(Killed): it did not end within 1 s"));
     start(f, "slow", "echo must not run"); /* what is told again has the reason too */
     assert_string_equal(f->run.why, "it did not end within 1 s and was killed");
-    paths_free(&p);
 }
 
-LINK_TEST(test_time_limit_that_is_not_reached)
+READY_TEST(test_time_limit_that_is_not_reached)
 {
-    struct paths p;
-    open_ready(f);
-    struct task_spec s = usual_spec(f, &p, "quick", "exit 4");
+    struct task_spec s = usual_spec(f, "quick", "exit 4");
     s.timeout_s = 1000;
     run_spec(f, &s);
     assert_int_equal(end_of(f)->s.exit_code, 4);
     assert_string_equal(f->ended[0].why, "");
-    paths_free(&p);
 }
 
 /* Its supervisor notes the end there, and must not wait for somebody to read it. */
-LINK_TEST(test_a_job_that_puts_a_fifo_in_place_of_its_log_ends)
+READY_TEST(test_a_job_that_puts_a_fifo_in_place_of_its_log_ends)
 {
-    struct paths p;
-    open_ready(f);
     struct task_spec s =
-        usual_spec(f, &p, "fifo", "cd \"$OUT\"; rm -f execution.log; mkfifo execution.log; exit 4");
-    char *out = in_root(f, "out");
-    const struct kv env = {.name = "OUT", .value = out};
+        usual_spec(f, "fifo", "cd \"$OUT\"; rm -f execution.log; mkfifo execution.log; exit 4");
+    const struct kv env = {.name = "OUT", .value = in_root(f, "out")};
     s.env = &env;
     s.n_env = 1;
     run_spec(f, &s);
     assert_int_equal(end_of(f)->s.exit_code, 4);
-    free(out);
-    paths_free(&p);
 }
 
 /* An output file that hangs (a FIFO that nobody reads, a dead server) is part of the time. */
-LINK_TEST(test_time_limit_while_opening_files)
+READY_TEST(test_time_limit_while_opening_files)
 {
-    struct paths p;
-    open_ready(f);
-    struct task_spec s = usual_spec(f, &p, "hangs", "echo must not run");
+    struct task_spec s = usual_spec(f, "hangs", "echo must not run");
     char *fifo = in_root(f, "fifo");
     assert_int_equal(mkfifo(fifo, 0666), 0);
     s.stdout_path = fifo;
@@ -71,8 +58,6 @@ LINK_TEST(test_time_limit_while_opening_files)
     run_spec(f, &s);
     assert_int_equal(end_of(f)->s.signal, SIGKILL);
     assert_non_null(strstr(f->ended[0].why, "within 1 s"));
-    free(fifo);
-    paths_free(&p);
 }
 
 /* ---- keep_children ---- */
@@ -81,9 +66,8 @@ LINK_TEST(test_time_limit_while_opening_files)
  * and ends with `code`; returns the daemon's pid. */
 static long leave_daemon(struct fixture *f, bool keep, const char *code)
 {
-    struct paths p;
     struct kv env[] = {{.name = "CODE", .value = code}};
-    struct task_spec s = usual_spec(f, &p, "mount",
+    struct task_spec s = usual_spec(f, "mount",
                                     "(setsid env -i sh -c 'echo $$ > ../daemon; exec sleep 1000' "
                                     "&); until [ -s ../daemon ]; do sleep 0.01; done; exit $CODE");
     s.env = env;
@@ -91,7 +75,6 @@ static long leave_daemon(struct fixture *f, bool keep, const char *code)
     s.keep_children = keep;
     run_spec(f, &s);
     assert_int_equal(end_of(f)->s.exit_code, atoi(code));
-    paths_free(&p);
     return read_pid(f, "work/daemon");
 }
 
@@ -110,9 +93,8 @@ static long parent_of(long pid)
     return parent;
 }
 
-LINK_TEST(test_children_go_on)
+READY_TEST(test_children_go_on)
 {
-    open_ready(f);
     long daemon = leave_daemon(f, true, "0");
     long keeper = parent_of(daemon);
     assert_true(daemon > 1 && !gone(daemon));
@@ -135,38 +117,32 @@ LINK_TEST(test_children_go_on)
             WAIT(f, f->n_ended == 2);
         }
     }
-    ASK(f, node_ask(f->link, REQUEST(forget, .task = "mount"), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, forget, .task = "mount");
     assert_false(gone(daemon));
     assert_int_equal(kill((pid_t)daemon, SIGKILL), 0);
     WAIT(f, gone(daemon) && gone(keeper)); /* nothing to keep */
 }
 
 /* By the agent of then and by the next one: what matters is the task's record. */
-LINK_TEST(test_children_that_went_on_are_killed)
+READY_TEST(test_children_that_went_on_are_killed)
 {
-    open_ready(f);
     long daemon = leave_daemon(f, true, "0"), keeper = parent_of(daemon);
     kill_agent(f);
     open_ready(f);
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "mount", .signal = SIGTERM), on_done, f));
+    ASKED(f, signal, .task = "mount", .signal = SIGTERM);
     assert_false(gone(daemon));
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "mount", .signal = SIGKILL), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, signal, .task = "mount", .signal = SIGKILL);
     assert_true(gone(daemon) && gone(keeper)); /* before the answer */
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "mount", .signal = SIGKILL), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, signal, .task = "mount", .signal = SIGKILL);
 }
 
-LINK_TEST(test_children_of_a_failure_die)
+READY_TEST(test_children_of_a_failure_die)
 {
-    open_ready(f);
     assert_true(gone(leave_daemon(f, true, "1")));
 }
 
-LINK_TEST(test_children_die_unless_kept)
+READY_TEST(test_children_die_unless_kept)
 {
-    open_ready(f);
     assert_true(gone(leave_daemon(f, false, "0")));
 }
 
@@ -175,9 +151,9 @@ LINK_TEST(test_children_die_unless_kept)
 #define RELAYED "work/relayed"
 
 /* What the signal command does: writes the number down, and for SIGTERM lets the task end. */
-static struct task_spec with_signal_command(struct fixture *f, struct paths *p, const char *command)
+static struct task_spec with_signal_command(struct fixture *f, const char *command)
 {
-    struct task_spec s = usual_spec(f, p, "relayed", command);
+    struct task_spec s = usual_spec(f, "relayed", command);
     static struct kv env[2];
     env[0] = (struct kv){.name = "DIR", .value = f->root};
     s.env = env;
@@ -189,98 +165,76 @@ static struct task_spec with_signal_command(struct fixture *f, struct paths *p, 
 
 static void assert_relayed(struct fixture *f, const char *all)
 {
-    char *text = slurp(f, RELAYED);
-    assert_string_equal(text, all);
-    free(text);
+    assert_string_equal(slurp(f, RELAYED), all);
 }
 
-LINK_TEST(test_signal_is_carried_on)
+READY_TEST(test_signal_is_carried_on)
 {
-    struct paths p;
-    open_ready(f);
     struct task_spec s = with_signal_command(
-        f, &p, "trap 'exit 99' TERM; until [ -e ../go ]; do sleep 0.01; done; exit 7");
+        f, "trap 'exit 99' TERM; until [ -e ../go ]; do sleep 0.01; done; exit 7");
     run_spec(f, &s);
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "relayed", .signal = SIGTERM), on_done, f));
+    ASKED(f, signal, .task = "relayed", .signal = SIGTERM);
     assert_int_equal(end_of(f)->s.exit_code, 7); /* the signal itself did not reach it */
     assert_relayed(f, "15\n9\n");                /* and for what may be left there, the end */
-    paths_free(&p);
 }
 
-LINK_TEST(test_kill_is_carried_on_and_kills)
+READY_TEST(test_kill_is_carried_on_and_kills)
 {
-    struct paths p;
-    open_ready(f);
-    struct task_spec s = with_signal_command(f, &p, "sleep 1000");
+    struct task_spec s = with_signal_command(f, "sleep 1000");
     run_spec(f, &s);
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "relayed", .signal = SIGKILL), on_done, f));
+    ASKED(f, signal, .task = "relayed", .signal = SIGKILL);
     assert_int_equal(end_of(f)->s.signal, SIGKILL);
     assert_string_equal(f->ended[0].why, "");
     assert_relayed(f, "9\n");
-    paths_free(&p);
 }
 
-LINK_TEST(test_time_limit_is_carried_on)
+READY_TEST(test_time_limit_is_carried_on)
 {
-    struct paths p;
-    open_ready(f);
-    struct task_spec s = with_signal_command(f, &p, "sleep 1000");
+    struct task_spec s = with_signal_command(f, "sleep 1000");
     s.timeout_s = 1;
     run_spec(f, &s);
     assert_int_equal(end_of(f)->s.signal, SIGKILL);
     assert_non_null(strstr(f->ended[0].why, "within 1 s"));
     assert_relayed(f, "9\n");
-    paths_free(&p);
 }
 
-LINK_TEST(test_nothing_is_carried_on_without_need)
+READY_TEST(test_nothing_is_carried_on_without_need)
 {
-    struct paths p;
-    open_ready(f);
-    struct task_spec s = with_signal_command(f, &p, "exit 0");
+    struct task_spec s = with_signal_command(f, "exit 0");
     run_spec(f, &s);
     assert_int_equal(end_of(f)->s.exit_code, 0);
     assert_relayed(f, "");
-    paths_free(&p);
 }
 
 /* The one who spoke for the task died of a signal; what it spoke for may live. */
-LINK_TEST(test_kill_is_carried_on_if_the_command_was_killed)
+READY_TEST(test_kill_is_carried_on_if_the_command_was_killed)
 {
-    struct paths p;
-    open_ready(f);
-    struct task_spec s = with_signal_command(f, &p, "kill -9 $$");
+    struct task_spec s = with_signal_command(f, "kill -9 $$");
     run_spec(f, &s);
     assert_int_equal(end_of(f)->s.signal, SIGKILL);
     assert_relayed(f, "9\n");
-    paths_free(&p);
 }
 
 /* It has 10 s, and the task's own processes none of them. */
-LINK_TEST(test_signal_command_that_hangs)
+READY_TEST(test_signal_command_that_hangs)
 {
-    struct paths p;
-    open_ready(f);
-    struct task_spec s = with_signal_command(f, &p, "echo $$; sleep 1000");
+    struct task_spec s = with_signal_command(f, "echo $$; sleep 1000");
     s.signal_command = "echo $$ > $DIR/work/hangs; sleep 1000 & wait";
     run_spec(f, &s);
     WAIT(f, read_pid(f, "out/stdout.txt") > 1);
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "relayed", .signal = SIGKILL), on_done, f));
+    ASKED(f, signal, .task = "relayed", .signal = SIGKILL);
     WAIT(f, read_pid(f, "work/hangs") > 1 && gone(read_pid(f, "out/stdout.txt")));
     assert_int_equal(f->n_ended, 0);
     assert_int_equal(end_of(f)->s.signal, SIGKILL);
     assert_true(gone(read_pid(f, "work/hangs")));
-    paths_free(&p);
 }
 
 /* Who looks whether a task has ended, and kills it again meanwhile, must not keep it from ending.
  */
-LINK_TEST(test_kills_one_after_another_are_carried_on_once)
+READY_TEST(test_kills_one_after_another_are_carried_on_once)
 {
     enum { KILLS = 100 };
-    struct paths p;
-    open_ready(f);
-    struct task_spec s = with_signal_command(f, &p, "sleep 1000");
+    struct task_spec s = with_signal_command(f, "sleep 1000");
     s.signal_command =
         "echo $BATCHAI_SIGNAL >> $DIR/" RELAYED "; sleep 0.3; echo done >> $DIR/" RELAYED;
     run_spec(f, &s);
@@ -290,5 +244,4 @@ LINK_TEST(test_kills_one_after_another_are_carried_on_once)
     WAIT(f, f->answers == before + KILLS);
     assert_int_equal(end_of(f)->s.signal, SIGKILL);
     assert_relayed(f, "9\ndone\n");
-    paths_free(&p);
 }

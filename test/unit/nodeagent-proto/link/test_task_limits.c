@@ -11,15 +11,14 @@
 
 static bool have_account; /* set once, by main() */
 
-/* The task's cgroup as its record has it; caller frees; NULL: none. */
+/* The task's cgroup as its record has it; NULL: none. */
 static char *cgroup_of(struct fixture *f, const char *record)
 {
     char *text = slurp(f, record), *at = strstr(text, "\"cgroup\":\""), *path = NULL;
     if (at) {
         at += strlen("\"cgroup\":\"");
-        path = strndup(at, strcspn(at, "\""));
+        path = arena_strndup(&f->texts, at, strcspn(at, "\""));
     }
-    free(text);
     return path;
 }
 
@@ -36,49 +35,41 @@ static bool limits_file_has(const char *dir, const char *name, const char *text)
 /* Runs a task that stays until it is killed, with all limits, and tells where it is held. */
 static char *try_cgroup(struct fixture *f, const char *id)
 {
-    struct paths p;
     char record[64];
-    struct task_spec s = usual_spec(f, &p, id, "echo $$; exec sleep 1000");
+    struct task_spec s = usual_spec(f, id, "echo $$; exec sleep 1000");
     s.limits = (struct task_limits){
         .memory_bytes = (int64_t)512 * MIB, .cpus = 2, .processes = 50, .open_files = 64};
     run_spec(f, &s);
-    paths_free(&p);
     snprintf(record, sizeof record, "tasks/%s.start", id);
     return cgroup_of(f, record);
 }
 
 OPEN_ROOT_TEST(test_open_files)
 {
-    struct paths p;
     open_ready(f);
-    struct task_spec s = usual_spec(f, &p, "files", "ulimit -Hn; ulimit -Sn");
+    struct task_spec s = usual_spec(f, "files", "ulimit -Hn; ulimit -Sn");
     s.limits.open_files = 64;
     run_spec(f, &s);
     assert_int_equal(end_of(f)->s.exit_code, 0);
-    char *out = slurp(f, "out/stdout.txt");
-    assert_string_equal(out, "64\n64\n");
+    assert_string_equal(slurp(f, "out/stdout.txt"), "64\n64\n");
     assert_null(cgroup_of(f, "tasks/files.start"));
-    free(out);
-    paths_free(&p);
 }
 
 OPEN_ROOT_TEST(test_processes)
 {
-    struct paths p;
     if (!have_account)
         skip_because("needs root and mount namespaces");
     open_ready(f);
     struct task_spec s =
-        usual_spec(f, &p, "bomb", "for i in $(seq 30); do sleep 1000 & done; echo all; wait");
+        usual_spec(f, "bomb", "for i in $(seq 30); do sleep 1000 & done; echo all; wait");
     s.user = TEST_USER;
     s.limits.processes = 10;
     run_spec(f, &s);
     WAIT(f, file_has(f, "out/stderr.txt", "Resource temporarily unavailable") || f->n_ended);
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "bomb", .signal = SIGKILL), on_done, f));
+    ASKED(f, signal, .task = "bomb", .signal = SIGKILL);
     WAIT(f, f->n_ended == 1);
     assert_true(file_has(f, "out/stderr.txt", "Resource temporarily unavailable"));
     assert_false(file_has(f, "out/stdout.txt", "all"));
-    paths_free(&p);
 }
 
 /* Takes memory until there is no more, in a child of the command. */
@@ -86,22 +77,19 @@ OPEN_ROOT_TEST(test_processes)
 
 static void run_eater(struct fixture *f)
 {
-    struct paths p;
-    struct task_spec s = usual_spec(f, &p, "eater", EAT);
+    struct task_spec s = usual_spec(f, "eater", EAT);
     s.limits.memory_bytes = (int64_t)64 * MIB;
     run_spec(f, &s);
     (void)end_of(f);
-    paths_free(&p);
 }
 
 static bool memory_is_limited_by_cgroups(struct fixture *f)
 {
     char *path = try_cgroup(f, "probe");
     bool limited = path && limits_file_has(path, "memory.max", "536870912\n");
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "probe", .signal = SIGKILL), on_done, f));
+    ASKED(f, signal, .task = "probe", .signal = SIGKILL);
     WAIT(f, f->n_ended == 1);
     f->n_ended = 0;
-    free(path);
     return limited;
 }
 
@@ -136,9 +124,8 @@ OPEN_ROOT_TEST(test_limits_of_a_cgroup)
     assert_true(limits_file_has(path, "memory.max", "536870912\n"));
     assert_true(limits_file_has(path, "cpu.max", "200000 100000\n"));
     assert_true(limits_file_has(path, "pids.max", "50\n"));
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "limited", .signal = SIGKILL), on_done, f));
+    ASKED(f, signal, .task = "limited", .signal = SIGKILL);
     WAIT(f, f->n_ended == 1);
-    free(path);
 }
 
 OPEN_ROOT_TEST(test_cgroup_goes_with_the_task)
@@ -148,12 +135,11 @@ OPEN_ROOT_TEST(test_cgroup_goes_with_the_task)
     if (!path)
         skip_because("no cgroup v2 that may be written to");
     assert_int_equal(access(path, F_OK), 0);
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "held", .signal = SIGKILL), on_done, f));
+    ASKED(f, signal, .task = "held", .signal = SIGKILL);
     assert_int_equal(end_of(f)->s.signal, SIGKILL);
     assert_true(access(path, F_OK) < 0);
     *strrchr(path, '/') = '\0';
     assert_true(access(path, F_OK) < 0 || rmdir(path) < 0); /* unless others have tasks in it */
-    free(path);
 }
 
 /* Each alone would have enough. */
@@ -163,12 +149,10 @@ OPEN_ROOT_TEST(test_memory_of_a_group_is_used_up_together)
     if (!memory_is_limited_by_cgroups(f))
         skip_because("no memory controller of cgroup v2 that may be used");
     for (int i = 0; i < 2; i++) {
-        struct paths p;
-        struct task_spec s = usual_spec(f, &p, i == 0 ? "first" : "second",
+        struct task_spec s = usual_spec(f, i == 0 ? "first" : "second",
                                         "x=$(head -c 40000000 /dev/zero | tr '\\0' x); sleep 1000");
         s.limits = (struct task_limits){.memory_bytes = (int64_t)96 * MIB, .group = "hungry"};
         run_spec(f, &s);
-        paths_free(&p);
     }
     WAIT(f, f->n_ended == 2);
     for (int i = 0; i < 2; i++) {
@@ -183,15 +167,13 @@ OPEN_ROOT_TEST(test_tasks_of_a_group_share_a_cgroup)
     char *path[2];
     open_ready(f);
     for (int i = 0; i < 2; i++) {
-        struct paths p;
         char id[16], record[64];
         snprintf(id, sizeof id, "of-%d", i);
-        struct task_spec s = usual_spec(f, &p, id, "exec sleep 1000");
+        struct task_spec s = usual_spec(f, id, "exec sleep 1000");
         s.limits = (struct task_limits){.cpus = 2, .group = "both"};
         run_spec(f, &s);
         snprintf(record, sizeof record, "tasks/%s.start", id);
         path[i] = cgroup_of(f, record);
-        paths_free(&p);
     }
     bool had = path[0] && path[1];
     if (had) {
@@ -200,17 +182,13 @@ OPEN_ROOT_TEST(test_tasks_of_a_group_share_a_cgroup)
         assert_int_equal(strncmp(path[1], group, strlen(group)), 0);
         for (int i = 0; i < 2; i++) {
             assert_int_equal(access(group, F_OK), 0);
-            ASK(f, node_ask(f->link,
-                            REQUEST(signal, .task = i == 0 ? "of-0" : "of-1", .signal = SIGKILL),
-                            on_done, f));
+            ASKED(f, signal, .task = i == 0 ? "of-0" : "of-1", .signal = SIGKILL);
             WAIT(f, f->n_ended == i + 1);
             assert_true(access(path[i], F_OK) < 0);
         }
         assert_true(access(group, F_OK) < 0);
         free(group);
     }
-    free(path[0]);
-    free(path[1]);
     if (!had)
         skip_because("no cgroup v2 that may be written to");
 }
@@ -218,9 +196,8 @@ OPEN_ROOT_TEST(test_tasks_of_a_group_share_a_cgroup)
 /* Supervisor and agent gone, a session of its own, no marker: only the cgroup still has it. */
 OPEN_ROOT_TEST(test_nothing_escapes_a_cgroup)
 {
-    struct paths p;
     open_ready(f);
-    struct task_spec s = usual_spec(f, &p, "stray",
+    struct task_spec s = usual_spec(f, "stray",
                                     "(setsid env -i sh -c 'echo $$ > ../stray; exec sleep 1000' "
                                     "&); until [ -s ../stray ]; do sleep 0.01; done; sleep 1000");
     s.limits.cpus = 1;
@@ -242,21 +219,18 @@ OPEN_ROOT_TEST(test_nothing_escapes_a_cgroup)
         WAIT(f, gone(stray));
         assert_true(access(path, F_OK) < 0);
     } else {
-        ASK(f, node_ask(f->link, REQUEST(signal, .task = "stray", .signal = SIGKILL), on_done, f));
+        ASKED(f, signal, .task = "stray", .signal = SIGKILL);
         WAIT(f, f->n_ended == 1);
     }
-    paths_free(&p);
     if (!path)
         skip_because("no cgroup v2 that may be written to");
-    free(path);
 }
 
 /* Kept children stay in their cgroup, which goes with the last of them. */
 OPEN_ROOT_TEST(test_kept_children_keep_their_cgroup)
 {
-    struct paths p;
     open_ready(f);
-    struct task_spec s = usual_spec(f, &p, "kept",
+    struct task_spec s = usual_spec(f, "kept",
                                     "(setsid sh -c 'echo $$ > ../kept; exec sleep 1000' &); "
                                     "until [ -s ../kept ]; do sleep 0.01; done");
     s.limits.cpus = 1;
@@ -270,8 +244,6 @@ OPEN_ROOT_TEST(test_kept_children_keep_their_cgroup)
     assert_int_equal(kill((pid_t)kept, SIGKILL), 0);
     WAIT(f, gone(keeper));
     assert_true(!path || access(path, F_OK) < 0);
-    free(path);
-    paths_free(&p);
 }
 
 /* Of the task that a cgroup is named after. */
@@ -292,22 +264,19 @@ static char *held_by(struct fixture *f, long supervisor, const char *line, int s
     static int number; /* ids serve once */
     char *path = NULL;
     for (bool mine = false; !mine;) {
-        struct paths p;
         char id[16], record[64];
         snprintf(id, sizeof id, "t%d", number++);
-        struct task_spec s = usual_spec(f, &p, id, line);
+        struct task_spec s = usual_spec(f, id, line);
         s.user = TEST_USER;
         s.limits.gpus = "0,1,2,3,4,5,6,7"; /* all that there are, so none is denied */
         run_spec(f, &s);
         snprintf(record, sizeof record, "tasks/%s.start", id);
-        free(path);
         path = cgroup_of(f, record);
         mine = supervisor == ANYBODY || number_in(f, record, "supervisor") == supervisor;
         if (signo)
-            ASK(f, node_ask(f->link, REQUEST(signal, .task = id, .signal = signo), on_done, f));
+            ASKED(f, signal, .task = id, .signal = signo);
         *end = *end_of(f);
         f->n_ended = 0;
-        paths_free(&p);
     }
     return path;
 }
@@ -324,10 +293,8 @@ OPEN_ROOT_TEST(test_a_cgroup_serves_one_task_after_another)
         skip_because("no cgroup v2 that may be written to");
     assert_int_equal(access(one, F_OK), 0);
     long supervisor = supervisor_of(f, one);
-    char *two = held_by(f, supervisor, "id -u", 0, &end);
-    assert_string_equal(two, one);
-    char *killed = held_by(f, supervisor, "sleep 1000", SIGKILL, &end);
-    assert_string_equal(killed, one);
+    assert_string_equal(held_by(f, supervisor, "id -u", 0, &end), one);
+    assert_string_equal(held_by(f, supervisor, "sleep 1000", SIGKILL, &end), one);
     assert_int_equal(end.s.signal, SIGKILL);
     assert_true(access(one, F_OK) < 0);
     char *after = held_by(f, supervisor, "id -u", 0, &end);
@@ -336,10 +303,6 @@ OPEN_ROOT_TEST(test_a_cgroup_serves_one_task_after_another)
     assert_int_equal(access(after, F_OK), 0);
     close_link(f);
     WAIT(f, gone(supervisor) && access(after, F_OK) < 0);
-    free(one);
-    free(two);
-    free(killed);
-    free(after);
 }
 
 /* The supervisor was killed while it waited: the next agent removes what it left. */
@@ -358,9 +321,8 @@ OPEN_ROOT_TEST(test_no_empty_cgroup_stays)
     open_ready(f);
     WAIT(f, f->n_ended == 1); /* told again */
     f->n_ended = 0;
-    free(held_by(f, ANYBODY, "id -u", 0, &end));
+    held_by(f, ANYBODY, "id -u", 0, &end);
     assert_true(access(path, F_OK) < 0);
-    free(path);
 }
 int main(void)
 {

@@ -95,9 +95,7 @@ TEST(test_negative_limits_are_refused)
 static void put_record(struct fixture *f, const char *relative, const char *text)
 {
     struct err e;
-    char *path = in_root(f, relative);
-    assert_int_equal(fs_write_atomic(path, text, strlen(text), 0600, &e), 0);
-    free(path);
+    assert_int_equal(fs_write_atomic(in_root(f, relative), text, strlen(text), 0600, &e), 0);
 }
 
 LINK_TEST(test_records_of_an_earlier_agent)
@@ -122,7 +120,6 @@ LINK_TEST(test_records_of_an_earlier_agent)
     strbuf_free(&claim);
     strbuf_free(&start);
     free(boot);
-    free(dir);
 }
 
 TEST(a_folder_seen_at_another_path_arrives)

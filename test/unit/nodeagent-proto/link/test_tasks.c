@@ -5,10 +5,9 @@
 #include "lib/strbuf.h"
 #include "test/unit/nodeagent-proto/link/fixture.h"
 
-LINK_TEST(test_run_and_exit_code)
+READY_TEST(test_run_and_exit_code)
 {
     struct kv env[] = {{.name = "GREETING", .value = "hello there"}};
-    open_ready(f);
     start_with(f, "one", "echo $GREETING; pwd; echo oops >&2; exit 3", env, 1);
     WAIT(f, f->n_ended == 1);
     assert_int_equal(f->run_answers, 1);
@@ -27,58 +26,49 @@ LINK_TEST(test_run_and_exit_code)
     assert_true(file_has(f, "out/execution.log", "Z job: exited with code 3\n"));
 }
 
-LINK_TEST(test_same_id_starts_once)
+READY_TEST(test_same_id_starts_once)
 {
-    open_ready(f);
     start_with(f, "once", "echo ran; while [ ! -e go ]; do sleep 0.01; done; exit 5", NULL, 0);
     start_with(f, "once", "echo ran", NULL, 0); /* while the first is being started */
     WAIT(f, f->run_answers == 2 || f->n_ended);
     assert_int_equal(f->run.s.state, TASK_RUNNING);
     start(f, "once", "echo ran");
     assert_int_equal(f->run.s.state, TASK_RUNNING);
-    char *go = in_root(f, "work/here/go");
-    ASK(f, node_ask(f->link, REQUEST(append, .path = go, .text = "now"), on_done, f));
-    free(go);
+    ASKED(f, append, .path = in_root(f, "work/here/go"), .text = "now");
     WAIT(f, f->n_ended == 1);
     start(f, "once", "echo ran");
     assert_int_equal(f->run.s.state, TASK_EXITED);
     assert_int_equal(f->run.s.exit_code, 5);
     assert_int_equal(f->n_ended, 1);
-    char *out = slurp(f, "out/stdout.txt");
-    assert_string_equal(out, "ran\n");
-    free(out);
+    assert_string_equal(slurp(f, "out/stdout.txt"), "ran\n");
 }
 
-LINK_TEST(test_signals)
+READY_TEST(test_signals)
 {
-    open_ready(f);
     /* A shell that stays, so that the signal has to reach the whole group. */
     start(f, "term", "trap 'echo got it; exit 7' TERM; echo up; sleep 1000 & wait");
     WAIT(f, file_has(f, "out/stdout.txt", "up\n"));
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "term", .signal = SIGTERM), on_done, f));
+    ASKED(f, signal, .task = "term", .signal = SIGTERM);
     WAIT(f, f->n_ended == 1);
     assert_int_equal(f->ended[0].s.exit_code, 7);
     assert_true(file_has(f, "out/stdout.txt", "got it\n"));
 
     start(f, "kill", "trap '' TERM; echo deaf; while true; do sleep 0.01; done");
     WAIT(f, file_has(f, "out/stdout.txt", "deaf\n"));
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "kill", .signal = SIGTERM), on_done, f));
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "kill", .signal = SIGKILL), on_done, f));
+    ASKED(f, signal, .task = "kill", .signal = SIGTERM);
+    ASKED(f, signal, .task = "kill", .signal = SIGKILL);
     WAIT(f, f->n_ended == 2);
     assert_int_equal(f->ended[1].s.signal, SIGKILL);
     assert_int_equal(f->ended[1].s.exit_code, -1);
     assert_true(file_has(f, "out/execution.log", "killed by signal 9 (Killed)"));
 
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "kill", .signal = SIGTERM), on_done,
-                    f)); /* is over: success */
+    ASKED(f, signal, .task = "kill", .signal = SIGTERM); /* is over: success */
     assert_string_equal(f->why.msg, "");
-    ASK(f, node_ask(f->link, REQUEST(signal, .task = "never-was", .signal = SIGTERM), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, signal, .task = "never-was", .signal = SIGTERM);
 }
 
-LINK_TEST(test_signal_while_starting)
+READY_TEST(test_signal_while_starting)
 {
-    open_ready(f);
     int before = f->answers;
     start_with(f, "early", "sleep 1000", NULL, 0);
     node_ask(f->link, REQUEST(signal, .task = "early", .signal = SIGKILL), on_done, f);
@@ -86,9 +76,8 @@ LINK_TEST(test_signal_while_starting)
     assert_int_equal(f->ended[0].s.signal, SIGKILL);
 }
 
-LINK_TEST(test_daemonized_processes_die)
+READY_TEST(test_daemonized_processes_die)
 {
-    open_ready(f);
     start(
         f, "daemons",
         "(setsid env -i sh -c '(echo $$ > ../a; exec sleep 1000) & wait' &) ; sh -c 'sleep 1000 & "
@@ -102,9 +91,8 @@ LINK_TEST(test_daemonized_processes_die)
 }
 
 /* No shell is in between. The program is looked for in the PATH that the task has, then in cwd. */
-LINK_TEST(test_a_program_without_a_shell)
+READY_TEST(test_a_program_without_a_shell)
 {
-    open_ready(f);
     const char *const echo[] = {"echo", "$HOME", "a  b", "*"}, *const own[] = {"own.sh", "x"},
                       *const none[] = {"no-such-program"}, *const no_file[] = {"./nothing/there"},
                       *const not_ours[] = {"/"};
@@ -122,10 +110,7 @@ LINK_TEST(test_a_program_without_a_shell)
     assert_int_equal(f->ended[0].s.exit_code, 0);
     assert_true(file_has(f, "argv.txt", "$HOME a  b *\n"));
 
-    ASK(f,
-        node_ask(f->link,
-                 REQUEST(write_file, .path = script, .text = "echo own $1; exit 5\n", .mode = 0755),
-                 on_done, f));
+    ASKED(f, write_file, .path = script, .text = "echo own $1; exit 5\n", .mode = 0755);
     s.id = "own";
     s.argv = own;
     s.n_argv = 2;
@@ -153,8 +138,6 @@ LINK_TEST(test_a_program_without_a_shell)
     assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
     assert_int_equal(f->run.s.exit_code, -1);
     WAIT(f, f->n_ended == 5);
-    free(out);
-    free(script);
 }
 
 /* The interpreter of Windows command lines needs no path, and no file of that name takes its place.
@@ -193,13 +176,10 @@ LINK_TEST(test_command_lines_of_windows)
         assert_non_null(strstr(f->run.why, says[i]));
         close_link(f);
     }
-    free(cmd);
-    free(out);
 }
 
-LINK_TEST(test_a_task_that_is_refused)
+READY_TEST(test_a_task_that_is_refused)
 {
-    open_ready(f);
     const char *const refused[] = {TASK_NODE, TASK_REFUSE, "not on this site"};
     char *out = in_root(f, "own.txt");
     const struct task_spec s = {.id = "refused",
@@ -215,14 +195,12 @@ LINK_TEST(test_a_task_that_is_refused)
     assert_int_equal(f->run.s.exit_code, -1);
     assert_non_null(strstr(f->run.why, "not on this site"));
     WAIT(f, f->n_ended == 1);
-    free(out);
 }
 
-LINK_TEST(test_failures_to_start)
+READY_TEST(test_failures_to_start)
 {
-    open_ready(f);
     char *file = in_root(f, "file"), *below = in_root(f, "file/below"), *ok = in_root(f, "ok");
-    ASK(f, node_ask(f->link, REQUEST(append, .path = file, .text = "x"), on_done, f));
+    ASKED(f, append, .path = file, .text = "x");
     struct task_spec s = {.id = "bad-cwd",
                           .command_line = "true",
                           .cwd = below,
@@ -254,16 +232,12 @@ LINK_TEST(test_failures_to_start)
     ASK(f, node_run(f->link, &s, on_run, f));
     assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
     free(huge);
-    free(file);
-    free(below);
-    free(ok);
 }
 
 /* The reason names the path, and is cut where that is in the middle of a letter. */
-LINK_TEST(test_a_reason_that_is_cut_inside_a_letter_is_told)
+READY_TEST(test_a_reason_that_is_cut_inside_a_letter_is_told)
 {
     char name[1201] = "";
-    open_ready(f);
     for (size_t i = 0; i < 1200; i += 2)
         memcpy(name + i, "\xc3\xa4", 2);
     for (int odd = 0; odd < 2; odd++) {
@@ -281,7 +255,6 @@ LINK_TEST(test_a_reason_that_is_cut_inside_a_letter_is_told)
         assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
         assert_non_null(strstr(f->run.why, "\xc3\xa4\xc3\xa4"));
         strbuf_free(&below);
-        free(ok);
     }
 }
 
@@ -326,18 +299,15 @@ static bool any_command_line_has(const char *words)
     return has;
 }
 
-LINK_TEST(test_secrets_stay_out_of_sight)
+READY_TEST(test_secrets_stay_out_of_sight)
 {
     const char *secret = "sw0rdfish-7e1c";
     struct kv env[] = {{.name = "PASSWORD", .value = secret, .is_secret = true}};
-    open_ready(f);
     start_with(f, "secret", "echo ${#PASSWORD}; while [ ! -e ../go ]; do sleep 0.01; done", env, 1);
     WAIT(f, f->run_answers == 1 && file_has(f, "out/stdout.txt", "14\n"));
     assert_false(any_command_line_has(secret));
     assert_false(tree_has(f->root, secret));
-    char *go = in_root(f, "work/go");
-    ASK(f, node_ask(f->link, REQUEST(append, .path = go, .text = ""), on_done, f));
-    free(go);
+    ASKED(f, append, .path = in_root(f, "work/go"), .text = "");
     WAIT(f, f->n_ended == 1);
     assert_false(tree_has(f->root, secret));
 }
@@ -356,9 +326,8 @@ LINK_TEST(test_clean_environment)
     unsetenv("BATCHAID_TEST_LEAK");
 }
 
-LINK_TEST(test_stderr_tail)
+READY_TEST(test_stderr_tail)
 {
-    open_ready(f);
     start(f, "long", "for i in $(seq 1000); do echo \"line $i of many\" >&2; done");
     WAIT(f, f->n_ended == 1);
     const char *tail = f->ended[0].tail;
@@ -376,17 +345,14 @@ LINK_TEST(test_stderr_tail)
     assert_string_equal(f->ended[2].tail, "");
 }
 
-LINK_TEST(test_forget)
+READY_TEST(test_forget)
 {
-    open_ready(f);
     start(f, "gone", "while [ ! -e ../go ]; do sleep 0.01; done");
-    ASK(f, node_ask(f->link, REQUEST(forget, .task = "gone"), on_done, f));
+    ASKED(f, forget, .task = "gone");
     assert_int_equal(f->why.code, ERR_CONFLICT);
-    char *go = in_root(f, "work/go");
-    ASK(f, node_ask(f->link, REQUEST(append, .path = go, .text = ""), on_done, f));
+    ASKED(f, append, .path = in_root(f, "work/go"), .text = "");
     WAIT(f, f->n_ended == 1);
-    ASK(f, node_ask(f->link, REQUEST(forget, .task = "gone"), on_done, f));
-    assert_string_equal(f->why.msg, "");
+    DONE(f, forget, .task = "gone");
     ASK(f, node_tasks(f->link, on_tasks, f));
     assert_int_equal(f->n_tasks, 0);
     close_link(f);
@@ -394,21 +360,17 @@ LINK_TEST(test_forget)
     ASK(f, node_tasks(f->link, on_tasks, f));
     assert_int_equal(f->n_tasks, 0);
     assert_int_equal(f->n_ended, 0);
-    free(go);
 }
 
-LINK_TEST(test_many_tasks)
+READY_TEST(test_many_tasks)
 {
     char ids[60][8];
-    open_ready(f);
     for (int i = 0; i < 60; i++) {
         snprintf(ids[i], sizeof ids[i], "m%d", i);
         start_with(f, ids[i], "echo x", NULL, 0); /* pipelined */
     }
     WAIT(f, f->n_ended == 60);
-    char *out = slurp(f, "out/stdout.txt");
-    assert_int_equal(strlen(out), 120);
-    free(out);
+    assert_int_equal(strlen(slurp(f, "out/stdout.txt")), 120);
     ASK(f, node_tasks(f->link, on_tasks, f));
     assert_int_equal(f->n_tasks, 60);
 }
