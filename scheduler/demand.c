@@ -39,7 +39,7 @@ int pass_demand(struct pass *p, const struct plan_node *nodes, int64_t *demand, 
         return -1;
     struct plan_run *runs = arena_alloc(p->a, (n + 1) * sizeof *runs);
     *demand -= parts;
-    if (!usual_node(p, &in.node)) { /* the nodes of the first of them will tell */
+    if (!usual_node(p, &in.node)) { /* the pool's first node will show its capacity */
         *demand += n > 0 ? rows[0].nodes : 0;
         return 0;
     }

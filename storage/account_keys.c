@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The keys of accounts. Both are sealed as one text.
+ * The keys of accounts. Both keys are sealed as one text.
  */
 #include <assert.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Storage accounts with their shares and containers; a part of storage/storage.h, which says how
- * all of these functions behave.
+ * Storage accounts with their shares and containers; a part of storage/storage.h, which describes
+ * the common behaviour of these functions.
  */
 #ifndef STORAGE_ACCOUNTS_H
 #define STORAGE_ACCOUNTS_H
@@ -21,10 +21,10 @@ struct storage;
 void st_account_new_keys(struct account_keys *out);
 /* Wipes them. */
 void st_account_forget_keys(struct account_keys *keys);
-/* ERR_CONFLICT if there is one of this name, in whatever subscription. */
+/* ERR_CONFLICT if the name is taken, in any subscription. */
 int st_account_insert(struct storage *, const struct storage_account *s,
                       const struct account_keys *keys, int64_t *id, struct err *);
-/* A getter. The caller wipes them after use (st_account_forget_keys()). */
+/* A getter. The caller wipes the keys after use (st_account_forget_keys()). */
 int st_account_keys(struct storage *, int64_t id, struct account_keys *out, struct err *);
 /* Replaces the key with this number, 0 or 1. */
 int st_account_set_key(struct storage *, int64_t id, int which,
@@ -33,20 +33,20 @@ int st_account_set_key(struct storage *, int64_t id, int which,
 int st_account_list(struct storage *, struct arena *, const char *subscription, int64_t group_id,
                     const struct st_page *page, struct storage_account_rows *rows, struct err *);
 
-/* Everything that clients can change, with s->etag, which the caller lets grow (st_next_etag()).
- * ERR_CONFLICT if it is not there any more, or its etag is not `was` (0: whatever it is). */
+/* Writes all properties that clients can change, with s->etag, which the caller has raised
+ * (st_next_etag()). ERR_CONFLICT if the share is gone, or its etag is not `was` (0: any). */
 int st_share_update(struct storage *, const struct share *s, int64_t was, struct err *);
-/* The etag of a change at this instant: ticks of 100 ns since the year 1, as the service has them,
- * and above `was`. */
+/* The etag of a change at this instant: ticks of 100 ns since the year 1, as in the real service,
+ * and greater than `was`. */
 int64_t st_next_etag(int64_t was, int64_t now_us);
-/* A guarded move of a share's state; the only writer of it. `account_id`: SHARE_DELETED has none,
- * whatever is given. `deleted_us`: 0 for one that is being made or there. */
+/* A guarded move of a share's state; the only function that writes the state. `account_id`: ignored
+ * for SHARE_DELETED, which has none. `deleted_us`: 0 for states MAKING and THERE. */
 struct st_share_move {
     int64_t id;
     enum share_state from, to;
     int64_t account_id, deleted_us;
 };
-/* Forgets what is known of things in a share, at most `limit` of them; *gone is how many. */
+/* Removes at most `limit` rows of items in a share; *gone is how many. */
 int st_share_empty(struct storage *, int64_t id, int limit, int *gone, struct err *);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Copies of a database. They can be made while a daemon writes to it, and put back while none runs.
- * SQLite's backup interface works as a reader and copies what was committed when it began; the copy
- * has no write-ahead log. Secrets stay sealed in it, and the key is not in it.
+ * Copies of a database. They can be made while a daemon writes to it, and restored while none runs.
+ * SQLite's backup interface works as a reader and copies the state that was committed when it
+ * began; the copy has no write-ahead log. Secrets stay sealed in it, and the key is not in it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static int sync_folder_of(const char *path, struct err *e)
     return rc;
 }
 
-/* Makes a new file that only its owner can read, whatever the umask; never replaces a file. */
+/* Makes a new file that only its owner can read, whatever the umask is; never replaces a file. */
 static int make_private(const char *path, struct err *e)
 {
     if (unlink(path) < 0 && errno != ENOENT)
@@ -47,7 +47,7 @@ static int make_private(const char *path, struct err *e)
     return 0;
 }
 
-/* Makes a copy that is either whole and on disk under its name, or not there at all. */
+/* Makes a copy that is either complete and on disk under its name, or does not exist. */
 static int copy_to(const char *from, const char *to, struct err *e)
 {
     struct strbuf part = STRBUF_INIT;
@@ -86,7 +86,7 @@ int st_backup(const char *path, const char *to, struct err *e)
     return copy_to(path, to, e);
 }
 
-/* Moves a database: its file, its log, and -shm, which SQLite can make again. */
+/* Moves a database: its file, its log, and -shm, which SQLite can rebuild. */
 static int move_db(const char *path, const char *to, struct err *e)
 {
     static const char *const ends[] = {"", "-wal", "-shm"};
@@ -106,8 +106,8 @@ static int move_db(const char *path, const char *to, struct err *e)
     return rc;
 }
 
-/* Terms go on above those of the database that is replaced, and of the one that an attempt before
- * has set aside: agents know them, and the clock that they came from may have been ahead. */
+/* Raises the term above those of the replaced database, and of the database that an earlier attempt
+ * has moved away: agents know these terms, and a term may come from a clock that was ahead. */
 static int carry_term(const char *path, const char *before, const char *new, struct err *e)
 {
     int64_t a = st_sql_term(path), b = st_sql_term(before);
@@ -115,7 +115,7 @@ static int carry_term(const char *path, const char *before, const char *new, str
     return rc == 0 ? sync_path(new, e) : rc;
 }
 
-/* A crash in between leaves the old database, or none. In the latter case the daemon refuses to
+/* A crash in between leaves the old database, or none. Without a database the daemon refuses to
  * start, and the restore can be repeated. */
 int st_restore(const char *path, const char *key_path, const char *from, struct err *e)
 {

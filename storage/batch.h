@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The resources of Azure Batch; a part of storage/storage.h, which says how all of these functions
- * behave.
+ * The resources of Azure Batch; a part of storage/storage.h, which describes the common behaviour
+ * of these functions.
  */
 #ifndef STORAGE_BATCH_H
 #define STORAGE_BATCH_H
@@ -19,11 +19,11 @@ struct filter;
 struct storage;
 
 /* --- accounts -------------------------------------------------------------------------------- */
-/* ERR_CONFLICT if there is one of this name, in whatever subscription. Keys are made and forgotten
- * as those of storage accounts are (st_account_new_keys(), st_account_forget_keys()). */
+/* ERR_CONFLICT if the name is taken, in any subscription. Keys are made and forgotten by the
+ * functions for storage accounts (st_account_new_keys(), st_account_forget_keys()). */
 int st_batch_account_insert(struct storage *, const struct batch_account *b,
                             const struct account_keys *keys, int64_t *id, struct err *);
-/* A getter. The caller wipes them after use. */
+/* A getter. The caller wipes the keys after use. */
 int st_batch_account_keys(struct storage *, int64_t id, struct account_keys *out, struct err *);
 /* Replaces the key with this number, 0 or 1. */
 int st_batch_account_set_key(struct storage *, int64_t id, int which,
@@ -34,12 +34,12 @@ int st_batch_account_list(struct storage *, struct arena *, const char *subscrip
                           struct batch_account_rows *rows, struct err *);
 
 /* --- pools ----------------------------------------------------------------------------------- */
-/* With its row of the core, all of whose wishes come from `p`. ERR_CONFLICT if the account has one
- * of this name. */
+/* Inserts the pool with its row of the core, all of whose requests come from `p`. ERR_CONFLICT if
+ * the account has a pool of this name. */
 int st_batch_pool_insert(struct storage *, const struct batch_pool *p, const char *secrets,
                          int64_t *id, struct err *);
-/* Those of an account behind the name `after`, by name. */
-enum batch_pool_property { /* that lists may be filtered by */
+/* Lists the pools of an account after the name `after`, by name. */
+enum batch_pool_property { /* the properties in filters of lists */
                            BATCH_POOL_ID,
                            BATCH_POOL_STATE,
                            BATCH_POOL_STATE_TIME,
@@ -52,13 +52,13 @@ enum batch_pool_property { /* that lists may be filtered by */
                            BATCH_POOL_VM_SIZE,
                            BATCH_POOL_PROPERTIES
 };
-/* Replaces document and secrets, and says when; and slots and filling of nodes. */
+/* Replaces document and secrets, with the time; and slots and fill type of nodes. */
 int st_batch_pool_set_doc(struct storage *, const struct batch_pool *p, const char *secrets,
                           struct err *) MUST_CHECK;
-/* Marks one as deleting; ERR_CONFLICT if it is that already. */
+/* Marks a pool as deleting; ERR_CONFLICT if it is in this state already. */
 int st_batch_pool_mark(struct storage *, int64_t id, int64_t now_us, struct err *) MUST_CHECK;
 
-/* Removes it, with its row of the core. */
+/* Removes a pool with its row of the core. */
 int st_batch_pool_remove(struct storage *, int64_t id, struct err *) MUST_CHECK;
 
 #endif

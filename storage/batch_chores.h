@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What Azure Batch's jobs do on their nodes before their first task there and after their last;
- * storage/storage.h says how all of these functions behave.
+ * Preparation and release tasks of Azure Batch's jobs on their nodes; storage/storage.h describes
+ * the common behaviour of these functions.
  */
 #ifndef STORAGE_BATCH_CHORES_H
 #define STORAGE_BATCH_CHORES_H

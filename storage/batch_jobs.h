@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Azure Batch's jobs and tasks; storage/storage.h says how all of these functions behave. Lists
- * come by name, without regard to case, and begin behind `after` (NULL: at the first).
+ * Azure Batch's jobs and tasks; storage/storage.h describes the common behaviour of these
+ * functions. Lists are sorted by name, without regard to case, and begin after `after` (NULL: at
+ * the first).
  */
 #ifndef STORAGE_BATCH_JOBS_H
 #define STORAGE_BATCH_JOBS_H
@@ -23,7 +24,7 @@ struct storage;
 
 /* --- jobs ------------------------------------------------------------------------------------ */
 
-/* What a filter may name, by its number there. */
+/* The properties in filters, by number. */
 enum st_batch_job_property {
     BATCH_JOB_BY_ID,
     BATCH_JOB_BY_STATE,
@@ -35,7 +36,7 @@ enum st_batch_job_property {
     BATCH_JOB_BY_POOL,
     BATCH_JOB_PROPERTIES
 };
-/* A guarded move; the only writer of the state. */
+/* A guarded move; the only function that writes the state. */
 struct st_batch_job_move {
     int64_t id;
     enum batch_job_state from, to;
@@ -64,7 +65,7 @@ enum st_batch_task_property {
     BATCH_TASK_BY_RESULT,
     BATCH_TASK_PROPERTIES
 };
-/* A guarded move; the only writer of the state. */
+/* A guarded move; the only function that writes the state. */
 struct st_batch_task_move {
     int64_t id;
     enum batch_task_state from, to;
@@ -83,23 +84,23 @@ struct st_batch_task_move {
     int64_t files_until_us; /* 0: no change */
     const char *container_error;
 };
-/* Removes up to `limit` tasks of a job that have no run. *left: whether there may be more. */
+/* Removes up to `limit` tasks of a job that have no run. *left: there may be more. */
 int st_batch_task_remove_some(struct storage *, int64_t job_id, int limit, bool *left,
                               struct err *) MUST_CHECK;
 
-/* --- what tasks wait for --------------------------------------------------------------------- */
+/* --- dependencies of tasks --- */
 
-/* What a task waits for: `name`, or `left` more of the numbers from low to high (name NULL). */
+/* A dependency of a task: `name`, or `left` more of the numbers from low to high (name NULL). */
 struct batch_wait {
     const char *name;
     int64_t low, high, left;
 };
-/* The task is completed as those who depend on it want. `number`: its name, if that is one; else
- * -1. */
+/* The task is completed in a way that satisfies its dependents. `number`: its name as a number; -1:
+ * not a number. */
 int st_batch_wait_settle(struct storage *, const struct batch_task *t, int64_t number,
                          struct err *) MUST_CHECK;
 
-/* --- what is to be removed from nodes -------------------------------------------------------- */
+/* --- files to remove from nodes --- */
 
 struct batch_litter {
     int64_t id, node_id;

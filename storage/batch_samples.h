@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Samples of the metrics of Azure Batch's pools; storage/storage.h says how all of these functions
- * behave.
+ * Samples of the metrics of Azure Batch's pools; storage/storage.h describes the common behaviour
+ * of these functions.
  */
 #ifndef STORAGE_BATCH_SAMPLES_H
 #define STORAGE_BATCH_SAMPLES_H
@@ -15,7 +15,7 @@
 
 struct storage;
 
-/* Replaces one of the same instant; removes those before `forget_us`. */
+/* Replaces a sample of the same instant; removes samples before `forget_us`. */
 int st_batch_sample_add(struct storage *, int64_t pool_id, const struct batch_sample *s,
                         int64_t forget_us, struct err *) MUST_CHECK;
 

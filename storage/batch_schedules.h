@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Azure Batch's job schedules and certificates; storage/storage.h says how all of these functions
- * behave. Lists begin behind the name `after` ("": at the first).
+ * Azure Batch's job schedules and certificates; storage/storage.h describes the common behaviour of
+ * these functions. Lists begin after the name `after` ("": at the first).
  */
 #ifndef STORAGE_BATCH_SCHEDULES_H
 #define STORAGE_BATCH_SCHEDULES_H
@@ -20,7 +20,7 @@ struct storage;
 
 /* --- job schedules --------------------------------------------------------------------------- */
 
-/* By name. The properties of its filters, by number: */
+/* Sorted by name. The properties in filters, by number: */
 enum st_schedule_property {
     ST_SCHEDULE_ID,
     ST_SCHEDULE_STATE,
@@ -32,8 +32,8 @@ enum st_schedule_property {
     ST_SCHEDULE_AFTER,
     ST_SCHEDULE_PROPERTIES
 };
-/* A guarded move; the only writer of the state. `by_user`: changes its ETag; `ends`: its endTime.
- */
+/* A guarded move; the only function that writes the state. `by_user`: changes its ETag; `ends`: its
+ * endTime. */
 struct st_schedule_move {
     int64_t id;
     enum batch_schedule_state from, to;
@@ -43,7 +43,7 @@ struct st_schedule_move {
 
 /* --- certificates ---------------------------------------------------------------------------- */
 
-/* By thumbprint. The properties of its filters, by number: */
+/* Sorted by thumbprint. The properties in filters, by number: */
 enum st_certificate_property {
     ST_CERTIFICATE_STATE,
     ST_CERTIFICATE_STATE_TIME,

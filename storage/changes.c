@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes the triggers that write the rows of `change`: their SQL is put together from a table of
- * kinds, with the states as texts. They are of this connection alone (temporary), so the file
- * never has them. On the loop; a daemon without --testing makes none.
+ * Makes the triggers that write the rows of `change`: their SQL is generated from a table of kinds,
+ * with the states as texts. The triggers belong to this connection alone (temporary), so the file
+ * never contains them. On the loop; only with --testing.
  */
 #include "storage/changes.h"
 
@@ -59,10 +59,11 @@
 static const struct kept_kind {
     enum change_kind kind;
     const char *table;
-    const char *path;    /* SQL over the row '@' */
-    const char *state;   /* a column; NULL: it has no states, or they are in events */
-    const char *columns; /* that make it another one, with spaces between */
-    const char *there;   /* SQL; NULL: always */
+    const char *path;  /* SQL over the row '@' */
+    const char *state; /* a column; NULL: it has no states, or events have them */
+    const char
+        *columns; /* a change of these columns is a change of the resource; separated by spaces */
+    const char *there; /* SQL; NULL: always */
 } kinds[] = {
     {CHANGE_GROUP, "resource_group",
      "'/subscriptions/' || @.subscription || '/resourceGroups/' || @.name", "prov_state", "tags",
@@ -117,12 +118,12 @@ static const struct kept_kind {
      "", NULL},
 };
 
-/* Whose states events have told since long (st_event_add()): their change is written with it, and
- * none when their row is made. */
+/* Resources whose state changes are events (st_event_add()): the change is written with the event,
+ * and not when their row is made. */
 static const struct {
     enum change_kind kind;
     const char *path;  /* of NEW.resource_id */
-    const char *state; /* of the row in `kinds`, for the end of it */
+    const char *state; /* of the row in `kinds`, for its end */
 } told[] = {
     {CHANGE_JOB, JOB("NEW.resource_id"), "OLD.exec_state"},
     {CHANGE_CLUSTER, CLUSTER("NEW.resource_id"),
@@ -134,7 +135,7 @@ static const struct {
 };
 #define N_TOLD (sizeof told / sizeof *told)
 
-/* Nobody is told of what a burial does (st_burial.c). */
+/* A burial does not report its changes (st_burial.c). */
 #define TOLD_FUNCTION "change_told"
 #define TOLD          TOLD_FUNCTION "()"
 
@@ -165,7 +166,7 @@ static const char *state_told(const struct kept_kind *k)
     return NULL;
 }
 
-/* `fallen`: what it is in may go in the same statement; then the path is as it was. */
+/* `fallen`: the parent may be removed in the same statement; then the last path is used. */
 static void put_change(struct strbuf *out, const struct kept_kind *k, const char *row,
                        const char *what, const char *from, const char *to, bool fallen)
 {
@@ -209,8 +210,8 @@ static void put_removed(struct strbuf *out, struct arena *a, const struct kept_k
     put_change(out, k, "OLD", SQL_CHANGE_REMOVED, state ? state : state_of(a, k, "OLD"), "0", true);
 }
 
-/* Of the columns of a table some make the resource another one; its state, and what says whether it
- * is there (`state`, `group_id` or `deleted_us`), move it. */
+/* Some columns of a table change the resource; its state, and the column that tells whether it
+ * exists (`state`, `group_id` or `deleted_us`), move it. */
 static void put_done(struct strbuf *out, struct arena *a, const struct kept_kind *k)
 {
     struct strbuf differs = STRBUF_INIT;
@@ -260,7 +261,7 @@ static void put_told(struct strbuf *out, size_t i)
                   (int)told[i].kind, (int)told[i].kind, (int)told[i].kind, told[i].path);
 }
 
-/* A further version of a secret, and attributes of one. */
+/* New versions of a secret, and changes of a version's attributes. */
 static void put_secrets(struct strbuf *out)
 {
     static const char *const when[] = {
@@ -302,7 +303,7 @@ static char *all_triggers(void)
     return strbuf_take(&out);
 }
 
-/* --- for others ------------------------------------------------------------------------------- */
+/* --- for other rooms --- */
 
 int st_changes_keep(struct storage *st, struct loop *loop, struct err *e)
 {

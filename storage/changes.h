@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * What becomes of each resource, in the order in which it was committed: made, changed, removed.
- * Triggers of this connection write it, so a writer need not think of it, a change that is rolled
- * back leaves nothing, and a daemon that does not ask for it pays nothing.
+ * The changes of all resources (made, changed, removed) in the order of their commits. Triggers of
+ * this connection write them, so no writer has to think of them, a rolled-back change leaves no
+ * row, and a daemon that does not request them pays nothing.
  *
- * A resource is there if clients see it: a vault or a container that is deleted, and can be
- * restored, is not. What a burial (st_group_bury()) leaves is not told.
+ * A resource exists if clients see it: a soft-deleted vault or container does not. The consequences
+ * of a burial (st_group_bury()) are not reported.
  */
 #ifndef STORAGE_CHANGES_H
 #define STORAGE_CHANGES_H
@@ -52,19 +52,18 @@ struct change {
     int64_t seq, at_us;
     enum change_kind kind;
     int64_t resource_id;
-    const char *path; /* of the resource manager, and for what that does not have one like it */
+    const char *path; /* path in the resource manager; other resources have a similar path */
     enum change_what what;
-    int from, to;       /* states of the kind; 0: none, or it has no states */
+    int from, to;       /* states of the kind; 0: none, or the kind has no states */
     const char *reason; /* NULL: none was given */
 };
 
-/* From now on they are kept, the latest hundred thousand; they happen in the time of `loop`, which
- * is borrowed. */
+/* Begins to keep changes, the latest hundred thousand; their times come from `loop`, which is
+ * borrowed. */
 int st_changes_keep(struct storage *, struct loop *loop, struct err *) MUST_CHECK;
-/* Those of `path` and of what is below it; NULL: all. Nobody sees them any more, and their numbers
- * are not used again. */
+/* Hides the changes of `path` and below it; NULL: all. Their numbers are not used again. */
 int st_changes_forget(struct storage *, const char *path, struct err *) MUST_CHECK;
-/* Removes rows of those that are forgotten, at most `limit`; *gone is how many. */
+/* Removes rows of hidden changes, at most `limit`; *gone is how many. */
 int st_changes_sweep(struct storage *, int limit, int *gone, struct err *) MUST_CHECK;
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks whether the database is whole. The rows of quick_check, and rows that refer to missing
- * ones, tell; return codes do not. quick_check reads every page, about 400 MB/s from the page
- * cache, so a large database is not read again if it was closed in order, and else beside the
- * daemon's work (check_beside.c).
+ * Checks whether the database is intact. The rows of quick_check, and rows with missing references,
+ * show damage; return codes do not. quick_check reads every page, about 400 MB/s from the page
+ * cache. So a large database is not checked again if it was closed in order, and otherwise is
+ * checked beside the daemon's work (check_beside.c).
  */
 #include <assert.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "lib/strbuf.h"
 #include "storage/storage_priv.h"
 
-/* The size with some 60,000 jobs; reading this much takes well below a second. */
+/* The size with some 60,000 jobs; reading it takes well below a second. */
 #define ALWAYS_CHECK_BYTES (256LL << 20)
 #define SHOWN_PROBLEMS     5
 
@@ -21,7 +21,7 @@ int st_set_clean(struct storage *st, enum close_mark mark, struct err *e)
     return st_meta_set_clean(st, (int)mark, e);
 }
 
-/* Up to SHOWN_PROBLEMS of them as text. */
+/* Collects up to SHOWN_PROBLEMS problems as text. */
 struct problems {
     char text[700];
     size_t used;
@@ -80,9 +80,9 @@ int st_check(struct storage *st, const struct st_peek *file, bool *beside, struc
     return st_check_rows(st, e);
 }
 
-/* One query for each foreign key, for rows that refer to missing ones. pragma_foreign_key_check
- * finds the same, but it scans tables, while these queries use the indexes of the columns. All keys
- * have one column. */
+/* One query for each foreign key, for rows with missing references. pragma_foreign_key_check finds
+ * the same, but it scans tables, while these queries use the indexes of the columns. All keys have
+ * one column. */
 static const char foreign_key_queries[] =
     "SELECT format('SELECT ''%w row '' || %s || '' points to no %w'' FROM \"%w\" "
     "WHERE \"%w\" IS NOT NULL AND \"%w\" NOT IN (SELECT \"%w\" FROM \"%w\")', t.name, iif(t.wr, "

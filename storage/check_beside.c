@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The check of a large database after a crash, which takes a second for 500 MB: on a thread of its
- * own and a connection that only reads, beside the work of the daemon. SQLite repairs by itself
- * what a crash leaves, so nothing is expected to be found; damage ends the process.
+ * The check of a large database after a crash, which takes a second for 500 MB: on a separate
+ * thread with a read-only connection, beside the work of the daemon. SQLite repairs the effects of
+ * a crash itself, so no damage is expected; damage ends the process.
  *
- * While it is under way meta.clean_close is CLOSE_UNCHECKED. A database with that mark is checked
- * before it is used, so one that was found damaged is refused at the next start, and so is a check
- * that was cut off done over again.
+ * During the check meta.clean_close is CLOSE_UNCHECKED. A database with this mark is checked before
+ * it is used. So a damaged database is refused at the next start, and an interrupted check is
+ * repeated.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -16,7 +16,8 @@
 
 struct st_beside {
     struct storage *owner;
-    struct storage copy; /* path, log and a connection of its own; the thread's until it is done */
+    struct storage
+        copy; /* path, log and a separate connection; owned by the thread until it ends */
     struct loop *loop;
     struct loop_lane *lane;
     int64_t began_us;
@@ -41,7 +42,7 @@ static void finish(struct st_beside *b)
         work_give_up();
     }
     LOG_INFO(st->log, "db.checked", LF_INT("ms", (loop_mono_us(b->loop) - b->began_us) / 1000));
-    if (st_set_clean(st, CLOSE_NONE, &e) < 0) /* it will be checked once more */
+    if (st_set_clean(st, CLOSE_NONE, &e) < 0) /* the next start will check again */
         LOG_WARN(st->log, "db.check_not_marked", LF_STR("why", e.msg));
 }
 
@@ -62,7 +63,7 @@ static void done(void *ctx, enum loop_work_end how)
 
 int st_check_beside(struct storage *st, struct loop *loop, struct err *e)
 {
-    /* What it finds is told once, by finish(). */
+    /* finish() reports the result once. */
     static const struct log quiet = {.fd = -1, .level = LOG_LVL_ERROR};
     struct st_beside *b = xcalloc(1, sizeof *b);
     b->owner = st;

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * Moves the WAL into the database, on a thread of its own and a second connection, so that the loop
+ * Moves the WAL into the database, on a separate thread and a second connection, so that the loop
  * never waits for it. PASSIVE blocks neither readers nor the writer. Under a steady stream of
- * commits it never sees the end of the WAL, which then could not start over. So once the WAL is
- * long, checkpoints follow each other at once, and each has only the frames that were written
- * during the one before. The few frames that are left in the end are moved on the loop thread,
- * between two turns.
+ * commits it never reaches the end of the WAL, which then could not start over. So when the WAL is
+ * long, checkpoints follow each other at once, and each handles only the frames that were written
+ * during the previous one. The last few frames are moved on the loop thread, between two turns.
  *
- * When the disk is full, the WAL itself may be what fills it: it keeps its size when it starts
- * over, and it cannot grow up to the next checkpoint. So it is moved at once, however short it is,
- * and cut.
+ * When the disk is full, the WAL itself may be the cause: it keeps its size when it starts over,
+ * and it cannot grow up to the next checkpoint. So it is moved at once, however short it is, and
+ * cut.
  */
 #include <assert.h>
 
 #include "storage/storage_priv.h"
 
-/* 4 MB of WAL: large enough that a page written often is moved once, small enough to stay in the
- * page cache. */
+/* 4 MB of WAL: large enough that a page that is written often is moved once, small enough to stay
+ * in the page cache. */
 #define CHECKPOINT_FRAMES 1000
 #define LONG_WAL_FRAMES   (8 * CHECKPOINT_FRAMES)
-/* At most this many frames are left to the loop, if the disk is quick enough to get there in some
- * rounds. */
+/* At most this many frames are left to the loop, if the disk is fast enough to reach this number in
+ * some rounds. */
 #define REST_FRAMES 32
 #define ROUNDS_MAX  4
 
@@ -55,7 +54,7 @@ static void checkpoint_work(void *ctx)
 
 static void checkpoint_start(struct storage *st);
 
-/* Does another round, or leaves the rest to the loop. */
+/* Begins another round, or leaves the rest to the loop. */
 static void catch_up(struct storage *st)
 {
     if (st->wal_frames - st->checkpoint_frames > REST_FRAMES &&
@@ -66,7 +65,7 @@ static void catch_up(struct storage *st)
 }
 
 /* Nothing is lost: the WAL grows and the next sync tries again. Busy is not a failure: another
- * connection moves pages at the same time, or this one read the head of the WAL just when it
+ * connection moves pages at the same time, or this connection read the head of the WAL while it
  * changed. */
 static void not_moved(struct storage *st, int rc)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the lists of columns are written with (rows.c, rows_storage.c, rows_vault.c): a macro for
- * each kind of column, and the domains of numbers. A list stands between "#define ROW struct X" and
- * "#undef ROW".
+ * Macros for the lists of columns (rows.c, rows_storage.c, rows_vault.c): one for each kind of
+ * column, and the domains of numbers. A list stands between "#define ROW struct X" and "#undef
+ * ROW".
  */
 #ifndef STORAGE_COLUMNS_H
 #define STORAGE_COLUMNS_H
@@ -54,9 +54,9 @@
         name, NULL, COLUMN_SECRET, false, 0, 0, NULL                                               \
     }
 
-/* What columns may hold. A state that no table has a row for is refused; a number that is only
- * named (the failure of a newer batchaid) is shown as unknown. What the daemon counts by itself
- * stays so low that sums of it are numbers too. */
+/* The valid numbers of a column. A state outside of the tables is refused; a number that is only
+ * displayed (the failure of a newer batchaid) is shown as unknown. Counters of the daemon are
+ * bounded so that sums of them do not overflow. */
 #define DOMAIN(name, ...) static const struct st_domain name = {__VA_ARGS__}
 
 DOMAIN(id, 0, INT64_MAX, 0);
@@ -65,7 +65,7 @@ DOMAIN(duration, 0, INT64_C(36500) * 24 * 3600 * 1000000, 0); /* a century */
 DOMAIN(term, 0, INT64_C(1) << 40, 0);                         /* in seconds since 1970 */
 DOMAIN(memory, 0, CAPACITY_MEMORY_MAX, 0);
 DOMAIN(number, INT_MIN, INT_MAX, 0);
-DOMAIN(wish, 0, INT_MAX, 0); /* a number that a user gives */
+DOMAIN(wish, 0, INT_MAX, 0); /* a number from a user */
 DOMAIN(count, 0, CAPACITY_MAX, 0);
 DOMAIN(failure, 0, INT_MAX, 0);
 DOMAIN(any_state, 0, INT_MAX, 0);

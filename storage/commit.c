@@ -5,9 +5,9 @@
  *   st_when_durable() -> turn list --st_turn_end(): COMMIT--> waiting list --sync starts--> synced
  *   list --fdatasync done--> callbacks run
  *
- * One sync is under way at a time; commits made meanwhile wait for the next. The callbacks of a
- * turn that could not be committed pass through the same lists, with the reason, so that callbacks
- * run in the order in which they were registered.
+ * There is one sync at a time; commits made meanwhile wait for the next. The callbacks of a turn
+ * whose commit failed pass through the same lists, with the reason, so that callbacks run in the
+ * order in which they were registered.
  */
 #include <assert.h>
 #include <errno.h>
@@ -43,7 +43,8 @@ static void release(struct failed_turn *f)
         free(f);
 }
 
-/* Callbacks may write and register more callbacks; these go to the turn list, never to this one. */
+/* Callbacks may write and register more callbacks; these go to the turn list, never to this
+ * list. */
 static void list_fire(struct durable_list *l)
 {
     struct durable_list mine = *l;
@@ -198,13 +199,14 @@ static void part_undo(struct storage *st)
     if (st_control(st, ST_ROLLBACK_PART, "rollback to", &e) == 0 &&
         st_control(st, ST_RELEASE, "release", &e) == 0)
         return;
-    /* The part's writes cannot be separated from the rest any more: the whole turn is given up. */
+    /* The part's writes cannot be separated from the rest any more: the whole turn is rolled
+     * back. */
     st->turn_doomed = true;
     st->doom = e;
 }
 
-/* Ends what it reads, also when it fails: a statement in the middle would keep a savepoint from
- * being taken back. */
+/* Ends open statements, even after a failure: a running statement would block the rollback of the
+ * savepoint. */
 static int run_part(struct storage *st, st_tx_fn fn, void *ctx, struct err *e)
 {
     int open = st->open_queries;
@@ -270,7 +272,7 @@ static void sync_done(void *ctx, enum loop_work_end how)
     (void)how;
     if (st->sync_errno != 0) {
         /* The kernel may have dropped the pages and would report success next time. The state on
-         * disk is whole, so the daemon must start again from there. */
+         * disk is consistent, so the daemon must start again from there. */
         LOG_ERROR(st->log, "db.sync_failed", LF_STR("why", strerror(st->sync_errno)));
         work_give_up();
     }

@@ -12,8 +12,8 @@
 
 #include "storage/storage_priv.h"
 
-/* cache_size: 8 MB, filled only as pages are read. journal_size_limit: a WAL that once grew large
- * is cut to 64 MB when it starts over. */
+/* cache_size: 8 MB, filled only as pages are read. journal_size_limit: a long WAL is cut to 64 MB
+ * when it starts over. */
 static const char open_pragmas[] = "PRAGMA journal_mode = WAL;"
                                    "PRAGMA wal_autocheckpoint = 0;"
                                    "PRAGMA journal_size_limit = 67108864;"
@@ -22,9 +22,9 @@ static const char open_pragmas[] = "PRAGMA journal_mode = WAL;"
                                    "PRAGMA temp_store = MEMORY;"
                                    "PRAGMA cache_size = -8192;";
 
-/* Of a database that goes with the daemon, and that nobody else opens: without locks, and what a
- * rollback needs is in memory only. There is no WAL, and nothing to be moved out of it. The file is
- * in memory too, mostly, so few pages are kept twice: to read one again takes a microsecond. */
+/* For an ephemeral database, which no other process opens: no locks, and the rollback journal is in
+ * memory. There is no WAL and no checkpoint. The file is mostly in memory too, so the cache is
+ * small: reading a page again takes a microsecond. */
 static const char passing_pragmas[] = "PRAGMA locking_mode = EXCLUSIVE;"
                                       "PRAGMA journal_mode = MEMORY;"
                                       "PRAGMA foreign_keys = ON;"
@@ -56,8 +56,8 @@ int st_refuse_foreign(const char *path, const struct st_peek *p, struct err *e)
     return 0;
 }
 
-/* Makes the file before SQLite does, so that nobody else can read it; SQLite gives the WAL the same
- * mode. */
+/* Makes the file before SQLite does, so that only the owner can read it; SQLite gives the WAL the
+ * same mode. */
 static int make_file(const char *path, struct err *e)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -73,7 +73,7 @@ static int open_db(struct storage *st, struct err *e)
     return rc == 0 ? 0 : st_err_from_sqlite(st, rc, "open", e);
 }
 
-/* Makes the file, if it is not there or empty. */
+/* Makes the file, if it is missing or empty. */
 static int begin_file(struct storage *st, const struct st_peek *file, struct err *e)
 {
     if (file->exists)
@@ -91,7 +91,7 @@ static int open_file(struct storage *st, const struct st_peek *file, struct err 
     return st_exec(st, st->without_sync ? passing_pragmas : open_pragmas, "pragmas", e);
 }
 
-/* A new file's name is on disk once its directory is synced. */
+/* A new file's name is on disk only after its directory is synced. */
 static int sync_directory(const char *path, struct err *e)
 {
     char *dir = xstrdup(path);
@@ -114,7 +114,7 @@ static int open_wal(struct storage *st, struct err *e)
     arena_init(&a);
     const char *name = arena_printf(&a, "%s-wal", st->path);
     /* POSIX locks are dropped when any descriptor of the file is closed. SQLite locks the database
-     * and the -shm file but never the WAL, so we may open and close the WAL. */
+     * and the -shm file but never the WAL, so opening and closing the WAL here is safe. */
     st->wal_fd = open(name, O_RDWR | O_CLOEXEC);
     int rc = st->wal_fd < 0 ? err_errno(e, ERR_STORAGE, "cannot open %s", name) : 0;
     arena_free(&a);
@@ -123,11 +123,10 @@ static int open_wal(struct storage *st, struct err *e)
 
 /* --- epochs ---------------------------------------------------------------------------------- */
 
-/* One epoch for each start of the daemon. A term is the time in seconds, or the term before plus
- * one if that is larger. So terms grow with each start, and stay above those that agents know when
- * a backup is put back: agents refuse a daemon with a lower term. The random part tells starts of
- * the same second apart.
- */
+/* One epoch for each start of the daemon. A term is the time in seconds, or the previous term plus
+ * one if that is larger. So terms grow with each start, and stay above the terms that agents know
+ * even after a restored backup: agents refuse a daemon with a lower term. The random part
+ * distinguishes starts of the same second. */
 
 const struct st_counters *st_counters(const struct storage *st)
 {
@@ -154,8 +153,8 @@ static int read_term(struct storage *st, struct err *e)
     return rc == 1 ? 0 : -1;
 }
 
-/* Runs once in the life of a daemon, outside of any turn, and waits for the sync. Before that a
- * crash could bring the same epoch again, so nothing may be sent to a node, not even the epoch. */
+/* Runs once in the life of a daemon, outside of any turn, and waits for the sync. Before the sync a
+ * crash could repeat the epoch, so nothing may be sent to a node, not even the epoch. */
 static int begin_epoch(struct storage *st, const char *random, int64_t now_us, struct err *e)
 {
     char sql[250];
@@ -179,12 +178,12 @@ static int begin_epoch(struct storage *st, const char *random, int64_t now_us, s
 
 /* --- open ------------------------------------------------------------------------------------ */
 
-/* All steps after the first look at the file. The turn that it leaves open is committed and synced
- * at the first turn end. */
+/* All steps after peeking at the file. The turn that it leaves open is committed and synced at the
+ * first turn end. */
 static int bring_up(struct storage *st, const struct st_config *c, const struct st_peek *file,
                     struct err *e)
 {
-    /* What a migration reads must be whole. */
+    /* A migration needs an intact database. */
     bool beside = false, current = file->user_version == (uint32_t)st_schema_version();
     if (open_file(st, file, e) < 0 || st_check(st, file, current ? &beside : NULL, e) < 0 ||
         st_migrate(st, e) < 0 || st_prepare_control(st, e) < 0 ||
@@ -201,7 +200,8 @@ static int bring_up(struct storage *st, const struct st_config *c, const struct 
 
 static void free_storage(struct storage *st)
 {
-    assert(!st->syncing && !st->checkpointing && !st->beside); /* no thread has it any more */
+    assert(!st->syncing && !st->checkpointing &&
+           !st->beside); /* no thread uses the storage any more */
     st_finalize_all(st);
     st_sql_close(st->checkpointer);
     st_sql_close(st->db);
@@ -216,7 +216,7 @@ static void free_storage(struct storage *st)
 }
 
 /* A key is made after its database is on disk (bring_up). So a key without a database means that
- * the database was lost. A daemon that began anew would end everything that runs on the nodes as
+ * the database was lost. A daemon with a new database would end all tasks on the nodes as
  * leftovers. */
 static int refuse_lost(const struct st_config *c, const struct st_peek *file, struct err *e)
 {
@@ -308,7 +308,7 @@ static void close_done(void *ctx, enum loop_work_end how)
     loop_lane_close(st->sync_lane, LOOP_LANE_FINISH, 0, sync_lane_closed, st);
 }
 
-/* The mark is the last write, so it reaches the disk with or after everything else. */
+/* The mark is the last write, so it reaches the disk with or after all other writes. */
 static void leave_mark(struct storage *st)
 {
     struct err e;
@@ -318,7 +318,7 @@ static void leave_mark(struct storage *st)
         LOG_WARN(st->log, "db.close_not_marked", LF_STR("why", e.msg));
 }
 
-/* Callbacks may write more while the close is under way, so this repeats until none does. */
+/* Callbacks may write more during the close, so this repeats until none does. */
 static void close_step(struct storage *st)
 {
     do

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Filters of lists as SQL. What they compare with is bound, never written into the statement; its
- * parameters have numbers behind all that a statement has itself.
+ * Filters of lists as SQL. Literals are bound, never written into the statement; their parameters
+ * are numbered after the statement's own.
  */
 #include "lib/strbuf.h"
 #include "model/filter.h"
@@ -15,7 +15,7 @@ struct filter_writer {
     int next; /* parameter */
 };
 
-/* A comparison with a column that is null is neither true nor false, which matters under NOT. */
+/* A comparison with a null column is neither true nor false, which matters under NOT. */
 static void write_term(struct filter_writer *w, const struct filter_term *t, bool negated)
 {
     static const char *const operators[FILTER_OPS] = {
@@ -56,7 +56,7 @@ static void write_filter(struct filter_writer *w, const struct filter *f, bool n
     strbuf_putc(&w->sql, ')');
 }
 
-/* In the order in which they were written. */
+/* In the order of write_term(). */
 static void bind_filter(struct q *q, const struct filter *f, int *next)
 {
     if (f->kind == FILTER_TERM) {

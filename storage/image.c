@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the build makes of migrations/: their texts, and the database that they make. SQLite takes
- * tens of milliseconds to apply them, so a new database is a file that is written as it is.
+ * The build's version of migrations/: their texts, and the database that they make. SQLite takes
+ * tens of milliseconds to apply them, so a new database is written as a complete file.
  */
 #include <errno.h>
 #include <string.h>
@@ -32,8 +32,8 @@ const struct st_migration *st_migrations(int *n)
 int st_image_write(const char *path, bool sync, struct err *e)
 {
     struct stat s;
-    /* What is there, even if it is empty, is somebody's: it gets the migrations, and stays the same
-     * file. */
+    /* An existing file, even an empty one, belongs to somebody: it gets the migrations, and stays
+     * the same file. */
     if (lstat(path, &s) == 0 || errno != ENOENT)
         return 0;
     char *file = mmap(NULL, IMAGE_BYTES, PROT_READ | PROT_WRITE,

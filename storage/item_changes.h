@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Changes of files and blobs that are under way (storage/shares/journal.h); a part of
- * storage/storage.h, which says how all of these functions behave.
+ * Unfinished changes of files and blobs (storage/shares/journal.h); a part of storage/storage.h,
+ * which describes the common behaviour of these functions.
  */
 #ifndef STORAGE_ITEM_CHANGES_H
 #define STORAGE_ITEM_CHANGES_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The key that secrets are sealed with: 32 bytes in a file of their own. The database keeps a
- * sealed constant, so a wrong or lost key is found at the start and not by the first job that needs
- * its secrets.
+ * The key that seals secrets: 32 bytes in a separate file. The database keeps a sealed constant, so
+ * a wrong or lost key is found at the start and not by the first job with secrets.
  */
 #include <assert.h>
 #include <errno.h>
@@ -37,7 +36,7 @@ static int key_read(struct storage *st, struct err *e)
     return 0;
 }
 
-/* `known`: the database was sealed with some key before. */
+/* `known`: the database was sealed with a key before. */
 static int key_get(struct storage *st, bool known, struct err *e)
 {
     if (access(st->key_path, F_OK) == 0)

@@ -20,7 +20,7 @@ void st_lane_work(struct loop_lane *lane, loop_fn work, loop_work_done done, str
 {
     if (loop_work(lane, work, done, st))
         return;
-    /* No thread can be started, so no write could be acknowledged any more. */
+    /* If no thread can be started, no write can be acknowledged any more. */
     LOG_ERROR(st->log, "db.thread_not_started", LF_STR("why", strerror(errno)));
     work_give_up();
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Migrations: migrations/NNNN_name.sql, embedded at build, applied in one transaction that also
- * sets user_version. They are never edited once released. Foreign keys are off meanwhile, so that a
- * table can be made anew without deleting the rows that refer to the old one; the keys are checked
- * before the transaction is committed.
+ * sets user_version. They are never edited after their release. Foreign keys are off meanwhile, so
+ * that a table can be rebuilt without deleting the rows that refer to the old one; the keys are
+ * checked before the commit.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -28,8 +28,8 @@ static int apply(struct storage *st, const struct st_migration *m, struct err *e
     return 0;
 }
 
-/* In one transaction: pages that many migrations change are written once, and a database is as it
- * was before if one fails. */
+/* In one transaction: pages that many migrations change are written once, and a failed migration
+ * leaves the database unchanged. */
 static int apply_all(struct storage *st, const struct st_migration *list, int n, struct err *e)
 {
     int rc = st_exec(st, "BEGIN IMMEDIATE", "migrations", e);

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * What goes over many rows: who holds what of a pool, and what people are shown of queues and jobs.
+ * Queries over many rows: the holders of a pool's nodes, and the displayed state of queues and
+ * jobs.
  */
 #ifndef STORAGE_OVERVIEW_H
 #define STORAGE_OVERVIEW_H
 
 #include "storage/storage.h"
 
-/* The last that a node had of another run than `run_id` and that was released after `since_us`, by
- * `until_us`. 1, 0 or -1. */
+/* The last release of the node by another run than `run_id`, after `since_us` and by `until_us`. 1,
+ * 0 or -1. */
 struct st_released {
     int64_t node_id, run_id, since_us, until_us;
 };
 
-/* What is held of the nodes of a pool, by ordinal, and by which run since when. */
+/* The allocated parts of the nodes of a pool, by ordinal, with the run and the start. */
 struct held_part {
     int64_t node_id, run_id;
     bool whole;
-    struct capacity takes; /* as it was counted when it was taken */
+    struct capacity takes; /* the capacity at the time of the allocation */
     enum run_state state;
     int64_t start_us, max_wall_us; /* the run's */
 };

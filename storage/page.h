@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parts of long lists. A function that lists rows takes one of these, and gives a struct X_rows:
- * an array of struct X in the caller's arena, and their number (storage/sql/rows.h). Fewer rows
- * than `limit` are the last of the list.
+ * Parts of long lists. A function that lists rows takes a struct st_page, and returns a struct
+ * X_rows: an array of struct X in the caller's arena, and their number (storage/sql/rows.h). Fewer
+ * rows than `limit` are the last of the list.
  */
 #ifndef STORAGE_PAGE_H
 #define STORAGE_PAGE_H
 
 #include <stdint.h>
 
-/* In order of numbers: ids, or what the function says. */
+/* In order of numbers: ids, or the numbers that the function documents. */
 struct st_page {
-    int64_t after; /* the number of the row before the part; 0: the list from its first row. Where
-                    * the order falls, the rows have lower numbers */
-    int64_t upto;  /* the last number; where the function takes it */
+    int64_t after; /* the number of the row before the part; 0: the list from its first row. In a
+                      descending order, the rows have lower numbers */
+    int64_t upto;  /* the last number; only if the function documents it */
     int limit;
 };
 

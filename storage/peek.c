@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looks at a database file without SQLite, which would make or change a WAL even for reading. The
+ * Reads a database file without SQLite, which would make or change a WAL even for reading. The
  * header is page 1 of the file or, after a crash, the newest committed page 1 in the WAL. Formats:
  * https://sqlite.org/fileformat2.html ("The Database Header", "WAL File Format").
  */
@@ -63,7 +63,7 @@ static bool read_exact(int fd, unsigned char *buf, size_t n)
     return true;
 }
 
-/* True if the frame continues the WAL whose header is `wal`: salts and running checksum fit. */
+/* True if the frame belongs to the WAL with the header `wal`: salts and running checksum match. */
 static bool frame_valid(const unsigned char *wal, const unsigned char *frame, size_t page,
                         struct wal_sum *sum)
 {
@@ -78,7 +78,7 @@ static void walk_frames(int fd, const unsigned char *wal, size_t page, struct wa
                         struct st_peek *out)
 {
     unsigned char *frame = xcalloc(1, WAL_FRAME_SIZE + page);
-    struct st_peek open = *out; /* values of the transaction being read */
+    struct st_peek open = *out; /* values of the transaction that is being read */
     while (read_exact(fd, frame, WAL_FRAME_SIZE + page) && frame_valid(wal, frame, page, &sum)) {
         if (be32(frame) == 1)
             read_header(frame + WAL_FRAME_SIZE, &open);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One statement's use: the small verbs that bind, step and read it. See storage_priv.h.
+ * One use of a statement: functions that bind, step and read. See storage_priv.h.
  */
 #include <assert.h>
 #include <sqlite3.h>
@@ -40,8 +40,8 @@ void q_end(struct q *q)
 
 static void bound(struct q *q, int rc)
 {
-    /* Only a wrong parameter number or a string over SQLite's limit (1 GB) gets here, or a
-     * statement that could not be prepared: its step says so. */
+    /* This happens only for a wrong parameter number, a string over SQLite's limit (1 GB), or a
+     * statement that could not be prepared: q_step() reports the latter. */
     assert(rc == SQLITE_OK || q->rc != SQLITE_OK);
     (void)rc;
     q->bound++;
@@ -195,7 +195,7 @@ static bool fits(const struct st_domain *d, int64_t v)
     return v >= d->least && v <= d->most && (!d->holes || !(d->holes >> v & 1));
 }
 
-/* False: it holds what it cannot. */
+/* False: the value is outside of the column's domain. */
 static bool read_column(struct q *q, const struct st_column *c, struct arena *a, char *to)
 {
     char *value = to + c->at;
@@ -227,7 +227,8 @@ static bool read_column(struct q *q, const struct st_column *c, struct arena *a,
     return false;
 }
 
-/* Of the column that was read last. Every list begins with what its row is known by. */
+/* Names the column that was read last, and the row by its first column: every list begins with the
+ * row's key. */
 static int refuse_value(struct q *q, const struct st_row *row, const struct st_column *c,
                         struct err *e)
 {
@@ -296,7 +297,7 @@ int q_change(struct q *q, const char *noun, int64_t id, struct err *e)
 {
     if (q_run(q, e) < 0)
         return -1;
-    assert(sqlite3_changes(q->st->db) <= 1); /* it names one row, by its key */
+    assert(sqlite3_changes(q->st->db) <= 1); /* the statement selects one row by its key */
     if (sqlite3_changes(q->st->db) == 1)
         return 0;
     return err_set(e, ERR_RESOURCE_NOT_FOUND, NULL, "There is no %s with the id %lld.", noun,

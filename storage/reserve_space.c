@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Room on the database's disk that is kept for later.
+ * Reserves space on the database's disk.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,13 +12,13 @@
 #include "storage/seeding.h"
 #include "storage/storage_priv.h"
 
-/* The file has no name, so that nothing of it stays however the daemon ends. */
+/* The file has no name, so that it disappears however the daemon ends. */
 int st_room_keep(struct storage *st, int64_t bytes, int *fd, struct err *e)
 {
     char *dir = fs_folder(st->path);
     int rc = 0;
     *fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-    /* Not posix_fallocate(), which writes each block where the file system cannot do it at once. */
+    /* Not posix_fallocate(), which writes each block if the file system cannot allocate at once. */
     if (*fd >= 0 && fallocate(*fd, 0, 0, (off_t)bytes) < 0) {
         int why = errno;
         if (why == ENOSPC || why == EDQUOT)

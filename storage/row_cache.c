@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows that were found by their names. Jobs that are put one after the other are of the same
- * experiment and cluster, and to find these by all the names in a path takes two joins; requests
- * for files and blobs are of the same account and share, one after the other. So the rows are kept
- * until a row changes that they were read from; then all are forgotten, as these tables seldom
- * change. Tasks of Azure Batch ask for their job and their pool at each step, by their ids.
- * SQLite's hooks count each change and each rollback (sql.c), so that no writer has to think of it:
- * the count is the stamp of the caches.
+ * Rows that were found by their names. Consecutive jobs mostly have the same experiment and
+ * cluster, and finding these by all the names in a path takes two joins; consecutive requests for
+ * files and blobs mostly have the same account and share. So the rows are cached until a row of
+ * their tables changes; then all are dropped, because these tables seldom change. Tasks of Azure
+ * Batch look up their job and their pool at each step, by their ids. SQLite's hooks count each
+ * change and each rollback (sql.c), so that no writer has to think of the cache: the count is the
+ * stamp of the caches.
  */
 #include <assert.h>
 #include <sodium.h>
@@ -16,7 +16,8 @@
 #include "lib/cache.h"
 #include "storage/storage_priv.h"
 
-#define KEPT_BYTES 16384 /* of the texts of one row: to copy a longer one is not cheap either */
+/* bytes of the texts of one row; copying a longer row is not cheap either */
+#define KEPT_BYTES 16384
 
 #define ROWS_MAX 64
 #define KEYS_MAX 8
@@ -74,7 +75,7 @@ void st_keep_keys(struct storage *st, enum resource_kind kind, int64_t id,
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* The statement and the names as one key. */
+/* Makes one key of the statement and the names. */
 static const char *key_of(struct arena *a, enum stmt_id id, const char *const *names, size_t *n)
 {
     *n = sizeof id;
@@ -141,12 +142,12 @@ static bool same_texts(const struct st_row *row, void *one, void *other)
         const char **x = text_at(one, &row->columns[i]), **y = text_at(other, &row->columns[i]);
         if (!*x != !*y || (*x && strcmp(*x, *y) != 0))
             return false;
-        *x = *y; /* the rest is compared by its bytes */
+        *x = *y; /* the remaining bytes are compared directly */
     }
     return true;
 }
 
-/* Builds for tests look up each row that is known. */
+/* Builds for tests look up each cached row again and compare. */
 static void check_known(struct storage *st, enum stmt_id id, const struct known *k,
                         const char *const *names, const struct st_row *row)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * See rows.h. The aliases are those that the statements give their tables.
+ * See rows.h. The aliases are the statements' aliases of tables.
  */
 #include "storage/rows.h"
 #include "storage/overview.h"
@@ -229,7 +229,7 @@ static const struct st_column job_columns[] = {
 #undef ROW
 ROW_OF(job_row, struct job, job, "job", "j");
 
-/* The columns of a job's own row that are shown. */
+/* The displayed columns of a job's own row. */
 #define ROW struct job
 static const struct st_column job_shown_columns[] = {
     OWN_ID("id", id),
@@ -464,7 +464,7 @@ static const struct st_row *find(const char *name, size_t n)
     return NULL;
 }
 
-/* Of "p.scale_kind": the table that the statements call p. */
+/* The row for "p.scale_kind": the table with the alias p. */
 static const struct st_row *row_of_alias(const char *sql, const char *dot)
 {
     for (size_t i = 0; i < sizeof all_rows / sizeof all_rows[0]; i++)

@@ -2,12 +2,11 @@
  *
  * The rows of the room as lists of columns. One list serves the columns of SELECT and INSERT, and
  * the reading and binding of the row's struct. In the text of a statement (storage/sql/) "{job}"
- * stands for the columns of a job as a SELECT has them, "{+job}" for "job (COLUMNS) VALUES (?1,
- * ...)", and "{?}" for the comparisons of a filter (q_read_filtered()), or for 1 where there is
- * none.
+ * stands for the columns of a job in a SELECT, "{+job}" for "job (COLUMNS) VALUES (?1, ...)", and
+ * "{?}" for the comparisons of a filter (q_read_filtered()), or for 1 without a filter.
  *
  * To add a column: a migration, a member of the struct, a line in the list of its row (rows*.c),
- * with what it may hold if that is a number.
+ * with its domain if it is a number.
  */
 #ifndef STORAGE_ROWS_H
 #define STORAGE_ROWS_H
@@ -20,7 +19,7 @@
 
 struct strbuf;
 
-/* Nodes of a pool in one state, and with or without something that runs there. */
+/* Nodes of a pool in one state, with or without a run. */
 struct node_tally {
     enum node_state state;
     bool runs;
@@ -33,17 +32,17 @@ enum st_column_kind {
     COLUMN_BOOL,
     COLUMN_TEXT,  /* const char *; NULL: null */
     COLUMN_ID,    /* int64_t; 0: null */
-    COLUMN_MAYBE, /* int, with a bool that says whether there is a value; false: null */
+    COLUMN_MAYBE, /* int, with a bool that tells whether there is a value; false: null */
     COLUMN_BLOB,  /* const void *, with a size_t */
-    COLUMN_SECRET /* sealed text that no struct holds: only inserted */
+    COLUMN_SECRET /* sealed text that no struct contains: only inserted */
 };
 
-/* The numbers that a column may hold. A database is a file, which a disk or a person can damage: a
- * row with another number is not given to anybody (query.c). What is written is known to fit: it
- * was accepted by model/, or is ours. */
+/* The numbers that a column may hold. A disk or a person can damage the database file: a row with
+ * another number is an error (query.c). Written numbers are valid: model/ has accepted them, or the
+ * daemon computes them. */
 struct st_domain {
     int64_t least, most;
-    uint32_t holes; /* by bits, those between that are not used; then `most` is below 32 */
+    uint32_t holes; /* bits of unused numbers in between; then `most` is below 32 */
 };
 
 struct st_column {
@@ -52,7 +51,7 @@ struct st_column {
     enum st_column_kind kind;
     bool read_only; /* not inserted: the row's own id, or a column of another table */
     size_t at, has; /* offsets in the struct; has: COLUMN_MAYBE's bool, COLUMN_BLOB's size */
-    const struct st_domain *domain; /* of those that are read as numbers; else NULL */
+    const struct st_domain *domain; /* for columns that are read as numbers; otherwise NULL */
 };
 
 struct st_row {
@@ -76,17 +75,17 @@ extern const struct st_row batch_wait_row, batch_seeded_file_row, batch_file_sho
 extern const struct st_row change_row, item_change_row, batch_application_row, batch_package_row,
     subscription_row;
 
-/* Of the tasks of nodes. */
+/* Totals over the tasks of a node. */
 extern const struct st_row batch_node_total_row;
 
-/* The table that a column is of, and its name there. */
+/* The table of a column, and its name there. */
 struct st_column_name {
     const char *table, *column;
 };
 struct st_column_name st_column_name(const struct st_row *row, const struct st_column *c);
 
-/* Adds the text of a statement with its lists of columns written out. `filter`: SQL for {?}; NULL:
- * there is none. */
+/* Appends the text of a statement with its lists of columns expanded. `filter`: SQL for {?}; NULL:
+ * none. */
 void st_sql_expand(struct strbuf *out, const char *text, const char *filter);
 
 #endif

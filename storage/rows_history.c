@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of what goes on and has gone on: operations, events, changes, epochs; see rows.h.
+ * The rows of present and past events: operations, events, changes, epochs; see rows.h.
  */
 #include "storage/changes.h"
 #include "storage/columns.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of storage accounts and what is in them; see rows.h.
+ * The rows of storage accounts and their contents; see rows.h.
  */
 #include "storage/columns.h"
 
@@ -140,7 +140,7 @@ static const struct st_column snapshot_columns[] = {
 #undef ROW
 ROW_OF(snapshot_row, struct blob_snapshot, snapshot, "blob_snapshot", "bs");
 
-/* A blob that has blocks alone: as a time there is when it was noted. */
+/* A blob with uncommitted blocks only: its time is that of its row. */
 #define ROW struct share_item
 static const struct st_column uncommitted_columns[] = {
     FROM_INT64("ub.share_id", share_id, id),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of Key Vaults and what is in them; see rows.h.
+ * The rows of Key Vaults and their contents; see rows.h.
  */
 #include "storage/columns.h"
 
-DOMAIN(seconds, 0, INT64_C(253402300799), 0); /* as `instant`, but in seconds */
+DOMAIN(seconds, 0, INT64_C(253402300799), 0); /* like `instant`, but in seconds */
 
 #define MAYBE_SECONDS(name, member) COLUMN(ID, name, member, &seconds) /* 0: null */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs, and what they wait for; a part of storage/storage.h, which says how all of these functions
- * behave.
+ * Runs and their dependencies; a part of storage/storage.h, which describes the common behaviour of
+ * these functions.
  */
 #ifndef STORAGE_RUNS_H
 #define STORAGE_RUNS_H
@@ -16,23 +16,23 @@
 struct storage;
 
 /* --- runs ----------------------------------------------------------------------------------- */
-/* st_job_insert() and st_remove() write the run of the job with it. */
+/* st_job_insert() and st_remove() also write the run of the job. */
 int st_run_insert(struct storage *, const struct run *r, int64_t *id, struct err *);
-/* A run of the owner has ended: the next that is held by their limit goes to its queue. */
+/* A run of the owner has ended: the next run that their limit holds back goes to its queue. */
 int st_run_next_turn(struct storage *, enum resource_kind owner, int64_t owner_id,
                      struct err *) MUST_CHECK;
-/* What runs wait for. add: rows of one owner, which is queued; those of `state` open hold its runs.
- * settle: `awaited` has ended; those that waited for it are released, or marked to fail, with
- * events of their owners. */
+/* Dependencies of runs. add: rows of one owner, which is queued; rows in `state` open hold its runs
+ * back. settle: `awaited` has ended; its dependents are released, or marked to fail, with events of
+ * their owners. */
 int st_dependency_add(struct storage *, struct arena *, const struct dependency *rows, size_t n,
                       int64_t now_us, struct err *) MUST_CHECK;
 int st_dependency_settle(struct storage *, enum resource_kind awaited, int64_t awaited_id,
                          enum ended_how how, int64_t now_us, struct err *) MUST_CHECK;
-/* A guarded move of a run's state; the only writer of it. */
+/* A guarded move of a run's state; the only function that writes the state. */
 struct st_run_move {
     int64_t id;
     enum run_state from, to;
-    int64_t start_us; /* 0: leave; -1: clear (it waits again) */
+    int64_t start_us; /* 0: unchanged; -1: clear (it waits again) */
     int64_t end_us;   /* 0: leave */
     int attempt;      /* 0: leave */
     int failure;      /* -1: leave */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What seeds write and no request does; a part of storage/storage.h, which says how all of these
- * functions behave.
+ * Writes for seeds that no request needs; a part of storage/storage.h, which describes the common
+ * behaviour of these functions.
  */
 #ifndef STORAGE_SEEDING_H
 #define STORAGE_SEEDING_H
@@ -18,19 +18,19 @@
 
 struct storage;
 
-/* Keeps so much of the database's disk free for whoever has to undo what is written from now on: a
- * full disk would not let them. close(*fd) gives it back; -1: the file system can keep none.
- * ERR_STORAGE: it has not so much. */
+/* Reserves space on the database's disk, so that writes from now on can be undone even if the disk
+ * becomes full. close(*fd) frees it; -1: the file system cannot reserve. ERR_STORAGE: too little
+ * space. */
 int st_room_keep(struct storage *, int64_t bytes, int *fd, struct err *) MUST_CHECK;
 
-/* A job of Azure Batch is the job `number` of a schedule from now on, and called `name`. */
+/* Makes a job of Azure Batch the job `number` of a schedule, with the name `name`. */
 struct st_batch_adoption {
     int64_t id, schedule_id;
     int number;
     const char *name;
 };
 
-/* --- files that a seed told of ---------------------------------------------------------------- */
+/* --- files that a seed describes --- */
 
 struct batch_seeded_file {
     const char *path;

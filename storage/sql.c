@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is SQLite's own: connections, prepared statements, SQL that is used once, and the boundary
- * where SQLite's errors become ours. Its extended code and its own text go to the log, never into a
- * message that a client may see. No other file but query.c calls SQLite (make check-source).
+ * Everything that depends on SQLite: connections, prepared statements, SQL for one use, and the
+ * conversion of SQLite's errors to struct err. SQLite's extended code and its own text go to the
+ * log, never into a message that a client may see. No other file except query.c calls SQLite (make
+ * check-source).
  */
 #include <assert.h>
 #include <sqlite3.h>
@@ -16,7 +17,7 @@
 /* --- errors ----------------------------------------------------------------------------------- */
 
 static const struct {
-    int rc; /* an extended code, or a primary one for all its extended codes */
+    int rc; /* an extended code, or a primary code for all its extended codes */
     enum err_code code;
     const char *msg;
 } sql_errors[] = {
@@ -46,7 +47,7 @@ static int translate(int rc, struct err *e)
     return err_set(e, ERR_STORAGE, NULL, "The database failed; the daemon's log says how.");
 }
 
-/* The path says which disk it is. */
+/* The path shows which disk is full. */
 static void name_full_disk(const struct storage *st, int rc, struct err *e)
 {
     if ((rc & 0xff) == SQLITE_FULL)
@@ -68,8 +69,8 @@ int st_err_from_sqlite(struct storage *st, int rc, const char *what, struct err 
     LOG_AT(st->log, local.code == ERR_CONFLICT ? LOG_LVL_DEBUG : LOG_LVL_ERROR, "db.failed",
            LF_STR("what", what), LF_INT("sqlite", ext), LF_STR("why", sqlite3_errmsg(st->db)),
            LF_INT("errno", sqlite3_system_errno(st->db)));
-    /* A full disk or an I/O error may end the whole transaction. Then nothing of the turn is left,
-     * and nothing more may be added to it. */
+    /* A full disk or an I/O error may end the whole transaction. Then all writes of the turn are
+     * lost, and no further write may join it. */
     if (st->in_turn && !st->turn_doomed && sqlite3_get_autocommit(st->db)) {
         st->turn_doomed = true;
         st->doom = local;
@@ -107,12 +108,12 @@ bool st_sql_in_transaction(const struct storage *st)
 
 /* --- connections ------------------------------------------------------------------------------ */
 
-/* The checkpointer, or a `sqlite3` shell that someone left open, holds locks for moments. */
+/* The checkpointer, or a `sqlite3` shell that somebody left open, holds locks for moments. */
 #define BUSY_MS 5000
 
 int st_sql_open(const char *path, bool write, bool sync, struct sqlite3 **db)
 {
-    /* Nobody uses SQLite's memory statistics, and counting takes a lock for each allocation. The
+    /* SQLite's memory statistics are not needed, and counting takes a lock for each allocation. The
      * call has an effect only before SQLite has started. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     int flags = (write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX |
@@ -161,8 +162,8 @@ void st_rows_undone(struct storage *st)
     tell(st, ST_ANY_JOB);
 }
 
-/* Tables that rows which are known or shown were read from, and whether jobs are shown with names
- * of theirs. Their rows are few and change seldom; of nodes it counts alone how many there are. */
+/* The tables of cached or displayed rows, and whether jobs are displayed with names from them. They
+ * have few rows, which change seldom; of nodes only their number counts. */
 static const struct {
     const char *table;
     bool above_jobs, counted;
@@ -173,8 +174,9 @@ static const struct {
     {"batch_job", false, false}, {"node", false, true},
 };
 
-/* SQLite calls it for each row, including rows changed by actions of foreign keys. Not for a row
- * that REPLACE replaces, nor when all rows go at once; no statement does that to these tables. */
+/* SQLite calls it for each row, including rows changed by actions of foreign keys. It is not called
+ * for a row that REPLACE replaces, nor when all rows are deleted at once; no statement does this to
+ * these tables. */
 static void on_row(void *ctx, int op, const char *schema, const char *table, sqlite3_int64 id)
 {
     struct storage *st = ctx;
@@ -305,8 +307,8 @@ int st_sql_raise_term(const char *path, int64_t term, struct err *e)
 {
     struct sqlite3 *db = NULL;
     char sql[150];
-    /* No journal on disk: after a crash the file is made anew, and a journal would be taken for the
-     * new one's. */
+    /* No journal on disk: after a crash the file is made again, and an old journal would be applied
+     * to the new file. */
     snprintf(sql, sizeof sql,
              "PRAGMA journal_mode = MEMORY; UPDATE epoch SET term = max(term, %lld)",
              (long long)term);
@@ -320,7 +322,7 @@ int st_sql_raise_term(const char *path, int64_t term, struct err *e)
                : err_set(e, ERR_STORAGE, NULL, "cannot write to %s: %s", path, sqlite3_errstr(rc));
 }
 
-/* --- statements that are used once ------------------------------------------------------------ */
+/* --- statements for one use --- */
 
 int st_query(struct storage *st, const char *sql, const char *what, st_query_fn fn, void *ctx,
              struct err *e)

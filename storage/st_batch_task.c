@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Azure Batch's tasks and what they wait for.
+ * Azure Batch's tasks and their dependencies.
  */
 #include "storage/batch_jobs.h"
 #include "storage/storage_priv.h"
@@ -25,14 +25,15 @@ int st_batch_job_remove_numbers(struct storage *st, int64_t id, int limit, bool 
     return 0;
 }
 
-/* --- what tasks wait for --------------------------------------------------------------------- */
+/* --- dependencies --- */
 
-/* An interval of numbers that are done. */
+/* An interval of completed numbers. */
 struct tasks_done {
     int64_t low, high;
 };
 
-/* Adds n to the intervals; *with becomes the one that it is in now. 0: it was in one. */
+/* Adds n to the intervals; *with becomes the interval that contains it now. 0: it was in one
+ * already. */
 static int add_done(struct storage *st, int64_t job_id, int64_t n, struct tasks_done *with,
                     struct err *e)
 {
@@ -54,10 +55,10 @@ static int add_done(struct storage *st, int64_t job_id, int64_t n, struct tasks_
     return st_batch_done_put(st, job_id, with->low, with->high, e) < 0 ? -1 : 1;
 }
 
-/* A range that n completes begins in the interval up to n and ends in the one from n on. Those that
- * begin or end in the shorter one are looked at: that is then at most half of what it is in, so
- * each beginning and each end is looked at as often as the numbers can be halved, whatever the
- * order in which they come. */
+/* A range that n completes begins in the interval up to n and ends in the interval from n on.
+ * Ranges that begin or end in the shorter interval are checked: it is at most half of the merged
+ * one, so each beginning and each end is checked at most log2(numbers) times, in whatever order the
+ * numbers come. */
 static int settle_number(struct storage *st, int64_t job_id, int64_t n, struct err *e)
 {
     struct tasks_done with;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Deletion: marks a resource and everything in it, and removes rows from the leaves up. A table
- * says how for each kind; foreign keys (ON DELETE RESTRICT) refuse to remove a row that still holds
- * something.
+ * Deletion: marks a resource and everything in it, and removes rows from the leaves up. A table has
+ * the functions for each kind; foreign keys (ON DELETE RESTRICT) refuse to remove a row with
+ * children.
  */
 #include <assert.h>
 
@@ -19,10 +19,10 @@ typedef int (*ids_fn)(struct storage *, struct arena *, int64_t **ids, size_t *n
 static const struct kind_delete {
     const char *noun;
     enum err_code missing;
-    mark_fn mark, inside[MAX_MARKS]; /* the resource; what is in it, up to a NULL */
+    mark_fn mark, inside[MAX_MARKS]; /* the resource; its contents, up to a NULL */
     remove_fn remove;
     ids_fn removable; /* NULL: never asked */
-    /* What is in it and need not be waited for, because it goes elsewhere at once. */
+    /* Contents that need not be waited for, because they are moved elsewhere at once. */
     leave_fn leaving[MAX_LEAVING];
 } kinds[] = {
     [RES_GROUP] = {.noun = "resource group",
@@ -80,7 +80,7 @@ static const struct kind_delete {
 
 static_assert(sizeof kinds / sizeof kinds[0] == RES_BATCH_ACCOUNT + 1, "a row for each kind");
 
-/* Nodes are not deleted so. */
+/* Nodes are not deleted by this function. */
 static bool has_row(enum resource_kind kind)
 {
     return kind >= RES_GROUP && kind <= RES_BATCH_ACCOUNT && kinds[kind].noun;

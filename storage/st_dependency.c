@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What resources wait for before their runs may begin: the ends of others.
+ * Dependencies that must end before a resource's runs may begin.
  */
 #include "storage/storage_priv.h"
 
@@ -23,7 +23,7 @@ static int move_runs(struct storage *st, enum resource_kind owner, int64_t owner
     return st_run_hold(st, owner, owner_id, from, to, e);
 }
 
-/* The job has not moved: it is queued, as before. */
+/* The job's state is unchanged: it is queued, as before. */
 static int tell(struct storage *st, enum resource_kind owner, int64_t owner_id, int64_t now_us,
                 const char *reason, struct err *e)
 {
@@ -36,7 +36,7 @@ static int tell(struct storage *st, enum resource_kind owner, int64_t owner_id, 
     return st_event_add(st, &ev, e);
 }
 
-/* "waits for a, b:failure": what is still open. */
+/* "waits for a, b:failure": the open dependencies. */
 static const char *waits_for(struct arena *a, const struct dependency *rows, size_t n)
 {
     const char *text = "";
@@ -50,7 +50,7 @@ static const char *waits_for(struct arena *a, const struct dependency *rows, siz
     return arena_printf(a, "waits for %s", text);
 }
 
-/* All that the owner waits for has been looked at: holds its runs on, or lets them go. */
+/* All dependencies of the owner were checked: keeps its runs waiting, or releases them. */
 static int decide(struct storage *st, struct arena *a, enum resource_kind owner, int64_t owner_id,
                   int64_t now_us, const char *why, struct err *e)
 {

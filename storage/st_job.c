@@ -9,7 +9,7 @@
 
 #include "lib/guid.h"
 
-/* The state of the run that belongs to an execution state, when both are made. */
+/* The state of the run for an execution state, when both are made. */
 static enum run_state run_state_of(enum exec_state x)
 {
     switch (x) {
@@ -30,13 +30,13 @@ static enum run_stop run_stop_of(enum exec_state x)
     return x == EXEC_TERMINATING ? STOP_RUN : STOP_NOT;
 }
 
-/* The runs of an array; any other job has one. */
+/* Inserts the runs of an array; any other job has one run. */
 static int insert_runs(struct storage *st, const struct job *j, struct run *r, struct err *e)
 {
     char guid[GUID_SIZE];
     r->runs = j->runs > 1 ? j->runs : 1;
     for (r->idx = 0; r->idx < r->runs; r->idx++) {
-        if (r->idx > 0) { /* each has directories and tasks of its own */
+        if (r->idx > 0) { /* each has its own directories and tasks */
             guid_new(guid);
             r->guid = guid;
         }
@@ -91,7 +91,8 @@ int st_job_insert(struct storage *st, const struct job *j, const char *secrets, 
     return st_whole(st, insert_both, &new, e);
 }
 
-/* A PUT asks whether there is a job of this name, and mostly there is none: one index says that. */
+/* A PUT checks whether there is a job of this name, and mostly there is none: one index answers
+ * this. */
 int st_job_get(struct storage *st, struct arena *a, int64_t experiment_id, const char *name,
                struct job *out, struct err *e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nodes, and the machines of the inventory: what takes more than one statement. A move of a node
- * writes its event in the same turn. Each function runs in the transaction of its caller's turn, on
- * the loop.
+ * Nodes, and the machines of the inventory: functions with more than one statement. A move of a
+ * node writes its event in the same turn. Each function runs in the transaction of its caller's
+ * turn, on the loop.
  */
 #include <assert.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Users, service principals and applications, and what they log in with.
+ * Users, service principals and applications, and their credentials.
  */
 #include "storage/seeding.h"
 #include "storage/storage_priv.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools, the samples of their metrics, and runs: what takes more than one statement. Each function
- * runs in the transaction of its caller's turn, on the loop.
+ * Pools, the samples of their metrics, and runs: functions with more than one statement. Each
+ * function runs in the transaction of its caller's turn, on the loop.
  */
 #include "model/states.h"
 #include "storage/batch_samples.h"

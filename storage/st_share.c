@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shares and containers, and the rows of what is in them: what takes more than one statement. Each
- * function runs in the transaction of its caller's turn, on the loop.
+ * Shares and containers, and the rows of their content: functions with more than one statement.
+ * Each function runs in the transaction of its caller's turn, on the loop.
  */
 #include "storage/storage_priv.h"
 
@@ -75,6 +75,6 @@ int st_uncommitted_add(struct storage *st, int64_t share_id, const char *path, i
     int64_t id;
     int rc = st_uncommitted_id(st, share_id, path, &id, e);
     if (rc != 0)
-        return rc < 0 ? -1 : 0; /* its first block has noted it */
+        return rc < 0 ? -1 : 0; /* the row was written with its first block */
     return st_uncommitted_insert(st, share_id, path, now_us, e);
 }

@@ -28,9 +28,9 @@ int st_secret_list(struct storage *st, struct arena *a, int64_t vault_id, bool d
                    : st_secret_list_live(st, a, vault_id, page, rows, e);
 }
 
-/* --- what nobody can recover any more -------------------------------------------------------- */
+/* --- expired soft-deleted vaults and secrets --- */
 
-/* Its secrets first, as far as *left goes, as they would take long all at once. */
+/* Purges its secrets first, at most *left of them, because all at once could take long. */
 static int purge_vault(struct storage *st, int64_t id, int *left, struct err *e)
 {
     int gone;

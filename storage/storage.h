@@ -3,23 +3,23 @@
  * The database room: one SQLite file in WAL mode, one writer connection on the loop thread.
  *
  * Group commit. The first write of a loop turn opens a transaction, every further write of the turn
- * joins it, st_turn_end() commits it. COMMIT itself does not sync (synchronous=NORMAL): the WAL is
- * fdatasync()ed on a thread for that alone, and one sync covers every commit before it, so no
- * request waits on the loop for a sync. Nothing may leave the daemon before it is on disk: replies
- * and commands to nodes wait for st_when_durable(). A failed fdatasync ends the process, because
- * the kernel may have dropped the pages. Checkpoints have another thread, except that the loop
- * moves the rest of one itself when the WAL has grown too long (checkpoint.c).
+ * joins it, st_turn_end() commits it. COMMIT itself does not sync (synchronous=NORMAL): a separate
+ * thread calls fdatasync() on the WAL, and one sync covers every commit before it, so no request
+ * waits on the loop for a sync. No result may leave the daemon before it is on disk: replies and
+ * commands to nodes wait for st_when_durable(). A failed fdatasync ends the process, because the
+ * kernel may have dropped the pages. Checkpoints have another thread, except that the loop moves
+ * the rest of a checkpoint itself when the WAL has grown too long (checkpoint.c).
  *
  * Reads see the writes of the current turn. Rows are filled from the caller's arena; lists are
- * arrays in the arena. Getters return 1 (found), 0 (not there) or -1 (err). Names compare without
- * regard to case, as in Azure. All writes return 0 or -1; a guarded write that finds another state
- * than the caller named fails with ERR_CONFLICT and changes nothing.
+ * arrays in the arena. Getters return 1 (found), 0 (not found) or -1 (err). Names compare without
+ * regard to case, as in Azure. All writes return 0 or -1; a guarded write fails with ERR_CONFLICT
+ * and changes nothing if the present state is not the caller's.
  *
- * Where one statement does all that a function does, the function is declared in
- * storage/sql/NAME.sql; the build makes storage/sql/NAME.h of that, and the function itself
+ * If one statement does all the work of a function, the function is declared in
+ * storage/sql/NAME.sql; the build generates storage/sql/NAME.h and the function itself from it
  * (docs/architecture.md).
  *
- * Knows nothing of HTTP, JSON (doc, secrets, tags and errors are opaque text) or nodes.
+ * Independent of HTTP, JSON (doc, secrets, tags and errors are opaque text) and nodes.
  */
 #ifndef STORAGE_STORAGE_H
 #define STORAGE_STORAGE_H
@@ -67,48 +67,49 @@ struct st_config {
     const char
         *random; /* the random part of the epoch (8 hexadecimal digits); NULL: chosen at random */
     const struct log *log; /* borrowed */
-    bool without_sync;     /* nothing is written to last: writes count as durable at once */
-    int64_t large_bytes;   /* from here on a check does not hold up the start; 0: 256 MiB */
+    bool without_sync;     /* data need not survive: writes count as durable at once */
+    int64_t large_bytes;   /* from this size on a check does not delay the start; 0: 256 MiB */
 };
 
-/* Opens, checks (quick_check and foreign_key_check rows; those of a large database go on beside the
+/* Opens, checks (quick_check and foreign_key_check; checks of a large database continue beside the
  * work, and damage then ends the process), migrates. ERR_SCHEMA_TOO_NEW, ERR_SCHEMA_TOO_OLD:
- * written by a newer version, or by one before 1.0.0; nothing was changed. */
+ * written by a newer version, or by a version before 1.0.0; nothing was changed. */
 int st_open(const struct st_config *c, struct storage **out, struct err *e) MUST_CHECK;
 
 /* Copies the database at `path`, which a daemon may be using, into the new file `to`, mode 0600.
  * The secrets in it are sealed; the key is not in it. Blocks. */
 int st_backup(const char *path, const char *to, struct err *e) MUST_CHECK;
-/* Replaces the database at `path`, which nobody may be using, by a copy; the old one is kept as
+/* Replaces the database at `path`, which must not be in use, by a copy; the old database is kept as
  * PATH.before. Refuses a copy that is damaged, newer than this program or sealed with another key
- * than that in key_path, and changes nothing then. Blocks. */
+ * than the key in key_path, and then changes nothing. Blocks. */
 int st_restore(const char *path, const char *key_path, const char *from, struct err *e) MUST_CHECK;
 
 /* Commits, syncs, checkpoints and closes; calls `cb` when done. Frees st. */
 void st_close(struct storage *st, void (*cb)(void *ctx), void *ctx);
 
-/* Commits what the turn wrote and starts a sync if none is under way. Call at the end of each loop
- * turn (prepare and check). Cheap when nothing was written. */
+/* Commits the turn's writes and starts a sync if none is running. Call at the end of each loop turn
+ * (prepare and check). Cheap without writes. */
 void st_turn_end(struct storage *st);
 
-/* Runs `fn` in a savepoint of the turn's transaction: if it returns -1, all it wrote is undone. */
+/* Runs `fn` in a savepoint of the turn's transaction: if it returns -1, all its writes are
+ * undone. */
 typedef int (*st_tx_fn)(struct storage *st, void *ctx, struct err *e);
 int st_tx(struct storage *st, const char *name, st_tx_fn fn, void *ctx, struct err *e) MUST_CHECK;
 /* Runs `fn` without a savepoint, because SQLite copies each page that a savepoint may have to
  * restore, which costs more than most writes. If `fn` returns -1 after a row was written, the whole
- * turn is given up. Use it for writes that were checked before and can only fail because of the
+ * turn is rolled back. Use it for writes that were checked before and can only fail because of the
  * disk. */
 int st_whole(struct storage *st, st_tx_fn fn, void *ctx, struct err *e) MUST_CHECK;
 
-/* Calls `cb` once all that has been written so far is on disk; at the next turn end if nothing is
- * pending. `why` is NULL on success; on a failed COMMIT (disk full) it says so and everything the
- * turn wrote is gone. Callbacks run in the order they were registered. */
+/* Calls `cb` when all writes so far are on disk; at the next turn end if none is pending. `why` is
+ * NULL on success; after a failed COMMIT (disk full) it has the reason, and all writes of the turn
+ * are lost. Callbacks run in the order they were registered. */
 typedef void (*st_durable_cb)(void *ctx, const struct err *why);
 void st_when_durable(struct storage *st, st_durable_cb cb, void *ctx);
-/* Likewise once what the turn wrote outlives the daemon, but perhaps not the machine. */
+/* Calls `cb` when the turn's writes survive the daemon, but perhaps not the machine. */
 void st_when_committed(struct storage *st, st_durable_cb cb, void *ctx);
 
-/* True while something written is not yet on disk. */
+/* True while some writes are not yet on disk. */
 bool st_has_pending(const struct storage *st);
 
 /* Since st_open(). */
@@ -123,7 +124,7 @@ const struct st_counters *st_counters(const struct storage *st);
 int st_workspace_list(struct storage *, struct arena *, const char *subscription, int64_t group_id,
                       const struct st_page *page, struct workspace_rows *rows, struct err *);
 
-/* Which clusters or file servers a list has: the narrowest given id counts. */
+/* Selects clusters or file servers of a list: the narrowest given id counts. */
 struct st_filter {
     const char *subscription;       /* always */
     int64_t group_id, workspace_id; /* 0: any */
@@ -131,9 +132,7 @@ struct st_filter {
         *workspace; /* if both ids are 0: only workspaces of this name, in all groups; NULL: any */
 };
 
-/* Moves it from a provisioning state by an event that is legal there; ERR_CONFLICT if it is in
- * another state.
- */
+/* Moves it from a provisioning state by a legal event; ERR_CONFLICT if it is in another state. */
 int st_file_server_move(struct storage *, int64_t id, enum prov_state from, enum prov_event ev,
                         int64_t now_us, struct err *);
 int st_file_server_list(struct storage *, struct arena *, const struct st_filter *,
@@ -142,7 +141,7 @@ int st_file_server_list(struct storage *, struct arena *, const struct st_filter
 /* --- clusters ------------------------------------------------------------------------------ */
 int st_cluster_insert(struct storage *, const struct cluster *c, const char *secrets, int64_t *id,
                       struct err *);
-/* doc, scale and updated_us of an existing cluster. */
+/* Updates doc, scale and updated_us of an existing cluster. */
 int st_cluster_update_scale(struct storage *, const struct cluster *c, struct err *);
 int st_cluster_get(struct storage *, struct arena *, int64_t workspace_id, const char *name,
                    struct cluster *out, struct err *);
@@ -151,7 +150,7 @@ int st_cluster_by_id(struct storage *, struct arena *, int64_t id, struct cluste
 int st_cluster_list(struct storage *, struct arena *, const struct st_filter *,
                     const struct st_page *page, struct cluster_rows *rows, struct err *);
 
-/* The failure of a job that goes on: of one index of an array. It has none yet. */
+/* The failure of a job that continues: of one index of an array. The job has no failure yet. */
 struct st_job_failure {
     int64_t id;
     bool has_exit_code;
@@ -164,15 +163,14 @@ int st_job_insert(struct storage *, const struct job *j, const char *secrets, in
                   struct err *);
 int st_job_get(struct storage *, struct arena *, int64_t experiment_id, const char *name,
                struct job *out, struct err *);
-/* Calls `fn` for each job whose row changes, during the write, whatever statement makes it. Calls
- * it with ST_ANY_JOB when rows may have got old values back (a write was rolled back), and when
- * something above jobs changes. Not called for the row of a job's run. There may be one watcher;
- * `fn` must not use the storage.
- */
+/* Calls `fn` for each job whose row changes, during the write, whatever statement writes. Calls it
+ * with ST_ANY_JOB when rows may have got old values back (a rollback), and when a parent of jobs
+ * changes. Not called for the row of a job's run. There may be one watcher; `fn` must not use the
+ * storage. */
 #define ST_ANY_JOB 0
 typedef void (*st_job_changed_fn)(void *ctx, int64_t id);
 void st_watch_jobs(struct storage *, st_job_changed_fn fn, void *ctx);
-/* A guarded move of a job's execution state; the only writer of it. */
+/* A guarded move of a job's execution state; the only function that writes the state. */
 struct st_job_move {
     int64_t id;
     enum exec_state from, to;
@@ -191,12 +189,12 @@ int st_job_move(struct storage *, const struct st_job_move *m, struct err *) MUS
 /* ERR_CONFLICT if another node has claimed its machine. */
 int st_node_insert(struct storage *, const struct node *nd, int64_t *id, struct err *);
 
-/* The use of a node, in names that people know. */
+/* The use of a node, with displayed names. */
 struct node_use {
     int64_t node_id, pool_id, machine_id; /* machine_id 0: a local node */
     const char *node;
-    const char *pool, *workspace; /* of Azure Batch: the pool's account */
-    const char *runs;             /* of jobs ("A, B"), or tasks; NULL: none */
+    const char *pool, *workspace; /* for Azure Batch: the pool's account */
+    const char *runs;             /* for jobs ("A, B"), or tasks; NULL: none */
     enum node_state state;
     int live; /* allocations */
     enum vm_priority vm_priority;
@@ -204,23 +202,24 @@ struct node_use {
     struct capacity has, taken; /* taken: by its allocations */
 };
 
-/* A guarded move of a node's state; the only writer of it. */
+/* A guarded move of a node's state; the only function that writes the state. */
 struct st_node_move {
     int64_t id;
     enum node_state from, to;
     int64_t now_us;
-    const char *errors;  /* replaces what was there; NULL: none */
+    const char *errors;  /* replaces the old errors; NULL: none */
     const char *why;     /* message of the last of `errors`; NULL: none */
-    int failure;         /* enum failure_code of the last of `errors`; 0: as it was */
+    int failure;         /* enum failure_code of the last of `errors`; 0: unchanged */
     const char *reason;  /* for the event; NULL: the failure's name */
-    enum node_wish wish; /* it is that now; WISH_NOTHING: as it was, and what was under way is done
-                            when the node is idle or unusable */
+    enum node_wish wish; /* the node must have this request now; WISH_NOTHING: any, and a request in
+                            progress ends when the node is idle or unusable */
 };
 int st_node_move(struct storage *, const struct st_node_move *m, struct err *) MUST_CHECK;
 /* ERR_CONFLICT while it holds an allocation. */
 int st_node_remove(struct storage *, int64_t id, struct err *);
 
-/* A guarded move of the allocation state; the only writer of it. The pool is not new after it. */
+/* A guarded move of the allocation state; the only function that writes the state. Afterwards the
+ * pool is not new any more. */
 struct st_pool_move {
     int64_t id;
     enum resource_kind kind; /* the pool's */
@@ -229,19 +228,18 @@ struct st_pool_move {
     const char *reason;
 };
 int st_pool_move(struct storage *, const struct st_pool_move *m, struct err *) MUST_CHECK;
-/* Where a pool is, in names that people know. */
+/* The place of a pool, with displayed names. */
 struct pool_place {
-    const char *subscription, *group, *pool; /* NULL: what it is in is gone */
+    const char *subscription, *group, *pool; /* NULL: the parent was deleted */
 };
 
 /* --- allocations ---------------------------------------------------------------------------- */
 /* Inserts all of them or none. They are live (held) until they are released or lost. ERR_CONFLICT
- * if a run would have two parts of one node, or if a node is not idle or does not have that much
- * left. */
+ * if a run would have two parts of one node, or if a node is not idle or has less free capacity. */
 int st_allocation_insert(struct storage *, const struct allocation *rows, size_t n, struct err *);
 /* The beginning of the ids of tasks of a run's attempt on the node with this rank, for an
- * allocation made now: "GUID-ATTEMPT-TERM.RANDOM-RANK-". No id is ever used again, even after a
- * backup was put back. */
+ * allocation made now: "GUID-ATTEMPT-TERM.RANDOM-RANK-". No id is ever reused, even after a
+ * restored backup. */
 const char *st_task_prefix(struct storage *, struct arena *, const struct run *r, int rank);
 /* A guarded move from al->state. */
 int st_allocation_move(struct storage *, const struct allocation *al, enum allocation_state to,
@@ -266,20 +264,20 @@ const struct epoch *st_epoch(const struct storage *st);
  * are kept, and are removed with it. */
 int st_event_add(struct storage *, const struct event *ev, struct err *) MUST_CHECK;
 
-/* Of one path, if there is one; what is kept of its bytes goes too. */
+/* Removes the row of one path, if there is one, and its kept bytes. */
 int st_item_remove(struct storage *, int64_t share_id, const char *path, struct err *);
-/* The rows of a path and of all that is below it ("a" and "a/b", not "ab"). */
+/* Removes the rows of a path and of all paths below it ("a" and "a/b", not "ab"). */
 int st_item_remove_tree(struct storage *, int64_t share_id, const char *path, struct err *);
-/* Likewise: they have new paths. */
+/* Moves these rows to new paths. */
 int st_item_move_tree(struct storage *, int64_t share_id, const char *from, const char *to,
                       struct err *);
-/* Rows with `from` <= path < `to` in the order of bytes, at most `limit`; aside: only blobs that
- * no file of their name can hold. */
+/* Rows with `from` <= path < `to` in the order of bytes, at most `limit`; aside: only blobs whose
+ * names are not possible as file names. */
 int st_item_list(struct storage *, struct arena *, int64_t share_id, bool aside,
                  const struct st_paths *page, struct share_item_rows *rows, struct err *);
 
-/* --- blobs that have blocks alone ------------------------------------------------------------ */
-/* Notes that blocks of it are put, unless it is noted. */
+/* --- blobs with uncommitted blocks only --- */
+/* Records that the blob has blocks, unless there is a record. */
 int st_uncommitted_add(struct storage *, int64_t share_id, const char *path, int64_t now_us,
                        struct err *);
 
@@ -288,62 +286,60 @@ int st_uncommitted_add(struct storage *, int64_t share_id, const char *path, int
 int st_machine_put(struct storage *, const char *name, int64_t *id, struct err *);
 
 /* --- deletion ------------------------------------------------------------------------------ */
-/* Marks a resource and everything in it as deleting (idempotent). There may be any number of jobs
- * in it, so only those that hold nodes are marked themselves. The mark of their experiment dooms
- * the others, which no queue shows any more. */
+/* Marks a resource and everything in it as deleting (idempotent). It may contain any number of
+ * jobs, so only jobs with nodes are marked themselves. The others are doomed by the mark of their
+ * experiment: no queue shows them any more. */
 int st_mark_deleting(struct storage *, enum resource_kind kind, int64_t id, int64_t now_us,
                      struct err *);
-/* Removes a row. ERR_CONFLICT while something is still in it. A removed cluster's jobs stay, with
- * cluster_id 0. Completes the resource's operations as succeeded: its deletion, and any other that
- * nobody is left to finish (a terminate). */
+/* Removes a row. ERR_CONFLICT while it has children. A removed cluster's jobs stay, with cluster_id
+ * 0. Completes the resource's operations as succeeded: its deletion, and any other operation that
+ * cannot complete any more (a terminate). */
 int st_remove(struct storage *, enum resource_kind kind, int64_t id, int64_t now_us, struct err *);
-/* Ids of resources of a kind that are marked deleting and have nothing left in them (a cluster: no
- * nodes; a workspace: no experiments, clusters, file servers; ...), so st_remove() would work.
- * Jobs are never in this list: the scheduler ends them itself. */
+/* Ids of resources of a kind that are in state deleting and are empty (a cluster: no nodes; a
+ * workspace: no experiments, clusters, file servers; ...), so st_remove() would succeed. Jobs are
+ * never in this list: the scheduler ends them itself. */
 int st_removable_ids(struct storage *, struct arena *, enum resource_kind kind, int64_t **ids,
                      size_t *n, struct err *);
-/* Jobs that are to be removed and hold no node, at most `limit`: marked ones, then those of marked
+/* Jobs without nodes that must be removed, at most `limit`: marked jobs, then jobs of marked
  * experiments. */
 struct doomed_job {
     int64_t id, run_id; /* of its first run */
     int runs;
-    int64_t cluster_id;   /* 0: its cluster is gone */
+    int64_t cluster_id;   /* 0: its cluster was deleted */
     bool with_experiment; /* doomed only by the mark of its experiment */
 };
-/* Takes the runs of marked experiments out of the queues. Each call does up to `limit` jobs, so its
- * time is bounded. *at is the position; it begins zeroed. 1: there may be more; 0: that was all;
- * -1: err. */
+/* Removes the runs of marked experiments from the queues. Each call handles up to `limit` jobs, so
+ * its time is bounded. *at is the position; it begins zeroed. 1: there may be more; 0: that was
+ * all; -1: err. */
 struct st_doom {
     int64_t experiment_id, job_id;
 };
 int st_doom_runs(struct storage *, struct st_doom *at, int limit, struct err *) MUST_CHECK;
 
 /* --- key vaults ---------------------------------------------------------------------------- */
-/* group_id 0: the whole subscription. Soft-deleted ones are in lists of their own. */
+/* group_id 0: the whole subscription. Soft-deleted vaults have separate lists. */
 int st_vault_list(struct storage *, struct arena *, const char *subscription, int64_t group_id,
                   const struct st_page *page, struct vault_rows *rows, struct err *);
 
-/* `version` NULL: the newest. Soft-deleted ones too. */
+/* `version` NULL: the newest. Finds soft-deleted secrets too. */
 int st_secret_version_get(struct storage *, struct arena *, int64_t vault_id, const char *name,
                           const char *version, struct secret_version *out, struct err *);
-/* The newest version of each secret of a vault, by the secret's id; `after` is one too. */
+/* The newest version of each secret of a vault, by the secret's id, which `after` is too. */
 int st_secret_list(struct storage *, struct arena *, int64_t vault_id, bool deleted,
                    const struct st_page *page, struct secret_version_rows *rows, struct err *);
-/* A text as somebody else may keep it: sealed with the storage's key, in the letters of URLs; the
- * caller frees it. st_unwrap() opens what st_wrap() has made, with the same key;
- * ERR_INVALID_CONTENT.
- */
+/* Seals a text with the storage's key for a client to keep, in characters of URLs; the caller frees
+ * it. st_unwrap() opens the result of st_wrap() with the same key; ERR_INVALID_CONTENT. */
 char *st_wrap(const struct storage *, const char *plain);
 int st_unwrap(const struct storage *, struct arena *, const char *wrapped, const char **plain,
               struct err *) MUST_CHECK;
-/* Purges soft-deleted vaults and secrets whose time is over, at most `limit` rows; *gone is how
+/* Purges soft-deleted vaults and secrets after their retention, at most `limit` rows; *gone is how
  * many. */
 int st_vault_expire(struct storage *, int64_t now_us, int limit, int *gone, struct err *);
 
-/* With its credentials and role assignments. */
+/* Removes a principal with its credentials and role assignments. */
 int st_identity_remove(struct storage *, const struct identity *i, struct err *);
 
-/* 1: somebody may log in besides the first principal; as a getter. */
+/* 1: there are credentials of principals other than the first; like a getter. */
 int st_credential_any(struct storage *, struct err *) MUST_CHECK;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of storage/ share. `struct storage` belongs to the loop thread; the two threads of
+ * Shared by the files of storage/. `struct storage` belongs to the loop thread; the two threads of
  * the room touch only wal_fd (sync), checkpointer (checkpoint) and, during close, the connections.
  */
 #ifndef STORAGE_PRIV_H
@@ -45,7 +45,7 @@ struct storage {
     struct sqlite3
         *checkpointer; /* second connection, opened by its thread at the first checkpoint */
     struct sqlite3_stmt *stmts[ST_COUNT]; /* NULL: not used yet */
-    bool finalized;                       /* no statement may be used any more */
+    bool finalized;                       /* statements may not be used any more */
     char *path, *key_path;
     const struct log *log;
     unsigned char key[crypto_secretbox_KEYBYTES];
@@ -56,22 +56,23 @@ struct storage {
     int open_queries; /* statements begun and not ended; 0 between calls */
 
     bool in_turn; /* BEGIN was done */
-    bool in_read; /* the turn only reads so far, in a transaction of its own; never with in_turn */
-    bool turn_doomed; /* SQLite has rolled back the turn's transaction by itself; `doom` says why */
+    bool in_read; /* the turn has only read so far, in a separate transaction; never with in_turn */
+    bool turn_doomed; /* SQLite has rolled back the turn's transaction by itself; `doom` has the
+                         reason */
     struct err doom;
-    bool dirty; /* there are committed frames that no sync under way covers */
+    bool dirty; /* there are committed frames that the running sync does not cover */
     bool syncing, checkpointing, closing;
     struct durable_list turn;    /* registered in this turn */
-    struct durable_list written; /* likewise, and called as it ends */
-    struct durable_list waiting; /* turn is over; the next sync covers them */
-    struct durable_list synced;  /* the sync under way covers them */
+    struct durable_list written; /* registered in this turn, called at its end */
+    struct durable_list waiting; /* their turn is over; the next sync covers them */
+    struct durable_list synced;  /* the running sync covers them */
 
-    uint64_t places_changed; /* counts changes of rows that known ones are read from */
+    uint64_t places_changed;               /* counts changes of the tables of cached rows */
     struct cache *known_rows, *known_keys; /* owned; see row_cache.c */
 
     st_job_changed_fn job_changed; /* NULL: nobody watches */
     void *job_changed_ctx;
-    bool changes_muted; /* only within a call: what it writes is told nobody (changes.c) */
+    bool changes_muted; /* only within a call: its writes are not reported (changes.c) */
 
     int wal_fd;             /* our own, for fdatasync */
     int (*sync_fn)(int fd); /* fdatasync; tests put a gate here */
@@ -79,22 +80,22 @@ struct storage {
     int sync_errno;
     int wal_frames;                                    /* in the WAL after the last commit */
     void (*on_frames)(struct storage *st, int frames); /* see st_sql_watch() */
-    int checkpoint_frames; /* of these, moved into the database by the last checkpoint */
+    int checkpoint_frames; /* how many of these the last checkpoint moved into the database */
     int checkpoint_rounds; /* in a row, since the WAL was found long */
     int checkpoint_rc, checkpoint_log, checkpoint_done;
-    bool finish_checkpoint; /* take the rest at the end of the turn */
-    bool disk_full;         /* a write of this turn found it so */
+    bool finish_checkpoint; /* move the rest at the end of the turn */
+    bool disk_full;         /* a write of this turn found the disk full */
     bool sheds_wal;         /* since then, until the WAL has been cut */
     /* One thread each, so that a sync, for which replies wait, never waits for a checkpoint. */
     struct loop_lane *sync_lane, *checkpoint_lane;
-    struct st_beside *beside; /* a check under way (check_beside.c); NULL: none */
-    int64_t large_bytes;      /* a database is large from here on; 0: the usual size */
-    void (*close_step)(struct storage *st); /* goes on with a close when nothing is under way */
+    struct st_beside *beside; /* a running check (check_beside.c); NULL: none */
+    int64_t large_bytes;      /* the size from which on a database is large; 0: the default */
+    void (*close_step)(struct storage *st); /* continues a close when no work is pending */
     void (*close_cb)(void *ctx);
     void *close_ctx;
 };
 
-/* --- peek.c: a look at a database file that touches nothing, WAL included --------------------- */
+/* --- peek.c: reads a database file without changing it or its WAL --- */
 struct st_peek {
     bool exists; /* the file exists and is not empty */
     int64_t size;
@@ -102,18 +103,18 @@ struct st_peek {
 };
 int st_peek(const char *path, struct st_peek *out, struct err *e) MUST_CHECK;
 
-/* Refuses a database of another program, of a newer version, or of one before 1.0.0. */
+/* Refuses a database of another program, of a newer version, or of a version before 1.0.0. */
 int st_refuse_foreign(const char *path, const struct st_peek *p, struct err *e) MUST_CHECK;
 
 /* meta.clean_close; in databases, so never renumber. */
 enum close_mark {
-    CLOSE_NONE = 0,     /* it is in use, or was when its daemon died */
+    CLOSE_NONE = 0,     /* in use, or the daemon died during use */
     CLOSE_IN_ORDER = 1, /* by st_close(), nothing was written since */
-    CLOSE_UNCHECKED = 2 /* in use since a crash, and not checked to the end since */
+    CLOSE_UNCHECKED = 2 /* in use since a crash, and not completely checked since */
 };
 
 /* --- db.c ------------------------------------------------------------------------------------- */
-/* Checks that the database at `path` is whole and sealed with that key. */
+/* Checks that the database at `path` is intact and sealed with that key. */
 int st_check_copy(const char *path, const char *key_path, struct err *e) MUST_CHECK;
 
 /* --- st_event.c ------------------------------------------------------------------------------- */
@@ -122,87 +123,85 @@ const char *st_reason(const char *given, int failure);
 
 /* --- migrate.c -------------------------------------------------------------------------------- */
 #define ST_APPLICATION_ID 0x62616964 /* "baid" */
-/* migrations/NNNN_*.sql makes schema ST_SCHEMA_BASE + NNNN. Versions before 1.0.0 had a line of
- * migrations of their own, with numbers up to 50. */
+/* migrations/NNNN_*.sql makes schema ST_SCHEMA_BASE + NNNN. Versions before 1.0.0 had separate
+ * migrations, with numbers up to 50. */
 #define ST_SCHEMA_BASE 1000
-int st_schema_version(void); /* the newest this program knows */
+int st_schema_version(void); /* the newest schema of this program */
 int st_migrate(struct storage *st, struct err *e) MUST_CHECK;
 struct st_migration {
     int version;
     const char *name, *sql;
 };
-/* Applies the migrations that are newer than the database, each in a transaction of its own with
- * foreign keys off. A migration that leaves a row referring to a missing one is undone. */
+/* Applies the migrations that are newer than the database, each in a separate transaction with
+ * foreign keys off. A migration that leaves a row with a missing reference is undone. */
 int st_migrate_by(struct storage *st, const struct st_migration *list, int n,
                   struct err *e) MUST_CHECK;
 
 /* --- image.c ---------------------------------------------------------------------------------- */
 /* migrations/, in order; *n of them. The program of test/api/test_upgrade.py has one more. */
 const struct st_migration *st_migrations(int *n);
-/* Writes a database with all migrations where nothing is: 1; 0: something is there. */
+/* Writes a database with all migrations if `path` does not exist: 1; 0: it exists. */
 int st_image_write(const char *path, bool sync, struct err *e) MUST_CHECK;
 
 /* --- check.c ---------------------------------------------------------------------------------- */
 /* quick_check and foreign_key_check, by their rows. */
 int st_set_clean(struct storage *st, enum close_mark mark, struct err *e) MUST_CHECK;
 int st_check_rows(struct storage *st, struct err *e) MUST_CHECK;
-/* At once; or *beside is set: it is to be done by st_check_beside(). `beside` NULL: always at once.
- */
+/* Checks at once; or sets *beside: st_check_beside() must do it. `beside` NULL: always at once. */
 int st_check(struct storage *st, const struct st_peek *file, bool *beside,
              struct err *e) MUST_CHECK;
-/* Fails with the rows that refer to missing ones, as text; ERR_STORAGE. */
+/* Fails with the rows with missing references, as text; ERR_STORAGE. */
 int st_check_foreign_keys(struct storage *st, struct err *e) MUST_CHECK;
 
 /* --- sql.c: connections, statements, errors of SQLite ---------------------------------------- */
-/* Fills `e` from the failed call's result, logs the extended code. Returns -1. `what`: for the
- * log. Also dooms the turn if SQLite rolled it back. */
+/* Fills `e` from the failed call's result, logs the extended code. Returns -1. `what`: for the log.
+ * Also dooms the turn if SQLite rolled it back. */
 int st_err_from_sqlite(struct storage *st, int rc, const char *what, struct err *e);
 /* Runs SQL that has no parameters. */
 int st_exec(struct storage *st, const char *sql, const char *what, struct err *e) MUST_CHECK;
-/* Runs SQL that is used once: `fn` gets the first column of each row, as text or as the blob that
- * it is (NULL: null). Returns the number of rows. */
+/* Runs SQL for one use: `fn` gets the first column of each row, as text or blob (NULL: null).
+ * Returns the number of rows. */
 typedef void (*st_query_fn)(void *ctx, const void *cell, size_t n);
 int st_query(struct storage *st, const char *sql, const char *what, st_query_fn fn, void *ctx,
              struct err *e) MUST_CHECK;
-/* *v stays as it is if there is no row. */
+/* *v stays unchanged if there is no row. */
 int st_query_int(struct storage *st, const char *sql, const char *what, int64_t *v,
                  struct err *e) MUST_CHECK;
 bool st_sql_in_transaction(const struct storage *st);
-/* Rows that this connection has written so far. */
+/* How many rows this connection has written so far. */
 int64_t st_sql_changes(const struct storage *st);
 /* Texts for SQLite's result codes (0 is success), and of the last failed call. */
 const char *st_sql_text(int rc);
 const char *st_sql_error(const struct storage *st);
-/* *db must be closed even after a failure. May be called on a thread of the pool. Without `sync` it
- * leaves to the system when what it writes gets to the disk. */
+/* *db must be closed even after a failure. May be called on a thread of the pool. Without `sync`
+ * the system decides when writes get to the disk. */
 int st_sql_open(const char *path, bool write, bool sync, struct sqlite3 **db);
 void st_sql_close(struct sqlite3 *db); /* NULL: nothing */
-/* What it does fails now. From any thread. */
+/* Makes its running call fail. From any thread. */
 void st_sql_interrupt(struct sqlite3 *db);
-/* Calls `on_frames` with the length of the WAL after each commit. From here on it is noticed which
- * rows change. */
+/* Calls `on_frames` with the length of the WAL after each commit. From here on changes of rows are
+ * counted. */
 void st_sql_watch(struct storage *st, void (*on_frames)(struct storage *st, int frames));
-/* A function of SQL: the wall clock of a loop, which is borrowed. */
+/* Defines a function of SQL: the wall clock of a loop, which is borrowed. */
 int st_sql_clock(struct storage *st, const char *name, struct loop *loop);
-/* A function of SQL without arguments: whether `flag`, which is borrowed, is off. */
+/* Defines a function of SQL without arguments: whether `flag`, which is borrowed, is off. */
 int st_sql_is_off(struct storage *st, const char *name, const bool *flag);
-/* Tells of rows that may have got old values back. */
+/* Reports that rows may have got old values back. */
 void st_rows_undone(struct storage *st);
 /* May be called on a thread of the pool. */
 int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done);
-/* Moves what is left and cuts the WAL to nothing. Waits for nobody: SQLITE_BUSY if others read it.
- */
+/* Moves the rest and cuts the WAL to nothing. Does not wait: SQLITE_BUSY if others read it. */
 int st_sql_cut_wal(struct sqlite3 *db);
-/* Whether a result of SQLite's means that another connection is in the way for a moment. */
+/* Whether a result of SQLite means that another connection is in the way for a moment. */
 bool st_sql_is_busy(int rc);
 /* Copies a database to an empty file, as a reader of the database. */
 int st_sql_copy(const char *from, const char *to, struct err *e) MUST_CHECK;
-/* The term of a database that may be missing, damaged or older than terms; 0: it says none. */
+/* The term of a database that may be missing, damaged or older than terms; 0: none. */
 int64_t st_sql_term(const char *path);
-/* Raises the term of a database, if it has one that is lower; durable. */
+/* Raises the term of a database, if it has a lower one; durable. */
 int st_sql_raise_term(const char *path, int64_t term, struct err *e) MUST_CHECK;
 
-/* Prepares it, unless it was: each is when it is first used. A result code; st->stmts[id] is it. */
+/* Prepares a statement at its first use. A result code; st->stmts[id] is the statement. */
 int st_prepare(struct storage *st, enum stmt_id id);
 /* A statement for one use, with SQL for its {?}. The caller finalizes *out. */
 int st_prepare_filtered(struct storage *st, enum stmt_id id, const char *filter,
@@ -210,7 +209,7 @@ int st_prepare_filtered(struct storage *st, enum stmt_id id, const char *filter,
 const char *st_stmt_name(enum stmt_id id); /* for the log */
 const char *st_stmt_sql(enum stmt_id id);  /* with its lists of columns in braces (rows.h) */
 /* Prepares the statements that begin and end transactions, so that the end of a transaction cannot
- * fail because its statement cannot be prepared. */
+ * fail because of preparing. */
 int st_prepare_control(struct storage *st, struct err *e) MUST_CHECK;
 void st_finalize_all(struct storage *st);
 /* Runs transaction control, which follows its own rules: it neither reads nor writes rows. */
@@ -218,13 +217,13 @@ int st_control(struct storage *st, enum stmt_id id, const char *what, struct err
 
 /* --- row_cache.c ----------------------------------------------------------------------------- */
 /* Finds the one row of a statement whose parameters are these names (up to a NULL), as q_one()
- * does. The row is kept for those who ask for the same names again: its columns must be of tables
+ * does. The row is cached for later calls with the same names: its columns must belong to tables
  * whose changes sql.c counts (places_changed). */
 int q_known(struct storage *st, enum stmt_id id, const char *const *names, struct arena *a,
             const struct st_row *row, void *out, struct err *e) MUST_CHECK;
 void st_known_init(struct storage *st);
 void st_known_free(struct storage *st);
-/* The keys of an account, kept likewise; NULL: they are not. */
+/* The cached keys of an account; NULL: not cached. */
 struct account_keys *st_known_keys(struct storage *st, enum resource_kind kind, int64_t id);
 void st_keep_keys(struct storage *st, enum resource_kind kind, int64_t id,
                   const struct account_keys *k);
@@ -233,20 +232,18 @@ void st_keep_keys(struct storage *st, enum resource_kind kind, int64_t id,
 #define ST_KEY_TEXT  88 /* 64 bytes in base64 */
 #define ST_KEYS_TEXT (2 * ST_KEY_TEXT + 1)
 
-/* Whose keys: `get` unseals the column by the account's id. */
+/* The kind of keys: `get` unseals the column by the account's id. */
 struct keys_of {
     enum resource_kind kind;
     const char *noun;
     int (*get)(struct storage *, struct arena *, int64_t id, const char **keys, struct err *);
 };
-/* As they are sealed: in base64, with a space between them. */
+/* The sealed format: in base64, separated by a space. */
 void st_keys_to_text(const struct account_keys *keys, char text[ST_KEYS_TEXT + 1]);
-/* A getter, which keeps them for those who ask again: writes of the table must be counted by sql.c.
- */
+/* A getter with a cache: writes of the table must be counted by sql.c. */
 int st_keys_get(struct storage *st, const struct keys_of *of, int64_t id, struct account_keys *out,
                 struct err *e) MUST_CHECK;
-/* Its keys with another one in the place of the one with this number; there must be such an
- * account. The caller wipes them. */
+/* Its keys with the key of this number replaced; the account must exist. The caller wipes them. */
 int st_keys_with(struct storage *st, const struct keys_of *of, int64_t id, int which,
                  const unsigned char key[ACCOUNT_KEY_BYTES], struct account_keys *out,
                  struct err *e) MUST_CHECK;
@@ -254,8 +251,8 @@ int st_keys_with(struct storage *st, const struct keys_of *of, int64_t id, int w
 /* --- commit.c --------------------------------------------------------------------------------- */
 /* Opens the turn's transaction if it is not open yet. */
 int st_turn_begin(struct storage *st, struct err *e) MUST_CHECK;
-/* Lets the reads of a turn share one transaction: SQLite takes and gives back its locks once a turn
- * instead of once a query. If it fails, each read is simply a transaction of its own. */
+/* Lets the reads of a turn share one transaction: SQLite takes and releases its locks once a turn
+ * instead of once a query. If it fails, each read is simply a separate transaction. */
 void st_turn_read(struct storage *st);
 void st_commit_free(struct storage *st);
 
@@ -263,13 +260,13 @@ void st_commit_free(struct storage *st);
 void st_checkpoint_frames(struct storage *st, int frames);
 void st_checkpoint_maybe(struct storage *st);
 void st_checkpoint_rest(struct storage *st);
-/* The disk is full: moves the WAL into the database and cuts it, so that its room is free again. */
+/* The disk is full: moves the WAL into the database and cuts it, which frees its space. */
 void st_shed_wal(struct storage *st);
 
 /* --- check_beside.c --------------------------------------------------------------------------- */
 /* Begins a check beside the daemon's work; damage ends the process. */
 int st_check_beside(struct storage *st, struct loop *loop, struct err *e) MUST_CHECK;
-/* The one that is under way ends soon, without a result. */
+/* The running check ends soon, without a result. */
 void st_check_beside_stop(struct storage *st);
 
 /* --- lanes.c ---------------------------------------------------------------------------------- */
@@ -278,20 +275,20 @@ void st_lanes_open(struct storage *st, struct loop *loop);
 void st_lane_work(struct loop_lane *lane, loop_fn work, loop_work_done done, struct storage *st);
 
 /* --- key.c ------------------------------------------------------------------------------------ */
-/* Reads the key file, or makes it, and proves it with the database's key_check. */
+/* Reads the key file, or makes it, and verifies it with the database's key_check. */
 int st_key_load(struct storage *st, struct err *e) MUST_CHECK;
-/* Only proves the key. Any key fits a database that was never sealed. */
+/* Only verifies the key. Any key fits a database that was never sealed. */
 int st_key_check(struct storage *st, struct err *e) MUST_CHECK;
 
 /* --- seal.c ----------------------------------------------------------------------------------- */
-/* How much longer than a secret it is sealed. */
+/* How many bytes a sealed secret is longer than the secret. */
 #define ST_SEAL_OVERHEAD (crypto_secretbox_NONCEBYTES + crypto_secretbox_MACBYTES)
 /* `plain` NULL gives *blob NULL. Caller frees *blob. */
 void st_seal(const struct storage *st, const char *plain, unsigned char **blob, size_t *len);
 int st_unseal(const struct storage *st, struct arena *a, const void *blob, size_t len,
               const char **plain, struct err *e) MUST_CHECK;
 
-/* --- query.c: one statement's use, from q_read/q_write to its end ---------------------------- */
+/* --- query.c: one use of a statement, from q_read/q_write to its end --- */
 struct q {
     struct storage *st;
     struct sqlite3_stmt *s;
@@ -305,14 +302,14 @@ void q_read(struct q *q, struct storage *st, enum stmt_id id);
 /* Joins the turn's transaction first. On failure there is nothing to end. */
 int q_write(struct q *q, struct storage *st, enum stmt_id id, struct err *e) MUST_CHECK;
 
-/* The same of those rows alone for which a filter holds: its comparisons take the place of {?} in
- * the statement (rows.h). `columns`: the SQL of each property, by its number; what the filter has,
- * it keeps until the statement ends. NULL: all rows. */
+/* Like q_read() for the rows that match a filter: its comparisons replace {?} in the statement
+ * (rows.h). `columns`: the SQL of each property, by its number; the filter must outlive the
+ * statement. NULL: all rows. */
 struct filter;
 void q_read_filtered(struct q *q, struct storage *st, enum stmt_id id, const struct filter *f,
                      const char *const *columns);
 
-/* Binds one of its comparisons' values to a parameter by number; for filtered.c. */
+/* Binds a literal of the filter to a parameter by number; for filtered.c. */
 struct filter_literal;
 void q_literal(struct q *q, int at, const struct filter_literal *l);
 
@@ -324,24 +321,24 @@ void q_id(struct q *q, int64_t id);                     /* 0: null */
 void q_bytes(struct q *q, const void *bytes, size_t n); /* borrowed as text is */
 void q_null(struct q *q);
 
-/* Binds all parameters of an insert of the row. `secrets`: the text for its sealed column, or NULL.
- */
+/* Binds all parameters of an insert of the row. `secrets`: the text for its sealed column, or
+ * NULL. */
 void q_row(struct q *q, const struct st_row *row, const void *from, const char *secrets);
 
 /* Read the next column. */
 int64_t c_int(struct q *q);                       /* null: 0 */
 const void *c_blob(struct q *q, size_t *n);       /* borrowed until the statement ends */
-bool c_is_null(const struct q *q);                /* looks at the next column; does not move on */
+bool c_is_null(const struct q *q);                /* checks the next column; does not move on */
 const char *c_text(struct q *q, struct arena *a); /* null: NULL */
 
 /* 1: a row; 0: no more (ended); -1: failed (ended). */
 int q_step(struct q *q, struct err *e) MUST_CHECK;
 void q_end(struct q *q);
 
-/* Each of these ends the statement. */
+/* Each of these functions ends the statement. */
 int q_run(struct q *q, struct err *e) MUST_CHECK;
 int q_insert(struct q *q, int64_t *id, struct err *e) MUST_CHECK;
-/* Exactly one row must change, or ERR_RESOURCE_NOT_FOUND speaks of `noun` `id`. */
+/* Exactly one row must change; otherwise ERR_RESOURCE_NOT_FOUND names `noun` `id`. */
 int q_change(struct q *q, const char *noun, int64_t id, struct err *e) MUST_CHECK;
 int q_one_int(struct q *q, int64_t *v, struct err *e) MUST_CHECK; /* as getters: 1, 0, -1 */
 int q_ids(struct q *q, struct arena *a, int64_t **ids, size_t *n, struct err *e) MUST_CHECK;
@@ -351,14 +348,14 @@ int q_one(struct q *q, struct arena *a, const struct st_row *row, void *out,
 /* Reads all rows into an array of structs in the arena. */
 int q_rows(struct q *q, struct arena *a, const struct st_row *row, void **rows, size_t *n,
            struct err *e) MUST_CHECK;
-/* Unseals the one sealed column of one row. Returns as getters do. */
+/* Unseals the one sealed column of one row. Returns like a getter. */
 int q_secret(struct q *q, struct arena *a, const char **plain, struct err *e) MUST_CHECK;
 
 /* How many rows the last write of this turn changed. */
 int q_changed(const struct storage *st);
 
-/* To be called after a guarded move: 0 if it moved its one row; otherwise ERR_CONFLICT, naming the
- * state that `now` (a statement by id) finds. */
+/* Call after a guarded move: 0 if it moved its one row; otherwise ERR_CONFLICT with the state that
+ * `now` (a statement by id) finds. */
 int q_moved(struct storage *st, enum stmt_id now, const char *noun, const struct enum_name *names,
             int64_t id, int from, int to, struct err *e) MUST_CHECK;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One change to a share, or a look at it: what is asked for, what a worker found, who is told.
+ * One change to a share, or a query: the request, the worker's result, and the callback.
  */
 #ifndef STORAGE_FOLDERS_ACT_PRIV_H
 #define STORAGE_FOLDERS_ACT_PRIV_H
@@ -9,23 +9,23 @@
 #include "storage/folders/place_priv.h"
 
 struct act;
-/* On a worker; touches what is in `act` and nothing else. With act->more it runs again, when the
- * others have had their turn. Leaves errno for FILE_BROKEN. */
+/* On a worker; touches only the content of `act`. With act->more it runs again, after other work
+ * had its turn. Leaves errno for FILE_BROKEN. */
 typedef enum file_fault (*act_fn)(struct act *a);
 
 struct act {
     struct folder_job job; /* first */
     act_fn run;
     char *share, *path, *to; /* `to`: another path, or NULL */
-    char *from_share;        /* that is in this folder; NULL: in the same */
+    char *from_share;        /* the folder of `from`; NULL: the same folder */
     uint64_t from;
     char *bytes; /* `n` of them */
     size_t n;
     uint64_t offset, len;
     int64_t mtime_ns, atime_ns;
-    int64_t time_ns; /* of what it writes: files_time_ns() */
+    int64_t time_ns; /* time for the written file: files_time_ns() */
     mode_t mode;
-    bool sync; /* what is written is on disk before it is told */
+    bool sync; /* written data must be on disk before the callback */
     bool keeps_mtime, appends, wants_md5, replaces; /* see change.h */
     bool has_md5, has_crc64, wants_crc64;
     uint64_t crc64;
@@ -38,16 +38,17 @@ struct act {
     void *ctx;
 };
 
-/* Makes one; act_begin() hands it over to the share's workers. */
+/* Makes an act; act_begin() passes it to the share's workers. */
 struct act *act_new(struct files *f, act_fn run, const struct file_place *at, files_changed cb,
                     void *ctx);
 void act_begin(struct files *f, struct act *a);
 
-/* For kinds of jobs that begin with one. */
+/* For kinds of jobs that contain an act. */
 void act_init(struct act *a, const struct job_kind *kind, act_fn run, files_changed cb, void *ctx);
 /* On a worker: closes a->fd. */
 void act_close(struct act *a);
-/* job_is_for_worker() of a run; then it returns FILE_FINE, and runs again there. */
+/* job_is_for_worker() for the run function; if true, the function returns FILE_FINE and is called
+ * again on a worker. */
 bool act_is_for_worker(struct act *a, uint64_t bytes);
 bool act_step(struct folder_job *job);
 void act_tell(struct folder_job *job, const struct err *why);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines of the daemon's own in files of shares.
+ * Appends the daemon's own lines to files of shares.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What there is, and what is made, removed and renamed. In each function a directory is synced
- * before it is said that a name in it was made or has gone.
+ * Queries, and making, removing and renaming of files. Each function syncs a directory before it
+ * reports that a name in it was made or removed.
  */
 #include "storage/folders/change.h"
 
@@ -104,9 +104,9 @@ void files_set_times(struct files *f, const struct file_place *at, int64_t mtime
     act_begin(f, a);
 }
 
-/* --- names that come and go ------------------------------------------------------------------- */
+/* --- making and removing names --- */
 
-/* What stands in the way of something new at `name`. */
+/* The kind of an existing entry that prevents a new `name`. */
 static enum file_fault what_is_there(int dir, const char *name)
 {
     struct file_facts facts;
@@ -151,7 +151,7 @@ static enum file_fault remove_directory(struct act *a, const struct above *up)
     return fault_of(errno == EEXIST ? ENOTEMPTY : errno);
 }
 
-/* A link goes if it is shown as a file: what is special, or leads to a directory, stays. */
+/* A link is removed if it is shown as a file; special files, and links to directories, stay. */
 static enum file_fault remove_file(struct act *a, const struct above *up)
 {
     bool is_link = false;
@@ -172,7 +172,7 @@ static enum file_fault remove_file(struct act *a, const struct above *up)
     return changed(a, up->dir);
 }
 
-/* Does something with a name in the directory that it is in. */
+/* Calls a function with a name and its parent directory. */
 static enum file_fault with_above(struct act *a,
                                   enum file_fault (*change)(struct act *, const struct above *))
 {
@@ -184,7 +184,7 @@ static enum file_fault with_above(struct act *a,
     return fault;
 }
 
-/* The share's folder itself is a directory that is there. */
+/* The share's folder itself counts as an existing directory. */
 static enum file_fault run_make_directory(struct act *a)
 {
     return *a->path ? with_above(a, make_directory) : FILE_IS_DIRECTORY;

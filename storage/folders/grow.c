@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bytes that are added to a file that is in its place, and are synced later.
+ * Appends bytes to a file that is in its place; the sync follows later.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the mounts again whenever the kernel says that they have changed, and opens a folder
- * without crossing one (openat2). "Yes" is a promise that no call on the folder hangs, so what
- * cannot be read means "no".
+ * Reads the mounts again whenever the kernel reports a change, and opens a folder without crossing
+ * a mount (openat2). "Yes" is a promise that no call on the folder hangs, so any failure means
+ * "no".
  */
 #include "storage/folders/in_memory.h"
 
@@ -27,7 +27,7 @@
 
 struct in_memory {
     char *folder;
-    int mounts_fd;        /* tells of changes (proc(5)); -1: none can be seen */
+    int mounts_fd;        /* reports changes (proc(5)); -1: not available */
     struct strbuf mounts; /* places below the folder, each a line */
 };
 
@@ -78,7 +78,7 @@ bool in_memory_changed(struct in_memory *m)
     return true;
 }
 
-/* Without a step onto what somebody has mounted there, which may hang. */
+/* Opens the folder without crossing a later mount, which may hang. */
 static bool is_reached(const struct in_memory *m, const char *folder)
 {
     struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_XDEV};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which folders are in a file system in memory, where no call hangs: those below one folder, as
- * long as nothing is mounted on them, above them or in them.
+ * Which folders are in a file system in memory, where no call hangs: folders below one folder, as
+ * long as there is no mount on them, above them or in them.
  */
 #ifndef STORAGE_FOLDERS_IN_MEMORY_H
 #define STORAGE_FOLDERS_IN_MEMORY_H
@@ -10,13 +10,12 @@
 
 struct in_memory;
 
-/* NULL: the folder's file system is not in memory. The caller closes it. */
+/* NULL: the folder's file system is not in memory. The caller closes the result. */
 struct in_memory *in_memory_open(const char *folder);
 void in_memory_close(struct in_memory *m); /* NULL too */
-/* As of in_memory_changed(). `m` NULL: none is. */
+/* Valid until in_memory_changed(). `m` NULL: false. */
 bool in_memory_has(const struct in_memory *m, const char *folder);
-/* Whether anything was mounted or unmounted since this was asked last: a system call of a
- * microsecond. */
+/* Whether any mount has changed since the last call: a system call of a microsecond. */
 bool in_memory_changed(struct in_memory *m);
 
 #endif

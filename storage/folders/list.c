@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is in a directory, some entries a step, and the removal of whole trees.
+ * The content of a directory, some entries a step, and the removal of whole trees.
  */
 #include <assert.h>
 #include <dirent.h>
@@ -19,7 +19,7 @@
 #include "storage/folders/files_priv.h"
 #include "storage/folders/names_priv.h"
 
-/* Entries a step: each is a call or two, some ms altogether on a server that is near. */
+/* Entries a step: each takes one or two calls, some ms altogether on a nearby server. */
 #define ENTRIES_A_STEP 256
 
 static void entries_free(struct file_entries *l)
@@ -45,7 +45,7 @@ struct list_job {
 
 /* --- entries ---------------------------------------------------------------------------------- */
 
-/* What a link leads to, if that is inside the share. */
+/* Reads the target of a link, if it is inside the share. */
 static int stat_link(const struct list_job *l, const char *name, struct stat *st)
 {
     char *path = *l->path ? fs_join(l->path, name) : xstrdup(name); /* the share itself */
@@ -57,7 +57,7 @@ static int stat_link(const struct list_job *l, const char *name, struct stat *st
     return rc;
 }
 
-/* A link to a directory is not shown, as it could make a client's walk endless. */
+/* A link to a directory is not shown, because it could make a client's walk endless. */
 static bool may_show(const struct list_job *l, const char *name, struct stat *st)
 {
     if (!jsontext_is_utf8(name, strlen(name)))
@@ -84,7 +84,7 @@ static void look_at(struct list_job *l, const char *name)
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return;
     if (!l->all_names && fstatat(dirfd(l->dir), name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return; /* it has just been removed */
+        return; /* it was removed a moment ago */
     if (!l->all_names && (!may_show(l, name, &st) || l->found.n == l->max))
         l->found.left_out++;
     else
@@ -148,7 +148,7 @@ static void list_tell(struct folder_job *job, const struct err *why)
     l->cb(l->ctx, why, why ? NULL : &l->found, false);
 }
 
-/* A job that was ended between two steps still has its directory open. */
+/* A job that ended between two steps still has its directory open. */
 static void list_destroy(struct folder_job *job)
 {
     struct list_job *l = CONTAINER_OF(job, struct list_job, job);
@@ -179,7 +179,7 @@ void files_list(struct files *f, const struct files_list *what, files_listed cb,
     job_begin(f, what->at.share, &l->job);
 }
 
-/* --- our own ---------------------------------------------------------------------------------- */
+/* --- the daemon's own work --- */
 
 static const struct job_kind names_kind = {list_step, list_tell, list_destroy, .is_own = true};
 
@@ -196,7 +196,7 @@ void files_names(struct files *f, const char *folder, files_listed cb, void *ctx
     job_begin(f, folder, &l->job);
 }
 
-/* Work on a path of the daemon's own. */
+/* Work on one of the daemon's own paths. */
 struct path_job {
     struct folder_job job;
     char *path;

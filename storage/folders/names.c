@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Offers names one by one and keeps the first so many in order, so a directory of any size takes
- * the memory of one page. Also the items that a page is made of. On a worker of the share; the
- * list moves to the loop with the answer.
+ * Collects names and keeps the first ones in order, so a directory of any size needs the memory of
+ * one page. Also the items of a page. On a worker of the share; the list moves to the loop with the
+ * answer.
  */
 #include "storage/folders/names_priv.h"
 
@@ -35,8 +35,8 @@ void names_end(struct dir_names *names)
         free(names->at[--names->n].text);
 }
 
-/* Twice as many as are wanted are taken before they are ordered and half of them dropped: each is
- * ordered once or twice on average, whatever the order in which they come. */
+/* Collects twice as many names as wanted, then sorts them and drops the second half: on average
+ * each name is sorted once or twice, in whatever order the names come. */
 void names_offer(struct dir_names *names, const char *text, unsigned char type)
 {
     if (names->is_cut && strcmp(text, names->at[names->max - 1].text) > 0)
@@ -89,7 +89,8 @@ bool names_next(DIR *dir, const char **name, unsigned char *type, size_t *left_o
     return false;
 }
 
-/* Of two descriptors of the same open directory, closing the first cannot hang. */
+/* Duplicates the descriptor for the later close: closing the first of two descriptors of one open
+ * directory cannot hang. */
 void close_directory_later(struct folder_share *s, DIR *dir)
 {
     int fd = fcntl(dirfd(dir), F_DUPFD_CLOEXEC, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of a directory in the order of bytes: the first so many of those that are offered.
+ * The first names of a directory in the order of bytes.
  */
 #ifndef STORAGE_FOLDERS_NAMES_PRIV_H
 #define STORAGE_FOLDERS_NAMES_PRIV_H
@@ -21,20 +21,20 @@ struct dir_names {
 };
 
 void names_offer(struct dir_names *names, const char *text, unsigned char type);
-/* Orders them; none may be offered any more. */
+/* Sorts them; no names may be offered any more. */
 void names_end(struct dir_names *names);
 /* Empties it; `max` stays. */
 void names_clear(struct dir_names *names);
 
 /* The next entry that a list may show, with its type, which is DT_REG, DT_DIR or DT_LNK. False: the
- * end. Adds to *left_out. errno is 0 at a good end. */
+ * end. Adds to *left_out. errno is 0 unless reading failed. */
 bool names_next(DIR *dir, const char **name, unsigned char *type, size_t *left_out);
 
-/* Closes a directory that may be open between steps, on a worker of the share. */
+/* Closes a directory, which may be open between steps, on a worker of the share. */
 struct folder_share;
 void close_directory_later(struct folder_share *s, DIR *dir);
 
-/* Adds one; its name is copied. */
+/* Adds an item; its name is copied. */
 struct file_item *item_add(struct file_items *items, const char *name);
 
 /* Tells what was found. */

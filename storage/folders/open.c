@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One file of a share: opened, read piece by piece, closed. All three may hang, closing too.
+ * One file of a share: opened, read piece by piece, closed. Each of these calls may hang, even
+ * closing.
  */
 #include <assert.h>
 #include <errno.h>
@@ -17,9 +18,9 @@
 
 struct file {
     struct folder_share *share;
-    int fd;                     /* -1: all that is wanted was read when it was opened */
+    int fd;                     /* -1: all wanted bytes were read when it was opened */
     struct folder_job *reading; /* not back yet */
-    bool closed;                /* the descriptor is closed when that read is back */
+    bool closed;                /* the descriptor is closed when the pending read returns */
 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -183,7 +184,7 @@ bool files_open_now(struct files *f, const struct files_open *what, files_opened
 
 struct read_job {
     struct folder_job job;
-    struct file *file; /* loop's; NULL: done with it */
+    struct file *file; /* owned by the loop; NULL: the file was closed */
     int fd, error;
     uint64_t offset;
     size_t max, n;
@@ -215,7 +216,7 @@ static void read_tell(struct folder_job *job, const struct err *why)
     char *bytes = r->bytes;
     r->bytes = NULL;
     files_add_bytes(share_files(job->share), r->n);
-    r->file->reading = NULL; /* the callback may ask for more, or close it */
+    r->file->reading = NULL; /* the callback may read more, or close the file */
     r->file = NULL;
     r->cb(r->ctx, NULL, bytes, r->n);
 }

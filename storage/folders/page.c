@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One page of one directory: its names are read, some a step; then the facts of those on the page.
+ * One page of one directory: reads its names, some a step; then the facts of the names on the page.
  */
 #include <assert.h>
 #include <errno.h>
@@ -16,16 +16,16 @@
 #include "storage/folders/names_priv.h"
 #include "storage/folders/place_priv.h"
 
-/* Entries, or facts of such, a step: some ms altogether on a server that is near. */
+/* Entries, or facts, a step: some ms altogether on a nearby server. */
 #define ENTRIES_A_STEP 256
 
 struct page_job {
     struct folder_job job; /* first */
     char *share, *path, *prefix, *after;
     DIR *dir;               /* open between steps */
-    struct dir_names names; /* one more than the page has */
+    struct dir_names names; /* one more name than the page has */
     bool is_read;
-    size_t next; /* of the names, whose facts are to be had */
+    size_t next; /* index of the next name whose facts are needed */
     struct paging p;
 };
 
@@ -65,7 +65,7 @@ static enum file_fault read_names(struct page_job *l)
     return FILE_FINE;
 }
 
-/* What has gone meanwhile, or is a link to what is not shown, is left out. */
+/* Leaves out a file that was removed meanwhile, and a link to an entry that is not shown. */
 static enum file_fault facts_of_name(struct page_job *l, const struct name *name,
                                      struct file_facts *out)
 {

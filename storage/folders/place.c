@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opens and finds names below a share's folder (fs_open_beneath()), and turns errno into faults. A
- * descriptor that is returned belongs to the caller. All of it on workers: every call may hang
- * with its file system.
+ * Opens and finds names below a share's folder (fs_open_beneath()), and turns errno into faults.
+ * The caller owns returned descriptors. All functions run on workers: every call may hang with its
+ * file system.
  */
 #include "storage/folders/place_priv.h"
 
@@ -87,7 +87,7 @@ void fault_say(struct err *e, enum file_fault fault, int error)
 
 /* --- facts ------------------------------------------------------------------------------------ */
 
-/* Of times that 64 bits cannot hold the nearest that they can. */
+/* Clamps to the range of int64_t nanoseconds. */
 static int64_t ns_of(const struct statx_timestamp *t)
 {
     int64_t ns = 0;
@@ -164,7 +164,7 @@ static int open_above(const char *share, const char *path, int flags)
     return fd;
 }
 
-/* Why something below a directory could not be opened. */
+/* The reason why an entry below a directory could not be opened. */
 static enum file_fault why_missing(const char *share, const char *path, int error)
 {
     if (error == ENOTDIR)
@@ -191,7 +191,7 @@ enum file_fault place_find(const char *share, const char *path, int *fd, struct 
     return fault;
 }
 
-/* Opens what an O_PATH descriptor is, to be read or written. */
+/* Opens the file of an O_PATH descriptor again, for reading or writing. */
 static int open_again(int fd, int flags)
 {
     char link[64];
@@ -245,7 +245,7 @@ int place_make_directory(int dir, const char *name, const struct new_directory *
 {
     if (mkdirat(dir, name, how->mode) < 0)
         return errno;
-    /* Not by its name: somebody may have put a link in its place. */
+    /* Not by its name: another process may have replaced it by a link. */
     int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int error = fd < 0 || fchmod(fd, how->mode) < 0 ? errno : 0;
     if (fd >= 0) {
@@ -256,7 +256,7 @@ int place_make_directory(int dir, const char *name, const struct new_directory *
     return error;
 }
 
-/* Makes `name` in the directory `above`, unless it is there. Returns errno. */
+/* Makes `name` in the directory `above`, unless it exists. Returns errno. */
 static int make_below(const char *share, const char *above, const char *name,
                       const struct new_directory *how, bool sync)
 {
@@ -383,8 +383,8 @@ int place_sync_directory(int dir)
     return sync_error(fsync(dir));
 }
 
-/* Local ones, whose sync_fs() writes what is dirty, commits and flushes; those of a network or of
- * FUSE know of each file alone. */
+/* Whether syncfs() is reliable: local file systems, whose sync_fs() writes dirty pages, commits and
+ * flushes. Network and FUSE file systems only sync single files. */
 bool place_syncs_whole(int fd)
 {
     static const unsigned long local[] = {
@@ -393,7 +393,7 @@ bool place_syncs_whole(int fd)
         0x9123683e, /* Btrfs */
         0xf2f52010, /* F2FS */
         0x2fc12fc1, /* ZFS */
-        0x794c7630, /* overlayfs, of what it lies on */
+        0x794c7630, /* overlayfs: depends on the lower file system */
         0x01021994, /* tmpfs */
     };
     struct statfs s;

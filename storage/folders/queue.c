@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs that wait for a share's worker, and how each ends: told once, then destroyed.
+ * Jobs that wait for a share's worker, and their ends: reported once, then destroyed.
  */
 #include <assert.h>
 
 #include "storage/folders/share_priv.h"
 
-/* How long the log is silent about a full disk once it has told of it. */
+/* The least time (us) between log lines about a full disk. */
 #define SAY_FULL_US 10000000
 
 /* --- jobs ------------------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ void job_end(struct folder_job *job, const struct err *why)
     job->kind->destroy(job);
 }
 
-/* Each request that finds the disk full is answered so; the log has a line every few seconds. */
+/* Each request that finds the disk full gets this error; the log has a line every few seconds. */
 void job_says_full(const struct folder_job *job, const char *path)
 {
     struct folder_share *s = job->share;

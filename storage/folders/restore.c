@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that were acknowledged before they were on disk, when the daemon starts again.
+ * At the daemon's start: restores files that were acknowledged before they were on disk.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,8 +25,8 @@ static bool has_bytes(int fd, const struct file_facts *facts, const struct files
     return same;
 }
 
-/* What is there has other bytes. It is ours if a power cut took bytes of it, or was there before,
- * and then did not lose its place for good. */
+/* The present file has other bytes. It may be replaced if a power cut took its bytes, or if it is
+ * the old file whose replacement was lost. */
 static bool is_to_be_replaced(const struct file_facts *facts, const struct files_restore *what)
 {
     if (facts->inode == what->inode)
@@ -50,7 +50,7 @@ static enum file_fault sync_above(const struct files_restore *what)
     return fault_of(error);
 }
 
-/* With the time that it had, so that it is not taken for somebody's later change. */
+/* With its recorded time, so that it is not mistaken for a later change by another process. */
 static enum file_fault put_again(const struct files_restore *what, struct file_result *r)
 {
     const struct timespec times[] = {time_to_set(FILES_TIME_KEPT), time_to_set(what->mtime_ns)};
@@ -83,7 +83,7 @@ static enum file_fault restore(const struct files_restore *what, bool *put, stru
     if (same)
         return fault ? fault : sync_above(what);
     bool is_missing = fault == FILE_MISSING || fault == FILE_PARENT_MISSING;
-    if (fault && !is_missing) /* a directory, a FIFO: somebody else's */
+    if (fault && !is_missing) /* a directory or a FIFO: not the daemon's */
         return fault == FILE_IS_DIRECTORY || fault == FILE_SPECIAL ? FILE_FINE : fault;
     *put = is_missing ? what->was_cut : is_to_be_replaced(&facts, what);
     if (is_missing && !*put)
@@ -104,7 +104,7 @@ int files_restore(const struct files_restore *what, bool *put, struct file_resul
 
 /* --- bytes that were added -------------------------------------------------------------------- */
 
-/* What the file has of them: how many, and whether they are these. */
+/* How many of the added bytes the file has, and whether they are equal. */
 static enum file_fault compare(int fd, const struct files_regrow *what, size_t *n, bool *same)
 {
     char *bytes = xrealloc(NULL, what->n + 1);
@@ -115,8 +115,8 @@ static enum file_fault compare(int fd, const struct files_regrow *what, size_t *
     return fault_of(error);
 }
 
-/* They are to be added (again). As long as the machine ran, what the kernel has is what was
- * written: none of them, or the first. */
+/* Whether the bytes must be added (again). While the machine ran, the kernel has the written state:
+ * none of the bytes, or the first ones. */
 static bool is_to_grow(const struct file_facts *facts, const struct files_regrow *what, size_t n,
                        bool same)
 {
@@ -125,8 +125,9 @@ static bool is_to_grow(const struct file_facts *facts, const struct files_regrow
     return same && (n > 0 || facts->mtime_ns == what->was_mtime_ns);
 }
 
-/* The time that they were to get is that of the file, unless more has been added since. After a cut
- * the disk may have another; else another is somebody's, and stays. */
+/* The intended mtime of the added bytes is that of the file, unless more bytes were added since.
+ * After a power cut the disk may have another mtime; otherwise another mtime means a foreign
+ * change, which stays. */
 static enum file_fault grow_again(int fd, const struct files_regrow *what, bool is_whole,
                                   struct file_facts *facts)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shares and their queues, for shares.c, queue.c and time.c alone.
+ * Shares and their queues, only for shares.c, queue.c and time.c.
  */
 #ifndef STORAGE_FOLDERS_SHARE_PRIV_H
 #define STORAGE_FOLDERS_SHARE_PRIV_H
@@ -10,14 +10,14 @@
 
 struct folder_worker {
     struct folder_job *job; /* NULL: free */
-    int64_t since_us;       /* when it began its step */
+    int64_t since_us;       /* when it began its step (monotonic) */
 };
 
 struct folder_share {
     struct folder_share *next;
     struct files *files;
     char *folder;
-    struct loop_lane *lane; /* its workers; NULL: nothing is done on it, though files may be open */
+    struct loop_lane *lane;   /* its workers; NULL: it has no work, though files may be open */
     struct loop_timer *timer; /* while both workers are busy, checks whether they hang; otherwise
                                  ends idle workers */
     struct folder_worker worker[FILES_WORKERS];
@@ -27,9 +27,9 @@ struct folder_share {
     size_t holds;
     bool hung;
     bool in_memory;       /* quick jobs are done on the loop */
-    bool called;          /* they will be, in its next turn */
-    bool overdue;         /* all stops, and it is waited for no longer */
-    int64_t full_said_us; /* when the log was last told that its disk is full; 0: never */
+    bool called;          /* will be called in the next turn */
+    bool overdue;         /* the room stops, and does not wait for this share any longer */
+    int64_t full_said_us; /* time of the last log line about its full disk; 0: never */
 };
 
 struct files {
@@ -44,26 +44,26 @@ struct files {
     uint64_t times;           /* how many */
     struct in_memory *memory; /* NULL: nothing is */
     struct loop_timer *stop_timer;
-    size_t closing; /* lanes, and what else must end before it can */
-    bool walking;   /* through the shares: none may go */
+    size_t closing; /* closing lanes, and other work that must end before the room can */
+    bool walking;   /* an iteration over the shares is in progress: none may be freed */
     size_t left_behind;
     void (*stopped)(void *ctx, size_t left_behind);
     void *stopped_ctx;
 };
 
-/* Calls back, unless the job was forgotten or told before. */
+/* Calls back, unless the job was forgotten or has called back before. */
 void job_tell(struct folder_job *job, const struct err *why);
-/* The same; then the job is gone. No worker may be in it. */
+/* Like job_tell(); then destroys the job. No worker may be in it. */
 void job_end(struct folder_job *job, const struct err *why);
-/* Sets the error: all of files stops, or the share hangs. */
+/* Sets the error: the room stops, or the share hangs. */
 void say_unavailable(struct err *e, const struct files *f);
-/* A request of a client's, which need not wait for a share that hangs. */
+/* A client's request, which need not wait for a share that hangs. */
 bool job_is_clients(const struct folder_job *job);
 
 void queue_add(struct folder_share *s, struct folder_job *job);
-/* Whether a worker reads while it wants to write, or the other way round. */
+/* Whether a worker reads while the job wants to write, or the other way round. */
 bool is_kept_apart(const struct folder_share *s, const struct folder_job *job);
-/* Takes out the job that `at` leads to. */
+/* Removes the job at `at` from the queue. */
 struct folder_job *queue_take(struct folder_share *s, struct folder_job **at);
 /* Ends the waiting jobs that are `chosen`. */
 void queue_refuse(struct folder_share *s, bool (*chosen)(const struct folder_job *job));

@@ -25,19 +25,19 @@
 #include "storage/folders/share_priv.h"
 
 /* How many shares may have workers at once: each may cost FILES_WORKERS threads that hang. High
- * enough that one server whose shares all hang leaves room for the shares of others. */
+ * enough that a server whose shares all hang leaves room for the shares of other servers. */
 #define SHARES_MAX 256
-/* Clients' jobs that wait for a worker of one share. */
+/* The most jobs of clients that wait for a worker of one share. */
 #define WAITING_MAX 1024
-/* Workers of a share that has nothing to do are kept for so long. */
+/* How long an idle share keeps its workers (us). */
 #define IDLE_US 5000000
-/* Of all open files, in memory: two pieces of each. */
+/* The most bytes of all open files in memory: two pieces of each. */
 #define IN_MEMORY_MAX (64 * 1024 * 1024)
-/* How long quick work may keep the loop at a time. */
+/* How long quick work may occupy the loop at a time (us). */
 #define PROMPT_US 5000
-/* A loop that comes so late had no turn, nor heard of workers that came back. */
+/* us; if the loop is this late, it had no turn, and did not notice that workers returned. */
 #define LATE_US 500000
-/* How long work that is under way may still take when the daemon stops. */
+/* How long unfinished work may still take when the daemon stops (us). */
 #define STOP_US 2000000
 
 static void share_pump(struct folder_share *s);
@@ -78,7 +78,7 @@ static bool is_idle(const struct folder_share *s)
 
 static void share_remove(struct folder_share *s)
 {
-    assert(!s->queue && !s->lane); /* workers that hang have it no more: see files_priv.h */
+    assert(!s->queue && !s->lane); /* hanging workers do not use it any more: see files_priv.h */
     for (struct folder_share **at = &s->files->shares; *at; at = &(*at)->next)
         if (*at == s) {
             *at = s->next;
@@ -111,7 +111,7 @@ static void share_close(struct folder_share *s)
     share_remove(s);
 }
 
-/* The share has nothing to do. Open files still need it, but no workers. */
+/* The share is idle. Open files still need it, but no workers. */
 static void share_rest(struct folder_share *s)
 {
     assert(is_idle(s));
@@ -121,8 +121,7 @@ static void share_rest(struct folder_share *s)
         workers_go(s);
 }
 
-/* The instant at which even the worker that became busy last has been busy for too long; 0: one is
- * free. */
+/* The instant from which on all workers count as hanging; 0: a worker is free. */
 static int64_t hung_at(const struct folder_share *s)
 {
     int64_t last = 0;
@@ -166,7 +165,7 @@ static void on_timer(void *ctx)
         share_watch(s);
 }
 
-/* Something may have been mounted over a share in use. */
+/* There may be a new mount over a share in use. */
 static void look_at_mounts(struct files *f)
 {
     if (!f->memory || !in_memory_changed(f->memory))
@@ -189,7 +188,7 @@ static struct folder_share *share_new(struct files *f, const char *folder)
     return s;
 }
 
-/* May one more have workers? One that has nothing to do gives up its own. */
+/* Whether one more share may have workers. An idle share gives up its own. */
 static bool has_room(struct files *f)
 {
     struct folder_share *idle = NULL;
@@ -245,8 +244,7 @@ static void on_worker_back(void *ctx, enum loop_work_end how)
     job->has_worker = false;
     worker_free(s, job);
     job->reach = job->lets_go ? REACHES_NO_BYTES : job->reach;
-    s->holds++; /* callbacks may ask for other shares, for which one with nothing to do makes room
-                 */
+    s->holds++; /* callbacks may use other shares, for which an idle share is freed */
     f->counts.done += how == LOOP_WORK_DONE && !job->more;
     if (how == LOOP_WORK_DROPPED) {
         say_unavailable(&why, f);
@@ -266,10 +264,10 @@ static bool is_prompt(const struct folder_job *job)
     return job->share->in_memory && job->kind->is_quick && !job->slow;
 }
 
-/* The first that may have a worker, or the loop (`quick`); NULL: none may. */
+/* The first job that a worker, or the loop (`quick`), may run; NULL: none. */
 static struct folder_job **first_of(struct folder_share *s, bool quick)
 {
-    bool waits = false; /* one that reaches bytes: no other that does overtakes it */
+    bool waits = false; /* a job that accesses bytes waits: no other such job overtakes it */
     for (struct folder_job **at = &s->queue; *at; at = &(*at)->next) {
         waits = waits || is_kept_apart(s, *at);
         if (is_prompt(*at) == quick && !(waits && (*at)->reach))
@@ -278,7 +276,7 @@ static struct folder_job **first_of(struct folder_share *s, bool quick)
     return NULL;
 }
 
-/* On the loop, for PROMPT_US, then others have a turn. */
+/* Runs quick jobs on the loop, for PROMPT_US, then lets other work run. */
 static void on_prompt(void *ctx)
 {
     struct folder_share *s = ctx;
@@ -315,7 +313,7 @@ static void share_pump(struct folder_share *s)
         s->worker[i] = (struct folder_worker){job, loop_mono_us(s->files->loop)};
         job->has_worker = true;
         if (!loop_work(s->lane, on_worker, on_worker_back, job))
-            abort(); /* it takes as many as there are workers */
+            abort(); /* a lane accepts as many jobs as it has workers */
     }
     if (!s->called && first_of(s, true)) {
         s->called = true;
@@ -325,7 +323,7 @@ static void share_pump(struct folder_share *s)
     share_watch(s);
 }
 
-/* --- work that is refused at once: told in the next turn ------------------------------------- */
+/* --- work that fails at once: reported in the next turn --- */
 
 struct refusal {
     struct folder_job *job;
@@ -346,7 +344,7 @@ static void refuse(struct files *f, struct folder_job *job, const struct err *wh
 {
     struct refusal *r = xcalloc(1, sizeof *r);
     *r = (struct refusal){job, f, *why};
-    f->closing++; /* `f` must exist until the job is told */
+    f->closing++; /* `f` must exist until the job is reported */
     f->counts.refused += job_is_clients(job) && !f->stopping;
     loop_defer(f->loop, on_refused, r);
 }
@@ -395,7 +393,7 @@ void job_begin(struct files *f, const char *folder, struct folder_job *job)
     share_pump(s);
 }
 
-/* --- what the other files ask for ------------------------------------------------------------ */
+/* --- for the other files --- */
 
 struct folder_share *share_in_memory(struct files *f, const char *folder)
 {
@@ -484,7 +482,7 @@ void files_count(const struct files *f, struct files_counts *out)
     }
 }
 
-/* --- birth and end ---------------------------------------------------------------------------- */
+/* --- start and end --- */
 
 struct files *files_create(struct loop *loop, const struct log *log)
 {
@@ -504,7 +502,7 @@ static bool is_any(const struct folder_job *job)
     return job != NULL;
 }
 
-/* Tells the end of what is `chosen`; a worker that is in such a job goes on. */
+/* Reports the end of the `chosen` jobs; a worker in such a job continues. */
 static void share_end(struct folder_share *s, bool (*chosen)(const struct folder_job *job))
 {
     struct err why;
@@ -523,7 +521,7 @@ void files_end_requests(struct files *f)
     f->walking = false;
 }
 
-/* Shares that have nothing to do go; after the last of all, `f`. */
+/* Frees idle shares; after the last of all, `f`. */
 static void files_stop_step(struct files *f)
 {
     if (!f->stopping)
@@ -544,7 +542,7 @@ static void files_stop_step(struct files *f)
     stopped(ctx, left_behind);
 }
 
-/* No worker of it will come back any more. */
+/* No worker of it will return any more. */
 static void on_overdue_closed(void *ctx)
 {
     struct folder_share *s = ctx;
@@ -559,8 +557,8 @@ static void on_overdue_closed(void *ctx)
     files_stop_step(f);
 }
 
-/* What is left hangs, but may still come back until its lane is gone: the share stays until then.
- */
+/* The remaining work hangs, but may still return until its lane is closed: the share stays until
+ * then. */
 static void on_stop_overdue(void *ctx)
 {
     struct files *f = ctx;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The times that files get where a clock of tests says which.
+ * The times of files if a test sets the clock.
  */
 #include "storage/folders/change.h"
 #include "storage/folders/share_priv.h"
 
 #define NS_PER_US 1000
-/* A clock that is behind the last time that it gave by less has not been set back. */
+/* A clock that is behind the last time by less than this has not been set back. */
 #define STANDS_NS INT64_C(1000000000)
 
 void files_in_time(struct files *f, int64_t (*now_us)(void *ctx), void *ctx)
@@ -14,8 +14,8 @@ void files_in_time(struct files *f, int64_t (*now_us)(void *ctx), void *ctx)
     f->time = (struct clock){now_us, ctx};
 }
 
-/* Times of a clock that stands go on by a nanosecond each. The last digits count too, so that a
- * clock that was set back and comes to the same instant again does not give the same times. */
+/* While the clock stands, each time is a nanosecond later than the last. The last digits count too,
+ * so that a clock that was set back and reaches the same instant again gives other times. */
 int64_t files_time_ns(struct files *f)
 {
     int64_t now_us = f->time.now_us ? clock_now(&f->time) : 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * States of a file: open (without a name, or with one that marks it as unfinished) > written > in
- * its place by a link or a rename, or given up and gone. A file that a killed daemon left has the
- * mark, and a lock that nobody holds; the sweep removes it. Runs on workers; the descriptor
- * belongs to the struct.
+ * States of a file: open (without a name, or with a name that marks it as unfinished) > written >
+ * in its place by a link or a rename, or abandoned and removed. A file of a killed daemon has the
+ * mark, and nobody holds its lock; the sweep removes it. Runs on workers; the descriptor belongs to
+ * the struct.
  */
 #include "storage/folders/unfinished_priv.h"
 
@@ -91,7 +91,7 @@ static enum file_fault failed(struct unfinished *u, enum file_fault fault)
 
 /* --- beginning -------------------------------------------------------------------------------- */
 
-/* Opens the directory above, or that above it which is there. */
+/* Opens the parent directory, or its nearest existing ancestor. */
 static int open_nearest(const struct unfinished *u, bool *is_above)
 {
     char *above = xstrdup(u->path), *slash;
@@ -117,7 +117,7 @@ static bool is_same_mount(int a, int b)
            x.stx_dev_major == y.stx_dev_major && x.stx_dev_minor == y.stx_dev_minor;
 }
 
-/* Where a file may have a name that can become another in `dir` at once. */
+/* Opens the file where it may have a name that can be renamed into `dir`. */
 static int open_beside(const struct unfinished *u, int dir)
 {
     int fd = u->beside ? open(u->beside, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -143,8 +143,8 @@ static bool has_no_unnamed(int error)
     return error == EOPNOTSUPP || error == EISDIR || error == EINVAL || error == ENOSYS;
 }
 
-/* Locked, an unfinished file is somebody's. False: unfinished_sweep() was faster, and has removed
- * it. Where nothing can be locked, nothing is swept. */
+/* A locked unfinished file has a writer. False: unfinished_sweep() was faster, and has removed it.
+ * On a file system without locks, nothing is swept. */
 static bool lock(int fd)
 {
     struct stat st;
@@ -204,7 +204,7 @@ void files_sweep(const char *folder)
     unfinished_sweep_all(AT_FDCWD, folder);
 }
 
-/* There is nothing of them to be synced. */
+/* Zeros at the beginning need no sync. */
 static int begin_with_zeros(struct unfinished *u)
 {
     if (u->zeros > INT64_MAX) {
@@ -226,7 +226,7 @@ enum file_fault unfinished_begin(struct unfinished *u)
     if (open_new(u, dir) < 0 || fchmod(u->fd, u->mode) < 0 || begin_with_zeros(u) < 0)
         failed(u, fault_of(errno));
     if (is_above && !u->fault && u->is_brief && (u->later || !u->sync))
-        u->above = dir; /* it will not have to be found again */
+        u->above = dir; /* the directory need not be opened again */
     else
         close(dir);
     u->later = u->later && !u->fault && place_syncs_whole(u->fd);
@@ -238,7 +238,7 @@ enum file_fault unfinished_begin(struct unfinished *u)
 
 /* --- bytes ------------------------------------------------------------------------------------ */
 
-/* Returns errno. What a file system cannot do of it is done by the last sync. */
+/* Returns errno. If the file system does not support it, the last sync does the work. */
 static int to_disk(int fd, uint64_t from, uint64_t to, unsigned how)
 {
     if (from == to || sync_file_range(fd, (off_t)from, (off_t)(to - from), how) == 0)
@@ -246,7 +246,7 @@ static int to_disk(int fd, uint64_t from, uint64_t to, unsigned how)
     return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == ESPIPE ? 0 : errno;
 }
 
-/* Waits for the window that was sent before, then sends the next. */
+/* Waits for the previous window, then sends the next. */
 static int window_out(struct unfinished *u, uint64_t end)
 {
     int error =
@@ -314,7 +314,7 @@ static bool cannot_copy(int error)
            error == EBADF || error == ETXTBSY || error == EPERM;
 }
 
-/* Through memory: for hashes, or where the kernel cannot. */
+/* Copies through memory: for hashes, or if the kernel cannot copy. */
 static ssize_t carry(struct unfinished *u, int from, uint64_t offset, uint64_t max)
 {
     size_t n = max < FILES_PIECE_MAX ? (size_t)max : FILES_PIECE_MAX;
@@ -328,7 +328,7 @@ static ssize_t carry(struct unfinished *u, int from, uint64_t offset, uint64_t m
     return error ? -1 : got;
 }
 
-/* Some bytes that are data, up to the next hole. */
+/* Copies some bytes of data, up to the next hole. */
 static ssize_t copy_some(struct unfinished *u, int from, uint64_t offset, uint64_t max)
 {
     off_t in = (off_t)offset, out = (off_t)u->size;
@@ -409,7 +409,7 @@ static int link_to(const struct unfinished *u, int dir, const char *name)
     return linkat(AT_FDCWD, link, dir, name, AT_SYMLINK_FOLLOW);
 }
 
-/* A file without a name gets one, so that it can be renamed. */
+/* Gives a file without a name a temporary name, so that it can be renamed. */
 static int get_name(struct unfinished *u, int dir)
 {
     u->dir = open_beside(u, dir);
@@ -430,13 +430,13 @@ static int rename_to(struct unfinished *u, int dir, const char *name, bool repla
                       : place_rename_new(u->dir, u->name, dir, name);
     if (rc < 0)
         return -1;
-    flock(u->fd, LOCK_UN); /* whoever opens it by its name may lock it */
+    flock(u->fd, LOCK_UN); /* a process that opens it by its name may lock it */
     free(u->name);
     u->name = NULL;
     return 0;
 }
 
-/* A place where there is nothing is taken only if there is nothing still. */
+/* An empty place is used only if it is still empty. */
 static int take_place(struct unfinished *u, int dir, const char *name, bool replaces)
 {
     if (!replaces && !u->name)
@@ -475,7 +475,7 @@ static const char *name_of(const struct unfinished *u)
 
 static enum file_fault into_directory(struct unfinished *u, bool *existed)
 {
-    /* It may have been removed since. */
+    /* The directory may have been removed since. */
     if (u->above >= 0 && !u->sync) {
         enum file_fault fault = into_place(u, u->above, name_of(u), existed);
         if (fault != FILE_MISSING)
@@ -507,7 +507,7 @@ static enum file_fault check_hashes(struct unfinished *u, const uint8_t *md5, st
         return FILE_CRC64_WRONG;
     if (!u->wants_md5)
         return FILE_FINE;
-    if (u->md5) /* not yet; it may be asked for twice, when staged and when finished */
+    if (u->md5) /* may be called twice, when staged and when finished */
         gnutls_hash_deinit(u->md5, u->is);
     u->md5 = NULL;
     memcpy(r->md5, u->is, FILES_MD5);
@@ -553,7 +553,7 @@ enum file_fault unfinished_finish(struct unfinished *u, const uint8_t *md5, stru
         failed(u, fault_of(errno = place_sync_data(u->fd)));
     if (!u->fault)
         failed(u, into_directory(u, &r->existed));
-    if (u->above >= 0) /* the file alone stays open until it is settled */
+    if (u->above >= 0) /* only the file stays open until it is settled */
         close(u->above);
     u->above = -1;
     if (!u->fault)
@@ -561,10 +561,10 @@ enum file_fault unfinished_finish(struct unfinished *u, const uint8_t *md5, stru
     return failed(u, u->fault);
 }
 
-/* --- what is owed ----------------------------------------------------------------------------- */
+/* --- later syncs --- */
 
-/* A file system is synced once for all its files; of each file it is then known whether the kernel
- * failed to write it. */
+/* A file system is synced once for all its files; then each file shows whether the kernel failed to
+ * write it. */
 int unfinished_settle_all(struct unfinished *const *all, size_t n)
 {
     int error = 0;

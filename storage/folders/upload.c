@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Uploads as the loop sees them: one call after the other, each a job of the share's, on what is
- * unfinished, which only the worker touches while there is such a job.
+ * Uploads from the loop's view: one call after the other, each a job of the share. Only the worker
+ * touches the unfinished file while there is such a job.
  *
- * Bytes that are written may be hashed at the same time, by a job of its own: hashing costs more
- * than writing. It touches nothing of what is unfinished but its hashes.
+ * Written bytes may be hashed at the same time, by a separate job, because hashing costs more than
+ * writing. It touches only the hashes of the unfinished file.
  */
 #include "storage/folders/upload.h"
 
@@ -19,7 +19,7 @@
 #include "storage/folders/act_priv.h"
 #include "storage/folders/unfinished_priv.h"
 
-/* What is copied before others have their turn. */
+/* Bytes to copy before other work runs. */
 #define COPIED_A_STEP (8 * 1024 * 1024)
 #define PARTS_A_STEP  64
 
@@ -28,10 +28,10 @@ struct file_upload {
     struct unfinished *file;
     struct upload_job *busy;    /* not back yet */
     struct upload_job *hashing; /* the same, beside it */
-    bool ended;                 /* the file is given up when they are back */
+    bool ended;                 /* the file is abandoned when the jobs return */
 };
 
-/* Bytes that two jobs work on. */
+/* Bytes for two jobs: writing and hashing. */
 struct upload_piece {
     char *bytes; /* owned */
     size_t n;
@@ -45,12 +45,12 @@ struct upload_piece {
 
 struct upload_job {
     struct act act;             /* first */
-    struct unfinished *file;    /* its own until the upload has begun */
+    struct unfinished *file;    /* owned by the job until the upload has begun */
     struct file_upload *upload; /* NULL until then */
     files_uploading begun;
     files_staged staged;
     struct upload_piece *piece; /* of upload_write(); the last job frees it */
-    struct file_part *part;     /* owned, as are the paths */
+    struct file_part *part;     /* owned, like the paths */
     size_t parts, at;
 };
 
@@ -158,7 +158,7 @@ static void upload_free(struct folder_job *job)
     act_free(&j->act);
 }
 
-/* The callback may ask for the next, or end the upload. */
+/* The callback may call the next function, or end the upload. */
 static void upload_tell(struct folder_job *job, const struct err *why)
 {
     struct upload_job *j = CONTAINER_OF(CONTAINER_OF(job, struct act, job), struct upload_job, act);
@@ -206,7 +206,7 @@ static enum file_fault run_begin(struct act *a)
     return unfinished_begin(job_of(a)->file);
 }
 
-/* Tells of an upload that now has the job's file. */
+/* Reports an upload that now owns the job's file. */
 static void begin_tell(struct folder_job *job, const struct err *why)
 {
     struct upload_job *j = CONTAINER_OF(CONTAINER_OF(job, struct act, job), struct upload_job, act);
@@ -256,7 +256,7 @@ static enum file_fault run_hash(struct act *a)
     return FILE_FINE;
 }
 
-/* Told of both jobs; tells of the piece. */
+/* Called at the end of each job; reports the piece after both. */
 static void on_half(void *ctx, const struct err *why, const struct file_result *r)
 {
     struct upload_piece *p = ctx;
@@ -293,7 +293,7 @@ void upload_write(struct file_upload *u, char *bytes, size_t n, files_changed cb
         job_begin_in(u->share, &hash->act.job);
 }
 
-/* Copies some of the part that is next: a->offset on, a->len bytes. */
+/* Copies some of the next part: a->len bytes from a->offset on. */
 static enum file_fault copy_part(struct upload_job *j)
 {
     struct act *a = &j->act;
@@ -341,7 +341,7 @@ void upload_copy(struct file_upload *u, const char *share, const struct file_par
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Whether what it takes the place of is large. */
+/* Whether the file that it replaces is large. */
 static bool replaces_much(struct act *a, const struct unfinished *file)
 {
     struct file_facts there;
@@ -401,7 +401,7 @@ static enum file_fault run_stage(struct act *a)
     return fault ? fault : unfinished_stage(file, a->has_md5 ? a->md5 : NULL, &a->r);
 }
 
-/* A job that has all bytes. */
+/* A job with all bytes. */
 static struct upload_job *whole_job(struct files *f, const struct files_upload *what, char *bytes,
                                     size_t n, const uint8_t *md5)
 {

@@ -22,85 +22,85 @@ struct file_upload;
 
 struct files_upload {
     struct file_place at;
-    const char *beside;          /* a folder of the daemon's own for what is unfinished, or NULL */
-    mode_t mode, directory_mode; /* of what is made, whatever the umask */
-    bool is_new;                 /* FILE_IS_FILE, if there is a file when it is finished */
+    const char *beside;          /* one of the daemon's own folders for unfinished files, or NULL */
+    mode_t mode, directory_mode; /* exact modes of new files, whatever the umask */
+    bool is_new;                 /* FILE_IS_FILE, if the target exists at the end */
     bool wants_md5;
     bool wants_crc64;
     bool has_crc64;   /* likewise; FILE_CRC64_WRONG */
     uint64_t crc64;   /* that is expected */
-    uint64_t zeros;   /* that it begins with, and that take no room */
+    uint64_t zeros;   /* bytes of zeros at the beginning, which take no space */
     bool has_time;    /* it gets this one, */
-    int64_t mtime_ns; /* and not that at which it was made */
-    bool later; /* of files_stage(): it need not be on disk until files_settle() has called back */
+    int64_t mtime_ns; /* instead of the time of writing */
+    bool later; /* for files_stage(): need not be on disk until files_settle() has called back */
 };
 
-/* With a `why`, `fault` says which, and `upload` is NULL. FILE_PARENT_MISSING: a file is in the
- * place of a directory. FILE_MISSING: the share's folder is. */
+/* With a `why`, `fault` is its kind, and `upload` is NULL. FILE_PARENT_MISSING: a parent is a file.
+ * FILE_MISSING: the share's folder does not exist. */
 typedef void (*files_uploading)(void *ctx, const struct err *why, enum file_fault fault,
                                 struct file_upload *upload);
 void files_upload(struct files *f, const struct files_upload *what, files_uploading cb, void *ctx);
 
-/* Adds bytes (malloc), which become the room's in any case. */
+/* Adds bytes (malloc'ed), which the room frees in any case. */
 void upload_write(struct file_upload *u, char *bytes, size_t n, files_changed cb, void *ctx);
 
-/* To the end of the file, however far that is. */
+/* Up to the end of the file. */
 #define FILES_ALL UINT64_MAX
 struct file_part {
     const char *path;
-    struct file_range range; /* FILE_BEYOND_END: the file has no such bytes */
+    struct file_range range; /* FILE_BEYOND_END: the file is shorter */
 };
 /* Adds parts of files of the folder `share`. The file system shares their blocks if it can. Holes
- * stay holes. Where hashes are wanted all is read. The callback's facts are those of the last file.
- */
+ * stay holes. For hashes all bytes are read. The callback's facts are those of the last file. */
 void upload_copy(struct file_upload *u, const char *share, const struct file_part *parts, size_t n,
                  files_changed cb, void *ctx);
-/* Puts it into place. `md5` (copied) may be NULL; it needs wants_md5. FILE_IS_DIRECTORY,
- * FILE_SPECIAL: that is at the place, and stays there. The result has facts, md5, existed. */
+/* Puts the file into its place. `md5` (copied) may be NULL; it needs wants_md5. FILE_IS_DIRECTORY,
+ * FILE_SPECIAL: the kind of the present file, which stays. The result has facts, md5, existed. */
 void upload_finish(struct file_upload *u, const uint8_t *md5, files_changed cb, void *ctx);
-/* The first half of that: all bytes are there, and on disk, and the file has the inode, size and
- * times that it will have in its place; `r` has these and the MD5. */
+/* The first half of upload_finish(): all bytes are on disk, and the file has its final inode, size
+ * and times; `r` has these and the MD5. */
 void upload_stage(struct file_upload *u, const uint8_t *md5, files_changed cb, void *ctx);
-/* A call under way does not call back any more. What is not finished is given up. */
+/* Ends the upload; a pending call does not call back any more. An unfinished file is removed. */
 void upload_end(struct file_upload *u);
 
-/* All of it in one go, for small files: `bytes` (malloc) become the room's. */
+/* All steps in one call, for small files: the room frees `bytes` (malloc'ed). */
 void files_put(struct files *f, const struct files_upload *what, char *bytes, size_t n,
                const uint8_t *md5, files_changed cb, void *ctx);
 
-/* The first half of files_put(): the bytes are in a file that is not in its place yet, with the
- * inode, size and times that it will have there; upload_finish() puts it there. `r` says too what
- * is at the place now: existed, before. With r->owes (never without `later`) nothing of it is known
- * to be on disk: the caller keeps the bytes, and hands the finished upload to files_settle(). With
- * a `why`, `upload` is NULL. */
+/* The first half of files_put(): the bytes are in a file that is not in its place yet, with its
+ * final inode, size and times; upload_finish() puts it there. `r` also has the present file at the
+ * place: existed, before. With r->owes (only with `later`) the file may not be on disk: the caller
+ * keeps the bytes, and passes the finished upload to files_settle(). With a `why`, `upload` is
+ * NULL. */
 typedef void (*files_staged)(void *ctx, const struct err *why, const struct file_result *r,
                              struct file_upload *upload);
 void files_stage(struct files *f, const struct files_upload *what, char *bytes, size_t n,
                  const uint8_t *md5, files_staged cb, void *ctx);
-/* Adds bytes to the end of a file that is there, as files_write() does with `appends`; it gets
- * `mtime_ns`. What cannot be added leaves it as it was. With r->owes it is not known to be on disk,
- * as after files_stage(). */
+/* Appends bytes to an existing file, like files_write() with `appends`; the file gets `mtime_ns`. A
+ * failure leaves the file unchanged. With r->owes the bytes may not be on disk, as after
+ * files_stage(). */
 void files_grow(struct files *f, const struct files_write *what, int64_t mtime_ns, files_staged cb,
                 void *ctx);
-/* Ends these finished uploads (at least one) once they are on disk with their names, one sync for
- * all on a file system. With a `why`, one or more may not be. The array is the caller's. */
+/* Ends these finished uploads (at least one) when they are on disk with their names, with one sync
+ * for all on a file system. With a `why`, at least one may not be on disk. The array is the
+ * caller's. */
 void files_settle(struct file_upload *const *uploads, size_t n, files_done cb, void *ctx);
 
-/* --- restore.c: what a power cut may have cost a file that was staged later ------------------- */
+/* --- restore.c: effects of a power cut on a staged file --- */
 
 struct files_restore {
     struct files_upload what;
     const char *bytes;
     size_t n;
-    uint64_t inode;       /* of the file that was staged, */
-    int64_t mtime_ns;     /* and its time, which is when it was staged */
+    uint64_t inode;       /* inode of the staged file, */
+    int64_t mtime_ns;     /* and its time of staging */
     bool was_cut;         /* the kernel has started again since */
-    uint64_t was_inode;   /* the file that it replaced; 0: there was none */
+    uint64_t was_inode;   /* the file that it replaced; 0: none */
     int64_t was_mtime_ns; /* its time */
 };
-/* Brings what was put back, unless somebody has changed or removed it since: r->fault says
- * FILE_MISSING then. *put: it has a new file, with the facts of r. Afterwards it is on disk.
- * Blocks: for the daemon's start. */
+/* Restores a put file, unless another process has changed or removed it since: then r->fault is
+ * FILE_MISSING. *put: the path has a new file, with the facts of `r`. Afterwards the file is on
+ * disk. Blocks: for the daemon's start. */
 int files_restore(const struct files_restore *what, bool *put, struct file_result *r,
                   struct err *e) MUST_CHECK;
 
@@ -108,19 +108,19 @@ struct files_regrow {
     struct file_place at;
     const char *bytes;
     size_t n;
-    uint64_t inode, offset; /* the file, and where they begin in it */
+    uint64_t inode, offset; /* the file, and the offset of the bytes */
     int64_t was_mtime_ns, mtime_ns;
     bool was_cut;
 };
-/* Likewise bytes that were added with files_grow(). *there: the file has them, and its facts are
- * `facts`; else it is somebody else's by now. */
+/* The same for bytes that were added with files_grow(). *there: the file has them, and its facts
+ * are `facts`; otherwise the file is foreign. */
 int files_regrow(const struct files_regrow *what, bool *there, bool *put, struct file_facts *facts,
                  struct err *e) MUST_CHECK;
 
-/* What is there; these block, too. A directory, or what is special, is no file. */
+/* Queries a path; these functions block, too. Directories and special files do not count. */
 enum file_fault files_facts_now(const struct file_place *at, struct file_facts *out);
 int files_remove_now(const struct file_place *at, struct err *e) MUST_CHECK;
-/* Cuts a file, which gets that time. */
+/* Cuts a file, and sets its time. */
 int files_cut_now(const struct file_place *at, uint64_t size, int64_t mtime_ns,
                   struct err *e) MUST_CHECK;
 

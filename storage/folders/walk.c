@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * A page of all files of a share, in the order of their whole paths. As a directory's files come
- * where its path with a slash at the end comes ("a-b", "a.txt", "a/b"), the names of a directory
- * are ordered with that slash; then what is met first, depth first, comes first.
+ * A page of all files of a share, in the order of their whole paths. The files of a directory sort
+ * by the directory's path with a slash at the end ("a-b", "a.txt", "a/b"), so the names of a
+ * directory are sorted with this slash; then a depth-first walk meets the files in order.
  *
- * A stack of directories leads to where the walk is. Each keeps some of its names, from the one
- * that is next; when they are used up and there were more, it is read once more from there on.
+ * A stack of directories leads to the present position of the walk. Each keeps some of its names,
+ * starting with the next; when they are used up and there are more, the directory is read again
+ * from there on.
  */
 #include <assert.h>
 #include <errno.h>
@@ -22,29 +23,29 @@
 #include "storage/folders/names_priv.h"
 #include "storage/folders/place_priv.h"
 
-/* Entries a step: some ms altogether on a server that is near. */
+/* Entries a step: some ms altogether on a nearby server. */
 #define ENTRIES_A_STEP 256
-/* Names of one directory that are kept. */
+/* The most names of one directory to keep. */
 #define NAMES_MAX 8192
 
 struct walk_level {
-    char *path; /* ends in a slash, if it is not the share's folder: "" */
+    char *path; /* ends in a slash, except for the share's folder: "" */
     struct dir_names names;
     size_t next;   /* of the names */
-    char *from;    /* names that are greater are still to come; NULL: all */
+    char *from;    /* greater names are still to come; NULL: all */
     bool is_read;  /* the names are there */
-    bool in_group; /* all below it is the same item */
+    bool in_group; /* everything below it belongs to one item */
 };
 
 struct walk_job {
     struct folder_job job; /* first */
     char *share, *prefix, *delimiter;
-    char *after; /* items up to this one are done with; NULL: none */
+    char *after; /* items up to this one are complete; NULL: none */
     size_t max;
     bool is_begun;
     struct walk_level *level; /* a stack */
     size_t levels;
-    DIR *dir; /* of the top; NULL: not open */
+    DIR *dir; /* of the top directory; NULL: not open */
     bool is_full;
     struct strbuf path; /* see path_of() */
     struct paging p;
@@ -60,10 +61,9 @@ static bool begins_with(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* --- what is wanted --------------------------------------------------------------------------- */
+/* --- which items --- */
 
-/* The length of what a path has in common with others, so that they are one item; 0: it is one by
- * itself. */
+/* The length of the common part of the paths of one item; 0: the path is an item by itself. */
 static size_t group_of(const struct walk_job *w, const char *path)
 {
     size_t skip = strlen(w->prefix);
@@ -73,7 +73,7 @@ static size_t group_of(const struct walk_job *w, const char *path)
     return at ? (size_t)(at - path) + strlen(w->delimiter) : 0;
 }
 
-/* Whether the item that a path belongs to was shown, or comes before those that are wanted. */
+/* Whether the item of a path was shown before, or sorts before the wanted items. */
 static bool is_done(const struct walk_job *w, const char *path)
 {
     if (!w->after)
@@ -84,7 +84,7 @@ static bool is_done(const struct walk_job *w, const char *path)
     return strncmp(path, w->after, n) <= 0; /* also if `after` is more than the item */
 }
 
-/* The same for all below a directory. `path` ends in a slash. */
+/* Like is_done() for all paths below a directory. `path` ends in a slash. */
 static bool is_tree_done(const struct walk_job *w, const char *path)
 {
     if (!w->after || group_of(w, path))
@@ -131,13 +131,13 @@ static void pop(struct walk_job *w)
     level_free(&w->level[--w->levels]);
 }
 
-/* A directory that has gone, or has become something else, is none any more. */
+/* A directory that was removed, or replaced by another kind, is skipped. */
 static bool has_gone(int error)
 {
     return error == ENOENT || error == ENOTDIR || error == ELOOP;
 }
 
-/* Opens the top; one that cannot be opened is popped. */
+/* Opens the top; if this fails the top is popped. */
 static enum file_fault open_top(struct walk_job *w)
 {
     char *path = xstrdup(top_of(w)->path);
@@ -165,7 +165,7 @@ static enum file_fault open_top(struct walk_job *w)
 
 /* --- items ------------------------------------------------------------------------------------ */
 
-/* With one item more than wanted it is known that there are more. */
+/* One item more than wanted shows that there are more. */
 static void show(struct walk_job *w, const char *path, const struct file_facts *facts)
 {
     size_t n = group_of(w, path);
@@ -185,7 +185,7 @@ static void show(struct walk_job *w, const char *path, const struct file_facts *
     w->after = xstrdup(item->name);
 }
 
-/* The path of what is called `name` in the top; valid until it is asked for the next. */
+/* The path of `name` in the top; valid until the next call. */
 static const char *path_of(struct walk_job *w, const char *name, bool with_slash)
 {
     strbuf_reset(&w->path);
@@ -196,7 +196,7 @@ static const char *path_of(struct walk_job *w, const char *name, bool with_slash
     return w->path.s;
 }
 
-/* Shows what is called `name` in the top, if it is a file. */
+/* Shows `name` in the top, if it is a file. */
 static void meet(struct walk_job *w, const char *name, unsigned char type)
 {
     const char *path = path_of(w, name, false);
@@ -221,7 +221,7 @@ static void offer(struct walk_job *w, const char *name, unsigned char type)
         names_offer(&top->names, key, type);
 }
 
-/* In a group the first file is enough, whichever it is. */
+/* In a group the first file is enough. */
 static enum file_fault read_one(struct walk_job *w)
 {
     struct walk_level *top = top_of(w);
@@ -269,7 +269,7 @@ static void go_on(struct walk_job *w)
         push(w, path);
 }
 
-/* To read it, or to look at a file in it. */
+/* For reading it, or the facts of a file in it. */
 static bool needs_directory(const struct walk_level *top)
 {
     return !top->is_read || (top->next < top->names.n && top->names.at[top->next].type != DT_DIR);
@@ -292,7 +292,7 @@ static enum file_fault walk_on(struct walk_job *w)
     return FILE_FINE;
 }
 
-/* Where the walk begins: in the directory that the prefix names. */
+/* The start of the walk: the directory of the prefix. */
 static void begin(struct walk_job *w)
 {
     char *base = xstrdup(w->prefix), *slash = strrchr(base, '/');

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists in pages, in the order of bytes: of one directory, or of all files of a share, whose names
- * are then whole paths. A page is made in steps and keeps only what it shows in memory, with some
- * thousand names of each directory on the way; directories that cannot hold what is asked for are
- * not read.
+ * Lists in pages, in the order of bytes: of one directory, or of all files of a share by their
+ * whole paths. A page is made in steps and keeps in memory only its items, with some thousand names
+ * of each directory on the way; directories without matches are not read.
  *
- * What is listed: regular files, links to such inside the share (with the facts of the file), and
- * on the page of a directory, directories. Links to directories are neither shown nor followed, as
- * they could make a walk endless.
+ * Items are: regular files, links to regular files inside the share (with the facts of the file),
+ * and, on the page of a directory, directories. Links to directories are neither shown nor
+ * followed, because they could make a walk endless.
  */
 #ifndef STORAGE_FOLDERS_WALK_H
 #define STORAGE_FOLDERS_WALK_H
@@ -17,19 +16,20 @@
 struct file_item {
     char *name; /* owned */
     struct file_facts facts;
-    bool is_prefix; /* of a walk with a delimiter: the common part of some names, without facts */
+    bool
+        is_prefix; /* in a walk with a delimiter: the common part of several names, without facts */
 };
 
 struct file_items {
     struct file_item *item; /* owned */
     size_t n;
     char *last;      /* owned; pass it as `after` for the next page; NULL: this was the last */
-    size_t left_out; /* what is no UTF-8, or directories that the daemon may not read */
+    size_t left_out; /* names that are not UTF-8, and directories that the daemon may not read */
     size_t closed;   /* only the latter */
 };
 void file_items_free(struct file_items *items);
 
-/* `found` (NULL with a `why`) may be emptied by the callback; what it leaves is freed. */
+/* The callback may take the items out of `found` (NULL with a `why`); the rest is freed. */
 typedef void (*files_paged)(void *ctx, const struct err *why, enum file_fault fault,
                             struct file_items *found);
 
@@ -38,16 +38,16 @@ struct files_page {
     const char *prefix, *after; /* or NULL; names are greater than `after` */
     size_t max;                 /* at least 1 */
 };
-/* A page can have fewer than `max` items, and even none, while others follow. */
+/* A page can have fewer than `max` items, even none, while others follow. */
 void files_page(struct files *f, const struct files_page *what, files_paged cb, void *ctx);
 
 struct files_walk {
     const char *share;
     const char *prefix, *delimiter, *after; /* or NULL */
-    size_t max;                             /* of files and prefixes together; at least 1 */
+    size_t max;                             /* files and prefixes together; at least 1 */
 };
 /* Each file whose path begins with the prefix. If the delimiter occurs in the rest of the path, all
- * paths that are the same up to its end are one item, which is a prefix. */
+ * paths that are equal up to the delimiter's end are one item, a prefix. */
 void files_walk(struct files *f, const struct files_walk *what, files_paged cb, void *ctx);
 
 #endif

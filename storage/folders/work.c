@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Work that callers bring themselves, done by a folder's workers.
+ * Callers' own work functions, run by a folder's workers.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that are written in place.
+ * Writes files in place.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,12 +17,12 @@
 #include "storage/folders/act_priv.h"
 #include "storage/folders/change.h"
 
-/* What is written of zeros, or looked for of ranges, before others have their turn. */
+/* Bytes of zeros to write, or of ranges to search, before other work runs. */
 #define ZEROS_A_STEP  (1024 * 1024)
 #define RANGES_A_STEP 4096
 
 /* Older kernels take a file's time from a clock that stands for some milliseconds, so that a second
- * write would leave no trace in it. Not for somebody else's file, whose time only they may set. */
+ * write would not change it. Skipped for a file of another owner, whose time only they may set. */
 static void set_time(int fd, const struct file_facts *before)
 {
     struct timespec now;
@@ -45,7 +45,7 @@ static enum file_fault run_synced(struct act *a)
     return synced(a, a->fd);
 }
 
-/* Before that: sets the time, or puts back the one that the file had `before`. */
+/* Before the write: sets the time, or restores the time that the file had `before`. */
 static enum file_fault timed(const struct act *a, int fd, const struct file_facts *before)
 {
     const struct timespec times[] = {time_to_set(FILES_TIME_KEPT), time_to_set(before->mtime_ns)};
@@ -64,7 +64,7 @@ static enum file_fault written(struct act *a, int fd, const struct file_facts *b
     return fault ? fault : synced(a, fd);
 }
 
-/* The bytes of a->fd are written, and others may read them while they are synced. */
+/* The bytes of a->fd are written, and others may read them during the sync. */
 static enum file_fault range_written(struct act *a, const struct file_facts *before)
 {
     enum file_fault fault = timed(a, a->fd, before);
@@ -114,7 +114,7 @@ static enum file_fault check_hashes(struct act *a)
     return a->has_md5 && memcmp(a->r.md5, a->md5, FILES_MD5) != 0 ? FILE_MD5_WRONG : FILE_FINE;
 }
 
-/* Where the bytes go; false: not here. */
+/* Computes the place of the bytes; false: outside of the file. */
 static bool is_within(struct act *a, uint64_t size)
 {
     if (a->appends && a->offset == FILES_AT_END)
@@ -191,7 +191,7 @@ void files_write(struct files *f, const struct files_write *what, files_changed 
 
 /* --- bytes of another file -------------------------------------------------------------------- */
 
-/* Reads what is to be written into a->bytes. */
+/* Reads the bytes to write into a->bytes. */
 static enum file_fault read_source(struct act *a)
 {
     struct file_facts facts;
@@ -232,7 +232,7 @@ void files_copy_range(struct files *f, const struct files_copy_range *what, file
 
 /* --- holes ------------------------------------------------------------------------------------ */
 
-/* Some of the range; a->offset and a->len say what is left. Holes that there are remain. */
+/* Writes some of the range; a->offset and a->len have the rest. Existing holes remain. */
 static enum file_fault write_zeros(struct act *a)
 {
     off_t end = (off_t)(a->offset + a->len), data = lseek(a->fd, (off_t)a->offset, SEEK_DATA);
@@ -302,7 +302,7 @@ static void keep_range(struct file_result *r, uint64_t offset, uint64_t len)
     r->range[r->ranges++] = (struct file_range){offset, len};
 }
 
-/* From a->offset on. The file may become shorter meanwhile. */
+/* Searches from a->offset on. The file may become shorter meanwhile. */
 static enum file_fault look_for_data(struct act *a)
 {
     a->more = true;

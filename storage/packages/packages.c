@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The way of a keep: copied by an upload of storage/folders/, then summed and renamed on the
- * lane's thread, then told. The file has the name of an unfinished one until it is whole.
- * Callbacks run on the loop, which owns the list of keeps; a daemon that stops waits PATIENCE_US
- * for the thread.
+ * The steps of a keep: an upload of storage/folders/ copies the archive; the lane's thread computes
+ * the hash and renames; then the callback. Until it is complete the file has the name of an
+ * unfinished file. Callbacks run on the loop, which owns the list of keeps; a daemon that stops
+ * waits PATIENCE_US for the thread.
  */
 #include "storage/packages/packages.h"
 
@@ -25,11 +25,11 @@
 #include "storage/folders/upload.h"
 #include "storage/storage.h"
 
-#define QUEUE     256 /* archives that wait for the thread */
+#define QUEUE     256 /* the most archives that wait for the thread */
 #define SUFFIX    ".zip"
 #define NAME_SIZE (PACKAGE_HASH + sizeof SUFFIX)
 #define PIECE     ((size_t)256 * 1024)
-/* A daemon that stops waits no longer for a large archive. */
+/* How long a daemon that stops waits for a large archive (us). */
 #define PATIENCE_US 3000000
 
 struct packages {
@@ -44,19 +44,19 @@ struct packages {
     void *stopped_ctx;
 };
 
-/* One that is being kept. */
+/* An archive that is being kept. */
 struct keep {
     struct packages *p;
     struct keep *next, **here;
-    package_keeping cb; /* NULL: nobody waits any more */
+    package_keeping cb; /* NULL: the caller has ended */
     void *ctx;
-    char *share, *path; /* where it comes from; NULL: its bytes are */
+    char *share, *path; /* the source; NULL: `bytes` is the source */
     char *bytes;
     size_t n;
-    char name[32]; /* of the unfinished file */
+    char name[32]; /* name of the unfinished file */
     struct file_upload *upload;
     bool has_upload, on_thread;
-    int rc;         /* of the work on the thread, and */
+    int rc;         /* result of the work on the thread, and */
     struct err why; /* what was wrong */
     struct package_kept kept;
 };
@@ -124,7 +124,7 @@ static int place(struct keep *k, const char *from, struct err *e)
     return rc;
 }
 
-/* The file, if it is not there yet. */
+/* Writes the file, unless it exists. */
 static int write_bytes(const struct keep *k, const char *path, struct err *e)
 {
     size_t done = 0;
@@ -269,7 +269,7 @@ struct file_place packages_place(const struct packages *p, struct arena *a, cons
     return (struct file_place){arena_strdup(a, p->dir), arena_concat(a, hash, SUFFIX)};
 }
 
-/* --- what no row has -------------------------------------------------------------------------- */
+/* --- files without a row --- */
 
 struct package_names {
     struct packages *p;
@@ -317,7 +317,7 @@ static void swept(void *ctx, enum loop_work_end how)
     go_on(p);
 }
 
-/* Keeps those that no row has. */
+/* Keeps the names without a row. */
 static void only_unused(struct package_names *l)
 {
     size_t kept = 0;
@@ -359,10 +359,9 @@ void packages_sweep(struct packages *p)
     go_on(p);
 }
 
-/* --- its life --------------------------------------------------------------------------------- */
+/* --- start and end --- */
 
-/* Whether storage/folders/ still has something of ours. What the thread is in is left behind with
- * it. */
+/* Whether storage/folders/ still works for this room. Work on the thread is abandoned with it. */
 static bool copies(const struct packages *p)
 {
     for (const struct keep *k = p->keeps; k; k = k->next)
@@ -391,7 +390,7 @@ static void lane_closed(void *ctx)
     go_on(p);
 }
 
-/* What a daemon that was killed did not finish. */
+/* Removes unfinished files of a killed daemon. */
 static void remove_unfinished(const char *dir)
 {
     DIR *d = opendir(dir);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The packages room: archives of applications, as they were when they were activated. Each is
- * copied from a container into a folder of the daemon's own, and kept under its hash. What users
- * write into the container afterwards changes nothing. Whether it is an archive that may be
- * unpacked (nodeagent-proto/agent/zip/zip.h) is seen on a node, as in the service.
+ * The packages room: archives of applications, unchanged since their activation. Each is copied
+ * from a container into one of the daemon's own folders, and kept under its hash. Later changes in
+ * the container have no effect. Whether it is an archive that may be unpacked
+ * (nodeagent-proto/agent/zip/zip.h) is checked on a node, as in the real service.
  *
- *   packages_keep(): copy -> sum -> rename to HASH.zip -> callback, which writes the row
+ * packages_keep(): copy -> sum -> rename to HASH.zip -> callback, which writes the row
  *
- * A file without a row is removed (packages_sweep()), but never while one is being kept, whose row
- * is not written yet.
+ * A file without a row is removed (packages_sweep()), but never during a keep, whose row is not
+ * written yet.
  */
 #ifndef STORAGE_PACKAGES_PACKAGES_H
 #define STORAGE_PACKAGES_PACKAGES_H
@@ -32,12 +32,12 @@ struct packages_config { /* all borrowed; dir is copied */
     const char *dir;
 };
 
-/* The folder must be there. */
+/* The folder must exist. */
 struct packages *packages_create(const struct packages_config *c);
-/* Calls back, with ERR_UNAVAILABLE, whoever waits: the server stops. */
+/* Calls back with ERR_UNAVAILABLE for all pending calls: the server stops. */
 void packages_end_requests(struct packages *p);
-/* Beside files_stop(). `stopped` runs when nothing is under way, but for an archive that takes
- * long, which is left behind; `p` is gone then. */
+/* Call with files_stop(). `stopped` runs when no work is left, except a slow archive, which is
+ * abandoned; `p` is freed then. */
 void packages_stop(struct packages *p, void (*stopped)(void *ctx), void *ctx);
 
 #define PACKAGE_HASH 65 /* bytes of a hash as text, with its NUL */
@@ -51,12 +51,12 @@ typedef void (*package_keeping)(void *ctx, const struct err *why, const struct p
 void packages_keep(struct packages *p, const struct file_place *from, package_keeping cb,
                    void *ctx);
 
-/* The same of bytes, which it takes over (malloc). */
+/* Like packages_keep() for bytes, which it frees (malloc'ed). */
 void packages_keep_bytes(struct packages *p, char *bytes, size_t n, package_keeping cb, void *ctx);
 
-/* Where the archive with this hash is; arena-owned. */
+/* The place of the archive with this hash; in the arena. */
 struct file_place packages_place(const struct packages *p, struct arena *a, const char *hash);
-/* Removes archives that no row has, soon. */
+/* Schedules the removal of archives without a row. */
 void packages_sweep(struct packages *p);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks that are never committed: the service forgets those of a blob a week after the last of
- * them was put. They are looked for at each start and once a day, on a worker.
+ * Uncommitted blocks: the service drops the blocks of a blob a week after the last put. They are
+ * searched at each start and once a day, on a worker.
  *
- *     <storage_dir>/ACCOUNT/.blocks/SHARE/BLOB/BLOCK
+ * <storage_dir>/ACCOUNT/.blocks/SHARE/BLOB/BLOCK
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ struct block_sweep {
     struct wakes *wakes;
     char *root;
     int64_t before_us;
-    int64_t blobs; /* that lost their blocks */
+    int64_t blobs; /* blobs that lost their blocks */
 };
 
 /* --- on a worker ------------------------------------------------------------------------------ */
@@ -41,7 +41,7 @@ static DIR *open_in(int at, const char *name)
     return d;
 }
 
-/* The next name that is none of the directory's own; NULL: there is none. */
+/* The next name other than "." and ".."; NULL: none. */
 static const char *next_name(DIR *d)
 {
     const struct dirent *de;
@@ -51,7 +51,7 @@ static const char *next_name(DIR *d)
     return NULL;
 }
 
-/* Whether all in it, and it itself, was written before. */
+/* Whether the directory and all its files were written before. */
 static bool is_old(DIR *d, int64_t before_us)
 {
     struct stat st;
@@ -63,7 +63,7 @@ static bool is_old(DIR *d, int64_t before_us)
     return old;
 }
 
-/* The directory of one blob, which is gone if nobody puts a block into it meanwhile. */
+/* Removes the directory of one blob, unless a block is put into it meanwhile. */
 static void sweep_blob(struct block_sweep *s, DIR *blob, int above, const char *name)
 {
     if (!is_old(blob, s->before_us))
@@ -73,7 +73,7 @@ static void sweep_blob(struct block_sweep *s, DIR *blob, int above, const char *
     s->blobs += unlinkat(above, name, AT_REMOVEDIR) == 0;
 }
 
-/* What is `level` levels above the blocks. */
+/* Handles a directory `level` levels above the blocks. */
 static void sweep_below(struct block_sweep *s, int above, const char *name, int level)
 {
     DIR *d = open_in(above, name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Folders of shares: made, moved away, moved back, removed. Directories that change are synced, so
- * that what a row says afterwards is true after a power cut too.
+ * Folders of shares: made, moved away, moved back, removed. Changed directories are synced, so that
+ * the row that is written afterwards is true after a power cut too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "model/spec.h"
 #include "storage/shares/shares_priv.h"
 
-#define SHARE_MODE 0777 /* jobs may run as anybody */
+#define SHARE_MODE 0777 /* jobs may run as any account */
 #define ABOVE_MODE 0755
 #define AWAY_MODE  0700
 
@@ -31,7 +31,7 @@ struct folder_work *folder_work_new(const char *root, const struct share *s, enu
     struct arena a;
     struct strbuf away = STRBUF_INIT;
     arena_init(&a);
-    /* A deleted share of an account that is buried later has its folder still where it was. */
+    /* A deleted share of an account that is buried later still has its folder at the old place. */
     const char *account = arena_strndup(&a, s->account, strcspn(s->account, "#"));
     strbuf_printf(&away, "%s/" DELETED_DIR "/%s.%s.%s.%lld", root, arena_lower(&a, account),
                   enum_to_name(share_kind_names, (int)s->kind), arena_lower(&a, s->name),
@@ -94,7 +94,7 @@ static bool exists(const char *path)
     return lstat(path, &st) == 0;
 }
 
-/* Makes a directory with this mode, whatever the umask is; one that is there stays as it is. */
+/* Makes a directory with this mode, whatever the umask is; an existing one stays unchanged. */
 static int make_dir(struct folder_work *w, const char *path, mode_t mode)
 {
     struct stat st;
@@ -130,8 +130,8 @@ static int move(struct folder_work *w, const char *from, const char *to)
     return sync_folder_of(w, from) < 0 || sync_folder_of(w, to) < 0 ? -1 : 0;
 }
 
-/* What lies hidden under the number of a new share is of one that had it before a backup of the
- * database was put back: nobody may find its blocks. */
+/* A hidden folder under the number of a new share belongs to an earlier share of this number, from
+ * before a backup of the database was restored: nobody may find its blocks. */
 static void forget_hidden(struct folder_work *w)
 {
     for (size_t i = 0; i < sizeof w->hidden / sizeof *w->hidden; i++)
@@ -152,7 +152,7 @@ static void make(struct folder_work *w)
     make_dir(w, w->place, SHARE_MODE);
 }
 
-/* Something is mounted there, or it is on another file system than the deleted ones. */
+/* A mount is there, or it is on another file system than the folder for deleted shares. */
 static bool cannot_move(int error)
 {
     return error == EBUSY || error == EXDEV;
@@ -169,7 +169,7 @@ static void move_away(struct folder_work *w)
     free(above);
 }
 
-/* Only what is empty: it may be the site's. */
+/* Removes only empty folders: others may be the site's. */
 static void tidy(const struct folder_work *w)
 {
     char *kind = fs_folder(w->place), *account = fs_folder(kind);

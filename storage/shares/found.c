@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Folders that have no rows: what older builds made, and what people made by hand. At each start
- * they are looked for, and get rows as if they had been named. Not so those whose share was deleted
- * and could not be moved away.
+ * Folders without rows, which older builds or people made. At each start they are searched, and get
+ * rows as if a mount had named them. Exception: folders of deleted shares that could not be moved
+ * away.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -61,7 +61,8 @@ static bool is_folder(const char *path)
 
 typedef void (*entry_fn)(struct found_search *s, const char *path, const char *name, void *ctx);
 
-/* Calls `fn` for each folder in a folder whose name is in lower case; missing: for none. */
+/* Calls `fn` for each folder in a folder whose name is in lower case; if the folder is missing, for
+ * none. */
 static void each_folder(struct found_search *s, const char *folder, entry_fn fn, void *ctx)
 {
     DIR *d = opendir(folder);
@@ -113,7 +114,7 @@ static void on_worker(void *ctx)
 
 /* --- on the loop ------------------------------------------------------------------------------ */
 
-/* 1: a share of this name was deleted, and has left its folder. */
+/* 1: a share of this name was deleted, and its folder could not be moved. */
 static int was_deleted(struct shares *sh, const struct found_folder *f, struct err *e)
 {
     struct arena a;
@@ -161,7 +162,7 @@ static void on_found(void *ctx, const struct err *why)
         if (give_row(s->sh, &s->item[i], &e) < 0) {
             LOG_ERROR(s->sh->c.log, "share.not_written", LF_STR("account", s->item[i].account),
                       LF_STR("share", s->item[i].share), LF_STR("why", e.msg));
-            break; /* the next start looks again */
+            break; /* the next start tries again */
         }
     if (!why)
         search_free(s);

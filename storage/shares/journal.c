@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The rounds in which kept files are synced: puts gather until a timer, or SETTLE_AT of them,
- * begins a round, which syncs their files on workers and removes their rows. `next` gathers while
- * `now` is under way. On the loop, which owns both lists and the timer.
+ * begins a round, which syncs their files on workers and removes their rows. `next` gathers during
+ * the round `now`. On the loop, which owns both lists and the timer.
  */
 #include "storage/shares/journal_priv.h"
 
@@ -19,7 +19,7 @@
 #include "storage/folders/upload.h"
 #include "storage/storage.h"
 
-/* How many placed files wait for others to be synced with. */
+/* How many placed files wait for a common sync. */
 #define SETTLE_AT 256
 /* Not settled yet, each with an open file. */
 #define PUTS_MAX  512
@@ -134,7 +134,7 @@ void journal_placed(struct journal *j, const struct journal_entry *entry,
 
 /* --- settling --------------------------------------------------------------------------------- */
 
-/* What could not be synced keeps its rows: the next start puts it back if it has to. */
+/* A file whose sync failed keeps its row: the next start restores it if necessary. */
 static void on_settled(void *ctx, const struct err *why)
 {
     struct journal *j = ctx;
@@ -174,7 +174,7 @@ void puts_stop(struct journal *j)
 
 /* --- after a start ---------------------------------------------------------------------------- */
 
-/* The blob's row goes on speaking of its file. */
+/* Updates the blob's row with the facts of its restored file. */
 static int follow(struct journal *j, struct arena *a, const struct kept_put *p,
                   const struct file_facts *now, struct err *e)
 {
@@ -186,7 +186,7 @@ static int follow(struct journal *j, struct arena *a, const struct kept_put *p,
     return st_item_put(j->c.storage, &item, e);
 }
 
-/* The put was never placed, or a job has removed its file: what was noted of it goes too. */
+/* The put was never placed, or a job has removed its file: removes the blob's row too. */
 static int forget_noted(struct journal *j, struct arena *a, const struct kept_put *p, struct err *e)
 {
     struct share_item item;
@@ -205,7 +205,7 @@ struct file_place journal_place(const struct journal *j, struct arena *a, const 
     return (struct file_place){share_folder(a, j->storage_dir, s->account, s->kind, s->name), path};
 }
 
-/* The machine has gone down since, and not the daemon alone. */
+/* Whether the machine, not only the daemon, has stopped since. */
 static bool was_cut(const struct journal *j, const struct kept_put *p)
 {
     return strcmp(p->boot, j->boot) != 0 || !*j->boot;
@@ -230,7 +230,7 @@ static int restore(struct journal *j, struct arena *a, const struct share *s,
         .n = p->n,
         .inode = (uint64_t)p->inode,
         .mtime_ns = p->mtime_ns,
-        .was_cut = was_cut(j, p) || p->aside, /* nobody else removes what is aside */
+        .was_cut = was_cut(j, p) || p->aside, /* only the daemon removes files in `.aside` */
         .was_inode = (uint64_t)p->was_inode,
         .was_mtime_ns = p->was_mtime_ns,
     };
@@ -246,13 +246,13 @@ static int restore(struct journal *j, struct arena *a, const struct share *s,
 
 /* --- what was added to a file ----------------------------------------------------------------- */
 
-/* Its blob is another one by now, at whose place a file of the same number lies. */
+/* Whether its blob was replaced, and a file of the same inode number is at its place now. */
 static bool is_of_another(const struct kept_put *p, const struct share_item *item)
 {
     return item->inode == p->inode && item->size < p->grows_from + (int64_t)p->n;
 }
 
-/* Nobody was told which time the bytes have, as it was to be set. */
+/* No client has seen the time of the bytes, because it had not been set. */
 static int follow_time(struct journal *j, const struct kept_put *p, struct share_item *item,
                        const struct file_facts *now, struct err *e)
 {

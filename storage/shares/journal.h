@@ -54,7 +54,7 @@ struct log;
 struct loop;
 struct storage;
 
-/* A larger blob has syncs of its own, which are small beside its bytes. */
+/* bytes; a larger blob is synced separately, which is cheap compared with its bytes */
 #define JOURNAL_PUT_MAX ((size_t)(64 * 1024))
 
 struct journal_config { /* all borrowed; storage_dir is copied */
@@ -62,52 +62,50 @@ struct journal_config { /* all borrowed; storage_dir is copied */
     struct loop *loop;
     const struct log *log;
     const char *storage_dir;
-    bool passing;  /* nothing outlives the daemon: there are no intents */
-    bool unsynced; /* nothing of files need outlive the machine, but the daemon */
+    bool passing;  /* an ephemeral daemon: there are no intents */
+    bool unsynced; /* files need to survive only the daemon, not the machine */
 };
 
 struct journal *journal_create(const struct journal_config *c);
-/* Puts back what the last run acknowledged and did not settle. Before anybody may change a share.
- * Blocks, a while after a power cut. What cannot be put back is logged, and tried again at the next
- * start. */
+/* Restores acknowledged but unsettled changes of the last run. Call before any change of a share.
+ * Blocks, a while after a power cut. A failure is logged, and tried again at the next start. */
 int journal_replay(struct journal *j, struct err *e) MUST_CHECK;
-/* Settles what is placed. No more may be kept. Before files_stop(). */
+/* Settles placed files. No more may be kept. Before files_stop(). */
 void journal_stop(struct journal *j);
 /* After files_stop() has called back. NULL is accepted. */
 void journal_free(struct journal *j);
 
-/* Whether it takes `n` bytes more. Where a disk is so slow that much is not settled yet, it does
- * not. */
+/* Whether it accepts `n` more bytes. If the disk is so slow that much is unsettled, it does not. */
 bool journal_takes(const struct journal *j, size_t n);
 struct journal_entry {
     int64_t id;
     size_t n; /* bytes */
 };
-/* Writes the row of a put; its id and boot are set here. It counts once the turn is durable; then
- * its file takes its place, and one of the other calls follows. */
+/* Writes the row of a put; this sets its id and boot. It counts when the turn is durable; then its
+ * file is put into its place, and one of the other calls follows. */
 int journal_keep(struct journal *j, const struct kept_put *put, struct journal_entry *out,
                  struct err *e) MUST_CHECK;
-/* `upload`, which is finished, becomes the journal's. */
+/* The journal takes over `upload`, which is finished. */
 void journal_placed(struct journal *j, const struct journal_entry *entry,
                     struct file_upload *upload);
-/* It could not be placed, or its turn was lost. */
+/* It could not be placed, or its turn was rolled back. */
 void journal_drop(struct journal *j, const struct journal_entry *entry);
-/* Nobody knows whether it is placed (storage/folders/ is stopping, or the share hangs): its row
- * stays, so that the next start makes it whole. */
+/* It is unknown whether it is placed (storage/folders/ is stopping, or the share hangs): its row
+ * stays, so that the next start completes it. */
 void journal_leave(struct journal *j, const struct journal_entry *entry);
 
 /* --- all other changes (journal_changes.c) --------------------------------------------------- */
 
 /* Whether there are intents. */
 bool journal_guards(const struct journal *j);
-/* Writes the intent; its id is set here. It counts once the turn is durable; then the file is
- * placed, and journal_ended() follows, unless nobody knows whether it is. */
+/* Writes the intent; this sets its id. It counts when the turn is durable; then the file is placed,
+ * and journal_ended() follows, unless the result is unknown. */
 int journal_guard(struct journal *j, const struct item_change *change, struct journal_entry *out,
                   struct err *e) MUST_CHECK;
-/* Calls back when the intent that was written in this turn counts. */
+/* Calls back when the intent of this turn counts. */
 void journal_when_guarded(struct journal *j, void (*cb)(void *ctx, const struct err *why),
                           void *ctx);
-/* It is placed, or will never be and the row is again what it was. */
+/* The change is placed, or is abandoned and the row restored. */
 void journal_ended(struct journal *j, const struct journal_entry *entry);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Changes whose bytes the journal has not: their intents, and what becomes of those that a start
- * finds.
+ * Changes whose bytes are not in the journal: their intents, and how a start completes them.
  */
 #include <stdlib.h>
 
@@ -17,7 +16,7 @@ bool journal_guards(const struct journal *j)
     return !j->c.passing;
 }
 
-/* What an earlier put of the same blob has in the journal is of no use any more. */
+/* Removes an earlier put of the same blob from the journal. */
 static int forget(struct journal *j, int64_t id, struct err *e)
 {
     struct arena a;
@@ -34,7 +33,7 @@ static int forget(struct journal *j, int64_t id, struct err *e)
     return rc;
 }
 
-/* With the turn's other writes. */
+/* Together with the turn's other writes. */
 static void forget_ended(struct journal *j)
 {
     struct err e;
@@ -42,7 +41,7 @@ static void forget_ended(struct journal *j)
         if (forget(j, j->ended[i], &e) < 0) {
             LOG_ERROR(j->c.log, "journal.row_not_removed", LF_INT("change", j->ended[i]),
                       LF_STR("why", e.msg));
-            break; /* the next start looks at them, and finds that they are over */
+            break; /* the next start finds that they are over */
         }
     j->n_ended = 0;
 }
@@ -110,13 +109,13 @@ struct found_change {
     const struct item_change *c;
     const struct share *share;
     struct file_place at;
-    bool there; /* a file, with these facts */
+    bool there; /* a file exists, with these facts */
     struct file_facts facts;
     bool noted; /* a row, this one */
     struct share_item item;
 };
 
-/* Nobody has touched the file: it is as it was before the change. */
+/* Whether the file is unchanged since before the change. */
 static bool is_as_before(const struct found_change *f)
 {
     const struct item_change *c = f->c;
@@ -136,7 +135,7 @@ static int replaces(struct journal *j, struct arena *a, const struct found_chang
 {
     const struct item_change *c = f->c;
     (void)a;
-    /* A file of which nothing is to be noted has no row. */
+    /* A file without properties to record has no row. */
     bool is_of_it = f->noted ? f->item.inode == c->now_inode && f->item.mtime_ns == c->now_mtime_ns
                              : c->was_there && c->was_noted;
     if (!is_of_it || !is_as_before(f))
@@ -146,7 +145,7 @@ static int replaces(struct journal *j, struct arena *a, const struct found_chang
                         : st_item_remove(j->c.storage, c->was.share_id, c->was.path, e);
 }
 
-/* They go with their blob. */
+/* Snapshots are removed with their blob. */
 static int remove_snapshots(struct journal *j, struct arena *a, const struct found_change *f,
                             struct err *e)
 {
@@ -255,7 +254,7 @@ static int changes_replay(struct journal *j, struct err *e)
     return rc;
 }
 
-/* The puts first: what a change finds may be such a file. */
+/* Puts first: a change may have replaced a put's file. */
 int journal_replay(struct journal *j, struct err *e)
 {
     return puts_replay(j, e) < 0 ? -1 : changes_replay(j, e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of the journal share.
+ * Shared by the files of the journal.
  */
 #ifndef STORAGE_SHARES_JOURNAL_PRIV_H
 #define STORAGE_SHARES_JOURNAL_PRIV_H
@@ -22,26 +22,26 @@ struct round { /* of settling */
 
 struct journal {
     struct journal_config c;
-    char *storage_dir, *boot; /* boot: of this run of the kernel */
+    char *storage_dir, *boot; /* boot: id of the kernel's present boot */
     struct loop_timer *timer; /* set: a round begins then */
     struct round next;        /* what is placed */
-    struct round now;         /* what is being synced; n = 0: nothing */
+    struct round now;         /* the round that is being synced; n = 0: none */
     size_t puts, bytes;       /* kept and not settled */
     int64_t last_id;          /* of puts and changes */
     bool waits, stopped;
-    int64_t *ended; /* changes whose rows are to go; owned */
+    int64_t *ended; /* changes whose rows must be removed; owned */
     size_t n_ended, ended_cap;
     struct loop_timer *forget; /* NULL: none has ended yet */
     bool forgets;              /* it is set */
 };
 
-/* How long placed files wait for others to be synced with, and intents for others to go with. */
+/* How long placed files, and ended intents, wait for others (us). */
 #define SETTLE_AFTER_US INT64_C(100000)
 
-/* Of the small blobs: parts of journal_stop() and journal_replay(). */
+/* For small blobs: parts of journal_stop() and journal_replay(). */
 void puts_stop(struct journal *j);
 int puts_replay(struct journal *j, struct err *e) MUST_CHECK;
-/* Where a file of this share is. */
+/* The place of a file of this share. */
 struct file_place journal_place(const struct journal *j, struct arena *a, const struct share *s,
                                 const char *path, const char *aside);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Accounts and shares that exist by being named: a mount that names them makes their rows, in a
- * group of their own and with random keys. Whoever creates such an account later takes it over.
+ * Accounts and shares that a mount creates by naming them: it makes their rows, in a separate group
+ * and with random keys. A later creation of such an account takes it over.
  */
 #include <sodium.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "storage/shares/shares_priv.h"
 #include "storage/storage.h"
 
-#define LOCATION "eastus" /* any: nobody has said one */
-#define QUOTA    5120     /* GiB; the service's, of a share of files */
+#define LOCATION "eastus" /* arbitrary: no user has chosen one */
+#define QUOTA    5120     /* GiB; the real service's default for a file share */
 
 int shares_implicit_group(struct storage *st, struct arena *a, const char *subscription,
                           const char *principal, int64_t now_us, int64_t *id, struct err *e)
@@ -37,9 +37,9 @@ int shares_implicit_group(struct storage *st, struct arena *a, const char *subsc
     return st_group_insert(st, &g, id, e);
 }
 
-/* --- what is there ---------------------------------------------------------------------------- */
+/* --- lookup --- */
 
-/* A name with what was found of it; names in lower case, as those of folders. */
+/* A name with its account and share, if they exist; names in lower case, like those of folders. */
 struct naming {
     struct shares *sh;
     struct arena a;
@@ -73,7 +73,7 @@ static int look_up(struct shares *sh, const struct share_name *n, struct naming 
     return -1;
 }
 
-/* --- may it be named -------------------------------------------------------------------------- */
+/* --- permission --- */
 
 static const char *noun(const struct share_name *n)
 {
@@ -108,8 +108,8 @@ static int check_there(const struct naming *m, struct err *e)
     return 0;
 }
 
-/* One that is there may be named in any case. One that is not would be made, under another name
- * than the one that was given. */
+/* An existing name may be given in any case. A missing name would be created in lower case, that
+ * is, under another name. */
 static int check_name(const struct naming *m, struct err *e)
 {
     const char *name = m->n->share;

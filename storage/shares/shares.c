@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The reconcilers of shares and accounts: each looks at the row's state, asks a worker for the
- * next move of the folder, and writes the next state when the worker answers. On the loop, woken
- * by id (scheduler/wake/); requests that wait for a share are kept with it and answered by its
- * end.
+ * The reconcilers of shares and accounts: each reads the row's state, asks a worker for the next
+ * move of the folder, and writes the next state when the worker answers. On the loop, woken by id
+ * (scheduler/wake/); requests that wait for a share are kept in memory and answered at the end.
  */
 #include "storage/shares/shares.h"
 
@@ -23,15 +22,15 @@
 /* All of them. */
 static const struct wake_kind woken_deleted_shares = {"deleted shares", WAKE_LAST};
 
-/* A folder that could not be moved or removed is tried again after this. */
+/* The pause after a failed move or removal of a folder (us). */
 #define FOLDER_AGAIN_US INT64_C(60000000)
-/* Deleted shares are looked at this often, so many at once. */
+/* The period of checks of deleted shares (us), and how many at once. */
 #define PURGE_EVERY_US  INT64_C(3600000000)
 #define PURGE_PAUSE_US  100000
 #define PURGED_PER_PASS 20
 #define PURGED_ROWS     1000 /* some milliseconds */
 
-/* --- who waits -------------------------------------------------------------------------------- */
+/* --- waiting requests --- */
 
 static struct share_pending *pending_get(struct shares *sh, struct id_map *map, int64_t id)
 {
@@ -62,7 +61,7 @@ static void tell(struct share_pending *p, const struct err *why)
     }
 }
 
-/* The row is as it is to be, or cannot be. */
+/* The row has reached the wanted state, or cannot. */
 static void settle(struct id_map *map, int64_t id, const struct err *why)
 {
     struct share_pending *p = id_map_find(map, id);
@@ -74,7 +73,7 @@ static void settle(struct id_map *map, int64_t id, const struct err *why)
     free(p);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- start and end --- */
 
 static void reconcile_share(void *ctx, int64_t id);
 static void reconcile_account(void *ctx, int64_t id);
@@ -149,7 +148,7 @@ const char *shares_folder(const struct shares *sh, struct arena *a, const struct
     return share_folder(a, sh->storage_dir, s->account, s->kind, s->name);
 }
 
-/* --- the end of a piece of work --------------------------------------------------------------- */
+/* --- the end of a piece of work --- */
 
 static int not_written(struct err *e)
 {
@@ -169,8 +168,8 @@ static int move_row(struct shares *sh, const struct share *s, enum share_state t
     return 0;
 }
 
-/* A reset renames the folder of an account under whoever makes a share in it, which nobody waits
- * for then. */
+/* A reset may move the folder of an account during the making of a share in it; then no request
+ * waits. */
 static void say_failed(struct shares *sh, const struct share *s, const struct err *why)
 {
     bool in_vain = s->state == SHARE_MAKING && share_is_buried(s->account);
@@ -179,7 +178,7 @@ static void say_failed(struct shares *sh, const struct share *s, const struct er
            LF_STR("state", enum_to_name(share_state_names, s->state)), LF_STR("why", why->msg));
 }
 
-/* One that cannot be made is not there; one that cannot be restored is deleted still. */
+/* A share that cannot be made does not exist; one that cannot be restored stays deleted. */
 static int made(struct shares *sh, const struct share *s, struct folder_work *w, struct err *e)
 {
     if (!w->failed)
@@ -209,15 +208,15 @@ static int moved_away(struct shares *sh, const struct share *s, struct folder_wo
     return 0;
 }
 
-/* 1: its folder is that of another share now. */
+/* 1: its folder belongs to another share now. */
 static int is_taken(struct shares *sh, const struct share *s, struct err *e)
 {
     const struct share_name n = {.account = s->account, .share = s->name, .kind = s->kind};
     return shares_is_named(sh, &n, e);
 }
 
-/* What stays where it is keeps its row: without it, the folder would become a share again. Rows of
- * what was in a share go a slice at a time. */
+/* A folder that could not be moved keeps its row: without it, the folder would become a share
+ * again. Rows of a share's content are removed in slices. */
 static int purged(struct shares *sh, const struct share *s, struct folder_work *w, struct err *e)
 {
     int gone, taken = w->stays ? is_taken(sh, s, e) : 1;
@@ -247,7 +246,7 @@ static int finish(struct share_pending *p, struct folder_work *w, struct err *e)
     int rc = st_share_by_id(p->sh->c.storage, &a, p->id, &s, e);
     if (rc == 1 && s.state == p->from)
         rc = ends[w->task](p->sh, &s, w, e);
-    else if (rc == 1) /* it was marked as being deleted meanwhile */
+    else if (rc == 1) /* it was marked as deleting meanwhile */
         wake(p->sh->c.wakes, &woken_share, p->id);
     arena_free(&a);
     return rc < 0 ? -1 : 0;
@@ -261,7 +260,7 @@ static void end_work(struct share_pending *p, const struct err *why)
     int64_t id = p->id;
     p->busy = false;
     p->work = NULL;
-    if (why) { /* the daemon stops: the next start goes on */
+    if (why) { /* the daemon stops: the next start continues */
         settle(&sh->shares, id, why);
         return;
     }
@@ -269,7 +268,7 @@ static void end_work(struct share_pending *p, const struct err *why)
         LOG_ERROR(sh->c.log, "share.not_written", LF_INT("share_id", id), LF_STR("why", e.msg));
         wake_at(sh->c.wakes, &woken_share, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
     } else {
-        if (w->failed) /* where the folder is, the log has said */
+        if (w->failed) /* the log has the place of the folder */
             err_set(&e, ERR_IO, NULL, "The folder cannot be used; the daemon's log says why.");
         settle(&sh->shares, id, w->failed ? &e : NULL);
     }
@@ -295,11 +294,11 @@ static void on_worked(void *ctx, const struct err *why)
     struct wakes *wakes = t->wakes;
     end_work(t->p, why);
     if (!why)
-        free(t); /* its work was given back, and freed */
+        free(t); /* its work was returned and freed */
     wakes_unref(wakes);
 }
 
-/* Of work that was not done. */
+/* For work that was not done. */
 static void task_destroy(void *ctx)
 {
     struct share_task *t = ctx;
@@ -322,7 +321,8 @@ static void begin(struct shares *sh, const struct share *s, enum folder_task wha
     files_run(sh->c.files, what == FOLDER_PURGE ? p->work->away : p->work->place, &on_folder, t);
 }
 
-/* Whether its name is to stay taken for longer. What goes with its account does not wait. */
+/* Whether its name must stay taken for longer (strict mode). A share that is deleted with its
+ * account does not wait. */
 static bool is_held_up(struct shares *sh, struct arena *a, const struct share *s)
 {
     struct storage_account account;
@@ -345,7 +345,7 @@ static void reconcile_share(void *ctx, int64_t id)
     struct arena a;
     struct share s;
     if (p && p->busy)
-        return; /* its end looks at the row again */
+        return; /* its end reconciles the row again */
     arena_init(&a);
     int rc = st_share_by_id(sh->c.storage, &a, id, &s, &e);
     if (rc < 0) {
@@ -359,14 +359,14 @@ static void reconcile_share(void *ctx, int64_t id)
         begin(sh, &s, FOLDER_MOVE_AWAY);
     } else if (p && rc == 1 && s.state == p->want) {
         settle(&sh->shares, id, NULL);
-    } else if (p) { /* what was written was rolled back */
+    } else if (p) { /* the write was rolled back */
         not_written(&e);
         settle(&sh->shares, id, &e);
     }
     arena_free(&a);
 }
 
-/* --- what was deleted long ago ---------------------------------------------------------------- */
+/* --- shares that were deleted long ago --- */
 
 /* 1: there may be more. */
 static int purge_some(struct shares *sh, struct arena *a, struct err *e)
@@ -403,7 +403,7 @@ static void purge_pass(void *ctx, int64_t id)
 
 /* --- accounts --------------------------------------------------------------------------------- */
 
-/* Wakes what it has; once it has nothing, its row goes. 1: it is gone. 2: it is not to go. */
+/* Wakes its shares; when it has none, removes its row. 1: removed. 2: it must stay. */
 static int end_account(struct shares *sh, struct arena *a, int64_t id, struct err *e)
 {
     struct storage_account s;
@@ -517,7 +517,7 @@ int shares_delete(struct shares *sh, const struct share *s, int64_t now_us, shar
     return 0;
 }
 
-/* Finds the account that a deleted share was in, or the one that has taken its name. */
+/* Finds the account of a deleted share, or the account that has taken its name. */
 static int find_home(struct shares *sh, struct arena *a, int64_t id, struct share *s, struct err *e)
 {
     struct storage_account acct;

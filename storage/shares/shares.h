@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The shares room: shares and containers of our own storage accounts, each a row and a folder
+ * The shares room: shares and containers of the daemon's storage accounts, each a row and a folder
  * (share_folder()). Folders may hang, so the workers of storage/folders/ make and move them.
  *
  *   making:    row MAKING -> disk -> folder made -> row THERE
@@ -8,16 +8,15 @@
  *   purging:   after a while the moved folder is removed, then the row
  *   restoring: row MAKING, with deleted_us -> disk -> folder moved back -> row THERE
  *
- * The row says first what becomes of the folder, so a daemon that was killed goes on where it was,
- * and each step may be done twice. A storage account goes once all its shares have been moved away.
+ * The row has the next state of the folder first, so a killed daemon continues, and each step may
+ * be repeated. A storage account is removed when all its shares have been moved away.
  *
- * An account that was buried (api/testing/seed/detach_group.h) has its id in its name, and so have
- * its shares. What was in them cannot be restored, and is removed at once.
+ * A buried account (api/testing/seed/detach_group.h) has its id in its name, and so have its
+ * shares. Their content cannot be restored, and is removed at once.
  *
- * A folder may be there before its share: it becomes the share's. One that is a symbolic link is
- * moved as the link that it is. One that cannot be moved, because something is mounted there or its
- * account's folder is on another file system, stays where it is and is only not a share any more.
- * So nothing of the site's is emptied.
+ * A folder may exist before its share: then the share gets it. A symbolic link is moved as a link.
+ * A folder that cannot be moved, because it is a mount point or its account's folder is on another
+ * file system, stays where it is and is no longer a share. So no data of the site is removed.
  */
 #ifndef STORAGE_SHARES_SHARES_H
 #define STORAGE_SHARES_SHARES_H
@@ -42,55 +41,56 @@ struct shares_config { /* all borrowed; storage_dir is copied */
     struct wakes *wakes;
     const struct log *log;
     const char *storage_dir;
-    int64_t keep_us;                      /* how long what was deleted can be restored */
-    const char *subscription, *principal; /* whose accounts are that nobody has created; copied */
+    int64_t keep_us;                      /* how long deleted shares can be restored */
+    const char *subscription, *principal; /* the owner of accounts that mounts create; copied */
     bool strict;                          /* nothing is made by being named */
     const struct wake_kind
-        *gone; /* woken with WAKE_ALL when an account is gone: its group may go */
+        *gone; /* woken with WAKE_ALL when an account is removed: its group may be removed */
 };
 
-/* Shares, and accounts that are being deleted, by the ids of their rows. */
+/* Wakes shares, and accounts that are being deleted, by the ids of their rows. */
 WAKE_KIND(woken_share, "share", WAKE_LAST);
 WAKE_KIND(woken_account, "storage account", WAKE_LAST);
 
 struct shares *shares_create(const struct shares_config *c);
-/* Goes on with what an earlier start left. Folders that have no rows, as older builds and people
- * make them, get rows. */
+/* Continues the work of an earlier start. Folders without rows, from older builds or people, get
+ * rows. */
 int shares_start(struct shares *sh, struct err *e) MUST_CHECK;
-/* Calls back, with ERR_UNAVAILABLE, whoever waits: the server stops. The work goes on. */
+/* Calls back with ERR_UNAVAILABLE for all waiting requests: the server stops. The work
+ * continues. */
 void shares_end_requests(struct shares *sh);
 /* After the wakes have stopped. */
 void shares_free(struct shares *sh);
 
-/* The folder of a share. Arena-owned. */
+/* The folder of a share. In the arena. */
 const char *shares_folder(const struct shares *sh, struct arena *a, const struct share *s);
 
-/* `why` is NULL when it is done, and what says so was written in this turn. Called once, never
- * inside the call that asked for it. NULL: nobody waits. */
+/* `why` is NULL on success, and the result was written in this turn. Called once, never inside the
+ * original call. NULL: not needed. */
 typedef void (*shares_done)(void *ctx, const struct err *why);
 
-/* Makes a share with the account, name, kind and properties of `s`; its state, etag and instants
- * are set here. ERR_CONFLICT: there is one of this name; ERR_BEING_DELETED: its folder is still
- * being moved away. If the folder cannot be made the row goes again, and `cb` says why. */
+/* Makes a share with the account, name, kind and properties of `s`; this sets its state, etag and
+ * instants. ERR_CONFLICT: the name is taken; ERR_BEING_DELETED: its folder is still being moved
+ * away. If the folder cannot be made the row is removed again, and `cb` gets the reason. */
 int shares_make(struct shares *sh, const struct share *s, int64_t now_us, shares_done cb, void *ctx,
                 struct err *e) MUST_CHECK;
-/* Calls back once a share that is being made is there. */
+/* Calls back when a share in state MAKING is complete. */
 void shares_when_made(struct shares *sh, int64_t id, shares_done cb, void *ctx);
-/* Deletes a share that is there. ERR_CONFLICT: it is not. If its folder cannot be moved `cb` says
- * why, and it is tried again. */
+/* Deletes a share in state THERE. ERR_CONFLICT: another state. If its folder cannot be moved `cb`
+ * gets the reason, and the move is tried again. */
 int shares_delete(struct shares *sh, const struct share *s, int64_t now_us, shares_done cb,
                   void *ctx, struct err *e) MUST_CHECK;
-/* Restores a deleted share into the account that has its account's name now. ERR_CONFLICT: there is
- * one of its name; ERR_RESOURCE_NOT_FOUND: there is no such account, or nothing to restore. */
+/* Restores a deleted share into the account that has its account's name now. ERR_CONFLICT: its name
+ * is taken; ERR_RESOURCE_NOT_FOUND: there is no such account, or nothing to restore. */
 int shares_restore(struct shares *sh, int64_t id, shares_done cb, void *ctx,
                    struct err *e) MUST_CHECK;
-/* Deletes a storage account with all it has. `cb` is called when its row is gone. */
+/* Deletes a storage account with all its shares. `cb` is called when its row is removed. */
 int shares_delete_account(struct shares *sh, int64_t account_id, int64_t now_us, shares_done cb,
                           void *ctx, struct err *e) MUST_CHECK;
 
-/* --- what exists by being named (named.c) ---------------------------------------------------- */
+/* --- creation by mounts (named.c) --- */
 
-/* The group of accounts that nobody has created. */
+/* The group of accounts that mounts create. */
 #define IMPLICIT_GROUP "batchaid-implicit"
 
 /* Makes the group, if it is missing. */
@@ -98,19 +98,19 @@ int shares_implicit_group(struct storage *st, struct arena *a, const char *subsc
                           const char *principal, int64_t now_us, int64_t *id,
                           struct err *e) MUST_CHECK;
 
-/* A share or container as a mount names it, in any case. */
+/* A share or container in a mount, with the name in any case. */
 struct share_name {
     const char *account, *share;
     enum share_kind kind;
-    const char *key; /* the account's, as base64; NULL: none is given */
-    bool needs_key;  /* if the account is there, one of its keys must be given */
+    const char *key; /* the account's key in base64; NULL: none is given */
+    bool needs_key;  /* if the account exists, one of its keys must be given */
 };
-/* Whether it can be made, or is there. A key that is given for an account which somebody created
- * must be one of the account's; an account that a mount made takes any. If nothing is made by being
- * named, it must be there. ERR_INVALID_PROPERTY says what to create. */
+/* Whether the share exists or can be made. A key for an account that a user created must be one of
+ * the account's keys; an account that a mount made accepts any key. If mounts create nothing, the
+ * share must exist. ERR_INVALID_PROPERTY names the resource to create. */
 int shares_check_named(struct shares *sh, const struct share_name *n, struct err *e) MUST_CHECK;
-/* Makes account and share, unless they are there. Nothing where nothing is made by being named.
- * 1: the share was made. */
+/* Makes account and share, unless they exist. Does nothing if mounts create nothing. 1: the share
+ * was made. */
 int shares_make_named(struct shares *sh, const struct share_name *n, const char *principal,
                       int64_t now_us, struct err *e) MUST_CHECK;
 
