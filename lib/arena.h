@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory that dies together: rows read for one request or one reconciler pass, a decoded job.
- * Owned by whoever called arena_init(); arena_free() releases everything handed out.
- * Allocation never fails: out of memory ends the process (systemd starts it again; the state on
- * disk is whole, see docs/architecture.md "Crash-only").
+ * Memory with a common end: rows read for one request or one reconciler pass, a decoded job. Owned
+ * by the caller of arena_init(); arena_free() frees all allocations. Allocation never fails: out of
+ * memory ends the process (systemd starts it again; the state on disk is consistent, see
+ * docs/architecture.md "Crash-only").
  */
 #ifndef LIB_ARENA_H
 #define LIB_ARENA_H
@@ -13,12 +13,12 @@
 
 struct arena_block;
 struct arena {
-    struct arena_block *head; /* newest block; NULL when nothing was handed out */
+    struct arena_block *head; /* newest block; NULL before the first allocation */
 };
 
 void arena_init(struct arena *a);
 void arena_free(struct arena *a); /* a is empty and usable again afterwards */
-/* The same, but keeps one block to use again. */
+/* Like arena_free(), but keeps one block for reuse. */
 void arena_reset(struct arena *a);
 void *arena_alloc(struct arena *a, size_t size);    /* zeroed, aligned for any type */
 char *arena_strdup(struct arena *a, const char *s); /* NULL stays NULL */

@@ -37,7 +37,7 @@ static int value_of(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Decodes four characters into `bytes` bytes. Bits left over must be 0. */
+/* Decodes four characters into `bytes` bytes. Unused bits must be 0. */
 static int decode_group(const char *text, size_t bytes, char *out)
 {
     uint32_t v = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * A hash table of chains, and a list of all entries in the order of their last use. The hash has a
- * random key, so that nobody can choose keys that lie in one chain.
+ * random key, so that nobody can choose keys that fall into one chain.
  *
- * Invariants: each entry is in the chain of its hash and in the list; `bytes` is the sum of theirs;
- * there are at most as many entries as chains.
+ * Invariants: each entry is in the chain of its hash and in the list; `bytes` is the sum over all
+ * entries; there are at most as many entries as chains.
  */
 #include "lib/cache.h"
 
@@ -22,7 +22,7 @@ struct cache_entry {
     LIST_ENTRY(cache_entry) chained;
     TAILQ_ENTRY(cache_entry) used;
     uint64_t hash;
-    size_t n, bytes; /* of the key; of all that counts for it */
+    size_t n, bytes; /* n: of the key; bytes: of all that the entry counts for */
     void *key;       /* behind the value */
     max_align_t value[];
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A ruleset allows what stands beside each directory on the way down to the hidden one, since
- * Landlock can only allow; the directory itself is not among these. It is opened by one process and
- * entered by others, which inherit the descriptor.
+ * Landlock can only allow, so a ruleset allows all entries beside the path down to the hidden
+ * directory; the directory itself is not among them. One process opens the ruleset, and others,
+ * which inherit the descriptor, enter it.
  */
 #include "lib/confine.h"
 
@@ -19,8 +19,8 @@
 
 #include "lib/strbuf.h"
 
-/* As in <linux/landlock.h>, which may be older than the kernel. The numbers of the calls are those
- * of all architectures. */
+/* As in <linux/landlock.h>, which may be older than the kernel. The numbers of the system calls are
+ * the same on all architectures. */
 #define CREATE_RULESET 444
 #define ADD_RULE       445
 #define RESTRICT_SELF  446
@@ -55,15 +55,15 @@ bool confine_works(void)
     return version() > 0;
 }
 
-/* MAY_READ_DIR is not handled: jobs that list / or their home see the names that they always saw.
- */
+/* MAY_READ_DIR is not handled: jobs may list / or their home, as without confinement. */
 static uint64_t handled(long v)
 {
     return MAY_EXECUTE | MAY_WRITE_FILE | MAY_READ_FILE | MAY_REMOVE_AND_MAKE |
            (v >= 2 ? MAY_REFER : 0) | (v >= 3 ? MAY_TRUNCATE : 0);
 }
 
-/* What was removed meanwhile, or is a link, whose end has its own entry, needs no rule. */
+/* An entry that was removed meanwhile needs no rule; nor does a link, because its target has its
+ * own entry. */
 static int allow(int rules, uint64_t all, int at, const char *name, int more_flags)
 {
     struct stat st;
@@ -82,7 +82,7 @@ static int allow(int rules, uint64_t all, int at, const char *name, int more_fla
     return rc;
 }
 
-/* All entries of a directory but the one that leads to what is hidden. */
+/* Allows all entries of a directory except the one on the path to the hidden directory. */
 static int allow_beside(int rules, uint64_t all, const char *dir, const char *but)
 {
     DIR *d = opendir(dir);
@@ -132,7 +132,7 @@ int confine_open(const char *dir, const char *const *reach, size_t n, struct err
     long v = version();
     uint64_t set[RULES_PARTS] = {
         [RULES_FS] = handled(v), [RULES_SCOPED] = v >= 6 ? SCOPE_SIGNAL : 0};
-    /* Kernels take a shorter struct than they know, and no longer one. */
+    /* Kernels accept a shorter struct than their own, but not a longer one. */
     size_t size = v >= 6 ? sizeof set : sizeof set[RULES_FS];
     int rules = (int)syscall(CREATE_RULESET, set, size, 0);
     if (rules >= 0 && fill(rules, set[RULES_FS], dir, reach, n) == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Eight bytes at a time by tables, or many by carry-less multiplication where the processor has it;
- * tables and constants are made once, under pthread_once().
- * The table of single bytes is generated from the polynomial; test_crc64.c makes it anew.
+ * Eight bytes at a time by tables, or many by carry-less multiplication if the processor has it;
+ * tables and constants are computed once, under pthread_once(). The table of single bytes is
+ * generated from the polynomial; test_crc64.c generates it again and compares.
  */
 #include "lib/crc64.h"
 
@@ -15,7 +15,7 @@
 #include <immintrin.h>
 #endif
 
-/* What becomes of each byte, by test/unit/lib/test_crc64.c's polynomial. */
+/* The CRC of each byte, by the polynomial in test/unit/lib/test_crc64.c. */
 static const uint64_t table[256] = {
     0x0000000000000000, 0x7f6ef0c830358979, 0xfedde190606b12f2, 0x81b31158505e9b8b,
     0xc962e5739841b68f, 0xb60c15bba8743ff6, 0x37bf04e3f82aa47d, 0x48d1f42bc81f2d04,
@@ -83,7 +83,7 @@ static const uint64_t table[256] = {
     0xab69411fbfb21ca3, 0xd407b1d78f8795da, 0x55b4a08fdfd90e51, 0x2ada5047efec8728,
 };
 
-/* What becomes of each byte with 0 to 7 more behind it: eight bytes are taken at a time. */
+/* The CRC of each byte followed by 0 to 7 zero bytes: eight bytes are processed at a time. */
 #define SLICES 8
 static uint64_t slices[SLICES][256];
 
@@ -107,7 +107,7 @@ static uint64_t add_eight(uint64_t crc, const uint8_t *p)
     return out;
 }
 
-/* As the others here, of a CRC that is not turned over. */
+/* `crc` is not inverted, as in the other functions here. */
 static uint64_t by_table(uint64_t crc, const uint8_t *p, size_t n)
 {
     for (; n >= SLICES; n -= SLICES, p += SLICES)
@@ -121,21 +121,21 @@ static uint64_t by_table(uint64_t crc, const uint8_t *p, size_t n)
 
 #if defined __x86_64__
 
-/* Four blocks of 16 bytes are taken at a time. Bytes that come `d` bits before others count as
- * those do, times x^d: a block is two halves, each of which is multiplied by what x^d leaves
- * behind the polynomial, 64 bits more for the half that comes first. A product of two numbers
- * whose bits are in turned order is one bit short, hence one less in each power.
- * "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction", Intel, 2009. */
+/* Four blocks of 16 bytes are processed at a time. Bytes that come `d` bits before others count
+ * like those, times x^d. A block is two halves; each is multiplied by the remainder of x^d modulo
+ * the polynomial, with 64 bits more for the first half. A product of two bit-reflected numbers is
+ * one bit short, hence one less in each power. "Fast CRC Computation for Generic Polynomials Using
+ * PCLMULQDQ Instruction", Intel, 2009. */
 #define BLOCK  sizeof(__m128i)
 #define BLOCKS 4
 
 struct fold {
-    uint64_t first, second; /* what the halves of a block are multiplied by */
+    uint64_t first, second; /* the factors of the halves of a block */
 };
 static struct fold over_four, over_one;
 static bool can_multiply;
 
-/* What x^n leaves; the highest bit is x^0. */
+/* x^n modulo the polynomial; the highest bit is x^0. */
 static uint64_t power_of_x(unsigned n)
 {
     uint64_t out = UINT64_C(1) << 63;
@@ -177,7 +177,7 @@ static __m128i pair_of(const struct fold *f)
     return _mm_set_epi64x((long long)f->second, (long long)f->first);
 }
 
-/* Whole blocks, at least four; the last 16 bytes are worth the whole. */
+/* Processes whole blocks, at least four; the result is equivalent to the last 16 bytes. */
 __attribute__((target("pclmul"))) static uint64_t by_product(uint64_t crc, const uint8_t *p,
                                                              size_t n)
 {
@@ -223,7 +223,7 @@ static size_t for_product(size_t n)
 
 #endif
 
-/* --- the whole -------------------------------------------------------------------------------- */
+/* --- both ways --- */
 
 static pthread_once_t made = PTHREAD_ONCE_INIT;
 

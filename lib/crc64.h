@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * CRC-64/NVME, which Azure storage calls CRC64: reflected, polynomial 0x9a6c9329ac4bc9b5, all bits
- * set before and turned over after. "123456789" has ae8b14860a799888.
+ * set at the start and inverted at the end. The CRC of "123456789" is ae8b14860a799888.
  */
 #ifndef LIB_CRC64_H
 #define LIB_CRC64_H
@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of what `crc` is of (0: nothing), and these bytes behind it. */
+/* Extends `crc` (0: of nothing) by these bytes. */
 uint64_t crc64_add(uint64_t crc, const void *bytes, size_t n);
-/* The same, as a processor does it that multiplies no polynomials, some ten times slower. */
+/* The same without carry-less multiplication, some ten times slower. */
 uint64_t crc64_add_by_table(uint64_t crc, const void *bytes, size_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Invariants: heap[0] is the earliest; for each entry the hash table of its kind has its position
- * in the heap. Every move of an entry goes by place(), which keeps both. On the loop's thread; the
+ * Invariants: heap[0] is the earliest; the hash table of each kind has the position of each entry
+ * in the heap. Every move of an entry uses place(), which updates both. On the loop's thread; the
  * owner sets a timer of the loop for the first entry.
  */
 #include "lib/deadlines.h"
@@ -16,7 +16,7 @@ struct deadlines {
     struct deadline *heap; /* heap[i] is not before heap[(i - 1) / 2] */
     size_t n, cap;
     int n_kinds;
-    struct id_map at[]; /* of each kind: id -> position in the heap */
+    struct id_map at[]; /* for each kind: id -> position in the heap */
 };
 
 struct deadlines *deadlines_new(int n_kinds)
@@ -52,7 +52,7 @@ static void place(struct deadlines *d, size_t i, struct deadline what)
     (void)id_map_put_number(&d->at[what.kind], what.id, (int64_t)i);
 }
 
-/* Puts `what` where position i is free: up or down to where it belongs. */
+/* Puts `what` into the free position i, then moves it up or down to its place. */
 static void settle(struct deadlines *d, size_t i, struct deadline what)
 {
     while (i > 0 && before(&what, &d->heap[(i - 1) / 2])) {
@@ -69,7 +69,7 @@ static void settle(struct deadlines *d, size_t i, struct deadline what)
     place(d, i, what);
 }
 
-/* False: there is no deadline for it. */
+/* False: there is no deadline for this id. */
 static bool position(const struct deadlines *d, int kind, int64_t id, size_t *i)
 {
     assert(kind >= 0 && kind < d->n_kinds);

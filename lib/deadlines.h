@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Deadlines in a binary heap, at most one for each (kind, id); a hash table for each kind knows
- * their positions, so that setting, moving and removing one costs the logarithm of how many there
- * are. Deadlines of the same instant come in the order of kind and id.
+ * Deadlines in a binary heap, at most one for each (kind, id). A hash table for each kind has their
+ * positions, so that setting, moving and removing a deadline is logarithmic. Deadlines of the same
+ * instant come in the order of kind and id.
  */
 #ifndef LIB_DEADLINES_H
 #define LIB_DEADLINES_H
@@ -22,7 +22,7 @@ struct deadlines;
 /* For kinds 0 to n_kinds - 1. The caller frees. */
 struct deadlines *deadlines_new(int n_kinds);
 void deadlines_free(struct deadlines *d);
-/* False: there is none for it. */
+/* False: there is no deadline for this id. */
 bool deadlines_get(const struct deadlines *d, int kind, int64_t id, int64_t *at_us);
 /* Sets or moves it. */
 void deadlines_set(struct deadlines *d, int kind, int64_t id, int64_t at_us);

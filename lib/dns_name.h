@@ -10,8 +10,8 @@
 
 #define DNS_NAME_MAX 253
 
-/* Whether a text can be a name in DNS: letters, digits, - and ., and no more of them than DNS has
- * room for. */
+/* Whether a text is possible as a DNS name: letters, digits, - and ., within the length limit of
+ * DNS. */
 static inline bool is_dns_name(const char *s)
 {
     static const char allowed[] =

@@ -17,7 +17,7 @@ static void set_target(struct err *e, const char *target)
 
 int err_set(struct err *e, int code, const char *target, const char *fmt, ...)
 {
-    assert(code != ERR_NONE); /* a failure that reads as none */
+    assert(code != ERR_NONE); /* ERR_NONE would read as success */
     if (!e)
         return -1;
     e->code = code;

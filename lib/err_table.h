@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The one list of the kinds of errors that rooms raise. The service that a client spoke to chooses
- * the status and code for each (api/NAME/errors.c); kinds that only one service raises are its own,
- * from ERR_OWN on.
+ * The list of all kinds of errors that rooms raise. The service of the client chooses the status
+ * and code for each (api/NAME/errors.c); kinds of only one service are its own, from ERR_OWN on.
  */
 #ifndef LIB_ERR_TABLE_H
 #define LIB_ERR_TABLE_H
@@ -13,10 +12,10 @@
     ERR_CORE_KINDS(X)                                                                              \
     ERR_FAULT_KINDS(X)
 
-/* Something is wrong with the request itself, or with who asks: raised where requests are read. */
+/* The request itself, or its sender, is at fault: raised where requests are read. */
 #define ERR_REQUEST_KINDS(X)                                                                       \
     X(ERR_BAD_REQUEST)                                                                             \
-    X(ERR_INVALID_CONTENT) /* the body is not what its kind says: no JSON, no form, no XML */      \
+    X(ERR_INVALID_CONTENT) /* the body does not match its type: not JSON, not a form, not XML */   \
     X(ERR_INVALID_QUERY)                                                                           \
     X(ERR_INVALID_PATH)                                                                            \
     X(ERR_MISSING_API_VERSION)                                                                     \
@@ -28,9 +27,9 @@
     X(ERR_NO_TOKEN)                                                                                \
     X(ERR_INVALID_TOKEN)                                                                           \
     X(ERR_EXPIRED_TOKEN)                                                                           \
-    X(ERR_FORBIDDEN) /* who asks is known, but may not */
+    X(ERR_FORBIDDEN) /* the caller is authenticated, but has no permission */
 
-/* Something is wrong with what is asked for: raised by model, storage and scheduler, and by
+/* The requested operation is not possible: raised by model, storage and scheduler, and by
  * services. */
 #define ERR_CORE_KINDS(X)                                                                          \
     X(ERR_INVALID_PROPERTY)                                                                        \
@@ -57,7 +56,7 @@
     X(ERR_INTERNAL)                                                                                \
     X(ERR_STORAGE)                                                                                 \
     X(ERR_UNAVAILABLE)  /* not now; perhaps in a moment */                                         \
-    X(ERR_ENDED_DAEMON) /* the daemon has ended with it under way; it is not begun again */        \
+    X(ERR_ENDED_DAEMON) /* this work has crashed the daemon before; it is not begun again */       \
     X(ERR_NODE)                                                                                    \
     X(ERR_NODE_LOST)                                                                               \
     X(ERR_PROTOCOL)                                                                                \

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Segments that were never writable hold what their file holds. */
+/* Read-only segments equal their file, so they can be unmapped and read again. */
 static int unmap_constants(struct dl_phdr_info *info, size_t size, void *page_size)
 {
     (void)size;

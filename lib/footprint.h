@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory that only the start of a program needed. A daemon that is ready holds 5.2 MB with it, and
+ * Frees memory that only the start of a program needed. A ready daemon holds 5.2 MB with it, and
  * 10.8 MB without; it takes 2 ms of the start (medians of 40 alternating starts).
  */
 #ifndef LIB_FOOTPRINT_H
 #define LIB_FOOTPRINT_H
 
-/* Unmaps the pages of code and constants of the program and of its libraries, which are in the page
- * cache all the same: those that are used again come back by themselves, in groups of 16 or so; and
- * gives free heap back to the system. Much of what a start runs (relocation, migrations, checks)
- * does not run again. For once, at the end of a start: it takes about a millisecond, and each page
- * that comes back a microsecond. */
+/* Unmaps the pages of code and constants of the program and of its libraries, which stay in the
+ * page cache: used pages come back by themselves, in groups of 16 or so. Also returns free heap to
+ * the system. Much of a start's code (relocation, migrations, checks) does not run again. Call it
+ * once, at the end of a start: it takes about a millisecond, and each page that comes back a
+ * microsecond. */
 void footprint_after_start(void);
 
-/* The same for code and constants only, between parts of a start that have little in common, so
- * that what each of them runs does not count together. */
+/* The same for code and constants only, between parts of a start that share little code, so that
+ * their pages are not in memory at the same time. */
 void footprint_between(void);
 
 #endif

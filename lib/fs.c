@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every function is one use of the system's calls, with EINTR, short writes and partial paths
- * handled; no state. Files are replaced by a file beside them that is renamed, synced before and
- * its directory behind. Removing a tree crosses no mount and follows no link, because jobs write
- * into these trees. They block: on the loop's thread only where a disk is known to answer.
+ * Wrappers of system calls, with EINTR, short writes and partial paths handled; no state. A file is
+ * replaced by renaming a new file beside it, which is synced before, and its directory after.
+ * Removing a tree crosses no mount and follows no link, because jobs write into these trees. All
+ * functions block: on the loop's thread only where a disk is known to answer.
  */
 #include "lib/fs.h"
 
@@ -24,8 +24,8 @@
 #include "lib/strbuf.h"
 
 #define NS_PER_S INT64_C(1000000000)
-/* `p` is cut and mended meanwhile. What is missing is at the end of a path, so it is tried from
- * there: each mkdir() looks its whole way up, and locks the directory above even if there is
+/* `p` is cut and restored meanwhile. Mostly only the end of a path is missing, so directories are
+ * tried from the end: each mkdir() resolves its whole path, and locks the parent even if there is
  * nothing to make. */
 static int make_path(char *p, mode_t mode, struct err *e)
 {
@@ -201,7 +201,7 @@ void fs_remove_leftovers(const char *path)
     free(dir);
 }
 
-/* Which mount a descriptor is on; -1: unknown. */
+/* The id of the mount of a descriptor; -1: unknown. */
 static long mount_of(int fd)
 {
     char path[64], text[512], *at;
@@ -215,7 +215,7 @@ static long mount_of(int fd)
     return at ? strtol(at + strlen("mnt_id:"), NULL, 10) : -1;
 }
 
-/* Without openat2 (kernels before 5.6): looks at what was opened. */
+/* Without openat2 (kernels before 5.6): checks the opened file. */
 static int open_and_compare(int dirfd, const char *name, int flags)
 {
     int fd = openat(dirfd, name, flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -239,7 +239,7 @@ int fs_open_here(int dirfd, const char *name, int flags)
     return fd < 0 && errno == ENOSYS ? open_and_compare(dirfd, name, flags) : fd;
 }
 
-/* Gives the owner's rights to a directory that cannot be opened for want of them. */
+/* Gives its owner rights to a directory that cannot be opened without them. */
 static int make_openable(int dirfd, const char *name)
 {
     char link[64];
@@ -330,7 +330,8 @@ static int open_beneath(const char *root, const char *relative, int flags, uint6
 {
     if (!*relative && (flags & O_DIRECTORY) != 0)
         return open(root, flags | O_CLOEXEC);
-    int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC); /* it need not be readable */
+    int dir =
+        open(root, O_PATH | O_DIRECTORY | O_CLOEXEC); /* O_PATH: the directory may be unreadable */
     if (dir < 0)
         return -1;
     struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC), .resolve = resolve};

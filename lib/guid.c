@@ -8,7 +8,7 @@
 static void random_bytes(void *bytes, size_t n)
 {
     if (getrandom(bytes, n, 0) != (ssize_t)n)
-        abort(); /* up to 256 bytes are never short once the kernel has started */
+        abort(); /* getrandom() of up to 256 bytes never fails after the kernel's start */
 }
 
 static void write_out(uuid_t u, unsigned char version, char out[GUID_SIZE])

@@ -10,8 +10,8 @@
 
 #define GUID_SIZE 37
 
-/* Random bytes that were fetched at once for many GUIDs, as each fetch is a system call. For names
- * that need not be secret. */
+/* Random bytes, fetched at once for many GUIDs, because each fetch is a system call. For names that
+ * need not be secret. */
 struct guid_source {
     unsigned char random[16][16];
     int left; /* 0: to be filled */
@@ -19,8 +19,8 @@ struct guid_source {
 
 /* Zeroed: ready. */
 void guid_next(struct guid_source *s, char out[GUID_SIZE]);
-/* A GUID that begins with the time (RFC 9562 version 7), so that GUIDs made one after the other
- * stand side by side in an index. */
+/* A GUID that begins with the time (RFC 9562 version 7), so that consecutive GUIDs are adjacent in
+ * an index. */
 void guid_next_at(struct guid_source *s, int64_t now_us, char out[GUID_SIZE]);
 void guid_new(char out[GUID_SIZE]);
 bool guid_valid(const char *s); /* any case */

@@ -22,7 +22,7 @@ static size_t home(const struct id_map *m, int64_t id)
     return (size_t)number_hash((uint64_t)id) & mask_of(m);
 }
 
-/* The cell of `id`, or the free cell where it would be put. */
+/* The cell of `id`, or the free cell for it. */
 static uint32_t *cell_of(const struct id_map *m, int64_t id)
 {
     size_t i = home(m, id);
@@ -89,7 +89,7 @@ bool id_map_put_number(struct id_map *m, int64_t id, int64_t number)
     return put(m, (struct id_entry){.id = id, .number = number});
 }
 
-/* Later cells move up, so that there is never a free cell between a cell and its home. */
+/* Moves later cells up, so that there is never a free cell between a cell and its home. */
 static void free_cell(struct id_map *m, uint32_t *cell)
 {
     size_t hole = (size_t)(cell - m->cells), mask = mask_of(m);

@@ -28,7 +28,7 @@ bool id_queue_put(struct id_queue *q, int64_t id)
     if (q->n == q->cap)
         grow(q);
     q->ring[(q->first + q->n++) & (q->cap - 1)] = id;
-    assert(q->n == q->in.n); /* what waits is in both, once */
+    assert(q->n == q->in.n); /* waiting ids are in both, once */
     return true;
 }
 

@@ -14,7 +14,7 @@ struct id_queue {
     size_t first, n, cap; /* cap: a power of two, or 0 */
 };
 
-/* False: it is in the queue already. Ids are not 0. */
+/* False: it is in the queue already. Ids must not be 0. */
 bool id_queue_put(struct id_queue *q, int64_t id);
 /* False: the queue is empty. */
 bool id_queue_pop(struct id_queue *q, int64_t *id);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A recursive descent with a bound on depth. It gives up at the first thing that it does not read
- * itself, frees what it has made, and jsonread() then asks jansson for all of the text; so there is
- * no error of its own. The tree belongs to the caller.
+ * A recursive descent parser with a bound on depth. At any input outside of its subset it frees its
+ * tree, and jsonread() then calls jansson for the whole text; so this parser has no errors of its
+ * own. The tree belongs to the caller.
  */
 #include "lib/jsonread.h"
 
@@ -29,7 +29,7 @@ static void skip_blanks(struct reader *r)
         r->at++;
 }
 
-/* Takes `c` after any blanks. If another character follows, only the blanks are taken. */
+/* Accepts `c` after any blanks. If another character follows, only skips the blanks. */
 static bool take(struct reader *r, char c)
 {
     skip_blanks(r);
@@ -131,7 +131,7 @@ static json_t *read_word(struct reader *r, const char *word, json_t *value)
     if ((size_t)(r->end - r->at) < n || memcmp(r->at, word, n) != 0)
         return NULL;
     r->at += n;
-    return value; /* a constant of jansson's: it has no reference count */
+    return value; /* a constant of jansson: it has no reference count */
 }
 
 /* A repeated name replaces the value instead of adding one. */
@@ -170,7 +170,7 @@ static json_t *read_all(struct reader *r, json_t *into, char close,
     return NULL;
 }
 
-/* NULL: it is no JSON, or a kind of value that is left to jansson. */
+/* NULL: not JSON, or a value that is left to jansson. */
 static json_t *read_value(struct reader *r)
 {
     skip_blanks(r);

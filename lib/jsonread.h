@@ -11,13 +11,13 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* As json_loadb(), with its flags JSON_REJECT_DUPLICATES, JSON_DECODE_ANY and
- * JSON_DISABLE_EOF_CHECK or none. Leaves no copy of a text in memory that is not the tree's. */
+/* Like json_loadb(), with its flags JSON_REJECT_DUPLICATES, JSON_DECODE_ANY and
+ * JSON_DISABLE_EOF_CHECK or none. Leaves no copy of a text in memory outside of the tree. */
 json_t *jsonread(const char *s, size_t n, size_t flags, json_error_t *error);
 /* The same for a text that ends with '\0'. */
 json_t *jsonread_text(const char *s, size_t flags, json_error_t *error);
-/* An upper bound for how many values a text holds; a tree takes some 100 bytes for each. It counts
- * brackets and commas, at a hundredth of the cost of making the tree. */
+/* An upper bound for the number of values in a text; a tree takes some 100 bytes for each. Counts
+ * brackets and commas, at a hundredth of the cost of building the tree. */
 size_t jsonread_values(const char *s, size_t n);
 
 #endif

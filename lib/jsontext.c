@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plain characters are found eight at a time and copied at once. Texts that come from outside may
- * not be UTF-8; the functions at the end mend and cut them at whole characters, because jansson
- * refuses them.
+ * Plain characters are found eight at a time and copied together. Texts from outside may not be
+ * UTF-8; the functions at the end repair and cut them at whole characters, because jansson refuses
+ * invalid texts.
  */
 #include "lib/jsontext.h"
 
@@ -35,7 +35,7 @@ static bool is_plain(unsigned char c)
     return c >= FIRST_PLAIN && c != '"' && c != '\\';
 }
 
-#define EACH_BYTE (~UINT64_C(0) / 255) /* multiplied by a byte: that byte eight times */
+#define EACH_BYTE (~UINT64_C(0) / 255) /* the product with a byte is that byte eight times */
 
 /* Sets the highest bit of each of the eight bytes that is less than `least` (at most 128). Only the
  * lowest bit set is reliable: bits above it may be wrong. */
@@ -99,7 +99,7 @@ static void add_array(struct strbuf *b, const json_t *a)
     strbuf_putc(b, ']');
 }
 
-/* Real numbers are rare and hard to print so that they read back the same: jansson does it. */
+/* Real numbers are rare, and printing them without loss is hard: jansson does it. */
 static void add_real(struct strbuf *b, const json_t *v)
 {
     char *text = json_dumps(v, JSON_ENCODE_ANY);

@@ -2,12 +2,12 @@
  *
  * Lanes: threads for work that may block; each lane has its own.
  *
- *   uv_lane_work() -> waiting --a thread takes it--> running -> ended --on_async()--> done
+ * uv_lane_work() -> waiting --a thread takes it--> running -> ended --on_async()--> done
  *
- * One lock, the hub's, covers the lists of all lanes; nothing is called with it held. Threads tell
+ * One lock, the hub's, covers the lists of all lanes; no callback runs with it held. Threads inform
  * the loop through one uv_async, which keeps the loop alive only while there is work or a lane is
- * being closed. A thread that is left behind in a system call owns its lane's memory together with
- * the others of that lane, and the hub's, and touches nothing else when it comes back.
+ * being closed. A thread that is abandoned in a system call owns the memory of its lane and of the
+ * hub together with the lane's other threads, and touches nothing else when it returns.
  */
 #include <assert.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@
 
 struct hub {
     pthread_mutex_t lock;
-    int refs; /* the loop and each thread that was left behind */
+    int refs; /* the loop and each abandoned thread */
 };
 
 struct lane_work {
@@ -91,10 +91,9 @@ static void list_move(struct work_list *to, struct work_list *from)
         list_add(to, w);
 }
 
-/* --- the threads' side --------------------------------------------------------------------------
- */
+/* With the lock held, which it releases. */
 
-/* With the lock held, which it gives up. */
+/* With the lock held, which it releases. */
 static void leave_hub(struct hub *h)
 {
     bool last = --h->refs == 0;
@@ -112,7 +111,7 @@ static void free_lane(struct uv_lane *l)
     free(l);
 }
 
-/* The loop has gone on without this thread, and may not exist any more. */
+/* The loop has abandoned this thread, and may not exist any more. */
 static void end_left_behind(struct uv_lane *l)
 {
     struct hub *h = l->hub;
@@ -157,8 +156,8 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* With the lock held. Signals are for the loop's thread, but for those that are about what this one
- * does itself. */
+/* With the lock held. Signals are for the loop's thread, except signals that this thread causes
+ * itself. */
 static bool start_thread(struct uv_lane *l)
 {
     sigset_t all, before;
@@ -182,8 +181,7 @@ static bool start_thread(struct uv_lane *l)
 /* --- the loop's side ----------------------------------------------------------------------------
  */
 
-/* Keeps uv_run() from returning while there is work that has not ended or a lane is being closed.
- */
+/* Keeps uv_run() from returning while there is unfinished work or a lane is being closed. */
 static void hold(struct uv_loop_impl *l)
 {
     if (l->n_busy++ == 0)
@@ -197,8 +195,8 @@ static void let_go(struct uv_loop_impl *l)
         uv_unref((uv_handle_t *)&l->async);
 }
 
-/* The lane is closed and its threads are joined, or it is left to those that hang; tells its owner.
- * With the lock held, which it gives up: from then on those threads may free the lane. */
+/* The lane is closed and its threads are joined, or it is left to hanging threads; informs its
+ * owner. With the lock held, which it releases: from then on those threads may free the lane. */
 static void forget(struct uv_lane *lane)
 {
     struct uv_loop_impl *l = lane->loop;
@@ -229,7 +227,7 @@ static bool all_ended(const struct uv_lane *lane)
     return true;
 }
 
-/* Finds a closed lane that has told all ends, and joins its threads; NULL: there is none. */
+/* Finds a closed lane that has reported all ends, and joins its threads; NULL: there is none. */
 static struct uv_lane *find_finished(struct uv_loop_impl *l)
 {
     for (struct uv_lane *lane = l->lanes; lane; lane = lane->next) {
@@ -283,7 +281,7 @@ void uv_lanes_init(struct uv_loop_impl *l)
     pthread_mutex_init(&l->hub->lock, NULL);
     l->hub->refs = 1;
     int rc = uv_async_init(l->uv, &l->async, on_async);
-    assert(rc == 0); /* fails only without descriptors, and the loop has its own already */
+    assert(rc == 0); /* fails only without free descriptors, and the loop has its own already */
     (void)rc;
     l->async.data = l;
     uv_unref((uv_handle_t *)&l->async);
@@ -317,7 +315,7 @@ struct loop_lane *uv_lane_create(struct loop *loop, const char *name, int thread
     return &lane->base;
 }
 
-/* With the lock held: whether one more piece may wait, and a thread will come for it. */
+/* With the lock held: whether one more piece may wait, and a thread will take it. */
 static bool has_room(struct uv_lane *l)
 {
     int free_threads = l->n_idle > (int)l->n_waiting ? l->n_idle - (int)l->n_waiting : 0;
@@ -344,7 +342,7 @@ bool uv_lane_work(struct loop_lane *base, loop_fn fn, loop_work_done done, void 
     pthread_mutex_unlock(&l->hub->lock);
     if (taken) {
         pthread_cond_signal(
-            &l->more); /* so that the thread does not wake up to wait for the lock */
+            &l->more); /* so that the thread does not wake up only to wait for the lock */
         base->busy++;
         hold(l->loop);
     }
@@ -365,7 +363,7 @@ static void drop_waiting(struct uv_lane *l)
     l->n_waiting = 0;
 }
 
-/* With the lock held: from now on the threads that have not ended own the lane. */
+/* With the lock held: from now on the unfinished threads own the lane. */
 static void leave_behind(struct uv_lane *l)
 {
     int hanging = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Libraries that are loaded when they are needed first. What a library needs itself, it brings with
- * it: a daemon that needs none of it neither waits for that nor holds the memory.
+ * Libraries that are loaded at their first use, with their own dependencies: a daemon that does not
+ * need them saves the time and the memory.
  */
 #ifndef LIB_LIBRARY_H
 #define LIB_LIBRARY_H
@@ -10,7 +10,7 @@
 
 #include "lib/err.h"
 
-/* A function, and where in the caller's table its address goes. */
+/* A function, and the offset of its address in the caller's table. */
 struct library_function {
     const char *name;
     size_t at;

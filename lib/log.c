@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writes an event as one line, as key=value or as JSON, with one write(), so that lines of several
- * threads do not mix. Foreign text is quoted: it can neither begin a line nor drive a terminal. A
- * line that cannot be written is lost, and the caller goes on.
+ * threads do not mix. Foreign text is quoted: it can neither begin a line nor control a terminal. A
+ * line that cannot be written is lost, and the caller continues.
  */
 #include "lib/log.h"
 
@@ -22,8 +22,8 @@ static const char *const level_names[] = {"debug", "info", "warn", "error"};
 static_assert(sizeof level_names / sizeof level_names[0] == LOG_LVL_ERROR + 1,
               "each level has a name");
 
-/* The length of the first character of `s` if it can be shown as it is; 0 for a control character
- * (of ASCII, or U+0080 to U+009F) and for bytes that are not UTF-8. */
+/* The length of the first character of `s` if it is printable; 0 for a control character (of ASCII,
+ * or U+0080 to U+009F) and for bytes that are not UTF-8. */
 static size_t shown(const char *s)
 {
     unsigned char c = (unsigned char)*s;
@@ -45,7 +45,7 @@ static bool plain(const char *s)
     return true;
 }
 
-/* Control characters of foreign text must not forge lines or drive a terminal. */
+/* Control characters of foreign text must not forge lines or control a terminal. */
 static void put_quoted(struct strbuf *b, const char *s)
 {
     strbuf_putc(b, '"');
@@ -99,7 +99,7 @@ static void put_json(struct strbuf *b, const char *when, enum log_level level, c
     json_decref(o);
 }
 
-/* NULL: it is about no node. */
+/* The node or machine of the event; NULL: none. */
 static const char *subject_of(const struct log_field *f, size_t n)
 {
     for (size_t i = 0; i < n; i++)

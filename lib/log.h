@@ -18,17 +18,16 @@ enum log_format { LOG_FMT_TEXT, LOG_FMT_JSON };
 struct log_kept;
 
 struct log {
-    int fd; /* where lines go; borrowed */
+    int fd; /* the descriptor for lines; borrowed */
     enum log_level level;
     enum log_format format;
-    struct log_kept
-        *kept; /* those about a node or a machine go there too; NULL: nowhere; borrowed */
+    struct log_kept *kept; /* also gets lines about a node or a machine; NULL: none; borrowed */
 };
 
 struct log_field {
     const char *key;
     enum { LOG_FIELD_STR, LOG_FIELD_INT } kind;
-    const char *str; /* borrowed for the call; NULL leaves the field out */
+    const char *str; /* borrowed for the call; NULL omits the field */
     int64_t num;
 };
 
@@ -43,7 +42,7 @@ struct log_field {
         .key = (k), .kind = LOG_FIELD_INT, .num = (int64_t)(v)                                     \
     }
 
-/* Writes one line with one write(2). Never fails visibly. */
+/* Writes one line with one write(2). Errors are ignored. */
 void log_write(const struct log *log, enum log_level level, const char *event,
                const struct log_field *fields, size_t n);
 

@@ -8,7 +8,7 @@
 
 struct kept_line {
     struct kept_line *next;
-    struct log_kept_line line; /* its texts are in `bytes`, one behind the other */
+    struct log_kept_line line; /* its texts are in `bytes`, consecutively */
     size_t size;
     char bytes[];
 };

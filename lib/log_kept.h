@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The last lines of a log that are about a node or a machine, in memory: the lines themselves go to
- * standard error, where the daemon cannot read them again. Whoever keeps them gives the log a
- * `kept`, and log_write() adds to it. When there are too many bytes the oldest lines go.
+ * The last log lines about a node or a machine, in memory: the lines themselves go to standard
+ * error, where the daemon cannot read them again. Its owner sets `kept` of the log, and log_write()
+ * adds to it. If there are too many bytes the oldest lines are dropped.
  */
 #ifndef LIB_LOG_KEPT_H
 #define LIB_LOG_KEPT_H
@@ -16,7 +16,7 @@ struct log_kept_line {
     int64_t at_us;
     const char *event;   /* a literal */
     const char *subject; /* whom it is about */
-    const char *text;    /* as it was logged, with its newline */
+    const char *text;    /* the line in the log, with its newline */
 };
 
 struct log_kept *log_kept_create(size_t most_bytes);

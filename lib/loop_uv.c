@@ -16,7 +16,7 @@
 
 static const struct loop_ops ops;
 
-/* Asserts that the loop is one of ours, and the thread its own. */
+/* Asserts that the loop is a libuv loop, and the thread its own. */
 static struct uv_loop_impl *impl_of(struct loop *loop)
 {
     assert(loop->ops == &ops);
@@ -65,7 +65,7 @@ struct uv_timer {
 
 static void on_timer(uv_timer_t *uv);
 
-/* libuv counts whole milliseconds from the beginning of the turn, so on_timer() looks at the clock
+/* libuv counts whole milliseconds from the beginning of the turn, so on_timer() reads the clock
  * again. */
 static void arm(struct uv_timer *t)
 {
@@ -135,8 +135,8 @@ static void close_handles(struct uv_loop_impl *l)
     uv_close((uv_handle_t *)&l->async, on_closed);
 }
 
-/* Idle handles run once a turn, and one that is active keeps the loop from waiting. What is
- * deferred meanwhile waits for the next turn. */
+/* Idle handles run once a turn, and an active one keeps the loop from waiting. Calls that are
+ * deferred meanwhile wait for the next turn. */
 static void on_idle(uv_idle_t *idle)
 {
     struct uv_loop_impl *l = idle->data;
@@ -168,8 +168,7 @@ static void defer(struct loop *loop, loop_fn fn, void *ctx)
     must(uv_idle_start(&l->idle, on_idle));
 }
 
-/* --- birth and end ------------------------------------------------------------------------------
- */
+/* --- start and end --- */
 
 static const struct loop_ops ops = {
     .wall_us = wall_us,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The daemon's struct loop: libuv's timers and clock, threads of our own for lanes.
+ * The daemon's struct loop: libuv's timers and clock, and this room's own threads for lanes.
  */
 #ifndef LIB_LOOP_UV_H
 #define LIB_LOOP_UV_H
@@ -17,9 +17,9 @@ struct loop *loop_uv_create(uv_loop_t *uv, const struct clock *wall, const struc
  * does not return until the handles behind the loop are closed. */
 void loop_uv_destroy(struct loop *loop);
 /* The libuv loop below, for users with handles of their own: sockets, processes, pipes. Only for a
- * loop that loop_uv_create() made, or one that stands on such a loop. */
+ * loop of loop_uv_create(), or a loop above such a loop. */
 uv_loop_t *loop_uv_of(struct loop *loop);
-/* Whether work of lanes is under way; how many calls were ever deferred. */
+/* Whether work of lanes is running or waiting; how many calls were ever deferred. */
 bool loop_uv_has_work(const struct loop *loop);
 uint64_t loop_uv_deferred(const struct loop *loop);
 

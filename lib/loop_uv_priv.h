@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What loop_uv.c and lane_uv.c share.
+ * Shared by loop_uv.c and lane_uv.c.
  */
 #ifndef LIB_LOOP_UV_PRIV_H
 #define LIB_LOOP_UV_PRIV_H
@@ -21,15 +21,15 @@ struct hub;
 struct uv_loop_impl {
     struct loop base; /* first */
     uv_loop_t *uv;    /* borrowed */
-    pthread_t thread; /* the one that made it; nobody else calls it */
+    pthread_t thread; /* the loop's thread; no other calls it */
     struct clock wall, mono;
     uv_idle_t idle; /* active while something is deferred */
     struct deferred *deferred, **deferred_end;
     uint64_t n_deferred; /* ever */
-    uv_async_t async;    /* threads of lanes have something to tell; see lane_uv.c */
+    uv_async_t async;    /* threads of lanes have reports; see lane_uv.c */
     struct hub *hub;
     struct uv_lane *lanes;
-    size_t n_lanes, n_busy; /* lanes; those with work or being closed, which keep the loop alive */
+    size_t n_lanes, n_busy; /* lanes; of these, busy or closing ones, which keep the loop alive */
     int open_handles;
     bool destroyed;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Time is a line: `anchor_us` of ours was at `below_us` of the loop below, and grows by `rate`
- * since. Each change sets a new anchor, so the monotonic clock never goes back.
+ * Virtual time is linear: `anchor_us` corresponds to `below_us` of the loop below, and time grows
+ * by `rate` since. Each change sets a new anchor, so the monotonic clock never goes back.
  */
 #include "lib/loop_virtual.h"
 
@@ -13,12 +13,13 @@
 #include "lib/deadlines.h"
 #include "lib/idmap.h"
 
-/* So many turns in a row without work, and all is at rest: what one turn leaves undone (a message
- * that was written, a call that was put off) is done in the next. */
+/* After this many turns in a row without work the loop is quiet: the remains of one turn (a written
+ * message, a deferred call) are handled in the next. */
 #define QUIET_TURNS 3
-/* A walk that does not come to rest for so long, in the time below, is given up. */
+/* A walk that is not quiet for this long (us, in the time below) is abandoned. */
 #define PATIENCE_US INT64_C(30000000)
-/* Timers that fire in one turn, so that one that always sets itself anew holds up nobody. */
+/* The most timers that fire in one turn, so that a timer that always sets itself again delays
+ * nothing else. */
 #define FIRE_MAX 1000
 
 struct virtual_timer {
@@ -31,7 +32,7 @@ struct virtual_timer {
 struct due_walk {
     bool on;
     int64_t to_us, restless_since_us;
-    uint64_t deferred; /* as it was counted in the last turn */
+    uint64_t deferred; /* the count at the last turn */
     int quiet;
     struct loop_walked how;
     void (*done)(void *ctx, const struct loop_walked *how);
@@ -48,7 +49,7 @@ struct loop_virtual {
     bool touched;
     double rate;
     int64_t anchor_us, below_us;
-    int64_t wall_ahead_us; /* of our monotonic clock, once it is touched */
+    int64_t wall_ahead_us; /* wall clock minus this monotonic clock, after the first touch */
     struct due_walk walk;
 };
 
@@ -87,7 +88,7 @@ static void set_anchor(struct loop_virtual *v, int64_t at_us)
     v->below_us = loop_mono_us(v->c.below);
 }
 
-/* From now on the wall clock is the monotonic one's companion. */
+/* From now on the wall clock has a fixed distance to the monotonic clock. */
 static void touch(struct loop_virtual *v)
 {
     if (!v->touched)
@@ -116,7 +117,8 @@ static void arm(struct loop_virtual *v)
         loop_timer_stop(v->alarm);
 }
 
-/* Those that are due; each is looked for anew, because what one does may change all. */
+/* Fires the timers that are due; searches again after each, because a timer may change all
+ * others. */
 static void fire(struct loop_virtual *v)
 {
     struct deadline first;
@@ -178,7 +180,7 @@ static void finish(struct loop_virtual *v, bool arrived)
     w.done(w.ctx, &w.how);
 }
 
-/* To the next timer, or to the end of the way. False: it has arrived. */
+/* Moves to the next timer, or to the target. False: it has arrived. */
 static bool go_on(struct loop_virtual *v)
 {
     struct deadline first;
@@ -199,7 +201,7 @@ static bool is_at_rest(struct loop_virtual *v)
     return v->walk.quiet >= QUIET_TURNS;
 }
 
-/* In each turn of the loop below. */
+/* Runs in each turn of the loop below. */
 static void on_turn(void *ctx)
 {
     struct loop_virtual *v = ctx;
@@ -258,7 +260,7 @@ static struct loop *below(struct loop *loop)
     return impl(loop)->c.below;
 }
 
-/* Its lanes are those of the loop below, which carries them on itself. */
+/* Its lanes are those of the loop below. */
 static const struct loop_ops ops = {
     .wall_us = wall_us,
     .mono_us = mono_us,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * "Did you mean": the name that a misspelt name was probably to be.
+ * "Did you mean": the most likely intended name for a misspelt one.
  */
 #ifndef LIB_NEAREST_H
 #define LIB_NEAREST_H
@@ -9,16 +9,16 @@
 
 struct nearest {
     const char *given;
-    const char *name; /* the best that was offered so far; NULL: none is near. Borrowed */
+    const char *name; /* the best offer so far; NULL: none is near. Borrowed */
     size_t distance;
 };
 
-/* Looks for what `given` (borrowed) was to be. */
+/* Begins a search for `given` (borrowed). */
 struct nearest nearest_to(const char *given);
 
 /* Offers a name (borrowed). A name is near if at most a third of the letters of `given` must be
- * changed, put in, left out, or swapped with the letter beside; case does not count. The first of
- * the names that are equally near stays. */
+ * changed, inserted, removed, or swapped with a neighbour; case does not count. Among equally near
+ * names the first is kept. */
 void nearest_offer(struct nearest *n, const char *name);
 
 /* " (did you mean --state-dir?)" with the prefix "--", or "" if no name is near. Returns `out`. */

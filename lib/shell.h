@@ -8,9 +8,9 @@
 #include "lib/arena.h"
 #include "lib/strbuf.h"
 
-/* Appends `text` as one word, whatever is in it. */
+/* Appends `text`, whatever its content, as one word for the shell. */
 void shell_quote(struct strbuf *b, const char *text);
-/* The same as a text of its own; the arena's. */
+/* Like shell_quote(), as a new text in the arena. */
 const char *shell_quoted(struct arena *a, const char *text);
 /* Appends "export NAME=VALUE" and a line end, the value quoted; NULL is the empty text. */
 void shell_export(struct strbuf *b, const char *name, const char *value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * State machines as tables: edge[state][event] says whether the event is legal, and the next
- * state. The table is the documentation; sm_step() the only reader.
+ * State machines as tables: edge[state][event] has whether the event is legal, and the next state.
+ * The table is the documentation; sm_step() is its only reader.
  */
 #ifndef LIB_SM_H
 #define LIB_SM_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct sm_edge {
-    uint8_t legal; /* 0: the event makes no sense in this state */
+    uint8_t legal; /* 0: the event is illegal in this state */
     uint8_t next;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The room doubles as the text grows, so adding costs as much as copying once. Invariant: s is NULL
- * as long as nothing was added; else it has len bytes and a 0 behind them, in cap bytes. Memory
+ * The capacity doubles as the text grows, so the amortized cost of adding is constant. Invariant: s
+ * is NULL before the first text; then it has len bytes and a 0 after them, in cap bytes. Memory
  * never runs out here: xrealloc() ends the process.
  */
 #include "lib/strbuf.h"
@@ -15,12 +15,13 @@
 #include "lib/arena.h"
 #include "lib/work.h"
 
-#define PRINT_GUESS 63  /* most of what is printed fits, and need not be measured first */
-#define FIRST_ROOM  256 /* most texts fit, and need not be moved as they grow */
+#define PRINT_GUESS 63  /* most printed texts fit, so their length need not be measured first */
+#define FIRST_ROOM  256 /* most texts fit, so they need not be moved as they grow */
 
 static void reserve(struct strbuf *b, size_t more)
 {
-    assert(b->cap ? b->len < b->cap : b->len == 0); /* who wrote into strbuf_room() kept to it */
+    assert(b->cap ? b->len < b->cap
+                  : b->len == 0); /* the caller of strbuf_room() has respected the room */
     size_t need = b->len + more + 1;
     if (need <= b->cap)
         return;
@@ -59,7 +60,7 @@ void strbuf_concat_list(struct strbuf *b, const char *const *texts)
 
 void strbuf_int(struct strbuf *b, int64_t v)
 {
-    char digits[20]; /* of the largest number, and a sign */
+    char digits[20]; /* digits of the largest number, and a sign */
     char *p = digits + sizeof digits;
     uint64_t left = v < 0 ? -(uint64_t)v : (uint64_t)v;
     do

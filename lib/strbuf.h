@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A string that grows. Always terminated once anything was added; owned by the caller, who ends
- * with strbuf_free() or takes the text with strbuf_take().
+ * A growing string. Always terminated after the first addition; owned by the caller, who ends with
+ * strbuf_free() or takes the text with strbuf_take().
  */
 #ifndef LIB_STRBUF_H
 #define LIB_STRBUF_H
@@ -27,9 +27,9 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format
 #define strbuf_concat(b, ...) strbuf_concat_list(b, (const char *const[]){__VA_ARGS__, NULL})
 void strbuf_concat_list(struct strbuf *b, const char *const *texts); /* up to a NULL */
 void strbuf_int(struct strbuf *b, int64_t v);                        /* in decimal */
-/* Makes room for n more bytes and a NUL; the bytes count once they are added to `len`. */
+/* Makes room for n more bytes and a NUL; the caller adds the written bytes to `len`. */
 char *strbuf_room(struct strbuf *b, size_t n);
-void strbuf_cut(struct strbuf *b, size_t len); /* back to a length it had */
+void strbuf_cut(struct strbuf *b, size_t len); /* shortens to an earlier length */
 void strbuf_reset(struct strbuf *b);           /* empty, memory kept */
 char *strbuf_take(struct strbuf *b);           /* transfers the text ("" if empty); caller frees */
 void strbuf_free(struct strbuf *b);

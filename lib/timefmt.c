@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * All by the civil calendar of Gregory in UTC, without the C library's time zones or locks: a list
- * of thousands of rows shows several instants of each. Texts are written into the caller's array.
+ * All functions use the Gregorian calendar in UTC, without the C library's time zones or locks: a
+ * list of thousands of rows has several instants in each. Texts are written into the caller's
+ * array.
  */
 #include "lib/timefmt.h"
 
@@ -47,12 +48,12 @@ int64_t clock_now(const struct clock *c)
 /* An instant in UTC. */
 struct civil {
     int year, month, day, weekday;    /* January is 1; Sunday 0 */
-    int hour, minute, second, ms, us; /* ms and us: both of the second */
+    int hour, minute, second, ms, us; /* ms and us: both of the present second */
 };
 
-/* Days since 1970 to a date of the Gregorian calendar, counted in eras of 400 years that begin in
- * March, so that the leap day is a year's last (Hinnant, "chrono-compatible low-level date
- * algorithms"). Every reply has several instants: this takes a tenth of gmtime_r(). */
+/* Converts days since 1970 to a date of the Gregorian calendar, counted in eras of 400 years that
+ * begin in March, so that the leap day is a year's last (Hinnant, "chrono-compatible low-level date
+ * algorithms"). Every reply has several instants: this takes a tenth of the time of gmtime_r(). */
 static void set_date(struct civil *c, int64_t days)
 {
     enum { ERA_DAYS = 146097, TO_1970 = 719468, CENTURY_DAYS = 36524, FOUR_YEARS_DAYS = 1460 };
@@ -128,7 +129,7 @@ void timefmt_fixed(int64_t us, char out[TIMEFMT_SIZE])
     *put(ms, c.ms, 3, 'Z') = '\0';
 }
 
-/* `fraction` of the second, of n digits, without its trailing zeros. */
+/* Writes `fraction` of the second, of n digits, without trailing zeros. */
 static void put_trimmed(const struct civil *c, int fraction, int n, char *out)
 {
     char *end = put_time(put_date(out, c, '-', 'T'), c, ':', 0);
@@ -190,7 +191,7 @@ int64_t time_to_ticks(int64_t us)
     return TICKS_0001_TO_1970 + us * TICKS_PER_US;
 }
 
-/* Up to the zone, to which *zone points. */
+/* Parses up to the zone, to which *zone then points. */
 static int parse_local(const char *s, int64_t *us, const char **zone)
 {
     struct tm tm = {0};

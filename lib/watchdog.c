@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stack of the watched thread is its own to take, in a handler of a signal that the watchdog
- * sends it; the watchdog reads it once the handler has said that it is whole.
+ * The watched thread records its own stack, in a handler of a signal that the watchdog sends; the
+ * watchdog reads the stack after the handler has marked it complete.
  */
 #include "lib/watchdog.h"
 
@@ -25,10 +25,10 @@
 
 enum {
     FRAMES = 48,
-    PRIME_TICK = 3,           /* what backtrace() needs is loaded after the start, in this tick */
+    PRIME_TICK = 3, /* in this tick after the start, the code that backtrace() needs is loaded */
     THREAD_STACK = 256 * 1024 /* logging, and loading a library */
 };
-/* How long the thread may take to say where it is. */
+/* How long the thread may take to answer the signal. */
 #define ANSWER_STEPS   100
 #define ANSWER_STEP_NS 10000000
 
@@ -42,13 +42,12 @@ struct watchdog {
     bool stopping;
     /* The watchdog's thread's own: */
     unsigned seen;
-    int ticks, able; /* without a turn; those of them in which it could have gone on */
+    int ticks, able; /* ticks without a turn; ticks in which it could have run */
     bool ended, in_kernel;
     struct sigaction before;
 };
 
-/* --- where the thread is ------------------------------------------------------------------------
- */
+/* --- the position of the thread --- */
 
 static struct {
     void *frame[FRAMES];
@@ -72,7 +71,7 @@ static void take(int signo)
     errno = error;
 }
 
-/* False: it did not answer. */
+/* False: the thread did not answer. */
 static bool ask(const struct watchdog *w)
 {
     const struct timespec step = {.tv_nsec = ANSWER_STEP_NS};
@@ -85,7 +84,7 @@ static bool ask(const struct watchdog *w)
     return atomic_load(&taken.whole);
 }
 
-/* "batchaid+0x1234 < batchaid+0x5678": what addr2line takes. The first two frames are the
+/* "batchaid+0x1234 < batchaid+0x5678": input for addr2line. The first two frames are the
  * handler's. */
 static void put_stack(struct strbuf *b)
 {
@@ -123,7 +122,7 @@ static char state_of(pid_t thread)
 /* --- the watchdog's thread -----------------------------------------------------------------------
  */
 
-/* A thread in the kernel cannot say where it is; nor can it leave what it is in. */
+/* A thread in the kernel cannot answer; nor can it leave its system call. */
 static bool find_out(const struct watchdog *w, char state)
 {
     if (state != 'D')
@@ -149,7 +148,7 @@ static void report(const struct watchdog *w, char state)
     strbuf_free(&stack);
 }
 
-/* A thread that comes out of a long call of the kernel has the whole time to go on. */
+/* A thread that returns from a long system call gets the whole time again. */
 static void end(struct watchdog *w, char state)
 {
     if (state == 'D' && !w->in_kernel) {
@@ -191,7 +190,7 @@ static void tick(struct watchdog *w)
         end(w, state);
 }
 
-/* False: it is to stop. One tick is one wait, however long that was. */
+/* False: the watchdog must stop. One tick is one wait, however long it was. */
 static bool wait_tick(struct watchdog *w)
 {
     struct timespec until;
@@ -223,7 +222,8 @@ static void *run(void *ctx)
     struct watchdog *w = ctx;
     void *frame;
     for (int n = 1; wait_tick(w); n += n < PRIME_TICK) {
-        if (n == PRIME_TICK - 1) { /* the first call loads a library, which handlers may not */
+        if (n ==
+            PRIME_TICK - 1) { /* the first call loads a library, which is not allowed in handlers */
             (void)backtrace(&frame, 1);
             atomic_store(&primed, true);
         }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Notices that a thread stands still: that thread says that it had a turn, and a thread of the
- * watchdog counts its own ticks without one. It counts ticks and not time, so that a process that
- * was stopped, or a machine that was paused, counts as little as what both did not do meanwhile.
+ * Detects that a thread stands still: the thread reports each turn, and a thread of the watchdog
+ * counts its own ticks since the last report. It counts ticks and not time, so that a stopped
+ * process, or a paused machine, does not count as a standstill.
  *
- * After some ticks it logs what the thread is in (lib/work.h) and its stack (`loop.stuck`), after
- * more it has the process ended. For that, ticks in a call of the kernel that cannot be interrupted
- * do not count (`loop.blocked_in_kernel`); ticks in which a debugger has stopped the thread never
- * do.
+ * After some ticks it logs the thread's present work (lib/work.h) and its stack (`loop.stuck`);
+ * after more it has the process ended. For the latter, ticks in an uninterruptible system call do
+ * not count (`loop.blocked_in_kernel`); ticks while a debugger has stopped the thread never count.
  */
 #ifndef LIB_WATCHDOG_H
 #define LIB_WATCHDOG_H
@@ -22,19 +21,19 @@ struct watchdog_config {
     const struct log *log; /* borrowed */
     int tick_ms;           /* a second, but in tests */
     int report_ticks;      /* at least 1 */
-    int end_ticks;         /* 0: never; those in the kernel do not count */
-    /* Ends the process, on the watchdog's thread. One that returns is called once for each time
-     * that the thread stands still. */
+    int end_ticks;         /* 0: never; ticks in the kernel do not count */
+    /* Ends the process, on the watchdog's thread. If it returns, it is called once for each
+     * standstill. */
     void (*end)(void *ctx);
     void *ctx;
 };
 
-/* Watches the thread that calls it, whose signal SIGURG it takes. One at a time in a process. NULL:
- * no thread can be started; the errno says why. */
+/* Watches the calling thread, whose signal SIGURG it uses. One watchdog at a time in a process.
+ * NULL: no thread can be started; see errno. */
 struct watchdog *watchdog_create(const struct watchdog_config *c);
-/* By the thread that is watched: often, and without cost. NULL is accepted, as below. */
+/* Called by the watched thread: often, and cheap. NULL is accepted, as below. */
 void watchdog_turn(struct watchdog *w);
-/* Whether backtrace() may be called in a signal handler: what it loads is loaded. */
+/* Whether backtrace() may be called in a signal handler: its library is loaded. */
 bool watchdog_can_trace(void);
 void watchdog_destroy(struct watchdog *w);
 

@@ -17,7 +17,7 @@ static bool is_same(char a, char b, enum wildcard_case letters)
     return a == b || (letters == WILDCARD_ANY_CASE && strncasecmp(&a, &b, 1) == 0);
 }
 
-/* Only the last star is ever taken back: what those before it have taken is the least they can. */
+/* Only the last star is ever extended: earlier stars have matched as little as possible. */
 bool wildcard_match(const char *pattern, const char *text, enum wildcard_case letters)
 {
     const char *behind_star = NULL, *taken = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One static list, which the loop's thread alone changes: the present item, and a doubly linked
- * list of those that go on. A signal handler may look between any two stores, so links are set
- * before they are seen, and no function of texts allocates or locks.
+ * One static list, which only the loop's thread changes: the present item, and a doubly linked list
+ * of open ones. A signal handler may read between any two stores, so links are set before an item
+ * becomes visible, and no text function allocates or locks.
  */
 #include "lib/work.h"
 
@@ -12,7 +12,7 @@
 
 #include "lib/hash.h"
 
-/* One process has one loop that is watched. Volatile: signal handlers read them. */
+/* One process has one watched loop. Volatile: signal handlers read them. */
 static const struct work_item *volatile now;
 static struct work_item *volatile open_works;
 static struct work_judge judge;
@@ -60,8 +60,7 @@ const struct work_item *work_first_open(void)
     return open_works;
 }
 
-/* --- texts; no call of these may allocate or lock ----------------------------------------------
- */
+/* --- texts; these functions must not allocate or lock --- */
 
 static void add(char *out, size_t *used, const char *before, const char *text)
 {
@@ -84,7 +83,7 @@ void work_text(const struct work_item *w, char out[WORK_TEXT_SIZE])
     add(out, &used, "", w->kind);
     add(out, &used, " ", p);
     add(out, &used, " ", w->verb);
-    /* Whose it is comes before a path, which may be long. */
+    /* The user comes before the path, which may be long. */
     add(out, &used, " by ", w->who);
     add(out, &used, " ", w->what);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is under way, for whoever wants to know why the loop stands still or the process ended: the
- * one piece of work that the loop's thread is in, and those that go on between its turns. It is
- * said where work begins and costs some stores, so that it may be said of every request.
+ * The work in progress, as a diagnosis when the loop stands still or the process crashes: the
+ * present piece of work of the loop's thread, and those that continue between its turns. Entering
+ * work costs some stores, so every request can do it.
  *
- * The loop's thread says it all. Signal handlers on that thread may read it at any moment; other
+ * Only the loop's thread writes. Signal handlers on that thread may read at any moment; other
  * threads only while that thread stands still.
  */
 #ifndef LIB_WORK_H
@@ -18,48 +18,48 @@
 
 struct work_item {
     const char *kind; /* "request", "run"; static */
-    const char *who;  /* whose it is; NULL: nobody's */
-    const char *verb; /* the method, or which part of it; NULL: none */
+    const char *who;  /* the user; NULL: none */
+    const char *verb; /* the method, or the part of the work; NULL: none */
     const char *what; /* the path, or a name that is the same after a restart; NULL: none */
-    int64_t id;       /* of its row, where it has no name; 0: none */
-    uint64_t body;    /* a number of the body (text_hash); 0: none */
-    struct work_item *next, **at; /* of those that are open; at NULL: it is not */
+    int64_t id;       /* id of its row, if it has no name; 0: none */
+    uint64_t body;    /* a hash of the body (text_hash); 0: none */
+    struct work_item *next, **at; /* links of open items; `at` NULL: not open */
 };
 
 #define WORK_TEXT_SIZE 320
 
-/* From here on the loop is in `w` (borrowed; NULL: in nothing that has a name), until work_leave()
- * with what this returns. */
+/* From here on the loop is in `w` (borrowed; NULL: unnamed work), until work_leave() with the
+ * result of this call. */
 const struct work_item *work_enter(const struct work_item *w);
 void work_leave(const struct work_item *before);
-/* NULL: nothing that has a name. */
+/* NULL: unnamed work. */
 const struct work_item *work_now(void);
 
-/* `w` (borrowed) goes on until work_close(), whatever the loop is in meanwhile. */
+/* `w` (borrowed) is in progress until work_close(), whatever the loop does meanwhile. */
 void work_open(struct work_item *w);
-/* Also of one that is not open. */
+/* Closes `w`; it may be closed already. */
 void work_close(struct work_item *w);
 const struct work_item *work_first_open(void);
 
-/* "request PUT /x by NAME", cut to its size. Safe in a signal handler, as is the next. */
+/* "request PUT /x by NAME", cut to the size. Safe in a signal handler, like the next function. */
 void work_text(const struct work_item *w, char out[WORK_TEXT_SIZE]);
-/* A number that is the same for the same work of another process. */
+/* A number that is the same for the same work in another process. */
 uint64_t work_key(const struct work_item *w);
 
-/* Ends the process, because the machine does not give what it needs: memory, a thread, a disk that
- * keeps what was written. No work is to blame. */
+/* Ends the process, because the machine lacks a resource: memory, a thread, a working disk. No work
+ * is to blame. */
 _Noreturn void work_give_up(void);
 bool work_gave_up(void); /* also in a signal handler */
 
-/* Asked before work is begun, which the loop has entered already. */
+/* Asked before a piece of work begins; the loop has entered the work already. */
 struct work_judge {
-    /* -1: it is not to be begun. */
+    /* -1: the work must not begin. */
     int (*judge)(void *ctx, const struct work_item *w, struct err *e);
-    /* Told of all that begins, when the loop is in it; NULL: nobody. */
+    /* Called for each piece of work that begins; NULL: not needed. */
     void (*begins)(void *ctx, const struct work_item *w);
     void *ctx;
 };
-/* Copied; NULL: everything may be begun. */
+/* Copied; NULL: all work may begin. */
 void work_set_judge(const struct work_judge *judge);
 int work_may_begin(const struct work_item *w, struct err *e) MUST_CHECK;
 

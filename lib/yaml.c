@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One walk over libyaml's events. Each value is put into the tree when it begins, so that an error
- * has one tree to free. libyaml's own trees are not used: they would have to be searched for
- * depth before they are made, and they compare each anchor with all others.
+ * One pass over libyaml's events. Each value is put into the tree when it begins, so that an error
+ * has one tree to free. libyaml's own trees are not used, because their depth could not be bounded
+ * before they are built, and they compare each anchor with all others.
  */
 #include "lib/yaml.h"
 
@@ -17,22 +17,22 @@
 #include "lib/arena.h"
 #include "lib/strbuf.h"
 
-/* Aliases of aliases can make a small text a large tree. */
+/* Aliases of aliases could make a small text a large tree. */
 #define VALUES_MAX 1000000
-/* Each alias is looked for among all of them. */
+/* Each alias is searched among all anchors. */
 #define ANCHORS_MAX 1000
 
-/* A value, with those inside it behind it; an alias has none inside. */
+/* A value, followed by the values inside it; an alias has none inside. */
 struct yaml_doc_node {
     uint32_t line, column; /* from 0; of its key, if it has one */
-    uint32_t size;         /* how many nodes it is, with itself; 1 until it is read to its end */
+    uint32_t size;         /* how many nodes it spans, including itself; 1 until it is complete */
 };
 
 /* A list or mapping that is being read. */
 struct yaml_level {
     json_t *in; /* borrowed from the tree */
     size_t node;
-    const char *key; /* of the member that was begun last */
+    const char *key; /* key of the member that was begun last */
     bool wants_key;
 };
 
@@ -58,7 +58,7 @@ struct yaml_reading {
 /* --- errors ------------------------------------------------------------------------------------
  */
 
-/* "inventory[0].hosts[2]": of the value that is being read. */
+/* "inventory[0].hosts[2]": the path of the present value. */
 static void put_path(const struct yaml_reading *rd, struct strbuf *b)
 {
     for (int i = 0; i < rd->depth; i++) {
@@ -88,7 +88,7 @@ __attribute__((format(printf, 2, 3))) static int refuse(struct yaml_reading *rd,
     return -1;
 }
 
-/* libyaml's words are of its insides; this is what people did. */
+/* libyaml's messages describe its internals; this describes the user's mistake. */
 static const char *advice(const yaml_parser_t *p)
 {
     static const struct {
@@ -108,7 +108,7 @@ static const char *advice(const yaml_parser_t *p)
     return "";
 }
 
-/* Bytes that are no text; libyaml has read ahead of where it is. */
+/* Bytes that are not text; libyaml has read ahead of the present position. */
 static int refuse_bytes(struct yaml_reading *rd, const char *text)
 {
     const yaml_parser_t *p = &rd->parser;
@@ -145,7 +145,7 @@ static int refuse_syntax(struct yaml_reading *rd)
 /* --- values ------------------------------------------------------------------------------------
  */
 
-/* By YAML's core schema. NULL: a number that is too large. */
+/* Converts the present scalar. NULL: it was refused. */
 static json_t *plain(const char *text)
 {
     static const struct {
@@ -224,7 +224,8 @@ static bool is_nest(const json_t *v)
     return json_is_array(v) || json_is_object(v);
 }
 
-/* Counts a value, and all inside of it, that is to stand in so many lists and mappings. */
+/* Counts a value, with all values inside it, `depth` levels deep; refuses too many or too deep
+ * ones. */
 static int count(struct yaml_reading *rd, const json_t *v, int depth)
 {
     const char *name;
@@ -245,7 +246,7 @@ static int count(struct yaml_reading *rd, const json_t *v, int depth)
     return 0;
 }
 
-/* A value begins; `v` is stolen. It has a node, unless its key made that. */
+/* Begins a value; steals `v`. It gets a node, unless its key has made one. */
 static int put(struct yaml_reading *rd, json_t *v, const yaml_char_t *anchor)
 {
     struct yaml_level *in = innermost(rd);
@@ -281,11 +282,11 @@ static void close_level(struct yaml_reading *rd)
     rd->out->nodes[l->node].size = (uint32_t)(rd->out->n - l->node);
 }
 
-/* What the alias names, borrowed; NULL: refused. */
+/* The value of the alias, borrowed; NULL: refused. */
 static json_t *named(struct yaml_reading *rd)
 {
     const char *name = (const char *)rd->ev.data.alias.anchor;
-    for (size_t i = rd->n_anchors; i-- > 0;) { /* a name that is given again has the new meaning */
+    for (size_t i = rd->n_anchors; i-- > 0;) { /* a repeated name has its latest meaning */
         json_t *v = rd->anchors[i].value;
         if (strcmp(rd->anchors[i].name, name) != 0)
             continue;
@@ -413,8 +414,8 @@ void yaml_doc_free(struct yaml_doc *doc)
 /* --- places ------------------------------------------------------------------------------------
  */
 
-/* The member or item of `v` that a step names, and its node in place of that of `v`. A copy stands
- * where its alias does: what is wrong with it alone is not wrong where it was copied from. */
+/* The member or item of `v` in this step, and its node in place of `v`'s. A copy by an alias has
+ * the place of the alias: an error of the copy may not apply to the original. */
 static const json_t *step_into(const struct yaml_doc *doc, const json_t *v, const char *step,
                                size_t *node)
 {

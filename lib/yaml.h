@@ -18,10 +18,10 @@
 #include "lib/err.h"
 
 struct yaml_rules {
-    int depth_max; /* how many lists and mappings may be inside each other */
-    /* Scalars are texts as they are written, quoted or not. Else those without quotes are values
-     * of YAML's core schema: null, true, a decimal number, or else a text. In both, nothing at all
-     * is null. */
+    int depth_max; /* the deepest nesting of lists and mappings */
+    /* Scalars are texts as written, quoted or not. Otherwise unquoted scalars are values of YAML's
+     * core schema: null, true, a decimal number, or a text. In both cases, an empty value is
+     * null. */
     bool all_texts;
 };
 
@@ -35,15 +35,15 @@ struct yaml_doc {
     size_t n;
 };
 
-/* ERR_INVALID_CONTENT, with `at` as the place of the error; its target is what stands there, as in
- * "log.level" and "inventory[0].hosts[2]", if that is known. yaml_doc_free() it. */
+/* ERR_INVALID_CONTENT, with `at` as the place of the error; its target is the path, as in
+ * "log.level" and "inventory[0].hosts[2]", if known. Free with yaml_doc_free(). */
 int yaml_doc_read(const char *text, size_t n, const struct yaml_rules *rules, struct yaml_doc *out,
                   struct yaml_place *at, struct err *e) MUST_CHECK;
 void yaml_doc_free(struct yaml_doc *doc);
 
-/* Where something stands: the key of a member, or the item of a list. What an alias copies stands
- * where the alias does. Steps from the top of the tree are names of members and numbers of items.
- * Returns how many of the steps are in the tree, and the place of the last of these. */
+/* The place of a value: the key of a member, or the item of a list. A copy by an alias has the
+ * alias's place. Steps from the top of the tree are names of members and indexes of items. Returns
+ * how many of the steps exist in the tree, and the place of the last of these. */
 size_t yaml_doc_place(const struct yaml_doc *doc, const char *const *steps, size_t n,
                       struct yaml_place *out);
 
