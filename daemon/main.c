@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The program batchaid: everything else is in cli.c and the commands.
+ * The program batchaid: cli.c and the commands have all the rest.
  */
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "daemon/cli/cli.h"
 
-/* Opens closed standard descriptors. Otherwise files of ours would get their numbers, and printed
- * text would go there. */
+/* Opens closed standard descriptors. Otherwise files would get their numbers, and printed text
+ * would go there. */
 static void occupy_standard_descriptors(void)
 {
     int fd;

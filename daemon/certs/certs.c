@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A `struct shown` is a certificate with its chain and key as GnuTLS wants them. The server asks
- * for one in each handshake and borrows it, so one that is replaced is retired: it is freed when it
- * is older than a handshake may last. Certificates for names are in a list, the most recently used
- * first, with a bound; the oldest one that is not lent makes room. Files are read and written at
- * the start and on a reload only. On the loop's thread, but for certs_site_read(), which a lane
- * calls.
+ * A `struct shown` is a certificate with its chain and key in GnuTLS's form. The server borrows one
+ * in each handshake, so a replaced one is retired: it is freed when it is older than the longest
+ * handshake. Certificates for names are in a list, the most recently used first, with a bound; the
+ * least recently used one that is not lent is dropped. Files are read and written at the start and
+ * on a reload only. On the loop's thread, except certs_site_read(), which a lane calls.
  */
 #include "daemon/certs/certs.h"
 
@@ -29,24 +28,24 @@
 enum {
     DAY_S = 24 * 60 * 60,
     CA_DAYS = 3650,
-    SERVER_DAYS = 820, /* some clients refuse certificates that are valid for more than 825 days */
+    SERVER_DAYS = 820, /* some clients refuse certificates with more than 825 days */
     RENEW_DAYS = 30,
     CHAIN_MAX = 8,
     MADE_MAX = 1024, /* certificates for names, in memory */
     MAX_FILE = 256 * 1024,
 };
 
-/* Longer than a handshake may take: what was shown is kept so long. */
+/* Longer than any handshake (us): retired certificates are kept this long. */
 #define LENT_US (60 * (int64_t)1000000)
 
-/* 2018-01-01. An authority that was made while the clock was ahead is good when it is right again:
- * nobody could tell its clients of another. */
+/* 2018-01-01. An authority that was made while the clock was ahead stays valid after the clock is
+ * corrected: nobody could inform its clients of a new one. */
 #define CA_BEGINS ((time_t)1514764800)
 
-/* A certificate as it is shown. */
+/* A certificate in use. */
 struct shown {
     struct shown *next;
-    char *name; /* that it was made for; NULL: none */
+    char *name; /* the requested name; NULL: none */
     gnutls_pcert_st chain[CHAIN_MAX];
     unsigned n;
     gnutls_privkey_t key;
@@ -56,11 +55,11 @@ struct shown {
 
 struct certs {
     struct certs_config config;
-    struct sans wanted; /* of the server certificate */
-    struct sans hosts;  /* names below which any name is ours */
+    struct sans wanted; /* the names of the server certificate */
+    struct sans hosts;  /* any name below these names belongs to the daemon */
     struct pair ca;
     char *ca_pem;
-    gnutls_x509_privkey_t key; /* of all certificates that we make */
+    gnutls_x509_privkey_t key; /* the key of all certificates of the daemon */
     struct shown *own;
     struct shown *site;         /* NULL: none */
     gnutls_x509_crt_t site_crt; /* its first certificate */
@@ -91,7 +90,7 @@ static int make_ca(const struct certs_files *s, time_t now, struct pair *p, stru
     return pair_save(p, s->ca_cert, s->ca_key, !s->without_sync, e);
 }
 
-/* `key`: NULL has one made. */
+/* `key`: NULL makes a new key. */
 static int make_server(const struct pair *ca, const struct sans *sans, time_t now,
                        gnutls_x509_privkey_t key, struct pair *p, struct err *e)
 {
@@ -148,11 +147,11 @@ static int get_server(const struct certs *c, time_t now, struct pair *p, struct 
     }
     if (make_server(&c->ca, &c->wanted, now, NULL, p, e) < 0)
         return -1;
-    /* What a power cut takes of it is made anew. */
+    /* If a power cut damages it, it is made again. */
     return pair_save(p, s->server_cert, s->server_key, false, e);
 }
 
-/* --- what is shown -------------------------------------------------------------------------- */
+/* --- certificates in use --- */
 
 static void shown_free(struct shown *s)
 {
@@ -247,7 +246,7 @@ const char *const *certs_names(const struct certs *c, size_t *n)
     return (const char *const *)c->hosts.items;
 }
 
-/* Whether a name is one of the daemon's, or below one. */
+/* Whether a name is one of the daemon's names, or below one. */
 static bool is_ours(const struct certs *c, const char *name)
 {
     size_t n = strlen(name);
@@ -263,7 +262,7 @@ static bool is_ours(const struct certs *c, const char *name)
 
 /* --- certificates for names ----------------------------------------------------------------- */
 
-/* Takes it out of its list. */
+/* Removes the certificate for the name from its list. */
 static struct shown *find_made(struct certs *c, const char *name)
 {
     for (struct shown **at = &c->made; *at; at = &(*at)->next) {
@@ -284,13 +283,13 @@ static void keep_made(struct certs *c, struct shown *s)
     c->n_made++;
 }
 
-/* Gives up the one that was not used for longest. False: all are in use. */
+/* Drops the least recently used certificate. False: all are in use. */
 static bool make_room(struct certs *c, int64_t mono_us)
 {
     struct shown **last = &c->made;
     if (c->n_made < MADE_MAX)
         return true;
-    assert(*last); /* there are as many as the number says */
+    assert(*last); /* the count matches the list */
     while ((*last)->next)
         last = &(*last)->next;
     if (mono_us - (*last)->used_us < LENT_US)
@@ -312,8 +311,7 @@ static struct shown *make_shown(struct certs *c, const struct sans *sans, const 
     return s;
 }
 
-/* Whether another one would be better: this one ends soon, or was made while the clock was ahead.
- */
+/* Whether it must be replaced: it expires soon, or was made while the clock was ahead. */
 static bool is_stale(const struct certs *c, const struct shown *s, time_t now)
 {
     time_t ca_end = gnutls_x509_crt_get_expiration_time(c->ca.crt);
@@ -338,7 +336,7 @@ static struct shown *for_name(struct certs *c, const char *name, int64_t now_us,
     return s;
 }
 
-/* The files are made anew by the next start; until then the new one is in memory. */
+/* The next start writes new files; until then the new certificate is in memory. */
 static void renew_own(struct certs *c, int64_t now_us, int64_t mono_us)
 {
     if (!is_stale(c, c->own, (time_t)(now_us / 1000000)))

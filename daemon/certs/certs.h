@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The certificates that the daemon shows: of its own authority (ECDSA P-256), and of the site, if
- * it has given one.
+ * The daemon's certificates: by its own authority (ECDSA P-256), and the site's, if configured.
  *
- * Authority and server certificate are PEM files of the state directory, made when missing. The
- * server certificate is made anew when its names must change, when it expires within 30 days, and
- * when it is not valid yet because the clock was ahead. Clients only need ca.pem, which is valid
- * for 10 years. A name below one of the daemon's own (ACCOUNT.file.core.localhost) gets a
- * certificate of its own when the first client asks for it; these are kept in memory.
+ * Authority and server certificate are PEM files of the state directory, made when missing. A new
+ * server certificate is made when its names change, 30 days before it expires, and when it is not
+ * valid yet because the clock was ahead. Clients only need ca.pem, which is valid for 10 years. A
+ * name below one of the daemon's own (ACCOUNT.file.core.localhost) gets a certificate when the
+ * first client asks for it; these are kept in memory.
  */
 #ifndef DAEMON_CERTS_CERTS_H
 #define DAEMON_CERTS_CERTS_H
@@ -25,15 +24,17 @@ struct gnutls_privkey_st;
 /* Paths of PEM files. */
 struct certs_files {
     const char *ca_cert, *ca_key, *server_cert, *server_key;
-    bool without_sync; /* they need not last: what is written to them is not synced */
+    bool without_sync; /* ephemeral: written files are not synced */
 };
 
-struct certs_config { /* its texts are borrowed as long as the certificates are open; its lists
-                         only until they are */
+struct certs_config { /* its texts are borrowed while the certificates are open; its lists only
+                         during the opening */
     struct certs_files files;
-    char *const *addresses; /* the IP literals on which the daemon listens, besides loopback */
+    char *const
+        *addresses; /* the IP literals on which the daemon listens, in addition to loopback */
     size_t n_addresses;
-    char *const *names; /* that clients reach the daemon by, besides localhost and the machine's */
+    char *const
+        *names; /* names of the daemon for clients, in addition to localhost and the machine's */
     size_t n_names;
     const char *site_cert, *site_key; /* PEM files; "": none */
 };
@@ -45,21 +46,21 @@ void certs_close(struct certs *c); /* NULL: nothing */
 /* The authority's certificate as PEM text. */
 const char *certs_authority(const struct certs *c);
 
-/* The fingerprint of a certificate (PEM text): SHA-256, as OpenSSL prints it, "AB:CD:...". */
+/* The fingerprint of a certificate (PEM text): SHA-256, in OpenSSL's format, "AB:CD:...". */
 #define CERTS_FINGERPRINT_SIZE 96
 int certs_fingerprint(const char *pem, char out[CERTS_FINGERPRINT_SIZE], struct err *e) MUST_CHECK;
 
 /* The names of the daemon: localhost, this machine's and the configured ones. */
 const char *const *certs_names(const struct certs *c, size_t *n);
 
-/* A chain, the server's first, and its key: lent, at least for as long as a handshake may take. */
+/* A chain, the server's certificate first, and its key: lent for at least one handshake. */
 struct certs_choice {
     struct gnutls_pcert_st *chain;
     unsigned n;
     struct gnutls_privkey_st *key;
 };
 
-/* The certificate for a name that a client asks for; "": none. `mono_us`: monotonic. */
+/* The certificate for a client's requested name; "": none. `mono_us`: monotonic. */
 void certs_pick(struct certs *c, const char *name, int64_t now_us, int64_t mono_us,
                 struct certs_choice *out);
 
@@ -70,11 +71,12 @@ struct certs_site {
 int certs_site_read(const struct certs *c, struct certs_site *out, struct err *e) MUST_CHECK;
 void certs_site_free(struct certs_site *s);
 /* Reads the site's files at these paths ("": none) and checks that they are a certificate and its
- * key. Blocks. *ends_us: the wall time at which the certificate ends; 0 without a certificate. */
+ * key. Blocks. *ends_us: the wall time at which the certificate expires; 0 without a
+ * certificate. */
 int certs_site_check(const char *cert, const char *key, int64_t *ends_us, struct err *e) MUST_CHECK;
-/* When the site's certificate that is shown ends; 0: there is none. */
+/* When the site's certificate in use expires; 0: there is none. */
 int64_t certs_site_ends_us(const struct certs *c);
-/* Shows these from now on. -1: they are of no use, and the old ones go on. */
+/* Uses these from now on. -1: they are not usable, and the old ones stay in use. */
 int certs_site_take(struct certs *c, const struct certs_site *text, int64_t mono_us,
                     struct err *e) MUST_CHECK;
 

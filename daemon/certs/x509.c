@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * By GnuTLS: a `struct pair` owns a certificate and its key, a `struct sans` its sorted names.
- * Serial numbers are random. Each function leaves its result as it can be freed, also if it fails.
+ * Uses GnuTLS: a `struct pair` owns a certificate and its key, a `struct sans` its sorted names.
+ * Serial numbers are random. Each function leaves its result in a state that can be freed, even if
+ * it fails.
  */
 #include "daemon/certs/x509.h"
 
@@ -204,8 +205,8 @@ int pair_save(const struct pair *p, const char *cert_path, const char *key_path,
 
 /* --- making --------------------------------------------------------------------------------- */
 
-/* Makes the parts that both kinds have but the key: a random positive serial number, dates, a name.
- */
+/* Makes the common parts of both kinds, except the key: a random positive serial number, dates, a
+ * name. */
 static int begin(struct pair *p, const char *name, time_t from, time_t end)
 {
     unsigned char serial[16];

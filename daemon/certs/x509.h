@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Certificates with their keys (ECDSA P-256), and the names in them: made, read, saved, compared.
+ * Certificates with their keys (ECDSA P-256), and their names: made, read, saved, compared.
  */
 #ifndef DAEMON_CERTS_X509_H
 #define DAEMON_CERTS_X509_H
@@ -30,7 +30,7 @@ void sans_add(struct sans *s, const char *text); /* too many: is left out */
 void sans_free(struct sans *s);
 bool sans_equal(const struct sans *a, const struct sans *b);
 bool sans_have(const struct sans *s, const char *text);
-/* Those of a certificate; *s is empty before. */
+/* The names of a certificate; *s must be empty. */
 void sans_of(gnutls_x509_crt_t crt, struct sans *s);
 
 void pair_free(struct pair *p);
@@ -41,15 +41,15 @@ int pair_save(const struct pair *p, const char *cert_path, const char *key_path,
               struct err *e) MUST_CHECK;
 bool pair_fits(const struct pair *p); /* the key is the certificate's */
 
-/* An authority of its own. */
+/* A new authority. */
 int pair_make_authority(const char *name, time_t from, time_t end, struct pair *p,
                         struct err *e) MUST_CHECK;
-/* A server certificate to be made. */
+/* The parameters of a server certificate. */
 struct pair_wanted {
     const char *name;
     const struct sans *sans;
     time_t from, end;
-    gnutls_x509_privkey_t key; /* NULL has one made; else a copy is taken */
+    gnutls_x509_privkey_t key; /* NULL makes a new key; otherwise a copy is used */
 };
 /* Signed by the authority. */
 int pair_make_server(const struct pair *ca, const struct pair_wanted *w, struct pair *p,

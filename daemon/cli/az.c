@@ -24,7 +24,7 @@
 
 #define MAX_FILE (4 << 20)
 
-/* --- what az has written down --------------------------------------------------------------- */
+/* --- files of az --- */
 
 /* Value of `key` in `[section]`, or NULL. Points into `text`, which is cut there. */
 static char *ini_get(char *text, const char *section, const char *key)
@@ -44,7 +44,7 @@ static char *ini_get(char *text, const char *section, const char *key)
     return NULL;
 }
 
-/* `value` NULL: looks only whether the key exists. */
+/* `value` NULL: checks only whether the key exists. */
 static bool ini_has(const struct environment *env, const char *file, const char *section,
                     const char *key, const char *value)
 {
@@ -119,7 +119,7 @@ static void enter(const struct environment *env)
     const char *no_proxy = environment_get(env, "NO_PROXY");
     if (no_proxy)
         setenv("no_proxy", no_proxy, 1);
-    /* These variables would send az to another cloud than the one registered here. */
+    /* These variables would direct az to another cloud than the registered one. */
     unsetenv("AZURE_CLOUD_NAME");
     unsetenv("ARM_CLOUD_METADATA_URL");
     prefer_system_programs();
@@ -133,7 +133,7 @@ static int cannot_start(int error, struct err *e)
     return err_set(e, ERR_UNAVAILABLE, NULL, "cannot start az: %s", strerror(error));
 }
 
-/* `args` ends with NULL. `input` becomes the standard input of az; -1: it gets ours. */
+/* `args` ends with NULL. `input` becomes the standard input of az; -1: inherits. */
 static int run_az(const char *const *args, int input, struct err *e)
 {
     pid_t pid;
@@ -180,7 +180,7 @@ static int register_cloud(const struct environment *env, const char *endpoint, s
     return run_az(set, -1, e);
 }
 
-/* A descriptor to read `text` from; it must fit into a pipe. */
+/* A descriptor for reading `text`, which must fit into a pipe. */
 static int open_text(const char *text, struct err *e)
 {
     int ends[2];
@@ -195,7 +195,7 @@ static int open_text(const char *text, struct err *e)
     return rc < 0 ? -1 : ends[0];
 }
 
-/* Anybody may read a command line, so the secret goes through standard input. az reads the value of
+/* Anybody may read a command line, so the secret is passed by standard input. az reads the value of
  * any argument from the file named after an @, and "-" means standard input. */
 static int log_in(const struct environment *env, struct err *e)
 {
@@ -237,8 +237,8 @@ static int lock_config(const struct environment *env, struct err *e)
     return fd;
 }
 
-/* Makes sure that az has the cloud registered and is logged in; `say` (may be NULL) is told what
- * was done. */
+/* Ensures that az has the cloud registered and is logged in; reports each step to `say` (may be
+ * NULL). */
 static int ensure_login(const struct environment *env, FILE *say, struct err *e)
 {
     const char *endpoint = environment_get(env, "BATCHAID_ENDPOINT");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two tables, of commands and of options, make parsing, help and refusals. A bit for each group of
- * options says which command takes it. The command line wins over variables.
+ * Two tables, of commands and of options, drive parsing, help and errors. A bit for each group of
+ * options selects the commands with these options. The command line overrides variables.
  */
 #include "daemon/cli/cli.h"
 
@@ -279,9 +279,9 @@ static int take_listen(struct options *o, const char *value, struct err *e);
 #define AT(field) offsetof(struct options, field)
 
 static const struct cli_option {
-    const char *name, *argument; /* argument: "" if it takes none */
+    const char *name, *argument; /* argument: "" for an option without an argument */
     int bit;
-    size_t at; /* of the text, or of the bool of an option without an argument */
+    size_t at; /* offset of the text, or of the bool of an option without an argument */
     int (*check)(const char *value, struct err *e);                   /* or NULL */
     int (*take)(struct options *o, const char *value, struct err *e); /* instead of `at`, or NULL */
     const char *help;
@@ -432,7 +432,8 @@ static int wrong_option(const struct cli_command *c, const char *given, const ch
         if (c->options & known_options[i].bit)
             nearest_offer(&near, known_options[i].name);
     fprintf(stderr, "batchaid: %s: %s '%s'%s; %s", c->name, what, given,
-            near.distance ? nearest_words(&near, "--", words) : "", /* 0: its value is missing */
+            near.distance ? nearest_words(&near, "--", words)
+                          : "", /* opt 0: the option's value is missing */
             c->options ? "the options are" : "there are no options");
     const char *separator = " ";
     for (size_t i = 0; i < N_OPTIONS; i++)
@@ -477,7 +478,7 @@ static const struct cli_option *find_option(const char *name)
 {
     const struct cli_option *o = known_options;
     while (strcmp(o->name, name) != 0)
-        o++; /* getopt_long() returns nothing else */
+        o++; /* getopt_long() has no other results */
     return o;
 }
 
@@ -487,15 +488,15 @@ static struct option option_of(const struct cli_option *o)
     return (struct option){.name = o->name, .has_arg = takes, .val = 'o'};
 }
 
-/* 0, or an exit code. argv[0] is the command's name. */
+/* Returns 0, or an exit code. argv[0] is the command's name. */
 static int parse_options(const struct cli_command *c, int argc, char **argv, struct options *o)
 {
     struct option table[N_OPTIONS + 2] = {{"help", no_argument, NULL, 'h'}};
     for (size_t i = 0, n = 1; i < N_OPTIONS; i++)
         if (c->options & known_options[i].bit)
             table[n++] = option_of(&known_options[i]);
-    /* "+": options behind the first argument are az's own; ":": a missing value gets an error of
-     * its own. */
+    /* "+": options after the first argument belong to az; ":": a missing value has its own
+     * error. */
     const char *shorts = c->run == cmd_az ? "+:h" : ":h";
     int which = 0, opt;
     struct err e;
@@ -519,7 +520,7 @@ static int parse_options(const struct cli_command *c, int argc, char **argv, str
     return 0;
 }
 
-/* BATCHAID_FAKE_NODES for --fake-nodes, which goes before it. */
+/* The variable BATCHAID_FAKE_NODES for --fake-nodes, which overrides it. */
 static int take_variable(struct options *o, const struct cli_option *known, struct err *e)
 {
     char name[VARIABLE_SIZE];
@@ -538,8 +539,8 @@ static int take_variable(struct options *o, const struct cli_option *known, stru
     return 0;
 }
 
-/* What a daemon for tests is to be like may come from where no command line can be given: a service
- * of GitHub Actions has variables alone. Whether it is one may not. */
+/* Options of a daemon for tests may also be variables, because some environments permit no command
+ * line: a service of GitHub Actions has only variables. --testing itself may not. */
 static int take_variables(const struct cli_command *c, struct options *o, struct err *e)
 {
     const char *switches[N_OPTIONS];

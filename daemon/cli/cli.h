@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The command line: a table of commands, each with the options it takes. A command gets its options
- * parsed and its arguments counted, writes complaints with cli_fail(), and returns the exit code.
+ * The command line: a table of commands, each with its options. A command gets its options parsed
+ * and its arguments counted, reports errors with cli_fail(), and returns the exit code.
  */
 #ifndef DAEMON_CLI_CLI_H
 #define DAEMON_CLI_CLI_H
@@ -15,7 +15,7 @@
 
 #define CLI_LISTEN_MAX 16
 
-/* What a command may be given. */
+/* Groups of options, one bit each. */
 enum {
     OPT_CONFIG = 1,
     OPT_STATE_DIR = 2,
@@ -28,9 +28,9 @@ enum {
     OPT_DRY_RUN = 256,
     OPT_ROLE = 512,       /* and --scope */
     OPT_REMOTE = 1024,    /* --endpoint and --user */
-    OPT_QUEUE = 2048,     /* --cluster and --user of somebody's jobs */
+    OPT_QUEUE = 2048,     /* --cluster, and --user of jobs */
     OPT_JOBS = 4096,      /* the same, --state, --experiment and --since */
-    OPT_EPHEMERAL = 8192, /* and the rest for tests, which may be variables too */
+    OPT_EPHEMERAL = 8192, /* and further options for tests, which may be variables too */
     OPT_TIMEOUT = 16384,
     OPT_SUBSCRIPTION = 32768,
     OPT_TESTING = 65536
@@ -44,9 +44,9 @@ struct options {
     const char *cluster, *experiment, *job_state, *since, *timeout;
     bool container, json, dry_run, ephemeral, testing, fake_nodes, strict;
     const char *rules, *seed, *subscription;
-    /* For `nodes` when names were given without a command: the list of commands. NULL otherwise. */
+    /* For `nodes` with names but without a command: the list of commands. Otherwise NULL. */
     const char *commands;
-    char **args; /* what follows the options, NULL-terminated; borrowed from main() */
+    char **args; /* the arguments after the options, NULL-terminated; borrowed from main() */
     int n_args;
 };
 

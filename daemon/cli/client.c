@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One libcurl handle a client: it keeps its connection, and the token that it got at first. A reply
- * is kept in memory up to a bound, and belongs to the caller. Secrets are wiped before their memory
- * is freed. Blocks; a command has one thread.
+ * One libcurl handle for each client: it keeps its connection, and its first token. A reply is kept
+ * in memory up to a bound, and belongs to the caller. Secrets are wiped before their memory is
+ * freed. Blocks; a command has one thread.
  */
 #include "daemon/cli/client.h"
 
@@ -20,7 +20,7 @@
 
 #define CONNECT_MS  10000L
 #define REPLY_MS    60000L
-#define REPLY_MAX   (512U << 20) /* bytes; dumps have files in them */
+#define REPLY_MAX   (512U << 20) /* bytes; dumps contain files */
 #define TOKEN_PATH  "/adfs/oauth2/token"
 #define HTTP_REFUSE 400L
 
@@ -28,7 +28,7 @@ struct daemon_client {
     struct curl_functions lib;
     CURL *curl;
     struct environment env;
-    char *authorization; /* the header's line, a token's or the key of tests; secret */
+    char *authorization; /* the header's line, with a token or the key of tests; secret */
     long limit_ms;       /* of a request */
 };
 
@@ -81,10 +81,10 @@ static int refused(const json_t *reply, long status, struct err *e)
                    status);
 }
 
-/* What is asked of the daemon; borrowed. */
+/* A request to the daemon; borrowed. */
 struct daemon_call {
     const char *method, *path;
-    const char *type, *body; /* its Content-Type; NULL: it has none */
+    const char *type, *body; /* its Content-Type; NULL: no body */
 };
 
 static void set_request(struct daemon_client *c, const char *url, const struct daemon_call *call,
@@ -107,7 +107,7 @@ static void set_request(struct daemon_client *c, const char *url, const struct d
     c->lib.curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, call->method);
 }
 
-/* An answer of any status is one; *out: NULL if it has no JSON. */
+/* Any answer, whatever its status, is a success; *out: NULL if it has no JSON. */
 static int exchange(struct daemon_client *c, const struct daemon_call *call, long *status,
                     json_t **out, struct err *e)
 {
@@ -276,7 +276,8 @@ int client_call(struct daemon_client *c, const char *method, const char *path, c
     return rc;
 }
 
-/* CURLE_OK: it answers with a certificate for that name. `own`: of the daemon's own authority. */
+/* CURLE_OK: the daemon answers with a certificate for that name. `own`: of the daemon's own
+ * authority. */
 static CURLcode try_name(struct daemon_client *c, const char *url, bool own, char *trouble)
 {
     struct strbuf there = STRBUF_INIT, reply = STRBUF_INIT;

@@ -15,16 +15,17 @@ struct daemon_client;
 
 /* Finds the daemon and logs in. If there is none, the error says how to start one. */
 int client_open(const struct state *s, struct daemon_client **out, struct err *e) MUST_CHECK;
-/* The same without logging in, for what is open to all. */
+/* Like client_open() without a login, for requests that need no token. */
 int client_reach(const struct state *s, struct daemon_client **out, struct err *e) MUST_CHECK;
-/* The same for what tests ask for: with the key of a daemon that was started with --testing. */
+/* Like client_open() for requests of tests: with the key of a daemon that was started with
+ * --testing. */
 int client_open_testing(const struct state *s, struct daemon_client **out,
                         struct err *e) MUST_CHECK;
-/* How long one request may take at most; a minute if this is not called. */
+/* The time limit of one request; by default a minute. */
 void client_limit(struct daemon_client *c, long milliseconds);
 
-/* One request; `body` may be NULL. The caller frees *out (NULL where a reply has no body). If the
- * daemon refuses, the error has its code and words. */
+/* Sends one request; `body` may be NULL. The caller frees *out (NULL if the reply has no body). If
+ * the daemon refuses, the error has its code and message. */
 int client_call(struct daemon_client *c, const char *method, const char *path, const json_t *body,
                 json_t **out, struct err *e) MUST_CHECK;
 
@@ -32,12 +33,12 @@ int client_call(struct daemon_client *c, const char *method, const char *path, c
 int client_send(struct daemon_client *c, const char *path, const char *type, const char *text,
                 json_t **out, struct err *e) MUST_CHECK;
 
-/* GET, whatever the status of the answer is. The caller frees *out (NULL: no JSON). */
+/* GET; any status is a success. The caller frees *out (NULL: no JSON). */
 int client_look(struct daemon_client *c, const char *path, long *status, json_t **out,
                 struct err *e) MUST_CHECK;
 
-/* Whether a client that reaches the daemon by this URL, and trusts the daemon's authority alone, is
- * shown a certificate that it takes. Connects to the daemon here, wherever the URL leads. */
+/* Whether a client that uses this URL, and trusts only the daemon's authority, gets a valid
+ * certificate. Connects to the daemon on this machine, wherever the URL leads. */
 int client_check_name(struct daemon_client *c, const char *url, struct err *e) MUST_CHECK;
 
 /* `name` as one segment of a path. Caller frees. */

@@ -9,7 +9,7 @@
 #include "lib/jsontext.h"
 #include "lib/strbuf.h"
 
-/* az takes as JSON what it has no options for. */
+/* az accepts as JSON the endpoints that have no options. */
 static const struct {
     const char *group, *name; /* in --cloud-config */
     const char *key;          /* in clouds.config */

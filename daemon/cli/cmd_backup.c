@@ -33,7 +33,7 @@ static int restore(const struct state *s, const char *from, struct err *e)
         return -1;
     int rc = st_restore(s->db, s->secret_key, from, e);
     if (rc == 0)
-        (void)unlink(s->under_way); /* it has ids of rows, which are others' now */
+        (void)unlink(s->under_way); /* it contains ids of rows, which have another meaning now */
     state_release(&lock);
     return rc;
 }

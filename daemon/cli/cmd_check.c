@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid check-config`: makes all the checks of a daemon before it serves, and shows the
- * machines that result.
+ * `batchaid check-config`: makes all checks of a daemon's start, and shows the resulting machines.
  */
 #include <jansson.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid env`: what clients on this machine need, or (--endpoint, --user) those on another one;
- * for a Batch account that is named, also what its clients need.
+ * `batchaid env`: settings for clients on this machine, or (--endpoint, --user) on another one;
+ * with the name of a Batch account, also the settings for its clients.
  */
 #include <sodium.h>
 #include <stdio.h>

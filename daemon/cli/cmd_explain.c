@@ -8,14 +8,14 @@
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/table.h"
 
-/* The parts of [[[GROUP/]WORKSPACE/]EXPERIMENT/]JOB, from its end, or of
- * [[GROUP/]ACCOUNT/]JOB/TASK: by what they are called in replies, and in the questions for jobs and
- * for tasks. */
+/* The parts of [[[GROUP/]WORKSPACE/]EXPERIMENT/]JOB, from the end, or of
+ * [[GROUP/]ACCOUNT/]JOB/TASK: with their names in replies, and in the queries for jobs and for
+ * tasks. */
 enum { JOB, EXPERIMENT, WORKSPACE, GROUP, N_PARTS };
 static const char *const members[N_PARTS] = {"name", "experiment", "workspace", "resourceGroup"};
 static const char *const of_task[N_PARTS] = {"name", "job", "account", "resourceGroup"};
 
-/* Caller frees *copy, into which the parts point. */
+/* Caller frees *copy; the parts point into it. */
 static int split(const char *name, char **copy, char *parts[N_PARTS], struct err *e)
 {
     int n = 0;
@@ -48,7 +48,7 @@ static int ambiguous(const char *name, const json_t *found, struct err *e)
     return -1;
 }
 
-/* Appends those that a question finds, page by page. */
+/* Appends the results of a query, page by page. */
 static int ask(struct daemon_client *c, const char *question, const char *const names[N_PARTS],
                char *const parts[N_PARTS], json_t *found, struct err *e)
 {

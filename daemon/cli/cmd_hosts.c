@@ -16,9 +16,9 @@
 #define ADDRESS "127.0.0.1"
 #define NAME    "localhost"
 
-/* What has hosts of its own, and what these begin with. */
+/* The kinds of resources with host names, and the prefixes of these names. */
 static const struct {
-    const char *list; /* of the resource manager, below the subscription */
+    const char *list; /* path in the resource manager, below the subscription */
     const char *below[3];
     bool located; /* the location stands behind the name */
 } kinds[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid jobs`: the jobs of all groups, and those that filters let through.
+ * `batchaid jobs`: the jobs of all groups, or those that match filters.
  */
 #include "daemon/cli/cmd_jobs.h"
 
@@ -10,7 +10,7 @@
 #include "daemon/cli/table.h"
 #include "lib/timefmt.h"
 
-/* So many are listed unless filters or --json ask for all. */
+/* The number of listed jobs unless filters or --json ask for all. */
 #define LISTED 100
 /* --since goes back a hundred years at most. */
 #define SINCE_MAX_S INT64_C(3153600000)
@@ -63,7 +63,7 @@ void jobs_nothing_fits(const struct options *o, const char *all)
     strbuf_free(&b);
 }
 
-/* The instant that --since means: "2h" is two hours ago, and any other text is taken for a time. */
+/* The instant of --since: "2h" is two hours ago, other texts must be times. */
 static const char *instant_of(const char *text, char out[TIMEFMT_SIZE])
 {
     static const struct {
@@ -147,7 +147,7 @@ static void make_path(struct daemon_client *c, const struct options *o, json_int
         strbuf_printf(path, "&before=%" JSON_INTEGER_FORMAT, before);
 }
 
-/* Pages until there are no more, or as many as are listed. */
+/* Reads pages until the last, or until enough jobs are listed. */
 static int list(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
@@ -157,7 +157,7 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
     bool is_all = filtered || o->json;
     char since[TIMEFMT_SIZE];
     struct options wanted = *o;
-    wanted.since = instant_of(o->since, since); /* once: the pages are of one list */
+    wanted.since = instant_of(o->since, since); /* computed once: all pages belong to one list */
     int rc;
     do {
         make_path(c, &wanted, before, &path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid keygen`: the key pair that opens the machines of the inventory.
+ * `batchaid keygen`: makes the key pair for logins on the machines of the inventory.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ int cmd_keygen(const struct options *o)
     int rc = node_identity_create(path, comment, &line, &e);
     if (rc == 0) {
         fputs(line, stdout);
-        fflush(stdout); /* so that the key comes before the text about it */
+        fflush(stdout); /* so that the key is printed before the text about it */
         explain(path);
     }
     free(line);

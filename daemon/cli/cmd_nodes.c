@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table of verbs with the options and arguments that each takes. Names of machines are expanded
- * here, so that each verb gets a plain list of them.
+ * A table of subcommands with their options and arguments. Names of machines are expanded here, so
+ * that each subcommand gets a plain list.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 static const struct verb {
     const char *name;
-    int options; /* the OPT_ bits of its options besides --state-dir */
+    int options; /* the OPT_ bits of its options in addition to --state-dir */
     bool needs_host;
     int (*run)(const struct options *o);
 } verbs[] = {
@@ -70,8 +70,8 @@ static void add_name(struct machine_names *to, const char *name)
     to->items[to->n++] = xstrdup(name);
 }
 
-/* Expands names as the inventory does: gpu[01-03] is three machines. A local node's name need not
- * be a host name, and stays as it is. */
+/* Expands names like the inventory: gpu[01-03] is three machines. A local node's name may not be a
+ * host name, and stays unchanged. */
 static int expand(const char *text, struct machine_names *to, struct err *e)
 {
     struct hostlist hosts = {.n = 0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid nodes` and its commands. cmd_nodes.c chooses one; there is a file for each kind of
- * work: cmd_nodes_list.c and cmd_nodes_change.c ask the daemon, cmd_nodes_check.c and
- * cmd_nodes_clean.c go to the machines themselves.
+ * `batchaid nodes` and its subcommands. cmd_nodes.c chooses one; each kind of work has a file:
+ * cmd_nodes_list.c and cmd_nodes_change.c ask the daemon, cmd_nodes_check.c and cmd_nodes_clean.c
+ * connect to the machines themselves.
  */
 #ifndef DAEMON_CLI_CMD_NODES_H
 #define DAEMON_CLI_CMD_NODES_H
@@ -21,7 +21,7 @@ int cmd_nodes_reboot(const struct options *o);
 int cmd_nodes_check(const struct options *o);
 int cmd_nodes_clean(const struct options *o);
 
-/* The machines of a configuration, with the agents that they may need. */
+/* The machines of a configuration, with the agents for them. */
 int nodes_load_site(const struct options *o, const struct config *c, struct daemon_site *site,
                     struct err *e) MUST_CHECK;
 
@@ -31,8 +31,7 @@ void nodes_explain_inventory(const char *what);
 /* Prints `value` as the JSON text {"value": [...]}; takes the reference. */
 void nodes_print_json(json_t *value);
 
-/* "there is no machine 'NAME'; there are: ..." with as many of the `n` names as are worth reading.
- */
+/* "there is no machine 'NAME'; there are: ..." with a readable number of the `n` names. */
 int nodes_unknown(const char *name, const char *(*name_at)(const void *ctx, size_t i),
                   const void *ctx, size_t n, struct err *e);
 

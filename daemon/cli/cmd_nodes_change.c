@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid nodes drain`, `undrain` and `reboot`: one request for each machine; when one refuses,
- * the others are asked all the same.
+ * `batchaid nodes drain`, `undrain` and `reboot`: one request for each machine; after an error the
+ * others are still sent.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "daemon/cli/cmd_nodes.h"
 #include "lib/strbuf.h"
 
-/* What was wrong when the daemon last tried a machine that is drained no more. */
+/* Prints the problem of an undrained machine at the daemon's last try. */
 static void print_trouble(const char *name, const json_t *machine)
 {
     const char *trouble = json_string_value(json_object_get(machine, "lastTrouble"));

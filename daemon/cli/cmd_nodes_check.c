@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid nodes check`: which machines of the inventory can be used, and what to do about the
+ * `batchaid nodes check`: which machines of the inventory are usable, and the remedies for the
  * others.
  */
 #include <assert.h>
@@ -20,11 +20,11 @@
 #include "lib/arena.h"
 #include "lib/jsontext.h"
 
-/* Names are looked up on half of the loop's threads. A resolver that does not answer must not hold
- * up machines whose names are known until their time is over. */
+/* Names are looked up on half of the loop's threads. A resolver that does not answer must not delay
+ * machines with known names until their time limit. */
 #define THREADS_MAX 256
 
-#define QUIET_US 1000000 /* a check that is over by then prints no progress */
+#define QUIET_US 1000000 /* us; a check that ends earlier prints no progress */
 
 static const struct {
     const char *column, *json;
@@ -43,7 +43,7 @@ static const struct {
     [CHECK_MPI] = {"MPI", "mpi"},
 };
 
-/* --- what came out -------------------------------------------------------------------------- */
+/* --- results --- */
 
 static void print_table(const struct check_result *results, size_t n)
 {
@@ -101,7 +101,7 @@ static void print_all_json(const struct check_result *results, size_t n)
     nodes_print_json(value);
 }
 
-/* --- while it goes on ----------------------------------------------------------------------- */
+/* --- progress --- */
 
 static void show_progress(void *ctx, size_t done, size_t n)
 {
@@ -140,7 +140,7 @@ static const char *name_at(const void *ctx, size_t i)
     return ((const struct site *)ctx)->machines[i].name;
 }
 
-/* The machines that were named, or all. Caller frees; NULL: err. */
+/* The machines with the given names, or all. Caller frees; NULL: err. */
 static struct check_result *choose(const struct site *site, char *const *names, int n_names,
                                    size_t *n, struct err *e)
 {
@@ -182,7 +182,7 @@ static int check_site(const struct options *o, const struct site *site)
 
 /* --- which configuration -------------------------------------------------------------------- */
 
-/* The configuration file that the running daemon has read. Caller frees; NULL: err. */
+/* The configuration file of the running daemon. Caller frees; NULL: err. */
 static char *config_of_daemon(const struct options *o, struct err *e)
 {
     struct state s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid nodes clean`: lists and removes what a daemon that does not exist any more left in the
- * node roots of machines. A running daemon does this by itself for its machines.
+ * `batchaid nodes clean`: lists and removes tasks and files of a former daemon in the node roots of
+ * machines. A running daemon cleans its machines itself.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -101,7 +101,7 @@ static bool clean(const struct site *site, const struct site_machine *machine, b
     ssh.files = c.files;
     ssh.log = &quiet;
     ssh.root = machine->group->node_root;
-    ssh.yields = true; /* a daemon with another state directory may have this known_hosts */
+    ssh.yields = true; /* a daemon with another state directory may use this known_hosts */
     if (!dry_run)      /* the next daemon will have a higher term */
         ssh.epoch = (struct node_epoch){.term = time_now_us() / US_PER_S, .id = "clean"};
     ssh.callbacks = (struct node_callbacks){.ready = on_ready, .down = on_down, .ctx = &c};
@@ -146,7 +146,7 @@ static int clean_all(const struct options *o, const struct site *site)
     return good ? EXIT_DONE : EXIT_FAILED;
 }
 
-/* A running daemon may have jobs on the machines, and cleans them by itself. */
+/* A running daemon may have jobs on the machines, and cleans them itself. */
 static int refuse_beside_daemon(const struct options *o, const struct config *c, struct err *e)
 {
     struct state s;
@@ -161,7 +161,7 @@ static int refuse_beside_daemon(const struct options *o, const struct config *c,
                            "another --state-dir",
                            s.dir);
     if (rc == 0)
-        rc = state_make(&s, e); /* it will hold the host keys of machines */
+        rc = state_make(&s, e); /* it will contain the host keys of machines */
     endpoint_free(&ep);
     state_free(&s);
     return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid nodes`: what the daemon knows of its machines, as a table.
+ * `batchaid nodes`: the daemon's view of its machines, as a table.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,7 +123,7 @@ static json_int_t amount(const json_t *node, const char *of, const char *key)
     return json_integer_value(json_object_get(json_object_get(node, of), key));
 }
 
-/* "2/8": taken and all; all alone while nobody has any of it. */
+/* "2/8": taken and total; only the total while no run has a part. */
 static void add_share(struct table *t, const json_t *node, const char *key, json_int_t all)
 {
     json_int_t taken = amount(node, "taken", key);
@@ -149,7 +149,7 @@ static void add_memory(struct table *t, const json_t *node, json_int_t all)
     strbuf_free(&b);
 }
 
-/* What the site says that it has counts for jobs; what it said itself is shown before that is
+/* The site's configured capacity counts for jobs; the reported capacity is shown until it is
  * known. */
 static void add_facts(struct table *t, const json_t *node)
 {
@@ -193,7 +193,7 @@ static const char *name_at(const void *ctx, size_t i)
     return text_of(json_array_get(ctx, i), "name");
 }
 
-/* The nodes that were named, in that order. Caller decrefs; NULL: err. */
+/* The nodes with the given names, in that order. Caller decrefs; NULL: err. */
 static json_t *choose(json_t *nodes, char *const *names, int n, struct err *e)
 {
     json_t *chosen = json_array();
@@ -242,7 +242,7 @@ static int fetch(const char *state_dir, json_t **out, struct err *e)
     return rc;
 }
 
-/* The first name may have been meant as a command. */
+/* The first name may have been meant as a subcommand. */
 static void tell_commands(const struct options *o, struct err *e)
 {
     char said[sizeof e->msg];

@@ -21,7 +21,7 @@ static const struct table_column columns[] = {
     {.name = "DETAIL", .elide = true},
 };
 
-/* "normal", or a number that old api-versions give. */
+/* "normal", or a number from old api-versions. */
 static void add_priority(struct table *t, const json_t *j)
 {
     int n = (int)json_integer_value(json_object_get(j, "priority"));
@@ -48,7 +48,8 @@ static bool is_equal(const json_t *a, const json_t *b, const char *member)
     return x && y && json_equal(x, y);
 }
 
-/* How many from `at` on are indexes of one array without a place that wait for the same. */
+/* How many jobs from `at` on are indexes of one array without a place and with the same reason to
+ * wait. */
 static size_t alike(const json_t *all, size_t at)
 {
     static const char *const same[] = {"resourceGroup", "workspace", "experiment",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid refused`: what the daemon has ended with twice and does not begin again. The file of
- * the state directory says it, so no daemon need run, and one that runs heeds it at once.
+ * `batchaid refused`: work that has crashed the daemon twice and is not begun again. The list is a
+ * file of the state directory, so it works without a daemon, and a running daemon obeys changes at
+ * once.
  */
 #include <inttypes.h>
 #include <stdio.h>

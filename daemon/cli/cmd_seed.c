@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid seed FILE` and `batchaid dump`: a state from a file, and the state as one, of a daemon
- * that was started with --testing (docs/testing.md).
+ * `batchaid seed FILE` and `batchaid dump`: loads a state from a file, and writes the state as a
+ * file, for a daemon that was started with --testing (docs/testing.md).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "daemon/cli/client.h"
 #include "lib/strbuf.h"
 
-#define SEED_MS 600000L /* a large seed takes its time */
+#define SEED_MS 600000L /* time limit for a large seed */
 
 static void add_query(struct daemon_client *c, struct strbuf *path, const char *name,
                       const char *value)

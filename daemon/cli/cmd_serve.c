@@ -25,9 +25,9 @@
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
 
-/* Of what the log says of nodes; clients may ask for it. */
+/* The most bytes of log lines about nodes in memory; clients may read them. */
 #define LOG_KEPT_BYTES ((size_t)1024 * 1024)
-/* Clusters and pools of such a vmSize have fake nodes. */
+/* Clusters and pools whose vmSize matches have fake nodes. */
 #define FAKE_SIZES "FAKE*"
 
 static void replace(char **at, const char *value)
@@ -95,7 +95,7 @@ static int open_certs(const struct config *c, const struct state *s,
     return rc;
 }
 
-/* An end that has passed is a warning of the log: clients say it, too. */
+/* An expired certificate is only a warning in the log: clients report it, too. */
 static bool certificate_fits(const struct config *c, struct err *e)
 {
     int64_t ends_us;
@@ -115,8 +115,8 @@ static const char *testing_key(char made[ACCESS_SECRET_SIZE])
     return made;
 }
 
-/* The service manager starts it again, and nothing is kept that an ephemeral one could go on with.
- */
+/* If a service manager starts the daemon again, nothing is kept from which an ephemeral daemon
+ * could continue. */
 static int watch_ends(const struct options *o, const struct state *s, const struct log *log,
                       struct err *e)
 {
@@ -137,23 +137,23 @@ static void unwatch_ends(void)
     under_way_close();
 }
 
-/* What a daemon is started with; owned by cmd_serve(). */
+/* The inputs of the daemon; owned by cmd_serve(). */
 struct serve_setup {
     struct config config;
     struct state state;
     struct daemon_site site;
     int64_t started_us;
-    size_t left_behind; /* threads that hang in a call */
+    size_t left_behind; /* number of threads that hang in a system call */
 };
 
-/* The file that the configuration was read from, absolute; NULL: none. Caller frees. */
+/* The configuration file, as an absolute path; NULL: none. Caller frees. */
 static char *absolute_config(const struct options *o)
 {
     const char *file = config_file(o);
     return file ? realpath(file, NULL) : NULL;
 }
 
-/* Where batchai-cmd is, if the site runs command lines of Windows; caller frees. */
+/* The path of batchai-cmd, if the site runs command lines of Windows; caller frees. */
 static char *cmd_path(const struct config *c, const char *agent, const struct log *log)
 {
     char *path = c->batch_windows_commands ? agent_path_of_cmd(agent) : NULL;
@@ -163,7 +163,7 @@ static char *cmd_path(const struct config *c, const char *agent, const struct lo
     return path;
 }
 
-/* Where local nodes are other than the settings lead to expect. */
+/* Logs places of local nodes that differ from the settings. */
 static void log_site(const struct serve_setup *with, const struct log *log)
 {
     if (with->site.open_place)
@@ -177,7 +177,7 @@ static void log_site(const struct serve_setup *with, const struct log *log)
                                "serve its own principal alone: local.shared_user"));
 }
 
-/* Everything that only the holder of the lock may do. */
+/* The part that needs the lock. */
 static int serve_locked(struct serve_setup *with, const struct options *o, struct err *e)
 {
     const struct config *c = &with->config;
@@ -234,7 +234,7 @@ static int serve_locked(struct serve_setup *with, const struct options *o, struc
     return rc;
 }
 
-/* Options that go with --testing only. */
+/* Options that are valid with --testing only. */
 static int check_testing(const struct options *o, struct err *e)
 {
     const char *alone = o->fake_nodes ? "--fake-nodes"
@@ -251,7 +251,7 @@ static int check_testing(const struct options *o, struct err *e)
                                           "%s needs --testing, and so does its variable", alone);
 }
 
-/* The file, the environment and the command line, of which the later override the earlier. */
+/* Reads the file, the environment and the command line; each overrides the earlier ones. */
 static int load_config(const struct options *o, struct config *out, struct err *e)
 {
     if (config_load(config_file(o), out, e) < 0)
@@ -274,7 +274,7 @@ int cmd_serve(const struct options *o)
     struct ephemeral ephemeral = EPHEMERAL_NONE;
     if (check_testing(o, &e) < 0 || load_config(o, &with.config, &e) < 0)
         return cli_fail(EXIT_CONFIGURATION, &e);
-    footprint_between(); /* what loading the program and its libraries took */
+    footprint_between(); /* frees memory that loading the program and its libraries took */
     int rc = o->ephemeral ? ephemeral_begin(o->state_dir, &ephemeral, &e) : 0;
     if (rc == 0)
         rc = state_locate(ephemeral.dir ? ephemeral.dir : o->state_dir, with.config.state_dir,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid storage`: the shares and containers that were deleted and can be restored.
+ * `batchaid storage`: lists deleted shares and containers, and restores them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static const char *text_of(const json_t *o, const char *key)
     return json_string_value(json_object_get(o, key));
 }
 
-/* Pages until one is empty. */
+/* Reads pages until one is empty. */
 static int fetch(struct daemon_client *c, json_t *all, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid subscription list`, `add` and `delete`: the subscriptions besides the configuration's.
+ * `batchaid subscription list`, `add` and `delete`: further subscriptions, in addition to the
+ * configured one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
     return 0;
 }
 
-/* The id alone on a line, so that a script can take it. */
+/* Prints the id alone on a line, for scripts. */
 static int add(struct daemon_client *c, const struct options *o, struct err *e)
 {
     json_t *reply = NULL, *body = json_object();

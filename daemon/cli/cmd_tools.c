@@ -23,7 +23,7 @@ static int check_names(const char *account, const char *share, struct err *e)
     return 0;
 }
 
-/* A daemon that runs gets to know of it now, others when they start. */
+/* Informs a running daemon now; others learn of it at their start. */
 static int tell_daemon(const struct state *s, const struct options *o, struct err *e)
 {
     struct daemon_client *c;

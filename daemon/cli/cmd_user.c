@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid user list`, `add`, `remove` and `reset`: the people who may log in, as a running daemon
- * knows them. A password goes to standard output and nowhere else.
+ * `batchaid user list`, `add`, `remove` and `reset`: the users of a running daemon. A password goes
+ * to standard output and nowhere else.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static void print_table(const json_t *users)
     table_free(&t);
 }
 
-/* The password alone on a line of its own, so that a script finds it. */
+/* Prints the password alone on a line, for scripts. */
 static void print_password(const json_t *user, const char *what)
 {
     const char *name = text_of(user, "name"), *password = text_of(user, "password");
@@ -90,8 +90,8 @@ static int user_list(struct daemon_client *c, const struct options *o, struct er
 /* --- the scope of a role -----------------------------------------------------------------------
  */
 
-/* "/subscriptions/S/resourceGroups/G", from the name of a group or the path of what is in it; NULL:
- * the scope is a subscription, or all. Owned by the caller. */
+/* "/subscriptions/S/resourceGroups/G", from the name of a group or the path of a resource in it;
+ * NULL: the scope is a subscription, or everything. Owned by the caller. */
 static char *group_path(const char *scope, const char *subscription)
 {
     static const char in_group[] = "/resourceGroups/";
@@ -105,7 +105,7 @@ static char *group_path(const char *scope, const char *subscription)
     return b.len ? strbuf_take(&b) : NULL;
 }
 
-/* A resource is there, or another in it. */
+/* Whether the resource exists, or a resource in it. */
 static bool is_among(const json_t *resources, const char *scope)
 {
     size_t i, n = strlen(scope);
@@ -143,8 +143,8 @@ static bool says_yes(const char *question)
     return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
 }
 
-/* A role at a misspelt scope does nothing. People are asked; scripts, which may well make the group
- * later, are told on standard error. */
+/* A role at a misspelt scope has no effect. People are asked for a confirmation; scripts, which may
+ * create the group later, get a warning on standard error. */
 static int confirm_scope(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct state s;
@@ -187,7 +187,7 @@ static int user_add(struct daemon_client *c, const struct options *o, struct err
     return rc;
 }
 
-/* /batchaid/users/NAME and what follows. Caller frees the text. */
+/* /batchaid/users/NAME followed by `tail`. Caller frees the text. */
 static void user_path(struct daemon_client *c, const char *name, const char *tail,
                       struct strbuf *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid wait`: until a daemon serves the state directory and is ready, which it may not even
- * have begun to be.
+ * `batchaid wait`: waits until a daemon serves the state directory and is ready; the daemon may
+ * start later.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #define WAIT_DEFAULT_S 60
 #define WAIT_MAX_S     86400
 #define WAIT_PAUSE_MS  20
-#define LOOK_MS        5000 /* a daemon that does not answer for so long is asked again */
+#define LOOK_MS        5000 /* after this time a silent daemon is asked again */
 #define HTTP_OK        200L
 
 int wait_check_timeout(const char *value, struct err *e)
@@ -80,7 +80,7 @@ static void show(bool terminal, int64_t waited_us, const struct err *why)
         fprintf(stderr, "\r\033[Kwaiting for %" PRId64 " s: %.60s", waited_us / 1000000, why->msg);
 }
 
-/* At least one look, however short the time is. */
+/* At least one try, however short the time is. */
 static int wait_until(const struct state *s, int64_t timeout_us, struct err *e)
 {
     const bool terminal = isatty(STDERR_FILENO);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The account is looked for in the pages of the subscription's list, as the command names no group.
- * Its key is asked for only if the account may be used by keys.
+ * The account is searched in the pages of the subscription's list, because the command names no
+ * group. Its key is read only if the account permits keys.
  */
 #include "daemon/cli/env_batch.h"
 
@@ -61,7 +61,7 @@ static int find(struct daemon_client *c, const char *subscription, const char *n
     return rc;
 }
 
-/* NAME.REGION.batch.HOST, of the host that the endpoint names. */
+/* NAME.REGION.batch.HOST, with the host of the endpoint. */
 static void add_endpoint(const json_t *account, const char *endpoint, struct strbuf *out)
 {
     const char *own = text_of(json_object_get(account, "properties"), "accountEndpoint");

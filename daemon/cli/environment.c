@@ -29,7 +29,7 @@ static bool uses_proxy(void)
     return false;
 }
 
-/* No proxy can reach the loopback addresses of this machine. */
+/* A proxy cannot reach the loopback addresses of this machine. */
 static void add_no_proxy(struct environment *env)
 {
     const char *old = getenv("no_proxy");

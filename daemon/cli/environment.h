@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Environment variables that clients of a running daemon need. `batchaid env` and `batchaid az`
- * share this list.
+ * Environment variables for clients of a running daemon. `batchaid env` and `batchaid az` share
+ * this list.
  */
 #ifndef DAEMON_CLI_ENVIRONMENT_H
 #define DAEMON_CLI_ENVIRONMENT_H

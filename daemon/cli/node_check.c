@@ -6,8 +6,8 @@
  *                 |          |                   |         ^
  *                 '----------+-------------------+---------'  a failure, or the limit
  *
- * Whatever ends a machine's way, the link is closed and the next machine begins. Verdicts are kept
- * in an array of the caller's. The loop belongs to this check and ends with its last machine.
+ * At the end of a machine's check, its link is closed and the next machine begins. Verdicts are in
+ * an array of the caller. The loop belongs to this check and ends with its last machine.
  */
 #include "daemon/cli/node_check.h"
 #include "lib/loop_uv.h"
@@ -42,7 +42,7 @@ struct checking {
     size_t n, next, open, done;
 };
 
-/* One machine under test. */
+/* One machine during its check. */
 struct one {
     struct checking *checking;
     struct check_result *result;
@@ -153,7 +153,7 @@ static void judge_disk(const struct site *site, struct check_result *r, const st
     strbuf_free(&wanted);
 }
 
-/* Notes that the node root cannot be used. */
+/* Records that the node root cannot be used. */
 static void judge_root_dir(struct check_result *r, const struct err *why)
 {
     const struct site_group *g = r->machine->group;
@@ -163,7 +163,7 @@ static void judge_root_dir(struct check_result *r, const struct err *why)
             why->msg, root ? "root" : g->user, root ? "" : ", reach root with become");
 }
 
-/* How far the machine's clock is off at least: it was read between two readings of ours. */
+/* The least difference of the machine's clock: it was read between two readings of this clock. */
 static int64_t skew_us(int64_t theirs, int64_t before, int64_t after)
 {
     return theirs < before ? theirs - before : theirs > after ? theirs - after : 0;
@@ -197,7 +197,7 @@ static void judge_health(struct one *m, const struct node_health *h)
             r->machine->name, h->gpu_errors);
 }
 
-/* --- one machine's way ---------------------------------------------------------------------- */
+/* --- the steps of one machine --- */
 
 static void begin_more(struct checking *c);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tests machines of the inventory, many at once: opens a link to each that changes nothing
- * (node.h), asks for its state, and judges. Needs no daemon and leaves nothing behind except the
- * agent's program.
+ * (node.h), asks for its state, and judges. Needs no daemon and leaves only the agent's program on
+ * the machine.
  */
 #ifndef DAEMON_CLI_NODE_CHECK_H
 #define DAEMON_CLI_NODE_CHECK_H
@@ -13,7 +13,7 @@
 
 #include "scheduler/site/site.h"
 
-/* In the order in which they are shown. */
+/* In the order of the output. */
 enum check_item {
     CHECK_NAME,
     CHECK_TCP,
@@ -34,7 +34,7 @@ enum check_verdict { CHECK_NONE /* not tried, or not there */, CHECK_OK, CHECK_B
 
 struct check_cell {
     enum check_verdict verdict;
-    char word[32]; /* the text that is shown; "" for CHECK_NONE */
+    char word[32]; /* the displayed text; "" for CHECK_NONE */
 };
 
 #define CHECK_PROBLEMS_MAX 8
@@ -42,21 +42,20 @@ struct check_cell {
 struct check_result {
     const struct site_machine *machine; /* borrowed */
     struct check_cell cells[CHECK_ITEMS];
-    char *problems[CHECK_PROBLEMS_MAX]; /* one sentence for each problem: what is wrong and what to
-                                           do; owned */
-    size_t n_problems;                  /* 0: the machine can be used */
+    char *problems[CHECK_PROBLEMS_MAX]; /* one sentence for each problem, with its remedy; owned */
+    size_t n_problems;                  /* 0: the machine is usable */
     int64_t disk_free_bytes, clock_skew_us;
     bool has_health; /* the two members above were reported */
 };
 
 struct check_config {
     const struct site *site;
-    /* Called now and then with the number of machines that are done; may be NULL. */
+    /* Called now and then with the number of completed machines; may be NULL. */
     void (*progress)(void *ctx, size_t done, size_t n);
     void *ctx;
 };
 
-/* Runs until all `n` are done. `results` name the machines; check_free() afterwards. */
+/* Runs until all `n` are done. `results` has the machines' names; call check_free() afterwards. */
 void check_machines(const struct check_config *c, struct check_result *results, size_t n);
 void check_free(struct check_result *results, size_t n);
 

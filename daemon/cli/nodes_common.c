@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Functions that the commands of `batchaid nodes` share.
+ * Functions shared by the subcommands of `batchaid nodes`.
  */
 #include <stdio.h>
 #include <stdlib.h>

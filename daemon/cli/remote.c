@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The lines are for any POSIX shell, and every value in them is quoted. The fingerprint is that of
- * the authority's certificate; the shell of the other machine fetches the certificate without
- * trust, compares, and removes it if it differs.
+ * The lines are for any POSIX shell, and every value in them is quoted. The fingerprint is the
+ * authority certificate's; the shell of the other machine fetches the certificate without trust,
+ * compares, and removes it if it differs.
  */
 #include "daemon/cli/remote.h"
 
@@ -29,7 +29,7 @@
 #define DOMAIN  "@batchaid"
 #define ADDRESS 46 /* bytes of an IPv6 address as text, with its NUL */
 
-/* az's own application: users log in to some application, and the daemon takes any. */
+/* az's own application id: a login needs some application, and the daemon accepts any. */
 #define APPLICATION "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
 
 /* --- the endpoint ----------------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ static bool is_port(const char *text)
     return isdigit((unsigned char)*text) && !*end && !errno && n > 0 && n <= 65535;
 }
 
-/* How much of the URL is scheme, host and port: all but a slash at its end. */
+/* The length of scheme, host and port: the whole URL except a slash at its end. */
 static size_t url_length(const char *url)
 {
     size_t len = strlen(url);
@@ -91,7 +91,7 @@ int remote_check_endpoint(const char *url, struct err *e)
                     url);
 }
 
-/* In small letters and without the slash. Caller frees. */
+/* In lower case and without the slash. Caller frees. */
 static char *plain_url(const char *url)
 {
     char *plain = xstrdup(url);
@@ -115,7 +115,8 @@ static int add_fingerprint(const struct state *s, struct strbuf *out, struct err
     return rc;
 }
 
-/* The folder is the endpoint's: az keeps its logins there, and leaves the user's own alone. */
+/* The folder is named after the endpoint: az keeps its logins there, and the user's own folder
+ * stays unchanged. */
 static void add_folder(struct strbuf *out, const char *url)
 {
     strbuf_puts(out, "export AZURE_CONFIG_DIR=\"$HOME/.batchaid/");
@@ -144,7 +145,7 @@ static int add_authority(const struct state *s, const char *url, struct strbuf *
     return 0;
 }
 
-/* These variables would send az to another cloud than the one registered here. */
+/* These variables would direct az to another cloud than the registered one. */
 static void add_cloud(struct strbuf *out, const char *url)
 {
     char *config = cloud_config(url);
@@ -190,7 +191,7 @@ static int add_lines(const struct state *s, const struct environment *env, const
     return 0;
 }
 
-/* --- who -------------------------------------------------------------------------------------- */
+/* --- the user --- */
 
 static bool is_user(const json_t *one, const char *name)
 {

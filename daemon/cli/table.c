@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cells are kept in an arena until the table is printed, because the widths of columns need all
- * rows. On a terminal that is too narrow, columns that may be cut become narrower one by one, the
- * widest first, but never narrower than their heads. Widths count characters of UTF-8, not bytes.
+ * Cells are kept in an arena until the table is printed, because the widths of columns depend on
+ * all rows. On a narrow terminal, columns that may be cut become narrower one by one, the widest
+ * first, but never narrower than their heads. Widths count characters of UTF-8, not bytes.
  */
 #include "daemon/cli/table.h"
 
@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #define GAP          2
-#define NARROWEST    8 /* the width that a cut column keeps */
+#define NARROWEST    8 /* the least width of a cut column */
 #define DOTS         "..."
 #define MAX_CELL     2048
-#define UTF8_FOLLOWS 0x80 /* the two high bits of a byte within a character */
+#define UTF8_FOLLOWS 0x80 /* the two high bits of a continuation byte */
 
 void table_init(struct table *t, const struct table_column *columns, size_t n)
 {
@@ -32,7 +32,7 @@ void table_free(struct table *t)
     *t = (struct table){.n = 0};
 }
 
-/* The length in bytes of the character at `p`; 0: it must not be shown. */
+/* The length in bytes of the character at `p`; 0: not printable. */
 static int character(const unsigned char *p)
 {
     static const struct {

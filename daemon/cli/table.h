@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A table as text: one line for each row, aligned columns, two blanks between them. Texts may come
- * from other machines, so bytes that a terminal would take for a command are shown as `?`.
+ * from other machines, so control characters are shown as `?`.
  */
 #ifndef DAEMON_CLI_TABLE_H
 #define DAEMON_CLI_TABLE_H
@@ -16,7 +16,7 @@
 struct table_column {
     const char *name;
     bool right; /* aligned to the right */
-    bool elide; /* may be cut where the table is wider than the screen */
+    bool elide; /* may be cut if the table is wider than the screen */
 };
 
 enum table_colour { TABLE_PLAIN, TABLE_GOOD, TABLE_BAD, TABLE_COLOURS };
@@ -29,7 +29,7 @@ struct table_cell {
 struct table {
     const struct table_column *columns; /* borrowed */
     size_t n_columns;
-    struct table_cell *cells; /* row after row; all rows must be complete when it is printed */
+    struct table_cell *cells; /* row after row; all rows must be complete at the print */
     size_t n, cap;
     struct arena arena;
 };
@@ -47,7 +47,7 @@ void table_addf(struct table *t, const char *fmt, ...) __attribute__((format(pri
 void table_print(const struct table *t, const struct table_screen *screen, FILE *out);
 void table_free(struct table *t);
 
-/* Replaces each byte that a terminal would take for a command, or that is not UTF-8, by `?`. */
+/* Replaces control characters, and bytes that are not UTF-8, by `?`. */
 void table_clean(char *text);
 /* No limit and no colours unless `out` is a terminal. */
 struct table_screen table_screen_of(FILE *out);

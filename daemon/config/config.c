@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Turns the file into struct config: each value is checked as it is taken, first its shape
- * (config_shape.h). Settings that the file does not have get the tables' defaults.
+ * Converts the file to struct config: each value is checked when it is read, first its shape
+ * (config_shape.h). Settings that the file lacks get the tables' defaults.
  */
 #include "daemon/config/config.h"
 
@@ -33,7 +33,7 @@ static const char *text_of(const json_t *v)
     return json_is_null(v) ? "" : json_string_value(v);
 }
 
-/* Of a list, or of a single text that stands for one. */
+/* Copies a list, or a single text that stands for a list. */
 static struct config_list copy_list(const json_t *v)
 {
     size_t n = json_is_array(v) ? json_array_size(v) : 1;
@@ -68,7 +68,7 @@ void config_texts_free(char **texts)
     free(texts);
 }
 
-/* Decimal only, because some readers of YAML take 010 for 8 and others for 10. */
+/* Decimal only, because some YAML readers take 010 for 8 and others for 10. */
 static int parse_int(const char *text, const struct setting *s, int64_t *out, struct err *e)
 {
     const char *digits = text + (*text == '-');
@@ -101,7 +101,7 @@ static int check_text(const struct setting *s, const char *value, struct err *e)
     return -1;
 }
 
-/* An empty list is the same as none. */
+/* An empty list counts as missing. */
 static bool is_given(const json_t *v)
 {
     return v && !(json_is_array(v) && json_array_size(v) == 0);
@@ -111,7 +111,7 @@ static int take_table(const struct settings *table, void *record, const json_t *
                       const char *path, const struct config_places *places, struct err *e);
 static void free_table(const struct settings *table, void *record);
 
-/* --- one setting: where it is (`path`) goes into its errors --------------------------------- */
+/* --- one setting: its place (`path`) goes into its errors --- */
 
 static int take_list(const struct setting *s, struct config_list *at, const json_t *v,
                      const char *path, const struct config_places *places, struct err *e)
@@ -172,8 +172,7 @@ static int take_scalar(const struct setting *s, void *at, const json_t *v, const
     return rc < 0 ? config_place_blame(places, path, e) : 0;
 }
 
-/* Fails: a required setting is not in the file, or is an empty list. `around`: the record's path.
- */
+/* Fails: a required setting is missing, or is an empty list. `around`: the record's path. */
 static int missing(const struct setting *s, bool is_empty, const char *path, const char *around,
                    const struct config_places *places, struct err *e)
 {
@@ -204,8 +203,8 @@ static int take(const struct setting *s, void *record, const json_t *v, const ch
 
 /* --- all of a table -------------------------------------------------------------------------- */
 
-/* `mapping` NULL: all defaults. `path` is the record's; "" for the whole file. After an
- * error the record still holds what was taken: free_table(). */
+/* `mapping` NULL: all defaults. `path` is the record's; "" for the whole file. After an error the
+ * record still owns the values read so far: free_table(). */
 static int take_table(const struct settings *table, void *record, const json_t *mapping,
                       const char *path, const struct config_places *places, struct err *e)
 {
@@ -247,7 +246,7 @@ static void free_table(const struct settings *table, void *record)
     }
 }
 
-/* What single values cannot say. */
+/* Checks that need several values. */
 static int check_together(const struct config *c, struct err *e)
 {
     const char *blamed = NULL;
@@ -306,7 +305,7 @@ int config_parse_truth(const char *text, bool *out, struct err *e)
                : err_set(e, ERR_CONFIG, NULL, "'%s' is not a truth value; use true or false", text);
 }
 
-/* Takes the place of the value that is there. */
+/* Replaces the present value. */
 static int set_from(const struct setting *s, const char *text, struct config *c, struct err *e)
 {
     void *at = (char *)c + s->offset;

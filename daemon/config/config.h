@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Configuration: one YAML file, tables of settings (config_table.c, config_records.c). The tables
- * are the schema that the file is checked against, the source of the defaults and ranges, and the
- * text of `batchaid help config`, docs/configuration.md, batchaid.yaml.5 and
- * etc/batchaid.yaml.example.
+ * are the schema of the file, the source of the defaults and ranges, and the text of `batchaid help
+ * config`, docs/configuration.md, batchaid.yaml.5 and etc/batchaid.yaml.example.
  *
- * An unknown key is an error. Errors name file, line and key, the value, and what would be right.
+ * An unknown key is an error. Errors contain file, line, key, the value, and the valid values.
  */
 #ifndef DAEMON_CONFIG_CONFIG_H
 #define DAEMON_CONFIG_CONFIG_H
@@ -24,7 +23,7 @@ struct config_list {
     size_t n;
 };
 void config_list_free(const struct config_list *l);
-/* A copy in upper case that ends with a NULL: config_texts_free() it. */
+/* A copy in upper case that ends with a NULL: free it with config_texts_free(). */
 char **config_list_upper(const struct config_list *l);
 void config_texts_free(char **texts);
 
@@ -34,7 +33,7 @@ struct config_records {
     size_t n;
 };
 
-/* Texts are "" if the file has none and there is no default. */
+/* Texts are "" if the file lacks them and there is no default. */
 struct config_group { /* an entry of `inventory` */
     struct config_list hosts;
     char *user;
@@ -108,20 +107,19 @@ struct config {
 int config_load(const char *path, struct config *out, struct err *e) MUST_CHECK;
 /* "true" or "false". */
 int config_parse_truth(const char *text, bool *out, struct err *e) MUST_CHECK;
-/* The variable of the environment that is setting number `i`, into `out`; false: there are fewer.
- */
+/* The environment variable of setting number `i`, into `out`; false: there are fewer. */
 bool config_variable(size_t i, struct strbuf *out);
-/* Lets variables of the environment override what was loaded: $BATCHAID_LOCAL_NODES is local.nodes,
- * items of lists are separated by blanks. Not state_dir, which state_locate() finds; lists of
- * records are in files only. Errors name the variable; config_free() is still due. */
+/* Lets environment variables override the loaded values: $BATCHAID_LOCAL_NODES is local.nodes,
+ * items of lists are separated by blanks. Exceptions: state_dir, which state_locate() finds, and
+ * lists of records. Errors name the variable; config_free() is still needed. */
 int config_from_environment(struct config *c, struct err *e) MUST_CHECK;
 void config_free(struct config *c);
 
-/* "info" and "text" etc., which the table has checked. */
+/* For texts like "info" and "text", which the table has checked. */
 enum log_level config_log_level(const char *name);
 enum log_format config_log_format(const char *name);
 
-/* The table's checks, for the same values on the command line. */
+/* The table's checks, for values from the command line. */
 int config_check_listen(const char *value, struct err *e) MUST_CHECK;
 int config_check_log_level(const char *value, struct err *e) MUST_CHECK;
 int config_check_log_format(const char *value, struct err *e) MUST_CHECK;
@@ -131,13 +129,14 @@ int config_check_log_format(const char *value, struct err *e) MUST_CHECK;
 int config_parse_listen(const char *value, char host[CONFIG_HOST_SIZE], int *port,
                         struct err *e) MUST_CHECK;
 
-/* The tables as text. False if there is no such format: "text", "yaml", "man", "markdown". */
+/* Prints the tables as text. False for an unknown format; known: "text", "yaml", "man",
+ * "markdown". */
 bool config_describe(const char *format, struct strbuf *out);
-/* The folder with the pages of the docs, owned by the caller; NULL: they are not installed. */
+/* The folder with the pages of the docs, owned by the caller; NULL: not installed. */
 char *docs_path_find(void);
 
-/* How long a new cluster is shown as resizing at least, so that a client that polls as often as it
- * is told sees it once. */
+/* How long a new cluster is shown as resizing at least, so that a client that polls at the advised
+ * rate sees it once. */
 int config_resizing_s(const struct config *cf);
 
 #endif

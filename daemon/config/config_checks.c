@@ -15,7 +15,7 @@
 #include "lib/dns_name.h"
 #include "lib/guid.h"
 
-#define HOST_NAME_BYTES 200 /* leaves room for ACCOUNT.file.core. before it */
+#define HOST_NAME_BYTES 200 /* leaves room for the prefix ACCOUNT.file.core. */
 
 static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
 static const char *const log_formats[] = {"text", "json", NULL};
@@ -159,7 +159,7 @@ int config_check_needed_path(const char *value, struct err *e)
                   : err_set(e, ERR_CONFIG, NULL, "it must not be empty; write an absolute path");
 }
 
-/* A name that is safe in a command line and in a path, and cannot be taken for an option. */
+/* A name that is safe in a command line and in a path, and cannot be mistaken for an option. */
 int config_check_account(const char *value, struct err *e)
 {
     if (!value[strspn(value,
@@ -181,7 +181,7 @@ int config_check_one_line(const char *value, struct err *e)
     return 0;
 }
 
-/* Braces of the shell's, as in ${HOME} and { echo; }, are not placeholders. */
+/* Braces of the shell, as in ${HOME} and { echo; }, are not placeholders. */
 static int check_placeholders(const char *value, const char *const *known, struct err *e)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks of single values, for the tables of settings (config_table.h). Each says what is wrong,
- * with which value, and what would be right.
+ * Checks of single values, for the tables of settings (config_table.h). Each error has the problem,
+ * the value, and the valid values.
  */
 #ifndef DAEMON_CONFIG_CONFIG_CHECKS_H
 #define DAEMON_CONFIG_CONFIG_CHECKS_H
@@ -26,7 +26,7 @@ int config_check_mount_text(const char *value, struct err *e) MUST_CHECK;
 /* "" or an absolute path with placeholders of file server rules. */
 int config_check_server_path(const char *value, struct err *e) MUST_CHECK;
 int config_check_match(const char *value, struct err *e) MUST_CHECK;
-/* HOST:/path; the same or "", with placeholders of file server rules. */
+/* HOST:/path; the next one also allows "". Both with placeholders of file server rules. */
 bool config_is_export(const char *value);
 int config_check_export(const char *value, struct err *e) MUST_CHECK;
 

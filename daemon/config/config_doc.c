@@ -16,10 +16,10 @@
 struct row {
     const struct setting *s, *outer;
     bool first;
-    const struct setting *before; /* NULL for the first of its table */
+    const struct setting *before; /* the previous row; NULL for the first of its table */
 };
 
-/* The initial value as it would stand in the file. */
+/* The default value in the file's syntax. */
 static void put_initial(const struct setting *s, struct strbuf *b)
 {
     if (s->type == SETTING_LIST || s->type == SETTING_TEXTS || s->type == SETTING_RECORDS) {
@@ -55,7 +55,7 @@ static void put_name(const struct row *r, struct strbuf *b)
     strbuf_printf(b, "%s%s%s", s->section, *s->section ? "." : "", s->key);
 }
 
-/* Wraps `text` into lines of at most `width`, each behind `lead`. */
+/* Wraps `text` into lines of at most `width`, each after `lead`. */
 static void put_wrapped(const char *text, const char *lead, size_t width, struct strbuf *b)
 {
     size_t column = 0;
@@ -106,7 +106,7 @@ static void put_lines(const char *text, const char *lead, struct strbuf *b)
     }
 }
 
-/* A list of records as a comment: the fields, then an example to be uncommented. */
+/* A list of records as a comment: the fields, then an example that can be uncommented. */
 static void yaml_records(const struct setting *s, struct strbuf *b)
 {
     const struct record_kind *kind = s->record;
@@ -155,7 +155,7 @@ static void man_row(const struct row *r, struct strbuf *b)
     else
         put_default(s, "; default: ", b);
     strbuf_putc(b, '\n');
-    /* A sentence starts a line of its own. */
+    /* A sentence starts a new line. */
     for (const char *p = s->help; *p;) {
         const char *end = strstr(p, ". ");
         size_t n = end ? (size_t)(end - p) + 1 : strlen(p);
@@ -232,7 +232,7 @@ bool config_describe(const char *format, struct strbuf *out)
 
 char *docs_path_find(void)
 {
-    /* Where `make install` puts them, and where they are beside a build. */
+    /* The installed place, and the place beside a build. */
     static const char *const places[] = {"../share/doc/batchaid/operations.md",
                                          "../docs/operations.md"};
     char *self = realpath("/proc/self/exe", NULL), *found = NULL;

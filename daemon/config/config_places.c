@@ -49,8 +49,8 @@ void config_path(char out[CONFIG_PATH_SIZE], const char *fmt, ...)
     va_end(args);
 }
 
-/* The line of a path with a key behind it, or NULL; of what is around it, if it is not in the file,
- * and 0 if that is the whole file. `*whole`: it is there. */
+/* The line of a path with a key after it (or NULL). If it is not in the file, the line of the
+ * nearest value around it, and 0 if that is the whole file. `*whole`: the path is in the file. */
 static int find_line(const struct config_places *p, const char *path, const char *key, bool *whole)
 {
     char names[CONFIG_PATH_SIZE];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The configuration file as a tree of texts, and on which line each of its settings stands. A value
- * is named by its path: "listen", "log.level", "inventory[0].hosts[2]".
+ * The configuration file as a tree of texts, and the line of each of its settings. A value is named
+ * by its path: "listen", "log.level", "inventory[0].hosts[2]".
  */
 #ifndef DAEMON_CONFIG_CONFIG_PLACES_H
 #define DAEMON_CONFIG_CONFIG_PLACES_H
@@ -9,18 +9,18 @@
 #include "lib/err.h"
 #include "lib/yaml.h"
 
-/* Owned; config_places_free(). All zero: there is no file, the values are defaults. */
+/* Owned; config_places_free(). All zero: there is no file, all values are defaults. */
 struct config_places {
     char *file;
-    struct yaml_doc doc; /* scalars are JSON strings; null where nothing is written */
+    struct yaml_doc doc; /* scalars are JSON strings; empty values are null */
 };
 
-/* A path fits, because all names in it are of the tables. */
+/* A path fits, because all of its names come from the tables. */
 #define CONFIG_PATH_SIZE 200
 void config_path(char out[CONFIG_PATH_SIZE], const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* ERR_CONFIG: the file cannot be read, or is not one document of YAML. */
+/* ERR_CONFIG: the file cannot be read, or is not one YAML document. */
 int config_places_read(const char *file, struct config_places *out, struct err *e) MUST_CHECK;
 void config_places_free(struct config_places *p);
 
@@ -29,7 +29,7 @@ int config_place_line(const struct config_places *p, const char *path);
 
 /* Puts "FILE:LINE: PATH" before the message; the path "" is the whole file. Returns -1. */
 int config_place_blame(const struct config_places *p, const char *path, struct err *e);
-/* The same, with the line of a key in the mapping at `path`. */
+/* Like config_place_blame(), with the line of a key in the mapping at `path`. */
 int config_place_blame_key(const struct config_places *p, const char *path, const char *key,
                            struct err *e);
 

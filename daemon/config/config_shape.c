@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What has not the shape of the tables of settings: unknown keys, and values of a wrong kind. Each
- * complaint has file, line, the name of the setting, its value and what would be right.
+ * Finds values without the shape of the tables of settings: unknown keys, and values of a wrong
+ * kind. Each error has file, line, the name of the setting, its value and the valid values.
  */
 #include "daemon/config/config_shape.h"
 
@@ -20,7 +20,7 @@ static bool has_section(const struct settings *table, const char *name, size_t r
     return false;
 }
 
-/* `unknown`: the key that is none of them; NULL: another thing is wrong. */
+/* `unknown`: the unknown key; NULL: the error is another one. */
 static void list_keys(const struct settings *table, const char *section, const char *unknown,
                       struct strbuf *b)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The schema of the configuration: tables of settings. A row defines what is accepted, what errors
- * advise, and what manual, docs and example file say. A setting may be a list of records, which has
- * a table of the same kind.
+ * The schema of the configuration: tables of settings. A row defines the accepted values, the
+ * advice in errors, and the text of manual, docs and example file. A setting may be a list of
+ * records, which has a table of the same kind.
  */
 #ifndef DAEMON_CONFIG_CONFIG_TABLE_H
 #define DAEMON_CONFIG_CONFIG_TABLE_H
@@ -18,7 +18,7 @@ enum setting_type {
     SETTING_BOOL,
     SETTING_STR,
     SETTING_LIST,   /* of texts */
-    SETTING_TEXTS,  /* the same, but a single text need not be in a list */
+    SETTING_TEXTS,  /* like SETTING_LIST, but a single text may stand alone */
     SETTING_RECORDS /* a list of mappings */
 };
 
@@ -26,9 +26,9 @@ struct setting {
     const char *section; /* "" for the top level, and in records */
     const char *key;
     enum setting_type type;
-    size_t offset; /* of the value in struct config, or in the record */
-    /* As written in the file; lists: items separated by a blank. NULL: it must be given
-     * (in records only). */
+    size_t offset; /* offset of the value in struct config, or in the record */
+    /* In the file's syntax; lists: items separated by a blank. NULL: the setting is required (in
+     * records only). */
     const char *initial;
     int64_t min, max; /* SETTING_INT only */
     /* The allowed values of a text or item, NULL-terminated; NULL: see check. */
@@ -37,7 +37,7 @@ struct setting {
      * and returns -1. */
     int (*check)(const char *value, struct err *e);
     const struct record_kind *record; /* SETTING_RECORDS only */
-    const char *example; /* an example value as in the file; NULL: the type's example */
+    const char *example; /* an example value in the file's syntax; NULL: the type's example */
     const char *help;
 };
 
@@ -47,18 +47,18 @@ struct settings {
 };
 
 struct record_kind {
-    const char *noun; /* "machines": the items of the list */
+    const char *noun; /* "machines": a word for the items of the list */
     struct settings fields;
     size_t size; /* of the struct */
-    /* The check that one row cannot express; NULL: none. `*key` becomes the field at fault. */
+    /* The check that needs several rows; NULL: none. `*key` becomes the field with the error. */
     int (*check)(const void *record, const char **key, struct err *e);
-    const char *example; /* a list of records, as in the file, without indentation */
+    const char *example; /* a list of records in the file's syntax, without indentation */
 };
 
 extern const struct settings config_settings;
 extern const struct record_kind config_inventory_kind, config_mount_kind, config_file_server_kind;
 
-/* Writes the type ("number", "list of machines"), and an example value as in the file. */
+/* Writes the type ("number", "list of machines"), and an example value in the file's syntax. */
 void config_put_type(const struct setting *s, struct strbuf *b);
 const char *config_example(const struct setting *s);
 /* "a, b or c". */

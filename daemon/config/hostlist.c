@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists are read in three layers: the list is cut at commas outside brackets, each item is expanded
- * bracket by bracket from the left (so the first one varies slowest), and each result is checked as
- * an address. The list owns its hosts; a list that fails keeps what was added before, and the
- * caller frees it.
+ * Lists are parsed in three layers: the list is cut at commas outside brackets, each item is
+ * expanded bracket by bracket from the left (so the first bracket varies slowest), and each result
+ * is checked as an address. The list owns its hosts; after an error it keeps the hosts added
+ * before, and the caller frees it.
  */
 #include "daemon/config/hostlist.h"
 
@@ -133,7 +133,7 @@ static int add_one(struct hostlist *l, const char *text, struct err *e)
 
 struct range {
     long low, high;
-    int width; /* of the lower bound, with its leading zeros */
+    int width; /* digits of the lower bound, including its leading zeros */
 };
 
 static int bad_range(const char *text, const char *range, size_t n, const char *what, struct err *e)
@@ -162,7 +162,7 @@ static int parse_range(const char *text, const char *s, size_t n, struct range *
     return 0;
 }
 
-/* The first bracket that holds ranges, not an IPv6 address; NULL if there is none. */
+/* The first bracket with ranges (not an IPv6 address); NULL: none. */
 static const char *find_bracket(const char *text)
 {
     for (const char *p = strchr(text, '['); p; p = strchr(p + 1, '[')) {

@@ -19,18 +19,18 @@
 #define HOSTLIST_PORT 22
 
 struct host {
-    char *name; /* the name that people use: HOST, or HOST:PORT, [V6]:PORT if the port is not 22 */
+    char *name; /* the name for people: HOST, or HOST:PORT, [V6]:PORT if the port is not 22 */
     char *host; /* to connect to */
     int port;
 };
 
-/* Owned; begins zeroed, ends with hostlist_free(). */
+/* Owned; begins zeroed; free with hostlist_free(). */
 struct hostlist {
     struct host *items;
     size_t n;
 };
 
-/* Adds the machines of `text`. ERR_CONFIG: a wrong name or range, no machine at all, or more than
+/* Adds the machines of `text`. ERR_CONFIG: an invalid name or range, no machine, or more than
  * HOSTLIST_MAX in the list; machines added before the error stay. */
 int hostlist_add(struct hostlist *l, const char *text, struct err *e) MUST_CHECK;
 void hostlist_free(struct hostlist *l);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where nodes and shares are if accounts of jobs cannot get to the state directory: a folder below
- * the first of `places` that works, and a link to it in the state directory, which a later start
- * finds. The folder of an ephemeral daemon goes with it.
+ * The place of nodes and shares if accounts of jobs cannot reach the state directory: a folder
+ * below the first usable one of `places`, and a link to it in the state directory, which a later
+ * start finds. The folder of an ephemeral daemon is removed with it.
  */
 #include "daemon/config/open_place.h"
 
@@ -57,7 +57,8 @@ static bool is_roots(const char *dir)
            !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* A new directory in a place, whose name has no links; caller frees. NULL: it cannot be there. */
+/* Makes a new directory in a place, with a path without links; caller frees. NULL: not possible
+ * there. */
 static char *make_in(const char *place)
 {
     char *real = NULL, *path = NULL;
@@ -97,7 +98,8 @@ static char *make_place(const struct state *s, bool ephemeral, struct err *e)
     return place;
 }
 
-/* Moves a directory of the state to the place, unless that is done. It may have been broken off. */
+/* Moves a directory of the state to the place, unless this is done. An earlier move may have been
+ * interrupted. */
 static int move(char **path, const char *place, const char *name, struct err *e)
 {
     struct stat st;
@@ -106,7 +108,7 @@ static int move(char **path, const char *place, const char *name, struct err *e)
     if (rc == 0 && S_ISDIR(st.st_mode)) {
         rc = rename(*path, to);
         if (rc < 0 && errno == EXDEV)
-            rc = rmdir(*path); /* if there is nothing in it */
+            rc = rmdir(*path); /* succeeds only if it is empty */
     } else {
         rc = rc < 0 && errno == ENOENT ? 0 : rc;
     }

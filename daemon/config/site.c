@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Single settings are checked where they are read (config_checks.c). The checks here need several
+ * Single settings are checked when they are read (config_checks.c). The checks here need several
  * settings, or the files that they name.
  */
 #include "daemon/config/site.h"
@@ -296,7 +296,7 @@ static void load_mounts(struct daemon_site *s, const struct config *c)
     s->site.n_mounts = c->mounts.n;
 }
 
-/* NULL if there is none of that name. */
+/* NULL if there is no machine of that name. */
 static const struct site_machine *find_machine(const struct daemon_site *s, const char *name)
 {
     for (size_t i = 0; i < s->site.n_machines; i++)
@@ -332,7 +332,7 @@ static int load_file_servers(struct daemon_site *s, const struct config *c, stru
 
 /* --- the rest ------------------------------------------------------------------------------- */
 
-/* Whether the uids for jobs exist here: in a user namespace root has only some, listed in lines of
+/* Whether the uids for jobs exist here: in a user namespace root has only the ids in lines of
  * "INSIDE OUTSIDE COUNT". */
 static bool has_ids(const char *map, const struct config *c)
 {
@@ -363,7 +363,7 @@ int site_open_place(struct daemon_site *s, const struct config *c, struct state 
 {
     char *there = open_place_of(st->dir);
     if (wants_accounts(c))
-        (void)umask(022); /* accounts pass what is made on the way to nodes and shares */
+        (void)umask(022); /* accounts must be able to pass the parents of nodes and shares */
     char *closed = wants_accounts(c) && c->nodes > 0 ? open_place_closed(st->dir) : NULL;
     int rc = there || closed ? open_place_make(st, ephemeral, &s->open_place, e) : 0;
     free(there);
@@ -440,7 +440,7 @@ int site_load(const struct config *c, const struct state *s, struct daemon_site 
     return load_file_servers(out, c, e);
 }
 
-/* Of another architecture: beside the daemon's own, NAME-ARCH. */
+/* The program for another architecture: beside the daemon's own, NAME-ARCH. */
 static const char *beside(struct daemon_site *s, const char *agent_path, const char *name,
                           const char *arch)
 {

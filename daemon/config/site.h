@@ -11,7 +11,7 @@
 #include "lib/arena.h"
 #include "scheduler/site/site.h"
 
-/* Begins zeroed; borrows the configuration; site_free() it after the scheduler has stopped. */
+/* Begins zeroed; borrows the configuration; call site_free() after the scheduler has stopped. */
 struct daemon_site {
     struct site site;
     struct site_machine *machines;
@@ -20,25 +20,26 @@ struct daemon_site {
     struct site_mount_rule *mounts;
     struct site_file_server_rule *file_servers;
     struct node_agents *agents;
-    char *open_place; /* that was made just now (open_place.h); NULL: none; owned */
+    char *open_place; /* the place, if it was made just now (open_place.h); NULL: none; owned */
     struct arena texts;
 };
 
-/* Blocks on files, so call it before the loop runs. ERR_CONFIG names file and line of the
+/* Blocks on files, so call it before the loop runs. Errors (ERR_CONFIG) name file and line of the
  * configuration. site_free() must follow even after a failure. */
 int site_load(const struct config *c, const struct state *s, struct daemon_site *out,
               struct err *e) MUST_CHECK;
 
-/* Finds nodes and shares a place that accounts of jobs can get to, if the state directory is none.
- * Call it with the lock of the state held. */
+/* Finds a place for nodes and shares that accounts of jobs can reach, if they cannot reach the
+ * state directory. Call it with the lock of the state held. */
 int site_open_place(struct daemon_site *s, const struct config *c, struct state *st, bool ephemeral,
                     struct err *e) MUST_CHECK;
-/* Decides whether jobs on local nodes have accounts of their own, or what is hidden from them. */
+/* Decides whether jobs on local nodes have accounts of their own, or which directory is hidden from
+ * them. */
 void site_decide_accounts(struct daemon_site *s, const struct config *c, const struct state *st);
 
-/* Reads the programs to put on machines, if there are machines: `agent_path` for this architecture,
- * and the files beside it for others (batchai-node-ARCH); with `windows_commands` batchai-cmd and
- * batchai-cmd-ARCH too. */
+/* Reads the programs for machines, if there are machines: `agent_path` for this architecture, and
+ * the files beside it for others (batchai-node-ARCH); with `windows_commands` also batchai-cmd and
+ * batchai-cmd-ARCH. */
 int site_load_agents(struct daemon_site *s, const char *agent_path, bool windows_commands,
                      struct err *e) MUST_CHECK;
 

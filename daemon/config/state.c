@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the state directory, makes it, and takes its lock. The lock is one of fcntl(2) on the file
- * `lock`, whose text is the process id of the holder: it goes with the process, so a lock file that
- * was left behind blocks nobody. The holder first removes files that an interrupted write left. The
- * paths of struct state are in the order of a table, and are owned by it. On the main thread,
- * before the loop runs, and in commands.
+ * Finds the state directory, makes it, and takes its lock. The lock is a lock of fcntl(2) on the
+ * file `lock`, whose text is the process id of the holder: it ends with the process, so a leftover
+ * lock file blocks nobody. The holder first removes files of interrupted writes. The paths of
+ * struct state are in the order of a table, and are owned by it. On the main thread, before the
+ * loop runs, and in commands.
  */
 #include "daemon/config/state.h"
 
@@ -60,7 +60,7 @@ static const char *env_or_null(const char *name)
     return v && *v ? v : NULL;
 }
 
-/* Caller frees; NULL if neither option, file nor environment gives one. */
+/* Caller frees; NULL if neither option, file nor environment sets it. */
 static char *choose_dir(const char *given, const char *configured)
 {
     if (given && *given)
@@ -89,8 +89,9 @@ static char *make_absolute(char *path)
     return whole;
 }
 
-/* The path with symbolic links resolved, as far as it exists. Nodes get paths from us and compare
- * them with the kernel's name of their root. Takes an absolute path and frees it; caller frees. */
+/* The path with symbolic links resolved, as far as it exists. Nodes get paths from the daemon and
+ * compare them with the kernel's name of their root. Takes an absolute path and frees it; caller
+ * frees. */
 static char *resolve(char *path)
 {
     char *real = realpath(path, NULL);
@@ -134,8 +135,8 @@ void state_free(struct state *s)
     memset(s, 0, sizeof *s);
 }
 
-/* An open-file-description lock can be queried without taking it, unlike flock(2), and also goes
- * away with the process. */
+/* An open-file-description lock can be queried without taking it, unlike flock(2), and also ends
+ * with the process. */
 static struct flock whole_file(void)
 {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -150,8 +151,8 @@ static void read_holder(int fd, char pid[PID_SIZE])
     pid[strcspn(pid, "\n")] = '\0';
 }
 
-/* A child that a killed daemon had just forked, and that has not executed its program yet, holds
- * the lock for moments longer. */
+/* A child that was forked by a killed daemon, and has not executed its program yet, holds the lock
+ * for moments longer. */
 #define DYING_STEP_MS 10
 #define DYING_STEPS   300
 
@@ -190,7 +191,7 @@ static int already_running(const struct state *s, int fd, struct err *e)
                    *pid ? pid : "unknown", s->dir);
 }
 
-/* Removes files that a killed daemon had not finished; some hold half a secret. */
+/* Removes unfinished files of a killed daemon; some contain half a secret. */
 static void remove_leftovers(const struct state *s)
 {
     const char *const written[] = {s->endpoint, s->secret_key, s->credentials, s->token_key,
@@ -199,7 +200,7 @@ static void remove_leftovers(const struct state *s)
         fs_remove_leftovers(written[i]);
 }
 
-/* Some file systems have no such locks; there the lock of the file has to do. */
+/* Some file systems have no locks of directories; there the lock of the file has to suffice. */
 static int lock_directory(const struct state *s, struct state_lock *out, struct err *e)
 {
     out->directory = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -279,7 +280,8 @@ int state_make_dirs(const struct state *s, gid_t jobs, struct err *e)
     if (fs_mkdirs(s->azure, 0700, e) < 0 || fs_mkdirs(s->storage, 0755, e) < 0 ||
         fs_mkdirs(s->nodes, 0755, e) < 0 || fs_mkdirs(s->packages, 0700, e) < 0)
         return -1;
-    fs_spread(s->nodes); /* one part of the disk for all is slow where much was removed lately */
+    fs_spread(
+        s->nodes); /* directories in one part of the disk are slow after many removals there */
     if (jobs > 0 && geteuid() == 0)
         return open_to_jobs(s, jobs, e);
     return chmod(s->dir, 0700) == 0 ? 0 : err_errno(e, ERR_IO, "cannot close %s", s->dir);

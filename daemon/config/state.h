@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * The state directory: everything the daemon keeps, in one place, closed to others
- * (0700; 0711 where jobs have accounts of their own, which pass to storage/ and nodes/).
+ * The state directory: everything that the daemon keeps, in one place, closed to others (0700; 0711
+ * if jobs have accounts of their own, which pass to storage/ and nodes/).
  *
  *     lock              held while a daemon serves; its pid
- *     endpoint          JSON, there while requests are served: where, pid, subscription
- *     batchaid.db       the database; secret.key seals what is secret in it (storage/)
- *     credentials.json  the one service principal
+ *     endpoint          JSON, exists while requests are served: URL, pid, subscription
+ *     batchaid.db       the database; secret.key seals its secrets (storage/)
+ *     credentials.json  the first service principal
  *     token.key         signs access tokens and download links
  *     ca.pem, server.pem and their keys (certs.h)
- *     id_ed25519        the key to log in with on machines (`batchaid keygen`)
+ *     id_ed25519        the key for logins on machines (`batchaid keygen`)
  *     known_hosts       the host keys of machines (nodeagent-proto/)
  *     azure/            configuration directory of `az`
  *     storage/          <account>/files/<share>, <account>/blobs/<container>
- *     under-way         what the daemon ended badly with (under_way.h)
+ *     under-way         work that has crashed the daemon (under_way.h)
  *     nodes/            the roots of local nodes
  *     packages/         archives of applications of Batch accounts (storage/packages)
  */
@@ -32,18 +32,18 @@ struct state {
     char *lock, *endpoint, *db, *secret_key, *credentials, *token_key;
     char *ca_cert, *ca_key, *server_cert, *server_key;
     char *azure, *storage, *nodes, *packages, *under_way;
-    bool without_sync; /* it need not last: files that are written are not synced */
+    bool without_sync; /* ephemeral: written files are not synced */
 };
 
 /* Finds the state directory: `given` (--state-dir; NULL or "" if not given), otherwise `configured`
- * (likewise), otherwise the environment (see config_table.c). Makes nothing. ERR_CONFIG if none is
- * given. */
+ * (NULL or "" too), otherwise the environment (see config_table.c). Makes nothing. ERR_CONFIG if
+ * none is set. */
 int state_locate(const char *given, const char *configured, struct state *out,
                  struct err *e) MUST_CHECK;
 void state_free(struct state *s);
 
-/* The daemon holds two locks: one on the file `lock`, which names the process and which others may
- * query, and one on the directory itself, because a file can be removed. */
+/* The daemon holds two locks: on the file `lock`, which has the process id and which others may
+ * query, and on the directory itself, because a file can be removed. */
 struct state_lock {
     int file, directory; /* -1: not held */
 };
@@ -52,16 +52,16 @@ struct state_lock {
         -1, -1                                                                                     \
     }
 
-/* Makes the directory, closed to others, and what is missing above it: of root, so that others can
- * pass, as accounts of jobs have to. */
+/* Makes the directory, closed to others, and its missing parents: as root, open, because accounts
+ * of jobs must pass them. */
 int state_make(const struct state *s, struct err *e) MUST_CHECK;
-/* Makes the directory, takes the locks, and removes what a killed daemon did not finish writing.
- * ERR_ALREADY_RUNNING names the daemon that holds them; nothing but the directory was touched. */
+/* Makes the directory, takes the locks, and removes unfinished files of a killed daemon.
+ * ERR_ALREADY_RUNNING names the daemon that holds them; then only the directory was touched. */
 int state_acquire(const struct state *s, struct state_lock *out, struct err *e) MUST_CHECK;
 void state_release(struct state_lock *lock);
 
-/* Makes the directories below it. `jobs`: the group of the accounts of jobs, which must be able to
- * pass if the daemon is root; 0: there are no such accounts. */
+/* Makes the subdirectories. `jobs`: the group of the accounts of jobs, which must be able to pass
+ * if the daemon is root; 0: there are no such accounts. */
 int state_make_dirs(const struct state *s, gid_t jobs, struct err *e) MUST_CHECK;
 
 #define TOKEN_KEY_SIZE 32
@@ -75,24 +75,24 @@ struct credentials {
 int credentials_load(const struct state *s, struct credentials *out, struct err *e) MUST_CHECK;
 void credentials_free(struct credentials *c);
 
-/* What a running daemon says about itself; owned. */
+/* A running daemon's description of itself; owned. */
 struct endpoint {
-    char *url; /* where it listens, on loopback if it does: https://127.0.0.1:7443 */
+    char *url; /* its address, on loopback if possible: https://127.0.0.1:7443 */
     char *subscription_id;
-    char *config;      /* the configuration file that it has read, absolute; NULL: none */
-    char *testing_key; /* what tests show; NULL: it takes no requests of tests */
+    char *config;      /* its configuration file, absolute; NULL: none */
+    char *testing_key; /* the key for tests; NULL: it accepts no requests of tests */
     pid_t pid;
 };
 
 /* Writes `ep`, with the pid of this process. */
 int endpoint_publish(const struct state *s, const struct endpoint *ep, struct err *e) MUST_CHECK;
 void endpoint_withdraw(const struct state *s);
-/* ERR_UNAVAILABLE, saying how to start a daemon, if none serves this directory. */
+/* ERR_UNAVAILABLE, with how to start a daemon, if none serves this directory. */
 int endpoint_read(const struct state *s, struct endpoint *out, struct err *e) MUST_CHECK;
 void endpoint_free(struct endpoint *ep);
 
-/* The URL that clients on this machine use: https://localhost:PORT for a loopback or wildcard
- * address, so that the names of the certificate fit; else `url` itself. Caller frees. */
+/* The URL for clients on this machine: https://localhost:PORT for a loopback or wildcard address,
+ * so that the certificate's names match; otherwise `url` itself. Caller frees. */
 char *endpoint_for_clients(const char *url);
 
 #endif

@@ -51,8 +51,8 @@ static json_t *read_json(const char *path, struct err *e)
     return o;
 }
 
-/* Hexadecimal, so that it never begins with a dash, which `az login -p` would take for an option.
- */
+/* Hexadecimal, so that it never begins with a dash, which `az login -p` would take for an
+ * option. */
 static int make_credentials(const char *path, bool sync, struct err *e)
 {
     char id[GUID_SIZE], secret[2 * SECRET_BYTES + 1];
@@ -148,7 +148,7 @@ int endpoint_publish(const struct state *s, const struct endpoint *ep, struct er
     json_t *o = json_pack("{s:s, s:I, s:s, s:s*, s:s*}", "endpoint", ep->url, "pid",
                           (json_int_t)getpid(), "subscription_id", ep->subscription_id, "config",
                           ep->config, "testing_key", ep->testing_key);
-    int rc = write_json(s->endpoint, o, false, e); /* of no use after a power cut */
+    int rc = write_json(s->endpoint, o, false, e); /* not needed after a power cut */
     json_decref(o);
     return rc;
 }
@@ -172,7 +172,7 @@ static int nobody_serves(const struct state *s, struct err *e)
         s->dir);
 }
 
-/* A killed daemon leaves the file behind, so only the lock tells whether a daemon runs. */
+/* A killed daemon leaves the file, so only the lock shows whether a daemon runs. */
 static bool is_locked(const char *path)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC);

@@ -14,15 +14,15 @@
 
 #define PREFIX "BATCHAID_"
 
-/* Names without the prefix; with a _ in the end: all that begin so. */
+/* Names without the prefix; a trailing _ stands for all names with that beginning. */
 static const char *const others[] = {
-    "CONFIG", "STATE_DIR", "TESTING", /* `serve` reads them, or says why it does not */
+    "CONFIG", "STATE_DIR", "TESTING", /* `serve` reads them, or refuses them with a reason */
     "ENDPOINT", "TESTING_KEY",        /* `batchaid env` prints them */
     "JOB_", "ARRAY_",                 /* jobs have them */
     "TEST_", "TESTING_FAULT", "FAULT_", "SPEC_DIR", "CLOUD_SPEC_DIR", "BATCH_SPEC_DIR",
     "RECIPES_DIR", "STORAGE_DIR", "JUDGES", "UML", "SLOW_TOOL", "SIM", "SIM_AGENTS",
     "UNIT_TEST_PROGRAM", /* the project's tests and benches */
-    /* Kubernetes and docker tell a container of a service that is called "batchaid". */
+    /* Kubernetes and docker set these in a container for a service called "batchaid". */
     "SERVICE_", "PORT", "PORT_", "NAME", "ENV_"};
 #define N_OTHERS (sizeof others / sizeof others[0])
 
@@ -48,7 +48,7 @@ static bool is_of_others(const char *name)
     return false;
 }
 
-/* A setting or switch. `near` takes what the name is nearest to; its names are in `a`. */
+/* Whether it is a setting or switch. `near` gets the nearest name; its names are in `a`. */
 static bool is_ours(const char *name, const char *const *switches, size_t n, struct nearest *near,
                     struct arena *a)
 {

@@ -7,10 +7,10 @@
 
 #include "lib/err.h"
 
-/* Looks at $BATCHAI_NODE, then beside this program, then in the installation's libexec. Caller
+/* Checks $BATCHAI_NODE, then the directory of this program, then the installation's libexec. Caller
  * frees; NULL: err. */
 char *agent_path_find(struct err *e) MUST_CHECK;
-/* Where batchai-cmd is, if it is installed: beside the agent. Caller frees. */
+/* The path of batchai-cmd, if it is installed: beside the agent. Caller frees. */
 char *agent_path_of_cmd(const char *agent_path);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the daemon's rooms are given of each other. Rooms that must not know each other meet here:
- * the server waits for a disk, Azure Batch's front asks for blobs, and the handlers of a service
- * work with a struct of their own. Everything is borrowed from the struct daemon. On the loop's
- * thread.
+ * Connects rooms that must not depend on each other: the server waits for a disk, Azure Batch's
+ * front asks for blobs, and the handlers of a service use a struct of their own. Everything is
+ * borrowed from the struct daemon. On the loop's thread.
  */
 #include "daemon/serve/serve_priv.h"
 
@@ -35,8 +34,8 @@ struct api_disk deps_disk(struct storage *st)
 
 /* --- blobs ------------------------------------------------------------------------------------ */
 
-/* `rc` as of storage_url_open(). At a host of the daemon's own an account that it does not have is
- * none of somebody else's. */
+/* `rc` as in storage_url_open(). An unknown account at a host of the daemon is an error, not a
+ * foreign account. */
 static int known(const struct batch_blobs_source *s, struct arena *a, const char *url, int rc,
                  struct err *e)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * The process that removes the directory is forked before the daemon has threads. It holds the end
- * of a pipe that the daemon never writes to, so it learns of the daemon's end however that comes:
+ * The process that removes the directory is forked before the daemon has threads. It holds the read
+ * end of a pipe that the daemon never writes to, so it notices the daemon's end in any case:
  *
  *   WAITING   on the pipe
- *   KILLING   what has the mark of a task of these nodes, in rounds, as killed processes may have
- *             started others
- *   UNMOUNTING, REMOVING   once nothing is mounted there; else it stays, and a message says so
+ *   KILLING   all processes with the mark of a task of these nodes, in rounds, because killed
+ *             processes may have started others
+ *   UNMOUNTING, REMOVING   when there is no mount left; otherwise the directory stays, with a
+ *   message
  *
- * A directory in a place of our own choice has a name of a pattern, a file as mark, and a lock that
- * daemon or remover hold: one with both marks that nobody locks was left, and is removed.
+ * A directory in a default place has a name of a pattern, a file as mark, and a lock that daemon or
+ * remover hold: a directory with both marks and no lock is a leftover, and is removed.
  */
 #include "daemon/serve/ephemeral.h"
 
@@ -42,26 +43,25 @@
 #include "storage/folders/change.h"
 
 #define TEXT_MAX  (1024U * 1024)
-#define ROUNDS    500 /* of looks at processes that do not die, or are new */
+#define ROUNDS    500 /* of checks for processes that do not die, or are new */
 #define ROUND_NS  10000000
 #define NODES_DIR "nodes/"
 #define TASK_MARK "BATCHAI_NODE_TASK="
-/* A directory that a daemon has made in a place that it chose, by its name and what is in it. */
+/* The pattern of a directory that a daemon has made in a default place. */
 #define MADE_NAME    "batchaid-XXXXXX"
 #define MADE_PATTERN "batchaid-??????"
 #define MADE_MARK    ".ephemeral"
 #define SWEEP_S      60
-/* A remover that takes longer than 20 s is left alone with it. */
+/* After 20 s the daemon does not wait for the remover any longer. */
 #define END_ROUNDS   10000
 #define END_ROUND_NS 2000000
-/* A file system in memory that is there usually, and the bytes that must be free in it. */
+/* The usual file system in memory, and the bytes that must be free in it. */
 #define MEMORY     "/dev/shm"
 #define MEMORY_MIN (UINT64_C(1) << 30)
 
-/* --- what is left ----------------------------------------------------------------------------- */
+/* --- remaining processes and mounts --- */
 
-/* A file of /proc, whose strings end with zeros, as one text; caller frees; NULL: it cannot be
- * read. */
+/* The strings of a file of /proc, joined to one text; caller frees; NULL: it cannot be read. */
 static char *strings_of(const char *pid, const char *file)
 {
     char path[64], *text;
@@ -83,8 +83,8 @@ static bool mentions(const char *pid, const char *file, const char *mark, const 
     return found;
 }
 
-/* An agent or supervisor of these nodes, or a process of one of their tasks. Users' programs know
- * other paths of the directory only. */
+/* Whether it is an agent or supervisor of these nodes, or a process of their tasks. Users' programs
+ * know only other paths of the directory. */
 static bool is_of_nodes(const char *pid, const char *nodes)
 {
     return mentions(pid, "cmdline", "\n--root\n", nodes) ||
@@ -153,7 +153,7 @@ static int clear_away_one(const char *dir)
     return unmount_all(dir) ? fs_remove_tree(dir, NULL) : -1;
 }
 
-/* The open place first: without the state directory nobody would know of it. */
+/* The open place first: its path is known only from the state directory. */
 static int clear_away(const char *dir)
 {
     char *open_place = open_place_of(dir);
@@ -162,11 +162,10 @@ static int clear_away(const char *dir)
     return rc == 0 ? clear_away_one(dir) : rc;
 }
 
-/* --- what others have left ---------------------------------------------------------------------
- */
+/* --- leftovers of other daemons --- */
 
-/* Daemon and remover hold it together, until both have ended. It has its name only when it is
- * locked. -1: there is none. */
+/* Daemon and remover hold the lock together, until both have ended. The mark gets its name only
+ * when it is locked. -1: failed. */
 static int make_mark(const char *dir)
 {
     char *first = fs_join(dir, MADE_MARK ".new"), *mark = fs_join(dir, MADE_MARK);
@@ -195,7 +194,7 @@ static bool is_left(const char *dir)
     return is;
 }
 
-/* Removes, in a process of its own, those beside `own` whose daemon and remover were killed. */
+/* Removes, in a separate process, directories beside `own` whose daemon and remover were killed. */
 static void sweep(const char *own, int alive_fd, int lock_fd)
 {
     if (fork() != 0)
@@ -219,7 +218,7 @@ static void sweep(const char *own, int alive_fd, int lock_fd)
 /* --- the process -------------------------------------------------------------------------------
  */
 
-/* Its own session: signals of a terminal are for the daemon. */
+/* In its own session, because signals of a terminal are for the daemon. */
 static _Noreturn void remover(const char *dir, int alive_fd, int lock_fd, bool made)
 {
     char byte;
@@ -237,8 +236,8 @@ static _Noreturn void remover(const char *dir, int alive_fd, int lock_fd, bool m
     _exit(clear_away(dir) == 0 ? 0 : 1);
 }
 
-/* Where nobody has said another place: in memory, if there is room and programs may be executed,
- * as jobs run there. A container usually has some 64 MiB of it. */
+/* The default place: in memory, if there is enough space and programs may be executed, because jobs
+ * run there. A container usually has some 64 MiB of it. */
 static const char *usual_place(void)
 {
     const char *tmp = getenv("TMPDIR");

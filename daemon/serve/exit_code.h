@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What batchaid's processes end with.
+ * The exit codes of batchaid's processes.
  */
 #ifndef DAEMON_SERVE_EXIT_CODE_H
 #define DAEMON_SERVE_EXIT_CODE_H
@@ -8,9 +8,9 @@
 enum exit_code {
     EXIT_DONE = 0,
     EXIT_FAILED = 1,
-    EXIT_LEFT_OUT = 3,      /* of a seed: it has ended the daemon too often (seeding.h) */
+    EXIT_LEFT_OUT = 3,      /* for a seed: it has crashed the daemon too often (seeding.h) */
     EXIT_USAGE = 2,         /* the command line is wrong */
-    EXIT_CONFIGURATION = 78 /* EX_CONFIG: starting again will not help (see the systemd unit) */
+    EXIT_CONFIGURATION = 78 /* EX_CONFIG: a restart will not help (see the systemd unit) */
 };
 
 #endif

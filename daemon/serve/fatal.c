@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end by a fault of the daemon's own. The handler of fatal signals notes what was under way,
- * writes the stack to standard error, and executes the same program again. It runs on any thread,
- * at most once, and calls only what a handler may. `own` is global, as handlers have no context.
+ * The end by a fault of the daemon itself. The handler of fatal signals records the work in
+ * progress, writes the stack to standard error, and executes the same program again. It runs on any
+ * thread, at most once, and calls only async-signal-safe functions. `own` is global, because
+ * handlers have no context.
  */
 #include "daemon/serve/fatal.h"
 
@@ -28,7 +29,7 @@ enum { N_FATAL = sizeof fatal / sizeof fatal[0], FRAMES = 64, ARGUMENTS_MAX = 10
 
 static struct {
     struct sigaction before[N_FATAL];
-    sigset_t mask; /* that the process began with */
+    sigset_t mask; /* the process's initial signal mask */
     pid_t loop;
     atomic_bool ending, stuck;
     bool go_again;
@@ -36,7 +37,7 @@ static struct {
     char *arguments, **argv; /* owned */
 } own;
 
-static char stack[64 * 1024]; /* of the handler, for an end of the loop's own */
+static char stack[64 * 1024]; /* the handler's stack, in case the loop's own stack has overflowed */
 
 /* --- the end
  * -------------------------------------------------------------------------------------- */
@@ -58,7 +59,7 @@ static void write_stack(void)
     backtrace_symbols_fd(frame, n, STDERR_FILENO);
 }
 
-/* Whatever the daemon has opened is closed by that. */
+/* This closes all descriptors of the daemon. */
 static void go_again(void)
 {
     struct timespec now;
@@ -80,13 +81,13 @@ static void on_fatal(int signo, siginfo_t *info, void *context)
         bool stuck = atomic_load(&own.stuck);
         under_way_note_end(signo, stuck || gettid() == own.loop, stuck);
         write_stack();
-        /* A sanitizer's own handler has more to say. */
+        /* A sanitizer's own handler reports more. */
         if (own.go_again && !(old->sa_flags & SA_SIGINFO) && old->sa_handler == SIG_DFL)
             go_again();
     }
     sigaction(signo, old, NULL);
     if (info->si_code <= 0 && signo != SIGABRT)
-        raise(signo); /* else what caused it happens again, or abort() goes on */
+        raise(signo); /* otherwise the cause happens again, or abort() continues */
     if (by_others && signo == SIGABRT)
         raise(signo);
 }
@@ -100,7 +101,7 @@ _Noreturn void fatal_stuck(void)
 /* --- before it
  * ------------------------------------------------------------------------------------- */
 
-/* The command line as it was given. */
+/* Reads the original command line. */
 static bool read_arguments(void)
 {
     size_t n, count = 0, i = 0;
@@ -116,7 +117,7 @@ static bool read_arguments(void)
     return count > 0;
 }
 
-/* A stack that ran over has no room for the handler. */
+/* An overflowed stack has no room for the handler. */
 static void give_stack(void)
 {
     stack_t had, ours = {.ss_sp = stack, .ss_size = sizeof stack};

@@ -11,8 +11,8 @@
 
 static const struct {
     const char *label[LABELS_MAX]; /* before the suffix */
-    const char *below; /* the suffix that each name of the daemon has: "core.localhost" */
-    size_t extra;      /* the site's suffixes, in struct config */
+    const char *below;             /* the suffix of each name of the daemon: "core.localhost" */
+    size_t extra;                  /* the site's suffixes, in struct config */
 } kinds[API_HOSTS] = {
 #define STORAGE_HOSTS(...)                                                                         \
     {                                                                                              \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The hosts of services that have their own: below each name H of the daemon ACCOUNT.blob.core.H
- * and the like, NAME.vault.H and ACCOUNT.REGION.batch.H; and below the suffixes that the site adds.
+ * The hosts of services with their own host names: below each name H of the daemon
+ * ACCOUNT.blob.core.H and the like, NAME.vault.H and ACCOUNT.REGION.batch.H; and below the suffixes
+ * that the site adds.
  */
 #ifndef DAEMON_SERVE_HOSTS_H
 #define DAEMON_SERVE_HOSTS_H
@@ -12,15 +13,15 @@
 #define HOSTS_SUFFIXES 3
 struct hosts {
     char **of[API_HOSTS]; /* NULL-terminated patterns (struct served); of[HOSTS_ANY] is NULL */
-    struct api_suffix suffixes[HOSTS_SUFFIXES]; /* with the site's first; its texts are borrowed */
+    struct api_suffix suffixes[HOSTS_SUFFIXES]; /* the site's suffixes first; texts are borrowed */
 };
 
 void hosts_make(const char *const *names, size_t n_names, const struct config *c,
                 struct hosts *out);
 void hosts_free(struct hosts *h);
 
-/* The names that certificates are made for: those of `tls` and the suffixes. The list is the
- * caller's, its texts are the configuration's. */
+/* The names for certificates: those of `tls` and the suffixes. The list is the caller's, its texts
+ * are the configuration's. */
 struct config_list hosts_certified(const struct config *c);
 
 #endif

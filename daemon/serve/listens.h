@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the server listens, from the configuration: for all services, and the ports that are one
- * storage service's alone.
+ * The addresses on which the server listens, from the configuration: for all services, and the
+ * ports of single storage services.
  */
 #ifndef DAEMON_SERVE_LISTENS_H
 #define DAEMON_SERVE_LISTENS_H
@@ -21,7 +21,7 @@ struct listens {
 /* The first is for all services. */
 int listens_make(const struct config *c, struct listens *out, struct err *e) MUST_CHECK;
 void listens_free(struct listens *l);
-/* If a port is one storage service's alone, makes sure of the emulators' account. */
+/* If a port belongs to one storage service, makes the emulators' account. */
 int listens_open_storage(const struct listens *l, struct storage *st, const struct config *c,
                          const struct credentials *who, int64_t now_us, struct err *e) MUST_CHECK;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tells the service manager (systemd Type=notify) about start and stop: a datagram to
+ * Reports start and stop to the service manager (systemd Type=notify): a datagram to
  * $NOTIFY_SOCKET.
  */
 #ifndef DAEMON_SERVE_NOTIFY_H

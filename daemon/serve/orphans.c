@@ -13,7 +13,7 @@ enum { MOST = 1024, TEXT_MAX = 64 * 1024 };
 static pid_t *pids; /* owned */
 static size_t n;
 
-/* A kernel that does not list them leaves the zombies until this process ends. */
+/* If the kernel does not list them, the zombies stay until this process ends. */
 void orphans_find(void)
 {
     char path[64], *text, *end;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Children of a process that has executed itself again: agents of the daemon that it was, which
- * end when they find their pipes closed. Somebody has to ask how they ended, or they stay as
- * zombies.
+ * Children of a process that has executed itself again: agents of the former daemon, which end when
+ * their pipes close. They must be waited for, or they stay as zombies.
  */
 #ifndef DAEMON_SERVE_ORPHANS_H
 #define DAEMON_SERVE_ORPHANS_H
 
-/* Remembers the children that there are: before the process has any of its own. */
+/* Records the present children: call it before the process has new ones. */
 void orphans_find(void);
-/* Forgets those that have ended. Cheap if there are none. */
+/* Reaps those that have ended. Cheap if there are none. */
 void orphans_reap(void);
 
 #endif

@@ -61,7 +61,7 @@ static void on_signal(uv_signal_t *h, int signo)
     struct reload *r = h->data;
     (void)signo;
     if (r->reading)
-        r->again = true; /* what is being read may be what was there before */
+        r->again = true; /* the running read may see the old files */
     else
         begin(r);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * SIGHUP: what may change while the daemon runs is read again, which is the site's certificate. The
- * files are read on a thread; if they are of no use, the old ones go on and the log says why. A
- * certificate that has ended is said in the log at the start and each day.
+ * SIGHUP: reads the parts of the configuration that may change while the daemon runs: the site's
+ * certificate. A thread reads the files; if they are not usable, the old certificate stays in use
+ * and the log has the reason. An expired certificate is logged at the start and each day.
  */
 #ifndef DAEMON_SERVE_RELOAD_H
 #define DAEMON_SERVE_RELOAD_H
@@ -16,7 +16,7 @@
 
 struct reload {
     uv_signal_t signal;
-    struct loop *loop;      /* borrowed, as everything below */
+    struct loop *loop;      /* borrowed, like all members below */
     struct loop_lane *lane; /* reads the files; it is closed after reload_stop() */
     struct certs *certs;
     const struct log *log;
@@ -27,9 +27,9 @@ struct reload {
     struct err err;
 };
 
-/* Fill in what is borrowed before. */
+/* Fill in the borrowed members first. */
 void reload_start(struct reload *r, uv_loop_t *loop);
-/* No signal is heard any more. */
+/* Stops listening for the signal. */
 void reload_stop(struct reload *r);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nodes of a daemon with --testing that run no processes, the rules of what jobs do there, faults,
- * and who asks for strict mode.
+ * Fake nodes of a daemon with --testing, the rules for jobs there, faults, and strict mode.
  */
 #ifndef DAEMON_SERVE_SCRIPTED_H
 #define DAEMON_SERVE_SCRIPTED_H
@@ -28,11 +27,12 @@ struct scripted {
     struct testing_strict *strict;
 };
 
-/* The rest is borrowed. -1: the file of rules is wrong; scripted_close() all the same. */
+/* The other parameters are borrowed. -1: the file of rules is invalid; call scripted_close() all
+ * the same. */
 int scripted_open(struct scripted *s, const struct serve_config *c, struct loop *loop,
                   const struct access *access, const struct fronts *fronts,
                   struct err *e) MUST_CHECK;
-/* What its faults keep nodes from. */
+/* The gate by which faults keep new nodes from pools. */
 struct sched_gate scripted_gate(const struct scripted *s);
 /* The scheduler is there. */
 void scripted_begin(struct scripted *s, struct sched *sched);

@@ -3,14 +3,14 @@
  * The daemon's process from its first to its last turn of the loop.
  *
  *   STARTING  loop -> storage -> scheduler, shares -> server -> seed -> "ready"
- *   RUNNING   each turn: sched_turn(), st_turn_end(), api_turn(), before and behind the poll, so
+ *   RUNNING   each turn: sched_turn(), st_turn_end(), api_turn(), before and after the poll, so
  *             that nothing leaves before the sync that covers it
  *   STOPPING  server (api_stopped) -> scheduler, files and packages together (room_stopped) ->
  *             transfers -> logins -> storage -> the loop's handles; a pointer of struct daemon is
- *             NULL once its part has stopped
+ *             NULL when its part has stopped
  *
- * A start that fails goes the way of stopping, too. One thread, which owns struct daemon; it lives
- * on the stack of serve_run().
+ * A failed start takes the same steps to stop. One thread, which owns struct daemon; it is on the
+ * stack of serve_run().
  */
 #include "daemon/serve/serve_priv.h"
 
@@ -43,12 +43,12 @@
 #include "storage/shares/shares.h"
 #include "storage/storage.h"
 
-/* The first login on a local node makes a key and hashes a password, some 100 ms. */
+/* The first login on a local node makes a key and hashes a password, which takes some 100 ms. */
 enum { LOGIN_THREADS = 2, LOGINS_MAX = 1024 };
 
 #define DAY_US (INT64_C(24) * 3600 * 1000000)
 
-/* Enough for thousands of connections. Jobs inherit the limit, and programs that walk all
+/* Enough for thousands of connections. Jobs inherit the limit, and programs that iterate over all
  * descriptors become slow only far above it. */
 #define MAX_DESCRIPTORS 65536
 
@@ -134,8 +134,7 @@ static void files_stopped(void *ctx, size_t left_behind)
     room_stopped(d);
 }
 
-/* The scheduler asks nothing of storage/folders/ any more once it is stopping, but may wait for it.
- */
+/* A stopping scheduler makes no new requests to storage/folders/, but may wait for pending ones. */
 static void api_stopped(void *ctx)
 {
     struct daemon *d = ctx;
@@ -143,7 +142,7 @@ static void api_stopped(void *ctx)
     assert(d->stopping_rooms == 0);
     d->api = NULL;
     d->sched = NULL;
-    testing_events_hurry(d->deps.testing.events); /* of streams that were cut */
+    testing_events_hurry(d->deps.testing.events); /* ends streams at once */
     d->stopping_rooms = (s ? 2 : 1) + (d->packages ? 1 : 0);
     journal_stop(d->journal);
     if (s)
@@ -161,7 +160,7 @@ static void stop(struct daemon *d)
         api_stopped(d);
 }
 
-/* The signals get their default effect, so that a second one ends the process at once. */
+/* Restores the default effect of the signals, so that a second signal ends the process at once. */
 static void on_signal(uv_signal_t *h, int signo)
 {
     struct daemon *d = h->data;
@@ -232,7 +231,7 @@ static const char *own_address(void *ctx)
     return d->api ? api_endpoint(d->api) : NULL;
 }
 
-/* What stands on storage and scheduler; nothing begins yet. */
+/* The parts above storage and scheduler; no work begins yet. */
 static void open_shares(struct daemon *d)
 {
     const struct serve_config *c = d->c;
@@ -311,11 +310,11 @@ static int open_scheduler(struct daemon *d, struct err *e)
     return shares_start(d->shares, e);
 }
 
-/* Ends what open requests wait for on nodes and shares. */
+/* Ends pending reads of nodes and shares, for which requests wait. */
 static void end_looks(void *ctx)
 {
     struct daemon *d = ctx;
-    assert(d->sched); /* the server, which asks, stops before it */
+    assert(d->sched); /* the server, which calls this, stops earlier */
     fleet_end_reads(sched_fleet(d->sched));
     files_end_requests(d->files);
     shares_end_requests(d->shares);
@@ -384,7 +383,7 @@ static int say_ready(struct daemon *d, struct err *e)
              LF_INT("ms", (time_now_us() - c->started_us) / 1000));
     under_way_listens(url);
     bool said = printf("ready %s\n", url) >= 0 && fflush(stdout) == 0;
-    if (!said && !under_way_is_again()) { /* it was said once already */
+    if (!said && !under_way_is_again()) { /* it was printed before */
         endpoint_withdraw(c->state);
         return err_errno(e, ERR_IO, "cannot write to standard output");
     }
@@ -445,8 +444,8 @@ static void raise_descriptors(void)
     setrlimit(RLIMIT_NOFILE, &r);
 }
 
-/* Names are looked up and logins computed on libuv's pool, where at most half of the threads look
- * up names. With its four threads by default, a dead name server would delay whole racks. */
+/* Name lookups and login computations run on libuv's pool, where at most half of the threads look
+ * up names. With its default of four threads, a dead name server would delay whole racks. */
 static void size_thread_pool(const struct site *site)
 {
     if (site && site->n_machines > 0)
@@ -457,12 +456,12 @@ int serve_run(const struct serve_config *c, struct err *e)
 {
     struct daemon d = {.c = c};
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of its write */
+    signal(SIGXFSZ, SIG_IGN); /* a file that exceeds its limit becomes an error of the write */
     raise_descriptors();
     size_thread_pool(c->site);
     open_loop(&d);
     served_time_open(&d.time, d.tools, &d.storage, c->testing_key ? d.files : NULL);
-    footprint_between(); /* what the certificates took */
+    footprint_between(); /* frees memory that making the certificates took */
     int rc = open_storage(&d, e);
     if (rc == 0)
         rc = open_scheduler(&d, e);
