@@ -19,7 +19,7 @@ void capacity_raise(struct capacity *most, const struct capacity *other)
         most->memory = other->memory;
 }
 
-/* In the largest unit that says it exactly; machines have odd amounts, which are rounded down. */
+/* In the largest exact unit; the odd amounts of machines are rounded down. */
 static const char *memory_text(struct arena *a, int64_t bytes)
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};

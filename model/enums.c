@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables of names, and how a name is found in one. Static and constant; any thread.
+ * The tables of names, and the search in them. Static and constant; any thread.
  */
 #include "model/enums.h"
 
@@ -44,7 +44,8 @@ const struct enum_name sched_priority_names[] = {
     {0, NULL},
 };
 /* customMpi is "mpi" in every published version; the final SDKs call it "custommpi" but read the
- * property as a plain string. "pytorch" is in no published enum, yet is what the service said. */
+ * property as a plain string. "pytorch" is in no published enum, but the real service returned
+ * it. */
 const struct enum_name tool_type_names[] = {
     {TOOL_CNTK, "cntk"},       {TOOL_TENSORFLOW, "tensorflow"},
     {TOOL_CAFFE, "caffe"},     {TOOL_CAFFE2, "caffe2"},
@@ -103,7 +104,7 @@ const struct enum_name allocation_state_names[] = {
     {ALLOCATION_LOST, "lost"},
     {0, NULL},
 };
-/* As their folders are called. */
+/* The names of their folders. */
 const struct enum_name share_kind_names[] = {
     {SHARE_FILES, "files"},
     {SHARE_BLOBS, "blobs"},
@@ -142,8 +143,8 @@ const struct enum_name output_type_names[] = {
     {1, "model"}, {2, "logs"}, {3, "summary"}, {4, "custom"}, {0, NULL},
 };
 
-/* Every value has its name; behind them is the row that ends the table. `unused`: numbers that no
- * value has any more. */
+/* Every value has a name; after the values comes the row that ends the table. `unused`: numbers
+ * without a value. */
 #define NAMES(names, last, unused)                                                                 \
     static_assert(sizeof(names) / sizeof(names)[0] == (last) - (unused) + 1, #names)
 NAMES(prov_state_names, PROV_DELETING, 0);

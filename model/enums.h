@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Every enum of the resources, with one string table each. The numbers are in databases: never
- * renumber, only append. Strings are the wire's (lower-case; input is accepted in any case, as
- * the service wrote PascalCase in 2017).
+ * renumber, only append. Strings are the wire's (lower-case; input is accepted in any case, because
+ * the real service wrote PascalCase in 2017).
  */
 #ifndef MODEL_ENUMS_H
 #define MODEL_ENUMS_H
@@ -15,16 +15,16 @@ enum prov_state {
     PROV_DELETING = 5
 };
 enum alloc_state { ALLOC_STEADY = 1, ALLOC_RESIZING = 2 };
-/* 3 meant that something runs there, and is never used again: an idle node with a live allocation
- * is shown as running now. */
+/* 3 meant "running", and must not be reused: an idle node with a live allocation is shown as
+ * running now. */
 enum node_state { NODE_PREPARING = 1, NODE_IDLE = 2, NODE_LEAVING = 4, NODE_UNUSABLE = 5 };
-/* What is to become of a node, and what is becoming of one. */
+/* A request about a node, pending or in progress. */
 enum node_wish {
     WISH_NOTHING = 0,
-    WISH_LEAVE = 1,   /* it is to leave its pool */
-    WISH_RESTART = 2, /* it is to be prepared anew */
-    WISH_WIPE = 3,    /* the same, and to lose all that its pool's users left there */
-    WISH_REST = 4,    /* it is to rest: it runs nothing until it is started again */
+    WISH_LEAVE = 1,   /* leave its pool */
+    WISH_RESTART = 2, /* be prepared again */
+    WISH_WIPE = 3,    /* the same, and lose the files of its pool's users */
+    WISH_REST = 4,    /* rest: no runs until it is started again */
     IS_RESTARTING = 5,
     IS_BEING_WIPED = 6,
     IS_RESTING = 7
@@ -41,12 +41,12 @@ enum dealloc_option {
     DEALLOC_REQUEUE = 1,
     DEALLOC_TERMINATE = 2,
     DEALLOC_WAIT_FOR_COMPLETION = 3,
-    DEALLOC_WAIT_FOR_DATA = 4 /* and until nobody keeps there what they left; no name in Batch AI */
+    DEALLOC_WAIT_FOR_DATA =
+        4 /* also waits until the retention of files is over; no name in Batch AI */
 };
 enum sched_priority { PRIORITY_LOW = 1, PRIORITY_NORMAL = 2, PRIORITY_HIGH = 3 };
-#define PRIORITY_MAX                                                                               \
-    1000 /* the number that "high" stands for; "low" is -PRIORITY_MAX                              \
-          */
+/* the number that "high" stands for; "low" is -PRIORITY_MAX */
+#define PRIORITY_MAX 1000
 enum tool_type {
     TOOL_CNTK = 1,
     TOOL_TENSORFLOW = 2,
@@ -66,13 +66,13 @@ enum resource_kind {
     RES_CLUSTER = 4,
     RES_FILE_SERVER = 5,
     RES_JOB = 6,
-    RES_NODE = 7, /* not a resource of a service; it is here because events are about nodes too */
+    RES_NODE = 7, /* not a resource of a service; included because events are about nodes too */
     RES_STORAGE_ACCOUNT = 8,
     RES_BATCH_ACCOUNT = 9,
     RES_BATCH_POOL = 10,
     RES_BATCH_JOB = 11,
     RES_BATCH_TASK = 12,
-    RES_BATCH_CHORE = 13 /* what a job runs on a node before and after its tasks */
+    RES_BATCH_CHORE = 13 /* a preparation or release task on a node */
 };
 enum run_state {
     RUN_WAITING = 1,   /* for nodes */
@@ -80,31 +80,31 @@ enum run_state {
     RUN_RELEASING = 3, /* its verdict is written, its nodes are being cleaned */
     RUN_OVER = 4
 };
-/* What keeps a waiting run from its queue. */
+/* The obstacles that keep a waiting run from its queue. */
 enum run_hold {
     HOLD_NOT = 1,
-    HOLD_WAITS = 2,  /* for the ends of others */
-    HOLD_BROKEN = 3, /* one of these ended otherwise than wanted: it is to fail */
-    HOLD_TURN = 4    /* others of its owner go first */
+    HOLD_WAITS = 2,  /* for its dependencies */
+    HOLD_BROKEN = 3, /* a dependency ended otherwise than required: the run must fail */
+    HOLD_TURN = 4    /* other runs of its owner go first */
 };
-/* Which end of another is waited for, how that ended, and what it means. */
+/* The required end of a dependency, its real end, and the state of the dependency. */
 enum after { AFTER_SUCCESS = 1, AFTER_FAILURE = 2, AFTER_END = 3 };
 enum ended_how { ENDED_WELL = 1, ENDED_BADLY = 2, ENDED_REMOVED = 3 };
 enum dependency_state { DEPENDENCY_OPEN = 1, DEPENDENCY_MET = 2, DEPENDENCY_BROKEN = 3 };
 enum run_stop { STOP_NOT = 0, STOP_RUN = 1, STOP_AND_FORGET = 2 };
 enum allocation_state {
-    ALLOCATION_HELD = 1,     /* something of the run may be there; 2 is not used any more */
-    ALLOCATION_RELEASED = 3, /* nothing runs there any more */
+    ALLOCATION_HELD = 1,     /* processes of the run may be on the node; 2 is not used any more */
+    ALLOCATION_RELEASED = 3, /* no process of the run is on the node */
     ALLOCATION_LOST = 4      /* the node was given up before that was known */
 };
 enum identity_kind { IDENTITY_USER = 1, IDENTITY_SERVICE = 2, IDENTITY_APPLICATION = 3 };
 enum share_kind { SHARE_FILES = 1, SHARE_BLOBS = 2 };
-/* A share or container: its row says first what becomes of its folder. */
+/* A share or container: its row has the next state of its folder first. */
 enum share_state {
-    SHARE_MAKING = 1, /* its folder is being made; for clients it is not there yet */
+    SHARE_MAKING = 1, /* its folder is being made; clients do not see it yet */
     SHARE_THERE = 2,
-    SHARE_DELETING = 3, /* its folder is being moved away; for clients it is gone */
-    SHARE_DELETED = 4   /* its folder is among the deleted ones; another may have its name */
+    SHARE_DELETING = 3, /* its folder is being moved away; clients do not see it any more */
+    SHARE_DELETED = 4   /* its folder is among the deleted ones; its name is free */
 };
 enum public_access { PUBLIC_NONE = 1, PUBLIC_BLOB = 2, PUBLIC_CONTAINER = 3 };
 enum lease_state {
@@ -129,12 +129,12 @@ extern const struct enum_name prov_state_names[], alloc_state_names[], node_stat
     share_state_names[], public_access_names[], lease_state_names[], caching_type_names[],
     storage_account_type_names[], output_type_names[];
 
-/* The state that people are shown for a node with `live` live allocations. Static. */
+/* The displayed state of a node with `live` live allocations. Static. */
 const char *node_state_shown(enum node_state state, int live);
 
-/* The string, or "unknown" for a value that is in no row. Static. */
+/* The string, or "unknown" for an unknown value. Static. */
 const char *enum_to_name(const struct enum_name *table, int value);
-/* The value of a string, in any case; 0 if the string is in no row. */
+/* The value of a string, without regard to case; 0 for an unknown string. */
 int enum_from_name(const struct enum_name *table, const char *name);
 /* "a, b or c", for messages; writes at most `size` bytes. */
 void enum_list(const struct enum_name *table, char *out, unsigned size);

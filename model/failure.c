@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Builds the JSON of failures from the rows of failure_table.h, and finds the front's words for
- * each. Texts are the arena's. Pure; any thread.
+ * Builds the JSON of failures from the rows of failure_table.h, with the front's words. Texts are
+ * in the arena. Pure; any thread.
  */
 #include "model/failure.h"
 
@@ -34,7 +34,7 @@ enum { PLACE_OF_NONE, FAILURES(PLACE) };
 FAILURES(IN_PLACE)
 #undef IN_PLACE
 
-/* A number that a newer program wrote is in no row. */
+/* A number from a newer program has no row. */
 static const struct failure_row *kind_of(enum failure_code code)
 {
     size_t n = sizeof kinds / sizeof kinds[0];
@@ -110,7 +110,7 @@ int failure_exit_code(const struct failure *f)
     return 1;
 }
 
-/* The stored array, or a new empty one if the text is not an array (we never write such). */
+/* The stored array, or a new empty one if the text is not an array (which is never written). */
 static json_t *load_errors(const char *errors)
 {
     json_t *list = errors ? json_loads(errors, 0, NULL) : NULL;
@@ -144,7 +144,7 @@ const char *failure_join(struct arena *a, const char *const *errors, size_t n)
     return all ? jsontext_new_in(a, all) : NULL;
 }
 
-/* The last lines, at most so many bytes, of which the first may be cut. */
+/* The last lines, in at most so many bytes; the first line may be cut. */
 #define TOLD_MAX 500
 
 const char *failure_told(struct arena *a, const struct failure *f)
@@ -156,7 +156,7 @@ const char *failure_told(struct arena *a, const struct failure *f)
     size_t from = n > TOLD_MAX ? n - TOLD_MAX : 0;
     if (n == 0)
         return f->message;
-    /* What a command writes, or what is left of it, need not be UTF-8. */
+    /* The output of a command, or its last part, may not be UTF-8. */
     json_t *clean = jsontext_string(arena_strndup(a, said + from, n - from));
     const char *text =
         arena_concat(a, f->message, "; its stderr ends with: ", json_string_value(clean));
@@ -196,7 +196,7 @@ static void put_indented(struct strbuf *b, const char *title, const char *text)
         strbuf_putc(b, '\n');
 }
 
-/* Where to look, for people: texts for front_text(). */
+/* Places to check, for messages: texts for front_text(). */
 static const char *const places[] = {
     [FAULT_CLIENT] = "the {run} or the {pool}: what it asks for, and what its user did",
     [FAULT_NODE] = "the machine, and the way to it",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Failures that explain themselves: which node, step and command, the exit code or signal, the last
- * lines of stderr. Rendered as BatchAIError {code, message, details[{name, value}]}, kept as JSON
- * text in the `errors` column of jobs, nodes and clusters, written to execution.log and the log.
+ * Failures with their context: node, step and command, the exit code or signal, the last lines of
+ * stderr. Rendered as BatchAIError {code, message, details[{name, value}]}, kept as JSON text in
+ * the `errors` column of jobs, nodes and clusters, written to execution.log and the log.
  */
 #ifndef MODEL_FAILURE_H
 #define MODEL_FAILURE_H
@@ -20,20 +20,20 @@ enum failure_code { FAIL_NONE = 0, FAILURES(FAILURE_ID) };
 
 /* Who can put it right. */
 enum failure_fault {
-    FAULT_NOBODY,   /* FAIL_NONE has this one */
-    FAULT_CLIENT,   /* what the job or cluster asks for, or what its user did */
-    FAULT_NODE,     /* the machine, or the way to it */
-    FAULT_SITE,     /* the daemon's configuration, or what it names */
-    FAULT_OPERATOR, /* a person did it on purpose */
+    FAULT_NOBODY,   /* for FAIL_NONE */
+    FAULT_CLIENT,   /* the settings of the job or cluster, or an action of its user */
+    FAULT_NODE,     /* the machine, or the network to it */
+    FAULT_SITE,     /* the daemon's configuration, or a file or host in it */
+    FAULT_OPERATOR, /* an intended action of a person */
 };
 
-/* The name on the wire; "Unknown" for a number that is in no row. Static. */
+/* The name on the wire; "Unknown" for an unknown number. Static. */
 const char *failure_name(enum failure_code code);
 enum failure_fault failure_fault(enum failure_code code);
-/* Whether a node that is unusable for this reason is prepared again as soon as it can be reached.
- */
+/* Whether a node that is unusable for this reason is prepared again as soon as it can be
+ * reached. */
 bool failure_heals(enum failure_code code);
-/* Whether another machine may take the place of one that failed so and never ran anything. */
+/* Whether another machine may replace a node with this failure that never ran anything. */
 bool failure_replaceable(enum failure_code code);
 
 struct failure {
@@ -44,19 +44,19 @@ struct failure {
     int signal;                                               /* 0: none */
 };
 
-/* The exit code of a job that failed for this reason without an exit code of a process: what
- * timeout(1) and shells would return, never 0. */
+/* The exit code of a job that failed for this reason without an exit code of a process: as from
+ * timeout(1) and shells, never 0. */
 int failure_exit_code(const struct failure *f);
-/* JSON array text with one more entry than `errors` (NULL: none yet). Arena-owned. */
+/* JSON array text with one more entry than `errors` (NULL: none yet). In the arena. */
 const char *failure_append(struct arena *a, const char *errors, const struct failure *f);
-/* One array with the entries of all, each of which may be NULL. NULL if all are. Arena-owned. */
+/* One array with the entries of all, each of which may be NULL. NULL if all are. In the arena. */
 const char *failure_join(struct arena *a, const char *const *errors, size_t n);
-/* A few lines for the run's log: failure_line(), the command, the last lines of stderr, whose fault
- * it is and the remedy, each indented. Ends with a newline. Arena-owned. */
+/* Some lines for the run's log: failure_line(), the command, the last lines of stderr, the party at
+ * fault and the remedy, each indented. Ends with a newline. In the arena. */
 const char *failure_text(struct arena *a, const struct front_words *w, const struct failure *f);
-/* The message, with the end of what was written to stderr. Arena-owned. */
+/* The message, with the end of stderr. In the arena. */
 const char *failure_told(struct arena *a, const struct failure *f);
-/* One line for logs: "code: message (node tvm-1, step main, exit code 3)". Arena-owned. */
+/* One line for logs: "code: message (node tvm-1, step main, exit code 3)". In the arena. */
 const char *failure_line(struct arena *a, const struct failure *f);
 
 #endif

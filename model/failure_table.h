@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every failure of a run, a node, a cluster or a file server: X(id, number, name on the wire, whose
- * fault it is, heals by itself, another machine may take over). The numbers are in databases: never
- * renumber, only append. Names that the Azure service had are spelled as it did.
+ * Every failure of a run, a node, a cluster or a file server: X(id, number, name on the wire, party
+ * at fault, heals by itself, another machine may take over). The numbers are in databases: never
+ * renumber, only append. Names from the Azure service have its spelling.
  *
  * Heals by itself: an unusable node is prepared again as soon as it can be reached; after all
  * others a person decides when, by a resize or `undrain`. May take over: the node never became
- * usable, so a free machine is taken in its place.
+ * usable, so a free machine replaces it.
  */
 #ifndef MODEL_FAILURE_TABLE_H
 #define MODEL_FAILURE_TABLE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads a filter by recursive descent into a tree of the arena, and asks the tree of items. The
- * depth and the number of comparisons are bounded, so a filter cannot exhaust the stack. Pure; any
- * thread.
+ * Parses a filter by recursive descent into a tree in the arena, and evaluates the tree for items.
+ * The depth and the number of comparisons are bounded, so a filter cannot exhaust the stack. Pure;
+ * any thread.
  */
 #include "model/filter.h"
 
@@ -29,7 +29,7 @@ struct filter_parser {
 static const char *const operators[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 static_assert(sizeof operators / sizeof operators[0] == FILTER_STARTS_WITH, "a word an operator");
 
-/* Always NULL, so that readers of a tree can return it. */
+/* Always NULL, so that parsers of a tree can return it. */
 static struct filter *expect(struct filter_parser *p, const char *what)
 {
     err_set(p->e, ERR_INVALID_QUERY, "$filter",
@@ -95,7 +95,7 @@ static bool take_path(struct filter_parser *p, struct filter_term *t)
     return true;
 }
 
-/* Behind the opening quote, up to the closing one; '' stands for a quote. */
+/* Reads the text after the opening quote, up to the closing one; '' stands for a quote. */
 static bool take_text(struct filter_parser *p, struct filter_literal *l)
 {
     char text[TEXT_MAX + 1];
@@ -159,7 +159,7 @@ static struct filter *node(struct filter_parser *p, enum filter_kind kind,
     return f;
 }
 
-/* The term is whole: may this property be compared so? */
+/* The term is complete: checks whether this property permits the comparison. */
 static struct filter *checked(struct filter_parser *p, struct filter *f, const char *from)
 {
     const char *wanted = p->paths->check ? p->paths->check(p->paths->ctx, &f->term) : NULL;
@@ -266,7 +266,7 @@ int filter_parse(const char *text, const struct filter_paths *paths, struct aren
 bool filter_holds(const struct filter *f,
                   bool (*term)(const void *ctx, const struct filter_term *t), const void *ctx)
 {
-    /* A chain of ands or ors leans to the left, and is as long as its text. */
+    /* A chain of ands or ors is nested on the left, as deep as its length. */
     while (f->kind == FILTER_AND || f->kind == FILTER_OR) {
         bool right = filter_holds(f->right, term, ctx);
         if (right == (f->kind == FILTER_OR))

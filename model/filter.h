@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * $filter of lists, read into a tree: path eq|ne|lt|le|gt|ge literal, startswith(path, 'text'),
- * joined by and, or, not and parentheses. Which paths there are is the caller's to say; the tree is
- * asked of an item here (filter_holds()), or of many rows by storage/.
+ * $filter of lists, parsed into a tree: path eq|ne|lt|le|gt|ge literal, startswith(path, 'text'),
+ * joined by and, or, not and parentheses. The caller defines the paths; the tree is evaluated for
+ * an item here (filter_holds()), or for many rows by storage/.
  */
 #ifndef MODEL_FILTER_H
 #define MODEL_FILTER_H
@@ -33,7 +33,7 @@ enum filter_literal_kind { FILTER_NULL, FILTER_TEXT, FILTER_NUMBER, FILTER_BOOL,
 
 struct filter_literal {
     enum filter_literal_kind kind;
-    const char *text; /* of a text; of a time, as it was sent */
+    const char *text; /* for a text; for a time, as sent */
     double number;
     bool truth;
     int64_t us;
@@ -41,8 +41,8 @@ struct filter_literal {
 
 /* One comparison. */
 struct filter_term {
-    const char *path; /* as the caller spells it */
-    int property;     /* the caller's number of it */
+    const char *path; /* in the caller's spelling */
+    int property;     /* the caller's number for it */
     enum filter_op op;
     struct filter_literal literal;
 };
@@ -55,31 +55,31 @@ struct filter {
     struct filter_term term;
 };
 
-/* Which paths a filter may name. */
+/* The paths that a filter may contain. */
 struct filter_paths {
-    /* Fills in path and property for [s, s + n); false: there is no such path. */
+    /* Fills in path and property for [s, s + n); false: unknown path. */
     bool (*find)(void *ctx, const char *s, size_t n, struct filter_term *out);
-    /* NULL, or what else there must be: the property cannot be compared like that. May change the
+    /* NULL, or the expected form: the property does not permit this comparison. May change the
      * literal. */
     const char *(*check)(void *ctx, struct filter_term *t);
     void *ctx;
-    bool times; /* there are literals datetime'2018-06-07T21:34:00Z' */
+    bool times; /* literals datetime'2018-06-07T21:34:00Z' are allowed */
 };
 
-/* The tree is the arena's; *terms is the number of comparisons in it. ERR_INVALID_QUERY, with the
- * place in the text. */
+/* The tree is in the arena; *terms is its number of comparisons. ERR_INVALID_QUERY, with the place
+ * in the text. */
 int filter_parse(const char *text, const struct filter_paths *paths, struct arena *a,
                  const struct filter **out, size_t *terms, struct err *e) MUST_CHECK;
-/* Whether it holds, where `term` says so of each comparison. */
+/* Whether the filter is true; `term` evaluates each comparison. */
 bool filter_holds(const struct filter *f,
                   bool (*term)(const void *ctx, const struct filter_term *t), const void *ctx);
-/* Whether a comparison holds for a value. Texts compare without regard to case. What is absent
- * (NULL; no number; an instant of 0) equals null alone, and so does what is of another kind. */
+/* Whether a comparison is true for a value. Texts compare without regard to case. An absent value
+ * (NULL; no number; an instant of 0), or a value of another kind, equals null alone. */
 bool filter_text_is(const struct filter_term *t, const char *value);
 bool filter_number_is(const struct filter_term *t, const double *value);
 bool filter_bool_is(const struct filter_term *t, bool value);
 bool filter_time_is(const struct filter_term *t, int64_t us);
-/* Whether order (< 0, 0, > 0) is what an operator other than startswith wants. */
+/* Whether the order (< 0, 0, > 0) satisfies an operator other than startswith. */
 bool filter_order_is(enum filter_op op, int order);
 
 #endif

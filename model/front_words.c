@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Puts the words of a front in the place of {name} in a text. A name that the table does not have
- * stays as it stands. Pure; any thread.
+ * Replaces {name} in a text by the words of a front. An unknown name stays as it is. Pure; any
+ * thread.
  */
 #include "model/front_words.h"
 
@@ -16,7 +16,7 @@
 #define LOG_ENDING ".log"
 
 static const struct word {
-    const char *key; /* as texts have it in braces */
+    const char *key; /* the name in braces */
     size_t at;       /* in struct front_words */
 } words[] = {
 #define WORD(member)                                                                               \
@@ -43,7 +43,7 @@ static const struct word {
 #undef WORD
 };
 
-/* The word of a key of n bytes, its first letter apart; NULL: there is none. */
+/* The word of a key of n bytes without its first letter; NULL: none. */
 static const char *find_word(const struct front_words *w, const char *key, size_t n)
 {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)

@@ -27,8 +27,8 @@ static const char *next_part(const char *text)
     return slash ? slash + 1 : NULL;
 }
 
-/* Whether `c` is in the set that begins behind a bracket; *end: behind the closing one. NULL: it is
- * not closed, and so the bracket stands for itself. */
+/* Whether `c` is in the set after a bracket; *end: after the closing bracket. NULL: not closed, so
+ * the bracket is an ordinary character. */
 static bool in_set(const char *set, const char *limit, char c, const char **end)
 {
     bool no = set < limit && (*set == '!' || *set == '^'), found = false;
@@ -48,8 +48,8 @@ static bool in_set(const char *set, const char *limit, char c, const char **end)
     return found != no;
 }
 
-/* Whether the first character of `text` (n > 0) is matched by the pattern's next element, which is
- * no star; *after: behind that. */
+/* Whether the first character of `text` (n > 0) matches the pattern's next element, which is not a
+ * star; *after: after the element. */
 static bool matches_one(const char *p, const char *p_end, char c, const char **after)
 {
     const char *end;
@@ -66,7 +66,7 @@ static bool matches_one(const char *p, const char *p_end, char c, const char **a
     return *p == c;
 }
 
-/* With one star to go back to, so that it takes no longer than the product of both lengths. */
+/* Backtracks to one star only, so its time is at most the product of both lengths. */
 static bool match_part(const char *p, size_t p_len, const char *text, size_t len)
 {
     const char *p_end = p + p_len, *end = text + len, *star = NULL, *held = NULL, *after;
@@ -94,8 +94,8 @@ static bool match_part(const char *p, size_t p_len, const char *text, size_t len
 /* --- paths ---------------------------------------------------------------------------------------
  */
 
-/* Which parts of the pattern may come next, given what of the path was matched: `next[i]` for its
- * i-th part, and for the end of the pattern that behind the last. */
+/* The parts of the pattern that may match next, after the matched part of the path: `next[i]` for
+ * its i-th part, and the last for the end of the pattern. */
 struct stand {
     const char *part[GLOB_PARTS_MAX];
     size_t n;
@@ -156,16 +156,15 @@ bool glob_may_hold(const char *pattern, const char *directory)
     return may;
 }
 
-/* --- where they are ------------------------------------------------------------------------------
- */
+/* --- places --- */
 
-/* The parts of a path, of which "." and ".." are taken away. */
+/* The parts of a path, with "." and ".." resolved. */
 struct parts {
     const char *at[GLOB_PARTS_MAX];
     size_t n;
 };
 
-/* False: there are too many, or ".." stands behind a wildcard or at the root. */
+/* False: too many parts, or a ".." after a wildcard or at the root. */
 static bool add_parts(struct arena *a, struct parts *p, const char *text)
 {
     for (const char *at = text; at; at = next_part(at)) {

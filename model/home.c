@@ -18,7 +18,7 @@ bool home_has(const struct scope *s)
            (!s->experiment || strcasecmp(s->experiment, HOME_EXPERIMENT) == 0);
 }
 
-/* The part of the id behind the provider, or NULL. */
+/* The part of the id after the provider, or NULL. */
 static const char *below_provider(const char *id)
 {
     const char *p = strcasestr(id, PROVIDER);

@@ -8,15 +8,15 @@
 #include "lib/cache.h"
 #include "model/spec_priv.h"
 
-/* Some hundreds of tasks of a pool are about to run, or do. */
+/* Enough for some hundreds of running or next tasks of a pool. */
 #define ENTRIES 512
-/* An opened document takes this many times the length of its text. */
+/* A parsed document takes this many times the length of its text. */
 #define OPENED    10
 #define BYTES_MAX (12 << 20)
 
 struct kept_docs {
     struct cache *docs; /* json_t * by text */
-    json_t *large;      /* owned: the last one that is not worth keeping beside others, or NULL */
+    json_t *large;      /* owned: the last document that is too large for the cache, or NULL */
 };
 
 static void drop(void *value)

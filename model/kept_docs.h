@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stored documents without secrets that were opened lately. Tasks that run one after the other are
- * of one job and one pool, and each task's own document is asked for some times on its way. The
- * text alone says what a document is, so nothing has to be forgotten when rows change.
+ * Recently parsed documents without secrets. Consecutive tasks belong to one job and one pool, and
+ * each task's own document is needed several times. The text alone is the key, so a change of rows
+ * needs no invalidation.
  */
 #ifndef MODEL_KEPT_DOCS_H
 #define MODEL_KEPT_DOCS_H
@@ -15,7 +15,7 @@ struct kept_docs;
 
 struct kept_docs *kept_docs_new(void);
 void kept_docs_free(struct kept_docs *k); /* may be NULL */
-/* Borrowed, until the next is opened. NULL: err. */
+/* Borrowed, until the next call. NULL: err. */
 const json_t *kept_docs_open(struct kept_docs *k, const char *doc, struct err *e) MUST_CHECK;
 
 #endif

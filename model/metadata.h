@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * The words that people give to what they store: headers x-ms-meta-NAME of the data planes,
- * properties.metadata at the resource manager.
+ * Users' metadata of stored items: headers x-ms-meta-NAME of the data planes, properties.metadata
+ * in the resource manager.
  */
 #ifndef MODEL_METADATA_H
 #define MODEL_METADATA_H
 
 #include <stdbool.h>
 
-/* Names are those of C# variables: letters, digits and "_", no digit first. */
+/* Names follow the rules of C# variables: letters, digits and "_", no digit first. */
 bool metadata_name_ok(const char *name);
-/* Whether a name that is stored can be shown: also one with "-", which was taken once. */
+/* Whether a stored name can be shown: also a name with "-", which was accepted once. */
 bool metadata_name_shown(const char *name);
-/* A header holds the value: UTF-8 without control characters. NULL is no value. */
+/* A value must fit in a header: UTF-8 without control characters. NULL is invalid. */
 bool metadata_value_ok(const char *value);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Of mount(8), nfs(5), mount.cifs(8), fuse(8) and blobfuse's, without dashes. */
+/* Options of mount(8), nfs(5), mount.cifs(8), fuse(8) and blobfuse, without dashes. */
 static const char *const harmless[] = {
     /* mount(8) */
     "ro", "rw", "exec", "noexec", "nosuid", "nodev", "atime", "noatime", "nodiratime", "relatime",

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Field tables and the one engine that reads them.
+ * Field tables and the engine that interprets them.
  *
  * Each property of each resource is described once, by a row in model/schema/<resource>.c or
- * model/batch/: name, kind, flags, enum, default, range, and the api-versions that know it (under
- * which name). model/schema_rows.h says how rows are written. The engine walks them in order
+ * model/batch/: name, kind, flags, enum, default, range, and its api-versions (with its name
+ * there). model/schema_rows.h explains rows. The engine walks them in order
  *   - to accept a request: schema_accept() checks types, ranges, enums, required properties and
  *     cross-field rules, fills defaults, normalises (vmSize upper-case, enums lower-case), drops
- *     what is read-only or unknown, and moves every secret out into a separate object;
- *   - to render a reply: schema_render() writes the properties the asked version knows, in the
- *     rows' order, leaving out what is null, and cannot render a secret;
- *   - to fill a struct: schema_decode() copies every property whose row names a place in it.
- * Adding a property or a version is adding rows.
+ *     read-only and unknown properties, and moves every secret out into a separate object;
+ *   - to render a reply: schema_render() writes the properties of the requested version, in the
+ *     rows' order, without nulls, and cannot render a secret;
+ *   - to fill a struct: schema_decode() copies every property whose row has a place in the struct.
+ *     Adding a property or a version is adding rows.
  *
  * Canonical documents use the newest version's names. json_t ownership follows jansson: functions
  * return new references; arguments are borrowed.
@@ -29,14 +29,14 @@
 #include "lib/strbuf.h"
 #include "model/enums.h"
 
-/* Bit set of api-versions. Rows say which versions know them. */
+/* Bit set of api-versions. Rows list the versions that have them. */
 enum api_version {
     V_2017_09_01_PREVIEW = 1 << 0,
     V_2018_03_01 = 1 << 1,
     V_2018_05_01 = 1 << 2,
     V_FLAT = V_2017_09_01_PREVIEW | V_2018_03_01, /* those without workspaces: model/home.h */
     V_ALL = (1 << 3) - 1,
-    V_STORED = 1 << 8 /* no api-version: a member that only stored documents have */
+    V_STORED = 1 << 8 /* not an api-version: a member of stored documents only */
 };
 
 /* "2018-05-01" -> V_2018_05_01; 0 if unknown. And back (static string). */
@@ -51,7 +51,7 @@ enum field_kind {
     FIELD_ENUM,     /* string out of .values */
     FIELD_OBJECT,   /* .sub */
     FIELD_ARRAY,    /* of objects, .sub */
-    FIELD_STRINGS,  /* array of strings; of those out of .values, if it has such */
+    FIELD_STRINGS,  /* array of strings; from .values, if the row has such */
     FIELD_MAP,      /* object of strings: tags */
     FIELD_FREE,     /* any object */
     FIELD_DURATION, /* ISO 8601, P7D */
@@ -64,23 +64,23 @@ enum field_flag {
     FIELD_SECRET = 1 << 2,     /* moved out on accept; the engine will not render it */
     FIELD_UPPER = 1 << 3,      /* stored upper-case (vmSize) */
     FIELD_KEEP_EMPTY = 1 << 4, /* rendered even when empty: credentials:{} */
-    FIELD_MUTABLE = 1 << 5,    /* may change by PUT/PATCH of an existing resource */
+    FIELD_MUTABLE = 1 << 5,    /* may be changed by PUT/PATCH of an existing resource */
     FIELD_INPUT_ONLY = 1 << 6, /* accepted as .canon, never rendered in these versions */
-    FIELD_DISCARD = 1 << 7,    /* it says how to do the request, and is not stored */
-    FIELD_ID = 1 << 8,       /* a resource's id: stored with workspace, shown as versions have it */
-    FIELD_ALWAYS = 1 << 9,   /* a string that replies of this version must have: "" when absent */
-    FIELD_POINTER = 1 << 10, /* decoded into a struct of its own, .into is the pointer to it */
+    FIELD_DISCARD = 1 << 7,    /* a parameter of the request, not stored */
+    FIELD_ID = 1 << 8,     /* a resource's id: stored with workspace, shown in the version's form */
+    FIELD_ALWAYS = 1 << 9, /* a string that replies of this version always have: "" when absent */
+    FIELD_POINTER = 1 << 10, /* decoded into a separate struct, .into is the pointer to it */
     FIELD_LOWER = 1 << 11    /* stored lower-case */
 };
 
 struct schema;
 
-/* What a member is that a value is decoded into. */
+/* The type of the member that a value is decoded into. */
 enum into_type { INTO_IS_OTHER, INTO_IS_TEXT, INTO_IS_INT, INTO_IS_BOOL, INTO_IS_US };
 
-/* A row. The macros of model/schema_rows.h write it, and give the first four by position. */
+/* A row. The macros of model/schema_rows.h write it, with the first four members by position. */
 struct field {
-    const char *name; /* on the wire, in the versions of .versions */
+    const char *name; /* the name on the wire, in the versions of .versions */
     unsigned flags;   /* enum field_flag */
     /* Integer range, string length, item count or seconds; max 0: no limit (int32). */
     long min, max;
@@ -92,11 +92,12 @@ struct field {
     const char *fallback; /* default as JSON text; NULL: none */
     /* Extra check of one value; may be NULL. Fills target and message. */
     int (*check)(const json_t *value, const char *path, struct err *e);
-    /* Its place in the struct that its table is decoded into: 1 + the offset; 0: it has none. */
+    /* Its place in the decoded struct: 1 + the offset; 0: none. */
     unsigned short into;
-    unsigned short count_into; /* for an array: the place of the number of items, likewise */
-    unsigned short into_size;  /* of the member; 0 with INTO_SAME */
-    unsigned char into_type;   /* enum into_type */
+    unsigned short
+        count_into;           /* for an array: the place of the number of items, in the same form */
+    unsigned short into_size; /* of the member; 0 with INTO_SAME */
+    unsigned char into_type;  /* enum into_type */
 };
 
 struct schema {
@@ -105,8 +106,8 @@ struct schema {
     size_t n_fields;
     /* Cross-field rule over the canonical object (two of manual/autoScale, ...); may be NULL. */
     int (*check)(json_t *obj, const char *path, struct err *e);
-    size_t size; /* of the struct that it is decoded into; 0: it is not decoded */
-    /* The part of decoding that rows cannot express (the share in a URL); may be NULL. */
+    size_t size; /* of the decoded struct; 0: not decoded */
+    /* Decoding beyond the rows (the share in a URL); may be NULL. */
     void (*finish)(struct arena *a, const json_t *obj, void *into);
 };
 
@@ -121,38 +122,37 @@ extern const struct schema schema_group, schema_workspace, schema_workspace_upda
 
 /* Checks and normalises a request body. On success *doc is the canonical object and *secrets an
  * object from property path ("properties.secrets[0].value") to secret string, or NULL if the body
- * holds none; the caller owns both. Errors: ERR_MISSING_PROPERTY, ERR_INVALID_PROPERTY, target set
- * to the property's path. A null property counts as absent, as clients send nulls. */
+ * has none; the caller owns both. Errors: ERR_MISSING_PROPERTY, ERR_INVALID_PROPERTY, target set to
+ * the property's path. A null property counts as absent, because clients send nulls. */
 int schema_accept(const struct schema *s, enum api_version v, const json_t *body, json_t **doc,
                   json_t **secrets, struct err *e) MUST_CHECK;
 
-/* How Azure Batch takes bodies, from which Azure Resource Manager differs. */
+/* The rules of Azure Batch for bodies, which differ from Azure Resource Manager's. */
 enum schema_how {
-    SCHEMA_PARTIAL = 1 << 0,      /* as schema_accept_partial() below */
-    SCHEMA_KNOWN = 1 << 1,        /* refuses properties that the version does not have:
-                                     ERR_INVALID_CONTENT */
+    SCHEMA_PARTIAL = 1 << 0, /* as schema_accept_partial() below */
+    SCHEMA_KNOWN = 1 << 1,   /* refuses properties that the version lacks: ERR_INVALID_CONTENT */
     SCHEMA_TEXT_NUMBERS = 1 << 2, /* integers may be texts: "3" */
-    SCHEMA_SPANS = 1 << 3,        /* durations may be zero or have years and months, and are stored
-                                     as .NET writes them (model/span.h) */
+    SCHEMA_SPANS = 1 << 3, /* durations may be zero or have years and months, and are stored in
+                              .NET's form (model/span.h) */
     SCHEMA_BATCH = SCHEMA_KNOWN | SCHEMA_TEXT_NUMBERS | SCHEMA_SPANS
 };
 int schema_accept_as(const struct schema *s, enum api_version v, unsigned how, const json_t *body,
                      json_t **doc, json_t **secrets, struct err *e) MUST_CHECK;
 
-/* What is rendered: the text of a stored document with members on top of it, down into objects that
- * both have. */
+/* The input of rendering: the text of a stored document with members on top of it, merged down to
+ * common objects. */
 enum over_kind {
     OVER_TEXT,
     OVER_INT,
     OVER_BOOL, /* number 0: false */
-    OVER_JSON, /* text: JSON of ours, which is shown as it is */
-    OVER_DOC,  /* text: JSON of a document, which is shown as the table says */
+    OVER_JSON, /* text: JSON of the daemon, shown unchanged */
+    OVER_DOC,  /* text: JSON of a document, shown by the table */
     OVER_OBJECT
 };
 struct over {
     const char *name; /* canonical; each at most once in a list */
     enum over_kind kind;
-    const char *text; /* UTF-8; NULL: there is none */
+    const char *text; /* UTF-8; NULL: absent */
     int64_t number;
     const struct over *member; /* of the object */
     size_t n;
@@ -167,54 +167,55 @@ struct over {
 #define SHOW_OBJECT_OF(key, list, count)                                                           \
     ((struct over){.name = (key), .kind = OVER_OBJECT, .member = (list), .n = (count)})
 
-typedef uint64_t schema_set; /* properties of the top of a table */
+typedef uint64_t schema_set; /* a set of properties of the top of a table */
 struct rendering {
     const struct schema *schema;
     unsigned version;        /* the bit of a version */
     const char *stored;      /* NULL: nothing is stored */
     const struct over *over; /* on top; a list instead of a tree: trees of many rows are costly */
     size_t n;
-    schema_set set; /* these properties alone, as $select says it; 0: all */
+    schema_set set; /* only these properties, from $select; 0: all */
 };
 #define SHOW_LIST(list) .over = (list), .n = sizeof(list) / sizeof *(list)
 
-/* Appends what the version knows of it, as JSON in the rows' order; nulls are left out. Never
- * fails: what does not fit a row is left out, and a text that is no JSON object counts as none. */
+/* Appends the version's properties, as JSON in the rows' order, without nulls. Never fails: a value
+ * that does not match its row is left out, and a text that is not a JSON object counts as empty. */
 void schema_render(struct strbuf *out, const struct rendering *what);
-/* The same of a document in memory. */
+/* Like schema_render(), for a document in memory. */
 void schema_render_tree(struct strbuf *out, const struct schema *s, unsigned version,
                         const json_t *doc);
 
-/* Reads "id, state": names of properties of the top, separated by commas. NULL, or nothing in it:
- * 0, which means all. ERR_INVALID_QUERY: the version shows no such property. */
+/* Parses "id, state": names of properties of the top, separated by commas. NULL or empty: 0, which
+ * means all. ERR_INVALID_QUERY: the version has no such property. */
 int schema_select(const struct schema *s, enum api_version v, const char *text, schema_set *out,
                   struct err *e) MUST_CHECK;
 
 /* The text (*n bytes) of the object at a path (names, NULL at the end) in a stored document. NULL:
- * there is none. */
+ * none. */
 const char *stored_member(const char *stored, const char *const *path, size_t *n);
 
 /* Same checks as schema_accept() for a partial body. The top level and "properties" are merged into
- * what is stored, so nothing is required there and nothing gets a default. Values below these two
- * levels are replaced as a whole, so they are checked as a whole. */
+ * the stored document, so nothing is required there and nothing gets a default. Values below these
+ * two levels are replaced as a whole, so they are checked as a whole. */
 int schema_accept_partial(const struct schema *s, enum api_version v, const json_t *body,
                           json_t **doc, json_t **secrets, struct err *e) MUST_CHECK;
 
 /* Fills *into, a zeroed struct of s->size bytes, from a canonical document; texts and lists are
- * copied to the arena. Absent properties leave their members as they are; arrays of several rows
- * that share a place are joined in the rows' order. The document was accepted before, so nothing is
- * checked: a value that does not fit its row counts as absent. */
+ * copied to the arena. Absent properties leave their members unchanged; arrays of several rows with
+ * one place are joined in the rows' order. The document was accepted before, so nothing is checked:
+ * a value that does not match its row counts as absent. */
 void schema_decode(const struct schema *s, struct arena *a, const json_t *doc, void *into);
 
 /* Compares two canonical documents, `after` accepted from a body of version `v`. Appends to `list`
- * (size bytes) the paths of properties that differ and are not FIELD_MUTABLE, comma-separated.
- * Properties that `v` does not know cannot differ. Returns how many differ. */
+ * (size bytes) the paths of differing properties without FIELD_MUTABLE, comma-separated. Properties
+ * that `v` lacks cannot differ. Returns how many differ. */
 int schema_immutable_changes(const struct schema *s, enum api_version v, const json_t *before,
                              const json_t *after, char *list, size_t size);
 
-/* Leaves of an object that `v` shows what a request may give, and nothing else. */
+/* Removes all properties from an object in the form of `v` that a request may not contain. */
 void schema_given(const struct schema *s, enum api_version v, json_t *shown);
-/* Appends the names of what it leaves at the top, for schema_select(): "id,displayName". */
+/* Appends the names of the remaining properties at the top, for schema_select():
+ * "id,displayName". */
 void schema_given_names(const struct schema *s, enum api_version v, struct strbuf *out);
 
 /* Puts secrets back into their places. */

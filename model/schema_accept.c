@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The engine's way in: a request body becomes a canonical document and its secrets.
+ * The input side of the engine: a request body becomes a canonical document and its secrets.
  *
  * Recursion follows the tables, never the body, so a deep body cannot deepen it. Secrets stay in
- * the document until every rule has seen them and are taken out last.
+ * the document until every rule was applied and are moved out last.
  */
 #include <assert.h>
 #include <ctype.h>
@@ -25,11 +25,11 @@
 struct acceptor {
     enum api_version v;
     unsigned how; /* enum schema_how */
-    bool *secret; /* set by the first secret that is accepted */
+    bool *secret; /* set by the first accepted secret */
     struct err *e;
 };
 
-/* Levels of a partial body that are merged: the document and its "properties". */
+/* The merged levels of a partial body: the document and its "properties". */
 enum { MERGED_LEVELS = 2 };
 
 static int accept_object(const struct acceptor *c, const struct schema *s, const json_t *in,
@@ -60,7 +60,7 @@ static void expect_duration(const struct field *f, char *out, size_t size)
         snprintf(out, size, "an ISO 8601 duration longer than zero, such as P7D or PT1H30M");
 }
 
-/* Says what value would be right, for messages. */
+/* The expected value, for messages. */
 static void expect_text(const struct field *f, char *out, size_t size)
 {
     char names[200];
@@ -113,8 +113,8 @@ static const char *type_text(const json_t *v)
     return names[json_typeof(v)];
 }
 
-/* Messages show the values of scalar properties. Of a secret, or of a value in the place of an
- * object with secrets, they show the type only. */
+/* Messages show the values of scalar properties. Of a secret, or of a value in place of an object
+ * with secrets, they show the type only. */
 static bool showable(const struct field *f)
 {
     return !(f->flags & FIELD_SECRET) && f->kind != FIELD_OBJECT && f->kind != FIELD_ARRAY;
@@ -151,7 +151,7 @@ static int refuse_missing(const struct acceptor *c, const struct field *f,
                    expected);
 }
 
-/* A value that is accepted as it was given. */
+/* A value that is accepted unchanged. */
 static json_t *as_given(const json_t *in)
 {
     return json_incref((json_t *)(uintptr_t)in); /* counting takes no const */
@@ -187,7 +187,7 @@ static int accept_string(const struct acceptor *c, const struct field *f, const 
     return 0;
 }
 
-/* An integer, or "3" where that is one, too. */
+/* An integer, or a text such as "3" if the flags permit it. */
 static bool read_int(const struct acceptor *c, const json_t *in, json_int_t *out)
 {
     const char *text = c->how & SCHEMA_TEXT_NUMBERS ? json_string_value(in) : NULL;
@@ -374,7 +374,7 @@ static int accept_value(const struct acceptor *c, const struct field *f, const j
     assert(*out);
     if (!f->check)
         return 0;
-    /* The place is turned into text only for an error. */
+    /* The place is converted to text only for an error. */
     struct err unplaced;
     if (f->check(*out, "", &unplaced) == 0)
         return 0;
@@ -387,8 +387,8 @@ static int accept_value(const struct acceptor *c, const struct field *f, const j
     return -1;
 }
 
-/* An empty object or list means the same as an absent one, unless the table says otherwise;
- * dropping it makes documents comparable. An empty secret is no secret. */
+/* An empty object or list means the same as an absent one, unless the table has another rule;
+ * dropping it makes documents comparable. An empty secret counts as absent. */
 static bool is_nothing(const struct field *f, const json_t *v)
 {
     if (f->flags & FIELD_KEEP_EMPTY)
@@ -399,8 +399,8 @@ static bool is_nothing(const struct field *f, const json_t *v)
            (json_is_array(v) && json_array_size(v) == 0);
 }
 
-/* Accepts one property. An absent one gets its default, or is an error if it is required. A default
- * is handled like a value of the user's, so that nested defaults apply to it too. */
+/* Accepts one property. An absent property gets its default, or is an error if it is required. A
+ * default is handled like a user's value, so that nested defaults apply to it too. */
 static int accept_field(const struct acceptor *c, const struct field *f, const json_t *in,
                         const struct doc_place *up, int level, json_t *out)
 {
@@ -417,7 +417,7 @@ static int accept_field(const struct acceptor *c, const struct field *f, const j
         if (!f->fallback)
             return refuse_missing(c, f, &at);
         given = fallback = jsonread_text(f->fallback, JSON_DECODE_ANY, NULL);
-        assert(given); /* a default of the tables is JSON */
+        assert(given); /* defaults in the tables are valid JSON */
     }
     int rc = accept_value(c, f, given, &at, level, &value);
     json_decref(fallback);
@@ -440,7 +440,7 @@ static bool is_property(const struct acceptor *c, const struct schema *s, const 
     return false;
 }
 
-/* OData's own members, such as odata.type, are no properties. */
+/* OData's own members, such as odata.type, are not properties. */
 static int check_names(const struct acceptor *c, const struct schema *s, const json_t *in,
                        const struct doc_place *up)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The engine's third way: a canonical document fills the struct that its rows point into.
+ * The decoding side of the engine: a canonical document fills the struct that its rows refer to.
  *
  * Members are written by memcpy() at the rows' offsets, which INTO() took from the struct.
  */

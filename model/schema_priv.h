@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the engine's parts and the tables share; private to model/.
+ * Shared by the engine's parts and the tables; private to model/.
  */
 #ifndef MODEL_SCHEMA_PRIV_H
 #define MODEL_SCHEMA_PRIV_H
@@ -9,7 +9,7 @@
 
 #define PLACE_SIZE 160 /* as err.target */
 
-/* Where in a document we are: a chain of stack frames, turned into text only when needed. */
+/* The present place in a document: a chain of stack frames, converted to text only when needed. */
 struct doc_place {
     const struct doc_place *up; /* NULL: the document itself */
     const char *name;           /* on the wire; NULL: an array item */
@@ -34,7 +34,7 @@ static inline bool field_known(const struct field *f, enum api_version v)
 void schema_take_secrets(const struct schema *s, json_t *obj, const struct doc_place *at,
                          json_t **secrets);
 
-/* A value as messages show it: cut, escaped, and never the inside of an object. */
+/* A value for messages: cut, escaped, and never the content of an object. */
 void value_text(const json_t *value, char *out, size_t size);
 
 /* path "." child, or the child alone if path is "": targets of cross-field rules. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The engine's way out. No tree is made of a stored document: its text is cut into tokens (jsmn),
- * and values that are shown as stored are copied. Making trees cost half of the time of a reply.
+ * The output side of the engine. No tree is made of a stored document: its text is cut into tokens
+ * (jsmn), and values that are shown as stored are copied. Making trees took half of the time of a
+ * reply.
  */
 #include <assert.h>
 #include <ctype.h>
@@ -16,7 +17,7 @@
 #include "model/tokens.h"
 
 #define FIELDS_MAX   64 /* of one table */
-#define ENUM_SIZE    64 /* longer than any enum name; these names need no escapes */
+#define ENUM_SIZE    64 /* longer than any enum name; enum names need no escapes */
 #define SCHEMA_WHOLE UINT64_MAX
 
 struct renderer {
@@ -49,7 +50,7 @@ static void find_members(const struct renderer *w, const struct schema *s, int o
     if (!token_is(w->in, object, JSMN_OBJECT))
         return;
     int last = token_behind(w->in, object);
-    size_t next = 0; /* documents are in the rows' order: most often the right one */
+    size_t next = 0; /* documents are in the rows' order: most often this guess is right */
     for (int key = object + 1, value; key < last; key = token_behind(w->in, value)) {
         value = key + 1;
         for (size_t k = 0; k < s->n_fields; k++) {
@@ -87,7 +88,7 @@ static void add_value(const struct renderer *w, const struct shown_value *in)
     }
 }
 
-/* A string by itself; the caller frees it. */
+/* A string on its own; the caller frees it. */
 static char *string_of(const struct renderer *w, const struct shown_value *in)
 {
     if (in->over)
@@ -155,7 +156,7 @@ static bool token_fits(const struct renderer *w, const struct field *f, int tok)
     return false;
 }
 
-/* An enum's value; 0: one of another version, which this one does not have. */
+/* An enum's value; 0: a value that this version lacks. */
 static int value_in_enum(const struct renderer *w, const struct field *f,
                          const struct shown_value *in)
 {
@@ -210,7 +211,7 @@ static void add_array(const struct renderer *w, const struct schema *s, int list
     strbuf_puts(w->out, before == '[' ? "[]" : "]");
 }
 
-/* Strings out of .values; one of another version is left out. */
+/* Writes strings of .values; a string that this version lacks is left out. */
 static void add_words(const struct renderer *w, const struct field *f, int list)
 {
     char before = '[';
@@ -230,7 +231,7 @@ static void add_words(const struct renderer *w, const struct field *f, int list)
 static bool add_field(const struct renderer *w, const struct field *f,
                       const struct shown_value *in);
 
-/* A value that is a document of its own, in an object around it: tokens are of objects. */
+/* A value that is a separate document, put into an object: tokens need an object around them. */
 static bool add_doc(const struct renderer *w, const struct field *f, const char *text)
 {
     struct strbuf around = STRBUF_INIT;
@@ -244,7 +245,7 @@ static bool add_doc(const struct renderer *w, const struct field *f, const char 
     return shown;
 }
 
-/* False: nothing of it is shown, and the caller takes back what was written. */
+/* False: no part of it is shown, and the caller undoes the written text. */
 static bool add_field(const struct renderer *w, const struct field *f, const struct shown_value *in)
 {
     if (in->over && in->over->kind == OVER_DOC)
@@ -361,7 +362,7 @@ void schema_render_tree(struct strbuf *out, const struct schema *s, unsigned ver
     free(text);
 }
 
-/* The places of the fields of this name that the version shows; usually one. */
+/* The indexes of the version's fields of this name; usually one. */
 static schema_set set_of(const struct schema *s, enum api_version v, const char *name, size_t n)
 {
     const struct renderer w = {.v = v};

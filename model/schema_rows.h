@@ -33,18 +33,20 @@
 #include "model/schema.h"
 
 /* clang-format off */
-/* A text: flags, the fewest and the most bytes. Here and below, the last may be left out. */
+/* A text: flags, minimum and maximum in bytes. Here and below, trailing arguments may be
+ * omitted. */
 #define TEXT(...)  {.kind = FIELD_STRING, .name = __VA_ARGS__}
-/* A whole number: flags, the least and the greatest; without these, those of an int from 0 on. */
+/* A whole number: flags, minimum and maximum; default: 0 to INT_MAX. */
 #define INT(...)   {.kind = FIELD_INT, .name = __VA_ARGS__}
-/* A duration: flags, the shortest and the longest in seconds. */
+/* A duration: flags, minimum and maximum in seconds. */
 #define SPAN(...)  {.kind = FIELD_DURATION, .name = __VA_ARGS__}
-/* An instant; true or false; a number with a fraction; any object: flags. */
+/* An instant; a boolean; a number with a fraction; any object: flags. */
 #define TIME(...)  {.kind = FIELD_TIME, .name = __VA_ARGS__}
 #define BOOL(...)  {.kind = FIELD_BOOL, .name = __VA_ARGS__}
 #define REAL(...)  {.kind = FIELD_REAL, .name = __VA_ARGS__}
 #define FREE(...)  {.kind = FIELD_FREE, .name = __VA_ARGS__}
-/* A list of texts, an object of texts: flags. .max is how many; the .values of a list are words. */
+/* A list of texts, an object of texts: flags. .max is the most items; the .values of a list are
+ * words. */
 #define TEXTS(...) {.kind = FIELD_STRINGS, .name = __VA_ARGS__}
 #define MAP(...)   {.kind = FIELD_MAP, .name = __VA_ARGS__}
 /* A word: flags, the words. */
@@ -74,9 +76,9 @@ enum {
 };
 
 /* The place of a value: a member of the struct that the table is decoded into. An object's member
- * is a struct of its own or, with POINTER, a pointer to such. A table of which one text counts (an
- * id, a secret's URL) is decoded into a const char *. test/unit/model/test_schema_rows.c checks
- * that each member fits its row. */
+ * is a separate struct or, with POINTER, a pointer to one. A table with one relevant text (an id, a
+ * secret's URL) is decoded into a const char *. test/unit/model/test_schema_rows.c checks that each
+ * member fits its row. */
 /* clang-format off */
 #define INTO(type, member)                                                                         \
     .into = (unsigned short)(1 + offsetof(struct type, member)),                                   \
@@ -85,17 +87,17 @@ enum {
                           int: INTO_IS_INT, bool: INTO_IS_BOOL, int64_t: INTO_IS_US,               \
                           default: INTO_IS_OTHER)
 /* clang-format on */
-/* A list's place is a pointer to the first item, beside a size_t. */
+/* The place of a list is a pointer to the first item, with a size_t for the count. */
 #define INTO_LIST(type, member, count)                                                             \
     INTO(type, member),                                                                            \
         .count_into = (unsigned short)(1 + offsetof(struct type, count) +                          \
                                        0 * _Generic(((struct type *)0)->count, size_t : 1))
-/* The object's properties are members of the same struct as those beside it. */
+/* The object's properties are members of the same struct as its siblings. */
 #define INTO_SAME .into = 1
 
-/* A table: its symbol, its rows, its name in messages. After these may come .check = check_job, a
- * rule for the whole object; FILLS(run_spec), the struct that it is decoded into; and .finish =
- * finish_job, the part of decoding that rows cannot say.
+/* A table: its symbol, its rows, its name in messages. Optional: .check = check_job, a rule for the
+ * whole object; FILLS(run_spec), the struct that it is decoded into; and .finish = finish_job,
+ * decoding beyond the rows.
  *     SCHEMA(schema_job, job_rows, "Job", FILLS(run_spec)); */
 #define SCHEMA(symbol, rows, ...)                                                                  \
     const struct schema symbol = {                                                                 \

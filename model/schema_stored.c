@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Takes secrets out of documents, puts them back, compares documents, and leaves of a reply what a
- * request may give.
+ * Moves secrets out of documents and back, compares documents, and reduces a reply to the
+ * properties that a request may contain.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ void schema_take_secrets(const struct schema *s, json_t *obj, const struct doc_p
     }
 }
 
-/* Goes one step of a path such as "secrets[0]" down from `at`, and moves *path past it. */
+/* Goes one step of a path such as "secrets[0]" down from `at`, and moves *path past the step. */
 static json_t *step_down(json_t *at, const char **path)
 {
     char name[PLACE_SIZE];
@@ -140,7 +140,7 @@ int schema_immutable_changes(const struct schema *s, enum api_version v, const j
     return c.n;
 }
 
-/* --- what is given ---------------------------------------------------------------------------- */
+/* --- properties for requests --- */
 
 static bool is_given(const struct field *f, enum api_version v)
 {
@@ -171,7 +171,7 @@ static void leave_given(const struct schema *s, enum api_version v, json_t *valu
         schema_given(s, v, json_array_get(value, i));
 }
 
-/* An object of which nothing is left goes, too. */
+/* Also removes an object that becomes empty. */
 void schema_given(const struct schema *s, enum api_version v, json_t *shown)
 {
     const char *name;

@@ -28,14 +28,14 @@ static const struct unit {
 };
 enum { N_UNITS = sizeof units / sizeof units[0], OF_FIXED_LENGTH = 2 /* weeks and smaller */ };
 
-/* What may be in a text. */
+/* The allowed syntax of a text. */
 struct span_rule {
     int first;          /* the largest unit */
     const char *points; /* characters that begin a fraction */
-    int digits;         /* of a fraction, at most */
+    int digits;         /* most digits of a fraction */
 };
 
-/* The unit of a letter, behind the `done` that came already. */
+/* The unit of a letter, after `done` units that came before. */
 static int find_unit(char letter, bool in_time, int done)
 {
     for (int i = done; i < N_UNITS; i++)
@@ -44,7 +44,7 @@ static int find_unit(char letter, bool in_time, int done)
     return -1;
 }
 
-/* Digits, and of seconds a fraction. Moves *s behind them. */
+/* Reads digits, and for seconds a fraction. Moves *s past them. */
 static int read_number(const struct span_rule *r, const char **s, int64_t *whole,
                        int64_t *fraction_us)
 {
@@ -114,7 +114,7 @@ int duration_parse(const char *text, int64_t *us)
     return 0;
 }
 
-/* "4H", or nothing of nothing. */
+/* "4H", or an empty text for 0. */
 static void part(int64_t n, char letter, char out[SPAN_SIZE])
 {
     out[0] = '\0';

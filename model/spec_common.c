@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opening documents and decoding what clusters and jobs share. Documents were accepted by
+ * Parsing documents and decoding the common parts of clusters and jobs. Documents were accepted by
  * model/schema.h before they were stored, so shapes are trusted and absent parts are just absent.
  */
 #include <string.h>
@@ -35,7 +35,7 @@ void spec_close(struct opened *o)
     *o = (struct opened){0};
 }
 
-/* The strings are ours (the arena's, or a document about to be freed); const only keeps readers
+/* The strings are writable (the arena's, or a document about to be freed); const only keeps readers
  * from changing them. */
 void spec_wipe_string(const char *s)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Mount volumes: reads the URLs that name shares, and finds the volume that a path is on.
+ * Mount volumes: parses URLs of shares, and finds the volume of a path.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ const char *share_hidden_folder(struct arena *a, const char *storage_dir, const 
                         (long long)share_id);
 }
 
-/* s is "NAME" with any number of slashes behind it. */
+/* s is "NAME" followed by any number of slashes. */
 static const char *last_segment(struct arena *a, const char *s)
 {
     size_t n = share_length(s);
@@ -118,7 +118,7 @@ int file_share_from_url(struct arena *a, const char *url, const char **account, 
     return *share ? 0 : -1;
 }
 
-/* "$NAME" or "${NAME}" at the start of `path`: the text behind it, or NULL. */
+/* "$NAME" or "${NAME}" at the start of `path`: the text after it, or NULL. */
 static const char *after_variable(const char *path, const char *name)
 {
     size_t n = strlen(name);
@@ -134,7 +134,7 @@ static const char *after_variable(const char *path, const char *name)
     return *path == '/' || *path == '\0' ? path : NULL;
 }
 
-/* `path` without "." and empty components, or NULL if it uses "..". */
+/* `path` without "." and empty components, or NULL if it contains "..". */
 static char *clean_path(struct arena *a, const char *path)
 {
     char *out = arena_alloc(a, strlen(path) + 1), *end = out;
@@ -154,7 +154,7 @@ static char *clean_path(struct arena *a, const char *path)
     return out;
 }
 
-/* The volume with the longest mount path that `path` is on. */
+/* The volume with the longest mount path that contains `path`. */
 static const struct mount_volume *longest_match(const struct mount_list *mounts, const char *path,
                                                 size_t *matched)
 {
@@ -171,7 +171,7 @@ static const struct mount_volume *longest_match(const struct mount_list *mounts,
     return best;
 }
 
-/* The same for a variable, by any name that the front has for it. */
+/* Like after_variable(), for any of the front's names of a variable. */
 static const char *after_var(const char *path, const struct front_words *words, enum front_var var)
 {
     size_t i = 0;

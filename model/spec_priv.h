@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the decoders share; private to model/.
+ * Shared by the decoders; private to model/.
  */
 #ifndef MODEL_SPEC_PRIV_H
 #define MODEL_SPEC_PRIV_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The state machines of nodes, pools, jobs, runs, allocations and provisioning, as tables
- * (lib/sm.h). Pictures stand above the tables in model/states.c. Storage enforces the same edges
+ * (lib/sm.h), with pictures above the tables in model/states.c. Storage enforces the same edges
  * with guarded writes: WHERE state = <old>.
  */
 #ifndef MODEL_STATES_H
@@ -15,17 +15,17 @@ enum node_event {
     NODE_EV_FAILED,   /* any step failed, or contact was lost */
     NODE_EV_RETRY,    /* an unusable node is prepared again */
     NODE_EV_LEAVE,    /* the cluster shrinks or is deleted */
-    NODE_EV_RESTART,  /* a node that holds nothing is prepared again, as somebody wants */
+    NODE_EV_RESTART,  /* a node without allocations is prepared again, by a request */
     NODE_EVENTS
 };
 
 enum job_event {
     JOB_EV_ALLOCATED, /* nodes assigned */
     JOB_EV_SUCCEEDED, /* exit code 0 */
-    JOB_EV_FAILED,    /* any failure, wall clock included */
-    JOB_EV_TERMINATE, /* the user asks, or its cluster is deleted */
+    JOB_EV_FAILED,    /* any failure, including the time limit */
+    JOB_EV_TERMINATE, /* the user terminates it, or its cluster is deleted */
     JOB_EV_STOPPED,   /* every process is dead after a terminate */
-    JOB_EV_REQUEUE,   /* its node left or was lost and the rule says requeue */
+    JOB_EV_REQUEUE,   /* its node left or was lost and the rule is to requeue */
     JOB_EVENTS
 };
 
@@ -38,18 +38,18 @@ enum run_event {
 };
 
 enum hold_event {
-    HOLD_EV_WAIT,   /* it waits for the ends of others */
-    HOLD_EV_MET,    /* all of these have come as wanted */
-    HOLD_EV_BROKEN, /* one has come otherwise */
-    HOLD_EV_TURN,   /* another of its owner has ended: it is its turn */
+    HOLD_EV_WAIT,   /* it waits for dependencies */
+    HOLD_EV_MET,    /* all dependencies have ended as required */
+    HOLD_EV_BROKEN, /* a dependency has ended otherwise */
+    HOLD_EV_TURN,   /* another run of its owner has ended: it is its turn */
     HOLD_EVENTS
 };
 
 enum allocation_event { ALLOCATION_EV_RELEASED, ALLOCATION_EV_LOST, ALLOCATION_EVENTS };
 
 enum pool_event {
-    POOL_EV_RESIZE,  /* it does not have the nodes that it should have */
-    POOL_EV_SETTLED, /* it has them, and no node is leaving */
+    POOL_EV_RESIZE,  /* its number of nodes differs from the target */
+    POOL_EV_SETTLED, /* it has its target, and no node is leaving */
     POOL_EVENTS
 };
 
@@ -58,7 +58,7 @@ enum prov_event { PROV_EV_MADE, PROV_EV_FAILED, PROV_EV_DELETED, PROV_EVENTS };
 extern const struct sm node_machine; /* states: enum node_state - 1 */
 extern const struct sm job_machine;  /* states: enum exec_state - 1 */
 
-extern const struct sm run_machine;  /* likewise, as are the next two */
+extern const struct sm run_machine;  /* the same for the next two */
 extern const struct sm hold_machine; /* states: enum run_hold - 1 */
 extern const struct sm allocation_machine;
 extern const struct sm prov_machine;
@@ -69,7 +69,7 @@ enum node_state node_next(enum node_state state, enum node_event ev);
 enum exec_state job_next(enum exec_state state, enum job_event ev);
 enum run_state run_next(enum run_state state, enum run_event ev);
 enum run_hold hold_next(enum run_hold state, enum hold_event ev);
-/* What an end means for one who waits for it. */
+/* The effect of an end on a dependent resource. */
 enum dependency_state dependency_next(enum after wanted, enum ended_how how);
 /* "has failed". */
 const char *ended_text(enum ended_how how);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a storage account forbids, by its stored document. Any thread.
+ * Restrictions of a storage account, from its stored document. Any thread.
  */
 #include <jansson.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cuts our own compact texts by hand, and every other text with jsmn. Invariant: n is 0, or token 0
- * is an object whose members are pairs. The tokens point into the text, which the caller keeps. Any
- * thread.
+ * Cuts the daemon's own compact texts by hand, and every other text with jsmn. Invariant: n is 0,
+ * or token 0 is an object whose members are pairs. The tokens point into the text, which the caller
+ * keeps. Any thread.
  */
 #define JSMN_PARENT_LINKS
 #define JSMN_STRICT
@@ -18,7 +18,7 @@
 #include "lib/arena.h"
 #include "lib/jsontext.h"
 
-/* Checks that each name in an object has one value, which jsmn does not. */
+/* Checks that each name in an object has one value, which jsmn does not check. */
 static bool members_are_pairs(const jsmntok_t *tok, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -32,13 +32,13 @@ static bool members_are_pairs(const jsmntok_t *tok, int n)
     return n > 0 && tok[0].type == JSMN_OBJECT && (n == 1 || tok[n - 1].end < tok[0].end);
 }
 
-/* --- quickly -------------------------------------------------------------------------------- */
+/* --- fast path --- */
 
 #define QUICK_DEPTH 16
 
-/* jsmn looks at each character several times, which is a quarter of what a row of a list costs.
- * Text that we wrote ourselves (compact, few escapes) is cut here, a string at a time. For anything
- * else these functions return false, and jsmn takes over. */
+/* jsmn reads each character several times, which is a quarter of the cost of a list's row. Text
+ * that the daemon wrote itself (compact, few escapes) is cut here, a string at a time. For other
+ * text these functions return false, and jsmn takes over. */
 struct quick {
     struct tokens *t;
     const char *at, *end;
@@ -77,7 +77,7 @@ static bool is_one_of(char c, const char *set)
     return c != '\0' && strchr(set, c);
 }
 
-/* Takes a number, true, false or null as jsmn does: everything up to a delimiter. */
+/* Takes a number, true, false or null like jsmn: everything up to a delimiter. */
 static bool quick_primitive(struct quick *q, int parent)
 {
     if (q->at == q->end || !is_one_of(*q->at, "-0123456789tfn"))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A stored document cut into tokens (jsmn), for those who look into its text without making a tree
- * of it. Private to model/.
+ * A stored document cut into tokens (jsmn), for reading its text without making a tree. Private to
+ * model/.
  */
 #ifndef MODEL_TOKENS_H
 #define MODEL_TOKENS_H
@@ -20,22 +20,22 @@
 
 struct tokens {
     const char *text; /* borrowed */
-    int n;            /* 0: the text is no JSON object; otherwise token 0 is the object */
-    jsmntok_t *tok;   /* `few`, or memory of its own */
+    int n;            /* 0: the text is not a JSON object; otherwise token 0 is the object */
+    jsmntok_t *tok;   /* `few`, or allocated memory */
     jsmntok_t few[TOKENS_SMALL];
 };
 
 void tokens_cut(struct tokens *t, const char *text); /* NULL: no text */
 void tokens_free(struct tokens *t);
 
-/* The text that a token covers; of a string, without its quotes. */
+/* The text of a token; for a string, without its quotes. */
 static inline const char *token_text(const struct tokens *t, int tok, size_t *n)
 {
     *n = (size_t)(t->tok[tok].end - t->tok[tok].start);
     return t->text + t->tok[tok].start;
 }
 
-/* Is it there, and of this type? */
+/* Whether the token exists and has this type. */
 static inline bool token_is(const struct tokens *t, int tok, jsmntype_t type)
 {
     return tok != NO_TOKEN && tok < t->n && t->tok[tok].type == type;
@@ -49,7 +49,7 @@ static inline bool token_named(const struct tokens *t, int tok, const char *name
     return n > 0 && name[0] == text[0] && strncmp(name, text, n) == 0 && name[n] == '\0';
 }
 
-/* The first token behind a value and everything inside it. */
+/* The first token after a value and everything inside it. */
 int token_behind(const struct tokens *t, int tok);
 /* The value of a member; NO_TOKEN: `object` is not an object, or has no such member. */
 int token_member(const struct tokens *t, int object, const char *name);

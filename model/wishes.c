@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table row for each reserved variable, with the function that reads its value. The first value
- * that is wrong ends the reading with an error that names the variable. Pure; any thread.
+ * A table row for each reserved variable, with the function that reads its value. The first wrong
+ * value ends the reading with an error that names the variable. Pure; any thread.
  */
 #include "model/wishes.h"
 
@@ -14,7 +14,7 @@
 
 /* --- values --------------------------------------------------------------------------------- */
 
-/* Digits alone, at most `max`; *end is what follows. False: none, or too many. */
+/* Reads digits only, at most `max`; *end is the text after them. False: none, or too large. */
 static bool read_digits(const char *text, int64_t max, int64_t *out, const char **end)
 {
     int64_t n = 0;
@@ -57,8 +57,8 @@ static bool read_cores(const char *text, struct wishes *out)
     return read_number(text, 1, 100000, &out->need.cores);
 }
 
-/* A unit is needed: without one, some would mean bytes and others MiB. 1024 is the factor whether
- * it is written G, GB or GiB, as for the sizes of docker and Slurm. */
+/* A unit is required: without it, some users would mean bytes and others MiB. The factor is 1024
+ * for G, GB and GiB, as for the sizes of docker and Slurm. */
 static bool read_memory(const char *text, struct wishes *out)
 {
     static const char units[] = "KMGT";
@@ -167,7 +167,7 @@ static bool read_range(const char **at, int64_t *from, int64_t *to, int64_t *ste
     return read_index(at, step) && *step > 0;
 }
 
-/* In rising order, so that none is there twice. */
+/* In rising order, so that each occurs once. */
 size_t wish_array(const char *text, int out[WISH_ARRAY_MAX])
 {
     size_t n = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a job asks for that Batch AI has no property for, by reserved variables in its
+ * Requests of a job for which Batch AI has no property, as reserved variables in its
  * environmentVariables: BATCHAID_JOB_GPUS=2. They stay in the stored document, so that a GET shows
- * them and a repeated PUT compares them; decoding takes them out, so that no process sees them.
+ * them and a repeated PUT compares them; decoding removes them, so that no process sees them.
  *
  * One table (wishes.c) has their names, types and limits. Reading them is pure.
  */
@@ -16,17 +16,17 @@
 #include "lib/kv.h"
 #include "model/resource.h"
 
-/* Names that begin so, in any case, are reserved. */
+/* Names with this prefix, in any case, are reserved. */
 #define WISH_PREFIX "BATCHAID_JOB_"
 
 #define WISH_GRACE_DEFAULT_S 5
 #define WISH_GRACE_MAX_S     3600
 
-/* How often a job is tried again, and after what. */
+/* How often a job is tried again, and after which failures. */
 #define RETRY_CODES_MAX 16
 struct retry_rule {
     int times;
-    bool after_node, after_exit;          /* a lost node; any exit code but 0 */
+    bool after_node, after_exit;          /* after a lost node; after any exit code but 0 */
     unsigned char codes[RETRY_CODES_MAX]; /* these exit codes, too */
     size_t n_codes;
 };
@@ -36,15 +36,15 @@ struct wishes {
     struct capacity need; /* 0: nothing was asked for */
     bool has_grace;
     int grace_s;            /* between SIGTERM and SIGKILL */
-    const char *depends_on; /* as it was given; NULL: on nothing */
-    size_t depends_at;      /* which of the variables this was */
+    const char *depends_on; /* as given; NULL: none */
+    size_t depends_at;      /* index of this variable */
     struct retry_rule retry;
-    const char *array; /* as it was given; NULL: it is none */
+    const char *array; /* as given; NULL: not an array */
     int array_n;       /* how many indexes it has */
     int array_limit;   /* how many of them may run at once; 0: all */
 };
 
-/* One that a job waits for: not terminated. */
+/* A dependency of a job: not terminated. */
 struct wish_dependency {
     const char *experiment; /* NULL: the job's own */
     size_t experiment_len;
@@ -53,19 +53,20 @@ struct wish_dependency {
     enum after wanted;
 };
 #define WISH_DEPENDENCIES_MAX 100
-/* Reads the next of a list; false: there are no more, or it is wrong. *at goes on behind it. */
+/* Reads the next dependency of a list; false: there are no more, or it is invalid. *at moves past
+ * it. */
 bool wish_next_dependency(const char **at, struct wish_dependency *out);
 #define WISH_ARRAY_MAX       1000
 #define WISH_ARRAY_INDEX_MAX 1000000
-/* Fills in the indexes of an array, in their order; returns how many; 0: the text is wrong. */
+/* Fills in the indexes of an array, in their order; returns how many; 0: invalid text. */
 size_t wish_array(const char *text, int out[WISH_ARRAY_MAX]);
-/* Whether a job that failed so is tried again. exit_code < 0: not by its own exit. */
+/* Whether a job with this failure is tried again. exit_code < 0: no exit of its own. */
 bool wish_retries(const struct retry_rule *r, bool nodes_fault, int exit_code);
 
-/* One reserved variable, as people read of it. */
+/* One reserved variable, for messages and docs. */
 struct wish_row {
     const char *name;  /* with the prefix */
-    const char *right; /* what its value must be, to follow "must be" */
+    const char *right; /* the rule for its value, after "must be" */
     const char *help;
 };
 /* The rows in their order; NULL: no more. */
@@ -76,8 +77,8 @@ bool wish_reserved(const char *name);
  * `value_at` are the paths of both, one of which becomes the error's target. */
 int wish_read(const char *name, const char *value, const char *name_at, const char *value_at,
               struct wishes *out, struct err *e) MUST_CHECK;
-/* Takes all reserved variables out of a list and reads them; one that cannot be read (it was stored
- * before there was such a row) is only taken out. */
+/* Removes all reserved variables from a list and reads them; a variable that cannot be read (stored
+ * before its row existed) is only removed. */
 void wishes_take(struct kv *env, size_t *n, struct wishes *out);
 
 #endif

@@ -495,8 +495,7 @@ static int parse_options(const struct cli_command *c, int argc, char **argv, str
     for (size_t i = 0, n = 1; i < N_OPTIONS; i++)
         if (c->options & known_options[i].bit)
             table[n++] = option_of(&known_options[i]);
-    /* "+": options after the first argument belong to az; ":": a missing value has its own
-     * error. */
+    /* "+": options after the first argument belong to az; ":": reports a missing value. */
     const char *shorts = c->run == cmd_az ? "+:h" : ":h";
     int which = 0, opt;
     struct err e;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The daemon as a struct: serve.c makes and ends its parts, deps.c gives them to each other.
+ * The daemon as a struct: serve.c makes and ends its parts, deps.c connects them.
  */
 #ifndef DAEMON_SERVE_SERVE_PRIV_H
 #define DAEMON_SERVE_SERVE_PRIV_H
@@ -22,7 +22,7 @@
 
 enum { STOP_SIGNALS = 2 };
 
-/* The blobs of storage accounts, for Azure Batch's front; borrowed, as is all that it leads to. */
+/* The blobs of storage accounts, for Azure Batch's front; all pointers are borrowed. */
 struct batch_blobs_source {
     struct azstorage store; /* with storage and storage_dir */
     const struct hosts *hosts;
@@ -31,7 +31,7 @@ struct batch_blobs_source {
 struct daemon {
     const struct serve_config *c;
     uv_loop_t loop;
-    struct loop *tools; /* the loop as the rooms see it; owned */
+    struct loop *tools; /* the loop as struct loop; owned */
     struct served_time time;
     uv_prepare_t prepare;
     uv_check_t check;
@@ -40,20 +40,20 @@ struct daemon {
     struct watching watching;
     struct node_provider *local, *machines; /* owned */
     struct scripted scripted;
-    struct storage *storage; /* NULL from the moment it is closing; likewise below */
+    struct storage *storage; /* NULL as soon as it is closing; the same below */
     struct sched *sched;
-    struct batchai_front front; /* the scheduler borrows it, as is batch */
+    struct batchai_front front; /* the scheduler borrows it, and `batch` */
     struct batch_front batch;
     struct fronts fronts;
     struct batch_blobs_source blobs; /* for batch */
     struct files *files;
-    struct shares *shares; /* lives as long as the loop turns, as does the journal */
+    struct shares *shares; /* lives as long as the loop turns, like the journal */
     struct journal *journal;
     struct packages *packages;
     struct transfers *transfers;
     struct loop_lane *logins;
     int stopping_rooms;
-    struct api *api; /* NULL once it has stopped; until then replies are sent at each turn end */
+    struct api *api; /* NULL when it has stopped; until then replies are sent at each turn end */
     /* Borrowed by scheduler and api; owned. */
     char **vm_sizes;
     struct listens listens;
@@ -71,7 +71,7 @@ struct daemon {
 /* deps.c */
 struct batch_blobs_source deps_blobs_source(struct daemon *d);
 struct batch_blobs deps_blobs(struct batch_blobs_source *s);
-/* The storage as the disk that replies wait for. */
+/* The storage in the form of a disk for which replies wait. */
 struct api_disk deps_disk(struct storage *st);
 /* The data of each service's handlers. */
 struct api_deps deps_api(struct daemon *d);

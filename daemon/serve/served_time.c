@@ -17,7 +17,7 @@ static uint64_t deferred(void *ctx)
     return loop_uv_deferred(((const struct served_time *)ctx)->machine);
 }
 
-/* 0: it is the machine's. */
+/* 0: time was not changed. */
 static int64_t changed_us(void *served_time)
 {
     const struct served_time *t = served_time;

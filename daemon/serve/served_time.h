@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The time of what is served: of rows, limits, tokens and links. It is the machine's, unless tests
- * may change it; then what speaks to the machine itself (real processes, files, TLS) still lives in
- * the machine's.
+ * The time for rows, limits, tokens and links. It is the machine's time, unless a test changes it;
+ * then code that deals with the machine itself (real processes, files, TLS) still uses the
+ * machine's time.
  */
 #ifndef DAEMON_SERVE_SERVED_TIME_H
 #define DAEMON_SERVE_SERVED_TIME_H
@@ -18,12 +18,12 @@ struct storage;
 struct served_time {
     struct loop *loop;            /* in that time */
     struct loop_virtual *changes; /* owned by `clock` */
-    struct testing_clock *clock;  /* that changes it; owned; NULL: nothing does */
+    struct testing_clock *clock;  /* the clock of tests; owned; NULL: time cannot be changed */
     struct loop *machine;         /* borrowed; libuv's */
-    struct storage **storage;     /* borrowed; what is not on disk yet may have effects */
+    struct storage **storage;     /* borrowed; uncommitted writes may have effects */
 };
 
-/* `files`: tests may change it, and what is written there follows; NULL: nobody may. */
+/* `files`: tests may change the time, and files of shares get it; NULL: tests may not. */
 void served_time_open(struct served_time *t, struct loop *machine, struct storage **storage,
                       struct files *files);
 void served_time_close(struct served_time *t);

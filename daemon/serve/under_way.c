@@ -30,11 +30,11 @@ struct last {
 
 struct map {
     char magic[24];
-    uint64_t program;            /* of whom the counts are */
-    int64_t again_s[AGAIN_MOST]; /* of the monotonic clock: when this process went again */
-    int32_t again_pid;           /* it has just gone again; 0: it has not */
+    uint64_t program;            /* the build of the program that made the counts */
+    int64_t again_s[AGAIN_MOST]; /* monotonic: when this process executed itself again */
+    int32_t again_pid;           /* the process that has just executed itself again; 0: none */
     int32_t port;
-    int32_t signo; /* it ended with that; 0: nobody has noted an end */
+    int32_t signo; /* the signal of the recorded end; 0: none was recorded */
     int32_t by_watchdog;
     uint32_t n_last, n;
     struct last last[LAST];
@@ -48,7 +48,7 @@ static bool again;
 /* --- the file ------------------------------------------------------------------------------------
  */
 
-/* Room on the disk for all of it: a page without some would be a SIGBUS. */
+/* Allocates the file's space on the disk: a page without space would cause SIGBUS. */
 static struct map *map_file(const char *path, bool make)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC | (make ? O_CREAT : 0), 0600);
@@ -72,7 +72,7 @@ static bool is_sound(const struct map *m)
            m->n <= UNDER_WAY_MOST;
 }
 
-/* Of two builds of the same version the file is another. */
+/* Identifies the build: two builds of one version have different files. */
 static uint64_t this_program(void)
 {
     struct stat st = {0};
@@ -94,7 +94,7 @@ static struct under_way_refused *find(struct map *m, uint64_t key)
     return NULL;
 }
 
-/* A free place, or that of what ended it longest ago. */
+/* A free place, or the place with the oldest crash. */
 static struct under_way_refused *place(struct map *m)
 {
     if (m->n < UNDER_WAY_MOST)
@@ -149,7 +149,7 @@ static void count_last(struct map *m, const struct log *log)
         if (m->last[i].key != 0)
             count(m, &m->last[i], log);
     m->signo = 0;
-    /* If the machine ends before that is on disk, the same end must not be counted again. */
+    /* Synced, because the same crash must not be counted again after the machine fails. */
     (void)msync(m, FILE_SIZE, MS_SYNC);
 }
 
@@ -229,8 +229,7 @@ void under_way_listens(const char *endpoint)
         map->port = (int32_t)strtol(colon + 1, NULL, 10);
 }
 
-/* --- in handlers: no lock, no memory
- * ---------------------------------------------------------------- */
+/* --- in signal handlers: no lock, no allocation --- */
 
 static void note(const struct work_item *w)
 {
@@ -242,7 +241,7 @@ static void note(const struct work_item *w)
     map->n_last++;
 }
 
-/* What the loop is in is more to blame than what waits meanwhile. */
+/* The loop's present work is more likely the cause than work that waits meanwhile. */
 void under_way_note_end(int signo, bool loop, bool watchdog)
 {
     if (!map)
@@ -276,7 +275,7 @@ bool under_way_may_go_again(int64_t now_s)
 /* --- the command
  * ------------------------------------------------------------------------------------ */
 
-/* 1: there is one, 0: there is none. */
+/* 1: the file exists, 0: it does not. */
 static int open_for_command(const char *path, struct map **out, struct err *e)
 {
     *out = map_file(path, false);

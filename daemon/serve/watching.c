@@ -12,7 +12,7 @@
 
 enum { TICK_MS = 1000 };
 
-/* A third of what the service manager waits; 0: it does not, or for another process. */
+/* A third of the service manager's timeout; 0: it has none, or for another process. */
 static int64_t ping_us(void)
 {
     const char *limit = getenv("WATCHDOG_USEC"), *whose = getenv("WATCHDOG_PID");

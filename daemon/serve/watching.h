@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether the loop turns: a timer of it tells the watchdog (lib/watchdog.h), and the service
- * manager if that wants to be told ($WATCHDOG_USEC).
+ * Reports that the loop turns: a timer of the loop informs the watchdog (lib/watchdog.h), and the
+ * service manager if it has a timeout ($WATCHDOG_USEC).
  */
 #ifndef DAEMON_SERVE_WATCHING_H
 #define DAEMON_SERVE_WATCHING_H
@@ -16,7 +16,7 @@ struct watching {
     struct loop *loop; /* borrowed */
     struct loop_timer *timer;
     struct watchdog *dog;
-    int64_t period_us, ping_us; /* between two turns that are told; two pings, 0: there are none */
+    int64_t period_us, ping_us; /* time between two reports; between two pings, 0: no pings */
     int64_t pinged_us;
 };
 

@@ -9,7 +9,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Copies what stands between quotes of this kind to *to; returns what follows. */
+/* Copies the text up to the closing quote to *to; returns the text after it. */
 static const char *take_quoted(const char *s, char quote, char **to)
 {
     for (; *s && *s != quote; s++) {

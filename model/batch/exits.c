@@ -12,8 +12,8 @@ static const struct batch_exit_options *find(const struct batch_exit_rule *rules
     return NULL;
 }
 
-/* A code by itself goes before a range with it, that before an upload that failed afterwards, and
- * the default comes last. */
+/* Order of precedence: a single code, a range with the code, a failed upload afterwards, the
+ * default. */
 static const struct batch_exit_options *said(const struct batch_exit_conditions *c,
                                              enum batch_end how, int exit_code)
 {

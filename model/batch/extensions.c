@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nothing installs an extension here. A pool may name those whose absence no task notices: for
- * drivers, which are the machine's, and agents that tell a monitoring service of Azure what a node
- * does. All others are refused, because a node without them would not be what was asked for; so are
- * settings, which would not be heeded.
+ * The daemon installs no extensions. A pool may list extensions whose absence no task notices:
+ * drivers, which the machine has, and agents of Azure's monitoring services. All others are
+ * refused, because a node without them would not match the request; so are settings, which would
+ * have no effect.
  */
 #include "model/batch/extensions.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which extensions of virtual machines pools may name.
+ * The extensions of virtual machines that pools may list.
  */
 #ifndef MODEL_BATCH_EXTENSIONS_H
 #define MODEL_BATCH_EXTENSIONS_H

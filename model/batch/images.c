@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of images, in order of their agents, and how an image is found in it. Static and
- * constant; any thread.
+ * The table of images, sorted by their agents, and the search in it. Static and constant; any
+ * thread.
  */
 #include "model/batch/images.h"
 
@@ -23,8 +23,8 @@
             "DockerCompatible", NULL                                                               \
     }
 
-/* Of learn.microsoft.com: "Provision Linux nodes in Batch pools" (publishers, offers, agents, 2018
- * to today), "Ubuntu-HPC and AlmaLinux-HPC VM images"; and the names of plans that the Azure
+/* Sources: learn.microsoft.com, "Provision Linux nodes in Batch pools" (publishers, offers, agents,
+ * 2018 to today), "Ubuntu-HPC and AlmaLinux-HPC VM images"; and the names of plans that the Azure
  * Marketplace shows for these offers. */
 static const struct batch_image images[] = {
     {LINUX("ubuntu 16.04"), "UbuntuServer", "16.04-LTS", false, true, NULL, NULL},
@@ -105,7 +105,7 @@ bool batch_agent_is_windows(const char *agent)
 
 bool batch_pool_is_windows(const char *doc)
 {
-    /* Most documents need not be read. */
+    /* Most documents need not be parsed. */
     if (!strcasestr(doc, "batch.node.windows") && !strstr(doc, "cloudServiceConfiguration"))
         return false;
     json_t *pool = json_loads(doc, 0, NULL);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The images of virtual machines that pools may ask for, as clients choose from them. What runs on
- * a node here is what its machine has; an image says only whether commands are those of Linux or of
- * Windows.
+ * The images of virtual machines that pools may select. The software on a node is that of its
+ * machine; an image only decides whether commands are those of Linux or of Windows.
  */
 #ifndef MODEL_BATCH_IMAGES_H
 #define MODEL_BATCH_IMAGES_H
@@ -15,17 +14,18 @@ struct batch_image {
     const char *publisher, *offer, *sku;
     bool windows, verified;
     const char *capabilities; /* separated by commas; NULL: none */
-    const char *end;          /* of Batch's support, an instant; NULL: not known */
+    const char *end;          /* end of Batch's support, an instant; NULL: not known */
 };
 
-/* Images of one agent follow one another. */
+/* Images of one agent are adjacent. */
 const struct batch_image *batch_images(size_t *n);
-/* The one of these names, in any case; NULL: there is none. */
+/* The image with these names, without regard to case; NULL: none. */
 const struct batch_image *batch_image_find(const char *publisher, const char *offer,
                                            const char *sku);
 /* Whether an agent of this name is for Windows. */
 bool batch_agent_is_windows(const char *agent);
-/* Whether the document of a pool asks for one, or for a cloud service, which had no other. */
+/* Whether the document of a pool selects such an agent, or a cloud service, which always has
+ * one. */
 bool batch_pool_is_windows(const char *doc);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs and tasks of Azure Batch as typed rows, and the states that they are in. The numbers of the
- * enums are in databases: never renumber, only append. As in model/resource.h, texts are borrowed,
- * instants are microseconds since 1970 with 0 for "not yet", and `doc` is canonical JSON.
+ * Jobs and tasks of Azure Batch as typed rows, and their states. The numbers of the enums are in
+ * databases: never renumber, only append. As in model/resource.h, texts are borrowed, instants are
+ * microseconds since 1970 with 0 for "not yet", and `doc` is canonical JSON.
  */
 #ifndef MODEL_BATCH_JOB_ROWS_H
 #define MODEL_BATCH_JOB_ROWS_H
@@ -29,7 +29,7 @@ enum batch_task_state {
     BATCH_TASK_COMPLETED = 4
 };
 enum batch_result { BATCH_RESULT_NONE = 0, BATCH_SUCCESS = 1, BATCH_FAILURE = 2 };
-/* What becomes of the running tasks of a job that is disabled. */
+/* The treatment of the running tasks of a job that is disabled. */
 enum batch_disable {
     BATCH_DISABLE_REQUEUE = 1,
     BATCH_DISABLE_TERMINATE = 2,
@@ -37,16 +37,16 @@ enum batch_disable {
 };
 enum batch_on_all { BATCH_ALL_NO_ACTION = 1, BATCH_ALL_TERMINATE = 2 };
 enum batch_on_failure { BATCH_FAILURE_NO_ACTION = 1, BATCH_FAILURE_EXIT_OPTIONS = 2 };
-/* What becomes of a task whose run was told to end. */
+/* The treatment of a task whose run is being ended. */
 enum batch_fate {
     BATCH_FATE_OWN = 0,       /* its end is its own */
     BATCH_FATE_REQUEUE = 1,   /* it is active again */
-    BATCH_FATE_TERMINATE = 2, /* it is completed: somebody asked for that */
+    BATCH_FATE_TERMINATE = 2, /* it becomes completed, because a user terminated it */
     BATCH_FATE_DELETE = 3,    /* it is removed */
-    BATCH_FATE_AGAIN = 4      /* it is completed, as somebody asked for that, and then active again,
-                                 as somebody asked for since */
+    BATCH_FATE_AGAIN = 4      /* it becomes completed, because a user terminated it, and then active
+                                 again, because a user reactivated it since */
 };
-/* The files of a task on its node. */
+/* The state of a task's files on its node. */
 enum batch_files {
     BATCH_FILES_NONE = 0, /* it never ran */
     BATCH_FILES_THERE = 1,
@@ -56,23 +56,23 @@ enum batch_files {
 extern const struct enum_name batch_job_state_names[], batch_task_state_names[],
     batch_result_names[], batch_disable_names[], batch_on_all_names[], batch_on_failure_names[];
 
-/* What a job runs on each of its nodes, before its first task there and after its last one. */
+/* The tasks of a job on each of its nodes, before its first task there and after its last. */
 enum batch_chore_kind { BATCH_PREPARATION = 1, BATCH_RELEASE = 2 };
 enum batch_chore_state { BATCH_CHORE_RUNNING = 1, BATCH_CHORE_COMPLETED = 2 };
 
-/* A limit on parallel tasks that is none. */
+/* No limit on parallel tasks. */
 #define BATCH_UNLIMITED (-1)
 #define BATCH_ID_MAX    64
 
-/* Whose life the pool of a job has that is made for it; 0: none is. */
+/* The lifetime of an automatic pool; 0: none. */
 enum batch_auto_life { BATCH_AUTO_OF_JOB = 1, BATCH_AUTO_OF_SCHEDULE = 2 };
 
-/* Of the task that manages its job, as bits. */
+/* Properties of a job's manager task, as bits. */
 enum batch_manager {
     BATCH_MANAGES = 1,
     BATCH_MANAGER_ENDS_JOB = 2,  /* the job ends with it */
-    BATCH_MANAGER_ALONE = 4,     /* nothing else runs on its node */
-    BATCH_MANAGER_OWN_CLASS = 8, /* it does not run on nodes of low priority */
+    BATCH_MANAGER_ALONE = 4,     /* no other task runs on its node */
+    BATCH_MANAGER_OWN_CLASS = 8, /* it does not run on low-priority nodes */
     BATCH_MANAGER_ALL = 15
 };
 
@@ -80,33 +80,32 @@ struct batch_job {
     int64_t id, account_id;
     const char *name;
     const char *doc, *created_by;
-    enum batch_job_state state, was; /* was: the one before; 0: there was none */
-    int64_t state_us, was_us;        /* since when it has been in each */
+    enum batch_job_state state, was; /* was: the previous state; 0: none */
+    int64_t state_us, was_us;        /* since when it has been in each state */
     int64_t created_us;
     int64_t updated_us; /* the last write of a user: for its ETag */
     int64_t start_us, end_us;
-    int64_t limit_us;      /* how long it may take; 0: there is no limit */
-    const char *pool_name; /* that its tasks run on; "": it has none */
+    int64_t limit_us;      /* its time limit; 0: none */
+    const char *pool_name; /* the pool of its tasks; "": none */
     int priority;          /* -1000 to 1000 */
-    int max_parallel;      /* how many of its tasks may run at once; BATCH_UNLIMITED */
+    int max_parallel;      /* the most tasks that may run at once; BATCH_UNLIMITED */
     bool depends;          /* its tasks may depend on each other */
-    bool prepares;         /* its nodes are prepared */
+    bool prepares;         /* it has a preparation task */
     enum batch_auto_life auto_life;
     enum batch_on_all on_all;
     enum batch_on_failure on_failure;
-    enum batch_disable disable; /* while it is being disabled; 0: it is not */
+    enum batch_disable disable; /* while it is being disabled; otherwise 0 */
     const char *reason;         /* why it was terminated; NULL: it was not */
-    const char *failure;        /* its schedulingError as JSON text; NULL: there is none */
-    int64_t schedule_id;        /* 0: no schedule made it */
-    int number;                 /* among the jobs of its schedule, from 1; else 1 */
+    const char *failure;        /* its schedulingError as JSON text; NULL: none */
+    int64_t schedule_id;        /* the schedule that made it; 0: none */
+    int number; /* its number among the jobs of its schedule, from 1; without a schedule 1 */
 };
 
-/* How many tasks of a job are in which state; kept by triggers. */
+/* The number of a job's tasks in each state; triggers update it. */
 struct batch_counts {
     int64_t active, running, succeeded, failed;
     int64_t active_slots, running_slots, succeeded_slots, failed_slots;
-    /* Of those that ended: how long they ran and had waited, and how often they were tried again.
-     */
+    /* Sums over ended tasks: run time, wait time, and retries. */
     int64_t wall_us, wait_us, retries;
 };
 
@@ -131,16 +130,16 @@ struct batch_task {
     int64_t retry_us, requeue_us; /* when that was last */
     const char *failure;          /* its failureInfo as JSON text; NULL: it has not failed */
     struct container_seen container;
-    const char *pool_name; /* that it ran on last; NULL: it never ran */
+    const char *pool_name; /* its last pool; NULL: it never ran */
     const char *node_name;
-    int64_t node_id; /* 0: it never ran, or that node is gone */
+    int64_t node_id; /* 0: it never ran, or the node was deleted */
     bool fed;        /* it has a run in the core */
-    int waits;       /* how many of its dependencies are open */
-    bool satisfies;  /* its completion is what those who depend on it wait for */
+    int waits;       /* the number of its open dependencies */
+    bool satisfies;  /* its completion satisfies dependent tasks */
     enum batch_fate fate;
     enum batch_files files;
-    int64_t files_until_us; /* when they go; 0: with the task */
-    unsigned manager;       /* enum batch_manager; 0: it manages nothing */
+    int64_t files_until_us; /* when they are removed; 0: with the task */
+    unsigned manager;       /* enum batch_manager; 0: not a manager task */
     /* Of its job: */
     const char *job_name;
     int job_number;
@@ -168,7 +167,7 @@ struct batch_chore {
     int job_number;
 };
 
-/* What a task on several nodes is on one of them, except the first, which is the task itself. */
+/* The part of a task with several nodes on one of them; the first node has the task itself. */
 struct batch_subtask {
     int64_t id, task_id;
     int number; /* of its node, from 1 */

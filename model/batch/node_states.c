@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decides the state from the row and from what its preparation did; the order of the questions is
- * the order of precedence. Pure; any thread.
+ * Computes the state from the row and the result of its preparation; the order of the tests is the
+ * order of precedence. Pure; any thread.
  */
 #include "model/batch/node_states.h"
 
@@ -57,7 +57,7 @@ static enum batch_node_state preparing(const struct node *nd, bool start_task_ru
     return start_task_runs ? BATCH_NODE_WAITING_FOR_START_TASK : BATCH_NODE_STARTING;
 }
 
-/* A node that may heal by itself is one of which nothing is known now. */
+/* A node that may recover by itself is shown as unknown. */
 static enum batch_node_state unusable(const struct node *nd)
 {
     if (nd->failure == FAIL_NODE_SETUP_FAILED)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The states that Azure Batch shows of a node, made out of its row.
+ * The states of a node in Azure Batch, computed from its row.
  */
 #ifndef MODEL_BATCH_NODE_STATES_H
 #define MODEL_BATCH_NODE_STATES_H
@@ -26,10 +26,10 @@ enum batch_node_state {
     BATCH_NODE_DEALLOCATING,
     BATCH_NODE_STATES
 };
-/* In lower case; as their names are in counts of nodes. */
+/* In lower case; and with the names of the counts of nodes. */
 extern const struct enum_name batch_node_state_names[], batch_node_count_names[];
 
-/* `start_task_runs`: the row of its set-up task says so. */
+/* `start_task_runs`: the row of its set-up task is in state running. */
 enum batch_node_state batch_node_state(const struct node *nd, bool start_task_runs);
 
 #endif

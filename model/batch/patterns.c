@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matches names against a pattern, and finds the directory that a pattern begins in. No memory is
+ * Matches names against a pattern, and finds the base directory of a pattern. No memory is
  * allocated. Pure; any thread.
  */
 #include "model/batch/patterns.h"
@@ -9,8 +9,8 @@
 
 /* --- matching -------------------------------------------------------------------------------- */
 
-/* The end of a bracket expression that begins at p ("[...]"); NULL: it has none, so the bracket is
- * a character like others. */
+/* The end of a bracket expression that begins at p ("[...]"); NULL: not closed, so the bracket is
+ * an ordinary character. */
 static const char *class_end(const char *p)
 {
     const char *s = p + 1;
@@ -38,7 +38,7 @@ static bool in_class(const char *p, const char *end, char c)
     return found != negated;
 }
 
-/* Matches one element of the pattern at *p with a character; moves *p behind it. */
+/* Matches one element of the pattern at *p with a character; moves *p past the element. */
 static bool match_one(const char **p, char c)
 {
     const char *end = **p == '[' ? class_end(*p) : NULL;
@@ -47,7 +47,7 @@ static bool match_one(const char **p, char c)
     return same && c != '/';
 }
 
-/* How often a pattern's stars may be tried anew on one name, so that none takes for ever. */
+/* The most backtracks of a pattern's stars for one name, so that no pattern takes forever. */
 #define TRIES_MAX 100000
 
 static bool begins_hidden(const char *path, const char *s)
@@ -55,7 +55,7 @@ static bool begins_hidden(const char *path, const char *s)
     return *s == '.' && (s == path || s[-1] == '/');
 }
 
-/* `path` is the whole, s the rest of it. */
+/* `path` is the whole text, s the rest. */
 static bool match(const char *p, const char *path, const char *s, int *tries)
 {
     while (*p) {
@@ -102,7 +102,7 @@ bool batch_pattern_matches(const char *pattern, const char *path)
     return match(pattern, path, path, &tries);
 }
 
-/* --- taking apart ---------------------------------------------------------------------------- */
+/* --- splitting --- */
 
 static bool is_wild(const char *text, size_t n)
 {
@@ -112,7 +112,7 @@ static bool is_wild(const char *text, size_t n)
     return false;
 }
 
-/* Goes up from base ("wd/x" -> "wd"); false: there is nothing above. */
+/* Removes the last part of base ("wd/x" -> "wd"); false: there is no parent. */
 static bool go_up(char *base)
 {
     char *slash = strrchr(base, '/');
@@ -149,7 +149,7 @@ struct batch_pattern batch_pattern_parse(struct arena *a, const char *text)
         if (last)
             break;
     }
-    /* Behind a wildcard no path may go up. */
+    /* After a wildcard no part may be "..". */
     for (const char *at = rest; !out.outside && (at = strstr(at, "..")) != NULL; at += 2)
         out.outside = (at == rest || at[-1] == '/') && (at[2] == '/' || at[2] == '\0');
     out.base = base;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The patterns that name a task's output files, relative to its working directory: * and ? match
- * within a name, ** across directories, [a-c] one of these characters, [!a] any other. Names that
- * begin with a dot are matched by a pattern that has the dot, not by wildcards. Pure.
+ * Patterns of a task's output files, relative to its working directory: * and ? match within a
+ * name, ** across directories, [a-c] one of these characters, [!a] any other. A name that begins
+ * with a dot matches only a pattern with the dot. Pure.
  */
 #ifndef MODEL_BATCH_PATTERNS_H
 #define MODEL_BATCH_PATTERNS_H
@@ -11,12 +11,12 @@
 
 #include "lib/arena.h"
 
-/* What a pattern is about: a directory of the task and what is matched below it. */
+/* A pattern in parts: a directory of the task and the pattern below it. */
 struct batch_pattern {
     const char *base;    /* relative to the task's directory, without wildcards: "wd/out", "" */
     const char *pattern; /* of paths below it */
-    bool wild;           /* it has wildcards: then it names any number of files */
-    bool outside;        /* it leads out of the task's directory: it matches nothing */
+    bool wild;           /* it has wildcards: then it matches any number of files */
+    bool outside;        /* it leaves the task's directory: it matches nothing */
 };
 
 /* Texts are the arena's. Absolute patterns and too many ".." are `outside`. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the document of a pool of Azure Batch asks for, as plain structs; spec.h says how these are
- * used.
+ * The document of a pool of Azure Batch as plain structs; spec.h has the common rules.
  */
 #ifndef MODEL_BATCH_POOL_SPEC_H
 #define MODEL_BATCH_POOL_SPEC_H
@@ -19,7 +18,7 @@ struct batch_start_task {
     size_t n_resources, n_env;
     struct batch_user user;
     int retries; /* -1: for ever */
-    bool waits;  /* nodes take tasks once it has succeeded */
+    bool waits;  /* nodes get tasks only after it has succeeded */
 };
 
 struct batch_user_account {
@@ -29,15 +28,15 @@ struct batch_user_account {
     const char *ssh_private_key; /* secret; NULL: none */
 };
 
-/* What tasks in containers need. */
+/* The settings for tasks in containers. */
 struct batch_pool_containers {
-    const char *const *images; /* that nodes have before their first task */
+    const char *const *images; /* images to pull before a node's first task */
     size_t n_images;
-    struct batch_container *registries; /* of which only registry and login are meant */
+    struct batch_container *registries; /* only registry and login are set */
     size_t n_registries;
 };
 
-/* One of four kinds: `container`, `url`, `nfs` or `cifs` is given, and what belongs to it. */
+/* One of four kinds: `container`, `url`, `nfs` or `cifs` is set, with its members. */
 struct batch_mount {
     const char *account, *container, *url;
     const char *nfs, *cifs, *user;
@@ -48,8 +47,8 @@ struct batch_mount {
 struct batch_pool_spec {
     int slots;
     int fill;                                 /* enum batch_fill */
-    bool communicates;                        /* nodes may speak with each other */
-    struct batch_pool_containers *containers; /* NULL: no task runs in one */
+    bool communicates;                        /* nodes may communicate with each other */
+    struct batch_pool_containers *containers; /* NULL: tasks have no containers */
     struct batch_start_task *start_task;      /* NULL: none */
     struct batch_user_account *users;
     struct batch_mount *mounts;
@@ -60,14 +59,14 @@ struct batch_pool_spec {
 /* `secrets` is the unsealed JSON text, or NULL. */
 int batch_pool_decode(struct arena *a, const char *doc, const char *secrets,
                       struct batch_pool_spec *out, struct err *e) MUST_CHECK;
-/* The same of a document that `k` keeps open. */
+/* Like batch_pool_decode(), for a document that `k` keeps parsed. */
 int batch_pool_decode_kept(struct kept_docs *k, struct arena *a, const char *doc,
                            struct batch_pool_spec *out, struct err *e) MUST_CHECK;
-/* Of a document that is not stored, without its secrets. */
+/* Decodes a document that is not stored, without its secrets. */
 void batch_pool_asks(struct arena *a, const json_t *doc, struct batch_pool_spec *out);
 
-/* The row of a pool with this document, which has an id; without its account, maker, instants and
- * `doc`. Texts are the arena's. */
+/* The row of a pool with this document, which has an id; without its account, creator, instants and
+ * `doc`. Texts are in the arena. */
 void batch_pool_of_doc(struct arena *a, const json_t *doc, struct batch_pool *p);
 
 #endif

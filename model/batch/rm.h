@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the management plane of Azure Batch (Microsoft.Batch) knows: its api-versions as bits for
- * rows of routes and of properties, and the tables of its resources, for the engine of
- * model/schema.h. No table of another service has these bits.
+ * The management plane of Azure Batch (Microsoft.Batch): its api-versions as bits for rows of
+ * routes and of properties, and the tables of its resources, for the engine of model/schema.h. No
+ * table of another service has these bits.
  */
 #ifndef MODEL_BATCH_RM_H
 #define MODEL_BATCH_RM_H
@@ -41,27 +41,28 @@ enum rm_version { RM_VERSIONS(RM_VERSION_BIT) };
 #define RM_UNTIL(bit)       (2 * (unsigned)(bit)-1)
 #define RM_WITHIN(from, to) (RM_SINCE(from) & RM_UNTIL(to))
 
-/* "2022-10-01" -> RM_2022_10; 0: it is not served. And back (static string). */
+/* "2022-10-01" -> RM_2022_10; 0: not served. And back (static string). */
 unsigned rm_version_from_name(const char *name);
 const char *rm_version_name(unsigned version);
 
-/* rm_application.c. Versions up to 2017-09-01 have all of an application beside its id. */
+/* rm_application.c. Versions up to 2017-09-01 have all properties of an application beside its
+ * id. */
 extern const struct schema schema_rm_application, schema_rm_application_flat, schema_rm_package,
     schema_rm_package_flat, schema_rm_activation;
-/* rm_pool.c. Secrets are taken out of both as they are accepted, and documents are in the words of
- * the data plane but for the levels between. */
+/* rm_pool.c. Accepting moves secrets out of both; documents use the data plane's words except for
+ * the nesting. */
 extern const struct schema schema_rm_pool, schema_rm_pool_properties;
 /* rm_certificate.c */
 extern const struct schema schema_rm_certificate, schema_rm_certificate_properties;
-/* rm_account.c. The second is what a PATCH may change. */
+/* rm_account.c. The second is for the body of a PATCH. */
 extern const struct schema schema_batch_account, schema_batch_account_update,
     schema_batch_account_name, schema_batch_key_name;
 
-/* The name of the storage account that is a Batch account's auto-storage, by its document; NULL: it
- * has none. Arena-owned. */
+/* The name of the storage account that is a Batch account's auto-storage, from its document; NULL:
+ * none. In the arena. */
 const char *batch_auto_storage(struct arena *a, const char *account_doc);
-/* Whether an account's allowedAuthenticationModes have this one, by its document; one without such
- * has all. */
+/* Whether an account's allowedAuthenticationModes contain this mode, from its document; without the
+ * list all modes are allowed. */
 bool batch_account_allows(const char *account_doc, const char *mode);
 
 #endif

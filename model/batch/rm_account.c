@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Batch accounts as the resource manager speaks of them.
+ * Batch accounts in the resource manager.
  */
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static const struct field node_identity_rows[] = {
 };
 static SCHEMA(schema_node_identity, node_identity_rows, "ComputeNodeIdentityReference");
 
-/* An empty one takes auto-storage away. */
+/* An empty object removes auto-storage. */
 static int check_auto_storage(json_t *obj, const char *path, struct err *e)
 {
     char target[sizeof e->target];
@@ -60,7 +60,7 @@ static SCHEMA(schema_vault_reference, vault_rows, "KeyVaultReference");
 static const struct field encryption_rows[] = {ENUM("keySource", 0, key_sources)};
 static SCHEMA(schema_encryption, encryption_rows, "EncryptionProperties");
 
-/* The network is stored and shown; nothing is closed by it. */
+/* The network is stored and shown, but not enforced. */
 static const struct field ip_rule_rows[] = {
     ENUM("action", REQUIRED, rule_actions),
     TEXT("value", REQUIRED, 1, 64, .check = check_clean_text),
@@ -98,7 +98,7 @@ static SCHEMA(schema_family_quota, quota_rows, "VirtualMachineFamilyCoreQuota");
 static const struct field connection_rows[] = {TEXT("id", READONLY)};
 static SCHEMA(schema_connection, connection_rows, "PrivateEndpointConnection");
 
-/* No managed identities: only that there is none can be said. */
+/* Managed identities are not supported: only "None" is allowed. */
 static const struct field identity_rows[] = {
     ENUM("type", REQUIRED, identity_types),
     TEXT("principalId", READONLY),
@@ -204,7 +204,7 @@ bool batch_account_allows(const char *account_doc, const char *mode)
 {
     static const char modes[] = "allowedAuthenticationModes";
     if (!strstr(account_doc, modes))
-        return true; /* nearly all; each request of the data plane asks */
+        return true; /* true for nearly all accounts; each request of the data plane asks */
     json_t *doc = json_loads(account_doc, 0, NULL);
     const json_t *given = json_object_get(json_object_get(doc, "properties"), modes);
     bool found = json_array_size(given) == 0;

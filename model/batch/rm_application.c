@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Applications and their packages as the resource manager speaks of them: up to 2017-09-01 flat,
- * with the packages in their application, then as resources of their own.
+ * Applications and their packages in the resource manager: up to 2017-09-01 flat, with the packages
+ * in their application, then as separate resources.
  */
 #include "model/batch/rm.h"
 #include "model/schema/tables.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Certificates as the resource manager speaks of them. What is given is checked by the data plane's
- * table (tables_certificate.c).
+ * Certificates in the resource manager. The data plane's table checks the values
+ * (tables_certificate.c).
  */
 #include "model/batch/rm.h"
 #include "model/schema/tables.h"
 
 static const struct enum_name formats[] = {{1, "Pfx"}, {2, "Cer"}, {0, NULL}};
 
-/* The canonical names are those of what is stored. */
+/* The canonical names are those of the stored document. */
 static const struct field detail_rows[] = {
     TEXT("code", .canon = "name"),
     TEXT("message", .canon = "value"),

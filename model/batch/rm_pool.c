@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools as the resource manager speaks of them: names, words and versions of properties. Their
- * canonical names are the data plane's, whose tables (tables_pool.c) check what is in them: numbers
- * have no bounds here (.min = INT32_MIN). Only the levels between are others here, and rm_words.c
- * turns one into the other.
+ * Pools in the resource manager: names, words and versions of properties. Their canonical names are
+ * the data plane's, whose tables (tables_pool.c) check the values: numbers have no bounds here
+ * (.min = INT32_MIN). Only the nesting differs, and rm_words.c converts it.
  */
 #include "model/batch/rm.h"
 
@@ -11,7 +10,7 @@
 #include "model/batch/tables.h"
 #include "model/schema/tables.h"
 
-/* Numbers are these tables' own: documents have words. */
+/* The numbers are local to these tables: documents have words. */
 static const struct enum_name elevations[] = {{1, "NonAdmin"}, {2, "Admin"}, {0, NULL}};
 static const struct enum_name scopes[] = {{1, "Task"}, {2, "Pool"}, {0, NULL}};
 static const struct enum_name work_dirs[] = {
@@ -132,7 +131,7 @@ static const struct field user_account_rows[] = {
 };
 static SCHEMA(user_account, user_account_rows, "UserAccount");
 
-/* By the ids of resources. */
+/* By resource ids. */
 static const struct field certificate_rows[] = {
     TEXT("id", REQUIRED, .max = MAX_ID_BYTES),
     ENUM("storeLocation", 0, stores),
@@ -420,7 +419,7 @@ static SCHEMA(upgrade, upgrade_rows, "UpgradePolicy");
 static const struct field policy_rows[] = {ENUM("nodeFillType", 0, fills)};
 static SCHEMA(policy, policy_rows, "TaskSchedulingPolicy");
 
-/* With KEEP_EMPTY an empty value takes away what there was. */
+/* With KEEP_EMPTY an empty value removes the old value. */
 static const struct field properties_rows[] = {
     TEXT("displayName"),
     TIME("lastModified", READONLY),
@@ -455,7 +454,7 @@ static const struct field properties_rows[] = {
 };
 SCHEMA(schema_rm_pool_properties, properties_rows, "PoolProperties");
 
-/* No managed identities: only that there is none can be said. */
+/* Managed identities are not supported: only "None" is allowed. */
 static const struct field pool_identity_rows[] = {ENUM("type", 0, identities)};
 static SCHEMA(pool_identity, pool_identity_rows, "BatchPoolIdentity");
 

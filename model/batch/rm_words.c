@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables of properties that both planes have, with the place of each in either document, and the
- * functions for those whose form differs. New references are the caller's. Pure; any thread.
+ * Tables of the properties of both planes, with their place in each document, and conversions of
+ * properties with different forms. New references are the caller's. Pure; any thread.
  */
 #include "model/batch/rm_words.h"
 
@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where members of a document are in the body, if elsewhere or under another name. `size`: they are
- * in columns. */
+/* The place of a document's members in the body, if it differs. `size`: the member is in
+ * columns. */
 static const struct moved {
     const char *plane, *path;
     bool size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The resources of Azure Batch as typed rows; model/resource.h says how such structs are used.
+ * The resources of Azure Batch as typed rows; model/resource.h has the rules for such structs.
  */
 #ifndef MODEL_BATCH_ROWS_H
 #define MODEL_BATCH_ROWS_H
@@ -8,19 +8,19 @@
 #include "model/resource.h"
 
 /* A Batch account. Its name is lower-case, and unique over all subscriptions and regions, because
- * it is all that some requests name. */
+ * some requests contain only the name. */
 struct batch_account {
     int64_t id, group_id;
     struct scope scope; /* subscription, group, location (the account's own) */
     const char *name;
     const char *tags; /* JSON object text, or NULL */
-    const char *doc;  /* {"identity": ..., "properties": {...}} as they were given */
+    const char *doc;  /* {"identity": ..., "properties": {...}} as given */
     const char *created_by;
     enum prov_state prov_state; /* succeeded or deleting */
     int64_t created_us, updated_us;
 };
 
-/* What a pool's own state is; and what becomes of its size. */
+/* The state of a pool, and of its resize. */
 enum batch_pool_state { BATCH_POOL_ACTIVE = 1, BATCH_POOL_DELETING = 2 };
 enum batch_allocation {
     BATCH_ALLOCATION_STEADY = 1,
@@ -28,14 +28,14 @@ enum batch_allocation {
     BATCH_ALLOCATION_STOPPING = 3
 };
 
-/* How large a pool is to be, as was asked for. What the core tries to have (struct pool) is less
- * once a resize has been stopped or its time is up. */
+/* The requested size of a pool. The core's target (struct pool) is smaller after a stopped or
+ * timed-out resize. */
 struct batch_size {
     int dedicated, low;
     int64_t timeout_us;
     enum batch_allocation state;
     int64_t state_us, began_us; /* began_us: of the last resize */
-    const char *errors;         /* JSON array text of ResizeError of the last resize, or NULL */
+    const char *errors;         /* JSON array text of the last resize's ResizeErrors, or NULL */
 };
 
 /* When and how a formula decides on the size. */
@@ -51,7 +51,7 @@ struct batch_pool {
     int64_t id, account_id;
     const char *account; /* its name */
     const char *name;
-    const char *doc; /* as it was given; what changes by itself is in columns */
+    const char *doc; /* as given; members that change by themselves are in columns */
     const char *created_by;
     enum batch_pool_state state;
     int64_t state_us, created_us;
@@ -60,8 +60,8 @@ struct batch_pool {
     struct batch_auto_scale scaling;
     const char *vm_size;         /* upper-case */
     enum dealloc_option dealloc; /* of the last resize */
-    int slots;                   /* tasks that a node may run at once */
-    bool spread;                 /* nodes are filled evenly; else one after the other */
+    int slots;                   /* the most tasks at once on a node */
+    bool spread;                 /* nodes are filled evenly; otherwise one after the other */
     int has_dedicated, has_low;  /* nodes */
 };
 
@@ -79,14 +79,14 @@ struct batch_application {
 struct batch_package {
     int64_t id, application_id;
     const char *application, *name; /* name: the version */
-    const char *format;             /* NULL: it is not active; likewise: */
+    const char *format;             /* NULL: not active; the same for: */
     const char *hash;               /* of the archive: SHA-256, in hexadecimal digits */
     int64_t size;                   /* its bytes */
     const char *tags;               /* JSON text, or NULL */
     int64_t activated_us, created_us, updated_us;
 };
 
-/* Somebody who may log in on a node. The password is sealed apart. */
+/* A user who may log in on a node. The password is sealed separately. */
 struct batch_node_user {
     int64_t id, node_id;
     const char *name;

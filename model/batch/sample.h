@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is stored of a pool's metrics; their names and order are those of
- * scheduler/formula/samples.h.
+ * A stored sample of a pool's metrics; scheduler/formula/samples.h has their names and order.
  */
 #ifndef MODEL_BATCH_SAMPLE_H
 #define MODEL_BATCH_SAMPLE_H
@@ -10,12 +9,12 @@
 
 struct batch_sample {
     int64_t at_us;
-    const char *vals; /* "1,,2.5": in the order of enum sample_metric; empty: not taken */
+    const char *vals; /* "1,,2.5": in the order of enum sample_metric; empty: not available */
 };
 
 /* The tasks of all jobs of a pool. */
 struct batch_pool_tasks {
-    int64_t active; /* ready: they wait for no other task; each instance of one counts */
+    int64_t active; /* ready: without open dependencies; each instance of a task counts */
     int64_t running, succeeded, failed;
 };
 

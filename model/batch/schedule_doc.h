@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the documents of Azure Batch's job schedules say: when they make jobs, and which.
+ * The documents of Azure Batch's job schedules: their times, and the jobs that they make.
  */
 #ifndef MODEL_BATCH_SCHEDULE_DOC_H
 #define MODEL_BATCH_SCHEDULE_DOC_H
@@ -16,10 +16,10 @@ struct batch_times {
 };
 void batch_times_read(const char *doc, struct batch_times *out);
 
-/* The document of a job of this name that it makes; arena. */
+/* The document of a job of this name that the schedule makes; in the arena. */
 const char *batch_schedule_job_doc(struct arena *a, const char *doc, const char *name);
-/* Its secrets: those of the schedule (NULL: none), whose paths begin with the specification. NULL:
- * it has none. */
+/* The job's secrets, from those of the schedule (NULL: none) whose paths begin with the
+ * specification. NULL: none. */
 const char *batch_schedule_job_secrets(struct arena *a, const char *secrets);
 
 #endif

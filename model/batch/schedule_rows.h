@@ -31,15 +31,15 @@ struct batch_schedule {
     const char *name;
     const char *doc; /* canonical JSON */
     const char *created_by;
-    enum batch_schedule_state state, was; /* was: the one before; 0: there was none */
-    int64_t state_us, was_us;             /* since when it has been in each */
+    enum batch_schedule_state state, was; /* was: the previous state; 0: none */
+    int64_t state_us, was_us;             /* since when it has been in each state */
     int64_t created_us;
     int64_t updated_us; /* the last write of a user: for its ETag */
     int64_t end_us;
     int64_t next_us;            /* when it makes its next job; 0: never */
     int64_t until_us, after_us; /* doNotRunUntil and doNotRunAfter, for filters; 0: not given */
     int number;                 /* of the last job that it made; 0: none yet */
-    const char *auto_pool;      /* that was made for all its jobs; NULL: none */
+    const char *auto_pool;      /* the automatic pool for all its jobs; NULL: none */
 };
 
 struct batch_certificate {
@@ -48,7 +48,7 @@ struct batch_certificate {
     const char *public; /* its public part, in base64 */
     enum batch_certificate_state state, was;
     int64_t state_us, was_us;
-    const char *error; /* why it could not be deleted: JSON text; NULL: it was not tried */
+    const char *error; /* the error of a failed deletion: JSON text; NULL: none */
     const char *tags;  /* JSON text, or NULL */
 };
 

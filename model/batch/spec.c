@@ -44,7 +44,7 @@ static int decode_kept(struct kept_docs *k, struct arena *a, const struct schema
     return 0;
 }
 
-/* Versions without slots have one. */
+/* Documents of versions without slots have one. */
 static const struct batch_task_spec usual_task = {.slots = 1};
 static const struct batch_job_spec usual_job = {.max_parallel = BATCH_UNLIMITED,
                                                 .on_all = BATCH_ALL_NO_ACTION,

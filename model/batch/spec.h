@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the documents of Azure Batch's jobs and tasks ask for, as plain structs. Everything is the
- * arena's. Absent texts are NULL, absent numbers 0 unless it is said otherwise.
+ * The documents of Azure Batch's jobs and tasks as plain structs. Everything is in the arena.
+ * Absent texts are NULL, absent numbers 0 without another note.
  */
 #ifndef MODEL_BATCH_SPEC_H
 #define MODEL_BATCH_SPEC_H
@@ -39,9 +39,9 @@ extern const struct enum_name batch_elevation_names[], batch_user_scope_names[],
 /* One source: http_url, container_url, or auto_container. */
 struct batch_resource_file {
     const char *http_url, *container_url, *auto_container;
-    const char *prefix; /* of the blobs of a container */
+    const char *prefix; /* prefix of the names of a container's blobs */
     const char *path, *mode;
-    const char *identity; /* who may read it; NULL: whoever has the URL */
+    const char *identity; /* the identity with the right to read; NULL: the URL suffices */
 };
 
 struct batch_header {
@@ -50,23 +50,23 @@ struct batch_header {
 
 struct batch_output_file {
     const char *pattern, *container_url, *path;
-    const char *identity; /* who may write there; NULL: whoever has the URL */
+    const char *identity; /* the identity with the right to write; NULL: the URL suffices */
     enum batch_upload_when when;
     struct batch_header *headers;
     size_t n_headers;
 };
 
 struct batch_package_ref {
-    const char *application, *version; /* version NULL: the default one */
+    const char *application, *version; /* version NULL: the default version */
 };
 
 struct batch_user {
-    const char *name; /* a user account of the pool; NULL: an automatic one */
+    const char *name; /* a user account of the pool; NULL: an automatic account */
     enum batch_user_scope scope;
     enum batch_elevation elevation;
 };
 
-/* What an end of a task means. 0: not said. */
+/* The effects of a task's end. 0: not given. */
 struct batch_exit_options {
     enum batch_job_action job;
     enum batch_dependency_action dependency;
@@ -81,7 +81,7 @@ struct batch_exit_conditions {
     struct batch_exit_options *pre_processing, *upload, *fallback; /* NULL: not said */
 };
 
-/* What of a node a container sees. */
+/* The parts of a node that a container sees. */
 enum batch_host_path {
     BATCH_PATH_SHARED = 1,
     BATCH_PATH_STARTUP,
@@ -99,7 +99,7 @@ struct batch_container {
     const char *image, *options;
     const char *server, *user, *password; /* of the registry; the password is secret */
     enum batch_work_dir work_dir;
-    bool narrow; /* of the node it sees `binds` alone */
+    bool narrow; /* it sees only `binds` of the node */
     struct batch_bind *binds;
     size_t n_binds;
 };
@@ -112,11 +112,11 @@ struct batch_multi_instance {
 };
 
 struct batch_constraints {
-    int64_t max_wall_us, retention_us; /* of one that has no end: decades */
+    int64_t max_wall_us, retention_us; /* for a task without a limit: decades */
     int retries;                       /* -1: for ever */
 };
 
-/* A task, also a job's manager, preparation and release task. */
+/* A task, or a job's manager, preparation or release task. */
 struct batch_task_spec {
     const char *id, *command_line;
     struct batch_container *container;
@@ -131,19 +131,19 @@ struct batch_task_spec {
     struct batch_constraints limits;
     int slots;
     const char *affinity;
-    bool has_token; /* it may speak to the service, about its job */
-    /* Of some of these alone: */
+    bool has_token; /* it gets a token for the service's operations on its job */
+    /* Only for some kinds of tasks: */
     bool kills_job; /* a manager: the job ends with it */
     bool exclusive;
-    bool any_node; /* a manager: also one of low priority */
-    bool awaited;  /* a preparation: tasks begin once it has succeeded */
-    bool again;    /* a preparation: after a restart of the node once more */
+    bool any_node; /* a manager: it may run on low-priority nodes */
+    bool awaited;  /* a preparation: tasks begin only after it has succeeded */
+    bool again;    /* a preparation: it is repeated after a reboot of the node */
 };
 
 struct batch_job_spec {
-    const char *pool_id; /* NULL: a pool is made for it: */
+    const char *pool_id; /* NULL: an automatic pool: */
     int auto_life;       /* enum batch_auto_life */
-    bool auto_keep;      /* it stays when that is over */
+    bool auto_keep;      /* the pool is kept after the end of its lifetime */
     const char *auto_prefix;
     int priority, max_parallel;
     bool depends, preemptible;
@@ -154,7 +154,8 @@ struct batch_job_spec {
     struct batch_task_spec *manager, *preparation, *release; /* NULL: none */
 };
 
-/* A failureInfo or schedulingError as JSON text; details without a value are left out. Arena. */
+/* A failureInfo or schedulingError as JSON text; details without a value are left out. In the
+ * arena. */
 const char *batch_failure_text(struct arena *a, const char *category, const char *code,
                                const char *message, const struct kv *details, size_t n);
 
@@ -163,7 +164,7 @@ int batch_task_decode(struct arena *a, const char *doc, const char *secrets,
                       struct batch_task_spec *out, struct err *e) MUST_CHECK;
 int batch_job_decode(struct arena *a, const char *doc, const char *secrets,
                      struct batch_job_spec *out, struct err *e) MUST_CHECK;
-/* The same of documents that `k` keeps open. */
+/* Like the functions above, for documents that `k` keeps parsed. */
 int batch_task_decode_kept(struct kept_docs *k, struct arena *a, const char *doc,
                            struct batch_task_spec *out, struct err *e) MUST_CHECK;
 int batch_job_decode_kept(struct kept_docs *k, struct arena *a, const char *doc,

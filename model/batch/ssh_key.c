@@ -19,7 +19,7 @@ static const char encrypted[] = "needs a passphrase, which nobody could type on 
                                 "it (ssh-keygen -p)";
 static const char damaged[] = "is a private key of SSH that is cut off or damaged";
 
-/* What is between the first and the last line, without its ends of lines. */
+/* Joins the text between the first and the last line, without newlines. */
 static bool read_body(const char *begin, const char *end, struct strbuf *out)
 {
     const char *line = strchr(begin, '\n');
@@ -29,7 +29,8 @@ static bool read_body(const char *begin, const char *end, struct strbuf *out)
     return out->len > 0;
 }
 
-/* "openssh-key-v1", NUL, then the name of the cipher: its length in four bytes, and it. */
+/* Reads "openssh-key-v1", NUL, then the name of the cipher: its length in four bytes, and its
+ * bytes. */
 static const char *fault_of_openssh(const char *bytes, size_t n)
 {
     static const char magic[] = "openssh-key-v1";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The property tables of Azure Batch (model/schema.h): jobs, tasks, and the parts that pools and
+ * The property tables of Azure Batch (model/schema.h): jobs, tasks, and parts that pools and
  * schedules have too. The names are those of the newest version.
  */
 #ifndef MODEL_BATCH_TABLES_H
@@ -20,11 +20,11 @@ enum {
 
 /* Whole resources: a row for each property of requests and replies. */
 extern const struct schema schema_batch_job, schema_batch_task;
-/* What a job did on one node before and after its tasks. */
+/* The preparation and release tasks of a job on one node. */
 extern const struct schema schema_batch_chores;
-/* What replies tell of a part of a task that runs on several nodes. */
+/* The subtasks of a task with several nodes, in replies. */
 extern const struct schema schema_batch_subtask;
-/* What the jobs of a schedule are made of (jobSpecification). */
+/* The jobSpecification of a schedule. */
 extern const struct schema schema_batch_job_spec;
 /* The bodies of changes and actions. */
 extern const struct schema schema_batch_job_patch, schema_batch_job_update,
@@ -38,12 +38,12 @@ extern const struct schema schema_batch_env, schema_batch_resource_file, schema_
     schema_batch_failure, schema_batch_stats, schema_batch_pool_stats, schema_batch_container_info,
     schema_batch_identity;
 
-/* "A-Za-z0-9_-": ids that users give. Jobs of schedules have a colon too. */
+/* "A-Za-z0-9_-": ids from users. Jobs of schedules also have a colon. */
 int batch_check_id(const json_t *value, const char *path, struct err *e);
-/* A path that stays below the directory that it begins in. */
+/* A path that stays below its base directory. */
 int batch_check_file_path(const json_t *value, const char *path, struct err *e);
 int batch_check_env_name(const json_t *value, const char *path, struct err *e);
-/* There is a program in it. */
+/* The command line contains a program. */
 int batch_check_command(const json_t *value, const char *path, struct err *e);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Certificates of Azure Batch: what is given is kept and never shown again, but for the public
- * part.
+ * Certificates of Azure Batch: the data is kept and never shown again, except the public part.
  */
 #include "model/batch/tables.h"
 #include "model/batch/tables_pool.h"

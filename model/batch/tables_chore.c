@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The property table of what is shown of a job's preparation and release tasks on a node.
+ * The property table for the state of a job's preparation and release tasks on a node.
  */
 #include "model/batch/tables.h"
 #include "model/schema/tables.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables that jobs, tasks, pools and schedules of Azure Batch have in common.
+ * Tables shared by jobs, tasks, pools and schedules of Azure Batch.
  */
 #include "model/batch/tables.h"
 #include "model/schema/tables.h"
@@ -80,7 +80,7 @@ SCHEMA(schema_batch_metadata, metadata_rows, "MetadataItem");
 static const struct field identity_rows[] = {TEXT("resourceId", .max = MAX_ID_BYTES)};
 SCHEMA(schema_batch_identity, identity_rows, "ComputeNodeIdentityReference");
 
-/* Of what is decoded, into a member `identity`. */
+/* Decoded into a member `identity`. */
 #define IDENTITY_INTO_ROW(type)                                                                    \
     OBJECT("identityReference", 0, schema_identity_of_##type, .versions = BATCH_SINCE(BATCH_14_0), \
            INTO_SAME)
@@ -169,7 +169,7 @@ SCHEMA(schema_batch_output_file, output_file_rows, "OutputFile", FILLS(batch_out
 
 /* --- users, limits, containers, packages ----------------------------------------------------- */
 
-/* Until 9.0 there was no scope in what was not given. */
+/* Until 9.0 the scope was absent if it was not given. */
 static const struct field auto_user_rows[] = {
     ENUM("scope", 0, batch_user_scope_names, .versions = BATCH_UNTIL(BATCH_9_0),
          INTO(batch_user, scope)),
@@ -194,7 +194,7 @@ static const struct field user_rows[] = {
 };
 SCHEMA(schema_batch_user, user_rows, "UserIdentity", .check = check_user, FILLS(batch_user));
 
-/* How often the job says is known to the handler alone; so is the end of files before 8.0. */
+/* Only the handler knows the job's default for retries, and the retention before 8.0. */
 static const struct field task_limit_rows[] = {
     SPAN("maxWallClockTime", .fallback = "\"P10675199DT2H48M5.4775807S\"",
          INTO(batch_constraints, max_wall_us)),
@@ -206,7 +206,7 @@ static const struct field task_limit_rows[] = {
 };
 SCHEMA(schema_batch_task_limits, task_limit_rows, "TaskConstraints", FILLS(batch_constraints));
 
-/* Until there were identities, which stand for them, both had to be given. */
+/* Before identities existed, which replace them, both were required. */
 /* clang-format off */
 #define REGISTRY_LOGIN(bits, known)                                                                \
     TEXT("username", bits, .versions = known, .max = 256, INTO(batch_container, user)),            \
@@ -235,7 +235,7 @@ static const struct field bind_mount_rows[] = {
 static SCHEMA(schema_bind_mount, bind_mount_rows, "ContainerHostBatchBindMountEntry",
               FILLS(batch_bind));
 
-/* An empty list is not the same as none. */
+/* An empty list differs from a missing one. */
 static void finish_container(struct arena *a, const json_t *obj, void *into)
 {
     struct batch_container *c = into;
@@ -290,7 +290,7 @@ static const struct field container_info_rows[] = {
 };
 SCHEMA(schema_batch_container_info, container_info_rows, "TaskContainerExecutionInformation");
 
-/* Of tasks; those of jobs have the counts, too. */
+/* For tasks; jobs also have the counts. */
 static const struct field stats_rows[] = {
     TEXT("url", READONLY),
     TIME("startTime", READONLY),

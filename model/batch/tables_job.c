@@ -56,7 +56,7 @@ static const struct field manager_rows[] = {
 static SCHEMA(schema_manager, manager_rows, "JobManagerTask", FILLS(batch_task_spec),
               .finish = finish_manager);
 
-/* Not of the job, as a manager's: 0 tries. */
+/* The default number of tries is 0, not the job's as for a manager. */
 static const struct field preparation_limit_rows[] = {
     SPAN("maxWallClockTime", .fallback = "\"P10675199DT2H48M5.4775807S\"",
          INTO(batch_constraints, max_wall_us)),
@@ -147,7 +147,7 @@ static const struct field execution_rows[] = {
 /* clang-format on */
 static SCHEMA(schema_job_execution, execution_rows, "JobExecutionInformation");
 
-/* With its default in whole bodies, without in partial ones. */
+/* With its default in whole bodies, without it in partial ones. */
 #define PRIORITY(given)                                                                            \
     INT("priority", 0, -PRIORITY_MAX, PRIORITY_MAX, .fallback = given,                             \
         INTO(batch_job_spec, priority))
@@ -214,7 +214,7 @@ static const struct field job_rows[] = {
 };
 SCHEMA(schema_batch_job, job_rows, "CloudJob", .check = check_job, FILLS(batch_job_spec));
 
-/* PATCH: what is given replaces what there is, as a whole. */
+/* PATCH: a given member replaces the old one as a whole. */
 /* clang-format off */
 static const struct field job_patch_rows[] = {
     PRIORITY(NULL),
@@ -229,7 +229,7 @@ static const struct field job_patch_rows[] = {
 /* clang-format on */
 SCHEMA(schema_batch_job_patch, job_patch_rows, "JobPatchParameter");
 
-/* PUT: what is not given gets its default. */
+/* PUT: a missing member gets its default. */
 static const struct field job_update_rows[] = {
     PRIORITY("0"),
     PARALLEL("-1"),
@@ -247,7 +247,7 @@ SCHEMA(schema_batch_job_disable, disable_rows, "JobDisableParameter");
 static const struct field terminate_rows[] = {TEXT("terminateReason", .max = 1024)};
 SCHEMA(schema_batch_job_terminate, terminate_rows, "JobTerminateParameter");
 
-/* What the jobs of a schedule are made of. */
+/* The specification of a schedule's jobs. */
 static const struct field specification_rows[] = {
     PRIORITY("0"),
     PARALLEL("-1"),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nodes of Azure Batch's pools: how they are shown, who may log in, what can be done with them.
+ * Nodes of Azure Batch's pools: their properties, their users, and the bodies of operations on
+ * them.
  */
 #include "model/batch/tables.h"
 #include "model/batch/tables_pool.h"
@@ -168,7 +169,7 @@ static const struct field upload_rows[] = {
 };
 SCHEMA(schema_batch_upload_logs, upload_rows, "UploadBatchServiceLogsConfiguration");
 
-/* No node has one: what could be selected. */
+/* The properties for $select; no node has an extension. */
 static const struct field node_extension_rows[] = {
     TEXT("provisioningState", READONLY),
     FREE("vmExtension", READONLY),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools of Azure Batch, and the bodies of what is done with them.
+ * Pools of Azure Batch, and the bodies of operations on them.
  */
 #include "model/batch/tables_pool.h"
 
@@ -23,7 +23,7 @@ const struct enum_name batch_fill_names[] = {
 
 #define MAX_NODES       10000
 #define MAX_SLOTS       256
-#define MAX_FORMULA     1048576 /* that one is too long has an error of its own */
+#define MAX_FORMULA     1048576 /* a longer formula has a separate error */
 #define MAX_START_TASK  32768   /* characters of commands, variables and files together */
 #define MAX_REMOVED     100
 #define MAX_PACKAGES    10
@@ -32,7 +32,7 @@ const struct enum_name batch_fill_names[] = {
 
 /* --- start tasks ----------------------------------------------------------------------------- */
 
-/* How long the texts of a list of objects are. */
+/* The total length of the texts in a list of objects. */
 static size_t texts_of(const json_t *list)
 {
     size_t i, n = 0;
@@ -100,7 +100,7 @@ static const struct field policy_rows[] = {
 };
 static SCHEMA(schema_policy, policy_rows, "TaskSchedulingPolicy", FILLS(batch_pool_spec));
 
-/* --- what has become of a size --------------------------------------------------------------- */
+/* --- the state of a resize --- */
 
 static const struct field resize_error_rows[] = {
     TEXT("code", READONLY),
@@ -138,8 +138,8 @@ SCHEMA(schema_batch_auto_scale_run, run_rows, "AutoScaleRun");
 #define TAGS_ROW(known) MAP("resourceTags", .versions = known, .max = MAX_TAGS)
 #define POLICY_DEFAULT  "{\"nodeFillType\":\"Spread\"}"
 
-/* What a pool is asked to be. resizeTimeout or autoScaleEvaluationInterval gets its default from
- * check_pool(), as only one of them counts. */
+/* The request for a pool. check_pool() sets the default of resizeTimeout or
+ * autoScaleEvaluationInterval, because only one of them applies. */
 /* clang-format off */
 #define ASKED_ROWS                                                                                 \
     TEXT("vmSize", REQUIRED | LOWER, 1, 64),                                                       \
@@ -244,7 +244,7 @@ int batch_check_start_task(const json_t *pool, const char *path, struct err *e)
                            target, user, json_array_size(users));
 }
 
-/* What only accounts on Windows have is refused elsewhere, where nobody would heed it. */
+/* Settings of Windows accounts are refused elsewhere, because they would have no effect. */
 static int check_windows_users(const json_t *pool, const char *path, struct err *e)
 {
     const json_t *vm = json_object_get(pool, "virtualMachineConfiguration"), *account;
@@ -305,7 +305,7 @@ SCHEMA(schema_batch_pool_spec, spec_rows, "PoolSpecification", .check = check_po
 
 #define NEW BATCH_SINCE(BATCH_20_0)
 
-/* PATCH: what is given replaces what there is, as a whole. An empty list removes it. */
+/* PATCH: a given member replaces the old one as a whole. An empty list removes it. */
 static const struct field patch_rows[] = {
     START_TASK_ROW,
     PACKAGES_ROW(KEEP_EMPTY),
@@ -327,7 +327,7 @@ static const struct field patch_rows[] = {
 };
 SCHEMA(schema_batch_pool_patch, patch_rows, "PoolPatchParameter");
 
-/* All of it is replaced. */
+/* All of these members are replaced. */
 static const struct field properties_rows[] = {
     START_TASK_ROW,
     CERTIFICATES_ROW(REQUIRED | KEEP_EMPTY),

@@ -9,7 +9,7 @@
 #include "model/enums.h"
 #include "model/schema.h"
 
-/* What becomes of the tasks of a node that is taken away, restarted or no longer used. */
+/* The treatment of the tasks of a node that is removed, rebooted or disabled. */
 enum batch_dealloc {
     BATCH_DEALLOC_REQUEUE = 1,
     BATCH_DEALLOC_TERMINATE = 2,
@@ -22,18 +22,18 @@ enum batch_container_type { BATCH_DOCKER = 1, BATCH_CRI = 2 };
 extern const struct enum_name batch_dealloc_names[], batch_disable_scheduling_names[],
     batch_fill_names[], batch_container_type_names[];
 
-/* Of autoScaleEvaluationInterval and resizeTimeout, in seconds. */
+/* Limits of autoScaleEvaluationInterval and resizeTimeout, in seconds. */
 enum { BATCH_INTERVAL_MIN_S = 300, BATCH_INTERVAL_MAX_S = 7 * 24 * 3600 };
 
-/* A whole pool: a row for each property of requests and replies. The same of those that jobs have
- * made for them (autoPoolSpecification.pool). */
+/* A whole pool: a row for each property of requests and replies. The same for automatic pools
+ * (autoPoolSpecification.pool). */
 extern const struct schema schema_batch_pool, schema_batch_pool_spec;
 /* The bodies of changes and actions. */
 extern const struct schema schema_batch_pool_patch, schema_batch_pool_properties,
     schema_batch_pool_resize, schema_batch_remove_nodes, schema_batch_enable_auto_scale,
     schema_batch_evaluate_auto_scale, schema_batch_upgrade_os;
 
-/* A node, and what can be asked of it. */
+/* A node, and the operations on it. */
 extern const struct schema schema_batch_node, schema_batch_node_user, schema_batch_node_user_update,
     schema_batch_reboot, schema_batch_reimage, schema_batch_deallocate,
     schema_batch_disable_scheduling, schema_batch_upload_logs, schema_batch_node_extension;
@@ -43,8 +43,7 @@ extern const struct schema schema_batch_certificate;
 /* userAccounts: names and uids differ. */
 extern const struct schema schema_batch_user_account;
 int batch_check_accounts(const json_t *list, const char *path, struct err *e) MUST_CHECK;
-/* What the start task of a whole pool needs of its pool: the user account that it names, and
- * containers. */
+/* The requirements of a start task on its pool: the named user account, and containers. */
 int batch_check_start_task(const json_t *pool, const char *path, struct err *e) MUST_CHECK;
 
 /* Parts: start tasks, references to certificates, runs of formulas, failed resizes. */

@@ -65,7 +65,7 @@ static const struct field rows[] = {
 };
 SCHEMA(schema_batch_schedule, rows, "CloudJobSchedule");
 
-/* PATCH: what is given replaces what there is, as a whole. */
+/* PATCH: a given member replaces the old one as a whole. */
 static const struct field patch_rows[] = {
     OBJECT("schedule", KEEP_EMPTY, schema_times),
     OBJECT("jobSpecification", 0, schema_batch_job_spec),

@@ -13,7 +13,7 @@ const struct enum_name batch_job_action_names[] = {{BATCH_JOB_ACT_NONE, "none"},
 const struct enum_name batch_dependency_action_names[] = {
     {BATCH_SATISFY, "satisfy"}, {BATCH_BLOCK, "block"}, {0, NULL}};
 
-/* --- what exits mean ------------------------------------------------------------------------- */
+/* --- effects of exits --- */
 
 static const struct field exit_options_rows[] = {
     ENUM("jobAction", 0, batch_job_action_names, INTO(batch_exit_options, job)),
@@ -33,7 +33,7 @@ static void finish_code(struct arena *a, const json_t *obj, void *into)
     rule->high = rule->low;
 }
 
-/* Exit codes of programs on Windows are any number of 32 bits. */
+/* Exit codes of programs on Windows are any 32-bit number. */
 static const struct field exit_code_rows[] = {
     INT("code", REQUIRED, INT32_MIN, INT32_MAX, INTO(batch_exit_rule, low)),
     OPTIONS_OF_RULE,
@@ -72,16 +72,16 @@ static const struct field exit_conditions_rows[] = {
 static SCHEMA(schema_exit_conditions, exit_conditions_rows, "ExitConditions",
               FILLS(batch_exit_conditions));
 
-/* --- what it waits for ----------------------------------------------------------------------- */
+/* --- dependencies --- */
 
-/* Numbers that names of tasks can be. */
+/* Numbers that can be names of tasks. */
 static const struct field id_range_rows[] = {
     INT("start", REQUIRED, .max = INT32_MAX),
     INT("end", REQUIRED, .max = INT32_MAX),
 };
 static SCHEMA(schema_id_range, id_range_rows, "TaskIdRange", .check = check_range);
 
-/* Their bounds have errors of their own. */
+/* Their bounds have separate errors. */
 static const struct field depends_rows[] = {
     TEXTS("taskIds"),
     LIST("taskIdRanges", 0, schema_id_range),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The accounts that pools of Azure Batch have on their nodes.
+ * The accounts on the nodes of Azure Batch's pools.
  */
 #include <string.h>
 
@@ -10,11 +10,11 @@
 #include "model/batch/tables_pool.h"
 #include "model/schema/tables.h"
 
-#define MAX_PASSWORD 511 /* bytes; what crypt(3) takes */
+#define MAX_PASSWORD 511 /* bytes; the limit of crypt(3) */
 
 static const struct enum_name login_names[] = {{1, "batch"}, {2, "interactive"}, {0, NULL}};
 
-/* Its text is in no message. */
+/* Messages never contain the key's text. */
 static int check_private_key(const json_t *value, const char *path, struct err *e)
 {
     const char *text = json_string_value(value), *fault = ssh_private_key_fault(text);
@@ -43,7 +43,7 @@ static SCHEMA(schema_linux_user, linux_user_rows, "LinuxUserConfiguration",
 static const struct field windows_user_rows[] = {ENUM("loginMode", 0, login_names)};
 static SCHEMA(schema_windows_user, windows_user_rows, "WindowsUserConfiguration");
 
-/* It is a line of chpasswd(8). */
+/* The password becomes a line for chpasswd(8). */
 static int check_password(const json_t *value, const char *path, struct err *e)
 {
     const char *text = json_string_value(value);
@@ -77,7 +77,7 @@ static json_int_t uid_of(const json_t *account)
         json_object_get(json_object_get(account, "linuxUserConfiguration"), "uid"));
 }
 
-/* Each is another account on its nodes. */
+/* Each name must be a different account on the nodes. */
 int batch_check_accounts(const json_t *list, const char *path, struct err *e)
 {
     for (size_t i = 0; i < json_array_size(list); i++)

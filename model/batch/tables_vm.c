@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What pools of Azure Batch say of their machines: images, disks, networks, mounts.
+ * The machines of pools of Azure Batch: images, disks, networks, mounts.
  */
 #include "model/batch/tables_vm.h"
 
@@ -22,7 +22,7 @@
 #define MAX_RULES     25
 #define MAX_PORT      65535
 
-/* Of several names the first is the version's own. */
+/* For one value with several names, the first is the version's own. */
 const struct enum_name batch_container_type_names[] = {{BATCH_DOCKER, "dockerCompatible"},
                                                        {BATCH_CRI, "criCompatible"},
                                                        {BATCH_DOCKER, "docker"},
@@ -85,7 +85,7 @@ static const char *text_of(const json_t *obj, const char *name)
     return s ? s : "";
 }
 
-/* With the skus that the offer has, or where to look. */
+/* The message lists the skus of the offer, or the place with the list. */
 static int refuse_image(const char *path, const char *publisher, const char *offer, const char *sku,
                         struct err *e)
 {
@@ -104,7 +104,7 @@ static int refuse_image(const char *path, const char *publisher, const char *off
     return -1;
 }
 
-/* An image of the list, or one of somebody's own by its id, of which nothing is known here. */
+/* An image of the list, or a custom image by its id, whose content is unknown here. */
 static int check_image_reference(json_t *obj, const char *path, struct err *e)
 {
     const char *publisher = text_of(obj, "publisher"), *offer = text_of(obj, "offer"),
@@ -141,7 +141,7 @@ static SCHEMA(schema_data_disk, data_disk_rows, "DataDisk");
 
 #define MAX_IMAGE_BYTES 1024
 
-/* Each as check_image() takes it. */
+/* Checks each image with check_image(). */
 static int check_images(const json_t *list, const char *path, struct err *e)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -258,7 +258,7 @@ static const struct field vm_rows[] = {
     OBJECT("serviceArtifactReference", 0, schema_artifact, .versions = BATCH_SINCE(BATCH_18_0)),
 };
 
-/* The image decides which agents can be. */
+/* The image determines the possible agents. */
 static int check_vm(json_t *obj, const char *path, struct err *e)
 {
     const json_t *i = json_object_get(obj, "imageReference");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The api-versions of Azure Batch's data plane that are served, as bits for rows of routes and of
- * properties (enum api_version of model/schema.h has Batch AI's; no table is of both). They are
- * named by the last part of their names, as everybody does: 16.0 is 2022-10-01.16.0.
+ * The served api-versions of Azure Batch's data plane, as bits for rows of routes and of properties
+ * (enum api_version of model/schema.h has Batch AI's; no table has both). They are named by the
+ * last part of their names: 16.0 is 2022-10-01.16.0.
  */
 #ifndef MODEL_BATCH_VERSIONS_H
 #define MODEL_BATCH_VERSIONS_H
@@ -39,7 +39,7 @@ enum batch_version { BATCH_VERSIONS(BATCH_VERSION_BIT) };
 #define BATCH_UNTIL(bit)       (2 * (unsigned)(bit)-1)
 #define BATCH_WITHIN(from, to) (BATCH_SINCE(from) & BATCH_UNTIL(to))
 
-/* "2022-10-01.16.0" -> BATCH_16_0; 0: it is not served. And back (static string). */
+/* "2022-10-01.16.0" -> BATCH_16_0; 0: not served. And back (static string). */
 unsigned batch_version_from_name(const char *name);
 const char *batch_version_name(unsigned version);
 

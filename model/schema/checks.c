@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks of one value, named by rows of the tables. A value arrives here with the right type and
- * length.
+ * Checks of single values, used by rows of the tables. A value here has the right type and length
+ * already.
  */
 #include <ctype.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ int check_output_id(const json_t *value, const char *path, struct err *e)
     return check_directory_id(value, path, e);
 }
 
-/* Trailing slashes are common and harmless; everything else is as strict as fs_path_is_safe(). */
+/* Trailing slashes are common and harmless; the rest is as strict as fs_path_is_safe(). */
 static bool safe_trimmed(const char *s, bool may_be_root)
 {
     size_t n = strlen(s);
@@ -138,7 +138,7 @@ int check_output_prefix(const json_t *value, const char *path, struct err *e)
     return check_clean_text(value, path, e);
 }
 
-/* ".../<kind>/NAME", where NAME is what a resource may be called. */
+/* ".../<kind>/NAME", where NAME is a valid name of a resource. */
 static bool is_resource_id(const char *id, const char *kind)
 {
     const char *name = strrchr(id, '/');
@@ -257,7 +257,7 @@ int check_backend(const json_t *value, const char *path, struct err *e)
 {
     static const char *const known[] = {"tcp", "gloo", "mpi", "nccl"};
     const char *s = json_string_value(value);
-    bool found = *s == '\0'; /* as if it were not there */
+    bool found = *s == '\0'; /* an empty text counts as absent */
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         found = found || strcasecmp(s, known[i]) == 0;
     return found ? 0 : refuse(value, path, e, "tcp, gloo, mpi or nccl");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Clusters, and what PATCH may change of them.
+ * Clusters, and the properties that PATCH may change.
  */
 #include "model/schema/tables.h"
 
@@ -22,7 +22,7 @@ static const struct field manual_rows[] = {
 };
 static SCHEMA(schema_manual, manual_rows, "ManualScaleSettings", FILLS(scale));
 
-/* An initial count of 0 is what clients send for "none given", so it is in every range. */
+/* Clients send an initial count of 0 for "not given", so it is in every range. */
 static int check_auto_scale(json_t *obj, const char *path, struct err *e)
 {
     json_int_t min = json_integer_value(json_object_get(obj, "minimumNodeCount"));
@@ -63,7 +63,7 @@ static int check_scale(json_t *obj, const char *path, struct err *e)
                    manual ? "both" : "neither");
 }
 
-/* The kind follows from which of the two is present. */
+/* The kind follows from the given one of the two. */
 static void finish_scale(struct arena *a, const json_t *obj, void *into)
 {
     struct scale *s = into;
@@ -131,8 +131,8 @@ static const struct field node_setup_rows[] = {
 };
 static SCHEMA(schema_node_setup, node_setup_rows, "NodeSetup", FILLS(node_setup_spec));
 
-/* The published schema lets scaleSettings be absent and says of targetNodeCount "Default is 0": a
- * cluster without scale settings is a manual one of no nodes, to be resized later. */
+/* In the published schema scaleSettings may be absent, and targetNodeCount has "Default is 0": a
+ * cluster without scale settings is a manual cluster of no nodes, to be resized later. */
 static const struct field properties_rows[] = {
     ENUM("provisioningState", READONLY, prov_state_names),
     ENUM("allocationState", READONLY, alloc_state_names),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parts that several resources are made of.
+ * Parts that are shared by several resources.
  */
 #include <string.h>
 
@@ -62,7 +62,7 @@ static const struct field batchai_error_rows[] = {
 };
 SCHEMA(schema_batchai_error, batchai_error_rows, "BatchAIError");
 
-/* The schema requires neither, the service's documentation at least one. */
+/* The published schema requires neither, the documentation at least one. */
 static int check_user_account(json_t *obj, const char *path, struct err *e)
 {
     if (has(obj, "adminUserSshPublicKey") || has(obj, "adminUserPassword"))
@@ -73,7 +73,7 @@ static int check_user_account(json_t *obj, const char *path, struct err *e)
                    path);
 }
 
-/* People paste the key from a file: the line end behind it is not part of the key. */
+/* People paste the key from a file: the line end after it is not part of the key. */
 static void finish_user_account(struct arena *a, const json_t *obj, void *into)
 {
     struct admin_user_spec *user = into;
@@ -83,7 +83,7 @@ static void finish_user_account(struct arena *a, const json_t *obj, void *into)
         user->ssh_public_key = arena_strndup(a, key, strcspn(key, "\r\n"));
 }
 
-/* The published documents of the old versions say Ssh; the service itself said SSH. */
+/* The published documents of the old versions have Ssh; the real service used SSH. */
 static const struct field user_account_rows[] = {
     TEXT("adminUserName", REQUIRED, 1, 32, .check = check_user_name, INTO(admin_user_spec, name)),
     TEXT("adminUserSshPublicKey", 0, 1, 16384, .canon = "adminUserSshPublicKey", .versions = V05,

@@ -10,7 +10,7 @@ static const struct field ssh_rows[] = {
 };
 static SCHEMA(schema_ssh, ssh_rows, "SshConfiguration");
 
-/* Limits of the service's time: disks of up to 4095 GB, at most 64 on the largest machine. */
+/* Limits of the real service: disks of up to 4095 GB, at most 64 on the largest machine. */
 static const struct field disks_rows[] = {
     INT("diskSizeInGB", REQUIRED, 1, 4095),
     ENUM("cachingType", 0, caching_type_names, .fallback = "\"none\""),

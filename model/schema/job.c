@@ -30,7 +30,7 @@ static const struct field registry_credentials_rows[] = {
 static SCHEMA(schema_registry_credentials, registry_credentials_rows, "PrivateRegistryCredentials",
               .check = check_registry_credentials, FILLS(container_spec));
 
-/* "https://registry.example.com/" names a registry as "registry.example.com" does. */
+/* "https://registry.example.com/" is the same registry as "registry.example.com". */
 static void finish_registry(struct arena *a, const json_t *obj, void *into)
 {
     const char *url = json_string_value(json_object_get(obj, "serverUrl"));
@@ -99,7 +99,7 @@ static const struct field execution_rows[] = {
 };
 static SCHEMA(schema_execution, execution_rows, "JobPropertiesExecutionInfo");
 
-/* Newer versions name three priorities, older ones number them (model/resource.h): both forms are
+/* Newer versions have three priorities, older ones numbers (model/resource.h): both forms are
  * stored, whichever was given. */
 static void complete_priority(json_t *obj)
 {
@@ -125,7 +125,8 @@ static void variable_path(char out[PLACE_SIZE], const char *path, const char *li
     path_join(out, path, child);
 }
 
-/* Reserved variables are read before the job runs, and shown as they were sent. */
+/* Reserved variables are read before the job runs, and shown as sent, so they may not be
+ * secrets. */
 static int check_no_wish_in_secrets(const json_t *obj, const char *path, struct err *e)
 {
     const json_t *secrets = json_object_get(obj, "secrets");
@@ -185,8 +186,8 @@ static int check_job(json_t *obj, const char *path, struct err *e)
     return rc;
 }
 
-/* What the older versions' toolType can say. "pytorch" is what the service answered from 2018-03-01
- * on, though no document lists it. */
+/* The toolTypes of the older versions. The real service returned "pytorch" from 2018-03-01 on,
+ * though no document lists it. */
 #define OLD_TOOLS                                                                                  \
     {TOOL_CNTK, "cntk"}, {TOOL_TENSORFLOW, "tensorflow"}, {TOOL_CAFFE, "caffe"},                   \
         {TOOL_CAFFE2, "caffe2"}, {TOOL_CHAINER, "chainer"},                                        \
@@ -196,9 +197,9 @@ static int check_job(json_t *obj, const char *path, struct err *e)
 static const struct enum_name tools_of_2017[] = {OLD_TOOLS, {0, NULL}};
 static const struct enum_name tools_of_march[] = {OLD_TOOLS, {TOOL_PYTORCH, "pytorch"}, {0, NULL}};
 
-/* In the old versions experimentName is a text of the user's own, in 2018-05-01 it is the
- * experiment in the path. "priority" is what schedulingPriority was called in early June 2018.
- * toolType is derived from the toolkit and stored (check_toolkit()). */
+/* In the old versions experimentName is a text of the user, in 2018-05-01 it is the experiment in
+ * the path. "priority" was the name of schedulingPriority in early June 2018. toolType is derived
+ * from the toolkit and stored (check_toolkit()). */
 static const struct field properties_rows[] = {
     TEXT("experimentName", READONLY, .versions = V05),
     TEXT("experimentName", .canon = "experimentLabel", .versions = V_FLAT, .max = 1024),
@@ -258,8 +259,8 @@ static void finish_job(struct arena *a, const json_t *obj, void *into)
 static SCHEMA(schema_properties, properties_rows, "JobProperties", .check = check_job,
               FILLS(run_spec), .finish = finish_job);
 
-/* The old versions' requests say where a job is, which must be where its cluster is; their replies
- * did not say it. */
+/* Requests of the old versions contain a job's location, which must be its cluster's; replies did
+ * not contain it. */
 static const struct field job_rows[] = {
     RESOURCE_ROWS,
     TEXT("location", REQUIRED | INPUT_ONLY, 1, 128, .versions = V_FLAT, .check = check_location),

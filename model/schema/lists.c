@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Items of lists that are not resources. They are only ever read.
+ * Items of lists that are not resources. They only occur in replies.
  */
 #include "model/schema/tables.h"
 
@@ -55,7 +55,7 @@ static const struct field operation_entry_rows[] = {
 };
 SCHEMA(schema_operation_entry, operation_entry_rows, "Operation");
 
-/* What filters of lists of all resources can ask for. */
+/* The properties for filters of lists of all resources. */
 /* clang-format off */
 static const struct field listed_rows[] = {
     TEXT("id", READONLY),

@@ -15,7 +15,7 @@
 #define ACCOUNT_ROW                                                                                \
     TEXT("accountName", REQUIRED, 1, ACCOUNT_NAME_MAX, .check = check_account_name,                \
          INTO(mount_volume, account))
-/* Until October 2017 it was called credentialsInfo. */
+/* Until October 2017 its name was credentialsInfo. */
 /* clang-format off */
 #define CREDENTIALS_ROWS                                                                           \
     OBJECT("credentialsInfo", INPUT_ONLY | KEEP_EMPTY, schema_credentials,                         \
@@ -26,7 +26,7 @@
     TEXT("mountOptions", .max = 4096, .check = check_clean_text, INTO(mount_volume, options))
 
 /* Neither is required: shares of the embedded default are folders, which need no key. Both at once
- * would leave open which one counts. */
+ * would be ambiguous. */
 static int check_credentials(json_t *obj, const char *path, struct err *e)
 {
     if (!has(obj, "accountKey") || !has(obj, "accountKeySecretReference"))
@@ -42,8 +42,7 @@ static const struct field credentials_rows[] = {
 static SCHEMA(schema_credentials, credentials_rows, "AzureStorageCredentialsInfo",
               .check = check_credentials, FILLS(mount_volume));
 
-/* Sets the kind of a volume by the list that it stands in, and removes slashes from the end of its
- * path. */
+/* Sets the kind of a volume by its list, and removes slashes from the end of its path. */
 static void finish_volume(struct arena *a, struct mount_volume *m, enum mount_kind kind)
 {
     const char *path = m->relative_path ? m->relative_path : "";
@@ -64,7 +63,7 @@ static const char *url_host(struct arena *a, const char *url)
     return arena_strndup(a, host, *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":/"));
 }
 
-/* The URL was checked when it was accepted; the account is accountName, which agrees. */
+/* The URL was checked when it was accepted; accountName has the same account. */
 static void finish_file_share(struct arena *a, const json_t *obj, void *into)
 {
     struct mount_volume *m = into;
@@ -93,7 +92,8 @@ static void finish_unmanaged(struct arena *a, const json_t *obj, void *into)
     finish_volume(a, into, MOUNT_UNMANAGED);
 }
 
-/* The folder behind a share is found by account and share; the two places must name one account. */
+/* The folder of a share is found by account and share; URL and accountName must have the same
+ * account. */
 static int check_file_share(json_t *obj, const char *path, struct err *e)
 {
     const char *name = json_string_value(json_object_get(obj, "accountName"));

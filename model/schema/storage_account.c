@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Storage accounts, and the shares and containers in them as the resource manager speaks of them;
- * the same in all versions.
+ * Storage accounts, and their shares and containers in the resource manager; the same in all
+ * versions.
  */
 #include "model/metadata.h"
 #include "model/schema/tables.h"
@@ -33,9 +33,9 @@ static const struct enum_name account_types[] = {{1, "Microsoft.Storage/storageA
                                                  {0, NULL}};
 static const struct enum_name key_names[] = {{1, "key1"}, {2, "key2"}, {0, NULL}};
 
-/* --- what closes an account ------------------------------------------------------------------- */
+/* --- restrictions of access --- */
 
-/* It is stored and shown; nothing is closed by it (docs/storage.md). */
+/* Stored and shown, but not enforced (docs/storage.md). */
 static const struct field ip_rule_rows[] = {
     TEXT("value", REQUIRED, 1, 64, .check = check_clean_text),
     ENUM("action", 0, actions),
@@ -171,8 +171,7 @@ SCHEMA(schema_account_name, account_name_rows, "StorageAccountCheckNameAvailabil
 static const struct field key_name_rows[] = {ENUM("keyName", REQUIRED, key_names)};
 SCHEMA(schema_key_name, key_name_rows, "StorageAccountRegenerateKeyParameters");
 
-/* --- signatures: the values go into the text that is signed as they are ------------------------
- */
+/* --- signatures: the values are copied unchanged into the signed text --- */
 
 static const struct field account_sas_rows[] = {
     TEXT("signedServices", REQUIRED, .max = MAX_SAS_BYTES, .check = check_clean_text),
@@ -211,7 +210,7 @@ static const struct enum_name protocols[] = {{1, "SMB"}, {0, NULL}};
 static const struct enum_name accesses[] = {
     {PUBLIC_NONE, "None"}, {PUBLIC_BLOB, "Blob"}, {PUBLIC_CONTAINER, "Container"}, {0, NULL}};
 
-/* The data planes say it in headers. */
+/* The data planes have it in headers. */
 static int check_metadata(const json_t *value, const char *path, struct err *e)
 {
     const char *name;

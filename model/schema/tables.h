@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tables, rows and checks that several resources share; private to the tables of model/.
- * model/schema_rows.h says how to read and write a row.
+ * model/schema_rows.h explains rows.
  */
 #ifndef MODEL_SCHEMA_TABLES_H
 #define MODEL_SCHEMA_TABLES_H
@@ -10,7 +10,7 @@
 #include "model/schema_rows.h"
 #include "model/spec.h"
 
-/* What `id`, `name` and `type` of every resource are. */
+/* The properties `id`, `name` and `type` of every resource. */
 #define RESOURCE_ROWS TEXT("id", READONLY | ID), TEXT("name", READONLY), TEXT("type", READONLY)
 
 #define V17 V_2017_09_01_PREVIEW
@@ -18,9 +18,9 @@
 #define V05 V_2018_05_01
 
 /* location and tags of clusters and file servers. The versions without workspaces have them;
- * requests of early June 2018 still did, replies no longer: such tags are kept and shown in those
+ * requests of early June 2018 still did, replies did not: such tags are kept and shown in those
  * versions, and the location must be the workspace's. Locations are compared as names of regions,
- * which api/arm/batchai/common.c does and not the engine. */
+ * by api/arm/batchai/common.c and not by the engine. */
 /* clang-format off */
 #define TRACKED_ROWS(bits)                                                                         \
     TEXT("location", REQUIRED | MUTABLE, 1, 128, .versions = V_FLAT, .check = check_location),     \
@@ -34,8 +34,8 @@ enum {
     MAX_URL_BYTES = 2048,
     MAX_ID_BYTES = 2048,
     MAX_ITEMS = 1000,       /* of any array in a request */
-    MAX_TAGS = 50,          /* as in Azure Resource Manager */
-    MAX_ARG_BYTES = 128000, /* the kernel takes no argument or NAME=VALUE of 128 KiB and more */
+    MAX_TAGS = 50,          /* the limit of Azure Resource Manager */
+    MAX_ARG_BYTES = 128000, /* the kernel refuses an argument or NAME=VALUE of 128 KiB and more */
 };
 
 /* schema/common.c */
@@ -47,8 +47,8 @@ extern const struct schema schema_mount_volumes;
 extern const struct schema schema_cntk, schema_pytorch, schema_tensorflow, schema_caffe,
     schema_caffe2, schema_chainer, schema_custom_toolkit, schema_custom_mpi, schema_horovod;
 
-/* The cross-field rule of a job's properties: exactly one toolkit, whose counts fit the number of
- * nodes. Sets toolType and counts that are missing. */
+/* The cross-field rule of a job's properties: exactly one toolkit, whose counts match the number of
+ * nodes. Sets toolType and missing counts. */
 int check_toolkit(json_t *properties, const char *path, struct err *e);
 
 /* schema/checks.c: checks of one value. */

@@ -14,7 +14,7 @@
 #define CONFIG_ROW    TEXT("configFilePath", .max = MAX_ARG_BYTES, INTO(toolkit_spec, config_file))
 #define PROCESSES_ROW INT("processCount", .min = 1, INTO(toolkit_spec, process_count))
 
-/* A bound on mistakes, not on machines: a node may have fewer cores and still run as many. */
+/* A bound on mistakes, not on machines: a node with fewer cores may still run as many. */
 #define PROCESSES_PER_NODE_MAX 256
 
 static int refuse_pair(const json_t *obj, const char *path, struct err *e)
@@ -26,7 +26,7 @@ static int refuse_pair(const json_t *obj, const char *path, struct err *e)
                    path, both ? "both" : "neither");
 }
 
-/* languageType says which of the two files is needed; without it, the file given says it. */
+/* languageType decides which of the two files is required; without it, the given file decides. */
 static int check_cntk_files(const json_t *obj, const char *path, struct err *e)
 {
     const char *language = json_string_value(json_object_get(obj, "languageType"));
@@ -50,7 +50,7 @@ static int check_cntk_files(const json_t *obj, const char *path, struct err *e)
                    language, needed);
 }
 
-/* The interpreter is of the script alone. */
+/* The interpreter applies to the script alone. */
 static int check_interpreter(const json_t *obj, const char *path, struct err *e)
 {
     char where[PLACE_SIZE];
@@ -63,7 +63,7 @@ static int check_interpreter(const json_t *obj, const char *path, struct err *e)
                    where);
 }
 
-/* Shows the language that the file says. */
+/* Sets the language that the given file implies. */
 static int check_cntk(json_t *obj, const char *path, struct err *e)
 {
     if (check_cntk_files(obj, path, e) != 0 || check_interpreter(obj, path, e) != 0)
@@ -139,7 +139,8 @@ static const struct field mpi_script_rows[] = {
 SCHEMA(schema_chainer, mpi_script_rows, "ChainerSettings", FILLS(toolkit_spec));
 SCHEMA(schema_horovod, mpi_script_rows, "HorovodSettings", FILLS(toolkit_spec));
 
-/* Required here though the published schema does not say so: without it there is nothing to run. */
+/* Required here although the published schema does not require it: without it there is nothing to
+ * run. */
 static const struct field custom_toolkit_rows[] = {
     TEXT("commandLine", REQUIRED, 1, MAX_ARG_BYTES, INTO(toolkit_spec, command_line)),
 };
@@ -151,8 +152,7 @@ static const struct field custom_mpi_rows[] = {
 };
 SCHEMA(schema_custom_mpi, custom_mpi_rows, "CustomMpiSettings", FILLS(toolkit_spec));
 
-/* --- settings beside the number of nodes -------------------------------------------------------
- */
+/* --- settings that depend on the number of nodes --- */
 
 static int refuse_above(const json_t *settings, const char *path, const char *name, json_int_t most,
                         const char *why, struct err *e)
@@ -187,8 +187,8 @@ static int count_processes(json_t *settings, const char *path, json_int_t nodes,
     return refuse_many(settings, path, "processCount", nodes, e);
 }
 
-/* More than one node, or anything that only several processes have, make a training distributed;
- * then its counts are filled in. */
+/* More than one node, or a setting for several processes, makes a training distributed; then its
+ * counts are filled in. */
 static int count_tasks(json_t *settings, const char *path, json_int_t nodes, struct err *e)
 {
     static const char *const distributed[] = {"workerCommandLineArgs",
@@ -219,7 +219,7 @@ static int count_tasks(json_t *settings, const char *path, json_int_t nodes, str
 static const struct {
     const char *settings;
     enum tool_type tool;
-    /* Fills in counts that depend on the number of nodes, and checks them; NULL: has none. */
+    /* Fills in counts that depend on the number of nodes, and checks them; NULL: none. */
     int (*count)(json_t *settings, const char *path, json_int_t nodes, struct err *e);
 } toolkits[] = {
     {"cntkSettings", TOOL_CNTK, count_processes},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Key Vaults, as far as requests and stored documents go; the same in all versions.
+ * Key Vaults: requests and stored documents; the same in all versions.
  */
 #include <string.h>
 #include <strings.h>
@@ -123,7 +123,7 @@ SCHEMA(schema_vault_policies, policies_rows, "VaultAccessPolicyParameters");
 
 /* --- vaults ---------------------------------------------------------------------------------- */
 
-/* They are stored and shown; nothing is closed by them (docs/vault.md). */
+/* Stored and shown, but not enforced (docs/vault.md). */
 static const struct field ip_rule_rows[] = {
     TEXT("value", REQUIRED, 1, 64, .check = check_clean_text),
 };

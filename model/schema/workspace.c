@@ -18,7 +18,7 @@ static SCHEMA(schema_properties, properties_rows, "WorkspaceProperties");
 
 #define LOCATION_ROW TEXT("location", REQUIRED, 1, 128, .check = check_location)
 
-/* What a request may contain for a group; api/arm writes the replies by hand. */
+/* The request body of a group; api/arm writes the replies by hand. */
 static const struct field group_rows[] = {LOCATION_ROW, TAGS_ROW};
 SCHEMA(schema_group, group_rows, "ResourceGroup");
 
