@@ -136,7 +136,7 @@ bool sched_is_local(const struct sched *s, const char *vm_size, enum vm_priority
  * it. */
 bool sched_is_for_all(const struct sched *s, const char *vm_size, enum vm_priority priority);
 /* Whether its nodes would be local although the size is unknown: neither in the site's
- * configuration nor in Azure. */
+ * configuration nor a size of the service. */
 bool sched_serves_any_size(const struct sched *s, const char *vm_size, enum vm_priority priority);
 /* Refuses a size that is not served here, and more nodes than possible. Target is the property
  * path. */

@@ -13,7 +13,7 @@
 #include "scheduler/plan.h"
 
 /* The most runs to report for one size of a pool. Nobody reads more, and a user who submits
- * thousands of jobs before scaling up need not wait for so many files. */
+ * thousands of runs before scaling up need not wait for so many files. */
 #define TOLD_MOST 64
 
 static void tell(struct sched *s, const struct run_waiting *w)

@@ -15,7 +15,7 @@
  * last sample, a vector that is used as a number its average. If a name is not found, it is
  * searched again without or with its dollar sign.
  *
- * Sources: the pages of Azure Batch on formulas that scale pools automatically; texts of errors as
+ * Sources: the pages of the service on formulas that scale pools automatically; texts of errors as
  * in "Pool autoscale event" there.
  */
 #ifndef SCHEDULER_FORMULA_FORMULA_H

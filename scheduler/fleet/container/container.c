@@ -93,8 +93,8 @@ static const char *image_name(struct arena *a, const struct container *c)
     return said ? image : arena_printf(a, "%s/%s", server, image);
 }
 
-/* The name to pull. Without a registry podman would search a list of registries, but Azure means
- * docker's. */
+/* The name to pull. Without a registry podman would search a list of registries, but the services
+ * mean docker's. */
 static const char *pull_name(struct arena *a, const struct container *c)
 {
     const char *image = image_name(a, c);

@@ -73,7 +73,7 @@ static bool plan_share(struct planning *p)
 
 /* --- unmanaged -------------------------------------------------------------------------------- */
 
-/* Azure Batch AI appends the path to the command. */
+/* The service appends the path to the command. */
 static bool plan_unmanaged(struct planning *p)
 {
     p->out->code = FAIL_UNMANAGED_MOUNT_ERROR;
