@@ -112,8 +112,8 @@ def test_a_link_shows_no_file_of_a_job_that_came_into_the_place_of_its_own(kept)
     new = job("new")
     row = [url.split("/nodes/")[1].split("-")[0] for url in (old, new)]
     assert row[0] == row[1]
-    assert d.call("GET", new, token=None, api_version=None, expect=200).text == "new\n"
-    assert d.call("GET", old, token=None, api_version=None).status == 404
+    assert d.fetch(new, expect=200).text == "new\n"
+    assert d.fetch(old).status == 404
 
 
 def test_what_does_not_fit_is_refused(kept, tmp_path):

@@ -19,8 +19,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 import requests
-from urllib3.exceptions import HTTPError
-from support.daemon import NODE_AGENT, children
+from support.daemon import NODE_AGENT, children, rest_of
 from support.flat import FlatPlace
 from support.refusals import refused
 from support.waiting import wait_for
@@ -36,16 +35,7 @@ def output(prefix=TEMP, **more):
 
 @pytest.fixture
 def fetch(daemon):
-    return fetcher(daemon)
-
-
-def fetcher(daemon):
-    """fetch(url, Range=...): a download as any client without a token does it."""
-
-    def get(url, method="GET", **headers):
-        return daemon.call(method, url, token=None, api_version=None, headers={"Accept": "*/*", **headers})
-
-    return get
+    return daemon.fetch
 
 
 def node_roots(daemon):
@@ -209,7 +199,7 @@ def test_the_versions_without_workspaces_see_the_first_nodes_files(daemon, versi
 def test_a_deleted_jobs_directory_goes_from_the_node(own_daemon):
     d = own_daemon()
     place = Place(d).make()
-    fetch = fetcher(d)
+    fetch = d.fetch
     cluster = place.cluster()
     jobs = [place.job(cluster, "echo x", stdOutErrPathPrefix=TEMP) for _ in range(2)]
     for job in jobs:
@@ -234,7 +224,7 @@ def test_a_node_that_left_has_nothing_to_show(own_daemon):
         job.files(expect=400), 400, "OutputDirectoryNotOnMountRoot", "outputdirectoryid", ["has left the cluster"]
     )
     assert error["message"].startswith("The specified outputDirectoryId stdouterr is not present on a mount root")
-    reply = fetcher(d)(url)
+    reply = d.fetch(url)
     assert reply.status == 404 and "has left the cluster" in reply.text
 
 
@@ -426,7 +416,7 @@ def test_a_node_that_cannot_be_reached_is_a_503_that_says_when_to_try_again(own_
     d = own_daemon()
     d.expect_log("node.link_lost|node.link_closed|node.unusable|agent")
     place = Place(d).make()
-    fetch = fetcher(d)
+    fetch = d.fetch
     job = place.job(place.cluster(), "echo still here", stdOutErrPathPrefix=TEMP).succeeded()
     url = job.link("stdout.txt")
     with unreachable(d):
@@ -443,17 +433,6 @@ def test_a_node_that_cannot_be_reached_is_a_503_that_says_when_to_try_again(own_
     assert job.read("stdout.txt") == "still here\n"
 
 
-def rest_of(reply):
-    """How many bytes still come until the reply breaks off."""
-    n = 0
-    try:
-        while piece := reply.raw.read(MB):
-            n += len(piece)
-    except (OSError, HTTPError):
-        pass
-    return n
-
-
 def test_a_node_that_goes_during_a_download_ends_it_early(own_daemon):
     d = own_daemon()
     d.expect_log("node.link_lost|node.link_closed|node.unusable|agent")
@@ -463,7 +442,7 @@ def test_a_node_that_goes_during_a_download_ends_it_early(own_daemon):
         got = len(reply.raw.read(MB))
         with unreachable(d):
             assert got + rest_of(reply) < 64 * MB
-    wait_for(lambda: fetcher(d)(url, Range="bytes=-5").content == b"\0" * 5, what="the node to be back")
+    wait_for(lambda: d.fetch(url, Range="bytes=-5").content == b"\0" * 5, what="the node to be back")
 
 
 def open_raw(d, url):
@@ -485,7 +464,7 @@ def resident(pid):
 def test_a_client_that_does_not_read_costs_little_memory_and_holds_up_nobody(own_daemon):
     d = own_daemon()
     url = make_big(Place(d).make()).link("big.bin", "OUT")
-    fetch = fetcher(d)
+    fetch = d.fetch
     before = resident(d.process.pid)
     clients = [open_raw(d, url) for _ in range(20)]
     try:

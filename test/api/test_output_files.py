@@ -50,12 +50,7 @@ def folder(job, place):
 
 @pytest.fixture
 def fetch(daemon):
-    """fetch(url, Range=...): a download as any client without a token does it."""
-
-    def get(url, method="GET", **headers):
-        return daemon.call(method, url, token=None, api_version=None, headers={"Accept": "*/*", **headers})
-
-    return get
+    return daemon.fetch
 
 
 # --- listing --------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ server (echo.c), which answers from memory whatever it is asked, says how much o
 
 import os
 import shutil
-import sys
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager
@@ -13,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from support import azurite, moto, packages
+from support import azurite, moto
 from support.storage import StorageDaemon
 from support.testing import Testing
 
@@ -89,24 +88,15 @@ def bare_loads():
         return load(side, "PUT", "put-%d"), load(side, "GET", "read-%d", numbers=READ)
 
 
-def is_here(peer, home):
-    try:
-        home()
-    except packages.Unavailable as e:
-        print(f"bench: without {peer}: {e}", file=sys.stderr)
-        return False
-    return True
-
-
 @contextmanager
 def sides():
     """Those that can be had, started, with how long each took in ms, and an empty container in each."""
     with ExitStack() as stack:
         made = [(partial(Blobs, OURS), new_ours(), stage.close)]
-        if is_here(AZURITE, azurite.home):
+        if stage.is_here(AZURITE, azurite.home):
             folder = Path(tempfile.mkdtemp(prefix="azurite-", dir=stage.directory()))
             made.append((partial(Blobs, AZURITE), azurite.Azurite(folder, azurite.IN_MEMORY), close_azurite))
-        if is_here(MOTO, moto.home):
+        if stage.is_here(MOTO, moto.home):
             log = stack.enter_context(open(os.devnull, "wb"))
             made.append((Aws, moto.Moto(log), moto.Moto.close))
         found = []

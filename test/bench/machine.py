@@ -77,11 +77,11 @@ def spawn_seconds(command):
         return float(file.read()) - start
 
 
-def spawns_per_second(count, at_once):
-    """bash processes that do nothing, as fast as xargs starts them."""
+def spawns_per_second(count, at_once, *program):
+    """Processes that do nothing, as fast as xargs starts them: of bash, or of another program."""
     numbers = "\n".join(map(str, range(count)))
     start = time.monotonic()
-    argv = ["xargs", "-n1", f"-P{at_once}", BASH, "-c", "true"]
+    argv = ["xargs", "-n1", f"-P{at_once}", *(program or (BASH, "-c", "true"))]
     subprocess.run(argv, input=numbers, text=True, check=True)
     return count / (time.monotonic() - start)
 

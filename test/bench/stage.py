@@ -9,6 +9,7 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+from support import packages
 from support.daemon import BUILD, Daemon
 from support.world import Place, job_body
 
@@ -87,3 +88,13 @@ class Stage:
 
     def jobs(self, client):
         return [job for page in self.pages(client) for job in json.loads(page)["value"]]
+
+
+def is_here(peer, home):
+    """Whether its package is installed, or can be."""
+    try:
+        home()
+    except packages.Unavailable as e:
+        print(f"bench: without {peer}: {e}", file=sys.stderr)
+        return False
+    return True

@@ -8,7 +8,6 @@ import http.client
 import os
 import shutil
 import socket
-import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,7 @@ from pathlib import Path
 from statistics import median
 
 from azure.storage.blob import AccountSasPermissions, ResourceTypes, generate_account_sas
-from support import azurite, packages
+from support import azurite
 from support.storage import ACCOUNT, KEY, VERSION, StorageDaemon
 
 from . import machine, stage
@@ -106,15 +105,6 @@ def close_peer(peer):
     shutil.rmtree(peer.directory)
 
 
-def peer_is_here():
-    try:
-        azurite.home()
-    except packages.Unavailable as e:
-        print(f"bench: without {PEER}: {e}", file=sys.stderr)
-        return False
-    return True
-
-
 @contextmanager
 def sides():
     """Ours, ours with storage.sync off, and the peer if it can be had, each with an empty container."""
@@ -122,7 +112,7 @@ def sides():
         servers = {OURS: new_ours(), UNSYNCED: new_ours({"storage": {"sync": False}})}
         for ours in servers.values():
             stack.callback(stage.close, ours)
-        if peer_is_here():
+        if stage.is_here(PEER, azurite.home):
             servers[PEER] = new_peer()
             stack.callback(close_peer, servers[PEER])
         found = [Side(name, server.start()) for name, server in servers.items()]
@@ -269,7 +259,7 @@ def first_answer_ms(new, close):
 
 def measure_start():
     kinds = {OURS: (new_ours, stage.close)}
-    if peer_is_here():
+    if stage.is_here(PEER, azurite.home):
         kinds[PEER] = (new_peer, close_peer)
     samples = {n: [first_answer_ms(*k) for _ in range(START_ROUNDS)] for n, k in kinds.items()}
     return [less("start until the first answer of the blob service", "ms", samples, AIM_SMALLER)]

@@ -5,7 +5,6 @@ a task's first line, and very many tasks in one database."""
 import json
 import multiprocessing
 import os
-import subprocess
 import threading
 import time
 from contextlib import ExitStack, contextmanager
@@ -114,15 +113,6 @@ def measure_added():
 # --- tasks that run ---------------------------------------------------------------------------------------
 
 
-def xargs_per_second(count):
-    """/bin/true, as fast as xargs starts it."""
-    numbers = "\n".join(map(str, range(count)))
-    start = time.monotonic()
-    argv = ["xargs", "-n1", f"-P{NODES}", "/bin/true"]
-    subprocess.run(argv, input=numbers, text=True, check=True)
-    return count / (time.monotonic() - start)
-
-
 def last_end(tasks, client, job):
     """The instant of the last task's end, once all have ended."""
     counts = tasks.counts(client, job)
@@ -171,7 +161,7 @@ def measure_tasks():
             before = machine.cpu_seconds(daemon.process.pid)
             rates.append(run_tasks(tasks, client, tasks.job(f"run{number}", "pool")))
             cpu.append((machine.cpu_seconds(daemon.process.pid) - before) * 1e6 / TASKS)
-            spawns.append(xargs_per_second(TASKS))
+            spawns.append(machine.spawns_per_second(TASKS, NODES, "/bin/true"))
             if peer:
                 peers.append(peer.jobs_per_second(PEER_TASKS))
         rate, memory, gone = run_many(tasks, client, daemon.process.pid)

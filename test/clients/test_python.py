@@ -52,10 +52,10 @@ def test_the_packages_without_workspaces(daemon, version):
 
 
 def test_the_package_of_2018_05_01(daemon, group):
-    said = live(daemon, [python_with("2.0.0"), PROGRAMS / "python" / "life_2_0.py"], group)
+    said = live(daemon, [python_with("2.0.0"), PROGRAMS / "python" / "life.py", "2.0.0"], group)
     assert said == "ok python-2.0.0 2018-05-01"
 
 
 def test_the_package_of_debian(daemon, group):
-    said = live(daemon, ["/usr/bin/python3", PROGRAMS / "python" / "life_7_0.py"], group)
+    said = live(daemon, ["/usr/bin/python3", PROGRAMS / "python" / "life.py", "7.0.0b1"], group)
     assert said == "ok python-7.0.0b1 2018-05-01"

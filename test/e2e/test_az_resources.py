@@ -181,7 +181,7 @@ def test_a_job_from_creation_to_deletion(az, place, cluster, tmp_path):
     ]  # fmt: skip
     (model,) = az(f"batchai job file list {job_in} -j job1 -d MODEL --expiry 15")
     assert model["name"] == "copy" and model["contentLength"] == 6
-    link = place.daemon.call("GET", model["downloadUrl"], token=None, api_version=None, expect=200)
+    link = place.daemon.fetch(model["downloadUrl"], expect=200)
     assert link.text == "1\n2\n3\n"
     assert "already exists" in az.fails(f"batchai job create {job_in} -n job1 -c demoCluster -f {path}")
     az.run(f"batchai job delete {job_in} -n job1 -y")

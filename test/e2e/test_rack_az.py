@@ -95,7 +95,7 @@ def trains(az, site, tmp_path):
     (model,) = [
         f for f in az(f"batchai job file list {where} -j digits -d MODEL") if f["name"] == "model.json"
     ]
-    got = site.daemon.call("GET", model["downloadUrl"], token=None, api_version=None, expect=200)
+    got = site.daemon.fetch(model["downloadUrl"], expect=200)
     (tmp_path / "model.json").write_bytes(got.content)
     argv = ["/usr/bin/python3", ROOT / "test/demo/train.py", "--data", ROOT / "test/demo/data"]
     done = subprocess.run([*argv, "--evaluate", tmp_path / "model.json"], capture_output=True, text=True)

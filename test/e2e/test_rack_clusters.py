@@ -142,5 +142,5 @@ def test_output_on_the_disk_of_a_node_is_listed_and_downloaded(site):
     ).succeeded()
     assert job.read("numbers", "RESULT") == "".join(f"{n}\n" for n in range(1, 100001))
     link = job.link("numbers", "RESULT")
-    part = site.daemon.call("GET", link, token=None, api_version=None, headers={"Range": "bytes=0-3"})
+    part = site.daemon.fetch(link, Range="bytes=0-3")
     assert part.status == 206 and part.text == "1\n2\n"

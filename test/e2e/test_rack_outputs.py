@@ -5,32 +5,17 @@ the machine is in the cluster, and through links that break."""
 import hashlib
 
 import requests
+from support.daemon import rest_of
 from support.racked import NODE_ROOT, group
 from support.waiting import wait_for
 from support.world import MOUNT, wait_flag
-from urllib3.exceptions import HTTPError
 
 TEMP = "$AZ_BATCHAI_JOB_TEMP"
 OUT = {"id": "OUT", "pathPrefix": TEMP}
 
 
-def fetch(site, url, **headers):
-    return site.daemon.call("GET", url, token=None, api_version=None, headers={"Accept": "*/*", **headers})
-
-
 def listing(job, directory_id="stdouterr"):
     return job.list(directory_id, validate=False)
-
-
-def rest_of(reply):
-    """How many bytes still come until the reply breaks off."""
-    n = 0
-    try:
-        while piece := reply.raw.read(1 << 20):
-            n += len(piece)
-    except (OSError, HTTPError):
-        pass
-    return n
 
 
 def test_az_follows_output_on_a_machines_own_disk(site, az_of):
@@ -63,7 +48,7 @@ def test_the_jobs_account_reads_it_not_root(site):
     ).succeeded()
     assert job.read("who.txt", "OUT").strip() != "0"
     assert [f["name"] for f in job.files("OUT")] == ["mine", "who.txt"]
-    assert fetch(site, job.link("mine", "OUT")).text == "x\n"  # the agent's, now that the job is over
+    assert site.daemon.fetch(job.link("mine", "OUT")).text == "x\n"  # the agent's, now that the job is over
 
 
 def test_a_big_download_over_ssh_and_a_link_that_is_cut_meanwhile(site):
@@ -76,7 +61,7 @@ def test_a_big_download_over_ssh_and_a_link_that_is_cut_meanwhile(site):
         outputDirectories=[{"id": "OUT", "pathPrefix": "/tmp"}],
     ).succeeded()
     url = job.link("big.bin", "OUT")
-    assert hashlib.sha256(fetch(site, url).content).hexdigest() == job.read("stdout.txt").split()[0]
+    assert hashlib.sha256(site.daemon.fetch(url).content).hexdigest() == job.read("stdout.txt").split()[0]
     with requests.get(url, stream=True, verify=site.daemon.ca, timeout=60) as reply:
         got = len(reply.raw.read(1 << 20))
         machine.cut_link()
@@ -84,9 +69,9 @@ def test_a_big_download_over_ssh_and_a_link_that_is_cut_meanwhile(site):
     wait_for(lambda: listing(job, "OUT").status == 503, what="a 503")
     reply = listing(job, "OUT")
     assert reply.headers["Retry-After"] and "cannot be reached now" in reply.error["message"]
-    assert fetch(site, url).status == 503
+    assert site.daemon.fetch(url).status == 503
     machine.restore_link()
-    wait_for(lambda: fetch(site, url, Range="bytes=-3").content == bytes(3), 30, "the machine to be back")
+    wait_for(lambda: site.daemon.fetch(url, Range="bytes=-3").content == bytes(3), 30, "the machine to be back")
 
 
 def test_a_share_that_machines_mount_from_elsewhere_is_listed_on_the_machine(racked, rack):

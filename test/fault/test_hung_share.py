@@ -30,18 +30,12 @@ class Download(threading.Thread):
         self.start()
 
     def run(self):
-        self.reply = fetch(self.target, self.url)
+        self.reply = self.target.fetch(self.url)
 
     def wait(self):
         self.join(60 * PATIENCE)
         assert self.reply is not None, "the download has not ended"
         return self.reply
-
-
-def fetch(daemon, url, timeout=60, **headers):
-    return daemon.call(
-        "GET", url, token=None, api_version=None, headers={"Accept": "*/*", **headers}, timeout=timeout
-    )
 
 
 class Site:
@@ -68,7 +62,7 @@ class Site:
     def hang(self, more=1):
         """Stops the share while it is asked for more than it has workers; returns the downloads that
         hold them and the replies of the others."""
-        assert fetch(self.daemon, self.slow).text == "slow\n"
+        assert self.daemon.fetch(self.slow).text == "slow\n"
         self.share.stop()
         begun = [Download(self.daemon, self.slow) for _ in range(WORKERS + more)]
         wait_for(lambda: len([d for d in begun if d.reply]) == more, what="the share to count as hung")
@@ -107,7 +101,7 @@ def test_a_third_request_is_told_to_try_again_and_all_goes_on_later(site):
     assert reply.status == 503 and int(reply.headers["Retry-After"]) >= 1, reply
     assert reply.headers["x-ms-error-code"] and "does not answer" in reply.text
     begun = time.monotonic()
-    assert fetch(site.daemon, site.slow).status == 503
+    assert site.daemon.fetch(site.slow).status == 503
     assert time.monotonic() - begun < 1 * PATIENCE, "it is known by then that the share hangs"
     listing = site.job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "SLOW"})
     assert listing.status == 503 and int(listing.headers["Retry-After"]) >= 1
@@ -115,20 +109,20 @@ def test_a_third_request_is_told_to_try_again_and_all_goes_on_later(site):
     assert all(d.is_alive() for d in held)
     site.share.go_on()
     assert [d.wait().text for d in held] == ["slow\n"] * WORKERS
-    assert fetch(site.daemon, site.slow).text == "slow\n"
+    assert site.daemon.fetch(site.slow).text == "slow\n"
     assert [f["name"] for f in site.job.files("SLOW")] == ["text"]
     seen = [line for line in site.daemon.log() if "share.hung" in line or "share.recovered" in line]
     assert "share.hung" in seen[0] and "share.recovered" in seen[-1], seen
 
 
 def test_nobody_else_waits_for_a_share_that_hangs(site):
-    fetch(site.daemon, site.slow)
+    site.daemon.fetch(site.slow)
     site.share.stop()
     held = [Download(site.daemon, site.slow) for _ in range(10)]
     begun = time.monotonic()
     for _ in range(20):
         site.place.experiment()
-        assert fetch(site.daemon, site.good, timeout=SOON).text == "good\n"
+        assert site.daemon.fetch(site.good, timeout=SOON).text == "good\n"
         assert [f["name"] for f in site.job.files("GOOD")] == ["text"]
     assert log_in(site.cluster) == "in\n"
     job = site.place.job(site.cluster, "echo more", nodeCount=1)
@@ -172,7 +166,7 @@ def test_the_daemon_stops_while_a_share_hangs(site):
     assert [line for line in site.daemon.log() if "share.workers_abandoned" in line and "workers=2" in line]
     site.share.go_on()
     site.daemon.start()
-    assert fetch(site.daemon, site.job.link("text", "SLOW")).text == "slow\n"
+    assert site.daemon.fetch(site.job.link("text", "SLOW")).text == "slow\n"
 
 
 @pytest.fixture

@@ -148,31 +148,13 @@ TAKEN_ALONE = {
 
 
 class Maker(bodies.Maker):
+    samples = SAMPLES
+
     def __init__(self, spec):
         super().__init__(spec, {})
 
     def omitted(self, definition):
         return OMITTED.get(definition, set())
-
-    def make(self, schema, definition=None, name=None):
-        inner, schema = self.resolved(schema)
-        for key in ((definition, name), name):
-            if key in SAMPLES:
-                return copy.deepcopy(SAMPLES[key])
-        if "enum" in schema:
-            return schema["enum"][0]
-        kind = schema.get("type", "object" if "properties" in schema else None)
-        if kind == "array":
-            return [self.make(schema["items"], inner, None)]
-        if "properties" in schema:
-            return {
-                n: self.make(s, inner or definition, n)
-                for n, s in schema["properties"].items()
-                if n not in self.omitted(inner or definition) and not s.get("readOnly")
-            }
-        if schema.get("format") == "date-time":
-            return "2030-01-01T00:00:00Z"
-        return {"string": f"{name or 'item'}-text", "integer": 1, "boolean": True, "object": {}, "number": 1}[kind]
 
 
 def is_needed(prop):

@@ -103,6 +103,8 @@ class Property:
 class Maker:
     """Makes bodies of one version. `ids` maps what a ResourceId stands for to an id."""
 
+    samples = SAMPLES
+
     def __init__(self, spec, ids, tool=TOOLKITS[0], alternative=0):
         self.spec, self.ids, self.tool, self.alternative = spec, ids, tool, alternative
 
@@ -122,8 +124,8 @@ class Maker:
     def make(self, schema, definition=None, name=None):
         inner, schema = self.resolved(schema)
         for key in ((definition, name), name):
-            if key in SAMPLES:
-                return copy.deepcopy(SAMPLES[key])
+            if key in self.samples:
+                return copy.deepcopy(self.samples[key])
         if inner == "ResourceId":
             return {"id": self.ids[name]}
         if "enum" in schema:
@@ -137,7 +139,9 @@ class Maker:
                 for n, s in schema["properties"].items()
                 if n not in self.omitted(inner or definition) and not s.get("readOnly")
             }
-        return {"string": f"{name}-text", "integer": 1, "boolean": True}[kind]
+        if schema.get("format") == "date-time":
+            return "2030-01-01T00:00:00Z"
+        return {"string": f"{name or 'item'}-text", "integer": 1, "boolean": True, "object": {}, "number": 1}[kind]
 
     def properties(self, body, schema, definition=None, path=()):
         """All properties that are in this body, outermost first."""

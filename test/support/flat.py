@@ -2,9 +2,8 @@
 """The resources as the versions without workspaces have them: clusters, file servers and jobs stand
 directly in a resource group. The group's home workspace is a Place, for the same seen from 2018-05-01."""
 
-from . import world
 from .spec import API_VERSION, OLD_VERSIONS
-from .world import Cluster, Job, Place, Resource, fresh
+from .world import Job, Place, cluster_body, fresh
 
 HOME = "migrated"
 LOCATION = "northeurope"
@@ -57,22 +56,17 @@ class FlatPlace(Place):
     def path(self):
         return f"{self.group_path}/providers/Microsoft.BatchAI"
 
+    def whole(self, body):
+        return located(body)
+
     def cluster(self, nodes=1, name=None, steady=True, tags=None, **properties):
-        cluster = Cluster(self.daemon, f"{self.path}/clusters/{name or fresh('cluster')}")
-        body = located(world.cluster_body(nodes, **properties), **({"tags": tags} if tags else {}))
+        cluster = self.cluster_at(name or fresh("cluster"))
+        body = located(cluster_body(nodes, **properties), **({"tags": tags} if tags else {}))
         self.daemon.do("PUT", cluster.path, body)
         return cluster.wait_steady(nodes) if steady else cluster
 
+    def experiment(self, name=None):
+        """There are none."""
+
     def job_at(self, name, experiment=None):
         return Job(self.daemon, f"{self.path}/jobs/{name}")
-
-    def job(self, cluster, command="true", nodes=1, name=None, experiment=None, **properties):
-        job = self.job_at(name or fresh("job"))
-        cluster_id = cluster if isinstance(cluster, str) else cluster.path
-        self.daemon.do("PUT", job.path, located(world.job_body(cluster_id, command, nodes, **properties)))
-        return job
-
-    def file_server(self, name=None, **properties):
-        server = Resource(self.daemon, f"{self.path}/fileServers/{name or fresh('nfs')}")
-        self.daemon.do("PUT", server.path, located(world.file_server_body(**properties)))
-        return server

@@ -2,15 +2,12 @@
 """moto's server, the fake AWS that PyPI has: what ours is measured against. Of its services it is asked for S3."""
 
 import http.client
-import subprocess
-import time
 
 from . import packages
+from .peers import Peer
 from .ports import free_port
-from .waiting import PATIENCE
 
 PACKAGE = "moto[server,s3]==5.2.5"
-START_S = 60
 
 
 def home():
@@ -19,21 +16,14 @@ def home():
     return packages.install("moto", make, ["bin/pip", "install", "-q", "--disable-pip-version-check", PACKAGE])
 
 
-class Moto:
+class Moto(Peer):
     """It keeps all in memory. `log`: a file for what it says."""
 
     def __init__(self, log):
-        self.log, self.port, self.process = log, free_port(), None
+        self.log, self.port = log, free_port()
 
     def start(self):
-        argv = [home() / "bin" / "moto_server", "-H", "127.0.0.1", "-p", str(self.port)]
-        self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
-        end = time.monotonic() + START_S * PATIENCE
-        while not self.answers():
-            assert self.process.poll() is None, "moto's server ended"
-            assert time.monotonic() < end, f"moto's server did not answer in {START_S} s"
-            time.sleep(0.002)
-        return self
+        return self.spawn([home() / "bin" / "moto_server", "-H", "127.0.0.1", "-p", self.port], self.log)
 
     def call(self, method, path, body=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
@@ -50,9 +40,3 @@ class Moto:
             return self.call("GET", "/") == 200
         except OSError:
             return False
-
-    def close(self):
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            self.process = None

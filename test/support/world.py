@@ -197,9 +197,7 @@ class Job(Resource):
 
     def read(self, name, directory_id="stdouterr", **params):
         """A file's text through its download link."""
-        return self.daemon.call(
-            "GET", self.link(name, directory_id, **params), token=None, api_version=None, expect=200
-        ).text
+        return self.daemon.fetch(self.link(name, directory_id, **params), expect=200).text
 
     def terminate(self):
         return self.call("POST", "/terminate", expect=(200, 202))
@@ -242,6 +240,10 @@ class Place:
         self.daemon.do("PUT", self.experiment_path(name))
         return Resource(self.daemon, self.experiment_path(name))
 
+    def whole(self, body):
+        """What a resource's body has besides."""
+        return body
+
     def cluster_at(self, name):
         return Cluster(self.daemon, f"{self.path}/clusters/{name}")
 
@@ -258,12 +260,12 @@ class Place:
         self.experiment(experiment)
         job = self.job_at(name or fresh("job"), experiment)
         cluster_id = cluster if isinstance(cluster, str) else cluster.path
-        self.daemon.do("PUT", job.path, job_body(cluster_id, command, nodes, **properties))
+        self.daemon.do("PUT", job.path, self.whole(job_body(cluster_id, command, nodes, **properties)))
         return job
 
     def file_server(self, name=None, **properties):
         server = Resource(self.daemon, f"{self.path}/fileServers/{name or fresh('nfs')}")
-        self.daemon.do("PUT", server.path, file_server_body(**properties))
+        self.daemon.do("PUT", server.path, self.whole(file_server_body(**properties)))
         return server
 
     def share(self, name=SHARE, account=ACCOUNT):

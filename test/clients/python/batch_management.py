@@ -3,30 +3,17 @@
 batch_management.py GROUP STORAGE-ACCOUNT-ID ACCOUNT"""
 
 import io
-import os
 import sys
 import zipfile
 
 import azure.mgmt.batch
 import requests
+import signing_in
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
-from azure.identity import ClientSecretCredential
 from azure.mgmt.batch import BatchManagementClient
 
 group, store, name = sys.argv[1:]
-endpoint = os.environ["BATCHAID_ENDPOINT"]
-credential = ClientSecretCredential(
-    tenant_id=os.environ["AZURE_TENANT_ID"],
-    client_id=os.environ["AZURE_CLIENT_ID"],
-    client_secret=os.environ["AZURE_CLIENT_SECRET"],
-    authority=os.environ["AZURE_AUTHORITY_HOST"],
-)
-client = BatchManagementClient(
-    credential,
-    os.environ["AZURE_SUBSCRIPTION_ID"],
-    base_url=endpoint,
-    credential_scopes=[endpoint + "/.default"],
-)
+client = signing_in.management(BatchManagementClient)
 
 
 def refused(code, call, *arguments):

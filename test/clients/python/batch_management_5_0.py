@@ -3,23 +3,16 @@
 batch_management_5_0.py GROUP STORAGE-ACCOUNT-ID ACCOUNT"""
 
 import io
-import os
 import sys
 import zipfile
 
 import requests
+import signing_in
 from azure.mgmt.batch import BatchManagementClient, models, version
-from msrest.authentication import BasicTokenAuthentication
 from msrestazure.azure_exceptions import CloudError
 
 group, store, name = sys.argv[1:]
-endpoint = os.environ["BATCHAID_ENDPOINT"]
-token = requests.post(endpoint + "/adfs/oauth2/token", timeout=30, data={
-    "grant_type": "client_credentials",
-    "client_id": os.environ["AZURE_CLIENT_ID"],
-    "client_secret": os.environ["AZURE_CLIENT_SECRET"],
-}).json()  # fmt: skip
-client = BatchManagementClient(BasicTokenAuthentication(token), os.environ["AZURE_SUBSCRIPTION_ID"], base_url=endpoint)
+client = signing_in.old_management(BatchManagementClient)
 client.config.long_running_operation_timeout = 1  # seconds between polls
 
 

@@ -1,21 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The life of secrets through azure-keyvault-secrets, unmodified: vault_secrets.py VAULT-URL"""
 
-import os
 import sys
 from datetime import datetime, timezone
 
 from azure.core.exceptions import HttpResponseError, ResourceExistsError, ResourceNotFoundError
-from azure.identity import ClientSecretCredential
 from azure.keyvault.secrets import SecretClient, __version__
+from signing_in import credential
 
-credential = ClientSecretCredential(
-    tenant_id=os.environ["AZURE_TENANT_ID"],
-    client_id=os.environ["AZURE_CLIENT_ID"],
-    client_secret=os.environ["AZURE_CLIENT_SECRET"],
-    authority=os.environ["AZURE_AUTHORITY_HOST"],
-)
-client = SecretClient(sys.argv[1], credential)
+client = SecretClient(sys.argv[1], credential())
 EXPIRES = datetime(2030, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 
 

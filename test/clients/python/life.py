@@ -1,30 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""The life of a cluster and a job through azure-mgmt-batchai 2.0.0, unmodified."""
+"""The life of a cluster and a job through azure-mgmt-batchai of 2018-05-01, unmodified: life.py VERSION GROUP, with
+2.0.0 or Debian's 7.0.0b1."""
 
-import os
 import sys
 import time
 
 import requests
-from azure.mgmt.batchai import BatchAIManagementClient, models
-from msrest.authentication import BasicTokenAuthentication
+import signing_in
+from azure.mgmt import batchai
+from azure.mgmt.batchai import models
 
-endpoint = os.environ["BATCHAID_ENDPOINT"]
-token = requests.post(endpoint + "/adfs/oauth2/token", data={
-    "grant_type": "client_credentials",
-    "client_id": os.environ["AZURE_CLIENT_ID"],
-    "client_secret": os.environ["AZURE_CLIENT_SECRET"],
-}).json()
-client = BatchAIManagementClient(
-    BasicTokenAuthentication(token), os.environ["AZURE_SUBSCRIPTION_ID"], base_url=endpoint)
-
-GROUP, WORKSPACE, EXPERIMENT = sys.argv[1], "python2", "first"
+VERSION, GROUP = sys.argv[1:]
+WORKSPACE, EXPERIMENT = f"python{VERSION[0]}", "first"
+NEWER = VERSION.startswith("7.")
+if NEWER:
+    client = signing_in.management(batchai.BatchAI)
+else:
+    client = signing_in.old_management(batchai.BatchAIManagementClient)
 SHARE = models.AzureFileShareReference(
     account_name="acct",
     azure_file_url="https://acct.file.core.windows.net/out",
     credentials=models.AzureStorageCredentialsInfo(account_key="c2VjcmV0IGtleQ=="),
     relative_mount_path="out",
 )
+
+
+def lasting(operations, name, *arguments):
+    """What such a call comes to in the end. In the newer package its name says that it lasts."""
+    return getattr(operations, f"begin_{name}" if NEWER else name)(*arguments).result()
 
 
 def scale(nodes):
@@ -44,20 +47,21 @@ def names():
 
 
 def make_cluster():
-    client.workspaces.create(GROUP, WORKSPACE, "northeurope").result()
+    where = models.WorkspaceCreateParameters(location="northeurope") if NEWER else "northeurope"
+    lasting(client.workspaces, "create", GROUP, WORKSPACE, where)
     account = models.UserAccountSettings(admin_user_name="demo", admin_user_password="pw-never-shown")
     wanted = models.ClusterCreateParameters(
         vm_size="Standard_D1", scale_settings=scale(1), user_account_settings=account
     )
-    cluster = client.clusters.create(GROUP, WORKSPACE, "nodes", wanted).result()
-    assert cluster.provisioning_state == models.ProvisioningState.succeeded, cluster
+    cluster = lasting(client.clusters, "create", GROUP, WORKSPACE, "nodes", wanted)
+    assert cluster.provisioning_state == "succeeded", cluster
     wait_steady(1)
     assert names() == ["nodes"]
     return cluster
 
 
 def run_job(cluster):
-    client.experiments.create(GROUP, WORKSPACE, EXPERIMENT).result()
+    lasting(client.experiments, "create", GROUP, WORKSPACE, EXPERIMENT)
     wanted = models.JobCreateParameters(
         cluster=models.ResourceId(id=cluster.id),
         node_count=1,
@@ -65,11 +69,11 @@ def run_job(cluster):
         std_out_err_path_prefix="$AZ_BATCHAI_JOB_MOUNT_ROOT/out",
         custom_toolkit_settings=models.CustomToolkitSettings(command_line="echo hello from a job"),
     )
-    job = client.jobs.create(GROUP, WORKSPACE, EXPERIMENT, "hello", wanted).result()
-    while job.execution_state not in (models.ExecutionState.succeeded, models.ExecutionState.failed):
+    job = lasting(client.jobs, "create", GROUP, WORKSPACE, EXPERIMENT, "hello", wanted)
+    while job.execution_state not in ("succeeded", "failed"):
         time.sleep(0.05)
         job = client.jobs.get(GROUP, WORKSPACE, EXPERIMENT, "hello")
-    assert job.execution_state == models.ExecutionState.succeeded, job
+    assert job.execution_state == "succeeded", job
     assert job.execution_info.exit_code == 0, job.execution_info
 
 
@@ -77,19 +81,22 @@ def read_output():
     options = models.JobsListOutputFilesOptions(outputdirectoryid="stdouterr")
     listed = client.jobs.list_output_files(GROUP, WORKSPACE, EXPERIMENT, "hello", options)
     files = {f.name: f for f in listed}
-    assert files["stdout.txt"].file_type == models.FileType.file
+    assert files["stdout.txt"].file_type == "file"
     assert requests.get(files["stdout.txt"].download_url).text == "hello from a job\n"
 
 
 def clean_up():
-    client.clusters.update(GROUP, WORKSPACE, "nodes", scale_settings=scale(0))
+    if NEWER:
+        client.clusters.update(GROUP, WORKSPACE, "nodes", models.ClusterUpdateParameters(scale_settings=scale(0)))
+    else:
+        client.clusters.update(GROUP, WORKSPACE, "nodes", scale_settings=scale(0))
     wait_steady(0)
-    client.jobs.delete(GROUP, WORKSPACE, EXPERIMENT, "hello").result()
-    client.clusters.delete(GROUP, WORKSPACE, "nodes").result()
+    lasting(client.jobs, "delete", GROUP, WORKSPACE, EXPERIMENT, "hello")
+    lasting(client.clusters, "delete", GROUP, WORKSPACE, "nodes")
     assert names() == []
 
 
 run_job(make_cluster())
 read_output()
 clean_up()
-print("ok python-2.0.0 2018-05-01")
+print(f"ok python-{VERSION} 2018-05-01")
