@@ -104,8 +104,8 @@ def temporary():
 
 
 @pytest.fixture(scope="module")
-def temporary_in_file():
-    """The same at the end of the file."""
+def temporary_in_file(daemon):
+    """The same at the end of the file, of what the daemon has; it ends later, also where it is the file's own."""
     yield from removing()
 
 

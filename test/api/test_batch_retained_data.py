@@ -13,8 +13,10 @@ CLOCK = {"rate": 1}
 
 
 @pytest.fixture(scope="module")
-def plane(tested, temporary_in_file):
-    return temporary_in_file(BatchGround(tested)).plane
+def plane(tested):
+    made = BatchGround(tested)
+    yield made.plane
+    made.remove()
 
 
 @pytest.fixture

@@ -69,8 +69,10 @@ def shared():
 
 
 @pytest.fixture(scope="module")
-def place(shared, temporary_in_file):
-    return temporary_in_file(Place(shared).make())
+def place(shared):
+    made = Place(shared).make()
+    yield made
+    made.remove()
 
 
 @pytest.fixture(scope="module")
@@ -107,8 +109,10 @@ def test_with_one_person_nothing_is_hidden(shared, place, cluster):
 
 
 @pytest.fixture(scope="module")
-def ada(shared, place, cluster, temporary_in_file):
-    return temporary_in_file(Person(shared, SUBMITTER, place.group_path))
+def ada(shared, place, cluster):
+    made = Person(shared, SUBMITTER, place.group_path)
+    yield made
+    made.remove()
 
 
 def test_a_job_reaches_its_own_and_nothing_of_the_daemons(shared, place, cluster, ada):

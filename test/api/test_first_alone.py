@@ -21,16 +21,19 @@ def alone():
 
 
 @pytest.fixture(scope="module")
-def place(alone, temporary_in_file):
-    return temporary_in_file(Place(alone).make())
+def place(alone):
+    made = Place(alone).make()
+    yield made
+    made.remove()
 
 
 @pytest.fixture(scope="module")
-def ground(alone, temporary_in_file):
-    g = temporary_in_file(BatchGround(alone))
+def ground(alone):
+    g = BatchGround(alone)
     g.plane = g.plane.with_token()
     add_pool(g.plane, "there", targetDedicatedNodes=0)
-    return g
+    yield g
+    g.remove()
 
 
 class Of(Plane):

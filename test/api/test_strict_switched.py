@@ -21,8 +21,10 @@ def spans(strict, span):
 
 
 @pytest.fixture(scope="module")
-def ground(tested, temporary_in_file):
-    return temporary_in_file(Ground(tested, Strict(tested)))
+def ground(tested):
+    made = Ground(tested, Strict(tested))
+    yield made
+    made.remove()
 
 
 @pytest.fixture
