@@ -44,9 +44,8 @@ struct world {
     const struct site *site; /* borrowed; NULL: local nodes only */
     struct batchai_front front;
     struct batch_front batch;
-    struct front *only;  /* the one front, instead of these two; NULL: these */
-    int64_t ahead_us;    /* of the system's clocks: so much time has passed */
-    int64_t wall_set_us; /* and the wall clock was set by so much */
+    struct front *only; /* the one front, instead of these two; NULL: these */
+    int64_t ahead_us;   /* of the system's clocks: so much time has passed */
     int64_t group, workspace, experiment;
     /* Of a world in virtual time (virtual.h): lets the next thing happen; NULL: this one is real.
      */
@@ -131,7 +130,7 @@ static inline const char *path(struct world *w, const char *rest)
 static inline int64_t world_wall(void *ctx)
 {
     const struct world *w = ctx;
-    return time_now_us() + w->ahead_us + w->wall_set_us;
+    return time_now_us() + w->ahead_us;
 }
 
 static inline int64_t world_mono(void *ctx)
