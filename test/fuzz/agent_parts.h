@@ -9,6 +9,7 @@
 #include "nodeagent-proto/agent/keys.h"
 #include "nodeagent-proto/agent/unlinked.h"
 #include "nodeagent-proto/agent/usage.h"
+#include "test/sim/wrap.h"
 
 void usage_look(const char *root, struct node_usage *out)
 {
@@ -41,10 +42,8 @@ int keys_set(const struct account *a, const char *public_line, const char *priva
     return act(e);
 }
 
-int __wrap_fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
-                           struct err *e);
-int __wrap_fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
-                           struct err *e)
+WRAP(int, fs_write_atomic, const char *path, const void *data, size_t len, mode_t mode,
+     struct err *e)
 {
     CLAIM(is_below(path) && len > 0 && data && mode == 0600); /* the epoch */
     return act(e);

@@ -18,6 +18,7 @@
 #include "nodeagent-proto/wire/message.h"
 #include "nodeagent-proto/wire/remote.h"
 #include "test/fuzz/fuzz.h"
+#include "test/sim/wrap.h"
 
 #define JOB       "g-1"
 #define PROCESSES 10
@@ -50,8 +51,7 @@ void remote_clear(const char *root)
     CLAIM(root == w.a.root);
 }
 
-int __wrap_accept4(int fd, struct sockaddr *from, socklen_t *n, int flags);
-int __wrap_accept4(int fd, struct sockaddr *from, socklen_t *n, int flags)
+WRAP(int, accept4, int fd, struct sockaddr *from, socklen_t *n, int flags)
 {
     int got = w.to_accept;
     (void)from, (void)n, (void)flags;

@@ -11,6 +11,7 @@
 #include "lib/arena.h"
 #include "nodeagent-proto/wire/codec.h"
 #include "test/sim/sim.h"
+#include "test/sim/wrap.h"
 
 /* The body of a frame that stands for a message; no JSON begins so. */
 struct ticket {
@@ -48,9 +49,7 @@ static unsigned keep(json_t *msg)
     return all.n++;
 }
 
-int __real_frame_encode(const json_t *msg, struct strbuf *out, struct err *e);
-int __wrap_frame_encode(const json_t *msg, struct strbuf *out, struct err *e);
-int __wrap_frame_encode(const json_t *msg, struct strbuf *out, struct err *e)
+WRAP(int, frame_encode, const json_t *msg, struct strbuf *out, struct err *e)
 {
     struct ticket t;
     if (!all.handed_over)
@@ -63,9 +62,7 @@ int __wrap_frame_encode(const json_t *msg, struct strbuf *out, struct err *e)
     return 0;
 }
 
-json_t *__real_json_loadb(const char *text, size_t n, size_t flags, json_error_t *e);
-json_t *__wrap_json_loadb(const char *text, size_t n, size_t flags, json_error_t *e);
-json_t *__wrap_json_loadb(const char *text, size_t n, size_t flags, json_error_t *e)
+WRAP(json_t *, json_loadb, const char *text, size_t n, size_t flags, json_error_t *e)
 {
     struct ticket t;
     if (n != sizeof t || memcmp(text, mark, sizeof mark) != 0)

@@ -13,6 +13,7 @@
 
 #include "lib/arena.h"
 #include "test/sim/sim_disk.h"
+#include "test/sim/wrap.h"
 
 #define KEPT_MAX 4 /* connections; a life has two */
 #define BUCKETS  512
@@ -61,9 +62,7 @@ static void must(bool ok, const char *what)
 
 /* --- connections ------------------------------------------------------------------------------ */
 
-int __real_sqlite3_open_v2(const char *path, sqlite3 **db, int flags, const char *vfs);
-int __wrap_sqlite3_open_v2(const char *path, sqlite3 **db, int flags, const char *vfs);
-int __wrap_sqlite3_open_v2(const char *path, sqlite3 **db, int flags, const char *vfs)
+WRAP(int, sqlite3_open_v2, const char *path, sqlite3 **db, int flags, const char *vfs)
 {
     for (int i = 0; i < all.n; i++)
         if (!all.kept[i].in_use) {
@@ -85,9 +84,7 @@ static void must_be_free(const struct connection *c)
             must(!s->taken, "a statement is left when its connection is closed");
 }
 
-int __real_sqlite3_close(sqlite3 *db);
-int __wrap_sqlite3_close(sqlite3 *db);
-int __wrap_sqlite3_close(sqlite3 *db)
+WRAP(int, sqlite3_close, sqlite3 *db)
 {
     struct connection *c = kept(db);
     if (!c)
@@ -115,22 +112,16 @@ static unsigned bucket(const char *sql)
 
 static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out);
 
-int __real_sqlite3_prepare_v3(sqlite3 *db, const char *sql, int n, unsigned flags,
-                              sqlite3_stmt **out, const char **tail);
-int __wrap_sqlite3_prepare_v3(sqlite3 *db, const char *sql, int n, unsigned flags,
-                              sqlite3_stmt **out, const char **tail);
-int __wrap_sqlite3_prepare_v3(sqlite3 *db, const char *sql, int n, unsigned flags,
-                              sqlite3_stmt **out, const char **tail)
+WRAP(int, sqlite3_prepare_v3, sqlite3 *db, const char *sql, int n, unsigned flags,
+     sqlite3_stmt **out, const char **tail)
 {
     if (kept(db) && !tail)
         return prepare(db, sql, out);
     return __real_sqlite3_prepare_v3(db, sql, n, flags, out, tail);
 }
 
-int __wrap_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int n, sqlite3_stmt **out,
-                              const char **tail);
-int __wrap_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int n, sqlite3_stmt **out,
-                              const char **tail)
+WRAP(int, sqlite3_prepare_v2, sqlite3 *db, const char *sql, int n, sqlite3_stmt **out,
+     const char **tail)
 {
     return __wrap_sqlite3_prepare_v3(db, sql, n, 0, out, tail);
 }
@@ -153,9 +144,7 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out)
     return SQLITE_OK;
 }
 
-int __real_sqlite3_finalize(sqlite3_stmt *s);
-int __wrap_sqlite3_finalize(sqlite3_stmt *s);
-int __wrap_sqlite3_finalize(sqlite3_stmt *stmt)
+WRAP(int, sqlite3_finalize, sqlite3_stmt *stmt)
 {
     struct connection *c = stmt ? kept(sqlite3_db_handle(stmt)) : NULL;
     if (!c)
@@ -196,12 +185,8 @@ static bool only_settings(const char *sql)
     return *sql == '\0';
 }
 
-int __real_sqlite3_exec(sqlite3 *db, const char *sql, int (*cb)(void *, int, char **, char **),
-                        void *ctx, char **msg);
-int __wrap_sqlite3_exec(sqlite3 *db, const char *sql, int (*cb)(void *, int, char **, char **),
-                        void *ctx, char **msg);
-int __wrap_sqlite3_exec(sqlite3 *db, const char *sql, int (*cb)(void *, int, char **, char **),
-                        void *ctx, char **msg)
+WRAP(int, sqlite3_exec, sqlite3 *db, const char *sql, int (*cb)(void *, int, char **, char **),
+     void *ctx, char **msg)
 {
     struct connection *c = kept(db);
     if (c && only_settings(sql) && was_told(c, sql))

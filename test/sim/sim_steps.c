@@ -171,19 +171,14 @@ void sim_scale(struct sim *m, struct thing *t, struct scale s)
               s.kind == SCALE_AUTO ? s.maximum : s.target);
 }
 
-static void resize(struct sim *m)
+static void resize(struct sim *m, struct thing *t)
 {
-    struct thing *t = sim_pick(m, THING_CLUSTER);
-    if (t)
-        sim_scale(m, t, any_scale(m));
+    sim_scale(m, t, any_scale(m));
 }
 
-static void terminate(struct sim *m)
+static void terminate(struct sim *m, struct thing *t)
 {
-    struct thing *t = sim_pick(m, THING_JOB);
     struct err e = {0};
-    if (!t)
-        return;
     sim_trace(m, "terminate %s", t->name);
     if (batchai_terminate(&m->life->front, t->id, &e) < 0 && e.code != ERR_JOB_NOT_FOUND)
         (void)sim_ok(m, -1, &e, "terminate");
@@ -206,20 +201,6 @@ void sim_ask_delete(struct sim *m, struct thing *t)
     batchai_wake_deletions(&m->life->front);
 }
 
-static void delete_job(struct sim *m)
-{
-    struct thing *t = sim_pick(m, THING_JOB);
-    if (t)
-        sim_ask_delete(m, t);
-}
-
-static void delete_cluster(struct sim *m)
-{
-    struct thing *t = sim_pick(m, THING_CLUSTER);
-    if (t)
-        sim_ask_delete(m, t);
-}
-
 static void delete_tree(struct sim *m)
 {
     struct thing *t = sim_count(m, THING_TREE) > 1 ? sim_pick(m, THING_TREE) : NULL;
@@ -237,58 +218,40 @@ static struct fake_node *any_node(struct sim *m)
     return found;
 }
 
-static void cut(struct sim *m)
+static void cut(struct sim *m, struct fake_node *n)
 {
-    struct fake_node *n = any_node(m);
-    if (!n)
-        return;
     sim_trace(m, "cut %s", fake_name(n));
     fake_cut(n);
 }
 
-static void down(struct sim *m)
+static void down(struct sim *m, struct fake_node *n)
 {
-    struct fake_node *n = any_node(m);
-    if (!n)
-        return;
     bool is_down = chance(m, 60);
     sim_trace(m, "%s is %s", fake_name(n), is_down ? "down" : "up");
     fake_set_down(n, is_down, (int64_t)any(m, 2000) * 1000);
 }
 
-static void hang(struct sim *m)
+static void hang(struct sim *m, struct fake_node *n)
 {
-    struct fake_node *n = any_node(m);
-    if (!n)
-        return;
     bool hangs = chance(m, 50);
     sim_trace(m, "%s %s", fake_name(n), hangs ? "hangs" : "goes on");
     fake_set_hung(n, hangs);
 }
 
-static void restart_node(struct sim *m)
+static void restart_node(struct sim *m, struct fake_node *n)
 {
-    struct fake_node *n = any_node(m);
-    if (!n)
-        return;
     sim_trace(m, "restart of %s", fake_name(n));
     fake_restart(n);
 }
 
-static void wipe(struct sim *m)
+static void wipe(struct sim *m, struct fake_node *n)
 {
-    struct fake_node *n = any_node(m);
-    if (!n)
-        return;
     sim_trace(m, "wipe %s", fake_name(n));
     fake_wipe(n);
 }
 
-static void refuse(struct sim *m)
+static void refuse(struct sim *m, struct fake_node *n)
 {
-    struct fake_node *n = any_node(m);
-    if (!n)
-        return;
     int permille = chance(m, 50) ? 300 : 0;
     sim_trace(m, "%s refuses %d of 1000", fake_name(n), permille);
     fake_set_refusals(n, permille);
@@ -348,11 +311,8 @@ static void stop(struct sim *m)
     sim_restart(m);
 }
 
-static void bad_disk(struct sim *m)
+static void bad_disk(struct sim *m, struct fake_node *n)
 {
-    struct fake_node *n = any_node(m);
-    if (!n)
-        return;
     static const char *const words[] = {"bad", "full", "good"};
     int which = any(m, 3);
     sim_trace(m, "the disk of %s is %s", fake_name(n), words[which]);
@@ -440,24 +400,28 @@ static void nothing(struct sim *m)
 /* Every third history has many tasks. */
 #define MANY_TASKS_EVERY 3
 
-static const struct {
+/* One of the functions: a step, or what becomes of any node, or of any thing of the kind. */
+static const struct action {
     int weight, many_tasks;
     void (*run)(struct sim *m);
+    void (*on_node)(struct sim *m, struct fake_node *n);
+    void (*on_thing)(struct sim *m, struct thing *t);
+    enum thing_kind kind;
 } actions[] = {
     {10, 10, add_cluster},
     {30, 30, sim_add_jobs},
-    {8, 8, resize},
-    {6, 6, terminate},
-    {5, 5, delete_job},
-    {3, 3, delete_cluster},
+    {8, 8, .on_thing = resize, .kind = THING_CLUSTER},
+    {6, 6, .on_thing = terminate, .kind = THING_JOB},
+    {5, 5, .on_thing = sim_ask_delete, .kind = THING_JOB},
+    {3, 3, .on_thing = sim_ask_delete, .kind = THING_CLUSTER},
     {2, 2, sim_add_tree},
     {1, 1, delete_tree},
-    {5, 5, cut},
-    {4, 4, down},
-    {2, 2, hang},
-    {3, 3, restart_node},
-    {2, 2, wipe},
-    {3, 3, refuse},
+    {5, 5, .on_node = cut},
+    {4, 4, .on_node = down},
+    {2, 2, .on_node = hang},
+    {3, 3, .on_node = restart_node},
+    {2, 2, .on_node = wipe},
+    {3, 3, .on_node = refuse},
     {3, 3, set_clock},
     {2, 8, disk},
     {1, 5, full_behind},
@@ -466,7 +430,7 @@ static const struct {
     {5, 5, nothing},
     {3, 3, backup},
     {3, 3, restore},
-    {2, 2, bad_disk},
+    {2, 2, .on_node = bad_disk},
     {4, 4, drain_any},
     {2, 2, inventory},
     {3, 3, share},
@@ -486,6 +450,18 @@ static int weight_of(const struct sim *m, size_t i)
     return m->seed % MANY_TASKS_EVERY == 0 ? actions[i].many_tasks : actions[i].weight;
 }
 
+static void act(struct sim *m, const struct action *a)
+{
+    struct fake_node *n = a->on_node ? any_node(m) : NULL;
+    struct thing *t = a->on_thing ? sim_pick(m, a->kind) : NULL;
+    if (a->run)
+        a->run(m);
+    else if (n)
+        a->on_node(m, n);
+    else if (t)
+        a->on_thing(m, t);
+}
+
 /* How long until the next step: at once, while messages are on their way, or long after. */
 static int64_t pause_us(struct sim *m)
 {
@@ -503,7 +479,7 @@ void sim_step(struct sim *m)
         at -= weight_of(m, i);
         if (at >= 0)
             continue;
-        actions[i].run(m);
+        act(m, &actions[i]);
         break;
     }
     if (!sim_failed(m))

@@ -2,7 +2,6 @@
  *
  * What must hold of jobs and tasks of Azure Batch.
  */
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,100 +117,59 @@ void sim_tasks_check(struct view *v)
 
 /* --- now and then ----------------------------------------------------------------------------- */
 
-static void wrong_count(struct view *v, sqlite3_stmt *s)
-{
-    sim_fail(v->m, "the counts of job %s are not those of its tasks", sqlite3_column_text(s, 0));
-}
-
-static void wrong_waits(struct view *v, sqlite3_stmt *s)
-{
-    sim_fail(v->m, "task %s waits for %d, and %d rows say so", sqlite3_column_text(s, 0),
-             sqlite3_column_int(s, 1), sqlite3_column_int(s, 2));
-}
-
-static void wrong_parts(struct view *v, sqlite3_stmt *s)
-{
-    sim_fail(v->m, "task %s runs on %d nodes, and its parts are not on as many others",
-             sqlite3_column_text(s, 0), sqlite3_column_int(s, 1));
-}
-
-static void not_alone(struct view *v, sqlite3_stmt *s)
-{
-    sim_fail(v->m, "task %s wants its node for itself, and shares it", sqlite3_column_text(s, 0));
-}
-
-static void outlived(struct view *v, sqlite3_stmt *s)
-{
-    sim_fail(v->m, "job %s is in state %d, and its manager, which it is to end with, is completed",
-             sqlite3_column_text(s, 0), sqlite3_column_int(s, 1));
-}
-
-static void left_over(struct view *v, sqlite3_stmt *s)
-{
-    sim_fail(v->m, "pool %s is there, and the job that it was made for has ended",
-             sqlite3_column_text(s, 0));
-}
-
 /* Tasks on several nodes, managers, pools that are made for a job. 12: runs of tasks; 1, 2: live.
  */
 static void compare_kinds(struct view *v)
 {
-    (void)(sim_view_rows(
+    (void)(sim_view_none(
                v,
-               "SELECT t.name, t.instances FROM batch_task t LEFT JOIN batch_subtask p ON "
+               "SELECT printf('task %s runs on %d nodes, and its parts are not on as many others', "
+               "t.name, t.instances) FROM batch_task t LEFT JOIN batch_subtask p ON "
                "p.task_id = t.id WHERE t.instances > 1 AND t.state IN (2, 3) GROUP BY "
                "t.id HAVING count(p.id) <> t.instances - 1 OR count(DISTINCT "
-               "p.node_name) <> t.instances - 1 OR total(p.node_name = t.node_name) > 0",
-               wrong_parts) &&
-           sim_view_rows(v,
-                         "SELECT t.name FROM batch_task t JOIN run u ON u.owner_kind = 12 AND "
-                         "u.owner_id = t.id JOIN allocation a ON a.run_id = u.id AND a.state IN "
-                         "(1, 2) JOIN allocation b ON b.node_id = a.node_id AND b.run_id <> "
-                         "a.run_id AND b.state IN (1, 2) AND b.slots > 0 WHERE t.manager & 4",
-                         not_alone) &&
-           sim_view_rows(v,
-                         "SELECT j.name, j.state FROM batch_task t JOIN batch_job j ON j.id = "
-                         "t.job_id WHERE t.manager & 2 AND t.state = 4 AND j.state NOT IN (5, 6, "
-                         "7)",
-                         outlived) &&
-           sim_view_rows(v,
-                         "SELECT p.name FROM batch_pool p WHERE p.name LIKE 'auto%' AND p.state = "
-                         "1 AND NOT EXISTS (SELECT 1 FROM batch_job j WHERE j.pool_name = p.name "
-                         "AND j.state <> 6)",
-                         left_over));
-}
-
-static void waits_in_vain(struct view *v, sqlite3_stmt *s)
-{
-    sim_fail(v->m, "task %s waits for task %s, which is completed", sqlite3_column_text(s, 0),
-             sqlite3_column_text(s, 1));
+               "p.node_name) <> t.instances - 1 OR total(p.node_name = t.node_name) > 0") &&
+           sim_view_none(
+               v, "SELECT printf('task %s wants its node for itself, and shares it', t.name) "
+                  "FROM batch_task t JOIN run u ON u.owner_kind = 12 AND "
+                  "u.owner_id = t.id JOIN allocation a ON a.run_id = u.id AND a.state IN "
+                  "(1, 2) JOIN allocation b ON b.node_id = a.node_id AND b.run_id <> "
+                  "a.run_id AND b.state IN (1, 2) AND b.slots > 0 WHERE t.manager & 4") &&
+           sim_view_none(
+               v, "SELECT printf('job %s is in state %d, and its manager, which it is to end "
+                  "with, is completed', j.name, j.state) FROM batch_task t JOIN batch_job j ON "
+                  "j.id = t.job_id WHERE t.manager & 2 AND t.state = 4 AND j.state NOT IN "
+                  "(5, 6, 7)") &&
+           sim_view_none(
+               v, "SELECT printf('pool %s is there, and the job that it was made for has ended', "
+                  "p.name) FROM batch_pool p WHERE p.name LIKE 'auto%' AND p.state = "
+                  "1 AND NOT EXISTS (SELECT 1 FROM batch_job j WHERE j.pool_name = p.name "
+                  "AND j.state <> 6)"));
 }
 
 void sim_tasks_compare(struct view *v)
 {
     if (v->n_works == 0)
         return;
-    (void)(sim_view_rows(
-               v,
-               "SELECT j.name FROM batch_job j LEFT JOIN batch_count c ON c.job_id = j.id "
-               "LEFT JOIN batch_task t ON t.job_id = j.id GROUP BY j.id HAVING "
-               "(c.active, c.running, c.succeeded, c.failed, c.active_slots, c.running_slots, "
-               "c.succeeded_slots, c.failed_slots) IS NOT (total(t.state = 1), "
-               "total(t.state IN (2, 3)), total(t.state = 4 AND t.result = 1), "
-               "total(t.state = 4 AND t.result <> 1), total((t.state = 1) * t.slots), "
-               "total((t.state IN (2, 3)) * t.slots), "
-               "total((t.state = 4 AND t.result = 1) * t.slots), "
-               "total((t.state = 4 AND t.result <> 1) * t.slots))",
-               wrong_count) &&
-           sim_view_rows(v,
-                         "SELECT t.name, t.waits, (SELECT count(*) FROM batch_wait w WHERE "
-                         "w.task_id = t.id) AS n FROM batch_task t WHERE t.waits <> n",
-                         wrong_waits) &&
-           sim_view_rows(v,
-                         "SELECT t.name, n.name FROM batch_wait w JOIN batch_task t ON "
-                         "t.id = w.task_id JOIN batch_task n ON n.job_id = w.job_id AND n.name = "
-                         "coalesce(w.name, CAST(w.low AS TEXT)) WHERE n.satisfies = 1",
-                         waits_in_vain));
+    (void)(sim_view_none(
+               v, "SELECT printf('the counts of job %s are not those of its tasks', j.name) FROM "
+                  "batch_job j LEFT JOIN batch_count c ON c.job_id = j.id "
+                  "LEFT JOIN batch_task t ON t.job_id = j.id GROUP BY j.id HAVING "
+                  "(c.active, c.running, c.succeeded, c.failed, c.active_slots, c.running_slots, "
+                  "c.succeeded_slots, c.failed_slots) IS NOT (total(t.state = 1), "
+                  "total(t.state IN (2, 3)), total(t.state = 4 AND t.result = 1), "
+                  "total(t.state = 4 AND t.result <> 1), total((t.state = 1) * t.slots), "
+                  "total((t.state IN (2, 3)) * t.slots), "
+                  "total((t.state = 4 AND t.result = 1) * t.slots), "
+                  "total((t.state = 4 AND t.result <> 1) * t.slots))") &&
+           sim_view_none(
+               v, "SELECT printf('task %s waits for %d, and %d rows say so', name, waits, n) FROM "
+                  "(SELECT t.name, t.waits, (SELECT count(*) FROM batch_wait w WHERE "
+                  "w.task_id = t.id) AS n FROM batch_task t WHERE t.waits <> n)") &&
+           sim_view_none(
+               v, "SELECT printf('task %s waits for task %s, which is completed', t.name, n.name) "
+                  "FROM batch_wait w JOIN batch_task t ON "
+                  "t.id = w.task_id JOIN batch_task n ON n.job_id = w.job_id AND n.name = "
+                  "coalesce(w.name, CAST(w.low AS TEXT)) WHERE n.satisfies = 1"));
     compare_kinds(v);
 }
 

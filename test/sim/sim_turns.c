@@ -12,6 +12,7 @@
 #include "model/capacity.h"
 #include "scheduler/run/runs.h"
 #include "test/sim/sim_view.h"
+#include "test/sim/wrap.h"
 
 #define NEVER     INT64_MAX
 #define ENDING_US (30 * SECOND) /* what a run may take beyond its limit */
@@ -220,12 +221,8 @@ static void check_turn(const struct view *v, const struct cluster *c, const stru
     }
 }
 
-int __real_runs_allocate(struct runs *rs, const struct run *r, const struct run_part *parts,
-                         struct err *e);
-int __wrap_runs_allocate(struct runs *rs, const struct run *r, const struct run_part *parts,
-                         struct err *e);
-int __wrap_runs_allocate(struct runs *rs, const struct run *r, const struct run_part *parts,
-                         struct err *e)
+WRAP(int, runs_allocate, struct runs *rs, const struct run *r, const struct run_part *parts,
+     struct err *e)
 {
     struct view v;
     if (current->failure[0] == '\0' && sim_view_read(current, &v))
@@ -236,9 +233,7 @@ int __wrap_runs_allocate(struct runs *rs, const struct run *r, const struct run_
 }
 
 /* Automatic scaling takes no node that runs something. */
-int __real_st_node_move(struct storage *st, const struct st_node_move *m, struct err *e);
-int __wrap_st_node_move(struct storage *st, const struct st_node_move *m, struct err *e);
-int __wrap_st_node_move(struct storage *st, const struct st_node_move *m, struct err *e)
+WRAP(int, st_node_move, struct storage *st, const struct st_node_move *m, struct err *e)
 {
     struct pool p;
     struct node n;

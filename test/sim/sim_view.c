@@ -34,6 +34,16 @@ bool sim_view_rows(struct view *v, const char *sql,
     return sim_view_rows_after(v, sql, 0, each);
 }
 
+static void complain(struct view *v, sqlite3_stmt *s)
+{
+    sim_fail(v->m, "%s", (const char *)sqlite3_column_text(s, 0));
+}
+
+bool sim_view_none(struct view *v, const char *sql)
+{
+    return sim_view_rows(v, sql, complain);
+}
+
 static char *text(struct view *v, sqlite3_stmt *s, int col)
 {
     return arena_strdup(&v->m->a, (const char *)sqlite3_column_text(s, col));

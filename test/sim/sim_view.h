@@ -55,6 +55,8 @@ bool sim_view_rows(struct view *v, const char *sql,
 /* The same; ?1 of the statement is `after`. */
 bool sim_view_rows_after(struct view *v, const char *sql, int64_t after,
                          void (*each)(struct view *v, struct sqlite3_stmt *s));
+/* A statement whose rows are complaints: the history fails with each. */
+bool sim_view_none(struct view *v, const char *sql);
 /* Notes where the storage reads otherwise. */
 void sim_view_compare(struct view *v);
 

@@ -7,6 +7,7 @@
 #include "lib/arena.h"
 #include "storage/storage_priv.h"
 #include "test/sim/sim.h"
+#include "test/sim/wrap.h"
 
 /* A lane's work takes at most this long; a message on its way, between these. */
 #define WORK_MAX_US  8000
@@ -55,8 +56,7 @@ bool sim_ok(struct sim *m, int rc, const struct err *e, const char *what)
 }
 
 /* Nothing that is linked into the simulation syncs any other file. */
-int __wrap_fdatasync(int fd);
-int __wrap_fdatasync(int fd)
+WRAP(int, fdatasync, int fd)
 {
     return sim_disk_sync(fd);
 }
@@ -67,9 +67,7 @@ int __wrap_fdatasync(int fd)
 
 static int daemon_starts;
 
-int __real_st_check(struct storage *st, const struct st_peek *file, bool *beside, struct err *e);
-int __wrap_st_check(struct storage *st, const struct st_peek *file, bool *beside, struct err *e);
-int __wrap_st_check(struct storage *st, const struct st_peek *file, bool *beside, struct err *e)
+WRAP(int, st_check, struct storage *st, const struct st_peek *file, bool *beside, struct err *e)
 {
     return ++daemon_starts % STARTS_PER_CHECK == 0 ? __real_st_check(st, file, beside, e) : 0;
 }
@@ -78,8 +76,7 @@ int __wrap_st_check(struct storage *st, const struct st_peek *file, bool *beside
 
 static uint64_t guids;
 
-void __wrap_guid_new(char out[37]);
-void __wrap_guid_new(char out[37])
+WRAP(void, guid_new, char out[37])
 {
     uint64_t a = ++guids;
     snprintf(out, 37, "00000000-0000-4000-8000-%012llx", (unsigned long long)a);

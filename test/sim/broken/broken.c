@@ -16,6 +16,7 @@
 #include "scheduler/wake/wake.h"
 #include "storage/batch_jobs.h"
 #include "storage/storage.h"
+#include "test/sim/wrap.h"
 
 static bool broken(const char *what)
 {
@@ -24,20 +25,14 @@ static bool broken(const char *what)
 }
 
 /* Acknowledges what was never synced. */
-int __real_sim_disk_sync(int fd);
-int __wrap_sim_disk_sync(int fd);
-int __wrap_sim_disk_sync(int fd)
+WRAP(int, sim_disk_sync, int fd)
 {
     return broken("durability") ? 0 : __real_sim_disk_sync(fd);
 }
 
 /* Gives the queue from its end. */
-int __real_st_run_queue(struct storage *st, struct arena *a, int64_t pool_id, int largest,
-                        int limit, struct run **rows, size_t *n, struct err *e);
-int __wrap_st_run_queue(struct storage *st, struct arena *a, int64_t pool_id, int largest,
-                        int limit, struct run **rows, size_t *n, struct err *e);
-int __wrap_st_run_queue(struct storage *st, struct arena *a, int64_t pool_id, int largest,
-                        int limit, struct run **rows, size_t *n, struct err *e)
+WRAP(int, st_run_queue, struct storage *st, struct arena *a, int64_t pool_id, int largest,
+     int limit, struct run **rows, size_t *n, struct err *e)
 {
     int rc = __real_st_run_queue(st, a, pool_id, largest, limit, rows, n, e);
     for (size_t i = 0; rc == 0 && broken("order") && i < *n / 2; i++) {
@@ -49,23 +44,15 @@ int __wrap_st_run_queue(struct storage *st, struct arena *a, int64_t pool_id, in
 }
 
 /* Gives what is kept for others. */
-bool __real_ahead_allows(const struct ahead *h, const struct ahead_want *w, size_t node,
-                         int64_t *by);
-bool __wrap_ahead_allows(const struct ahead *h, const struct ahead_want *w, size_t node,
-                         int64_t *by);
-bool __wrap_ahead_allows(const struct ahead *h, const struct ahead_want *w, size_t node,
-                         int64_t *by)
+WRAP(bool, ahead_allows, const struct ahead *h, const struct ahead_want *w, size_t node,
+     int64_t *by)
 {
     return broken("backfill") || __real_ahead_allows(h, w, node, by);
 }
 
 /* Keeps nodes for the first that waits only. */
-void __real_ahead_keep(struct ahead *h, const struct ahead_want *w, const struct ahead_place *p,
-                       int64_t by);
-void __wrap_ahead_keep(struct ahead *h, const struct ahead_want *w, const struct ahead_place *p,
-                       int64_t by);
-void __wrap_ahead_keep(struct ahead *h, const struct ahead_want *w, const struct ahead_place *p,
-                       int64_t by)
+WRAP(void, ahead_keep, struct ahead *h, const struct ahead_want *w, const struct ahead_place *p,
+     int64_t by)
 {
     static const struct ahead *last;
     if (!broken("depth") || last != h)
@@ -74,12 +61,8 @@ void __wrap_ahead_keep(struct ahead *h, const struct ahead_want *w, const struct
 }
 
 /* Does not find what is lent. */
-void __real_machines_lent(const struct fleet *fl, struct arena *a, const char *vm_size,
-                          int64_t **nodes, size_t *n);
-void __wrap_machines_lent(const struct fleet *fl, struct arena *a, const char *vm_size,
-                          int64_t **nodes, size_t *n);
-void __wrap_machines_lent(const struct fleet *fl, struct arena *a, const char *vm_size,
-                          int64_t **nodes, size_t *n)
+WRAP(void, machines_lent, const struct fleet *fl, struct arena *a, const char *vm_size,
+     int64_t **nodes, size_t *n)
 {
     __real_machines_lent(fl, a, vm_size, nodes, n);
     if (broken("lending"))
@@ -87,12 +70,8 @@ void __wrap_machines_lent(const struct fleet *fl, struct arena *a, const char *v
 }
 
 /* Lets automatic scaling take nodes that are in use. */
-void __real_plan_scale(struct arena *a, const struct plan_scale_input *in,
-                       struct plan_scale_result *out);
-void __wrap_plan_scale(struct arena *a, const struct plan_scale_input *in,
-                       struct plan_scale_result *out);
-void __wrap_plan_scale(struct arena *a, const struct plan_scale_input *in,
-                       struct plan_scale_result *out)
+WRAP(void, plan_scale, struct arena *a, const struct plan_scale_input *in,
+     struct plan_scale_result *out)
 {
     static int n;
     __real_plan_scale(a, in, out);
@@ -103,11 +82,7 @@ void __wrap_plan_scale(struct arena *a, const struct plan_scale_input *in,
 }
 
 /* Forgets how many nodes there are already. */
-int __real_st_node_local_total(struct storage *st, const char *but_sizes, int64_t *n,
-                               struct err *e);
-int __wrap_st_node_local_total(struct storage *st, const char *but_sizes, int64_t *n,
-                               struct err *e);
-int __wrap_st_node_local_total(struct storage *st, const char *but_sizes, int64_t *n, struct err *e)
+WRAP(int, st_node_local_total, struct storage *st, const char *but_sizes, int64_t *n, struct err *e)
 {
     int rc = __real_st_node_local_total(st, but_sizes, n, e);
     if (broken("capacity"))
@@ -117,12 +92,8 @@ int __wrap_st_node_local_total(struct storage *st, const char *but_sizes, int64_
 
 /* Names what runs by the life of the daemon that asks, not by that which began it: what a life
  * before began is begun again. */
-int __real_st_allocation_of_run(struct storage *st, struct arena *a, int64_t run_id, int attempt,
-                                struct allocation **rows, size_t *n, struct err *e);
-int __wrap_st_allocation_of_run(struct storage *st, struct arena *a, int64_t run_id, int attempt,
-                                struct allocation **rows, size_t *n, struct err *e);
-int __wrap_st_allocation_of_run(struct storage *st, struct arena *a, int64_t run_id, int attempt,
-                                struct allocation **rows, size_t *n, struct err *e)
+WRAP(int, st_allocation_of_run, struct storage *st, struct arena *a, int64_t run_id, int attempt,
+     struct allocation **rows, size_t *n, struct err *e)
 {
     int rc = __real_st_allocation_of_run(st, a, run_id, attempt, rows, n, e);
     const struct epoch *now = st_epoch(st);
@@ -133,12 +104,8 @@ int __wrap_st_allocation_of_run(struct storage *st, struct arena *a, int64_t run
 }
 
 /* Names what runs by the ids of its rows, which repeat when a backup is put back. */
-const char *__real_st_task_prefix(struct storage *st, struct arena *a, const struct run *r,
-                                  int rank);
-const char *__wrap_st_task_prefix(struct storage *st, struct arena *a, const struct run *r,
-                                  int rank);
-const char *__wrap_st_task_prefix(struct storage *st, struct arena *a, const struct run *r,
-                                  int rank)
+WRAP(const char *, st_task_prefix, struct storage *st, struct arena *a, const struct run *r,
+     int rank)
 {
     if (!broken("names"))
         return __real_st_task_prefix(st, a, r, rank);
@@ -147,9 +114,7 @@ const char *__wrap_st_task_prefix(struct storage *st, struct arena *a, const str
 }
 
 /* Loses some of what should wake a pool. */
-void __real_wake(struct wakes *w, const struct wake_kind *kind, int64_t id);
-void __wrap_wake(struct wakes *w, const struct wake_kind *kind, int64_t id);
-void __wrap_wake(struct wakes *w, const struct wake_kind *kind, int64_t id)
+WRAP(void, wake, struct wakes *w, const struct wake_kind *kind, int64_t id)
 {
     static int n;
     if (!broken("waking") || kind != &woken_pool || ++n % 3 != 0)
@@ -157,29 +122,21 @@ void __wrap_wake(struct wakes *w, const struct wake_kind *kind, int64_t id)
 }
 
 /* Some changes of state leave no event. */
-int __real_st_event_add(struct storage *st, const struct event *ev, struct err *e);
-int __wrap_st_event_add(struct storage *st, const struct event *ev, struct err *e);
-int __wrap_st_event_add(struct storage *st, const struct event *ev, struct err *e)
+WRAP(int, st_event_add, struct storage *st, const struct event *ev, struct err *e)
 {
     static int n;
     return broken("events") && ++n % 5 == 0 ? 0 : __real_st_event_add(st, ev, e);
 }
 
 /* Events outlive what they are of. */
-int __real_st_event_forget(struct storage *st, enum resource_kind kind, int64_t id, struct err *e);
-int __wrap_st_event_forget(struct storage *st, enum resource_kind kind, int64_t id, struct err *e);
-int __wrap_st_event_forget(struct storage *st, enum resource_kind kind, int64_t id, struct err *e)
+WRAP(int, st_event_forget, struct storage *st, enum resource_kind kind, int64_t id, struct err *e)
 {
     return broken("pruning") ? 0 : __real_st_event_forget(st, kind, id, e);
 }
 
 /* Does not see who has parts of a node already. */
-int __real_st_allocation_of_node(struct storage *st, struct arena *a, int64_t node_id,
-                                 struct allocation **rows, size_t *n, struct err *e);
-int __wrap_st_allocation_of_node(struct storage *st, struct arena *a, int64_t node_id,
-                                 struct allocation **rows, size_t *n, struct err *e);
-int __wrap_st_allocation_of_node(struct storage *st, struct arena *a, int64_t node_id,
-                                 struct allocation **rows, size_t *n, struct err *e)
+WRAP(int, st_allocation_of_node, struct storage *st, struct arena *a, int64_t node_id,
+     struct allocation **rows, size_t *n, struct err *e)
 {
     int rc = __real_st_allocation_of_node(st, a, node_id, rows, n, e);
     if (broken("parts"))
@@ -188,9 +145,7 @@ int __wrap_st_allocation_of_node(struct storage *st, struct arena *a, int64_t no
 }
 
 /* Takes machines that are drained as if they were not. */
-bool __real_machines_use(const struct fleet *fl, int64_t id, struct machine_use *out);
-bool __wrap_machines_use(const struct fleet *fl, int64_t id, struct machine_use *out);
-bool __wrap_machines_use(const struct fleet *fl, int64_t id, struct machine_use *out)
+WRAP(bool, machines_use, const struct fleet *fl, int64_t id, struct machine_use *out)
 {
     bool found = __real_machines_use(fl, id, out);
     if (found && broken("drains"))
@@ -199,9 +154,7 @@ bool __wrap_machines_use(const struct fleet *fl, int64_t id, struct machine_use 
 }
 
 /* Says that it has exported, or ended an export, and has not. */
-void __real_export_begin(struct server_work *w);
-void __wrap_export_begin(struct server_work *w);
-void __wrap_export_begin(struct server_work *w)
+WRAP(void, export_begin, struct server_work *w)
 {
     if (broken("exports"))
         w->finished(w);
@@ -210,9 +163,7 @@ void __wrap_export_begin(struct server_work *w)
 }
 
 /* Takes the first process that succeeds for all. */
-bool __real_launch_succeeded(const struct launch_plan *plan, const bool *over);
-bool __wrap_launch_succeeded(const struct launch_plan *plan, const bool *over);
-bool __wrap_launch_succeeded(const struct launch_plan *plan, const bool *over)
+WRAP(bool, launch_succeeded, const struct launch_plan *plan, const bool *over)
 {
     struct launch_plan first = *plan;
     if (broken("all"))
@@ -221,12 +172,8 @@ bool __wrap_launch_succeeded(const struct launch_plan *plan, const bool *over)
 }
 
 /* Takes for exported what a backup brings back. */
-int __real_st_file_server_served_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
-                                     struct err *e);
-int __wrap_st_file_server_served_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
-                                     struct err *e);
-int __wrap_st_file_server_served_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
-                                     struct err *e)
+WRAP(int, st_file_server_served_ids, struct storage *st, struct arena *a, int64_t **ids, size_t *n,
+     struct err *e)
 {
     int rc = __real_st_file_server_served_ids(st, a, ids, n, e);
     if (broken("exports-again"))
@@ -236,9 +183,7 @@ int __wrap_st_file_server_served_ids(struct storage *st, struct arena *a, int64_
 
 /* Does not see who runs on a machine that is to be restarted. */
 static bool rebooting;
-int __real_fleet_machine_reboot(struct fleet *fl, const char *name, struct err *e);
-int __wrap_fleet_machine_reboot(struct fleet *fl, const char *name, struct err *e);
-int __wrap_fleet_machine_reboot(struct fleet *fl, const char *name, struct err *e)
+WRAP(int, fleet_machine_reboot, struct fleet *fl, const char *name, struct err *e)
 {
     rebooting = true;
     int rc = __real_fleet_machine_reboot(fl, name, e);
@@ -246,12 +191,8 @@ int __wrap_fleet_machine_reboot(struct fleet *fl, const char *name, struct err *
     return rc;
 }
 
-int __real_st_node_by_id(struct storage *st, struct arena *a, int64_t id, struct node *out,
-                         struct err *e);
-int __wrap_st_node_by_id(struct storage *st, struct arena *a, int64_t id, struct node *out,
-                         struct err *e);
-int __wrap_st_node_by_id(struct storage *st, struct arena *a, int64_t id, struct node *out,
-                         struct err *e)
+WRAP(int, st_node_by_id, struct storage *st, struct arena *a, int64_t id, struct node *out,
+     struct err *e)
 {
     int rc = __real_st_node_by_id(st, a, id, out, e);
     if (rc == 1 && rebooting && broken("reboots"))
@@ -260,20 +201,14 @@ int __wrap_st_node_by_id(struct storage *st, struct arena *a, int64_t id, struct
 }
 
 /* Holds nobody who waits for others. */
-int __real_st_dependency_add(struct storage *st, struct arena *a, const struct dependency *rows,
-                             size_t n, int64_t now_us, struct err *e);
-int __wrap_st_dependency_add(struct storage *st, struct arena *a, const struct dependency *rows,
-                             size_t n, int64_t now_us, struct err *e);
-int __wrap_st_dependency_add(struct storage *st, struct arena *a, const struct dependency *rows,
-                             size_t n, int64_t now_us, struct err *e)
+WRAP(int, st_dependency_add, struct storage *st, struct arena *a, const struct dependency *rows,
+     size_t n, int64_t now_us, struct err *e)
 {
     return broken("dependencies") ? 0 : __real_st_dependency_add(st, a, rows, n, now_us, e);
 }
 
 /* An array forgets how many of it may run at once, and who wants a node alone that it does. */
-int __real_st_run_insert(struct storage *st, const struct run *r, int64_t *id, struct err *e);
-int __wrap_st_run_insert(struct storage *st, const struct run *r, int64_t *id, struct err *e);
-int __wrap_st_run_insert(struct storage *st, const struct run *r, int64_t *id, struct err *e)
+WRAP(int, st_run_insert, struct storage *st, const struct run *r, int64_t *id, struct err *e)
 {
     struct run row = *r;
     if (broken("arrays"))
@@ -291,23 +226,15 @@ static int find_none(const char *what, int rc, size_t *n)
 }
 
 /* A resize that was under way is forgotten by a restart. */
-int __real_st_batch_pool_unsettled_ids(struct storage *st, struct arena *a, int64_t **ids,
-                                       size_t *n, struct err *e);
-int __wrap_st_batch_pool_unsettled_ids(struct storage *st, struct arena *a, int64_t **ids,
-                                       size_t *n, struct err *e);
-int __wrap_st_batch_pool_unsettled_ids(struct storage *st, struct arena *a, int64_t **ids,
-                                       size_t *n, struct err *e)
+WRAP(int, st_batch_pool_unsettled_ids, struct storage *st, struct arena *a, int64_t **ids,
+     size_t *n, struct err *e)
 {
     return find_none("resizes", __real_st_batch_pool_unsettled_ids(st, a, ids, n, e), n);
 }
 
 /* So is that a formula scales a pool. */
-int __real_st_batch_pool_scaled_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
-                                    struct err *e);
-int __wrap_st_batch_pool_scaled_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
-                                    struct err *e);
-int __wrap_st_batch_pool_scaled_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
-                                    struct err *e)
+WRAP(int, st_batch_pool_scaled_ids, struct storage *st, struct arena *a, int64_t **ids, size_t *n,
+     struct err *e)
 {
     return find_none("formulas", __real_st_batch_pool_scaled_ids(st, a, ids, n, e), n);
 }
@@ -315,20 +242,14 @@ int __wrap_st_batch_pool_scaled_ids(struct storage *st, struct arena *a, int64_t
 /* --- tasks of Azure Batch --------------------------------------------------------------------- */
 
 /* What a lost turn has written is never written again. */
-void __real_wake_if_lost(struct wakes *w, const struct wake_kind *kind, int64_t id);
-void __wrap_wake_if_lost(struct wakes *w, const struct wake_kind *kind, int64_t id);
-void __wrap_wake_if_lost(struct wakes *w, const struct wake_kind *kind, int64_t id)
+WRAP(void, wake_if_lost, struct wakes *w, const struct wake_kind *kind, int64_t id)
 {
     if (!broken("lost-turns"))
         __real_wake_if_lost(w, kind, id);
 }
 
 /* Tries are not counted. */
-int __real_st_batch_task_move(struct storage *st, const struct st_batch_task_move *m,
-                              struct err *e);
-int __wrap_st_batch_task_move(struct storage *st, const struct st_batch_task_move *m,
-                              struct err *e);
-int __wrap_st_batch_task_move(struct storage *st, const struct st_batch_task_move *m, struct err *e)
+WRAP(int, st_batch_task_move, struct storage *st, const struct st_batch_task_move *m, struct err *e)
 {
     struct st_batch_task_move one = *m;
     one.retried = one.retried && !broken("retries");
@@ -336,31 +257,21 @@ int __wrap_st_batch_task_move(struct storage *st, const struct st_batch_task_mov
 }
 
 /* Tasks wait for nothing, */
-int __real_st_batch_wait_add(struct storage *st, const struct batch_task *t, const char *name,
-                             struct err *e);
-int __wrap_st_batch_wait_add(struct storage *st, const struct batch_task *t, const char *name,
-                             struct err *e);
-int __wrap_st_batch_wait_add(struct storage *st, const struct batch_task *t, const char *name,
-                             struct err *e)
+WRAP(int, st_batch_wait_add, struct storage *st, const struct batch_task *t, const char *name,
+     struct err *e)
 {
     return broken("task-dependencies") ? 0 : __real_st_batch_wait_add(st, t, name, e);
 }
 
 /* or are not told of some that they wait for. */
-int __real_st_batch_wait_settle(struct storage *st, const struct batch_task *t, int64_t number,
-                                struct err *e);
-int __wrap_st_batch_wait_settle(struct storage *st, const struct batch_task *t, int64_t number,
-                                struct err *e);
-int __wrap_st_batch_wait_settle(struct storage *st, const struct batch_task *t, int64_t number,
-                                struct err *e)
+WRAP(int, st_batch_wait_settle, struct storage *st, const struct batch_task *t, int64_t number,
+     struct err *e)
 {
     return broken("task-ends") ? 0 : __real_st_batch_wait_settle(st, t, number, e);
 }
 
 /* A job forgets how many of its tasks may run at once. */
-int __real_st_batch_task_count_fed(struct storage *st, int64_t job_id, int64_t *n, struct err *e);
-int __wrap_st_batch_task_count_fed(struct storage *st, int64_t job_id, int64_t *n, struct err *e);
-int __wrap_st_batch_task_count_fed(struct storage *st, int64_t job_id, int64_t *n, struct err *e)
+WRAP(int, st_batch_task_count_fed, struct storage *st, int64_t job_id, int64_t *n, struct err *e)
 {
     int rc = __real_st_batch_task_count_fed(st, job_id, n, e);
     if (broken("parallel"))
@@ -369,20 +280,14 @@ int __wrap_st_batch_task_count_fed(struct storage *st, int64_t job_id, int64_t *
 }
 
 /* Parts of tasks on several nodes are not noted. */
-int __real_st_batch_subtask_begin(struct storage *st, const struct batch_subtask *s, struct err *e);
-int __wrap_st_batch_subtask_begin(struct storage *st, const struct batch_subtask *s, struct err *e);
-int __wrap_st_batch_subtask_begin(struct storage *st, const struct batch_subtask *s, struct err *e)
+WRAP(int, st_batch_subtask_begin, struct storage *st, const struct batch_subtask *s, struct err *e)
 {
     return broken("subtasks") ? 0 : __real_st_batch_subtask_begin(st, s, e);
 }
 
 /* A command does not wait for the coordination of its nodes. */
-bool __real_plan_program(struct arena *a, const struct launch_input *in, struct launch_plan *out,
-                         struct failure *why);
-bool __wrap_plan_program(struct arena *a, const struct launch_input *in, struct launch_plan *out,
-                         struct failure *why);
-bool __wrap_plan_program(struct arena *a, const struct launch_input *in, struct launch_plan *out,
-                         struct failure *why)
+WRAP(bool, plan_program, struct arena *a, const struct launch_input *in, struct launch_plan *out,
+     struct failure *why)
 {
     bool good = __real_plan_program(a, in, out, why);
     for (size_t i = 0; good && broken("coordination") && i < out->n; i++)
@@ -392,12 +297,8 @@ bool __wrap_plan_program(struct arena *a, const struct launch_input *in, struct 
 }
 
 /* Jobs do not end with their managers, */
-int __real_batch_job_terminate(struct batch_front *f, const struct batch_job *j, const char *reason,
-                               bool by_user, int64_t now_us, struct err *e);
-int __wrap_batch_job_terminate(struct batch_front *f, const struct batch_job *j, const char *reason,
-                               bool by_user, int64_t now_us, struct err *e);
-int __wrap_batch_job_terminate(struct batch_front *f, const struct batch_job *j, const char *reason,
-                               bool by_user, int64_t now_us, struct err *e)
+WRAP(int, batch_job_terminate, struct batch_front *f, const struct batch_job *j, const char *reason,
+     bool by_user, int64_t now_us, struct err *e)
 {
     if (broken("managers") && reason && strcmp(reason, "JMComplete") == 0)
         return 0;
@@ -405,9 +306,7 @@ int __wrap_batch_job_terminate(struct batch_front *f, const struct batch_job *j,
 }
 
 /* nor pools with the jobs that they were made for. */
-int __real_auto_pool_end_of_job(struct batch_front *f, const struct batch_job *j, struct err *e);
-int __wrap_auto_pool_end_of_job(struct batch_front *f, const struct batch_job *j, struct err *e);
-int __wrap_auto_pool_end_of_job(struct batch_front *f, const struct batch_job *j, struct err *e)
+WRAP(int, auto_pool_end_of_job, struct batch_front *f, const struct batch_job *j, struct err *e)
 {
     return broken("own-pools") ? 0 : __real_auto_pool_end_of_job(f, j, e);
 }
