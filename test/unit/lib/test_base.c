@@ -13,6 +13,7 @@
 #include "lib/jsontext.h"
 #include "lib/sm.h"
 #include "lib/strbuf.h"
+#include "test/unit/support/says.h"
 #include "test/unit/support/tests.h"
 
 TEST(err_fills_and_fails)
@@ -79,7 +80,7 @@ TEST(err_is_text)
     assert_true(jsontext_is_utf8(e.target, strlen(e.target)));
     for (int i = 0; i < 4; i++) {
         err_prefix(&e, "%.*s", i, "abc");
-        assert_null(strstr(e.msg, "\xef\xbf\xbd"));
+        assert_says_not(e.msg, "\xef\xbf\xbd");
     }
     errno = EIO;
     err_errno(&e, ERR_IO, "cannot open \xc3\xa4\xc3");

@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "lib/library.h"
+#include "test/unit/support/says.h"
 #include "test/unit/support/tests.h"
 
 #define ZLIB "libz.so.1"
@@ -39,7 +40,7 @@ TEST(test_what_is_missing_is_named)
     void *table[2];
     struct err e;
     assert_int_equal(library_load("libno-such.so.7", wanted, N, table, &e), -1);
-    assert_non_null(strstr(e.msg, "libno-such.so.7 cannot be loaded"));
+    assert_says(e.msg, "libno-such.so.7 cannot be loaded");
     assert_int_equal(library_load(ZLIB, other, 2, table, &e), -1);
     assert_string_equal(e.msg, ZLIB " has no no_such_function");
 }

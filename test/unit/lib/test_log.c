@@ -10,6 +10,7 @@
 
 #include "lib/log.h"
 #include "lib/log_kept.h"
+#include "test/unit/support/says.h"
 #include "test/unit/support/tests.h"
 
 struct pipe_log {
@@ -120,7 +121,7 @@ static void note(void *ctx, const struct log_kept_line *l)
     struct seen *s = ctx;
     s->n++;
     snprintf(s->subjects, sizeof s->subjects, "%s", l->subject);
-    assert_non_null(strstr(l->text, l->event));
+    assert_says(l->text, l->event);
     assert_int_equal(l->text[strlen(l->text) - 1], '\n');
 }
 

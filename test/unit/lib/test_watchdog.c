@@ -18,6 +18,7 @@
 #include "lib/watchdog.h"
 #include "lib/work.h"
 #include "test/unit/support/patience.h"
+#include "test/unit/support/says.h"
 #include "test/unit/support/skip.h"
 #include "test/unit/support/tests.h"
 
@@ -107,9 +108,8 @@ TEST(a_thread_that_stands_still_is_named_and_ended_once)
     work_leave(before);
     const char *said = finish(&f);
     assert_int_equal(atomic_load(&f.ended), 1);
-    assert_non_null(strstr(said, "error loop.stuck ticks=5 doing=\"request PUT by alice /a/b\""));
-    assert_non_null(strstr(said, "test_watchdog+0x"));
-    assert_non_null(strstr(said, "error loop.aborted ticks=15"));
+    assert_says(said, "error loop.stuck ticks=5 doing=\"request PUT by alice /a/b\"",
+                "test_watchdog+0x", "error loop.aborted ticks=15");
 }
 
 TEST(a_thread_that_goes_on_is_left_alone)
@@ -135,7 +135,7 @@ TEST(what_was_noticed_and_goes_on_is_said_and_counts_anew)
     }
     const char *said = finish(&f), *first = strstr(said, "loop.resumed");
     assert_non_null(first);
-    assert_non_null(strstr(first, "loop.stuck"));
+    assert_says(first, "loop.stuck");
     assert_int_equal(atomic_load(&f.ended), 0);
 }
 
@@ -183,8 +183,7 @@ TEST(a_call_that_cannot_be_interrupted_is_waited_for)
     watchdog_turn(f.dog);
     const char *said = finish(&f);
     assert_int_equal(atomic_load(&f.ended), 0);
-    assert_non_null(strstr(said, "state=D"));
-    assert_non_null(strstr(said, "error loop.blocked_in_kernel"));
+    assert_says(said, "state=D", "error loop.blocked_in_kernel");
 }
 
 /* It may have much to do before it has its next turn. */

@@ -12,7 +12,7 @@
 #include <jansson.h>
 
 #include "model/schema.h"
-#include "test/unit/support/tests.h"
+#include "test/unit/support/says.h"
 
 static inline json_t *doc_parse(const char *text)
 {

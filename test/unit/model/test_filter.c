@@ -9,6 +9,7 @@
 #include "lib/strbuf.h"
 #include "model/filter.h"
 #include "test/unit/support/arena_test.h"
+#include "test/unit/support/says.h"
 #include "test/unit/support/tests.h"
 
 enum { ID, STATE, SIZE, WHEN, PROPERTIES };
@@ -136,6 +137,6 @@ ARENA_TEST(deep_nesting_is_refused)
         strbuf_puts(&text, "not ");
     strbuf_puts(&text, "size eq 5");
     assert_int_equal(filter_parse(text.s, &paths, a, &f, &terms, &e), -1);
-    assert_non_null(strstr(e.msg, "less nesting"));
+    assert_says(e.msg, "less nesting");
     strbuf_free(&text);
 }

@@ -376,7 +376,7 @@ ARENA_TEST(damaged_documents)
     struct cluster c = {.scope = SCOPE, .name = "c", .guid = "g", .doc = NULL};
     assert_int_equal(job_spec_decode(a, &j, NULL, &s, &e), -1);
     assert_int_equal(e.code, ERR_INTERNAL);
-    assert_non_null(strstr(e.msg, "job j: "));
+    assert_says(e.msg, "job j: ");
     j.doc = "{}";
     assert_int_equal(job_spec_decode(a, &j, NULL, &s, &e), -1);
     assert_int_equal(job_spec_decode(a, &j, "nonsense", &s, &e), -1);

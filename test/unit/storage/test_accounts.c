@@ -6,31 +6,6 @@
 
 #define OTHER "99999999-2222-3333-4444-555555555555"
 
-static struct storage_account an_account(int64_t group, const char *name)
-{
-    return (struct storage_account){.group_id = group,
-                                    .name = name,
-                                    .scope = {.location = "eastus"},
-                                    .sku = "Standard_LRS",
-                                    .kind = "StorageV2",
-                                    .doc = "{}",
-                                    .prov_state = PROV_SUCCEEDED,
-                                    .created_us = T0,
-                                    .updated_us = T0,
-                                    .key1_us = T0,
-                                    .key2_us = T0};
-}
-
-static int64_t add_account(struct fx *f, int64_t group, const char *name)
-{
-    const struct storage_account s = an_account(group, name);
-    struct account_keys keys;
-    int64_t id = 0;
-    st_account_new_keys(&keys);
-    ok(f, st_account_insert(f->st, &s, &keys, &id, &f->e));
-    return id;
-}
-
 static struct share a_share(int64_t account, enum share_kind kind, const char *name)
 {
     return (struct share){.account_id = account,
@@ -61,9 +36,9 @@ DB_TEST(a_name_is_unique_over_all_subscriptions)
 {
     struct storage_account s;
     struct account_keys keys;
-    int64_t id = add_account(f, f->group, "acct");
+    int64_t id = fx_add_storage_account(f, f->group, "acct");
     st_account_new_keys(&keys);
-    s = an_account(fx_add_group(f, OTHER, "Demo"), "acct");
+    s = fx_storage_account(fx_add_group(f, OTHER, "Demo"), "acct");
     refused(f, st_account_insert(f->st, &s, &keys, NULL, &f->e), ERR_CONFLICT);
     found(f, st_account_by_name(f->st, &f->a, "ACCT", &s, &f->e));
     assert_int_equal(s.id, id);
@@ -86,9 +61,9 @@ static void must_have(struct fx *f, int64_t id, const struct account_keys *keys)
 
 DB_TEST(keys_stay_and_one_is_replaced)
 {
-    struct storage_account s = an_account(f->group, "acct");
+    struct storage_account s = fx_storage_account(f->group, "acct");
     struct account_keys keys, other;
-    int64_t id, beside = add_account(f, f->group, "beside");
+    int64_t id, beside = fx_add_storage_account(f, f->group, "beside");
     st_account_new_keys(&keys);
     st_account_new_keys(&other);
     assert_memory_not_equal(keys.key[0], keys.key[1], ACCOUNT_KEY_BYTES);
@@ -122,7 +97,7 @@ static int replace_and_fail(struct storage *st, void *ctx, struct err *e)
 DB_TEST(a_key_that_was_taken_back_is_not_known)
 {
     struct account_keys keys, now;
-    assert_int_equal(add_account(f, f->group, "acct"), 1);
+    assert_int_equal(fx_add_storage_account(f, f->group, "acct"), 1);
     found(f, st_account_keys(f->st, 1, &keys, &f->e));
     assert_int_equal(st_tx(f->st, "part", replace_and_fail, f, &f->e), -1);
     found(f, st_account_keys(f->st, 1, &now, &f->e));
@@ -132,7 +107,7 @@ DB_TEST(a_key_that_was_taken_back_is_not_known)
 /* The database with them is no use without the key file. */
 DB_TEST(keys_are_sealed)
 {
-    struct storage_account s = an_account(f->group, "acct");
+    struct storage_account s = fx_storage_account(f->group, "acct");
     struct account_keys keys;
     memset(&keys, 'A', sizeof keys); /* QUFB in base64 */
     ok(f, st_account_insert(f->st, &s, &keys, NULL, &f->e));
@@ -144,15 +119,16 @@ DB_TEST(keys_are_sealed)
     ok(f, st_turn_begin(f->st, &f->e));
     ok(f, st_exec(f->st, "UPDATE storage_account SET keys = zeroblob(100)", "damage", &f->e));
     assert_int_equal(st_account_keys(f->st, 1, &keys, &f->e), -1);
-    assert_non_null(strstr(f->e.msg, "damaged"));
+    assert_says(f->e.msg, "damaged");
 }
 
 DB_TEST(an_account_changes_its_group)
 {
     struct storage_account_rows rows;
     struct storage_account s;
-    int64_t n_all = 0, other = fx_add_group(f, SUB, "Other"), id = add_account(f, f->group, "acct");
-    add_account(f, f->group, "second");
+    int64_t n_all = 0, other = fx_add_group(f, SUB, "Other"),
+            id = fx_add_storage_account(f, f->group, "acct");
+    fx_add_storage_account(f, f->group, "second");
     found(f, st_account_by_name(f->st, &f->a, "acct", &s, &f->e));
     s.group_id = other;
     s.tags = "{\"a\":\"b\"}";
@@ -177,7 +153,8 @@ DB_TEST(an_account_changes_its_group)
 DB_TEST(names_are_per_account_and_kind)
 {
     struct share s, twin;
-    int64_t one = add_account(f, f->group, "one"), two = add_account(f, f->group, "two");
+    int64_t one = fx_add_storage_account(f, f->group, "one"),
+            two = fx_add_storage_account(f, f->group, "two");
     int64_t files = add_share(f, one, SHARE_FILES, "data");
     int64_t blobs = add_share(f, one, SHARE_BLOBS, "data");
     int64_t other = add_share(f, two, SHARE_FILES, "data");
@@ -211,7 +188,7 @@ static const char *listed(struct fx *f, int64_t account, const char *after, cons
 
 DB_TEST(lists_are_in_the_order_of_bytes)
 {
-    int64_t id = add_account(f, f->group, "acct");
+    int64_t id = fx_add_storage_account(f, f->group, "acct");
     static const char *const names[] = {"b", "a-b", "a", "ab", "$root", "\xc3\xa4", "a1", "%_"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         add_share(f, id, SHARE_BLOBS, names[i]);
@@ -227,7 +204,7 @@ DB_TEST(lists_are_in_the_order_of_bytes)
 DB_TEST(an_update_may_ask_for_what_was_read)
 {
     struct share s, now;
-    int64_t id = add_account(f, f->group, "acct");
+    int64_t id = fx_add_storage_account(f, f->group, "acct");
     add_share(f, id, SHARE_BLOBS, "c");
     found(f, st_share_by_name(f->st, &f->a, id, SHARE_BLOBS, "c", &s, &f->e));
     int64_t was = s.etag;
@@ -268,7 +245,8 @@ DB_TEST(a_deleted_share_leaves_its_name)
 {
     struct share_rows rows;
     struct share s;
-    int64_t id = add_account(f, f->group, "acct"), first = add_share(f, id, SHARE_FILES, "s");
+    int64_t id = fx_add_storage_account(f, f->group, "acct"),
+            first = add_share(f, id, SHARE_FILES, "s");
     found(f, st_share_by_id(f->st, &f->a, first, &s, &f->e));
     move(f, &s, SHARE_THERE, SHARE_DELETING, T0 + 1);
     unsettled(f, 1);
@@ -296,7 +274,8 @@ DB_TEST(a_deleted_share_leaves_its_name)
 DB_TEST(all_of_an_account_goes)
 {
     struct share s;
-    int64_t one = add_account(f, f->group, "one"), two = add_account(f, f->group, "two");
+    int64_t one = fx_add_storage_account(f, f->group, "one"),
+            two = fx_add_storage_account(f, f->group, "two");
     add_share(f, one, SHARE_FILES, "a");
     add_share(f, one, SHARE_BLOBS, "b");
     add_share(f, two, SHARE_BLOBS, "b");
@@ -314,7 +293,7 @@ DB_TEST(a_share_that_is_known_is_read_once)
     struct storage_account acct;
     struct share s;
     struct account_keys keys;
-    int64_t id = add_account(f, f->group, "acct");
+    int64_t id = fx_add_storage_account(f, f->group, "acct");
     add_share(f, id, SHARE_FILES, "s");
     int64_t before = 0;
     for (int i = 0; i < 2; i++) {
@@ -341,13 +320,14 @@ DB_TEST(a_number_that_cannot_be_is_refused)
                    {"UPDATE share SET lease_duration_s = 61", "share.lease_duration_s"},
                    {"UPDATE share SET etag = -1", "share.etag"}};
     struct share s;
-    int64_t id = add_account(f, f->group, "acct"), share = add_share(f, id, SHARE_FILES, "s");
+    int64_t id = fx_add_storage_account(f, f->group, "acct"),
+            share = add_share(f, id, SHARE_FILES, "s");
     fx_flush(f);
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         ok(f, st_turn_begin(f->st, &f->e));
         ok(f, st_exec(f->st, damages[i].sql, "damage", &f->e));
         assert_int_equal(st_share_by_id(f->st, &f->a, share, &s, &f->e), -1);
-        assert_non_null(strstr(f->e.msg, damages[i].names));
+        assert_says(f->e.msg, damages[i].names);
         f->st->turn_doomed = true;
         assert_true(fx_flush(f).failed);
     }
@@ -377,7 +357,7 @@ static bool has_item(struct fx *f, int64_t share, const char *path)
 
 DB_TEST(items_move_and_go_with_what_is_below)
 {
-    int64_t share = add_share(f, add_account(f, f->group, "acct"), SHARE_FILES, "s");
+    int64_t share = add_share(f, fx_add_storage_account(f, f->group, "acct"), SHARE_FILES, "s");
     static const char *const paths[] = {"a", "a/b", "a/b/c", "a-b", "a0", "ab"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         put_item(f, share, paths[i], NULL);
@@ -403,7 +383,8 @@ static void put_snapshot(struct fx *f, int64_t share, const char *path, int64_t 
 
 DB_TEST(snapshots_are_listed_by_name_and_time)
 {
-    int64_t share = add_share(f, add_account(f, f->group, "acct"), SHARE_BLOBS, "c"), newest = 0;
+    int64_t share = add_share(f, fx_add_storage_account(f, f->group, "acct"), SHARE_BLOBS, "c"),
+            newest = 0;
     struct blob_snapshot_rows rows;
     struct blob_snapshot one;
     int gone;
@@ -436,7 +417,7 @@ DB_TEST(snapshots_are_listed_by_name_and_time)
 
 DB_TEST(items_are_listed_by_their_bytes)
 {
-    int64_t share = add_share(f, add_account(f, f->group, "acct"), SHARE_BLOBS, "c");
+    int64_t share = add_share(f, fx_add_storage_account(f, f->group, "acct"), SHARE_BLOBS, "c");
     struct share_item_rows rows;
     put_item(f, share, "b", NULL);
     put_item(f, share, "b", NULL); /* replaces it */

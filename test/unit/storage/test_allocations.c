@@ -194,7 +194,7 @@ DB_TEST(test_runs_move_by_their_state)
                             .failure = -1};
     ok(f, st_run_move(f->st, &m, &f->e));
     assert_int_equal(st_run_move(f->st, &m, &f->e), -1);
-    assert_non_null(strstr(f->e.msg, "cannot go from waiting to allocated: it is allocated"));
+    assert_says(f->e.msg, "cannot go from waiting to allocated: it is allocated");
     int64_t *ids;
     ok(f, st_run_live_ids(f->st, &f->a, &ids, &n, &f->e));
     assert_int_equal(n, 1);

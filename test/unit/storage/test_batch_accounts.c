@@ -6,33 +6,11 @@
 
 #define OTHER "99999999-2222-3333-4444-555555555555"
 
-static struct batch_account an_account(int64_t group, const char *name)
-{
-    return (struct batch_account){.group_id = group,
-                                  .name = name,
-                                  .scope = {.location = "eastus"},
-                                  .doc = "{\"properties\":{}}",
-                                  .created_by = "me",
-                                  .prov_state = PROV_SUCCEEDED,
-                                  .created_us = T0,
-                                  .updated_us = T0};
-}
-
-static int64_t add_account(struct fx *f, int64_t group, const char *name)
-{
-    const struct batch_account b = an_account(group, name);
-    struct account_keys keys;
-    int64_t id = 0;
-    st_account_new_keys(&keys);
-    ok(f, st_batch_account_insert(f->st, &b, &keys, &id, &f->e));
-    return id;
-}
-
 DB_TEST(a_name_is_unique_over_all_subscriptions)
 {
     struct account_keys keys;
-    int64_t id = add_account(f, f->group, "acct");
-    struct batch_account b = an_account(fx_add_group(f, OTHER, "Demo"), "acct");
+    int64_t id = fx_add_batch_account(f, f->group, "acct");
+    struct batch_account b = fx_batch_account(fx_add_group(f, OTHER, "Demo"), "acct");
     st_account_new_keys(&keys);
     refused(f, st_batch_account_insert(f->st, &b, &keys, NULL, &f->e), ERR_CONFLICT);
     found(f, st_batch_account_by_name(f->st, &f->a, "ACCT", &b, &f->e));
@@ -61,7 +39,7 @@ static void must_have(struct fx *f, int64_t id, const struct account_keys *keys)
 DB_TEST(keys_stay_and_one_is_replaced)
 {
     struct account_keys keys, other;
-    const struct batch_account b = an_account(f->group, "acct");
+    const struct batch_account b = fx_batch_account(f->group, "acct");
     int64_t id = 0;
     st_account_new_keys(&keys);
     st_account_new_keys(&other);
@@ -80,15 +58,9 @@ DB_TEST(keys_stay_and_one_is_replaced)
 /* Ids of both tables begin with 1, and keys of both are kept for those who ask again. */
 DB_TEST(a_storage_account_with_the_same_id_has_its_own_keys)
 {
-    const struct storage_account s = {.group_id = f->group,
-                                      .name = "acct",
-                                      .scope = {.location = "eastus"},
-                                      .sku = "Standard_LRS",
-                                      .kind = "StorageV2",
-                                      .doc = "{}",
-                                      .prov_state = PROV_SUCCEEDED};
+    const struct storage_account s = fx_storage_account(f->group, "acct");
     struct account_keys batch, store, now;
-    int64_t store_id = 0, batch_id = add_account(f, f->group, "acct");
+    int64_t store_id = 0, batch_id = fx_add_batch_account(f, f->group, "acct");
     st_account_new_keys(&store);
     ok(f, st_account_insert(f->st, &s, &store, &store_id, &f->e));
     assert_int_equal(batch_id, store_id);
@@ -103,7 +75,7 @@ DB_TEST(a_storage_account_with_the_same_id_has_its_own_keys)
 
 DB_TEST(keys_are_sealed)
 {
-    const struct batch_account b = an_account(f->group, "acct");
+    const struct batch_account b = fx_batch_account(f->group, "acct");
     struct account_keys keys;
     int64_t plain = 1;
     memset(&keys, 'A', sizeof keys); /* QUFB in base64 */
@@ -114,16 +86,17 @@ DB_TEST(keys_are_sealed)
     ok(f, st_turn_begin(f->st, &f->e));
     ok(f, st_exec(f->st, "UPDATE batch_account SET keys = zeroblob(100)", "damage", &f->e));
     assert_int_equal(st_batch_account_keys(f->st, 1, &keys, &f->e), -1);
-    assert_non_null(strstr(f->e.msg, "damaged"));
+    assert_says(f->e.msg, "damaged");
 }
 
 DB_TEST(an_account_is_changed_and_listed)
 {
     struct batch_account_rows rows;
     struct batch_account b;
-    int64_t n_all = 0, other = fx_add_group(f, SUB, "Other"), id = add_account(f, f->group, "acct");
-    add_account(f, other, "second");
-    add_account(f, fx_add_group(f, OTHER, "Third"), "third");
+    int64_t n_all = 0, other = fx_add_group(f, SUB, "Other"),
+            id = fx_add_batch_account(f, f->group, "acct");
+    fx_add_batch_account(f, other, "second");
+    fx_add_batch_account(f, fx_add_group(f, OTHER, "Third"), "third");
     found(f, st_batch_account_by_name(f->st, &f->a, "acct", &b, &f->e));
     b.tags = "{\"a\":\"b\"}";
     b.doc = "{}";
@@ -155,8 +128,8 @@ static void removable(struct fx *f, enum resource_kind kind, size_t expected)
 DB_TEST(an_account_goes_before_its_group)
 {
     struct batch_account b;
-    int64_t group = fx_add_group(f, SUB, "Other"), one = add_account(f, group, "one");
-    add_account(f, f->group, "two");
+    int64_t group = fx_add_group(f, SUB, "Other"), one = fx_add_batch_account(f, group, "one");
+    fx_add_batch_account(f, f->group, "two");
     ok(f, st_mark_deleting(f->st, RES_GROUP, group, T0 + 9, &f->e));
     found(f, st_batch_account_by_id(f->st, &f->a, one, &b, &f->e));
     assert_int_equal(b.prov_state, PROV_DELETING);

@@ -3,44 +3,16 @@
  * Azure Batch's jobs and tasks: names, counts, guarded moves, what tasks wait for, whose turn it
  * is, litter.
  */
-#include "storage/batch_jobs.h"
-#include "test/unit/storage/fixture.h"
+#include "test/unit/storage/batch_fixture.h"
 
 static int64_t add_job(struct fx *f, const char *name, int priority)
 {
-    const struct batch_job j = {.account_id = 1,
-                                .name = name,
-                                .doc = "{}",
-                                .created_by = "me",
-                                .state = BATCH_JOB_ACTIVE,
-                                .state_us = T0,
-                                .created_us = T0,
-                                .updated_us = T0,
-                                .start_us = T0,
-                                .pool_name = "p1",
-                                .priority = priority,
-                                .max_parallel = BATCH_UNLIMITED,
-                                .on_all = BATCH_ALL_NO_ACTION,
-                                .on_failure = BATCH_FAILURE_NO_ACTION,
-                                .number = 1};
-    int64_t id;
-    ok(f, st_batch_job_insert(f->st, &j, "{\"a\":\"secret\"}", &id, &f->e));
-    return id;
+    return fx_add_batch_job(f, name, "p1", priority);
 }
 
 static struct batch_task add_task(struct fx *f, int64_t job, const char *name)
 {
-    struct batch_task t = {.job_id = job,
-                           .name = name,
-                           .doc = "{}",
-                           .state = BATCH_TASK_ACTIVE,
-                           .state_us = T0,
-                           .created_us = T0,
-                           .updated_us = T0,
-                           .slots = 2,
-                           .instances = 1};
-    ok(f, st_batch_task_insert(f->st, &t, NULL, &t.id, &f->e));
-    return t;
+    return fx_add_batch_task(f, job, name, 2, 1);
 }
 
 static void move(struct fx *f, int64_t id, enum batch_task_state from, enum batch_task_state to,
@@ -264,15 +236,8 @@ DB_TEST(test_a_job_goes_in_slices)
 DB_TEST(test_litter_goes_with_its_node)
 {
     struct batch_litter *rows;
-    int64_t *nodes, id;
+    int64_t *nodes, id = fx_add_node(f, f->cluster, 1, NODE_PREPARING);
     size_t n;
-    const struct node nd = {.pool_id = f->cluster,
-                            .name = "tvm-1",
-                            .ordinal = 1,
-                            .state = NODE_PREPARING,
-                            .state_us = T0,
-                            .created_us = T0};
-    ok(f, st_node_insert(f->st, &nd, &id, &f->e));
     ok(f, st_batch_litter_add(f->st, id, "workitems/j/job-1/a", 0, &f->e));
     ok(f, st_batch_litter_add_all(f->st, f->cluster, "workitems/j", &f->e));
     ok(f, st_batch_litter_add(f->st, id, "later", T0 + 7, &f->e));
@@ -295,32 +260,42 @@ DB_TEST(test_litter_goes_with_its_node)
     assert_int_equal(n, 1);
 }
 
+static void start_on_a_node(struct fx *f, int64_t task)
+{
+    const struct st_batch_task_move m = {.id = task,
+                                         .from = BATCH_TASK_ACTIVE,
+                                         .to = BATCH_TASK_RUNNING,
+                                         .now_us = T0,
+                                         .starts = true,
+                                         .pool_name = "p1",
+                                         .node_name = "tvm-1"};
+    ok(f, st_batch_task_move(f->st, &m, &f->e));
+}
+
+static void end_with_files(struct fx *f, int64_t task, int64_t files_until_us)
+{
+    const struct st_batch_task_move m = {.id = task,
+                                         .from = BATCH_TASK_RUNNING,
+                                         .to = BATCH_TASK_COMPLETED,
+                                         .now_us = T0,
+                                         .result = BATCH_SUCCESS,
+                                         .has_exit_code = true,
+                                         .files_until_us = files_until_us};
+    ok(f, st_batch_task_move(f->st, &m, &f->e));
+}
+
 DB_TEST(test_files_have_their_time)
 {
     struct batch_task *rows;
     size_t n;
     int64_t at, job = add_job(f, "j", 0);
     const struct batch_task t = add_task(f, job, "a");
-    const struct st_batch_task_move start = {.id = t.id,
-                                             .from = BATCH_TASK_ACTIVE,
-                                             .to = BATCH_TASK_RUNNING,
-                                             .now_us = T0,
-                                             .starts = true,
-                                             .pool_name = "p1",
-                                             .node_name = "tvm-1"};
-    const struct st_batch_task_move end = {.id = t.id,
-                                           .from = BATCH_TASK_RUNNING,
-                                           .to = BATCH_TASK_COMPLETED,
-                                           .now_us = T0,
-                                           .result = BATCH_SUCCESS,
-                                           .has_exit_code = true,
-                                           .files_until_us = T0 + 10};
     ok(f, st_batch_task_files_next(f->st, &at, &f->e));
     assert_int_equal(at, 0);
-    ok(f, st_batch_task_move(f->st, &start, &f->e));
+    start_on_a_node(f, t.id);
     ok(f, st_batch_task_of_node(f->st, &f->a, "tvm-1", 10, &rows, &n, &f->e));
     assert_int_equal(n, 1);
-    ok(f, st_batch_task_move(f->st, &end, &f->e));
+    end_with_files(f, t.id, T0 + 10);
     ok(f, st_batch_task_files_next(f->st, &at, &f->e));
     assert_int_equal(at, T0 + 10);
     ok(f, st_batch_task_files_due(f->st, &f->a, T0 + 9, 10, &rows, &n, &f->e));
@@ -336,21 +311,8 @@ DB_TEST(test_files_have_their_time)
 static int64_t add_ended(struct fx *f, int64_t job, const char *name, int64_t files_until_us)
 {
     const struct batch_task t = add_task(f, job, name);
-    const struct st_batch_task_move start = {.id = t.id,
-                                             .from = BATCH_TASK_ACTIVE,
-                                             .to = BATCH_TASK_RUNNING,
-                                             .now_us = T0,
-                                             .starts = true,
-                                             .pool_name = "p1",
-                                             .node_name = "tvm-1"};
-    const struct st_batch_task_move end = {.id = t.id,
-                                           .from = BATCH_TASK_RUNNING,
-                                           .to = BATCH_TASK_COMPLETED,
-                                           .now_us = T0,
-                                           .result = BATCH_SUCCESS,
-                                           .files_until_us = files_until_us};
-    ok(f, st_batch_task_move(f->st, &start, &f->e));
-    ok(f, st_batch_task_move(f->st, &end, &f->e));
+    start_on_a_node(f, t.id);
+    end_with_files(f, t.id, files_until_us);
     return t.id;
 }
 

@@ -8,15 +8,8 @@
 
 static int64_t add_pool(struct fx *f)
 {
-    const struct account_keys keys = {0};
-    const struct batch_account b = {.group_id = f->group,
-                                    .name = "acct",
-                                    .scope = {.location = "here"},
-                                    .doc = "{}",
-                                    .prov_state = PROV_SUCCEEDED,
-                                    .created_us = T0,
-                                    .updated_us = T0};
-    struct batch_pool p = {
+    const struct batch_pool p = {
+        .account_id = fx_add_batch_account(f, f->group, "acct"),
         .name = "p1",
         .doc = "{}",
         .created_us = T0,
@@ -28,7 +21,6 @@ static int64_t add_pool(struct fx *f)
         .dealloc = DEALLOC_REQUEUE,
         .slots = 1};
     int64_t id;
-    ok(f, st_batch_account_insert(f->st, &b, &keys, &p.account_id, &f->e));
     ok(f, st_batch_pool_insert(f->st, &p, NULL, &id, &f->e));
     return id;
 }

@@ -6,41 +6,19 @@
  */
 #include <sqlite3.h>
 
-#include "storage/batch_jobs.h"
-#include "test/unit/storage/fixture.h"
+#include "test/unit/storage/batch_fixture.h"
 
 static int64_t add_job(struct fx *f)
 {
     static int n;
     char name[16];
     snprintf(name, sizeof name, "j%d", n++);
-    const struct batch_job j = {.account_id = 1,
-                                .name = name,
-                                .doc = "{}",
-                                .created_by = "me",
-                                .state = BATCH_JOB_ACTIVE,
-                                .pool_name = "p1",
-                                .max_parallel = BATCH_UNLIMITED,
-                                .on_all = BATCH_ALL_NO_ACTION,
-                                .on_failure = BATCH_FAILURE_NO_ACTION,
-                                .number = 1};
-    int64_t id;
-    ok(f, st_batch_job_insert(f->st, &j, NULL, &id, &f->e));
-    return id;
+    return fx_add_batch_job(f, name, "p1", 0);
 }
 
 static struct batch_task add_task(struct fx *f, int64_t job, int number)
 {
-    char name[16];
-    snprintf(name, sizeof name, "%d", number);
-    struct batch_task t = {.job_id = job,
-                           .name = arena_strdup(&f->a, name),
-                           .doc = "{}",
-                           .state = BATCH_TASK_ACTIVE,
-                           .slots = 1,
-                           .instances = 1};
-    ok(f, st_batch_task_insert(f->st, &t, NULL, &t.id, &f->e));
-    return t;
+    return fx_add_batch_task(f, job, arena_printf(&f->a, "%d", number), 1, 1);
 }
 
 static int waits_of(struct fx *f, int64_t task)

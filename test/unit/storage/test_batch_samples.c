@@ -2,9 +2,8 @@
  *
  * Samples of the metrics of pools, and the tasks that are counted for them.
  */
-#include "storage/batch_jobs.h"
 #include "storage/batch_samples.h"
-#include "test/unit/storage/fixture.h"
+#include "test/unit/storage/batch_fixture.h"
 
 /* The row of a pool of the core; a cluster's has its id. */
 static int64_t a_pool(struct fx *f)
@@ -46,38 +45,12 @@ DB_TEST(test_samples_come_in_order_and_go_with_age)
 
 static int64_t add_job(struct fx *f, const char *name, const char *pool)
 {
-    const struct batch_job j = {.account_id = 1,
-                                .name = name,
-                                .doc = "{}",
-                                .created_by = "me",
-                                .state = BATCH_JOB_ACTIVE,
-                                .state_us = T0,
-                                .created_us = T0,
-                                .updated_us = T0,
-                                .start_us = T0,
-                                .pool_name = pool,
-                                .max_parallel = BATCH_UNLIMITED,
-                                .on_all = BATCH_ALL_NO_ACTION,
-                                .on_failure = BATCH_FAILURE_NO_ACTION,
-                                .number = 1};
-    int64_t id;
-    ok(f, st_batch_job_insert(f->st, &j, NULL, &id, &f->e));
-    return id;
+    return fx_add_batch_job(f, name, pool, 0);
 }
 
 static struct batch_task add_task(struct fx *f, int64_t job, const char *name, int instances)
 {
-    struct batch_task t = {.job_id = job,
-                           .name = name,
-                           .doc = "{}",
-                           .state = BATCH_TASK_ACTIVE,
-                           .state_us = T0,
-                           .created_us = T0,
-                           .updated_us = T0,
-                           .slots = 1,
-                           .instances = instances};
-    ok(f, st_batch_task_insert(f->st, &t, NULL, &t.id, &f->e));
-    return t;
+    return fx_add_batch_task(f, job, name, 1, instances);
 }
 
 static void move(struct fx *f, int64_t id, enum batch_task_state from, enum batch_task_state to,

@@ -336,7 +336,7 @@ DB_TEST(test_turn_rolled_back_by_sqlite)
     refused(f, st_job_insert(f->st, &j, NULL, &id, &f->e), ERR_STORAGE);
     struct fx_flushed w = fx_flush(f);
     assert_true(w.failed);
-    assert_non_null(strstr(w.why.msg, "full"));
+    assert_says(w.why.msg, "full");
     fx_add_job(f, "later");
     assert_false(fx_flush(f).failed);
 }
@@ -370,9 +370,9 @@ DB_TEST(test_a_part_that_lost_its_turn_is_not_told_that_all_is_well)
         fx_flush(f);
         fx_add_job(f, "before");
         assert_int_equal(ways[i](f->st, f, &f->e), -1);
-        assert_non_null(strstr(f->e.msg, "full"));
+        assert_says(f->e.msg, "full");
         assert_int_equal(ways[i](f->st, f, &f->e), -1); /* nothing more is begun in that turn */
-        assert_non_null(strstr(f->e.msg, "full"));
+        assert_says(f->e.msg, "full");
         assert_true(fx_flush(f).failed);
         assert_int_equal(st_job_get(f->st, &f->a, f->experiment, "before", &j, &f->e), 0);
         assert_int_equal(st_job_get(f->st, &f->a, f->experiment, "lost", &j, &f->e), 0);
@@ -450,6 +450,6 @@ DB_TEST(test_failed_sync_ends_the_process)
     char path[96], *text;
     snprintf(path, sizeof path, "%s/log", f->dir);
     ok(f, fs_read(path, 1 << 20, &text, NULL, &f->e));
-    assert_non_null(strstr(text, "db.sync_failed"));
+    assert_says(text, "db.sync_failed");
     free(text);
 }

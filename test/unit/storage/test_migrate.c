@@ -45,8 +45,7 @@ DB_TEST(test_one_that_leaves_a_row_pointing_nowhere_is_undone)
     int64_t version = number(f, "PRAGMA user_version");
     assert_int_equal(migrate(f, "DELETE FROM experiment; CREATE TABLE extra (x) "), -1);
     assert_int_equal(f->e.code, ERR_STORAGE);
-    assert_non_null(strstr(f->e.msg, "migration next"));
-    assert_non_null(strstr(f->e.msg, "points to no experiment"));
+    assert_says(f->e.msg, "migration next", "points to no experiment");
     assert_int_equal(number(f, "SELECT count(*) FROM experiment"), 1);
     assert_int_equal(number(f, "SELECT count(*) FROM sqlite_schema WHERE name = 'extra'"), 0);
     assert_int_equal(number(f, "PRAGMA user_version"), version);

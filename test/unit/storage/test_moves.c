@@ -151,7 +151,7 @@ DB_TEST(test_file_servers_are_set_up_once)
     assert_int_equal(st_file_server_move(f->st, id, PROV_CREATING, PROV_EV_MADE, T0 + 3, &f->e),
                      -1);
     assert_int_equal(f->e.code, ERR_CONFLICT);
-    assert_non_null(strstr(f->e.msg, "it is failed"));
+    assert_says(f->e.msg, "it is failed");
 }
 
 DB_TEST(test_alloc_is_guarded)

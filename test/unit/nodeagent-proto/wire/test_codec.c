@@ -8,6 +8,7 @@
 #include "nodeagent-proto/wire/codec.h"
 #include "nodeagent-proto/wire/codes.h"
 #include "nodeagent-proto/wire/message.h"
+#include "test/unit/support/says.h"
 #include "test/unit/support/tests.h"
 
 static void encode(struct strbuf *out, const char *text)
@@ -40,7 +41,7 @@ static void expect_broken(struct frame_decoder *d, const char *words)
     struct err e;
     assert_int_equal(frame_decoder_next(d, &got, &e), -1);
     assert_int_equal(e.code, ERR_PROTOCOL);
-    assert_non_null(strstr(e.msg, words));
+    assert_says(e.msg, words);
     /* For good: a fine frame after it does not bring the stream back in step. */
     struct strbuf b = STRBUF_INIT;
     encode(&b, "{}");
@@ -216,7 +217,7 @@ TEST(test_spec_and_status)
     assert_null(out.log_path);
     json_object_set_new(j, "cwd", json_string("relative"));
     assert_int_equal(message_task_spec_read(j, &a, &out, &e), -1);
-    assert_non_null(strstr(e.msg, "relative"));
+    assert_says(e.msg, "relative");
     json_decref(j);
     arena_free(&a);
 
@@ -279,7 +280,7 @@ TEST(test_bytes_that_are_not_there)
         frame_decoder_init(&d);
         frame_decoder_feed(&d, frames[i], n[i]);
         assert_int_equal(frame_decoder_next(&d, &msg, &e), -1);
-        assert_non_null(strstr(e.msg, "bytes of JSON"));
+        assert_says(e.msg, "bytes of JSON");
         frame_decoder_free(&d);
     }
 }

@@ -11,7 +11,7 @@
 
 #include "lib/arena.h"
 #include "lib/loop.h"
-#include "test/unit/support/tests.h"
+#include "test/unit/support/says.h"
 
 struct fake_work {
     loop_fn fn;

@@ -360,7 +360,7 @@ static void stop_with_busy_workers(struct fx *f, struct told *own)
     files_stop(f->files, on_stopped, f);
     fake_turn(&f->loop);
     assert_int_equal(held.code, ERR_UNAVAILABLE);
-    assert_non_null(strstr(held.text, "stopping"));
+    assert_says(held.text, "stopping");
     assert_int_equal(large.code, ERR_UNAVAILABLE);
     assert_int_equal(own->times, 0);
     fake_pass(&f->loop, 60 * SECOND);

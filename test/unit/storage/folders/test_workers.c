@@ -58,7 +58,7 @@ FOLDER_TEST(test_a_hung_share_refuses_until_it_answers)
     fake_pass(&f->loop, 1);
     assert_int_equal(t[2].times, 1);
     assert_int_equal(t[2].code, ERR_UNAVAILABLE);
-    assert_non_null(strstr(t[2].text, "does not answer"));
+    assert_says(t[2].text, "does not answer");
     const struct files_open what = {.at = {f->share, "ten"}, .choose = whole};
     files_open(f->files, &what, on_opened, &late);
     assert_int_equal(late.times, 0); /* never inside the call */

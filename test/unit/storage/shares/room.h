@@ -96,17 +96,7 @@ static inline int start(void **state)
     w->f = *state;
     snprintf(w->dir, sizeof w->dir, "%s/storage", w->f->dir);
     assert_int_equal(mkdir(w->dir, 0755), 0);
-    struct storage_account s = {.group_id = w->f->group,
-                                .name = "acct",
-                                .scope = {.location = "eastus"},
-                                .sku = "Standard_LRS",
-                                .kind = "StorageV2",
-                                .doc = "{}",
-                                .prov_state = PROV_SUCCEEDED,
-                                .created_us = T0};
-    struct account_keys keys;
-    st_account_new_keys(&keys);
-    ok(w->f, st_account_insert(w->f->st, &s, &keys, &w->account, &w->f->e));
+    w->account = fx_add_storage_account(w->f, w->f->group, "acct");
     begin(w, DAY_US);
     *state = w;
     return 0;

@@ -50,7 +50,7 @@ ROOM_TEST(nothing_is_named_where_that_is_strict)
                    "az storage account create -n newone");
     n.account = "acct";
     assert_int_equal(make_named(w, &n), -1);
-    assert_non_null(strstr(w->f->e.msg, "az storage container create -n box --account-name acct"));
+    assert_says(w->f->e.msg, "az storage container create -n box --account-name acct");
     n = (struct share_name){.account = "ACCT", .share = "Data", .kind = SHARE_FILES};
     assert_int_equal(make(w, "data"), ERR_NONE);
     ok(w->f, make_named(w, &n));
@@ -63,7 +63,7 @@ ROOM_TEST(nothing_is_named_where_that_is_strict)
     }
     text[5] ^= 1;
     assert_int_equal(make_named(w, &n), -1);
-    assert_null(strstr(w->f->e.msg, text));
+    assert_says_not(w->f->e.msg, text);
     n.key = "";
     assert_int_equal(make_named(w, &n), -1);
 }

@@ -14,6 +14,7 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/zip/zip.h"
+#include "test/unit/support/says.h"
 #include "test/unit/support/tests.h"
 
 #define UNIX    (3U << 8)
@@ -358,17 +359,17 @@ TEST(a_bomb_is_refused_by_what_it_says_and_by_what_it_does)
     struct err e = {0};
     make(&m, list, 1, "");
     assert_int_equal(check_bytes(m.text.s, m.text.len, &small, &e), -1);
-    assert_non_null(strstr(e.msg, "more than 1000 bytes"));
+    assert_says(e.msg, "more than 1000 bytes");
     strbuf_free(&m.text);
     list[0].say_size = 10;
     make(&m, list, 1, "");
     assert_int_equal(check_bytes(m.text.s, m.text.len, &small, &e), -1);
-    assert_non_null(strstr(e.msg, "wrong checksum"));
+    assert_says(e.msg, "wrong checksum");
     strbuf_free(&m.text);
     list[0] = (struct one){.name = "a", .bytes = ""};
     make(&m, list, 3, "");
     assert_int_equal(check_bytes(m.text.s, m.text.len, &small, &e), -1);
-    assert_non_null(strstr(e.msg, "3 entries; it may have 2"));
+    assert_says(e.msg, "3 entries; it may have 2");
     strbuf_free(&m.text);
     list[0].bytes = list[1].bytes = zeros + 1400;
     make(&m, list, 2, "");
@@ -382,7 +383,7 @@ TEST(what_is_no_archive_is_refused)
     struct err e = {0};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         assert_int_equal(check_bytes(texts[i], strlen(texts[i]), &zip_usual_limits, &e), -1);
-        assert_non_null(strstr(e.msg, "not a zip file, or is damaged"));
+        assert_says(e.msg, "not a zip file, or is damaged");
     }
 }
 
