@@ -19,9 +19,8 @@ EXPECTS = (".",)
 def store(tested, hurried):
     made = Store(tested)
     made.batch.name = made.name
-    yield made
-    hurried()
-    made.batch.remove()
+    hurried(made.batch)
+    return made
 
 
 @pytest.fixture

@@ -13,10 +13,7 @@ EXPECTS = (".",)
 
 @pytest.fixture
 def ground(tested, hurried):
-    made = BatchGround(tested)
-    yield made
-    hurried()
-    made.remove()
+    return hurried(BatchGround(tested))
 
 
 @pytest.fixture

@@ -256,10 +256,7 @@ def test_a_vault_registers_its_name_first(place, strict, clock):
 
 @pytest.fixture
 def accounts(tested, hurried):
-    made = Accounts(tested).make()
-    yield made
-    hurried()
-    made.remove()
+    return hurried(Accounts(tested).make())
 
 
 def list_containers(daemon, account, key):

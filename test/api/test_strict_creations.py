@@ -17,8 +17,8 @@ CLOCK = {"rate": 0}
 AT_ONCE = {"allocation": "PT0S", "nodeCreation": "PT0S", "nodeStart": "PT0S", "nodeSetup": "PT0S", "jobStart": "PT0S"}
 
 
-def test_a_storage_account_gives_no_keys_and_has_no_host_before(tested, strict, clock, hurried, temporary):
-    accounts = temporary(Accounts(tested).make())
+def test_a_storage_account_gives_no_keys_and_has_no_host_before(tested, strict, clock, hurried):
+    accounts = hurried(Accounts(tested).make())
     strict.set()
     name = account_name()
     accounts.put(name, account_body())
@@ -36,21 +36,19 @@ def test_a_storage_account_gives_no_keys_and_has_no_host_before(tested, strict, 
     clock.advance("PT17S")
     assert len(accounts.keys(name)) == 2
     assert ask().status != 404 or ask().headers["x-ms-error-code"] != "ResourceNotFound"
-    hurried()
 
 
-def test_a_vault_has_no_host_before_its_name_is_registered(tested, strict, clock, hurried, temporary):
-    vaults = temporary(Vaults(tested).make())
+def test_a_vault_has_no_host_before_its_name_is_registered(tested, strict, clock, hurried):
+    vaults = hurried(Vaults(tested).make())
     strict.set()
     safe = Safe(tested, vaults.vault(policy(tested.env["AZURE_CLIENT_ID"], **ALL)))
     refused(safe.call("PUT", "/secrets/s", {"value": "v"}), 404, "VaultNotFound", words=["registered"])
     clock.advance("PT5S")
     safe.set("s", "v")
-    hurried()
 
 
-def test_a_batch_account_takes_no_jobs_before(tested, strict, clock, hurried, temporary):
-    ground = temporary(BatchGround(tested))
+def test_a_batch_account_takes_no_jobs_before(tested, strict, clock, hurried):
+    ground = hurried(BatchGround(tested))
     strict.set()
     name = fresh("early")
     ground.accounts.call("PUT", f"/{name}", {"location": "eastus"}, expect=202)
@@ -64,7 +62,6 @@ def test_a_batch_account_takes_no_jobs_before(tested, strict, clock, hurried, te
     clock.advance("PT15S")
     assert ask().status != 404
     ground.accounts.call("POST", f"/{name}/listKeys", expect=200)
-    hurried()
 
 
 def test_a_cluster_has_no_nodes_before_it_is_created(place, strict, clock):
@@ -285,7 +282,7 @@ groups:
 """
 
 
-def test_what_a_seed_says_is_created_already(tested, strict, clock, hurried):
+def test_what_a_seed_says_is_created_already(tested, strict, clock):
     strict.set()
     account = account_name()
     strict.seed(SEED.format(account=account), subscription=tested.subscription)
@@ -298,6 +295,7 @@ def test_what_a_seed_says_is_created_already(tested, strict, clock, hurried):
         seen = tested.call("GET", path, api_version=version, expect=200).json["properties"]["provisioningState"]
         assert seen.lower() == "succeeded", path
     tested.call("POST", f"{group}/Microsoft.Storage/storageAccounts/{account}/listKeys", api_version="2022-09-01", expect=200)
-    hurried()
+    strict.forget()
+    clock.change(rate=1000)
     strict.reset(subscription=tested.subscription, resourceGroup="seeded")
     wait_for(lambda: tested.call("GET", f"{group}/Microsoft.BatchAI/workspaces/ws").status == 404, what="it is gone")

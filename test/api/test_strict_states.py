@@ -169,11 +169,9 @@ def test_each_node_and_job_that_waits_has_its_few_timers(place, strict, clock):
 
 @pytest.fixture
 def ground(tested, hurried, clock):
-    made = BatchGround(tested)
+    made = hurried(BatchGround(tested))
     clock.advance("PT1M")  # it is created
-    yield made
-    hurried()
-    made.remove()
+    return made
 
 
 def test_nodes_of_a_pool_pass_through_their_states(ground, strict, clock):

@@ -54,20 +54,14 @@ def clock(request, tested):
 
 
 @pytest.fixture
-def hurried(t, clock):
-    """For those whose end is to wait neither for what a test holds nor for its clock: hurried()."""
-
-    def hurry():
-        t.forget()
-        clock.change(rate=1000)
-
-    return hurry
+def hurried(t, clock, temporary):
+    """As temporary(); but its end waits neither for what a test holds nor for its clock."""
+    yield temporary
+    t.forget()
+    clock.change(rate=1000)
 
 
 @pytest.fixture
 def place(tested, hurried):
     """A workspace of the test's own."""
-    made = Place(tested, fresh("group"), "ws").make()
-    yield made
-    hurried()
-    made.remove()
+    return hurried(Place(tested, fresh("group"), "ws").make())
