@@ -39,14 +39,12 @@ $(BUILD)/gen/rooms.mk: test/tools/rooms.txt test/tools/rooms.py
 	@mkdir -p $(@D)
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install what is missing with: make deps" >&2; exit 1; }
 	@$(PYTHON) test/tools/rooms.py --make > $@.tmp && mv $@.tmp $@
-PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt-gnutls yaml-0.1 expat gnutls uuid zlib
-# What is loaded when it is needed, by the name that it has here: for the command line as the daemon's client and for
-# URLs of others; for machines that are reached by SSH.
-LOADED_PKGS := libcurl libssh2
-file_of      = $(shell $(CC) -print-file-name=$(patsubst -l%,lib%.so,$(filter -l%,$(shell pkg-config --libs-only-l $(1) 2>/dev/null))))
-soname_of    = $(shell readelf -d $(call file_of,$(1)) 2>/dev/null | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
-soname_flag  = $(foreach name,$(call soname_of,$(2)),-D$(1)='"$(name)"')
-PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) $(LOADED_PKGS) 2>/dev/null)
+PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt-gnutls libssh2 yaml-0.1 expat gnutls uuid zlib
+# The daemon loads libcurl when it needs it first, by the name that the library has here: as the client of a command, and
+# for URLs of others.
+curl_file   = $(shell $(CC) -print-file-name=$(patsubst -l%,lib%.so,$(filter -l%,$(shell pkg-config --libs-only-l libcurl 2>/dev/null))))
+curl_soname = $(shell readelf -d $(curl_file) 2>/dev/null | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) libcurl 2>/dev/null)
 # minizip has a crypt.h of its own, so that its folder is not looked into.
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lminizip -lpthread -lcrypt -lm
 CFLAGS += $(PKG_CFLAGS)
@@ -83,10 +81,9 @@ all: $(BUILD)/batchaid $(NODE_PROGRAMS) $(CROSS_PROGRAMS)
 HAVE := $(BUILD)/gen/have.ok
 $(HAVE): test/tools/have.sh
 	@mkdir -p $(@D)
-	@CC='$(CC)' AGENT_LIBS='$(AGENT_LIBS)' test/tools/have.sh $(PKGS) $(LOADED_PKGS) && touch $@
+	@CC='$(CC)' AGENT_LIBS='$(AGENT_LIBS)' test/tools/have.sh $(PKGS) libcurl && touch $@
 
-$(BUILD)/obj/scheduler/fleet/transfer/curl_functions.o: CFLAGS += $(call soname_flag,CURL_SONAME,libcurl)
-$(BUILD)/obj/nodeagent-proto/link/ssh/settings.o: CFLAGS += $(call soname_flag,SSH2_SONAME,libssh2)
+$(BUILD)/obj/scheduler/fleet/transfer/curl_functions.o: CFLAGS += $(if $(curl_soname),-DCURL_SONAME='"$(curl_soname)"')
 
 # Statements: of storage/sql/*.sql are made prototypes, functions and texts. A file that would be as before stays as
 # it is, so what includes it is not built anew.

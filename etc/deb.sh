@@ -32,11 +32,11 @@ sed "s/@version@/$version/" $here/changelog | gzip -9n >"$doc/changelog.gz"
 chmod 644 "$doc/changelog.gz"
 install -D -m 644 $here/lintian-overrides "$root/usr/share/lintian/overrides/batchaid"
 
-# dpkg-shlibdeps finds what the daemon is linked with; what it loads later is in no header of it, but its name is
-# a text of the program.
+# dpkg-shlibdeps finds the libraries that the daemon is linked with. The daemon loads libcurl later: its name is a text
+# of the program.
 touch "$work/debian/control"
 libraries=$(cd "$work" && dpkg-shlibdeps -O root/usr/bin/batchaid | sed -n 's/^shlibs:Depends=//p')
-loaded=$(strings "$root/usr/bin/batchaid" | grep -xE 'lib(curl|ssh2)[-a-z0-9.]*\.so\.[0-9]+' | while read -r soname; do
+loaded=$(strings "$root/usr/bin/batchaid" | grep -xE 'libcurl[-a-z0-9.]*\.so\.[0-9]+' | while read -r soname; do
     path=$(ldconfig -p | sed -n "s/^[[:space:]]*$soname (.*x86-64.*=> //p; s/^[[:space:]]*$soname (.*AArch64.*=> //p" | head -1)
     dpkg -S "$(realpath "$path")" | cut -d: -f1
 done | paste -sd, | sed 's/,/, /g')

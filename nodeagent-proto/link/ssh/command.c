@@ -46,7 +46,7 @@ static int collect(struct ssh *l, int stream, struct strbuf *to)
 {
     char buf[8192];
     ssize_t n;
-    while ((n = l->lib.libssh2_channel_read_ex(l->cmd.channel, stream, buf, sizeof buf)) > 0)
+    while ((n = libssh2_channel_read_ex(l->cmd.channel, stream, buf, sizeof buf)) > 0)
         if (to->len < ERRORS_MAX)
             strbuf_add(to, buf, (size_t)n);
     return n == 0 || n == LIBSSH2_ERROR_EAGAIN ? 0 : -1;
@@ -66,7 +66,7 @@ static enum ssh_step feed(struct ssh *l)
     while (!c->in_ended && c->at < c->n_in) {
         if (ssh_unsent(l) > SSH_ROOM)
             return SSH_WAIT;
-        n = l->lib.libssh2_channel_write(c->channel, c->in + c->at, c->n_in - c->at);
+        n = libssh2_channel_write(c->channel, c->in + c->at, c->n_in - c->at);
         if (n == LIBSSH2_ERROR_EAGAIN || n == 0)
             return SSH_WAIT;
         if (remote_gone(n))
@@ -77,7 +77,7 @@ static enum ssh_step feed(struct ssh *l)
         ssh_progress(l);
     }
     if (!c->in_ended && !remote_gone(n)) {
-        int rc = l->lib.libssh2_channel_send_eof(c->channel);
+        int rc = libssh2_channel_send_eof(c->channel);
         if (rc == LIBSSH2_ERROR_EAGAIN)
             return SSH_WAIT;
         if (rc < 0)
@@ -90,14 +90,14 @@ static enum ssh_step feed(struct ssh *l)
 static enum ssh_step talk(struct ssh *l)
 {
     struct ssh_command *c = &l->cmd;
-    if (!l->lib.libssh2_channel_eof(c->channel)) {
+    if (!libssh2_channel_eof(c->channel)) {
         enum ssh_step s = feed(l);
         if (s == SSH_FAILED)
             return s;
     }
     if (collect(l, 0, &c->out) < 0 || collect(l, SSH_EXTENDED_DATA_STDERR, &c->errors) < 0)
-        return ssh_fail_lib(l, l->lib.libssh2_session_last_errno(l->session), "reading");
-    return l->lib.libssh2_channel_eof(c->channel) ? SSH_NEXT : SSH_WAIT;
+        return ssh_fail_lib(l, libssh2_session_last_errno(l->session), "reading");
+    return libssh2_channel_eof(c->channel) ? SSH_NEXT : SSH_WAIT;
 }
 
 /* Interprets the result of a libssh2 call; on EAGAIN the call must be repeated. */
@@ -110,27 +110,27 @@ static enum ssh_step outcome(struct ssh *l, int rc, const char *what)
 
 static enum ssh_step open_channel(struct ssh *l)
 {
-    l->cmd.channel = l->lib.libssh2_channel_open_session(l->session);
+    l->cmd.channel = libssh2_channel_open_session(l->session);
     if (l->cmd.channel)
         return SSH_NEXT;
-    int rc = l->lib.libssh2_session_last_errno(l->session);
+    int rc = libssh2_session_last_errno(l->session);
     return outcome(l, rc ? rc : LIBSSH2_ERROR_CHANNEL_FAILURE, "opening a channel");
 }
 
 static enum ssh_step wait_closed(struct ssh *l)
 {
     struct ssh_command *c = &l->cmd;
-    int rc = l->lib.libssh2_channel_close(c->channel);
+    int rc = libssh2_channel_close(c->channel);
     if (rc == 0)
-        rc = l->lib.libssh2_channel_wait_closed(c->channel);
+        rc = libssh2_channel_wait_closed(c->channel);
     if (rc == 0)
-        c->exit_code = l->lib.libssh2_channel_get_exit_status(c->channel);
+        c->exit_code = libssh2_channel_get_exit_status(c->channel);
     return outcome(l, rc, "ending a command");
 }
 
 static enum ssh_step free_channel(struct ssh *l)
 {
-    int rc = l->lib.libssh2_channel_free(l->cmd.channel);
+    int rc = libssh2_channel_free(l->cmd.channel);
     if (rc == 0)
         l->cmd.channel = NULL;
     return outcome(l, rc, "closing a channel");
@@ -138,7 +138,7 @@ static enum ssh_step free_channel(struct ssh *l)
 
 static enum ssh_step exec_line(struct ssh *l)
 {
-    int rc = l->lib.libssh2_channel_exec(l->cmd.channel, l->cmd.line.s);
+    int rc = libssh2_channel_exec(l->cmd.channel, l->cmd.line.s);
     return outcome(l, rc, "asking for a command");
 }
 

@@ -81,7 +81,7 @@ static void list_types(struct known_hosts *k, LIBSSH2_KNOWNHOSTS *known)
 {
     struct libssh2_knownhost *host = NULL;
     struct strbuf types = STRBUF_INIT;
-    while (k->lib.libssh2_knownhost_get(known, &host, host) == 0) {
+    while (libssh2_knownhost_get(known, &host, host) == 0) {
         const char *type = type_name(host->typemask);
         if (type && host->name && strcmp(host->name, k->name) == 0)
             strbuf_printf(&types, "%s,", type);
@@ -96,9 +96,9 @@ static void list_types(struct known_hosts *k, LIBSSH2_KNOWNHOSTS *known)
 static void judge(struct known_hosts *k, LIBSSH2_KNOWNHOSTS *known)
 {
     struct libssh2_knownhost *old = NULL;
-    switch (k->lib.libssh2_knownhost_checkp(
-        known, k->name, -1, k->key, k->n_key,
-        LIBSSH2_KNOWNHOST_TYPE_PLAIN | LIBSSH2_KNOWNHOST_KEYENC_RAW, &old)) {
+    switch (libssh2_knownhost_checkp(known, k->name, -1, k->key, k->n_key,
+                                     LIBSSH2_KNOWNHOST_TYPE_PLAIN | LIBSSH2_KNOWNHOST_KEYENC_RAW,
+                                     &old)) {
     case LIBSSH2_KNOWNHOST_CHECK_MATCH:
         k->verdict = KNOWN_MATCH;
         break;
@@ -116,7 +116,7 @@ static void judge(struct known_hosts *k, LIBSSH2_KNOWNHOSTS *known)
 
 static void read_file(struct known_hosts *k, LIBSSH2_SESSION *session)
 {
-    LIBSSH2_KNOWNHOSTS *known = k->lib.libssh2_knownhost_init(session);
+    LIBSSH2_KNOWNHOSTS *known = libssh2_knownhost_init(session);
     char *why = NULL;
     k->verdict = KNOWN_NEW;
     if (!known) {
@@ -124,8 +124,8 @@ static void read_file(struct known_hosts *k, LIBSSH2_SESSION *session)
         return;
     }
     if (access(k->path, F_OK) == 0 &&
-        k->lib.libssh2_knownhost_readfile(known, k->path, LIBSSH2_KNOWNHOST_FILE_OPENSSH) < 0) {
-        k->lib.libssh2_session_last_error(session, &why, NULL, 0);
+        libssh2_knownhost_readfile(known, k->path, LIBSSH2_KNOWNHOST_FILE_OPENSSH) < 0) {
+        libssh2_session_last_error(session, &why, NULL, 0);
         failed(k, "repair the file; each line is: host type key", "cannot read %s: %s", k->path,
                why && *why ? why : "no reason given");
     } else if (k->key) {
@@ -133,7 +133,7 @@ static void read_file(struct known_hosts *k, LIBSSH2_SESSION *session)
     } else {
         list_types(k, known);
     }
-    k->lib.libssh2_knownhost_free(known);
+    libssh2_knownhost_free(known);
 }
 
 /* ---- recording ---- */
@@ -178,7 +178,7 @@ static void record(struct known_hosts *k, LIBSSH2_SESSION *session)
 void known_hosts_look(struct known_hosts *k)
 {
     LIBSSH2_SESSION *session =
-        k->lib.libssh2_session_init(); /* needed only for libssh2's memory and error texts */
+        libssh2_session_init(); /* needed only for its memory and error texts */
     if (!session) {
         failed(k, NULL, "no memory to read %s", k->path);
         return;
@@ -188,5 +188,5 @@ void known_hosts_look(struct known_hosts *k)
     read_file(k, session);
     if (k->verdict == KNOWN_NEW && k->key && k->record)
         record(k, session);
-    k->lib.libssh2_session_free(session);
+    libssh2_session_free(session);
 }

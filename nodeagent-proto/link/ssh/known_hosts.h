@@ -6,10 +6,9 @@
 #ifndef NODEAGENT_PROTO_LINK_SSH_KNOWN_HOSTS_H
 #define NODEAGENT_PROTO_LINK_SSH_KNOWN_HOSTS_H
 
+#include <libssh2.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-#include "nodeagent-proto/link/ssh/functions.h"
 
 #define FINGERPRINT_LEN 64
 
@@ -22,7 +21,6 @@ enum known_verdict {
 
 struct known_hosts {
     /* The question; texts and key are borrowed. */
-    struct ssh2_functions lib;
     const char *path;
     const char *name; /* "host", or "[host]:port" if the port is not 22 */
     const char *key;  /* the machine's key; NULL: it has not been asked yet */

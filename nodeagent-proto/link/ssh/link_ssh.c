@@ -159,7 +159,7 @@ static void on_keepalive(uv_timer_t *timer)
         return;
     }
     arm_keepalive(l);
-    l->lib.libssh2_keepalive_send(l->session, &next);
+    libssh2_keepalive_send(l->session, &next);
     drive(l);
 }
 
@@ -186,7 +186,7 @@ static void enter(struct ssh *l, enum ssh_phase phase)
     uv_timer_start(&l->deadline, on_deadline, ms, ms);
     if (phase != SSH_RUNNING)
         return;
-    l->lib.libssh2_keepalive_config(l->session, 1, LIB_KEEPALIVE_S);
+    libssh2_keepalive_config(l->session, 1, LIB_KEEPALIVE_S);
     arm_keepalive(l);
 }
 
@@ -470,7 +470,7 @@ static void transport_free(struct node_link *link)
     ssh_login_free(l);
     ssh_file_drop(l);
     ssh_session_free(l);
-    l->lib.libssh2_exit();
+    libssh2_exit();
     if (l->addresses)
         uv_freeaddrinfo(l->addresses);
     ssh_command_free(&l->cmd);

@@ -61,8 +61,7 @@ static enum ssh_step ask_known(struct ssh *l, const char *key, size_t n, int typ
         memcpy(copy, key, n);
     f->base.kind = &known_kind;
     f->base.path = xstrdup(l->known_hosts);
-    f->k = (struct known_hosts){.lib = l->lib,
-                                .path = f->base.path,
+    f->k = (struct known_hosts){.path = f->base.path,
                                 .name = known_name(l),
                                 .key = copy,
                                 .n_key = n,
@@ -83,7 +82,7 @@ static enum ssh_step prefer_known_types(struct ssh *l)
         return ssh_fail(l, ERR_NODE, k->remedy, "%s", k->cause);
     struct strbuf types = STRBUF_INIT;
     strbuf_printf(&types, "%s" HOST_KEY_TYPES, k->types);
-    l->lib.libssh2_session_method_pref(l->session, LIBSSH2_METHOD_HOSTKEY, types.s);
+    libssh2_session_method_pref(l->session, LIBSSH2_METHOD_HOSTKEY, types.s);
     strbuf_free(&types);
     l->methods = xstrdup(""); /* not NULL: this step is done */
     ssh_file_drop(l);
@@ -96,8 +95,7 @@ enum ssh_step ssh_step_handshake(struct ssh *l)
         return ask_known(l, NULL, 0, 0);
     if (!l->methods && prefer_known_types(l) == SSH_FAILED)
         return SSH_FAILED;
-    int rc =
-        l->lib.libssh2_session_handshake(l->session, l->fd); /* only our callbacks get the socket */
+    int rc = libssh2_session_handshake(l->session, l->fd); /* only our callbacks get the socket */
     if (rc == LIBSSH2_ERROR_EAGAIN)
         return SSH_WAIT;
     if (rc == LIBSSH2_ERROR_KEX_FAILURE || rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE)
@@ -159,7 +157,7 @@ enum ssh_step ssh_step_host_key(struct ssh *l)
     size_t n;
     int type;
     if (!l->file) {
-        const char *key = l->lib.libssh2_session_hostkey(l->session, &n, &type);
+        const char *key = libssh2_session_hostkey(l->session, &n, &type);
         return key ? ask_known(l, key, n, type)
                    : ssh_fail(l, ERR_NODE, NULL, "the machine showed no key");
     }
@@ -215,18 +213,18 @@ static enum ssh_step ask_key(struct ssh *l)
 static int try_identity(struct ssh *l)
 {
     const struct key_file *key = key_of(l->file);
-    return l->lib.libssh2_userauth_publickey_frommemory(l->session, l->user, strlen(l->user), NULL,
-                                                        0, key->text, key->n, l->passphrase);
+    return libssh2_userauth_publickey_frommemory(l->session, l->user, strlen(l->user), NULL, 0,
+                                                 key->text, key->n, l->passphrase);
 }
 
 static int connect_keys(struct ssh *l)
 {
-    l->keys = l->lib.libssh2_agent_init(l->session);
+    l->keys = libssh2_agent_init(l->session);
     if (!l->keys)
         return LIBSSH2_ERROR_ALLOC;
-    l->lib.libssh2_agent_set_identity_path(l->keys, l->agent_socket);
-    int rc = l->lib.libssh2_agent_connect(l->keys);
-    return rc ? rc : l->lib.libssh2_agent_list_identities(l->keys);
+    libssh2_agent_set_identity_path(l->keys, l->agent_socket);
+    int rc = libssh2_agent_connect(l->keys);
+    return rc ? rc : libssh2_agent_list_identities(l->keys);
 }
 
 /* Tries each key of the ssh-agent until one is accepted. */
@@ -235,19 +233,19 @@ static int try_keys(struct ssh *l)
     int rc = l->keys ? 0 : connect_keys(l);
     if (rc < 0)
         return rc;
-    if (!l->agent_key && l->lib.libssh2_agent_get_identity(l->keys, &l->agent_key, NULL) != 0)
+    if (!l->agent_key && libssh2_agent_get_identity(l->keys, &l->agent_key, NULL) != 0)
         return LIBSSH2_ERROR_AUTHENTICATION_FAILED;
-    while ((rc = l->lib.libssh2_agent_userauth(l->keys, l->user, l->agent_key)) < 0 &&
+    while ((rc = libssh2_agent_userauth(l->keys, l->user, l->agent_key)) < 0 &&
            rc != LIBSSH2_ERROR_EAGAIN)
-        if (l->lib.libssh2_agent_get_identity(l->keys, &l->agent_key, l->agent_key) != 0)
+        if (libssh2_agent_get_identity(l->keys, &l->agent_key, l->agent_key) != 0)
             break;
     return rc;
 }
 
 static int try_password(struct ssh *l)
 {
-    return l->lib.libssh2_userauth_password_ex(l->session, l->user, (unsigned)strlen(l->user),
-                                               l->password, (unsigned)strlen(l->password), NULL);
+    return libssh2_userauth_password_ex(l->session, l->user, (unsigned)strlen(l->user), l->password,
+                                        (unsigned)strlen(l->password), NULL);
 }
 
 static const struct method {
@@ -327,16 +325,16 @@ static bool usable(const struct ssh *l, const struct method *m)
 
 static enum ssh_step list_methods(struct ssh *l)
 {
-    const char *list = l->lib.libssh2_userauth_list(l->session, l->user, (unsigned)strlen(l->user));
+    const char *list = libssh2_userauth_list(l->session, l->user, (unsigned)strlen(l->user));
     if (list) {
         free(l->methods);
         l->methods = xstrdup(list);
         l->method_tried = true;
         return SSH_WAIT;
     }
-    if (l->lib.libssh2_userauth_authenticated(l->session))
+    if (libssh2_userauth_authenticated(l->session))
         return SSH_NEXT; /* the host asks for no authentication */
-    int rc = l->lib.libssh2_session_last_errno(l->session);
+    int rc = libssh2_session_last_errno(l->session);
     return rc == LIBSSH2_ERROR_EAGAIN ? SSH_WAIT : ssh_fail_lib(l, rc, "asking how");
 }
 
@@ -369,8 +367,8 @@ enum ssh_step ssh_step_login(struct ssh *l)
 void ssh_login_free(struct ssh *l)
 {
     if (l->keys) {
-        l->lib.libssh2_agent_disconnect(l->keys);
-        l->lib.libssh2_agent_free(l->keys);
+        libssh2_agent_disconnect(l->keys);
+        libssh2_agent_free(l->keys);
     }
     strbuf_free(&l->tried);
     free(l->methods);

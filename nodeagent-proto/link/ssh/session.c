@@ -131,32 +131,33 @@ static ssize_t put_to_send(libssh2_socket_t fd, const void *buf, size_t n, int f
 
 /* ---- the session ---- */
 
-static void set_callback(struct ssh *l, LIBSSH2_SESSION *session, int type, void (*f)(void))
+/* libssh2 1.11.1 has a second function that takes a callback, and calls the first deprecated. */
+static void set_callback(LIBSSH2_SESSION *session, int type, void (*f)(void))
 {
 #if LIBSSH2_VERSION_NUM >= 0x010b01
-    l->lib.SSH2_CALLBACK_SET(session, type, f);
+    libssh2_session_callback_set2(session, type, f);
 #else
     void *p; /* C has no cast from a function to void * */
     memcpy(&p, &f, sizeof p);
-    l->lib.SSH2_CALLBACK_SET(session, type, p);
+    libssh2_session_callback_set(session, type, p);
 #endif
 }
 
 LIBSSH2_SESSION *ssh_session_create(struct ssh *l)
 {
-    LIBSSH2_SESSION *session = l->lib.libssh2_session_init_ex(get, put, resize, l);
+    LIBSSH2_SESSION *session = libssh2_session_init_ex(get, put, resize, l);
     if (!session)
         return NULL;
-    l->lib.libssh2_session_set_blocking(session, 0);
-    set_callback(l, session, LIBSSH2_CALLBACK_RECV, (void (*)(void))take_received);
-    set_callback(l, session, LIBSSH2_CALLBACK_SEND, (void (*)(void))put_to_send);
+    libssh2_session_set_blocking(session, 0);
+    set_callback(session, LIBSSH2_CALLBACK_RECV, (void (*)(void))take_received);
+    set_callback(session, LIBSSH2_CALLBACK_SEND, (void (*)(void))put_to_send);
     return session;
 }
 
 void ssh_session_free(struct ssh *l)
 {
-    /* In phase OVER sending and receiving fail at once, so this cannot return EAGAIN. */
-    if (l->session && l->lib.libssh2_session_free(l->session) < 0)
+    /* In phase OVER sending and receiving fail at once, so this cannot ask us to wait. */
+    if (l->session && libssh2_session_free(l->session) < 0)
         LOG_ERROR(l->link.log, "node.ssh_session_not_freed", LF_STR("node", l->name));
     for (struct ssh_block *b; (b = l->blocks);) {
         l->blocks = b->next;

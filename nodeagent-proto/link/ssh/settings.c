@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * An SSH link before its start: checks, copies and frees its settings, and loads libssh2.
+ * An SSH link that has not begun: checks, copies and frees its settings.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,6 @@
 #include "lib/arena.h"
 #include "lib/loop_uv.h"
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
-
-#ifndef SSH2_SONAME /* the Makefile sets the soname of the libssh2 at build time */
-#define SSH2_SONAME "libssh2.so.1"
-#endif
 
 enum { DEFAULT_CONNECT_MS = 10000, DEFAULT_LOGIN_MS = 20000, DEFAULT_COMMAND_MS = 20000 };
 enum { DEFAULT_KEEPALIVE_S = 15, DEFAULT_DEAD_MS = 60000, DEFAULT_PORT = 22 };
@@ -88,26 +84,15 @@ static int or_default(int value, int standard)
     return value > 0 ? value : standard;
 }
 
-static int load_lib(struct ssh2_functions *lib, struct err *e)
-{
-    static const struct library_function wanted[] = {
-#define SSH2_ROW(name) LIBRARY_ROW(struct ssh2_functions, name)
-        SSH2_FUNCTIONS(SSH2_ROW)
-#undef SSH2_ROW
-    };
-    if (library_load(SSH2_SONAME, wanted, sizeof wanted / sizeof wanted[0], lib, e) < 0)
-        return -1;
-    return lib->libssh2_init(0) == 0 ? 0
-                                     : err_set(e, ERR_NODE, NULL, "libssh2 cannot be initialized");
-}
-
 struct ssh *ssh_create(const struct node_ssh_config *c, struct err *e)
 {
-    struct ssh2_functions lib;
-    if (check(c, e) < 0 || load_lib(&lib, e) < 0)
+    if (check(c, e) < 0)
         return NULL;
+    if (libssh2_init(0) != 0) {
+        err_set(e, ERR_NODE, NULL, "libssh2 cannot be initialized");
+        return NULL;
+    }
     struct ssh *l = xcalloc(1, sizeof *l);
-    l->lib = lib;
     l->loop = loop_uv_of(c->loop);
     l->port = or_default(c->port, DEFAULT_PORT);
     l->connect_ms = or_default(c->connect_ms, DEFAULT_CONNECT_MS);

@@ -26,12 +26,12 @@
 #ifndef NODEAGENT_PROTO_LINK_SSH_SSH_PRIV_H
 #define NODEAGENT_PROTO_LINK_SSH_SSH_PRIV_H
 
+#include <libssh2.h>
 #include <uv.h>
 
 #include "lib/strbuf.h"
 #include "nodeagent-proto/link/agents.h"
 #include "nodeagent-proto/link/link_priv.h"
-#include "nodeagent-proto/link/ssh/functions.h"
 #include "storage/folders/files.h"
 
 #define SSH_LINE_MAX 600          /* bytes of an agent's stderr; a longer line is split */
@@ -112,7 +112,6 @@ struct ssh {
     uv_os_fd_t fd;      /* descriptor of tcp; distinguishes it from an ssh-agent's socket */
     uint64_t silent_ms; /* periods of `keepalive` without a byte from the machine */
 
-    struct ssh2_functions lib;
     LIBSSH2_SESSION *session;
     struct ssh_block *blocks; /* libssh2's memory */
     struct strbuf in;         /* bytes from the socket; bytes not yet consumed start at in_at */
@@ -173,7 +172,7 @@ void ssh_session_free(struct ssh *l);
 
 /* ---- settings.c ---- */
 
-/* Creates a link that has not begun. NULL: invalid settings, or libssh2 is missing. */
+/* A link that has not begun. NULL: refused. */
 struct ssh *ssh_create(const struct node_ssh_config *c, struct err *e);
 void ssh_settings_free(struct ssh *l);
 

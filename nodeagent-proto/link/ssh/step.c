@@ -48,7 +48,7 @@ enum ssh_step ssh_fail(struct ssh *l, enum err_code code, const char *remedy, co
 const char *ssh_lib_error(struct ssh *l)
 {
     char *text = NULL;
-    l->lib.libssh2_session_last_error(l->session, &text, NULL, 0);
+    libssh2_session_last_error(l->session, &text, NULL, 0);
     return text && *text ? text : "no reason given";
 }
 

@@ -47,7 +47,7 @@ static enum ssh_step send_queue(struct ssh *l)
         struct ssh_chunk *c = l->queue;
         if (ssh_unsent(l) > SSH_ROOM)
             return SSH_WAIT;
-        ssize_t n = l->lib.libssh2_channel_write(l->channel, c->bytes + c->at, c->n - c->at);
+        ssize_t n = libssh2_channel_write(l->channel, c->bytes + c->at, c->n - c->at);
         if (n == LIBSSH2_ERROR_EAGAIN || n == 0)
             return SSH_WAIT; /* the agent's window is full */
         if (n == LIBSSH2_ERROR_CHANNEL_CLOSED)
@@ -95,7 +95,7 @@ static ssize_t read_stream(struct ssh *l, int stream,
 {
     char buf[16384];
     ssize_t n;
-    while ((n = l->lib.libssh2_channel_read_ex(l->channel, stream, buf, sizeof buf)) > 0)
+    while ((n = libssh2_channel_read_ex(l->channel, stream, buf, sizeof buf)) > 0)
         take(l, buf, (size_t)n);
     explicit_bzero(buf, sizeof buf);
     return n == LIBSSH2_ERROR_EAGAIN ? 0 : n;
@@ -114,14 +114,14 @@ enum ssh_step ssh_agent_ended(struct ssh *l)
     char *signal = NULL;
     end_line(l);
     const char *sep = l->last_line[0] ? ": " : "";
-    l->lib.libssh2_channel_get_exit_signal(l->channel, &signal, NULL, NULL, NULL, NULL, NULL);
+    libssh2_channel_get_exit_signal(l->channel, &signal, NULL, NULL, NULL, NULL, NULL);
     if (signal)
         (void)ssh_fail(l, ERR_NODE_LOST, NULL, "the node agent was killed by signal %s%s%s", signal,
                        sep, l->last_line);
     else
         (void)ssh_fail(l, ERR_NODE_LOST, NULL, "the node agent ended with exit code %d%s%s",
-                       l->lib.libssh2_channel_get_exit_status(l->channel), sep, l->last_line);
-    l->lib.libssh2_free(l->session, signal);
+                       libssh2_channel_get_exit_status(l->channel), sep, l->last_line);
+    libssh2_free(l->session, signal);
     return SSH_FAILED;
 }
 
@@ -133,12 +133,12 @@ enum ssh_step ssh_step_running(struct ssh *l)
         return SSH_WAIT;
     if (l->link.state == LINK_READY && !l->agent_ended)
         uv_timer_stop(&l->deadline); /* hello was answered */
-    if (!l->lib.libssh2_channel_eof(l->channel))
+    if (!libssh2_channel_eof(l->channel))
         return send_queue(l) == SSH_FAILED ? SSH_FAILED : SSH_WAIT;
     if (!l->agent_ended)
         ssh_progress(l);
     l->agent_ended = true;
-    int rc = l->lib.libssh2_channel_close(l->channel);
+    int rc = libssh2_channel_close(l->channel);
     return rc == LIBSSH2_ERROR_EAGAIN ? SSH_WAIT : ssh_agent_ended(l);
 }
 
@@ -159,10 +159,10 @@ enum ssh_step ssh_step_ending(struct ssh *l)
     if (s != SSH_NEXT)
         return s;
     if (!l->cmd.in_ended) {
-        int rc = l->lib.libssh2_channel_send_eof(l->channel);
+        int rc = libssh2_channel_send_eof(l->channel);
         if (rc < 0)
             return rc == LIBSSH2_ERROR_EAGAIN ? SSH_WAIT : SSH_FAILED;
         l->cmd.in_ended = true;
     }
-    return l->lib.libssh2_channel_eof(l->channel) ? SSH_NEXT : SSH_WAIT;
+    return libssh2_channel_eof(l->channel) ? SSH_NEXT : SSH_WAIT;
 }

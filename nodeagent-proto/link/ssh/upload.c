@@ -249,9 +249,9 @@ static int read_start(struct ssh *l, bool *marked)
     struct ssh_command *c = &l->cmd;
     char byte, buf[1024];
     ssize_t n;
-    while ((n = l->lib.libssh2_channel_read_stderr(c->channel, buf, sizeof buf)) > 0)
+    while ((n = libssh2_channel_read_stderr(c->channel, buf, sizeof buf)) > 0)
         strbuf_add(&c->errors, buf, (size_t)n);
-    while (!*marked && (n = l->lib.libssh2_channel_read(c->channel, &byte, 1)) > 0) {
+    while (!*marked && (n = libssh2_channel_read(c->channel, &byte, 1)) > 0) {
         strbuf_putc(&c->out, byte);
         size_t mark = strlen(START_MARK);
         *marked = c->out.len >= mark && strcmp(c->out.s + c->out.len - mark, START_MARK) == 0;
@@ -278,10 +278,10 @@ enum ssh_step ssh_step_start(struct ssh *l)
     if (s != SSH_NEXT)
         return s;
     if (read_start(l, &marked) < 0)
-        return ssh_fail_lib(l, l->lib.libssh2_session_last_errno(l->session), "reading");
+        return ssh_fail_lib(l, libssh2_session_last_errno(l->session), "reading");
     if (!marked)
-        return l->lib.libssh2_channel_eof(l->cmd.channel) ? not_started(l) : SSH_WAIT;
-    ssh_take_errors(l, l->cmd.errors.s, l->cmd.errors.len); /* the agent may have failed already */
+        return libssh2_channel_eof(l->cmd.channel) ? not_started(l) : SSH_WAIT;
+    ssh_take_errors(l, l->cmd.errors.s, l->cmd.errors.len); /* it may have failed already */
     l->channel = l->cmd.channel;
     return SSH_NEXT;
 }

@@ -11,7 +11,7 @@
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
-#include "lib/library.h"
+#include "lib/err.h"
 
 #define CURL_FUNCTIONS(X)                                                                          \
     X(curl_global_init)                                                                            \
@@ -38,11 +38,17 @@
     X(curl_multi_wakeup)                                                                           \
     X(curl_multi_info_read)
 
+/* Each member has the name and the type of its function. */
 struct curl_functions {
-    CURL_FUNCTIONS(LIBRARY_MEMBER)
+#define CURL_MEMBER(name) __typeof__(name) *name;
+    CURL_FUNCTIONS(CURL_MEMBER)
+#undef CURL_MEMBER
 };
 
-/* It stays loaded. */
+/* Loads libcurl, unless it is loaded. */
 int curl_functions_load(struct curl_functions *f, struct err *e) MUST_CHECK;
+/* The same from the library with this SONAME. */
+int curl_functions_load_from(const char *soname, struct curl_functions *f,
+                             struct err *e) MUST_CHECK;
 
 #endif
