@@ -13,18 +13,19 @@
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
 #include "lib/confine.h"
 #include "lib/strbuf.h"
-#include "nodeagent-proto/agent/limits.h"
 #include "nodeagent-proto/agent/simple_command.h"
 #include "nodeagent-proto/wire/message.h"
 
@@ -42,6 +43,46 @@ static const char *const inherited[] = {"PATH",
                                         "CONTAINERS_STORAGE_CONF"};
 #define N_INHERITED  (sizeof inherited / sizeof inherited[0])
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+/* ---- limits (setrlimit(2)): always for open files, for the rest if no cgroup does it ---- */
+
+/* A limit that may not be raised stays at its lower value. */
+static int set_limit_value(int resource, rlim_t value)
+{
+    struct rlimit now, want = {.rlim_cur = value, .rlim_max = value};
+    if (setrlimit(resource, &want) == 0)
+        return 0;
+    if (errno != EPERM || getrlimit(resource, &now) < 0)
+        return -1;
+    if (now.rlim_max < value)
+        want.rlim_cur = want.rlim_max = now.rlim_max;
+    return setrlimit(resource, &want);
+}
+
+static int set_limit(const char *name, int resource, int64_t value, struct err *e)
+{
+    return value <= 0 || set_limit_value(resource, (rlim_t)value) == 0
+               ? 0
+               : err_errno(e, ERR_NODE, "cannot limit the task's %s to %lld", name,
+                           (long long)value);
+}
+
+/* All limits but the one for memory. */
+static int limits_set(const struct task_limits *l, const struct cgroup *g, struct err *e)
+{
+    if (set_limit("open_files", RLIMIT_NOFILE, l->open_files, e) < 0)
+        return -1;
+    return g->pids ? 0 : set_limit("processes", RLIMIT_NPROC, l->processes, e);
+}
+
+/* Limits the address space. This is the last step before an exec, because the process gets no more
+ * memory afterwards; with AddressSanitizer it has far more than any limit. */
+static int limits_set_memory(const struct task_limits *l, const struct cgroup *g, struct err *e)
+{
+    return g->memory ? 0 : set_limit("memory_bytes", RLIMIT_AS, l->memory_bytes, e);
+}
+
+/* ---- the environment ---- */
 
 /* Replaces an earlier variable of the same name. Takes over `pair`. */
 static void env_put(char **env, size_t *n, char *pair)

@@ -15,7 +15,4 @@ void ops_serve(struct agent *a, json_t *req);
 /* Carries out requests that waited for an earlier request, if that has ended. */
 void ops_serve_held(struct agent *a);
 
-/* In a helper: carries out a HELPED_OP (worker.h) and answers on `fd`. `agent`: struct agent. */
-void ops_help(void *agent, json_t *req, int fd);
-
 #endif

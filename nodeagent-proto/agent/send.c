@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What the agent, a worker and a helper send to the daemon: each message waits in the output of its
+ * process until that is written.
+ */
 #include <stdio.h>
 
 #include "nodeagent-proto/agent/agent.h"

@@ -90,7 +90,7 @@ static void refuse(struct agent *a, struct agent_worker *w, const char *why)
     drop(a, w);
 }
 
-/* Whether a helper may carry it out, see ops_help(). */
+/* Helpers carry these requests out (agent.c). */
 static bool is_helped(const struct agent_worker *w)
 {
     const char *op = json_string_value(json_object_get(w->req, "op"));

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "nodeagent-proto/wire/codec.h"
-#include "nodeagent-proto/wire/codes.h"
 #include "nodeagent-proto/wire/message.h"
 #include "test/unit/support/says.h"
 #include "test/unit/support/tests.h"
