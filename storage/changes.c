@@ -135,7 +135,7 @@ static const struct {
 };
 #define N_TOLD (sizeof told / sizeof *told)
 
-/* A burial does not report its changes (st_burial.c). */
+/* Nobody is told of what a burial does (st_delete.c). */
 #define TOLD_FUNCTION "change_told"
 #define TOLD          TOLD_FUNCTION "()"
 

@@ -11,7 +11,15 @@
  * cut.
  */
 #include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "lib/fs.h"
+#include "lib/work.h"
+#include "storage/seeding.h"
 #include "storage/storage_priv.h"
 
 /* 4 MB of WAL: large enough that a page that is written often is moved once, small enough to stay
@@ -22,6 +30,26 @@
  * some rounds. */
 #define REST_FRAMES 32
 #define ROUNDS_MAX  4
+
+/* ---- the threads of storage ---- */
+
+/* Each lane has one piece of work at a time. */
+void st_lanes_open(struct storage *st, struct loop *loop)
+{
+    st->sync_lane = loop_lane_create(loop, "sync", 1, 1);
+    st->checkpoint_lane = loop_lane_create(loop, "checkpoint", 1, 1);
+}
+
+void st_lane_work(struct loop_lane *lane, loop_fn work, loop_work_done done, struct storage *st)
+{
+    if (loop_work(lane, work, done, st))
+        return;
+    /* No thread can be started, so no write could be acknowledged any more. */
+    LOG_ERROR(st->log, "db.thread_not_started", LF_STR("why", strerror(errno)));
+    work_give_up();
+}
+
+/* ---- checkpoints ---- */
 
 void st_checkpoint_frames(struct storage *st, int frames)
 {
@@ -153,4 +181,29 @@ void st_checkpoint_rest(struct storage *st)
         st->checkpoint_frames = done;
     else
         not_moved(st, rc);
+}
+
+/* ---- room on the disk that is kept for later ---- */
+
+/* The file has no name, so that nothing of it stays however the daemon ends. */
+int st_room_keep(struct storage *st, int64_t bytes, int *fd, struct err *e)
+{
+    char *dir = fs_folder(st->path);
+    int rc = 0;
+    *fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    /* Not posix_fallocate(), which writes each block where the file system cannot do it at once. */
+    if (*fd >= 0 && fallocate(*fd, 0, 0, (off_t)bytes) < 0) {
+        int why = errno;
+        if (why == ENOSPC || why == EDQUOT)
+            st_shed_wal(st);
+        if (why != EOPNOTSUPP)
+            rc = err_set(
+                e, ERR_STORAGE, NULL,
+                "The disk that holds the database has no room for this (%lld MiB more): %s.",
+                (long long)(bytes >> 20) + 1, strerror(why));
+        close(*fd);
+        *fd = -1;
+    }
+    free(dir);
+    return rc;
 }

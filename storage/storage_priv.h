@@ -228,26 +228,6 @@ struct account_keys *st_known_keys(struct storage *st, enum resource_kind kind, 
 void st_keep_keys(struct storage *st, enum resource_kind kind, int64_t id,
                   const struct account_keys *k);
 
-/* --- account_keys.c: the keys of accounts of all kinds --------------------------------------- */
-#define ST_KEY_TEXT  88 /* 64 bytes in base64 */
-#define ST_KEYS_TEXT (2 * ST_KEY_TEXT + 1)
-
-/* The kind of keys: `get` unseals the column by the account's id. */
-struct keys_of {
-    enum resource_kind kind;
-    const char *noun;
-    int (*get)(struct storage *, struct arena *, int64_t id, const char **keys, struct err *);
-};
-/* The sealed format: in base64, separated by a space. */
-void st_keys_to_text(const struct account_keys *keys, char text[ST_KEYS_TEXT + 1]);
-/* A getter with a cache: writes of the table must be counted by sql.c. */
-int st_keys_get(struct storage *st, const struct keys_of *of, int64_t id, struct account_keys *out,
-                struct err *e) MUST_CHECK;
-/* Its keys with the key of this number replaced; the account must exist. The caller wipes them. */
-int st_keys_with(struct storage *st, const struct keys_of *of, int64_t id, int which,
-                 const unsigned char key[ACCOUNT_KEY_BYTES], struct account_keys *out,
-                 struct err *e) MUST_CHECK;
-
 /* --- commit.c --------------------------------------------------------------------------------- */
 /* Opens the turn's transaction if it is not open yet. */
 int st_turn_begin(struct storage *st, struct err *e) MUST_CHECK;
@@ -263,16 +243,16 @@ void st_checkpoint_rest(struct storage *st);
 /* The disk is full: moves the WAL into the database and cuts it, which frees its space. */
 void st_shed_wal(struct storage *st);
 
+/* The threads of storage. */
+void st_lanes_open(struct storage *st, struct loop *loop);
+/* By construction the lane has room. */
+void st_lane_work(struct loop_lane *lane, loop_fn work, loop_work_done done, struct storage *st);
+
 /* --- check_beside.c --------------------------------------------------------------------------- */
 /* Begins a check beside the daemon's work; damage ends the process. */
 int st_check_beside(struct storage *st, struct loop *loop, struct err *e) MUST_CHECK;
 /* The running check ends soon, without a result. */
 void st_check_beside_stop(struct storage *st);
-
-/* --- lanes.c ---------------------------------------------------------------------------------- */
-void st_lanes_open(struct storage *st, struct loop *loop);
-/* By construction the lane has room. */
-void st_lane_work(struct loop_lane *lane, loop_fn work, loop_work_done done, struct storage *st);
 
 /* --- key.c ------------------------------------------------------------------------------------ */
 /* Reads the key file, or makes it, and verifies it with the database's key_check. */
