@@ -31,6 +31,8 @@
 
 #include <stddef.h>
 
+#include "model/batch/schedule_rows.h"
+
 enum { JOB_STATES = BATCH_JOB_DELETING, TASK_STATES = BATCH_TASK_COMPLETED };
 
 #define JOB_EDGE(state, event, to)                                                                 \
@@ -109,3 +111,15 @@ enum batch_task_state batch_task_next(enum batch_task_state state, enum batch_ta
 {
     return (enum batch_task_state)next(&batch_task_machine, (int)state, (int)ev);
 }
+
+/* ---- schedules and certificates ---- */
+
+const struct enum_name batch_schedule_state_names[] = {
+    {BATCH_SCHEDULE_ACTIVE, "active"},     {BATCH_SCHEDULE_COMPLETED, "completed"},
+    {BATCH_SCHEDULE_DISABLED, "disabled"}, {BATCH_SCHEDULE_TERMINATING, "terminating"},
+    {BATCH_SCHEDULE_DELETING, "deleting"}, {0, NULL}};
+const struct enum_name batch_certificate_state_names[] = {
+    {BATCH_CERTIFICATE_ACTIVE, "active"},
+    {BATCH_CERTIFICATE_DELETING, "deleting"},
+    {BATCH_CERTIFICATE_DELETE_FAILED, "deletefailed"},
+    {0, NULL}};

@@ -6,8 +6,8 @@
  */
 #include "model/batch/rm.h"
 
-#include "model/batch/extensions.h"
 #include "model/batch/tables.h"
+#include "model/batch/tables_vm.h"
 #include "model/schema/tables.h"
 
 /* The numbers are local to these tables: documents have words. */

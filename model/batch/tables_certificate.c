@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Certificates of Azure Batch: the data is kept and never shown again, except the public part.
+ * Certificates of Azure Batch, as the data plane and the resource manager speak of them. A
+ * certificate that a user gives is kept and never shown again, but for the public part. The table
+ * of the data plane checks certificates of both.
  */
+#include "model/batch/rm.h"
 #include "model/batch/tables.h"
 #include "model/batch/tables_pool.h"
 #include "model/schema/tables.h"
@@ -32,3 +35,45 @@ static const struct field rows[] = {
     TEXT("password", SECRET, .max = 4096),
 };
 SCHEMA(schema_batch_certificate, rows, "Certificate");
+
+/* ---- the resource manager ---- */
+
+static const struct enum_name rm_formats[] = {{1, "Pfx"}, {2, "Cer"}, {0, NULL}};
+
+/* The canonical names are those of what is stored. */
+static const struct field rm_detail_rows[] = {
+    TEXT("code", .canon = "name"),
+    TEXT("message", .canon = "value"),
+};
+static SCHEMA(rm_detail, rm_detail_rows, "DeleteCertificateError");
+static const struct field rm_error_rows[] = {
+    TEXT("code"),
+    TEXT("message"),
+    LIST("details", 0, rm_detail, .canon = "values"),
+};
+static SCHEMA(rm_error, rm_error_rows, "DeleteCertificateError");
+
+static const struct field rm_properties_rows[] = {
+    TEXT("thumbprintAlgorithm"),
+    TEXT("thumbprint"),
+    ENUM("format", 0, rm_formats, .canon = "certificateFormat"),
+    TEXT("provisioningState", READONLY),
+    TIME("provisioningStateTransitionTime", READONLY),
+    TEXT("previousProvisioningState", READONLY),
+    TIME("previousProvisioningStateTransitionTime", READONLY),
+    TEXT("publicData", READONLY),
+    OBJECT("deleteCertificateError", READONLY, rm_error),
+    TEXT("data", REQUIRED | SECRET),
+    TEXT("password", SECRET),
+};
+SCHEMA(schema_rm_certificate_properties, rm_properties_rows, "CertificateProperties");
+
+static const struct field rm_rows[] = {
+    TEXT("id", READONLY),
+    TEXT("name", READONLY),
+    TEXT("type", READONLY),
+    TEXT("etag", READONLY),
+    OBJECT("properties", REQUIRED, schema_rm_certificate_properties),
+    MAP("tags", KEEP_EMPTY, .versions = RM_SINCE(RM_2024_07), .max = MAX_TAGS),
+};
+SCHEMA(schema_rm_certificate, rm_rows, "Certificate");

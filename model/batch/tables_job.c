@@ -267,3 +267,32 @@ static const struct field specification_rows[] = {
 };
 SCHEMA(schema_batch_job_spec, specification_rows, "JobSpecification", .check = check_job,
        FILLS(batch_job_spec));
+
+/* ---- what is shown of preparation and release tasks on a node ---- */
+
+#define CHORE_INFO_ROWS                                                                            \
+    TIME("startTime", READONLY), TIME("endTime", READONLY), TEXT("state", READONLY),               \
+        TEXT("taskRootDirectory", READONLY), TEXT("taskRootDirectoryUrl", READONLY),               \
+        INT("exitCode", READONLY), OBJECT("containerInfo", READONLY, schema_batch_container_info), \
+        OBJECT("failureInfo", READONLY, schema_batch_failure)
+
+static const struct field preparation_info_rows[] = {
+    CHORE_INFO_ROWS,
+    INT("retryCount", READONLY),
+    TIME("lastRetryTime", READONLY),
+    TEXT("result", READONLY),
+};
+static SCHEMA(schema_preparation_info, preparation_info_rows,
+              "JobPreparationTaskExecutionInformation");
+
+static const struct field release_info_rows[] = {CHORE_INFO_ROWS, TEXT("result", READONLY)};
+static SCHEMA(schema_release_info, release_info_rows, "JobReleaseTaskExecutionInformation");
+
+static const struct field chore_rows[] = {
+    TEXT("poolId", READONLY),
+    TEXT("nodeId", READONLY),
+    TEXT("nodeUrl", READONLY),
+    OBJECT("jobPreparationTaskExecutionInfo", READONLY, schema_preparation_info),
+    OBJECT("jobReleaseTaskExecutionInfo", READONLY, schema_release_info),
+};
+SCHEMA(schema_batch_chores, chore_rows, "JobPreparationAndReleaseTaskExecutionInformation");

@@ -9,7 +9,6 @@
 #include <strings.h>
 
 #include "lib/strbuf.h"
-#include "model/batch/extensions.h"
 #include "model/batch/images.h"
 #include "model/batch/pool_spec.h"
 #include "model/batch/tables.h"
@@ -50,6 +49,44 @@ static const struct enum_name disk_security_names[] = {
     {1, "NonPersistedTPM"}, {2, "VMGuestStateOnly"}, {0, NULL}};
 
 /* --- images ---------------------------------------------------------------------------------- */
+
+/* Nothing installs an extension here. A pool may name extensions whose absence no task notices: for
+ * drivers, which are the machine's, and agents that tell a monitoring service of Azure what a node
+ * does. All others are refused, because a node without them would not be what was asked for; so are
+ * settings, because nothing would heed them. */
+static const struct {
+    const char *publisher, *type;
+} harmless[] = {
+    {"Microsoft.HpcCompute", "NvidiaGpuDriverLinux"},
+    {"Microsoft.HpcCompute", "AmdGpuDriverLinux"},
+    {"Microsoft.HpcCompute", "InfiniBandDriverLinux"},
+    {"Microsoft.Azure.Geneva", "GenevaMonitoring"},
+    {"Microsoft.Azure.Monitor", "AzureMonitorLinuxAgent"},
+    {"Microsoft.EnterpriseCloud.Monitoring", "OmsAgentForLinux"},
+};
+
+int batch_check_extension(json_t *extension, const char *path, struct err *e)
+{
+    const char *publisher = json_string_value(json_object_get(extension, "publisher"));
+    const char *type = json_string_value(json_object_get(extension, "type"));
+    for (size_t i = 0; publisher && type && i < sizeof harmless / sizeof *harmless; i++)
+        if (strcasecmp(publisher, harmless[i].publisher) == 0 &&
+            strcasecmp(type, harmless[i].type) == 0)
+            return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, path,
+                   "%s is the extension \"%.100s\" of \"%.100s\"; nodes run no extensions, and "
+                   "only those for drivers, which machines have themselves, and for monitoring "
+                   "by Azure may be named",
+                   path, type ? type : "", publisher ? publisher : "");
+}
+
+int batch_check_extension_settings(const json_t *settings, const char *path, struct err *e)
+{
+    if (json_object_size(settings) == 0)
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, path,
+                   "%s is not empty; nodes run no extensions, so nothing would heed it", path);
+}
 
 /* An image of a subscription, or of a gallery there. */
 static int check_image_id(const json_t *value, const char *path, struct err *e)

@@ -1,14 +1,64 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/arm/batchai/linked.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "api/access/roles.h"
 #include "api/arm/batchai/render.h"
 #include "api/arm/may.h"
-#include "model/mount_options.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/front/batchai/batchai.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/site/site.h"
+
+/* Of mount(8), nfs(5), mount.cifs(8), fuse(8) and blobfuse's, without dashes. */
+static const char *const harmless[] = {
+    /* mount(8) */
+    "ro", "rw", "exec", "noexec", "nosuid", "nodev", "atime", "noatime", "nodiratime", "relatime",
+    "strictatime", "sync", "async", "dirsync", "_netdev", "nofail", "defaults",
+    /* nfs(5) */
+    "vers", "nfsvers", "minorversion", "proto", "tcp", "udp", "hard", "soft", "softerr", "intr",
+    "nointr", "fg", "timeo", "retrans", "retry", "rsize", "wsize", "ac", "noac", "actimeo",
+    "acregmin", "acregmax", "acdirmin", "acdirmax", "cto", "nocto", "lock", "nolock", "local_lock",
+    "lookupcache", "nconnect", "noresvport", "resvport", "acl", "noacl",
+    /* mount.cifs(8) */
+    "cache", "file_mode", "dir_mode", "serverino", "noserverino", "mfsymlinks", "nobrl",
+    "nosharesock",
+    /* fuse(8) and sshfs(1) */
+    "allow_other", "default_permissions", "attr_timeout", "entry_timeout", "negative_timeout",
+    "kernel_cache", "auto_cache", "max_read", "reconnect",
+    /* blobfuse and blobfuse2 */
+    "read-only", "use-https", "use-attr-cache", "use-adls", "virtual-directory", "log-level",
+    "file-cache-timeout", "file-cache-timeout-in-seconds", "attr-cache-timeout",
+    "entry-cache-timeout", "cache-size-mb", "tmp-size-mb", "max-concurrency",
+    "cancel-list-on-mount-seconds", "high-disk-threshold", "low-disk-threshold", "empty-dir-check"};
+
+static bool is_harmless(const char *word, size_t len)
+{
+    for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
+        if (strlen(harmless[i]) == len && strncmp(harmless[i], word, len) == 0)
+            return true;
+    return false;
+}
+
+/* The first option that only an administrator may give, because it can name files and programs of
+ * the node, or make the mount give rights (suid, dev); NULL: there is none. `options`: as a volume
+ * has them, "-o" and its list or arguments that begin with dashes; NULL: none. */
+static const char *admin_option(struct arena *a, const char *options)
+{
+    static const char between[] = ", \t";
+    for (const char *p = options ? options : ""; *p; p += strcspn(p, between)) {
+        p += strspn(p, between);
+        size_t whole = strcspn(p, between);
+        const char *word = p + strspn(p, "-");
+        size_t len = strcspn(word, ", \t=");
+        bool flag = whole == 2 && strncmp(p, "-o", 2) == 0;
+        if (whole > 0 && !flag && !is_harmless(word, len))
+            return arena_strndup(a, p, whole);
+    }
+    return NULL;
+}
 
 /* The path of the file server that will be mounted, however its id is written. */
 static const char *file_server_scope(struct request *r, const char *id)
@@ -23,7 +73,7 @@ static const char *file_server_scope(struct request *r, const char *id)
 /* What of a volume runs as the nodes' administrator, in words; NULL: nothing does. */
 static const char *as_admin(struct arena *a, const struct mount_volume *m)
 {
-    const char *option = mount_options_beyond(a, m->options);
+    const char *option = admin_option(a, m->options);
     if (m->kind == MOUNT_UNMANAGED)
         return arena_printf(a, "the mountCommand of %.60s in mountVolumes", m->relative_path);
     return option ? arena_printf(a, "the option %.60s in mountOptions of %.60s in mountVolumes",
