@@ -27,7 +27,6 @@
 #include "api/login/codes.h"
 #include "api/plane/storage/write_lock.h"
 #include "daemon/serve/ephemeral.h"
-#include "daemon/serve/notify.h"
 #include "daemon/serve/under_way.h"
 #include "lib/arena.h"
 #include "lib/footprint.h"

@@ -1,18 +1,88 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What the daemon does each second besides its work: it tells the watchdog and the service manager
+ * that the loop turns, and asks how orphaned children ended. On the loop's thread.
+ */
 #include "daemon/serve/watching.h"
 
 #include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/serve/fatal.h"
-#include "daemon/serve/notify.h"
-#include "daemon/serve/orphans.h"
+#include "lib/fs.h"
 
 enum { TICK_MS = 1000 };
 
-/* A third of the service manager's timeout; 0: it has none, or for another process. */
+/* ---- the service manager ---- */
+
+void notify_manager(const char *state)
+{
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    if (!path || (*path != '/' && *path != '@') || strlen(path) >= sizeof to.sun_path)
+        return;
+    size_t len = strlen(path);
+    memcpy(to.sun_path, path, len);
+    if (*path == '@') /* the abstract namespace */
+        to.sun_path[0] = '\0';
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    ssize_t ignored = sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&to,
+                             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len));
+    (void)ignored;
+    close(fd);
+}
+
+/* ---- children of the daemon that this process was before it executed itself again ---- */
+
+enum { ORPHANS_MAX = 1024, TEXT_MAX = 64 * 1024 };
+
+static pid_t *orphans; /* owned */
+static size_t n_orphans;
+
+/* Forgets the children that have ended. Cheap if there are none. */
+static void orphans_reap(void)
+{
+    size_t kept = 0;
+    for (size_t i = 0; orphans && i < n_orphans; i++)
+        if (waitpid(orphans[i], NULL, WNOHANG) == 0)
+            orphans[kept++] = orphans[i];
+    n_orphans = kept;
+    if (n_orphans == 0) {
+        free(orphans);
+        orphans = NULL;
+    }
+}
+
+/* A kernel that does not list them leaves the zombies until this process ends. */
+void orphans_find(void)
+{
+    char path[64], *text, *end;
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    if (fs_read(path, TEXT_MAX, &text, NULL, NULL) < 0)
+        return;
+    orphans = calloc(ORPHANS_MAX, sizeof *orphans);
+    for (const char *at = text; orphans && n_orphans < ORPHANS_MAX; at = end) {
+        long pid = strtol(at, &end, 10);
+        if (end == at)
+            break;
+        orphans[n_orphans++] = (pid_t)pid;
+    }
+    free(text);
+    orphans_reap();
+}
+
+/* ---- the timer ---- */
+
+/* A third of what the service manager waits; 0: it does not, or for another process. */
 static int64_t ping_us(void)
 {
     const char *limit = getenv("WATCHDOG_USEC"), *whose = getenv("WATCHDOG_PID");

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reports that the loop turns: a timer of the loop informs the watchdog (lib/watchdog.h), and the
- * service manager if it has a timeout ($WATCHDOG_USEC).
+ * Whether the loop turns: a timer of the loop tells the watchdog (lib/watchdog.h), and the service
+ * manager (systemd Type=notify) if the manager has set $WATCHDOG_USEC. The same timer asks how
+ * orphans ended: agents of the daemon that this process was before it executed itself again. They
+ * end when they find their pipes closed, and stay as zombies until somebody asks.
  */
 #ifndef DAEMON_SERVE_WATCHING_H
 #define DAEMON_SERVE_WATCHING_H
@@ -23,5 +25,12 @@ struct watching {
 /* On the loop's thread, when the loop is about to run. */
 void watching_begin(struct watching *w, struct loop *loop, const struct serve_config *c);
 void watching_end(struct watching *w);
+
+/* Remembers the children that this process has: before it starts any of its own. */
+void orphans_find(void);
+
+/* Sends "READY=1" or "STOPPING=1" to $NOTIFY_SOCKET. Does nothing without that variable; a failure
+ * is ignored. */
+void notify_manager(const char *state);
 
 #endif
