@@ -89,21 +89,19 @@ int pass_find_barred(struct pass *p, const struct run *r, struct plan_run *out,
 int pass_load_held(struct pass *p, struct plan_held **out, size_t *n, struct err *e) MUST_CHECK;
 bool pass_backfills(struct pass *p);
 
-/* Writes why the target is not reached, and the problems of nodes. */
+/* How many nodes the queue asks automatic scaling for, in addition to the nodes that hold runs. */
+int pass_demand(struct pass *p, const struct plan_node *nodes, int64_t *demand,
+                struct err *e) MUST_CHECK;
+/* Fails runs that waited for others in vain. */
+int pass_fail_broken(struct pass *p, struct err *e) MUST_CHECK;
+
+/* Writes why the target is not reached, and what is wrong with which node. */
 int pass_write_errors(struct pass *p, struct err *e) MUST_CHECK;
 
 /* node_requests.c: carries out requests about nodes that are free. */
 int pass_fulfil(struct pass *p, struct err *e) MUST_CHECK;
 
-/* demand.c: how many nodes the queue requests from automatic scaling, in addition to nodes with
- * runs. */
-int pass_demand(struct pass *p, const struct plan_node *nodes, int64_t *demand,
-                struct err *e) MUST_CHECK;
-
-/* reclaim.c: takes back as many machines from low-priority pools as the pool lacks. */
+/* reclaim.c: takes machines back from low-priority pools, as many as the pool is short of. */
 int pass_reclaim(struct pass *p, struct err *e) MUST_CHECK;
-
-/* failed_dependencies.c: fails runs whose dependencies have failed. */
-int pass_fail_broken(struct pass *p, struct err *e) MUST_CHECK;
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/capacity.h"
+#include "model/states.h"
 #include "scheduler/pass.h"
 #include "storage/overview.h"
 #include "storage/storage.h"
@@ -335,5 +337,92 @@ int pass_serve_queue(struct pass *p, struct err *e)
     }
     if (p->n_started > 0 && plan_queue_goes_on(v.q))
         wake(p->s->wakes, &woken_pool, p->pool.id);
+    return 0;
+}
+
+/* ---- what the queue asks automatic scaling for ---- */
+
+/* So many of those that want parts are placed; behind them each counts as if it wanted whole nodes,
+ * which the maximum of the pool bounds. */
+#define PLACED_MAX 2000
+
+/* What a node of the pool has: of those that there are, or may be, the most. False: nobody knows.
+ */
+static bool usual_node(struct pass *p, struct capacity *out)
+{
+    static const struct capacity everything = {CAPACITY_MAX, CAPACITY_MAX, CAPACITY_MAX,
+                                               CAPACITY_MEMORY_MAX};
+    (void)fleet_part_fits(p->s->fleet, p->pool.vm_size, p->pool.vm_priority, &everything, out);
+    for (size_t i = 0; i < p->n_nodes; i++)
+        if (p->nodes[i].state == NODE_IDLE)
+            capacity_raise(out, &p->nodes[i].has);
+    return out->slots > 0;
+}
+
+int pass_demand(struct pass *p, const struct plan_node *nodes, int64_t *demand, struct err *e)
+{
+    struct storage *st = p->s->st;
+    int largest = plan_largest(&p->pool.scale);
+    int64_t parts;
+    struct run *rows;
+    size_t n;
+    struct plan_parts in = {.most = largest};
+    if (st_run_queue_demand(st, p->pool.id, largest, demand, e) != 0 ||
+        st_run_parts_demand(st, p->pool.id, largest, &parts, e) != 0)
+        return -1;
+    if (parts == 0)
+        return 0;
+    if (st_run_parts(st, p->a, p->pool.id, largest, PLACED_MAX, &rows, &n, e) != 0)
+        return -1;
+    struct plan_run *runs = arena_alloc(p->a, (n + 1) * sizeof *runs);
+    *demand -= parts;
+    if (!usual_node(p, &in.node)) { /* the nodes of the first of them will tell */
+        *demand += n > 0 ? rows[0].nodes : 0;
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        runs[i] = pass_plan_run(&rows[i]);
+        parts -= rows[i].nodes;
+    }
+    in.runs = runs;
+    in.n_runs = n;
+    *demand += plan_parts_demand(p->a, nodes, p->n_nodes, &in) + parts;
+    return 0;
+}
+
+/* ---- runs that waited for others in vain ---- */
+
+/* How many runs one pass fails. The pool is woken again if there are more. */
+#define FAILED_PER_PASS 64
+
+static const char *reason(struct pass *p, const struct run *r, struct err *e)
+{
+    struct dependency *rows;
+    const struct front_words *w = p->front->words;
+    size_t n, i = 0;
+    if (st_dependency_of(p->s->st, p->a, r->owner_kind, r->owner_id, &rows, &n, e) < 0)
+        return NULL;
+    while (i < n && rows[i].state != DEPENDENCY_BROKEN)
+        i++;
+    if (i == n)
+        return front_text(w, p->a, "What this {run} waited for ended otherwise");
+    return front_say(w, p->a, "{Run} %s, for whose %s this one waited, %s", rows[i].name,
+                     enum_to_name(after_names, (int)rows[i].wanted), ended_text(rows[i].ended));
+}
+
+int pass_fail_broken(struct pass *p, struct err *e)
+{
+    struct run *runs;
+    size_t n;
+    if (st_run_broken(p->s->st, p->a, p->pool.id, FAILED_PER_PASS, &runs, &n, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        struct failure f = {
+            .code = FAIL_DEPENDENCY, .message = reason(p, &runs[i], e), .exit_code = -1};
+        if (!f.message || runs_fail_queued(p->s->runs, &runs[i], &f, e) != 0)
+            return -1;
+    }
+    if (n == FAILED_PER_PASS)
+        p->unfinished = true;
     return 0;
 }

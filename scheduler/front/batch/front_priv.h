@@ -49,18 +49,6 @@ void autoscale_begin(struct batch_front *f);
 /* Wakes pools with formulas. */
 void autoscale_go_on(struct batch_front *f);
 
-/* --- machine_samples.c ------------------------------------------------------------------------ */
-/* Sets values[] (by enum sample_metric) of the known metrics of these nodes' machines. */
-void machine_samples_take(const struct batch_front *f, const struct node *nodes, size_t n,
-                          double values[]);
-/* Asks for the load for the next sample: a sample is the difference between two answers. */
-void machine_samples_ask(const struct batch_front *f, const struct node *nodes, size_t n);
-
-/* --- windows.c -------------------------------------------------------------------------------- */
-/* The words that run a command line on the nodes of a pool, as in batch_argv(). */
-size_t batch_program(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
-                     const char *line, const char ***argv);
-
 /* --- task_files.c ----------------------------------------------------------------------------- */
 /* Files to put onto a node, and variables whose values are paths below its root; both lists have
  * room. */
@@ -113,9 +101,11 @@ void batch_container_narrow(struct arena *a, const struct batch_container *asked
 void batch_container_options(struct arena *a, const char *text, bool any, struct place_spec *place,
                              struct container_spec *out);
 
-/* --- task_user.c ------------------------------------------------------------------------------ */
-bool batch_user_is_admin(const struct batch_user *u, const struct batch_pool_spec *pool);
-/* Sets the task's account; an unknown user of the pool makes the task fail. */
+/* --- task_place.c: their nodes, directories, accounts and programs --------------------------- */
+/* The words that run a command line on the nodes of a pool, as batch_argv() gives them. */
+size_t batch_program(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
+                     const char *line, const char ***argv);
+/* Whom it runs as; one whom the pool does not have refuses the task. */
 void place_set_user(struct arena *a, const struct batch_user *u, const struct batch_pool_spec *pool,
                     struct place_spec *place);
 
@@ -184,10 +174,6 @@ int task_complete(const struct batch_front *f, struct storage *st, const struct 
 
 /* A failureInfo as JSON text; in the arena. */
 const char *task_failure_info(struct arena *a, const struct failure *why);
-
-/* --- task_token.c ----------------------------------------------------------------------------- */
-/* A token for the operations of the run's job, valid during the run. In the arena. */
-const char *task_token(const struct batch_front *f, struct arena *a, const struct run *r);
 
 /* --- auto_pool.c: pools that are made for jobs ---------------------------------------------------
  */

@@ -3,6 +3,7 @@
  * Makes the spec of a task's run: the documents of task and job become directories, variables, and
  * a program.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/batch/pool_spec.h"
@@ -14,6 +15,50 @@
 #define RETRIES_FOR_EVER 1000000
 /* Between SIGTERM and SIGKILL. */
 #define GRACE_S 30
+
+/* ---- tokens of tasks, for their job's operations ---- */
+
+/* A token is a sealed text, which only the daemon can make. A token is good as long as the run is
+ * under way that it was made for. */
+#define TOKEN_KIND "batch task"
+
+static const char *task_token(const struct batch_front *f, struct arena *a, const struct run *r)
+{
+    char *made =
+        st_wrap(f->st, arena_printf(a, TOKEN_KIND " %lld %s", (long long)r->owner_id, r->guid));
+    const char *copy = arena_strdup(a, made);
+    free(made);
+    return copy;
+}
+
+/* Takes apart what task_token() has made; false: it is something else. */
+static bool take_token_apart(const char *text, int64_t *id, const char **guid)
+{
+    const size_t n = strlen(TOKEN_KIND " ");
+    char *end;
+    if (!text || strncmp(text, TOKEN_KIND " ", n) != 0)
+        return false;
+    *id = strtoll(text + n, &end, 10);
+    *guid = end + 1;
+    return *end == ' ';
+}
+
+int batch_task_of_token(struct storage *st, struct arena *a, const char *token,
+                        struct batch_task *out, struct err *e)
+{
+    const char *text = NULL, *guid;
+    int64_t id;
+    struct run r;
+    struct err wrong = {0};
+    if (st_unwrap(st, a, token, &text, &wrong) < 0 || !take_token_apart(text, &id, &guid))
+        return 0;
+    int rc = st_run_of(st, a, RES_BATCH_TASK, id, 0, &r, e);
+    if (rc <= 0 || strcmp(r.guid, guid) != 0 || r.state != RUN_ALLOCATED)
+        return rc < 0 ? -1 : 0;
+    return st_batch_task_by_id(st, a, id, out, e);
+}
+
+/* ---- what the run is to do ---- */
 
 static void set(struct kv *list, size_t *n, const char *name, const char *value)
 {
