@@ -41,6 +41,11 @@ ORDER BY bt.name LIMIT :page.limit;
 $batch_task_select
 WHERE bt.job_id = :job_id AND (bt.files = {BATCH_FILES_THERE} OR bt.manager = 1) ORDER BY bt.name;
 
+-- The jobs of an account that have tasks, as a JSON object with a member for each.
+-- st_batch_task_jobs(i64 account_id) -> text names
+SELECT json_group_object(bj.name, 1) FROM batch_job bj
+WHERE bj.account_id = :account_id AND EXISTS (SELECT 1 FROM batch_task bt WHERE bt.job_id = bj.id);
+
 -- The name of the nth task behind `after`; 0: there are fewer.
 -- st_batch_task_nth(i64 job_id, text after, int nth) -> text? name
 SELECT name FROM batch_task

@@ -49,6 +49,11 @@ def groups(d, subscription=None):
     return [g["name"] for g in d.get(f"/subscriptions/{subscription or d.subscription}/resourcegroups")["value"]]
 
 
+def statements(d):
+    """How many statements the database has carried out."""
+    return d.get("/batchaid/counters")["storage"]["statements"]
+
+
 def state(d, group="lab"):
     found = d.call("GET", f"/subscriptions/{d.subscription}/resourceGroups/{group}", validate=False)
     return found.json["properties"]["provisioningState"] if found.status == 200 else None
@@ -250,6 +255,20 @@ def test_a_schedule_makes_no_job_before_it_is_due(tested, t):
     p = plane(tested)
     p.call("PATCH", "/jobschedules/s", {"metadata": []}, expect=200)  # it is looked at again
     assert sorted(j["id"] for j in p.get("/jobs")["value"]) == ["j", "s:job-1"]
+
+
+def test_a_dump_asks_for_no_tasks_of_jobs_without_tasks(tested, t):  # noqa: F811
+    """Thousands of such jobs must not hold up the loop, which dumps all of them in one turn."""
+    seed, many = tasks(1), 300
+    account = seed["groups"]["lab"]["batchAccounts"][ACCOUNT]
+    account["jobs"] |= {f"empty{i}": {"poolInfo": {"poolId": "p"}} for i in range(many)}
+    t.seed(seed)
+    before = statements(tested)
+    dumped = t.dump(subscription=tested.subscription)
+    assert statements(tested) - before < 2 * many  # a list of tasks takes four
+    jobs_of_account = dumped["groups"]["lab"]["batchAccounts"][ACCOUNT]["jobs"]
+    assert len(jobs_of_account) == many + 1
+    assert {name for name, job in jobs_of_account.items() if "tasks" in job} == {"j"}
 
 
 def test_two_at_once_and_a_clock_that_is_taken_forward(own_daemon):

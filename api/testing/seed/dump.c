@@ -83,10 +83,13 @@ static int list(struct dumping *d, const struct seed_step *like, json_t *into, s
 static int list_below(struct dumping *d, const struct seed_step *s, json_t *into, struct err *e)
 {
     for (int k = 0; k < SEED_KINDS; k++) {
+        const enum seed_kind_id kind = (enum seed_kind_id)k;
         const struct seed_step like = {
             .kind = &seed_kinds[k], .above = s, .name = "", .subscription = s->subscription};
-        if (seed_is_child((enum seed_kind_id)k, (enum seed_kind_id)(s->kind - seed_kinds)) &&
-            list(d, &like, into, e) < 0)
+        if (!seed_is_child(kind, (enum seed_kind_id)(s->kind - seed_kinds)))
+            continue;
+        int none = dump_has_none(d, kind, s, e);
+        if (none < 0 || (none == 0 && list(d, &like, into, e) < 0))
             return -1;
     }
     return 0;

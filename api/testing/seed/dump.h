@@ -83,6 +83,10 @@ struct dumping {
     struct dumped_folder *folders;
     struct dumped_archive *archives;
     struct dumped_task *tasks;
+    /* The account whose jobs are being listed, and its jobs that have tasks, as members; of d->r.
+     */
+    const struct seed_step *account;
+    json_t *jobs_with_tasks;
     char *text;  /* owned */
     size_t left; /* bytes of files that may be read still */
     struct err why;
@@ -106,6 +110,10 @@ const char *dump_name(const struct seed_kind *kind, const json_t *item);
 typedef int dump_extra(struct dumping *d, const struct seed_step *above, json_t *into,
                        struct err *e);
 extern dump_extra *const dump_extras[SEED_KINDS];
+/* 1: `above` has no resource of this kind, so nothing needs to be listed; 0 or -1. A tree may have
+ * thousands of jobs without tasks, and each list takes the loop its time. */
+int dump_has_none(struct dumping *d, enum seed_kind_id kind, const struct seed_step *above,
+                  struct err *e) MUST_CHECK;
 /* The vaults that were deleted in the groups of a subscription, or in d->group alone. */
 int dump_deleted_vaults(struct dumping *d, const char *subscription, json_t *into,
                         struct err *e) MUST_CHECK;

@@ -221,6 +221,28 @@ static int add_files(struct dumping *d, const struct batch_task *t, const struct
     return 0;
 }
 
+static int look_for_tasks(struct dumping *d, const struct seed_step *account, struct err *e)
+{
+    struct batch_account b;
+    const char *names;
+    if (find_batch_account(d, account->name, &b, e) < 0 ||
+        st_batch_task_jobs(d->seed->arm.storage, d->a, b.id, &names, e) < 0)
+        return -1;
+    d->account = account;
+    d->jobs_with_tasks = request_own(d->r, json_loads(names, 0, NULL));
+    return 0;
+}
+
+int dump_has_none(struct dumping *d, enum seed_kind_id kind, const struct seed_step *above,
+                  struct err *e)
+{
+    if (kind != SEED_BATCH_TASK)
+        return 0;
+    if (d->account != above->above && look_for_tasks(d, above->above, e) < 0)
+        return -1;
+    return !json_object_get(d->jobs_with_tasks, above->name);
+}
+
 static int files_of_tasks(struct dumping *d, const struct seed_step *above, json_t *into,
                           struct err *e)
 {
