@@ -73,6 +73,11 @@ json_t *seen_time(int64_t us)
     return json_string(text);
 }
 
+json_t *seen_line(int64_t at_us, const char *text)
+{
+    return json_pack("{s:o*, s:o}", "time", seen_time(at_us), "text", jsontext_string(text));
+}
+
 /* Who made it, by the name that it logs in with; the object id of somebody who is gone. */
 static const char *maker(struct request *r, const struct job *j)
 {

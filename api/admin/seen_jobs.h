@@ -15,6 +15,8 @@ bool seen_job(const struct request *r, const struct job *j);
 /* Its names, state and times: members of all replies with jobs. */
 json_t *seen_job_render(struct request *r, const struct job *j);
 json_t *seen_time(int64_t us); /* NULL: 0 */
+/* A line of a story: what happened then or, at 0, what is true now. */
+json_t *seen_line(int64_t at_us, const char *text);
 /* "stderr: ...", without line breaks at its end. Of the request. */
 const char *seen_detail(struct request *r, const char *name, const char *value);
 /* A node with its machine of the inventory, if it has one: "tvm-... (machine gpu01)". Of the

@@ -9,7 +9,6 @@
 
 #include "api/admin/seen_jobs.h"
 #include "api/admin/waits.h"
-#include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "model/capacity.h"
 #include "model/failure.h"
@@ -36,8 +35,7 @@ static struct storage *storage_of(const struct teller *t)
 
 static void tell(struct teller *t, int64_t at_us, const char *text)
 {
-    json_array_append_new(
-        t->out, json_pack("{s:o*, s:o}", "time", seen_time(at_us), "text", jsontext_string(text)));
+    json_array_append_new(t->out, seen_line(at_us, text));
 }
 
 static const char *wish(struct arena *a, const struct job *j)
@@ -207,21 +205,16 @@ static int tell_event(struct teller *t, const struct event *ev, struct err *e)
 static int tell_queue(struct teller *t, struct err *e)
 {
     struct arena *a = &t->r->arena;
-    struct queue_view v;
+    struct queue_place q;
     char at[TIMEFMT_SIZE] = "";
-    int rc = queue_view(admin_of(t->r)->sched, a, t->run.pool_id, QUEUE_FORESEEN, &v, e);
+    int rc = waits_in_queue(t->r, t->run.pool_id, t->run.id, &q, e);
     if (rc <= 0)
         return rc;
-    for (size_t i = 0; i < v.n_waiting; i++) {
-        if (v.waiting[i].run.id != t->run.id)
-            continue;
-        const char *what = waits_for(t->r, &v, i, e);
-        if (!what)
-            return -1;
-        if (v.waiting[i].verdict.start_us > 0)
-            timefmt_wire(v.waiting[i].verdict.start_us, at);
+    if (q.place > 0) {
+        if (q.start_us > 0)
+            timefmt_wire(q.start_us, at);
         tell(t, 0,
-             arena_printf(a, "%s waits in place %zu for %s%s%s", t->who, i + 1, what,
+             arena_printf(a, "%s waits in place %zu for %s%s%s", t->who, q.place, q.what,
                           *at ? "; by the time limits it starts at " : "", at));
         return 0;
     }

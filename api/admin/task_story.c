@@ -10,7 +10,6 @@
 
 #include "api/admin/seen_jobs.h"
 #include "api/admin/waits.h"
-#include "lib/jsontext.h"
 #include "model/batch/spec.h"
 #include "storage/batch.h"
 #include "storage/batch_chores.h"
@@ -148,18 +147,13 @@ static const char *awaited(struct task_teller *t, struct err *e)
 /* Its place among the runs of its pool; NULL: err. */
 static const char *place(struct task_teller *t, struct err *e)
 {
-    struct queue_view v = {.n_waiting = 0};
+    struct queue_place q;
     struct run run = {.id = 0};
     if (st_run_of(t->st, t->a, RES_BATCH_TASK, t->task.id, 0, &run, e) < 0 ||
-        queue_view(admin_of(t->r)->sched, t->a, t->pool.id, QUEUE_FORESEEN, &v, e) < 0)
+        waits_in_queue(t->r, t->pool.id, run.id, &q, e) < 0)
         return NULL;
-    for (size_t i = 0; i < v.n_waiting; i++) {
-        if (v.waiting[i].run.id != run.id)
-            continue;
-        const char *what = waits_for(t->r, &v, i, e);
-        return what ? arena_printf(t->a, "it waits in place %zu for %s", i + 1, what) : NULL;
-    }
-    return "it waits, behind the first that are looked at";
+    return q.place > 0 ? arena_printf(t->a, "it waits in place %zu for %s", q.place, q.what)
+                       : "it waits, behind the first that are looked at";
 }
 
 static const char *turn(struct task_teller *t, struct err *e)
@@ -322,8 +316,7 @@ int task_story(struct request *r, const char *subscription, json_t **out, struct
     qsort(t.lines, t.n, sizeof t.lines[0], by_time);
     json_t *story = json_array();
     for (size_t i = 0; i < t.n; i++)
-        json_array_append_new(story, json_pack("{s:o*, s:o}", "time", seen_time(t.lines[i].at_us),
-                                               "text", jsontext_string(t.lines[i].text)));
+        json_array_append_new(story, seen_line(t.lines[i].at_us, t.lines[i].text));
     *out = json_pack("{s:s, s:o, s:o}", "kind", "task", "job",
                      seen_task_render(r, &t.account, &t.job, &t.task), "story", story);
     return 1;

@@ -86,6 +86,21 @@ const char *waits_for(struct request *r, const struct queue_view *v, size_t i, s
     return "";
 }
 
+int waits_in_queue(struct request *r, int64_t pool_id, int64_t run_id, struct queue_place *out,
+                   struct err *e)
+{
+    struct queue_view v;
+    *out = (struct queue_place){0};
+    int rc = queue_view(admin_of(r)->sched, &r->arena, pool_id, QUEUE_FORESEEN, &v, e);
+    if (rc <= 0)
+        return rc;
+    for (size_t i = 0; i < v.n_waiting; i++)
+        if (v.waiting[i].run.id == run_id)
+            *out =
+                (struct queue_place){i + 1, waits_for(r, &v, i, e), v.waiting[i].verdict.start_us};
+    return out->place > 0 && !out->what ? -1 : 1;
+}
+
 const char *waits_for_ends(struct request *r, const struct run *run, struct err *e)
 {
     static const char *const ends[] = {

@@ -8,8 +8,18 @@
 #include "api/admin/admin.h"
 #include "scheduler/queue_view.h"
 
-/* Of the i-th of those that wait: "2 of 4 nodes free, behind j17". The request's; NULL: err. */
+/* What the i-th of the runs that wait waits for: "2 of 4 nodes free, behind j17". The request's;
+ * NULL: err. */
 const char *waits_for(struct request *r, const struct queue_view *v, size_t i, struct err *e);
+/* Where a run stands in the queue of its pool, and what it waits for there. */
+struct queue_place {
+    size_t place; /* from 1; 0: behind the first runs that are looked at */
+    const char *what;
+    int64_t start_us; /* by the time limits; 0: nobody knows */
+};
+/* 1, 0 (there is no such pool, and *out is zero) or -1. */
+int waits_in_queue(struct request *r, int64_t pool_id, int64_t run_id, struct queue_place *out,
+                   struct err *e) MUST_CHECK;
 /* Of a run that is held: "job a to succeed, job b to end". */
 const char *waits_for_ends(struct request *r, const struct run *run, struct err *e);
 
