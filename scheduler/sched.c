@@ -168,19 +168,6 @@ void sched_stop(struct sched *s, void (*cb)(void *ctx), void *ctx)
     fleet_forget_nodes(s->fleet);
 }
 
-static int wake_pools(struct sched *s, struct err *e)
-{
-    struct arena a;
-    int64_t *ids;
-    size_t n;
-    arena_init(&a);
-    int rc = st_pool_ids(s->st, &a, &ids, &n, e);
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        wake(s->wakes, &woken_pool, ids[i]);
-    arena_free(&a);
-    return rc;
-}
-
 int sched_start(struct sched *s, struct err *e)
 {
     assert(!s->begun);
@@ -188,7 +175,8 @@ int sched_start(struct sched *s, struct err *e)
     for (struct front *const *f = s->fronts.all; *f; f++)
         if ((*f)->ops->begin)
             (*f)->ops->begin(*f, s);
-    if (fleet_start(s->fleet, e) != 0 || runs_start(s->runs, e) != 0 || wake_pools(s, e) != 0)
+    if (fleet_start(s->fleet, e) != 0 || runs_start(s->runs, e) != 0 ||
+        wake_listed(s->wakes, &woken_pool, st_pool_ids, e) != 0)
         return err_prefix(e, "starting the scheduler");
     wake_arm(s->wakes);
     return 0;

@@ -31,15 +31,7 @@ struct runs *runs_create(const struct runs_config *c)
 
 int runs_start(struct runs *rs, struct err *e)
 {
-    struct arena a;
-    int64_t *ids;
-    size_t n;
-    arena_init(&a);
-    int rc = st_run_live_ids(rs->st, &a, &ids, &n, e);
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        wake(rs->wakes, &woken_run, ids[i]);
-    arena_free(&a);
-    return rc;
+    return wake_listed(rs->wakes, &woken_run, st_run_live_ids, e);
 }
 
 void runs_stop(struct runs *rs)

@@ -181,6 +181,19 @@ void wake(struct wakes *w, const struct wake_kind *kind, int64_t id)
     put(w, &w->queues[number_of(w, kind)], id);
 }
 
+int wake_listed(struct wakes *w, const struct wake_kind *kind, wake_list *list, struct err *e)
+{
+    struct arena a;
+    int64_t *ids;
+    size_t n;
+    arena_init(&a);
+    int rc = list(w->st, &a, &ids, &n, e);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        wake(w, kind, ids[i]);
+    arena_free(&a);
+    return rc;
+}
+
 static bool is_pending(const struct wakes *w)
 {
     for (int k = 0; k < w->n_kinds; k++)

@@ -21,6 +21,7 @@
 #include "lib/log.h"
 #include "lib/loop.h"
 
+struct arena;
 struct storage;
 struct wakes;
 
@@ -94,6 +95,9 @@ void wakes_unref(struct wakes *w); /* may call `stopped` */
 
 /* Id 0 is ignored. */
 void wake(struct wakes *w, const struct wake_kind *kind, int64_t id);
+/* Wakes all ids that a statement lists. */
+typedef int wake_list(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
+int wake_listed(struct wakes *w, const struct wake_kind *kind, wake_list *list, struct err *e);
 /* Replaces the deadline of (kind, id), an instant of wakes_mono(); 0 removes it. */
 void wake_at(struct wakes *w, const struct wake_kind *kind, int64_t id, int64_t at_us);
 /* Like wake_at(), but an earlier deadline stays. */

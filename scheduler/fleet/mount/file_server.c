@@ -272,12 +272,8 @@ static int resume_served(struct fleet *fl, struct arena *a, struct err *e)
 
 int file_servers_resume(struct fleet *fl, struct arena *a, struct err *e)
 {
-    int64_t *ids;
-    size_t n;
-    if (st_file_server_creating_ids(fl->st, a, &ids, &n, e) != 0)
+    if (wake_listed(fl->wakes, &woken_file_server, st_file_server_creating_ids, e) < 0)
         return -1;
-    for (size_t i = 0; i < n; i++)
-        wake(fl->wakes, &woken_file_server, ids[i]);
     return resume_served(fl, a, e);
 }
 

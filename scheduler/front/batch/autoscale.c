@@ -404,18 +404,9 @@ int batch_pool_scale_by(struct batch_front *f, const struct batch_pool *p,
 
 void autoscale_go_on(struct batch_front *f)
 {
-    struct arena a;
     struct err e;
-    int64_t *ids;
-    size_t n;
-    arena_init(&a);
-    if (st_batch_pool_scaled_ids(f->st, &a, &ids, &n, &e) < 0) {
+    if (wake_listed(f->wakes, &woken_formula, st_batch_pool_scaled_ids, &e) < 0)
         LOG_ERROR(f->log, "pools.not_read", LF_STR("why", e.msg));
-        n = 0;
-    }
-    for (size_t i = 0; i < n; i++)
-        wake(f->wakes, &woken_formula, ids[i]);
-    arena_free(&a);
 }
 
 void autoscale_begin(struct batch_front *f)

@@ -155,17 +155,9 @@ void task_runs_wanted(const struct front *f, const struct pool *p)
 /* Runs that were over when the daemon stopped must be forgotten: they are reconciled again. */
 static void wake_fed(struct batch_front *f)
 {
-    struct arena a;
     struct err e;
-    int64_t *ids;
-    size_t n;
-    arena_init(&a);
-    if (st_batch_task_over(f->st, &a, &ids, &n, &e) == 0)
-        for (size_t i = 0; i < n; i++)
-            wake(f->wakes, &woken_run, ids[i]);
-    else
+    if (wake_listed(f->wakes, &woken_run, st_batch_task_over, &e) < 0)
         LOG_ERROR(f->log, "batch_task.not_listed", LF_STR("why", e.msg));
-    arena_free(&a);
 }
 
 void feeder_begin(struct batch_front *f)

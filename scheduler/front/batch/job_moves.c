@@ -89,20 +89,11 @@ int batch_job_delete(struct batch_front *f, const struct batch_job *j, int64_t n
 
 /* --- waking them ------------------------------------------------------------------------------ */
 
-static void wake_all(struct batch_front *f, int (*list)(struct storage *, struct arena *,
-                                                        int64_t **, size_t *, struct err *))
+static void wake_all(struct batch_front *f, wake_list *list)
 {
-    struct arena a;
     struct err e;
-    int64_t *ids;
-    size_t n;
-    arena_init(&a);
-    if (list(f->st, &a, &ids, &n, &e) == 0)
-        for (size_t i = 0; i < n; i++)
-            wake(f->wakes, &woken_job, ids[i]);
-    else
+    if (wake_listed(f->wakes, &woken_job, list, &e) < 0)
         LOG_ERROR(f->log, "batch_job.not_listed", LF_STR("why", e.msg));
-    arena_free(&a);
 }
 
 void jobs_go_on(struct batch_front *f)

@@ -247,15 +247,7 @@ int chores_finish(struct batch_front *f, const struct batch_job *j, bool *left, 
 /* Runs that were over when the daemon stopped must be forgotten: they are reconciled again. */
 void chores_begin(struct batch_front *f)
 {
-    struct arena a;
     struct err e;
-    int64_t *ids;
-    size_t n;
-    arena_init(&a);
-    if (st_batch_chore_over(f->st, &a, &ids, &n, &e) == 0)
-        for (size_t i = 0; i < n; i++)
-            wake(f->wakes, &woken_run, ids[i]);
-    else
+    if (wake_listed(f->wakes, &woken_run, st_batch_chore_over, &e) < 0)
         LOG_ERROR(f->log, "batch_node_task.not_listed", LF_STR("why", e.msg));
-    arena_free(&a);
 }

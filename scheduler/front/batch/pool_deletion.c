@@ -108,15 +108,8 @@ int batch_pool_delete(struct batch_front *f, const struct batch_pool *p, int64_t
 
 void pool_deletions_begin(struct batch_front *f)
 {
-    struct arena a;
-    struct err e;
-    int64_t *ids;
-    size_t n;
-    arena_init(&a);
+    struct err ignored;
     wakes_handle(f->wakes, &woken_pool_deletions, reconcile, f);
-    if (st_batch_pool_deleting_ids(f->st, &a, &ids, &n, &e) == 0)
-        for (size_t i = 0; i < n; i++)
-            wake(f->wakes, &woken_pool, ids[i]);
+    (void)wake_listed(f->wakes, &woken_pool, st_batch_pool_deleting_ids, &ignored);
     pools_may_remove(&f->front);
-    arena_free(&a);
 }

@@ -249,16 +249,8 @@ void batch_schedule_look(struct batch_front *f, int64_t id)
 
 void schedules_begin(struct batch_front *f)
 {
-    struct arena a;
     struct err e;
-    int64_t *ids;
-    size_t n;
     wakes_handle(f->wakes, &woken_schedule, schedule_reconcile, f);
-    arena_init(&a);
-    if (st_batch_schedule_live_ids(f->st, &a, &ids, &n, &e) == 0)
-        for (size_t i = 0; i < n; i++)
-            wake(f->wakes, &woken_schedule, ids[i]);
-    else
+    if (wake_listed(f->wakes, &woken_schedule, st_batch_schedule_live_ids, &e) < 0)
         LOG_ERROR(f->log, "batch_schedule.not_listed", LF_STR("why", e.msg));
-    arena_free(&a);
 }

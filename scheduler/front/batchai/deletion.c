@@ -173,13 +173,7 @@ static int wake_clusters(struct deletion_pass *p, struct err *e)
 /* storage/shares/ removes them with their content, and then wakes the groups. */
 static int wake_accounts(struct deletion_pass *p, struct err *e)
 {
-    int64_t *ids;
-    size_t n;
-    if (st_deleting_account_ids(p->f->st, &p->a, &ids, &n, e) != 0)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        wake(p->f->wakes, &woken_account, ids[i]);
-    return 0;
+    return wake_listed(p->f->wakes, &woken_account, st_deleting_account_ids, e);
 }
 
 /* Azure Batch's front removes them; then their accounts are removed. */
