@@ -95,13 +95,13 @@ int pass_demand(struct pass *p, const struct plan_node *nodes, int64_t *demand,
 /* Fails runs that waited for others in vain. */
 int pass_fail_broken(struct pass *p, struct err *e) MUST_CHECK;
 
-/* Writes why the target is not reached, and what is wrong with which node. */
+/* Writes why the target is not reached, and the problems of nodes. */
 int pass_write_errors(struct pass *p, struct err *e) MUST_CHECK;
 
 /* node_requests.c: carries out requests about nodes that are free. */
 int pass_fulfil(struct pass *p, struct err *e) MUST_CHECK;
 
-/* reclaim.c: takes machines back from low-priority pools, as many as the pool is short of. */
+/* reclaim.c: takes back as many machines from low-priority pools as the pool lacks. */
 int pass_reclaim(struct pass *p, struct err *e) MUST_CHECK;
 
 #endif

@@ -342,12 +342,11 @@ int pass_serve_queue(struct pass *p, struct err *e)
 
 /* ---- what the queue asks automatic scaling for ---- */
 
-/* So many of those that want parts are placed; behind them each counts as if it wanted whole nodes,
- * which the maximum of the pool bounds. */
+/* The most runs with parts of nodes that are placed exactly; each further run counts as if it
+ * requested whole nodes, which the maximum of the pool bounds. */
 #define PLACED_MAX 2000
 
-/* What a node of the pool has: of those that there are, or may be, the most. False: nobody knows.
- */
+/* The capacity of the pool's largest possible node. False: not known. */
 static bool usual_node(struct pass *p, struct capacity *out)
 {
     static const struct capacity everything = {CAPACITY_MAX, CAPACITY_MAX, CAPACITY_MAX,

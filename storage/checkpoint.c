@@ -44,7 +44,7 @@ void st_lane_work(struct loop_lane *lane, loop_fn work, loop_work_done done, str
 {
     if (loop_work(lane, work, done, st))
         return;
-    /* No thread can be started, so no write could be acknowledged any more. */
+    /* If no thread can be started, no write can be acknowledged any more. */
     LOG_ERROR(st->log, "db.thread_not_started", LF_STR("why", strerror(errno)));
     work_give_up();
 }
@@ -185,13 +185,13 @@ void st_checkpoint_rest(struct storage *st)
 
 /* ---- room on the disk that is kept for later ---- */
 
-/* The file has no name, so that nothing of it stays however the daemon ends. */
+/* The file has no name, so that it disappears however the daemon ends. */
 int st_room_keep(struct storage *st, int64_t bytes, int *fd, struct err *e)
 {
     char *dir = fs_folder(st->path);
     int rc = 0;
     *fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-    /* Not posix_fallocate(), which writes each block where the file system cannot do it at once. */
+    /* Not posix_fallocate(), which writes each block if the file system cannot allocate at once. */
     if (*fd >= 0 && fallocate(*fd, 0, 0, (off_t)bytes) < 0) {
         int why = errno;
         if (why == ENOSPC || why == EDQUOT)

@@ -12,7 +12,7 @@
 #define KEY_TEXT  88 /* 64 bytes in base64 */
 #define KEYS_TEXT (2 * KEY_TEXT + 1)
 
-/* Whose keys: `get` unseals the column by the account's id. */
+/* The kind of keys: `get` unseals the column by the account's id. */
 struct keys_of {
     enum resource_kind kind;
     const char *noun;

@@ -62,7 +62,7 @@ static void orphans_reap(void)
     }
 }
 
-/* A kernel that does not list them leaves the zombies until this process ends. */
+/* If the kernel does not list them, the zombies stay until this process ends. */
 void orphans_find(void)
 {
     char path[64], *text, *end;
@@ -82,7 +82,7 @@ void orphans_find(void)
 
 /* ---- the timer ---- */
 
-/* A third of what the service manager waits; 0: it does not, or for another process. */
+/* A third of the service manager's timeout; 0: it has none, or for another process. */
 static int64_t ping_us(void)
 {
     const char *limit = getenv("WATCHDOG_USEC"), *whose = getenv("WATCHDOG_PID");

@@ -32,7 +32,7 @@
 /* In a helper: carries out a HELPED_OP and answers on `fd`. */
 static void help(void *agent, json_t *req, int fd)
 {
-    /* Without its end mark, the agent takes the answer for that of a worker that was killed. */
+    /* If this fails, the end mark is missing, and the agent treats the worker as killed. */
     int ignored = worker_answer(agent, req, account_release, fd);
     (void)ignored;
 }

@@ -27,10 +27,10 @@
  * services rename their kinds of errors. The name of an error; an error without a name of its own
  * is a "NodeFailure". Static string. */
 const char *wire_code_name(enum err_code code);
-/* The kind of a name; an unknown name is ERR_NODE. */
+/* The error of a name; ERR_NODE for an unknown name. */
 enum err_code wire_code_find(const char *name);
 
-/* New references; NULL when a text is not UTF-8. */
+/* New references; NULL if a text is not UTF-8. */
 json_t *message_task_spec(const struct task_spec *s);
 json_t *message_task_status(const struct task_status *s);
 json_t *message_facts(const struct node_facts *f);

@@ -12,7 +12,7 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/site/site.h"
 
-/* Of mount(8), nfs(5), mount.cifs(8), fuse(8) and blobfuse's, without dashes. */
+/* Options of mount(8), nfs(5), mount.cifs(8), fuse(8) and blobfuse, without dashes. */
 static const char *const harmless[] = {
     /* mount(8) */
     "ro", "rw", "exec", "noexec", "nosuid", "nodev", "atime", "noatime", "nodiratime", "relatime",

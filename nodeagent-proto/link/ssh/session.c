@@ -156,7 +156,7 @@ LIBSSH2_SESSION *ssh_session_create(struct ssh *l)
 
 void ssh_session_free(struct ssh *l)
 {
-    /* In phase OVER sending and receiving fail at once, so this cannot ask us to wait. */
+    /* In phase OVER sending and receiving fail at once, so this cannot return EAGAIN. */
     if (l->session && libssh2_session_free(l->session) < 0)
         LOG_ERROR(l->link.log, "node.ssh_session_not_freed", LF_STR("node", l->name));
     for (struct ssh_block *b; (b = l->blocks);) {

@@ -281,7 +281,7 @@ enum ssh_step ssh_step_start(struct ssh *l)
         return ssh_fail_lib(l, libssh2_session_last_errno(l->session), "reading");
     if (!marked)
         return libssh2_channel_eof(l->cmd.channel) ? not_started(l) : SSH_WAIT;
-    ssh_take_errors(l, l->cmd.errors.s, l->cmd.errors.len); /* it may have failed already */
+    ssh_take_errors(l, l->cmd.errors.s, l->cmd.errors.len); /* the agent may have failed already */
     l->channel = l->cmd.channel;
     return SSH_NEXT;
 }

@@ -21,7 +21,7 @@ static const struct {
 #undef CURL_ROW
 };
 
-/* POSIX lets what dlsym() returns be a function, C does not. */
+/* POSIX allows a function as the result of dlsym(), C does not. */
 static int find(void *library, const char *soname, const char *name, void *member, struct err *e)
 {
     void *found = dlsym(library, name);

@@ -102,10 +102,10 @@ void batch_container_options(struct arena *a, const char *text, bool any, struct
                              struct container_spec *out);
 
 /* --- task_place.c: their nodes, directories, accounts and programs --------------------------- */
-/* The words that run a command line on the nodes of a pool, as batch_argv() gives them. */
+/* The words that run a command line on the nodes of a pool, as in batch_argv(). */
 size_t batch_program(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
                      const char *line, const char ***argv);
-/* Whom it runs as; one whom the pool does not have refuses the task. */
+/* Sets the task's account; an unknown user of the pool makes the task fail. */
 void place_set_user(struct arena *a, const struct batch_user *u, const struct batch_pool_spec *pool,
                     struct place_spec *place);
 

@@ -31,7 +31,7 @@ static const char *task_token(const struct batch_front *f, struct arena *a, cons
     return copy;
 }
 
-/* Takes apart what task_token() has made; false: it is something else. */
+/* Splits a text of task_token(); false: another text. */
 static bool take_token_apart(const char *text, int64_t *id, const char **guid)
 {
     const size_t n = strlen(TOKEN_KIND " ");
