@@ -15,38 +15,21 @@ static const int numbers[] = {0, 3, 6, 9};
 static int64_t add_array(struct world *w, int64_t cluster, const char *name, const char *command,
                          int limit)
 {
-    struct err e = {0};
-    char guid[GUID_SIZE];
-    guid_new(guid);
-    int64_t now = time_now_us(), id;
-    const char *doc = arena_printf(
-        &w->a,
-        "{'properties': {'nodeCount': 1, 'toolType': 'custom', 'environmentVariables': "
-        "[{'name': 'BATCHAID_JOB_ARRAY', 'value': '0-9:3'}], 'customToolkitSettings': "
-        "{'commandLine': '%s'}, 'stdOutErrPathPrefix': '/logs', 'constraints': "
-        "{'maxWallClockTime': 'PT100000S'}}}",
-        command);
-    const struct job j = {.experiment_id = w->experiment,
-                          .cluster_id = cluster,
-                          .name = name,
-                          .guid = guid,
-                          .doc = json(w, doc),
-                          .cluster_ref = "ref",
-                          .node_count = 1,
-                          .part = true,
-                          .runs = 4,
-                          .numbers = numbers,
-                          .at_once = limit,
-                          .max_wall_us = 100000 * SECOND,
-                          .prov_state = PROV_SUCCEEDED,
-                          .exec_state = EXEC_QUEUED,
-                          .prov_us = now,
-                          .exec_us = now,
-                          .created_us = now,
-                          .updated_us = now};
-    ok(st_job_insert(w->st, &j, NULL, &id, &e), &e);
-    sched_wake_pool(w->s, cluster);
-    return id;
+    struct job j = new_job(w, cluster, name);
+    j.doc = json(w, arena_printf(&w->a,
+                                 "{'properties': {'nodeCount': 1, 'toolType': 'custom', "
+                                 "'environmentVariables': [{'name': 'BATCHAID_JOB_ARRAY', "
+                                 "'value': '0-9:3'}], 'customToolkitSettings': "
+                                 "{'commandLine': '%s'}, 'stdOutErrPathPrefix': '/logs', "
+                                 "'constraints': {'maxWallClockTime': 'PT100000S'}}}",
+                                 command));
+    j.node_count = 1;
+    j.part = true;
+    j.runs = 4;
+    j.numbers = numbers;
+    j.at_once = limit;
+    j.max_wall_us = 100000 * SECOND;
+    return insert_job(w, &j);
 }
 
 static int in_state(struct world *w, int64_t job, enum run_state state)

@@ -41,9 +41,10 @@ static void run_for_ever(struct world *w)
 }
 
 /* A child has its own handles: nothing of the parent's loop may be used after the fork. */
-static void child(const char *dir)
+static void child(const char *dir, unsigned seed)
 {
     struct world *w = world_bare(dir);
+    (void)seed;
     w->local_nodes = 4;
     run_for_ever(w);
 }
@@ -88,7 +89,8 @@ static bool all_ended(struct world *w, int64_t first)
     return true;
 }
 
-WORLD_TEST(test_killed_at_random, world_new(4))
+/* A cluster of four nodes with all jobs, whose daemons are killed one after the other. */
+static int64_t cluster_of_killed(struct world *w, void (*daemon)(const char *dir, unsigned seed))
 {
     unsigned seed = (unsigned)number("CRASH_SEED", (int)time(NULL));
     int64_t c = add_cluster_of(w, "c", 4);
@@ -100,11 +102,17 @@ WORLD_TEST(test_killed_at_random, world_new(4))
     for (int i = 0; i < number("CRASH_ROUNDS", 12); i++) {
         pid_t pid = fork();
         if (pid == 0)
-            child(w->dir);
+            daemon(w->dir, seed + (unsigned)i);
         assert_true(pid > 0);
         kill_after(pid, 5 + rand() % 250);
     }
     world_start(w);
+    return c;
+}
+
+WORLD_TEST(test_killed_at_random, world_new(4))
+{
+    int64_t c = cluster_of_killed(w, child);
     WAIT(w, all_ended(w, 1) && counts(w, c).idle == 4);
     const char *ran = read_text(w, path(w, "storage/acct/files/share/ran"));
     for (int i = 0; i < JOBS; i++)
@@ -180,21 +188,7 @@ static int node_roots(struct world *w)
 
 WORLD_TEST(test_killed_while_things_change, world_new(4))
 {
-    unsigned seed = (unsigned)number("CRASH_SEED", (int)time(NULL));
-    int64_t c = add_cluster_of(w, "c", 4);
-    for (int i = 0; i < JOBS; i++)
-        add_numbered(w, c, i);
-    world_stop(w);
-    print_message("CRASH_SEED=%u\n", seed);
-    srand(seed);
-    for (int i = 0; i < number("CRASH_ROUNDS", 12); i++) {
-        pid_t pid = fork();
-        if (pid == 0)
-            restless_child(w->dir, seed + (unsigned)i);
-        assert_true(pid > 0);
-        kill_after(pid, 5 + rand() % 250);
-    }
-    world_start(w);
+    int64_t c = cluster_of_killed(w, restless_child);
     resize(w, c, 3);
     WAIT(w, all_settled(w) && counts(w, c).idle == 3 && rows_of(counts(w, c)) == 3);
     WAIT(w, node_roots(w) == 3);

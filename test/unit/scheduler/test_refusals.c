@@ -92,9 +92,7 @@ WORLD_TEST(test_a_second_attempt_is_ended_too_before_its_node_is_given_up, world
             terminate(w, other);
         WAIT(w, virtual_of(w)->started == 2 + attempt);
     }
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_row(w, j).attempt, 3);
-    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_ends_in(w, j, EXEC_SUCCEEDED, 3);
 }
 
 WORLD_TEST(test_a_node_that_refuses_for_a_moment_keeps_its_job, world_virtual(1))
@@ -225,8 +223,7 @@ WORLD_TEST(test_a_node_is_not_prepared_while_its_disk_is_full, world_virtual(2))
     WAIT(w, counts(w, c).unusable == 1);
     /* Somebody asks for it. */
     resize(w, c, 2);
-    WAIT(w, job_ended(w, j)); /* on the other one */
-    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_ends(w, j, EXEC_SUCCEEDED); /* on the other one */
     assert_int_equal(counts(w, c).unusable + counts(w, c).preparing, 1);
     fake_set_full(fake_of(w, c, 0), false);
     WAIT(w, counts(w, c).idle == 2);
@@ -234,13 +231,20 @@ WORLD_TEST(test_a_node_is_not_prepared_while_its_disk_is_full, world_virtual(2))
 
 /* --- a full disk ---------------------------------------------------------------------------- */
 
-WORLD_TEST(test_an_end_that_a_full_disk_refuses_is_written_later, world_virtual(1))
+/* A job of so many seconds runs for one of them; then the disk is full. */
+static int64_t start_before_the_disk_is_full(struct world *w, int64_t cluster, int run_s)
 {
-    int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j = add_job(w, c, "j", long_job(5));
+    int64_t j = add_job(w, cluster, "j", long_job(run_s));
     WAIT(w, job_state(w, j) == EXEC_RUNNING && runs_main(w));
     pass(w, SECOND);
     set_disk_full(w, true);
+    return j;
+}
+
+WORLD_TEST(test_an_end_that_a_full_disk_refuses_is_written_later, world_virtual(1))
+{
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = start_before_the_disk_is_full(w, c, 5);
     pass(w, 60 * SECOND);
     assert_int_equal(virtual_of(w)->ended, 1);
     assert_int_equal(job_state(w, j), EXEC_RUNNING);
@@ -255,10 +259,7 @@ WORLD_TEST(test_an_end_that_a_full_disk_refuses_is_written_later, world_virtual(
 WORLD_TEST(test_a_job_is_terminated_whose_end_a_full_disk_kept_from_being_written, world_virtual(1))
 {
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j = add_job(w, c, "j", long_job(5));
-    WAIT(w, job_state(w, j) == EXEC_RUNNING && runs_main(w));
-    pass(w, SECOND);
-    set_disk_full(w, true);
+    int64_t j = start_before_the_disk_is_full(w, c, 5);
     pass(w, 60 * SECOND);
     assert_int_equal(virtual_of(w)->ended, 1);
     set_disk_full(w, false);
@@ -272,10 +273,7 @@ WORLD_TEST(test_a_job_is_terminated_whose_end_a_full_disk_kept_from_being_writte
 WORLD_TEST(test_a_terminate_that_a_full_disk_takes_back_leaves_a_job_that_ends, world_virtual(1))
 {
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j = add_job(w, c, "j", long_job(600));
-    WAIT(w, job_state(w, j) == EXEC_RUNNING && runs_main(w));
-    pass(w, SECOND);
-    set_disk_full(w, true);
+    int64_t j = start_before_the_disk_is_full(w, c, 600);
     terminate(w, j);
     pass(w, 30 * SECOND);
     assert_int_equal(job_state(w, j), EXEC_RUNNING);

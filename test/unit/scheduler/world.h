@@ -74,41 +74,54 @@ struct job_wish {
 /* JOB("the command", .nodes = 2): what add_job() takes. */
 #define JOB(...) ((struct job_wish){.command = __VA_ARGS__})
 
+/* A row of a queued job, without what the job does; its GUID and its strings last with the world.
+ */
+static inline struct job new_job(struct world *w, int64_t cluster, const char *name)
+{
+    char guid[GUID_SIZE];
+    guid_new(guid);
+    int64_t now = time_now_us();
+    return (struct job){.experiment_id = w->experiment,
+                        .cluster_id = cluster,
+                        .name = name,
+                        .guid = arena_strdup(&w->a, guid),
+                        .cluster_ref = "ref",
+                        .prov_state = PROV_SUCCEEDED,
+                        .exec_state = EXEC_QUEUED,
+                        .prov_us = now,
+                        .exec_us = now,
+                        .created_us = now,
+                        .updated_us = now};
+}
+
+static inline int64_t insert_job(struct world *w, const struct job *j)
+{
+    struct err e = {0};
+    int64_t id;
+    ok(st_job_insert(w->st, j, NULL, &id, &e), &e);
+    sched_wake_pool(w->s, j->cluster_id);
+    return id;
+}
+
 static inline int64_t add_job(struct world *w, int64_t cluster, const char *name,
                               struct job_wish wish)
 {
-    struct err e = {0};
-    char guid[GUID_SIZE];
-    guid_new(guid);
-    int64_t now = time_now_us(), id;
     struct arena *a = &w->a;
+    struct job j = new_job(w, cluster, name);
     const char *prep =
         wish.prep ? arena_printf(a, "'jobPreparation': {'commandLine': '%s'},", wish.prep) : "";
-    const struct job j = {
-        .experiment_id = w->experiment,
-        .cluster_id = cluster,
-        .name = name,
-        .guid = guid,
-        .doc = json(w, arena_printf(a,
-                                    "{'properties': {%s %s 'nodeCount': %d, 'toolType': 'custom',"
-                                    " 'customToolkitSettings': {'commandLine': '%s'},"
-                                    " 'stdOutErrPathPrefix': '$AZ_BATCHAI_MOUNT_ROOT/share/logs',"
-                                    " 'constraints': {'maxWallClockTime': 'PT%dS'}}}",
-                                    wish.more ? wish.more : "", prep, wish.nodes ? wish.nodes : 1,
-                                    wish.command, wish.wall_s ? wish.wall_s : 600)),
-        .cluster_ref = "ref",
-        .priority = wish.priority,
-        .node_count = wish.nodes ? wish.nodes : 1,
-        .max_wall_us = (wish.wall_s ? wish.wall_s : 600) * 1000000LL,
-        .prov_state = PROV_SUCCEEDED,
-        .exec_state = EXEC_QUEUED,
-        .prov_us = now,
-        .exec_us = now,
-        .created_us = now,
-        .updated_us = now};
-    ok(st_job_insert(w->st, &j, NULL, &id, &e), &e);
-    sched_wake_pool(w->s, cluster);
-    return id;
+    int wall_s = wish.wall_s ? wish.wall_s : 600;
+    j.node_count = wish.nodes ? wish.nodes : 1;
+    j.priority = wish.priority;
+    j.max_wall_us = wall_s * 1000000LL;
+    j.doc =
+        json(w, arena_printf(a,
+                             "{'properties': {%s %s 'nodeCount': %d, 'toolType': 'custom',"
+                             " 'customToolkitSettings': {'commandLine': '%s'},"
+                             " 'stdOutErrPathPrefix': '$AZ_BATCHAI_MOUNT_ROOT/share/logs',"
+                             " 'constraints': {'maxWallClockTime': 'PT%dS'}}}",
+                             wish.more ? wish.more : "", prep, j.node_count, wish.command, wall_s));
+    return insert_job(w, &j);
 }
 
 static inline struct job job_row(struct world *w, int64_t id)

@@ -37,11 +37,12 @@ static int tear_down(void **state)
 }
 
 /* A machine with these rules, where the agent is root. */
-static struct mount_node machine(struct site *site, const struct site_mount_rule *rules, size_t n)
+static struct mount_node machine(const struct site_mount_rule *rules, size_t n)
 {
-    *site = (struct site){.mounts = rules, .n_mounts = n};
+    static struct site site;
+    site = (struct site){.mounts = rules, .n_mounts = n};
     return (struct mount_node){.words = &batchai_front_words,
-                               .site = site,
+                               .site = &site,
                                .is_root = true,
                                .storage_dir = "/storage",
                                .root = "/n",
@@ -103,8 +104,7 @@ MOUNT_TEST(test_first_matching_rule_counts)
         {.account = "ac*", .share = "d?ta", .files = true, .source = "/3/{account}/{share}"},
         {.account = "*", .share = "*", .files = true, .blobs = true, .source = "/4/{container}"},
     };
-    struct site site;
-    struct mount_node node = machine(&site, rules, COUNT(rules));
+    struct mount_node node = machine(rules, COUNT(rules));
     struct mount_volume files = share(), blobs = container();
     assert_string_equal(planned(&node, &files, NULL).folder, "/3/acct/data");
     assert_string_equal(planned(&node, &blobs, NULL).folder, "/4/models");
@@ -112,8 +112,7 @@ MOUNT_TEST(test_first_matching_rule_counts)
 
 MOUNT_TEST(test_without_a_rule_the_failure_shows_one)
 {
-    struct site site;
-    struct mount_node node = machine(&site, NULL, 0);
+    struct mount_node node = machine(NULL, 0);
     struct mount_volume m = container();
     struct failure why = refused(&node, &m, NULL);
     assert_int_equal(why.code, FAIL_MOUNT_NOT_CONFIGURED);
@@ -179,8 +178,7 @@ MOUNT_TEST(test_each_type_has_its_command)
     for (size_t i = 0; i < COUNT(renderings); i++) {
         struct site_mount_rule rule = renderings[i].rule;
         rule.files = true;
-        struct site site;
-        struct mount_node node = machine(&site, &rule, 1);
+        struct mount_node node = machine(&rule, 1);
         struct mount_volume m = share();
         struct mount_plan plan = planned(&node, &m, NULL);
         assert_string_equal(plan.shown, renderings[i].shown);
@@ -197,8 +195,7 @@ MOUNT_TEST(test_commands_have_the_key_in_their_environment)
 {
     struct site_mount_rule rule = {
         .files = true, .type = SITE_MOUNT_COMMAND, .command = "m {target}"};
-    struct site site;
-    struct mount_node node = machine(&site, &rule, 1);
+    struct mount_node node = machine(&rule, 1);
     struct mount_volume m = share();
     struct mount_plan plan = planned(&node, &m, NULL);
     assert_int_equal(plan.n_env, 1);
@@ -212,8 +209,7 @@ MOUNT_TEST(test_commands_have_the_key_in_their_environment)
 MOUNT_TEST(test_blobfuse2_reads_the_key_from_its_own_file)
 {
     struct site_mount_rule rule = {.blobs = true, .type = SITE_MOUNT_BLOBFUSE2, .options = "ro"};
-    struct site site;
-    struct mount_node node = machine(&site, &rule, 1);
+    struct mount_node node = machine(&rule, 1);
     struct mount_volume m = container();
     m.options = "-o allow_other  --file-cache-timeout=1";
     m.key = "a'b";
@@ -252,8 +248,7 @@ MOUNT_TEST(test_kernel_mounts_need_root)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct site_mount_rule rule = {
             .files = true, .type = rows[i].type, .source = "h:/x", .command = "x"};
-        struct site site;
-        struct mount_node node = machine(&site, &rule, 1);
+        struct mount_node node = machine(&rule, 1);
         struct mount_volume m = share();
         node.is_root = false;
         if (!rows[i].refused) {
@@ -274,8 +269,7 @@ MOUNT_TEST(test_keys_are_asked_for_where_they_are_needed)
         {.files = true, .type = SITE_MOUNT_COMMAND, .command = "m {key}"},
     };
     for (size_t i = 0; i < COUNT(rules); i++) {
-        struct site site;
-        struct mount_node node = machine(&site, &rules[i], 1);
+        struct mount_node node = machine(&rules[i], 1);
         struct mount_volume m = share();
         m.key = NULL;
         assert_says(refused(&node, &m, NULL).message, "accountKey");
@@ -324,7 +318,7 @@ MOUNT_TEST(test_who_serves_a_file_server)
 
 MOUNT_TEST(test_file_servers_are_mounted_by_nfs)
 {
-    struct mount_node node = machine(&(struct site){0}, NULL, 0);
+    struct mount_node node = machine(NULL, 0);
     node.site = &served;
     struct file_server f = server("nas-1");
     struct mount_volume m = {.kind = MOUNT_FILE_SERVER,
@@ -360,7 +354,7 @@ MOUNT_TEST(test_local_file_servers_are_folders)
 
 MOUNT_TEST(test_file_servers_that_nobody_serves_are_refused)
 {
-    struct mount_node node = machine(&(struct site){0}, NULL, 0);
+    struct mount_node node = machine(NULL, 0);
     struct file_server f = server("fs");
     struct mount_volume m = {.kind = MOUNT_FILE_SERVER, .source = "id", .relative_path = "x"};
     node.local_nodes = 1; /* what the daemon serves itself, a machine cannot reach */
@@ -449,8 +443,7 @@ MOUNT_TEST(test_nfs_and_cifs_command_lines_reach_a_recording_stub_of_mount)
                                        .type = cifs ? SITE_MOUNT_CIFS : SITE_MOUNT_NFS,
                                        .source = cifs ? "//nas/{share}" : "nas:/{share}",
                                        .options = "x=$y"};
-        struct site site;
-        struct mount_node node = machine(&site, &rule, 1);
+        struct mount_node node = machine(&rule, 1);
         node.root = dir;
         node.mount_root = arena_printf(&a, "%s/m", dir);
         node.work_dir = arena_printf(&a, "%s/work", dir);
