@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The deletion of a Batch account, or of its group, takes all that is in it along."""
 
-import sqlite3
 
 import pytest
 from support.batch import BatchGround
@@ -12,8 +11,7 @@ TABLES = ("batch_account", "batch_pool", "batch_job", "batch_task", "batch_sched
 
 
 def rows(d):
-    with sqlite3.connect(f"file:{d.state_dir}/batchaid.db?mode=ro", uri=True) as db:
-        return {t: n for t in TABLES if (n := db.execute(f"SELECT count(*) FROM {t}").fetchone()[0])}
+    return {t: n for t in TABLES if (n := d.rows(f"SELECT count(*) FROM {t}")[0][0])}
 
 
 @pytest.mark.parametrize("what", ["jobs that wait for a pool", "a task that runs", "a schedule"])

@@ -204,9 +204,5 @@ def test_a_reset_forgets_them_and_tells_nothing_of_what_ends_behind_it(tested, c
 
 
 def test_a_daemon_that_is_not_tested_writes_none(daemon):
-    import sqlite3
-
     Place(daemon, fresh("group"), "ws").make()
-    with sqlite3.connect(f"file:{daemon.state_dir}/batchaid.db?mode=ro", uri=True) as db:
-        assert db.execute("SELECT count(*) FROM change").fetchone() == (0,)
-    db.close()
+    assert daemon.rows("SELECT count(*) FROM change") == [(0,)]

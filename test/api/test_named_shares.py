@@ -3,7 +3,6 @@
 shares when the daemon is killed."""
 
 import concurrent.futures
-import sqlite3
 
 import pytest
 import requests
@@ -187,8 +186,7 @@ def test_what_was_acknowledged_is_there_after_a_kill(own_daemon, round):
     d.start()
 
     def settled():
-        with sqlite3.connect(d.state_dir / "batchaid.db") as db:
-            return db.execute("SELECT count(*) FROM share WHERE state IN (1, 3)").fetchone()[0] == 0
+        return d.rows("SELECT count(*) FROM share WHERE state IN (1, 3)") == [(0,)]
 
     wait_for(settled, 30, "all rows to be settled")
     listed = {s["name"] for s in mine.shares(account)["value"]}

@@ -7,7 +7,6 @@ import json
 import os
 import pty
 import re
-import sqlite3
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs, urlsplit
@@ -242,9 +241,7 @@ def test_what_is_made_names_its_maker_and_so_does_the_log(daemon, own_place, per
     ada = person(CONTRIBUTOR)
     ada.call("PUT", own_place.path + "/experiments/hers", {}, expect=(200, 201, 202))
     assert any("experiment.created" in line and f"by={ada.name}" in line for line in daemon.log())
-    with sqlite3.connect(f"file:{daemon.state_dir}/batchaid.db?mode=ro", uri=True) as db:
-        found = db.execute("SELECT created_by FROM experiment WHERE name = 'hers'").fetchall()
-    assert found == [(ada.id,)]
+    assert daemon.rows("SELECT created_by FROM experiment WHERE name = 'hers'") == [(ada.id,)]
 
 
 def test_keys_of_accounts_are_not_for_readers(daemon, own_place, person):

@@ -2,7 +2,6 @@
 """Secrets that jobs and clusters refer to by their URLs in a Key Vault."""
 
 import os
-import sqlite3
 
 import pytest
 from support.people import CONTRIBUTOR, Person
@@ -186,8 +185,7 @@ def test_a_job_that_runs_goes_on_without_its_secret(own_daemon):
     assert job.read("stdout.txt") == "kept-for-the-run\n"
     refused(place.job(cluster, secrets=secrets(T=reference(safe.name, "token"))), "soft-deleted")
     assert d.stop() == 0
-    with sqlite3.connect(d.state_dir / "batchaid.db") as db:
-        assert db.execute("SELECT count(*) FROM run_secret").fetchone() == (0,)
+    assert d.rows("SELECT count(*) FROM run_secret") == [(0,)]
     for file in d.state_dir.glob("batchaid.db*"):
         assert b"kept-for-the-run" not in file.read_bytes()
 

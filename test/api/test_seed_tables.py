@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Each table of the database is one whose rows a dump tells, or is named here with why it does not."""
 
-import sqlite3
-
 TOLD = {
     "batch_account", "batch_application", "batch_certificate", "batch_job", "batch_package", "batch_pool",
     "batch_schedule", "batch_seeded_file", "batch_task", "batch_wait", "cluster", "experiment", "file_server", "job",
@@ -21,6 +19,5 @@ ON_THEIR_WAY = {"batch_litter", "item_change", "kept_put"}
 
 
 def test_each_table_is_told_or_named_here(daemon):
-    with sqlite3.connect(f"file:{daemon.state_dir}/batchaid.db?mode=ro", uri=True) as db:
-        found = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")}
+    found = {name for (name,) in daemon.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")}
     assert found == TOLD | MADE_AGAIN | HISTORY | OF_THE_DAEMON | NOT_IN_IT | ON_THEIR_WAY

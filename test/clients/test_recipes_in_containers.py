@@ -3,9 +3,7 @@
 they run, a real bash and a real Open MPI. Preparations do what only root may, and append to that file."""
 
 import json
-import os
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 from support import recipes
@@ -13,10 +11,9 @@ from support.cells import Cell
 from support.daemon import BATCHAID
 from support.host_image import libraries, write_image
 from support.mpi import mpi
+from support.recipes import PUBLISHED, RECIPES, images
 from support.world import ACCOUNT, file_share, fresh
 
-PUBLISHED = Path(os.environ.get("BATCHAID_RECIPES_DIR", Path(__file__).parents[3] / "shared" / "recipes"))
-RECIPES = sorted(p.name for p in PUBLISHED.glob("*.json"))
 IMAGE = "tests/recipes:1"
 LIB = "/usr/lib/x86_64-linux-gnu"
 ROOTS = [
@@ -52,12 +49,6 @@ FILES = [
     ("/usr/bin/caffe", 0o755, "#!/bin/sh\n" + TRAINER),
 ]
 CELLS = [("podman", True, "account"), ("podman", False, "account"), ("docker", True, "image")]
-
-
-def images():
-    for recipe in RECIPES:
-        properties = json.loads((PUBLISHED / recipe).read_text())["properties"]
-        yield properties["containerSettings"]["imageSourceRegistry"]["image"]
 
 
 @pytest.fixture(scope="module")

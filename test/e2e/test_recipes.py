@@ -4,22 +4,18 @@ published recipes run as they are, in local images of their images' names; witho
 run all the same."""
 
 import json
-import os
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 from support import recipes
 from support.containers import docker, podman
 from support.daemon import Daemon
-from support.recipes import ACCOUNT, PROGRAMS
+from support.recipes import ACCOUNT, PROGRAMS, PUBLISHED, RECIPES, images
 from support.world import Job, Place, fresh
 
 GROUP, WS, EXP = "batchai.recipes", "recipe_workspace", "recipes"
 IN = f"-g {GROUP} -w {WS}"
 STORAGE = f"--storage-account-name {ACCOUNT} --storage-account-key a2V5"
-PUBLISHED = Path(os.environ.get("BATCHAID_RECIPES_DIR", Path(__file__).parents[3] / "shared" / "recipes"))
-RECIPES = sorted(p.name for p in PUBLISHED.glob("*.json"))
 URL = "https://<AZURE_BATCHAI_STORAGE_ACCOUNT>.file.core.windows.net"
 SCRIPTS = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts"
 
@@ -66,13 +62,6 @@ class Walk:
 
 
 # --- the published recipes --------------------------------------------------------------------------
-
-
-def images():
-    """Those that the recipes name."""
-    for recipe in RECIPES:
-        properties = json.loads((PUBLISHED / recipe).read_text())["properties"]
-        yield properties["containerSettings"]["imageSourceRegistry"]["image"]
 
 
 @pytest.fixture(scope="module")

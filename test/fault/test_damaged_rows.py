@@ -151,8 +151,7 @@ def test_what_a_node_says_of_itself_does_not_damage_its_row(own_daemon):
     Place(d).make().cluster(1, steady=False)
 
     def written():
-        with sqlite3.connect(f"file:{d.state_dir}/batchaid.db?mode=ro", uri=True) as db:
-            return db.execute("SELECT cores, memory FROM node").fetchall() == [(0, 1 << 50)]
+        return d.rows("SELECT cores, memory FROM node") == [(0, 1 << 50)]
 
     wait_for(written, 20, "what it has to be in its row")
     d.restart()

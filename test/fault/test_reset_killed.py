@@ -3,7 +3,6 @@
 and its names are free."""
 
 import os
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -55,8 +54,7 @@ def nothing_is_left(d):
 
 
 def account_id(d, name):
-    with sqlite3.connect(d.state_dir / "batchaid.db") as db:
-        return db.execute("SELECT id FROM storage_account WHERE name = ?", (name,)).fetchone()[0]
+    return d.rows("SELECT id FROM storage_account WHERE name = ?", name)[0][0]
 
 
 @pytest.fixture

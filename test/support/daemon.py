@@ -16,10 +16,12 @@ import select
 import shlex
 import shutil
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -378,6 +380,11 @@ class Daemon:
     def forget_token(self):
         """The next request gets a new one."""
         self._token = None
+
+    def rows(self, statement, *values):
+        """What the database has, to which it must not write."""
+        with closing(sqlite3.connect(f"file:{self.state_dir}/batchaid.db?mode=ro", uri=True)) as db:
+            return db.execute(statement, values).fetchall()
 
     def fetch(self, url, method="GET", timeout=60, expect=None, **headers):
         """A download as any client without a token does it."""

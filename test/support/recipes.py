@@ -3,12 +3,17 @@
 and programs of the names that the frameworks' images have. Which processes a document asks for is said here a second
 time, in the words of docs/toolkits.md."""
 
+import json
+import os
 import shlex
 from collections import defaultdict
 from dataclasses import dataclass, field
+from pathlib import Path
 from string import Template
 
 ACCOUNT = "recipestorage"
+PUBLISHED = Path(os.environ.get("BATCHAID_RECIPES_DIR", Path(__file__).parents[3] / "shared" / "recipes"))
+RECIPES = sorted(p.name for p in PUBLISHED.glob("*.json"))
 
 # Tells its arguments, variables, image, and what prepared its node. The master of several waits until all others have
 # told theirs, because they are ended with it.
@@ -69,6 +74,13 @@ cp "$(dirname "$0")/../trainer" "$AZ_BATCHAI_JOB_TEMP/benchmarks/scripts/tf_cnn_
 """
 
 MOUNTED = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/"
+
+
+def images():
+    """Those that the recipes name."""
+    for recipe in RECIPES:
+        properties = json.loads((PUBLISHED / recipe).read_text())["properties"]
+        yield properties["containerSettings"]["imageSourceRegistry"]["image"]
 
 
 def files_of(properties):
