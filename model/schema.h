@@ -66,17 +66,25 @@ enum field_flag {
     FIELD_KEEP_EMPTY = 1 << 4, /* rendered even when empty: credentials:{} */
     FIELD_MUTABLE = 1 << 5,    /* may be changed by PUT/PATCH of an existing resource */
     FIELD_INPUT_ONLY = 1 << 6, /* accepted as .canon, never rendered in these versions */
-    FIELD_DISCARD = 1 << 7,    /* a parameter of the request, not stored */
-    FIELD_ID = 1 << 8,     /* a resource's id: stored with workspace, shown in the version's form */
-    FIELD_ALWAYS = 1 << 9, /* a string that replies of this version always have: "" when absent */
-    FIELD_POINTER = 1 << 10, /* decoded into a separate struct, .into is the pointer to it */
-    FIELD_LOWER = 1 << 11    /* stored lower-case */
+    FIELD_DISCARD = 1 << 7,    /* it says how to do the request, and is not stored */
+    FIELD_ID = 1 << 8,       /* a resource's id: stored with workspace, shown as versions have it */
+    FIELD_ALWAYS = 1 << 9,   /* a string that replies of this version must have: "" when absent */
+    FIELD_POINTER = 1 << 10, /* decoded into a struct of its own, .into is the pointer to it */
+    FIELD_LOWER = 1 << 11,   /* stored lower-case */
+    FIELD_BARE = 1 << 12     /* a string stands for an object with the first property alone */
 };
 
 struct schema;
 
-/* The type of the member that a value is decoded into. */
-enum into_type { INTO_IS_OTHER, INTO_IS_TEXT, INTO_IS_INT, INTO_IS_BOOL, INTO_IS_US };
+/* What a member is that a value is decoded into. */
+enum into_type {
+    INTO_IS_OTHER,
+    INTO_IS_TEXT,
+    INTO_IS_INT,
+    INTO_IS_BOOL,
+    INTO_IS_INT64, /* an integer, a duration or an instant in microseconds */
+    INTO_IS_REAL
+};
 
 /* A row. The macros of model/schema_rows.h write it, with the first four members by position. */
 struct field {
@@ -90,14 +98,14 @@ struct field {
     const struct schema *sub;
     const struct enum_name *values;
     const char *fallback; /* default as JSON text; NULL: none */
+    const char *expected; /* what a value must be, for messages; NULL: what the kind says */
     /* Extra check of one value; may be NULL. Fills target and message. */
     int (*check)(const json_t *value, const char *path, struct err *e);
     /* Its place in the decoded struct: 1 + the offset; 0: none. */
     unsigned short into;
-    unsigned short
-        count_into;           /* for an array: the place of the number of items, in the same form */
-    unsigned short into_size; /* of the member; 0 with INTO_SAME */
-    unsigned char into_type;  /* enum into_type */
+    unsigned short count_into; /* of a list or map: the place of the number of items, likewise */
+    unsigned short into_size;  /* of the member; 0 with INTO_SAME */
+    unsigned char into_type;   /* enum into_type */
 };
 
 struct schema {
@@ -132,15 +140,24 @@ enum schema_how {
     SCHEMA_PARTIAL = 1 << 0, /* as schema_accept_partial() below */
     SCHEMA_KNOWN = 1 << 1,   /* refuses properties that the version lacks: ERR_INVALID_CONTENT */
     SCHEMA_TEXT_NUMBERS = 1 << 2, /* integers may be texts: "3" */
-    SCHEMA_SPANS = 1 << 3, /* durations may be zero or have years and months, and are stored in
-                              .NET's form (model/span.h) */
-    SCHEMA_BATCH = SCHEMA_KNOWN | SCHEMA_TEXT_NUMBERS | SCHEMA_SPANS
+    SCHEMA_SPANS = 1 << 3,        /* durations may be zero or have years and months, and are stored
+                                     as .NET writes them (model/span.h) */
+    SCHEMA_BATCH = SCHEMA_KNOWN | SCHEMA_TEXT_NUMBERS | SCHEMA_SPANS,
+    SCHEMA_OWN = 1 << 4 /* as schema_read() below */
 };
 int schema_accept_as(const struct schema *s, enum api_version v, unsigned how, const json_t *body,
                      json_t **doc, json_t **secrets, struct err *e) MUST_CHECK;
 
-/* The input of rendering: the text of a stored document with members on top of it, merged down to
- * common objects. */
+/* Reads a body of one of our own operations into *into, a struct of s->size bytes that has the
+ * values of absent properties; texts and lists are in the arena. Stricter than a service of Azure:
+ * a property that the table lacks is refused with the names that the table has, null is a value,
+ * and a map has no limits. Durations are read as Azure Batch reads them. Secrets are read like
+ * other texts. NULL counts as an empty object. */
+int schema_read(const struct schema *s, const json_t *body, struct arena *a, void *into,
+                struct err *e) MUST_CHECK;
+
+/* What is rendered: the text of a stored document with members on top of it, down into objects that
+ * both have. */
 enum over_kind {
     OVER_TEXT,
     OVER_INT,
@@ -189,6 +206,10 @@ void schema_render_tree(struct strbuf *out, const struct schema *s, unsigned ver
  * means all. ERR_INVALID_QUERY: the version has no such property. */
 int schema_select(const struct schema *s, enum api_version v, const char *text, schema_set *out,
                   struct err *e) MUST_CHECK;
+
+/* A value as messages show it: cut, escaped, and never the inside of an object. Returns `out`. */
+#define VALUE_TEXT_SIZE 320
+const char *value_text(const json_t *value, char out[VALUE_TEXT_SIZE]);
 
 /* The text (*n bytes) of the object at a path (names, NULL at the end) in a stored document. NULL:
  * none. */

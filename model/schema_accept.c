@@ -56,6 +56,8 @@ static void expect_duration(const struct field *f, char *out, size_t size)
         snprintf(out, size, "an ISO 8601 duration from %s to %s", least, most);
     else if (f->min)
         snprintf(out, size, "an ISO 8601 duration of at least %s", least);
+    else if (f->max)
+        snprintf(out, size, "an ISO 8601 duration of at most %s, such as PT1H30M or PT0.5S", most);
     else
         snprintf(out, size, "an ISO 8601 duration longer than zero, such as P7D or PT1H30M");
 }
@@ -64,6 +66,10 @@ static void expect_duration(const struct field *f, char *out, size_t size)
 static void expect_text(const struct field *f, char *out, size_t size)
 {
     char names[200];
+    if (f->expected) {
+        snprintf(out, size, "%s", f->expected);
+        return;
+    }
     switch (f->kind) {
     case FIELD_STRING:
         expect_string(f, out, size);
@@ -72,7 +78,10 @@ static void expect_text(const struct field *f, char *out, size_t size)
         snprintf(out, size, "an integer from %ld to %ld", f->min, f->max ? f->max : INT32_MAX);
         return;
     case FIELD_REAL:
-        snprintf(out, size, "a number");
+        if (f->max)
+            snprintf(out, size, "a number from %ld to %ld", f->min, f->max);
+        else
+            snprintf(out, size, "a number");
         return;
     case FIELD_BOOL:
         snprintf(out, size, "true or false");
@@ -83,7 +92,7 @@ static void expect_text(const struct field *f, char *out, size_t size)
         return;
     case FIELD_OBJECT:
     case FIELD_FREE:
-        snprintf(out, size, "an object");
+        snprintf(out, size, f->flags & FIELD_BARE ? "a string or an object" : "an object");
         return;
     case FIELD_ARRAY:
         snprintf(out, size, "an array of objects");
@@ -98,7 +107,7 @@ static void expect_text(const struct field *f, char *out, size_t size)
         expect_duration(f, out, size);
         return;
     case FIELD_TIME:
-        snprintf(out, size, "an ISO 8601 date and time");
+        snprintf(out, size, "an ISO 8601 date and time, such as 2026-01-31T18:00:00Z");
         return;
     }
 }
@@ -123,11 +132,11 @@ static bool showable(const struct field *f)
 static int refuse(const struct acceptor *c, const struct field *f, const struct doc_place *at,
                   const json_t *value)
 {
-    char path[PLACE_SIZE], shown[320], expected[260];
+    char path[PLACE_SIZE], shown[VALUE_TEXT_SIZE], expected[260];
     place_text(at, false, path);
     expect_text(f, expected, sizeof expected);
     if (showable(f))
-        value_text(value, shown, sizeof shown);
+        value_text(value, shown);
     else
         snprintf(shown, sizeof shown, "%s", type_text(value));
     if (f->kind == FIELD_ENUM && !json_is_string(value)) {
@@ -207,6 +216,16 @@ static int accept_int(const struct acceptor *c, const struct field *f, const jso
     return 0;
 }
 
+static int accept_real(const struct acceptor *c, const struct field *f, const json_t *in,
+                       const struct doc_place *at, json_t **out)
+{
+    double n = json_number_value(in);
+    if (!json_is_number(in) || (f->max && !(n >= (double)f->min && n <= (double)f->max)))
+        return refuse(c, f, at, in);
+    *out = as_given(in);
+    return 0;
+}
+
 static int accept_time(const struct acceptor *c, const struct field *f, const json_t *in,
                        const struct doc_place *at, json_t **out)
 {
@@ -275,6 +294,7 @@ static int accept_array(const struct acceptor *c, const struct field *f, const j
                                      .kind = f->kind == FIELD_ARRAY ? FIELD_OBJECT
                                              : f->values            ? FIELD_ENUM
                                                                     : FIELD_STRING,
+                                     .flags = f->flags & FIELD_BARE,
                                      .sub = f->sub,
                                      .values = f->values,
                                      .min = 1};
@@ -292,12 +312,25 @@ static int accept_array(const struct acceptor *c, const struct field *f, const j
     return 0;
 }
 
+/* An object, or the string that stands for its first property. */
+static int accept_nested(const struct acceptor *c, const struct field *f, const json_t *in,
+                         const struct doc_place *at, int level, json_t **out)
+{
+    json_auto_t *bare = f->flags & FIELD_BARE && json_is_string(in)
+                            ? json_pack("{s:O}", f->sub->fields[0].name, in)
+                            : NULL;
+    if (!bare && !json_is_object(in))
+        return refuse(c, f, at, in);
+    return accept_object(c, f->sub, bare ? bare : in, at, level + 1, out);
+}
+
 /* Tags. The two limits are Azure Resource Manager's. */
 static int accept_map(const struct acceptor *c, const struct field *f, const json_t *in,
                       const struct doc_place *at, json_t **out)
 {
-    static const struct field value_field = TEXT(NULL, .max = 256);
-    enum { MAX_KEY = 512 };
+    enum { MAX_KEY = 512, MAX_VALUE = 256 };
+    const bool own = c->how & SCHEMA_OWN;
+    const struct field value_field = TEXT(NULL, .max = own ? 0 : MAX_VALUE);
     if (!json_is_object(in))
         return refuse(c, f, at, in);
     if (f->max && json_object_size(in) > (size_t)f->max)
@@ -309,9 +342,9 @@ static int accept_map(const struct acceptor *c, const struct field *f, const jso
         const struct doc_place entry_at = {.up = at, .name = key, .canon = key};
         json_t *copy = NULL;
         int rc = 0;
-        if (json_is_null(value))
+        if (json_is_null(value) && !own)
             continue;
-        if (!*key || strlen(key) > MAX_KEY)
+        if (!own && (!*key || strlen(key) > MAX_KEY))
             rc = err_set(c->e, ERR_INVALID_PROPERTY, f->name,
                          "%s has a name of %zu bytes; names must have 1 to %d bytes", f->name,
                          strlen(key), MAX_KEY);
@@ -343,9 +376,7 @@ static int accept_kind(const struct acceptor *c, const struct field *f, const js
     case FIELD_ENUM:
         return accept_enum(c, f, in, at, out);
     case FIELD_OBJECT:
-        if (!json_is_object(in))
-            return refuse(c, f, at, in);
-        return accept_object(c, f->sub, in, at, level + 1, out);
+        return accept_nested(c, f, in, at, level, out);
     case FIELD_ARRAY:
     case FIELD_STRINGS:
         return accept_array(c, f, in, at, level + 1, out);
@@ -356,8 +387,9 @@ static int accept_kind(const struct acceptor *c, const struct field *f, const js
     case FIELD_TIME:
         return accept_time(c, f, in, at, out);
     case FIELD_REAL:
+        return accept_real(c, f, in, at, out);
     case FIELD_FREE:
-        if (f->kind == FIELD_REAL ? !json_is_number(in) : !json_is_object(in))
+        if (!json_is_object(in))
             break;
         *out = as_given(in);
         return 0;
@@ -408,7 +440,7 @@ static int accept_field(const struct acceptor *c, const struct field *f, const j
     const struct doc_place at = {.up = up, .name = f->name, .canon = canon};
     const json_t *given = json_object_get(in, f->name);
     json_t *fallback = NULL, *value = NULL;
-    if (!given || json_is_null(given)) {
+    if (!given || (json_is_null(given) && !(c->how & SCHEMA_OWN))) {
         if (!f->fallback && !(f->flags & FIELD_REQUIRED))
             return 0;
         bool merged = (c->how & SCHEMA_PARTIAL) && level < MERGED_LEVELS;
@@ -440,7 +472,18 @@ static bool is_property(const struct acceptor *c, const struct schema *s, const 
     return false;
 }
 
-/* OData's own members, such as odata.type, are not properties. */
+static int refuse_unknown(const struct acceptor *c, const struct schema *s, const char *path)
+{
+    struct strbuf names = STRBUF_INIT;
+    for (size_t i = 0; i < s->n_fields; i++)
+        strbuf_concat(&names, i ? ", " : "", s->fields[i].name);
+    int rc =
+        err_set(c->e, ERR_INVALID_PROPERTY, path, "%s is not known; there are: %s", path, names.s);
+    strbuf_free(&names);
+    return rc;
+}
+
+/* OData's own members, such as odata.type, are no properties. */
 static int check_names(const struct acceptor *c, const struct schema *s, const json_t *in,
                        const struct doc_place *up)
 {
@@ -449,9 +492,13 @@ static int check_names(const struct acceptor *c, const struct schema *s, const j
     char path[PLACE_SIZE];
     json_object_foreach((json_t *)(uintptr_t)in, name, value) {
         const struct doc_place at = {.up = up, .name = name, .canon = name};
-        if (is_property(c, s, name) || strncmp(name, "odata.", 6) == 0 || strchr(name, '@'))
+        if (is_property(c, s, name))
             continue;
         place_text(&at, false, path);
+        if (c->how & SCHEMA_OWN)
+            return refuse_unknown(c, s, path);
+        if (strncmp(name, "odata.", 6) == 0 || strchr(name, '@'))
+            continue;
         return err_set(c->e, ERR_INVALID_CONTENT, path,
                        "The property '%.100s' does not exist on type '%s'. Make sure to only use "
                        "property names that are defined by the type.",
@@ -464,7 +511,7 @@ static int accept_object(const struct acceptor *c, const struct schema *s, const
                          const struct doc_place *at, int level, json_t **out)
 {
     json_t *obj = json_object();
-    int rc = c->how & SCHEMA_KNOWN ? check_names(c, s, in, at) : 0;
+    int rc = c->how & (SCHEMA_KNOWN | SCHEMA_OWN) ? check_names(c, s, in, at) : 0;
     for (size_t i = 0; i < s->n_fields && rc == 0; i++) {
         const struct field *f = &s->fields[i];
         if (!(f->flags & FIELD_READONLY) && field_known(f, c->v))
@@ -515,4 +562,16 @@ int schema_accept_as(const struct schema *s, enum api_version v, unsigned how, c
                      json_t **doc, json_t **secrets, struct err *e)
 {
     return accept(s, (struct acceptor){.v = v, .how = how, .e = e}, body, doc, secrets);
+}
+
+int schema_read(const struct schema *s, const json_t *body, struct arena *a, void *into,
+                struct err *e)
+{
+    const struct acceptor c = {.v = V_ALL, .how = SCHEMA_OWN | SCHEMA_SPANS, .e = e};
+    json_auto_t *none = json_object(), *doc = NULL, *secrets = NULL;
+    if (accept(s, c, body ? body : none, &doc, &secrets) < 0)
+        return -1;
+    schema_put_secrets(doc, secrets);
+    schema_decode(s, a, doc, into);
+    return 0;
 }

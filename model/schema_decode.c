@@ -7,6 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "lib/kv.h"
+#include "lib/timefmt.h"
 #include "model/schema_priv.h"
 #include "model/span.h"
 #include "model/spec.h"
@@ -22,9 +24,19 @@ static void put_text(struct arena *a, const json_t *v, char *into)
     put(into, &text, sizeof text);
 }
 
-static void put_int(const json_t *v, char *into)
+static void put_int(const struct field *f, const json_t *v, char *into)
 {
-    int n = (int)json_integer_value(v);
+    int64_t n = json_integer_value(v);
+    int small = (int)n;
+    if (f->into_type == INTO_IS_INT64)
+        put(into, &n, sizeof n);
+    else
+        put(into, &small, sizeof small);
+}
+
+static void put_real(const json_t *v, char *into)
+{
+    double n = json_number_value(v);
     put(into, &n, sizeof n);
 }
 
@@ -48,6 +60,13 @@ static void put_duration(const json_t *v, char *into)
         return;
     us = us < DURATION_MAX_US ? us : DURATION_MAX_US;
     put(into, &us, sizeof us);
+}
+
+static void put_time(const json_t *v, char *into)
+{
+    int64_t us;
+    if (json_is_string(v) && timefmt_parse(json_string_value(v), &us) == 0)
+        put(into, &us, sizeof us);
 }
 
 static void put_object(struct arena *a, const struct field *f, const json_t *v, char *into)
@@ -82,16 +101,33 @@ static void put_list(struct arena *a, const struct field *f, const json_t *v, ch
     put(count_into, &n, sizeof n);
 }
 
+static void put_map(struct arena *a, const json_t *v, char *into, char *count_into)
+{
+    const char *name;
+    json_t *value;
+    size_t n = 0;
+    struct kv *all = arena_alloc(a, (json_object_size(v) + 1) * sizeof *all);
+    json_object_foreach((json_t *)(uintptr_t)v, name, value)
+        if (json_is_string(value))
+            all[n++] = (struct kv){.name = arena_strdup(a, name),
+                                   .value = arena_strdup(a, json_string_value(value))};
+    put(into, &all, sizeof all);
+    put(count_into, &n, sizeof n);
+}
+
 static void put_value(struct arena *a, const struct field *f, const json_t *v, char *base)
 {
-    assert(f->kind != FIELD_ARRAY || f->count_into);
+    assert((f->kind != FIELD_ARRAY && f->kind != FIELD_MAP) || f->count_into);
     char *into = base + f->into - 1;
     switch (f->kind) {
     case FIELD_STRING:
         put_text(a, v, into);
         return;
     case FIELD_INT:
-        put_int(v, into);
+        put_int(f, v, into);
+        return;
+    case FIELD_REAL:
+        put_real(v, into);
         return;
     case FIELD_BOOL:
         put_bool(v, into);
@@ -108,11 +144,14 @@ static void put_value(struct arena *a, const struct field *f, const json_t *v, c
     case FIELD_ARRAY:
         put_list(a, f, v, into, base + f->count_into - 1);
         return;
-    case FIELD_REAL:
+    case FIELD_MAP:
+        put_map(a, v, into, base + f->count_into - 1);
+        return;
+    case FIELD_TIME:
+        put_time(v, into);
+        return;
     case FIELD_FREE:
     case FIELD_STRINGS:
-    case FIELD_MAP:
-    case FIELD_TIME:
         break; /* these are not decoded */
     }
     assert(!"a row of this kind has no place in a struct");

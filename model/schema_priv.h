@@ -34,9 +34,6 @@ static inline bool field_known(const struct field *f, enum api_version v)
 void schema_take_secrets(const struct schema *s, json_t *obj, const struct doc_place *at,
                          json_t **secrets);
 
-/* A value for messages: cut, escaped, and never the content of an object. */
-void value_text(const json_t *value, char *out, size_t size);
-
 /* path "." child, or the child alone if path is "": targets of cross-field rules. */
 void path_join(char out[PLACE_SIZE], const char *path, const char *child);
 

@@ -10,6 +10,7 @@
  *   .max = 100                  a bound alone
  *   .fallback = "\"requeue\""   its default, as JSON text
  *   .check = check_clean_text   a rule for its value
+ *   .expected = "a GUID"        what a value must be, if messages of the kind do not say enough
  *   INTO(run_spec, priority)    where its value goes when the document is decoded
  *
  *     TEXT("image", REQUIRED, 1, 1024, .check = check_image, INTO(container_spec, image)),
@@ -17,9 +18,10 @@
  *     SPAN("resizeTimeout", 0, BATCH_INTERVAL_MIN_S, BATCH_INTERVAL_MAX_S),
  *     TIME("creationTime", READONLY),
  *     BOOL("isReadOnly", .fallback = "false", INTO(batch_bind, read_only)),
- *     REAL("share"),
+ *     REAL("share", .max = 100, INTO(site, share)),
  *     TEXTS("publicIPsToAllow", .max = MAX_ITEMS),
  *     MAP("tags", KEEP_EMPTY, .max = MAX_TAGS),
+ *     MAP("environment", INTO_LIST(rule_match, env, n_env)),
  *     FREE("settings", .check = batch_check_extension_settings),
  *     ENUM("vmPriority", 0, vm_priority_names, .fallback = "\"dedicated\""),
  *     OBJECT("constraints", 0, schema_constraints, .fallback = "{}", INTO_SAME),
@@ -40,7 +42,7 @@
 #define INT(...)   {.kind = FIELD_INT, .name = __VA_ARGS__}
 /* A duration: flags, minimum and maximum in seconds. */
 #define SPAN(...)  {.kind = FIELD_DURATION, .name = __VA_ARGS__}
-/* An instant; a boolean; a number with a fraction; any object: flags. */
+/* An instant; true or false; a number with a fraction (.min, .max); any object: flags. */
 #define TIME(...)  {.kind = FIELD_TIME, .name = __VA_ARGS__}
 #define BOOL(...)  {.kind = FIELD_BOOL, .name = __VA_ARGS__}
 #define REAL(...)  {.kind = FIELD_REAL, .name = __VA_ARGS__}
@@ -72,7 +74,8 @@ enum {
     DISCARD = FIELD_DISCARD,
     ID = FIELD_ID,
     ALWAYS = FIELD_ALWAYS,
-    POINTER = FIELD_POINTER
+    POINTER = FIELD_POINTER,
+    BARE = FIELD_BARE
 };
 
 /* The place of a value: a member of the struct that the table is decoded into. An object's member
@@ -84,10 +87,11 @@ enum {
     .into = (unsigned short)(1 + offsetof(struct type, member)),                                   \
     .into_size = sizeof(((struct type *)0)->member),                                               \
     .into_type = _Generic(((struct type *)0)->member, const char *: INTO_IS_TEXT,                  \
-                          int: INTO_IS_INT, bool: INTO_IS_BOOL, int64_t: INTO_IS_US,               \
-                          default: INTO_IS_OTHER)
+                          int: INTO_IS_INT, bool: INTO_IS_BOOL, int64_t: INTO_IS_INT64,            \
+                          double: INTO_IS_REAL, default: INTO_IS_OTHER)
 /* clang-format on */
-/* The place of a list is a pointer to the first item, with a size_t for the count. */
+/* A list's place is a pointer to the first item, beside a size_t. The items of a map are struct kv
+ * (lib/kv.h). */
 #define INTO_LIST(type, member, count)                                                             \
     INTO(type, member),                                                                            \
         .count_into = (unsigned short)(1 + offsetof(struct type, count) +                          \

@@ -58,49 +58,34 @@ void path_join(char out[PLACE_SIZE], const char *path, const char *child)
 
 enum { SHOWN = 60 }; /* bytes of a string that a message repeats */
 
-/* The output is ASCII, so that a cut can never split a character. */
-static void string_text(const char *s, size_t len, char *out, size_t size)
+/* Only ASCII leaves here, so that a cut can never split a character. */
+static void string_text(const char *s, size_t len, char out[VALUE_TEXT_SIZE])
 {
     size_t used = 0;
     out[used++] = '"';
-    for (size_t i = 0; i < len && i < SHOWN && used + 8 < size; i++) {
+    for (size_t i = 0; i < len && i < SHOWN; i++) {
         unsigned char c = (unsigned char)s[i];
         if (c >= ' ' && c < 0x7f)
             out[used++] = (char)c;
         else
-            used += (size_t)snprintf(out + used, size - used, "\\x%02x", c);
+            used += (size_t)snprintf(out + used, VALUE_TEXT_SIZE - used, "\\x%02x", c);
     }
-    snprintf(out + used, size - used, "%s\"", len > SHOWN ? "..." : "");
+    snprintf(out + used, VALUE_TEXT_SIZE - used, "%s\"", len > SHOWN ? "..." : "");
 }
 
-void value_text(const json_t *value, char *out, size_t size)
+const char *value_text(const json_t *value, char out[VALUE_TEXT_SIZE])
 {
-    if (!value) {
-        snprintf(out, size, "absent");
-        return;
-    }
-    switch (json_typeof(value)) {
-    case JSON_STRING:
-        string_text(json_string_value(value), json_string_length(value), out, size);
-        return;
-    case JSON_INTEGER:
-        snprintf(out, size, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-        return;
-    case JSON_REAL:
-        snprintf(out, size, "%g", json_real_value(value));
-        return;
-    case JSON_TRUE:
-    case JSON_FALSE:
-        snprintf(out, size, "%s", json_is_true(value) ? "true" : "false");
-        return;
-    case JSON_NULL:
-        snprintf(out, size, "null");
-        return;
-    case JSON_OBJECT:
-        snprintf(out, size, "an object");
-        return;
-    case JSON_ARRAY:
-        snprintf(out, size, "an array");
-        return;
-    }
+    static const char *const fixed[] = {
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array", [JSON_NULL] = "null",
+        [JSON_TRUE] = "true",        [JSON_FALSE] = "false",
+    };
+    if (json_is_string(value))
+        string_text(json_string_value(value), json_string_length(value), out);
+    else if (json_is_integer(value))
+        snprintf(out, VALUE_TEXT_SIZE, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_real(value))
+        snprintf(out, VALUE_TEXT_SIZE, "%g", json_real_value(value));
+    else
+        snprintf(out, VALUE_TEXT_SIZE, "%s", value ? fixed[json_typeof(value)] : "absent");
+    return out;
 }

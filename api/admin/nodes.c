@@ -7,11 +7,12 @@
 
 #include "api/admin/admin.h"
 #include "api/admin/routes.h"
-#include "api/http/json_members.h"
+#include "api/http/accept.h"
 #include "api/http/request.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "model/enums.h"
+#include "model/schema_rows.h"
 #include "scheduler/fleet/fleet.h"
 
 #define REASON_MAX 500 /* bytes */
@@ -95,8 +96,7 @@ struct replied *nodes_list(struct request *r)
     return reply_json(r, 200, json_pack("{s:o}", "value", value));
 }
 
-/* Replies with the present state of the machine in the path. */
-/* The machine of the path; NULL: it is not there, or cannot be looked at. */
+/* The machine of the path; NULL: err. */
 static const struct machine_view *machine_of(struct request *r, struct err *e)
 {
     const char *name = request_param(r, "node");
@@ -112,6 +112,7 @@ static const struct machine_view *machine_of(struct request *r, struct err *e)
     return NULL;
 }
 
+/* Replies with the present state of the machine in the path. */
 static struct replied *reply_machine(struct request *r, int status)
 {
     struct err e;
@@ -124,19 +125,14 @@ struct replied *nodes_get(struct request *r)
     return reply_machine(r, 200);
 }
 
-/* NULL where none is given. */
-static int read_reason(const struct request *r, const char **reason, struct err *e)
-{
-    const struct member members[] = {{"reason", .text = reason, .max = REASON_MAX}};
-    *reason = NULL;
-    return members_read(r->body, "", MEMBERS(members), e);
-}
+static const struct field drain_rows[] = {TEXT("reason", .max = REASON_MAX, INTO_SAME)};
+static SCHEMA(drain_body, drain_rows, "Drain", .size = sizeof(const char *));
 
 struct replied *nodes_drain(struct request *r)
 {
-    const char *reason;
+    const char *reason = NULL;
     struct err e;
-    if (read_reason(r, &reason, &e) < 0 ||
+    if (request_read_body(r, &drain_body, &reason, &e) < 0 ||
         fleet_machine_drain(admin_of(r)->fleet, request_param(r, "node"), reason, &e) < 0)
         return reply_err(r, &e);
     return reply_machine(r, 200);

@@ -9,9 +9,10 @@
 
 #include "api/admin/admin.h"
 #include "api/admin/routes.h"
-#include "api/http/json_members.h"
+#include "api/http/accept.h"
 #include "api/http/request.h"
 #include "lib/timefmt.h"
+#include "model/schema_rows.h"
 #include "model/spec.h"
 #include "storage/shares/shares.h"
 #include "storage/storage.h"
@@ -86,17 +87,17 @@ struct replied *deleted_shares_restore(struct request *r)
 
 /* --- a share that is to be there -------------------------------------------------------------- */
 
-static int read_name(const struct request *r, struct share_name *n, struct err *e)
+static const struct field name_rows[] = {
+    TEXT("account", REQUIRED, INTO(share_name, account)),
+    ENUM("kind", REQUIRED, share_kind_names, INTO(share_name, kind)),
+    TEXT("name", REQUIRED, INTO(share_name, share)),
+};
+static SCHEMA(name_body, name_rows, "ShareName", FILLS(share_name));
+
+static int read_name(struct request *r, struct share_name *n, struct err *e)
 {
-    const char *kind = NULL;
-    const struct member members[] = {{"account", .text = &n->account, .needed = true},
-                                     {"kind", .text = &kind, .needed = true},
-                                     {"name", .text = &n->share, .needed = true}};
-    if (members_read(r->body, "", MEMBERS(members), e) < 0)
+    if (request_read_body(r, &name_body, n, e) < 0)
         return -1;
-    n->kind = (enum share_kind)enum_from_name(share_kind_names, kind);
-    if (!n->kind)
-        return err_set(e, ERR_INVALID_PROPERTY, "kind", "The kind must be files or blobs.");
     if (!account_name_valid(n->account))
         return err_set(e, ERR_INVALID_NAME, "account", "'%.100s' is not %s", n->account,
                        account_name_rule);

@@ -9,9 +9,10 @@
 #include "api/access/access.h"
 #include "api/admin/admin.h"
 #include "api/admin/routes.h"
-#include "api/http/json_members.h"
+#include "api/http/accept.h"
 #include "api/http/request.h"
 #include "lib/timefmt.h"
+#include "model/schema_rows.h"
 #include "storage/storage.h"
 
 #define NAME_MAX_BYTES 64
@@ -37,23 +38,22 @@ struct replied *site_subscriptions_list(struct request *r)
     return reply_json(r, 200, json_pack("{s:o}", "value", value));
 }
 
+static const struct field given_rows[] = {
+    TEXT("subscriptionId", INTO(subscription, guid)),
+    TEXT("displayName", 0, 1, NAME_MAX_BYTES, INTO(subscription, name)),
+};
+static SCHEMA(given_body, given_rows, "Subscription", FILLS(subscription));
+
 static int read_body(struct request *r, struct subscription *s, struct err *e)
 {
-    struct {
-        const char *guid, *name;
-    } given = {0};
-    const struct member members[] = {{"subscriptionId", .text = &given.guid},
-                                     {"displayName", .text = &given.name}};
-    if (members_read(r->body, "", MEMBERS(members), e) < 0)
+    struct subscription given = {0};
+    if (request_read_body(r, &given_body, &given, e) < 0)
         return -1;
     if (given.guid && !guid_valid(given.guid))
         return err_set(e, ERR_INVALID_PROPERTY, "subscriptionId",
                        "subscriptionId is '%.100s'; it must be a GUID, such as "
                        "11111111-2222-4333-8444-555555555555.",
                        given.guid);
-    if (given.name && (!*given.name || strlen(given.name) > NAME_MAX_BYTES))
-        return err_set(e, ERR_INVALID_PROPERTY, "displayName", "displayName has 1 to %d bytes.",
-                       NAME_MAX_BYTES);
     char *made = arena_alloc(&r->arena, GUID_SIZE);
     request_guid(r, made);
     s->guid =

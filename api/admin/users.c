@@ -8,11 +8,12 @@
 #include "api/access/access.h"
 #include "api/admin/admin.h"
 #include "api/admin/routes.h"
+#include "api/http/accept.h"
 #include "api/http/auth.h"
-#include "api/http/json_members.h"
 #include "api/http/request.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
+#include "model/schema_rows.h"
 #include "scheduler/fleet/fleet.h"
 #include "storage/storage.h"
 
@@ -121,24 +122,19 @@ struct given {
     int64_t id; /* of an existing user */
 };
 
-static int invalid(struct err *e, const char *target, const char *why)
-{
-    return err_set(e, ERR_INVALID_PROPERTY, target, "%s", why);
-}
+static const struct field given_rows[] = {
+    TEXT("name", INTO(given, name)),
+    TEXT("displayName", 0, 1, DISPLAY_MAX, INTO(given, display)),
+    TEXT("role", INTO(given, role)),
+    TEXT("scope", INTO(given, scope)),
+    TEXT("password", SECRET, PASSWORD_MIN, PASSWORD_MAX, INTO(given, password)),
+};
+static SCHEMA(given_body, given_rows, "User", FILLS(given));
 
 static int read_body(struct request *r, struct given *g, struct err *e)
 {
-    const struct member members[] = {
-        {"name", .text = &g->name},         {"displayName", .text = &g->display},
-        {"role", .text = &g->role},         {"scope", .text = &g->scope},
-        {"password", .text = &g->password},
-    };
-    if (members_read(r->body, "", MEMBERS(members), e) < 0)
+    if (request_read_body(r, &given_body, g, e) < 0)
         return -1;
-    if (g->password && (strlen(g->password) < PASSWORD_MIN || strlen(g->password) > PASSWORD_MAX))
-        return invalid(e, "password", "A password has 8 to 256 bytes.");
-    if (g->display && (!*g->display || strlen(g->display) > DISPLAY_MAX))
-        return invalid(e, "displayName", "displayName has 1 to 256 bytes.");
     if (!g->password) {
         access_make_secret(g->made);
         g->password = g->made;

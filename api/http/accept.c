@@ -23,3 +23,8 @@ int request_accept(struct request *r, const struct schema *s, unsigned how, stru
     const json_t *given = r->body ? r->body : request_own(r, json_object());
     return request_accept_json(r, s, v, how, given, out, e);
 }
+
+int request_read_body(struct request *r, const struct schema *s, void *into, struct err *e)
+{
+    return schema_read(s, r->body, &r->arena, into, e);
+}

@@ -25,5 +25,9 @@ int request_accept(struct request *r, const struct schema *s, unsigned how, stru
 /* The same of another document than the body, in terms of a version that the caller names. */
 int request_accept_json(struct request *r, const struct schema *s, enum api_version v, unsigned how,
                         const json_t *given, struct accepted *out, struct err *e) MUST_CHECK;
+/* Reads the body of one of our own operations into a struct, as schema_read() does. Its texts and
+ * lists live as long as the request. */
+int request_read_body(struct request *r, const struct schema *s, void *into,
+                      struct err *e) MUST_CHECK;
 
 #endif

@@ -4,7 +4,7 @@
  * answered when all that was due until then has happened.
  */
 #include "api/testing/clock.h"
-#include "api/http/json_members.h"
+#include "api/http/accept.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include "api/testing/testing.h"
 #include "lib/loop_virtual.h"
 #include "lib/timefmt.h"
+#include "model/schema_rows.h"
 #include "model/span.h"
 
 /* Farther than this the clock is not taken at once: nodes and autoscaling have timers of seconds
@@ -88,23 +89,28 @@ struct replied *clock_show(struct request *r)
 /* What is asked for. */
 struct clock_change {
     bool follow;
-    double rate; /* below 0: it stays */
+    double rate;         /* below 0: it stays */
+    const char *advance; /* NULL: by nothing */
+    int64_t advance_to;  /* by the wall; INT64_MIN: nowhere */
     bool walks;
     int64_t to_us; /* monotonic */
 };
 
 #define SPAN_RIGHT "a duration of ISO 8601, such as PT6H, or next"
-#define TIME_RIGHT "a time with a zone, such as 2026-01-31T18:00:00Z"
+
+static const struct field change_rows[] = {
+    REAL("rate", .max = (long)LOOP_RATE_MAX,
+         .expected = "a number from 0 (stopped) to 1000000; 1 is real speed",
+         INTO(clock_change, rate)),
+    TEXT("advance", .expected = SPAN_RIGHT, INTO(clock_change, advance)),
+    TIME("advanceTo", INTO(clock_change, advance_to)),
+    BOOL("real", INTO(clock_change, follow)),
+};
+static SCHEMA(change_body, change_rows, "Clock", FILLS(clock_change));
 
 static int refuse(struct err *e, const char *name, const char *what)
 {
     return err_set(e, ERR_INVALID_PROPERTY, name, "%s %s", name, what);
-}
-
-static int unfit(struct err *e, const char *name, const char *text, const char *right)
-{
-    return err_set(e, ERR_INVALID_PROPERTY, name, "%s is '%.60s'; it must be %s.", name, text,
-                   right);
 }
 
 static int walk_to(struct testing_clock *c, const char *name, int64_t left_us,
@@ -121,9 +127,9 @@ static int walk_to(struct testing_clock *c, const char *name, int64_t left_us,
     return 0;
 }
 
-static int read_advance(struct testing_clock *c, const char *text, struct clock_change *out,
-                        struct err *e)
+static int read_advance(struct testing_clock *c, struct clock_change *out, struct err *e)
 {
+    const char *text = out->advance;
     struct loop_virtual_state s;
     int64_t span_us;
     loop_virtual_look(c->time, &s);
@@ -133,53 +139,28 @@ static int read_advance(struct testing_clock *c, const char *text, struct clock_
                           : refuse(e, "advance", "is next, and nothing is due.");
     }
     if (span_parse(text, &span_us) < 0)
-        return unfit(e, "advance", text, SPAN_RIGHT);
+        return err_set(e, ERR_INVALID_PROPERTY, "advance",
+                       "advance is '%.60s'; it must be " SPAN_RIGHT ".", text);
     return walk_to(c, "advance", span_us, out, e);
-}
-
-static int read_to(struct testing_clock *c, const char *text, struct clock_change *out,
-                   struct err *e)
-{
-    int64_t at_us;
-    if (timefmt_parse_offset(text, &at_us) < 0)
-        return unfit(e, "advanceTo", text, TIME_RIGHT);
-    return walk_to(c, "advanceTo", at_us - loop_wall_us(loop_of(c)), out, e);
 }
 
 static int read_body(struct request *r, struct clock_change *out, struct err *e)
 {
     struct testing_clock *c = testing_of(r)->clock;
-    const json_t *rate = NULL;
-    const char *advance = NULL, *to = NULL;
-    char shown[MEMBER_VALUE_SIZE];
-    const struct member members[] = {
-        {"rate", .any = &rate},
-        {"advance", .text = &advance, .right = SPAN_RIGHT},
-        {"advanceTo", .text = &to, .right = TIME_RIGHT},
-        {"real", .flag = &out->follow},
-    };
-    *out = (struct clock_change){.rate = -1};
-    if (members_read(r->body, "", MEMBERS(members), e) < 0)
+    *out = (struct clock_change){.rate = -1, .advance_to = INT64_MIN};
+    if (request_read_body(r, &change_body, out, e) < 0)
         return -1;
-    const bool follow = out->follow;
-    if (rate && (!json_is_number(rate) || !(json_number_value(rate) >= 0) ||
-                 json_number_value(rate) > LOOP_RATE_MAX))
-        return err_set(e, ERR_INVALID_PROPERTY, "rate",
-                       "rate is %s; it must be a number from 0 (stopped) to 1000000; 1 is real "
-                       "speed.",
-                       member_value(rate, shown));
-    if (rate)
-        out->rate = json_number_value(rate);
-    if (advance && to)
+    const bool rated = out->rate >= 0, to = out->advance_to != INT64_MIN;
+    if (out->advance && to)
         return refuse(e, "advanceTo", "does not go with advance.");
-    if (follow && (rate || advance || to))
+    if (out->follow && (rated || out->advance || to))
         return refuse(e, "real", "stands alone.");
-    if (!follow && !rate && !advance && !to)
+    if (!out->follow && !rated && !out->advance && !to)
         return err_set(e, ERR_MISSING_PROPERTY, "advance",
                        "Nothing is asked for: rate, advance, advanceTo or real.");
-    if (advance)
-        return read_advance(c, advance, out, e);
-    return to ? read_to(c, to, out, e) : 0;
+    if (out->advance)
+        return read_advance(c, out, e);
+    return to ? walk_to(c, "advanceTo", out->advance_to - loop_wall_us(loop_of(c)), out, e) : 0;
 }
 
 static void on_walked(void *ctx, const struct loop_walked *how)

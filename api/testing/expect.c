@@ -5,14 +5,14 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "api/http/json_members.h"
+#include "api/http/accept.h"
 #include "api/testing/errors.h"
 #include "api/testing/log.h"
 #include "api/testing/routes.h"
 #include "api/testing/testing.h"
 #include "lib/jsontext.h"
+#include "model/schema_rows.h"
 
-#define TIMEOUT_MS    10000
 #define TIMEOUT_MAX_S 600
 
 static void on_closed(uv_handle_t *h)
@@ -30,7 +30,6 @@ static void release(void *kept)
     }
     if (x->timer)
         uv_close((uv_handle_t *)x->timer, on_closed);
-    selector_free(&x->match);
     free(x);
 }
 
@@ -84,19 +83,17 @@ void testing_log_hurry(struct testing_log *log)
         not_seen(log->waiting);
 }
 
-static int read_body(struct request *r, struct expecting *x, int64_t *timeout_ms, struct err *e)
+static const struct field expecting_rows[] = {
+    OBJECT("match", 0, selector_body, INTO(expecting, match)),
+    INT("count", 0, 1, SEEN_MAX, .fallback = "1", INTO(expecting, count)),
+    REAL("timeoutSeconds", .max = TIMEOUT_MAX_S, .fallback = "10", INTO(expecting, timeout_s)),
+    INT("after", .max = INT64_MAX, INTO(expecting, after)),
+};
+static SCHEMA(expecting_body, expecting_rows, "Expectation", FILLS(expecting));
+
+static int read_body(struct request *r, struct expecting *x, struct err *e)
 {
-    const json_t *match = NULL;
-    const struct member members[] = {
-        {"match", .any = &match},
-        {"count", .number = &x->count, .min = 1, .max = SEEN_MAX},
-        {"timeoutSeconds", .ms = timeout_ms, .max = TIMEOUT_MAX_S},
-        {"after", .big = &x->after, .max = INT64_MAX},
-    };
-    x->count = 1;
-    *timeout_ms = TIMEOUT_MS;
-    if (members_read(r->body, "", MEMBERS(members), e) < 0 ||
-        selector_read(r, match, &x->match, e) < 0)
+    if (request_read_body(r, &expecting_body, x, e) < 0 || selector_check(r, &x->match, e) < 0)
         return -1;
     if (x->match.pool || x->match.name)
         return err_set(e, ERR_INVALID_PROPERTY, x->match.pool ? "match.pool" : "match.name",
@@ -111,13 +108,13 @@ static int count_now(const struct expecting *x)
     return n;
 }
 
-static void wait(struct expecting *x, int64_t timeout_ms)
+static void wait(struct expecting *x)
 {
     struct testing_log *log = x->log;
     x->timer = xcalloc(1, sizeof *x->timer);
     uv_timer_init(log->loop, x->timer);
     x->timer->data = x;
-    uv_timer_start(x->timer, on_time, (uint64_t)timeout_ms, 0);
+    uv_timer_start(x->timer, on_time, (uint64_t)(x->timeout_s * 1000), 0);
     x->prev = &log->waiting;
     x->next = log->waiting;
     if (x->next)
@@ -128,16 +125,15 @@ static void wait(struct expecting *x, int64_t timeout_ms)
 struct replied *seen_expect(struct request *r)
 {
     struct err e;
-    int64_t timeout_ms = TIMEOUT_MS;
     struct expecting *x = xcalloc(1, sizeof *x);
     x->r = r;
     x->log = testing_of(r)->log;
     request_keep(r, x, release);
-    if (read_body(r, x, &timeout_ms, &e) < 0)
+    if (read_body(r, x, &e) < 0)
         return reply_err(r, &e);
     x->seen = count_now(x);
     if (x->seen >= x->count)
         return found(x);
-    wait(x, timeout_ms);
+    wait(x);
     return reply_later(r);
 }

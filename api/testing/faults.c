@@ -11,12 +11,13 @@
 #include <strings.h>
 
 #include "api/access/access.h"
-#include "api/http/json_members.h"
+#include "api/http/accept.h"
 #include "api/testing/errors.h"
 #include "api/testing/routes.h"
 #include "api/testing/strict.h"
 #include "api/testing/subscription_of.h"
 #include "api/testing/testing.h"
+#include "model/schema_rows.h"
 
 #define FAULTS_MAX   1000
 #define TIMES_MAX    1000000
@@ -33,10 +34,8 @@ struct hit {
 
 static void fault_free(struct fault *f)
 {
-    selector_free(&f->match);
+    arena_free(&f->arena);
     free(f->held);
-    free(f->code);
-    free(f->message);
     free(f);
 }
 
@@ -71,8 +70,8 @@ static const struct injected *inject(struct testing_faults *all, struct request 
                           .code = f->code ? arena_strdup(&r->arena, f->code) : NULL,
                           .message = f->message ? arena_strdup(&r->arena, f->message) : "",
                           .retry_after_s = f->retry_after_s,
-                          .cut = f->cut,
-                          .cut_before = f->cut_before,
+                          .cut = f->cut != CUT_NOT,
+                          .cut_before = f->cut == CUT_BEFORE,
                           .ctx = &h->number};
     if (f->hold) {
         h->prev = &all->held;
@@ -150,6 +149,9 @@ void testing_faults_forget(struct testing_faults *all, const struct request *r)
 
 /* --- how they are said ------------------------------------------------------------------------ */
 
+static const struct enum_name cut_names[] = {
+    {CUT_BEFORE, "before"}, {CUT_AFTER, "after"}, {0, NULL}};
+
 static json_t *render(const struct testing_faults *all, const struct fault *f)
 {
     json_t *o = json_pack("{s:I, s:o, s:i, s:i, s:I, s:i}", "id", (json_int_t)f->number, "match",
@@ -165,7 +167,7 @@ static json_t *render(const struct testing_faults *all, const struct fault *f)
                             json_pack("{s:i, s:s, s:s, s:i}", "status", f->status, "code", f->code,
                                       "message", f->message, "retryAfter", f->retry_after_s));
     if (f->cut)
-        json_object_set_new(o, "cut", json_string(f->cut_before ? "before" : "after"));
+        json_object_set_new(o, "cut", json_string(enum_to_name(cut_names, (int)f->cut)));
     return o;
 }
 
@@ -178,38 +180,47 @@ static const struct {
     {503, "ServerBusy", "The server is busy; try again later."},
 };
 
-static int read_reply(const json_t *o, struct fault *f, struct err *e)
+static const struct field reply_rows[] = {
+    INT("status", REQUIRED, 400, 599, INTO(fault, status)),
+    TEXT("code", .max = TEXT_MAX, INTO(fault, code)),
+    TEXT("message", .max = TEXT_MAX, INTO(fault, message)),
+    INT("retryAfter", .max = DELAY_MAX_MS / 1000, INTO(fault, retry_after_s)),
+};
+static SCHEMA(reply_body, reply_rows, "Reply", FILLS(fault));
+
+static int check_body(json_t *o, const char *path, struct err *e)
 {
-    const char *code = NULL, *message = NULL;
-    const struct member members[] = {
-        {"status", .number = &f->status, .min = 400, .max = 599, .needed = true},
-        {"code", .text = &code, .max = TEXT_MAX},
-        {"message", .text = &message, .max = TEXT_MAX},
-        {"retryAfter", .number = &f->retry_after_s, .max = DELAY_MAX_MS / 1000},
-    };
-    if (!o)
-        return 0;
-    if (members_read(o, "reply", MEMBERS(members), e) < 0)
-        return -1;
-    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
-        if (usual[i].status == f->status) {
-            code = code ? code : usual[i].code;
-            message = message ? message : usual[i].message;
-        }
-    f->code = xstrdup(code ? code : "InjectedFault");
-    f->message = xstrdup(message ? message : "A fault of a test.");
-    return 0;
+    (void)path;
+    return json_object_get(o, "node") && json_object_get(o, "allocation")
+               ? err_set(e, ERR_INVALID_PROPERTY, "node", "node does not go with allocation.")
+               : 0;
 }
 
-static int read_cut(const char *cut, struct fault *f, struct err *e)
+static const struct field fault_rows[] = {
+    OBJECT("match", 0, selector_body, INTO(fault, match)),
+    INT("skip", .max = TIMES_MAX, INTO(fault, skip)),
+    INT("times", .max = TIMES_MAX, .fallback = "1", INTO(fault, times)),
+    INT("delayMilliseconds", .max = DELAY_MAX_MS, INTO(fault, delay_ms)),
+    BOOL("hold", INTO(fault, hold)),
+    OBJECT("reply", 0, reply_body, INTO_SAME),
+    ENUM("cut", 0, cut_names, .expected = "before (nothing is carried out) or after",
+         INTO(fault, cut)),
+    OBJECT("node", 0, fault_node_body, INTO_SAME),
+    OBJECT("allocation", KEEP_EMPTY, fault_allocation_body, INTO_SAME),
+    BOOL("mustExist", INTO(fault, must_exist)),
+};
+static SCHEMA(fault_body, fault_rows, "Fault", FILLS(fault), .check = check_body);
+
+/* What a reply says where the body does not. */
+static void complete_reply(struct fault *f)
 {
-    f->cut = cut != NULL;
-    f->cut_before = cut && strcmp(cut, "before") == 0;
-    return !cut || f->cut_before || strcmp(cut, "after") == 0
-               ? 0
-               : err_set(e, ERR_INVALID_PROPERTY, "cut",
-                         "cut is '%.60s'; it must be before (nothing is carried out) or after.",
-                         cut);
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
+        if (usual[i].status == f->status) {
+            f->code = f->code ? f->code : usual[i].code;
+            f->message = f->message ? f->message : usual[i].message;
+        }
+    f->code = f->code ? f->code : "InjectedFault";
+    f->message = f->message ? f->message : "A fault of a test.";
 }
 
 static int check_subscription(struct request *r, const struct fault *f, struct err *e)
@@ -224,39 +235,24 @@ static int check_subscription(struct request *r, const struct fault *f, struct e
 
 static int read_body(struct request *r, struct fault *f, struct err *e)
 {
-    bool must_exist = false;
-    const char *cut = NULL;
-    const json_t *match = NULL, *reply = NULL, *node = NULL, *allocation = NULL;
-    const struct member members[] = {
-        {"match", .any = &match},
-        {"skip", .number = &f->skip, .max = TIMES_MAX},
-        {"times", .number = &f->times, .max = TIMES_MAX},
-        {"delayMilliseconds", .big = &f->delay_ms, .max = DELAY_MAX_MS},
-        {"hold", .flag = &f->hold},
-        {"reply", .any = &reply},
-        {"cut", .text = &cut},
-        {"node", .any = &node},
-        {"allocation", .any = &allocation},
-        {"mustExist", .flag = &must_exist},
-    };
-    f->times = 1;
-    if (members_read(r->body, "", MEMBERS(members), e) < 0 || read_reply(reply, f, e) < 0 ||
-        read_cut(cut, f, e) < 0)
+    if (schema_read(&fault_body, r->body, &f->arena, f, e) < 0)
         return -1;
     bool of_request = f->hold || f->delay_ms > 0 || f->status != 0 || f->cut;
-    if (!of_request && !node && !allocation)
+    if (!of_request && f->kind == OF_REQUEST)
         return err_set(e, ERR_MISSING_PROPERTY, "reply",
                        "The fault does nothing: it needs delayMilliseconds, hold, reply, cut, node "
                        "or allocation.");
-    if (selector_read(r, match, &f->match, e) < 0 || check_subscription(r, f, e) < 0 ||
-        (must_exist && selector_finds_pool(r, &f->match, e) < 0))
+    if (selector_check(r, &f->match, e) < 0 || check_subscription(r, f, e) < 0 ||
+        (f->must_exist && selector_finds_pool(r, &f->match, e) < 0))
         return -1;
-    if (node || allocation)
-        return of_request || (node && allocation)
-                   ? err_set(e, ERR_INVALID_PROPERTY, node ? "node" : "allocation",
-                             "%s goes with match, skip and times only.",
-                             node ? "node" : "allocation")
-                   : fault_read_more(f, node, allocation, e);
+    if (f->kind != OF_REQUEST) {
+        const char *name = f->kind == OF_NODE ? "node" : "allocation";
+        return of_request ? err_set(e, ERR_INVALID_PROPERTY, name,
+                                    "%s goes with match, skip and times only.", name)
+                          : fault_check_more(f, e);
+    }
+    if (f->status != 0)
+        complete_reply(f);
     if (f->match.pool || f->match.name)
         return err_set(e, ERR_INVALID_PROPERTY, "match.pool",
                        "pool and name fit no request: they are for node and allocation.");

@@ -13,16 +13,20 @@ struct pending_fault;
 
 enum fault_kind { OF_REQUEST, OF_NODE, OF_ALLOCATION };
 
+/* The connection ends in the body of the answer: what had been done of the request. */
+enum fault_cut { CUT_NOT, CUT_BEFORE, CUT_AFTER };
+
 /* What becomes of a fake node. */
 enum node_effect {
-    NODE_HOLD_PREPARATION, /* it answers nothing until it is let go */
-    NODE_FAIL_PREPARATION, /* nothing can be done on its disk until then */
-    NODE_LOST,             /* it cannot be reached until then */
+    NODE_HOLD_PREPARATION = 1, /* it answers nothing until it is let go */
+    NODE_FAIL_PREPARATION,     /* nothing can be done on its disk until then */
+    NODE_LOST,                 /* it cannot be reached until then */
     NODE_RESTART,
     NODE_PREEMPTED, /* it is away for a while, and what comes back is a new one */
 };
 
 struct fault {
+    struct arena arena; /* of its texts */
     int64_t number;
     enum fault_kind kind;
     struct selector match;
@@ -30,10 +34,10 @@ struct fault {
     int64_t fitted, hits;
     /* of a request: */
     int64_t delay_ms;
-    bool hold;
+    bool hold, must_exist; /* that which it is about */
     int status, retry_after_s;
-    char *code, *message; /* owned; of an allocation NULL: nothing is said */
-    bool cut, cut_before;
+    const char *code, *message; /* of an allocation NULL: nothing is said */
+    enum fault_cut cut;
     /* of a node: */
     enum node_effect effect;
     int64_t after_us; /* since a process of a job began there */
@@ -67,8 +71,9 @@ static inline bool fault_hits(struct fault *f, const struct told *told)
 
 /* --- node_faults.c --- */
 
-int fault_read_more(struct fault *f, const json_t *node, const json_t *allocation,
-                    struct err *e) MUST_CHECK;
+/* Objects of the body, which are decoded into the fault. */
+extern const struct schema fault_node_body, fault_allocation_body;
+int fault_check_more(struct fault *f, struct err *e) MUST_CHECK;
 void fault_render_more(const struct fault *f, json_t *o);
 /* Returns how many. */
 int fault_let_go(struct testing_faults *all, struct fault *f);

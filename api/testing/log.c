@@ -75,27 +75,20 @@ void testing_end(void *ctx, const struct request *r)
 /* ?after=N&max=M&method=&operation=&path=&subscription=&status= */
 struct replied *seen_list(struct request *r)
 {
-    static const char *const texts[] = {"method", "operation", "path", "subscription"};
     struct err e;
-    struct selector match;
+    struct selector match = {.method = request_query(r, "method"),
+                             .operation = request_query(r, "operation"),
+                             .path = request_query(r, "path"),
+                             .subscription = request_query(r, "subscription")};
     long after, max, status;
     const struct testing_log *log = testing_of(r)->log;
-    json_t *o = json_object();
-    int rc = -1;
-    if (request_query_int(r, "after", 0, LONG_MAX, 0, &after, &e) == 0 &&
-        request_query_int(r, "max", 1, SEEN_MAX, 100, &max, &e) == 0 &&
-        request_query_int(r, "status", 100, 599, 0, &status, &e) == 0) {
-        for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-            if (request_query(r, texts[i]))
-                json_object_set_new(o, texts[i], json_string(request_query(r, texts[i])));
-        rc = selector_read(r, o, &match, &e);
-        match.status = (int)status;
-    }
-    json_decref(o);
-    if (rc < 0)
+    if (request_query_int(r, "after", 0, LONG_MAX, 0, &after, &e) < 0 ||
+        request_query_int(r, "max", 1, SEEN_MAX, 100, &max, &e) < 0 ||
+        request_query_int(r, "status", 100, 599, 0, &status, &e) < 0 ||
+        selector_check(r, &match, &e) < 0)
         return reply_err(r, &e);
+    match.status = (int)status;
     json_t *value = seen_fitting(log, &match, after, (size_t)max);
-    selector_free(&match);
     return reply_json(r, 200,
                       json_pack("{s:o, s:I}", "value", value, "last", (json_int_t)log->last));
 }

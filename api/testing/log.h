@@ -35,6 +35,7 @@ struct expecting {
     struct selector match;
     int64_t after;
     int count, seen;
+    double timeout_s;
     struct expecting **prev, *next;
     uv_timer_t *timer; /* owned */
     struct testing_log *log;

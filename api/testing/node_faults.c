@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/http/json_members.h"
 #include "api/testing/errors.h"
 #include "api/testing/faults.h"
 #include "lib/jsontext.h"
 #include "model/failure.h"
+#include "model/schema_rows.h"
 #include "model/span.h"
 #include "model/spec.h"
 #include "scheduler/fleet/fleet.h"
@@ -20,17 +20,23 @@
 
 #define TEXT_MAX 1000
 
+static const struct enum_name effect_names[] = {
+    {NODE_HOLD_PREPARATION, "holdPreparation"},
+    {NODE_FAIL_PREPARATION, "failPreparation"},
+    {NODE_LOST, "lost"},
+    {NODE_RESTART, "restart"},
+    {NODE_PREEMPTED, "preempted"},
+    {0, NULL},
+};
 static const struct {
-    const char *name;
     bool prepares, keeps; /* it comes while a node is prepared; it lasts until it is let go */
 } effects[] = {
-    [NODE_HOLD_PREPARATION] = {"holdPreparation", true, true},
-    [NODE_FAIL_PREPARATION] = {"failPreparation", true, true},
-    [NODE_LOST] = {"lost", false, true},
-    [NODE_RESTART] = {"restart", false, false},
-    [NODE_PREEMPTED] = {"preempted", false, true},
+    [NODE_HOLD_PREPARATION] = {true, true},
+    [NODE_FAIL_PREPARATION] = {true, true},
+    [NODE_LOST] = {false, true},
+    [NODE_RESTART] = {false, false},
+    [NODE_PREEMPTED] = {false, true},
 };
-#define N_EFFECTS (sizeof effects / sizeof effects[0])
 
 /* How long a preempted node is away, where nothing is said. */
 #define AWAY_US INT64_C(60000000)
@@ -56,85 +62,84 @@ struct testing_faults *testing_faults_create(void)
 
 /* --- reading and showing ---------------------------------------------------------------------- */
 
-static int read_node(struct fault *f, const json_t *o, struct err *e)
+/* Which members go with which effect. */
+static int check_node(json_t *o, const char *path, struct err *e)
 {
-    struct {
-        const char *effect, *after, *message, *duration;
-    } given = {0};
-    const struct member members[] = {
-        {"effect", .text = &given.effect, .needed = true},
-        {"after", .text = &given.after},
-        {"message", .text = &given.message, .max = TEXT_MAX},
-        {"duration", .text = &given.duration},
-    };
-    size_t i = 0;
-    if (members_read(o, "node", MEMBERS(members), e) < 0)
-        return -1;
-    while (i < N_EFFECTS && strcmp(effects[i].name, given.effect) != 0)
-        i++;
-    if (i == N_EFFECTS)
-        return err_set(e, ERR_INVALID_PROPERTY, "node.effect",
-                       "node.effect is '%.60s'; it must be holdPreparation, failPreparation, lost, "
-                       "restart or preempted.",
-                       given.effect);
-    f->kind = OF_NODE;
-    f->effect = (enum node_effect)i;
-    if (given.after && (effects[i].prepares || span_parse(given.after, &f->after_us) < 0 ||
-                        f->after_us > DURATION_MAX_US))
+    (void)path;
+    int effect = enum_from_name(effect_names, json_string_value(json_object_get(o, "effect")));
+    const char *duration = json_string_value(json_object_get(o, "duration"));
+    int64_t us;
+    if (json_object_get(o, "after") && effects[effect].prepares)
         return err_set(e, ERR_INVALID_PROPERTY, "node.after",
-                       "node.after is '%.60s'; it must be a duration such as PT30M, and goes with "
-                       "lost, restart and preempted only.",
-                       given.after);
-    f->lasts_us = f->effect == NODE_PREEMPTED ? AWAY_US : 0;
-    if (given.duration &&
-        (effects[i].prepares || !effects[i].keeps || span_parse(given.duration, &f->lasts_us) < 0 ||
-         f->lasts_us <= 0 || f->lasts_us > DURATION_MAX_US))
+                       "node.after goes with lost, restart and preempted only.");
+    if (duration && (effects[effect].prepares || !effects[effect].keeps))
         return err_set(e, ERR_INVALID_PROPERTY, "node.duration",
-                       "node.duration is '%.60s'; it must be a duration such as PT30M, and goes "
-                       "with lost and preempted only.",
-                       given.duration);
-    if (given.message && f->effect != NODE_FAIL_PREPARATION)
+                       "node.duration goes with lost and preempted only.");
+    if (duration && (span_parse(duration, &us) < 0 || us == 0))
+        return err_set(e, ERR_INVALID_PROPERTY, "node.duration",
+                       "node.duration is '%.60s'; it must be longer than zero.", duration);
+    if (json_object_get(o, "message") && effect != NODE_FAIL_PREPARATION)
         return err_set(e, ERR_INVALID_PROPERTY, "node.message",
                        "node.message goes with failPreparation only.");
-    f->message = xstrdup(given.message ? given.message : "a fault of a test");
     return 0;
 }
 
-static int read_allocation(struct fault *f, const json_t *o, struct err *e)
+static void finish_node(struct arena *a, const json_t *o, void *into)
 {
-    struct {
-        const char *code, *message;
-    } given = {0};
-    const struct member members[] = {
-        {"code", .text = &given.code, .max = TEXT_MAX},
-        {"message", .text = &given.message, .max = TEXT_MAX},
-    };
-    if (members_read(o, "allocation", MEMBERS(members), e) < 0)
-        return -1;
-    if (given.message && !given.code)
-        return err_set(e, ERR_MISSING_PROPERTY, "allocation.code",
-                       "allocation.message goes with a code.");
-    f->kind = OF_ALLOCATION;
-    if (!given.code)
-        return 0;
-    f->code = xstrdup(given.code);
-    f->message = xstrdup(given.message ? given.message : "A fault of a test.");
-    return 0;
+    struct fault *f = into;
+    (void)a;
+    (void)o;
+    f->kind = OF_NODE;
+    if (f->effect == NODE_PREEMPTED && f->lasts_us == 0)
+        f->lasts_us = AWAY_US;
+    if (!f->message)
+        f->message = "a fault of a test";
 }
 
-int fault_read_more(struct fault *f, const json_t *node, const json_t *allocation, struct err *e)
+static const struct field node_rows[] = {
+    ENUM("effect", REQUIRED, effect_names, INTO(fault, effect)),
+    SPAN("after", .max = DURATION_MAX_S, INTO(fault, after_us)),
+    TEXT("message", .max = TEXT_MAX, INTO(fault, message)),
+    SPAN("duration", .max = DURATION_MAX_S, INTO(fault, lasts_us)),
+};
+SCHEMA(fault_node_body, node_rows, "Node", FILLS(fault), .check = check_node,
+       .finish = finish_node);
+
+static int check_allocation(json_t *o, const char *path, struct err *e)
+{
+    (void)path;
+    return json_object_get(o, "message") && !json_object_get(o, "code")
+               ? err_set(e, ERR_MISSING_PROPERTY, "allocation.code",
+                         "allocation.message goes with a code.")
+               : 0;
+}
+
+static void finish_allocation(struct arena *a, const json_t *o, void *into)
+{
+    struct fault *f = into;
+    (void)a;
+    (void)o;
+    f->kind = OF_ALLOCATION;
+    if (f->code && !f->message)
+        f->message = "A fault of a test.";
+}
+
+static const struct field allocation_rows[] = {
+    TEXT("code", .max = TEXT_MAX, INTO(fault, code)),
+    TEXT("message", .max = TEXT_MAX, INTO(fault, message)),
+};
+SCHEMA(fault_allocation_body, allocation_rows, "Allocation", FILLS(fault),
+       .check = check_allocation, .finish = finish_allocation);
+
+int fault_check_more(struct fault *f, struct err *e)
 {
     const struct selector *m = &f->match;
     if (m->method || m->operation || m->path)
         return err_set(e, ERR_INVALID_PROPERTY, "match",
                        "A fault of nodes or allocation fits by pool, name and subscription.");
-    if (m->name && (allocation || !node))
+    if (m->name && f->kind == OF_ALLOCATION)
         return err_set(e, ERR_INVALID_PROPERTY, "match.name",
                        "An allocation fits by pool and subscription.");
-    if (!node)
-        return read_allocation(f, allocation, e);
-    if (read_node(f, node, e) < 0)
-        return -1;
     return m->name && effects[f->effect].prepares
                ? err_set(e, ERR_INVALID_PROPERTY, "match.name",
                          "While a node is prepared no job is there: it fits by pool and "
@@ -149,9 +154,9 @@ void fault_render_more(const struct fault *f, json_t *o)
     span_text(f->lasts_us, duration);
     if (f->kind == OF_NODE)
         json_object_set_new(o, "node",
-                            json_pack("{s:s, s:s, s:s*, s:s*}", "effect", effects[f->effect].name,
-                                      "after", after, "duration", f->lasts_us > 0 ? duration : NULL,
-                                      "message",
+                            json_pack("{s:s, s:s, s:s*, s:s*}", "effect",
+                                      enum_to_name(effect_names, (int)f->effect), "after", after,
+                                      "duration", f->lasts_us > 0 ? duration : NULL, "message",
                                       f->effect == NODE_FAIL_PREPARATION ? f->message : NULL));
     if (f->kind == OF_ALLOCATION)
         json_object_set_new(o, "allocation",

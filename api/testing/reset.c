@@ -9,11 +9,12 @@
 
 #include "api/access/access.h"
 #include "api/arm/errors.h"
-#include "api/http/json_members.h"
+#include "api/http/accept.h"
 #include "api/testing/log.h"
 #include "api/testing/routes.h"
 #include "api/testing/seed/detach_group.h"
 #include "api/testing/testing.h"
+#include "model/schema_rows.h"
 #include "scheduler/front/batchai/batchai.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/wake/paced.h"
@@ -115,17 +116,19 @@ static int carry_out(struct storage *st, void *ctx, struct err *e)
     return empty_what_is_asked(st, z, e) < 0 ? -1 : forget_changes(st, z, e);
 }
 
+static const struct field reset_rows[] = {
+    TEXT("subscription", INTO(reset, subscription)),
+    TEXT("resourceGroup", INTO(reset, group)),
+    BOOL("force", INTO(reset, force)),
+};
+static SCHEMA(reset_body, reset_rows, "Reset", FILLS(reset));
+
 static int read_body(struct reset *z, struct err *e)
 {
     struct subscription s;
     struct request *r = z->r;
     const struct access *x = testing_of(r)->arm.access;
-    const struct member members[] = {
-        {"subscription", .text = &z->subscription},
-        {"resourceGroup", .text = &z->group},
-        {"force", .flag = &z->force},
-    };
-    if (members_read(r->body, "", MEMBERS(members), e) < 0)
+    if (request_read_body(r, &reset_body, z, e) < 0)
         return -1;
     if (z->group && !z->subscription)
         z->subscription = x->subscription_id;

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/http/json_members.h"
 #include "api/testing/rules.h"
-#include "lib/arena.h"
+#include "model/schema_rows.h"
 #include "model/span.h"
 #include "model/spec.h"
 
@@ -17,155 +16,60 @@
 #define NAME_MAX    1000
 #define TEXT_MAX    (1024 * 1024)
 
-const char *const rule_roles[] = {"job", "preparation", "setup", NULL};
-
-static char *copy(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
-/* Where in the document something is, for errors: "rules[2].match". */
-struct rule_place {
-    char name[120];
-};
-
-static struct rule_place within(const char *where, const char *name)
-{
-    struct rule_place p;
-    snprintf(p.name, sizeof p.name, "%.80s%s%.30s", where, *where ? "." : "", name);
-    return p;
-}
-
-/* --- what it fits ------------------------------------------------------------------------------
+/* --- what a rule fits --------------------------------------------------------------------------
  */
 
-static int read_role(const char *where, const char *text, enum rule_role *out, struct err *e)
-{
-    *out = RULE_JOB;
-    if (!text)
-        return 0;
-    for (size_t i = 0; rule_roles[i]; i++)
-        if (strcmp(text, rule_roles[i]) == 0) {
-            *out = (enum rule_role)i;
-            return 0;
-        }
-    return err_set(e, ERR_INVALID_PROPERTY, "role",
-                   "%s.role is '%.60s'; it must be job, preparation or setup.", where, text);
-}
+static const struct enum_name role_names[] = {
+    {RULE_JOB, "job"}, {RULE_PREPARATION, "preparation"}, {RULE_SETUP, "setup"}, {0, NULL}};
 
-static int read_environment(const char *where, const json_t *env, struct rule_match *out,
-                            struct err *e)
-{
-    const char *name;
-    json_t *value;
-    char shown[MEMBER_VALUE_SIZE];
-    if (!env)
-        return 0;
-    if (!json_is_object(env))
-        return err_set(e, ERR_INVALID_PROPERTY, "environment",
-                       "%s.environment is %s; it must be an object of texts.", where,
-                       member_value(env, shown));
-    out->env = xcalloc(json_object_size(env) + 1, sizeof *out->env);
-    json_object_foreach((json_t *)(uintptr_t)env, name, value) {
-        if (!json_is_string(value))
-            return err_set(e, ERR_INVALID_PROPERTY, name,
-                           "%s.environment.%.100s is %s; it must be a text.", where, name,
-                           member_value(value, shown));
-        out->env[out->n_env++] =
-            (struct kv){.name = xstrdup(name), .value = xstrdup(json_string_value(value))};
-    }
-    return 0;
-}
-
-static int read_match(const char *where, const json_t *match, struct rule_match *out, struct err *e)
-{
-    const char *name = NULL, *command = NULL, *pool = NULL, *subscription = NULL, *role = NULL;
-    const json_t *env = NULL;
-    const struct member members[] = {
-        {"name", .text = &name, .max = NAME_MAX},
-        {"command", .text = &command, .max = NAME_MAX},
-        {"pool", .text = &pool, .max = NAME_MAX},
-        {"subscription", .text = &subscription, .max = NAME_MAX},
-        {"role", .text = &role},
-        {"environment", .any = &env},
-    };
-    const struct rule_place p = within(where, "match");
-    if (members_read(match, p.name, MEMBERS(members), e) < 0 ||
-        read_role(p.name, role, &out->role, e) < 0)
-        return -1;
-    out->name = copy(name);
-    out->command = copy(command);
-    out->pool = copy(pool);
-    out->subscription = copy(subscription);
-    return read_environment(p.name, env, out, e);
-}
+static const struct field match_rows[] = {
+    TEXT("name", .max = NAME_MAX, INTO(rule_match, name)),
+    TEXT("command", .max = NAME_MAX, INTO(rule_match, command)),
+    TEXT("pool", .max = NAME_MAX, INTO(rule_match, pool)),
+    TEXT("subscription", .max = NAME_MAX, INTO(rule_match, subscription)),
+    ENUM("role", 0, role_names, .fallback = "\"job\"", INTO(rule_match, role)),
+    MAP("environment", INTO_LIST(rule_match, env, n_env)),
+};
+static SCHEMA(match_body, match_rows, "Match", FILLS(rule_match));
 
 /* --- what it writes ----------------------------------------------------------------------------
  */
 
-/* A line is a text, or {"at", "text"}; a file {"path", "text", "at"}. */
-static int read_output(const char *where, const json_t *o, bool is_file, struct rule_output *out,
-                       struct err *e)
+static int check_path(const json_t *value, const char *path, struct err *e)
 {
-    const char *text = NULL, *path = NULL;
-    const struct member members[] = {
-        {"text", .text = &text, .max = TEXT_MAX, .needed = !is_file},
-        {"at", .span_us = &out->at_us, .max = DURATION_MAX_US},
-        {"path", .text = &path, .max = NAME_MAX, .needed = is_file},
-    };
-    char shown[MEMBER_VALUE_SIZE];
-    if (!is_file && json_is_string(o))
-        text = json_string_value(o);
-    else if (!is_file && !json_is_object(o))
-        return err_set(e, ERR_INVALID_PROPERTY, where,
-                       "%s is %s; it must be a text, or an object with text and at.", where,
-                       member_value(o, shown));
-    else if (members_read(o, where, members, is_file ? 3 : 2, e) < 0)
-        return -1;
-    if (is_file && (!*path || *path == '/' || strstr(path, "..")))
-        return err_set(e, ERR_INVALID_PROPERTY, "path",
-                       "%s.path is '%.100s'; it must name a file, below the job's directory or "
-                       "behind a variable ($AZ_BATCHAI_OUTPUT_X/name), without '/' in front and "
-                       "without '..'.",
-                       where, path);
-    out->path = copy(path);
-    out->text = xstrdup(text ? text : "");
-    return 0;
+    const char *file = json_string_value(value);
+    return *file && *file != '/' && !strstr(file, "..")
+               ? 0
+               : err_set(e, ERR_INVALID_PROPERTY, path,
+                         "%s is '%.100s'; it must name a file, below the job's directory or "
+                         "behind a variable ($AZ_BATCHAI_OUTPUT_X/name), without '/' in front and "
+                         "without '..'.",
+                         path, file);
 }
 
-static int read_outputs(const char *where, const char *name, const json_t *list, struct rule *rule,
-                        struct err *e)
+static void is_of_stderr(struct arena *a, const json_t *o, void *into)
 {
-    bool is_file = strcmp(name, "files") == 0, to_stderr = strcmp(name, "stderr") == 0;
-    const struct rule_place p = within(where, name);
-    char shown[MEMBER_VALUE_SIZE];
-    json_t *item;
-    size_t i, n = json_array_size(list);
-    if (!list)
-        return 0;
-    if (!json_is_array(list))
-        return err_set(e, ERR_INVALID_PROPERTY, name, "%s is %s; it must be a list.", p.name,
-                       member_value(list, shown));
-    if (rule->n_outputs + n > OUTPUTS_MAX)
-        return err_set(e, ERR_INVALID_PROPERTY, name,
-                       "%s has %zu members; stdout, stderr and files of a rule have at most %d.",
-                       p.name, n, OUTPUTS_MAX);
-    rule->outputs = xrealloc(rule->outputs, (rule->n_outputs + n + 1) * sizeof *rule->outputs);
-    json_array_foreach((json_t *)(uintptr_t)list, i, item) {
-        char at[sizeof p.name + 30];
-        snprintf(at, sizeof at, "%s[%zu]", p.name, i);
-        struct rule_output *out = &rule->outputs[rule->n_outputs];
-        *out = (struct rule_output){.to_stderr = to_stderr, .nth = rule->n_outputs++};
-        if (read_output(at, item, is_file, out, e) < 0)
-            return -1;
-        if (out->at_us > rule->run_us)
-            return err_set(e, ERR_INVALID_PROPERTY, name,
-                           "%s.at is behind the rule's duration, so it is never written.", at);
-    }
-    return 0;
+    struct rule_output *out = into;
+    (void)a;
+    (void)o;
+    out->to_stderr = true;
 }
 
-/* By time; those of one instant as they were given. */
+static const struct field line_rows[] = {
+    TEXT("text", REQUIRED, .max = TEXT_MAX, INTO(rule_output, text)),
+    SPAN("at", .max = DURATION_MAX_S, INTO(rule_output, at_us)),
+};
+static SCHEMA(line_body, line_rows, "Line", FILLS(rule_output));
+static SCHEMA(stderr_body, line_rows, "Line", FILLS(rule_output), .finish = is_of_stderr);
+
+static const struct field file_rows[] = {
+    TEXT("path", REQUIRED, .max = NAME_MAX, .check = check_path, INTO(rule_output, path)),
+    TEXT("text", .max = TEXT_MAX, .fallback = "\"\"", INTO(rule_output, text)),
+    SPAN("at", .max = DURATION_MAX_S, INTO(rule_output, at_us)),
+};
+static SCHEMA(file_body, file_rows, "File", FILLS(rule_output));
+
+/* By time; outputs of one instant in the order of the rule. */
 static int by_time(const void *a, const void *b)
 {
     const struct rule_output *x = a, *y = b;
@@ -174,77 +78,97 @@ static int by_time(const void *a, const void *b)
     return x->nth < y->nth ? -1 : 1;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
+/* --- the whole rule ----------------------------------------------------------------------------
  */
 
-static int read_rule(const char *where, const json_t *o, struct rule *rule, struct err *e)
+static const struct field rule_rows[] = {
+    OBJECT("match", 0, match_body, .fallback = "{}", INTO(rule, match)),
+    INT("skip", .max = TIMES_MAX, INTO(rule, skip)),
+    INT("times", .max = TIMES_MAX, INTO(rule, times)),
+    SPAN("duration", .max = DURATION_MAX_S, INTO(rule, run_us)),
+    INT("exitCode", .max = 255, INTO(rule, exit_code)),
+    BOOL("hold", INTO(rule, hold)),
+    TEXT("failsToStart", .max = NAME_MAX, INTO(rule, start_fails)),
+    LIST("stdout", BARE, line_body, .max = OUTPUTS_MAX, INTO_LIST(rule, outputs, n_outputs)),
+    LIST("stderr", BARE, stderr_body, .max = OUTPUTS_MAX, INTO_LIST(rule, outputs, n_outputs)),
+    LIST("files", 0, file_body, .max = OUTPUTS_MAX, INTO_LIST(rule, outputs, n_outputs)),
+};
+static SCHEMA(rule_body, rule_rows, "Rule", FILLS(rule));
+
+static const struct field doc_rows[] = {LIST("rules", 0, rule_body, INTO_LIST(rule_doc, rules, n))};
+static SCHEMA(doc_body, doc_rows, "Rules", FILLS(rule_doc));
+
+static int finish_rule(struct rule *rule, size_t number, struct err *e)
 {
-    const json_t *match = NULL, *out = NULL, *err = NULL, *files = NULL;
-    const char *fails = NULL;
-    const struct member members[] = {
-        {"match", .any = &match},
-        {"skip", .number = &rule->skip, .max = TIMES_MAX},
-        {"times", .number = &rule->times, .max = TIMES_MAX},
-        {"duration", .span_us = &rule->run_us, .max = DURATION_MAX_US},
-        {"exitCode", .number = &rule->exit_code, .max = 255},
-        {"hold", .flag = &rule->hold},
-        {"failsToStart", .text = &fails, .max = NAME_MAX},
-        {"stdout", .any = &out},
-        {"stderr", .any = &err},
-        {"files", .any = &files},
-    };
-    if (members_read(o, where, MEMBERS(members), e) < 0 ||
-        read_match(where, match, &rule->match, e) < 0)
-        return -1;
-    rule->start_fails = copy(fails);
-    if (read_outputs(where, "stdout", out, rule, e) < 0 ||
-        read_outputs(where, "stderr", err, rule, e) < 0 ||
-        read_outputs(where, "files", files, rule, e) < 0)
-        return -1;
+    if (rule->n_outputs > OUTPUTS_MAX)
+        return err_set(e, ERR_INVALID_PROPERTY, "stdout",
+                       "Rule %zu has %zu outputs; stdout, stderr and files of a rule have at most "
+                       "%d.",
+                       number, rule->n_outputs, OUTPUTS_MAX);
+    for (size_t i = 0; i < rule->n_outputs; i++) {
+        rule->outputs[i].nth = i;
+        if (rule->outputs[i].at_us > rule->run_us)
+            return err_set(e, ERR_INVALID_PROPERTY, "at",
+                           "at of an output of rule %zu is behind the rule's duration, so the "
+                           "output is never written.",
+                           number);
+    }
     if (rule->start_fails && (rule->run_us > 0 || rule->n_outputs > 0 || rule->hold))
         return err_set(e, ERR_INVALID_PROPERTY, "failsToStart",
-                       "%s goes with no duration, output or hold: nothing runs.",
-                       within(where, "failsToStart").name);
+                       "failsToStart of rule %zu goes with no duration, output or hold: nothing "
+                       "runs.",
+                       number);
     if (rule->n_outputs > 0)
         qsort(rule->outputs, rule->n_outputs, sizeof *rule->outputs, by_time);
     return 0;
 }
 
-struct rule *rule_read(const json_t *o, const char *where, struct err *e)
+static int read_doc(struct rule_doc *doc, const json_t *o, struct err *e)
 {
-    struct rule *rule = xcalloc(1, sizeof *rule);
-    if (read_rule(where, o, rule, e) == 0)
-        return rule;
-    rule_free(rule);
+    if (json_object_get(o, "rules")) {
+        if (schema_read(&doc_body, o, &doc->arena, doc, e) < 0)
+            return -1;
+    } else {
+        doc->n = 1;
+        doc->rules = arena_alloc(&doc->arena, sizeof *doc->rules);
+        if (schema_read(&rule_body, o, &doc->arena, doc->rules, e) < 0)
+            return -1;
+    }
+    doc->left = doc->n;
+    for (size_t i = 0; i < doc->n; i++) {
+        doc->rules[i].doc = doc;
+        if (finish_rule(&doc->rules[i], i, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+struct rule_doc *rule_doc_read(const json_t *o, struct err *e)
+{
+    struct rule_doc *doc = xcalloc(1, sizeof *doc);
+    if (read_doc(doc, o, e) == 0)
+        return doc;
+    rule_doc_free(doc);
     return NULL;
+}
+
+void rule_doc_free(struct rule_doc *doc)
+{
+    arena_free(&doc->arena);
+    free(doc);
 }
 
 void rule_free(struct rule *rule)
 {
-    struct rule_match *m = &rule->match;
-    for (size_t i = 0; i < rule->n_outputs; i++) {
-        free(rule->outputs[i].path);
-        free(rule->outputs[i].text);
-    }
-    for (size_t i = 0; i < m->n_env; i++) {
-        free((char *)(uintptr_t)m->env[i].name);
-        free((char *)(uintptr_t)m->env[i].value);
-    }
-    free(rule->outputs);
-    free(m->env);
-    free(m->name);
-    free(m->command);
-    free(m->pool);
-    free(m->subscription);
-    free(rule->start_fails);
-    free(rule);
+    if (--rule->doc->left == 0)
+        rule_doc_free(rule->doc);
 }
 
 static json_t *render_match(const struct rule_match *m)
 {
-    json_t *o =
-        json_pack("{s:s*, s:s*, s:s*, s:s*, s:s}", "name", m->name, "command", m->command, "pool",
-                  m->pool, "subscription", m->subscription, "role", rule_roles[m->role]);
+    json_t *o = json_pack("{s:s*, s:s*, s:s*, s:s*, s:s}", "name", m->name, "command", m->command,
+                          "pool", m->pool, "subscription", m->subscription, "role",
+                          enum_to_name(role_names, (int)m->role));
     json_auto_t *env = json_object();
     for (size_t i = 0; i < m->n_env; i++)
         json_object_set_new(env, m->env[i].name, json_string(m->env[i].value));

@@ -307,70 +307,25 @@ void testing_rules_met(void *ctx, struct fake_node *node)
 /* --- adding them -------------------------------------------------------------------------------
  */
 
-/* Takes over the rules from `list` on; all or, if there are too many, none. */
-static int take(struct testing_rules *rules, struct rule *list, int n, struct err *e)
+/* Takes over the rules of the document; if there are too many, none, and frees it. */
+static int take(struct testing_rules *rules, struct rule_doc *doc, struct err *e)
 {
-    if (rules->n + n > RULES_MAX)
+    if ((size_t)rules->n + doc->n > RULES_MAX) {
+        rule_doc_free(doc);
         return err_set(e, ERR_QUOTA, NULL, "There would be more than %d rules; remove some.",
                        RULES_MAX);
-    for (struct rule *rule = list, *next; rule; rule = next) {
-        next = rule->next;
-        rule->next = NULL;
+    }
+    const size_t n = doc->n;
+    for (size_t i = 0; i < n; i++) {
+        struct rule *rule = &doc->rules[i];
         rule->number = ++rules->last;
         *rules->end = rule;
         rules->end = &rule->next;
         rules->n++;
     }
+    if (n == 0)
+        rule_doc_free(doc);
     return 0;
-}
-
-static void free_list(struct rule *list)
-{
-    while (list) {
-        struct rule *next = list->next;
-        rule_free(list);
-        list = next;
-    }
-}
-
-static int add_list(struct testing_rules *rules, const json_t *list, struct err *e)
-{
-    struct rule *first = NULL, **end = &first;
-    json_t *item;
-    size_t i;
-    int n = 0;
-    json_array_foreach((json_t *)(uintptr_t)list, i, item) {
-        char where[32];
-        snprintf(where, sizeof where, "rules[%zu]", i);
-        *end = rule_read(item, where, e);
-        if (!*end) {
-            free_list(first);
-            return -1;
-        }
-        end = &(*end)->next;
-        n++;
-    }
-    int rc = take(rules, first, n, e);
-    if (rc < 0)
-        free_list(first);
-    return rc;
-}
-
-int testing_rules_add(struct testing_rules *rules, const json_t *doc, struct err *e)
-{
-    const json_t *list = json_object_get(doc, "rules");
-    if (list && (!json_is_array(list) || json_object_size(doc) != 1))
-        return err_set(e, ERR_INVALID_PROPERTY, "rules",
-                       "rules must be a list of rules, and stand alone.");
-    if (list)
-        return add_list(rules, list, e);
-    struct rule *rule = rule_read(doc, "", e);
-    if (!rule)
-        return -1;
-    int rc = take(rules, rule, 1, e);
-    if (rc < 0)
-        rule_free(rule);
-    return rc;
 }
 
 int testing_rules_load(struct testing_rules *rules, const char *path, struct err *e)
@@ -380,12 +335,12 @@ int testing_rules_load(struct testing_rules *rules, const char *path, struct err
     size_t n;
     if (fs_read(path, FILE_MAX, &text, &n, e) < 0)
         return -1;
-    json_auto_t *doc = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
+    json_auto_t *o = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
     free(text);
-    if (!doc)
+    if (!o)
         return err_set(e, ERR_CONFIG, NULL, "%s:%d: %s", path, why.line, why.text);
-    int rc = testing_rules_add(rules, doc, e);
-    return rc < 0 ? err_prefix(e, "%s", path) : 0;
+    struct rule_doc *doc = rule_doc_read(o, e);
+    return !doc || take(rules, doc, e) < 0 ? err_prefix(e, "%s", path) : 0;
 }
 
 /* --- handlers ----------------------------------------------------------------------------------
@@ -430,31 +385,19 @@ struct replied *rules_list(struct request *r)
 }
 
 /* A pattern may be of subscriptions to come. */
-static int check_subscription(struct request *r, const char *where, const json_t *rule,
-                              struct err *e)
+static int check_subscriptions(struct request *r, const struct rule_doc *doc, struct err *e)
 {
     struct subscription s;
-    const char *id =
-        json_string_value(json_object_get(json_object_get(rule, "match"), "subscription"));
-    if (!id || strpbrk(id, "*?["))
-        return 0;
-    int rc = access_subscription(testing_of(r)->arm.access, &r->arena, id, &s, e);
-    return rc != 0 ? (rc < 0 ? -1 : 0)
-                   : err_set(e, ARM_SUBSCRIPTION_NOT_FOUND, "match.subscription",
-                             "%s%smatch.subscription is '%.100s', which could not be found.", where,
-                             *where ? "." : "", id);
-}
-
-static int check_subscriptions(struct request *r, struct err *e)
-{
-    const json_t *list = json_object_get(r->body, "rules"), *rule;
-    char where[32];
-    size_t i;
-    if (check_subscription(r, "", r->body, e) < 0)
-        return -1;
-    json_array_foreach((json_t *)(uintptr_t)list, i, rule) {
-        snprintf(where, sizeof where, "rules[%zu]", i);
-        if (check_subscription(r, where, rule, e) < 0)
+    for (size_t i = 0; i < doc->n; i++) {
+        const char *id = doc->rules[i].match.subscription;
+        int rc = id && !strpbrk(id, "*?[")
+                     ? access_subscription(testing_of(r)->arm.access, &r->arena, id, &s, e)
+                     : 1;
+        if (rc == 0)
+            return err_set(e, ARM_SUBSCRIPTION_NOT_FOUND, "match.subscription",
+                           "match.subscription of rule %zu is '%.100s', which could not be found.",
+                           i, id);
+        if (rc < 0)
             return -1;
     }
     return 0;
@@ -465,7 +408,14 @@ struct replied *rules_add(struct request *r)
     struct err e;
     struct testing_rules *rules = testing_of(r)->rules;
     int64_t before = rules->last;
-    if (check_subscriptions(r, &e) < 0 || testing_rules_add(rules, r->body, &e) < 0)
+    struct rule_doc *doc = rule_doc_read(r->body, &e);
+    if (!doc)
+        return reply_err(r, &e);
+    if (check_subscriptions(r, doc, &e) < 0) {
+        rule_doc_free(doc);
+        return reply_err(r, &e);
+    }
+    if (take(rules, doc, &e) < 0)
         return reply_err(r, &e);
     return reply_rules(r, 201, before);
 }

@@ -1,29 +1,35 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads a selector, with the nearest name of an operation in its error, and compares it with what a
- * request was. A selector owns its texts. On the loop's thread.
+ * Checks a selector, with the nearest name of an operation in its error, and compares it with what
+ * a request was. The texts of a selector belong to its owner. On the loop's thread.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "api/http/json_members.h"
 #include "api/testing/errors.h"
 #include "api/testing/select.h"
 #include "api/testing/subscription_of.h"
 #include "lib/nearest.h"
 #include "lib/strbuf.h"
 #include "lib/wildcard.h"
+#include "model/schema_rows.h"
 #include "storage/burial.h"
 
 /* Of names in an error, about. */
 #define NAMED_MAX  300
 #define STATUS_MAX 599
 
-static char *copy(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
+static const struct field selector_rows[] = {
+    TEXT("operation", INTO(selector, operation)),
+    TEXT("method", INTO(selector, method)),
+    TEXT("path", INTO(selector, path)),
+    TEXT("subscription", INTO(selector, subscription)),
+    INT("status", 0, 0, STATUS_MAX, INTO(selector, status)),
+    TEXT("pool", INTO(selector, pool)),
+    TEXT("name", INTO(selector, name)),
+};
+SCHEMA(selector_body, selector_rows, "Selector", FILLS(selector));
 
 /* The operation whose name is the nearest to this, which has the distance 0 if the name is its. */
 static struct nearest operation_near(const struct testing *t, const char *name)
@@ -49,46 +55,14 @@ static int check_operation(const struct testing *t, const char *name, struct err
                    name, nearest_words(&near, "", words));
 }
 
-int selector_read(struct request *r, const json_t *o, struct selector *out, struct err *e)
+int selector_check(struct request *r, const struct selector *s, struct err *e)
 {
-    struct {
-        const char *method, *operation, *path, *subscription, *pool, *name;
-    } given = {0};
-    const struct member members[] = {
-        {"operation", .text = &given.operation},
-        {"method", .text = &given.method},
-        {"path", .text = &given.path},
-        {"subscription", .text = &given.subscription},
-        {"status", .number = &out->status, .max = STATUS_MAX},
-        {"pool", .text = &given.pool},
-        {"name", .text = &given.name},
-    };
-    *out = (struct selector){0};
-    if (members_read(o, "match", MEMBERS(members), e) < 0)
+    if (s->operation && check_operation(testing_of(r), s->operation, e) < 0)
         return -1;
-    if (given.operation && check_operation(testing_of(r), given.operation, e) < 0)
-        return -1;
-    if (given.path && *given.path != '/' && *given.path != '*')
+    if (s->path && *s->path != '/' && *s->path != '*')
         return err_set(e, ERR_INVALID_PROPERTY, "match.path",
-                       "The path '%.200s' fits nothing: it must begin with / or *.", given.path);
-    out->method = copy(given.method);
-    out->operation = copy(given.operation);
-    out->path = copy(given.path);
-    out->subscription = copy(given.subscription);
-    out->pool = copy(given.pool);
-    out->name = copy(given.name);
+                       "The path '%.200s' fits nothing: it must begin with / or *.", s->path);
     return 0;
-}
-
-void selector_free(struct selector *s)
-{
-    free(s->method);
-    free(s->operation);
-    free(s->path);
-    free(s->subscription);
-    free(s->pool);
-    free(s->name);
-    *s = (struct selector){0};
 }
 
 static bool same(const char *wanted, const char *is)

@@ -7,11 +7,12 @@
 #define API_TESTING_SELECT_H
 
 #include "api/testing/testing.h"
+#include "model/schema.h"
 
 struct selector {
-    char *method, *operation, *path, *subscription; /* owned; NULL: any */
-    char *pool, *name; /* patterns, of what is no request: a pool, and what runs there */
-    int status;        /* 0: any */
+    const char *method, *operation, *path, *subscription; /* NULL: any */
+    const char *pool, *name; /* patterns, of what is no request: a pool, and what runs there */
+    int status;              /* 0: any */
 };
 
 /* What is known of a request. */
@@ -21,11 +22,10 @@ struct told {
     int status;
 };
 
-/* Reads {"method", "operation", "path", "subscription", "status"} (NULL: all requests). Refuses an
- * operation that no service has. selector_free() it, also after an error. */
-int selector_read(struct request *r, const json_t *o, struct selector *out,
-                  struct err *e) MUST_CHECK;
-void selector_free(struct selector *s);
+/* A selector in a body. */
+extern const struct schema selector_body;
+/* Refuses an operation that no service has, and a path that fits no request. */
+int selector_check(struct request *r, const struct selector *s, struct err *e) MUST_CHECK;
 /* Refuses one whose pool fits no pool or cluster that there is now, and names those. */
 int selector_finds_pool(struct request *r, const struct selector *s, struct err *e) MUST_CHECK;
 bool selector_fits(const struct selector *s, const struct told *t);

@@ -9,17 +9,17 @@
 #include <strings.h>
 
 #include "api/access/access.h"
-#include "api/http/json_members.h"
+#include "api/http/accept.h"
 #include "api/testing/errors.h"
 #include "api/testing/routes.h"
 #include "api/testing/testing.h"
-#include "lib/strbuf.h"
+#include "model/schema_rows.h"
 #include "model/span.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/wake/paced.h"
 #include "storage/burial.h"
 
-#define SPAN_MAX_US  (INT64_C(7) * 24 * 3600 * 1000000)
+#define SPAN_MAX_S   (7L * 24 * 3600)
 #define LIMIT_MAX    1000000000
 #define PROFILES_MAX 1000
 
@@ -43,15 +43,22 @@ static const struct {
 
 /* --- profiles --------------------------------------------------------------------------------- */
 
-static struct strict_profile *profile_new(const char *subscription, bool on)
+static struct strict_profile usual_profile(bool on)
+{
+    struct strict_profile p = {.on = on};
+    for (size_t i = 0; i < PACE_STEPS; i++)
+        p.takes_us[i] = spans[i].usual_us;
+    for (size_t i = 0; i < STRICT_LIMITS_END; i++)
+        p.most[i] = limits[i].usual;
+    return p;
+}
+
+static struct strict_profile *profile_new(const char *subscription,
+                                          const struct strict_profile *like)
 {
     struct strict_profile *p = xcalloc(1, sizeof *p);
+    *p = *like;
     p->subscription = subscription ? xstrdup(subscription) : NULL;
-    p->on = on;
-    for (size_t i = 0; i < PACE_STEPS; i++)
-        p->takes_us[i] = spans[i].usual_us;
-    for (size_t i = 0; i < STRICT_LIMITS_END; i++)
-        p->most[i] = limits[i].usual;
     return p;
 }
 
@@ -74,11 +81,12 @@ struct testing_strict *testing_strict_create(struct storage *st, const struct ac
                                              bool on)
 {
     struct testing_strict *s = xcalloc(1, sizeof *s);
+    const struct strict_profile usual = usual_profile(on);
     *s = (struct testing_strict){.pace = {strict_is_on, strict_takes_us, s},
                                  .storage = st,
                                  .access = access,
                                  .begun_on = on,
-                                 .general = profile_new(NULL, on),
+                                 .general = profile_new(NULL, &usual),
                                  .counts = strict_counts_new()};
     return s;
 }
@@ -130,60 +138,31 @@ bool testing_strict_clear(struct testing_strict *s, const char *subscription)
     strict_counts_forget(s->counts, subscription);
     if (subscription)
         return drop(s, subscription);
+    const struct strict_profile usual = usual_profile(s->begun_on);
     drop_all(s);
-    put(s, profile_new(NULL, s->begun_on));
+    put(s, profile_new(NULL, &usual));
     return was_on;
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static int refuse_name(const char *name, struct err *e)
-{
-    struct strbuf b = STRBUF_INIT;
-    for (size_t i = 0; i < PACE_STEPS; i++)
-        strbuf_concat(&b, ", ", spans[i].name);
-    for (size_t i = 0; i < STRICT_LIMITS_END; i++)
-        strbuf_concat(&b, ", ", limits[i].name);
-    err_set(e, ERR_INVALID_PROPERTY, name, "There is no '%.60s'; there are subscription, strict%s.",
-            name, b.s);
-    strbuf_free(&b);
-    return -1;
-}
+struct strict_body {
+    const char *subscription; /* NULL: all */
+    struct strict_profile profile;
+};
 
-static int read_span(const char *name, const json_t *value, int64_t *us, struct err *e)
-{
-    char shown[MEMBER_VALUE_SIZE];
-    const char *text = json_string_value(value);
-    if (text && span_parse(text, us) == 0 && *us <= SPAN_MAX_US)
-        return 0;
-    return err_set(e, ERR_INVALID_PROPERTY, name,
-                   "%s is %s; it must be a duration such as PT1M30S, of 7 days at most.", name,
-                   member_value(value, shown));
-}
-
-static int read_limit(const char *name, const json_t *value, int *n, struct err *e)
-{
-    char shown[MEMBER_VALUE_SIZE];
-    json_int_t given = json_is_integer(value) ? json_integer_value(value) : -1;
-    if (given < 0 || given > LIMIT_MAX)
-        return err_set(e, ERR_INVALID_PROPERTY, name,
-                       "%s is %s; it must be a number of requests, 0 (any) to %d.", name,
-                       member_value(value, shown), LIMIT_MAX);
-    *n = (int)given;
-    return 0;
-}
-
-static int read_member(struct strict_profile *p, const char *name, const json_t *value,
-                       struct err *e)
-{
-    for (size_t i = 0; i < PACE_STEPS; i++)
-        if (strcmp(spans[i].name, name) == 0)
-            return read_span(name, value, &p->takes_us[i], e);
-    for (size_t i = 0; i < STRICT_LIMITS_END; i++)
-        if (strcmp(limits[i].name, name) == 0)
-            return read_limit(name, value, &p->most[i], e);
-    return refuse_name(name, e);
-}
+#define SPAN_ROW(step, name, ms)                                                                   \
+    SPAN(name, .max = SPAN_MAX_S, .expected = "a duration such as PT1M30S, of 7 days at most",     \
+         INTO(strict_body, profile.takes_us[step])),
+#define LIMIT_ROW(limit, name, n, seconds)                                                         \
+    INT(name, .max = LIMIT_MAX, .expected = "a number of requests, 0 (any) to 1000000000",         \
+        INTO(strict_body, profile.most[limit])),
+static const struct field body_rows[] = {TEXT("subscription", INTO(strict_body, subscription)),
+                                         BOOL("strict", INTO(strict_body, profile.on)),
+                                         STRICT_SPANS(SPAN_ROW) STRICT_LIMITS(LIMIT_ROW)};
+#undef SPAN_ROW
+#undef LIMIT_ROW
+static SCHEMA(strict_body, body_rows, "Strict", FILLS(strict_body));
 
 /* *out: as rows have it; NULL: none is named. */
 static int read_subscription(struct request *r, const char *id, const char **out, struct err *e)
@@ -203,29 +182,12 @@ static int read_subscription(struct request *r, const char *id, const char **out
 /* NULL: err. */
 static struct strict_profile *read_body(struct request *r, struct err *e)
 {
-    json_t *id = json_object_get(r->body, "subscription");
-    json_t *on = json_object_get(r->body, "strict"), *value;
-    const char *subscription, *name;
-    char shown[MEMBER_VALUE_SIZE];
-    if (id && !json_is_string(id)) {
-        err_set(e, ERR_INVALID_PROPERTY, "subscription",
-                "subscription is %s; it must be the id of one.", member_value(id, shown));
+    struct strict_body b = {.profile = usual_profile(true)};
+    const char *subscription;
+    if (request_read_body(r, &strict_body, &b, e) < 0 ||
+        read_subscription(r, b.subscription, &subscription, e) < 0)
         return NULL;
-    }
-    if (on && !json_is_boolean(on)) {
-        err_set(e, ERR_INVALID_PROPERTY, "strict", "strict is %s; it must be true or false.",
-                member_value(on, shown));
-        return NULL;
-    }
-    if (read_subscription(r, json_string_value(id), &subscription, e) < 0)
-        return NULL;
-    struct strict_profile *p = profile_new(subscription, !on || json_is_true(on));
-    json_object_foreach(r->body, name, value)
-        if (value != id && value != on && read_member(p, name, value, e) < 0) {
-            profile_free(p);
-            return NULL;
-        }
-    return p;
+    return profile_new(subscription, &b.profile);
 }
 
 /* --- handlers --------------------------------------------------------------------------------- */

@@ -17,9 +17,9 @@
 
 static int refuse(const json_t *value, const char *path, struct err *e, const char *expected)
 {
-    char shown[320];
-    value_text(value, shown, sizeof shown);
-    return err_set(e, ERR_INVALID_PROPERTY, path, "%s is %s; it must be %s", path, shown, expected);
+    char shown[VALUE_TEXT_SIZE];
+    return err_set(e, ERR_INVALID_PROPERTY, path, "%s is %s; it must be %s", path,
+                   value_text(value, shown), expected);
 }
 
 bool has(const json_t *obj, const char *name)

@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-#include "api/http/json_members.h"
 #include "lib/jsonread.h"
 #include "lib/jsontext.h"
 #include "lib/yaml.h"
+#include "model/schema.h"
 
 static const struct yaml_rules rules = {.depth_max = SEED_DEPTH_MAX};
 
@@ -53,10 +53,10 @@ int seed_doc_read(const char *text, size_t n, json_t **out, struct err *e)
         return err_prefix(e, "The seed cannot be read");
     if (json_is_object(*out))
         return 0;
-    char shown[MEMBER_VALUE_SIZE];
+    char shown[VALUE_TEXT_SIZE];
     err_set(e, ERR_INVALID_CONTENT, NULL,
             "The seed is %s; it must be a mapping with groups, roles or subscriptions.",
-            member_value(*out, shown));
+            value_text(*out, shown));
     json_decref(*out);
     *out = NULL;
     return -1;

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
-#include "api/http/json_members.h"
 #include "api/testing/seed/steps.h"
 #include "lib/jsontext.h"
+#include "model/schema.h"
 #include "storage/seeding.h"
 #include "storage/storage.h"
 
@@ -24,12 +24,12 @@ static int deleted_at(const struct request *r, const struct seed_step *s, int64_
                       struct err *e)
 {
     const json_t *deleted = json_object_get(s->given, "deleted");
-    char shown[MEMBER_VALUE_SIZE];
+    char shown[VALUE_TEXT_SIZE];
     if (deleted && !json_is_boolean(deleted) && !json_is_string(deleted))
         return err_set(e, ERR_INVALID_PROPERTY, "deleted",
                        "deleted is %s; it must be true, or an instant such as "
                        "2026-11-23T09:00:00Z.",
-                       member_value(deleted, shown));
+                       value_text(deleted, shown));
     return seed_time_read(json_string_value(deleted), "deleted", r->now_us, us, e);
 }
 

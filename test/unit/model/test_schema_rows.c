@@ -23,11 +23,14 @@ static bool type_fits(const struct field *f)
     case FIELD_STRING:
         return f->into_type == INTO_IS_TEXT;
     case FIELD_INT:
-        return f->into_type == INTO_IS_INT;
+        return f->into_type == INTO_IS_INT || f->into_type == INTO_IS_INT64;
+    case FIELD_REAL:
+        return f->into_type == INTO_IS_REAL;
     case FIELD_BOOL:
         return f->into_type == INTO_IS_BOOL;
     case FIELD_DURATION:
-        return f->into_type == INTO_IS_US;
+    case FIELD_TIME:
+        return f->into_type == INTO_IS_INT64;
     case FIELD_ENUM:
         return f->into_size == sizeof(int) &&
                (f->into_type == INTO_IS_INT || f->into_type == INTO_IS_OTHER);
@@ -37,11 +40,10 @@ static bool type_fits(const struct field *f)
         if (f->flags & FIELD_POINTER)
             return f->into_size == sizeof(void *) && f->into_type == INTO_IS_OTHER;
         return f->into_size == f->sub->size;
-    case FIELD_REAL:
-    case FIELD_STRINGS:
     case FIELD_MAP:
+        return f->into_size == sizeof(void *) && f->into_type == INTO_IS_OTHER;
+    case FIELD_STRINGS:
     case FIELD_FREE:
-    case FIELD_TIME:
         break; /* these are not decoded */
     }
     return false;
@@ -58,7 +60,8 @@ static bool same_fits(const struct schema *s, const struct field *f)
 /* A table that is not decoded (size 0) may share rows with such as are. */
 static bool fits(const struct schema *s, const struct field *f)
 {
-    if (f->into == 0 || f->kind != FIELD_ARRAY ? f->count_into != 0 : f->count_into == 0)
+    bool counted = f->into != 0 && (f->kind == FIELD_ARRAY || f->kind == FIELD_MAP);
+    if (counted != (f->count_into != 0))
         return false;
     if (f->into == 0)
         return true;
@@ -101,7 +104,9 @@ struct thing {
     int number;
     bool truth;
     int64_t us;
+    double real;
     struct part part, *own, *list;
+    struct kv *map;
     size_t n;
 };
 static const struct field part_rows[] = {INT("number", INTO(part, number))};
@@ -115,6 +120,10 @@ TEST(a_place_that_does_not_fit_is_found)
         INT("a", INTO(thing, number)),
         BOOL("a", INTO(thing, truth)),
         SPAN("a", INTO(thing, us)),
+        TIME("a", INTO(thing, us)),
+        INT("a", INTO(thing, us)),
+        REAL("a", INTO(thing, real)),
+        MAP("a", INTO_LIST(thing, map, n)),
         ENUM("a", 0, words, INTO(thing, number)),
         OBJECT("a", 0, part, INTO(thing, part)),
         OBJECT("a", POINTER, part, INTO(thing, own)),
@@ -127,6 +136,8 @@ TEST(a_place_that_does_not_fit_is_found)
         INT("a", INTO(thing, truth)),
         BOOL("a", INTO(thing, number)),
         SPAN("a", INTO(thing, text)),
+        TIME("a", INTO(thing, number)),
+        REAL("a", INTO(thing, number)),
         ENUM("a", 0, words, INTO(thing, us)),
         OBJECT("a", 0, part, INTO(thing, us)),
         OBJECT("a", 0, part, INTO_SAME),
