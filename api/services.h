@@ -7,7 +7,6 @@
 
 #include "api/admin/admin.h"
 #include "api/admin/health.h"
-#include "api/admin/page.h"
 #include "api/arm/arm.h"
 #include "api/arm/authorization/authorization.h"
 #include "api/arm/batch/batchrm.h"

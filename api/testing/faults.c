@@ -14,8 +14,8 @@
 #include "api/http/accept.h"
 #include "api/testing/errors.h"
 #include "api/testing/routes.h"
+#include "api/testing/select.h"
 #include "api/testing/strict.h"
-#include "api/testing/subscription_of.h"
 #include "api/testing/testing.h"
 #include "model/schema_rows.h"
 

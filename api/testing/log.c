@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "api/testing/routes.h"
-#include "api/testing/subscription_of.h"
+#include "api/testing/select.h"
 #include "api/testing/testing.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"

@@ -6,8 +6,10 @@
 #ifndef API_TESTING_SELECT_H
 #define API_TESTING_SELECT_H
 
+#include "api/http/request.h"
 #include "api/testing/testing.h"
 #include "model/schema.h"
+#include "storage/storage.h"
 
 struct selector {
     const char *method, *operation, *path, *subscription; /* NULL: any */
@@ -33,5 +35,19 @@ json_t *selector_render(const struct selector *s);
 /* Of a request, in its arena; the status once there is one. `subscription`: that of the account
  * which the request is about; NULL: of none. */
 struct told told_of(const struct request *r, const char *subscription);
+
+/* --- the subscription of a request --------------------------------------------------------------
+ *
+ * Its path says it, or the account or vault that it is about. */
+
+/* As the path has it; NULL: it names none. */
+const char *whose_named(const struct request *r);
+/* The account that a request for data is about, by host or path, or by its key: one of Azure Batch
+ * may be named so only. In the arena, or the request's; NULL: none. Not after the reply. */
+const char *whose_account(const struct request *r, struct arena *a);
+/* That of the account, of what the request's service takes tokens for; NULL: none, or it is gone.
+ * In the arena. */
+const char *whose_account_is(struct storage *st, struct arena *a, const struct request *r,
+                             const char *account);
 
 #endif

@@ -8,8 +8,8 @@
 
 #include "api/access/access.h"
 #include "api/arm/limits.h"
+#include "api/testing/select.h"
 #include "api/testing/strict.h"
-#include "api/testing/subscription_of.h"
 #include "lib/timefmt.h"
 
 #define SECOND_US INT64_C(1000000)

@@ -28,6 +28,7 @@
  *      ACTIVE <------------+ reactivate
  */
 #include "model/batch/job_states.h"
+#include "model/batch/schedule_rows.h"
 
 #include <stddef.h>
 
@@ -111,8 +112,6 @@ enum batch_task_state batch_task_next(enum batch_task_state state, enum batch_ta
 {
     return (enum batch_task_state)next(&batch_task_machine, (int)state, (int)ev);
 }
-
-/* ---- schedules and certificates ---- */
 
 const struct enum_name batch_schedule_state_names[] = {
     {BATCH_SCHEDULE_ACTIVE, "active"},     {BATCH_SCHEDULE_COMPLETED, "completed"},

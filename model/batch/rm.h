@@ -52,7 +52,7 @@ extern const struct schema schema_rm_application, schema_rm_application_flat, sc
 /* rm_pool.c. Accepting moves secrets out of both; documents use the data plane's words except for
  * the nesting. */
 extern const struct schema schema_rm_pool, schema_rm_pool_properties;
-/* rm_certificate.c */
+/* tables_certificate.c */
 extern const struct schema schema_rm_certificate, schema_rm_certificate_properties;
 /* rm_account.c. The second is for the body of a PATCH. */
 extern const struct schema schema_batch_account, schema_batch_account_update,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Certificates of Azure Batch, as the data plane and the resource manager speak of them. A
- * certificate that a user gives is kept and never shown again, but for the public part. The table
- * of the data plane checks certificates of both.
+ * Certificates of Azure Batch, for its data plane and for the resource manager. A certificate is
+ * kept and never shown again, except its public part. The data plane's table checks what requests
+ * of both give.
  */
 #include "model/batch/rm.h"
 #include "model/batch/tables.h"
@@ -36,11 +36,12 @@ static const struct field rows[] = {
 };
 SCHEMA(schema_batch_certificate, rows, "Certificate");
 
-/* ---- the resource manager ---- */
+/* --- as the resource manager speaks of certificates
+ * ------------------------------------------------ */
 
 static const struct enum_name rm_formats[] = {{1, "Pfx"}, {2, "Cer"}, {0, NULL}};
 
-/* The canonical names are those of the stored document. */
+/* The canonical names are those of what is stored. */
 static const struct field rm_detail_rows[] = {
     TEXT("code", .canon = "name"),
     TEXT("message", .canon = "value"),

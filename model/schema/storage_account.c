@@ -3,7 +3,11 @@
  * Storage accounts, and their shares and containers in the resource manager; the same in all
  * versions.
  */
+#include <jansson.h>
+#include <string.h>
+
 #include "model/metadata.h"
+#include "model/resource.h"
 #include "model/schema/tables.h"
 
 enum { MAX_RULES = 1000, MAX_METADATA = 200, MAX_SAS_BYTES = 2048 };
@@ -247,3 +251,13 @@ static const struct field container_properties_rows[] = {
 static SCHEMA(schema_container_properties, container_properties_rows, "ContainerProperties");
 static const struct field container_rows[] = {OBJECT("properties", 0, schema_container_properties)};
 SCHEMA(schema_container_rm, container_rows, "BlobContainer");
+
+bool account_forbids(const struct storage_account *account, const char *way)
+{
+    if (!strstr(account->doc, way))
+        return false; /* nearly all */
+    json_t *doc = json_loads(account->doc, 0, NULL);
+    bool off = json_is_false(json_object_get(doc, way));
+    json_decref(doc);
+    return off;
+}

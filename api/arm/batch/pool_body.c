@@ -7,7 +7,7 @@
 
 #include "api/arm/batch/errors.h"
 #include "api/arm/batch/pools.h"
-#include "api/plane/batch/package_refs.h"
+#include "api/plane/batch/batch.h"
 #include "api/plane/batch/reply.h"
 #include "model/batch/rm.h"
 #include "model/batch/rm_words.h"

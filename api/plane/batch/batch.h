@@ -10,7 +10,11 @@
 #ifndef API_PLANE_BATCH_BATCH_H
 #define API_PLANE_BATCH_BATCH_H
 
+#include <jansson.h>
+
 #include "api/arm/arm.h"
+#include "lib/arena.h"
+#include "lib/err.h"
 #include "model/batch/rows.h"
 #include "model/batch/versions.h"
 
@@ -68,5 +72,20 @@ int batch_quota_pools(struct storage *st, const struct batch_quotas *q, int64_t 
 int batch_check_job_quota(struct request *r, struct err *e) MUST_CHECK;
 /* timeout, recursive and force: refuses what is no value of theirs. */
 int batch_check_query(struct request *r, struct err *e) MUST_CHECK;
+
+/* --- references to application packages ---------------------------------------------------------
+ *
+ * Each in what is added or changed must be to a package that is active. */
+
+/* `list`: applicationPackageReferences, or NULL. The first that names none: "app01 1.0", and in
+ * *application the id alone; both the arena's. A getter: 0: there is none such. */
+int package_refs_missing(struct storage *st, struct arena *a, int64_t account_id,
+                         const json_t *list, const char **application, const char **text,
+                         struct err *e) MUST_CHECK;
+/* BATCH_INVALID_APPLICATION_PACKAGE_REFERENCES, with the application's id as a value. */
+int batch_check_packages(struct request *r, const json_t *list, struct err *e) MUST_CHECK;
+/* Those of a job, or of the jobs of a schedule: of its manager, and of the pool that is made for
+ * it. */
+int batch_check_job_packages(struct request *r, const json_t *job, struct err *e) MUST_CHECK;
 
 #endif

@@ -215,6 +215,13 @@ struct batch_error_value {
     struct batch_error_value *next;
 };
 
+struct batch_grant *batch_grant(struct request *r)
+{
+    if (!r->grant)
+        r->grant = arena_alloc(&r->arena, sizeof(struct batch_grant));
+    return r->grant;
+}
+
 void batch_value(struct request *r, const char *key, const char *value)
 {
     struct batch_error_value **end = &batch_grant(r)->values;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "api/http/accept.h"
+#include "api/plane/batch/batch.h"
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/jobs.h"
-#include "api/plane/batch/package_refs.h"
 #include "api/plane/batch/reply.h"
 #include "api/plane/batch/run_as.h"
 #include "api/plane/batch/tasks.h"

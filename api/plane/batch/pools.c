@@ -8,9 +8,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/plane/batch/batch.h"
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/jobs.h"
-#include "api/plane/batch/package_refs.h"
 #include "api/plane/batch/pool_stats.h"
 #include "api/plane/batch/reply.h"
 #include "api/plane/batch/run_as.h"

@@ -4,8 +4,8 @@
  */
 #include <strings.h>
 
+#include "api/plane/batch/batch.h"
 #include "api/plane/batch/errors.h"
-#include "api/plane/batch/package_refs.h"
 #include "api/plane/batch/pools.h"
 #include "api/plane/batch/reply.h"
 #include "api/plane/batch/run_as.h"

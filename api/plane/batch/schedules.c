@@ -11,7 +11,6 @@
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/jobs.h"
 #include "api/plane/batch/list.h"
-#include "api/plane/batch/package_refs.h"
 #include "api/plane/batch/reply.h"
 #include "api/plane/batch/routes.h"
 #include "api/plane/batch/run_as.h"

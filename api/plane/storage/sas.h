@@ -12,8 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/http/principal.h"
 #include "api/plane/storage/shared_key.h"
 #include "lib/err.h"
+#include "lib/strbuf.h"
 
 /* The parameters of a signature, and what they are called in a query. */
 #define SAS_PARAMETERS(X)                                                                          \
@@ -105,5 +107,22 @@ int sas_check(const struct sas *s, const struct sas_use *use, struct err *e) MUS
 /* The times of signatures and policies: a day, or an instant with or without seconds and fraction.
  * -1: it is none. */
 int sas_time(const char *text, int64_t *us);
+
+/* --- signatures of users ----------------------------------------------------------------------
+ *
+ * A signature that somebody makes who has logged in, with a key that they were given for a while.
+ * It allows no more than a role of theirs.
+ * https://learn.microsoft.com/rest/api/storageservices/create-user-delegation-sas */
+
+#define DELEGATION_KEY_BYTES 32
+/* The key that a login was given to sign with, from what each signature says of it; nothing is
+ * kept. `secret`: the daemon's. */
+void delegation_key(const uint8_t secret[32], const struct sas *s,
+                    unsigned char out[DELEGATION_KEY_BYTES]);
+/* Whether a signature was made with that key of this text. */
+bool delegation_signed(const uint8_t secret[32], const struct sas *s, const struct strbuf *text);
+/* Whose the key is. 1: *who; 0: nobody's any more, or its time is not now, as *why says; -1. */
+int delegation_who(const struct directory *d, const struct sas *s, int64_t now_us,
+                   struct principal *who, const char **why, struct err *e) MUST_CHECK;
 
 #endif

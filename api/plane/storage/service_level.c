@@ -11,7 +11,7 @@
 
 #include "api/http/principal.h"
 #include "api/http/xml.h"
-#include "api/plane/storage/delegation.h"
+#include "api/plane/storage/sas.h"
 #include "api/plane/storage/service_settings.h"
 #include "api/plane/storage/xml_write.h"
 #include "lib/jsontext.h"

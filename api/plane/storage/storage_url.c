@@ -9,9 +9,9 @@
 #include <strings.h>
 
 #include "api/http/url.h"
-#include "api/plane/storage/delegation.h"
 #include "api/plane/storage/devstore.h"
 #include "api/plane/storage/roles.h"
+#include "api/plane/storage/sas.h"
 #include "api/plane/storage/shared_key.h"
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
