@@ -47,6 +47,28 @@
     X(ERR_SCHEMA_TOO_NEW, 500, "DatabaseFromNewerVersion", ADDS_SERVICE_CAUSE)                     \
     X(ERR_SCHEMA_TOO_OLD, 500, "DatabaseFromOlderVersion", ADDS_SERVICE_CAUSE)
 
+/* The rows of failures that are of the daemon alone, for a service with its own code for them. */
+#define ERROR_FAULTS(X, code)                                                                      \
+    X(ERR_INTERNAL, 500, code, 0)                                                                  \
+    X(ERR_STORAGE, 500, code, 0)                                                                   \
+    X(ERR_NODE, 500, code, 0)                                                                      \
+    X(ERR_PROTOCOL, 500, code, 0)                                                                  \
+    X(ERR_CONFIG, 500, code, 0)                                                                    \
+    X(ERR_ALREADY_RUNNING, 500, code, 0)                                                           \
+    X(ERR_SCHEMA_TOO_NEW, 500, code, 0)                                                            \
+    X(ERR_SCHEMA_TOO_OLD, 500, code, 0)
+/* The rows of what is not there, for a service with one code for all of it. */
+#define ERRORS_NOT_FOUND(X, code)                                                                  \
+    X(ERR_GROUP_NOT_FOUND, 404, code, 0)                                                           \
+    X(ERR_RESOURCE_NOT_FOUND, 404, code, 0)                                                        \
+    X(ERR_WORKSPACE_NOT_FOUND, 404, code, 0)                                                       \
+    X(ERR_EXPERIMENT_NOT_FOUND, 404, code, 0)                                                      \
+    X(ERR_CLUSTER_NOT_FOUND, 404, code, 0)                                                         \
+    X(ERR_FILE_SERVER_NOT_FOUND, 404, code, 0)                                                     \
+    X(ERR_JOB_NOT_FOUND, 404, code, 0)                                                             \
+    X(ERR_OUTPUT_DIRECTORY_NOT_FOUND, 404, code, 0)                                                \
+    X(ERR_MACHINE_NOT_FOUND, 404, code, 0)
+
 /* For a service whose rooms below never raise these kinds: if it happens, it is a bug. */
 #define NO_CORE_ERRORS(X)     ERR_CORE_KINDS(ERROR_FAULT_ROW)
 #define ERROR_FAULT_ROW(kind) ERROR_CASE(kind, 500, "InternalServerError", ADDS_SERVICE_CAUSE)

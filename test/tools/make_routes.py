@@ -3,15 +3,15 @@
 """The declarations of handlers, made of the tables of routes: for each room of api/ with a table, the header routes.h.
 
     make_routes.py OUT SERVICE.c...    writes OUT/ROOM/routes.h of the tables of each room
-A row is {"METHOD", path, ..., handler, "Operation", &data}, or X("METHOD", ...) of a list of rows; what data is a kind
-of resources (api/arm/kind.h) is declared too.
+A row is {"METHOD", path, ..., handler, "Operation", &data}, or X("METHOD", ...) or PLANE_READS(X, ...) of a list of
+rows; what data is a kind of resources (api/arm/kind.h) is declared too.
 """
 import re
 import sys
 from collections import defaultdict
 from pathlib import Path
 
-ROW = re.compile(r'["{(,]\s*"(?:GET|HEAD|PUT|POST|PATCH|DELETE|OPTIONS)",.*?\b([a-z]\w+),\s*"\w+"'
+ROW = re.compile(r'(?:["{(,]\s*"(?:GET|HEAD|PUT|POST|PATCH|DELETE|OPTIONS)"|\bPLANE_READS\(X),.*?\b([a-z]\w+),\s*"\w+"'
                  r'(?:,\s*&(\w+_kind))?', re.S)
 # Handlers of more than one room; a header of their own declares them.
 SHARED = {"rm_put", "rm_patch", "rm_get", "rm_delete", "rm_list", "rm_list_by_group", "rm_check_name",

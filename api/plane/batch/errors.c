@@ -28,18 +28,11 @@
     X(ERR_INVALID_TOKEN, 401, "AuthenticationFailed", ADDS_LOG_IN)                                 \
     X(ERR_EXPIRED_TOKEN, 401, "AuthenticationFailed", ADDS_LOG_IN)                                 \
     X(ERR_FORBIDDEN, 403, "Forbidden", 0)                                                          \
-    X(ERR_INTERNAL, 500, "InternalError", 0)                                                       \
-    X(ERR_STORAGE, 500, "InternalError", 0)                                                        \
+    ERROR_FAULTS(X, "InternalError")                                                               \
     X(ERR_UNAVAILABLE, 503, "ServerBusy", ADDS_TRY_AGAIN)                                          \
-    X(ERR_NODE, 500, "InternalError", 0)                                                           \
     X(ERR_ENDED_DAEMON, 409, "DaemonEndedDuringRequest", 0)                                        \
     X(ERR_NODE_LOST, 409, "NodeStateUnusable", 0)                                                  \
-    X(ERR_PROTOCOL, 500, "InternalError", 0)                                                       \
     X(ERR_IO, 403, "IOError", 0)                                                                   \
-    X(ERR_CONFIG, 500, "InternalError", 0)                                                         \
-    X(ERR_ALREADY_RUNNING, 500, "InternalError", 0)                                                \
-    X(ERR_SCHEMA_TOO_NEW, 500, "InternalError", 0)                                                 \
-    X(ERR_SCHEMA_TOO_OLD, 500, "InternalError", 0)                                                 \
     X(ERR_INVALID_PROPERTY, 400, "InvalidPropertyValue", 0)                                        \
     X(ERR_MISSING_PROPERTY, 400, "MissingRequiredProperty", 0)                                     \
     X(ERR_INVALID_NAME, 400, "InvalidPropertyValue", 0)                                            \

@@ -15,6 +15,7 @@
 #include "api/http/subrequest.h"
 #include "api/plane/blob/batch_read.h"
 #include "api/plane/blob/handlers.h"
+#include "api/plane/storage/plane_shares.h"
 
 #define STEP 16 /* requests of one turn of the loop: a ms or two */
 

@@ -7,6 +7,7 @@
 
 #include "api/plane/blob/handlers.h"
 #include "api/plane/storage/leases.h"
+#include "api/plane/storage/plane_shares.h"
 #include "storage/shares/shares.h"
 #include "storage/storage.h"
 
@@ -29,51 +30,14 @@ static int read_access(struct request *r, enum public_access *out, struct err *e
 
 /* --- made, deleted -------------------------------------------------------------------------- */
 
-static struct replied *refuse(struct request *r, const struct err *why)
-{
-    struct err e = *why;
-    const char *name = request_param(r, "container");
-    if (why->code == ERR_CONFLICT)
-        err_set(&e, AZSTORAGE_CONTAINER_EXISTS, NULL,
-                "The specified container already exists: '%.80s'.", name);
-    else if (why->code == ERR_BEING_DELETED)
-        err_set(&e, AZSTORAGE_CONTAINER_GOING, NULL,
-                "The specified container is being deleted. Try operation later.");
-    return reply_err(r, &e);
-}
-
-static struct replied *created(struct request *r)
-{
-    struct grant *g = grant_of(r);
-    struct err e;
-    int rc = st_share_by_name(azstorage_of(r)->storage, &r->arena, g->account.id, SHARE_BLOBS,
-                              request_param(r, "container"), &g->share, &e);
-    if (rc <= 0)
-        return rc < 0 ? reply_err(r, &e) : reply_empty(r, 201);
-    reply_state(r, (uint64_t)g->share.etag, g->share.updated_us);
-    return reply_empty(r, 201);
-}
-
-static void on_made(void *ctx, const struct err *why)
-{
-    struct request *r = ctx;
-    request_finish(r, why ? refuse(r, why) : created(r));
-}
-
 struct replied *azcontainer_create(struct request *r)
 {
-    const struct grant *g = grant_of(r);
     struct err e;
-    struct share s = {.account_id = g->account.id,
-                      .account = g->account.name,
-                      .name = request_param(r, "container"),
-                      .kind = SHARE_BLOBS};
-    if (plane_check_name(s.name, &e) < 0 || read_access(r, &s.public_access, &e) < 0 ||
-        metadata_read(r, &s.metadata, &e) < 0)
+    struct share s = {0};
+    if (plane_check_name(request_param(r, "container"), &e) < 0 ||
+        read_access(r, &s.public_access, &e) < 0)
         return reply_err(r, &e);
-    if (shares_make(azstorage_of(r)->shares, &s, r->now_us, on_made, r, &e) < 0)
-        return refuse(r, &e);
-    return reply_later(r);
+    return plane_make_share(r, &s);
 }
 
 static int check_lease(struct request *r, bool deletes, struct err *e)
@@ -82,12 +46,6 @@ static int check_lease(struct request *r, bool deletes, struct err *e)
                                                AZSTORAGE_LEASE_NOT_CONTAINER};
     const struct lease l = lease_of_share(&grant_of(r)->share);
     return lease_check(r, &l, deletes, &errors, e);
-}
-
-static void on_deleted(void *ctx, const struct err *why)
-{
-    struct request *r = ctx;
-    request_finish(r, why ? reply_err(r, why) : reply_empty(r, 202));
 }
 
 static int check(struct request *r, struct err *e)
@@ -102,11 +60,9 @@ static int check(struct request *r, struct err *e)
 struct replied *azcontainer_delete(struct request *r)
 {
     struct err e;
-    if (check(r, &e) < 0 || check_lease(r, true, &e) < 0 ||
-        shares_delete(azstorage_of(r)->shares, &grant_of(r)->share, r->now_us, on_deleted, r, &e) <
-            0)
+    if (check(r, &e) < 0 || check_lease(r, true, &e) < 0)
         return reply_err(r, &e);
-    return reply_later(r);
+    return plane_delete_share(r);
 }
 
 /* --- shown, changed ------------------------------------------------------------------------- */
@@ -134,25 +90,13 @@ struct replied *azcontainer_get(struct request *r)
     return reply_empty(r, 200);
 }
 
-static struct replied *update(struct request *r, struct share *s, int status)
-{
-    struct err e;
-    int64_t was = s->etag;
-    s->etag = st_next_etag(was, r->now_us);
-    s->updated_us = r->now_us;
-    if (st_share_update(azstorage_of(r)->storage, s, was, &e) < 0)
-        return reply_err(r, &e);
-    reply_state(r, (uint64_t)s->etag, s->updated_us);
-    return reply_empty(r, status);
-}
-
 struct replied *azcontainer_set_metadata(struct request *r)
 {
     struct err e;
     struct share *s = &grant_of(r)->share;
     if (check(r, &e) < 0 || check_lease(r, false, &e) < 0 || metadata_read(r, &s->metadata, &e) < 0)
         return reply_err(r, &e);
-    return update(r, s, 200);
+    return plane_update_share(r);
 }
 
 struct replied *azcontainer_get_acl(struct request *r)
@@ -173,22 +117,11 @@ struct replied *azcontainer_set_acl(struct request *r)
     if (check(r, &e) < 0 || check_lease(r, false, &e) < 0 || policies_read(r, &s->acl, &e) < 0 ||
         read_access(r, &s->public_access, &e) < 0)
         return reply_err(r, &e);
-    return update(r, s, 200);
+    return plane_update_share(r);
 }
 
 struct replied *azcontainer_lease(struct request *r)
 {
     struct err e;
-    struct share *s = &grant_of(r)->share;
-    if (check(r, &e) < 0)
-        return reply_err(r, &e);
-    struct lease l = lease_of_share(s);
-    int status = lease_act(r, &l, false, &e);
-    if (status < 0)
-        return reply_err(r, &e);
-    lease_to_share(&l, s);
-    if (st_share_update(azstorage_of(r)->storage, s, s->etag, &e) < 0)
-        return reply_err(r, &e);
-    reply_state(r, (uint64_t)s->etag, s->updated_us);
-    return reply_empty(r, status);
+    return check(r, &e) < 0 ? reply_err(r, &e) : plane_lease_share(r);
 }

@@ -15,6 +15,7 @@
 #include "api/plane/blob/handlers.h"
 #include "api/plane/storage/leases.h"
 #include "api/plane/storage/listing.h"
+#include "api/plane/storage/plane_shares.h"
 #include "api/plane/storage/source.h"
 #include "api/plane/storage/write_lock.h"
 #include "api/plane/storage/xml_write.h"

@@ -10,6 +10,7 @@
 
 #include "api/plane/blob/handlers.h"
 #include "api/plane/storage/leases.h"
+#include "api/plane/storage/plane_shares.h"
 #include "model/spec.h"
 #include "scheduler/fleet/fleet.h"
 #include "storage/storage.h"

@@ -18,14 +18,10 @@
 
 #define ROWS(X)                                                                                    \
     X("PUT", BLOB "&comp=copy", 0, azblob_copy_abort, "Blob_AbortCopyFromURL", 'o', "w", "w")      \
-    X("GET", "/?restype=account&comp=properties", 0, plane_account, "Service_GetAccountInfo", 's', \
-      "rlwd", NULL)                                                                                \
-    X("HEAD", "/?restype=account&comp=properties", 0, plane_account, "Service_GetAccountInfo",     \
-      's', "rlwd", NULL)                                                                           \
-    X("GET", ANY_ACCOUNT, 0, plane_account, "Container_GetAccountInfo", 'c', "rlwd", "rlwd")       \
-    X("HEAD", ANY_ACCOUNT, 0, plane_account, "Container_GetAccountInfo", 'c', "rlwd", "rlwd")      \
-    X("GET", BLOB_ACCOUNT, 0, plane_account, "Blob_GetAccountInfo", 'o', "rlwd", "rlwd")           \
-    X("HEAD", BLOB_ACCOUNT, 0, plane_account, "Blob_GetAccountInfo", 'o', "rlwd", "rlwd")          \
+    PLANE_READS(X, "/?restype=account&comp=properties", 0, plane_account,                          \
+                "Service_GetAccountInfo", 's', "rlwd", NULL)                                       \
+    PLANE_READS(X, ANY_ACCOUNT, 0, plane_account, "Container_GetAccountInfo", 'c', "rlwd", "rlwd") \
+    PLANE_READS(X, BLOB_ACCOUNT, 0, plane_account, "Blob_GetAccountInfo", 'o', "rlwd", "rlwd")     \
     X("GET", "/?restype=service&comp=properties", 0, plane_service, "Service_GetProperties", 's',  \
       "r", NULL)                                                                                   \
     X("OPTIONS", "/", ROUTE_OPEN, plane_preflight, "Service_Preflight", 's', NULL, NULL)           \
@@ -46,17 +42,14 @@
     X("GET", "/?comp=list", 0, azcontainers_list, "Service_ListContainers", 's', "l", NULL)        \
     X("GET", ANY "&comp=list", 0, azblobs_list, "Container_ListBlobs", 'c', "l", "l")              \
     X("PUT", ANY "&comp=", 0, azcontainer_create, "Container_Create", 'c', "cw", NULL)             \
-    X("GET", ANY "&comp=", 0, azcontainer_get, "Container_GetProperties", 'c', "r", NULL)          \
-    X("HEAD", ANY "&comp=", 0, azcontainer_get, "Container_GetProperties", 'c', "r", NULL)         \
+    PLANE_READS(X, ANY "&comp=", 0, azcontainer_get, "Container_GetProperties", 'c', "r", NULL)    \
     X("DELETE", ANY "&comp=", 0, azcontainer_delete, "Container_Delete", 'c', "d", NULL)           \
     X("PUT", ANY "&comp=metadata", 0, azcontainer_set_metadata, "Container_SetMetadata", 'c', "w", \
       NULL)                                                                                        \
-    X("GET", ANY "&comp=metadata", 0, azcontainer_get, "Container_GetMetadata", 'c', "r", NULL)    \
-    X("HEAD", ANY "&comp=metadata", 0, azcontainer_get, "Container_GetMetadata", 'c', "r", NULL)   \
-    X("GET", ANY "&comp=acl", 0, azcontainer_get_acl, "Container_GetAccessPolicy", 'c', NULL,      \
-      NULL)                                                                                        \
-    X("HEAD", ANY "&comp=acl", 0, azcontainer_get_acl, "Container_GetAccessPolicy", 'c', NULL,     \
-      NULL)                                                                                        \
+    PLANE_READS(X, ANY "&comp=metadata", 0, azcontainer_get, "Container_GetMetadata", 'c', "r",    \
+                NULL)                                                                              \
+    PLANE_READS(X, ANY "&comp=acl", 0, azcontainer_get_acl, "Container_GetAccessPolicy", 'c',      \
+                NULL, NULL)                                                                        \
     X("PUT", ANY "&comp=acl", ROUTE_XML_OPTIONAL, azcontainer_set_acl,                             \
       "Container_SetAccessPolicy", 'c', NULL, NULL)                                                \
     X("PUT", BLOB "&comp=", ROUTE_STREAM, azblob_put, "BlockBlob_Upload", 'o', "cw", "cw")         \
@@ -64,8 +57,7 @@
     X("HEAD", BLOB "&comp=", 0, azblob_head, "Blob_GetProperties", 'o', "r", "r")                  \
     X("DELETE", BLOB "&comp=", 0, azblob_delete, "Blob_Delete", 'o', "d", "d")                     \
     X("PUT", BLOB "&comp=metadata", 0, azblob_set_metadata, "Blob_SetMetadata", 'o', "w", "w")     \
-    X("GET", BLOB "&comp=metadata", 0, azblob_head, "Blob_GetMetadata", 'o', "r", "r")             \
-    X("HEAD", BLOB "&comp=metadata", 0, azblob_head, "Blob_GetMetadata", 'o', "r", "r")            \
+    PLANE_READS(X, BLOB "&comp=metadata", 0, azblob_head, "Blob_GetMetadata", 'o', "r", "r")       \
     X("PUT", BLOB "&comp=block", ROUTE_STREAM, azblock_put, "BlockBlob_StageBlock", 'o', "w", "w") \
     X("PUT", BLOB "&comp=blocklist", BLOCKLIST, azblocks_commit, "BlockBlob_CommitBlockList", 'o', \
       "w", "w")                                                                                    \
@@ -87,6 +79,8 @@ static const struct plane plane = {.service = SAS_BLOB,
                                    .server = "Windows-Azure-Blob/1.0 Microsoft-HTTPAPI/2.0",
                                    .share = "container",
                                    .no_share = AZSTORAGE_CONTAINER_NOT_FOUND,
+                                   .share_exists = AZSTORAGE_CONTAINER_EXISTS,
+                                   .share_going = AZSTORAGE_CONTAINER_GOING,
                                    .needs = needs};
 
 PLANE_SERVICE(azblob);

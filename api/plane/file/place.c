@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/plane/file/handlers.h"
+#include "api/plane/storage/plane_shares.h"
 #include "model/spec.h"
 #include "scheduler/fleet/fleet.h"
 

@@ -14,6 +14,20 @@
 #define ITEM  "/{share}/{path*}?restype="
 #define RANGE ROUTE_BYTES | ROUTE_BODY_KIB(4 * 1024)
 
+/* A directory, or the top of a share. */
+/* clang-format off */
+#define DIRECTORY(X, AT)                                                                           \
+    PLANE_READS(X, AT "&comp=", 0, azdirectory_get, "Directory_GetProperties", 'o', "r", "r")      \
+    X("GET", AT "&comp=list", 0, azdirectory_list, "Directory_ListFilesAndDirectoriesSegment",     \
+      'c', "l", "l")                                                                               \
+    PLANE_READS(X, AT "&comp=metadata", 0, azdirectory_get_metadata, "Directory_GetMetadata",      \
+                'o', "r", "r")                                                                     \
+    X("PUT", AT "&comp=metadata", 0, azdirectory_set_metadata, "Directory_SetMetadata", 'o', "w",  \
+      "w")                                                                                         \
+    X("PUT", AT "&comp=properties", 0, azdirectory_set_properties, "Directory_SetProperties",      \
+      'o', "w", "w")
+/* clang-format on */
+
 #define ROWS(X)                                                                                    \
     X("GET", "/?restype=service&comp=properties", 0, plane_service, "Service_GetProperties", 's',  \
       "r", NULL)                                                                                   \
@@ -25,16 +39,14 @@
       "Service_SetProperties", 's', "w", NULL)                                                     \
     X("GET", ROOT "comp=list", 0, azshares_list, "Service_ListSharesSegment", 's', "l", NULL)      \
     X("PUT", SHARE "&comp=", 0, azshare_create, "Share_Create", 'c', "cw", NULL)                   \
-    X("GET", SHARE "&comp=", 0, azshare_get, "Share_GetProperties", 'c', "r", NULL)                \
-    X("HEAD", SHARE "&comp=", 0, azshare_get, "Share_GetProperties", 'c', "r", NULL)               \
+    PLANE_READS(X, SHARE "&comp=", 0, azshare_get, "Share_GetProperties", 'c', "r", NULL)          \
     X("DELETE", SHARE "&comp=", 0, azshare_delete, "Share_Delete", 'c', "d", NULL)                 \
     X("PUT", SHARE "&comp=properties", 0, azshare_set_properties, "Share_SetProperties", 'c', "w", \
       NULL)                                                                                        \
     X("PUT", SHARE "&comp=metadata", 0, azshare_set_metadata, "Share_SetMetadata", 'c', "w", NULL) \
-    X("GET", SHARE "&comp=metadata", 0, azshare_get, "Share_GetMetadata", 'c', "r", NULL)          \
-    X("HEAD", SHARE "&comp=metadata", 0, azshare_get, "Share_GetMetadata", 'c', "r", NULL)         \
-    X("GET", SHARE "&comp=acl", 0, azshare_get_acl, "Share_GetAccessPolicy", 'c', NULL, NULL)      \
-    X("HEAD", SHARE "&comp=acl", 0, azshare_get_acl, "Share_GetAccessPolicy", 'c', NULL, NULL)     \
+    PLANE_READS(X, SHARE "&comp=metadata", 0, azshare_get, "Share_GetMetadata", 'c', "r", NULL)    \
+    PLANE_READS(X, SHARE "&comp=acl", 0, azshare_get_acl, "Share_GetAccessPolicy", 'c', NULL,      \
+                NULL)                                                                              \
     X("PUT", SHARE "&comp=acl", ROUTE_XML_OPTIONAL, azshare_set_acl, "Share_SetAccessPolicy", 'c', \
       NULL, NULL)                                                                                  \
     X("GET", SHARE "&comp=stats", 0, azshare_stats, "Share_GetStatistics", 'c', "r", NULL)         \
@@ -44,30 +56,8 @@
       "Share_CreatePermission", 'c', "cw", NULL)                                                   \
     X("GET", SHARE "&comp=filepermission", 0, azshare_get_permission, "Share_GetPermission", 'c',  \
       "r", NULL)                                                                                   \
-    X("GET", TOP "&comp=", 0, azdirectory_get, "Directory_GetProperties", 'o', "r", "r")           \
-    X("HEAD", TOP "&comp=", 0, azdirectory_get, "Directory_GetProperties", 'o', "r", "r")          \
-    X("GET", TOP "&comp=list", 0, azdirectory_list, "Directory_ListFilesAndDirectoriesSegment",    \
-      'c', "l", "l")                                                                               \
-    X("GET", TOP "&comp=metadata", 0, azdirectory_get_metadata, "Directory_GetMetadata", 'o', "r", \
-      "r")                                                                                         \
-    X("HEAD", TOP "&comp=metadata", 0, azdirectory_get_metadata, "Directory_GetMetadata", 'o',     \
-      "r", "r")                                                                                    \
-    X("PUT", TOP "&comp=metadata", 0, azdirectory_set_metadata, "Directory_SetMetadata", 'o', "w", \
-      "w")                                                                                         \
-    X("PUT", TOP "&comp=properties", 0, azdirectory_set_properties, "Directory_SetProperties",     \
-      'o', "w", "w")                                                                               \
-    X("GET", DIR "&comp=", 0, azdirectory_get, "Directory_GetProperties", 'o', "r", "r")           \
-    X("HEAD", DIR "&comp=", 0, azdirectory_get, "Directory_GetProperties", 'o', "r", "r")          \
-    X("GET", DIR "&comp=list", 0, azdirectory_list, "Directory_ListFilesAndDirectoriesSegment",    \
-      'c', "l", "l")                                                                               \
-    X("GET", DIR "&comp=metadata", 0, azdirectory_get_metadata, "Directory_GetMetadata", 'o', "r", \
-      "r")                                                                                         \
-    X("HEAD", DIR "&comp=metadata", 0, azdirectory_get_metadata, "Directory_GetMetadata", 'o',     \
-      "r", "r")                                                                                    \
-    X("PUT", DIR "&comp=metadata", 0, azdirectory_set_metadata, "Directory_SetMetadata", 'o', "w", \
-      "w")                                                                                         \
-    X("PUT", DIR "&comp=properties", 0, azdirectory_set_properties, "Directory_SetProperties",     \
-      'o', "w", "w")                                                                               \
+    DIRECTORY(X, TOP)                                                                              \
+    DIRECTORY(X, DIR)                                                                              \
     X("PUT", DIR "&comp=", 0, azdirectory_create, "Directory_Create", 'o', "cw", "cw")             \
     X("DELETE", DIR "&comp=", 0, azdirectory_delete, "Directory_Delete", 'o', "d", "d")            \
     X("PUT", DIR "&comp=rename", 0, azdirectory_rename, "Directory_Rename", 'o', "w", "w")         \
@@ -77,8 +67,8 @@
     X("DELETE", ITEM "&comp=", 0, azfile_delete, "File_Delete", 'o', "d", "d")                     \
     X("PUT", ITEM "&comp=range", RANGE, azrange_put, "File_UploadRange", 'o', "w", "w")            \
     X("GET", ITEM "&comp=rangelist", 0, azranges_list, "File_GetRangeList", 'o', "r", "r")         \
-    X("GET", ITEM "&comp=metadata", 0, azfile_get_metadata, "File_GetMetadata", 'o', "r", "r")     \
-    X("HEAD", ITEM "&comp=metadata", 0, azfile_get_metadata, "File_GetMetadata", 'o', "r", "r")    \
+    PLANE_READS(X, ITEM "&comp=metadata", 0, azfile_get_metadata, "File_GetMetadata", 'o', "r",    \
+                "r")                                                                               \
     X("PUT", ITEM "&comp=metadata", 0, azfile_set_metadata, "File_SetMetadata", 'o', "w", "w")     \
     X("PUT", ITEM "&comp=properties", 0, azfile_set_properties, "File_SetHttpHeaders", 'o', "w",   \
       "w")                                                                                         \
@@ -102,6 +92,8 @@ static const struct plane plane = {.service = SAS_FILE,
                                    .server = "Windows-Azure-File/1.0 Microsoft-HTTPAPI/2.0",
                                    .share = "share",
                                    .no_share = AZSTORAGE_SHARE_NOT_FOUND,
+                                   .share_exists = AZSTORAGE_SHARE_EXISTS,
+                                   .share_going = AZSTORAGE_SHARE_GOING,
                                    .needs = needs};
 
 PLANE_SERVICE(azfiles);

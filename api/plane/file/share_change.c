@@ -7,24 +7,13 @@
 
 #include "api/plane/file/handlers.h"
 #include "api/plane/storage/leases.h"
+#include "api/plane/storage/plane_shares.h"
 #include "api/plane/storage/xml_write.h"
 #include "storage/folders/walk.h"
 #include "storage/shares/shares.h"
 #include "storage/storage.h"
 
 /* --- properties, metadata, policies --------------------------------------------------------- */
-
-static struct replied *update(struct request *r, struct share *s)
-{
-    struct err e;
-    int64_t was = s->etag;
-    s->etag = st_next_etag(was, r->now_us);
-    s->updated_us = r->now_us;
-    if (st_share_update(azstorage_of(r)->storage, s, was, &e) < 0)
-        return reply_err(r, &e);
-    reply_state(r, (uint64_t)s->etag, s->updated_us);
-    return reply_empty(r, 200);
-}
 
 struct replied *azshare_set_properties(struct request *r)
 {
@@ -34,7 +23,7 @@ struct replied *azshare_set_properties(struct request *r)
         return reply_err(r, &e);
     if (request_header(r, "x-ms-access-tier"))
         s->access_tier = request_header(r, "x-ms-access-tier");
-    return update(r, s);
+    return plane_update_share(r);
 }
 
 struct replied *azshare_set_metadata(struct request *r)
@@ -43,7 +32,7 @@ struct replied *azshare_set_metadata(struct request *r)
     struct share *s = &grant_of(r)->share;
     if (azshare_find(r, false, &e) < 0 || metadata_read(r, &s->metadata, &e) < 0)
         return reply_err(r, &e);
-    return update(r, s);
+    return plane_update_share(r);
 }
 
 struct replied *azshare_get_acl(struct request *r)
@@ -62,26 +51,13 @@ struct replied *azshare_set_acl(struct request *r)
     struct share *s = &grant_of(r)->share;
     if (azshare_find(r, false, &e) < 0 || policies_read(r, &s->acl, &e) < 0)
         return reply_err(r, &e);
-    return update(r, s);
+    return plane_update_share(r);
 }
-
-/* --- leases --------------------------------------------------------------------------------- */
 
 struct replied *azshare_lease(struct request *r)
 {
     struct err e;
-    struct share *s = &grant_of(r)->share;
-    if (plane_share(r, &e) < 0)
-        return reply_err(r, &e);
-    struct lease l = lease_of_share(s);
-    int status = lease_act(r, &l, false, &e);
-    if (status < 0)
-        return reply_err(r, &e);
-    lease_to_share(&l, s);
-    if (st_share_update(azstorage_of(r)->storage, s, s->etag, &e) < 0)
-        return reply_err(r, &e);
-    reply_state(r, (uint64_t)s->etag, s->updated_us);
-    return reply_empty(r, status);
+    return plane_share(r, &e) < 0 ? reply_err(r, &e) : plane_lease_share(r);
 }
 
 /* --- how much is in it ---------------------------------------------------------------------- */

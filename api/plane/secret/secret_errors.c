@@ -22,18 +22,11 @@
     X(ERR_INVALID_TOKEN, 401, "Unauthorized", ADDS_LOG_IN)                                         \
     X(ERR_EXPIRED_TOKEN, 401, "Unauthorized", ADDS_LOG_IN)                                         \
     X(ERR_FORBIDDEN, 403, "Forbidden", 0)                                                          \
-    X(ERR_INTERNAL, 500, "InternalError", 0)                                                       \
-    X(ERR_STORAGE, 500, "InternalError", 0)                                                        \
+    ERROR_FAULTS(X, "InternalError")                                                               \
     X(ERR_UNAVAILABLE, 503, "ServiceUnavailable", ADDS_TRY_AGAIN)                                  \
-    X(ERR_NODE, 500, "InternalError", 0)                                                           \
     X(ERR_ENDED_DAEMON, 409, "DaemonEndedDuringRequest", 0)                                        \
     X(ERR_NODE_LOST, 500, "InternalError", 0)                                                      \
-    X(ERR_PROTOCOL, 500, "InternalError", 0)                                                       \
     X(ERR_IO, 500, "InternalError", 0)                                                             \
-    X(ERR_CONFIG, 500, "InternalError", 0)                                                         \
-    X(ERR_ALREADY_RUNNING, 500, "InternalError", 0)                                                \
-    X(ERR_SCHEMA_TOO_NEW, 500, "InternalError", 0)                                                 \
-    X(ERR_SCHEMA_TOO_OLD, 500, "InternalError", 0)                                                 \
     NO_CORE_ERRORS(X)
 
 ERROR_TABLE(secret_words, SECRET_ERRORS, SECRET_OWN)

@@ -31,33 +31,18 @@
     X(ERR_INVALID_TOKEN, 401, "InvalidAuthenticationInfo", 0)                                      \
     X(ERR_EXPIRED_TOKEN, 401, "InvalidAuthenticationInfo", 0)                                      \
     X(ERR_FORBIDDEN, 403, "AuthorizationFailure", 0)                                               \
-    X(ERR_INTERNAL, 500, "InternalError", 0)                                                       \
-    X(ERR_STORAGE, 500, "InternalError", 0)                                                        \
+    ERROR_FAULTS(X, "InternalError")                                                               \
     X(ERR_UNAVAILABLE, 503, "ServerBusy", ADDS_TRY_AGAIN)                                          \
-    X(ERR_NODE, 500, "InternalError", 0)                                                           \
     X(ERR_ENDED_DAEMON, 409, "DaemonEndedDuringRequest", 0)                                        \
     X(ERR_NODE_LOST, 409, "NodeLost", 0)                                                           \
-    X(ERR_PROTOCOL, 500, "InternalError", 0)                                                       \
     X(ERR_IO, 500, "InternalError", 0)                                                             \
-    X(ERR_CONFIG, 500, "InternalError", 0)                                                         \
-    X(ERR_ALREADY_RUNNING, 500, "InternalError", 0)                                                \
-    X(ERR_SCHEMA_TOO_NEW, 500, "InternalError", 0)                                                 \
-    X(ERR_SCHEMA_TOO_OLD, 500, "InternalError", 0)                                                 \
     X(ERR_INVALID_PROPERTY, 400, "InvalidInput", 0)                                                \
     X(ERR_MISSING_PROPERTY, 400, "InvalidInput", 0)                                                \
     X(ERR_INVALID_NAME, 400, "InvalidResourceName", 0)                                             \
     X(ERR_NOT_ON_MOUNT_ROOT, 404, "ResourceNotFound", 0)                                           \
     X(ERR_NOT_SUPPORTED, 400, "UnsupportedHeader", 0)                                              \
-    X(ERR_GROUP_NOT_FOUND, 404, "ResourceNotFound", 0)                                             \
-    X(ERR_RESOURCE_NOT_FOUND, 404, "ResourceNotFound", 0)                                          \
-    X(ERR_WORKSPACE_NOT_FOUND, 404, "ResourceNotFound", 0)                                         \
-    X(ERR_EXPERIMENT_NOT_FOUND, 404, "ResourceNotFound", 0)                                        \
-    X(ERR_CLUSTER_NOT_FOUND, 404, "ResourceNotFound", 0)                                           \
-    X(ERR_FILE_SERVER_NOT_FOUND, 404, "ResourceNotFound", 0)                                       \
-    X(ERR_JOB_NOT_FOUND, 404, "ResourceNotFound", 0)                                               \
-    X(ERR_OUTPUT_DIRECTORY_NOT_FOUND, 404, "ResourceNotFound", 0)                                  \
+    ERRORS_NOT_FOUND(X, "ResourceNotFound")                                                        \
     X(ERR_FILE_NOT_FOUND, 404, "ResourceNotFound", 0)                                              \
-    X(ERR_MACHINE_NOT_FOUND, 404, "ResourceNotFound", 0)                                           \
     X(ERR_CONFLICT, 409, "ResourceAlreadyExists", 0)                                               \
     X(ERR_BEING_DELETED, 409, "ResourceBeingDeleted", 0)                                           \
     X(ERR_QUOTA, 409, "ShareSizeLimitReached", 0)
@@ -194,23 +179,4 @@ void plane_too_long(const char *why, struct strbuf *headers, struct strbuf *body
     xml_element(body, "Code", code);
     xml_element(body, "Message", why);
     xml_close(body, "Error");
-}
-
-int plane_share(struct request *r, struct err *e)
-{
-    const struct grant *g = grant_of(r);
-    if (g->has_share)
-        return 0;
-    return err_set(e, g->plane->no_share, NULL, "The specified %s does not exist: '%.80s'.",
-                   g->plane->share, r->segment[0]);
-}
-
-int plane_check_name(const char *name, struct err *e)
-{
-    if (container_name_valid(name))
-        return 0;
-    return err_set(e, ERR_INVALID_NAME, NULL,
-                   "The specifed resource name contains invalid characters: '%.80s'; it must have "
-                   "%s.",
-                   name, container_name_rule);
 }

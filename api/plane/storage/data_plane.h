@@ -26,6 +26,9 @@ struct storage_need {
 #define PLANE_NEED(method, path, flags, handler, id, resource, by_account, by_service)             \
     {resource, by_account, by_service},
 
+/* The rows of a GET and of the HEAD that is the same without a body. */
+#define PLANE_READS(X, ...) X("GET", __VA_ARGS__) X("HEAD", __VA_ARGS__)
+
 /* The rest of a plane's service.c, behind its `plane` and its rows, `routes`. */
 #define PLANE_SERVICE(room)                                                                        \
     static int may(struct request *r, struct err *e)                                               \
@@ -53,6 +56,7 @@ struct plane {
     const char *server;               /* the Server header */
     const char *share;                /* what it calls a share */
     int no_share;                     /* its kind of error if there is none of the name */
+    int share_exists, share_going;    /* likewise if there is one, and if it is being deleted */
     const struct storage_need *needs; /* one for each row of the service */
 };
 
@@ -115,10 +119,6 @@ void plane_too_long(const char *why, struct strbuf *headers, struct strbuf *body
 int plane_read_version(struct request *r, struct err *e) MUST_CHECK;
 /* Whether the account lets containers be public (allowBlobPublicAccess). */
 bool plane_may_be_public(const struct grant *g);
-/* ERR_INVALID_NAME: no share or container can be made with this name. */
-int plane_check_name(const char *name, struct err *e) MUST_CHECK;
-/* 404 unless the account has the share or container that the path names. */
-int plane_share(struct request *r, struct err *e) MUST_CHECK;
 
 /* --- headers -------------------------------------------------------------------------------- */
 

@@ -10,15 +10,7 @@
 #define AZSTORAGE_ERRORS(X)                                                                        \
     HTTP_ERRORS(X)                                                                                 \
     X(ERR_FILE_NOT_FOUND, 404, "FileNotFound", 0)                                                  \
-    X(ERR_GROUP_NOT_FOUND, 404, "ResourceNotFound", 0)                                             \
-    X(ERR_RESOURCE_NOT_FOUND, 404, "ResourceNotFound", 0)                                          \
-    X(ERR_WORKSPACE_NOT_FOUND, 404, "ResourceNotFound", 0)                                         \
-    X(ERR_EXPERIMENT_NOT_FOUND, 404, "ResourceNotFound", 0)                                        \
-    X(ERR_CLUSTER_NOT_FOUND, 404, "ResourceNotFound", 0)                                           \
-    X(ERR_FILE_SERVER_NOT_FOUND, 404, "ResourceNotFound", 0)                                       \
-    X(ERR_JOB_NOT_FOUND, 404, "ResourceNotFound", 0)                                               \
-    X(ERR_OUTPUT_DIRECTORY_NOT_FOUND, 404, "ResourceNotFound", 0)                                  \
-    X(ERR_MACHINE_NOT_FOUND, 404, "ResourceNotFound", 0)                                           \
+    ERRORS_NOT_FOUND(X, "ResourceNotFound")                                                        \
     X(ERR_NOT_ON_MOUNT_ROOT, 404, "ResourceNotFound", 0)                                           \
     X(ERR_INVALID_PROPERTY, 400, "InvalidParameter", 0)                                            \
     X(ERR_MISSING_PROPERTY, 400, "MissingRequiredProperty", 0)                                     \
