@@ -18,7 +18,8 @@
 
 struct listed_entry {
     int64_t id; /* of its row */
-    const char *path, *group, *name, *location, *tags;
+    const char *name, *tags;
+    struct scope scope;
 };
 
 struct entries {
@@ -44,15 +45,10 @@ static int list_workspaces(struct request *r, int64_t group_id, int64_t after, i
                           &(struct st_page){.after = after, .limit = limit}, &rows, e) < 0)
         return -1;
     make_room(r, out, rows.n);
-    for (size_t i = 0; i < rows.n; i++)
-        out->items[i] =
-            (struct listed_entry){rows.items[i].id,
-                                  resource_id(&r->arena, "Microsoft.BatchAI", &rows.items[i].scope,
-                                              "workspaces", rows.items[i].name),
-                                  rows.items[i].scope.group,
-                                  rows.items[i].name,
-                                  rows.items[i].scope.location,
-                                  rows.items[i].tags};
+    for (size_t i = 0; i < rows.n; i++) {
+        const struct workspace *w = &rows.items[i];
+        out->items[i] = (struct listed_entry){w->id, w->name, w->tags, w->scope};
+    }
     return 0;
 }
 
@@ -65,15 +61,10 @@ static int list_vaults(struct request *r, int64_t group_id, int64_t after, int l
         return -1;
     make_room(r, out, rows.n);
     for (size_t i = 0; i < rows.n; i++) {
-        const struct scope scope = {.subscription = rows.items[i].subscription,
-                                    .group = rows.items[i].group};
-        out->items[i] = (struct listed_entry){
-            rows.items[i].id,
-            resource_id(&r->arena, "Microsoft.KeyVault", &scope, "vaults", rows.items[i].name),
-            rows.items[i].group,
-            rows.items[i].name,
-            rows.items[i].location,
-            rows.items[i].tags};
+        const struct vault *v = &rows.items[i];
+        const struct scope scope = {
+            .subscription = v->subscription, .group = v->group, .location = v->location};
+        out->items[i] = (struct listed_entry){v->id, v->name, v->tags, scope};
     }
     return 0;
 }
@@ -86,15 +77,10 @@ static int list_accounts(struct request *r, int64_t group_id, int64_t after, int
                         &(struct st_page){.after = after, .limit = limit}, &rows, e) < 0)
         return -1;
     make_room(r, out, rows.n);
-    for (size_t i = 0; i < rows.n; i++)
-        out->items[i] =
-            (struct listed_entry){rows.items[i].id,
-                                  resource_id(&r->arena, "Microsoft.Storage", &rows.items[i].scope,
-                                              "storageAccounts", rows.items[i].name),
-                                  rows.items[i].scope.group,
-                                  rows.items[i].name,
-                                  rows.items[i].scope.location,
-                                  rows.items[i].tags};
+    for (size_t i = 0; i < rows.n; i++) {
+        const struct storage_account *s = &rows.items[i];
+        out->items[i] = (struct listed_entry){s->id, s->name, s->tags, s->scope};
+    }
     return 0;
 }
 
@@ -106,27 +92,23 @@ static int list_batch_accounts(struct request *r, int64_t group_id, int64_t afte
                               &(struct st_page){.after = after, .limit = limit}, &rows, e) < 0)
         return -1;
     make_room(r, out, rows.n);
-    for (size_t i = 0; i < rows.n; i++)
-        out->items[i] =
-            (struct listed_entry){rows.items[i].id,
-                                  resource_id(&r->arena, "Microsoft.Batch", &rows.items[i].scope,
-                                              "batchAccounts", rows.items[i].name),
-                                  rows.items[i].scope.group,
-                                  rows.items[i].name,
-                                  region_name(&r->arena, rows.items[i].scope.location),
-                                  rows.items[i].tags};
+    for (size_t i = 0; i < rows.n; i++) {
+        const struct batch_account *b = &rows.items[i];
+        out->items[i] = (struct listed_entry){b->id, b->name, b->tags, b->scope};
+        out->items[i].scope.location = region_name(&r->arena, b->scope.location);
+    }
     return 0;
 }
 
 /* A position in the list is the type's place here and the row's id: new types go to the end. */
 static const struct listed_type {
-    const char *name;
+    const char *provider, *collection;
     list_fn list;
 } types[] = {
-    {"Microsoft.BatchAI/workspaces", list_workspaces},
-    {"Microsoft.KeyVault/vaults", list_vaults},
-    {"Microsoft.Storage/storageAccounts", list_accounts},
-    {"Microsoft.Batch/batchAccounts", list_batch_accounts},
+    {"Microsoft.BatchAI", "workspaces", list_workspaces},
+    {"Microsoft.KeyVault", "vaults", list_vaults},
+    {"Microsoft.Storage", "storageAccounts", list_accounts},
+    {"Microsoft.Batch", "batchAccounts", list_batch_accounts},
 };
 #define TYPES   ((int64_t)(sizeof types / sizeof types[0]))
 #define ID_BITS 48
@@ -139,27 +121,36 @@ struct looking {
     struct page *page;
 };
 
-static bool wanted(const struct looking *l, const struct listed_type *t,
-                   const struct listed_entry *x)
+/* What a list shows of a resource. */
+struct listed {
+    const char *path, *type;
+    const struct listed_entry *x;
+};
+
+static bool wanted(const struct looking *l, const struct listed *s)
 {
-    if (!arm_sees(l->r, x->path))
+    if (!arm_sees(l->r, s->path))
         return false;
     if (!l->o.filter)
         return true;
     json_auto_t *item =
-        json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", x->path, "name", x->name, "resourceType",
-                  t->name, "location", x->location, "resourceGroup", x->group);
+        json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", s->path, "name", s->x->name, "resourceType",
+                  s->type, "location", s->x->scope.location, "resourceGroup", s->x->scope.group);
     return item && odata_matches(&l->o, item);
 }
 
 static void add(struct looking *l, int64_t type, const struct listed_entry *x)
 {
-    if (!wanted(l, &types[type], x))
+    const struct listed_type *t = &types[type];
+    struct arena *a = &l->r->arena;
+    const struct listed s = {resource_id(a, t->provider, &x->scope, t->collection, x->name),
+                             arena_concat(a, t->provider, "/", t->collection), x};
+    if (!wanted(l, &s))
         return;
     json_t *tags = x->tags ? json_loads(x->tags, 0, NULL) : NULL;
     page_add_id(l->page, (type << ID_BITS) + x->id,
-                json_pack("{s:s, s:s, s:s, s:s, s:o*}", "id", x->path, "name", x->name, "type",
-                          types[type].name, "location", x->location, "tags", tags));
+                json_pack("{s:s, s:s, s:s, s:s, s:o*}", "id", s.path, "name", x->name, "type",
+                          s.type, "location", x->scope.location, "tags", tags));
 }
 
 /* The rows of a type, in batches, until the page is full. */
