@@ -19,9 +19,6 @@
 #include "scheduler/front/batch/tasks.h"
 #include "storage/storage.h"
 
-/* How far the date of a signed request may be from ours. */
-#define SKEW_US (15 * 60 * INT64_C(1000000))
-
 #define ACCOUNTS "Microsoft.Batch/batchAccounts"
 
 /* --- signed with a key ---------------------------------------------------------------------- */
@@ -85,28 +82,9 @@ static bool is_signed(struct request *r, const struct account_keys *keys, const 
 
 static int check_date(struct request *r, struct err *e)
 {
-    const char *text = request_header(r, "ocp-date");
-    struct tm tm = {0};
-    if (!text)
-        text = request_header(r, "Date");
-    const char *end = text ? strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm) : NULL;
-    if (!end || *end)
-        return refused(r,
-                       arena_printf(&r->arena,
-                                    "The Date header in the request is incorrect: '%.60s'; it must "
-                                    "be like 'Thu, 07 Jun 2018 21:34:00 GMT'.",
-                                    text ? text : ""),
-                       e);
-    int64_t at_us = (int64_t)timegm(&tm) * 1000000;
-    int64_t now_us = time_now_us(); /* not the daemon's clock, which a test may have changed */
-    if (at_us >= now_us - SKEW_US && at_us <= now_us + SKEW_US)
-        return 0;
-    return refused(r,
-                   arena_printf(&r->arena,
-                                "The date of the request, '%.60s', is too old or in the "
-                                "future.",
-                                text),
-                   e);
+    const char *date = request_header(r, "ocp-date");
+    const char *wrong = signed_date_error(&r->arena, date ? date : request_header(r, "Date"));
+    return wrong ? refused(r, wrong, e) : 0;
 }
 
 static int wrong_signature(struct request *r, const char *sent, const struct strbuf *text,

@@ -20,9 +20,6 @@
 #include "scheduler/wake/paced.h"
 #include "storage/storage.h"
 
-/* How far the date of a signed request may be from ours. */
-#define SKEW_US (15 * 60 * INT64_C(1000000))
-
 #define SECONDARY "-secondary"
 
 #define REFUSED                                                                                    \
@@ -81,28 +78,9 @@ static bool made_with(const struct account_keys *keys, const struct strbuf *text
 
 static int check_date(struct request *r, struct err *e)
 {
-    const char *text = request_header(r, "x-ms-date");
-    struct tm tm = {0};
-    if (!text)
-        text = request_header(r, "Date");
-    const char *end = text ? strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm) : NULL;
-    if (!end || *end)
-        return refused(r,
-                       arena_printf(&r->arena,
-                                    "The Date header in the request is incorrect: '%.60s'; it must "
-                                    "be like 'Thu, 07 Jun 2018 21:34:00 GMT'.",
-                                    text ? text : ""),
-                       e);
-    int64_t at_us = (int64_t)timegm(&tm) * 1000000;
-    int64_t now_us = time_now_us(); /* not the daemon's clock, which a test may have changed */
-    if (at_us >= now_us - SKEW_US && at_us <= now_us + SKEW_US)
-        return 0;
-    char now[TIMEFMT_SIZE];
-    timefmt_http(now_us, now);
-    return refused(r,
-                   arena_printf(&r->arena, "Request date header too old%s: '%.60s'; it is %s here.",
-                                at_us > now_us ? " or in the future" : "", text, now),
-                   e);
+    const char *date = request_header(r, "x-ms-date");
+    const char *wrong = signed_date_error(&r->arena, date ? date : request_header(r, "Date"));
+    return wrong ? refused(r, wrong, e) : 0;
 }
 
 /* https://learn.microsoft.com/azure/storage/common/shared-key-authorization-prevent */

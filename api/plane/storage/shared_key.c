@@ -4,6 +4,7 @@
  * is kept. On the loop's thread.
  */
 #include "api/plane/storage/shared_key.h"
+#include "lib/timefmt.h"
 
 #include <assert.h>
 #include <sodium.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #define ZERO_IS_EMPTY_FROM "2015-02-21" /* the version that signs a length of 0 as "" */
 
@@ -255,4 +257,28 @@ int signature_equals(const char *sent, const char made[SIGNATURE_SIZE])
         if (*p == ' ')
             *p = '+';
     return sodium_memcmp(copy, made, sizeof copy) == 0;
+}
+
+/* --- dates ---------------------------------------------------------------------------------- */
+
+/* How far a client's clock may be from ours. */
+#define SKEW_US (15 * 60 * INT64_C(1000000))
+
+const char *signed_date_error(struct arena *a, const char *date)
+{
+    struct tm tm = {0};
+    char now[TIMEFMT_SIZE];
+    const char *end = date ? strptime(date, "%a, %d %b %Y %H:%M:%S GMT", &tm) : NULL;
+    if (!end || *end)
+        return arena_printf(a,
+                            "The Date header in the request is incorrect: '%.60s'; it must be like "
+                            "'Thu, 07 Jun 2018 21:34:00 GMT'.",
+                            date ? date : "");
+    int64_t at_us = (int64_t)timegm(&tm) * 1000000;
+    int64_t now_us = time_now_us(); /* not the daemon's clock, which a test may have changed */
+    if (at_us >= now_us - SKEW_US && at_us <= now_us + SKEW_US)
+        return NULL;
+    timefmt_http(now_us, now);
+    return arena_printf(a, "Request date header too old%s: '%.60s'; it is %s here.",
+                        at_us > now_us ? " or in the future" : "", date, now);
 }
