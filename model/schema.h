@@ -66,17 +66,17 @@ enum field_flag {
     FIELD_KEEP_EMPTY = 1 << 4, /* rendered even when empty: credentials:{} */
     FIELD_MUTABLE = 1 << 5,    /* may be changed by PUT/PATCH of an existing resource */
     FIELD_INPUT_ONLY = 1 << 6, /* accepted as .canon, never rendered in these versions */
-    FIELD_DISCARD = 1 << 7,    /* it says how to do the request, and is not stored */
-    FIELD_ID = 1 << 8,       /* a resource's id: stored with workspace, shown as versions have it */
-    FIELD_ALWAYS = 1 << 9,   /* a string that replies of this version must have: "" when absent */
-    FIELD_POINTER = 1 << 10, /* decoded into a struct of its own, .into is the pointer to it */
+    FIELD_DISCARD = 1 << 7,    /* a parameter of the request, not stored */
+    FIELD_ID = 1 << 8,     /* a resource's id: stored with workspace, shown in the version's form */
+    FIELD_ALWAYS = 1 << 9, /* a string that replies of this version always have: "" when absent */
+    FIELD_POINTER = 1 << 10, /* decoded into a separate struct, .into is the pointer to it */
     FIELD_LOWER = 1 << 11,   /* stored lower-case */
     FIELD_BARE = 1 << 12     /* a string stands for an object with the first property alone */
 };
 
 struct schema;
 
-/* What a member is that a value is decoded into. */
+/* The type of the member that a value is decoded into. */
 enum into_type {
     INTO_IS_OTHER,
     INTO_IS_TEXT,
@@ -140,8 +140,8 @@ enum schema_how {
     SCHEMA_PARTIAL = 1 << 0, /* as schema_accept_partial() below */
     SCHEMA_KNOWN = 1 << 1,   /* refuses properties that the version lacks: ERR_INVALID_CONTENT */
     SCHEMA_TEXT_NUMBERS = 1 << 2, /* integers may be texts: "3" */
-    SCHEMA_SPANS = 1 << 3,        /* durations may be zero or have years and months, and are stored
-                                     as .NET writes them (model/span.h) */
+    SCHEMA_SPANS = 1 << 3, /* durations may be zero or have years and months, and are stored in
+                              .NET's form (model/span.h) */
     SCHEMA_BATCH = SCHEMA_KNOWN | SCHEMA_TEXT_NUMBERS | SCHEMA_SPANS,
     SCHEMA_OWN = 1 << 4 /* as schema_read() below */
 };
@@ -156,8 +156,8 @@ int schema_accept_as(const struct schema *s, enum api_version v, unsigned how, c
 int schema_read(const struct schema *s, const json_t *body, struct arena *a, void *into,
                 struct err *e) MUST_CHECK;
 
-/* What is rendered: the text of a stored document with members on top of it, down into objects that
- * both have. */
+/* The input of rendering: the text of a stored document with members on top of it, merged down to
+ * common objects. */
 enum over_kind {
     OVER_TEXT,
     OVER_INT,

@@ -483,7 +483,7 @@ static int refuse_unknown(const struct acceptor *c, const struct schema *s, cons
     return rc;
 }
 
-/* OData's own members, such as odata.type, are no properties. */
+/* OData's own members, such as odata.type, are not properties. */
 static int check_names(const struct acceptor *c, const struct schema *s, const json_t *in,
                        const struct doc_place *up)
 {

@@ -58,7 +58,7 @@ void path_join(char out[PLACE_SIZE], const char *path, const char *child)
 
 enum { SHOWN = 60 }; /* bytes of a string that a message repeats */
 
-/* Only ASCII leaves here, so that a cut can never split a character. */
+/* The output is ASCII, so that a cut can never split a character. */
 static void string_text(const char *s, size_t len, char out[VALUE_TEXT_SIZE])
 {
     size_t used = 0;

@@ -304,11 +304,11 @@ const struct mount_volume *mount_resolve(struct arena *a, const struct front_wor
 void run_spec_wipe(struct run_spec *s);
 void node_setup_wipe(struct node_setup_spec *s);
 
-/* The longest duration, a century; adding it to any of our instants cannot overflow. */
+/* The longest duration, a century; adding it to any valid instant cannot overflow. */
 #define DURATION_MAX_S  (36500L * 24 * 3600)
 #define DURATION_MAX_US (DURATION_MAX_S * INT64_C(1000000))
-/* ISO 8601 duration (P7D, PT1H30M, P1DT2H) <-> microseconds. Months and years are refused, and what
- * is longer than the longest becomes that. */
+/* ISO 8601 duration (P7D, PT1H30M, P1DT2H) <-> microseconds. Months and years are refused, and a
+ * longer duration becomes the maximum. */
 int duration_parse(const char *text, int64_t *us);
 
 #endif

@@ -113,7 +113,7 @@ struct replied *users_list(struct request *r)
     return reply_json(r, 200, json_pack("{s:O}", "value", list));
 }
 
-/* --- what is given ---------------------------------------------------------------------------- */
+/* --- properties for requests --- */
 
 struct given {
     const char *name, *display, *role, *scope, *password;
