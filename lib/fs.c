@@ -294,8 +294,8 @@ int fs_remove_tree(const char *path, struct err *e)
     int dir = open(slash ? holder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     int rc = dir < 0 ? -1 : remove_at(dir, name);
     if (rc < 0 && errno == EXDEV)
-        err_set(e, ERR_IO, NULL,
-                "cannot remove %s: something is mounted within it; unmount it first", path);
+        err_set(e, ERR_IO, NULL, "cannot remove %s: there is a mount in it; unmount it first",
+                path);
     else if (rc < 0 && errno != ENOENT)
         err_errno(e, ERR_IO, "cannot remove %s", path);
     else

@@ -153,8 +153,8 @@ static void end(struct watchdog *w, char state)
 {
     if (state == 'D' && !w->in_kernel) {
         LOG_ERROR(w->config.log, "loop.blocked_in_kernel", LF_INT("ticks", w->ticks),
-                  LF_STR("remedy", "a call of the kernel cannot be interrupted, so the daemon "
-                                   "waits for it: look at its mounts and disks"));
+                  LF_STR("remedy", "a system call cannot be interrupted, so the daemon waits for "
+                                   "it: check its mounts and disks"));
         w->in_kernel = true;
     }
     if (w->able < w->config.end_ticks)

@@ -97,7 +97,7 @@ static const char *advice(const yaml_parser_t *p)
         {"scanning an alias", "; put a text that begins with * in quotes"},
         {"flow sequence", "; put a text with brackets or commas in quotes"},
         {"mapping values", "; is it indented as it should be? A text with ': ' needs quotes"},
-        {"<document start>", "; there is more behind the document"},
+        {"<document start>", "; there is text after the document"},
         {"control", "; write it as \\x.. in double quotes"},
         {"UTF-8", "; the text must be UTF-8"},
     };
@@ -232,7 +232,7 @@ static int count(struct yaml_reading *rd, const json_t *v, int depth)
     json_t *inner;
     size_t i;
     if (++rd->values > VALUES_MAX)
-        return refuse(rd, "there are too many values, with aliases counted each time");
+        return refuse(rd, "there are too many values (each use of an alias counts)");
     if (is_nest(v) && depth == rd->rules->depth_max)
         return refuse(rd, "it is nested too deep; %d levels are the most", depth);
     json_array_foreach(v, i, inner) {
@@ -292,12 +292,12 @@ static json_t *named(struct yaml_reading *rd)
             continue;
         for (int k = 0; k < rd->depth; k++)
             if (rd->levels[k].in == v) {
-                refuse(rd, "*%.100s stands inside of what it names", name);
+                refuse(rd, "*%.100s is inside its own anchor", name);
                 return NULL;
             }
         return v;
     }
-    refuse(rd, "*%.100s names nothing; put a text that begins with * in quotes", name);
+    refuse(rd, "*%.100s has no anchor; put a text that begins with * in quotes", name);
     return NULL;
 }
 

@@ -198,10 +198,10 @@ static void put_indented(struct strbuf *b, const char *title, const char *text)
 
 /* Places to check, for messages: texts for front_text(). */
 static const char *const places[] = {
-    [FAULT_CLIENT] = "the {run} or the {pool}: what it asks for, and what its user did",
-    [FAULT_NODE] = "the machine, and the way to it",
-    [FAULT_SITE] = "the daemon's configuration, and what it names",
-    [FAULT_OPERATOR] = "whoever runs the machines: it was done on purpose",
+    [FAULT_CLIENT] = "the settings of the {run} or the {pool}, or an action of its user",
+    [FAULT_NODE] = "the machine, or the network to it",
+    [FAULT_SITE] = "the daemon's configuration, or a host or file in it",
+    [FAULT_OPERATOR] = "an administrator of the machines, on purpose",
 };
 static_assert(sizeof places / sizeof places[0] == FAULT_OPERATOR + 1, "a place a fault");
 

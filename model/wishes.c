@@ -267,7 +267,7 @@ static const struct reader {
       "How many GPUs of each node the job takes."},
      read_gpus},
     {{WISH_PREFIX "SLOTS", "a whole number from 1 to 100000",
-      "How many slots of each node it takes; 1 where it takes a part without this."},
+      "How many slots of each node it takes; 1 if it takes a part and this is not set."},
      read_slots},
     {{WISH_PREFIX "CORES", "a whole number from 1 to 100000",
       "How many cores of each node it takes; it may not use more."},
@@ -277,27 +277,28 @@ static const struct reader {
       "1024."},
      read_memory},
     {{WISH_PREFIX "GRACE", "a whole number of seconds from 0 to 3600",
-      "How long the job has between SIGTERM and SIGKILL when it is terminated or its time is up; 5 "
-      "without this."},
+      "How long the job has between SIGTERM and SIGKILL when it is terminated or its time limit is "
+      "over; default 5."},
      read_grace},
     {{WISH_PREFIX "DEPENDS_ON",
       "at most 100 jobs, separated by commas, each as JOB or EXPERIMENT/JOB, which :success, "
       ":failure or :end may follow",
-      "The job waits until these have ended so (without a word: succeeded), and fails if one ends "
-      "otherwise."},
+      "The job waits until these jobs have ended in this way (default: succeeded), and fails if "
+      "one ends otherwise."},
      read_depends_on},
     {{WISH_PREFIX "ARRAY",
       "indexes from 0 to 1000000 in rising order, at most 1000, such as 0-99, 1-10:3 or 1,5,7",
       "The job is an array: its command runs once for each index, as a run of its own."},
      read_array},
-    {{WISH_PREFIX "ARRAY_LIMIT", "a whole number from 1 to 1000, beside " WISH_PREFIX "ARRAY",
+    {{WISH_PREFIX "ARRAY_LIMIT",
+      "a whole number from 1 to 1000, together with " WISH_PREFIX "ARRAY",
       "How many indexes of the array may run at once; all without this."},
      read_array_limit},
     {{WISH_PREFIX "RETRIES",
-      "a whole number from 0 to 10, which a colon and a list of node, exit and at most 16 exit "
-      "codes from 1 to 255 may follow, such as 3:node,75",
+      "a whole number from 0 to 10, optionally with a colon and a list of node, exit and at most "
+      "16 exit codes from 1 to 255, such as 3:node,75",
       "How often the job is tried again when it fails: after any exit code but 0 and after the "
-      "loss of a node, or after what the list names."},
+      "loss of a node, or only after the failures in the list."},
      read_retries},
 };
 #define N_READERS (sizeof readers / sizeof readers[0])

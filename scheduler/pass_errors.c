@@ -18,7 +18,7 @@ static struct failure shortage(struct pass *p, const struct pass_class *c)
         f.message = machines_shortage(p->s->fleet, p->a, &of, r->target, r->missing);
         f.remedy = front_text(w, p->a,
                               "make another {pool} smaller, undrain a machine, or add machines to "
-                              "the inventory; allocation goes on by itself");
+                              "the inventory; allocation then continues automatically");
     } else {
         f.message = front_say(w, p->a,
                               "%d of the %d nodes asked for cannot be allocated: all {pools} "
@@ -26,7 +26,7 @@ static struct failure shortage(struct pass *p, const struct pass_class *c)
                               r->missing, r->target, p->s->local_nodes);
         f.remedy = front_text(w, p->a,
                               "make another {pool} smaller, or raise the limit in the "
-                              "configuration; allocation goes on by itself");
+                              "configuration; allocation then continues automatically");
     }
     return f;
 }
@@ -42,7 +42,7 @@ static bool closed(struct pass *p, const struct node *nd, struct failure *out)
         .code = FAIL_NODE_DISK,
         .message = front_say(w, p->a, "The node gets no further {run}: %s", why),
         .node = nd->name,
-        .remedy = "make room there, or mount the disk anew if it has become read-only",
+        .remedy = "free disk space there, or remount the disk if it has become read-only",
         .exit_code = -1};
     return true;
 }
@@ -88,7 +88,7 @@ int pass_write_errors(struct pass *p, struct err *e)
     size_t n = 0;
     for (size_t i = 0; i < p->n_classes; i++)
         if (p->classes[i].shut) {
-            lack = "it is kept from nodes by a fault of a test";
+            lack = "a test's fault keeps new nodes from it";
             each[n] = p->classes[i].error;
             n += each[n] != NULL;
         } else if (p->classes[i].plan.missing > 0) {

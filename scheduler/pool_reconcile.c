@@ -262,7 +262,7 @@ static const char *why_scaled(struct pass *p, const struct pass_class *c)
         return arena_printf(p->a, "the minimum is %d, the maximum %d, and %d are wanted at first",
                             s->minimum, s->maximum, s->initial);
     case PLAN_IDLE:
-        return arena_printf(p->a, "idle for %lld s, and nothing waits that wants more",
+        return arena_printf(p->a, "idle for %lld s, and no waiting run needs more",
                             (long long)(idle_us(p) / 1000000));
     case PLAN_REPLACED:
         return "other machines are free that work";

@@ -46,13 +46,12 @@ int st_refuse_foreign(const char *path, const struct st_peek *p, struct err *e)
                        "nothing was changed. Run that version, or restore an older backup",
                        path, p->user_version, st_schema_version());
     if (p->user_version <= ST_SCHEMA_BASE)
-        return err_set(
-            e, ERR_SCHEMA_TOO_OLD, NULL,
-            "%s was made by a version before 1.0.0 (schema %u), which this one cannot "
-            "read; nothing was changed. Begin with an empty state directory. Of a daemon "
-            "for tests, `batchaid dump` of the old version makes a seed that this one "
-            "takes (`batchaid seed`)",
-            path, p->user_version);
+        return err_set(e, ERR_SCHEMA_TOO_OLD, NULL,
+                       "%s was made by a version before 1.0.0 (schema %u), which this one cannot "
+                       "read; nothing was changed. Begin with an empty state directory. For a "
+                       "daemon for tests, `batchaid dump` of the old version makes a seed that "
+                       "this version can load (`batchaid seed`)",
+                       path, p->user_version);
     return 0;
 }
 
@@ -223,8 +222,8 @@ static int refuse_lost(const struct st_config *c, const struct st_peek *file, st
     if (file->exists || access(c->key_path, F_OK) != 0)
         return 0;
     return err_set(e, ERR_CONFIG, NULL,
-                   "the database %s is missing or empty, but %s has sealed the secrets of one: put "
-                   "it back (batchaid restore FILE), or move the key away to begin with nothing",
+                   "the database %s is missing or empty, but the key %s belongs to a database: "
+                   "restore it (batchaid restore FILE), or move the key away to begin without data",
                    c->path, c->key_path);
 }
 

@@ -45,7 +45,7 @@ static int key_get(struct storage *st, bool known, struct err *e)
         return err_errno(e, ERR_CONFIG, "cannot look at the key file %s", st->key_path);
     if (known)
         return err_set(e, ERR_CONFIG, NULL,
-                       "the key file %s is missing, and the secrets in %s open with no other; "
+                       "the key file %s is missing, and no other key opens the secrets in %s; "
                        "restore it from a backup",
                        st->key_path, st->path);
     randombytes_buf(st->key, sizeof st->key);

@@ -116,10 +116,10 @@ static int peek_file(int fd, const char *path, struct st_peek *out, struct err *
         return 0;
     unsigned char header[HEADER_SIZE];
     if (!read_exact(fd, header, sizeof header) || memcmp(header, "SQLite format 3", 16) != 0)
-        return err_set(e, ERR_STORAGE, NULL,
-                       "%s is damaged or not a database: it does not begin like one. Restore it "
-                       "from a backup",
-                       path);
+        return err_set(
+            e, ERR_STORAGE, NULL,
+            "%s is damaged or not a database: its first bytes are wrong. Restore it from a backup",
+            path);
     out->exists = true;
     out->size = s.st_size;
     read_header(header, out);

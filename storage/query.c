@@ -240,7 +240,7 @@ static int refuse_value(struct q *q, const struct st_row *row, const struct st_c
               LF_STR("column", name.column), LF_INT("value", v), LF_STR("row", first.table),
               LF_STR("id", key));
     err_set(e, ERR_STORAGE, NULL,
-            "The database is damaged: %s.%s is %lld, which it cannot be, in the row of %s %s; "
+            "The database is damaged: %s.%s has the invalid value %lld in the row of %s %s; "
             "restore it from a backup.",
             name.table, name.column, (long long)v, first.table, key ? key : "?");
     q_end(q);

@@ -24,18 +24,18 @@ static const struct {
     {SQLITE_CONSTRAINT_UNIQUE, ERR_CONFLICT, "This name exists already."},
     {SQLITE_CONSTRAINT_PRIMARYKEY, ERR_CONFLICT, "This name exists already."},
     {SQLITE_CONSTRAINT_FOREIGNKEY, ERR_CONFLICT,
-     "It is still used, or it refers to a row that is gone."},
-    {SQLITE_CONSTRAINT_TRIGGER, ERR_CONFLICT, "It still holds something."},
+     "It is still used, or it refers to a deleted row."},
+    {SQLITE_CONSTRAINT_TRIGGER, ERR_CONFLICT, "It is not empty."},
     {SQLITE_FULL, ERR_STORAGE,
      "The disk that holds the database is full; free some space and try again."},
     {SQLITE_IOERR, ERR_STORAGE,
-     "The database could not be read or written; look at the disk and the daemon's log."},
+     "The database could not be read or written; check the disk and the daemon's log."},
     {SQLITE_CORRUPT, ERR_STORAGE, "The database is damaged; restore it from a backup."},
     {SQLITE_NOTADB, ERR_STORAGE, "The file is not a database; restore it from a backup."},
     {SQLITE_BUSY, ERR_STORAGE, "The database is in use by another program."},
-    {SQLITE_READONLY, ERR_STORAGE, "The database may not be written; look at its permissions."},
-    {SQLITE_PERM, ERR_STORAGE, "The database may not be opened; look at its permissions."},
-    {SQLITE_CANTOPEN, ERR_STORAGE, "The database cannot be opened; look at its directory."},
+    {SQLITE_READONLY, ERR_STORAGE, "The database may not be written; check its permissions."},
+    {SQLITE_PERM, ERR_STORAGE, "The database may not be opened; check its permissions."},
+    {SQLITE_CANTOPEN, ERR_STORAGE, "The database cannot be opened; check its directory."},
 };
 
 static int translate(int rc, struct err *e)
@@ -44,7 +44,7 @@ static int translate(int rc, struct err *e)
         if (sql_errors[i].rc == rc || sql_errors[i].rc == (rc & 0xff))
             return err_set(e, sql_errors[i].code, NULL, "%s", sql_errors[i].msg);
     }
-    return err_set(e, ERR_STORAGE, NULL, "The database failed; the daemon's log says how.");
+    return err_set(e, ERR_STORAGE, NULL, "The database failed; the daemon's log has the details.");
 }
 
 /* The path shows which disk is full. */

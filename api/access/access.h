@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who there is, and who may do what: the directory of principals, and roles at scopes. A scope is a
- * path, "/subscriptions/S/resourceGroups/G/...", and a role there counts for all that is below. The
- * first principal, the daemon's own, has no row and is Owner of everything.
+ * Principals and their rights: the directory, and roles at scopes. A scope is a path,
+ * "/subscriptions/S/resourceGroups/G/...", and a role there applies to everything below. The first
+ * principal, the daemon's own, has no row and is Owner of everything.
  */
 #ifndef API_ACCESS_ACCESS_H
 #define API_ACCESS_ACCESS_H
@@ -16,7 +16,7 @@ struct storage;
 
 struct access {
     struct storage *storage;
-    const char *subscription_id; /* the configuration's; others are rows */
+    const char *subscription_id; /* the configured one; others are rows */
     const char *first_id;        /* the object id and application id of the first principal */
     struct loop_lane *lane;      /* where secrets are hashed */
 };
@@ -25,7 +25,7 @@ struct access {
 
 /* For struct directory; ctx is a const struct access *. */
 int access_find(void *ctx, const char *object_id, struct principal *out, struct err *e);
-/* 1: there is such a user or service principal; as a getter. ctx as above. */
+/* 1: there is such a user or service principal; like a getter. ctx as above. */
 int access_is_there(void *ctx, const char *object_id, struct err *e);
 /* The first principal as if it had a row. */
 struct identity access_first(const struct access *x);
@@ -34,18 +34,18 @@ int access_identity(const struct access *x, struct arena *a, const char *object_
                     struct identity *out, struct err *e) MUST_CHECK;
 int access_service(const struct access *x, struct arena *a, const char *app_id,
                    struct identity *out, struct err *e) MUST_CHECK;
-/* All of a kind, the first principal first. */
+/* All principals of a kind, the first principal first. */
 int access_list(const struct access *x, struct arena *a, enum identity_kind kind,
                 struct identity **rows, size_t *n, struct err *e) MUST_CHECK;
-/* Fails unless `name` is a user's: user@domain of letters, digits and ._- */
+/* Fails unless `name` is a valid user name: user@domain of letters, digits and ._- */
 int access_check_user_name(const char *name, struct err *e) MUST_CHECK;
-/* Removes somebody, and an application's service principal with it; their tokens end. */
+/* Removes a principal, and an application's service principal with it; their tokens end. */
 int access_remove(const struct access *x, struct request *r, const struct identity *i,
                   struct err *e) MUST_CHECK;
 
 /* --- allow.c ---------------------------------------------------------------------------------- */
 
-/* The roles of one principal, as a request found them. */
+/* The roles of one principal, loaded for a request. */
 struct grants {
     const struct role_assignment *rows; /* arena */
     size_t n;
@@ -60,34 +60,33 @@ enum verdict {
 int access_load(const struct access *x, struct arena *a, const struct principal *who,
                 struct grants *out, struct err *e) MUST_CHECK;
 enum verdict access_verdict(const struct grants *g, const char *action, const char *scope);
-/* Whether a role allows an action on the data in a resource (an account's blobs, a vault's
- * secrets). */
-bool access_to_data(const struct grants *g, const char *action, const char *scope);
 /* Whether there is a role at `scope` or anywhere below it. */
-bool access_any_below(const struct grants *g, const char *scope);
+bool access_to_data(const struct grants *g, const char *action, const char *scope);
 /* Whether `scope` is `outer`, or below it; names compare without regard to case. */
+bool access_any_below(const struct grants *g, const char *scope);
+/* 1: a principal other than the first has a role with this action at the scope; like a getter. */
 bool scope_within(const char *scope, const char *outer);
-/* 1: a role of somebody else than the first principal has this action at the scope; as a getter. */
+/* ERR_FORBIDDEN: only the first principal may use nodes here (sched_is_for_all()); logs it. */
 int access_others_may(const struct access *x, struct arena *a, const char *action,
                       const char *scope, struct err *e) MUST_CHECK;
-/* ERR_FORBIDDEN: nodes here are the first principal's alone (sched_is_for_all()); logs it. */
+/* ERR_FORBIDDEN, with Azure's message; logs it. */
 int access_refuse_local(struct request *r, struct err *e);
 /* ERR_FORBIDDEN, in Azure's words; logs it. */
 int access_refuse(struct request *r, const char *action, const char *scope, struct err *e);
 
 /* --- target.c --------------------------------------------------------------------------------- */
 
-/* What a request to the resource manager does, by its path and method alone. */
+/* The action and scope of a request to the resource manager, by its path and method alone. */
 struct target {
-    const char *action; /* "Microsoft.BatchAI/workspaces/read"; NULL: anybody may */
+    const char *action; /* "Microsoft.BatchAI/workspaces/read"; NULL: everybody may */
     const char *scope;
 };
 void access_target(struct request *r, struct target *out);
 
 /* --- assign.c --------------------------------------------------------------------------------- */
 
-/* Fails unless `scope` is "/", or the path of a subscription or of something in one. *out is as
- * rows have it: without a slash at its end. */
+/* Fails unless `scope` is "/", or the path of a subscription or below one. *out is in the form of
+ * rows: without a slash at its end. */
 int access_check_scope(const struct access *x, struct arena *a, const char *scope, const char **out,
                        struct err *e) MUST_CHECK;
 /* Writes a row. ERR_INVALID_PROPERTY: there is no such principal; ERR_CONFLICT: it has that role at
@@ -97,25 +96,25 @@ int access_assign(const struct access *x, struct request *r, const struct role_a
 
 /* --- subscriptions.c -------------------------------------------------------------------------- */
 
-/* The id of a subscription as rows have it, in whatever case it was given; there need be no such
- * subscription. Borrowed or arena-owned. */
+/* The id of a subscription in the form of rows, from any case; the subscription may not exist.
+ * Borrowed or in the arena. */
 const char *access_subscription_id(const struct access *x, struct arena *a, const char *id);
-/* A getter; the configuration's is found too, but has no `name` then. */
+/* A getter; also finds the configured subscription, without a `name`. */
 int access_subscription(const struct access *x, struct arena *a, const char *id,
                         struct subscription *out, struct err *e) MUST_CHECK;
 
 /* --- secret.c --------------------------------------------------------------------------------- */
 
-#define ACCESS_SECRET_SIZE 64  /* of a secret that is made here */
-#define ACCESS_HINT_SIZE   4   /* of its beginning, which need not be secret */
+#define ACCESS_SECRET_SIZE 64  /* of a generated secret */
+#define ACCESS_HINT_SIZE   4   /* of the beginning of a secret, which may be shown */
 #define ACCESS_HASH_SIZE   128 /* of its hash */
 
-/* A new secret: 160 random bits as hexadecimal digits, because az takes one that begins with a dash
- * for an option. */
+/* A new secret: 160 random bits as hexadecimal digits, because az would take a leading dash for an
+ * option. */
 void access_make_secret(char out[ACCESS_SECRET_SIZE]);
 
-/* A secret that is hashed, or compared with hashes, on a thread, as each takes some 15 ms and 16
- * MiB. In the request's arena, like all that it points to; the handler that started it returns
+/* A secret that is hashed, or compared with hashes, on a thread, because each takes some 15 ms and
+ * 16 MiB. In the request's arena, with all texts; the handler that started it returns
  * reply_later(), and `done` ends with request_finish(). */
 struct secret_work {
     struct request *r;
@@ -124,7 +123,7 @@ struct secret_work {
     size_t n;
     void (*done)(struct secret_work *w, const struct err *e); /* e NULL: it was done */
     void *ctx;
-    size_t fits; /* which hash fits; n: none does */
+    size_t fits; /* index of the matching hash; n: none */
     char hash[ACCESS_HASH_SIZE];
 };
 /* ERR_UNAVAILABLE if too many wait. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Answers what somebody's roles allow: loads the grants of who asks and of its groups, and compares
- * actions and scopes. Grants are the arena's. On the loop's thread.
+ * Decides which actions roles permit: loads the grants of the caller and its groups, and compares
+ * actions and scopes. Grants are in the arena. On the loop's thread.
  */
 #include <string.h>
 #include <strings.h>

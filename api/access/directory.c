@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Users, service principals and subscriptions as the directory knows them: the configured ones,
- * which have no rows, before those of the database. Rows are the arena's. On the loop's thread.
+ * Users, service principals and subscriptions: the configured ones, which have no rows, before
+ * those of the database. Rows are in the arena. On the loop's thread.
  */
 #include <ctype.h>
 #include <string.h>

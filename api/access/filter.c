@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A quote in a text is doubled. False: the text does not end with the only single quote. */
+/* A quote in a text is doubled. False: there is another single quote than the one at the end. */
 static bool unquote(char *s)
 {
     char *to = s;

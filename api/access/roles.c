@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of roles with their actions, and how an action is matched against a pattern with *.
- * Static and constant; any thread.
+ * The table of roles with their actions, and the match of an action with a pattern with *. Static
+ * and constant; any thread.
  */
 #include "api/access/roles.h"
 
@@ -163,7 +163,7 @@ const struct role *role_by_name(const char *name)
     return NULL;
 }
 
-/* After a mismatch only the last `*` is tried anew, so that the time has a bound. */
+/* After a mismatch only the last `*` is extended, so that the time is bounded. */
 static bool fits(const char *pattern, const char *s)
 {
     const char *star = NULL, *from = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Role definitions: Azure's builtin ones, with its GUIDs, and one of our own. They cannot be
+ * Role definitions: Azure's builtin ones, with its GUIDs, and one of batchaid. They cannot be
  * changed.
  */
 #ifndef API_ACCESS_ROLES_H
@@ -13,15 +13,15 @@
 #define ROLE_READER    "acdd72a7-3385-48ef-bd42-f606fba81ae7"
 #define ROLE_SUBMITTER "2b8f4a1e-7c53-4d0b-9a6e-5f1c0d3e7a94"
 
-/* Of ours, beside Azure's: to have something run on nodes as root, or as the daemon's own user. All
- * roles that may write pools or clusters have it. */
+/* batchaid's own action: run processes on nodes as root, or as the daemon's user. All roles that
+ * may write pools or clusters have it. */
 #define ACTION_RUN_AS_ADMIN "batchaid/nodes/runAsAdmin/action"
 
 #define ROLE_PATTERNS 16
 
-/* Lists of patterns, up to a NULL; `*` is any text. An action is allowed if a pattern of `actions`
- * fits and none of `not_actions`; in the same way on data. `own_actions`: those that are allowed on
- * what one has made oneself. */
+/* Lists of patterns, up to a NULL; `*` is any text. An action is permitted if a pattern of
+ * `actions` matches and none of `not_actions`; data actions in the same way. `own_actions`: those
+ * that are permitted on resources that the principal has made. */
 struct role {
     const char *guid, *name, *description;
     const char *actions[ROLE_PATTERNS], *not_actions[ROLE_PATTERNS];
@@ -35,7 +35,7 @@ extern const size_t n_roles;
 /* NULL: there is none. */
 const struct role *role_by_guid(const char *guid);
 const struct role *role_by_name(const char *name);
-/* Whether one of the patterns fits; without regard to case. */
+/* Whether one of the patterns matches; without regard to case. */
 bool role_patterns_fit(const char *const *patterns, const char *action);
 
 #endif

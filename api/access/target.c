@@ -2,10 +2,10 @@
  *
  * A path is levels and, after each "providers/NAMESPACE", pairs of type and name:
  *
- *   /subscriptions/S/resourceGroups/G/providers/Microsoft.BatchAI/workspaces/W/clusters/C
+ * /subscriptions/S/resourceGroups/G/providers/Microsoft.BatchAI/workspaces/W/clusters/C
  *
- * The types make the action, the whole path is the scope. A path that ends with a type is a list,
- * or, of a POST, something done to the resource above.
+ * The types form the action, the whole path is the scope. A path that ends with a type is a list,
+ * or, for a POST, an action on the resource above.
  */
 #include <string.h>
 #include <strings.h>
@@ -14,7 +14,7 @@
 
 #define IN_SUBSCRIPTION "Microsoft.Resources/subscriptions"
 
-/* POSTs that only read. Any other list reads too, but gives no keys away. */
+/* POSTs that only read, but return keys. Other list POSTs return no keys. */
 static const char *const key_lists[] = {"listKeys", "listAccountSas", "listServiceSas"};
 
 static bool lists_without_keys(const char *verb)
@@ -59,7 +59,7 @@ static bool is(const struct request *r, int i, const char *name)
     return i < r->n_segments && strcasecmp(r->segment[i], name) == 0;
 }
 
-/* The last segment "providers"; 0: there is none. */
+/* The index of the last segment "providers"; 0: none. */
 static int find_provider(const struct request *r)
 {
     for (int i = r->n_segments - 1; i > 0; i--)
@@ -68,7 +68,7 @@ static int find_provider(const struct request *r)
     return 0;
 }
 
-/* A path of the resource manager's own: subscriptions, groups, and lists in them. */
+/* A path of the resource manager itself: subscriptions, groups, and lists in them. */
 static void own_target(struct request *r, struct target *out)
 {
     bool group = is(r, 2, "resourceGroups") && r->n_segments >= 4;
@@ -79,13 +79,13 @@ static void own_target(struct request *r, struct target *out)
                                list ? list : "", list ? "/" : "", verb_of_method(r->method));
 }
 
-/* What is in a location belongs to all of the subscription: usages, operations. */
+/* Paths of a location belong to the whole subscription: usages, operations. */
 static bool is_in_location(const struct request *r, int ns)
 {
     return is(r, ns + 1, "locations");
 }
 
-/* Something done to a resource: `at` is "providers". */
+/* An action on a resource: `at` is the index of "providers". */
 static void verb_target(struct request *r, int at, const char *verb, struct target *out)
 {
     int ns = at + 1, above = r->n_segments - 1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The machines of the site, and what the daemon has done, for the people who run them:
- * docs/admin-api.md.
+ * The site's administration: machines, and what the daemon has done: docs/admin-api.md.
  */
 #ifndef API_ADMIN_ADMIN_H
 #define API_ADMIN_ADMIN_H
@@ -16,7 +15,7 @@ struct shares;
 struct storage;
 struct wakes;
 
-/* Who is told that a subscription was removed; `gone` may be NULL. */
+/* Called when a subscription was removed; `gone` may be NULL. */
 struct admin_watch {
     void (*gone)(const void *ctx, const char *subscription);
     const void *ctx;
@@ -30,7 +29,7 @@ struct admin {
     const struct access *access;
     struct shares *shares;
     const struct files *files;
-    const char *authority; /* the certificate that clients trust, as PEM text */
+    const char *authority; /* the certificate of the authority for clients, as PEM text */
     struct admin_watch watch;
 };
 

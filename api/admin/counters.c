@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The counters of each room since the start, for benchmarks and for people who watch the daemon.
+ * The counters of each room since the start, for benchmarks and administrators.
  */
 #include "api/admin/admin.h"
 #include "api/admin/routes.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether requests are served to the end, and how the daemon fares, for those who start it and
- * those who watch it. Both are open to all, as who probes cannot log in: they tell what is wrong
- * in general, and numbers only to those who show a token. docs/admin-api.md describes them.
+ * Readiness and health of the daemon, for service managers and monitoring. Both are open to all,
+ * because a probe cannot log in: they report problems in general, and numbers only to callers with
+ * a token. docs/admin-api.md describes them.
  */
 #ifndef API_ADMIN_HEALTH_H
 #define API_ADMIN_HEALTH_H
@@ -12,7 +12,7 @@
 struct fleet;
 struct storage;
 
-/* What keeps a daemon that takes requests from being ready. */
+/* Conditions that make a running daemon not ready. */
 struct readiness {
     bool seeding;  /* it is being filled */
     bool stopping; /* it ends */
@@ -23,7 +23,7 @@ struct daemon_health {
     struct fleet *fleet;
     const char *state_dir;
     const struct readiness *readiness;
-    int64_t begun_us; /* monotonic, as are the instants of `loop` */
+    int64_t begun_us; /* monotonic, like all instants of `loop` */
     struct loop *loop;
 };
 
@@ -35,28 +35,26 @@ static inline const struct daemon_health *health_of(const struct request *r)
     return r->deps;
 }
 
-/* --- what is found, and what follows from it (health_judge.c)
- * -----------------------------------------
- */
+/* --- measurements, and their judgement (health_judge.c) --- */
 
-#define HEALTH_DISK_LOW                                                                            \
-    INT64_C(33554432) /* bytes: a database of this program needs that to go on */
+/* bytes that a database of this program needs to continue */
+#define HEALTH_DISK_LOW    INT64_C(33554432)
 #define HEALTH_LAG_HIGH_US INT64_C(1000000)
 
 struct health_facts {
-    struct err database;           /* code ERR_NONE: a write to it is on disk */
-    struct err disk;               /* likewise: how full it is is known */
+    struct err database;           /* code ERR_NONE: a test write is on disk */
+    struct err disk;               /* code ERR_NONE: the free space is known */
     int64_t disk_free, disk_total; /* bytes, of the state directory's file system */
-    struct err nodes_unknown;      /* likewise: they could be counted */
-    int nodes, nodes_unusable;     /* local ones and machines */
-    int64_t lag_us;                /* how long the loop took until it came back to a request */
+    struct err nodes_unknown;      /* code ERR_NONE: the nodes could be counted */
+    int nodes, nodes_unusable;     /* local nodes and machines */
+    int64_t lag_us;                /* delay of the loop until it returned to the request */
     int64_t slow, longest_us;      /* of handlers since the start */
     int64_t up_us;
 };
 
-/* Whether all is well. Appends to `list`, an array or NULL, the names of the parts that are not. */
+/* Whether all parts are healthy. Appends the names of the others to `list` (an array or NULL). */
 bool health_judge(const struct health_facts *f, json_t *list);
-/* All of it; new reference. */
+/* The whole report; new reference. */
 json_t *health_render(const struct health_facts *f);
 
 #endif

@@ -11,7 +11,7 @@ static bool disk_good(const struct health_facts *f)
     return f->disk.code == ERR_NONE && f->disk_free >= HEALTH_DISK_LOW;
 }
 
-/* A daemon without nodes is well, as clusters may have none. */
+/* A daemon without nodes is healthy, because clusters may be empty. */
 static bool nodes_good(const struct health_facts *f)
 {
     return f->nodes_unknown.code == ERR_NONE && (f->nodes == 0 || f->nodes_unusable < f->nodes);
@@ -22,7 +22,7 @@ static bool loop_good(const struct health_facts *f)
     return f->lag_us < HEALTH_LAG_HIGH_US;
 }
 
-/* "error" of a part that could not be looked at. */
+/* Adds "error" to a part that could not be measured. */
 static json_t *with_error(json_t *part, const struct err *why)
 {
     if (why->code != ERR_NONE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Both answers wait for a write of their own to be on disk, as that is what all others wait for;
- * one sync serves all who ask in a turn of the loop.
+ * Both answers wait until a test write is on disk, because all other answers wait for the disk; one
+ * sync serves all probes in a turn of the loop.
  */
 #include <errno.h>
 #include <string.h>
@@ -142,7 +142,7 @@ static const struct route routes[] = {
 
 static const char *const paths[] = {"/batchaid/ready", "/batchaid/health", NULL};
 
-/* Anybody; but who shows a token shows a good one. */
+/* Everybody may ask; but a token must be valid. */
 static int may(struct request *r, struct err *e)
 {
     return request_header(r, "Authorization") ? auth_check(r, e) : 0;
@@ -160,5 +160,5 @@ const struct service health_service = {
     .audiences = AUDIENCE_ARM,
     .body_max = REQUEST_BODY_MAX,
     .words = health_words,
-    .unwatched = true, /* tests fail requests of theirs, and those who wait for a daemon are none */
+    .unwatched = true, /* excluded from faults of tests, because probes are not tests */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The jobs of all groups, the newest first; and the story of one of them. `batchaid jobs` and
- * `batchaid explain` are the clients.
+ * The jobs of all groups, the newest first; and the story of one job. `batchaid jobs` and `batchaid
+ * explain` are the clients.
  */
 #include <limits.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 
 #define JOBS_DEFAULT 100
 #define JOBS_MAX     1000
-/* So many jobs are looked at for one request, whatever the filters let through: some 15 ms. */
+/* The most jobs read for one request, whatever matches the filters: some 15 ms. */
 #define LOOKED_MAX 2000
 
 static bool is(struct request *r, const char *filter, const char *value)

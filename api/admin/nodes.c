@@ -60,7 +60,7 @@ static json_t *render_time(int64_t us)
     return json_string(text);
 }
 
-/* NULL: not known. A node that was not reached yet has a slot and nothing else. */
+/* NULL: not known. A node that was not reached yet has one slot and nothing else. */
 static json_t *render_capacity(const struct machine_view *m, const struct capacity *c)
 {
     if (m->has.slots == 0 || m->has.cores == 0)
@@ -138,7 +138,7 @@ struct replied *nodes_drain(struct request *r)
     return reply_machine(r, 200);
 }
 
-/* The trouble that it had is forgotten, so that it is tried again, but told. */
+/* The last problem is cleared, so that the machine is tried again, and returned. */
 struct replied *nodes_undrain(struct request *r)
 {
     struct err e;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The queues of all clusters: what runs where until when, what waits for what, and when it may
- * start. `batchaid queue` is the client.
+ * The queues of all clusters: running jobs with their limits, waiting jobs with their reasons and
+ * expected starts. `batchaid queue` is the client.
  */
 #include <string.h>
 #include <strings.h>

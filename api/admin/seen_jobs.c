@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walks the jobs of all groups in order of their ids and shows those that the asker's roles let be
- * seen. Memory is the request's. On the loop's thread.
+ * Iterates over the jobs of all groups in order of their ids and shows those that the caller may
+ * read. Memory is the request's. On the loop's thread.
  */
 #include "api/admin/seen_jobs.h"
 
@@ -95,7 +95,7 @@ bool seen_job_is_by(struct request *r, const struct job *j)
     if (!wanted)
         return true;
     size_t n = strlen(wanted);
-    return name && (strcasecmp(name, wanted) == 0 || /* the domain may be left out */
+    return name && (strcasecmp(name, wanted) == 0 || /* the domain may be omitted */
                     (strncasecmp(name, wanted, n) == 0 && name[n] == '@'));
 }
 
@@ -157,8 +157,8 @@ bool seen_account(const struct request *r, const struct batch_account *b)
     return may;
 }
 
-/* A task of Azure Batch as it stands in lists beside jobs of Batch AI: its account is in the place
- * of a workspace, its job in that of an experiment. */
+/* Shows a task of Azure Batch beside jobs of Batch AI: its account takes the place of the
+ * workspace, its job that of the experiment. */
 static int seen_task(struct request *r, const struct run *run, struct job *out, struct err *e)
 {
     struct storage *st = admin_of(r)->storage;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs of all groups for people: who may see which, and what is shown of each.
+ * Jobs of all groups for administrators: which jobs the caller may see, and their displayed
+ * properties.
  */
 #ifndef API_ADMIN_SEEN_JOBS_H
 #define API_ADMIN_SEEN_JOBS_H
@@ -8,34 +9,34 @@
 #include "api/admin/admin.h"
 #include "model/resource.h"
 
-/* For service.may of these operations: whoever has a role may ask, and is shown what the role lets
- * it read. */
+/* service.may of these operations: every principal with a role may ask, and sees what the role
+ * permits. */
 int seen_jobs_may(struct request *r, struct err *e);
 bool seen_job(const struct request *r, const struct job *j);
-/* Its names, state and times: members of all replies with jobs. */
+/* The names, state and times of a job: members of all replies with jobs. */
 json_t *seen_job_render(struct request *r, const struct job *j);
 json_t *seen_time(int64_t us); /* NULL: 0 */
 /* A line of a story: what happened then or, at 0, what is true now. */
 json_t *seen_line(int64_t at_us, const char *text);
 /* "stderr: ...", without line breaks at its end. Of the request. */
 const char *seen_detail(struct request *r, const char *name, const char *value);
-/* A node with its machine of the inventory, if it has one: "tvm-... (machine gpu01)". Of the
- * request. */
+/* A node with its machine of the inventory, if it has one: "tvm-... (machine gpu01)". In the
+ * request's arena. */
 const char *seen_node(struct request *r, int64_t node_id, const char *name);
-/* The same of one of its runs: of an array, with its index. */
+/* Like seen_job_render() for one of its runs: of an array, with its index. */
 json_t *seen_run_render(struct request *r, const struct job *j, const struct run *run);
-/* A task of Azure Batch beside them: its account is in the place of a workspace, its job in that of
- * an experiment. */
+/* A task of Azure Batch beside jobs: its account takes the place of the workspace, its job that of
+ * the experiment. */
 struct batch_account;
 struct batch_job;
 struct batch_task;
 bool seen_account(const struct request *r, const struct batch_account *b);
 json_t *seen_task_render(struct request *r, const struct batch_account *b,
                          const struct batch_job *j, const struct batch_task *t);
-/* A run and its job, where it may be seen: 1, 0 or -1. */
+/* A run and its job, if the caller may see it: 1, 0 or -1. */
 int seen_job_of_run(struct request *r, int64_t run_id, struct job *out, struct run *found,
                     struct err *e);
-/* Whether it is made by the user whom the query names; anybody's is, if it names none. */
+/* Whether the user in the query made the job; true without a user. */
 bool seen_job_is_by(struct request *r, const struct job *j);
 
 #endif

@@ -17,7 +17,7 @@
 #define NODE "/batchaid/nodes/{node}"
 #define USER "/batchaid/users/{user}"
 
-/* With the error codes of the resource manager: our own operations have the same clients. */
+/* The error codes are the resource manager's, because the clients are the same. */
 ERROR_TABLE(admin_words, ARM_ERRORS, NO_OWN_ERRORS)
 
 static const struct route routes[] = {
@@ -51,7 +51,7 @@ static const struct route routes[] = {
 
 static const char *const paths[] = {"/batchaid/{rest*}", NULL};
 
-/* What each may see of it is looked at job by job. */
+/* Rights are checked job by job. */
 static bool is_of_jobs(const struct request *r)
 {
     static const char *const of_jobs[] = {"queue", "jobs", "tasks", NULL};
@@ -61,8 +61,8 @@ static bool is_of_jobs(const struct request *r)
     return false;
 }
 
-/* All else belongs to the subscription. Only who may give roles to others may add and remove them:
- * an action below Microsoft.Authorization. */
+/* Other paths belong to the subscription. Adding and removing users needs the right to assign
+ * roles: an action below Microsoft.Authorization. */
 static int may(struct request *r, struct err *e)
 {
     struct grants g;

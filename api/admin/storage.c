@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Deleted shares and containers, which can be restored for a while; and a share that is to be
- * there.
+ * Deleted shares and containers, which can be restored for a while; and the creation of a share.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -59,7 +58,7 @@ static struct replied *show(struct request *r, int64_t id)
     struct share s;
     int rc = st_share_by_id(admin_of(r)->storage, &r->arena, id, &s, &e);
     if (rc == 0)
-        err_set(&e, ERR_RESOURCE_NOT_FOUND, NULL, "It is gone again.");
+        err_set(&e, ERR_RESOURCE_NOT_FOUND, NULL, "It was deleted again.");
     return rc <= 0 ? reply_err(r, &e) : reply_json(r, 200, render(&s));
 }
 
@@ -85,7 +84,7 @@ struct replied *deleted_shares_restore(struct request *r)
     return reply_later(r);
 }
 
-/* --- a share that is to be there -------------------------------------------------------------- */
+/* --- creating a share --- */
 
 static const struct field name_rows[] = {
     TEXT("account", REQUIRED, INTO(share_name, account)),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Told from rows: events have the job's changes of state, allocations say where each attempt ran,
- * and whose end it had waited for is whoever had one of its nodes last before.
+ * Composed from rows: events have the job's changes of state, allocations the nodes of each
+ * attempt, and the last release of one of these nodes shows whose end the job waited for.
  */
 #include "api/admin/story.h"
 
@@ -24,7 +24,7 @@ struct teller {
     size_t n_parts;
     int64_t queued_us; /* since when it waits, or waited for this attempt */
     const char *who;   /* waits */
-    int attempt;       /* the last that was told of */
+    int attempt;       /* the last attempt in the story */
     json_t *out;
 };
 
@@ -63,7 +63,7 @@ static const char *span(struct arena *a, int64_t us)
     return arena_printf(a, "%lld h %lld min", (long long)(s / 3600), (long long)(s / 60 % 60));
 }
 
-/* Whose end freed the last of its nodes. */
+/* Names the run whose end freed the last of its nodes. */
 static int tell_wait(struct teller *t, size_t first, int64_t at_us, struct err *e)
 {
     struct arena *a = &t->r->arena;
@@ -84,7 +84,7 @@ static int tell_wait(struct teller *t, size_t first, int64_t at_us, struct err *
     if (rc < 0)
         return -1;
     tell(t, last.released_us,
-         arena_printf(a, "%s, for which it waited, had ended on %s",
+         arena_printf(a, "it waited for %s, which ended on %s",
                       rc == 1 ? arena_printf(a, "job %s", other.name) : "another job",
                       seen_node(t->r, last.node_id, last.node_name)));
     return 0;
@@ -125,7 +125,7 @@ static const char *errors_of(struct arena *a, const struct job *j)
     return text;
 }
 
-/* What its errors add to their messages. */
+/* The details of its errors. */
 static void tell_details(struct teller *t, int64_t at_us)
 {
     static const char *const told[] = {"stderr", "remedy"};
@@ -143,7 +143,7 @@ static void tell_details(struct teller *t, int64_t at_us)
     }
 }
 
-/* Where its output is, if it ever ran. */
+/* The place of its output, if it ever ran. */
 static void tell_place(struct teller *t, int64_t at_us)
 {
     json_auto_t *doc = t->j->doc && t->attempt > 0 ? json_loads(t->j->doc, 0, NULL) : NULL;
@@ -175,7 +175,7 @@ static void tell_end(struct teller *t, const struct event *ev)
 static int tell_event(struct teller *t, const struct event *ev, struct err *e)
 {
     struct arena *a = &t->r->arena;
-    if (ev->from == ev->to) { /* what it is held by has changed, or one index of its array */
+    if (ev->from == ev->to) { /* its dependencies have changed, or one index of its array */
         tell(t, ev->at_us, ev->reason ? ev->reason : "it waits for others");
         return 0;
     }
@@ -183,7 +183,7 @@ static int tell_event(struct teller *t, const struct event *ev, struct err *e)
     case EXEC_QUEUED:
         t->queued_us = ev->at_us;
         tell(t, ev->at_us,
-             ev->from == 0 ? arena_printf(a, "queued in cluster %s: it wants %s", cluster_of(t->j),
+             ev->from == 0 ? arena_printf(a, "queued in cluster %s: it needs %s", cluster_of(t->j),
                                           wish(a, t->j))
                            : arena_printf(a, "queued again%s%s", ev->reason ? ": " : "",
                                           ev->reason ? ev->reason : ""));
@@ -191,7 +191,7 @@ static int tell_event(struct teller *t, const struct event *ev, struct err *e)
     case EXEC_RUNNING:
         return tell_start(t, ev->at_us, e);
     case EXEC_TERMINATING:
-        tell(t, ev->at_us, "it was asked to stop");
+        tell(t, ev->at_us, "its termination was requested");
         return 0;
     case EXEC_SUCCEEDED:
     case EXEC_FAILED:
@@ -201,7 +201,7 @@ static int tell_event(struct teller *t, const struct event *ev, struct err *e)
     return 0;
 }
 
-/* What it waits for now. */
+/* Why it waits now. */
 static int tell_queue(struct teller *t, struct err *e)
 {
     struct arena *a = &t->r->arena;
@@ -238,7 +238,7 @@ static int tell_limit(struct teller *t)
     return 0;
 }
 
-/* Indexes of an array that wait, one behind the other. */
+/* Consecutive waiting indexes of an array. */
 struct waiting {
     struct run first;
     int last;
@@ -255,7 +255,7 @@ static void tell_waiting(struct teller *t, struct waiting *w)
     w->n = 0;
 }
 
-/* True: it was added to those before it. */
+/* True: merged with the previous ones. */
 static bool add_waiting(struct waiting *w, const struct run *run)
 {
     if (run->state != RUN_WAITING)
@@ -266,7 +266,7 @@ static bool add_waiting(struct waiting *w, const struct run *run)
     return true;
 }
 
-/* What the first index waits for that does. */
+/* The reason of the first waiting index. */
 static int tell_first(struct teller *t, const struct run *run, struct err *e)
 {
     if (run->id == 0)
@@ -276,7 +276,7 @@ static int tell_first(struct teller *t, const struct run *run, struct err *e)
     return tell_queue(t, e) < 0 ? -1 : 0;
 }
 
-/* How each index of an array stands. */
+/* The state of each index of an array. */
 static int tell_indexes(struct teller *t, struct err *e)
 {
     struct arena *a = &t->r->arena;
@@ -299,7 +299,7 @@ static int tell_indexes(struct teller *t, struct err *e)
             continue;
         }
         tell_waiting(t, &waiting);
-        bool runs = run.end_us == 0 && n_nodes > 0; /* ended, it may still be cleaned up */
+        bool runs = run.end_us == 0 && n_nodes > 0; /* an ended run may still be cleaned up */
         const char *how =
             runs ? arena_printf(a, "runs on %s", seen_node(t->r, nodes[0].id, nodes[0].name))
             : run.failure ? arena_printf(a, "failed: %s", failure_name(run.failure))
@@ -312,8 +312,8 @@ static int tell_indexes(struct teller *t, struct err *e)
     return tell_first(t, &first, e);
 }
 
-/* What was said of the job's cluster when it was made: which shares were made because it names
- * them. Its later events are not the job's. */
+/* The events of the cluster's creation: shares that were made because it names them. Its later
+ * events do not belong to the job. */
 static int tell_cluster(struct teller *t, struct err *e)
 {
     struct event *events;

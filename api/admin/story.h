@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What became of a job, in lines with times.
+ * The history of a job, in lines with times.
  */
 #ifndef API_ADMIN_STORY_H
 #define API_ADMIN_STORY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Subscriptions besides the configuration's: for teams, or one for each test. Each has resources,
- * quotas and roles of its own; names of accounts and vaults are unique over all of them.
+ * Subscriptions in addition to the configured one: for teams, or one for each test. Each has
+ * resources, quotas and roles of its own; names of accounts and vaults are unique over all of them.
  */
 #include <string.h>
 #include <strings.h>
@@ -80,7 +80,7 @@ struct replied *site_subscriptions_add(struct request *r)
     return reply_json(r, 201, render(&s));
 }
 
-/* Refuses one that has anything in it. */
+/* Refuses a subscription that is not empty. */
 static int check_empty(struct request *r, const struct subscription *s, struct err *e)
 {
     struct storage *st = admin_of(r)->storage;

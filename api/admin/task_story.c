@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Told from the task's row, which has the instants of its last start, retry, requeue and end.
+ * Composed from the task's row, which has the instants of its last start, retry, requeue and end.
  */
 #include "api/admin/task_story.h"
 
@@ -18,7 +18,7 @@
 #include "storage/storage.h"
 
 #define LINES_MAX 12
-#define AWAITED   5 /* of what it waits for so many are named */
+#define AWAITED   5 /* the most dependencies to list */
 
 struct line {
     int64_t at_us; /* 0: now */
@@ -43,9 +43,9 @@ static void tell(struct task_teller *t, int64_t at_us, const char *text)
         t->lines[t->n++] = (struct line){at_us, text};
 }
 
-/* --- what became of it ------------------------------------------------------------------------ */
+/* --- its history --- */
 
-/* What happened here, if the details of a failure say it, or else what its code means. */
+/* The message from the details of a failure, otherwise a text for its code. */
 static const char *message_of(const json_t *info)
 {
     size_t i;
@@ -68,7 +68,7 @@ static const char *failure_of(const struct task_teller *t, const char *failure)
     return text;
 }
 
-/* What the details of its failure add. */
+/* The details of its failure. */
 static void tell_details(struct task_teller *t)
 {
     static const struct {
@@ -107,7 +107,7 @@ static void tell_past(struct task_teller *t)
 {
     const struct batch_task *k = &t->task;
     tell(t, k->created_us,
-         arena_printf(t->a, "added to job %s of pool %s: it wants %d slot%s", t->job.name,
+         arena_printf(t->a, "added to job %s of pool %s: it needs %d slot%s", t->job.name,
                       *t->job.pool_name ? t->job.pool_name : "(none)", k->slots,
                       k->slots == 1 ? "" : "s"));
     if (k->retry_us > 0)
@@ -122,7 +122,7 @@ static void tell_past(struct task_teller *t)
         tell_end(t);
 }
 
-/* --- what it waits for ------------------------------------------------------------------------ */
+/* --- why it waits --- */
 
 static const char *awaited(struct task_teller *t, struct err *e)
 {
@@ -164,7 +164,7 @@ static const char *turn(struct task_teller *t, struct err *e)
     if (st_batch_task_count_fed(t->st, t->job.id, &fed, e) < 0)
         return NULL;
     if (t->job.max_parallel != BATCH_UNLIMITED && fed >= t->job.max_parallel)
-        return arena_printf(t->a, "its job may have %d tasks at once, and has them",
+        return arena_printf(t->a, "its job may run %d tasks at once, and already does",
                             t->job.max_parallel);
     return "it waits for its turn: jobs of higher priority and older tasks go first";
 }
@@ -177,7 +177,7 @@ static bool is_among(int64_t id, const int64_t *ids, size_t n)
     return false;
 }
 
-/* The last of its job's preparations that failed on these nodes. NULL: err, or there is none. */
+/* The last failed preparation of its job on these nodes. NULL: err, or none. */
 static const char *failed_preparation(struct task_teller *t, const int64_t *ids, size_t n,
                                       struct err *e)
 {
@@ -198,8 +198,8 @@ static const char *failed_preparation(struct task_teller *t, const int64_t *ids,
                         failure_of(t, last->failure));
 }
 
-/* Nodes of its pool on which the preparation of its job failed get no task of the job. *all: none
- * is left. Says it, or fails. */
+/* Nodes of its pool on which its job's preparation failed get no task of the job. *all: no other
+ * node is left. Adds a line, or fails. */
 static int tell_unprepared(struct task_teller *t, bool *all, struct err *e)
 {
     struct node *nodes;
@@ -240,7 +240,7 @@ static const char *reason(struct task_teller *t, struct err *e)
     if (t->pool.state != BATCH_POOL_ACTIVE)
         return arena_printf(t->a, "pool %s is being deleted", t->pool.name);
     if (t->task.slots > t->pool.slots)
-        return arena_printf(t->a, "it wants %d slots, and nodes of pool %s have %d", t->task.slots,
+        return arena_printf(t->a, "it needs %d slots, but nodes of pool %s have %d", t->task.slots,
                             t->pool.name, t->pool.slots);
     if (t->pool.has_dedicated + t->pool.has_low == 0)
         return arena_printf(t->a, "pool %s has no nodes", t->pool.name);
@@ -256,8 +256,7 @@ static int tell_now(struct task_teller *t, struct err *e)
         if (tell_unprepared(t, &nowhere, e) < 0)
             return -1;
         text = nowhere && t->job.state == BATCH_JOB_ACTIVE && t->task.waits == 0
-                   ? "it waits for a node on which that has not failed: a new one, or one that is "
-                     "reimaged"
+                   ? "it waits for a new or reimaged node, on which the preparation has not failed"
                    : reason(t, e);
         if (text)
             tell(t, 0, text);

@@ -22,7 +22,7 @@ static bool is_meant(struct request *r, const struct batch_account *b)
            seen_account(r, b);
 }
 
-/* The one that account `b` has, if it still has it. */
+/* Adds the task of account `b`, if it still exists. */
 static int add(struct request *r, const struct batch_account *b, json_t *list, struct err *e)
 {
     struct storage *st = admin_of(r)->storage;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The people of the site: list, add, remove, and a new password. `batchaid user` is the client. A
- * password that was made here is in the reply that it was made for, and nowhere else.
+ * The users of the site: list, add, remove, and a new password. `batchaid user` is the client. A
+ * generated password is only in the reply of its request, and nowhere else.
  */
 #include <string.h>
 
@@ -47,7 +47,7 @@ static json_t *render_roles(struct request *r, const char *object_id, struct err
     return out;
 }
 
-/* What there being others than the first principal means for jobs on local nodes; NULL: nothing. */
+/* A note about jobs on local nodes if there are principals other than the first; NULL: none. */
 static const char *note_on_nodes(const struct request *r)
 {
     const struct fleet *fleet = admin_of(r)->fleet;
@@ -62,7 +62,7 @@ static const char *note_on_nodes(const struct request *r)
                         : NULL;
 }
 
-/* NULL: err. `password` NULL: it is not shown. */
+/* NULL: err. `password` NULL: not shown. */
 static json_t *render(struct request *r, const struct identity *i, const char *password,
                       struct err *e)
 {
@@ -142,7 +142,7 @@ static int read_body(struct request *r, struct given *g, struct err *e)
     return 0;
 }
 
-/* A name without a domain gets ours, because clients look for the @ to tell users from apps. */
+/* A name without a domain gets batchaid's, because clients distinguish users from apps by the @. */
 static const char *full_name(struct request *r, const char *name)
 {
     return strchr(name, '@') ? name : arena_concat(&r->arena, name, DEFAULT_DOMAIN);

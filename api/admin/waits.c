@@ -9,7 +9,7 @@
 #include "model/capacity.h"
 #include "storage/storage.h"
 
-/* The name of the job whose run this is; one that may not be seen has none. */
+/* The name of the run's job; "" if the caller may not see it. */
 static int name_of(struct request *r, int64_t run_id, const char **name, struct err *e)
 {
     struct job j;
@@ -24,7 +24,7 @@ static const char *nodes(struct arena *a, int n)
     return arena_printf(a, "%d node%s", n, n == 1 ? "" : "s");
 }
 
-/* Nodes that it needs and that nobody can say more of. */
+/* Missing nodes whose time is unknown. */
 static const char *uncertain(struct arena *a, const struct queue_view *v,
                              const struct plan_verdict *got, const char *text)
 {
@@ -67,7 +67,7 @@ const char *waits_for(struct request *r, const struct queue_view *v, size_t i, s
                                               : "its cluster is being deleted";
     switch (w->verdict.turn) {
     case PLAN_STARTS:
-        return "nothing: it is about to start";
+        return "nothing: it starts in a moment";
     case PLAN_WAITS:
         return waits(r, v, w, e);
     case PLAN_TOO_MANY:
@@ -117,5 +117,5 @@ const char *waits_for_ends(struct request *r, const struct run *run, struct err 
         if (rows[i].state == DEPENDENCY_OPEN)
             text = arena_printf(&r->arena, "%s%sjob %s to %s", text ? text : "", text ? ", " : "",
                                 rows[i].name, ends[rows[i].wanted]);
-    return text ? text : "nothing: it is about to fail";
+    return text ? text : "nothing: it fails in a moment";
 }

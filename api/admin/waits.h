@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a waiting job waits for, in words.
+ * Why a job waits, in words.
  */
 #ifndef API_ADMIN_WAITS_H
 #define API_ADMIN_WAITS_H

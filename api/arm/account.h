@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What accounts of all providers have in common whose names are unique in the whole cloud, as those
- * of Microsoft.Storage and Microsoft.Batch are.
+ * The common part of accounts of all providers with names that are unique in the whole cloud, such
+ * as those of Microsoft.Storage and Microsoft.Batch.
  */
 #ifndef API_ARM_ACCOUNT_H
 #define API_ARM_ACCOUNT_H
@@ -13,7 +13,7 @@
 /* 3 to 24 lower-case letters and digits. */
 bool account_name_is_valid(const char *name);
 
-/* The provisioningState of one that was created then and is not being deleted. Static. */
+/* The provisioningState of an account that was created then and is not being deleted. Static. */
 const char *account_provisioning(const struct request *r, const struct scope *at,
                                  enum pace_step step, int64_t created_us);
 

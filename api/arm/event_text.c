@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Renders an event by its kind: which object it is of, what happened, and why. Texts are the
- * arena's. On the loop's thread.
+ * Renders an event by its kind: its resource, its change, and its reason. Texts are in the arena.
+ * On the loop's thread.
  */
 #include "api/arm/event_text.h"
 
@@ -34,7 +34,7 @@ static int find_cluster(struct storage *st, struct arena *a, int64_t id, struct 
     return rc;
 }
 
-/* Its account is in the place of a workspace. */
+/* Its account takes the place of a workspace. */
 static int find_batch_pool(struct storage *st, struct arena *a, int64_t id, struct subject *out,
                            struct err *e)
 {

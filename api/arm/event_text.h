@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * An event as clients read it.
+ * Events in the form of replies.
  */
 #ifndef API_ARM_EVENT_TEXT_H
 #define API_ARM_EVENT_TEXT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Resource groups as a kind (api/arm/kind.h). Deleting one deletes what is in it, asynchronously:
- * 202 with a Location that answers 202 until nothing is left, then 200.
+ * Resource groups as a kind (api/arm/kind.h). Deleting a group deletes its resources,
+ * asynchronously: 202 with a Location that answers 202 until the group is removed, then 200.
  */
 #include <ctype.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static bool is_name(const char *name)
     return ok;
 }
 
-/* The only answer of the resource manager itself for which this header was observed. */
+/* This header was observed on no other answer of the resource manager itself. */
 static void count_write(struct request *r)
 {
     reply_header(r, "x-ms-ratelimit-remaining-subscription-writes", "1199");
@@ -181,7 +181,7 @@ static const struct rm_name_rule name_rule = {
 };
 
 static rm_step *const steps[] = {rm_step_subscription, rm_step_name, rm_step_body, NULL};
-static const int missing[] = {0}; /* DELETE of a group that is not there fails */
+static const int missing[] = {0}; /* DELETE of a missing group fails */
 
 const struct rm_kind group_kind = {
     .what = "resource group",

@@ -29,11 +29,11 @@
 
 struct rm_kind;
 
-/* Which rows a list asks for: at most `limit` behind the row `after`, by id, below one row. */
+/* The rows of a list: at most `limit` rows below row `above`, with ids greater than `after`. */
 struct rm_query {
-    int64_t above;             /* that row: a group or a resource; 0: all of the subscription */
-    struct st_filter filter;   /* the same for what lies in workspaces */
-    const struct scope *scope; /* of the rows, where their list does not read it; or NULL */
+    int64_t above;             /* the id of a group or resource; 0: the whole subscription */
+    struct st_filter filter;   /* the same for rows in workspaces */
+    const struct scope *scope; /* the scope of the rows if the list does not read it; or NULL */
     int64_t after;
     int limit;
 };
@@ -42,23 +42,24 @@ struct rm_query {
 struct rm {
     struct request *r;
     const struct rm_kind *kind;
-    const char *name;            /* that the path has; NULL: the path names none (a list) */
-    struct resource_group group; /* of the path, once a step has found it */
-    void *parent;                /* what a kind's own step has found above it; arena */
-    struct accepted given;       /* the body, once it was accepted */
-    void *row;                   /* of the kind, zeroed at first; arena */
-    int64_t id;                  /* of the row that was found or inserted */
+    const char *name;            /* the name in the path; NULL: the path names none (a list) */
+    struct resource_group group; /* the group in the path, after a step has found it */
+    void *parent;          /* the resource above, after a step of the kind has found it; arena */
+    struct accepted given; /* the body, after it was accepted */
+    void *row;             /* the kind's row, zeroed at first; arena */
+    int64_t id;            /* the id of the row that was found or inserted */
 
-    /* Of the operation that makes one. */
+    /* Arguments of the operation that creates the resource. */
     const struct scope *scope; /* NULL: the group, and the body's location */
-    bool in_group;             /* its path has no level between the group and the resource */
-    bool done;                 /* it has ended when the row is written */
-    const char *guid;          /* arena; NULL: none was started */
+    bool in_group;             /* the path has no level between the group and the resource */
+    bool done;                 /* the operation has ended when the row is written */
+    const char *guid;          /* the operation's id; arena; NULL: no operation was started */
 };
 
 typedef int rm_step(struct rm *m, struct err *e);
 
-/* Where rows have what rows of all kinds have; 0: they have not that. */
+/* Offsets, in the kind's row type, of the columns that rows of all kinds have; 0: this kind has no
+ * such column. */
 struct rm_columns {
     size_t size; /* of a row */
     size_t id, name, scope, state, updated;
@@ -69,27 +70,27 @@ struct rm_columns {
             offsetof(type, prov_state), offsetof(type, updated_us)                                 \
     }
 
-/* These values of a row. */
+/* The values of these columns in one row. */
 struct rm_row {
     int64_t id, updated_us;
     const char *name;
-    const struct scope *scope; /* NULL: the row has none */
+    const struct scope *scope; /* NULL: the row has no scope */
     enum prov_state state;
 };
 
-/* A text around a name; `after` NULL: the name is not in it. */
+/* A text around a name; `after` NULL: the text does not contain the name. */
 struct rm_words {
     const char *before, *after;
 };
 
-/* Which names are valid. */
+/* The rule for valid names. */
 struct rm_name_rule {
     bool (*is_valid)(const char *name);
-    int error;               /* of a PUT with a name that is not */
-    int shown;               /* how many bytes of the name its message shows at most */
+    int error;               /* the error of a PUT with an invalid name */
+    int shown;               /* the most bytes of the name in the error message */
     struct rm_words invalid; /* its message */
-    /* For the answer to whether a name is free; reason NULL: nobody can ask. */
-    const char *reason; /* of a name that is not valid */
+    /* For the operation that checks names; reason NULL: the kind has no such operation. */
+    const char *reason; /* the reason for an invalid name */
     struct rm_words answer_invalid, answer_taken;
 };
 
@@ -99,37 +100,41 @@ struct rm_kind {
     enum resource_kind kind; /* for its operations */
     const void *of;          /* the kind's own; or NULL */
     struct rm_columns columns;
-    const struct schema *schema;       /* of the body of PUT; NULL: it has none */
-    const struct schema *patch_schema; /* of PATCH; NULL: `patch` accepts the body */
-    const struct schema *named_schema; /* of the question whether a name is free, with "name" */
+    const struct schema *schema;       /* of the body of PUT; NULL: PUT has no body */
+    const struct schema *patch_schema; /* of the body of PATCH; NULL: `patch` accepts the body */
+    const struct schema
+        *named_schema; /* of the body that asks whether a name is free, with its "name" */
     const struct rm_name_rule *name_rule;
     int other_location;      /* the error of rm_check_location() */
-    const char *cannot_move; /* its words: "it cannot be moved"; NULL: those of the accounts */
+    const char *cannot_move; /* its words: "it cannot be moved"; NULL: the words for accounts */
 
     /* PUT */
-    rm_step *const *steps; /* up to a NULL; before it is known whether there is one */
-    rm_step *seek;         /* fills the row; 1: there is one of this name; 0: none */
-    rm_step *prepare;      /* checks for a new one; NULL: none */
+    rm_step *const *steps; /* NULL at the end; run before the kind looks for the row */
+    rm_step *seek;         /* fills the row; 1: a row of this name exists; 0: none */
+    rm_step *prepare;      /* checks for a new resource; NULL: none */
     rm_step *insert;       /* writes the new row and sets m->id */
-    bool operation;        /* making one is an operation */
-    bool whole;            /* its transaction has no savepoint: st_whole() */
-    rm_step *change;       /* of one that is there: checks, and writes what changes; or NULL */
-    bool refuses_deleting; /* PUT and PATCH of one that is being deleted: ERR_BEING_DELETED */
-    struct replied *(*made)(struct rm *m); /* answers, and logs; NULL: it is shown with 200 */
-    /* Instead of prepare, insert and made: for what is made later than in this turn. */
+    bool operation;        /* creating is an operation */
+    bool whole;            /* the transaction has no savepoint: st_whole() */
+    rm_step *change;       /* for an existing row: checks, and writes the changes; or NULL */
+    bool
+        refuses_deleting; /* PUT and PATCH of a resource that is being deleted: ERR_BEING_DELETED */
+    struct replied *(*made)(
+        struct rm *m); /* replies and logs; NULL: shows the new resource with 200 */
+    /* Instead of prepare, insert and made: for resources that are created in a later turn of the
+     * loop. */
     struct replied *(*create)(struct rm *m);
-    bool rereads; /* PUT and PATCH find the row again before they show it */
+    bool rereads; /* PUT and PATCH read the row again before they show it */
 
     /* PATCH */
-    rm_step *find_made; /* as `find`, of one that may be changed; NULL: `find` */
+    rm_step *find_made; /* as `find`, for a row that will be changed; NULL: `find` */
     rm_step *patch;
 
     /* GET, DELETE */
-    rm_step *find;      /* fills the row with the one that the path names */
-    const int *missing; /* up to a 0: which errors of `find` DELETE answers with 204 */
+    rm_step *find;      /* fills the row with the resource in the path */
+    const int *missing; /* 0 at the end: the errors of `find` for which DELETE answers 204 */
     struct replied *(*remove)(struct rm *m);
 
-    /* Showing: with `show`, or else with `headers` and `render`. */
+    /* Shows the resource: with `show`, or else with `headers` and `render`. */
     struct replied *(*show)(struct rm *m, int status);
     void (*headers)(struct rm *m); /* NULL: none */
     void (*render)(struct request *r, const void *row, struct strbuf *out);
@@ -137,13 +142,13 @@ struct rm_kind {
     /* Lists */
     int (*list)(struct request *r, const struct rm_query *query, void **rows, size_t *n,
                 struct err *e);
-    /* The id by which it is decided who sees a row; NULL: that which the row shows. */
+    /* The id by which access to a row is decided; NULL: the id that the row shows. */
     const char *(*path)(struct request *r, const void *row);
-    bool hides_deleting; /* what is being deleted is not listed */
-    bool has_top;        /* $top is another name of maxresults */
+    bool hides_deleting; /* lists leave out resources that are being deleted */
+    bool has_top;        /* $top means the same as maxresults */
     bool has_odata;      /* Batch AI's versions without workspaces have $filter and $select */
 
-    /* Of a name: fills the row; 1: it is taken; 0: it is free. */
+    /* Fills the row of a name; 1: the name is taken; 0: it is free. */
     rm_step *taken;
 };
 
@@ -159,27 +164,27 @@ struct replied *rm_check_name(struct request *r);
 /* Steps of a PUT. */
 rm_step rm_step_subscription; /* there is the path's subscription */
 rm_step rm_step_group;        /* there is the path's group: m->group */
-rm_step rm_step_group_alive;  /* which is not being deleted */
+rm_step rm_step_group_alive;  /* fails if the group is being deleted */
 rm_step rm_step_name;         /* the name is valid */
 rm_step rm_step_body;         /* the body is accepted: m->given */
 
-/* For a kind's functions, and for its other handlers, whose rows have the kind, too. */
+/* For functions and further handlers of a kind. Their route rows have the kind as data too. */
 struct rm rm_begin(struct request *r);
-struct rm rm_begin_named(struct request *r); /* of a path that names one */
+struct rm rm_begin_named(struct request *r); /* for a path that names a resource */
 struct rm_row rm_row_of(const struct rm *m);
 int64_t rm_id(const struct rm_kind *kind, const void *row);
 bool rm_is_being_deleted(const struct rm_kind *kind, const void *row);
-/* The list of what is below a row; the page says after which. */
+/* Lists the rows below another row; the page has the key to start after. */
 REPLIED rm_list_below(struct rm *m, const struct rm_query *query);
-const char *rm_text(const json_t *object, const char *key); /* NULL: it has no such text */
-/* A member of the accepted body as text; `otherwise` if it has none. */
+const char *rm_text(const json_t *object, const char *key); /* NULL: the object has no such text */
+/* A member of the accepted body as text; `otherwise` if the body lacks it. */
 const char *rm_given_text(struct rm *m, const char *key, const char *otherwise);
-/* Refuses a body with another location than that of the row, as the kind says. A body without
- * location is taken. `group` is for the words of accounts. */
+/* Refuses a body whose location differs from that of the row, as the kind says. Accepts a body
+ * without location. `group` appears in the message for accounts. */
 int rm_check_location(struct rm *m, const char *name, const char *location, const char *group,
                       struct err *e) MUST_CHECK;
 REPLIED rm_show(struct rm *m, int status);
-/* Errors of `find` that DELETE answers with 204: ERR_RESOURCE_NOT_FOUND alone. */
+/* The errors of `find` for which DELETE answers 204: ERR_RESOURCE_NOT_FOUND only. */
 extern const int rm_missing[];
 
 #endif

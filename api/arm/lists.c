@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists of a kind's rows, in slices (api/http/slices.h): paging for all, $filter and $select for
- * the versions that have them, and for those who may see a part only that part. State: one struct
- * scan a request, in its arena. On the loop's thread.
+ * Lists of a kind's rows, in slices (api/http/slices.h): paging for all; $filter and $select for
+ * the versions that have them; a principal who may see only some of the rows gets only these.
+ * State: one struct scan per request, in its arena. On the loop's thread.
  */
 #include <string.h>
 
@@ -12,14 +12,14 @@
 #include "api/http/odata.h"
 #include "api/http/slices.h"
 
-/* Limits for the rows and comparisons of one reply, so that a filter that few rows pass comes to an
- * end. So a page may be short, or empty, and still have a next one. */
+/* Limits for the rows and comparisons of one reply, so that a filter that few rows pass ends in
+ * time. A page may therefore be short or empty and still have a next page. */
 #define SCAN_MAX    4000
 #define COMPARE_MAX 200000
 
 #define BATCH_FIRST 32
 #define BATCH_MAX   256
-#define BATCH_BYTES (1024 * 1024) /* rendered size that a batch should have */
+#define BATCH_BYTES (1024 * 1024) /* the intended rendered size of a batch, in bytes */
 
 struct scan {
     struct request *r;
@@ -63,7 +63,7 @@ static bool may_see(const struct scan *scan, const void *row, const json_t *show
     return path && arm_sees(r, path);
 }
 
-/* A filter needs a tree, and so does the id; so the rendered row is parsed again. */
+/* Parses the rendered row again, because the filter and the id both need a JSON tree. */
 static void add_filtered(struct scan *scan, struct page *page, const void *row, int64_t id)
 {
     struct strbuf text = STRBUF_INIT;

@@ -9,14 +9,14 @@
 #include "api/arm/arm.h"
 #include "model/resource.h"
 
-/* The id of the subscription that the path names, as rows have it; the configuration's where a path
- * names none. Valid as long as the request. */
+/* The id of the subscription in the path, spelled as in rows; the configuration's subscription if
+ * the path has none. Valid as long as the request. */
 const char *arm_subscription(struct request *r);
 /* Fails unless there is a subscription {subscription}. */
 int find_subscription(struct request *r, struct err *e) MUST_CHECK;
 int find_group(struct request *r, struct resource_group *g, struct err *e) MUST_CHECK;
 
-/* ARM_GROUP_BEING_DELETED if it is. */
+/* ARM_GROUP_BEING_DELETED if the group is being deleted. */
 int check_group_alive(const struct resource_group *g, struct err *e) MUST_CHECK;
 /* ERR_BEING_DELETED if `state` is deleting. */
 int check_alive(const char *what, const char *name, enum prov_state state,

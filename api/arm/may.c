@@ -13,13 +13,13 @@
 #include "api/http/auth.h"
 #include "scheduler/scheduler.h"
 
-/* request.grant of one who sees a part of a list; NULL: sees all. */
+/* request.grant of a principal who sees a part of a list; NULL: sees all of it. */
 struct sight {
     struct grants grants;
     const char *action;
 };
 
-/* Whether what the request is about was made by who asks, or is still to be made. */
+/* Whether the principal has made the resource of the request, or is about to make it. */
 static int is_own(struct request *r, arm_made_by made_by, struct err *e)
 {
     const char *who = NULL;

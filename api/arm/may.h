@@ -1,37 +1,39 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who may do what with the resource manager's resources, and those of the providers behind it: the
- * action follows from method and path (api/access/access.h), so no handler asks. A list says what
- * it does about those who may see a part of it: with ROUTE_PARTIAL it shows that part, by
- * arm_sees(); without it they are refused.
+ * Decides whether a principal may do what a request to ARM or a provider behind it asks for. The
+ * action follows from method and path (api/access/access.h), so handlers need no checks. A list
+ * with ROUTE_PARTIAL shows each principal the permitted items only, by arm_sees(); a list without
+ * it refuses principals who may not see all.
  */
 #ifndef API_ARM_MAY_H
 #define API_ARM_MAY_H
 
 #include "api/arm/arm.h"
 
-/* Who made what a request is about: *who is an object id, or NULL if that is not known. A getter; 0
- * too if the request can end nothing of anybody's. */
+/* Gets the object id of the principal who made the resource of a request into *who; NULL: not
+ * known. 0 also if the request cannot end anything of another principal. */
 typedef int (*arm_made_by)(struct request *r, const char **who, struct err *e);
 
-/* For service.may. A provider calls the second one; `made_by` is asked where a role allows only
- * what is done to one's own. */
+/* For service.may. A provider calls the second one; `made_by` is called if a role allows the action
+ * only on the principal's own resources. */
 int arm_may(struct request *r, struct err *e) MUST_CHECK;
 int arm_may_own(struct request *r, arm_made_by made_by, struct err *e) MUST_CHECK;
-/* For what a body names: whether who asks may do that, too. */
+/* Whether the principal may also do an action on a resource that the body names. */
 int arm_check(struct request *r, const char *action, const char *scope, struct err *e) MUST_CHECK;
-/* 1: who asks may do that, too; as a getter. For what an answer shows to those alone. */
+/* 1: the principal may also do this action; otherwise as a getter. For parts of a reply that only
+ * some principals may see. */
 int arm_may_also(struct request *r, const char *action, const char *scope, struct err *e);
-/* As arm_check() for a resource that what is made will use: refused with ARM_LINKED_FORBIDDEN. */
+/* As arm_check() for a resource that the new resource will use: refuses with
+ * ARM_LINKED_FORBIDDEN. */
 int arm_check_linked(struct request *r, const char *action, const char *scope,
                      struct err *e) MUST_CHECK;
-/* Whether who asks may have something run on nodes of such a pool: ERR_FORBIDDEN if these are local
- * ones that serve the first principal alone. */
+/* ERR_FORBIDDEN if the pool has local nodes that serve the first principal only, and the request is
+ * from another principal. */
 int arm_check_local(struct request *r, const char *vm_size, enum vm_priority priority,
                     struct err *e) MUST_CHECK;
-/* Whether a list shows the resource with this id to who asks. */
+/* Whether a list shows the resource with this id to the principal. */
 bool arm_sees(const struct request *r, const char *id);
-/* 1: has a role somewhere; as a getter. */
+/* 1: the principal has a role somewhere; otherwise as a getter. */
 int arm_has_role(struct request *r, struct err *e) MUST_CHECK;
 
 #endif

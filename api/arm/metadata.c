@@ -16,7 +16,7 @@ static json_t *authentication(const char *base)
                      "audiences", base, "tenant", "adfs", "identityProvider", "ADFS");
 }
 
-/* The suffix of storage must begin with "core.": the SDKs split the host of an account there. */
+/* The suffix of storage must begin with "core.", because the SDKs split an account's host there. */
 static json_t *suffix(struct request *r, const char *below, const char *host)
 {
     const char *own = request_own_suffix(r, below);

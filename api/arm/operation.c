@@ -40,7 +40,7 @@ static const char *resource_key(struct request *r, const struct op_request *o)
 
 int operation_start(struct request *r, const struct op_request *o, const char **guid, struct err *e)
 {
-    assert(o->resource_id != 0); /* by it the operation ends */
+    assert(o->resource_id != 0); /* the scheduler finds and ends the operation by this id */
     char *id = arena_alloc(&r->arena, GUID_SIZE);
     request_guid_at(r, id);
     struct operation op = {
@@ -127,7 +127,7 @@ bool creation_look(const struct request *r, const char *subscription, enum pace_
                    int64_t *made_us)
 {
     int64_t takes_us = pace_us(arm_pace(r), subscription, step), created_us = *made_us;
-    /* A seed fills what it makes, also if strict mode is asked for meanwhile. */
+    /* Requests of a seed see the real state, even if strict mode is on. */
     if (r->seeds || is_to_come(r, created_us))
         return false;
     bool goes_on = takes_us > 0 && r->now_us < created_us + takes_us;

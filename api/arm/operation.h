@@ -15,10 +15,10 @@ struct op_request {
     enum resource_kind kind;
     int64_t resource_id;
     const struct scope *scope;
-    const char *name; /* name of the resource itself */
-    bool in_group;    /* its path has no level between the group and the resource */
+    const char *name; /* the resource's name */
+    bool in_group;    /* the path has no level between the group and the resource */
     bool is_delete;
-    bool done; /* there is nothing left to do: the row is written as succeeded */
+    bool done; /* no work is left: the row is written as succeeded */
 };
 
 /* Writes the operation's row. *guid is arena-owned. */
@@ -28,19 +28,19 @@ int operation_start(struct request *r, const struct op_request *o, const char **
  * then wakes the scheduler. */
 int operation_delete(struct request *r, const struct op_request *o, const char **guid,
                      struct err *e) MUST_CHECK;
-/* What is held up; NULL: nothing is. */
+/* The pace that delays operations; NULL: no delays. */
 const struct pace *arm_pace(const struct request *r);
-/* Whether all is done exactly as the service did it (struct arm.strict), here or in the request's
+/* Whether the daemon behaves exactly like the service (strict mode), everywhere or in the request's
  * subscription. */
 bool arm_is_strict(struct request *r);
-/* That which is asked for, by its id, in the subscription of the path alone; as operation_look()
- * shows it. */
+/* Finds an operation by its id, in the subscription of the path only; shows it as operation_look()
+ * does. */
 int operation_find(struct request *r, const char *guid, struct operation *op,
                    struct err *e) MUST_CHECK;
-/* Shows an operation that has succeeded as one that goes on, if it is to take longer. */
+/* Shows a succeeded operation as in progress if strict mode says that it takes longer. */
 void operation_look(const struct request *r, struct operation *op);
-/* Whether a resource is still to be shown as being created (or a secret as being deleted).
- * *made_us: when its row was made; when that is over. */
+/* Whether a resource is still shown as being created (or a secret as being deleted).
+ * *made_us: in: the time when its row was made; out: the end of the delay. */
 bool creation_look(const struct request *r, const char *subscription, enum pace_step step,
                    int64_t *made_us);
 /* Adds Retry-After: the configured value, or the service's own in strict mode. */

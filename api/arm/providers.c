@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Resource providers. All known providers are registered. Registering one again, as scripts do at
- * their start, succeeds.
+ * Resource providers. All known providers are registered; to register one again, as scripts do,
+ * succeeds.
  */
 #include <strings.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists of all resources, of every provider: of a subscription and of a group, with $filter and
- * $top, for `az resource list`, for clients that look for the group of a vault, and for people who
- * look before they delete. Only resources directly in groups are there.
+ * Lists the resources of every provider in a subscription or group, with $filter and $top. `az
+ * resource list` and clients that look for the group of a vault use it. Contains only resources
+ * directly in groups.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +100,8 @@ static int list_batch_accounts(struct request *r, int64_t group_id, int64_t afte
     return 0;
 }
 
-/* A position in the list is the type's place here and the row's id: new types go to the end. */
+/* The position in the list is the index of the type in this table and the row's id, so new types go
+ * to the end. */
 static const struct listed_type {
     const char *provider, *collection;
     list_fn list;
@@ -153,7 +154,7 @@ static void add(struct looking *l, int64_t type, const struct listed_entry *x)
                           s.type, "location", x->scope.location, "tags", tags));
 }
 
-/* The rows of a type, in batches, until the page is full. */
+/* Adds the rows of a type, in batches, until the page is full. */
 static int add_type(struct looking *l, int64_t type, int64_t after, struct err *e)
 {
     struct entries some = {0};

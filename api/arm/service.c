@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Azure Resource Manager as a service. It answers for every path that no other service has.
+ * Azure Resource Manager as a service. It serves every path that belongs to no other service.
  */
 #include <string.h>
 
@@ -40,7 +40,8 @@ static const struct route routes[] = {
      "Arm_OperationResults"},
 };
 
-/* Nothing is throttled here, so the remaining number never falls. (Strict mode: testing/.) */
+/* The remaining number never falls, because nothing is throttled here (except in strict mode:
+ * api/testing/). */
 static const struct {
     const char *name, *value;
 } remaining[ARM_COUNTERS] = {
@@ -49,7 +50,7 @@ static const struct {
     [ARM_DELETES] = {"x-ms-ratelimit-remaining-subscription-deletes", "14999"},
 };
 
-/* POST reads when it lists, and writes when it terminates. */
+/* A POST counts as a read if it lists, and as a write if it terminates. */
 enum arm_counter arm_counter(const struct request *r)
 {
     if (strcmp(r->method, "DELETE") == 0)
@@ -60,9 +61,9 @@ enum arm_counter arm_counter(const struct request *r)
     return strcmp(r->method, "POST") == 0 && !lists ? ARM_WRITES : ARM_READS;
 }
 
-/* Headers of the service itself, not of the gateways around it. A browser that saw
- * Strict-Transport-Security would refuse plain http on every port of localhost, so that header is
- * sent in strict mode only. */
+/* Adds the headers that Azure's service itself sends, without those of its gateways. After
+ * Strict-Transport-Security a browser would refuse plain http on every port of localhost, so that
+ * header is sent in strict mode only. */
 void arm_provider_headers(struct request *r)
 {
     reply_header_text(r, "Server", "Microsoft-HTTPAPI/2.0");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tenants, subscriptions and locations: one tenant, the configuration's subscription and those that
- * were added (api/admin/subscriptions.c), any location. The locations listed are those that clients
- * offer for completion; resources may name others.
+ * Tenants, subscriptions and locations. There is one tenant; the subscriptions are the
+ * configuration's and those that were added (api/admin/subscriptions.c). Any location is valid; the
+ * listed ones are what clients offer for completion.
  */
 #include "api/access/access.h"
 #include "api/arm/kind.h"
@@ -43,7 +43,7 @@ static json_t *subscription(struct request *r, const struct subscription *s)
                      "quotaId", "Internal_2014-09-01", "spendingLimit", "Off", "state", "Enabled");
 }
 
-/* Adds it if who asks has a role in it. */
+/* Adds the subscription if the principal has a role in it. */
 static void add_visible(struct request *r, const struct grants *g, const struct subscription *s,
                         json_t *value)
 {

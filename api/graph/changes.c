@@ -117,7 +117,7 @@ static int read_time(const json_t *o, const char *name, int64_t fallback, int64_
     return err_set(e, GRAPH_BAD_REQUEST, NULL, "%s '%.60s' is not a valid time.", name, text);
 }
 
-/* An application, or a service principal, that may have secrets. */
+/* An application or service principal, because only these may have secrets. */
 static int find_owner(struct request *r, struct identity *i, struct err *e)
 {
     if (graph_find(r, request_param(r, "id"), 0, i, e) < 0)

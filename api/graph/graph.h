@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The part of Microsoft Graph v1.0 that az asks for: users, service principals, applications and
- * their passwords.
+ * The part of Microsoft Graph v1.0 that az uses: users, service principals, applications and their
+ * passwords.
  */
 #ifndef API_GRAPH_GRAPH_H
 #define API_GRAPH_GRAPH_H

@@ -15,7 +15,7 @@
     X(GRAPH_DENIED, 403, "Authorization_RequestDenied", 0)
 enum { ERROR_OWN_KINDS(GRAPH_KINDS, GRAPH_OWN) };
 
-/* The object that {id} names, of a kind (0: any); GRAPH_NOT_FOUND. */
+/* Gets the object that {id} names, of a kind (0: any); GRAPH_NOT_FOUND. */
 int graph_find(struct request *r, const char *id, int kind, struct identity *out,
                struct err *e) MUST_CHECK;
 /* NULL: err. */

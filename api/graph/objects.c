@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Objects of the directory: how they look, and how they are found.
+ * Renders and finds objects of the directory.
  */
 #include <string.h>
 #include <strings.h>
@@ -19,7 +19,7 @@ static json_t *time_or_null(int64_t us)
     return json_string(text);
 }
 
-/* Without what is secret. NULL: err. */
+/* Without the secret texts. NULL: *e is set. */
 static json_t *passwords_of(struct request *r, const struct identity *i, struct err *e)
 {
     struct credential *rows = NULL;
@@ -211,7 +211,7 @@ struct replied *graph_apps_get(struct request *r)
     return get(r, request_param(r, "id"), IDENTITY_APPLICATION);
 }
 
-/* Clients take this refusal to mean that a service principal asks. */
+/* Refuses; clients take this refusal to mean that a service principal is logged in. */
 struct replied *graph_me(struct request *r)
 {
     struct err e;
@@ -222,7 +222,7 @@ struct replied *graph_me(struct request *r)
     return reply_err(r, &e);
 }
 
-/* Owners and members, which nothing here has. */
+/* An empty list: objects have no owners and members here. */
 struct replied *graph_nobody(struct request *r)
 {
     return reply_json(r, 200, json_pack("{s:[]}", "value"));

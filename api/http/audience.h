@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a token is for. A client asks for a token for a resource, by a URL of ours or by the name
- * that the resource has in the public cloud, and each service takes only tokens for its own
- * resource (service.audiences). Port 443 is the same as none.
+ * The audience of a token. A client asks for a token for a resource: a URL of this daemon, or the
+ * resource's name in the public cloud. Each service takes only tokens for its own resource
+ * (service.audiences). Port 443 means the same as no port.
  */
 #ifndef API_HTTP_AUDIENCE_H
 #define API_HTTP_AUDIENCE_H
@@ -12,16 +12,17 @@
 #define AUDIENCE_ACCOUNT_SIZE 64
 
 struct token_audience {
-    unsigned services;                   /* enum audience bits; 0: nothing of ours */
-    char account[AUDIENCE_ACCOUNT_SIZE]; /* an account or vault alone, by its host; "": any */
+    unsigned services;                   /* enum audience bits; 0: no service of this daemon */
+    char account[AUDIENCE_ACCOUNT_SIZE]; /* the token is for this account or vault only, by its
+                                            host; "": any */
 };
 
-/* Whether a token may be issued for this: a service here or by its name in the public cloud, or the
- * base that the request came to; *base: it is such a base, of the resource manager and the graph.
- */
+/* Whether a token may be issued for this audience: a service of this daemon, by its URL or its name
+ * in the public cloud, or the base URL of the request. *base: a base URL, of ARM and the graph. */
 bool audience_is_ours(struct request *r, const char *audience, bool *base);
-/* What a token is for that was issued for this: by the token and the services of this daemon alone,
- * so that it is the same at each host. `base`: as above; what names no service is one, too. */
+/* Reads the audience of an issued token. Depends only on the token and the services of this daemon,
+ * so the result is the same at each host. `base`: as above; then an unknown name counts as a base
+ * URL. */
 void audience_read(const struct api_config *c, const char *audience, bool base,
                    struct token_audience *out);
 

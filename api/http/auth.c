@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Verifies a token once and keeps the result in a cache until the token expires; makes tokens. The
+ * Verifies a token once and keeps the result in a cache until the token expires; issues tokens. The
  * server owns the cache. On the loop's thread.
  */
 #include "api/http/auth.h"
@@ -19,10 +19,10 @@
 #define US_PER_S        1000000LL
 #define TOKEN_KEY_BYTES 32
 
-/* A token may seem to be from the near future if the clock was set back a little. */
+/* Accepts tokens from the near future, because the clock may have been set back a little. */
 #define CLOCK_SKEW_US (300 * US_PER_S)
 
-/* Verified tokens by their hash. 32 clients at once is plenty; a miss costs 30 us. */
+/* Verified tokens by their hash. 32 clients at once are plenty; a miss costs 30 us. */
 #define CACHED_TOKENS    32
 #define TOKEN_HASH_BYTES 32
 static_assert(TOKEN_HASH_BYTES >= crypto_generichash_BYTES_MIN &&
@@ -84,7 +84,7 @@ static int bad_token(struct err *e, const char *why)
                    why);
 }
 
-/* The instant of a claim in seconds; 0 if it is missing or out of range. */
+/* The time of a claim, given in seconds; 0 if it is missing or out of range. */
 static int64_t instant_of(jwt_t *jwt, const char *claim)
 {
     int64_t s = (int64_t)jwt_get_grant_int(jwt, claim);
@@ -103,7 +103,7 @@ static int check_times(int64_t begins_us, int64_t expires_us, int64_t now_us, st
                    "The access token expired at %s. Get a new one from the token endpoint.", when);
 }
 
-/* Whose it is, if that is still somebody. */
+/* Finds the owner of a token, unless the owner has been removed. */
 static int check_owner(struct request *r, const char *object_id, struct principal *who,
                        struct err *e)
 {
@@ -114,13 +114,13 @@ static int check_owner(struct request *r, const char *object_id, struct principa
                : rc;
 }
 
-/* Signature, issuer, times and owner of one token. */
+/* Verifies signature, issuer, times and owner of one token. */
 static int verify(struct request *r, const char *token, struct cached_token *out, struct err *e)
 {
     jwt_t *jwt = NULL;
     if (jwt_decode(&jwt, token, r->config->token_key, TOKEN_KEY_BYTES) != 0 || !jwt)
         return bad_token(e, "it is malformed or was not signed by this daemon");
-    /* Unsigned tokens decode too, so the algorithm must be checked. */
+    /* Checks the algorithm, because libjwt also decodes unsigned tokens. */
     const char *issuer = jwt_get_grant(jwt, "iss");
     bool ours = jwt_get_alg(jwt) == JWT_ALG_HS256 && issuer && strcmp(issuer, "batchaid") == 0;
     out->expires_us = instant_of(jwt, "exp");
@@ -134,7 +134,7 @@ static int verify(struct request *r, const char *token, struct cached_token *out
     return rc < 0 ? -1 : 0;
 }
 
-/* The text behind "Bearer"; NULL: there is none. */
+/* The text after "Bearer"; NULL: there is none. */
 static const char *bearer_of(const struct request *r, struct err *e)
 {
     const char *header = request_header(r, "Authorization");
@@ -153,7 +153,7 @@ static const char *bearer_of(const struct request *r, struct err *e)
     return NULL;
 }
 
-/* "acct-secondary" is the account, to be read. */
+/* "acct-secondary" is the same account, for reading. */
 static bool is_account(const char *label, const char *account)
 {
     size_t n = strlen(account);
@@ -177,7 +177,7 @@ int auth_read(struct request *r, const char *token, struct authenticated *out, s
         return bad_token(e, "it was issued for another audience");
     if (!known)
         *(struct cached_token *)cache_add(r->api->tokens, hash, sizeof hash, 0) = fresh;
-    /* Copies, because another token may push this one out while the request is under way. */
+    /* A copy, because another token may push this one out of the cache during the request. */
     out->who = memcpy(arena_alloc(&r->arena, sizeof t->who), &t->who, sizeof t->who);
     out->account = *t->audience.account ? arena_strdup(&r->arena, t->audience.account) : NULL;
     return 0;

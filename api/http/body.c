@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * State: the bytes of the body so far, counted against the bounds of the server, or the sink of a
- * stream. Invariant: what was counted is counted back when the request is over. The request owns
- * it. On the loop's thread.
+ * State: the received bytes of the body, counted against the bounds of the server, or the sink of a
+ * stream. Invariant: the counted bytes are subtracted when the request is over. The request owns
+ * them. On the loop's thread.
  */
 #include "api/http/body.h"
 
@@ -73,7 +73,7 @@ static void keep(struct request *r, const char *data, size_t n)
     }
     if (api->held + n > BODIES_MAX || (is_open(r) && api->held_open + n > BODIES_OPEN_MAX)) {
         err_set(&r->early, ERR_UNAVAILABLE, NULL,
-                "Too many large requests are under way at the moment. Try again.");
+                "Too many large requests are being served at the moment. Try again.");
         refuse(r);
         return;
     }
@@ -89,8 +89,8 @@ void body_begin(struct request *r)
     unsigned long long n = length ? strtoull(length, NULL, 10) : 0;
     if (!r->early.code && (r->route->flags & ROUTE_KEPT) && n > longest(r))
         too_large(r);
-    /* A client that asks before sending its body, or whose body is longer than we discard, gets the
-     * error now; others after their body. */
+    /* A client that waits with its body (Expect), or whose body is longer than BODY_DISCARD_MAX,
+     * gets the error now; other clients get it after their body. */
     if (r->early.code && (n > BODY_DISCARD_MAX || request_header(r, "Expect")))
         r->hang_up = true;
 }
@@ -123,7 +123,7 @@ void body_more(struct request *r)
     r->starved = false;
     struct request **p = &r->api->starved;
     while (*p != r) {
-        assert(*p); /* who is starved is in the list */
+        assert(*p); /* a starved request is in the list */
         p = &(*p)->next_starved;
     }
     *p = r->next_starved;
@@ -153,7 +153,7 @@ int body_take(struct request *r, const char *data, size_t *size)
         size_t took = r->sink->take(r->sink->ctx, data, n);
         assert(took <= n);
         *size = n - took;
-        r->api->counters.body_bytes -= *size; /* these bytes will come again */
+        r->api->counters.body_bytes -= *size; /* libmicrohttpd delivers these bytes again */
         if (*size > 0 && !r->answered)
             starve(r);
         return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * State: a list of connections in order of their age, and a hash table of addresses with the count
- * of each. Invariant: a connection is in both from accept to close. The server owns it. On the
- * loop's thread.
+ * State: a list of connections in order of age, and a hash table of addresses with their counts.
+ * Invariant: a connection is in both from accept to close. The server owns them. On the loop's
+ * thread.
  */
 #include "api/http/connections.h"
 
@@ -25,17 +25,17 @@ enum list { FRESH, IDLE, BUSY, LISTS };
 /* Failed logins of an account, by a keyed hash of its name. */
 struct failures {
     uint64_t account;
-    uint64_t until_ms; /* each failure moves this on by LOGIN_FAILURE_EVERY_MS */
+    uint64_t until_ms; /* each failure adds LOGIN_FAILURE_EVERY_MS */
 };
 
-/* An address that has connections, or whose failed logins are not forgotten yet. */
+/* An address with connections, or with failed logins that are not forgotten yet. */
 struct http_peer {
     struct http_peer *next; /* next in its bucket */
     unsigned char address[16];
     int open;
-    struct failures *failures;  /* LOGIN_ACCOUNTS; NULL: there were none */
+    struct failures *failures;  /* array of LOGIN_ACCOUNTS; NULL: no failures */
     uint64_t failures_until_ms; /* the latest of them */
-    bool has_turn;              /* somebody of this address */
+    bool has_turn;              /* a request of this address has the turn */
     struct connection_turn *waiting, **waiting_end;
 };
 
@@ -45,7 +45,7 @@ struct connection {
     const struct api_listen *door;
     int fd;
     enum list list;
-    struct connection *before, *after; /* in its list, oldest first */
+    struct connection *before, *after; /* neighbours in its list, oldest first */
     uint64_t since_ms;                 /* in this list */
     bool refused;
 };
@@ -65,8 +65,8 @@ struct connections {
 
 /* --- addresses ------------------------------------------------------------------------------ */
 
-/* IPv4 as IPv4-mapped IPv6; of IPv6 the first 64 bits, as whoever has one address of them has all;
- * all others are one. */
+/* IPv4 as IPv4-mapped IPv6. Of IPv6 the first 64 bits, because a client with one such address
+ * usually has all of them. All other families count as one address. */
 static void address_of(const struct sockaddr *from, unsigned char out[16])
 {
     memset(out, 0, 16);
@@ -136,7 +136,7 @@ static uint64_t hash_of(const struct connections *all, const char *account)
     return hash;
 }
 
-/* The entry of an account, or else the one to forget for it: that which ends first. */
+/* The entry of an account; if there is none, the entry that ends first, to be reused. */
 static struct failures *failures_of(const struct connection *c, const char *account, bool *found)
 {
     struct failures *all = c->peer->failures, *first = all;
@@ -254,8 +254,8 @@ bool connection_refused(const struct connection *c)
 
 /* --- making room ---------------------------------------------------------------------------- */
 
-/* The oldest connection of a list that belongs to `of` (NULL: to anybody) and is not being closed.
- */
+/* The oldest connection of a list that belongs to address `of` (NULL: any) and is not being
+ * closed. */
 static struct connection *oldest(struct connections *all, enum list list,
                                  const struct http_peer *of)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decides by the flags of the route how a body is read, and reads it as JSON, a form or XML. What
- * comes of it is the request's. On the loop's thread.
+ * Reads a body as JSON, a form or XML, by the flags of the route. The results are the request's. On
+ * the loop's thread.
  */
 #include "api/http/content.h"
 
@@ -32,7 +32,8 @@ int content_check_type(const struct request *r, struct err *e)
                    "The Content-Type is '%.100s'; it must be application/json.", type);
 }
 
-/* Describes the error without jansson's own text, which quotes the input: that may be a secret. */
+/* Describes the error without jansson's text, because it quotes the input, which may be a
+ * secret. */
 static const char *what_is_wrong(const json_error_t *je)
 {
     static const struct {
@@ -40,7 +41,7 @@ static const char *what_is_wrong(const json_error_t *je)
         const char *text;
     } words[] = {
         {json_error_premature_end_of_input, "it ends too early"},
-        {json_error_end_of_input_expected, "something follows its end"},
+        {json_error_end_of_input_expected, "there is text after its end"},
         {json_error_invalid_utf8, "it is not UTF-8"},
         {json_error_stack_overflow, "it is nested too deep"},
         {json_error_duplicate_key, "an object has the same property twice"},
@@ -54,7 +55,7 @@ static const char *what_is_wrong(const json_error_t *je)
     return "a syntax error";
 }
 
-/* Editors of Windows begin a file with a byte order mark. */
+/* The length of a byte order mark; Windows editors write one at the start of a file. */
 static size_t mark_length(const struct strbuf *text)
 {
     return text->len >= 3 && memcmp(text->s, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The content of a body by its route: checks its type when the head is there, and decodes it when
- * it is complete.
+ * The content of a body by its route: checks its type after the head, and decodes it when it is
+ * complete.
  */
 #ifndef API_HTTP_CONTENT_H
 #define API_HTTP_CONTENT_H
@@ -13,7 +13,8 @@
 #define ROUTE_KEPT (ROUTE_DECODED | ROUTE_BYTES)
 
 int content_check_type(const struct request *r, struct err *e) MUST_CHECK;
-/* Decodes request.raw into request.body, form or xml. 1: it takes more turns; call it again. */
+/* Decodes request.raw into request.body, form or xml. 1: call it again in the next turn of the
+ * loop. */
 int content_decode(struct request *r, struct err *e) MUST_CHECK;
 
 #endif

@@ -7,8 +7,8 @@
 static void on_timer(uv_timer_t *t);
 static void on_idle(uv_idle_t *i);
 
-/* "At once" is an idle handle, not a timer of 0 ms: libuv runs a timer that its own callback arms
- * again for now in the same pass, and would never come to the turn's hooks. */
+/* Runs "at once" by an idle handle, not by a timer of 0 ms: libuv calls a timer that its own
+ * callback starts again in the same pass, and would never reach the hooks of the turn. */
 static void pump(struct engine *x)
 {
     x->dirty = false;
@@ -39,9 +39,9 @@ static void on_poll(uv_poll_t *p, int status, int events)
     pump(p->data);
 }
 
-/* If a handler ran, what it left to the turn's end (a commit, a command to a node) waits for the
- * next, and a connection that was resumed meanwhile for the next pump. So the loop must turn once
- * more before it sleeps. */
+/* After a handler has run, its work for the end of the turn (a commit, a command to a node) waits
+ * for the next turn, and a resumed connection for the next pump. So the loop must turn once more
+ * before it sleeps. */
 void engine_turn(struct engine *x, bool (*more)(const struct engine *x))
 {
     if (!x->dirty)

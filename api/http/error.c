@@ -19,8 +19,8 @@ static ERROR_TABLE(http_words, HTTP_ALONE, NO_OWN_ERRORS)
     return s && s->words ? s->words(kind) : http_words(kind);
 }
 
-/* A message quotes input of the client's, which may not be UTF-8 or may be cut inside a character.
- */
+/* Makes a message valid UTF-8, because it may quote the client's input or be cut inside a
+ * character. */
 json_t *error_body(struct error_words words, const struct err *e)
 {
     json_t *inner = json_object();

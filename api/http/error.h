@@ -17,7 +17,7 @@
 
 #include "api/http/service.h"
 
-/* Rows for requests without a service, for reading requests, and for failures anywhere; services
+/* Rows for requests without a service, for unreadable requests, and for internal failures; services
  * with the same codes use them too. */
 #define HTTP_ERRORS(X)                                                                             \
     X(ERR_BAD_REQUEST, 400, "BadRequest", 0)                                                       \
@@ -100,7 +100,7 @@
 extern const struct error_words error_fault; /* a bug of ours */
 struct error_words error_own(const struct error_words *own, size_t n, int kind);
 
-/* The code of a kind in service `s` (NULL: none was found). */
+/* The code of a kind in service `s` (NULL: no service was found). */
 struct error_words error_words(const struct service *s, int kind);
 /* {"error":{"code","message"[,"target"]}}; new reference. */
 json_t *error_body(struct error_words words, const struct err *e);

@@ -14,7 +14,7 @@ const char *form_value(const struct form *f, const char *name)
     return NULL;
 }
 
-/* '+' is a space in forms. NULL: *why says what is wrong. */
+/* Decodes a form's text, in which '+' is a space. NULL: *why is the reason. */
 static const char *decode(struct arena *a, const char *s, size_t n, const char **why)
 {
     char *copy = arena_strndup(a, s, n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The running server, shared by the files of this room.
+ * The running server, shared by the files of this directory.
  */
 #ifndef API_HTTP_PRIV_H
 #define API_HTTP_PRIV_H
@@ -24,36 +24,34 @@ struct api {
     struct engine engine[API_ENGINES];
     int open_engines;
     int under_way; /* requests between their first byte and their completion */
-    int suspended; /* of these, how many wait for the disk or the pool */
+    int suspended; /* requests under way that wait for the disk or the thread pool */
     bool stopping;
-    uint64_t stop_by_ms; /* loop time after which slow clients are not waited for */
+    uint64_t stop_by_ms; /* loop time in milliseconds after which slow clients are not waited for */
     char endpoint[ENDPOINT_SIZE], local_endpoint[ENDPOINT_SIZE];
     struct api_counters counters;
     struct cache *tokens;            /* owned; of auth.c */
-    struct cache *routes;            /* owned; of route_cache.c */
+    struct cache *routes;            /* owned; see route_cache.c */
     struct connections *connections; /* owned */
-    struct guid_source guids;        /* of requests, and of what they make */
-    struct request *spare;           /* owned; finished requests, kept for later ones */
+    struct guid_source guids;        /* ids of requests and of the resources that they create */
+    struct request *spare;           /* owned; finished requests, kept for reuse */
     int n_spare;
-    size_t held, held_open; /* memory of bodies under way; of those that anybody sends */
+    size_t held, held_open; /* bytes of bodies under way; of those without a token */
     uv_idle_t again;        /* active while `first_again` is there */
     struct request *first_again, **end_again; /* requests with more to do, in order */
     struct delayed *delayed;                  /* requests that a watcher delays */
-    struct request *starved;                  /* requests whose stream waits for its sink */
+    struct request *starved;                  /* requests whose streamed body waits for its sink */
     void (*stopped)(void *ctx);
     void *stopped_ctx;
 };
 
-/* Takes over resp (NULL: out of memory), adds what every reply carries. */
+/* Takes over resp (NULL: out of memory) and adds the headers of every reply. */
 struct replied *reply_response(struct request *r, int status, const char *content_type,
                                struct MHD_Response *resp) MUST_CHECK;
-/* request_head.c: fills in host and path. -1: the request is answered with that, and its connection
- * closed.
- */
+/* request_head.c: fills in host and path. -1: replies with the error and closes the connection. */
 int head_check(struct request *r, struct err *e) MUST_CHECK;
 
-/* All calls come from the loop. libmicrohttpd 1.0 must be told so, or it keeps what it is given by
- * MHD_add_connection() for its next run, and on_connection() comes too late. */
+/* All calls come from the loop's thread. libmicrohttpd 1.0 needs this flag; otherwise
+ * MHD_add_connection() waits for the next run, and on_connection() comes too late. */
 #if MHD_VERSION >= 0x00097707
 #define SINGLE_THREADED MHD_USE_NO_THREAD_SAFETY
 #else
@@ -62,24 +60,24 @@ int head_check(struct request *r, struct err *e) MUST_CHECK;
 
 /* target.c, for MHD_OPTION_URI_LOG_CALLBACK; ctx: the engine. Answers targets that are too long. */
 void *target_check(void *ctx, const char *uri, struct MHD_Connection *conn);
-/* service_of_request.c: fills in service, deps and label; service NULL: none is asked for. */
+/* service_of_request.c: fills in service, deps and label; service NULL: no service matches. */
 void find_service(struct request *r);
-/* What the door or the host (with or without a port) alone says; NULL: it depends on the path. */
+/* The service by the port or the host (with or without a port) alone; NULL: the path decides. */
 const struct served *served_at(const struct api_config *c, const struct api_listen *door,
                                const char *host);
-/* The service that has this host, or the suffix of whose hosts it is; NULL: none's own. *account:
- * how many of its characters name an account there. */
+/* The service with this host, or with its suffix; NULL: none. *account: the number of characters of
+ * `host` that are an account's name. */
 const struct served *served_named(const struct api_config *c, const char *host, size_t *account);
-/* For an error in a request whose path cannot be read: its service, if it does not depend on that.
- */
+/* The service of a request whose path cannot be read, if the host alone decides. */
 void find_service_of_host(struct request *r);
-/* body.c: checks what the head says about the body, once the route is known. */
+/* body.c: checks the headers of the body after the route is known. */
 void body_begin(struct request *r);
-/* Takes the next bytes; *size becomes the number of bytes left. -1: the connection must be cut. */
+/* Takes the next bytes; sets *size to the number of bytes left. -1: the connection must be
+ * closed. */
 int body_take(struct request *r, const char *data, size_t *size) MUST_CHECK;
 /* Frees the kept bytes and releases the sink. */
 void body_release(struct request *r);
-/* No client is waited for any more. */
+/* Stops waiting for clients. */
 void body_hurry(struct api *api);
 
 /* request_life.c. NULL: nothing to destroy. */
@@ -87,35 +85,35 @@ struct request *request_create(struct engine *l, struct MHD_Connection *conn, co
                                const char *url);
 void request_destroy(struct request *r);
 void requests_free_spare(struct api *api);
-/* What request_own() and its like keep with it; part of request_destroy(). */
+/* Frees the objects of request_own() and similar functions; part of request_destroy(). */
 void request_free_owned(struct request *r);
 /* It is over. */
 void request_log(const struct request *r);
-/* The loop is with this request (lib/work.h) until work_leave() with what this returns. */
+/* Notes that the loop works on this request (lib/work.h), until work_leave() with the returned
+ * value. */
 const struct work_item *request_enter(struct request *r);
-/* Sets r->early if the daemon has ended before with this request under way. */
+/* Sets r->early if the daemon has crashed before while it worked on an equal request. */
 void request_judge(struct request *r);
-/* One inside another's has its answer. */
+/* An inner request was answered. */
 void request_inner_finished(struct request *r);
 
-/* subrequest.c: what such a request has instead of a connection of its own. */
+/* subrequest.c: the connection of an inner request. */
 struct inner {
-    const struct named_value *header, *query; /* query: as sent; value NULL: none */
+    const struct named_value *header, *query; /* query: as sent; value NULL: no value */
     size_t n_headers, n_query;
     const char *body; /* of its reply; arena */
     void (*done)(void *ctx, struct request *r);
     void *ctx;
 };
-/* test_hooks.c: of the watcher, if there is one. Asks it what becomes of the request, which may be
- * an answer that refuses it. */
+/* test_hooks.c: asks the watcher, if there is one, how to change the request's reply. */
 void watch_begin(struct request *r);
 void watch_end(const struct request *r);
-/* Whether the watcher answers it, and how. */
+/* Whether the watcher replies instead of the handler, and how. */
 bool watch_answers(const struct request *r);
 struct replied *watch_answer(struct request *r) MUST_CHECK;
-/* True: `then` is called later. The request is to be suspended. */
+/* True: the caller must suspend the request, and `then` is called later. */
 bool watch_delays(struct request *r, void (*then)(struct request *r));
-/* Makes the prepared reply one that breaks off, if that is wanted. */
+/* Cuts the prepared reply off in its body if the watcher wants this. */
 void watch_cut(struct request *r);
 void watch_hurry(struct api *api);
 

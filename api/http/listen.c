@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Resolves the setting, makes a socket for each address, and takes back all of them if one fails.
- * The caller owns the sockets. Before the loop runs.
+ * Resolves the setting and makes a socket for each address; closes all of them if one fails. The
+ * caller owns the sockets. Runs before the loop.
  */
 #include "api/http/listen.h"
 
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define BACKLOG        512
-#define PORT_TRIES_MAX 20 /* a free IPv4 port may be taken on ::1 */
+#define PORT_TRIES_MAX 20 /* a free port of 127.0.0.1 may be in use on ::1 */
 
 union address {
     struct sockaddr any;
@@ -56,7 +56,7 @@ static int real_port(int fd)
     return ntohs(a.any.sa_family == AF_INET ? a.v4.sin_port : a.v6.sin6_port);
 }
 
-/* What to do about it, beside what the system says. */
+/* Adds a remedy to the system's message. */
 static int cannot_bind(int error, const char *host, int port, struct err *e)
 {
     static const struct {

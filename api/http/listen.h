@@ -11,7 +11,7 @@
 struct listen_socket {
     int fd; /* owned by the caller */
     int port;
-    const struct api_listen *listen; /* the setting that it is for; borrowed */
+    const struct api_listen *listen; /* the setting of the socket; borrowed */
     char url_host[80];               /* "127.0.0.1", "[::1]" */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * States of a connection here: accepted, its first byte awaited, given to an engine or closed. A
- * door owns its sockets and the connections that wait. On the loop's thread.
+ * States of a connection: accepted, waiting for its first byte, handed to an engine or closed. A
+ * door owns its sockets and the waiting connections. On the loop's thread.
  */
 #include "api/http/listener.h"
 
@@ -13,7 +13,7 @@
 
 #include "lib/arena.h"
 
-#define AT_ONCE      64  /* connections accepted before others have their turn */
+#define AT_ONCE      64  /* connections accepted in one turn */
 #define TRY_AGAIN_MS 100 /* after descriptors ran out */
 #define TLS_RECORD   0x16
 
@@ -24,7 +24,7 @@ struct door {
     const struct api_listen *listen;
 };
 
-/* A connection whose first byte is not there yet. */
+/* A connection that has not sent its first byte. */
 struct silent {
     struct doors *doors;
     struct silent *before, *after;
@@ -69,7 +69,7 @@ static void on_silent_closed(uv_handle_t *h)
     on_closed(d);
 }
 
-/* The descriptor and the connection are somebody else's now, or closed. */
+/* The descriptor and the connection have another owner now, or are closed. */
 static void forget(struct silent *s)
 {
     struct doors *d = s->doors;
@@ -86,7 +86,7 @@ static void hang_up(int fd, struct connection *c)
     close(fd);
 }
 
-/* What the client says first: a byte, which may be 0, or one of these. */
+/* A client's first byte, which may be 0, or one of these. */
 enum { NOTHING_YET = -1, NOTHING_WILL_COME = -2 };
 
 static int first_byte(int fd, const struct connection *c)
@@ -100,7 +100,7 @@ static int first_byte(int fd, const struct connection *c)
     return n <= 0 ? NOTHING_WILL_COME : first;
 }
 
-/* A method, or the empty lines that may go before it (RFC 9112, section 2.2). */
+/* Whether the byte begins a method, or an empty line before one (RFC 9112, section 2.2). */
 static bool begins_http(int first)
 {
     return (first >= 'A' && first <= 'Z') || (first >= 'a' && first <= 'z') || first == '\r' ||
@@ -169,7 +169,7 @@ static void on_try_again(uv_timer_t *t)
     watch(t->data, true);
 }
 
-/* A socket that cannot be accepted from stays readable: without a pause the loop would spin. */
+/* Pauses accepting after an error, because the socket stays readable and the loop would spin. */
 static void pause_accepting(struct doors *d, int why)
 {
     if (!d->starved)
@@ -186,13 +186,13 @@ static void note_accepted(struct doors *d)
     d->starved = false;
 }
 
-/* The other side has gone already, or a signal came: there may be others. */
+/* The client has disconnected already, or a signal came: further connections may wait. */
 static bool is_its_own_fault(int why)
 {
     return why == ECONNABORTED || why == EINTR || why == EPROTO || why == EPERM;
 }
 
-/* False: there is no other one. */
+/* False: no further connection waits. */
 static bool accept_one(struct door *door)
 {
     struct doors *d = door->doors;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where connections arrive: the listening sockets on the loop. A connection is accepted and counted
- * (connections.h), and its first byte tells whether it speaks TLS, before it goes on to an engine.
- * One whose client says nothing waits here, and is closed like every one that does not send a head
- * in time.
+ * Accepts connections on the listening sockets. Counts each connection (connections.h), and reads
+ * its first byte to distinguish TLS from HTTP before it hands the connection to an engine. A
+ * connection whose client sends nothing waits here, and is closed like every other that sends no
+ * head in time.
  */
 #ifndef API_HTTP_LISTENER_H
 #define API_HTTP_LISTENER_H
@@ -22,7 +22,7 @@ struct arrival {
     int fd; /* the receiver's */
     const struct sockaddr *from;
     socklen_t from_len;
-    struct connection *connection; /* the receiver's: connection_closed() when it is over */
+    struct connection *connection; /* the receiver calls connection_closed() at its end */
     bool tls;
 };
 
@@ -37,8 +37,8 @@ struct doors_config {
 /* Takes over the sockets. */
 struct doors *doors_open(const struct doors_config *c, const struct listen_socket *sockets,
                          size_t n);
-/* Accepts no more, and closes the connections that have not gone on. Calls `cb` when it is freed.
- */
+/* Stops accepting, and closes the connections that have no engine yet. Calls `cb` when `d` is
+ * freed. */
 void doors_close(struct doors *d, void (*cb)(void *ctx), void *ctx);
 
 #endif

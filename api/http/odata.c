@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Resolves paths by the table of the listed resource, then asks the tree of model/filter.h of
- * rendered items. Memory is the arena's. On the loop's thread.
+ * Resolves paths by the table of the listed resource, then applies the filter tree (model/filter.h)
+ * to rendered items. Memory is the arena's. On the loop's thread.
  */
 #include "api/http/odata.h"
 
@@ -113,7 +113,7 @@ static int check_filter(struct odata *o, struct err *e)
     return filter_parse(o->filter, &paths, o->arena, &o->tree, &o->terms, e);
 }
 
-/* The next path of $select; false at its end. *ok: it is a property. */
+/* The next path of $select; false at its end. *ok: the path is a property. */
 static bool next_selected(const struct odata *o, const char **at, char path[WORD_MAX], bool *ok)
 {
     while (**at == ' ' || **at == ',')
@@ -151,7 +151,7 @@ int odata_check(struct odata *o, struct err *e)
 
 bool odata_matches(const struct odata *o, const json_t *item)
 {
-    assert(!o->filter || o->tree); /* odata_check() has read it */
+    assert(!o->filter || o->tree); /* odata_check() has parsed the filter */
     return !o->filter || filter_holds(o->tree, term_holds, item);
 }
 

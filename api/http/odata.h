@@ -21,7 +21,7 @@ struct odata {
     const char *filter, *select; /* as sent; NULL: not given. Borrowed */
     const struct schema *schema;
     enum api_version version;
-    struct arena *arena; /* borrowed; holds what is read of the filter */
+    struct arena *arena; /* borrowed; holds the parsed filter */
     /* Set by odata_check(): */
     const struct filter *tree; /* NULL: no filter */
     size_t terms;              /* comparisons in it */

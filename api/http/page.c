@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages of lists, and the resource manager's form of them. A page belongs to its request, which
- * frees its texts; page_reply() gives the text of the rows to the reply. On the loop's thread.
+ * Pages of lists, and ARM's form of them. A page belongs to its request, which frees its texts;
+ * page_reply() hands the text of the rows to the reply. On the loop's thread.
  */
 #include "api/http/page.h"
 
@@ -13,7 +13,7 @@
 #include "api/http/url.h"
 #include "lib/jsontext.h"
 
-#define PAGE_BYTES (4 * 1024 * 1024) /* rows are added until the page has this many */
+#define PAGE_BYTES (4 * 1024 * 1024) /* bytes; rows are added until the page has this size */
 #define ID_SIZE    24
 
 /* --- any form --------------------------------------------------------------------------------- */

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * A page of a list, whoever renders it: rows are written one behind the other until the page is
- * full, and the next page begins behind the key of the last row, a name or an id. A family of
- * services has a form, which says how its pages begin, what stands between rows, and how a page
- * ends with the way to the next one. There are three: the resource manager's (here), that of Azure
+ * A page of a list: rows are appended until the page is full, and the next page begins after the
+ * key of the last row, a name or an id. A struct page_form defines the text before, between and
+ * after the rows, and the link to the next page. There are three forms: ARM's (here), that of Azure
  * Batch (api/plane/batch/list.c) and XML (api/plane/storage/listing.c).
  *
- * A page is the request's: nobody frees it.
+ * The request owns the page.
  */
 #ifndef API_HTTP_PAGE_H
 #define API_HTTP_PAGE_H
 
 #include "api/http/request.h"
 
-#define PAGE_MAX_RESULTS 1000 /* rows of a page at most, where a form says nothing else */
+/* the most rows of a page, unless the form has a limit of its own */
+#define PAGE_MAX_RESULTS 1000
 
 struct page;
 
 struct page_form {
     const char *content_type;
-    void (*begin)(struct page *p); /* writes what stands before the rows */
+    void (*begin)(struct page *p); /* writes the text before the rows */
     const char *between;           /* rows */
-    void (*end)(struct page *p);   /* writes what stands behind them */
+    void (*end)(struct page *p);   /* writes the text after the rows */
 };
 
 struct page {
@@ -29,10 +29,10 @@ struct page {
     const struct page_form *form;
     const void *of;     /* the form's own */
     long max;           /* rows to show */
-    const char *after;  /* the key of the last row of the page before; "": this is the first page */
-    struct strbuf text; /* not a tree, because a thousand rows as trees would be costly */
-    struct strbuf last; /* the key of the last row that was shown or looked at */
-    bool begun;         /* the text has what stands before the rows */
+    const char *after;  /* the key of the previous page's last row; "": this is the first page */
+    struct strbuf text; /* not a JSON tree, because a thousand rows as trees would be slow */
+    struct strbuf last; /* the key of the last row that was shown or skipped */
+    bool begun;         /* the text before the rows is written */
     long n;             /* rows in the text */
     bool more;          /* there is a row for the next page */
 };
@@ -40,25 +40,25 @@ struct page {
 /* An empty page of a form, for at most `max` rows. */
 struct page *page_begin(struct request *r, const struct page_form *form, long max,
                         const char *after);
-/* A page of the resource manager's form: maxresults and $skiptoken, {"value", "nextLink"}. Its keys
- * are ids. NULL: *e is set. */
+/* A page of ARM's form: maxresults and $skiptoken, {"value", "nextLink"}. Its keys are ids. NULL:
+ * *e is set. */
 struct page *page_of_ids(struct request *r, struct err *e) MUST_CHECK;
-/* The id behind which such a page begins. */
+/* The id after which such a page begins. */
 int64_t page_after_id(const struct page *p);
 
-/* How many rows to ask storage for: one more than is shown, which proves that there is a next page.
- */
+/* The number of rows to read from storage: one more than the page shows, which proves that there is
+ * a next page. */
 int page_limit(const struct page *p);
 /* The buffer for the next row, in order of keys; NULL: the row belongs to the next page. */
 struct strbuf *page_row(struct page *p, const char *key);
 struct strbuf *page_row_of_id(struct page *p, int64_t id);
-/* Writes what stands before the rows, unless that is there: for lists that write rows without
+/* Writes the text before the rows unless it is written: for lists that write rows without
  * page_row(). */
 void page_open(struct page *p);
 /* Writes a row as JSON; steals `row`. A NULL row is left out. */
 void page_add(struct page *p, const char *key, json_t *row);
 void page_add_id(struct page *p, int64_t id, json_t *row);
-/* The row of this key is not shown; the next page begins behind it. */
+/* Skips the row of this key; the next page begins after it. */
 void page_pass(struct page *p, const char *key);
 void page_pass_id(struct page *p, int64_t id);
 

@@ -138,7 +138,7 @@ static struct replied *device_known(struct request *r, void *ctx, const struct p
     if (!who || !code || *code->object_id) {
         login_note_failure(r, field(r, "username"), who ? "unknown code" : "invalid_grant");
         return ask(r, 401,
-                   who ? "The code is unknown, or its time is over."
+                   who ? "The code is unknown, or it has expired."
                        : "The user name or the password is wrong.",
                    NULL, typed);
     }

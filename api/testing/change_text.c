@@ -44,7 +44,8 @@ static const struct {
 static const char *const whats[] = {
     [CHANGE_MADE] = "created", [CHANGE_DONE] = "changed", [CHANGE_REMOVED] = "deleted"};
 
-/* What a resource is in, by the word before its name in the path. */
+/* The member of an event that names a place of the path, by the segment before the name in that
+ * path. */
 static const struct {
     const char *word, *member;
 } places[] = {
@@ -68,7 +69,7 @@ static void add_place(json_t *o, const char *word, size_t n, const char *name, s
             json_object_set_new(o, places[i].member, json_stringn(name, n_name));
 }
 
-/* Words and names take turns; what is last is the resource's own. */
+/* Types and names alternate in the path; the last pair names the resource itself. */
 static void add_places(json_t *o, const char *path)
 {
     while (*path == '/') {

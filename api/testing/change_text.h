@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What became of a resource, as tests read it.
+ * Renders a change of a resource as the event that tests read.
  */
 #ifndef API_TESTING_CHANGE_TEXT_H
 #define API_TESTING_CHANGE_TEXT_H
@@ -9,8 +9,8 @@
 
 #include "storage/changes.h"
 
-/* A new reference; NULL: it is of another subscription than this (NULL: any), or of no kind that
- * this daemon knows. */
+/* A new reference. NULL: the change belongs to another subscription than this one (NULL: any), or
+ * its object has a kind that this daemon does not know. */
 json_t *change_render(const struct change *c, const char *subscription);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The daemon's clock: shown, stopped, scaled, and taken forward. A request to take it forward is
- * answered when all that was due until then has happened.
+ * Requests that show, stop, scale and advance the daemon's clock. A request that advances the clock
+ * is answered when everything that was due until then has happened.
  */
 #include "api/testing/clock.h"
 #include "api/http/accept.h"
@@ -18,14 +18,15 @@
 #include "model/schema_rows.h"
 #include "model/span.h"
 
-/* Farther than this the clock is not taken at once: nodes and autoscaling have timers of seconds
- * and minutes, each of which is carried out. */
+/* The largest single advance of the clock: nodes and autoscaling have timers of seconds and
+ * minutes, and each of them is carried out on the way. */
 #define AHEAD_MAX_DAYS 366
 #define DAY_US         (INT64_C(24) * 3600 * 1000000)
 
 struct testing_clock {
     struct loop_virtual *time; /* owned */
-    struct request *waiting;   /* that which walks; NULL: none, or its client has gone */
+    struct request *waiting;   /* the request that advances the clock; NULL: none, or its client has
+                                  disconnected */
 };
 
 struct testing_clock *testing_clock_create(struct loop_virtual *time)
@@ -118,8 +119,8 @@ static int walk_to(struct testing_clock *c, const char *name, int64_t left_us,
 {
     if (left_us < 0)
         return refuse(e, name,
-                      "is in the past; the clock goes forward only (\"real\": true makes "
-                      "it that of the machine again).");
+                      "is in the past; the clock can only go forward (\"real\": true returns to "
+                      "the machine's clock).");
     if (left_us > AHEAD_MAX_DAYS * DAY_US)
         return refuse(e, name, "is more than 366 days ahead.");
     out->walks = true;
@@ -136,7 +137,7 @@ static int read_advance(struct testing_clock *c, struct clock_change *out, struc
     if (strcmp(text, "next") == 0) {
         int64_t left_us = s.next_us - loop_mono_us(loop_of(c));
         return s.has_next ? walk_to(c, "advance", left_us > 0 ? left_us : 0, out, e)
-                          : refuse(e, "advance", "is next, and nothing is due.");
+                          : refuse(e, "advance", "is next, but no timer is due.");
     }
     if (span_parse(text, &span_us) < 0)
         return err_set(e, ERR_INVALID_PROPERTY, "advance",
@@ -174,7 +175,7 @@ static void on_walked(void *ctx, const struct loop_walked *how)
     request_release(r);
     if (!how->arrived) {
         err_set(&e, TESTING_RESTLESS, NULL,
-                "The clock stands before its goal: what had begun did not come to rest.");
+                "The clock stopped before its goal: some work did not complete.");
         request_finish(r, reply_err(r, &e));
         return;
     }
@@ -184,7 +185,7 @@ static void on_walked(void *ctx, const struct loop_walked *how)
     request_finish(r, reply_json(r, 200, o));
 }
 
-/* The client has gone, or was answered; the walk goes on. */
+/* The client has disconnected or was answered; the clock keeps advancing. */
 static void release(void *kept)
 {
     struct testing_clock *c = kept;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The clock of a daemon with --testing, which tests may stop, scale and take forward.
+ * The clock of a daemon with --testing, which tests may stop, scale and advance.
  */
 #ifndef API_TESTING_CLOCK_H
 #define API_TESTING_CLOCK_H
@@ -10,9 +10,9 @@ struct testing_clock;
 
 /* Takes over `time`. */
 struct testing_clock *testing_clock_create(struct loop_virtual *time);
-/* After the server and all that live in its time have stopped. */
+/* Call after the server and everything that uses its clock have stopped. */
 void testing_clock_free(struct testing_clock *c);
-/* The daemon stops: answers who waits. */
+/* Call when the daemon stops: answers the waiting request. */
 void testing_clock_halt(struct testing_clock *c);
 
 #endif

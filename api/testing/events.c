@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of the table of changes are the source, so whoever comes late misses none that is kept,
- * and a slow client costs no memory: a batch of BATCH rows is rendered when it can take them. While
- * somebody waits, a timer looks for new rows.
+ * Reads events from the table of changes, so a client that connects late misses none of the kept
+ * events, and a slow client costs no memory: BATCH rows are rendered when the client can take them.
+ * While a client waits, a timer looks for new rows.
  */
 #include "api/testing/events.h"
 
@@ -19,23 +19,24 @@
 #include "lib/jsontext.h"
 #include "storage/storage.h"
 
-#define BATCH         200
-#define LOOK_MS       20
-#define ALIVE_MS      10000 /* a stream says something at least so often, so that a dead one is seen */
+#define BATCH   200
+#define LOOK_MS 20
+/* a stream sends at least a comment this often, so that the client notices a dead connection */
+#define ALIVE_MS      10000
 #define TIMEOUT_MAX_S 600
 #define TYPE_LINES    "application/x-ndjson"
 #define TYPE_STREAM   "text/event-stream"
 
-/* Somebody who reads events. */
+/* A client that reads events. */
 struct follower {
     struct testing_events *all;
-    struct request *r; /* lines: NULL once it is answered */
+    struct request *r; /* lines: NULL once the request is answered */
     struct reply_stream *stream;
     const char *subscription; /* owned; NULL: all */
     int64_t after;
     int max;
     uint64_t until_ms;             /* it waits no longer */
-    struct follower **prev, *next; /* prev NULL: it does not wait */
+    struct follower **prev, *next; /* prev NULL: the follower does not wait */
 };
 
 struct testing_events {
@@ -43,7 +44,7 @@ struct testing_events {
     struct storage *st;
     uv_timer_t *timer; /* owned; NULL: nobody waits */
     struct follower *waiting;
-    bool ended; /* the storage may be gone */
+    bool ended; /* the server stops, so the storage may be gone */
 };
 
 static void on_closed(uv_handle_t *h)
@@ -86,7 +87,7 @@ static void add_event(struct strbuf *out, const struct follower *f, const struct
     strbuf_puts(out, f->stream ? "\n\n" : "\n");
 }
 
-/* What there is behind `after` now, which moves on. */
+/* Appends the present changes after number `after`, and advances `after` past them. */
 static int collect(struct follower *f, struct strbuf *out, struct err *e)
 {
     struct arena a;
@@ -116,7 +117,7 @@ static REPLIED lines(struct follower *f, struct strbuf *out)
     return reply_text(f->r, 200, TYPE_LINES, strbuf_take(out));
 }
 
-/* `ends`: it is answered with what there is. */
+/* `ends`: answers with the changes that are there now, even if there are none. */
 static void look(struct follower *f, uint64_t now_ms, bool ends)
 {
     struct strbuf out = STRBUF_INIT;
@@ -146,7 +147,7 @@ static void look_at_all(struct testing_events *all, bool ends)
     }
 }
 
-/* What is not on disk yet may be taken back. */
+/* Reads only changes that are on disk, because a later one may still be rolled back. */
 static void on_time(uv_timer_t *timer)
 {
     struct testing_events *all = timer->data;

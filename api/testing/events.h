@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Events as they happen, for those who wait for them.
+ * Events as they happen, for clients that wait for them.
  */
 #ifndef API_TESTING_EVENTS_H
 #define API_TESTING_EVENTS_H
@@ -15,11 +15,12 @@ struct testing_events;
 
 /* testing_events_free() after the server has stopped. */
 struct testing_events *testing_events_create(uv_loop_t *loop, struct storage *st);
-/* The server stops: ends what waits. */
+/* Call when the server stops: answers all waiting requests. */
 void testing_events_hurry(struct testing_events *all);
 void testing_events_free(struct testing_events *all);
 
-/* ?after=N&max=M&subscription=ID&timeoutSeconds=S: JSON lines, at least one if it comes in time.
- * Accept: text/event-stream: server-sent events without end, from Last-Event-ID or `after` on. */
+/* Handles ?after=N&max=M&subscription=ID&timeoutSeconds=S. Replies with JSON lines, at least one if
+ * an event comes in time. With Accept: text/event-stream, replies with server-sent events without
+ * end, starting after Last-Event-ID or `after`. */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting for requests: answered once as many that fit are over as are expected.
+ * Waiting for requests: answers when as many matching requests have finished as the test expects.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static struct replied *found(const struct expecting *x)
                       json_pack("{s:o, s:I}", "value", value, "last", (json_int_t)x->log->last));
 }
 
-/* Takes it out of the list of those that wait; its request releases it. */
+/* Takes the waiting request out of the list; its own end frees `x`. */
 static void answer(struct expecting *x, struct replied *token)
 {
     struct request *r = x->r;
@@ -54,11 +54,10 @@ static void not_seen(struct expecting *x)
     struct request *r = x->r;
     const char *fitting = jsontext_new_in(&r->arena, selector_render(&x->match));
     long long others = x->log->last > x->after ? x->log->last - x->after - x->seen : 0;
-    err_set(
-        &e, TESTING_NOT_SEEN, NULL,
-        "%d of the %d expected requests came that fit %.300s, and %lld others (behind number %lld "
-        "of the log).",
-        x->seen, x->count, fitting, others, (long long)x->after);
+    err_set(&e, TESTING_NOT_SEEN, NULL,
+            "%d of the %d expected requests matched %.300s, and %lld others did not (after number "
+            "%lld of the log).",
+            x->seen, x->count, fitting, others, (long long)x->after);
     answer(x, reply_err(r, &e));
 }
 

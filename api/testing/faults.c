@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Faults: rules that say what becomes of the next requests that fit. Counted, in the order in which
- * they were made: the first that fits and is not used up hits a request, and no other does.
+ * Faults: rules that change how the next matching requests are answered. Faults are counted in the
+ * order of their creation: the first matching fault that is not used up hits a request, and no
+ * other does.
  */
 #include "api/testing/faults.h"
 
@@ -24,12 +25,13 @@
 #define DELAY_MAX_MS 600000
 #define TEXT_MAX     1000
 
-/* What a request was told, in its arena: the fault may go before it. */
+/* The answer that the fault gave a request. In the request's arena, because the fault may be
+ * removed before the request ends. */
 struct hit {
     struct injected injected;
     int64_t number; /* injected.ctx points to it */
     struct request *r;
-    struct hit **prev, *next; /* in the list of those that are held */
+    struct hit **prev, *next; /* links in the list of held requests */
 };
 
 static void fault_free(struct fault *f)
@@ -110,7 +112,7 @@ const struct injected *testing_begin(void *ctx, struct request *r)
     return NULL;
 }
 
-/* Lets all go that the fault holds. */
+/* Releases all requests that the fault holds. */
 static int release_held(struct testing_faults *all, struct fault *fault)
 {
     int n = 0;
@@ -137,7 +139,7 @@ static int count_held(const struct testing_faults *all, const struct fault *faul
     return n;
 }
 
-/* Of a server that stops, all are let go without us. */
+/* For a server that stops: the server itself releases the requests. */
 void testing_faults_forget(struct testing_faults *all, const struct request *r)
 {
     for (struct hit *h = all->held; h; h = h->next)
@@ -289,7 +291,7 @@ static bool is_of(const struct fault *f, const char *subscription)
     return !subscription || (of && strcasecmp(of, subscription) == 0);
 }
 
-/* ?subscription=ID: only those that name it. */
+/* ?subscription=ID: only faults that name this subscription. */
 struct replied *faults_list(struct request *r)
 {
     const struct testing_faults *all = testing_of(r)->faults;
@@ -341,7 +343,7 @@ struct replied *faults_remove(struct request *r)
     return reply_empty(r, 204);
 }
 
-/* ?subscription=ID: only those that name it. */
+/* ?subscription=ID: only faults that name this subscription. */
 struct replied *faults_remove_all(struct request *r)
 {
     testing_faults_clear(testing_of(r)->faults, request_query(r, "subscription"));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A fault, of requests (faults.c) or of nodes and allocations (node_faults.c): counted, in the
- * order in which they were made; the first that fits and is not used up hits, and no other does.
+ * A fault of requests (faults.c) or of nodes and allocations (node_faults.c). Faults are counted in
+ * the order of their creation: the first matching fault that is not used up hits, and no other
+ * does.
  */
 #ifndef API_TESTING_FAULTS_H
 #define API_TESTING_FAULTS_H
@@ -22,7 +23,7 @@ enum node_effect {
     NODE_FAIL_PREPARATION,     /* nothing can be done on its disk until then */
     NODE_LOST,                 /* it cannot be reached until then */
     NODE_RESTART,
-    NODE_PREEMPTED, /* it is away for a while, and what comes back is a new one */
+    NODE_PREEMPTED, /* the node is away for a while and comes back as a new node */
 };
 
 struct fault {
@@ -30,7 +31,7 @@ struct fault {
     int64_t number;
     enum fault_kind kind;
     struct selector match;
-    int skip, times; /* how many that fit go by first; how many it hits then; 0: all */
+    int skip, times; /* matching requests before the first hit; hits after them, 0: no limit */
     int64_t fitted, hits;
     /* of a request: */
     int64_t delay_ms;
@@ -40,12 +41,12 @@ struct fault {
     enum fault_cut cut;
     /* of a node: */
     enum node_effect effect;
-    int64_t after_us; /* since a process of a job began there */
-    int64_t lasts_us; /* then the node comes back by itself; 0: it does not */
-    /* The ids of nodes or pools that it has hit and not let go; owned. */
+    int64_t after_us; /* microseconds since a process of a job began on the node */
+    int64_t lasts_us; /* microseconds until the node comes back by itself; 0: it does not */
+    /* The ids of the nodes or pools that the fault has hit and still holds; owned. */
     int64_t *held;
     size_t n_held;
-    bool opened; /* it was let go, and holds no further pool */
+    bool opened; /* the fault was released and holds no further pool */
     struct fault *next;
 };
 
@@ -55,10 +56,10 @@ struct testing_faults {
     int64_t last;
     struct hit *held; /* requests */
     struct fault_ground ground;
-    struct pending_fault *pending; /* that are to come over nodes; owned */
+    struct pending_fault *pending; /* effects that will hit nodes later; owned */
 };
 
-/* Whether it hits this request, or node: then that is counted. */
+/* Whether the fault hits this request or node; if so, counts the hit. */
 static inline bool fault_hits(struct fault *f, const struct told *told)
 {
     if ((f->times > 0 && f->hits >= f->times) || !selector_fits(&f->match, told))

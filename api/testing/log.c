@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the log notes of requests, and says of them.
+ * The requests that tests read from the log, with secrets masked.
  */
 #include "api/testing/log.h"
 
@@ -17,7 +17,7 @@
 
 /* --- what is noted ---------------------------------------------------------------------------- */
 
-/* NULL: none, or not to be kept. */
+/* The body as the log keeps it; NULL: no body, or one that is not kept. */
 static char *shown(json_t *body)
 {
     if (!body)
@@ -93,7 +93,7 @@ struct replied *seen_list(struct request *r)
                       json_pack("{s:o, s:I}", "value", value, "last", (json_int_t)log->last));
 }
 
-/* ?subscription=ID: only those in it. */
+/* ?subscription=ID: only requests in this subscription. */
 struct replied *seen_forget(struct request *r)
 {
     seen_drop(testing_of(r)->log, request_query(r, "subscription"));
@@ -104,7 +104,7 @@ struct replied *seen_forget(struct request *r)
 
 #define MASK "..."
 
-/* Parts of names, in lower case. */
+/* Parts of member names whose values are masked, in lower case. */
 static const char *const secret_words[] = {"password",  "secret",          "accountkey",
                                            "accesskey", "privatekey",      "token",
                                            "signature", "connectionstring"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The requests that are over, the latest of them: at most SEEN_MAX, and SEEN_BYTES of texts.
+ * The log of finished requests: the latest SEEN_MAX of them, with at most SEEN_BYTES of texts.
  */
 #ifndef API_TESTING_LOG_H
 #define API_TESTING_LOG_H
@@ -12,24 +12,24 @@
 #define SEEN_BYTES    (32U * 1024 * 1024)
 #define SEEN_BODY_MAX (64U * 1024) /* a longer text is not kept */
 
-/* What many requests have in common. */
+/* The texts that many requests share, stored once. */
 struct seen_kind {
     const char *method, *operation, *service, *subscription, *by; /* NULL: none */
-    const char *query; /* of the target, from its '?' on; "" if it has none */
-    int64_t fault;     /* the number of that which hit it; 0: none */
+    const char *query; /* the target from its '?' on; "": no query */
+    int64_t fault;     /* the number of the fault that hit the request; 0: none */
 };
 
-/* A request that is over, in one piece of memory. */
+/* A finished request, in one block of memory. */
 struct seen {
-    const struct seen_kind *kind; /* a reference of its own */
+    const struct seen_kind *kind; /* one reference of this request */
     int64_t time_us, took_us;
-    unsigned asked, answered; /* where in `texts` they begin, JSON without secrets; 0: none, or too
-                                 long */
+    unsigned asked,
+        answered; /* offsets in `texts` of the bodies, JSON without secrets; 0: none, or too long */
     short status;
-    char texts[]; /* the target up to its '?', then those */
+    char texts[]; /* the target up to its '?', then the bodies */
 };
 
-/* Who waits for `count` requests that fit. */
+/* A client that waits for `count` matching requests. */
 struct expecting {
     struct request *r;
     struct selector match;
@@ -43,15 +43,15 @@ struct expecting {
 
 struct testing_log {
     uv_loop_t *loop;
-    struct seen **ring; /* NULL: it was dropped; numbers go by places */
+    struct seen **ring; /* NULL: the request was dropped; the index follows from the number */
     struct seen_kinds *kinds;
     size_t first, n, bytes;
-    int64_t last; /* the number of the latest, from 1 */
+    int64_t last; /* the number of the latest request, from 1 */
     struct unknown unknown;
     struct expecting *waiting;
 };
 
-/* What is to be noted of a request; the texts are copied. */
+/* The parts of a request that the log notes; their texts are copied. */
 struct seeing {
     struct seen_kind kind; /* but `query` */
     const char *target, *asked, *answered;
@@ -61,20 +61,20 @@ struct seeing {
 
 void seen_add(struct testing_log *log, const struct seeing *what);
 void seen_drop_oldest(struct testing_log *log);
-/* Those in a subscription; NULL: all. */
+/* Drops the requests in a subscription; NULL: all. */
 void seen_drop(struct testing_log *log, const char *subscription);
-/* Whether number `number`, which is in the log, fits. */
+/* Whether request `number`, which must be in the log, matches. */
 bool seen_fits(const struct testing_log *log, int64_t number, const struct selector *match);
-/* Those behind number `after` that fit, at most `max`; new reference. */
+/* At most `max` matching requests with numbers above `after`; a new reference. */
 json_t *seen_fitting(const struct testing_log *log, const struct selector *match, int64_t after,
                      size_t max);
-/* expect.c: shows the latest to those who wait. */
+/* expect.c: checks the latest request for all waiting clients. */
 void expecting_hear(struct testing_log *log);
 
-/* request_dedup.c: each kind of request once, as long as there are references to it. */
+/* request_dedup.c: keeps one copy of each kind of request while there are references to it. */
 struct seen_kinds *seen_kinds_create(void);
 void seen_kinds_free(struct seen_kinds *all); /* no references are left; NULL is allowed */
-/* A reference to the kind that has the same texts as this one. */
+/* Takes a reference to the kind with the same texts as this one; creates the kind if needed. */
 const struct seen_kind *seen_kind_take(struct seen_kinds *all, const struct seen_kind *like);
 void seen_kind_release(struct seen_kinds *all, const struct seen_kind *kind);
 size_t seen_kind_bytes(const struct seen_kind *kind);

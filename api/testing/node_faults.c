@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Faults of fake nodes and of allocations: nodes that cannot be prepared, are lost, restart or are
- * preempted; pools that get no nodes. What they hit, they hold until it is let go, or they are
- * removed.
+ * preempted, and pools that get no nodes. A fault holds the nodes and pools that it has hit until
+ * it is released or removed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static const struct {
     [NODE_PREEMPTED] = {false, true},
 };
 
-/* How long a preempted node is away, where nothing is said. */
+/* How long a preempted node is away by default, in microseconds. */
 #define AWAY_US INT64_C(60000000)
 
 /* An effect that comes over a node later, or ends. */
@@ -142,8 +142,7 @@ int fault_check_more(struct fault *f, struct err *e)
                        "An allocation fits by pool and subscription.");
     return m->name && effects[f->effect].prepares
                ? err_set(e, ERR_INVALID_PROPERTY, "match.name",
-                         "While a node is prepared no job is there: it fits by pool and "
-                         "subscription.")
+                         "A node in preparation has no job: match it by pool and subscription.")
                : 0;
 }
 
@@ -251,7 +250,7 @@ static void heal(const struct fault *f, struct fake_node *n)
         fake_set_down(n, false, 0);
 }
 
-/* If it was not let go before. */
+/* Releases the node unless that was done before. */
 static void let_one_go(struct fault *f, struct fake_node *n)
 {
     for (size_t i = 0; i < f->n_held; i++)
@@ -295,7 +294,7 @@ static void on_time(void *ctx)
         strike(all, f, n);
 }
 
-/* Never at once: the node is about to say that the process has begun. */
+/* Never acts at once, because the node is about to report that the process has begun. */
 void testing_faults_began(struct testing_faults *all, const struct fake_node *node,
                           const struct pool_place *place, const char *name)
 {
@@ -317,7 +316,7 @@ void faults_pending_free(struct testing_faults *all)
 /* --- allocations -------------------------------------------------------------------------------
  */
 
-/* In the form of failure_append(): an error of the service's own. */
+/* The error of the fault in the form of failure_append(), as an error of the service's own. */
 static const char *error_text(struct arena *a, const struct fault *f)
 {
     if (!f->code)
@@ -333,7 +332,8 @@ bool testing_faults_shut(void *ctx, struct arena *a, const struct pool *p, const
     bool unmade = false;
     struct err e;
     *error = NULL;
-    /* Its jobs want what the seed has still to write (sched_gate_opened() by api/testing/seed/). */
+    /* The pool's jobs still need rows that the seed has not written; the end of the seed calls
+     * sched_gate_opened(). */
     if (st_pool_is_unmade(all->ground.storage, p->id, &unmade, &e) == 0 && unmade)
         return true;
     if (!all->first || st_pool_place(all->ground.storage, a, p->id, &place, &e) != 1)

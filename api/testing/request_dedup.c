@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What many requests of the log have in common, kept once: most requests of a client differ in
- * little but their paths, and a shared access signature is longer than all else of a request.
+ * Stores once the texts that many requests of the log share. Most requests of a client differ only
+ * in their paths, and a shared access signature is longer than the rest of its request.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct noted_request {
 
 struct seen_kinds {
     struct noted_request *chain[CHAINS];
-    struct strbuf key; /* of the one that is looked for */
+    struct strbuf key; /* scratch: the key of the kind that a search looks for */
 };
 
 struct seen_kinds *seen_kinds_create(void)
@@ -41,7 +41,7 @@ void seen_kinds_free(struct seen_kinds *all)
     free(all);
 }
 
-/* Each text, or none, with its end. */
+/* Writes each text with its final NUL, and a mark for a missing text. */
 static void write_key(const struct seen_kind *k, struct strbuf *key)
 {
     const char *const texts[] = {k->method,       k->operation, k->service,
@@ -57,7 +57,7 @@ static void write_key(const struct seen_kind *k, struct strbuf *key)
         }
 }
 
-/* The next text of a key, which `at` goes past. */
+/* Reads the text at `at` and advances `at` past it. */
 static const char *read_text(const char **at)
 {
     const char *text = *at + 1;
@@ -100,7 +100,7 @@ const struct seen_kind *seen_kind_take(struct seen_kinds *all, const struct seen
     return &e->kind;
 }
 
-/* A kind is the beginning of its entry. */
+/* A kind is the first member of its entry, so the pointers are equal. */
 static struct noted_request *entry_of(const struct seen_kind *kind)
 {
     return (struct noted_request *)(uintptr_t)kind;

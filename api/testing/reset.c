@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A subscription, a group, or all becomes empty, in one transaction. Groups are marked as deleted,
- * and taken out of their subscription, so that all names in them are free; what they hold is ended
- * and removed behind the reply, as after any deletion.
+ * Empties a subscription, a group or everything in one transaction. Groups are marked as deleted
+ * and taken out of their subscription, so that all names in them are free. As after any deletion,
+ * their resources are ended and removed after the reply.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static int empty_groups(struct storage *st, struct reset *z, const char *subscri
                         struct err *e)
 {
     struct resource_group_rows rows = {NULL, 1};
-    while (rows.n > 0) { /* those that are buried are not listed again */
+    while (rows.n > 0) { /* buried rows are not listed again, so the loop ends */
         if (st_group_list(st, &z->r->arena, subscription,
                           &(struct st_page){.limit = GROUPS_AT_ONCE}, &rows, e) < 0)
             return -1;
@@ -89,7 +89,7 @@ static int empty_all(struct storage *st, struct reset *z, struct err *e)
     return 0;
 }
 
-/* What happened there is empty too. */
+/* Removes the events of the subscription too. */
 static int forget_changes(struct storage *st, const struct reset *z, struct err *e)
 {
     struct arena *a = &z->r->arena;
@@ -142,7 +142,8 @@ static int read_body(struct reset *z, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
-/* What was buried goes once the reply is sent, which would wait for the first slice of it. */
+/* Starts the removal of buried rows only after the reply, because the reply would wait for the
+ * first slice of that work. */
 static void on_over(void *ctx)
 {
     const struct reset *z = ctx;
@@ -161,14 +162,15 @@ void testing_forget(const void *ctx, const char *subscription)
         wakes_pace_changed(sched_wakes(t->arm.sched));
 }
 
-/* Such as nodes that leave already, which nothing else wakes. */
+/* Wakes work that nothing else wakes, such as nodes that are leaving already. */
 static void wake_held(struct wakes *w)
 {
     if (pace_is_on(wakes_pace(w), NULL))
         wakes_pace_changed(w);
 }
 
-/* What follows only once it is on disk: on a full one everything stays as it was. */
+/* Work that starts only after the transaction is on disk: if the disk is full, everything stays as
+ * before. */
 static void on_disk(void *ctx, const struct err *why)
 {
     struct reset *z = ctx;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rules of scripted work, out of JSON and into it.
+ * Reads rules of scripted work from JSON and renders them as JSON.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rules of scripted work: which fits a task that starts, and requests about them.
+ * The rules of scripted work: finds the rule that matches a starting task, and handles requests
+ * about rules.
  */
 #include "api/testing/rules.h"
 
@@ -20,7 +21,7 @@
 #include "storage/storage.h"
 
 #define RULES_MAX 10000
-/* Bytes of a file of rules. */
+/* The largest file of rules, in bytes. */
 #define FILE_MAX (64U * 1024 * 1024)
 
 struct testing_rules {
@@ -88,11 +89,11 @@ void testing_rules_clear(struct testing_rules *rules, const char *subscription)
 /* --- what fits ---------------------------------------------------------------------------------
  */
 
-/* What is known of a process that starts. */
+/* The properties of a starting process that rules match. */
 struct rule_work {
     const struct task_spec *spec;
     enum rule_role role;
-    const char *name; /* of its job or task, or of its pool */
+    const char *name; /* the name of its job or task, or of its pool */
     struct pool_place place;
 };
 
@@ -104,7 +105,7 @@ static bool is_users(const struct task_spec *spec)
            (!spec->log_path || strcmp(out, spec->log_path) != 0) && strstr(out, "/stdout");
 }
 
-/* The run whose task it is, among those that the node has now; 0: none. */
+/* The run that owns the task, among the runs on the node; 0: none. */
 static int find_run(struct testing_rules *rules, struct arena *a, int64_t node_id, const char *id,
                     struct run *out, struct err *e)
 {
@@ -187,8 +188,8 @@ static bool hits(struct rule *rule, const struct rule_work *w)
 /* --- what is done ------------------------------------------------------------------------------
  */
 
-/* Replaces $NAME and ${NAME}; of a variable that there is not, nothing is left. Whether the text
- * begins with the value of one. */
+/* Replaces $NAME and ${NAME}, by nothing where the variable is not set. Returns whether the text
+ * begins with the value of a variable. */
 static bool expand(struct strbuf *b, const struct task_spec *spec, const char *text)
 {
     bool begins = false;
@@ -211,8 +212,8 @@ static bool expand(struct strbuf *b, const struct task_spec *spec, const char *t
     return begins;
 }
 
-/* A file of a rule is below where its process runs, or where a variable says: what a rule names is
- * never a place of the daemon's machine, also if its variable is not there. */
+/* A file of a rule is below the process's working directory, or below a directory that a variable
+ * names. It is never another place on the daemon's machine, even if the variable is not set. */
 static char *file_path(const struct task_spec *spec, const char *path)
 {
     struct strbuf b = STRBUF_INIT;
@@ -273,7 +274,8 @@ void testing_rules_plan(void *ctx, const struct fake_node *node, const struct ta
     arena_free(&a);
 }
 
-/* As many as Azure's size of such a name has: NC6 and NV6 one, NC12 two, NC24 four, ND40 eight. */
+/* The number of GPUs of Azure's size with such a name: NC6 and NV6 one, NC12 two, NC24 four, ND40
+ * eight. */
 static int gpus_of(const char *vm_size)
 {
     const char *n = vm_size;
@@ -354,8 +356,8 @@ static json_t *render(const struct testing_rules *rules, const struct rule *rule
     return o;
 }
 
-/* Those behind a number; of a subscription (NULL: all). `unused` gets the ids of those that no
- * process has fitted yet. */
+/* Rules with numbers above `after` in a subscription (NULL: all). `unused` gets the ids of rules
+ * that have matched no process yet. */
 static json_t *render_all(const struct testing_rules *rules, int64_t after,
                           const char *subscription, json_t *unused)
 {
@@ -454,7 +456,7 @@ struct replied *rules_remove(struct request *r)
     return reply_empty(r, 204);
 }
 
-/* ?subscription=ID: only those that name it. */
+/* ?subscription=ID: only rules that name this subscription. */
 struct replied *rules_remove_all(struct request *r)
 {
     testing_rules_clear(testing_of(r)->rules, request_query(r, "subscription"));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rules of scripted work: what the processes of jobs do on nodes that run none (link/fake.h). The
- * first rule that fits and is not used up says it; without one a process succeeds at once. Counted
- * as faults are.
+ * Rules of scripted work: how processes of jobs behave on fake nodes, which run no processes
+ * (link/fake.h). The first matching rule that is not used up decides; without a rule a process
+ * succeeds at once. Rules are counted like faults.
  */
 #ifndef API_TESTING_RULES_H
 #define API_TESTING_RULES_H
@@ -19,14 +19,14 @@ struct storage;
 struct testing_faults;
 struct testing_rules;
 
-/* What a process is to its node. */
+/* The purpose of a process on its node. */
 enum rule_role {
     RULE_JOB = 1, /* it is a process of a job, or of a task of Azure Batch */
     RULE_PREPARATION,
-    RULE_SETUP /* of the node: a setup task, a start task */
+    RULE_SETUP /* a process of the node: a setup task, a start task */
 };
 
-/* Patterns (fnmatch(3), without regard to case for names); NULL: any. */
+/* Patterns (fnmatch(3); names match in any case); NULL: any. */
 struct rule_match {
     const char *name, *command, *pool, *subscription;
     struct kv *env; /* values are patterns */
@@ -39,7 +39,7 @@ struct rule_output {
     const char *path; /* NULL: stdout or, with `to_stderr`, stderr */
     const char *text;
     bool to_stderr;
-    size_t nth; /* in the rule, as it was given */
+    size_t nth; /* the position of the file in the rule, from 0 */
 };
 
 /* The rules of one document, and the memory that their texts are in. It goes with its last rule. */
@@ -53,7 +53,7 @@ struct rule {
     struct rule_doc *doc; /* holds this rule */
     int64_t number;       /* from 1; also what its tasks are held by */
     struct rule_match match;
-    int skip, times; /* as of faults; times 0: all */
+    int skip, times; /* as in a fault; times 0: no limit */
     int64_t fitted, hits;
     int64_t run_us;
     int exit_code;
@@ -66,9 +66,9 @@ struct rule {
 
 struct testing_rules *testing_rules_create(struct storage *st, const struct fronts *fronts,
                                            const struct log *log);
-/* The nodes whose tasks wait by these rules; before the first node is reached. */
+/* Makes `nodes` run their tasks by these rules. Call before the first node is reached. */
 void testing_rules_of(struct testing_rules *rules, struct fake_nodes *nodes);
-/* Who else is to hear of nodes and processes. */
+/* Also reports nodes and processes to `faults`. */
 void testing_rules_tell(struct testing_rules *rules, struct testing_faults *faults);
 void testing_rules_free(struct testing_rules *rules);
 /* For struct fake_config; ctx is the rules. */
@@ -77,7 +77,7 @@ void testing_rules_plan(void *ctx, const struct fake_node *node, const struct ta
 void testing_rules_met(void *ctx, struct fake_node *node);
 /* Adds the rules of a file: all or none. Errors name the file and the place. */
 int testing_rules_load(struct testing_rules *rules, const char *path, struct err *e) MUST_CHECK;
-/* Removes all, or those that name a subscription; what they hold is let go. */
+/* Removes all rules, or those that name a subscription; the processes that they hold go on. */
 void testing_rules_clear(struct testing_rules *rules, const char *subscription);
 
 /* --- rule_read.c ------------------------------------------------------------------------------ */

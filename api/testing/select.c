@@ -17,7 +17,7 @@
 #include "storage/batch.h"
 #include "storage/burial.h"
 
-/* Of names in an error, about. */
+/* Bytes of names in an error message, approximately. */
 #define NAMED_MAX  300
 #define STATUS_MAX 599
 
@@ -32,7 +32,7 @@ static const struct field selector_rows[] = {
 };
 SCHEMA(selector_body, selector_rows, "Selector", FILLS(selector));
 
-/* The operation whose name is the nearest to this, which has the distance 0 if the name is its. */
+/* The operation with the most similar name; distance 0: the same name. */
 static struct nearest operation_near(const struct testing *t, const char *name)
 {
     struct nearest near = nearest_to(name);
@@ -51,8 +51,8 @@ static int check_operation(const struct testing *t, const char *name, struct err
     if (near.name && near.distance == 0)
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, "match.operation",
-                   "No service has an operation '%.100s'%s; names are such as Jobs_Create, and the "
-                   "log of requests shows those that were asked for.",
+                   "No service has an operation '%.100s'%s; names are like Jobs_Create, and the "
+                   "log of requests shows the received ones.",
                    name, nearest_words(&near, "", words));
 }
 

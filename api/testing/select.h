@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which requests are meant: by method, operation, path (with * and ?), subscription and status.
- * What is not named fits all.
+ * Selects requests by method, operation, path (with * and ?), subscription and status. A criterion
+ * that is not given matches everything.
  */
 #ifndef API_TESTING_SELECT_H
 #define API_TESTING_SELECT_H
@@ -17,7 +17,7 @@ struct selector {
     int status;              /* 0: any */
 };
 
-/* What is known of a request. */
+/* The properties of a request that selectors compare. */
 struct told {
     const char *method, *operation, *path, *subscription; /* NULL: none */
     const char *pool, *name;
@@ -32,8 +32,8 @@ int selector_check(struct request *r, const struct selector *s, struct err *e) M
 int selector_finds_pool(struct request *r, const struct selector *s, struct err *e) MUST_CHECK;
 bool selector_fits(const struct selector *s, const struct told *t);
 json_t *selector_render(const struct selector *s);
-/* Of a request, in its arena; the status once there is one. `subscription`: that of the account
- * which the request is about; NULL: of none. */
+/* The properties of a request, in its arena; its status once there is one. `subscription`: that of
+ * the request's account; NULL: none. */
 struct told told_of(const struct request *r, const char *subscription);
 
 /* --- the subscription of a request --------------------------------------------------------------

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The routes of what tests ask for, and who may: who has the key that the daemon made when it was
- * started with --testing.
+ * The routes of the testing service. Only clients with the key that the daemon created for
+ * --testing may use them.
  */
 #include <sodium.h>
 #include <string.h>
@@ -45,8 +45,8 @@ static const struct route routes[] = {
 
 static const char *const paths[] = {BASE "/{rest*}", CLOCK, NULL};
 
-/* What a query may say; a handler that is not here takes none. What is not known is refused: a
- * filter with a slip in its name would fit all, and remove it. */
+/* The query parameters of each handler; a handler that is not listed takes none. Others are
+ * refused, because a misspelt filter would match everything and remove it. */
 static const struct {
     api_handler handler;
     const char *names[7];
@@ -92,7 +92,7 @@ static int check_query(struct request *r, struct err *e)
     for (size_t i = 0; i < n; i++) {
         if (is_among(names, given[i].name))
             continue;
-        const char *known = "none, as what it takes is in the body";
+        const char *known = "none, because its parameters are in the body";
         for (size_t k = 0; k < N_NAMES && names[k]; k++)
             known = k ? arena_concat(&r->arena, known, ", ", names[k]) : names[k];
         return err_set(e, ERR_INVALID_QUERY, given[i].name,
@@ -106,8 +106,9 @@ static int may(struct request *r, struct err *e)
 {
     const char *key = testing_of(r)->key, *given = request_header(r, KEY_HEADER);
     if (!key)
-        return err_set(e, TESTING_OFF, NULL,
-                       "This daemon takes no requests of tests: it was started without --testing.");
+        return err_set(
+            e, TESTING_OFF, NULL,
+            "This daemon accepts no requests of tests: it was started without --testing.");
     if (given && strlen(given) == strlen(key) && sodium_memcmp(given, key, strlen(key)) == 0)
         return check_query(r, e);
     return err_set(e, TESTING_NO_KEY, NULL,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who asks for strict mode, and with which numbers.
+ * Requests that turn strict mode on and set its numbers.
  */
 #include "api/testing/strict.h"
 
@@ -106,7 +106,7 @@ const struct pace *testing_strict_pace(const struct testing_strict *s)
     return s ? &s->pace : NULL;
 }
 
-/* False: there was none. */
+/* False: there was no profile. */
 static bool drop(struct testing_strict *s, const char *subscription)
 {
     for (struct strict_profile **at = &s->first; *at; at = &(*at)->next)
@@ -119,7 +119,7 @@ static bool drop(struct testing_strict *s, const char *subscription)
     return false;
 }
 
-/* Takes over `p`, in the place of what there was for the same subscription. */
+/* Takes over `p`; replaces the profile of the same subscription. */
 static void put(struct testing_strict *s, struct strict_profile *p)
 {
     if (!p->subscription) {
@@ -164,7 +164,7 @@ static const struct field body_rows[] = {TEXT("subscription", INTO(strict_body, 
 #undef LIMIT_ROW
 static SCHEMA(strict_body, body_rows, "Strict", FILLS(strict_body));
 
-/* *out: as rows have it; NULL: none is named. */
+/* *out: the id as rows have it; NULL: the request names no subscription. */
 static int read_subscription(struct request *r, const char *id, const char **out, struct err *e)
 {
     struct subscription found;
@@ -233,7 +233,7 @@ struct replied *strict_set(struct request *r)
     return reply_json(r, 200, render(p));
 }
 
-/* ?subscription=ID: what holds there. */
+/* ?subscription=ID: the profile that applies there. */
 struct replied *strict_show(struct request *r)
 {
     struct err e;
@@ -279,7 +279,7 @@ const struct strict_profile *strict_profile_of(const struct testing_strict *s,
 bool strict_is_on(const void *ctx, const char *subscription)
 {
     const struct testing_strict *s = ctx;
-    if (subscription) /* what a reset has taken away is not waited for */
+    if (subscription) /* work that waited for a pace does not wait after a reset */
         return strcmp(subscription, GROUPS_BURIED) != 0 && strict_profile_of(s, subscription)->on;
     for (const struct strict_profile *p = s->first; p; p = p->next)
         if (p->on)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table by limit and scope. All counts of a limit last equally long, so that in a list in the
- * order of their beginnings the first is over first. (Where the clock was set back the list is not
- * in order for a while: then is_over() says so when one is looked for.)
+ * A table by limit and scope. All counts of a limit last equally long, so the first entry of a list
+ * in order of beginnings ends first. (After the clock was set back a list is out of order for a
+ * while; is_over() then still decides when an entry is looked up.)
  */
 #include "api/testing/strict_counts.h"
 
@@ -76,7 +76,7 @@ struct key {
     char s[1 + STRICT_SCOPE_BYTES];
 };
 
-/* False: the scope is too long to be counted. */
+/* False: the name of the scope is too long to be counted. */
 static bool key_of(enum strict_limit limit, const char *of, struct key *out)
 {
     out->n = 1 + strlen(of);

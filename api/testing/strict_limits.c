@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How much may be asked for in strict mode, and the headers that say what is left. A limit counts
- * from the first request on, and anew when its time is over (strict_counts.h).
+ * The limits of requests in strict mode, and the headers that show the remaining requests. A limit
+ * counts from the first request on, and starts again when its time is over (strict_counts.h).
  */
 #include <string.h>
 #include <strings.h>
@@ -17,7 +17,8 @@
 /* --- which requests a limit is of ---------------------------------------------------------------
  */
 
-/* The resource manager and the providers behind it; Azure Batch takes its tokens too. */
+/* Whether the request goes to ARM or a provider behind it. Compares the whole set of audiences,
+ * because Azure Batch takes ARM tokens among others. */
 static bool by_arm(const struct request *r)
 {
     return r->service->audiences == AUDIENCE_ARM;
@@ -43,7 +44,7 @@ static bool is_delete(const struct request *r)
     return in_subscription(r) && arm_counter(r) == ARM_DELETES;
 }
 
-/* What the resource manager is asked beside all subscriptions. */
+/* Whether the ARM request belongs to no subscription. */
 static bool of_tenant(const struct request *r)
 {
     return by_arm(r) && !whose_named(r) && !(r->route->flags & ROUTE_OPEN) &&
@@ -122,7 +123,8 @@ static const struct limit {
     bool (*fits)(const struct request *r);
     const char *(*scope)(struct request *r);
     int status;
-    const char *code, *message; /* of ARM's own the beginning: message_of() */
+    const char *code,
+        *message; /* for ARM's own limits the beginning of the message: message_of() */
 } limits[STRICT_LIMITS_END] = {
 #define SRP "The request is being throttled as the limit has been reached for operation type - "
     [LIMIT_READS] = {is_read, scope_of_subscription, 429, "SubscriptionRequestsThrottled",
@@ -164,7 +166,7 @@ static const char *subscription_of(const struct testing_strict *s, struct reques
     return named ? access_subscription_id(s->access, &r->arena, named) : NULL;
 }
 
-/* The profile of a request's subscription; NULL: it is not strict there. */
+/* The profile of a request's subscription; NULL: strict mode is off there. */
 static const struct strict_profile *profile_of(const struct testing_strict *s, struct request *r)
 {
     if (!s || !r->service || !r->route || r->service->unwatched || !pace_is_on(&s->pace, NULL))
@@ -190,7 +192,7 @@ static bool fits(const struct strict_profile *p, enum strict_limit limit, struct
     return p->most[limit] > 0 && limits[limit].fits(r) && limits[limit].scope(r);
 }
 
-/* What ARM says of its own limits. */
+/* The message of ARM's own limits. */
 static const char *message_of(struct request *r, const struct strict_profile *p,
                               enum strict_limit limit, int left_s)
 {

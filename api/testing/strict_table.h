@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What strict mode is made of: how long things took in the service, and how much it let be asked
- * for. docs/testing.md says where each number is from.
+ * The numbers of strict mode: how long operations take in Azure, and how many requests it allows.
+ * docs/testing.md has the source of each number.
  */
 #ifndef API_TESTING_STRICT_TABLE_H
 #define API_TESTING_STRICT_TABLE_H
@@ -37,7 +37,7 @@
     X(PACE_BATCH_JOB_CHANGE, "batchJobChange", 2000)                                               \
     X(PACE_BATCH_JOB_DELETION, "batchJobDeletion", 2000)
 
-/* limit, name, how many, in how many seconds; 0: any number */
+/* limit, name, number of requests, seconds; 0 requests: no limit */
 #define STRICT_LIMITS(X)                                                                           \
     X(LIMIT_READS, "readsPerHour", 12000, 3600)                                                    \
     X(LIMIT_WRITES, "writesPerHour", 1200, 3600)                                                   \

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What tests ask of a daemon besides its services, if it was started with --testing: what it was
- * asked (a log of requests), faults, and to be empty again. docs/testing.md describes it for
- * clients.
+ * The services that a daemon offers to tests if it was started with --testing: a log of requests,
+ * faults, and resets. docs/testing.md describes them for clients.
  *
- * A request is seen by the log, and hit by faults, whoever sent it; those of this room and of
- * logins are not.
+ * The log and the faults cover requests of all clients, but no requests to this service and no
+ * logins.
  */
 #ifndef API_TESTING_TESTING_H
 #define API_TESTING_TESTING_H
@@ -25,14 +24,15 @@ struct testing_strict;
 
 struct testing {
     struct arm arm;
-    const char *key; /* who has it may; NULL: nobody, as the daemon was started without --testing */
+    const char *key; /* a client with this key may use the service; NULL: nobody, because --testing
+                        was not given */
     struct testing_log *log;
     struct testing_faults *faults;
     struct testing_events *events;
     struct testing_rules *rules; /* of scripted work */
     struct testing_strict *strict;
     struct testing_clock *clock;
-    const struct served *services; /* whose operations faults name; borrowed */
+    const struct served *services; /* the services whose operations faults can name; borrowed */
     size_t n_services;
     struct seed seed;
 };
@@ -48,22 +48,23 @@ static inline const struct testing *testing_of(const struct request *r)
 /* testing_log_free() after the server has stopped. */
 struct testing_log *testing_log_create(uv_loop_t *loop);
 void testing_log_free(struct testing_log *log);
-/* Answers those that wait for requests to be seen. */
+/* Answers the clients that wait for requests. */
 void testing_log_hurry(struct testing_log *log);
 
 /* faults.c, node_faults.c */
 
-/* What faults of nodes and allocations need; all borrowed. */
+/* The parts of the daemon that faults of nodes and allocations use; all borrowed. */
 struct fault_ground {
     struct storage *storage;
     struct loop *loop;
     struct fake_nodes *nodes;
-    struct sched *sched; /* NULL before it is there */
+    struct sched *sched; /* NULL before the scheduler exists */
 };
-/* The ground may be changed until the first request. */
+/* `ground` may be changed until the first request. */
 struct testing_faults *testing_faults_create(void);
 struct fault_ground *testing_faults_ground(struct testing_faults *f);
-/* A fake node is reached for the first time; a process of a job begins on one. */
+/* Call when a fake node is reached for the first time, and when a process of a job begins on
+ * one. */
 void testing_faults_met(struct testing_faults *all, struct fake_node *node,
                         const struct pool_place *place);
 void testing_faults_began(struct testing_faults *all, const struct fake_node *node,
@@ -73,20 +74,21 @@ bool testing_faults_shut(void *ctx, struct arena *a, const struct pool *p, const
 void testing_faults_free(struct testing_faults *f);
 /* A request is over. */
 void testing_faults_forget(struct testing_faults *all, const struct request *r);
-/* Removes all, or those that name a subscription. */
+/* Removes all faults, or those that name a subscription. */
 void testing_faults_clear(struct testing_faults *all, const char *subscription);
 
-/* strict.c; `on`: for all who do not say otherwise. */
+/* strict.c; `on`: strict mode for all subscriptions without a profile of their own. */
 struct testing_strict *testing_strict_create(struct storage *st, const struct access *access,
                                              bool on);
 void testing_strict_free(struct testing_strict *s);
-/* For those who are held up; NULL for NULL. Lives as long as `s`. */
+/* The pace for code that delays operations; NULL for NULL. Lives as long as `s`. */
 const struct pace *testing_strict_pace(const struct testing_strict *s);
-/* Forgets what a subscription asked for; NULL: all. True: wakes_pace_changed() is the caller's. */
+/* Forgets the profile of a subscription; NULL: all. If it returns true, the caller must call
+ * wakes_pace_changed(). */
 bool testing_strict_clear(struct testing_strict *s, const char *subscription);
 
 /* reset.c. Forgets faults, rules, strict mode and counts of a subscription; NULL: of all. ctx is a
- * const struct testing *; without --testing there is nothing. */
+ * const struct testing *; does nothing without --testing. */
 void testing_forget(const void *ctx, const char *subscription);
 
 /* For struct api_watch; ctx is a const struct testing *. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was asked for and is not served, and how often.
+ * Requests to unknown operations, and how often each came.
  */
 #ifndef API_TESTING_UNSERVED_CALLS_H
 #define API_TESTING_UNSERVED_CALLS_H
@@ -15,11 +15,11 @@ struct unknown {
         int64_t count;
     } * list; /* at most UNKNOWN_MAX */
     size_t n;
-    int64_t others; /* requests for paths that are not in the list */
+    int64_t others; /* requests that did not fit into the list */
 };
 
 void unknown_note(struct unknown *u, const struct request *r, const char *subscription);
-/* Those in a subscription; NULL: all, and how many others there were. */
+/* Forgets the requests in a subscription; NULL: all of them and the number of others. */
 void unknown_forget(struct unknown *u, const char *subscription);
 
 #endif

@@ -305,12 +305,12 @@ int client_check_name(struct daemon_client *c, const char *url, struct err *e)
                        *trouble ? trouble : c->lib.curl_easy_strerror(rc));
     if (try_name(c, url, false, trouble) == CURLE_OK)
         return err_set(e, ERR_CONFIG, NULL,
-                       "clients of %.100s are shown the site's own certificate (tls.certificate), "
-                       "and would trust the daemon's authority alone; use another of the names in "
-                       "tls.names, one that is not in that certificate",
+                       "clients of %.100s get the site's own certificate (tls.certificate), but "
+                       "trust only the daemon's authority; use another name of tls.names, one that "
+                       "is not in that certificate",
                        url);
     return err_set(e, ERR_CONFIG, NULL,
-                   "the daemon's certificate is not good for %.100s; in its configuration add the "
+                   "the daemon's certificate is not valid for %.100s; in its configuration add the "
                    "name to tls.names, or the address to listen, and start it again",
                    url);
 }

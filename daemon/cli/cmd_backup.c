@@ -18,8 +18,8 @@ int cmd_backup(const struct options *o)
         rc = st_backup(s.db, o->args[0], &e);
     if (rc == 0)
         fprintf(stderr,
-                "batchaid: the database is in %s. The key of its secrets is not: keep a copy of %s "
-                "elsewhere\n",
+                "batchaid: the database is in %s. The key of its secrets is not in it: keep a copy "
+                "of %s in another place\n",
                 o->args[0], s.secret_key);
     state_free(&s);
     return rc == 0 ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
@@ -46,7 +46,7 @@ int cmd_restore(const struct options *o)
     if (rc == 0)
         rc = restore(&s, o->args[0], &e);
     if (rc == 0)
-        fprintf(stderr, "batchaid: %s is in place; what was there is kept as %s.before\n", s.db,
+        fprintf(stderr, "batchaid: %s is in place; the old database is kept as %s.before\n", s.db,
                 s.db);
     state_free(&s);
     return rc == 0 ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);

@@ -78,9 +78,8 @@ static int check_usage(const struct options *o, struct err *e)
                        address);
     if (!is_dns_name(name))
         return err_set(e, ERR_CONFIG, NULL,
-                       "hosts: '%.60s' is not a valid host name; it must be the name by which "
-                       "clients know the "
-                       "daemon by, such as gpu-head.lab",
+                       "hosts: '%.60s' is not a valid host name; it must be the name of the "
+                       "daemon's machine for clients, such as gpu-head.lab",
                        name);
     return 0;
 }

@@ -15,8 +15,8 @@ static void print_trouble(const char *name, const json_t *machine)
 {
     const char *trouble = json_string_value(json_object_get(machine, "lastTrouble"));
     if (trouble)
-        printf("%s: when it was last tried: %s\n"
-               "%s: it is tried again; `batchaid nodes check %s` shows what is wrong\n",
+        printf("%s: error at the last try: %s\n%s: it is tried again; `batchaid nodes check %s` "
+               "shows the problem\n",
                name, trouble, name, name);
 }
 
@@ -71,7 +71,7 @@ static int change_all(const struct options *o, const char *verb, const char *don
 
 int cmd_nodes_drain(const struct options *o)
 {
-    return change_all(o, "drain", "drained; what runs there goes on");
+    return change_all(o, "drain", "drained; running jobs continue");
 }
 
 int cmd_nodes_undrain(const struct options *o)

@@ -192,7 +192,7 @@ static char *config_of_daemon(const struct options *o, struct err *e)
         return NULL;
     if (endpoint_read(&s, &ep, e) < 0)
         err_set(e, ERR_CONFIG, NULL,
-                "nodes check: no daemon is running in %s to say which inventory it has; use: "
+                "nodes check: no daemon is running in %s whose inventory could be checked; use: "
                 "batchaid nodes check --config FILE",
                 s.dir);
     else if (!ep.config)

@@ -156,9 +156,8 @@ static int refuse_beside_daemon(const struct options *o, const struct config *c,
     int rc = endpoint_read(&s, &ep, NULL) < 0
                  ? 0
                  : err_set(e, ERR_CONFLICT, NULL,
-                           "nodes clean: a daemon runs in %s, and cleans its machines by itself; "
-                           "stop it, or name "
-                           "another --state-dir",
+                           "nodes clean: a daemon runs in %s, and cleans its machines itself; stop "
+                           "it, or use another --state-dir",
                            s.dir);
     if (rc == 0)
         rc = state_make(&s, e); /* it will contain the host keys of machines */

@@ -82,7 +82,8 @@ static int allow(const struct state *s, const char *which, struct err *e)
     if (!all && (*end || key == 0))
         return err_set(
             e, ERR_CONFIG, NULL,
-            "'%s' is not a number that `batchaid refused` shows; use such a number, or all", which);
+            "'%s' is not a number from `batchaid refused`; use one of these numbers, or all",
+            which);
     if (under_way_allow(s->under_way, key, &n, e) < 0)
         return -1;
     if (n == 0 && !all)

@@ -168,9 +168,8 @@ static void log_site(const struct serve_setup *with, const struct log *log)
 {
     if (with->site.open_place)
         LOG_INFO(log, "local_nodes.relocated", LF_STR("place", with->site.open_place),
-                 LF_STR("why", "nodes and shares are there from now on, as accounts of jobs "
-                               "cannot get to the state directory, which is below a closed "
-                               "one"));
+                 LF_STR("why", "nodes and shares are there from now on, because accounts of jobs "
+                               "cannot reach the state directory: a parent directory is closed"));
     if (with->site.site.first_alone && with->config.nodes > 0)
         LOG_INFO(log, "local_nodes.restricted",
                  LF_STR("why", "jobs on local nodes reach the daemon's own files, so these "

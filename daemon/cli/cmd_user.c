@@ -161,8 +161,8 @@ static int confirm_scope(struct daemon_client *c, const struct options *o, struc
     free(group);
     if (found != 0)
         return found < 0 ? -1 : 0;
-    fprintf(stderr, "batchaid: '%s' is not there%s; the role counts once it is made\n", o->scope,
-            *o->scope == '/' ? "" : " as a resource group");
+    fprintf(stderr, "batchaid: '%s' does not exist%s; the role takes effect when it is created\n",
+            o->scope, *o->scope == '/' ? "" : " as a resource group");
     if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !says_yes("Add the user all the same?"))
         return err_set(e, ERR_CONFIG, NULL, "user add: the user was not added");
     return 0;

@@ -120,7 +120,7 @@ static void judge_root(struct check_result *r, const struct node_facts *f)
     if (!g->become || f->is_root)
         return;
     set(r, CHECK_BECOME, CHECK_BAD, "no");
-    problem(r, "%s: '%s' runs as '%s', not as root; let it give root, or set become to none",
+    problem(r, "%s: '%s' runs as '%s', not as root; make it give root, or set become to none",
             r->machine->name, g->become, f->user && *f->user ? f->user : "somebody else");
 }
 
@@ -193,7 +193,9 @@ static void judge_health(struct one *m, const struct node_health *h)
     if (!h->gpu_errors || !*h->gpu_errors)
         return;
     set(r, CHECK_GPU, CHECK_BAD, "errors");
-    problem(r, "%s: the GPU driver complains: %s; see the kernel's log there, restart it",
+    problem(r,
+            "%s: the GPU driver reports errors: %s; check the kernel's log of the machine, and "
+            "reboot it",
             r->machine->name, h->gpu_errors);
 }
 
@@ -228,7 +230,7 @@ static void on_limit(uv_timer_t *t)
     struct one *m = t->data;
     set(m->result, CHECK_AGENT, CHECK_BAD, "no");
     problem(m->result,
-            "%s: its agent does not answer within %d s; look for a disk that hangs there",
+            "%s: its agent does not answer within %d s; check whether a disk of the machine hangs",
             m->result->machine->name, m->checking->config->site->connect_timeout_s);
     end(m);
 }

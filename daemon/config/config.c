@@ -253,7 +253,7 @@ static int check_together(const struct config *c, struct err *e)
     if (!*c->tls_certificate != !*c->tls_key) {
         bool no_key = *c->tls_certificate != '\0';
         blamed = no_key ? "tls.certificate" : "tls.key";
-        err_set(e, ERR_CONFIG, NULL, "it goes together with %s, which is missing",
+        err_set(e, ERR_CONFIG, NULL, "it needs %s, which is missing",
                 no_key ? "tls.key" : "tls.certificate");
     } else if (c->http_expose && !c->http_serve) {
         blamed = "http.expose";

@@ -84,7 +84,7 @@ static int take_bracketed(const char *text, struct host *h, struct err *e)
     if (rc < 0 || !end[1])
         return rc;
     return end[1] == ':' ? parse_port(text, end + 2, &h->port, e)
-                         : bad_host(text, "goes on after its ]; only :PORT may follow", e);
+                         : bad_host(text, "has text after its ]; only :PORT may follow", e);
 }
 
 static int take_address(const char *text, struct host *h, struct err *e)

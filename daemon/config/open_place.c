@@ -143,10 +143,10 @@ int open_place_make(struct state *s, bool ephemeral, char **made, struct err *e)
                  : -1;
     if (rc < 0)
         err_prefix(e,
-                   "accounts of jobs cannot get to %s, as %s is closed to others; chmod o+x it, or "
-                   "have the state elsewhere (--state-dir /var/lib/batchaid), or let jobs run as "
-                   "root (jobs.uids: 0)",
-                   s->dir, closed ? closed : "a directory above it");
+                   "accounts of jobs cannot reach %s, because %s is closed to others; chmod o+x "
+                   "it, or keep the state elsewhere (--state-dir /var/lib/batchaid), or let jobs "
+                   "run as root (jobs.uids: 0)",
+                   s->dir, closed ? closed : "a parent directory");
     free(closed);
     free(place);
     return rc;

@@ -213,7 +213,7 @@ static int check_unique(const struct daemon_site *s, const struct config *c, str
         char path[64];
         snprintf(path, sizeof path, "inventory[%zu].hosts", first);
         if (first == second)
-            err_set(e, ERR_CONFIG, NULL, "%s is in it twice", sorted[at]->name);
+            err_set(e, ERR_CONFIG, NULL, "%s is listed twice", sorted[at]->name);
         else
             err_set(e, ERR_CONFIG, NULL,
                     "%s is in %s (line %d) too; a machine may be in one entry only",
@@ -423,7 +423,7 @@ static int load_numbers(struct daemon_site *s, const struct config *c, const str
     if (t->dead_after_s > t->keepalive_s)
         return 0;
     err_set(e, ERR_CONFIG, NULL,
-            "%d is not more than keepalive_s, which is %d: a machine would be given up before it "
+            "%d is not more than keepalive_s, which is %d: a machine would count as dead before it "
             "is asked",
             t->dead_after_s, t->keepalive_s);
     return blame(c, e, "ssh.dead_after_s");

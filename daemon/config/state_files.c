@@ -162,8 +162,8 @@ static int nobody_serves(const struct state *s, struct err *e)
 {
     if (access(s->dir, F_OK) < 0 && errno == ENOENT)
         return err_set(e, ERR_UNAVAILABLE, NULL,
-                       "no batchaid daemon is serving %s, which is not there; --state-dir or "
-                       "BATCHAID_STATE_DIR say where a daemon keeps its state, or start one with: "
+                       "no batchaid daemon is serving %s, which does not exist; set --state-dir or "
+                       "BATCHAID_STATE_DIR to the state directory of a daemon, or start one with: "
                        "batchaid serve --state-dir %s",
                        s->dir, s->dir);
     return err_set(

@@ -257,8 +257,8 @@ static int make_dir(const char *dir, char **out, struct err *e)
     if (dir) {
         if (mkdir(dir, 0700) < 0 && (errno != EEXIST || rmdir(dir) < 0 || mkdir(dir, 0700) < 0))
             return err_set(e, ERR_CONFIG, "--state-dir",
-                           "--ephemeral needs a directory that is not there yet, or is empty, "
-                           "because it removes it in the end: %s: %s",
+                           "--ephemeral needs a directory that does not exist yet, or is empty, "
+                           "because the daemon removes it at its end: %s: %s",
                            dir, strerror(errno));
         *out = realpath(dir, NULL);
         return *out ? 0 : err_errno(e, ERR_IO, "cannot use %s", dir);
@@ -324,7 +324,8 @@ void ephemeral_end(struct ephemeral *p)
         nanosleep(&pause, NULL);
     }
     if (p->remover > 0 && (got == 0 || status != 0))
-        fprintf(stderr, "batchaid: %s is still there: something in it is in use, or mounted\n",
+        fprintf(stderr,
+                "batchaid: %s was not removed: a file in it is in use, or a mount is below it\n",
                 p->dir);
     if (p->lock_fd >= 0)
         close(p->lock_fd);

@@ -53,7 +53,7 @@ static void begin(struct reload *r)
     r->again = false;
     r->reading = loop_work(r->lane, read_files, on_read, r);
     if (!r->reading)
-        LOG_WARN(r->log, "daemon.not_reloaded", LF_STR("why", "too much else is under way"));
+        LOG_WARN(r->log, "daemon.not_reloaded", LF_STR("why", "too much other work is waiting"));
 }
 
 static void on_signal(uv_signal_t *h, int signo)

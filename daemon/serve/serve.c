@@ -419,8 +419,8 @@ static int announce(struct daemon *d, struct err *e)
         return -1;
     if (c->testing_key)
         LOG_WARN(c->log, "testing.enabled",
-                 LF_STR("why", "--testing: who has the key may make requests fail and remove "
-                               "everything; for tests only"));
+                 LF_STR("why", "--testing: everybody with the key can make requests fail and "
+                               "remove all data; for tests only"));
     if (!c->seed_file)
         return say_ready(d, e);
     d->readiness.seeding = true;

@@ -167,8 +167,8 @@ static int judge(void *ctx, const struct work_item *w, struct err *e)
     char when[TIMEFMT_SIZE];
     timefmt_fixed(r->last_us, when);
     return err_set(e, ERR_ENDED_DAEMON, NULL,
-                   "The daemon has ended %u times while this was under way, last at %s by %s (%s), "
-                   "so it is refused until an operator allows it: batchaid refused allow %016llx.",
+                   "The daemon has crashed %u times during this work, last at %s by %s (%s), so it "
+                   "is refused until an operator allows it: batchaid refused allow %016llx.",
                    r->ends, when, r->why, r->what, (unsigned long long)r->key);
 }
 

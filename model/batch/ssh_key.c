@@ -15,8 +15,8 @@
 
 static const char not_a_key[] =
     "is not a private key of SSH (one in the format of OpenSSH, or PEM)";
-static const char encrypted[] = "needs a passphrase, which nobody could type on the nodes; remove "
-                                "it (ssh-keygen -p)";
+static const char encrypted[] =
+    "needs a passphrase, which nobody can type on the nodes; remove the passphrase (ssh-keygen -p)";
 static const char damaged[] = "is a private key of SSH that is cut off or damaged";
 
 /* Joins the text between the first and the last line, without newlines. */

@@ -50,7 +50,7 @@ int batch_check_command(const json_t *value, const char *path, struct err *e)
     const char *s = json_string_value(value);
     if (s[strspn(s, " \t\r\n")] != '\0')
         return 0;
-    return err_set(e, ERR_INVALID_PROPERTY, path, "%s has no program in it", path);
+    return err_set(e, ERR_INVALID_PROPERTY, path, "%s contains no program", path);
 }
 
 int batch_check_env_name(const json_t *value, const char *path, struct err *e)
@@ -58,7 +58,7 @@ int batch_check_env_name(const json_t *value, const char *path, struct err *e)
     const char *s = json_string_value(value);
     if (!strchr(s, '='))
         return 0;
-    return err_set(e, ERR_INVALID_PROPERTY, path, "%s is \"%s\"; it must have no \"=\" in it", path,
+    return err_set(e, ERR_INVALID_PROPERTY, path, "%s is \"%s\"; it must not contain \"=\"", path,
                    s);
 }
 

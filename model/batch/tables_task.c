@@ -46,7 +46,7 @@ static int check_range(json_t *obj, const char *path, struct err *e)
     if (json_integer_value(json_object_get(obj, "start")) <=
         json_integer_value(json_object_get(obj, "end")))
         return 0;
-    return err_set(e, ERR_INVALID_PROPERTY, path, "%s begins behind its end", path);
+    return err_set(e, ERR_INVALID_PROPERTY, path, "%s begins after its end", path);
 }
 
 static const struct field exit_range_rows[] = {

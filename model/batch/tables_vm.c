@@ -136,7 +136,7 @@ static int refuse_image(const char *path, const char *publisher, const char *off
             "The specified imageReference with publisher %.100s offer %.100s sku %.100s is not "
             "supported. %s%s",
             publisher, offer, sku, skus.len ? "Of this offer there are: " : "",
-            skus.len ? skus.s : "`az batch pool supported-images list` says which images are.");
+            skus.len ? skus.s : "`az batch pool supported-images list` lists the images.");
     strbuf_free(&skus);
     return -1;
 }

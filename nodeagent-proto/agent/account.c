@@ -175,7 +175,7 @@ static int find_by_getent(const char *name, struct account *out, struct err *e)
     free(text);
     return found ? 0
                  : err_set(e, ERR_RESOURCE_NOT_FOUND, "user",
-                           "there is no account '%s' on this machine (getent says nothing of use)",
+                           "there is no account '%s' on this machine (getent has no valid entry)",
                            name);
 }
 
@@ -188,13 +188,12 @@ static int find_groups(struct account *a, bool local, struct err *e)
         return 0;
     }
     if (ask_program(argv, &text, e) < 0)
-        return err_prefix(e, "the groups of account '%s' cannot be told", a->name);
+        return err_prefix(e, "the groups of account '%s' cannot be determined", a->name);
     bool found = read_group_list(text, a);
     free(text);
     return found ? 0
                  : err_set(e, ERR_NODE, "user",
-                           "the groups of account '%s' cannot be told: id(1) "
-                           "says nothing",
+                           "the groups of account '%s' cannot be determined: id(1) prints nothing",
                            a->name);
 }
 

@@ -274,7 +274,7 @@ int agent_run(const char *root, bool looking)
     else if (!a.tasks.root_gone)
         agent_empty_trash_at_last(&a);
     if (a.tasks.root_gone) {
-        fprintf(stderr, "the node root %s was removed or moved away; what ran there is killed\n",
+        fprintf(stderr, "the node root %s was removed or moved away; its tasks are killed\n",
                 a.root);
         tasks_abandon(&a.tasks);
     }

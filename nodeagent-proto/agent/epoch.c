@@ -41,8 +41,7 @@ int epoch_open(struct agent_epoch *ep, const char *root, struct err *e)
     int rc = 0;
     if (access(path, F_OK) == 0 && (rc = fs_read(path, TEXT_MAX, &text, NULL, e)) == 0 &&
         !parse(ep, text))
-        rc = err_set(e, ERR_IO, NULL, "%s cannot be understood: it should hold a term and an id",
-                     path);
+        rc = err_set(e, ERR_IO, NULL, "%s is malformed: it must contain a term and an id", path);
     free(text);
     free(path);
     return rc;
@@ -82,8 +81,7 @@ int epoch_may_change(const struct agent_epoch *ep, const char *op, struct err *e
     if (ep->speaks >= ep->term)
         return 0;
     return err_set(e, ERR_CONFLICT, "epoch",
-                   "'%s' is refused: this node works for a newer daemon (term %lld; the one that "
-                   "asks has term "
-                   "%lld); stop one of them",
+                   "'%s' is refused: this node works for a newer daemon (term %lld; this request "
+                   "comes from term %lld); stop one of them",
                    op, (long long)ep->term, (long long)ep->speaks);
 }

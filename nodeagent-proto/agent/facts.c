@@ -142,7 +142,7 @@ int facts_read(struct facts *f, const char *root, bool looking, struct err *e)
     if (read_incarnation(root, looking, f->incarnation, e) < 0)
         return -1;
     if (uname(&f->uname) < 0)
-        return err_errno(e, ERR_NODE, "cannot tell what system this is");
+        return err_errno(e, ERR_NODE, "cannot determine the operating system");
     read_guid("/proc/sys/kernel/random/boot_id", f->boot_id);
     f->gpus = gpus_list();
     f->user = own_name();

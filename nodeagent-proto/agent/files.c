@@ -202,7 +202,7 @@ static int refuse_occupied(const char *target, struct err *e)
                        "cannot mount at %s: a file is there; remove it first", target);
     if (errno == ENOTEMPTY || errno == EEXIST)
         return err_set(e, ERR_CONFLICT, "target",
-                       "cannot mount at %s: a directory with something in it is there; mount "
+                       "cannot mount at %s: a directory that is not empty is there; mount "
                        "elsewhere or empty it first",
                        target);
     return err_errno(e, ERR_IO, "cannot mount at %s", target);

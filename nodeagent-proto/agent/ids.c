@@ -50,8 +50,8 @@ bool group_is_there(const char *group)
 static int refuse(const char *what, unsigned number, const char *name, struct err *e)
 {
     return err_set(e, ERR_CONFLICT, what,
-                   "the %s %u is that of '%s' on this machine; choose one that nobody has", what,
-                   number, name);
+                   "the %s %u belongs to '%s' on this machine; choose a free number", what, number,
+                   name);
 }
 
 int ids_check_free(unsigned uid, unsigned gid, const char *group, struct err *e)

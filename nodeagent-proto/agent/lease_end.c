@@ -100,7 +100,7 @@ static bool none_is_counted(uid_t uid, uid_t helper)
 static int refuse_to_die(uid_t uid, struct err *e)
 {
     return err_set(e, ERR_UNAVAILABLE, "name",
-                   "what runs as uid %u has not ended %d s after SIGKILL: it hangs in the kernel",
+                   "a process of uid %u has not ended %d s after SIGKILL: it hangs in the kernel",
                    (unsigned)uid, KILL_MS / 1000);
 }
 

@@ -46,8 +46,8 @@ static int open_way(const char *root, const char *dir, struct err *e)
             rc = ours ? chmod(part, (st.st_mode & 07777) | S_IXUSR | S_IXGRP | S_IXOTH) : 1;
         if (rc > 0)
             err_set(e, ERR_CONFLICT, "dir",
-                    "the accounts of jobs cannot get to %s: the directory %s is closed to others "
-                    "(mode %04o); open it for passing (chmod o+x), or have the node root elsewhere",
+                    "the accounts of jobs cannot reach %s: the directory %s is closed to others "
+                    "(mode %04o); open it (chmod o+x), or set another node root",
                     dir, part, (unsigned)st.st_mode & 07777);
         else if (rc < 0 && errno == ENOENT)
             rc = 0; /* the error of the directory itself is clearer */
@@ -83,7 +83,7 @@ static int give_dir(int fd, const struct agent_lease *l, struct err *e)
     if (fstat(fd, &st) == 0 && st.st_uid != l->uid && !is_empty(fd) && fstat(fd, &later) == 0 &&
         later.st_uid != l->uid)
         return err_set(e, ERR_CONFLICT, "dir",
-                       "%s is there already, and not that of the job's account", l->dir);
+                       "%s exists already, and belongs to another account than the job's", l->dir);
     /* Another account's directory may be below this one, see open_way(). */
     mode_t passed = st.st_uid == l->uid ? st.st_mode & (S_IXGRP | S_IXOTH) : 0;
     if (st.st_uid == l->uid && st.st_gid == l->gid && (st.st_mode & 07777) == (0700 | passed))

@@ -66,7 +66,7 @@ int mounts_read(struct agent_mounts *out, struct err *e)
     char *text, *save = NULL;
     memset(out, 0, sizeof *out);
     if (fs_read(MOUNTINFO, MOUNTINFO_MAX, &text, NULL, e) < 0)
-        return err_prefix(e, "cannot tell what is mounted");
+        return err_prefix(e, "cannot read the list of mounts");
     for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         add_line(out, line);
     free(text);

@@ -102,7 +102,7 @@ static int may_look(const struct agent *a, enum request_op op, struct err *e)
         return 0;
     if (op == REQUEST_health)
         return agent_look(a, e);
-    return err_set(e, ERR_NOT_SUPPORTED, "op", "this agent only looks; it does no '%s'",
+    return err_set(e, ERR_NOT_SUPPORTED, "op", "this agent only inspects; it does not serve '%s'",
                    request_form(op)->name);
 }
 

@@ -109,7 +109,7 @@ void peer_poll_act(struct agent *a)
         peer_ask(a, "ping", json_object(), on_pong, NULL);
         return;
     }
-    fprintf(stderr, "the daemon has not answered for %lld s; the agent ends, the tasks go on\n",
+    fprintf(stderr, "the daemon has not answered for %lld s; the agent ends, the tasks continue\n",
             (long long)(PATIENCE * p->ping_ms / 1000));
     a->link_gone = true;
 }

@@ -85,7 +85,7 @@ static enum remote_taken hear(void *ctx, const struct remote_msg *m)
         complain(s, m->why);
         finish(s, FAILED);
     } else if (s->end.met && monotonic_ms() - s->end.gone_ms >= GONE_MAX_MS) {
-        complain(s, "the command is lost: its node knows nothing of it any more");
+        complain(s, "the command is lost: its node does not know it any more");
         finish(s, FAILED);
     }
     return REMOTE_DONE;

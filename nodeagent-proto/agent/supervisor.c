@@ -425,7 +425,7 @@ static void explain_end(const struct supervisor *s, struct task_status *t, char 
         t->exit_code = -1;
     } else if (t->exit_code != 0 && cgroup_oom_kills(&s->cgroup) > 0) {
         snprintf(why, size,
-                 "it needed more memory than its limit of %lld MiB and was killed (out of memory)",
+                 "it exceeded its memory limit of %lld MiB and was killed (out of memory)",
                  (long long)(spec->limits.memory_bytes >> 20));
     }
     t->why = *why ? why : NULL;

@@ -310,7 +310,7 @@ static int note(int registry, const struct uid_holder *h, const char *name, uid_
 {
     return registry_note(registry, h, name, uid) == 0
                ? 0
-               : err_errno(e, ERR_IO, "cannot note in " REGISTRY " whose a number is");
+               : err_errno(e, ERR_IO, "cannot record in " REGISTRY " whose a number is");
 }
 
 /* ---- the calls ---- */

@@ -168,11 +168,10 @@ static int must_run(const char *const *argv, const char *input, struct err *e)
 
 static int refuse_home(const char *name, const char *home, struct err *e)
 {
-    return err_set(
-        e, ERR_CONFLICT, "name",
-        "the home of a new account %s, %s, is there already and somebody else's, or could "
-        "not be made; move it away or choose another name",
-        name, home);
+    return err_set(e, ERR_CONFLICT, "name",
+                   "the home of a new account %s, %s, exists already and belongs to another "
+                   "account, or could not be made; move it away or choose another name",
+                   name, home);
 }
 
 /* useradd decides where homes are made ("HOME=/home"). An existing home belonged to another

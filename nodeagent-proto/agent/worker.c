@@ -200,7 +200,7 @@ static void hear(struct agent *a, struct agent_worker *w)
     if (forward(a, w))
         drop(a, w);
     else if (ended)
-        refuse(a, w, "was not finished: the process that was to do it was killed");
+        refuse(a, w, "was not finished: its worker process was killed");
 }
 
 static void give_up(struct agent *a, struct agent_worker *w)

@@ -407,8 +407,8 @@ static void on_look_tick(uv_timer_t *timer)
         return;
     end_look(l);
     err_set(&e, ERR_NODE, NULL,
-            "cannot start the node agent %s: its file system has not answered in %d s; see why it "
-            "hangs",
+            "cannot start the node agent %s: its file system has not answered in %d s; find out "
+            "why it hangs",
             l->agent_path, (l->look_ticks + l->turn_ticks) * LOOK_TICK_MS / 1000);
     link_fail(&l->link, &e);
 }

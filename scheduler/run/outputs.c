@@ -43,7 +43,7 @@ enum absence { PRESENT, NODE_GONE, DIRECTORY_REMOVED, VOLUME_GONE };
 static const char *const reasons[] = {
     [NODE_GONE] = "every node that the {run} ran on has left the {pool}",
     [DIRECTORY_REMOVED] = "its node does not keep the {run}'s own directory any more",
-    [VOLUME_GONE] = "the volume that it is on was mounted for as long as the {run} ran",
+    [VOLUME_GONE] = "its volume was mounted only while the {run} ran",
 };
 static_assert(sizeof reasons / sizeof reasons[0] == VOLUME_GONE + 1, "a reason for each");
 

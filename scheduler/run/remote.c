@@ -261,7 +261,7 @@ static void open_far_end(struct run_slot *near, const struct remote_msg *m)
         say_lost(near, m->session, front_text(words_of(run), &a, "the {run} is being ended"));
     else if (!slot)
         say_lost(near, m->session,
-                 front_say(words_of(run), &a, "no node of this {run} is called so; they are: %s",
+                 front_say(words_of(run), &a, "no node of this {run} has this name; its nodes: %s",
                            names_of_nodes(run, &a)));
     else if (is_prepared(slot))
         run_far_end(slot, near, m->session, strcmp(m->host, REMOTE_SHARED) == 0, &a);

@@ -73,7 +73,7 @@ static bool begin(struct run_slot *slot)
     bool well, begun = slot_ready(slot);
     (void)has_ended(run, &well);
     if (!begun) {
-        fail(run, "The directories of what it leaves are not known");
+        fail(run, "The directories of its output files are not known");
         return false;
     }
     slot->saving = true;
@@ -103,7 +103,7 @@ bool run_save(struct live_run *run)
     if (!run_saves(run))
         return true; /* another outcome was set meanwhile */
     if (slot->state == SLOT_GONE) {
-        fail(run, "The node was lost before its files were taken off it");
+        fail(run, "The node was lost before its files were uploaded");
         return true;
     }
     if (!slot->tenant.node || !node_rt_usable(slot->tenant.node))

@@ -198,17 +198,17 @@ static bool add_directories(struct run_slot *slot, const char *as)
 {
     struct arena *a = &slot->a;
     const struct front_words *w = words_of(slot->run);
-    const struct script_label make_own = {.code = FAIL_RUN_DIRECTORY_FAILED,
-                                          .what = front_text(w, a, "make {run} directory"),
-                                          .on_node = true},
-                              make_outer = {.code = FAIL_RUN_DIRECTORY_FAILED,
-                                            .what = "make output directories",
-                                            .remedy =
-                                                "see that the folder behind the mount is there: "
-                                                "batchaid share-path ACCOUNT SHARE (or --container "
-                                                "ACCOUNT CONTAINER) prints it, and makes it again"},
-                              write_hosts = {.code = FAIL_RUN_DIRECTORY_FAILED,
-                                             .what = "write host file"};
+    const struct script_label
+        make_own = {.code = FAIL_RUN_DIRECTORY_FAILED,
+                    .what = front_text(w, a, "make {run} directory"),
+                    .on_node = true},
+        make_outer =
+            {.code = FAIL_RUN_DIRECTORY_FAILED,
+             .what = "make output directories",
+             .remedy =
+                 "check that the folder of the mount exists: batchaid share-path ACCOUNT SHARE (or "
+                 "--container ACCOUNT CONTAINER) prints it, and creates it if it is missing"},
+        write_hosts = {.code = FAIL_RUN_DIRECTORY_FAILED, .what = "write host file"};
     const struct launch_env *env = &slot->env;
     const struct node_mounts mounts = mounts_of(slot);
     const char **own = arena_alloc(a, 2 * sizeof *own);
@@ -318,12 +318,12 @@ static bool add_container(struct run_slot *slot)
     slot->has_error = true;
     slot->error = (struct failure){
         .code = FAIL_CONTAINER_RUNTIME_NOT_FOUND,
-        .message = "The node has nothing to run containers with",
+        .message = "The node has no container runtime",
         .node = slot->node_name,
         .step = "start of the container",
         .remedy = front_text(words_of(slot->run), &slot->a,
-                             "install docker or podman on the node and let the account that the "
-                             "agent runs as use it, or leave out {container}"),
+                             "install docker or podman on the node and permit the agent's account "
+                             "to use it, or leave out {container}"),
         .exit_code = -1};
     wake(slot->run->runs->wakes, &woken_run, slot->run->row.id);
     return false;

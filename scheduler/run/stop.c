@@ -146,8 +146,9 @@ static void check_kill(struct run_slot *slot)
         return;
     }
     if (slot->kill_refused)
-        why.message = arena_printf(&run->a, "Task %s goes on, as its node refuses to kill it: %s",
-                                   task, slot->kill_refused);
+        why.message =
+            arena_printf(&run->a, "Task %s still runs, because its node refuses to kill it: %s",
+                         task, slot->kill_refused);
     node_give_up(&slot->tenant, &why);
 }
 

@@ -56,9 +56,9 @@ void file_error(struct err *e, int error)
     enum err_code code = error == ENOENT ? ERR_FILE_NOT_FOUND : ERR_IO;
     const char *text = strerror(error);
     if (error == EXDEV)
-        text = "it leads out of the share";
+        text = "it leaves the share";
     else if (error == ELOOP)
-        text = "its links lead out of the share or in circles";
+        text = "its links leave the share or form a loop";
     err_set(e, code, NULL, "%s", text);
 }
 
@@ -66,7 +66,7 @@ void fault_say(struct err *e, enum file_fault fault, int error)
 {
     static const char *const texts[FILE_FAULTS] = {
         [FILE_MISSING] = "No such file or directory",
-        [FILE_PARENT_MISSING] = "the directory above it does not exist",
+        [FILE_PARENT_MISSING] = "its parent directory does not exist",
         [FILE_IS_FILE] = "it is a file",
         [FILE_IS_DIRECTORY] = "Is a directory",
         [FILE_SPECIAL] = "it is neither a file nor a directory",

@@ -46,7 +46,7 @@ static void files_stop_step(struct files *f);
 static void say_queue_full(struct err *e, const struct folder_share *s)
 {
     err_set(e, ERR_UNAVAILABLE, NULL,
-            "%zu requests wait for files of this share already, as many as may; try again in a "
+            "%zu requests wait for files of this share already, which is the limit; try again in a "
             "moment",
             s->waiting);
 }

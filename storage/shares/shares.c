@@ -269,7 +269,8 @@ static void end_work(struct share_pending *p, const struct err *why)
         wake_at(sh->c.wakes, &woken_share, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
     } else {
         if (w->failed) /* the log has the place of the folder */
-            err_set(&e, ERR_IO, NULL, "The folder cannot be used; the daemon's log says why.");
+            err_set(&e, ERR_IO, NULL,
+                    "The folder cannot be used; the daemon's log has the reason.");
         settle(&sh->shares, id, w->failed ? &e : NULL);
     }
     folder_work_free(w);

@@ -62,7 +62,7 @@ def test_what_it_waits_for(jobs, explain, ground):
     job.add("/bin/true", id="after", dependsOn={"taskIds": ["1", "x"], "taskIdRanges": [{"start": 1, "end": 3}]})
     assert explain(job, "1")[1][-1].startswith("it runs on tvm-")
     assert explain(job, "turn") == ("queued", [f"added to job {job.id} of pool pool: it wants 1 slot",
-                                               "its job may have 1 tasks at once, and has them"])  # fmt: skip
+                                               "its job may run 1 tasks at once, and already does"])  # fmt: skip
     assert explain(job, "after")[1][-1] == "it waits for task 1, task x, 3 of the tasks 1 to 3"
     ground.plane.call("POST", f"{job.url}/disable", {"disableTasks": "wait"}, expect=202)
     assert explain(job, "turn")[1][-1] == "its job is disabling: no task begins"
@@ -91,7 +91,7 @@ def test_a_preparation_that_failed_on_every_node(jobs, explain, ground):
     assert state == "queued" and again == "queued again for another node: 1 in all"
     assert failed.startswith("the preparation task of its job has failed on 1 of 1 nodes of pool pool, last on ")
     assert f"last on {node['id']} with exit code 3: FailureExitCode: " in failed
-    assert waits == "it waits for a node on which that has not failed: a new one, or one that is reimaged"
+    assert waits == "it waits for a new or reimaged node, on which the preparation has not failed"
     assert explain(job, "after")[1][-2:] == [failed, "it waits for task t"]
     job.add("/bin/true", id="later")
     assert explain(job, "later")[1][-2:] == [failed, waits] and job.task("later")["state"] == "active"

@@ -273,7 +273,7 @@ def test_a_container_of_others_that_refuses(jobs, others):
 def test_a_list_that_never_ends(jobs, others):
     others.trouble["/again"] = "/r/again"
     others.files["/r/again"] = b"<E><Blobs><Blob><Name>x/</Name></Blob></Blobs><NextMarker>m</NextMarker></E>"
-    assert "does not end" in failed(jobs, "BlobDownloadMiscError", {"storageContainerUrl": f"{others.url}/again?secret=1"})
+    assert "is endless" in failed(jobs, "BlobDownloadMiscError", {"storageContainerUrl": f"{others.url}/again?secret=1"})
 
 
 def test_a_list_that_is_none(jobs, others):
@@ -321,7 +321,7 @@ def test_what_a_login_has_signed_is_read_also_without_the_keys(jobs, store):
     for source in both(query):
         assert good(jobs, "/bin/cat a", source) == "by a login\n"
     denied(query + "x", "the signature of its URL is wrong")
-    assert "does not let it be listed" in failed(jobs, "BlobAccessDenied", both(delegated(store.daemon, store.account, "inputs", read=True))[1])
+    assert "does not permit that it is listed" in failed(jobs, "BlobAccessDenied", both(delegated(store.daemon, store.account, "inputs", read=True))[1])
     scope = f"{store.accounts.path}/{store.account}"
     reader, nobody = Person(store.daemon, "Storage Blob Data Reader", scope), Person(store.daemon, CONTRIBUTOR, scope)
     query = delegated(reader, store.account, "inputs")

@@ -41,7 +41,7 @@ def test_a_job_waits_for_the_ends_that_it_names(place, shared_cluster):
     second.succeed()
     code, message = why(never)
     assert code == "JobDependencyFailed"
-    assert message.startswith(f"Job {first.name}, for whose failure this one waited, has succeeded")
+    assert message.startswith(f"Job {first.name} had to end with failure, but it has succeeded")
     last.succeed()
     assert ("queued", f"released: {first.name} has succeeded") in reasons(place.daemon, second)
     assert place.daemon.get(second.path)["properties"]["environmentVariables"] == env("DEPENDS_ON", first.name)
@@ -71,7 +71,7 @@ def test_a_job_that_is_deleted_and_made_again_is_another(own_place):
     ("nobody", "names nobody, but there is no such job"),
     ("nowhere/first", "names nowhere/first, but there is no such job"),
     ("exp/me", "names exp/me, which is the job itself"),
-    ("{first},exp/{first}:end", "which it names twice"),
+    ("{first},exp/{first}:end", "which is listed twice"),
     ("{first}:sometimes", "which :success, :failure or :end may follow"),
 ])
 def test_what_cannot_be_waited_for_is_refused(place, shared_cluster, text, says):

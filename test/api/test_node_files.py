@@ -272,7 +272,7 @@ def test_volumes_of_the_job_alone_are_gone_with_it(own_place, tmp_path):
         lambda: job.list("OUT").status == 400,
         what="the mounts to be gone",
     )
-    assert "for as long as the job ran" in job.files("OUT", expect=400).error["message"]
+    assert "only while the job ran" in job.files("OUT", expect=400).error["message"]
 
 
 def test_after_kill_9_output_is_there_and_stray_directories_go(own_daemon):

@@ -175,7 +175,7 @@ def test_json_is_the_reply(daemon, shared_cluster, site):
 def test_drain_and_undrain_several(site):
     hosts = re.sub(r"\.2:", ".[2-3]:", site.machines[0])
     done = site.tool("nodes", "drain", hosts, "--reason", "new\x1b[31m rack")
-    assert done.stdout.splitlines() == [f"{m}: drained; what runs there goes on" for m in site.machines]
+    assert done.stdout.splitlines() == [f"{m}: drained; running jobs continue" for m in site.machines]
     rows = table(site.tool("nodes", "list").stdout)
     assert [r["STATE"] for r in rows] == ["unknown,drained"] * 2
     assert [r["REASON"] for r in rows] == ["new?[31m rack"] * 2

@@ -467,7 +467,7 @@ def test_a_person_is_asked_about_a_scope_that_is_not_there(daemon, answer, added
         said = process.stderr.read()
     os.close(theirs)
     os.close(ours)
-    assert "'no-such-lab' is not there as a resource group" in said
+    assert "'no-such-lab' does not exist as a resource group" in said
     assert (process.returncode == 0) == added and ("was not added" in said) != added
     assert (f"{name}@batchaid" in daemon.tool("user").stdout) == added
 
@@ -476,7 +476,7 @@ def test_a_scope_that_is_there_is_not_asked_about(daemon, place):
     for scope in (place.group, f"{place.group_path}/providers/Microsoft.BatchAI/workspaces/{place.workspace}", "/"):
         assert daemon.tool("user", "add", f"there{len(scope)}", "--scope", scope).stderr == ""
     beyond = f"{place.group_path}/providers/Microsoft.BatchAI/workspaces/nowhere"
-    assert f"'{beyond}' is not there" in daemon.tool("user", "add", "beyond", "--scope", beyond).stderr
+    assert f"'{beyond}' does not exist" in daemon.tool("user", "add", "beyond", "--scope", beyond).stderr
 
 
 def test_the_command_line_adds_lists_resets_and_removes(daemon):

@@ -66,7 +66,7 @@ def test_two_jobs_share_a_node_and_a_third_waits_for_both(lab, submit):
     c = ended(az, "c")
     assert c["executionState"] == "failed"
     (error,) = c["executionInfo"]["errors"]
-    assert error["code"] == "JobDependencyFailed" and "for whose success this one waited, has failed" in error["message"]
+    assert error["code"] == "JobDependencyFailed" and "had to end with success, but it has failed" in error["message"]
 
 
 def test_an_array_runs_and_is_tried_again(lab, submit):

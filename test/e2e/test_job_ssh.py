@@ -67,7 +67,7 @@ def test_no_other_machine(place, cluster, daemon):
     job.fail()
     assert lines(job) == ["code 255"]
     said = job.read("stderr.txt")
-    assert "elsewhere: no node of this job is called so; they are: " in said
+    assert "elsewhere: no node of this job has this name; its nodes: " in said
     assert "127.64." in said
 
 

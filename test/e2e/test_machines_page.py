@@ -88,7 +88,7 @@ def test_the_page_works(reader):
     said = "".join(reader.use(*block) for block in BLOCK.findall(PAGE))
     for machine in reader.rack[:2]:
         assert machine.address in said
-    assert "ready https://" in said and "drained; what runs there goes on" in said
+    assert "ready https://" in said and "drained; running jobs continue" in said
     assert re.search(rf"^{reader.rack[0].name}$", said, re.M), f"node exec hostname: {said}"
     # The job succeeded; its cluster gave the machines back when it was deleted.
     log = (reader.home / "serve.log").read_text()

@@ -125,7 +125,7 @@ def test_a_refusal_names_the_row_the_column_and_the_number(stopped):
         (first,) = db.execute("SELECT min(id) FROM node").fetchone()
     done = subprocess.run(stopped.command(), capture_output=True, text=True, timeout=30 * PATIENCE, check=False)
     assert done.returncode > 0 and done.stdout == ""
-    assert f"node.slots is -1, which it cannot be, in the row of node {first}" in done.stderr
+    assert f"node.slots has the invalid value -1 in the row of node {first}" in done.stderr
 
 
 def test_a_request_that_reads_such_a_row_fails_and_others_do_not(stopped):

@@ -189,7 +189,7 @@ def test_a_directory_with_something_in_it_is_refused(tmp_path):
     (tmp_path / "precious").write_text("data")
     argv = [BATCHAID, "serve", "--ephemeral", "--state-dir", tmp_path, "--listen", "localhost:0"]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=30)
-    assert done.returncode == 1 and "not there yet, or is empty" in done.stderr and str(tmp_path) in done.stderr
+    assert done.returncode == 1 and "does not exist yet, or is empty" in done.stderr and str(tmp_path) in done.stderr
     assert [e.name for e in tmp_path.iterdir()] == ["precious"]
 
 

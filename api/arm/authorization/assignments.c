@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Role assignments: list, show, make, delete. Who may make one is decided by its scope. Memory is
- * the request's. On the loop's thread.
+ * Role assignments: list, show, make, delete. The scope decides who may make one. Memory is the
+ * request's. On the loop's thread.
  */
 #include <string.h>
 #include <strings.h>
@@ -69,7 +69,7 @@ static const char *const forms[] = {"atScope()",
 struct assignments_look {
     const char *scope, *principal; /* principal NULL: anybody's */
     bool not_below;
-    struct grants *held; /* of who asks; NULL: sees all */
+    struct grants *held; /* of the caller; NULL: sees all */
 };
 
 static bool wanted(const struct request *r, const struct assignments_look *l,
@@ -135,7 +135,8 @@ struct replied *role_assignments_list(struct request *r)
 
 /* --- one -------------------------------------------------------------------------------------- */
 
-/* A getter. An assignment at another scope is not there, because who may is decided by the path. */
+/* A getter. An assignment at another scope counts as missing, because rights are checked by the
+ * path. */
 static int find(struct request *r, struct role_assignment *x, struct err *e)
 {
     int rc =
@@ -168,7 +169,7 @@ struct replied *role_assignments_delete(struct request *r)
     return show(r, 200, &x);
 }
 
-/* What the body asks for. */
+/* Reads the body. */
 static int read_body(struct request *r, struct role_assignment *x, struct err *e)
 {
     const json_t *p = json_object_get(r->body, "properties");
@@ -194,7 +195,7 @@ static bool is_same(const struct role_assignment *a, const struct role_assignmen
            strcasecmp(a->principal, b->principal) == 0;
 }
 
-/* 1: there is the very same one; 0: there is none; -1: another has its name or its place. */
+/* 1: the same assignment exists; 0: none; -1: another has its name or its place. */
 static int check_present(struct request *r, const struct role_assignment *x,
                          struct role_assignment *present, struct err *e)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Microsoft.Authorization as a service. Its rows begin at its provider, whatever scope stands
- * before.
+ * Microsoft.Authorization as a service. Its rows begin at its provider, after any scope.
  */
 #include <string.h>
 
@@ -25,7 +24,7 @@ static const struct route routes[] = {
 
 static ERROR_TABLE(authorization_words, ARM_ERRORS, ROLES_OWN)
 
-    /* Definitions are no secret, and a list of assignments shows what one may see. */
+    /* Definitions are not secret, and a list of assignments shows only visible ones. */
     static int may(struct request *r, struct err *e)
 {
     struct grants g;

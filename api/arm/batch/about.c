@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What Microsoft.Batch says of itself: operations, quotas, and the sizes of virtual machines.
+ * General information of Microsoft.Batch: operations, quotas, and the sizes of virtual machines.
  */
 #include <stdio.h>
 #include <string.h>
@@ -39,8 +39,8 @@ struct replied *batch_quotas_get(struct request *r)
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
-/* Usual ones, as clients show them to choose from. A pool may ask for any size that the site's
- * machines serve. */
+/* Usual sizes, which clients offer for choice. A pool may use any size that the site's machines
+ * serve. */
 static const struct size {
     const char *name, *family;
     int cores;
@@ -100,7 +100,7 @@ static bool listed(const json_t *list, const char *name)
     return false;
 }
 
-/* Sizes that the site gave its machines and that are not among the usual ones. */
+/* Further sizes that the site configured for its machines. */
 static int add_site(struct request *r, json_t *list, struct err *e)
 {
     struct machine_view *views;

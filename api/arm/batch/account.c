@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds a Batch account by the path, and makes its reply of the row, its document and the quotas.
- * Memory is the request's. On the loop's thread.
+ * Finds a Batch account by the path, and renders the row, its document and the quotas. Memory is
+ * the request's. On the loop's thread.
  */
 #include "api/arm/batch/account.h"
 #include "api/arm/operation.h"
@@ -16,7 +16,7 @@
 #include "model/batch/rm.h"
 #include "storage/storage.h"
 
-/* Shown, because clients look at them; the machines are the limit here. */
+/* Shown, because clients check quotas; the machines are the real limit here. */
 #define CORE_QUOTA 100000
 #define POOL_QUOTA 100000
 #define JOB_QUOTA  1000000
@@ -73,7 +73,7 @@ json_t *batch_account_doc(const struct batch_account *b)
 
 /* --- showing one ------------------------------------------------------------------------------ */
 
-/* What the service says of an account of which nothing else was said. */
+/* The default properties of the real service. */
 static json_t *usual(void)
 {
     return json_pack("{s:s, s:s, s:{s:s}, s:[s, s, s]}", "poolAllocationMode", "BatchService",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the handlers of Batch accounts share: looking one up, showing it, its auto-storage.
+ * Shared by the handlers of Batch accounts: lookup, rendering, auto-storage.
  */
 #ifndef API_ARM_BATCH_ACCOUNT_H
 #define API_ARM_BATCH_ACCOUNT_H
@@ -8,28 +8,29 @@
 #include "api/arm/batch/batchrm.h"
 #include "model/batch/rows.h"
 
-#define BATCH_ACCOUNTS_MAX 1000 /* of a subscription, all locations together */
+#define BATCH_ACCOUNTS_MAX 1000 /* of a subscription, over all locations */
 
-/* The account that the path names, in the group of the path; not one that is being deleted. */
+/* The account in the path, in the group of the path; an account that is being deleted counts as
+ * missing. */
 int find_batch_account(struct request *r, struct batch_account *b, struct err *e) MUST_CHECK;
-/* Refuses one that is shown as being created, for all that is done with one. */
+/* Also refuses an account that is shown as being created. */
 int find_made_batch_account(struct request *r, struct batch_account *b, struct err *e) MUST_CHECK;
 const char *batch_account_id(struct request *r, const struct batch_account *b);
-/* NAME.REGION.batch.HOST:PORT, without a scheme, as the client reached us. */
+/* NAME.REGION.batch.HOST:PORT, without a scheme, with the host of the client's request. */
 const char *batch_account_endpoint(struct request *r, const struct batch_account *b);
-/* A copy of what is stored of it: {"properties": {...}}; a new reference. */
+/* A copy of its stored document: {"properties": {...}}; a new reference. */
 json_t *batch_account_doc(const struct batch_account *b);
 void batch_account_render(struct request *r, const struct batch_account *b, struct strbuf *out);
-/* Those of an account that is shown. */
+/* Adds the headers of an account's reply. */
 void batch_account_headers(struct request *r, const struct batch_account *b);
 REPLIED batch_account_show(struct request *r, int status, const struct batch_account *b);
 
-/* The storage account that an account's document names as its auto-storage;
- * BATCHRM_NO_AUTO_STORAGE, or BATCHRM_NO_STORAGE_ACCOUNT if there is none of this id. */
+/* The auto-storage account in an account's document; BATCHRM_NO_AUTO_STORAGE, or
+ * BATCHRM_NO_STORAGE_ACCOUNT if there is no account with this id. */
 int find_auto_storage(struct request *r, const json_t *doc, struct storage_account *s,
                       struct err *e) MUST_CHECK;
-/* For a document that was accepted: its auto-storage account, if it names one, must be there and
- * such that who asks may have its keys. Notes the instant as that of the last look at its keys. */
+/* For an accepted document: its auto-storage account, if it has one, must exist and the caller must
+ * have the right to its keys. Records the instant as the last read of its keys. */
 int take_auto_storage(struct request *r, json_t *doc, struct err *e) MUST_CHECK;
 
 #endif

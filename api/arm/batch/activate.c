@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The activation of a package: what is in the container now is copied, and nodes get this copy
+ * The activation of a package: copies the present archive in the container, and nodes get this copy
  * from then on.
  */
 #include <string.h>

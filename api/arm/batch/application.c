@@ -21,7 +21,7 @@ int check_application_name(const char *name, bool version, struct err *e)
                    "The %s '%.100s' is invalid: it must have 1 to %d letters, digits, hyphens and "
                    "underscores%s.",
                    version ? "version" : "application name", name, NAME_MAX_LEN,
-                   version ? ", and dots behind the first of them" : "");
+                   version ? ", and dots after the first character" : "");
 }
 
 int find_application(struct request *r, struct application *x, struct err *e)

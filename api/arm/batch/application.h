@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the handlers of applications and packages share.
+ * Shared by the handlers of applications and packages.
  */
 #ifndef API_ARM_BATCH_APPLICATION_H
 #define API_ARM_BATCH_APPLICATION_H
 
 #include "api/arm/batch/account.h"
 
-/* As the service has it; an account's are told by it that there are enough. */
+/* The limit of the real service, for each account. */
 #define APPLICATIONS_MAX 1000
 #define PACKAGES_MAX     1000 /* of an application */
 
@@ -15,17 +15,18 @@ struct application {
     struct batch_account account;
     struct batch_application row;
 };
-/* That the path names; BATCHRM_APPLICATION_NOT_FOUND. */
+/* The application in the path; BATCHRM_APPLICATION_NOT_FOUND. */
 int find_application(struct request *r, struct application *x, struct err *e) MUST_CHECK;
 /* BATCHRM_PACKAGE_NOT_FOUND. */
 int find_package(struct request *r, struct application *x, struct batch_package *p,
                  struct err *e) MUST_CHECK;
-/* Names of applications (letters, digits, hyphens, underscores), and of versions (dots too). */
+/* Valid names of applications (letters, digits, hyphens, underscores), and of versions (dots
+ * too). */
 int check_application_name(const char *name, bool version, struct err *e) MUST_CHECK;
 
-/* Whether this version has packages in their applications, and nothing below "properties". */
+/* Whether this api-version has packages inside their applications, and no "properties". */
 bool is_flat(const struct request *r);
-/* "application/versions/NAME" of a resource's id, its type, and ETag. */
+/* Id ("application/versions/NAME"), type, and ETag of a resource. */
 json_t *application_envelope(struct request *r, const struct application *x, const char *version,
                              int64_t updated_us);
 /* W/"0x..." */
@@ -36,16 +37,16 @@ json_t *package_facts(const struct request *r, const struct batch_package *p);
 REPLIED package_show(struct request *r, int status, const struct application *x,
                      const struct batch_package *p);
 
-/* The storage account behind the account, and the container and blob of a package. */
+/* The storage account of the account, and the container and blob of a package. */
 struct package_place {
     struct storage_account store;
     const char *container, *blob;
 };
 int package_place(struct request *r, const struct application *x, const char *version,
                   struct package_place *out, struct err *e) MUST_CHECK;
-/* BATCHRM_KEYS_OFF: the account there permits no use of its keys. */
+/* BATCHRM_KEYS_OFF: the storage account does not permit its keys. */
 int package_check_keys(const struct package_place *at, struct err *e) MUST_CHECK;
-/* The container's row. 1: here it is; 0: there is none; -1: err. */
+/* The container's row. 1: found; 0: none; -1: err. */
 int package_container(struct request *r, const struct package_place *at, struct share *out,
                       struct err *e) MUST_CHECK;
 

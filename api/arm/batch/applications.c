@@ -61,7 +61,7 @@ static int render(struct request *r, const struct application *x, struct strbuf 
     return 0;
 }
 
-/* The flat versions answer a PUT with 201, and a PATCH with nothing. */
+/* The flat versions answer a PUT with 201, and a PATCH with an empty body. */
 static struct replied *show(struct rm *m, int status)
 {
     struct err e;
@@ -105,7 +105,7 @@ struct replied *batch_applications_list(struct request *r)
 
 /* --- create and change ------------------------------------------------------------------------ */
 
-/* The default version must be one that nodes can get. */
+/* The default version must be an active package. */
 static int take_default(struct request *r, struct batch_application *x, const char *version,
                         struct err *e)
 {
@@ -128,7 +128,7 @@ static int take_default(struct request *r, struct batch_application *x, const ch
     return 0;
 }
 
-/* What a body says takes the place of what was there. */
+/* The body's members replace the old values. */
 static int take(struct request *r, struct batch_application *x, bool partial, struct err *e)
 {
     struct accepted given;

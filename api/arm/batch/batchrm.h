@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Microsoft.Batch: Batch accounts, their applications, and what else of theirs Azure Resource
- * Manager manages; a provider behind it. Pools, jobs and tasks themselves have a service of their
- * own, at the accounts' hosts.
+ * Microsoft.Batch: Batch accounts, their applications, and their other resources in Azure Resource
+ * Manager. Pools, jobs and tasks have another service, at the accounts' hosts.
  */
 #ifndef API_ARM_BATCH_BATCHRM_H
 #define API_ARM_BATCH_BATCHRM_H

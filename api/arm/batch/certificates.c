@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Certificates of Batch accounts: the same rows that the data plane has. One is named after its
- * thumbprint, so a PUT of one that is there changes nothing.
+ * Certificates of Batch accounts: the same rows as in the data plane. A certificate is named by its
+ * thumbprint, so a PUT of an existing one changes nothing.
  */
 #include <string.h>
 #include <strings.h>
@@ -115,7 +115,7 @@ struct replied *batch_certificates_list(struct request *r)
 
 /* --- making ----------------------------------------------------------------------------------- */
 
-/* What the name says need not be said again, and cannot be said otherwise. */
+/* The thumbprint in the name need not be in the body, and must not differ. */
 static int take_name(struct request *r, json_t *properties, struct err *e)
 {
     const char *name = request_param(r, "certificate");
@@ -179,7 +179,7 @@ static int put(struct rm *m, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
-/* One that is there is taken as it is, so a PUT makes no difference between new and old. */
+/* An existing certificate is accepted unchanged, so a PUT treats new and old ones alike. */
 static int seek(struct rm *m, struct err *e)
 {
     const struct certificate *x = m->row;
@@ -241,7 +241,7 @@ struct replied *batch_certificates_deleted(struct request *r)
     return rc < 0 ? reply_err(r, &e) : reply_empty(r, 200);
 }
 
-/* Of one that is active nothing was to be cancelled: the accounts' own service refuses that. */
+/* An active certificate has no deletion to cancel: the data plane refuses this. */
 struct replied *batch_certificates_cancel(struct request *r)
 {
     struct err e;

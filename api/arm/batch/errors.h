@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The error codes of Microsoft.Batch: those of a provider behind Azure Resource Manager, some under
- * its own names, and some of its own.
+ * The error codes of Microsoft.Batch: those of a provider behind Azure Resource Manager, some with
+ * other names, and some of its own.
  */
 #ifndef API_ARM_BATCH_ERRORS_H
 #define API_ARM_BATCH_ERRORS_H
@@ -40,8 +40,8 @@
 enum { BATCHRM_KINDS = ARM_KINDS_END - 1, BATCHRM_OWN(ERROR_KIND) };
 
 struct error_words batchrm_words(int kind);
-/* service.error: with the id and time of the request, and what is wrong with a property, as the
- * service has it. */
+/* service.error: with the id and time of the request, and the property with the error, like the
+ * real service. */
 REPLIED batchrm_error(struct request *r, struct error_words words, const struct err *e);
 
 #endif

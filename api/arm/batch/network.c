@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is about the network of a Batch account. There is one endpoint that nodes need, and there
- * are no private endpoints and no detectors.
+ * The network resources of a Batch account. Nodes need one endpoint, and there are no private
+ * endpoints and no detectors.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static struct replied *empty_list(struct request *r)
                : reply_json(r, 200, json_pack("{s:[]}", "value"));
 }
 
-/* Of a list that is always empty. */
+/* An item of a list that is always empty. */
 static struct replied *not_there(struct request *r, const char *what, const char *param)
 {
     struct err e;

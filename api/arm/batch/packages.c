@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Packages of applications. A client uploads an archive by a URL that it is given here, to a
- * container of the account's auto-storage, and then activates it (activate.c).
+ * Packages of applications. A client uploads an archive by a URL in the reply, to a container of
+ * the account's auto-storage, and then activates it (activate.c).
  */
 #include <ctype.h>
 #include <sodium.h>
@@ -28,12 +28,12 @@
 
 #define URL_LIFE_US     (INT64_C(4) * 3600 * 1000000) /* the service's */
 #define URL_SAS_VERSION "2018-03-28"
-#define NAME_PART       15 /* of the application's name, in the container's */
+#define NAME_PART       15 /* bytes of the application's name in the container's name */
 #define HASH_BYTES      20
 
-/* --- where it is ------------------------------------------------------------------------------ */
+/* --- its place --- */
 
-/* "app-NAME-HASH": what a container may be called, and different for each application. */
+/* "app-NAME-HASH": a valid name of a container, and different for each application. */
 static const char *container_name(struct request *r, const char *application)
 {
     char hash[2 * HASH_BYTES + 1], part[NAME_PART + 2];
@@ -71,12 +71,11 @@ int package_container(struct request *r, const struct package_place *at, struct 
     return rc > 0 && out->state != SHARE_THERE ? 0 : rc;
 }
 
-/* --- the URL to upload it, or to look at it ----------------------------------------------------
- */
+/* --- the URL for uploading or reading it --- */
 
 #define WRITE "Microsoft.Batch/batchAccounts/applications/versions/write"
 
-/* What the URL lets be done: no more than who asks may do to the version. NULL: e says why. */
+/* The rights of the URL: at most the caller's rights on the version. NULL: see e. */
 static const char *permissions_of(struct request *r, const struct application *x, const char *blob,
                                   struct err *e)
 {
@@ -119,7 +118,7 @@ int package_check_keys(const struct package_place *at, struct err *e)
                    at->store.name);
 }
 
-/* Adds storageUrl and storageUrlExpiry, if the account permits what is signed with its keys. */
+/* Adds storageUrl and storageUrlExpiry, if the account permits signatures with its keys. */
 static int add_url(struct request *r, const struct application *x, const struct package_place *at,
                    json_t *facts, struct err *e)
 {
@@ -226,7 +225,7 @@ static int given_tags(struct request *r, const char **tags, struct err *e)
     return 0;
 }
 
-/* One that is there waits for an upload again. */
+/* An existing package waits for an upload again. */
 static int put_row(struct request *r, const struct application *x, struct batch_package *p,
                    struct err *e)
 {
@@ -268,7 +267,7 @@ static struct replied *put(struct request *r)
     return package_show(r, is_flat(r) ? 201 : 200, &x, &p);
 }
 
-/* The container may have been made by another request meanwhile. */
+/* Another request may have made the container meanwhile. */
 static void on_container(void *ctx, const struct err *why)
 {
     struct request *r = ctx;
@@ -337,8 +336,8 @@ static struct replied *deleted(struct request *r)
     return reply_empty(r, is_flat(r) ? 204 : 200);
 }
 
-/* The archive in the container is gone, or was not there, or cannot be removed: then it is the
- * user's to remove. */
+/* The archive in the container was removed, was missing, or cannot be removed: then the user has to
+ * remove it. */
 static void on_blob_removed(void *ctx, const struct err *why, const struct file_result *result)
 {
     struct request *r = ctx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bodies of pools. A body is taken twice: by the resource manager's table, for names, words and
- * versions, and then, in the data plane's words, by the data plane's, as any pool is.
+ * Bodies of pools. A body is accepted twice: by the resource manager's table, for names, words and
+ * versions, and then, in the data plane's words, by the data plane's table, like any pool.
  */
 #include <string.h>
 
@@ -14,12 +14,12 @@
 #include "model/batch/tables_pool.h"
 #include "model/batch/versions.h"
 
-/* Of the data plane's versions these two have, together, all that the management plane's have. */
+/* Together these two versions of the data plane have all properties of the management plane. */
 #define PLANE ((enum api_version)(BATCH_19_0 | BATCH_20_0))
 
 enum { HOW = SCHEMA_TEXT_NUMBERS | SCHEMA_SPANS };
 
-/* How nodes that leave are treated. */
+/* The treatment of nodes that leave. */
 static enum dealloc_option how_of(const json_t *properties)
 {
     const json_t *scale = json_object_get(properties, "scaleSettings");
@@ -27,7 +27,7 @@ static enum dealloc_option how_of(const json_t *properties)
     return pool_body_how(&fixed, "nodeDeallocationOption");
 }
 
-/* What it gives, in the data plane's words, with its secrets. */
+/* Reads the body, in the data plane's words, with its secrets. */
 static int read_named(struct request *r, bool partial, struct rm_pool_body *out, struct err *e)
 {
     struct accepted given;
@@ -42,7 +42,7 @@ static int read_named(struct request *r, bool partial, struct rm_pool_body *out,
     return rc;
 }
 
-/* With what a pool must have, of the stored one. */
+/* Adds the required members of the stored pool. */
 static json_t *completed(const struct rm_pool_body *b, const char *name, const json_t *stored)
 {
     static const char *const machines[] = {"virtualMachineConfiguration",
@@ -100,7 +100,7 @@ struct pool_change {
     int64_t updated_us;
 };
 
-/* What the data plane's PATCH may change, which grew with 2024-07-01; and the name. */
+/* The members that the data plane's PATCH may change, which grew with 2024-07-01; and the name. */
 static bool may_change(const struct request *r, const char *name)
 {
     enum batch_version v = (r->version & RM_SINCE(RM_2024_07)) ? BATCH_20_0 : BATCH_16_0;
@@ -164,7 +164,7 @@ static int check_steady(const struct batch_pool *p, struct err *e)
     return err_set(e, BATCHRM_POOL_RESIZING, NULL, "The pool %s is being resized.", p->name);
 }
 
-/* `to`: a pool as the body wants it. */
+/* `to`: a pool with the body's settings. */
 static int scale_by(const struct pool_change *c, const struct batch_pool *to, struct err *e)
 {
     struct batch_front *front = batchrm_of(c->r)->front;
@@ -201,7 +201,7 @@ static int write_change(struct storage *st, void *ctx, struct err *e)
     pool_from(a, &c->b->plane, c->r->now_us, &to);
     if (pool_store(batchrm_of(c->r)->front, a, &c->stored, c->updated_us, c->p, e) < 0)
         return -1;
-    if (!json_object_get(c->b->named, "enableAutoScale")) /* it says nothing of the size */
+    if (!json_object_get(c->b->named, "enableAutoScale")) /* the body has no size */
         return 0;
     return to.scaling.enabled ? scale_by(c, &to, e) : resize(c, &to, e);
 }

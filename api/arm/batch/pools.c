@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools of Batch accounts: the same rows that the data plane has, which api/plane/batch/ makes and
- * changes by the same functions.
+ * Pools of Batch accounts: the same rows as in the data plane, made and changed by the same
+ * functions as in api/plane/batch/.
  */
 #include "api/arm/batch/pools.h"
 #include "api/arm/may.h"
@@ -66,7 +66,7 @@ static int check_stays(const struct rm_pool *x, struct err *e)
     return err_set(e, BATCHRM_POOL_DELETING, NULL, "The pool %s is being deleted.", x->row.name);
 }
 
-/* One that is being deleted is refused. */
+/* Refuses a pool that is being deleted. */
 static int find_staying(struct rm *m, struct err *e)
 {
     return find(m, e) < 0 ? -1 : check_stays(m->row, e);
@@ -95,7 +95,7 @@ static json_t *parsed(const char *text)
     return text ? json_loads(text, 0, NULL) : NULL;
 }
 
-/* The resize that goes on, or the last one. */
+/* The resize in progress, or the last one. */
 static json_t *resize_status(const struct batch_pool *p)
 {
     return json_pack("{s:i, s:i, s:o, s:s, s:o, s:o*}", "targetDedicatedNodes", p->size.dedicated,
@@ -132,7 +132,7 @@ static struct child child_of(const struct rm_pool *x)
     return (struct child){&kind, &x->account, x->row.name, x->row.updated_us, NULL};
 }
 
-/* With the tags, which its document keeps. */
+/* With the tags, which its document contains. */
 static struct child tagged_child_of(struct request *r, const struct rm_pool *x)
 {
     struct child c = child_of(x);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What bodies of pools ask for.
+ * Bodies of pools.
  */
 #ifndef API_ARM_BATCH_POOLS_H
 #define API_ARM_BATCH_POOLS_H
@@ -14,23 +14,23 @@ struct rm_pool {
     struct batch_pool row;
 };
 
-/* A body: the members that it gives, in the data plane's words, and what is accepted of them
- * together with those that a pool must have. All of it is the request's. */
+/* A body: its members in the data plane's words, and the accepted document of these members and the
+ * required ones. All memory is the request's. */
 struct rm_pool_body {
-    json_t *named, *tags; /* tags: as they are, or NULL */
+    json_t *named, *tags; /* tags: as given, or NULL */
     struct accepted plane;
     enum dealloc_option how; /* for nodes that leave */
 };
-/* What a pool's document, which is in the data plane's words, calls the tags of the management
- * plane. */
+/* The name of the management plane's tags in a pool's document, which otherwise has the data
+ * plane's words. */
 #define RM_POOL_TAGS "resourceManagerTags"
-/* `stored`: the document of a pool that is changed in part; NULL: the body is all of it. */
+/* `stored`: the document of a pool that is changed in part; NULL: the body is complete. */
 int rm_pool_accept(struct request *r, const json_t *stored, struct rm_pool_body *out,
                    struct err *e) MUST_CHECK;
-/* Makes of a pool what the body says; `whole`: what it does not say is taken away. */
+/* Changes a pool as the body says; `whole`: missing members are removed. */
 int rm_pool_change(struct request *r, struct rm_pool *x, const struct rm_pool_body *b, bool whole,
                    struct err *e) MUST_CHECK;
-/* Refuses references to packages that are not there. */
+/* Refuses references to missing packages. */
 int rm_pool_check_packages(struct request *r, const struct batch_account *b,
                            const struct rm_pool_body *given, struct err *e) MUST_CHECK;
 /* Refuses a formula that cannot be parsed. */

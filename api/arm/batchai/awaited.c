@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds the awaited jobs by name in the job's experiment, and refuses those that are missing or
- * that wait for it. Ids are the arena's. On the loop's thread.
+ * that wait for it. Ids are in the arena. On the loop's thread.
  */
 #include "api/arm/batchai/awaited.h"
 
@@ -19,7 +19,7 @@ struct finding {
     struct request *r;
     const struct experiment *x; /* of the new job */
     const char *own_name;
-    size_t at; /* which of the variables */
+    size_t at; /* index of the variable */
     struct dependency *rows;
     size_t n;
 };
@@ -38,7 +38,7 @@ static bool is_there_already(const struct finding *f, int64_t job)
     return false;
 }
 
-/* Another experiment's jobs are for those who may see them. */
+/* A job of another experiment needs the right to read it. */
 static int may_read(const struct finding *f, const struct experiment *x, const char *job,
                     struct err *e)
 {
@@ -105,7 +105,7 @@ static int find_one(struct finding *f, const struct wish_dependency *d, struct e
     if (j.prov_state == PROV_DELETING)
         return refuse(f, name, "which is being deleted", e);
     if (is_there_already(f, j.id))
-        return refuse(f, name, "which it names twice", e);
+        return refuse(f, name, "which is listed twice", e);
     add(f, name, d, &j);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The jobs that a new job waits for, by the names that its user gives.
+ * The dependencies of a new job, by the names that its user gives.
  */
 #ifndef API_ARM_BATCHAI_AWAITED_H
 #define API_ARM_BATCHAI_AWAITED_H
@@ -9,9 +9,9 @@
 #include "model/resource.h"
 #include "model/wishes.h"
 
-/* Finds those that `wishes` names, for a job of the experiment x; *out is in the request's arena,
- * without the owner's id. Refuses names that are unknown, twice in the list, or the job's own; so
- * there are no circles, as a job can only wait for those that were there before it. */
+/* Finds the dependencies in `wishes`, for a job of the experiment x; *out is in the request's
+ * arena, without the owner's id. Refuses names that are unknown, twice in the list, or the job's
+ * own; so there are no circles, because a job can only wait for jobs that existed before it. */
 int find_awaited(struct request *r, const struct experiment *x, const char *own_name,
                  const struct wishes *wishes, struct dependency **out, size_t *n,
                  struct err *e) MUST_CHECK;

@@ -11,11 +11,11 @@
 struct shares;
 
 struct batchai {
-    struct arm arm;          /* first: handlers that serve all providers look for it there */
-    struct files *files;     /* its workers read shares, which are folders */
-    struct shares *shares;   /* what mounts name */
-    const char *storage_dir; /* shares are folders below it */
-    struct new_clusters *new_clusters; /* shown as resizing for a while */
+    struct arm arm;                    /* first: the handlers of all providers expect it there */
+    struct files *files;               /* its workers read shares, which are folders */
+    struct shares *shares;             /* what mounts name */
+    const char *storage_dir;           /* the parent directory of the folders of shares */
+    struct new_clusters *new_clusters; /* clusters that are shown as resizing for a while */
     struct shown_jobs *shown_jobs;     /* rendered jobs, kept for repeated requests */
     int cluster_quota;                 /* how many clusters a subscription may have */
     int core_quota;                    /* shown by usages */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Clusters as a kind (api/arm/kind.h), and where to log in to their nodes. The scheduler carries
- * out a new size.
+ * Clusters as a kind (api/arm/kind.h), and the logins to their nodes. The scheduler carries out a
+ * new size.
  */
 #include "api/arm/batchai/batchai.h"
 #include "api/arm/batchai/common.h"
@@ -35,7 +35,7 @@ static int check_quota(struct request *r, struct err *e)
                    batchai_of(r)->cluster_quota, (long long)n);
 }
 
-/* Any name of a size is served by local nodes; a misspelt name is not passed over in silence. */
+/* Local nodes serve any name of a size; a name that Azure does not have gets an event. */
 static int tell_size(struct request *r, const struct cluster *c, const struct event *ev,
                      struct err *e)
 {
@@ -52,7 +52,7 @@ static int tell_size(struct request *r, const struct cluster *c, const struct ev
     return st_event_add(arm_of(r)->storage, &told, e);
 }
 
-/* With the keys of the mounts, which the accepted document has not. */
+/* With the keys of the mounts, which the accepted document lacks. */
 static int check_mounts(struct request *r, const struct scope *scope, const struct cluster *c,
                         const struct accepted *a, struct err *e)
 {
@@ -157,8 +157,8 @@ static const char *doc_with_changes(struct request *r, const char *stored, const
     return request_own_text(r, jsontext(doc));
 }
 
-/* Writes new scale settings and tags. Even unchanged ones give a new ETag, as in the service after
- * 2017. */
+/* Writes new scale settings and tags. Even unchanged ones give a new ETag, as in the real service
+ * after 2017. */
 static int rescale(struct request *r, struct cluster *c, const json_t *given, struct err *e)
 {
     struct cluster next = *c;

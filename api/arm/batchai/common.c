@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes accepted documents, compares them with stored ones, and has the kit's functions that all
- * Batch AI kinds share. Memory is the request's. On the loop's thread.
+ * Writes accepted documents, compares them with stored ones, and has the functions that all Batch
+ * AI kinds share. Memory is the request's. On the loop's thread.
  */
 #include "api/arm/batchai/common.h"
 

@@ -22,8 +22,8 @@ struct file_list {
     bool is_base;             /* this is the output directory itself, which may not exist yet */
     bool shows_directories;   /* false for 2017 */
     bool hides_log;           /* hides the service's own log; true for 2017 */
-    struct file_ref dir;      /* the source of links; path: the directory that is listed */
-    struct file_entry *entry; /* owned, as are the names */
+    struct file_ref dir;      /* the source of links; path: the listed directory */
+    struct file_entry *entry; /* owned, with the names */
     size_t n;
 };
 
@@ -31,16 +31,16 @@ void file_list_add(struct file_list *l, const char *name, bool is_dir, int64_t s
                    int64_t mtime_us);
 bool file_list_has(const struct file_list *l, const char *name);
 REPLIED file_list_reply(struct file_list *l);
-/* Frees what it has outside the request's memory: for request_keep(). */
+/* Frees its memory outside of the request's: for request_keep(). */
 void file_list_release(void *list);
 
 /* --- node_files.c --------------------------------------------------------------------------- */
 
-/* Lists files on the local disks of the job's nodes. ERR_NOT_ON_MOUNT_ROOT: there is nothing left
- * to look at. *out: the reply, which may be reply_later(). */
+/* Lists files on the local disks of the job's nodes. ERR_NOT_ON_MOUNT_ROOT: no node has them any
+ * more. *out: the reply, which may be reply_later(). */
 int node_files_list(struct file_list *l, const struct job *j, struct replied **out,
                     struct err *e) MUST_CHECK;
-/* The same for a request that already is to be answered later. */
+/* The same for a request that is answered later already. */
 void node_files_finish(struct file_list *l, const struct job *j);
 
 #endif

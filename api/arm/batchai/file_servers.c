@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * File servers as a kind (api/arm/kind.h). The fleet sets up those that a machine has to export.
+ * File servers as a kind (api/arm/kind.h). The fleet sets up the file servers that a machine must
+ * export.
  */
 #include "api/arm/batchai/batchai.h"
 #include "api/arm/batchai/common.h"
@@ -43,7 +44,7 @@ static int prepare(struct rm *m, struct err *e)
     f->scope.workspace = w->name;
     m->done = !(fleet_file_server_backing(arm_of(r)->fleet, &r->arena, f, &at) && at.machine);
     if (!m->done)
-        f->prov_state = PROV_CREATING; /* a machine is to be made export it */
+        f->prov_state = PROV_CREATING; /* a machine must be made to export it */
     return check_linked_subnet(r, m->given.doc, e);
 }
 
@@ -67,7 +68,7 @@ static struct replied *made(struct rm *m)
     return reply_accepted(m->r, m->scope, m->guid);
 }
 
-/* Nothing of one that is there can be changed. */
+/* An existing file server cannot be changed. */
 static int change(struct rm *m, struct err *e)
 {
     struct request *r = m->r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds or makes the workspace and the experiment. An id of 0 means that the row is made with the
- * resource. Rows are the arena's. On the loop's thread.
+ * resource. Rows are in the arena. On the loop's thread.
  */
 #include "api/arm/batchai/home.h"
 

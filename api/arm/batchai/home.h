@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The level above a resource that is being made, in either form of its path. The versions without
- * workspaces make that level (model/home.h) together with the first resource, in the same
- * transaction.
+ * The parent of a new resource, in either form of its path. The versions without workspaces make
+ * the parent (model/home.h) together with the first resource, in the same transaction.
  */
 #ifndef API_ARM_BATCHAI_HOME_H
 #define API_ARM_BATCHAI_HOME_H
@@ -12,7 +11,7 @@
 #include "model/resource.h"
 #include "storage/storage.h"
 
-/* Finds the workspace or experiment above. Id 0: home_make_*() has to make it. */
+/* Finds the parent workspace or experiment. Id 0: home_make_*() must make it. */
 int home_workspace(struct request *r, struct workspace *w, struct err *e) MUST_CHECK;
 int home_experiment(struct request *r, struct workspace *w, struct experiment *x,
                     struct err *e) MUST_CHECK;
@@ -24,12 +23,12 @@ int home_make_experiment(struct request *r, struct workspace *w, struct experime
 
 /* An id that no row has. */
 #define NO_ROW (-1)
-/* Which clusters or file servers a list has. The versions without workspaces see only those in the
+/* Selects clusters or file servers of a list. The versions without workspaces see only those in the
  * home. */
 int home_filter(struct request *r, const struct rm_query *q, struct st_filter *out,
                 struct err *e) MUST_CHECK;
 
-/* For a kind's steps of a PUT: the workspace above is m->parent, and its scope the operation's. */
+/* For a kind's steps of a PUT: the parent workspace is m->parent, and its scope the operation's. */
 rm_step home_step_workspace;
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * listOutputFiles: finds the folder on a share for the id of an output directory, and lets the
- * share's workers (storage/folders/) list it. Output that is on no share is searched on the job's
- * nodes (node_files.c). Nothing outside the output directory's share can be named: `directory` must
- * be a plain relative path, and opening follows no link that leaves the share.
+ * share's workers (storage/folders/) list it. Output outside of shares is searched on the job's
+ * nodes (node_files.c). A request cannot leave the output directory's share: `directory` must be a
+ * plain relative path, and opening follows no link that leaves the share.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@
 #define EXPIRY_MIN   5
 #define EXPIRY_MAX   600
 #define EXPIRY_USUAL 60
-/* A directory with more entries than this is cut: sorting and rendering it would hold the loop. */
+/* A longer listing is cut: sorting and rendering it would block the loop. */
 #define ENTRIES_MAX 100000
 
 /* A directory of a share. */
@@ -51,8 +51,8 @@ static struct replied *refuse(const struct file_list *list, const struct err *wh
     return reply_err(list->r, &e);
 }
 
-/* A job makes its directory on the share when it starts. If our folder does not have it, the
- * machine has mounted something else as this share. */
+/* A job makes its directory on the share when it starts. If the daemon's folder lacks it, the
+ * machine has mounted another storage as this share. */
 static bool is_elsewhere(const struct job_share_list *l)
 {
     struct request *r = l->list->r;
@@ -93,7 +93,7 @@ static int find_output(struct request *r, const struct run_spec *s, const char *
                    id);
 }
 
-/* The parts that are not empty, with slashes between them; "" is the share itself. */
+/* Joins the non-empty parts with slashes; "" is the share itself. */
 static const char *join_path(struct arena *a, const char *const *parts, size_t n)
 {
     const char *path = "";
@@ -103,7 +103,7 @@ static const char *join_path(struct arena *a, const char *const *parts, size_t n
     return path;
 }
 
-/* Lists output that is not on a share: on the nodes. */
+/* Lists output outside of shares, on the nodes. */
 static struct replied *list_on_nodes(struct file_list *l, const struct job *j)
 {
     struct err e, why;
@@ -170,7 +170,7 @@ static int parse(struct file_list *l, struct err *e)
                           &l->expiry_minutes, e) < 0 ||
         !(l->page = page_of_ids(r, e)))
         return -1;
-    /* 2017 lists files only: it can neither mark an item as a directory nor ask for a directory. */
+    /* 2017 lists files only: it can neither mark an item as a directory nor request a directory. */
     l->shows_directories = r->version != V_2017_09_01_PREVIEW;
     l->hides_log = !l->shows_directories && strcasecmp(l->id, "stdouterr") == 0;
     const char *dir = l->shows_directories ? request_query(r, "directory") : NULL;

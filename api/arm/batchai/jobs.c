@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs as a kind (api/arm/kind.h); and their lists, terminating them, and where their nodes can be
- * logged in to.
+ * Jobs as a kind (api/arm/kind.h); and their lists, their termination, and the logins to their
+ * nodes.
  */
 #include <assert.h>
 #include <string.h>
@@ -27,7 +27,7 @@
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
-/* The job without the columns of its run, because shown_jobs does not hear of changes to runs. */
+/* The job without the columns of its run, because shown_jobs is not informed of changes of runs. */
 static struct job own_row(const struct job *j)
 {
     struct job own = *j;
@@ -47,7 +47,7 @@ static struct replied *show(struct rm *m, int status)
     struct strbuf out = STRBUF_INIT;
     render_job(r, &own, &out);
     const struct shown_job shown = {out.s, out.len, own.updated_us};
-    /* A text that depends on the time is not kept. */
+    /* A text that depends on the time is not cached. */
     int64_t kept = pace_is_on(arm_pace(r), NULL)
                        ? 0
                        : shown_jobs_keep(batchai_of(r)->shown_jobs, own.id, r->version, &shown);
@@ -58,7 +58,7 @@ static struct replied *show(struct rm *m, int status)
 }
 
 #ifdef __SANITIZE_ADDRESS__
-/* Builds for tests check each text that is shown again. */
+/* Builds for tests render each cached text again and compare. */
 static void check_shown(struct request *r, const struct shown_job *s)
 {
     struct err e;
@@ -79,7 +79,7 @@ static void check_shown(struct request *r, const struct shown_job *s)
 #endif
 
 /* Shows the job that the same request found before, if its row has not changed: then it still
- * exists, and so do all levels above it. NULL: it must be looked up. */
+ * exists, and so do all of its parents. NULL: it must be looked up. */
 static struct replied *show_again(struct request *r)
 {
     const int64_t *note = request_note(r);
@@ -120,7 +120,7 @@ static int check_part(struct request *r, const struct cluster *c, const struct j
 
 /* --- submit ----------------------------------------------------------------------------------- */
 
-/* What a new job needs beside its row: rm.parent. */
+/* The further data of a new job: rm.parent. */
 struct job_making {
     struct workspace w;
     struct experiment x;
@@ -160,7 +160,7 @@ static int fill(struct rm *m, struct err *e)
     struct job *j = m->row;
     char *guid = arena_alloc(&r->arena, GUID_SIZE);
     struct run_spec spec = {0};
-    assert(m->given.doc_text); /* what is stored is what is decoded */
+    assert(m->given.doc_text); /* the stored text is the decoded one */
     request_guid(r, guid);
     schema_decode(&schema_job, &r->arena, m->given.doc, &spec);
     *j = (struct job){.cluster_id = c->id,
@@ -219,8 +219,8 @@ static int check_container(struct rm *m, struct err *e)
                : 0;
 }
 
-/* The cluster's id is stored as the service rendered it, so that it compares and reads the same
- * whatever case the client used. */
+/* The cluster's id is stored as the service rendered it, so that comparisons do not depend on the
+ * client's spelling. */
 static int normalise_cluster_id(struct request *r, json_t *doc, struct cluster *c, struct err *e)
 {
     json_t *ref = json_object_get(json_object_get(doc, "properties"), "cluster");
@@ -244,7 +244,7 @@ static void write_doc(struct request *r, struct accepted *a, const struct cluste
         accepted_add(r, a, JOB_DOC_CLUSTER_MOUNTS, mounts, n);
 }
 
-/* Only requests of the old versions have one. */
+/* Only requests of the old versions have a location. */
 static int check_location(struct request *r, const struct accepted *a, const struct cluster *c,
                           struct err *e)
 {
@@ -300,11 +300,12 @@ static int seek(struct rm *m, struct err *e)
     int rc = st_job_get(arm_of(r)->storage, &r->arena, n->x.id, m->name, m->row, e);
     if (rc < 0)
         return -1;
-    /* A job outlives its cluster, so a repeated PUT must not fail because the cluster is gone. */
+    /* A job outlives its cluster, so a repeated PUT must not fail because the cluster was
+     * deleted. */
     return normalise_cluster_id(r, m->given.doc, &n->c, e) < 0 && rc == 0 ? -1 : rc;
 }
 
-/* Nothing of one that is there can be changed. */
+/* An existing job cannot be changed. */
 static int change(struct rm *m, struct err *e)
 {
     struct request *r = m->r;
@@ -448,13 +449,13 @@ static int nodes_of_run(struct request *r, int64_t run_id, struct node **out, si
         rc = st_node_by_id(st, &r->arena, at[i].node_id, &all[*n], e);
         bool known = false;
         for (size_t k = 0; k < *n; k++)
-            known = known || all[k].id == all[*n].id; /* the runs of an array may share one */
+            known = known || all[k].id == all[*n].id; /* the runs of an array may share a node */
         *n += rc > 0 && !known;
     }
     return rc < 0 ? -1 : 0;
 }
 
-/* The nodes that the job runs on, or ran on and that still exist. */
+/* The present nodes of the job, and its former nodes that still exist. */
 static int nodes_used(struct request *r, const struct job *j, struct node **out, size_t *n,
                       struct err *e)
 {

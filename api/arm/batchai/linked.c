@@ -70,7 +70,7 @@ static const char *file_server_scope(struct request *r, const char *id)
                : id;
 }
 
-/* What of a volume runs as the nodes' administrator, in words; NULL: nothing does. */
+/* The part of a volume that runs as the nodes' administrator, in words; NULL: none. */
 static const char *as_admin(struct arena *a, const struct mount_volume *m)
 {
     const char *option = admin_option(a, m->options);

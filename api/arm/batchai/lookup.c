@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Each kind has a row with its name for errors about missing resources. The versions without
- * workspaces look into the home workspace of the group (model/home.h); for a missing resource they
- * get the answer that ARM gave.
+ * workspaces search the home workspace of the group (model/home.h); for a missing resource they get
+ * the answer of ARM itself.
  */
 #include "api/arm/batchai/lookup.h"
 
@@ -59,8 +59,8 @@ int find_workspace(struct request *r, struct workspace *w, struct err *e)
     return found(r, named_workspace(r, name, w, e), &workspaces, name, e);
 }
 
-/* One query finds it. Only if that finds nothing, the levels above are looked up, for the error of
- * the first one that is missing; jobs work the same way. */
+/* One query finds it. Only if it does not exist, the parents are looked up, for the error of the
+ * first missing one; jobs work the same way. */
 int find_experiment(struct request *r, struct experiment *x, struct err *e)
 {
     if (find_subscription(r, e) < 0)
@@ -76,8 +76,8 @@ int find_experiment(struct request *r, struct experiment *x, struct err *e)
     return found(r, rc, &experiments, name, e);
 }
 
-/* Getters for the level above a cluster, file server or job, in either form of its path. 0: the
- * home of the versions without workspaces does not exist, so there are no resources in it. */
+/* Getters for the parent of a cluster, file server or job, in either form of its path. 0: the home
+ * of the versions without workspaces does not exist, so it is empty. */
 int seek_workspace(struct request *r, struct workspace *w, struct err *e)
 {
     if (request_is_flat(r))
@@ -95,7 +95,7 @@ int seek_experiment(struct request *r, struct experiment *x, struct err *e)
                    : st_experiment_get(arm_of(r)->storage, &r->arena, w.id, HOME_EXPERIMENT, x, e);
 }
 
-/* Sets the location that links of operations in old versions contain. */
+/* Sets the location for links of operations in old versions. */
 static void set_location(struct request *r, const char *doc, struct scope *s)
 {
     if (!request_is_flat(r))
@@ -148,7 +148,7 @@ int find_job(struct request *r, struct job *j, struct err *e)
     return found(r, rc, &jobs, name, e);
 }
 
-/* Takes "/literal/VALUE" off *p; NULL if it does not start so. */
+/* Takes "/literal/VALUE" off *p; NULL for another beginning. */
 static const char *take(struct request *r, const char **p, const char *literal)
 {
     size_t n = strlen(literal);
@@ -210,9 +210,9 @@ int check_name(const struct request *r, const char *what, const char *name, stru
                    dots ? ", and not begin with a dot" : "");
 }
 
-/* --- who made it ----------------------------------------------------------------------------- */
+/* --- the creator --- */
 
-/* A row that is missing is told to the client by the handler. */
+/* The handler reports a missing row to the client. */
 static int none_if_missing(const struct err *e)
 {
     switch (e->code) {
@@ -253,7 +253,7 @@ static int maker_of_experiment(struct request *r, const char **who, struct err *
 int made_by(struct request *r, const char **who, struct err *e)
 {
     if (!(r->route->versions & r->version))
-        return 0; /* no such api-version: refused next */
+        return 0; /* an unknown api-version is refused next */
     if (strstr(r->route->path, "{job}"))
         return maker_of_job(r, who, e);
     if (strstr(r->route->path, "{experiment}"))

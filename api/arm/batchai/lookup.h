@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds rows by path parameters. Each find_*() checks the levels above first and fails with the
- * error of the first one that is missing. Rows are in the request's arena.
+ * Finds rows by path parameters. Each find_*() checks the parents first and fails with the error of
+ * the first missing one. Rows are in the request's arena.
  */
 #ifndef API_ARM_BATCHAI_LOOKUP_H
 #define API_ARM_BATCHAI_LOOKUP_H
@@ -16,12 +16,12 @@ int find_cluster(struct request *r, struct cluster *c, struct err *e) MUST_CHECK
 int find_file_server(struct request *r, struct file_server *f, struct err *e) MUST_CHECK;
 int find_job(struct request *r, struct job *j, struct err *e) MUST_CHECK;
 
-/* A getter for the level above a cluster, file server or job, in either form of its path. 0: the
- * home of the versions without workspaces (model/home.h) does not exist. */
+/* A getter for the parent of a cluster, file server or job, in either form of its path. 0: the home
+ * of the versions without workspaces (model/home.h) does not exist. */
 int seek_workspace(struct request *r, struct workspace *w, struct err *e) MUST_CHECK;
 int seek_experiment(struct request *r, struct experiment *x, struct err *e) MUST_CHECK;
 
-/* The cluster that a resource id names. ERR_INVALID_PROPERTY if it is not the id of a cluster. */
+/* The cluster with a resource id. ERR_INVALID_PROPERTY if it is not the id of a cluster. */
 int find_cluster_by_ref(struct request *r, const char *id, struct cluster *c,
                         struct err *e) MUST_CHECK;
 
@@ -30,8 +30,8 @@ int find_cluster_by_ref(struct request *r, const char *id, struct cluster *c,
 int check_name(const struct request *r, const char *what, const char *name,
                struct err *e) MUST_CHECK;
 
-/* Who made the job or experiment of the request, as arm_made_by (api/arm/may.h). An experiment that
- * is being deleted counts as another's if it has another's jobs. */
+/* The creator of the request's job or experiment, as arm_made_by (api/arm/may.h). An experiment
+ * that is being deleted counts as another's if it has another's jobs. */
 int made_by(struct request *r, const char **who, struct err *e) MUST_CHECK;
 
 #endif

@@ -9,7 +9,7 @@
 #include "storage/shares/shares.h"
 #include "storage/storage.h"
 
-/* False: it names none of ours. */
+/* False: not a share of this daemon. */
 static bool name_of(const struct mount_volume *m, struct share_name *n)
 {
     if (m->kind != MOUNT_FILE_SHARE && m->kind != MOUNT_BLOBS)
@@ -26,8 +26,8 @@ static bool is_local(struct request *r, const struct cluster *c)
     return sched_is_local(arm_of(r)->sched, c->vm_size, c->vm_priority);
 }
 
-/* Whoever may list an account's keys, or has made it by naming it, need not show one. The first
- * principal may list all. */
+/* A caller who may list an account's keys, or whose mount has made the account, need not give one.
+ * The first principal may list all. */
 static int need_key(struct request *r, struct share_name *n, struct err *e)
 {
     struct storage_account s;
@@ -51,7 +51,7 @@ int check_named_shares(struct request *r, const struct cluster *c, const struct 
     for (size_t i = 0; i < mounts->n; i++) {
         if (!name_of(&mounts->items[i], &n) || !is_local(r, c))
             continue;
-        if (r->inner) /* of a seed, which a dump may have made: that has not the keys of mounts */
+        if (r->inner) /* of a seed, possibly from a dump, which lacks the keys of mounts */
             n.key = NULL;
         if (need_key(r, &n, e) < 0 || shares_check_named(batchai_of(r)->shares, &n, e) < 0)
             return -1;

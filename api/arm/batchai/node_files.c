@@ -16,8 +16,8 @@ struct node_list {
     const struct output_dir *asked; /* one of them */
 };
 
-/* Chooses the node for the requested directory, and the path there. NULL: the first node is gone,
- * so there are only the directories of the others. */
+/* Chooses the node for the requested directory, and the path there. NULL: the first node was
+ * deleted, so there are only the directories of the others. */
 static const struct output_dir *choose(const struct node_list *nl, const char **path)
 {
     const char *dir = nl->list->is_base ? "" : nl->list->directory;

@@ -14,17 +14,16 @@ void render_cluster(struct request *r, const struct cluster *c, struct strbuf *o
 void render_file_server(struct request *r, const struct file_server *f, struct strbuf *out);
 /* The subnet that a document names; NULL: none. */
 const char *own_subnet(const json_t *doc);
-/* The subnet of a file server, or of a cluster that mounts one: its own, or the one that the
- * service made if none was requested. NULL: none. The text is the arena's or the (parsed)
- * document's.
- */
+/* The subnet of a file server, or of a cluster that mounts one: its own, or the one that the real
+ * service made if none was requested. NULL: none. The text is in the arena or the (parsed)
+ * document. */
 const char *file_server_subnet(struct request *r, const struct file_server *f, const json_t *doc);
 const char *cluster_subnet(struct request *r, const struct cluster *c, const json_t *doc);
-/* Removes a subnet from a given document if it only repeats what such a reply showed. */
+/* Removes a subnet from a given document if it only repeats an earlier reply. */
 void forget_subnet(json_t *given, const char *subnet);
 void render_job(struct request *r, const struct job *j, struct strbuf *out);
 
-/* "/subscriptions/S/resourceGroups/rg/providers/Microsoft.BatchAI/workspaces/..."; arena-owned.
+/* "/subscriptions/S/resourceGroups/rg/providers/Microsoft.BatchAI/workspaces/..."; in the arena.
  * `collection` is the lower-case last segment ("clusters"). */
 const char *render_id(struct request *r, const struct scope *s, const char *collection,
                       const char *name);

@@ -14,8 +14,8 @@
 #include "storage/storage.h"
 
 #define VERSION_BITS 3 /* api-versions are bits 0 to 2: a key is id and version */
-/* A note consists of term and id. After the last term, which is never reached, there are no notes.
- */
+/* A note consists of term and id. After the last term, which is never reached, there are no
+ * notes. */
 #define ID_BITS   40
 #define LAST_TERM ((INT64_C(1) << (62 - ID_BITS)) - 1)
 

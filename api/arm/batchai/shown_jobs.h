@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs as they were shown last. Clients ask for the same job again and again until it ends; as long
- * as its row has not changed, they get the same text, which is kept here. The storage reports at
- * every write which rows change. Changes without a row (a write that is rolled back, a change above
- * jobs) drop all texts. A text must depend only on the row of the job, the names above it and the
- * api-version.
+ * The rendered texts of jobs. Clients poll the same job until it ends; as long as its row has not
+ * changed, they get the same text, which is kept here. The storage reports at every write which
+ * rows change. Changes without a row (a rollback, a change above jobs) drop all texts. A text must
+ * depend only on the row of the job, the names above it and the api-version.
  *
  * The size is bounded; the least recently used text is dropped first.
  */
@@ -30,9 +29,8 @@ struct shown_job {
  * freed. */
 struct shown_jobs *shown_jobs_create(struct storage *st, size_t max_bytes);
 void shown_jobs_free(struct shown_jobs *all); /* may be NULL */
-/* Returns a note by which the text is found again; 0: there is none. A note always means the same
- * job: a row's id is given out twice only if the first row was rolled back, and then all notes are
- * void. */
+/* Returns a note by which the text is found again; 0: none. A note always means the same job: a
+ * row's id is reused only after a rollback of the first row, and then all notes are void. */
 int64_t shown_jobs_keep(struct shown_jobs *all, int64_t id, unsigned version,
                         const struct shown_job *shown);
 /* False: there is no text for this job and version. */

@@ -19,8 +19,8 @@ const char *word_type(enum api_version v, const char *type)
     return type;
 }
 
-/* Messages as recorded from the service, blanks included. A message is replaced only if it is
- * exactly the stored one; longer ones (with a signal, a node) are kept. NULL: the message is the
+/* Messages as recorded from the real service, including blanks. A message is replaced only if it
+ * equals the stored one; longer messages (with a signal, a node) are kept. NULL: the message is the
  * same in that version. */
 static const struct error_wording {
     unsigned versions;

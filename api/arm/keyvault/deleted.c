@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Soft-deleted vaults: a kind that can be listed and shown
- * (api/arm/kind.h), and purged. They are recovered by a PUT (vaults.c).
+ * Soft-deleted vaults: a kind that can be listed and shown (api/arm/kind.h), and purged. A PUT
+ * recovers them (vaults.c).
  */
 #include "api/arm/keyvault/errors.h"
 #include "api/arm/keyvault/keyvault.h"
@@ -40,7 +40,7 @@ static void render(struct request *r, const void *row, struct strbuf *out)
     jsontext_add(out, shown);
 }
 
-/* Those see it who saw the vault. */
+/* Visible to those who could see the vault. */
 static const char *path(struct request *r, const void *row)
 {
     return vault_id(r, row);
@@ -57,7 +57,7 @@ static int list(struct request *r, const struct rm_query *q, void **rows, size_t
     return rc;
 }
 
-/* The soft-deleted vault that the path names with its location. */
+/* The soft-deleted vault of the location in the path. */
 static int find_deleted(struct request *r, struct vault *v, struct err *e)
 {
     const char *name = request_param(r, "vault"), *location = request_param(r, "location");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Access policies one by one: added to what is there, put in the place of it, or removed from it.
- * An entry is known by its objectId and applicationId.
+ * Access policies one by one: added, replaced, or removed. An entry is identified by its objectId
+ * and applicationId.
  */
 #include <string.h>
 #include <strings.h>
@@ -25,7 +25,7 @@ static bool same_text(const json_t *one, const json_t *other, const char *key)
     return a && b ? strcasecmp(a, b) == 0 : a == b;
 }
 
-/* json_array_size(list): there is none. */
+/* json_array_size(list): not found. */
 static size_t place_of(const json_t *list, const json_t *entry)
 {
     size_t i = 0;
@@ -91,7 +91,7 @@ static size_t permissions_left(const json_t *entry)
     return n;
 }
 
-/* An entry that names no permission removes the whole entry. */
+/* An entry without permissions removes the whole entry. */
 static void remove_entry(json_t *list, json_t *entry)
 {
     size_t at = place_of(list, entry);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Microsoft.KeyVault as a service: one row an operation, with the spec's operation ids. Any
- * api-version is served, as they differ in nothing that is served here.
+ * api-version is served, because they do not differ in the served operations.
  */
 #include "api/arm/keyvault/errors.h"
 #include "api/arm/keyvault/keyvault.h"

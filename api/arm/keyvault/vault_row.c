@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds a vault, shows it, and stores a change of it, after a check of who may let somebody in.
- * Memory is the request's. On the loop's thread.
+ * Finds a vault, shows it, and stores a change of it, after checking who may grant access. Memory
+ * is the request's. On the loop's thread.
  */
 #include <assert.h>
 #include <string.h>
@@ -84,9 +84,9 @@ json_t *vault_properties(const struct vault *v)
     return properties ? properties : json_object();
 }
 
-/* --- who may let somebody in ------------------------------------------------------------------ */
+/* --- who may grant access --- */
 
-/* What an access policy can give of secrets; of all else in vaults nothing is kept here. */
+/* The permissions on secrets in an access policy; the other objects of vaults are not supported. */
 static const char *const secret_rights[] = {"get",    "list",    "set",     "delete",
                                             "backup", "restore", "recover", "purge"};
 
@@ -101,8 +101,8 @@ static bool holds(const json_t *properties, const char *object_id, const char *r
     return all;
 }
 
-/* Whether policies give somebody what neither they had before nor `giver` has. Entries for an
- * application on behalf of somebody give nobody anything. */
+/* Whether policies grant a right that the principal did not have before and `giver` does not have.
+ * Entries for an application on behalf of a user grant nothing. */
 static bool gives_more(const json_t *was, const json_t *now, const char *giver)
 {
     const json_t *policy, *name;
@@ -122,10 +122,10 @@ static bool gives_more(const json_t *was, const json_t *now, const char *giver)
     return false;
 }
 
-/* Whoever manages vaults sees nothing in them. So whether roles or policies count is for those who
- * may give roles, as in Azure; and a policy is given by them, by the vault's maker, who could have
- * made it with that policy, or by those who have themselves what it gives.
- * https://learn.microsoft.com/azure/key-vault/general/rbac-guide */
+/* Managing a vault gives no access to its secrets. So only a principal who may assign roles may
+ * switch between roles and policies, as in Azure. A policy may be granted by them, by the vault's
+ * creator, who could have made the vault with that policy, or by principals who have the granted
+ * rights themselves. https://learn.microsoft.com/azure/key-vault/general/rbac-guide */
 static int check_giving(struct request *r, const struct vault *v, const json_t *now, struct err *e)
 {
     const json_t *was = request_own(r, vault_properties(v));

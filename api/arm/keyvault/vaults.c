@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Vaults as a kind (api/arm/kind.h). A PUT may also recover one that is soft-deleted.
+ * Vaults as a kind (api/arm/kind.h). A PUT may also recover a soft-deleted vault.
  */
 #include <ctype.h>
 #include <string.h>
@@ -18,9 +18,9 @@
 
 #define NAME_MIN       3
 #define NAME_MAX_LEN   24
-#define RETENTION_DAYS 90 /* what the service takes when none is given */
+#define RETENTION_DAYS 90 /* the real service's default */
 #define DAY_US         INT64_C(86400000000)
-/* From this api-version on a vault uses roles unless it is told otherwise. */
+/* From this api-version on a vault uses roles by default. */
 #define ROLES_SINCE "2026-02-01"
 
 static bool is_name(const char *name)
@@ -51,7 +51,7 @@ static bool asks_to_recover(const struct request *r)
     return mode && strcasecmp(mode, "recover") == 0;
 }
 
-/* What cannot be known from the document alone. */
+/* Defaults that do not follow from the document alone. */
 static void add_defaults(const struct request *r, json_t *properties, const json_t *stored)
 {
     json_t *days = json_object_get(stored, "softDeleteRetentionInDays");
@@ -72,7 +72,7 @@ static json_int_t days_of(const json_t *properties)
     return json_integer_value(json_object_get(properties, "softDeleteRetentionInDays"));
 }
 
-/* What Key Vault does not let anybody change. */
+/* Refuses changes that Key Vault does not permit. */
 static int check_kept(struct rm *m, const struct vault *v, const json_t *stored, struct err *e)
 {
     const json_t *given = json_object_get(m->given.doc, "properties");
@@ -86,7 +86,7 @@ static int check_kept(struct rm *m, const struct vault *v, const json_t *stored,
     return 0;
 }
 
-/* Purge protection stays once it is on. */
+/* Purge protection cannot be switched off. */
 static void keep_protection(json_t *properties, const json_t *stored)
 {
     if (json_is_true(json_object_get(stored, "enablePurgeProtection")))
@@ -178,7 +178,7 @@ static int change(struct rm *m, struct err *e)
     return asks_to_recover(m->r) ? 0 : replace(m, v, e);
 }
 
-/* The given properties take the place of stored ones, each as a whole. */
+/* The given properties replace stored ones, each as a whole. */
 static int patch(struct rm *m, struct err *e)
 {
     struct vault *v = m->row;

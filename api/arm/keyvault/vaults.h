@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the handlers of vaults share: looking one up, showing it, changing its document.
+ * Shared by the handlers of vaults: lookup, rendering, changing the document.
  */
 #ifndef API_ARM_KEYVAULT_VAULTS_H
 #define API_ARM_KEYVAULT_VAULTS_H
@@ -15,7 +15,7 @@
         .name = offsetof(struct vault, name), .updated = offsetof(struct vault, updated_us)        \
     }
 
-/* The vault that the path names, unless it is soft-deleted or in another group. */
+/* The vault in the path, unless it is soft-deleted or in another group. */
 int find_vault(struct request *r, struct vault *v, struct err *e) MUST_CHECK;
 const char *vault_id(struct request *r, const struct vault *v);
 /* "https://NAME.vault.HOST:PORT/" */
@@ -23,8 +23,8 @@ const char *vault_uri(struct request *r, const char *name);
 void vault_render(struct request *r, const struct vault *v, struct strbuf *out);
 REPLIED vault_show(struct request *r, const struct vault *v);
 
-/* Replaces tags (NULL: there are none) and properties. ERR_FORBIDDEN: they let somebody at secrets
- * whom the one who asks may not let in. */
+/* Replaces tags (NULL: none) and properties. ERR_FORBIDDEN: they grant access that the caller may
+ * not grant. */
 int vault_store(struct request *r, struct vault *v, const json_t *tags, json_t *properties,
                 struct err *e) MUST_CHECK;
 /* The stored properties; a new reference, never NULL. */

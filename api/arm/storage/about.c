@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What Microsoft.Storage says of itself: operations, usages, and the kinds of accounts that there
- * are.
+ * Operations of Microsoft.Storage that describe the provider: its operations, usages, and kinds of
+ * accounts.
  */
 #include "api/arm/kind.h"
 #include "api/arm/lookup.h"
@@ -9,7 +9,7 @@
 #include "api/arm/storage/storage_rm.h"
 #include "storage/storage.h"
 
-#define ACCOUNTS_LIMIT 250 /* the service's, in a region; it is shown, and not a limit here */
+#define ACCOUNTS_LIMIT 250 /* the service's limit per region; shown, but not enforced here */
 
 struct replied *storage_operations_list(struct request *r)
 {

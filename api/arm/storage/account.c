@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds a storage account by the path, and makes its reply of the row and of what the service says
- * of every account. Memory is the request's. On the loop's thread.
+ * Finds a storage account by the path, and renders it from its row and from the properties that
+ * every account has. Memory is the request's. On the loop's thread.
  */
 #include "api/arm/storage/account.h"
 
@@ -104,7 +104,7 @@ static json_t *encryption(const struct storage_account *s)
     return json_pack("{s:o, s:s}", "services", list, "keySource", "Microsoft.Storage");
 }
 
-/* What the service says of an account of which nothing else was said. */
+/* Adds the properties that the service shows if the client has not set them. */
 static void add_defaults(json_t *properties)
 {
     json_auto_t *usual =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Storage accounts as a kind (api/arm/kind.h). One is made at once, but told of as the service
- * does: 202, and a place to ask that answers with the account.
+ * Storage accounts as a kind (api/arm/kind.h). An account is created at once, but as in the service
+ * the reply is 202 with the URL of an operation that shows the account.
  */
 #include <string.h>
 #include <strings.h>
@@ -35,7 +35,8 @@ static void fill(struct rm *m, struct storage_account *s)
     s->kind = kind ? kind : s->kind;
 }
 
-/* One that was made by being named becomes somebody's, with its keys and all it has. */
+/* Makes an account that a mount has created implicitly an account of the client, with its keys and
+ * contents. */
 static int adopt(struct rm *m, const struct storage_account *there, struct err *e)
 {
     struct storage_account s = *there;
@@ -134,7 +135,8 @@ static int refuse_name(struct request *r, const struct storage_account *there, s
                    there->name);
 }
 
-/* One that was made by being named belongs to who named it, until somebody creates it. */
+/* An implicitly created account belongs to the principal who named it, until a client creates
+ * it. */
 static bool may_adopt(struct request *r, const struct storage_account *s)
 {
     struct err e;
@@ -147,7 +149,7 @@ static int check_location(struct rm *m, const struct storage_account *s, struct 
     return rm_check_location(m, s->name, s->scope.location, s->scope.group, e);
 }
 
-/* 1: the account of the path is there; 0: there is none, or one that may become it. */
+/* 1: the account exists; 0: it does not, or it exists implicitly and can be adopted. */
 static int seek(struct rm *m, struct err *e)
 {
     struct storage_account *s = m->row;
@@ -163,7 +165,7 @@ static int seek(struct rm *m, struct err *e)
     return check_location(m, s, e) < 0 || check_account_is_idle(m->r, s, e) < 0 ? -1 : 1;
 }
 
-/* The given properties take the place of stored ones, each as a whole. */
+/* Each given property replaces the stored one as a whole. */
 static int change(struct rm *m, struct err *e)
 {
     struct storage_account *s = m->row;
@@ -208,7 +210,7 @@ static int list(struct request *r, const struct rm_query *q, void **rows, size_t
     return rc;
 }
 
-/* The row is gone, and its name free. */
+/* Removes the folder after the row is gone and its name free. */
 static void on_deleted(void *ctx, const struct err *why)
 {
     struct request *r = ctx;

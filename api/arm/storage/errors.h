@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The error codes of Microsoft.Storage: those of a provider behind Azure Resource Manager, and some
- * of its own.
+ * The error codes of Microsoft.Storage: those of all providers behind ARM, and its own.
  */
 #ifndef API_ARM_STORAGE_ERRORS_H
 #define API_ARM_STORAGE_ERRORS_H

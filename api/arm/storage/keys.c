@@ -15,7 +15,7 @@
 #include "storage/storage.h"
 
 #define KEY_TEXT sodium_base64_ENCODED_LEN(ACCOUNT_KEY_BYTES, sodium_base64_VARIANT_ORIGINAL)
-/* The form of the signatures that are made here; all clients and this daemon know it. */
+/* The version of the signatures that the daemon creates; all clients support it. */
 #define SAS_VERSION_MADE "2021-06-08"
 
 static const char *const key_names[] = {"key1", "key2"};
@@ -59,7 +59,7 @@ struct replied *accounts_list_keys(struct request *r)
     return find_made_account(r, &s, &e) < 0 ? reply_err(r, &e) : reply_keys(r, &s);
 }
 
-/* Which key the body names; the first if it names none. */
+/* The number of the key in the body; without one, the first key. */
 static int key_number(const json_t *doc, const char *property)
 {
     const char *name = json_string_value(json_object_get(doc, property));

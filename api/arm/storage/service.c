@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Microsoft.Storage as a service: one row an operation, with the spec's operation ids. Any
- * api-version is served, as they differ in nothing that is served here.
+ * Microsoft.Storage as a service: one row per operation, with the operation ids of the
+ * specification. Accepts any api-version, because the served operations are the same in all.
  */
 #include "api/arm/kind.h"
 #include "api/arm/may.h"
@@ -71,7 +71,7 @@ static const struct route routes[] = {
     {"GET", SHARES "/{share}", 0, 0, rm_get, "FileShares_Get", &share_kind},
     {"DELETE", SHARES "/{share}", 0, 0, rm_delete, "FileShares_Delete", &share_kind},
 
-    /* Operations that Azure Resource Manager offers for every provider */
+    /* Operations that ARM offers for every provider */
     {"POST", SUB "/providers/{namespace}/register", 0, ROUTE_PARTIAL, providers_register,
      "Providers_Register"},
 };
@@ -79,7 +79,7 @@ static const struct route routes[] = {
 static const char *const paths[] = {STORAGE "/{rest*}", SUB STORAGE "/{rest*}",
                                     GROUP STORAGE "/{rest*}", NULL};
 
-/* Headers of the provider itself, not of the gateway in front of it. */
+/* Adds the headers of the provider itself, without those of Azure's gateways. */
 static void headers(struct request *r)
 {
     if (r->route && !r->gateway_error)

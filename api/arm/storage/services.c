@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The settings of an account's blob service and file service: kept and shown as they were given.
- * Some are known to the data plane alone (api/plane/storage/service_settings.h).
+ * The settings of an account's blob service and file service: stored and shown as given. Only the
+ * data plane knows some of them (api/plane/storage/service_settings.h).
  */
 #include <stdlib.h>
 
@@ -13,9 +13,10 @@
 #include "lib/jsontext.h"
 #include "storage/storage.h"
 
-#define SETTINGS_MAX (64 * 1024) /* bytes; the service takes five rules of some kilobytes */
+/* bytes; the service accepts five CORS rules of a few kilobytes */
+#define SETTINGS_MAX (64 * 1024)
 
-/* The column of the one service, and its name in paths. */
+/* A service's column in the account's row, and its name in paths. */
 struct service_words {
     const char *collection, *usual;
     bool blob;
@@ -71,7 +72,7 @@ static int store(struct request *r, struct storage_account *s, const struct serv
     return st_account_update(arm_of(r)->storage, s, e);
 }
 
-/* What only the data plane sets stays. */
+/* Keeps the settings that only the data plane can change. */
 static char *text_with_own(const json_t *properties, const char *was)
 {
     json_auto_t *doc = json_copy((json_t *)(uintptr_t)properties);

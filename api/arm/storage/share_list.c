@@ -22,12 +22,12 @@
 /* What a list is about. */
 struct share_list {
     const struct share_words *words;
-    struct rm_share shown; /* its account is that of the path */
+    struct rm_share shown; /* a share of the path's account */
     const char *prefix;
-    long max; /* shares of a page; deleted ones are not counted */
+    long max; /* shares per page; deleted shares are not counted */
 };
 
-/* "startswith(name, abc)" or "startswith(name, 'abc')" is about "abc". */
+/* Reads "abc" from "startswith(name, abc)" or "startswith(name, 'abc')". */
 static int parse_filter(struct request *r, const char *filter, const char **prefix, struct err *e)
 {
     static const char head[] = "startswith(name,";
@@ -110,7 +110,7 @@ static void add(struct page *page, struct share_list *l, const struct share *s)
     page_add(page, s->name, share_render(page->r, l->words, &l->shown));
 }
 
-/* Those that can be restored, of the account; all are in the last page. */
+/* Adds the account's deleted shares that can be restored; they are all on the last page. */
 static int add_deleted(struct page *page, struct share_list *l, struct err *e)
 {
     struct request *r = page->r;

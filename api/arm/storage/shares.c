@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shares and containers as kinds of the resource manager (api/arm/kind.h). They are the data
- * services' own.
+ * Shares and containers as kinds of ARM (api/arm/kind.h). The data services use the same rows.
  */
 #include <ctype.h>
 #include <string.h>
@@ -56,7 +55,7 @@ static int step_name(struct rm *m, struct err *e)
         m->name, w->noun);
 }
 
-/* A getter: one that is being made or deleted is not there. */
+/* A getter: a share that is being made or deleted does not exist. */
 static int seek(struct rm *m, struct err *e)
 {
     const struct share_words *w = m->kind->of;
@@ -87,7 +86,7 @@ enum lease_state share_lease(const struct share *s, int64_t now_us)
     return s->lease_state;
 }
 
-/* A state in the spelling of the resource manager. */
+/* A state in ARM's spelling: with a capital. */
 static json_t *capital(const char *name)
 {
     char text[32];
@@ -153,7 +152,7 @@ json_t *share_render(struct request *r, const struct share_words *w, const struc
 
 /* --- make and change -------------------------------------------------------------------------- */
 
-/* Puts what a body gives over what there is. Texts live as long as the request. */
+/* Puts the properties of a body over the stored ones. Texts live as long as the request. */
 static int take_properties(struct rm *m, struct share *s, struct err *e)
 {
     struct request *r = m->r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Microsoft.Storage: storage accounts, their shares and containers, a provider behind Azure
- * Resource Manager. What is in shares and containers is served by other services.
+ * Microsoft.Storage, a provider behind ARM: storage accounts, their shares and containers. Other
+ * services serve the contents of shares and containers.
  */
 #ifndef API_ARM_STORAGE_STORAGE_RM_H
 #define API_ARM_STORAGE_STORAGE_RM_H

@@ -121,7 +121,8 @@ static struct replied *answer(const struct log_uploading *u)
 static struct replied *refuse_container(struct request *r, const char *why)
 {
     struct err e;
-    err_set(&e, BATCH_INVALID_PROPERTY_VALUE, "containerUrl", "nothing can be put there: %s", why);
+    err_set(&e, BATCH_INVALID_PROPERTY_VALUE, "containerUrl",
+            "the log files cannot be uploaded there: %s", why);
     return reply_err(r, &e);
 }
 

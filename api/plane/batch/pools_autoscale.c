@@ -31,7 +31,7 @@ static int read_scaling(struct request *r, const struct batch_pool *p, const str
         *out = (struct batch_auto_scale){.enabled = true, .interval_us = USUAL_INTERVAL_US};
     if (!formula && !p->scaling.enabled)
         return err_set(e, BATCH_MISSING_REQUIRED_PROPERTY, "autoScaleFormula",
-                       "a pool that is not scaled by a formula yet needs one");
+                       "automatic scaling is off for this pool, so a formula is required");
     if (formula && batch_formula_accept(formula, e) < 0)
         return -1;
     if (formula)
@@ -101,8 +101,9 @@ static int evaluate(struct request *r, struct batch_evaluation *out, struct err 
         return -1;
     const char *formula = formula_of(r, &b);
     if (!p.scaling.enabled)
-        return err_set(e, BATCH_OPERATION_INVALID_FOR_CURRENT_STATE, NULL,
-                       "the pool is not scaled by a formula; enable that before you evaluate one");
+        return err_set(
+            e, BATCH_OPERATION_INVALID_FOR_CURRENT_STATE, NULL,
+            "automatic scaling is off for the pool; enable it before you evaluate a formula");
     int rc = batch_pool_evaluate(batch_of(r)->front, &r->arena, &p, formula, out, &wrong, e);
     return rc < 0 && wrong.fault != FORMULA_OK ? batch_formula_refuse(&wrong, e) : rc;
 }

@@ -88,8 +88,8 @@ static const struct asked_range headers[] = {
 };
 
 static const struct asked_range parameters[] = {
-    {"deletetype", NULL, "nothing that is deleted is kept", NULL, 0},
-    {"endbefore", NULL, "lists have no end but that of their prefix", NULL, 0},
+    {"deletetype", NULL, "deleted items are not kept", NULL, 0},
+    {"endbefore", NULL, "lists end only with their prefix", NULL, 0},
     {"prevsharesnapshot", NULL, NO_SHARES, NULL, AZSTORAGE_SNAPSHOTS},
     {"prevsnapshot", NULL, NO_PAGES, NULL, 0},
     {"sharesnapshot", NULL, NO_SHARES, NULL, AZSTORAGE_SNAPSHOTS},

@@ -65,7 +65,7 @@ int listing_check_include(struct request *r, const char *const *words, struct er
         size_t n = strcspn(p, ",");
         if (n > 0 && !is_among(p, n, words))
             return err_set(e, ERR_INVALID_QUERY, "include",
-                           "'%.*s' is nothing that include can name.", n > 40 ? 40 : (int)n, p);
+                           "'%.*s' is not a valid value of include.", n > 40 ? 40 : (int)n, p);
         p += n + (p[n] == ',');
     }
     return 0;

@@ -233,9 +233,8 @@ int sas_read(const struct named_value *query, size_t n, struct sas *out, struct 
     else if (out->field[SAS_KEY_OBJECT])
         out->kind = SAS_DELEGATED;
     else if (!out->field[SAS_RESOURCE_KIND])
-        return refuse(
-            e, AZSTORAGE_AUTHENTICATION, "sr",
-            "The signature lacks sr, or ss and srt, which say for which resources it is.");
+        return refuse(e, AZSTORAGE_AUTHENTICATION, "sr",
+                      "The signature lacks sr, or ss and srt, which select its resources.");
     return 1;
 }
 

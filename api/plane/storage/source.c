@@ -203,7 +203,7 @@ static int may_read(struct request *r, const struct storage_url *u,
         return is_closed(e, "the signature of its URL is wrong");
     }
     if (s.field[SAS_POLICY] && !sas_find_policy(&s, share->acl, &r->arena, &policy))
-        return is_closed(e, "the stored access policy of its URL is not there");
+        return is_closed(e, "the stored access policy of its URL does not exist");
     return check_each(&s, use, needed, e);
 }
 

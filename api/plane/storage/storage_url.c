@@ -196,7 +196,7 @@ static int may_read(const struct azstorage *z, struct arena *a, const struct ask
     if (found == 1 && (!s.field[SAS_POLICY] || sas_find_policy(&s, x->share->acl, a, &policy)) &&
         is_allowed(&s, &policy, need, x->u, now_us, e))
         return 0;
-    return err_set(e, ERR_FORBIDDEN, NULL, "the signature of its URL does not let it be %s",
+    return err_set(e, ERR_FORBIDDEN, NULL, "the signature of its URL does not permit that it is %s",
                    need->what);
 }
 

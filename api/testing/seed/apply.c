@@ -26,13 +26,13 @@
 #include "storage/shares/shares.h"
 #include "storage/storage.h"
 
-/* A text of so many bytes is read by the loop itself, in less than a millisecond. */
+/* The loop itself reads a text of at most this many bytes, in less than a millisecond. */
 #define TEXT_AT_ONCE (16 * 1024)
 
-/* Takes the step to a phase and begins what the phase does: below, with the table of steps. */
+/* Enters a phase and begins its work; defined below, with the table of phases. */
 static void enter(struct applying *p, enum applying_phase phase);
 
-/* To `next`, unless p->why says that something is wrong. */
+/* Enters `next`, or handles the error if p->why is set. */
 static void go_on(struct applying *p, enum applying_phase next)
 {
     if (p->why.code == ERR_NONE)
@@ -48,7 +48,7 @@ static void read_text(void *ctx)
     struct applying *p = ctx;
     const struct strbuf *raw = &p->r->raw;
     if (seed_doc_read(raw->s ? raw->s : "", raw->len, &p->tree, &p->why) < 0)
-        p->nowhere = true; /* it says where by itself */
+        p->nowhere = true; /* the message already contains the place */
 }
 
 static void on_read(void *ctx, enum loop_work_end how)
@@ -81,7 +81,8 @@ static enum share_kind kind_of(const struct seed_step *s)
     return is_kind(s, SEED_SHARE) ? SHARE_FILES : SHARE_BLOBS;
 }
 
-/* What the transaction does not see: files are checked before anything is written. */
+/* Checks the contents of files before anything is written, because the transaction of rows does not
+ * check them. */
 static int check_files(struct applying *p)
 {
     for (size_t i = 0; i < p->steps.n; i++) {
@@ -138,7 +139,7 @@ static void make_rows(struct applying *p)
 
 /* --- folders --------------------------------------------------------------------------------- */
 
-/* The row of a step's share or container. A getter. */
+/* Gets the row of a step's share or container. */
 static int find_share(struct applying *p, const struct seed_step *s, struct share *out,
                       struct err *e)
 {
@@ -161,11 +162,12 @@ static void on_folder(void *ctx, struct request *inner)
 static void on_made(void *ctx, const struct err *why)
 {
     struct applying *p = ctx;
-    (void)why; /* its own request will say it */
+    (void)why; /* the folder's own request reports the error */
     request_again(p->r, next_folder, p);
 }
 
-/* A mount of a seeded cluster has named it, so its folder is being made already. */
+/* Whether the folder is being made already, because a mount of a seeded cluster has named the
+ * share. */
 static bool waits_for_folder(struct applying *p, const struct seed_step *s)
 {
     struct share row;
@@ -235,7 +237,8 @@ static void fill_work(void *ctx)
             break;
         }
     for (size_t i = 0; p->failed && i < p->n_fill; i++)
-        seed_files_unwrite(&p->fill[i]); /* the disk may be full, and what follows needs room */
+        seed_files_unwrite(
+            &p->fill[i]); /* the disk may be full, and the removal of rows needs room */
 }
 
 static void on_filled(void *ctx, enum loop_work_end how)
@@ -332,7 +335,7 @@ static const struct {
 };
 static_assert(sizeof phases / sizeof phases[0] == APPLYING_OVER + 1, "a row a phase");
 
-/* What holds when a phase begins. */
+/* Checks the invariants of a phase when it begins. */
 static void check_phase(const struct applying *p)
 {
     if (p->phase == APPLYING_OVER)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests and transactions of a seed, and what is wrong with one.
+ * Requests and transactions of a seed, and its errors.
  */
 #include "api/testing/seed/applying.h"
 
@@ -44,7 +44,7 @@ int applying_write(struct applying *p, const char *name, int (*write)(struct app
     struct writing w = {p, write};
     if (st_tx(p->seed->arm.storage, name, in_transaction, &w, &e) == 0)
         return 0;
-    if (p->why.code == ERR_NONE) { /* the transaction itself */
+    if (p->why.code == ERR_NONE) { /* the commit itself */
         p->why = e;
         p->nowhere = true;
     }
@@ -60,7 +60,7 @@ void applying_stops(struct applying *p)
 /* --- requests -----------------------------------------------------------------------------------
  */
 
-/* How long ago it was made, so that nothing that a seed says is still being created. */
+/* How long ago a resource was created, so that no resource of a seed is still being created. */
 static int64_t age_us(const struct applying *p, const struct seed_step *s)
 {
     static const struct {

@@ -46,18 +46,18 @@ struct applying {
     struct seed_steps steps;
     const struct seed_step *failed; /* where `why` is from; NULL: steps.at */
     struct err why;
-    bool nowhere; /* `why` is from no place of the seed */
+    bool nowhere; /* the error `why` has no place in the seed */
     size_t groups;
     struct named_value header[SEED_PLANES]; /* Authorization */
-    bool late; /* something is behind the first transaction, so groups are "creating" meanwhile */
+    bool late; /* work follows the first transaction, so groups are "creating" meanwhile */
 
     /* rows.c */
-    bool sliced;                   /* it is too large for one turn of the loop */
-    bool written;                  /* something of it is there: it has to be undone if it fails */
-    int room;                      /* st_room_keep(); -1: none is kept */
-    int64_t vaults_before;         /* the id of the last vault that was there before */
-    size_t at;                     /* steps that were taken, first forth, then back */
-    const struct seed_step *group; /* that was looked at last in this turn */
+    bool sliced;           /* the seed is too large for one turn of the loop */
+    bool written;          /* rows of the seed exist and must be removed if the seed fails */
+    int room;              /* from st_room_keep(); -1: no room is kept */
+    int64_t vaults_before; /* the highest id of a vault before the seed */
+    size_t at;             /* the number of steps taken; falls while steps are undone */
+    const struct seed_step *group; /* the group that was checked last in this turn */
     void (*made)(struct applying *p);
 
     /* apply.c */
@@ -70,14 +70,14 @@ struct applying {
     struct burial burial; /* of what is undone */
 };
 
-/* applying.c: the request of a step, in the name of the daemon's own principal. Everything is
+/* applying.c: the request of a step, in the name of the daemon's own principal. Its arguments are
  * borrowed. */
 struct request *applying_request(struct applying *p, struct arena *a, const struct seed_step *s,
                                  const json_t *given);
-/* -1: p->why is from this step; and what the handler of it answered, as an error of ours. */
+/* -1: sets p->why to the error of this step's handler, as an error of the daemon. */
 int applying_fails(struct applying *p, const struct seed_step *s);
 int applying_refused(struct applying *p, const struct seed_step *s, const struct request *inner);
-/* Writes in one transaction. -1: p->why says why, and nothing of it is there. */
+/* Calls `write` in one transaction. -1: p->why is set, and the transaction was rolled back. */
 int applying_write(struct applying *p, const char *name, int (*write)(struct applying *p));
 void applying_stops(struct applying *p);
 
@@ -86,12 +86,12 @@ static inline bool is_kind(const struct seed_step *s, enum seed_kind_id kind)
     return s->kind == &seed_kinds[kind];
 }
 
-/* rows.c: makes all that is only rows. `made` is called once, perhaps at once: with p->why, if it
- * failed; then p->written says whether something of it is there. */
+/* rows.c: creates all rows of the seed. Calls `made` once, perhaps before it returns. On failure
+ * p->why is set, and p->written says whether rows remain. */
 void rows_make(struct applying *p, void (*made)(struct applying *p));
-/* The end of a seed, inside a transaction: see apply.c. */
+/* Ends a seed, inside a transaction; apply.c describes the phases. */
 int rows_complete(struct applying *p);
-/* Removes the groups of a seed and what is in them, inside a transaction. */
+/* Removes the groups of a seed and their resources, inside a transaction. */
 int rows_undo(struct applying *p, struct err *e) MUST_CHECK;
 
 #endif

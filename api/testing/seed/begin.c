@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a daemon that was killed has left of seeds and resets. A seed that was not finished goes, as
- * by a reset. A reset renames folders before it is written down, so a folder may be called as if
- * its account were buried: it gets its name back.
+ * Cleans up after seeds and resets that a killed daemon has left. Removes an unfinished seed, as a
+ * reset would. A reset renames folders before its transaction, so a folder may have the name of a
+ * buried account although the account exists: gives that folder its name back.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ static int bury_unmade(struct storage *st, void *ctx, struct err *e)
     return seed_subscriptions_begin(st, b->burial.a, e);
 }
 
-/* --- folders ---------------------------------------------------------------------------------- */
+/* Removes a folder only if it is empty. */
 
 /* Only what is empty. */
 static void remove_empty(const char *path)

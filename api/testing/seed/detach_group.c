@@ -66,6 +66,6 @@ int bury_group_alone(struct burial *b, const struct resource_group *g, struct er
 void bury_undo(struct burial *b)
 {
     for (const struct renamed *one = b->renamed; one; one = one->next)
-        (void)rename(one->to, one->from); /* where it cannot, the share is there and empty */
+        (void)rename(one->to, one->from); /* if the rename fails, the share exists and is empty */
     b->renamed = NULL;
 }

@@ -16,7 +16,8 @@
 #include "lib/timefmt.h"
 #include "storage/shares/shares.h"
 
-/* Requests are of this much later, so that nothing is shown as being created still. */
+/* The clock of these requests is this much ahead, in microseconds, so that no resource is shown as
+ * still being created. */
 #define LATER_US (100 * 365 * (int64_t)86400 * 1000000)
 
 /* --- requests --------------------------------------------------------------------------------- */
@@ -41,7 +42,7 @@ static struct request *ask(struct dumping *d, const struct seed_step *s,
     return one;
 }
 
-/* "nextLink":"URL" is the last member of a list that goes on. NULL: it does not. */
+/* The target of "nextLink":"URL", the last member of a list with further pages. NULL: last page. */
 static const char *next_target(struct arena *a, const char *text)
 {
     static const char mark[] = "extLink\":\"";
@@ -118,8 +119,8 @@ static int take_item(struct dumping *d, const struct seed_step *like, const json
     return list_below(d, s, body, e);
 }
 
-/* Of a kind that has others in it. The accounts that mounts have made come first, because who
- * mounts them would make them anew. */
+/* Takes the items of a kind that contains other kinds. Accounts that mounts have created come
+ * first, because a seed would otherwise create them again for the mounts. */
 static int take_items(struct dumping *d, const struct seed_step *like, const struct dumped_list *l,
                       struct err *e)
 {
@@ -135,7 +136,8 @@ static int take_items(struct dumping *d, const struct seed_step *like, const str
     return 0;
 }
 
-/* The names of a kind that has others in it are needed at once; other texts are read later. */
+/* Reads names at once if the kind contains others; the thread of the lane reads all other texts
+ * later. */
 static int list_page(struct dumping *d, const struct seed_step *like, const struct inner_head *head,
                      const char **next, json_t *into, struct err *e)
 {
@@ -173,7 +175,8 @@ static int list(struct dumping *d, const struct seed_step *like, json_t *into, s
 
 /* --- subscriptions ---------------------------------------------------------------------------- */
 
-/* Its roles stand above those of its groups, and only if all of it is dumped. */
+/* The roles of a subscription are dumped before its groups, and only if the whole subscription
+ * is. */
 static int subscription(struct dumping *d, const char *guid, json_t *into, struct err *e)
 {
     const struct seed_step groups = {.kind = &seed_kinds[SEED_GROUP],
@@ -236,7 +239,7 @@ static void dumping_free(void *ctx)
     free(d);
 }
 
-/* Puts SEED_SUBSCRIPTION where the id stands, so that the dump fits into any subscription. */
+/* Puts SEED_SUBSCRIPTION in the place of the id, so that the dump fits into any subscription. */
 static char *portable(const char *text, const char *guid)
 {
     struct strbuf b = STRBUF_INIT;
@@ -287,7 +290,7 @@ static void begin_text(struct dumping *d)
     if (!failed && loop_work(d->seed->lane, write_text, text_written, d))
         return;
     if (!failed)
-        err_set(&d->why, ERR_UNAVAILABLE, NULL, "Too much else is being read; try again.");
+        err_set(&d->why, ERR_UNAVAILABLE, NULL, "Too many files are being read; try again.");
     request_finish(d->r, answer(d));
 }
 

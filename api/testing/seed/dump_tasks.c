@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of tasks that have run, as their nodes have them: task by task, directory by directory,
- * file by file, over the links. What cannot be had (a node is away, a file has gone) is left out.
+ * Dumps the files of ended tasks, over the links to their nodes: task by task, directory by
+ * directory, file by file. Leaves out files that cannot be read (a node is away, a file is gone).
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 #define PIECE (512 * 1024)
 
-/* A directory that is to be listed, or a file that is to be read. */
+/* A directory to list, or a file to read. */
 struct task_entry {
     const char *path;
     bool is_dir;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is in the folder of a share or container, as a tree by path. Links and everything else that
- * is no file are left out. A directory of a share that has nothing else in it is an entry of its
- * own: a path with / at its end, and an empty mapping.
+ * Reads and writes the folder of a share or container as a tree by path. Links and everything else
+ * that is not a regular file are left out. An empty directory of a share is an entry of its own: a
+ * path with / at its end, and an empty mapping.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,11 +22,12 @@
 #include "model/spec.h"
 #include "storage/folders/change.h"
 
-#define DEPTH_MAX     250 /* of directories, as in Azure Files; each is open while it is read */
+/* directories, as in Azure Files; a walk keeps one open descriptor for each */
+#define DEPTH_MAX     250
 #define PATH_LENGTH   2048
 #define BLOB_NAME_MAX 1024
 #define NS_PER_S      INT64_C(1000000000)
-#define FILE_MODE     0666 /* jobs of other accounts write there too, as in shares in general */
+#define FILE_MODE     0666 /* writable for all, because jobs of other accounts write to shares */
 #define DIR_MODE      0777
 
 /* --- what may be written -----------------------------------------------------------------------
@@ -126,7 +127,8 @@ int seed_files_check(const json_t *files, enum seed_files what, struct err *e)
 /* --- writing -----------------------------------------------------------------------------------
  */
 
-/* The directory above the last name, made as far as it is missing, unless it is `there`; -1. */
+/* Opens the directory above the last name of a path. Creates missing directories unless `there`.
+ * -1: error. */
 static int open_above(const char *folder, const char *path, bool there, const char **last)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -166,10 +168,10 @@ static int not_written(const char *path, struct err *e)
     if (errno != ENOTDIR && errno != EISDIR)
         return err_errno(e, ERR_IO, "'%.200s' cannot be written", path);
     return err_set(e, ERR_INVALID_PROPERTY, NULL,
-                   "'%.200s' cannot be beside a file that is called as a directory.", path);
+                   "'%.200s' is a file and a directory at the same time.", path);
 }
 
-/* What stands before the last / are directories. */
+/* Creates the directories of a path up to its last /. */
 static int write_directory(const struct seed_folder *f, const char *path, struct err *e)
 {
     const char *last;
@@ -180,7 +182,7 @@ static int write_directory(const struct seed_folder *f, const char *path, struct
     return 0;
 }
 
-/* *facts are of the file as it is left. */
+/* Sets *facts to the state of the written file. */
 static int write_file(const char *folder, const char *path, const json_t *v, int64_t time_ns,
                       struct stat *facts)
 {
@@ -208,7 +210,8 @@ static int write_file(const char *folder, const char *path, const json_t *v, int
     return rc;
 }
 
-/* What no file can be called lies aside, as it does when it is put. */
+/* Whether a path is no possible name of a file; the bytes of such a blob are kept aside, as after a
+ * PUT. */
 static bool goes_aside(const struct seed_folder *f, const char *path)
 {
     return f->what == SEED_BLOBS && (!good_path(path) || errno == ENOTDIR || errno == EISDIR);
@@ -382,7 +385,7 @@ static int walk_directory(struct file_walk *w, int fd, int depth)
     return 0;
 }
 
-/* Takes fd. A name that is no text of JSON is left out. */
+/* Takes over fd. Skips a name that is not UTF-8, because JSON cannot hold it. */
 static int walk_entry(struct file_walk *w, int above, const char *name, int depth)
 {
     struct stat s;
@@ -426,7 +429,7 @@ static int walk_folder(struct file_walk *w, int fd, int depth)
     return rc;
 }
 
-/* One file more, which is not in its own place. */
+/* Reads a blob whose bytes are kept aside. */
 static int read_aside(struct file_walk *w, const char *account, const char *aside, const char *path)
 {
     struct stat s;
@@ -442,7 +445,7 @@ static int read_aside(struct file_walk *w, const char *account, const char *asid
     return rc;
 }
 
-/* An MD5 is that of the bytes as long as the file is the one that it was noted of. */
+/* Drops a noted MD5 if the file has changed since the MD5 was noted. */
 static void check_md5(const char *folder, const char *account, struct share_item *i)
 {
     struct stat s;

@@ -242,7 +242,7 @@ static int down(struct kind_walk *w, const char *step, struct err *e)
     return 0;
 }
 
-/* Steps keep their place as others are added: they point to each other. */
+/* Counts the steps first, because steps point to each other and so must not move. */
 static size_t count(const json_t *tree, int depth)
 {
     const char *name;
@@ -257,8 +257,8 @@ static size_t count(const json_t *tree, int depth)
 static int walk_kind(struct kind_walk *w, enum seed_kind_id k, const json_t *named,
                      const struct seed_step *above, struct err *e);
 
-/* What bodies of the resource manager's requests have at their top. Requests with others are taken,
- * as the service takes them; in a seed it would be a collection that is misspelt. */
+/* Members that the bodies of ARM requests have at their top. The service accepts other members; in
+ * a seed such a member would be a misspelt collection. */
 static bool is_of_body(const char *member)
 {
     static const char *const known[] = {"location", "tags",     "properties", "sku",
@@ -314,7 +314,7 @@ static int walk_children(struct kind_walk *w, struct seed_step *s, struct err *e
     return 0;
 }
 
-/* On success w->out->at is as before; else it says where. */
+/* On success out->at is as before; on error it is the place of the error. */
 static int walk_kind(struct kind_walk *w, enum seed_kind_id k, const json_t *named,
                      const struct seed_step *above, struct err *e)
 {
@@ -348,7 +348,7 @@ static int walk_kind(struct kind_walk *w, enum seed_kind_id k, const json_t *nam
     return 0;
 }
 
-/* {"groups": ..., "roles": ...}, with other members than `also` refused. */
+/* Reads {"groups": ..., "roles": ...}; refuses members that are not in `also`. */
 static int walk_top(struct kind_walk *w, const json_t *o, const char *const *also, struct err *e)
 {
     const char *name;

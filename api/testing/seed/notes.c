@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is noted beside the bytes of a file or blob, in a seed and in a dump.
+ * The notes (headers, metadata, tags) of a file or blob in a seed and in a dump.
  */
 #include <sodium.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static bool text_ok(const char *name, const json_t *v)
     return json_is_string(v);
 }
 
-/* As the header has it: 16 bytes as base64. */
+/* An MD5 as its header has it: 16 bytes as base64. */
 static bool md5_ok(const char *name, const json_t *v)
 {
     unsigned char md5[16];
@@ -60,7 +60,7 @@ static bool md5_ok(const char *name, const json_t *v)
            n == sizeof md5;
 }
 
-/* `each`: it is an object, with such members. */
+/* `each`: the note is an object, and the check is of its members. */
 static const struct note {
     const char *name;
     bool each, blobs_only;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests inside the one that seeds or dumps: the one that makes a resource, and the one that
- * lists resources; who asks, where it goes, and its body.
+ * The requests inside a seed or dump: one creates a resource, one lists resources. Builds their
+ * principal, target and body.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static const char *escaped(struct arena *a, const char *name)
     return out;
 }
 
-/* A text with the subscription's id in its place. */
+/* The text with the subscription's id in the place of SEED_SUBSCRIPTION. */
 static const char *filled(struct arena *a, const char *text, const char *subscription)
 {
     struct strbuf out = STRBUF_INIT;
@@ -43,7 +43,8 @@ static const char *filled(struct arena *a, const char *text, const char *subscri
 
 static const char *path_of(struct arena *a, const struct seed_step *s);
 
-/* What is above a role, at which it is assigned unless it says another scope there. */
+/* The scope at which a role is assigned: the resource that contains the role in the seed, unless
+ * the role names another scope below it. */
 static const char *scope_above(struct arena *a, const struct seed_step *s)
 {
     return s->above ? path_of(a, s->above) : arena_concat(a, "/subscriptions/", s->subscription);
@@ -89,7 +90,8 @@ static const char *path_of(struct arena *a, const struct seed_step *s)
 
 /* --- hosts ------------------------------------------------------------------------------------ */
 
-/* A host of the service with this name, its first * filled with `first`, another with `second`. */
+/* A host name of the service: its pattern's first * is replaced by `first`, the second by
+ * `second`. */
 static const char *host_of(const struct request *r, struct arena *a, const char *service,
                            const char *first, const char *second)
 {
@@ -175,7 +177,7 @@ struct inner_head seed_head(const struct request *r, struct arena *a, const stru
                                .body = body_of(a, s, given)};
 }
 
-/* What a dump is made of: all that may be given, and where the state stands. */
+/* The query of a dump: selects the members that a seed may give, and the state. */
 static const char *selection(struct arena *a, const struct seed_kind *kind)
 {
     struct strbuf b = STRBUF_INIT;

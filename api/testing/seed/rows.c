@@ -23,13 +23,13 @@
 
 /* Each takes 0.1 to 0.2 ms. */
 #define STEPS_AT_ONCE 64
-/* What undoing a step writes, and what undoing anything does: see keep_room(). */
+/* Bytes that undoing one step writes, and bytes that any undoing writes: see keep_room(). */
 #define ROOM_OF_A_STEP 1536
 #define ROOM           (1024 * 1024)
 /* Of work in one turn. */
 #define SLICE_NS (5 * 1000 * 1000)
 
-/* What members that are not of a request's body say, by kind. */
+/* The functions for members that are not part of a request's body, by kind. */
 static const struct seed_ends seed_ends[SEED_KINDS] = {
     [SEED_GROUP] = {.last = seed_group_last},
     [SEED_JOB] = {.then = seed_job_then},
@@ -44,8 +44,8 @@ static const struct seed_ends seed_ends[SEED_KINDS] = {
     [SEED_BATCH_TASK] = {.then = seed_batch_task_then},
 };
 
-/* The group that a step has made, or is to make: one of that name that somebody else has made is
- * another one. A getter. */
+/* Gets the group of a step. A group with the same name that another client has created meanwhile
+ * counts as another group. */
 static int get_group(const struct applying *p, const struct seed_step *s, struct resource_group *g,
                      struct err *e)
 {
@@ -80,7 +80,7 @@ static int check_subscription(struct applying *p, const struct seed_step *s)
                : 0;
 }
 
-/* An assignment of a role is called by a GUID, which no other one has. */
+/* The name of a role assignment is a GUID that no other assignment has. */
 static int name_role(struct applying *p, struct seed_step *s)
 {
     struct role_assignment there;
@@ -113,7 +113,8 @@ static int gone(struct applying *p, const struct seed_step *s)
     return applying_fails(p, s);
 }
 
-/* Others have had their turn since the step before, or it was of another group. */
+/* Checks the group again, because other requests ran since the last step, or the last step was of
+ * another group. */
 static int check_group_again(struct applying *p, const struct seed_step *s)
 {
     struct resource_group g;
@@ -140,14 +141,14 @@ static int ask(struct applying *p, const struct seed_step *s, const json_t *give
     arena_init(&a);
     struct request *one = applying_request(p, &a, s, given);
     request_inner_go(one, on_answered, NULL);
-    assert(one->finished); /* it writes rows alone, so it needs not wait */
+    assert(one->finished); /* it writes rows only, so it does not wait */
     int rc = one->status >= 400 ? applying_refused(p, s, one) : 0;
     request_inner_end(one);
     arena_free(&a);
     return rc;
 }
 
-/* Older versions of a secret come first. */
+/* Creates older versions of a secret first. */
 static int carry_out(struct applying *p, const struct seed_step *s)
 {
     seed_then *const then = seed_ends[s->kind - seed_kinds].then;
@@ -171,8 +172,8 @@ static int ends(struct applying *p, const struct seed_step *s)
 /* --- the end -----------------------------------------------------------------------------------
  */
 
-/* What is left to be written when the folders are filled: what is noted of files; groups are there,
- * or were, and have nobody's roles before that. */
+/* Writes the remaining rows after the folders are filled: notes of files, and roles of groups that
+ * are or were there, so that nobody has access earlier. */
 int rows_complete(struct applying *p)
 {
     struct storage *st = p->seed->arm.storage;
@@ -226,7 +227,8 @@ static int make(struct applying *p, struct seed_step *s)
     return is_kind(s, SEED_GROUP) ? begin_group(p, s) : 0;
 }
 
-/* Each step is made, and ends from the inside out, but groups at the end of all. */
+/* Takes the steps of a tree from `at` on. A step ends after the steps inside it; groups end
+ * last. */
 static int take(struct applying *p, size_t at)
 {
     size_t n = p->steps.n;
@@ -238,7 +240,7 @@ static int take(struct applying *p, size_t at)
     return is_kind(s, SEED_GROUP) ? 0 : ends(p, s);
 }
 
-/* Nothing is written for a seed whose last group is there already. */
+/* Refuses the seed before anything is written if one of its groups exists already. */
 static int check_new_groups(struct applying *p)
 {
     for (size_t i = 0; i < p->steps.n; i++)
@@ -252,7 +254,8 @@ static bool all_taken(const struct applying *p)
     return p->at == 2 * p->steps.n;
 }
 
-/* As many steps as fit into a turn; if one fails, none of them is taken. */
+/* Takes as many steps as fit into one turn of the loop; if one fails, the transaction undoes all of
+ * them. */
 static int take_some(struct applying *p)
 {
     uint64_t until_ns = uv_hrtime() + SLICE_NS;
@@ -279,8 +282,9 @@ static int write_part(struct applying *p)
     return 0;
 }
 
-/* What is undone is marked in the log of the database, which grows with its rows; and as much of
- * that log as there is must then find room in the database. In memory nothing has a log. */
+/* Keeps room in the database for undoing the seed. Undoing writes to the write-ahead log, which
+ * grows with the rows, and the contents of that log must then fit into the database file. A
+ * database in memory has no log. */
 static int keep_room(struct applying *p)
 {
     int64_t bytes = ROOM;
@@ -303,7 +307,7 @@ static void over(struct applying *p)
 
 static void turn(struct request *r, void *ctx);
 
-/* The end of a turn may have failed, and all that it wrote is gone then. */
+/* The commit of a turn may fail, which undoes everything that the turn wrote. */
 static void on_durable(void *ctx, const struct err *why)
 {
     struct applying *p = ctx;
@@ -314,7 +318,7 @@ static void on_durable(void *ctx, const struct err *why)
     request_again(p->r, turn, p);
 }
 
-/* Of a seed that is too large for one. */
+/* One turn of a seed that is too large for a single turn. */
 static void turn(struct request *r, void *ctx)
 {
     struct applying *p = ctx;
@@ -347,7 +351,7 @@ void rows_make(struct applying *p, void (*made)(struct applying *p))
 
 /* --- undone ----------------------------------------------------------------------------------- */
 
-/* The group of a step, or, if it is gone, the vaults that were deleted in it. */
+/* Removes the group of a step; if the group is gone, removes the vaults that were deleted in it. */
 static int undo_group(struct applying *p, const struct seed_step *s, struct err *e)
 {
     struct resource_group g;

@@ -23,20 +23,21 @@ struct shares;
 
 struct seed {
     struct arm arm;
-    struct loop_lane *lane;  /* for files; borrowed */
-    const char *storage_dir; /* shares are folders below it; borrowed, as these: */
+    struct loop_lane *lane; /* for files; borrowed */
+    const char
+        *storage_dir; /* the directory with the folders of accounts; borrowed, as the following: */
     struct shares *shares;
     struct files *files;
     struct packages *packages;
 };
 
-/* Before anything else begins: removes what a seed had not finished when the daemon was killed, and
- * gives folders back the names that their accounts have. */
+/* Call before anything else begins. Removes seeds that were unfinished when the daemon was killed,
+ * and gives folders the names of their accounts back. */
 int seed_begin(struct storage *st, const char *storage_dir, int64_t now_us, const struct log *log,
                struct err *e) MUST_CHECK;
 
-/* Handlers of the routes that the testing service has; `seed` lives as long as the server. The body
- * of the first is request.raw. */
+/* Handlers of the testing service's routes; `seed` lives as long as the server. request.raw holds
+ * the body of seed_apply(). */
 struct replied *seed_apply(struct request *r, const struct seed *seed);
 /* ?subscription=&resourceGroup= */
 struct replied *seed_dump(struct request *r, const struct seed *seed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON is read by jansson, as all other JSON is. Places are found by the reader of YAML in both,
- * because JSON is YAML but for a few escapes.
+ * Reads a seed as JSON or YAML. jansson reads JSON, as everywhere in the daemon. The YAML reader
+ * finds places in both, because JSON is YAML except for a few escapes.
  */
 #include "api/testing/seed/seed_doc.h"
 

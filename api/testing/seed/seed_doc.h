@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The text of a seed, YAML or JSON, as a tree, and where something of it stands.
+ * Reads the text of a seed, YAML or JSON, as a tree, and finds the line of a value.
  */
 #ifndef API_TESTING_SEED_SEED_DOC_H
 #define API_TESTING_SEED_SEED_DOC_H
@@ -24,8 +24,8 @@ struct seed_path {
  * says line and column. */
 int seed_doc_read(const char *text, size_t n, json_t **out, struct err *e) MUST_CHECK;
 
-/* Line and column, from 1, of what stands at a path: of its key, or of the item; of what is
- * nearest above it, if it is not there. False: not known. */
+/* Line and column (from 1) of the key or item at a path; if the path does not exist, of its nearest
+ * parent. False: not known. */
 bool seed_doc_place(const char *text, size_t n, const struct seed_path *path, size_t *line,
                     size_t *column);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is wrong with a seed, in whose words and where.
+ * The error message of a seed: the place in its text, and the words of the handler that refused.
  */
 #include <stdio.h>
 #include <string.h>
@@ -40,8 +40,8 @@ void seed_say_place(struct request *r, const struct seed_path *of, struct err *e
     snprintf(e->target, sizeof e->target, "%.150s", path);
 }
 
-/* Azure Batch says what is wrong by keys; its message has only that something is, with the
- * request's id and time on lines of their own. */
+/* Azure Batch names the wrong values in separate members; its message has only a general sentence,
+ * with the request's id and time on further lines. */
 static const char *reasons(struct arena *a, const json_t *values)
 {
     const char *text = "";

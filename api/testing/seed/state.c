@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What no request gives: states and ends of jobs and tasks, and keys of accounts. A job or task
- * that a seed says is running has no processes: it stays so until somebody ends it.
+ * States that no request can set: states and ends of jobs and tasks, and keys of accounts. A job or
+ * task that a seed sets to running has no processes: it stays so until a client terminates it.
  */
 #include <sodium.h>
 #include <string.h>
@@ -25,7 +25,7 @@ int seed_time_read(const char *text, const char *what, int64_t fallback, int64_t
                    text);
 }
 
-/* Batch AI shows several, Azure Batch one. */
+/* Batch AI has a list of errors, Azure Batch a single one. */
 static bool is_list(const char *errors)
 {
     return strcmp(errors, "errors") == 0;
@@ -122,7 +122,7 @@ static int end_runs(struct storage *st, struct arena *a, int64_t job_id, const s
     return 0;
 }
 
-/* By way of what comes before it, so that events tell of each. */
+/* Moves the job through all states before the wanted one, so that an event reports each. */
 static int move_job(struct storage *st, struct arena *a, const struct job *j,
                     const struct told_state *t, enum exec_state to, struct err *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What no request gives to resources of Azure Batch: keys of accounts, states and ends of
- * schedules, jobs and tasks.
+ * States of Azure Batch that no request can set: keys of accounts, states and ends of schedules,
+ * jobs and tasks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static int check_tasks(struct storage *st, struct arena *a, int64_t job_id, stru
                    "The job is to be completed, but %lld of its tasks are not.", (long long)open);
 }
 
-/* Only a job of a schedule has this in its name. */
+/* Only a job of a schedule has a : in its name. */
 bool seed_job_of_schedule(const struct seed_step *s)
 {
     return s->kind == &seed_kinds[SEED_BATCH_JOB] && strchr(s->name, ':');
@@ -87,7 +87,7 @@ static int read_job_name(const struct seed_step *s, struct arena *a, const char 
                    "SCHEDULE:job-NUMBER.");
 }
 
-/* One that a schedule has made gets its name. */
+/* Gives a job that a schedule has created its name. */
 int seed_batch_job_then(const struct seed *seed, struct request *r, const struct seed_step *s,
                         struct err *e)
 {
@@ -149,7 +149,7 @@ int seed_batch_job_last(const struct seed *seed, struct request *r, const struct
                : 0;
 }
 
-/* A task, and the state that it gets. */
+/* A task and its state in the seed. */
 struct seeded_task {
     struct batch_task row;
     const char *pool; /* of its job */
@@ -183,7 +183,7 @@ static int move_task(struct storage *st, struct arena *a, const struct seeded_ta
     return task->to == BATCH_TASK_RUNNING ? 0 : st_batch_task_move(st, &end, e);
 }
 
-/* As nodes have them: since it ended. */
+/* Adds the files of a task with the time of its end, as nodes report them. */
 static int add_files(struct storage *st, int64_t task_id, const json_t *files, int64_t now_us,
                      struct err *e)
 {
@@ -270,7 +270,7 @@ static int read_schedule(const json_t *given, int64_t now_us, struct told_schedu
                : seed_time_read(end, "state.endTime", now_us, &out->end_us, e);
 }
 
-/* Its jobs are there by now, so it makes none until it is due. */
+/* The jobs of the schedule exist by now, so the schedule creates none before its next due time. */
 int seed_schedule_last(const struct seed *seed, struct request *r, const struct seed_step *s,
                        struct err *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What no request gives to vaults: versions of secrets by their ids, and what was deleted at an
- * instant. A group that was deleted is there for the vaults that were in it, until they are made.
+ * States of vaults that no request can set: versions of secrets by their ids, and times of
+ * deletion. A deleted group exists for its vaults until they are created.
  */
 #include <string.h>
 
@@ -53,14 +53,14 @@ int seed_vault_last(const struct seed *seed, struct request *r, const struct see
                : st_vault_delete(seed->arm.storage, v.id, us, e);
 }
 
-/* It has nothing but vaults, which have left it by now. */
+/* Removes the group after its vaults have left it, so the group is empty. */
 int seed_group_last(const struct seed *seed, struct request *r, const struct seed_step *s,
                     struct err *e)
 {
     struct resource_group g;
     const char *name;
     json_t *v;
-    int64_t us; /* a group keeps no instant, but one is checked all the same */
+    int64_t us; /* unused, because a group keeps no time of deletion; but the value is checked */
     if (!seed_is_deleted(s))
         return 0;
     if (deleted_at(r, s, &us, e) < 0)
@@ -99,7 +99,7 @@ static int name_version(struct storage *st, int64_t id, const char *version, str
     return st_secret_version_name(st, id, version, e);
 }
 
-/* The versions that there are now were made of these, in their order. */
+/* Gives the existing versions, in the order of their creation, the ids of the seed. */
 static int name_versions(struct storage *st, const struct seed_step *s,
                          const struct secret_version *rows, size_t n, struct err *e)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of this room share.
+ * Declarations that the files of this directory share.
  */
 #ifndef API_TESTING_SEED_STEPS_H
 #define API_TESTING_SEED_STEPS_H
@@ -9,7 +9,7 @@
 #include "api/testing/seed/seed.h"
 #include "api/testing/seed/seed_doc.h"
 
-/* In texts of a seed, the id of the subscription that it goes into. */
+/* Stands in texts of a seed for the id of the subscription that the seed goes into. */
 #define SEED_SUBSCRIPTION "{subscription}"
 
 enum seed_kind_id {
@@ -37,40 +37,41 @@ enum seed_kind_id {
     SEED_KINDS
 };
 
-/* Where requests for a kind go. */
+/* The service that gets the requests for a kind. */
 enum seed_plane { SEED_ARM, SEED_AT_VAULT, SEED_AT_BATCH };
 
 struct seed_step;
 
 struct seed_kind {
-    const char *collection; /* the member of what is above that holds resources by name */
+    const char *collection; /* the member of the parent that holds the resources by name */
     enum seed_kind_id above;
     enum seed_plane plane;
     const char *below;   /* appended to the path above, before the name */
     const char *version; /* api-version */
-    const char *posted;  /* added to a collection, with the name as this member; NULL: PUT */
-    bool late;           /* its folder is made behind the transaction */
-    bool unasked;        /* no request makes it, but seed_ends */
-    /* Members that are not of the request's body; NULL at the end. */
+    const char
+        *posted;  /* appended to the collection; the name is this member of the body. NULL: PUT */
+    bool late;    /* its folder is made after the transaction */
+    bool unasked; /* seed_ends creates the resource instead of a request */
+    /* Members that are not part of the request's body; NULL at the end. */
     const char *own[5];
 
     /* In a dump (dump.h). */
-    const struct schema *shown; /* of a GET; NULL: nothing of it is in the body */
+    const struct schema *shown; /* the body of a GET; NULL: the body has none of its members */
     unsigned shown_in;          /* the bit of `version` in that table */
     const struct seed_state *state;
-    bool unlisted; /* no GET lists them with what they have */
+    bool unlisted; /* the list of the GET leaves out some of its members */
 };
 
-/* Where members of "state" stand in what a GET shows; the first is the state, the last has no
- * member. */
+/* Maps the members of "state" in a seed to the places in the body of a GET. The first entry is the
+ * state itself; the last has no member. */
 struct seed_state {
     const char *member;
     const char *place; /* "executionInfo.exitCode" */
     enum {
         STATE_ALWAYS,
-        STATE_BEGUN,  /* not in the first state, in which it waits */
-        STATE_BEHIND, /* of a path what is behind its last / */
-        STATE_NUMBER  /* of a name the number behind its last - */
+        STATE_BEGUN,  /* not in the first state, in which the resource waits */
+        STATE_BEHIND, /* the part of a path after its last / */
+        STATE_NUMBER  /* the number at the end of a name, after its last - */
     } how;
 };
 extern const struct seed_kind seed_kinds[SEED_KINDS];
@@ -82,51 +83,53 @@ struct seed_step {
     const char *subscription;
     const json_t *given; /* borrowed from the tree */
     struct seed_path at;
-    const char *hash; /* of a package's archive; NULL: it has none */
+    const char *hash; /* the hash of a package's archive; NULL: it has none */
     int64_t size;
-    int64_t id; /* of a group that is "creating"; 0: it is none, or is not there yet */
+    int64_t id; /* the row id of a group that is "creating"; 0: no group, or not created yet */
 };
 
 struct seed_steps {
-    struct seed_step *items; /* each behind what it is in; arena */
+    struct seed_step *items; /* each parent before its children; in the arena */
     size_t n;
     struct seed_path at; /* of what is wrong */
 };
 
-/* `subscription`: of groups at the top. */
+/* `subscription`: the one of the groups at the top of the seed. */
 int seed_steps_read(struct arena *a, const json_t *tree, const char *subscription,
                     struct seed_steps *out, struct err *e) MUST_CHECK;
-/* The step of that kind which `s` is, or is in. */
+/* The step of kind `in` among `s` and its parents. */
 const struct seed_step *seed_step_in(const struct seed_step *s, enum seed_kind_id kind);
 bool seed_is_own(const struct seed_kind *kind, const char *member);
-/* Whether resources of the first kind are in those of the second. */
+/* Whether kind `of` contains resources of kind `child`. */
 bool seed_is_child(enum seed_kind_id child, enum seed_kind_id of);
-/* Whether resources of this kind have others in that member. */
+/* Whether kind `of` has a collection with the name `member`. */
 bool seed_kind_named(enum seed_kind_id of, const char *member);
 
-/* seed_error.c: "line 12, column 7 (groups.lab.workspaces.ws): WHAT" */
+/* seed_error.c: prepends the place to the message: "line 12, column 7 (groups.lab.workspaces.ws):
+ * ..." */
 void seed_say_place(struct request *r, const struct seed_path *of, struct err *e);
-/* What the request of a step was answered, as an error of ours. */
+/* Turns the error reply of a step's request into an error of the daemon. */
 void seed_answer_read(struct arena *a, const struct request *inner, struct err *e);
 
-/* request.c: the requests of a seed and a dump, in the name of the daemon's own principal. */
+/* request.c: the requests of a seed and a dump, sent by the daemon's own principal. */
 enum { SEED_PLANES = 3 };
 /* Authorization, by plane. */
 int seed_log_in(const struct seed *seed, struct request *r, struct named_value header[SEED_PLANES],
                 struct err *e) MUST_CHECK;
-/* Lists what is of the kind of `s` beside it, whatever the name of `s` is. */
+/* The request that lists the resources of the kind and parent of `s`; ignores the name of `s`. */
 struct inner_head seed_list_head(const struct request *r, struct arena *a,
                                  const struct seed_step *s);
-/* "/subscriptions/..." of what `s` is in, or its own. */
+/* "/subscriptions/..." path of the parent of `s`, or of `s` itself. */
 const char *seed_path_above(struct arena *a, const struct seed_step *s);
-/* Makes a resource, with a body of what is given. Arena-owned. */
+/* The request that creates the resource of `s`, with the body from the seed. Arena-owned. */
 struct inner_head seed_head(const struct request *r, struct arena *a, const struct seed_step *s,
                             const json_t *given);
 bool seed_is_role(const struct seed_step *s);
-/* Its scope must not be elsewhere. */
+/* Refuses a role whose scope is not below its place in the seed. */
 int seed_role_check(struct arena *a, const struct seed_step *s, struct err *e) MUST_CHECK;
 
-/* What no request gives: `then` once it is made, `last` once all is. */
+/* Sets the state that no request can set: `then` after the resource is created, `last` after the
+ * whole seed. */
 typedef int seed_then(const struct seed *seed, struct request *r, const struct seed_step *s,
                       struct err *e);
 struct seed_ends {
@@ -135,14 +138,14 @@ struct seed_ends {
 
 /* state.c */
 seed_then seed_job_then, seed_account_then;
-/* What a job or task ended with; texts are borrowed. */
+/* The end of a job or task; texts are borrowed. */
 struct told_state {
     const char *name, *start, *end;
     int64_t start_us, end_us;
     json_t *exit_code, *errors; /* NULL: none */
     const char *guid;
 };
-/* `state`, `errors`: what they are called there. */
+/* `state`, `errors`: the names of these members in the kind. */
 int seed_state_read(const json_t *o, const char *state, const char *errors, int64_t now_us,
                     struct told_state *out, struct err *e) MUST_CHECK;
 /* No text: fallback. */
@@ -158,17 +161,17 @@ int seed_keys_set(const struct seed *seed, struct request *r, const json_t *keys
 /* state_batch.c */
 seed_then seed_batch_account_then, seed_schedule_last, seed_batch_job_then, seed_batch_job_last,
     seed_batch_task_then;
-/* The name that a job of a schedule is posted with, as no request makes one. */
+/* The name in the POST of a schedule's job, because no request can create its real name. */
 const char *seed_job_alias(struct arena *a, const char *name);
 bool seed_job_of_schedule(const struct seed_step *s);
 
 /* state_vault.c */
 seed_then seed_secret_then, seed_vault_last, seed_group_last;
-/* Whether a group or vault of a seed is one that was deleted. */
+/* Whether the seed describes this group or vault as deleted. */
 bool seed_is_deleted(const struct seed_step *s);
 
-/* archives.c: what active packages hold, kept before their rows are written. `cb` is called once,
- * on the loop, never inside the call: with the first that cannot be kept, or NULL. */
+/* archives.c: stores the archives of active packages before their rows are written. Calls `cb`
+ * once, on the loop, after the call has returned, with the first step that failed or NULL. */
 struct seed_archives {
     const struct seed *seed;
     struct request *r;
@@ -182,23 +185,26 @@ struct seed_archives {
 void seed_archives_keep(struct seed_archives *k);
 seed_then seed_package_then, seed_application_last;
 
-/* files.c: what shares and containers hold, by path: a text, {"text": TEXT} or {"base64": TEXT},
- * with what is noted beside it (notes.c). Tasks have no notes. */
+/* files.c: the contents of shares and containers by path: a text, {"text": TEXT} or {"base64":
+ * TEXT}, with notes (notes.c). Files of tasks have no notes. */
 enum seed_files { SEED_BLOBS, SEED_SHARE_FILES, SEED_TASK_FILES };
 int seed_files_check(const json_t *files, enum seed_files what, struct err *e) MUST_CHECK;
-/* The bytes of a value; malloc. NULL: it is none. And back: a new reference. */
+/* The bytes of a value, from malloc; NULL: the value is no file. And the reverse: a new
+ * reference. */
 char *seed_file_bytes(const json_t *v, size_t *n);
 json_t *seed_file_value(const char *bytes, size_t n);
 
-/* A folder has no order of its own, but a dump that is made again is to be the same. */
+/* Sorts files by path, because a folder has no order but two dumps of the same state must be
+ * equal. */
 void seed_files_sort(json_t *files);
 
-/* A file as it was left. */
+/* The state of a file after it was written. */
 struct seed_written {
     int64_t inode, size, mtime_ns;
-    char aside[80]; /* where a blob is that no file can be called; "": it is in its place */
+    char aside[80]; /* where a blob is kept whose name cannot be a file's name; "": at its own path
+                     */
 };
-/* A folder that is to be filled, or was. */
+/* A folder to fill, or one that was filled. */
 struct seed_folder {
     const char *path, *account; /* the share's, and the account's */
     int64_t share_id;
@@ -212,38 +218,39 @@ struct seed_folder {
 /* One that is read. */
 struct seed_source {
     const char *path, *account;
-    bool directories;         /* empty ones are told too */
-    struct share_item *items; /* what is noted in it; md5 becomes NULL where it is of other bytes */
+    bool directories; /* lists empty directories too */
+    struct share_item
+        *items; /* notes of the folder's files; md5 becomes NULL if the file has other bytes */
     size_t n_items;
 };
 /* For a thread of the lane. Both block. */
 int seed_files_write(const struct seed_folder *f, struct err *e) MUST_CHECK;
-/* Removes what it has written; directories stay. */
+/* Removes the files that seed_files_write() wrote; directories stay. */
 void seed_files_unwrite(const struct seed_folder *f);
-/* New reference; *left is the number of bytes that may be read still. */
+/* A new reference. *left is the number of bytes that may still be read. */
 int seed_files_read(const struct seed_source *f, size_t *left, json_t **out,
                     struct err *e) MUST_CHECK;
 
-/* The bytes of an archive, as "base64" of `into`. */
+/* Adds the bytes of an archive as "base64" to `into`. */
 int seed_archive_read(const char *path, size_t *left, json_t *into, struct err *e) MUST_CHECK;
 
-/* subscriptions.c: those that a seed makes. */
+/* subscriptions.c: subscriptions that a seed creates. */
 int seed_subscription_make(struct storage *st, const char *guid, const char *by, int64_t now_us,
                            struct err *e) MUST_CHECK;
-/* The seed is whole, or else is undone: one that it made goes again, if nothing is in it. */
+/* Ends the subscription of a seed: `whole` keeps it; otherwise removes it if it is empty. */
 int seed_subscription_settle(struct storage *st, struct arena *a, const char *guid, bool whole,
                              struct err *e) MUST_CHECK;
-/* At the start of the daemon, when no seed goes on. */
+/* Call at the start of the daemon, while no seed runs. */
 int seed_subscriptions_begin(struct storage *st, struct arena *a, struct err *e) MUST_CHECK;
 
-/* notes.c: what is noted beside a file: "properties" by headers, "metadata", and of blobs "tags",
- * "contentMD5" and "type" (AppendBlob). */
+/* notes.c: notes of a file: "properties" (headers), "metadata", and for blobs "tags", "contentMD5"
+ * and "type" (AppendBlob). */
 int seed_note_check(const char *path, const json_t *v, enum seed_files what,
                     struct err *e) MUST_CHECK;
-/* Writes rows for those of a folder that have notes. */
+/* Writes rows for the files of a folder that have notes. */
 int seed_notes_write(struct storage *st, struct arena *a, const struct seed_folder *f,
                      int64_t now_us, struct err *e) MUST_CHECK;
-/* Adds what is noted to the values of files. */
+/* Adds the notes to the values of files. */
 void seed_notes_add(json_t *files, const struct share_item *items, size_t n);
 
 #endif

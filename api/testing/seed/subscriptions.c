@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Subscriptions that a seed makes. They are called MARK until the seed is whole, so that the next
- * start knows those of one that was not finished.
+ * Subscriptions that a seed creates. They have the name MARK until the seed is complete, so that
+ * the next start recognizes those of an unfinished seed.
  */
 #include <string.h>
 
@@ -32,7 +32,8 @@ static int is_empty(struct storage *st, struct arena *a, const char *guid, bool 
     return 0;
 }
 
-/* `whole`: its seed is. What somebody else has made in it meanwhile keeps it. */
+/* `whole`: the seed is complete. A subscription also stays if another client has created resources
+ * in it. */
 static int settle(struct storage *st, struct arena *a, const struct subscription *s, bool whole,
                   struct err *e)
 {

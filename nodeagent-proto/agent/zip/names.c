@@ -20,7 +20,7 @@ static int check_part(const char *path, const char *part, size_t n, struct err *
     if (n == 0 || (n == 1 && part[0] == '.'))
         return 0;
     if (n == 2 && part[0] == '.' && part[1] == '.')
-        return refuse(path, "leads out of it ('..')", e);
+        return refuse(path, "leaves the archive ('..')", e);
     return n > PART_BYTES ? refuse(path, "has a name that is too long", e) : 1;
 }
 

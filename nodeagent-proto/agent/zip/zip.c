@@ -239,14 +239,14 @@ static int read_pieces(struct zip *z, const struct zip_entry *x, zip_sink sink, 
         size += got > 0 ? (uint64_t)got : 0;
     }
     free(piece);
-    return rc == 0 && size != x->size ? refuse(x, "is shorter than it says", e) : rc;
+    return rc == 0 && size != x->size ? refuse(x, "is shorter than its recorded size", e) : rc;
 }
 
 int zip_read(struct zip *z, size_t i, zip_sink sink, void *ctx, struct err *e)
 {
     const struct zip_entry *x = &z->entries[i];
     if (unzGoToFilePos64(z->unz, &x->place) != UNZ_OK || unzOpenCurrentFile(z->unz) != UNZ_OK)
-        return z->failed ? unreadable(z, e) : refuse(x, "is not where the directory says", e);
+        return z->failed ? unreadable(z, e) : refuse(x, "is not at the recorded place", e);
     int rc = read_pieces(z, x, sink, ctx, e);
     int closed = unzCloseCurrentFile(z->unz);
     return rc == 0 && closed != UNZ_OK ? refuse(x, "has a wrong checksum", e) : rc;

@@ -280,7 +280,7 @@ static enum ssh_step refused(struct ssh *l)
                     "check the user, the key or password, and authorized_keys on the machine "
                     "(ssh-copy-id puts a key there)",
                     "refused for user '%s': %s; the host accepts %s", l->user,
-                    l->tried.len ? l->tried.s : "nothing to try", l->methods);
+                    l->tried.len ? l->tried.s : "no method is configured", l->methods);
 }
 
 /* libssh2 reports a key that the host does not know as an invalid combination. */

@@ -15,7 +15,8 @@ static const struct {
     const char *doing, *remedy;
 } texts[] = {
     [SSH_RESOLVE] = {"looking up the name", "check the name and the resolver"},
-    [SSH_CONNECT] = {"connecting", "check that sshd runs there, on this port, behind no firewall"},
+    [SSH_CONNECT] = {"connecting",
+                     "check that sshd runs there, on this port, and that no firewall blocks it"},
     [SSH_HANDSHAKE] = {"SSH handshake",
                        "check that an SSH server listens on this port, and its log"},
     [SSH_HOST_KEY] = {"checking the host key", "check the known_hosts file"},

@@ -246,10 +246,10 @@ static struct script_label pull_label(struct arena *a, const struct container *c
     return (struct script_label){
         .code = PULL_CODE,
         .what = arena_printf(a, "pull of container image %s", image_name(a, c)),
-        .remedy = front_text(c->words, a,
-                             "see that the image's name is right, that the node reaches the "
-                             "registry, and that the credentials of {registry} are those of its "
-                             "{registry_url}")};
+        .remedy =
+            front_text(c->words, a,
+                       "check that the image's name is right, that the node reaches the registry, "
+                       "and that the credentials of {registry} match its {registry_url}")};
 }
 
 void container_add_start(struct script *sc, struct arena *a, const struct container *c,

@@ -218,7 +218,7 @@ static void carry_next(struct putting *j)
             err_set(&e, ERR_BODY_TOO_LARGE, NULL, "it has more than %d files", FILES_MAX);
         else
             err_set(&e, ERR_INVALID_PATH, NULL,
-                    "%s leads out of the directory, or to one, so that no file can be called so",
+                    "%s leaves the directory, or is a directory, so no file can have this name",
                     f->name);
         end(j, &e);
         return;
@@ -278,7 +278,7 @@ static void read_page(struct putting *j)
     int rc = blob_page_read(&j->a, j->text.s, j->text.len, &page, &e);
     if (rc == 0 &&
         (++j->total > FILES_MAX || (page.next && j->next && strcmp(page.next, j->next) == 0)))
-        rc = err_set(&e, ERR_PROTOCOL, NULL, "its list does not end");
+        rc = err_set(&e, ERR_PROTOCOL, NULL, "its list is endless");
     if (rc < 0) {
         end(j, &e);
         return;

@@ -243,7 +243,7 @@ static void say(struct fleet *fl, struct arena *a, const struct pool *p, const s
         strbuf_printf(out, ", %d %s drained (%s)", sh->drained, sh->drained == 1 ? "is" : "are",
                       sh->drained_names.s);
     if (sh->troubled > 0)
-        strbuf_printf(out, "; %d of them had trouble when last tried (%s)", sh->troubled,
+        strbuf_printf(out, "; %d of them had a problem at the last try (%s)", sh->troubled,
                       sh->troubled_names.s);
 }
 

@@ -149,7 +149,7 @@ bool export_is_over(struct server_work *w)
     if (!w->over && !w->closing)
         fail(w, FAIL_FILE_SERVER_EXPORT_FAILED,
              arena_printf(&w->a, "it has not ended within %d s", LINK_LIMIT_S),
-             "look there for a command that hangs, exportfs most likely");
+             "check the machine for a command that hangs, most likely exportfs");
     return true;
 }
 

@@ -276,9 +276,9 @@ static void add_pool_unmounts(const struct node_rt *rt, struct script *sc, struc
 
 void mount_release_steps(const struct node_rt *rt, struct script *sc, struct arena *a)
 {
-    const char *remedy = front_text(words_of_node(rt), a,
-                                    "unmount what the message names by hand, then undrain the "
-                                    "machine or resize the {pool}");
+    const char *remedy = front_text(
+        words_of_node(rt), a,
+        "unmount the path in the message by hand, then undrain the machine or resize the {pool}");
     const struct script_label unmount = {.code = FAIL_UNMOUNT_FAILED,
                                          .what = "unmount what was mounted here",
                                          .remedy = remedy},

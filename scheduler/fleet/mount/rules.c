@@ -29,7 +29,7 @@ static bool refuse_without_rule(struct planning *p)
     const char *account = p->words.account, *share = p->words.share;
     return plan_refuse(
         p, FAIL_MOUNT_NOT_CONFIGURED,
-        arena_printf(p->a, "%s: no rule in the configuration says how %s/%s comes to a machine",
+        arena_printf(p->a, "%s: no rule in the configuration mounts %s/%s on machines",
                      p->out->what, account, share),
         arena_printf(p->a,
                      "add a rule to batchaid's configuration and start it again, such as\n"
@@ -62,8 +62,8 @@ static bool plan_share(struct planning *p)
     p->words.url =
         m->host ? m->host : arena_printf(a, "%s.blob.core.windows.net", p->words.account);
     if (!p->node->is_local) {
-        p->out->remedy = "see that the rule for it under `mounts` in batchaid's configuration is "
-                         "right, and try its command on the machine";
+        p->out->remedy = "check its rule under `mounts` in batchaid's configuration, and try its "
+                         "command on the machine";
         return plan_by_rule(p);
     }
     p->out->folder = fleet_share_path(p->node->storage_dir, a, m);
@@ -79,8 +79,8 @@ static bool plan_unmanaged(struct planning *p)
     p->out->code = FAIL_UNMANAGED_MOUNT_ERROR;
     p->out->what = arena_printf(p->a, "mount of unmanaged file system at %s", p->m->relative_path);
     p->out->remedy = front_text(p->node->words, p->a,
-                                "see that {mount_command}, with the path of the mount behind it, "
-                                "works on the node, and ends once it has mounted");
+                                "check that {mount_command}, followed by the path of the mount, "
+                                "works on the node, and ends when it has mounted");
     if (p->m->key) { /* in the format of mount.cifs */
         p->out->env[p->out->n_env++] =
             (struct kv){.name = "PASSWD", .value = p->m->key, .is_secret = true};

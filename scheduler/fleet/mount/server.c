@@ -74,10 +74,8 @@ static bool refuse_unserved(struct planning *p, const struct file_server *f)
 {
     return plan_refuse(
         p, FAIL_FILE_SERVER_NOT_CONFIGURED,
-        arena_printf(p->a,
-                     "%s: no rule in the configuration says who serves file server "
-                     "%s",
-                     p->out->what, f->name),
+        arena_printf(p->a, "%s: no rule in the configuration serves file server %s", p->out->what,
+                     f->name),
         arena_printf(p->a,
                      "add a rule to batchaid's configuration and start it again, such "
                      "as\nfile_servers:\n  - name: %s\n    nfs: HOST:/export/{name}",
@@ -87,13 +85,13 @@ static bool refuse_unserved(struct planning *p, const struct file_server *f)
 static bool refuse_unready(struct planning *p, const struct file_server *f)
 {
     bool failed = f->prov_state == PROV_FAILED;
-    return plan_refuse(p, p->out->code,
-                       arena_printf(p->a, "%s: %s", p->out->what,
-                                    failed ? "the file server could not be set up"
-                                           : "the file server is being set up still"),
-                       failed ? "delete the file server and create it again; its creation says "
-                                "what is in the way"
-                              : "try again when its provisioningState is succeeded");
+    return plan_refuse(
+        p, p->out->code,
+        arena_printf(p->a, "%s: %s", p->out->what,
+                     failed ? "the file server could not be set up"
+                            : "the file server is being set up still"),
+        failed ? "delete the file server and create it again; its creation reports the problem"
+               : "try again when its provisioningState is succeeded");
 }
 
 static bool plan_place(struct planning *p, const struct file_server_backing *at, const char *below)

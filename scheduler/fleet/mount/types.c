@@ -68,7 +68,7 @@ static bool need_key(struct planning *p)
                                          "%s: the {account_key} has a line break or another "
                                          "control character in it",
                                          p->out->what),
-                               "give the key as the storage account shows it");
+                               "copy the key from the storage account");
     return true;
 }
 

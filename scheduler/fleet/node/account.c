@@ -48,9 +48,8 @@ static void add_taking(const struct node_rt *rt, struct arena *a, struct script 
         .code = FAIL_RUN_DIRECTORY_FAILED,
         .what = front_text(w, a, "take an account for the {run}"),
         .remedy = front_text(w, a,
-                             "put right what the message names, or say in the configuration whom "
-                             "{runs} run as (inventory: job_user; jobs.uids: 0 for no accounts of "
-                             "their own)"),
+                             "solve the problem in the message, or configure the account of {runs} "
+                             "(inventory: job_user; jobs.uids: 0 for no accounts of their own)"),
         .on_node = true,
         .may_fail = may_fail};
     if (!node_rt_has_accounts(rt))
@@ -148,9 +147,9 @@ static struct script_label user_label(const struct node_rt *rt, struct arena *a,
     return (struct script_label){
         .code = FAIL_ADMIN_USER_NOT_MADE,
         .what = arena_concat(a, "make the account of the user ", name),
-        .remedy = front_text(words_of_node(rt), a,
-                             "put right what the message names, or change {admin_name} of the "
-                             "{pool}")};
+        .remedy =
+            front_text(words_of_node(rt), a,
+                       "solve the problem in the message, or change {admin_name} of the {pool}")};
 }
 
 /* Without a name on the machine the account is a number, like a run's account. */

@@ -17,7 +17,7 @@
 
 /* For front_text(). */
 #define NODE_HANGS_REMEDY                                                                          \
-    "see what its processes wait for (a mount that is dead, a driver) or restart the machine, "    \
+    "check what its processes wait for (a dead mount, a driver) or reboot the machine, "           \
     "then resize the {pool} or undrain the machine"
 
 enum connection_state { CONNECTION_NONE, CONNECTION_OPENING, CONNECTION_READY, CONNECTION_CLOSING };

@@ -57,7 +57,7 @@ static void abandon(struct node_rt *rt)
 }
 
 #define PREPARE_REMEDY                                                                             \
-    "put right what the message names, then resize the {pool}: the node is prepared again"
+    "solve the problem in the message, then resize the {pool}: the node is prepared again"
 
 static const char *in_words(struct node_rt *rt, const char *text)
 {
@@ -197,12 +197,12 @@ static int add_setup(struct node_rt *rt, struct err *e)
         .step = w->setup_task,
         .confine = node_rt_confine(rt, a, &prep->spec.mounts),
     };
-    const struct script_label named = {.code = FAIL_NODE_SETUP_FAILED,
-                                       .what = in_words(rt, "The node's {setup_task}"),
-                                       .remedy =
-                                           in_words(rt, "put the {setup_task} right (its output "
-                                                        "is under {std_prefix}), then resize "
-                                                        "the {pool}")};
+    const struct script_label named = {
+        .code = FAIL_NODE_SETUP_FAILED,
+        .what = in_words(rt, "The node's {setup_task}"),
+        .remedy = in_words(
+            rt,
+            "correct the {setup_task} (its output is under {std_prefix}), then resize the {pool}")};
     script_command(prep->script, &named, &spec, true);
     return 0;
 }
@@ -290,13 +290,13 @@ static void add_admin(struct node_rt *rt)
 {
     const struct admin_user_spec *admin = &rt->prep->spec.admin;
     const struct request_user_add user = node_user_of(admin);
-    const struct script_label others =
-                                  label(rt, FAIL_NODE_PREPARATION_FAILED, "remove old accounts"),
-                              make = {.code = FAIL_ADMIN_USER_NOT_MADE,
-                                      .what = "make the administrator's account",
-                                      .remedy =
-                                          in_words(rt, "give the {pool} another {admin_name}: one "
-                                                       "that no account of the machine has")};
+    const struct script_label
+        others = label(rt, FAIL_NODE_PREPARATION_FAILED, "remove old accounts"),
+        make = {
+            .code = FAIL_ADMIN_USER_NOT_MADE,
+            .what = "make the administrator's account",
+            .remedy = in_words(
+                rt, "give the {pool} another {admin_name}, which no account of the machine has")};
     if (!rt->machine || !rt->seen.is_root || !admin->name)
         return;
     script_skip_if(rt->prep->script, &rt->prep->resumed);

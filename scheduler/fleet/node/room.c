@@ -120,14 +120,14 @@ struct failure node_room_failure(struct arena *a, const struct node_rt *rt)
     return (struct failure){
         .code = FAIL_NODE_DISK,
         .message = arena_strdup(a, rt->room.closed),
-        .step = "look at the disk",
-        .remedy = front_text(w, a,
-                             rt->machine
-                                 ? "make room on the machine, mount the disk anew if it has become "
-                                   "read-only, or lower machines.min_free_disk_mb; the node is "
-                                   "prepared again by itself"
-                                 : "make room where the daemon keeps its state, or lower "
-                                   "local.min_free_disk_mb; the node is prepared again by itself"),
+        .step = "check the disk",
+        .remedy = front_text(
+            w, a,
+            rt->machine
+                ? "free disk space on the machine, remount the disk if it has become read-only, or "
+                  "lower machines.min_free_disk_mb; the node is then prepared again automatically"
+                : "free disk space for the daemon's state directory, or lower "
+                  "local.min_free_disk_mb; the node is then prepared again automatically"),
         .exit_code = -1};
 }
 

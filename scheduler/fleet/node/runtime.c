@@ -41,8 +41,8 @@ static struct failure local_lost(struct arena *a, const struct node_rt *rt, cons
                                 rt->contact.failures, why),
         .step = "connect",
         .remedy = front_text(words_of_node(rt), a,
-                             "see that the agent can run on the node; it is tried again every half "
-                             "minute and when the {pool} is resized"),
+                             "check that the agent can run on the node; the daemon tries again "
+                             "every half minute and when the {pool} is resized"),
         .exit_code = -1};
 }
 
@@ -53,10 +53,10 @@ static struct failure machine_lost(struct arena *a, const struct node_rt *rt, co
     if (rt->contact.refused) {
         f.code = FAIL_NODE_REFUSED;
         f.message = arena_printf(a, "Machine %s cannot be used: %s", name, why);
-        f.remedy = front_text(words_of_node(rt), a,
-                              "put right what the message names; the machine is tried again every "
-                              "5 minutes, and at once when it is undrained or the {pool} is "
-                              "resized");
+        f.remedy =
+            front_text(words_of_node(rt), a,
+                       "solve the problem in the message; the daemon tries the machine again every "
+                       "5 minutes, and at once when it is undrained or the {pool} is resized");
         return f;
     }
     int64_t silent_s = (wakes_mono(rt->fleet->wakes) - rt->contact.lost_us) / 1000000;
@@ -64,14 +64,13 @@ static struct failure machine_lost(struct arena *a, const struct node_rt *rt, co
     if (rt->contact.let_in) {
         f.message = arena_printf(a, "The agent did not start on machine %s, in %d tries: %s", name,
                                  rt->contact.failures, why);
-        f.remedy = "put right what the message names; it is tried again by itself";
+        f.remedy = "solve the problem in the message; the daemon then tries again automatically";
         return f;
     }
     f.message = arena_printf(a, "Machine %s could not be reached for %lld s, in %d tries: %s", name,
                              (long long)silent_s, rt->contact.failures, why);
-    f.remedy =
-        "see that the machine is up and can be reached; it is tried again by itself, and used "
-        "when it answers";
+    f.remedy = "check that the machine is up and can be reached; the daemon tries again "
+               "automatically, and uses it when it answers";
     return f;
 }
 
@@ -93,7 +92,8 @@ void fleet_node_preempt(struct fleet *fl, int64_t node_id)
 {
     static const struct failure why = {
         .code = FAIL_NODE_RECLAIMED,
-        .message = "The node was preempted: what it held is gone, and others have it for a while",
+        .message =
+            "The node was preempted: its tasks and files are lost, and it is away for a while",
         .step = "connect",
         .remedy = "none needed: the node is prepared again when it comes back",
         .exit_code = -1};
@@ -118,14 +118,13 @@ static bool told_otherwise(const struct node_rt *rt)
 static const struct failure changes[] = {
     /* The root was wiped or replaced: the agent does not know earlier tasks. */
     [NODE_REPLACED] = {.code = FAIL_NODE_ROOT_REPLACED,
-                       .message = "The node's directory is not the one it had before: what it held "
-                                  "is gone",
+                       .message = "The node has a new root directory: its tasks and files are lost",
                        .step = "connect",
                        .remedy = "none needed: the node is prepared again",
                        .exit_code = -1},
     /* Mounts and processes are gone. */
     [NODE_REBOOTED] = {.code = FAIL_NODE_REBOOTED,
-                       .message = "The node was restarted: what ran there is gone",
+                       .message = "The node was restarted: its running tasks are lost",
                        .step = "connect",
                        .remedy = "none needed: the node is prepared again",
                        .exit_code = -1},

@@ -193,7 +193,7 @@ static void begin_try(struct setup_run *s)
     if (place->refused)
         refuse(s, place->refused, place->why_refused);
     else if (s->task->container && !node_rt_container_runtime(rt))
-        refuse(s, FAIL_CONTAINER_RUNTIME_NOT_FOUND, "The node has nothing to run containers with");
+        refuse(s, FAIL_CONTAINER_RUNTIME_NOT_FOUND, "The node has no container runtime");
     else
         start(s);
 }

@@ -79,7 +79,7 @@ static void judge_gpus(struct arena *a, const struct node_rt *rt, const struct n
 {
     int there = h->gpus < 0 ? 0 : h->gpus, had = rt->seen.has.gpus;
     if (there < had && !rt->seen.fake_gpus)
-        add_trouble(b, arena_printf(a, "%d of its %d GPUs are gone", had - there, had));
+        add_trouble(b, arena_printf(a, "%d of its %d GPUs have disappeared", had - there, had));
     if (h->gpu_errors && *h->gpu_errors)
         add_trouble(b, arena_printf(a, "GPU errors: %s", h->gpu_errors));
 }
@@ -134,8 +134,8 @@ static void check_silence(struct node_rt *rt)
         return; /* a local link has its own sign-of-life checks */
     arena_init(&a);
     node_rt_distrust(rt, arena_printf(&a,
-                                      "the agent there has not answered for %lld s, though the "
-                                      "machine does: it hangs, as on a mount that is dead",
+                                      "its agent has not answered for %lld s, although the machine "
+                                      "does: the agent hangs, for example on a dead mount",
                                       (long long)silent_s));
     arena_free(&a);
 }

@@ -223,8 +223,8 @@ static bool take(struct option_reading *r, const char *word, const struct option
                       "which is never allowed: the container belongs to the task and ends with it");
     if (whose == ADMINS && !r->any)
         return refuse(r, word,
-                      "which leads out of the container, so it is refused (it needs "
-                      "batch.admin_is_root and a task with elevationLevel admin)");
+                      "which escapes the container, so it is refused (it needs batch.admin_is_root "
+                      "and a task with elevationLevel admin)");
     if (whose == OURS)
         return true;
     note(r->out, o, value);

@@ -327,7 +327,7 @@ static int load(const struct batch_front *f, const struct front_read *how, const
         batch_container_narrow(a, c.task.container, preparation_dir(a, &c), place, out->container);
     }
     if (place->program.n == 0 && !c.task.container)
-        return err_set(e, ERR_INVALID_PROPERTY, "commandLine", "commandLine has no program in it");
+        return err_set(e, ERR_INVALID_PROPERTY, "commandLine", "commandLine contains no program");
     if (add_files(f, how, &c, &pool, place, e) < 0)
         return -1;
     if (c.task.multi && how->secrets)

@@ -286,8 +286,8 @@ def test_a_reload_without_anything_to_reload(serve, state):
 
 
 @pytest.mark.parametrize("text, words", [
-    ("certificate: /nowhere/a.pem", "c.yaml:1: tls.certificate: it goes together with tls.key"),
-    ("key: /nowhere/a.key", "c.yaml:1: tls.key: it goes together with tls.certificate"),
+    ("certificate: /nowhere/a.pem", "c.yaml:1: tls.certificate: it needs tls.key"),
+    ("key: /nowhere/a.key", "c.yaml:1: tls.key: it needs tls.certificate"),
     ("certificate: /nowhere/a.pem, key: /nowhere/a.key", "/nowhere/a.pem"),
     ("certificate: /etc/passwd, key: /etc/passwd", "/etc/passwd"),
 ])

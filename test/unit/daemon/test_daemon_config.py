@@ -207,8 +207,8 @@ RULE = "match, kind, type, source, options, command, unmount"
     ("ssh:\n  connect_limit: 0\n",
      "2: ssh.connect_limit: 0 is out of range; use 1 to 10000"),
     ("ssh:\n  keepalive_s: 60\n",
-     "1: ssh.dead_after_s: 60 is not more than keepalive_s, which is 60: a machine would be given up "
-     "before it is asked"),
+     "1: ssh.dead_after_s: 60 is not more than keepalive_s, which is 60: a machine would count as "
+     "dead before it is asked"),
     ("machines: {disk: 1}\n",
      "1: machines: Unexpected key: disk; the keys here are unusable_after_s, health_interval_s, "
      "min_free_disk_mb, max_clock_skew_s, reclaim"),

@@ -96,7 +96,7 @@ def test_ten_thousand_machines_are_not_too_many(machines):
     ("10.0.0.256", "'10.0.0.256' is not a valid IPv4 address; write four numbers from 0 to 255"),
     ("10.0.[0-1]", "'10.0.0' is not a valid IPv4 address; write four numbers from 0 to 255"),
     ("fd00::g", "'fd00::g' is not a valid IPv6 address; write it as in fd00::1 or [fd00::1]:2222"),
-    ("[fd00::1]2222", "'[fd00::1]2222' goes on after its ]; only :PORT may follow"),
+    ("[fd00::1]2222", "'[fd00::1]2222' has text after its ]; only :PORT may follow"),
     ("[fd00::1", "'[fd00::1' has a [ without its ]"),
     ("a:0", "'a:0' has no port after the colon; use 1 to 65535"),
     ("a:65536", "'a:65536' has no port after the colon; use 1 to 65535"),
@@ -116,10 +116,10 @@ def test_ten_thousand_machines_are_not_too_many(machines):
     ("a[0-10000]", "these are more than 10000 machines"),
     ("a[0-999999999]", "these are more than 10000 machines"),
     ("a[0-99]b[0-99],c", "these are more than 10000 machines"),
-    ("a[1-2],a2", "a2 is in it twice"),
-    ("gpu1,GPU1", "GPU1 is in it twice"),
-    ("fd00::1,fd00:0::1", "fd00::1 is in it twice"),
-    ("a:22,a", "a is in it twice"),
+    ("a[1-2],a2", "a2 is listed twice"),
+    ("gpu1,GPU1", "GPU1 is listed twice"),
+    ("fd00::1,fd00:0::1", "fd00::1 is listed twice"),
+    ("a:22,a", "a is listed twice"),
 ])
 def test_wrong_hosts(check, key, hosts, says):
     quoted = json.dumps(hosts, ensure_ascii=False)
@@ -246,7 +246,7 @@ def test_serve_refuses_a_wrong_inventory_before_it_makes_anything(run, tmp_path)
     (tmp_path / "c.yaml").write_text("inventory:\n- hosts: a,a\n  agent_socket: /x\n")
     done = run("serve", "--config", "c.yaml", "--state-dir", "state")
     assert (done.returncode, done.stdout) == (78, "")
-    assert "c.yaml:2: inventory[0].hosts: a is in it twice" in done.stderr
+    assert "c.yaml:2: inventory[0].hosts: a is listed twice" in done.stderr
     assert not (tmp_path / "state").exists()
 
 

@@ -43,7 +43,7 @@ def test_without_a_daemon(run, tmp_path, arguments):
         assert (done.returncode, done.stdout) == (1, "")
         assert f"no batchaid daemon is serving {tmp_path}/{directory}" in done.stderr
         assert f"batchaid serve --state-dir {tmp_path}/{directory}" in done.stderr
-        assert ("which is not there; --state-dir" in done.stderr) == (directory == "not there")
+        assert ("which does not exist; set --state-dir" in done.stderr) == (directory == "not there")
     assert list((tmp_path / "there").iterdir()) == []
 
 

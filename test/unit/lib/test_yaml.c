@@ -142,18 +142,18 @@ TEST(test_what_is_refused)
         {"a: 1\n--- {}\n", "2:1: : a second document begins here; only one document may be there"},
         {"---\n---\n", "2:1: : a second document begins here; only one document may be there"},
         {"a: 1\n...\n]\n",
-         "3:1: : did not find expected <document start>; there is more behind the document"},
+         "3:1: : did not find expected <document start>; there is text after the document"},
         {"a: [[[1]]]", "{\"a\":[[[1]]]}"},
         {"a: [[[[1]]]]", "1:7: a[0][0][0]: it is nested too deep; 4 levels are the most"},
         {"a: [[[[", "1:7: a[0][0][0]: it is nested too deep; 4 levels are the most"},
         {"a: &a [[1]]\nb: [[*a]]\n", "2:6: b[0][0]: it is nested too deep; 4 levels are the most"},
         {"a: &a [[1]]\nb: [*a]\n", "{\"a\":[[1]],\"b\":[[[1]]]}"},
-        {"a: &a [*a]", "1:8: a[0]: *a stands inside of what it names"},
-        {"a: &a {b: {c: *a}}", "1:15: a.b.c: *a stands inside of what it names"},
+        {"a: &a [*a]", "1:8: a[0]: *a is inside its own anchor"},
+        {"a: &a {b: {c: *a}}", "1:15: a.b.c: *a is inside its own anchor"},
         {"a: */*\n", "1:5: : did not find expected alphabetic or numeric character, while scanning "
                      "an alias; put a text that begins with * in quotes"},
-        {"a: [*b]", "1:5: a[0]: *b names nothing; put a text that begins with * in quotes"},
-        {"*b : 1", "1:1: : *b names nothing; put a text that begins with * in quotes"},
+        {"a: [*b]", "1:5: a[0]: *b has no anchor; put a text that begins with * in quotes"},
+        {"*b : 1", "1:1: : *b has no anchor; put a text that begins with * in quotes"},
         {"a: 1e999\n", "1:4: a: 1e999 is too large for a number"},
         {"a: {b: \"c\\0d\"}\n", "1:8: a.b: a text has the character \\u0000"},
         {"a: {\"c\\0d\": b}\n", "1:5: a: a text has the character \\u0000"},
@@ -210,7 +210,7 @@ TEST(test_hostile_texts_end_soon)
     said_of_times("- &a [x, x, x, x, x, x, x, x, x, x]\n"
                   "- &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\n"
                   "- &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\n",
-                  "- *c\n", 1000, "", "there are too many values, with aliases counted each time");
+                  "- *c\n", 1000, "", "there are too many values (each use of an alias counts)");
     said_of_times("- &a x\n", "- *a\n", 1000000, "",
                   "1000000:3: [999999]: there are too many values");
     said_of_times("{", "a: ", 1000000, "1}", "1:6: : did not find expected");

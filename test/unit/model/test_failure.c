@@ -46,8 +46,8 @@ ARENA_TEST(text_for_the_execution_log)
                         "    command: python3 train.py\n"
                         "    stderr: Traceback\n"
                         "        boom\n"
-                        "    where to look: the job or the cluster: what it asks for, and what its "
-                        "user did\n"
+                        "    where to look: the settings of the job or the cluster, or an action "
+                        "of its user\n"
                         "    remedy: look\n");
     assert_string_equal(failure_text(a, &batchai_front_words, &f),
                         "NodeLost: m\n    where to look: the machine, and the way to it\n");

@@ -82,8 +82,8 @@ SITE_TEST(test_the_most_promising_first, 0, "bad", "new1", "new2", "good", "gone
     WAIT(w, says(w, c, "NodeCapacityReached"));
     assert_string_equal(machines_of(w, c), "good new1 new2 bad ");
     cluster_says(w, c,
-                 "4 belong to this cluster, 1 is drained (gone); 1 of them had trouble when last "
-                 "tried (bad)");
+                 "4 belong to this cluster, 1 is drained (gone); 1 of them had a problem at the "
+                 "last try (bad)");
 }
 
 /* --- restarts --------------------------------------------------------------------------------- */

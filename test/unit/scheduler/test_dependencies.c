@@ -56,10 +56,8 @@ TEST(test_each_end_lets_those_go_that_want_it_and_fails_the_others)
         assert_ends(w, any, EXEC_SUCCEEDED);
         struct job lost = job_row(w, all[i].success == EXEC_FAILED ? s : f);
         assert_says(lost.errors, "JobDependencyFailed",
-                    i == 0 ? "Job first, for whose failure this one waited, "
-                             "has succeeded"
-                           : "Job first, for whose success this one "
-                             "waited, has failed");
+                    i == 0 ? "Job first had to end with failure, but it has succeeded"
+                           : "Job first had to end with success, but it has failed");
         assert_int_equal(lost.attempt, 0);
         world_free(w);
     }

@@ -42,23 +42,23 @@ static const struct {
     const char *says;
 } cases[] = {
     {"UPDATE run SET owner_kind = 99", "UPDATE run SET owner_kind = 6", read_run,
-     "run.owner_kind is 99, which it cannot be, in the row of run 2"},
+     "run.owner_kind has the invalid value 99 in the row of run 2"},
     {"UPDATE run SET phase = 0", "UPDATE run SET phase = 1", read_run,
-     "run.phase is 0, which it cannot be, in the row of run 2"},
+     "run.phase has the invalid value 0 in the row of run 2"},
     {"UPDATE run SET priority = 2147483648", "UPDATE run SET priority = -2147483648", read_job,
-     "run.priority is 2147483648, which it cannot be, in the row of job 1"},
+     "run.priority has the invalid value 2147483648 in the row of job 1"},
     {"UPDATE job SET exit_code = -2147483649", "UPDATE job SET exit_code = NULL", read_job,
-     "job.exit_code is -2147483649, which it cannot be, in the row of job 1"},
+     "job.exit_code has the invalid value -2147483649 in the row of job 1"},
     {"UPDATE pool SET scale_kind = 3", "UPDATE pool SET scale_kind = 2", read_cluster,
-     "pool.scale_kind is 3, which it cannot be, in the row of cluster 1"},
+     "pool.scale_kind has the invalid value 3 in the row of cluster 1"},
     {"UPDATE cluster SET created_us = -1", "UPDATE cluster SET created_us = 0", read_cluster,
-     "cluster.created_us is -1, which it cannot be, in the row of cluster 1"},
+     "cluster.created_us has the invalid value -1 in the row of cluster 1"},
     {"UPDATE node SET slots = -1", "UPDATE node SET slots = 0", read_nodes,
-     "node.slots is -1, which it cannot be, in the row of node 1"},
+     "node.slots has the invalid value -1 in the row of node 1"},
     {"UPDATE node SET state = 3", "UPDATE node SET state = 5", read_nodes,
-     "node.state is 3, which it cannot be, in the row of node 1"},
+     "node.state has the invalid value 3 in the row of node 1"},
     {"UPDATE event SET kind = 2147483648", "UPDATE event SET kind = 7", read_events,
-     "event.kind is 2147483648, which it cannot be, in the row of event 1"},
+     "event.kind has the invalid value 2147483648 in the row of event 1"},
 };
 
 DB_TEST(test_a_number_that_cannot_be_is_refused_with_its_place)

@@ -199,7 +199,7 @@ EMPTY_DB_TEST(test_damaged_header)
 {
     fx_fill_and_close(f);
     fx_overwrite(f, 0, "garbage garbage garbage", 23);
-    expect_damaged(f, "does not begin like one");
+    expect_damaged(f, "its first bytes are wrong");
 }
 
 EMPTY_DB_TEST(test_damaged_page)

@@ -286,7 +286,7 @@ SSH_TEST(test_password_not_accepted)
     start_sshd(s, "PasswordAuthentication no\n");
     s->config.identity = NULL;
     s->config.password = "secret";
-    ssh_must_fail(s, "nothing to try; the host accepts publickey");
+    ssh_must_fail(s, "no method is configured; the host accepts publickey");
 }
 
 /* The next way is tried where one is refused. */

@@ -100,7 +100,7 @@ OPEN_ROOT_TEST(test_memory_limit_of_a_cgroup_kills_and_says_so)
         skip_because("no memory controller of cgroup v2 that may be used");
     run_eater(f);
     assert_int_equal(f->ended[0].s.signal, SIGKILL);
-    assert_string_equal(f->ended[0].why, "it needed more memory than its limit of 64 MiB and was "
+    assert_string_equal(f->ended[0].why, "it exceeded its memory limit of 64 MiB and was "
                                          "killed (out of memory)");
     assert_false(file_has(f, "out/stdout.txt", "went on"));
 }
@@ -157,7 +157,7 @@ OPEN_ROOT_TEST(test_memory_of_a_group_is_used_up_together)
     WAIT(f, f->n_ended == 2);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(f->ended[i].s.signal, SIGKILL);
-        assert_non_null(strstr(f->ended[i].why, "it needed more memory than its limit of 96 MiB"));
+        assert_non_null(strstr(f->ended[i].why, "it exceeded its memory limit of 96 MiB"));
     }
 }
 

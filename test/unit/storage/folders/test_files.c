@@ -122,11 +122,11 @@ FOLDER_TEST(test_what_cannot_be_opened)
         const char *text;
     } cases[] = {
         {"none", ERR_FILE_NOT_FOUND, "No such file"},
-        {"out", ERR_IO, "leads out of the share"},
+        {"out", ERR_IO, "leaves the share"},
         {"round", ERR_IO, "in circles"},
         {"", ERR_IO, "Is a directory"},
         {"pipe", ERR_IO, "neither a file nor a directory"},
-        {"../x", ERR_IO, "leads out of the share"},
+        {"../x", ERR_IO, "leaves the share"},
     };
     char path[100];
     snprintf(path, sizeof path, "%s/out", f->share);

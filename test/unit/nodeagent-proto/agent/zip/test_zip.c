@@ -328,7 +328,7 @@ TEST(sizes_and_sums_must_hold)
     const struct one full = {.name = "a/", .bytes = text};
     refused(&sum, 1, "wrong checksum");
     refused(&larger, 1, "wrong checksum");
-    refused(&shorter, 1, "shorter than it says");
+    refused(&shorter, 1, "shorter than its recorded size");
     refused(&two, 1, "two sizes");
     refused(&cut, 1, "");
     refused(&secret, 1, "encrypted");
