@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which service a request is for. A port may be one service's alone, which then takes its account
- * from the first segment of the path; otherwise host and path say it.
+ * Selects the service of a request. A port may belong to one service, which then takes its account
+ * from the first segment of the path; otherwise host and path select.
  */
 #include <assert.h>
 #include <string.h>
@@ -18,8 +18,8 @@ static size_t host_length(const char *host)
                                                                          : strlen(host);
 }
 
-/* What the first * of a pattern took of a host (0 without one), or -1: it does not match. Each *
- * takes one label. */
+/* The length of the host's part that the pattern's first * matches (0 without *), or -1: no match.
+ * Each * matches one label. */
 static int host_fits(const char *pattern, const char *host)
 {
     size_t n = host_length(host), first = 0;
@@ -105,7 +105,7 @@ void find_service_of_host(struct request *r)
         take(r, s);
 }
 
-/* Index of the last "providers" with a name behind it; -1: there is none. */
+/* Index of the last "providers" that a name follows; -1: none. */
 static int last_provider(const struct request *r)
 {
     for (int i = r->n_segments - 2; i >= 0; i--)
@@ -114,7 +114,7 @@ static int last_provider(const struct request *r)
     return -1;
 }
 
-/* The segments from `at` on become the path, those before the scope. */
+/* The segments from `at` on become the path, the earlier ones the scope. */
 static void split_scope(struct request *r, int at)
 {
     struct strbuf b = STRBUF_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The lists that are made in slices. State: the page, the batch of rows, and the next of its rows.
+ * Lists that are made in slices. State: the page, the batch of rows, and the index of the next row.
  * The request owns it; between two slices it waits in request_again(). On the loop's thread.
  */
 #include "api/http/slices.h"
@@ -9,7 +9,7 @@
 
 #define SLICE_NS (5 * 1000 * 1000)
 
-/* The request's arena and that of the batch change places. */
+/* Swaps the arenas of the request and of the batch. */
 static void swap_arenas(struct slices *s)
 {
     struct arena other = s->page->r->arena;
@@ -33,7 +33,7 @@ static bool has_more(const struct slices *s)
     return s->at < s->n || !s->at_end;
 }
 
-/* Adds rows of the batch until the page is full or the time is over, but one at least. */
+/* Adds at least one row of the batch, and more until the page is full or the time is over. */
 static int add_rows(struct slices *s, uint64_t until_ns, struct err *e)
 {
     int rc = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * States: a piece is wanted, fetched, or being sent; the end or a failure was met. Invariant: at
- * most two pieces are in memory. The reply owns the stream, and frees it with the connection. On
+ * States: a piece is wanted, fetched, or being sent; the end or a failure was reached. Invariant:
+ * at most two pieces are in memory. The reply owns the stream and frees it with the connection. On
  * the loop's thread.
  */
 #include "api/http/stream.h"
@@ -25,7 +25,7 @@ struct reply_stream {
     struct engine *engine;
     struct MHD_Connection *conn;
     struct stream_source source;
-    uint64_t next, end; /* the range that is still to be fetched */
+    uint64_t next, end; /* the range that still has to be fetched */
     struct stream_piece now, ahead;
     bool fetching, failed, suspended;
     bool released; /* the reply is over; the stream is freed when no fetch is under way */
@@ -148,7 +148,7 @@ struct replied *reply_stream(struct request *r, int status, const char *content_
                                .next = offset + source->n_first,
                                .end = offset + len};
     assert(source->n_first <= len && !source->first == !source->n_first);
-    bool is_all = len > 0 && source->n_first == len; /* it goes out with the head */
+    bool is_all = len > 0 && source->n_first == len; /* all bytes are sent with the head */
     return reply_response(
         r, status, content_type,
         is_all ? MHD_create_response_from_buffer_with_free_callback_cls(len, s->now.bytes,

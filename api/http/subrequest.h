@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests inside the body of another one, the outer: they have heads of their own and come by the
- * same connection. Router and handlers see no difference; each is authorized on its own. It lives
- * until request_inner_end(), which the outer's owner calls once the outer is over.
+ * Requests inside the body of another, outer request, with heads of their own, on the same
+ * connection. Router and handlers see no difference; each is authorized on its own. An inner
+ * request lives until request_inner_end(), which the outer request's owner calls after the outer
+ * request is over.
  */
 #ifndef API_HTTP_SUBREQUEST_H
 #define API_HTTP_SUBREQUEST_H
@@ -13,28 +14,28 @@
 struct inner_head {
     const char *method;
     const char *target; /* path and query, as sent */
-    const char *path;   /* of it what the routes are about, without the query: request.path */
+    const char *path;   /* the part of it that routes match, without the query: request.path */
     const char *host;   /* NULL: the outer's */
-    const char *body;   /* of a route that takes JSON; NULL: none */
+    const char *body;   /* for a route that takes JSON; NULL: none */
     const struct named_value *header;
     size_t n_headers;
     bool seeds;        /* request.seeds */
     struct err *dumps; /* request.dumps */
 };
 
-/* Finds its route, and asks who may: early.code says what was wrong. `route` may be NULL then. */
+/* Finds the route and checks access; on error sets early.code. `route` may then be NULL. */
 struct request *request_inner(struct request *outer, const struct inner_head *head);
-/* Carries it out, or refuses it by what `early` says. `done` is called once it is answered, perhaps
- * before this returns. Handlers that stream a body or a reply must not be reached this way. */
+/* Carries the request out, or refuses it with the error in `early`. Calls `done` after the reply,
+ * perhaps before this returns. The route must stream neither body nor reply. */
 void request_inner_go(struct request *r, void (*done)(void *ctx, struct request *r), void *ctx);
-/* One that is answered with an error from the beginning, in the outer's terms. */
+/* A request that fails at once, with an error in the outer request's form. */
 struct request *request_inner_refused(struct request *outer, const struct inner_head *head,
                                       const struct err *why);
-/* The text of its answer; NULL: it has none. */
+/* The body of its reply; NULL: none. */
 const char *request_inner_body(const struct request *r);
-/* Appends its answer: status line, headers and body. */
+/* Appends its reply: status line, headers and body. */
 void request_inner_write(struct request *r, struct strbuf *b);
-/* Only if it did not begin, or is answered. */
+/* Call only before request_inner_go() or after the reply. */
 void request_inner_end(struct request *r);
 
 #endif

@@ -61,7 +61,7 @@ static const struct service *service_for(const struct api *api, struct MHD_Conne
     return s ? s->service : NULL;
 }
 
-/* Sends bytes that are no reply of libmicrohttpd's. */
+/* Sends bytes without a reply of libmicrohttpd. */
 static void say_at_once(struct MHD_Connection *conn, const char *bytes, size_t n)
 {
     gnutls_session_t tls = tls_of(conn);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compares a path with a template segment by segment, and a query with what stands behind '?'.
- * Decoded values are the arena's. Pure.
+ * Compares a path with a template segment by segment, and a query with the template's part after
+ * '?'. Decoded values are the arena's. Pure.
  */
 #include "api/http/template.h"
 
@@ -80,7 +80,7 @@ bool template_fits_path(const char *t, const struct request *r)
     return *p == '\0' || *p == '?' || (p == t && (p[1] == '\0' || p[1] == '?'));
 }
 
-/* Whether the query has the parameter name=value of a template, n bytes. */
+/* Whether the query has the template's parameter name=value, n bytes long. */
 static bool has_parameter(struct request *r, const char *s, size_t n)
 {
     char name[32];
@@ -109,7 +109,7 @@ bool template_fits_query(const char *t, struct request *r)
     return true;
 }
 
-/* A literal counts more than a parameter, that more than a tail, that more than nothing. */
+/* Ranks parts of templates: literal, parameter, tail, nothing. */
 static int literalness(const char *s, size_t n)
 {
     return n == 0 ? 0 : template_is_tail(s, n) ? 1 : template_is_param(s, n) ? 2 : 3;

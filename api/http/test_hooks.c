@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests that a watcher delays, holds, answers or cuts.
+ * Requests that a watcher delays, holds, answers or cuts off.
  */
 #include <microhttpd.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "api/http/error.h"
 #include "api/http/http_priv.h"
 
-#define CUT_LENGTH 65536 /* of a body that never comes */
+#define CUT_LENGTH 65536 /* the announced length, in bytes, of a body that is not sent */
 
 /* A request that waits, in the list of its server. */
 struct delayed {
@@ -68,7 +68,7 @@ void watch_cut(struct request *r)
         abort();
     MHD_destroy_response(r->response);
     r->response = cut;
-    if (r->status == 204 || r->status == 304) /* these have no body to break off in */
+    if (r->status == 204 || r->status == 304) /* these replies have no body to cut off */
         r->status = 200;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Somebody who watches requests, for tests: hears of each that is over, and may have it answered
- * otherwise than its handler would, later, or only in part.
+ * A watcher of requests, for tests: sees each finished request, and may replace its reply, delay
+ * it, or cut it off.
  */
 #ifndef API_HTTP_TEST_HOOKS_H
 #define API_HTTP_TEST_HOOKS_H
@@ -11,33 +11,33 @@
 
 struct request;
 
-/* What becomes of a request besides what it asks for, in this order. */
+/* Changes to a request's reply, applied in this order. */
 struct injected {
     int64_t delay_ms; /* before it is carried out */
     bool held;        /* likewise, until watch_let_go() */
-    int status;       /* its answer, instead of its being carried out; 0: none */
+    int status;       /* replies with this status instead of calling the handler; 0: does not */
     const char *code, *message;
-    int retry_after_s; /* of that answer; 0: no header */
-    /* The connection ends in the body of the answer; cut_before: nothing was carried out. */
+    int retry_after_s; /* of that reply; 0: no header */
+    /* Closes the connection in the body of the reply; cut_before: without calling the handler. */
     bool cut, cut_before;
     void *ctx; /* the watcher's */
 };
 
 struct api_watch {
-    /* Once the head of a request was accepted. NULL: nothing. What it returns lives as long as the
-     * request. */
+    /* Called after the head of a request was accepted. NULL: no changes. The returned value must
+     * live as long as the request. */
     const struct injected *(*begin)(void *ctx, struct request *r);
-    /* Adds headers to its reply; NULL: none. */
+    /* Adds headers to the reply; NULL: none. */
     void (*headers)(void *ctx, struct request *r);
-    /* When it is over: answered, or the client has gone. */
+    /* Called when the request is over: answered, or the client has disconnected. */
     void (*end)(void *ctx, const struct request *r);
     void *ctx;
 };
 
-/* For headers(): adds one, in the place of one of that name that was added before. `value` lives as
- * long as the request. */
+/* For headers(): adds a header, or replaces an earlier one of the same name. `value` lives as long
+ * as the request. */
 void reply_header_instead(struct request *r, const char *name, const char *value);
-/* Carries on with a request that is held. */
+/* Continues a held request. */
 void watch_let_go(struct request *r);
 
 #endif

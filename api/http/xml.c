@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Builds the tree by the events of the parser, within bounds of depth and number. State: the
- * element that is open. The request owns it. On the loop's thread.
+ * Builds the tree from the parser's events, with limits on depth and number. State: the open
+ * element. The request owns it. On the loop's thread.
  */
 #include "api/http/xml.h"
 
@@ -17,14 +17,14 @@
 
 struct xml_node {
     struct xml xml;
-    const struct xml **end; /* where its next child goes */
+    const struct xml **end; /* where the pointer to its next child is stored */
 };
 
 struct xml_reading {
     XML_Parser parser;
     struct arena *arena;
     const char *s;
-    size_t n, at; /* number of bytes; how many of them the parser has got */
+    size_t n, at; /* number of bytes; number of parsed bytes */
     struct {
         struct xml_node *node;
         struct strbuf text;
@@ -78,7 +78,7 @@ static void on_text(void *ctx, const XML_Char *s, int n)
     struct xml_reading *x = ctx;
     if (x->why) /* expat may still call back for a moment */
         return;
-    assert(x->depth > 0); /* text outside of the root is none, or a syntax error */
+    assert(x->depth > 0); /* expat reports text outside of the root as a syntax error */
     strbuf_add(&x->open[x->depth - 1].text, s, (size_t)n);
 }
 
@@ -102,7 +102,7 @@ static void on_doctype(void *ctx, const XML_Char *name, const XML_Char *system_i
     stop(ctx, "it has a document type, which is not supported");
 }
 
-/* expat 2.9 has names of their own for positions of 64 bits, and calls those before deprecated. */
+/* expat 2.9 has new functions for 64-bit positions and deprecates the old ones. */
 #if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
 #define LINE_OF   XML_GetCurrentLineNumber64
 #define COLUMN_OF XML_GetCurrentColumnNumber64

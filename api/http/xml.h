@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * XML bodies as a small tree. Document types are refused, so there are neither entities of the
- * client's nor anything fetched from elsewhere; attributes and namespaces are ignored.
+ * Reads XML bodies into a small tree. Refuses document types, so a client can neither define
+ * entities nor make the daemon fetch anything; ignores attributes and namespaces.
  */
 #ifndef API_HTTP_XML_H
 #define API_HTTP_XML_H
@@ -19,7 +19,7 @@
 
 struct xml {
     const char *name; /* as written, with its prefix */
-    const char *text; /* the text directly in it; "" if there is none */
+    const char *text; /* the text directly inside; "": none */
     const struct xml *child, *next;
 };
 
@@ -27,14 +27,14 @@ struct xml {
  * ERR_INVALID_CONTENT: not XML, or beyond the limits above; messages quote nothing. */
 int xml_decode(struct arena *a, const char *s, size_t n, const struct xml **out,
                struct err *e) MUST_CHECK;
-/* The same a piece at a time, of some milliseconds at most; `s` is borrowed until the end. 1: there
- * is more to come; 0 and -1 as above, and the reading has ended. */
+/* As xml_decode(), but in pieces of a few milliseconds; `s` is borrowed until the end. 1: call
+ * again; 0 and -1 as above, and the reading has ended. */
 struct xml_reading *xml_begin(struct arena *a, const char *s, size_t n);
 int xml_go_on(struct xml_reading *x, const struct xml **out, struct err *e) MUST_CHECK;
-/* Ends a reading that is given up. NULL, or one that has ended already, is accepted. Call it before
- * the arena is freed. */
+/* Abandons a reading. Accepts NULL, and a reading that has ended. Call before the arena is
+ * freed. */
 void xml_end(struct xml_reading *x);
-/* The first child with this name, and the text of that child; NULL: there is none. */
+/* The first child with this name, and its text; NULL: no such child. */
 const struct xml *xml_child(const struct xml *parent, const char *name);
 const char *xml_text(const struct xml *parent, const char *name);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * State: the codes that wait, in a list, each with its time. A code is used once, or forgotten when
- * its time is over. The service owns the list. On the loop's thread.
+ * State: a list of waiting codes with their times. A code is used once, or forgotten when its time
+ * is over. The service owns the list. On the loop's thread.
  */
 #include "api/login/codes.h"
 
@@ -12,7 +12,8 @@
 
 #include "lib/arena.h"
 
-#define LETTERS   "BCDFGHJKLMNPQRSTVWXZ" /* no vowels: no words; none that looks like a digit */
+/* without vowels, so that no words appear, and without letters that look like digits */
+#define LETTERS   "BCDFGHJKLMNPQRSTVWXZ"
 #define N_LETTERS 8
 
 struct codes {
@@ -38,8 +39,8 @@ static void make_user_code(char out[USER_CODE_SIZE])
     out[N_LETTERS + 1] = '\0';
 }
 
-/* A free slot, or that of the device that has waited for longest: devices need not log in to get a
- * code, so somebody who asks for many shuts nobody out for long. */
+/* A free slot, or the slot of the device that has waited longest. Devices get a code without a
+ * login, so a client that requests many codes must not keep others out for long. */
 static struct code *find_slot(struct codes *c, int64_t now_us)
 {
     struct code *oldest = NULL;
@@ -68,7 +69,7 @@ struct code *codes_add(struct codes *c, int64_t now_us)
     return slot;
 }
 
-/* Each text ends with its zero, so that no two pairs are the same. */
+/* Hashes each text with its final NUL, so that two different pairs never have the same bytes. */
 static void hash_program(const char *client_id, const char *redirect_uri,
                          unsigned char out[CODE_PROGRAM_SIZE])
 {
@@ -101,7 +102,7 @@ struct code *codes_by_code(struct codes *c, const char *code, int64_t now_us)
     return NULL;
 }
 
-/* Whether `typed` has the letters of `code`, in any case; other characters do not count. */
+/* Whether `typed` has the letters of `code`, in any case; ignores other characters. */
 static bool same_letters(const char *code, const char *typed)
 {
     for (;; code++, typed++) {

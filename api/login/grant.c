@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a login ends with. The token to get the next one with says which password it came from, so
- * it ends when that is reset.
+ * Issues the tokens of a login. A refresh token contains the id of the password of its login, so it
+ * becomes invalid when the password is reset.
  */
 #include <jwt.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 #define REFRESH_ISSUER   "batchaid-refresh" /* never taken for an access token */
 #define REFRESH_LIFETIME (90L * 24 * 3600)
 
-/* "https://host/.default" -> "https://host". A scope also has words such as openid, which are no
- * URLs. */
+/* "https://host/.default" -> "https://host". Skips words of a scope that are no URLs, such as
+ * openid. */
 static const char *audience_of(struct request *r, const struct login_grant *login)
 {
     if (login->resource)
@@ -37,7 +37,7 @@ static const char *audience_of(struct request *r, const struct login_grant *logi
     return arena_strndup(&r->arena, word, (size_t)(end - word));
 }
 
-/* Signs and adds a token; takes it. */
+/* Signs and adds a token; takes it over. */
 static void add_token(struct request *r, json_t *body, const char *name, jwt_t *jwt)
 {
     jwt_set_alg(jwt, JWT_ALG_HS256, r->config->token_key, TOKEN_KEY_BYTES);
@@ -81,7 +81,7 @@ static void add_id_token(struct request *r, const struct login_grant *login,
     add_token(r, body, "id_token", jwt);
 }
 
-/* The password of a user; NULL: nobody has one, any more. A getter. */
+/* The id of a user's password; NULL: the user has none, or no longer exists. A getter. */
 static int password_of(struct request *r, const char *object_id, const char **key_id, struct err *e)
 {
     struct storage *st = aad_of(r)->access->storage;
@@ -133,7 +133,7 @@ int login_refreshed(struct request *r, const char *token, const char *client_id,
     return rc;
 }
 
-/* v1 (resource=) has numbers as strings, v2 (scope=) as numbers. */
+/* v1 (resource=) sends numbers as strings, v2 (scope=) as numbers. */
 static json_t *number(bool as_text, long long v)
 {
     return as_text ? json_sprintf("%lld", v) : json_integer(v);

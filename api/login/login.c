@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks a name and a secret in the turn of its account, so that guesses are slow, and hashes on a
- * lane. State: one attempt a request. On the loop's thread, but for the hash.
+ * Checks a name and a secret, one at a time per account, so that guesses are slow; hashes on a
+ * thread of the lane. State: one attempt per request. On the loop's thread, except for the hash.
  */
 #include "api/login/login.h"
 
@@ -15,11 +15,12 @@
 
 #define HINT_LENGTH (ACCESS_HINT_SIZE - 1)
 
-/* Hashing takes memory and time, so one address has one secret compared at a time. */
+/* Compares one secret per address at a time, because hashing takes memory and time. */
 struct login_attempt {
     struct connection_turn turn; /* first */
     struct secret_work *work;
-    const char *object_id; /* NULL: nobody, which takes as long to find out as a wrong password */
+    const char
+        *object_id; /* NULL: no such user; the answer then takes as long as for a wrong password */
     login_next next;
     void *ctx;
 };
@@ -57,7 +58,7 @@ struct replied *login_failed(struct request *r, const char *name, const char *er
     return oauth_error(r, 401, error, description);
 }
 
-/* The owner is looked up again: it may have been removed meanwhile. */
+/* Looks the owner up again, because it may have been removed meanwhile. */
 static struct replied *known(struct secret_work *w)
 {
     struct login_attempt *t = w->ctx;
@@ -81,7 +82,7 @@ static void compared(struct secret_work *w, const struct err *e)
     request_finish(w->r, e ? reply_err(w->r, e) : known(w));
 }
 
-/* Those of the credentials that the secret may fit. */
+/* Selects the credentials whose secrets may match. */
 static void choose(struct request *r, const struct credential *rows, size_t n, const char *secret,
                    struct secret_work *w)
 {

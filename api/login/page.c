@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The page where people log in: with the code that a device shows (RFC 8628), or for a program on
- * their own machine that opened it in a browser (RFC 6749, section 4.1). Plain HTML, without
+ * The web page for logins: with the code that a device shows (RFC 8628), or for a program on the
+ * user's machine that opened the page in a browser (RFC 6749, section 4.1). Plain HTML, without
  * scripts.
  */
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static void add_field(struct strbuf *b, const char *type, const char *name, cons
         strbuf_puts(b, "</label></p>");
 }
 
-/* Nothing of another site's is loaded, and no other site shows the page in a frame. */
+/* The headers forbid loading from other sites, and showing the page in a frame of another site. */
 static struct replied *page(struct request *r, int status, struct strbuf *inner)
 {
     struct strbuf b = STRBUF_INIT;
@@ -74,12 +74,12 @@ static struct replied *say(struct request *r, int status, const char *text)
     return page(r, status, &b);
 }
 
-/* What a program gives the page, and the page gives back with the form. */
+/* Parameters that a program gives the page, and the form sends back. */
 static const char *const carried[] = {"redirect_uri", "state",         "code_challenge",
                                       "nonce",        "response_mode", "client_id"};
 enum { REDIRECT, STATE, CHALLENGE, NONCE, MODE, CLIENT, CARRIED };
 
-/* The form; `why`: what was wrong with the last try, or NULL. carried_value NULL: for a device. */
+/* Shows the form; `why`: the error of the last try, or NULL. carried_value NULL: for a device. */
 static struct replied *ask(struct request *r, int status, const char *why,
                            const char *const *carried_value, const char *user_code)
 {
@@ -156,7 +156,7 @@ struct replied *device_confirm(struct request *r)
 
 /* --- programs --------------------------------------------------------------------------------- */
 
-/* Only programs on the user's own machine are called back, so that a code goes nowhere else. */
+/* Redirects only to programs on the user's own machine, so that a code reaches nobody else. */
 static bool is_local(const char *url)
 {
     static const char *const hosts[] = {"http://localhost", "http://127.0.0.1", "http://[::1]"};
@@ -187,7 +187,8 @@ static void carried_values(const struct request *r, const char *value[CARRIED])
         value[i] = field(r, carried[i]);
 }
 
-/* For programs that want it in a form. Without scripts in the page, a person sends it on. */
+/* For programs that want the code in a form. The page has no scripts, so the user must press a
+ * button. */
 static struct replied *call_back_by_form(struct request *r, const char *const value[CARRIED],
                                          const char *code)
 {

@@ -48,5 +48,5 @@ const struct service aad_service = {
     .body_max = FORM_MAX,
     .words = aad_words,
     .error = aad_error,
-    .unwatched = true, /* forms with passwords, and what all else needs first */
+    .unwatched = true, /* requests contain passwords, and tests need logins before anything else */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * POST .../oauth2/token (RFC 6749, section 4): a row for each type of grant. Errors have OAuth's
- * shape, with the codes that MSAL and ADAL show to their users.
+ * POST .../oauth2/token (RFC 6749, section 4): one row per grant type. Errors have OAuth's shape,
+ * with the codes that MSAL and ADAL show to their users.
  */
 #include <sodium.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "api/login/login.h"
 #include "api/login/routes.h"
 
-/* What the form or the Authorization header gives as the client's id and secret. */
+/* The client's id and secret from the form or the Authorization header. */
 struct token_client {
     const char *id, *secret;
 };
@@ -152,7 +152,8 @@ static struct replied *by_device(struct request *r, const struct token_client *c
     return find_and_grant(r, login_of(r, client->id), object_id);
 }
 
-/* RFC 7636: the program that opened the page knows the text of which it gave the hash. */
+/* RFC 7636: the program that opened the page sent a hash; the same program knows the hashed
+ * text. */
 static bool verifies(const struct code *code, const char *verifier)
 {
     unsigned char hash[crypto_hash_sha256_BYTES];
@@ -233,8 +234,8 @@ struct replied *openid_configuration(struct request *r)
                   "id_token_signing_alg_values_supported", "HS256"));
 }
 
-/* Tokens are signed with a symmetric key that nobody else has, so there is no public key to show.
- */
+/* An empty list: tokens are signed with a symmetric key of the daemon, so there is no public
+ * key. */
 struct replied *signing_keys(struct request *r)
 {
     return reply_json(r, 200, json_pack("{s:[]}", "keys"));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The data plane of Azure Batch: pools, nodes, jobs, tasks and their files, each account at hosts
- * of its own (ACCOUNT.REGION.batch.localhost).
+ * The data plane of Azure Batch: pools, nodes, jobs, tasks and their files. Each account has its
+ * own hosts (ACCOUNT.REGION.batch.localhost).
  *
- * A request names its account by its host; or by the key that it is signed with, or, if there is
- * only one account, not at all: then https://localhost:PORT alone serves as its endpoint. Paths
- * have no account in them.
+ * A request names its account by its host or by the key that signs it. If there is only one
+ * account, a request need not name it, so https://localhost:PORT serves as its endpoint. Paths
+ * contain no account.
  */
 #ifndef API_PLANE_BATCH_BATCH_H
 #define API_PLANE_BATCH_BATCH_H
@@ -21,9 +21,9 @@
 struct batch_error_value;
 struct batch_front;
 
-/* Of each account; 0: there is none. */
+/* The limits of each account; 0: no limit. */
 struct batch_quotas {
-    int64_t jobs, pools; /* jobs: with schedules, those that are not completed */
+    int64_t jobs, pools; /* jobs: active jobs and schedules, without completed ones */
 };
 
 struct batch {
@@ -32,7 +32,8 @@ struct batch {
     struct batch_quotas quotas;
 };
 
-/* At the hosts of accounts; and at all others, by its paths. */
+/* batch_service serves the hosts of accounts; batch_paths_service serves its paths at all other
+ * hosts. */
 extern const struct service batch_service, batch_paths_service;
 
 static inline const struct batch *batch_of(const struct request *r)
@@ -40,15 +41,15 @@ static inline const struct batch *batch_of(const struct request *r)
     return r->deps;
 }
 
-/* What is known of a request: who it is from is checked before its handler is called. */
+/* The verified facts about a request; the sender is checked before the handler is called. */
 struct batch_grant {
     struct batch_account account;
-    bool by_key;                      /* signed with one of the account's keys */
-    const struct batch_task *task;    /* whose token it has; NULL: it has none */
-    struct batch_error_value *values; /* of the error to answer with (batch_value()) */
+    bool by_key;                   /* signed with one of the account's keys */
+    const struct batch_task *task; /* the task whose token the request has; NULL: no such token */
+    struct batch_error_value *values; /* of the error reply (batch_value()) */
 };
 
-/* Made when it is asked for first. */
+/* Created at the first call. */
 struct batch_grant *batch_grant(struct request *r);
 
 static inline const struct batch_account *batch_account_of(struct request *r)
@@ -58,19 +59,19 @@ static inline const struct batch_account *batch_account_of(struct request *r)
 
 /* service.may of both services: finds the account, and checks the signature or the token. */
 int batch_may(struct request *r, struct err *e) MUST_CHECK;
-/* For what a body has done besides what its path says: whether who asks may do that, too. Keys may;
- * of tasks' tokens nothing is asked here. `action`: "/pools/write". */
+/* For a body that does more than its path: whether the sender may also do `action`
+ * ("/pools/write"). A key may; for a task's token nothing is checked here. */
 int batch_check_also(struct request *r, const char *action, struct err *e) MUST_CHECK;
-/* "/subscriptions/S/.../batchAccounts/NAME", the arena's. */
+/* "/subscriptions/S/.../batchAccounts/NAME"; arena. */
 const char *batch_account_scope(struct request *r);
-/* Whether a role of who asks has this action at the account; ERR_FORBIDDEN. */
+/* ERR_FORBIDDEN unless a role of the principal has this action at the account. */
 int batch_check_role(struct request *r, const char *action, struct err *e) MUST_CHECK;
-/* Whether an account may have one more pool; as getters: 1, 0, -1. */
+/* Whether an account may have one more pool: 1, 0, or -1 on error. */
 int batch_quota_pools(struct storage *st, const struct batch_quotas *q, int64_t account_id,
                       struct err *e) MUST_CHECK;
-/* BATCH_ACTIVE_JOB_AND_SCHEDULE_QUOTA_REACHED: the account of the request may not. */
+/* BATCH_ACTIVE_JOB_AND_SCHEDULE_QUOTA_REACHED: the request's account may have no more jobs. */
 int batch_check_job_quota(struct request *r, struct err *e) MUST_CHECK;
-/* timeout, recursive and force: refuses what is no value of theirs. */
+/* Refuses invalid values of timeout, recursive and force. */
 int batch_check_query(struct request *r, struct err *e) MUST_CHECK;
 
 /* --- references to application packages ---------------------------------------------------------

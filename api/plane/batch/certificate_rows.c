@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads a certificate from what a body gives, stores it with its secrets sealed, and deletes it
- * unless a pool has it. Rows are the arena's. On the loop's thread.
+ * Reads a certificate from a body, stores it with its secrets sealed, and deletes it unless a pool
+ * uses it. Rows are the arena's. On the loop's thread.
  */
 #include "api/plane/batch/certificate_rows.h"
 
@@ -21,7 +21,7 @@ static const char *text_at(const json_t *o, const char *name)
     return json_string_value(json_object_get(o, name));
 }
 
-/* The certificate must be the one of its thumbprint. */
+/* Checks that the certificate has the given thumbprint. */
 static int check_given(struct arena *a, const json_t *doc, const json_t *secrets, struct pfx *out,
                        struct err *e)
 {
@@ -79,7 +79,8 @@ static bool refers_to(const struct batch_pool *p, const struct batch_certificate
     return found;
 }
 
-/* The names of the pools that have it, as the values of an error; NULL: none has. */
+/* The names of the pools that use the certificate, as the values of an error; NULL: no pool uses
+ * it. */
 static int find_users(struct storage *st, struct arena *a, const struct batch_certificate *c,
                       json_t **out, struct err *e)
 {
@@ -104,7 +105,7 @@ static int find_users(struct storage *st, struct arena *a, const struct batch_ce
     return 0;
 }
 
-/* It stays, and says why. */
+/* Keeps the certificate and stores the error that explains why. */
 static int keep(struct storage *st, struct arena *a, const struct batch_certificate *c,
                 json_t *users, int64_t now_us, struct err *e)
 {

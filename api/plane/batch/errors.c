@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of errors with the sentence and the values of each, and the reply. The values of an
+ * The error table with the sentence and the values of each code, and the reply. The values of an
  * error are the request's. On the loop's thread.
  */
 #include "api/plane/batch/errors.h"
@@ -54,8 +54,8 @@
 
 ERROR_TABLE(batch_words, BATCH_ERRORS, BATCH_OWN)
 
-/* What a code says, sorted by the codes' bytes. A code without a sentence here says what was wrong
- * as its message. */
+/* The sentences of codes, sorted by the bytes of the codes. A code without a sentence here uses the
+ * error's own message. */
 static const struct sentence {
     const char *code, *says;
 } sentences[] = {
@@ -230,7 +230,7 @@ static json_t *value_json(const char *key, const char *value)
     return json_pack("{s:s, s:o}", "key", key, "value", jsontext_string(value));
 }
 
-/* What err.target is, by the words that a code has; the names of its two values. */
+/* The meaning of err.target, by the words in a code; the names of its two values. */
 static const struct target_kind {
     const char *in_code, *name, *value;
 } target_kinds[] = {
@@ -240,7 +240,7 @@ static const struct target_kind {
     {"", "PropertyName", "PropertyValue"},
 };
 
-/* What the request has there. Values of properties are in the reason, without secrets. */
+/* The request's value at the target. Values of properties are in the reason, without secrets. */
 static const char *value_of(struct request *r, const struct target_kind *k, const char *target)
 {
     if (k->name[0] == 'Q')
@@ -261,7 +261,7 @@ static void add_target(struct request *r, json_t *values, const char *code, cons
         json_array_append_new(values, value_json(k->value, value));
 }
 
-/* Which api-versions serve what is asked for, as a sentence. */
+/* The api-versions that serve the operation, as a sentence. */
 static const char *versions_here(struct request *r)
 {
     unsigned served = 0, first, last;

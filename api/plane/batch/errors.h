@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The errors of Azure Batch's data plane, and what their replies say:
+ * The errors of Azure Batch's data plane and their replies:
  * https://learn.microsoft.com/rest/api/batchservice/batch-status-and-error-codes
  *
- * A reply has the code's own sentence as its message, where the code has one, and what err.msg says
- * as the value "Reason"; err.target becomes PropertyName, QueryParameterName or HeaderName, as the
- * code says.
+ * The message of a reply is the code's own sentence, if it has one; err.msg becomes the value
+ * "Reason", and err.target becomes PropertyName, QueryParameterName or HeaderName, depending on the
+ * code.
  */
 #ifndef API_PLANE_BATCH_ERRORS_H
 #define API_PLANE_BATCH_ERRORS_H
@@ -125,12 +125,12 @@
 enum { ERROR_OWN_KINDS(BATCH_KINDS, BATCH_OWN) };
 
 struct error_words batch_words(int kind);
-/* {"code", "message", "values"} of an error: also of one entry of a collection. */
+/* {"code", "message", "values"} of an error, also for one entry of a collection. */
 json_t *batch_error_json(struct request *r, struct error_words words, const struct err *e);
 struct replied *batch_error(struct request *r, struct error_words words, const struct err *e);
 void batch_too_long(const char *why, struct strbuf *headers, struct strbuf *body);
 
-/* Adds to the `values` of the error that the request will be answered with. Texts are copied. */
+/* Adds to the `values` of the request's error reply. Texts are copied. */
 void batch_value(struct request *r, const char *key, const char *value);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of tasks and nodes, over the links of their nodes. What is asked for is below one directory
- * there, the task's or the node's Batch root; the node's agent does not leave it. Files of a task
- * that was seeded, and never on a node, are rows.
+ * Files of tasks and nodes, over the links of their nodes. Paths are below the directory of the
+ * task or the node's Batch root; the node's agent refuses to leave it. Files of a seeded task,
+ * which was never on a node, are rows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +23,15 @@
 #include "storage/batch_jobs.h"
 #include "storage/seeding.h"
 
-/* Entries of one listing, all directories together. */
+/* The most entries of one listing, all directories together. */
 #define ENTRIES_MAX 100000
 
-/* Where the files of a request are. */
+/* The directory of a request's files. */
 struct files_place {
     struct output_dir at;
-    const char *path; /* of the request, below it; "": the directory itself */
+    const char *path; /* the request's path below it; "": the directory itself */
     const char *url;  /* of the directory: ".../files" */
-    int64_t seeded;   /* the task whose files are rows; 0: they are there */
+    int64_t seeded;   /* the seeded task whose files are rows; 0: files are on a node */
 };
 
 /* --- finding it ------------------------------------------------------------------------------- */
@@ -121,7 +121,7 @@ static int of_node(struct request *r, struct files_place *out, struct err *e)
 
 typedef int find_place(struct request *r, struct files_place *out, struct err *e);
 
-/* What a node says of a file, in the service's terms. */
+/* Turns a node's error about a file into the service's error. */
 static struct replied *refuse(struct request *r, const struct err *why)
 {
     struct err e = *why;
@@ -168,7 +168,7 @@ struct files_list_work {
     struct batch_list list;
     bool recursive;
     struct listed_file *entries; /* the arena's */
-    size_t n, cap, next; /* next: the first that may be a directory which was not listed yet */
+    size_t n, cap, next; /* next: index of the first possible directory that was not listed yet */
     const char *dir;     /* that is being listed */
 };
 
@@ -248,7 +248,8 @@ static bool list_next(struct files_list_work *l)
     return false;
 }
 
-/* A directory that has gone meanwhile is left out; a root that no task has made yet is empty. */
+/* Leaves out a directory that has disappeared meanwhile; a root that no task has created yet is
+ * empty. */
 static void on_listed(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
 {
     struct files_list_work *l = ctx;
@@ -262,8 +263,8 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
         request_finish(l->r, show(l));
 }
 
-/* The directories that files are in, as far as they are not there yet: files are in order of their
- * paths, so what is in a directory comes together. */
+/* Adds the missing parent directories of a seeded file. Files come in order of their paths, so the
+ * files of a directory are adjacent. */
 static void add_seeded(struct files_list_work *l, const struct batch_seeded_file *f,
                        const char *before)
 {
@@ -368,7 +369,7 @@ static void add_headers(struct request *r, const struct file_download *d, int64_
     reply_header_text(r, "ocp-batch-file-url", batch_segment(r, arena_strdup(&r->arena, d->url)));
 }
 
-/* ocp-range, which is answered with 200. */
+/* Reads ocp-range; such a request is answered with 200. */
 static int read_range(struct request *r, uint64_t size, uint64_t *first, uint64_t *n, struct err *e)
 {
     uint64_t last;
@@ -399,7 +400,7 @@ static struct replied *send_file(struct file_download *d, const struct node_byte
     if (strcmp(r->method, "HEAD") == 0)
         return reply_length(r, type_of(d->path), (uint64_t)got->size);
     struct stream_source source = {.fetch = fetch, .release = download_free};
-    if (got->n > 0 && n > 0) { /* all of them, of a file that was seeded */
+    if (got->n > 0 && n > 0) { /* the whole content, of a seeded file */
         source.first = xrealloc(NULL, n + 1);
         memcpy(source.first, got->bytes + first, n);
         source.n_first = n;
@@ -502,7 +503,7 @@ static void on_directory(void *ctx, const struct err *why, const struct node_dir
     }
 }
 
-/* What is no file may be a directory. */
+/* A path that is not a file may be a directory. */
 static void on_looked(void *ctx, const struct err *why, const struct node_bytes *got)
 {
     struct deletion *d = ctx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists the table of images in both forms that versions have: by image, and by node agent with its
- * images. A list goes on behind the place of an image. On the loop's thread.
+ * Lists images in the two forms of the versions: by image, and by node agent with its images. A
+ * page continues after the index of an image. On the loop's thread.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "lib/jsontext.h"
 #include "model/batch/images.h"
 
-/* The name of an image in a list of images that goes on behind it: its place. */
+/* The key of an image in a list: its index. */
 #define PLACE_SIZE 24
 
 static json_t *reference(const struct batch_image *i)
@@ -51,7 +51,7 @@ static json_t *render_image(const struct batch_image *i)
                      "verificationType", verification_of(i));
 }
 
-/* The agent of images[i], with all images behind it that it has too. */
+/* The agent of images[i], with all later images of the same agent. */
 static json_t *render_agent(const struct batch_image *images, size_t n, size_t i)
 {
     const char *agent = images[i].agent;
@@ -76,7 +76,7 @@ static bool is_wanted(const void *ctx, const struct filter_term *t)
     return filter_text_is(t, values[t->property]);
 }
 
-/* `by_agent`: one row an agent. */
+/* `by_agent`: one row per agent. */
 static struct replied *list(struct request *r, const struct batch_list_kind *kind, bool by_agent)
 {
     struct batch_list l;

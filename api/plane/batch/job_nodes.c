@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a job did on each of its nodes: its preparation and release tasks, as one row a node. Rows
- * of one node stand together in the database's order. Memory is the request's. On the loop's
- * thread.
+ * The preparation and release tasks of a job, one row per node. Rows of one node are adjacent in
+ * the database's order. Memory is the request's. On the loop's thread.
  */
 #include "api/plane/batch/batch.h"
 #include "api/plane/batch/errors.h"
@@ -15,7 +14,7 @@
 #include "scheduler/front/batch/tasks.h"
 #include "storage/batch_chores.h"
 
-/* One node; what did not run there is NULL. */
+/* One node; NULL: this task did not run there. */
 struct job_node {
     const struct batch_chore *preparation, *release;
 };
@@ -99,7 +98,7 @@ static bool is_wanted(const void *ctx, const struct filter_term *t)
 
 enum { INFO = 11 };
 
-/* What may be missing stands last. Returns how many members there are. */
+/* Optional members come last. Returns the number of members. */
 static size_t add_info(struct request *r, const struct batch_chore *c, const char *id,
                        const char *node_url, struct over out[INFO])
 {

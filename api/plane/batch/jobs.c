@@ -135,7 +135,7 @@ static int nth(const struct batch_list *l, const char *after, int nth_row, const
     return st_batch_job_nth(arm_of(l->r)->storage, &l->r->arena, l->owner, after, nth_row, name, e);
 }
 
-/* Jobs of a schedule are listed by their numbers. */
+/* Reads the key of a schedule's job in a list: its number. */
 static int number_of(const char *text, int otherwise)
 {
     return text ? (int)strtol(text, NULL, 10) : otherwise;
@@ -232,7 +232,7 @@ struct replied *batch_jobs_counts(struct request *r)
 
 /* --- adding ----------------------------------------------------------------------------------- */
 
-/* A job and a schedule cannot have one id. */
+/* Checks both jobs and schedules, because they share one set of ids. */
 static int check_new(struct request *r, const struct batch_job *j, struct err *e)
 {
     struct batch_job there;
@@ -286,7 +286,7 @@ struct replied *batch_jobs_add(struct request *r)
         batch_job_add(front_of_request(r), &r->arena, &j, given.secrets_text, &e) < 0)
         return reply_err(r, &e);
     batch_job_changed(front_of_request(r), j.id);
-    /* Whatever its id: as the service has it. */
+    /* the service returns this path for every id */
     return batch_reply_written(r, 201, "/jobs/job-1", j.updated_us);
 }
 
@@ -303,7 +303,7 @@ static int write_change(struct storage *st, void *ctx, struct err *e)
     return st_batch_job_update(st, k->j, k->secrets, e);
 }
 
-/* Only a job without running tasks may go to another pool. */
+/* Refuses a move to another pool while tasks are running. */
 static int check_move(struct request *r, const struct batch_job *was, const struct batch_job *now,
                       struct err *e)
 {
@@ -317,7 +317,7 @@ static int check_move(struct request *r, const struct batch_job *was, const stru
         was->name, enum_to_name(batch_job_state_names, (int)was->state));
 }
 
-/* Of a pool that was made for the job, only whether it is kept can change; that is the pool's. */
+/* For an auto pool only keepAlive can change; that is stored with the pool. */
 static int keep_auto_pool(struct request *r, const struct batch_job *j, json_t *stored,
                           const json_t *doc, struct err *e)
 {
@@ -336,7 +336,7 @@ static int keep_auto_pool(struct request *r, const struct batch_job *j, json_t *
     return 0;
 }
 
-/* Replaces what the body has; `whole`: also what it could have and has not. */
+/* Replaces the given properties; `whole`: also resets the properties that are not given. */
 static struct replied *change(struct request *r, const struct schema *s, bool whole)
 {
     struct batch_job j, now;
@@ -414,7 +414,7 @@ static int delete_job(struct storage *st, void *ctx, struct err *e)
     return batch_job_delete(k->f, k->j, k->now_us, e);
 }
 
-/* Finds the job and looks whether the event may happen to it. */
+/* Finds the job and checks whether the event is possible in its state. */
 static int begin(struct request *r, enum batch_job_event ev, int kind, struct batch_job *j,
                  struct action *k, struct err *e)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs: handlers, and what those of tasks and files need of them.
+ * Handlers of jobs, and functions that the handlers of tasks and files use.
  */
 #ifndef API_PLANE_BATCH_JOBS_H
 #define API_PLANE_BATCH_JOBS_H
@@ -16,8 +16,8 @@ struct replied *batch_jobs_of_schedule(struct request *r, int64_t schedule_id);
 int find_batch_job(struct request *r, struct batch_job *out, struct err *e) MUST_CHECK;
 /* Refuses a job that is being deleted or terminated, or is completed. */
 int batch_job_goes_on(const struct batch_job *j, struct err *e) MUST_CHECK;
-/* A job, or those of a schedule, may bring a pool along (autoPoolSpecification): then who asks must
- * be one who may make pools. */
+/* A job or schedule may bring its own pool (autoPoolSpecification): then the sender must be allowed
+ * to create pools. */
 int batch_job_may_bring(struct request *r, const json_t *job, struct err *e) MUST_CHECK;
 /* "/jobs/ID", encoded; arena. */
 const char *batch_job_path(struct request *r, const char *name);

@@ -90,7 +90,7 @@ static int read_filter(struct request *r, const struct batch_list_kind *kind,
 
 /* --- $select and $expand -------------------------------------------------------------------- */
 
-/* What has no statistics shows none. */
+/* Accepts $expand=stats in all lists; objects without statistics show none. */
 static int check_expand(struct request *r, struct err *e)
 {
     const char *text = request_query(r, "$expand");
@@ -155,18 +155,17 @@ int batch_list_begin(struct request *r, const struct batch_list_kind *kind, stru
 
 /* --- lists of rows ---------------------------------------------------------------------------- */
 
-/* Rows that are fetched at a time, and rows that a filter is asked about at a time: some 3 us each.
- */
+/* Rows that are fetched at a time, and rows that a filter checks at a time: about 3 us per row. */
 #define BATCH_ROWS 128
 #define ASKED_ROWS 1000
-/* Rows that a filter is asked about for one page, so that each request comes to an end: the page
- * may be short, or empty, and still have a next one. */
+/* The most rows that a filter checks for one page, so that each request ends: a page may be short
+ * or empty and still have a next page. */
 #define ASKED_MAX 200000
 
 struct batch_walk {
     struct batch_list l;
     const struct batch_rows *kind;
-    struct strbuf after; /* the key of the last row that was read or asked about */
+    struct strbuf after; /* the key of the last row that was read or checked */
     size_t asked;
 };
 

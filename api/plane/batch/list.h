@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists of Azure Batch, of both planes: maxresults, $skiptoken, odata.nextLink, $filter, $select
- * and $expand. A page goes on behind a row's key, most often its name, so that no list is read from
- * its beginning again.
+ * Lists of Azure Batch, in both planes: maxresults, $skiptoken, odata.nextLink, $filter, $select
+ * and $expand. A page continues after a row's key, usually its name, so that no list is read from
+ * its start again.
  */
 #ifndef API_PLANE_BATCH_LIST_H
 #define API_PLANE_BATCH_LIST_H
@@ -13,12 +13,12 @@
 #include "model/filter.h"
 #include "model/schema.h"
 
-/* A property that $filter may name; its number is its place in the list of them. */
+/* A property for $filter; its number is its index in the list of properties. */
 struct batch_filter {
     const char *path; /* "executionInfo/startTime"; NULL: not in this list */
     enum {
-        BATCH_BY_TEXT,  /* or a state that a row has as text */
-        BATCH_BY_STATE, /* compared as the number that it has in `values` */
+        BATCH_BY_TEXT,  /* or a state that the row has as text */
+        BATCH_BY_STATE, /* compared by its number in `values` */
         BATCH_BY_NUMBER,
         BATCH_BY_BOOL,
         BATCH_BY_TIME
@@ -27,13 +27,13 @@ struct batch_filter {
     const struct enum_name *values;
 };
 
-/* What is particular to a list. */
+/* The properties of a kind of list. */
 struct batch_list_kind {
     const char *fragment; /* of odata.metadata; NULL: a list of the management plane */
-    long max;             /* rows of a page at most; 0: 1000 */
+    long max;             /* the most rows of a page; 0: 1000 */
     const struct batch_filter *filters;
     size_t n_filters;            /* 0: it has no $filter */
-    const struct schema *schema; /* of a row; NULL: it has no $select */
+    const struct schema *schema; /* of a row; NULL: no $select */
 };
 
 /* One list. */
@@ -43,21 +43,21 @@ struct batch_list {
     struct page *page;
     const struct filter *filter; /* arena; NULL: all rows */
     schema_set set;              /* $select */
-    int64_t owner;               /* of its rows: the row of an account, a job, a task */
+    int64_t owner;               /* the owner of the rows: row id of an account, a job or a task */
     const void *of;              /* the handler's own; or NULL */
 };
 
-/* The same for one element: checks its $select and $expand. `schema`: what shows it. */
+/* The same for a single element: checks its $select and $expand. `schema`: of the element. */
 int batch_select(struct request *r, const struct schema *schema, schema_set *set,
                  struct err *e) MUST_CHECK;
 
-/* For lists that are in memory: their handler adds rows to the page. */
+/* For lists in memory: their handler adds rows to the page. */
 int batch_list_begin(struct request *r, const struct batch_list_kind *kind, struct batch_list *out,
                      struct err *e) MUST_CHECK;
 
 /* --- lists of rows of the database ---------------------------------------------------------- */
 
-/* Which rows: at most `limit` behind the key `after`, up to `upto` (NULL: the last). */
+/* The wanted rows: at most `limit` after key `after`, up to `upto` (NULL: the last). */
 struct batch_slice {
     const char *after, *upto;
     int limit;
@@ -67,12 +67,12 @@ struct batch_slice {
 struct batch_rows {
     struct batch_list_kind list;
     size_t size; /* of a row */
-    size_t name; /* where it has its name, which is its key */
-    /* Those for which the filter holds. */
+    size_t name; /* offset of the name, which is the key */
+    /* Fetches the rows that pass the filter. */
     int (*fetch)(const struct batch_list *l, const struct batch_slice *of, void **rows, size_t *n,
                  struct err *e);
-    /* For lists that may be long: the key of the nth row behind `after`, whatever a filter says: 1,
-     * 0 (there are fewer) or -1. NULL: a filter is asked about all at once. */
+    /* For long lists: the key of the nth row after `after`, ignoring the filter: 1, 0 (fewer rows)
+     * or -1. NULL: the filter checks all rows at once. */
     int (*nth)(const struct batch_list *l, const char *after, int nth, const char **key,
                struct err *e);
     const char *(*key)(struct request *r, const void *row);        /* NULL: its name */
@@ -81,7 +81,7 @@ struct batch_rows {
 };
 #define BATCH_ROWS_OF(type) .size = sizeof(type), .name = offsetof(type, name)
 
-/* `rows` is static. `of` is for its functions. */
+/* `rows` is static; its functions get `of`. */
 REPLIED batch_reply_rows(struct request *r, const struct batch_rows *rows, int64_t owner,
                          const void *of);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * New tasks, one by one and in collections.
+ * Adds tasks, one by one and in collections.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,11 +19,11 @@
 #include "scheduler/front/batch/tasks.h"
 
 #define COLLECTION_MAX 100
-/* Of the ids that a task depends on, together; and of its ranges. */
+/* The most bytes of all ids that a task depends on; also of its ranges. */
 #define DEPENDS_BYTES  64000
 #define DEPENDS_RANGES 1000
 
-/* A job that gets tasks. */
+/* The job that gets the tasks. */
 struct into {
     struct batch_job j;
     struct batch_job_spec spec;
@@ -106,7 +106,7 @@ static int check_id(const struct into *in, const char *id, struct err *e)
     return 0;
 }
 
-/* Without a container there must be a program. */
+/* A task without a container must have a command. */
 static int check_command(const json_t *doc, struct err *e)
 {
     const json_t *command = json_object_get(doc, "commandLine");
@@ -128,7 +128,7 @@ static int check_action(const char *path, const json_t *options, struct err *e)
     return -1;
 }
 
-/* What a task asks of its job must be what the job does. */
+/* Refuses exit conditions with job actions unless the job's onTaskFailure performs them. */
 static int check_actions(const struct into *in, const json_t *doc, struct err *e)
 {
     static const char *const single[] = {"preProcessingError", "fileUploadError", "default"};
@@ -232,12 +232,12 @@ static json_t *refused(struct request *r, const json_t *body, const struct err *
                      "error", batch_error_json(r, words, e));
 }
 
-/* An entry that is refused does not keep the others from being added. */
+/* A refused entry does not prevent the others from being added. */
 static json_t *add_entry(struct request *r, const struct into *in, const json_t *body)
 {
     struct new_task k;
     struct err e;
-    batch_grant(r)->values = NULL; /* those of the entry before */
+    batch_grant(r)->values = NULL; /* the values of the previous entry */
     if (accept_task(r, in, body, &k, &e) < 0 ||
         st_tx(arm_of(r)->storage, "add task", insert, &k, &e) < 0)
         return refused(r, body, &e);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * uploadbatchservicelogs: what is known of a node between two instants, as blobs below a directory
- * of a container, and only then the answer. daemon.log and agent.log are what the daemon's log has
- * in memory of the node, and of that what its agent said; events.log are its changes of state,
- * which are in the database.
+ * uploadbatchservicelogs: uploads the records about a node between two instants as blobs below a
+ * directory of a container, then replies. daemon.log and agent.log contain records of the daemon's
+ * in-memory log about the node, and among them those from its agent; events.log contains the node's
+ * changes of state from the database.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ struct log_uploading {
     const struct node *node;
     const char *machine; /* NULL: a local node */
     int64_t from_us, to_us;
-    struct strbuf logs[LOGS]; /* empty: it is not uploaded */
+    struct strbuf logs[LOGS]; /* an empty log is not uploaded */
     struct batch_destination to;
     const char *directory; /* of blobs */
     int at, done;          /* at: of the logs */
@@ -46,7 +46,7 @@ static void uploading_free(void *ctx)
 
 /* --- what there is ---------------------------------------------------------------------------- */
 
-/* Links are called USER@MACHINE:PORT in the log, or by the root of a local node. */
+/* The log names links USER@MACHINE:PORT, or by the root of a local node. */
 static bool is_about(const struct log_uploading *u, const char *subject)
 {
     const char *behind = strrchr(subject, '/');
@@ -171,7 +171,7 @@ static int64_t time_of(const struct accepted *b, const char *name, int64_t other
     return text && timefmt_parse(text, &us) == 0 ? us : otherwise;
 }
 
-/* Nothing of the time before the pool had the node. */
+/* The start is not before the node joined the pool. */
 static int read_times(struct log_uploading *u, const struct accepted *b, struct err *e)
 {
     u->from_us = time_of(b, "startTime", 0);

@@ -21,7 +21,7 @@ int node_look(struct request *r, const struct node *nd, struct shown_node *out, 
     *out = (struct shown_node){.nd = *nd};
     if (st_node_setup_get(arm_of(r)->storage, &r->arena, nd->id, &out->setup, e) < 0)
         return -1;
-    /* One that has ended is not over before what waits for it has seen that. */
+    /* An ended start task counts as running until the scheduler has handled its end. */
     bool waits =
         out->setup.runs || (out->setup.node_id != 0 && out->setup.start_us >= nd->state_us);
     out->state = batch_node_state(nd, waits);
@@ -56,7 +56,7 @@ struct node_nat {
     int port;
 };
 
-/* A member of the pool's document, as JSON text; NULL: it has none. */
+/* A member of the pool's document, as JSON text; NULL: missing. */
 static const char *member(struct request *r, const struct batch_pool *p, const char *const *path)
 {
     size_t n;
@@ -64,7 +64,7 @@ static const char *member(struct request *r, const struct batch_pool *p, const c
     return text ? arena_strndup(&r->arena, text, n) : NULL;
 }
 
-/* As the asked version shows it. */
+/* The member as the request's version shows it. */
 static const char *shown(struct request *r, const struct batch_pool *p, const char *const *path,
                          const struct schema *s)
 {
@@ -122,7 +122,7 @@ static json_t *failure_of(const struct node_setup *s)
                      s->why ? s->why : "");
 }
 
-/* NULL: it has run no start task. */
+/* NULL: the node has run no start task. */
 static json_t *start_info(struct request *r, const struct node_setup *s)
 {
     if (s->node_id == 0)
@@ -150,8 +150,8 @@ static json_t *error_of(enum failure_code failure, const char *message, json_t *
                      details);
 }
 
-/* A node that is closed runs what it has; once it holds nothing, its row says why it is unusable.
- */
+/* The errors of an unusable node. A closed node still finishes its tasks; when it holds none, its
+ * row has the reason. */
 static json_t *errors_of(const struct request *r, const struct node *nd)
 {
     const char *closed = fleet_node_closed(batch_of(r)->arm.fleet, nd->id);
@@ -172,7 +172,7 @@ static json_t *endpoint(const char *name, const char *protocol, const char *addr
                      "backendPort", back);
 }
 
-/* Nothing translates addresses here: a node is reached at its own, and at the port behind. */
+/* There is no address translation: a node is reached at its own address and backend port. */
 static json_t *endpoints(const struct node_pool *p, const char *address)
 {
     json_t *list = json_array();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is shown of the tasks of a node.
+ * The tasks of a node, as a node shows them.
  */
 #include "api/plane/batch/jobs.h"
 #include "api/plane/batch/nodes.h"
@@ -8,10 +8,10 @@
 #include "api/plane/batch/tasks.h"
 #include "storage/storage.h"
 
-/* So many of the tasks that ran last on a node are shown. */
+/* The number of a node's recent tasks that it shows. */
 #define RECENT 10
 
-/* What a node holds that has slots are tasks; preparation and release tasks have none. */
+/* Counts holdings with slots, because preparation and release tasks have none. */
 static int count_running(struct request *r, struct shown_node *n, struct err *e)
 {
     struct allocation *live;
@@ -35,7 +35,7 @@ static int find_task(struct request *r, const struct batch_subtask *part, struct
     return rc == 0 ? err_set(e, ERR_STORAGE, NULL, "a subtask has no task") : rc;
 }
 
-/* By the ids of their tasks, which are in the order in which they were made. */
+/* The latest tasks by id, because ids grow in order of creation. */
 static int find_recent(struct request *r, struct shown_node *n, struct err *e)
 {
     struct storage *st = arm_of(r)->storage;
@@ -73,7 +73,7 @@ static void set_text(json_t *o, const char *name, const char *text)
         json_object_set_new(o, name, json_string(text));
 }
 
-/* How something ran: a task, or a part of one. */
+/* The execution of a task or of a subtask. */
 struct ran {
     int64_t start_us, end_us;
     enum batch_result result;
@@ -81,7 +81,7 @@ struct ran {
     int exit_code;
     const char *failure;
     const struct container_seen *container;
-    bool gone; /* the container; that of a part stays until the task ends */
+    bool gone; /* the container is gone; a subtask's container stays until the task ends */
 };
 
 static struct ran ran_of(const struct recent_task *n)

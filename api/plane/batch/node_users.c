@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who may log in on a node.
+ * User accounts for logins on a node.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 #define DAY_US (INT64_C(24) * 3600 * 1000000)
 
-/* The node, which must be up. */
+/* The node; refuses a node that is not up. */
 static int node_up(struct request *r, struct batch_pool *p, struct shown_node *n, struct err *e)
 {
     if (node_of(r, p, n, e) < 0)
@@ -32,7 +32,7 @@ static const char *text_of(const struct accepted *b, const char *name)
     return json_string_value(json_object_get(b->doc, name));
 }
 
-/* What the body says of the login; its password is wiped with the body. */
+/* Reads the login from the body; its password is wiped with the body. */
 static const char *read_login(struct request *r, const struct accepted *b,
                               struct batch_node_user *u)
 {

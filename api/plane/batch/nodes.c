@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists nodes, shows one, and asks of one: reboot, reimage, start, deallocate, scheduling, logins.
- * The rows are the scheduler's; a handler asks the front for each change. Memory is the request's.
- * On the loop's thread.
+ * Lists and shows nodes, and handles their operations: reboot, reimage, start, deallocate,
+ * scheduling, logins. The rows are the scheduler's; a handler calls the front for each change.
+ * Memory is the request's. On the loop's thread.
  */
 #include "api/plane/batch/nodes.h"
 
@@ -133,7 +133,7 @@ struct replied *compute_nodes_get(struct request *r)
 
 /* --- what is asked of one --------------------------------------------------------------------- */
 
-/* What a node is doing already, so that nothing else can be asked of it. */
+/* Refuses an operation while the node is busy with another. */
 static int refuse_busy(const struct shown_node *n, struct err *e)
 {
     static const struct {
@@ -156,7 +156,7 @@ static int refuse_busy(const struct shown_node *n, struct err *e)
 }
 
 struct asking {
-    const struct schema *body; /* NULL: of a start, which is for deallocated nodes alone */
+    const struct schema *body; /* NULL: for a start, which only deallocated nodes accept */
     const char *how;           /* the name of its option */
     enum node_wish wish;
     const char *action;
@@ -185,7 +185,7 @@ struct replied *compute_nodes_reboot(struct request *r)
     return ask(r, &k);
 }
 
-/* Until 2024 only pools of cloud services could do it. */
+/* Until 2024 only pools of cloud services supported this operation. */
 struct replied *compute_nodes_reimage(struct request *r)
 {
     static const struct asking k = {&schema_batch_reimage, "nodeReimageOption", WISH_WIPE,
@@ -280,7 +280,7 @@ struct replied *compute_nodes_login(struct request *r)
                   "remoteLoginIPAddress", at.address, "remoteLoginPort", at.port));
 }
 
-/* Nodes here run Linux: a file for remote desktops would lead nowhere. */
+/* Refused, because nodes run Linux and have no remote desktop. */
 struct replied *compute_nodes_desktop(struct request *r)
 {
     struct batch_pool p;
@@ -295,7 +295,7 @@ struct replied *compute_nodes_desktop(struct request *r)
 
 /* --- extensions ------------------------------------------------------------------------------- */
 
-/* Extensions of virtual machines are not installed anywhere, so no node has one. */
+/* An empty list, because no virtual machine extensions are ever installed. */
 struct replied *compute_nodes_extensions(struct request *r)
 {
     static const struct batch_list_kind kind = {.fragment = "nodeextensions",

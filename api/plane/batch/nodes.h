@@ -10,16 +10,16 @@
 #include "model/batch/node_states.h"
 #include "storage/batch_jobs.h"
 
-/* A task that ran on a node, or a part of one. */
+/* A task or subtask that ran on a node. */
 struct recent_task {
     struct batch_task t;
-    struct batch_subtask part; /* number 0: it is the task itself */
+    struct batch_subtask part; /* number 0: the task itself */
 };
 
-/* A node with what is shown of it; arena. */
+/* A node with the properties that it shows; arena. */
 struct shown_node {
     struct node nd;
-    struct node_setup setup; /* node_id 0: it has run no start task */
+    struct node_setup setup; /* node_id 0: the node has run no start task */
     enum batch_node_state state;
     /* Of its tasks: node_look_at_tasks(). */
     int running, running_slots;
@@ -29,7 +29,7 @@ struct shown_node {
 };
 int node_look(struct request *r, const struct node *nd, struct shown_node *out,
               struct err *e) MUST_CHECK;
-/* node_tasks.c: adds its tasks; and shows the last ones: a list, or NULL. */
+/* node_tasks.c: counts the node's tasks; and lists the latest ones, or NULL. */
 int node_look_at_tasks(struct request *r, struct shown_node *n, struct err *e) MUST_CHECK;
 json_t *node_recent_tasks(struct request *r, const struct shown_node *n);
 /* The pool and the node that the request's path names. */
@@ -37,10 +37,10 @@ int node_of(struct request *r, struct batch_pool *p, struct shown_node *out,
             struct err *e) MUST_CHECK;
 const char *node_path_of(struct request *r, const struct batch_pool *p, const struct node *nd,
                          const char *behind);
-/* What all nodes of a pool show of its document, which may be long. */
+/* The properties that all nodes of a pool take from its document, which may be long. */
 struct node_pool {
     const struct batch_pool *row;
-    const char *start_task, *image; /* as the asked version has them; NULL: none; arena */
+    const char *start_task, *image; /* in the request's version; NULL: none; arena */
     struct node_nat *nats;
     size_t n_nats;
 };

@@ -13,7 +13,7 @@ static int refuse(struct err *e, const char *target, const char *what, int rc)
                    rc < 0 ? gnutls_strerror(rc) : "it is not base64");
 }
 
-/* The first certificate of a file, which is that of its key. */
+/* The first certificate of the file, because it belongs to the private key. */
 static int read_pfx(const gnutls_datum_t *file, const char *password, gnutls_x509_crt_t *out,
                     struct err *e)
 {

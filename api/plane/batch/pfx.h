@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Certificates as clients give them: base64 of a PFX file with a password, or of the certificate
- * alone.
+ * Reads certificates as clients send them: base64 of a PFX file with a password, or of the
+ * certificate alone.
  */
 #ifndef API_PLANE_BATCH_PFX_H
 #define API_PLANE_BATCH_PFX_H
@@ -18,8 +18,8 @@ struct pfx {
     const char *public;               /* the certificate alone (DER), in base64; arena */
 };
 
-/* `password`: NULL or that of a PFX file; `pfx` false: the certificate alone. ERR_INVALID_PROPERTY:
- * it is none, or the password is wrong. */
+/* `password`: NULL or the password of a PFX file; `pfx` false: the certificate alone.
+ * ERR_INVALID_PROPERTY: not a certificate, or a wrong password. */
 int pfx_read(struct arena *a, const char *data, bool pfx, const char *password, struct pfx *out,
              struct err *e) MUST_CHECK;
 

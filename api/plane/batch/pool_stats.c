@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statistics of pools, as far as they are known: node time from rows, use of resources from the
- * samples that formulas of automatic scaling have, which are 0 for other pools.
+ * Statistics of pools: node time from rows; use of resources from the samples for automatic
+ * scaling, which other pools lack, so they show 0.
  */
 #include "api/plane/batch/pool_stats.h"
 
@@ -37,7 +37,7 @@ int pool_core_time(struct request *r, int64_t pool_id, int64_t from_us, int64_t 
     return 0;
 }
 
-/* What was not taken counts nothing. */
+/* A missing sample counts as 0. */
 static double at(const struct samples *s, size_t i, enum sample_metric m)
 {
     double value = samples_value(s, i, m);
@@ -48,7 +48,7 @@ static void add_sample(struct pool_sums *to, const struct samples *s, size_t i)
 {
     double memory = at(s, i, SAMPLE_MEMORY_BYTES), disk = at(s, i, SAMPLE_DISK_BYTES);
     if (isnan(samples_value(s, i, SAMPLE_CPU_PERCENT)))
-        return; /* no machine had answered */
+        return; /* no machine answered at that time */
     to->samples++;
     to->cpu += at(s, i, SAMPLE_CPU_PERCENT);
     to->memory += memory;

@@ -170,7 +170,7 @@ static int check_quota(struct request *r, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
-/* The service finds no network in another subscription. */
+/* Refuses a network of another subscription, as the service does. */
 static int check_subnet(struct request *r, const struct accepted *b, struct err *e)
 {
     const json_t *network = json_object_get(b->doc, "networkConfiguration");

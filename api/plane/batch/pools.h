@@ -14,9 +14,9 @@
 /* The pool that the request's path names. `changes`: the request writes, so a pool that is being
  * deleted is refused. */
 int pool_of(struct request *r, bool changes, struct batch_pool *out, struct err *e) MUST_CHECK;
-/* "/pools/NAME" and what is behind it; arena. */
+/* "/pools/NAME" followed by `behind`; arena. */
 const char *pool_path_of(struct request *r, const char *name, const char *behind);
-/* The name as it was given when it was made. */
+/* The name is spelled as at its creation. */
 void pool_render(struct request *r, const struct batch_pool *p, schema_set set, struct strbuf *out);
 
 #endif

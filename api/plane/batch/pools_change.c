@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Changes of pools: of their documents, and of their sizes.
+ * Changes documents and sizes of pools.
  */
 #include <strings.h>
 
@@ -14,7 +14,7 @@
 
 /* --- documents -------------------------------------------------------------------------------- */
 
-/* `all`: what is not given is removed. */
+/* `all`: removes the properties that are not given. */
 static int change(struct request *r, const struct schema *s, const char *const *all,
                   struct batch_pool *p, struct err *e)
 {
@@ -65,7 +65,8 @@ struct replied *pools_update(struct request *r)
     return batch_reply_written(r, 204, pool_path_of(r, p.name, "/updateproperties"), p.updated_us);
 }
 
-/* Versions of cloud services are names here, as images are. */
+/* Changes only the name of the OS version, because versions of cloud services, like images, are
+ * only names here. */
 static int upgrade(struct request *r, struct batch_pool *p, const struct accepted *given,
                    struct err *e)
 {
@@ -167,7 +168,7 @@ struct replied *pools_stop_resize(struct request *r)
     return batch_reply_written(r, 202, pool_path_of(r, p.name, "/stopresize"), p.updated_us);
 }
 
-/* The nodes that the list names; arena. */
+/* The nodes in the list; arena. */
 static int find_nodes(struct request *r, const struct batch_pool *p, const json_t *list,
                       const struct node ***out, size_t *n, struct err *e)
 {

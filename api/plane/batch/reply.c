@@ -44,7 +44,8 @@ int64_t batch_modified(const struct request *r, int64_t was_us)
     return r->now_us > was_us ? r->now_us : was_us + 1;
 }
 
-/* Of those conditions that make each other void, the one on ETags counts. */
+/* Refuses more than one condition. If-Unmodified-Since does not count with If-Match, nor
+ * If-Modified-Since with If-None-Match. */
 static int check_together(struct request *r, struct err *e)
 {
     bool match = request_header(r, "If-Match"), none = request_header(r, "If-None-Match");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What asks for the right batchaid/nodes/runAsAdmin/action: accounts of pools, start tasks and
- * tasks that are root on a node, or the daemon's own user. Read from the body, before anything is
- * written.
+ * Finds in a body what needs the right batchaid/nodes/runAsAdmin/action, before anything is
+ * written: user accounts, start tasks and tasks that run on a node as root or as the daemon's own
+ * user.
  */
 #include "api/plane/batch/run_as.h"
 
@@ -28,7 +28,7 @@ static bool is_admin(const json_t *level)
     return text && strcasecmp(text, "admin") == 0;
 }
 
-/* The user accounts of a pool; NULL: there is no such pool. The request's. */
+/* The user accounts of a pool; NULL: the pool does not exist. The request's. */
 static int load_accounts(struct request *r, const char *pool, json_t **out, struct err *e)
 {
     struct batch_pool p;
@@ -41,8 +41,8 @@ static int load_accounts(struct request *r, const char *pool, json_t **out, stru
     return rc < 0 ? -1 : 0;
 }
 
-/* Whether an account is an administrator's. One that nothing is known of may be. `name` NULL: any
- * of them. */
+/* Whether an account is an administrator; an unknown account counts as one. `name` NULL: whether
+ * any of them is. */
 static bool account_is_admin(const json_t *accounts, const char *name)
 {
     for (size_t i = 0; i < json_array_size(accounts); i++) {
@@ -63,7 +63,7 @@ static bool identity_is_admin(const json_t *identity, const json_t *accounts)
                 : is_admin(json_object_get(automatic, "elevationLevel"));
 }
 
-/* What the site lets be an administrator of its nodes, and the pool's accounts. */
+/* The site's setting for administrators on nodes, and the pool's accounts. */
 struct wide {
     bool admins, containers;
     const json_t *accounts;
@@ -71,7 +71,7 @@ struct wide {
 
 static bool member_asks(const char *name, const json_t *value, const struct wide *w);
 
-/* Documents have been accepted, so their depth is that of their tables. */
+/* Recursion is bounded, because accepted documents are only as deep as their tables. */
 static bool asks(const json_t *doc, const struct wide *w)
 {
     const char *name;
@@ -103,7 +103,7 @@ static bool site_is_wide(struct request *r, struct wide *w)
     return w->admins || w->containers;
 }
 
-/* 1: something in the document runs as an administrator. */
+/* 1: part of the document runs as an administrator. */
 static int asks_in(struct request *r, const json_t *doc, const char *pool, struct err *e)
 {
     json_t *accounts;
@@ -118,7 +118,7 @@ static int asks_in(struct request *r, const json_t *doc, const char *pool, struc
 
 /* --- who may ---------------------------------------------------------------------------------- */
 
-/* A task may have run as an administrator what it could run so itself. */
+/* A task's token may add administrator tasks if the task itself runs as an administrator. */
 static int task_may(struct request *r, const struct batch_task *t, struct err *e)
 {
     struct batch_job j;
@@ -143,7 +143,7 @@ static int may(struct request *r, struct err *e)
 /* --- local nodes that serve the first principal alone ------------------------------------------
  */
 
-/* A pool may have nodes of both priorities. */
+/* Whether all principals may use pools of this size, of either priority. */
 static bool is_for_all(struct request *r, const char *vm_size)
 {
     const struct sched *s = arm_of(r)->sched;
@@ -151,8 +151,8 @@ static bool is_for_all(struct request *r, const char *vm_size)
            sched_is_for_all(s, vm_size, VM_LOWPRIORITY);
 }
 
-/* Keys are the first principal's as long as nobody else may list them. What a task adds is allowed
- * as the task was. */
+/* A key counts as the first principal as long as nobody else may list keys. A task's token counts
+ * as the principal of the task. */
 static int is_firsts(struct request *r, struct err *e)
 {
     const struct batch_grant *g = batch_grant(r);
@@ -173,7 +173,7 @@ int batch_check_local(struct request *r, const char *vm_size, struct err *e)
     return rc == 0 ? access_refuse_local(r, e) : rc < 0 ? -1 : 0;
 }
 
-/* A pool that is not there yet may be anything; "" stands for it. */
+/* A pool that does not exist yet ("") may have any kind of node. */
 static int check_local_pool(struct request *r, const json_t *doc, const char *pool, struct err *e)
 {
     const char *made =

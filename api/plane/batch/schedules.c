@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Job schedules: add, show, list, change, disable, enable, terminate, delete. A schedule's document
- * holds the job that it makes; columns hold its times. Memory is the request's. On the loop's
+ * contains the job specification; columns hold its times. Memory is the request's. On the loop's
  * thread.
  */
 #include <string.h>
@@ -156,7 +156,7 @@ struct write {
     const char *secrets;
 };
 
-/* What columns have of the document. */
+/* Reads the columns from the document. */
 static void read_doc(struct request *r, struct batch_schedule *s)
 {
     struct batch_times t;
@@ -193,7 +193,7 @@ static int goes_on(const struct batch_schedule *s, struct err *e)
                    state_text((int)s->state));
 }
 
-/* A job and a schedule cannot have one id. */
+/* Checks both jobs and schedules, because they share one set of ids. */
 static int check_new(struct request *r, const char *name, struct err *e)
 {
     struct batch_schedule there;
@@ -240,7 +240,7 @@ struct replied *schedules_add(struct request *r)
     return batch_reply_written(r, 201, path_of(r, s.name), s.updated_us);
 }
 
-/* Secrets are of the specification alone: they go with it. */
+/* All secrets belong to the job specification, so they are replaced with it. */
 static const char *secrets_after(struct request *r, const struct accepted *given,
                                  const struct batch_schedule *s, int *rc, struct err *e)
 {
@@ -257,7 +257,7 @@ static int update(struct storage *st, void *ctx, struct err *e)
     return st_batch_schedule_update(st, w->s, w->secrets, e);
 }
 
-/* Replaces what the body has; `whole`: also what it could have and has not. */
+/* Replaces the given properties; `whole`: also resets the properties that are not given. */
 static struct replied *change(struct request *r, const struct schema *schema, bool whole)
 {
     struct batch_schedule s;
@@ -299,7 +299,7 @@ static int move(struct storage *st, void *ctx, struct err *e)
     return st_batch_schedule_move(st, ctx, e);
 }
 
-/* `from`: the states in which it can be done, as bits of 1 << state. */
+/* `from`: the states in which the action is possible, as bits 1 << state. */
 static struct replied *act(struct request *r, unsigned from, enum batch_schedule_state to,
                            int status, const char *name)
 {

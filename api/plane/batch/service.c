@@ -10,10 +10,10 @@
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/routes.h"
 
-/* A collection of tasks, the largest body, has 1 MB. */
+/* bytes; the largest body is a collection of tasks, which has at most 1 MB */
 #define BODY_MAX (1024 * 1024)
 
-#define CLIENT_ID_MAX 256 /* longer ones are not echoed */
+#define CLIENT_ID_MAX 256 /* bytes; a longer id is not echoed */
 
 #define JOB      "/jobs/{jobId}"
 #define TASK     JOB "/tasks/{taskId}"
@@ -138,7 +138,7 @@ static const struct route routes[] = {
      batch_files_delete_node, "File_DeleteFromComputeNode"},
 };
 
-/* Where no host says that a request is for Azure Batch. */
+/* The paths of Azure Batch at hosts that do not name an account. */
 static const char *const paths[] = {"/pools",
                                     "/pools/{rest*}",
                                     "/jobs",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an account has used, computed from the rows that are there: tasks of deleted jobs, and nodes
- * that have left their pools, do not count. Memory is the request's. On the loop's thread.
+ * The usage of an account, computed from the existing rows: tasks of deleted jobs and nodes that
+ * have left do not count. Memory is the request's. On the loop's thread.
  */
 #include <ctype.h>
 
@@ -19,8 +19,9 @@
 
 #define POOLS_AT_ONCE 100
 #define HOUR_US       (INT64_C(3600) * 1000000)
-#define INTERVAL_US   (HOUR_US / 2) /* of usage metrics; intervals are whole half hours */
-#define NOTHING       "PT0S"        /* of what is not measured */
+/* the interval of usage metrics, half an hour as in the service */
+#define INTERVAL_US (HOUR_US / 2)
+#define NOTHING     "PT0S" /* the duration of quantities that are not measured */
 
 static struct replied *reply(struct request *r, const char *fragment, json_t *stats)
 {
@@ -35,7 +36,7 @@ static json_t *count_text(int64_t n)
     return json_sprintf("%lld", (long long)n);
 }
 
-/* The counts of its jobs' tasks; processor time and reading and writing are not measured. */
+/* The counts of the jobs' tasks; processor time and I/O are not measured. */
 struct replied *statistics_of_jobs(struct request *r)
 {
     struct err e;
@@ -99,7 +100,7 @@ static int read_time(struct request *r, const char *name, int64_t fallback, int6
                    name);
 }
 
-/* By default the last half hour that is over. */
+/* The default is the last complete half hour. */
 static int read_interval(struct request *r, int64_t *from_us, int64_t *to_us, struct err *e)
 {
     int64_t last = r->now_us - r->now_us % INTERVAL_US;
@@ -119,7 +120,7 @@ static const char *lower(struct arena *a, const char *text)
     return copy;
 }
 
-/* The time that usage is asked for. */
+/* The time that the request asks for. */
 struct interval {
     int64_t from_us, to_us;
 };
@@ -151,7 +152,7 @@ static int render_usage(const struct batch_list *l, const void *row, struct strb
     return 0;
 }
 
-/* One entry a pool that was there then, of the whole time that is asked for. */
+/* One entry per pool that existed in the interval, for the whole interval. */
 struct replied *usage_of_pools(struct request *r)
 {
     static const struct batch_filter filters[] = {

@@ -8,7 +8,7 @@
 #include "model/batch/parts.h"
 #include "model/span.h"
 
-#define NOTHING "PT0S" /* of what is not measured */
+#define NOTHING "PT0S" /* the duration of quantities that are not measured */
 
 bool batch_stats_asked(struct request *r)
 {
@@ -28,7 +28,7 @@ static json_t *count_json(int64_t n)
     return json_sprintf("%lld", (long long)n);
 }
 
-/* What all statistics have. `end_us` 0: they go on. */
+/* The members that all statistics have. `end_us` 0: the statistics are not final. */
 static json_t *stats(struct request *r, const char *path, int64_t start_us, int64_t end_us,
                      int64_t wall_us, int64_t wait_us)
 {
@@ -40,7 +40,7 @@ static json_t *stats(struct request *r, const char *path, int64_t start_us, int6
                      "writeIOGiB", 0.0, "waitTime", span_json(wait_us));
 }
 
-/* Of a job, or of several. */
+/* The statistics of one job or of several. */
 static const char *job_stats(struct request *r, const char *path, int64_t start_us, int64_t end_us,
                              const struct batch_counts *n)
 {

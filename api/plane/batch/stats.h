@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statistics of jobs, schedules and tasks, which clients ask for by $expand=stats. Processor time,
- * reading and writing are not measured, and shown as none.
+ * Statistics of jobs, schedules and tasks, for $expand=stats. Processor time and I/O are not
+ * measured and shown as 0.
  */
 #ifndef API_PLANE_BATCH_STATS_H
 #define API_PLANE_BATCH_STATS_H
@@ -10,11 +10,11 @@
 #include "storage/batch_jobs.h"
 #include "storage/batch_schedules.h"
 
-/* Whether the request wants them. */
+/* Whether the request has $expand=stats. */
 bool batch_stats_asked(struct request *r);
-/* As JSON text, the arena's; NULL: nobody asked for it, or there is nothing yet. */
+/* As JSON text in the arena; NULL: not requested, or no statistics yet. */
 const char *batch_job_stats(struct request *r, const struct batch_job *j, const char *path);
-/* Of the jobs that it has. */
+/* The sum over the schedule's jobs. */
 const char *batch_schedule_stats(struct request *r, const struct batch_schedule *s,
                                  const char *path);
 const char *batch_task_stats(struct request *r, const struct batch_task *t, const char *path);

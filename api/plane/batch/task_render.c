@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What clients are shown of a task.
+ * Renders tasks and subtasks for clients.
  */
 #include <stdlib.h>
 
@@ -37,7 +37,7 @@ void batch_container_add(struct request *r, const struct container_seen *c, bool
         json_object_set_new(o, "containerInfo", json_loads(text, 0, NULL));
 }
 
-/* Where it runs, or ran last, or one of its subtasks. Returns how many members there are. */
+/* The node of a task or subtask, or its last one. Returns the number of members. */
 static size_t add_node(struct request *r, const struct batch_task *t, const char *node,
                        const char *dir, struct over out[6])
 {
@@ -61,7 +61,7 @@ static size_t add_node(struct request *r, const struct batch_task *t, const char
 
 enum { EXECUTION = 10 };
 
-/* The exit code stands last, as it may be missing. */
+/* The optional exit code comes last. */
 static size_t add_execution(struct request *r, const struct batch_task *t,
                             struct over out[EXECUTION])
 {
@@ -113,14 +113,14 @@ void batch_task_render(struct request *r, const struct batch_task *t, schema_set
     arm_show_secrets(r, out, t->id, st_batch_task_secrets);
 }
 
-/* The exit code stands last, as it may be missing. */
+/* The optional exit code comes last. */
 void batch_subtask_render(struct request *r, const struct batch_task *t,
                           const struct batch_subtask *s, schema_set set, struct strbuf *out)
 {
     const char *dir = arena_printf(&r->arena, "%s/%d", batch_task_dir(&r->arena, t), s->number);
     struct over node[6];
     size_t n_node = add_node(r, t, s->node_name, dir, node);
-    /* Its container stays until the task ends. */
+    /* A subtask's container stays until the task ends. */
     bool gone = s->state != BATCH_TASK_RUNNING && t->state != BATCH_TASK_RUNNING;
     const struct over over[] = {
         SHOW_INT("id", s->number),

@@ -14,7 +14,7 @@
 int find_batch_task(struct request *r, struct batch_task *out, struct err *e) MUST_CHECK;
 /* "/jobs/ID/tasks/ID", encoded; arena. */
 const char *batch_task_path(struct request *r, const char *job, const char *task);
-/* A containerInfo as JSON text, of what is over or runs; NULL: there is nothing to say. Arena. */
+/* A containerInfo as JSON text, of a running or ended container; NULL: no information. Arena. */
 const char *batch_container_text(struct request *r, const struct container_seen *c, bool over);
 /* The same as a member. */
 void batch_container_add(struct request *r, const struct container_seen *c, bool over, json_t *o);
