@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A row a service: what it is, which part of struct api_deps its handlers work with, and whose
- * hosts it has. The page comes before the resource manager, whose any path is as literal as "/".
+ * One row per service: the service, the part of struct api_deps for its handlers, and its hosts.
+ * The page comes before ARM, because ARM's paths are all paths, and "/" is no more literal than
+ * these.
  */
 #include "api/services.h"
 

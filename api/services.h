@@ -39,9 +39,9 @@ enum api_hosts {
 
 /* The data of each service's handlers. Borrows everything in it, and must outlive the server. */
 struct api_deps {
-    struct batchai batchai; /* contains the data of arm's own handlers */
+    struct batchai batchai; /* contains the data of ARM's own handlers */
     struct batch batch;
-    struct azstorage azstorage; /* also of the data planes */
+    struct azstorage azstorage; /* also used by the data planes */
     struct keyvault keyvault;
     struct storage_rm storage_rm;
     struct batchrm batchrm;
@@ -53,7 +53,7 @@ struct api_deps {
     struct daemon_health health;
 };
 
-/* Fills in each service with its own part of `deps` and, of `hosts` (struct served), its own. */
+/* Fills in each service with its part of `deps` and of `hosts` (struct served). */
 void api_serve_all(const struct api_deps *deps, const char *const *const hosts[API_HOSTS],
                    struct served out[API_SERVICES]);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Append blobs: each request adds a block at the end, in place. Two that append at the same time do
- * so one after the other (storage/write_lock.h). What the blob will be is durable before the file
- * grows, with the bytes of a small block, so that a start can add them; with a large one the intent
- * is, so that a start can cut off what was not noted (storage/shares/journal.h).
+ * Append blobs: each request adds a block at the end of the file, in place. Two such requests for
+ * one blob run one after the other (storage/write_lock.h). For a small block, the blob's new row
+ * and the bytes are durable in the journal before the file grows, so that a start of the daemon can
+ * add the bytes. For a large block only the intent is durable, so that a start can cut off bytes
+ * that have no row (storage/shares/journal.h).
  *
  *   small: noted, with the bytes -> durable -> added -> 201
  *   large: intent -> durable -> added, on disk -> noted -> 201
- * https://learn.microsoft.com/rest/api/storageservices/append-block
+ *   https://learn.microsoft.com/rest/api/storageservices/append-block
  */
 #include <errno.h>
 #include <sodium.h>
@@ -74,7 +75,7 @@ struct appending {
     struct blob_work *w;
     struct files_write what;
     uint8_t md5[FILES_MD5]; /* that is expected */
-    int64_t mtime_ns;       /* that the file gets, if the journal has the bytes */
+    int64_t mtime_ns;       /* the file's next time, if the journal has the bytes */
     struct journal_entry entry;
     bool is_guarded;
 };
@@ -92,7 +93,7 @@ static void not_appended(struct appending *x, const struct err *why, enum file_f
     refuse(x->w, &e);
 }
 
-/* What the blob is with the block. */
+/* Sets the blob's item to its state with the block. */
 static void grow(struct appending *x, const struct file_facts *f)
 {
     struct request *r = x->w->r;
@@ -126,7 +127,7 @@ static void on_grown(void *ctx, const struct err *why, const struct file_result 
     struct appending *x = ctx;
     const struct azstorage *s = azstorage_of(x->w->r);
     struct err e;
-    if (why && why->code == ERR_UNAVAILABLE) { /* a worker may yet add it */
+    if (why && why->code == ERR_UNAVAILABLE) { /* a worker may still add the block */
         journal_leave(s->journal, &x->entry);
         not_appended(x, why, f->fault);
         return;
@@ -140,7 +141,7 @@ static void on_grown(void *ctx, const struct err *why, const struct file_result 
         return;
     }
     item_set_file(&x->w->item, &f->facts);
-    /* Not every file gets the time that it was to get. */
+    /* Notes the real time if the file system did not keep the intended one. */
     int rc = f->facts.mtime_ns == x->mtime_ns ? 0 : st_item_put(s->storage, &x->w->item, &e);
     if (f->owes) {
         journal_placed(s->journal, &x->entry, upload);
@@ -168,7 +169,7 @@ static void on_durable(void *ctx, const struct err *why)
     files_grow(s->files, &what, x->mtime_ns, on_grown, x);
 }
 
-/* No other change of the file has this time. */
+/* A time that no other change of the file has. */
 static int64_t time_of(struct request *r, const struct file_facts *before)
 {
     int64_t given = files_time_ns(azstorage_of(r)->files);
@@ -202,7 +203,8 @@ static int keep(struct appending *x, const struct file_facts *f, struct err *e)
     return -1;
 }
 
-/* Bytes that must have a given hash are hashed by the worker that writes them. */
+/* Whether the journal keeps the bytes. Not if their hash must be checked, which the writing worker
+ * does. */
 static bool is_kept(const struct appending *x)
 {
     const struct azstorage *s = azstorage_of(x->w->r);
@@ -212,7 +214,8 @@ static bool is_kept(const struct appending *x)
 
 /* --- any other -------------------------------------------------------------------------------- */
 
-/* What a disk that fills has taken of it is cut off by the next start, or written over. */
+/* After a full disk took part of a block, the next start cuts that part off, or the next block
+ * overwrites it. */
 static void on_appended(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct appending *x = ctx;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Batches: some hundred blobs deleted, or given a tier, in one request. Each request of the batch
- * is carried out as if it had come alone, and has its own answer; the order is not kept. What makes
- * the whole batch impossible is the only answer, without a Content-ID.
+ * Batches: up to some hundred deletions or tier changes of blobs in one request. Each inner request
+ * is carried out as if it had come alone, and has its own reply; the order may change. An error of
+ * the whole batch is its only reply, without a Content-ID.
  *
- *   read -> accepted, in steps -> carried out, in steps -> all answered -> 202
+ * read -> accepted, in steps -> carried out, in steps -> all answered -> 202
  *
  * https://learn.microsoft.com/rest/api/storageservices/blob-batch
  */
@@ -17,7 +17,7 @@
 #include "api/plane/blob/handlers.h"
 #include "api/plane/storage/plane_shares.h"
 
-#define STEP 16 /* requests of one turn of the loop: a ms or two */
+#define STEP 16 /* requests per turn of the loop: 1 to 2 ms */
 
 struct blob_batch {
     struct request *r;
@@ -70,7 +70,7 @@ static REPLIED reply_all(struct blob_batch *b)
     return reply_parts(b->r, boundary, &text);
 }
 
-/* The batch as a whole: an answer as one of its requests would have it. */
+/* Refuses the whole batch, in the form of the reply to one of its requests. */
 static REPLIED refuse_all(struct request *r, const struct err *e)
 {
     struct strbuf text = STRBUF_INIT;

@@ -18,7 +18,7 @@
 #define BATCH_HEADERS_MAX 64    /* of a part */
 
 struct batch_part {
-    const char *id; /* Content-ID; NULL: it has none */
+    const char *id; /* Content-ID; NULL: none */
     const char *method, *target;
     const struct named_value *header;
     size_t n_headers;
@@ -29,10 +29,10 @@ struct batch_parts {
     size_t n;
 };
 
-/* The boundary that a Content-Type names; NULL: it is not multipart/mixed, or names none. */
+/* The boundary in a Content-Type; NULL: not multipart/mixed, or no boundary. */
 const char *batch_boundary(struct arena *a, const char *content_type);
-/* All texts are the arena's. AZSTORAGE_INPUT: it is no such body, or has no part;
- * AZSTORAGE_BATCH_COUNT: it has too many. */
+/* Texts are the arena's. AZSTORAGE_INPUT: not a batch, or an empty one; AZSTORAGE_BATCH_COUNT: too
+ * many parts. */
 int batch_read(struct arena *a, const char *body, size_t n, const char *boundary,
                struct batch_parts *out, struct err *e) MUST_CHECK;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blobs that are there: sent, looked at, changed in what is noted of them, deleted.
+ * Existing blobs: download, properties, changes of their notes, leases, deletion.
  */
 #include <sodium.h>
 #include <stdlib.h>
@@ -50,15 +50,17 @@ void blob_headers(struct request *r, const struct file_facts *f, const struct sh
 
 /* --- sent ----------------------------------------------------------------------------------- */
 
-/* A blob that is sent. What was opened beside a change is opened again in the blob's turn. */
+/* A download of a blob. If the file was opened while a change ran, opens it again in the blob's
+ * turn. */
 struct blob_reading {
     struct request *r;
     struct turn turn;
     uint64_t since;
     bool in_turn, later;
-    bool md5, crc64, is_hashed; /* one of them is wanted; what it is of is known */
-    struct file_range range;    /* that is hashed */
-    struct file_facts facts;    /* of the hashed file */
+    bool md5, crc64,
+        is_hashed;           /* the request wants one of the hashes; the hashed bytes are known */
+    struct file_range range; /* that is hashed */
+    struct file_facts facts; /* of the hashed file */
     char hash[MD5_TEXT];
 };
 
@@ -78,7 +80,7 @@ static void refuse_reading(struct blob_reading *g, const struct err *e)
     request_finish(r, reply_err(r, e));
 }
 
-/* Whether the hash is of a file that was there before this one. */
+/* Whether the hash belongs to an earlier file than this one. */
 static bool is_other_file(const struct blob_reading *g, const struct file_facts *f)
 {
     return g->is_hashed && !item_same_file(f, &g->facts);
@@ -160,7 +162,7 @@ static void on_hashed(void *ctx, const struct err *why, const struct file_result
     }
 }
 
-/* A range is hashed before its first byte is sent, as the hash is in the head. */
+/* Hashes a range before its first byte is sent, because the head contains the hash. */
 static void hash(struct blob_reading *g, const struct file_place *at)
 {
     struct files *files = azstorage_of(g->r)->files;
@@ -271,7 +273,7 @@ struct replied *azblob_set_metadata(struct request *r)
     return blob_change(r, set_metadata);
 }
 
-/* All properties are set anew: those that are missing are cleared. */
+/* Sets all properties: clears those that the request does not give. */
 static void set_properties(struct blob_work *w, const struct file_facts *f)
 {
     struct err e;
@@ -296,7 +298,7 @@ struct replied *azblob_set_properties(struct request *r)
 
 /* --- leased --------------------------------------------------------------------------------- */
 
-/* The action itself says whether its id is right. */
+/* Does not check the lease id here; the action itself does. */
 static void lease(struct blob_work *w, const struct file_facts *f)
 {
     struct request *r = w->r;

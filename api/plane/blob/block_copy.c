@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Put Block From URL: a block out of a blob or file of this daemon's accounts, or a part of one.
- * As any block it needs neither look at the blob nor turn.
+ * Put Block From URL: makes a block from a blob or file of this daemon's accounts, or from a part
+ * of one. Like any block it needs neither a look at the blob nor its turn.
  * https://learn.microsoft.com/rest/api/storageservices/put-block-from-url
  */
 #include "api/http/body.h"
@@ -17,8 +17,8 @@ struct block_copy {
     struct file_part part;
     struct file_upload *upload; /* owned */
     struct file_facts source;   /* as it was looked at */
-    uint64_t since;             /* turns_now() before what is noted of it was read */
-    struct turn turn;           /* of the source, if it is written over meanwhile */
+    uint64_t since;             /* turns_now() before the source's notes were read */
+    struct turn turn;           /* the source's turn, if the source is overwritten meanwhile */
     bool in_turn;
 };
 
@@ -36,8 +36,7 @@ static void fail(struct block_copy *c, const struct err *e)
     finish(c, reply_err(c->r, e));
 }
 
-/* Once more in the source's turn, if the bytes may be of another version than what was looked at.
- */
+/* Looks again, in the source's turn, if the bytes and the notes may be of two versions. */
 static bool look_in_turn(struct block_copy *c, const struct file_facts *f)
 {
     if (c->in_turn || !source_is_torn(c->r, &c->from, f, c->since))
@@ -96,7 +95,7 @@ static void on_opened(void *ctx, const struct err *why, enum file_fault fault,
         upload_copy(upload, c->from.folder, &c->part, 1, on_copied, c);
 }
 
-/* The source gives what a client that reads it would get: of a range what lies within it. */
+/* Cuts the range at the end of the source, as for a client that reads the range. */
 static int cut_range(struct file_range *range, uint64_t size, struct err *e)
 {
     if (range->len == FILES_ALL)

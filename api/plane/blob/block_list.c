@@ -32,8 +32,8 @@
 #include "api/plane/storage/xml_write.h"
 #include "lib/crc64.h"
 
-#define BLOCKS_MAX 50000 /* committed; twice as many may wait */
-#define LIST_STEP  5000  /* blocks of a list that are found in one turn of the loop: some ms */
+#define BLOCKS_MAX 50000 /* committed blocks; twice as many may wait */
+#define LIST_STEP  5000  /* blocks of a list found per turn of the loop: a few ms */
 
 /* --- the work ------------------------------------------------------------------------------- */
 
@@ -50,9 +50,9 @@ enum blocks_phase {
     BLOCKS_OVER
 };
 
-/* Where the bytes of a block are. */
+/* The place of a block's bytes. */
 struct from {
-    bool waiting; /* in the folder of such blocks */
+    bool waiting; /* in the folder of waiting blocks */
     struct file_part part;
 };
 
@@ -60,28 +60,28 @@ struct from {
 struct commit {
     struct share_item item;     /* what is to be noted */
     uint64_t crc64;             /* of the request's list */
-    const struct xml *next_xml; /* of the list; NULL: all are read */
+    const struct xml *next_xml; /* the next block of the list; NULL: all are read */
     const struct block **by_id; /* arena: committed ones */
-    struct blocks blocks;       /* arena: those that the blob will have, */
-    struct from *from;          /* and where each is; as many */
+    struct blocks blocks;       /* arena: the blocks of the new blob */
+    struct from *from;          /* and the place of each; as many */
     size_t copied;              /* of them */
     struct file_upload *upload; /* owned */
     struct placing placing;
 };
 
-/* A request that needs to know what blocks there are. */
+/* A request that needs the list of a blob's blocks. */
 struct blocks_work {
     struct request *r;
     enum blocks_phase phase;
     struct blob blob;
-    bool exists; /* the blob, with these facts */
+    bool exists; /* the blob exists, with these facts */
     struct file_facts facts;
     struct blocks committed, waiting;
     struct turn turn;
     struct commit *commit; /* NULL: Get Block List */
 };
 
-/* Takes the step to a phase and begins what the phase does: below, with the table of steps. */
+/* Enters a phase and begins its work; defined below, with the table of phases. */
 static void enter(struct blocks_work *b, enum blocks_phase phase);
 
 static void finish(struct blocks_work *b, struct replied *done)
@@ -126,7 +126,7 @@ static void on_facts(void *ctx, const struct err *why, const struct file_result 
     if (b->exists)
         b->facts = blob_facts(&b->blob, &f->facts);
     else if (!why && !b->blob.aside)
-        blob_aside(b->r, &b->blob); /* a directory has its name */
+        blob_aside(b->r, &b->blob); /* a directory has the blob's name */
     if (why && why->code == ERR_UNAVAILABLE)
         fail_with(b, why, f->fault);
     else if (blob_check(b->r, &b->blob, b->exists ? &b->facts : NULL, &e) < 0)
@@ -255,7 +255,7 @@ struct replied *azblocks_get(struct request *r)
 
 /* --- committed ------------------------------------------------------------------------------ */
 
-/* Finds a block of the list: "Latest" is a block that waits, or else a committed one. */
+/* Finds a block of the list: "Latest" means a waiting block, else a committed one. */
 static int choose(struct blocks_work *b, const struct xml *x, struct err *e)
 {
     struct arena *a = &b->r->arena;
@@ -298,7 +298,7 @@ static int begin_list(struct blocks_work *b, struct err *e)
     return 0;
 }
 
-/* Finds some blocks of the list, and the others in further turns of the loop. */
+/* Finds some blocks of the list; continues in further turns of the loop. */
 static void choose_some(struct request *r, void *ctx)
 {
     struct blocks_work *b = ctx;
@@ -361,7 +361,7 @@ static void on_copied(void *ctx, const struct err *why, const struct file_result
         go_on(ctx);
 }
 
-/* As many blocks as lie in one folder. */
+/* Copies as many blocks as lie in one folder. */
 static void copy_some(struct blocks_work *b)
 {
     struct commit *c = b->commit;
@@ -409,7 +409,7 @@ static void place(struct blocks_work *b)
     blob_place(&c->placing);
 }
 
-/* The blob is there, so a folder that cannot be removed is not worth a failure. */
+/* Ignores an error, because the blob is complete without the removal of the folder. */
 static void on_removed(void *ctx, const struct err *why)
 {
     struct blocks_work *b = ctx;
@@ -419,8 +419,8 @@ static void on_removed(void *ctx, const struct err *why)
     finish(b, reply_empty(b->r, 201));
 }
 
-/* Blocks that the list does not use are thrown away, too; a block that is put from now on is for
- * the next list. */
+/* Removes the waiting blocks, including those that the list does not use; a later block is for the
+ * next list. */
 static void remove_waiting(struct blocks_work *b)
 {
     const char *account = blob_account_folder(b->r);
@@ -481,7 +481,7 @@ static const struct {
 };
 static_assert(sizeof phases / sizeof phases[0] == BLOCKS_OVER + 1, "a row a phase");
 
-/* What holds when a phase begins. */
+/* Checks the invariants of a phase when it begins. */
 static void check_phase(const struct blocks_work *b)
 {
     bool commits = b->phase >= BLOCKS_CHOOSING, copies = b->phase >= BLOCKS_COPYING;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The blocks of a blob: their ids and folder, and which there are. What changes them is in
- * block_list.c.
+ * The blocks of a blob: their ids, their folder, and the lists of them. block_list.c changes them.
  */
 #include <sodium.h>
 #include <stdlib.h>
@@ -78,8 +77,8 @@ const char *blocks_text(struct arena *a, const struct blocks *b)
     return copy;
 }
 
-/* The next of [["ID",size],...], as blocks_text() writes it: as JSON, 50,000 of them would hold the
- * loop for 25 ms. */
+/* Reads the next block of [["ID",size],...], as blocks_text() writes it. Does not use the JSON
+ * parser, because 50,000 blocks would hold the loop for 25 ms. */
 static bool read_block(struct arena *a, const char **p, struct block *out)
 {
     const char *id = *p + 2;
@@ -97,7 +96,7 @@ static bool read_block(struct arena *a, const char **p, struct block *out)
     return true;
 }
 
-/* Of the bytes that are there now; somebody else's file has no blocks. */
+/* The committed blocks of the present bytes; a file that a job has written has none. */
 struct blocks blocks_committed(struct arena *a, const struct share_item *i,
                                const struct file_facts *f)
 {
@@ -120,10 +119,10 @@ struct blocks blocks_committed(struct arena *a, const struct share_item *i,
     return b;
 }
 
-/* Blocks that were there before the blob was put are forgotten: a whole blob leaves them where they
- * are, and a block list may not have come to remove them. (What is put right after a list can have
- * the blob's very time.) Once the clock was set back, times do not say which: all count, until the
- * clock is where it was. */
+/* Leaves out blocks that are older than the blob: a put of a whole blob does not remove them, and a
+ * block list may have failed to. (A block that is put right after a list may have the same time as
+ * the blob.) While the clock is behind because it was set back, times prove nothing, so all blocks
+ * count. */
 struct blocks blocks_waiting(struct request *r, const struct file_items *found,
                              const struct share_item *i)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Containers: made, shown, deleted, and who else may read them.
+ * Containers: creation, properties, deletion, and public access.
  */
 #include <string.h>
 #include <strings.h>

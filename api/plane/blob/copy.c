@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Copies: of blobs and files of this daemon's accounts, by their URLs. A copy is done when it is
- * answered, and takes the blob's place at once.
+ * Copies of blobs and files of this daemon's accounts, by their URLs. A copy is complete when its
+ * request is answered, and replaces the blob at once.
  *
- *   turn -> look -> look at the source -> opened -> copied -> finished -> noted
+ * turn -> look -> look at the source -> opened -> copied -> finished -> noted
  *
- * A source that is written over meanwhile is looked at in its own turn, without the other, and the
- * copy begins again: two that copy from each other do not wait for each other.
+ * If the source is overwritten meanwhile, the copy gives its own turn back, looks in the source's
+ * turn and begins again, so that two blobs that are copied to each other do not deadlock.
  * https://learn.microsoft.com/rest/api/storageservices/copy-blob
  */
 #include <stdlib.h>
@@ -26,20 +26,20 @@ struct copy {
     struct request *r;
     struct blob blob;
     struct source from;
-    struct file_facts source; /* the source's, as it was looked at */
-    bool source_is_known;     /* it was looked at in its turn */
-    uint64_t since;           /* turns_now() before what is noted of the source was read */
+    struct file_facts source; /* the source's facts at the look */
+    bool source_is_known;     /* the look was in the source's turn */
+    uint64_t since;           /* turns_now() before the source's notes were read */
     int tries;
     struct share_item item; /* what is to be noted */
     struct file_upload *upload;
     struct turn turn;
     bool in_turn;
-    int status; /* of the reply when all went well */
+    int status; /* of the reply after success */
     bool has_was;
     struct file_facts was; /* what is at the place */
     struct placing placing;
     char id[GUID_SIZE]; /* the copy's */
-    uint64_t crc64;     /* of what was copied at once */
+    uint64_t crc64;     /* of the bytes of a synchronous copy */
 };
 
 static void finish(struct copy *c, struct replied *done)
@@ -74,7 +74,7 @@ static void fail_source(struct copy *c, const struct err *why, enum file_fault f
 
 /* --- noted ---------------------------------------------------------------------------------- */
 
-/* What counts for the very bytes. */
+/* Notes the properties that depend on the bytes, such as the blob's type. */
 static void note_bytes(struct copy *c)
 {
     const struct share_item *from = &c->from.item;
@@ -84,7 +84,7 @@ static void note_bytes(struct copy *c)
     c->item.blocks = same ? from->blocks : NULL;
 }
 
-/* The source's, unless the request wants none of them. */
+/* Whether the copy gets the source's properties. */
 static bool takes_properties(struct request *r)
 {
     const char *says = request_header(r, "x-ms-copy-source-blob-properties");
@@ -99,7 +99,7 @@ static bool copies_tags(struct request *r)
     return says && strcasecmp(says, "COPY") == 0;
 }
 
-/* Those of the request; with COPY the source's, which are set as if they were the request's. */
+/* Reads the tags of the request; with COPY the source's, which then count as the request's. */
 static int read_tags(struct copy *c, struct err *e)
 {
     const char *says = request_header(c->r, TAG_OPTION);
@@ -118,13 +118,13 @@ static int read_tags(struct copy *c, struct err *e)
     return plane_check_tags(c->r, e);
 }
 
-/* Whoever has the source's tags copied must be allowed to read them. */
+/* A copy of the source's tags needs the right to read them. */
 static int find_source(struct copy *c, struct err *e)
 {
     return source_of(c->r, "x-ms-copy-source", copies_tags(c->r) ? "rt" : "r", &c->from, e);
 }
 
-/* What the request gives stands instead of what the source has. */
+/* Properties of the request replace those of the source. */
 static int read_item(struct copy *c, struct err *e)
 {
     struct request *r = c->r;
@@ -152,7 +152,7 @@ static int read_item(struct copy *c, struct err *e)
     return 0;
 }
 
-/* Copy Blob From URL, whose answer has a hash of the bytes. */
+/* Whether this is Copy Blob From URL, whose reply has a hash of the bytes. */
 static bool copies_at_once(const struct copy *c)
 {
     const char *says = request_header(c->r, "x-ms-requires-sync");
@@ -178,7 +178,7 @@ static void on_finished(void *ctx, const struct err *why, const struct file_resu
     blob_state(r, &f->facts, &c->item);
     if (copies_at_once(c))
         crc64_reply(r, c->crc64);
-    if (c->status == 202) { /* Put Blob From URL says nothing of a copy */
+    if (c->status == 202) { /* a reply of Put Blob From URL has no copy headers */
         reply_header(r, "x-ms-copy-id", "%s", c->id);
         reply_header_text(r, "x-ms-copy-status", "success");
     }
@@ -199,7 +199,7 @@ static void on_copied(void *ctx, const struct err *why, const struct file_result
         fail_source(c, why, f->fault);
         return;
     }
-    if (!same) { /* somebody else has written it */
+    if (!same) { /* another request has overwritten the source */
         c->source = f->facts;
         note_bytes(c);
     }
@@ -220,7 +220,7 @@ static void on_opened(void *ctx, const struct err *why, enum file_fault fault,
                       struct file_upload *upload)
 {
     struct copy *c = ctx;
-    bool is_known = item_is_of(&c->from.item, &c->source); /* bytes may be appended meanwhile */
+    bool is_known = item_is_of(&c->from.item, &c->source); /* an append may add bytes meanwhile */
     const struct file_part all = {c->from.path, {0, is_known ? c->source.size : FILES_ALL}};
     c->upload = upload;
     if (!why) {
@@ -245,7 +245,7 @@ static void open_upload(struct copy *c)
 
 static void begin(void *ctx);
 
-/* Takes what was found. False: it failed. */
+/* Takes the facts of the source. False: it failed. */
 static bool take_source(struct copy *c, const struct err *why, const struct file_result *f)
 {
     if (why || f->facts.is_directory) {
@@ -287,7 +287,7 @@ static void on_source_turn(void *ctx)
     files_facts(azstorage_of(c->r)->files, &from, on_source_in_turn, c);
 }
 
-/* Begins again if what was found of the source may be of two versions. */
+/* Begins again if the source's facts and notes may be of two versions. */
 static bool look_in_turn(struct copy *c, const struct file_facts *f)
 {
     struct err e;
@@ -333,7 +333,7 @@ static void on_source(void *ctx, const struct err *why, const struct file_result
         copy_it(c);
 }
 
-/* A copy that goes on after its answer may outlast a lease that ends. */
+/* An asynchronous copy may outlast a lease that ends, so it accepts infinite leases only. */
 static int check_lease(struct copy *c, struct err *e)
 {
     const struct lease l = lease_of_item(&c->blob.item);
@@ -354,7 +354,7 @@ static void on_facts(void *ctx, const struct err *why, const struct file_result 
     c->has_was = there;
     c->was = f->facts;
     if (!why && !there && !c->blob.aside)
-        blob_aside(r, &c->blob); /* a directory has its name */
+        blob_aside(r, &c->blob); /* a directory has the blob's name */
     if (blob_check(r, &c->blob, there ? &f->facts : NULL, &e) < 0 ||
         (there && check_lease(c, &e) < 0)) {
         fail(c, &e);
@@ -418,7 +418,7 @@ struct replied *azblob_copy(struct request *r)
     return request_stream(r, &sink);
 }
 
-/* A copy has ended before its id is known. */
+/* Always fails: a copy ends before the client knows its id. */
 struct replied *azblob_copy_abort(struct request *r)
 {
     struct err e;

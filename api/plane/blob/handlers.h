@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The handlers of blobs and what they share.
+ * The handlers of blobs, and their shared functions.
  */
 #ifndef API_PLANE_BLOB_HANDLERS_H
 #define API_PLANE_BLOB_HANDLERS_H
@@ -13,57 +13,59 @@
 
 #define BLOB_NAME_MAX 1024 /* characters */
 
-/* What a request is about. */
+/* The blob of a request. */
 struct blob {
     const char *container;  /* its folder */
     const char *name;       /* the blob's */
-    struct share_item item; /* what is noted of it; path is `name` */
+    struct share_item item; /* the blob's notes (its row); path is `name` */
     struct file_place at;   /* where its bytes are */
     bool aside;             /* `at` is not in the container's folder */
-    int64_t snapshot_us; /* it is the snapshot of this instant, and `item` is that of then; 0: the
-                            blob itself */
+    int64_t snapshot_us; /* the request names the snapshot of this instant, and `item` is its row;
+                            0: the                             blob itself */
 };
-/* Errors: there is no such container; the name is none. */
+/* Errors: the container does not exist; the name is invalid. */
 int blob_of(struct request *r, struct blob *out, struct err *e) MUST_CHECK;
-/* What is noted of it, which may have changed since. BLOB_NOT_FOUND: the snapshot is gone. */
+/* Reads the row again, because it may have changed. BLOB_NOT_FOUND: the snapshot is gone. */
 int blob_load(struct request *r, struct blob *b, struct err *e) MUST_CHECK;
-/* Notes it anew: a blob's row or a snapshot's. */
+/* Writes the row of the blob or snapshot. */
 int blob_store(struct request *r, const struct blob *b, const struct share_item *i,
                struct err *e) MUST_CHECK;
-/* The facts that count: of its file, or for a snapshot, of the blob's as it was. */
+/* The effective facts: of the blob's file, or for a snapshot, of the blob at its instant. */
 struct file_facts blob_facts(const struct blob *b, const struct file_facts *f);
-/* Whether what was read of the blob since `since` (turns_now()) may be of two versions: the file
- * has these facts (NULL: it was not there), and `b` what is noted. Then both are read again in a
- * turn of the blob's, in which nobody changes it. */
+/* Whether facts and row of the blob, read since `since` (turns_now()), may be of two versions. `f`:
+ * the file's facts (NULL: no file), `b`: the row. If true, read both again in the blob's turn, in
+ * which nobody changes it. */
 bool blob_is_torn(struct request *r, const struct blob *b, const struct file_facts *f,
                   uint64_t since);
-/* A place aside for a new version of the blob. */
+/* Gives the blob a new file name aside. */
 void blob_aside(struct request *r, struct blob *b);
-/* A name for another file aside, below the account's folder. */
+/* A new name for a file aside, below the account's folder. */
 const char *blob_aside_name(struct request *r);
-/* The version is in its place: forgets the file aside that the old one had, if it is another. */
+/* After the new version is in its place: removes the old version's file aside, if it is another. */
 void blob_forget_old(struct request *r, const struct blob *old, const struct share_item *now);
-/* Removes a file aside that no row names any more, once that is on disk. A failure leaves a file
- * that nobody sees. */
+/* Removes a file aside that no row names, after that is on disk. A failure leaves a file that
+ * nobody sees. */
 void blob_forget(struct request *r, const char *aside);
 const char *blob_account_folder(struct request *r);
-/* Notes a new version of a blob. */
+/* Writes the row of a new version of a blob. */
 int blob_note(struct request *r, const struct blob *old, const struct share_item *now,
               struct err *e) MUST_CHECK;
 
-/* A new version of a blob takes its place, in the blob's turn, in the order of
+/* A new version of a blob replaces the old one, in the blob's turn, in the order of
  * storage/shares/journal.h. */
 struct placing {
     struct request *r;
-    const struct blob *blob;          /* what is noted of it until then, and its place */
+    const struct blob *blob;          /* the blob's row and place until then */
     struct share_item *item;          /* what is to be noted */
-    struct file_upload *upload;       /* borrowed: all its bytes are there */
-    const struct file_result *staged; /* how the upload was; NULL: it is not yet */
+    struct file_upload *upload;       /* borrowed: all bytes are there */
+    const struct file_result *staged; /* the facts of the staged upload; NULL: not staged yet */
     const uint8_t *md5;               /* expected; or NULL */
-    const struct file_facts *was;     /* the file at the place; NULL: there is none */
-    /* The file is staged: fills in what the item has of it. It has the file already. */
+    const struct file_facts *was;     /* the file at the place; NULL: none */
+    /* Called when the file is staged: fills in the item's members that depend on the file. The item
+     * already has its name. */
     void (*fill)(void *ctx, const struct file_result *f);
-    /* It is placed and noted; with a `why`, all is as it was, as far as anybody knows. */
+    /* Called when the file is placed and noted. With `why` the old version remains, as far as is
+     * known. */
     files_changed done;
     void *ctx;                /* of both */
     struct file_facts before; /* its own from here on */
@@ -71,33 +73,33 @@ struct placing {
 };
 /* `p` lives until `done`. */
 void blob_place(struct placing *p);
-/* Notes again what was noted before. */
+/* Restores the old row. */
 int blob_unnote(struct request *r, const struct blob *old, const struct share_item *now,
                 struct err *e) MUST_CHECK;
 
-/* A request that waits for storage/folders/; in its arena. */
+/* A request that waits for storage/folders/; in the request's arena. */
 struct blob_work {
     struct request *r;
     struct blob blob;
-    struct share_item item;    /* what is to be noted afterwards */
+    struct share_item item;    /* the row to write afterwards */
     struct blob_looking *look; /* of blob_look() and blob_change() */
 };
 
-/* Looks at the blob's file and checks conditions and lease; then calls `then`, which ends in
- * blob_finish(), perhaps later. A change keeps all others off the blob until that. */
+/* Looks at the blob's file and checks conditions and lease; then calls `then`, which must call
+ * blob_finish(), perhaps later. A change keeps the blob's turn until that call. */
 typedef void (*blob_then)(struct blob_work *w, const struct file_facts *f);
 REPLIED blob_look(struct request *r, blob_then then);
 REPLIED blob_change(struct request *r, blob_then then);
 void blob_finish(struct blob_work *w, struct replied *done);
 
-/* Whether it may be written over, removed or read: conditions and its lease. `f`: NULL: there is
- * none. */
+/* Checks conditions and the lease for overwriting, removing or reading. `f` NULL: the blob does not
+ * exist. */
 int blob_check(struct request *r, const struct blob *b, const struct file_facts *f,
                struct err *e) MUST_CHECK;
-/* Whether what the request makes must not be there yet: If-None-Match: *, unless the request has
- * the lease of the blob that is there. */
+/* Whether the blob must not exist yet: If-None-Match: *, unless the request has the lease of the
+ * existing blob. */
 bool blob_must_be_new(struct request *r, const struct share_item *i);
-/* Likewise before anything of it was asked for. */
+/* Checks the lease only, before any work. */
 int blob_check_lease(struct request *r, const struct share_item *i, bool writes,
                      struct err *e) MUST_CHECK;
 
@@ -106,7 +108,7 @@ int blob_not_found(const struct blob *b, struct err *e);
 
 /* ETag and Last-Modified. */
 void blob_state(struct request *r, const struct file_facts *f, const struct share_item *i);
-/* All that GET and HEAD say. */
+/* Adds all headers of GET and HEAD. */
 void blob_headers(struct request *r, const struct file_facts *f, const struct share_item *i,
                   const char **type);
 enum blob_type blob_type_of(const struct share_item *i);
@@ -114,46 +116,45 @@ enum blob_type blob_type_of(const struct share_item *i);
 int append_count(const struct share_item *i);
 const char *blob_type_name(enum blob_type t);
 
-/* 1: the request says which MD5 (Content-MD5); 0: it does not. */
+/* 1: the request has the MD5 header (Content-MD5); 0: it does not. */
 int blob_md5(struct request *r, const char *header, uint8_t out[FILES_MD5],
              struct err *e) MUST_CHECK;
-/* Likewise x-ms-content-crc64, which cannot be given beside an MD5. */
+/* Likewise x-ms-content-crc64, which excludes an MD5. */
 int blob_crc64(struct request *r, uint64_t *out, struct err *e) MUST_CHECK;
-/* Whether a body that is a document has the MD5 or CRC64 that the request says. */
+/* Checks a document body against the request's MD5 or CRC64. */
 int blob_check_body(struct request *r, struct err *e) MUST_CHECK;
 #define MD5_TEXT 25 /* base64 of 16 bytes, and NUL */
 
-/* Where the blocks of a blob are that are not committed yet: below the account's folder, each named
- * by its id in hexadecimal digits. */
+/* The folder of a blob's uncommitted blocks: below the account's folder; each block is named by its
+ * id in hexadecimal digits. */
 const char *blocks_folder(struct request *r);
-/* The same of another blob of the request's container. */
+/* The same for another blob of the request's container. */
 const char *blocks_folder_of(struct request *r, const char *name);
-/* Notes that blocks were put of the request's blob, so that lists of uncommitted blobs find it. */
+/* Notes that the request's blob has blocks, so that lists of uncommitted blobs find it. */
 int uncommitted_note(struct request *r, struct err *e) MUST_CHECK;
-/* Adds blobs that have blocks alone to rows of blobs aside, in their order, as far as all of them
- * are known: *is_cut, if there are more. Their `aside` is the folder of their blocks. At most `max`
- * of either. */
+/* Merges blobs that have only uncommitted blocks into a sorted list of blobs aside; *is_cut: the
+ * list is incomplete. Their `aside` is the folder of their blocks. At most `max` of either kind. */
 int uncommitted_add(struct request *r, const char *from, const char *to, int max,
                     struct share_item **rows, size_t *n, bool *is_cut, struct err *e) MUST_CHECK;
-/* From base64 to that. AZSTORAGE_BLOCK_ID. */
+/* Converts a block id from base64 to hexadecimal. AZSTORAGE_BLOCK_ID. */
 int block_id(struct request *r, const char *text, const char **out, struct err *e) MUST_CHECK;
 
 /* Tags, as JSON text. */
 int tags_read_header(struct request *r, const char **out, struct err *e) MUST_CHECK;
 int tags_count(const struct share_item *i);
 void tags_write(struct strbuf *b, const char *text);
-/* Access tiers are noted and shown. NULL: none. */
+/* Access tiers are only stored and shown. NULL: none. */
 const char *tier_of(struct arena *a, const struct share_item *i);
 void tier_set(struct arena *a, struct share_item *i, const char *tier);
 int tier_read(struct request *r, const char **out, struct err *e) MUST_CHECK;
 
-/* The condition on tags in that header, which may be missing. `fails`: the kind of error if it does
- * not hold. */
+/* Checks the condition on tags in `header`, which may be missing. `fails`: the kind of error if the
+ * condition does not hold. */
 int tags_check(struct request *r, const char *header, const struct share_item *i, int fails,
                struct err *e) MUST_CHECK;
 
 struct replied *azblob_copy(struct request *r);
-/* Put Block From URL: the block is to be at `at`. */
+/* Put Block From URL: `at` is the block's place. */
 struct replied *azblock_copy(struct request *r, const struct file_place *at);
 
 #endif

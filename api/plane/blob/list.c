@@ -24,9 +24,9 @@
 #include "storage/folders/walk.h"
 #include "storage/storage.h"
 
-#define STEP    500    /* items written in one turn of the loop: some ms */
+#define STEP    500    /* items written per turn of the loop: a few ms */
 #define BETWEEN "\xff" /* the parts of a marker */
-#define AGAIN   2      /* what add_next() says of a blob that has to be looked at again */
+#define AGAIN   2      /* returned by add_next() for a blob whose facts must be read again */
 
 struct blob_list {
     struct request *r;
@@ -42,13 +42,13 @@ struct blob_list {
     struct blob_snapshot_rows taken; /* rows, in order */
     size_t next_taken;
     bool taken_is_cut;
-    const char *resume; /* of this blob, snapshots up to resume_us are done with; NULL: none */
+    const char *resume; /* snapshots of this blob up to resume_us are already listed; NULL: none */
     int64_t resume_us;
     const char *last; /* the name of the last item */
-    int64_t last_us;  /* it is a snapshot; 0: it is not */
-    const char *done; /* the last name before it; NULL: none */
+    int64_t last_us;  /* the last item is the snapshot of this instant; 0: not a snapshot */
+    const char *done; /* the name before the last one; NULL: none */
     uint64_t since;   /* turns_now() before anything was read */
-    struct turn turn; /* of what is looked at again */
+    struct turn turn; /* the turn of the blob that is looked at again */
     struct blob again;
 };
 
@@ -67,7 +67,7 @@ static void add_prefix(struct blob_list *l, const char *name)
     xml_close(&l->page->text, "BlobPrefix");
 }
 
-/* Of what most blobs do not have. */
+/* Adds the properties that few blobs have. */
 static void add_rest(struct blob_list *l, const struct share_item *i)
 {
     int tags = tags_count(i);
@@ -87,7 +87,7 @@ static void add_lease(struct blob_list *l, const struct share_item *i)
         xml_element(&l->page->text, "LeaseDuration", lease.duration);
 }
 
-/* `leased`: it is of a kind that can be. */
+/* `leased`: this kind of item can have a lease. */
 static void add_properties(struct blob_list *l, const struct share_item *i,
                            const struct file_facts *f, bool leased)
 {
@@ -123,7 +123,7 @@ static void add_properties(struct blob_list *l, const struct share_item *i,
     xml_close(b, "Properties");
 }
 
-/* `snapshot_us`: 0: it is none. */
+/* `snapshot_us`: 0: not a snapshot. */
 static void add_blob(struct blob_list *l, const char *name, int64_t snapshot_us,
                      const struct share_item *i, const struct file_facts *f)
 {
@@ -142,7 +142,7 @@ static void add_blob(struct blob_list *l, const char *name, int64_t snapshot_us,
     xml_close(&l->page->text, "Blob");
 }
 
-/* AGAIN: its file and what is noted of it may be of two versions. */
+/* AGAIN: the file and its row may be of two versions. */
 static int add_file(struct blob_list *l, const struct file_item *f, struct err *e)
 {
     struct blob *b = &l->again;
@@ -159,7 +159,8 @@ static int add_file(struct blob_list *l, const struct file_item *f, struct err *
     return 1;
 }
 
-/* The part of a name that all of its group have; the whole name if it has none. */
+/* The prefix up to the delimiter, which all names of a group share; the whole name if it has no
+ * delimiter. */
 static const char *group_of(struct blob_list *l, const char *name)
 {
     size_t skip = strlen(l->q.prefix);
@@ -189,8 +190,8 @@ static void note_last(struct blob_list *l, const char *name, int64_t snapshot_us
     l->shown++;
 }
 
-/* Shows the next snapshot, if it comes before what is called `name` (NULL: nothing else is left).
- * 1: there was one; 0: there is none; -1: it is not known which is next. */
+/* Shows the next snapshot if it comes before `name` (NULL: nothing else is left). 1: shown; 0:
+ * none; -1: the next item is not known yet. */
 static int add_snapshot(struct blob_list *l, const char *name)
 {
     if (l->next_taken < l->taken.n) {
@@ -218,7 +219,7 @@ static int add_next(struct blob_list *l, struct err *e)
     const struct share_item *i = l->next_aside < l->aside.n ? &l->aside.items[l->next_aside] : NULL;
     const char *group = i ? group_of(l, i->path) : NULL;
     if ((!f && l->files.last) || (!i && l->aside_is_cut))
-        return 0; /* what was not read may come before the rest */
+        return 0; /* unread items may come before the rest */
     int order = !f ? 1 : !i ? -1 : strcmp(f->name, group);
     int snapshot = add_snapshot(l, !f && !i ? NULL : order <= 0 ? f->name : group);
     int rc = 1;
@@ -231,7 +232,7 @@ static int add_next(struct blob_list *l, struct err *e)
     } else {
         note_last(l, group, 0);
     }
-    /* All that the item stands for. */
+    /* Takes all rows that belong to the item. */
     const struct share_item *first = NULL;
     while (l->next_aside < l->aside.n &&
            strcmp(group_of(l, l->aside.items[l->next_aside].path), l->last) == 0) {
@@ -269,7 +270,7 @@ static struct replied *finish(struct blob_list *l)
 
 static void step(struct request *r, void *ctx);
 
-/* In the blob's turn. One that has gone meanwhile is not shown. */
+/* In the blob's turn. Skips a blob that has disappeared. */
 static void on_facts(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct blob_list *l = ctx;
@@ -328,13 +329,13 @@ static void step(struct request *r, void *ctx)
         request_again(r, step, l);
 }
 
-/* Above all names that begin like this. */
+/* The text after all names with this prefix. */
 static const char *end_of(struct arena *a, const char *prefix)
 {
     return arena_concat(a, prefix, "\xff");
 }
 
-/* What is in rows, between the marker and the end of the page of files. */
+/* Reads the rows between the marker and the end of the page of files. */
 static int read_rows(struct blob_list *l, struct err *e)
 {
     struct storage *st = azstorage_of(l->r)->storage;
@@ -366,8 +367,7 @@ static int read_rows(struct blob_list *l, struct err *e)
     return 0;
 }
 
-/* What lies aside is listed by its row, unless somebody has removed its file: then `aside` becomes
- * NULL. */
+/* Lists a blob aside from its row, unless its file has disappeared: then `aside` becomes NULL. */
 static void on_aside(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct blob_list *l = ctx;
@@ -418,7 +418,7 @@ static void on_page(void *ctx, const struct err *why, enum file_fault fault,
         step(r, l);
 }
 
-/* Takes a marker apart that ends with a snapshot. */
+/* Splits a marker that ends with a snapshot. */
 static int split_marker(struct blob_list *l, struct err *e)
 {
     struct storage_list *q = &l->q;

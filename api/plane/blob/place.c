@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the name of a blob to its file. A blob's name may be anything; "/" is only a character of
- * it. What no file can be called (a//b, .., a/, 300 bytes, a beside a/b) has a file of ours.
+ * Maps the name of a blob to its file. A blob's name may be anything, and "/" has no special
+ * meaning in it. A name that no file can have (a//b, .., a/, 300 bytes, or a next to a/b) gets a
+ * file aside.
  */
 #include <sodium.h>
 #include <stdlib.h>
@@ -15,8 +16,8 @@
 #include "scheduler/fleet/fleet.h"
 #include "storage/storage.h"
 
-#define COMPONENT_MAX 255  /* bytes of a file's name, as Linux has it */
-#define PATH_MAX_HERE 3000 /* bytes of a path, leaving room for the folder's */
+#define COMPONENT_MAX 255  /* bytes of a file name, Linux's limit */
+#define PATH_MAX_HERE 3000 /* bytes of a path, with room left for the folder's path */
 
 static bool can_be_file(const char *name)
 {
@@ -41,7 +42,8 @@ static size_t characters(const char *s)
     return n;
 }
 
-/* The account's folder: what is not in a container's own is in hidden folders beside these. */
+/* The account's folder. Beside the folders of its containers it has hidden folders for all other
+ * files. */
 const char *blob_account_folder(struct request *r)
 {
     return arena_printf(&r->arena, "%s/%s", azstorage_of(r)->storage_dir,
@@ -71,7 +73,7 @@ static bool is_comp(struct request *r, const char *name)
     return comp && strcasecmp(comp, name) == 0;
 }
 
-/* Snapshots do not change, but for their tiers. */
+/* Snapshots never change, except for their tiers. */
 static bool takes_snapshot(struct request *r)
 {
     return strcmp(r->method, "PUT") != 0 || is_comp(r, "tier");
@@ -141,7 +143,7 @@ int blob_of(struct request *r, struct blob *out, struct err *e)
 
 static void gone(void *ctx, const struct err *why)
 {
-    (void)ctx, (void)why; /* what is left is a file that nobody sees */
+    (void)ctx, (void)why; /* on failure a file stays that nobody sees */
 }
 
 struct forgotten {
@@ -152,8 +154,7 @@ struct forgotten {
 static void on_forgotten(void *ctx, const struct err *why)
 {
     struct forgotten *f = ctx;
-    /* As the daemon's own work, because there may be more than storage/folders/ takes of clients.
-     */
+    /* Removes it as the daemon's own work, because storage/folders/ limits the work of clients. */
     if (!why)
         files_remove_tree(f->files, f->folder, f->path, gone, NULL);
     free(f->folder);
@@ -161,7 +162,7 @@ static void on_forgotten(void *ctx, const struct err *why)
     free(f);
 }
 
-/* The request is answered after that, so storage/folders/ is there. */
+/* Runs before the request is answered, so storage/folders/ still exists. */
 void blob_forget(struct request *r, const char *aside)
 {
     struct forgotten *f = xcalloc(1, sizeof *f);
@@ -176,7 +177,7 @@ int blob_note(struct request *r, const struct blob *old, const struct share_item
 {
     struct share_item kept = *now;
     const struct lease l = lease_of_item(&old->item);
-    lease_to_item(&l, &kept); /* it is the blob's, whatever its version */
+    lease_to_item(&l, &kept); /* a lease belongs to the blob, not to a version */
     if (st_item_put(azstorage_of(r)->storage, &kept, e) < 0)
         return -1;
     return st_uncommitted_remove(azstorage_of(r)->storage, now->share_id, now->path, e);
@@ -253,7 +254,7 @@ int blob_check_lease(struct request *r, const struct share_item *i, bool writes,
     return lease_check(r, &l, writes, &errors, e);
 }
 
-/* Whether the request makes the blob anew, which must not be there with If-None-Match: *. */
+/* Whether the request creates the blob, which must not exist with If-None-Match: *. */
 static bool makes(struct request *r)
 {
     const char *comp = request_query(r, "comp");
@@ -285,7 +286,7 @@ int blob_check(struct request *r, const struct blob *b, const struct file_facts 
     if ((!only_new && conditions_check(r, &now, e) < 0) ||
         tags_check(r, "x-ms-if-tags", f ? &b->item : &none, AZSTORAGE_CONDITION, e) < 0)
         return -1;
-    /* An action on the lease itself says whether its id is right. */
+    /* An action on the lease checks the id itself. */
     if (!f || request_header(r, "x-ms-lease-action"))
         return 0;
     bool writes =

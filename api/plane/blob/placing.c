@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * New versions of blobs, whose bytes are in a file that is not in its place yet:
+ * Replaces a blob by a new version whose bytes are in a file that is not in its place yet:
  *
- *   staged -> noted, with the intent -> durable -> placed -> done
+ * staged -> noted, with the intent -> durable -> placed -> done
  *
- * storage/shares/journal.h says why in this order. Where nothing outlives the daemon it is placed
- * at once, and noted then.
+ * storage/shares/journal.h has the reason for this order. If the data does not outlive the daemon,
+ * the file is placed at once and noted then.
  */
 #include <string.h>
 
 #include "api/plane/blob/handlers.h"
 #include "storage/storage.h"
 
-/* It is no fault of a file. */
+/* Fails with an error that is not the file's. */
 static void fail(struct placing *p, const struct err *why)
 {
     const struct file_result failed = {.fault = FILE_FINE};
@@ -32,7 +32,7 @@ static void on_placed(void *ctx, const struct err *why, const struct file_result
     struct placing *p = ctx;
     struct journal *j = azstorage_of(p->r)->journal;
     struct err e;
-    if (why && why->code != ERR_UNAVAILABLE) { /* else a worker may yet place it */
+    if (why && why->code != ERR_UNAVAILABLE) { /* otherwise a worker may still place the file */
         if (blob_unnote(p->r, p->blob, p->item, &e) < 0) {
             fail(p, &e);
             return;
@@ -54,7 +54,7 @@ static void on_guarded(void *ctx, const struct err *why)
         upload_finish(p->upload, NULL, on_placed, p);
 }
 
-/* What was looked at is at another place: `item` has a file aside of its own. */
+/* The blob's old version is at another place: `item` has a file aside of its own. */
 static bool is_moved(const struct placing *p)
 {
     const char *was = p->blob->item.aside, *is = p->item->aside;
@@ -101,7 +101,7 @@ static void on_staged(void *ctx, const struct err *why, const struct file_result
         note(p, f);
 }
 
-/* It is placed, and nothing is known of it yet. */
+/* The file is placed, but not noted yet. */
 static void on_finished(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct placing *p = ctx;

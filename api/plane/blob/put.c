@@ -16,7 +16,7 @@ static void fill(struct put *p, const struct file_result *f)
 {
     char md5[MD5_TEXT];
     sodium_bin2base64(md5, sizeof md5, f->md5, sizeof f->md5, sodium_base64_VARIANT_ORIGINAL);
-    if (p->item.type != BLOB_APPEND) /* it begins empty, and grows */
+    if (p->item.type != BLOB_APPEND) /* an append blob begins empty and grows */
         p->item.md5 = arena_strdup(&p->r->arena, md5);
     p->item.created_us = p->r->now_us;
 }
@@ -85,7 +85,7 @@ static int read_crc64(struct request *r, struct put *p, struct err *e)
     return given < 0 ? -1 : 0;
 }
 
-/* Both headers may say which MD5 it must have. */
+/* Reads the MD5 that either header may give. */
 static int read_md5(struct request *r, struct put *p, struct err *e)
 {
     int own = blob_md5(r, "Content-MD5", p->md5, e);

@@ -30,7 +30,7 @@
 
 #define SMALL_MAX (256 * 1024)
 
-/* Takes the step to a phase and begins what the phase does: below, with the table of steps. */
+/* Enters a phase and begins its work; defined below, with the table of phases. */
 static void enter(struct put *p, enum put_phase phase);
 
 /* --- the end --------------------------------------------------------------------------------- */
@@ -43,17 +43,17 @@ static void put_free(struct put *p)
     free(p);
 }
 
-/* The client is gone, or has its reply. */
+/* The client has disconnected, or has its reply. */
 static void on_release(void *ctx)
 {
     struct put *p = ctx;
     assert(!p->is_complete || p->phase == PUT_OVER);
     p->r = NULL;
     if (p->phase != PUT_LOOKING && p->phase != PUT_OPENING)
-        put_free(p); /* a piece that is being written does not call back any more */
+        put_free(p); /* no callback of a write comes any more */
 }
 
-/* The callbacks of LOOKING and OPENING end the put then. */
+/* Then the callbacks of LOOKING and OPENING end the put. */
 static bool client_left(struct put *p)
 {
     if (p->r)
@@ -103,7 +103,7 @@ static const uint8_t *md5_of(const struct put *p)
     return p->has_md5 ? p->md5 : NULL;
 }
 
-/* It may have to be put once more, aside. */
+/* A copy of the collected bytes, because they may have to be put again, aside. */
 static char *copy_of(const struct put *p)
 {
     char *copy = xrealloc(NULL, p->n + 1);
@@ -121,7 +121,7 @@ static bool is_staged(const struct put *p)
     return p->small && p->kind->fill && (is_kept(p) || journal_guards(azstorage_of(p->r)->journal));
 }
 
-/* The file at the place, or a directory above it, has changed. */
+/* Begins again after the file at the place, or a directory above it, has changed. */
 static void begin_again(struct put *p)
 {
     if (p->upload)
@@ -130,8 +130,8 @@ static void begin_again(struct put *p)
     enter(p, !p->small ? PUT_OPENING : is_staged(p) ? PUT_STAGING : PUT_PLACING);
 }
 
-/* If another blob's name keeps this name from being a file's at the moment, the blob goes aside. A
- * large blob can do so only before its upload has bytes. */
+/* If another blob's name prevents a file with this name at the moment, puts the blob aside. For a
+ * large blob this works only before its upload has bytes. */
 static void not_put(struct put *p, const struct err *why, enum file_fault fault)
 {
     bool may_be_aside = !p->blob.aside && (p->small || p->phase == PUT_OPENING);
@@ -146,7 +146,7 @@ static void not_put(struct put *p, const struct err *why, enum file_fault fault)
 
 /* --- the body: collecting, receiving, writing ------------------------------------------------ */
 
-/* A full piece waits until the piece before it is written. */
+/* False while a full piece waits for the piece before to be written. */
 static bool has_room(const struct put *p)
 {
     bool collects =
@@ -179,7 +179,7 @@ static size_t take(void *ctx, const char *bytes, size_t n)
     return took;
 }
 
-/* Goes on if the piece or the body is complete; else asks for more. */
+/* Continues when the piece or the body is complete; otherwise asks for more bytes. */
 static void collect(struct put *p)
 {
     if (!p->small && p->n > 0 && (p->n == p->room || p->is_complete))
@@ -218,7 +218,7 @@ static void write_piece(struct put *p)
 
 /* --- looking, opening, checking -------------------------------------------------------------- */
 
-/* Whether the blob may be put over the file that is at its place (or NULL). */
+/* Whether the blob may replace the file at its place (NULL: none). */
 static int check(struct put *p, const struct file_facts *there, struct err *e)
 {
     if (there && there->is_directory) {
@@ -278,7 +278,7 @@ static void open_upload(struct put *p)
     files_upload(p->files, upload_of(p, &what), on_opened, p);
 }
 
-/* What was known of the blob may have changed while others had their turns. */
+/* Checks again, because the blob may have changed during other turns. */
 static void check_again(struct put *p)
 {
     struct blob now;
@@ -289,9 +289,9 @@ static void check_again(struct put *p)
     }
     if (p->small)
         p->blob = now;
-    if (is_staged(p)) /* staging looks at the place, too */
+    if (is_staged(p)) /* staging checks the place too */
         enter(p, PUT_STAGING);
-    else /* a large blob's upload has its place already; the blob may have moved since */
+    else /* a large blob's upload has its place already, but the blob may have moved */
         look(p, now.item.aside ? &now.at : &p->blob.at);
 }
 
@@ -393,7 +393,7 @@ static void on_kept_placed(void *ctx, const struct err *why, const struct file_r
         p->upload = NULL;
         blob_forget_old(p->r, &p->blob, &p->item);
         finish(p, p->kind->reply(p, f));
-    } else if (why->code == ERR_UNAVAILABLE) { /* a worker may yet place it */
+    } else if (why->code == ERR_UNAVAILABLE) { /* a worker may still place the file */
         journal_leave(j, &p->entry);
         fail_with(p, why, f->fault);
     } else {
@@ -412,7 +412,7 @@ static void place_kept(struct put *p)
 
 /* --- any other file: placing ----------------------------------------------------------------- */
 
-/* A block, or a blob where nothing outlives the daemon. */
+/* A block, or a blob of a daemon whose data does not outlive it. */
 static void on_put(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct put *p = ctx;
@@ -497,7 +497,8 @@ static const struct {
 };
 static_assert(sizeof phases / sizeof phases[0] == PUT_OVER + 1, "a row a phase");
 
-/* What holds when a phase begins. Only PLACING takes small bodies both staged and not. */
+/* Checks the invariants of a phase when it begins. Only PLACING accepts small bodies both staged
+ * and not staged. */
 static void check_phase(const struct put *p)
 {
     assert(p->r);

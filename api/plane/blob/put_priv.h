@@ -39,9 +39,9 @@
 struct put;
 
 struct put_kind {
-    /* Fills in what the item has of its file; NULL: nothing is noted. */
+    /* Fills in the item's members that depend on the file; NULL: nothing is noted. */
     void (*fill)(struct put *p, const struct file_result *f);
-    /* The reply, once the file is in its place. */
+    /* Makes the reply after the file is in its place. */
     struct replied *(*reply)(struct put *p, const struct file_result *f);
     bool takes_turns; /* and has conditions */
 };
@@ -69,25 +69,25 @@ struct put {
     struct share_item item;
     const struct put_kind *kind;
     enum put_phase phase;
-    bool small;       /* the body is; it is one piece */
-    bool is_complete; /* the client has sent all of the body */
+    bool small;       /* the body is a single piece */
+    bool is_complete; /* the client has sent the whole body */
     bool is_new, has_md5, has_crc64;
     uint8_t md5[FILES_MD5];
     uint64_t crc64;
-    char *piece; /* owned: what is collected; as large as `room` */
+    char *piece; /* owned: the collected bytes; `room` bytes large */
     size_t n, room;
     size_t length; /* of a small body */
     struct turn turn;
     struct file_upload *upload; /* owned; NULL: not opened or staged yet */
     struct file_result staged;  /* how a small blob was staged */
-    struct file_facts was;      /* the file at the blob's place, if there is one */
+    struct file_facts was;      /* the file at the blob's place, if any */
     bool has_was, looks_elsewhere;
     struct journal_entry entry; /* KEEPING and PLACING_KEPT */
     struct placing placing;     /* PLACING */
 };
 
-/* Reads the body of the request. `p` (calloc; blob, item, kind, is_new and MD5 are set) becomes the
- * room's. */
+/* Reads the body of the request. Takes over `p` (from calloc; blob, item, kind, is_new and MD5 are
+ * set). */
 struct replied *put_start(struct request *r, struct put *p);
 
 #endif

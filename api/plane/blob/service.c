@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blobs as a service: its rows, and what each needs of whoever asks.
+ * Blobs as a service: its routes, and the permission that each needs.
  */
 #include "api/plane/blob/azblob.h"
 #include "api/plane/blob/handlers.h"
@@ -14,7 +14,7 @@
 #define BLOCKLIST    ROUTE_XML | ROUTE_BODY_KIB(8 * 1024)
 
 #define BATCH        ROUTE_BYTES | ROUTE_BODY_KIB(4 * 1024)
-#define ANY_OF_BLOBS "rlacwdtx" /* each request of a batch must have its own */
+#define ANY_OF_BLOBS "rlacwdtx" /* each request of a batch needs its own permission */
 
 #define ROWS(X)                                                                                    \
     X("PUT", BLOB "&comp=copy", 0, azblob_copy_abort, "Blob_AbortCopyFromURL", 'o', "w", "w")      \

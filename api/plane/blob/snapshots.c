@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Snapshots: taken, and deleted, with or without their blob. A snapshot's bytes are in a file
- * aside, which shares its blocks with the blob's where the file system can do that; what was noted
- * of the blob then is in a row of its own. A blob that is written over keeps its snapshots.
+ * Snapshots of blobs: creation, and deletion with or without their blob. A snapshot's bytes are in
+ * a file aside, which shares disk blocks with the blob's file if the file system supports that; the
+ * blob's row at that instant is copied to a row of its own. Overwriting a blob keeps its snapshots.
  *
- *   turn -> look -> opened -> copied -> finished -> noted -> 201
+ * turn -> look -> opened -> copied -> finished -> noted -> 201
  *
  * https://learn.microsoft.com/rest/api/storageservices/snapshot-blob
  */
@@ -43,7 +43,8 @@ static void taking_free(void *ctx)
         upload_end(t->upload);
 }
 
-/* Instants are the names of snapshots, so no two of a blob may have the same. */
+/* Chooses an instant that no other snapshot of the blob has, because the instant is the snapshot's
+ * name. */
 static int choose_instant(struct request *r, struct blob_snapshot *row, struct err *e)
 {
     int64_t last = 0;
@@ -78,7 +79,7 @@ static void on_finished(void *ctx, const struct err *why, const struct file_resu
     blob_finish(t->w, reply_empty(r, 201));
 }
 
-/* What is noted of the bytes counts if these are the ones. */
+/* Keeps notes about the bytes only if the file is the noted one. */
 static void set_source(struct share_item *i, const struct file_facts *f)
 {
     bool same = item_is_of(i, f);
@@ -126,7 +127,7 @@ static void take(struct blob_work *w, const struct file_facts *f)
     }
     if (given) {
         i->metadata = given;
-        i->revision++; /* it has another ETag than the blob */
+        i->revision++; /* a snapshot has another ETag than its blob */
     }
     i->type = blob_type_of(i);
     i->created_us = i->created_us ? i->created_us : f->mtime_us;
@@ -194,8 +195,8 @@ static void removed(struct blob_work *w)
     blob_finish(w, reply_empty(w->r, 202));
 }
 
-/* The row goes first, with the intent (storage/shares/journal.h); the snapshots when the file is
- * gone, which a start does too. */
+/* Removes the row first, with the intent (storage/shares/journal.h), and the snapshots after the
+ * file; a start of the daemon completes this. */
 struct snapshot_removal {
     struct blob_work *w;
     struct file_facts facts; /* of the file */
@@ -203,7 +204,8 @@ struct snapshot_removal {
     bool is_guarded;
 };
 
-/* The file stays, unless its share hangs: then nobody knows. */
+/* Restores the row, because the file stays; not if its share hangs, because then the file's state
+ * is unknown. */
 static void not_removed(struct snapshot_removal *x, const struct err *why, enum file_fault fault)
 {
     struct blob_work *w = x->w;
@@ -334,7 +336,7 @@ static void leave_it(struct blob_work *w, const struct file_facts *f)
     blob_finish(w, reply_empty(w->r, 200));
 }
 
-/* Nothing that was deleted is kept: what is there stays, and what is not is not found. */
+/* Deleted blobs are not kept: an existing blob stays, and a missing one is not found. */
 struct replied *azblob_undelete(struct request *r)
 {
     return blob_look(r, leave_it);

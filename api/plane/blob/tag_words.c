@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads a condition by recursive descent and decides it while it reads, so that no tree is made.
- * The depth is bounded. Pure.
+ * Parses a condition by recursive descent and evaluates it at once, without a tree. The depth is
+ * bounded. Pure.
  */
 #include "api/plane/blob/tag_words.h"
 
@@ -84,7 +84,7 @@ static int read_value(struct tag_words *w, char out[VALUE_BYTES + 1])
     return 0;
 }
 
-/* Which orders of tag and value an operator takes. */
+/* The orders of tag and value that an operator accepts. */
 static const struct {
     const char *text;
     bool less, equal, greater;

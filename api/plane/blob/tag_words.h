@@ -13,8 +13,8 @@
 
 #define TAG_WORDS_DEPTH 16 /* of parentheses */
 
-/* `tags`: an object of texts; NULL: there are none. 1: the condition holds, 0: it does not, -1: it
- * is none, and the message says where (a phrase). */
+/* `tags`: an object of texts; NULL: no tags. 1: the condition holds, 0: it does not, -1: a syntax
+ * error, and the message is a phrase with its place. */
 int tag_words_hold(const char *condition, const json_t *tags, struct err *e) MUST_CHECK;
 
 #endif

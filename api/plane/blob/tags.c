@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tags of blobs, and their access tiers, which are only noted here.
+ * Tags of blobs, and their access tiers, which are only stored and shown.
  * https://learn.microsoft.com/rest/api/storageservices/set-blob-tags
  */
 #include <jansson.h>
@@ -95,7 +95,7 @@ static void refuse(struct blob_work *w, const struct err *e)
     blob_finish(w, reply_err(w->r, e));
 }
 
-/* The ETag is of what the blob is, and tags are not part of that. */
+/* Keeps the ETag, because tags are not part of the blob's content. */
 static void set_tags(struct blob_work *w, const struct file_facts *f)
 {
     struct err e;
@@ -133,7 +133,7 @@ struct replied *azblob_get_tags(struct request *r)
 
 #define TIER "x-ms-access-tier" /* among the properties of a row */
 
-/* NULL: the account's, which is Hot. */
+/* NULL: the blob has the account's tier, Hot. */
 const char *tier_of(struct arena *a, const struct share_item *i)
 {
     return noted_text(a, i->properties, TIER);
@@ -147,7 +147,7 @@ void tier_set(struct arena *a, struct share_item *i, const char *tier)
     i->properties = jsontext_filled_in(a, doc);
 }
 
-/* NULL in *out: none is given. */
+/* NULL in *out: no tier is given. */
 int tier_read(struct request *r, const char **out, struct err *e)
 {
     static const char *const names[] = {"Hot", "Cool", "Cold"};

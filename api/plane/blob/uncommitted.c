@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blobs of which blocks were put and none were committed: noted by name with their first block, as
- * the folder of their blocks is not called after them, and listed if that is asked for.
+ * Blobs with only uncommitted blocks. Notes the name of the blob with its first block, because the
+ * folder of the blocks has another name. Lists them if the request asks for it.
  */
 #include <string.h>
 
@@ -19,8 +19,8 @@ int uncommitted_note(struct request *r, struct err *e)
                               e);
 }
 
-/* What may be shown of a list that is cut ends with its last row: what comes behind that of the
- * other list may not be next. */
+/* The end of the rows that may be shown if one list is cut: later rows of the other list may not be
+ * next. */
 static size_t until(const struct share_item *rows, size_t n, const char *last)
 {
     while (last && n > 0 && strcmp(rows[n - 1].path, last) > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the operations on blobs have in common: a look at the blob's file, in its turn if something
- * is to change, and what is said of any blob.
+ * Shared steps of the operations on blobs: a look at the blob's file, in the blob's turn if the
+ * operation changes it, and the headers of all blobs.
  */
 #include <gnutls/crypto.h>
 #include <jansson.h>
@@ -12,7 +12,7 @@
 #include "api/plane/storage/write_lock.h"
 #include "lib/crc64.h"
 
-/* A file that a job wrote is a block blob. */
+/* The type of a file that a job has written is block blob. */
 enum blob_type blob_type_of(const struct share_item *i)
 {
     return i->type == BLOB_NONE ? BLOB_BLOCK : i->type;
@@ -28,7 +28,7 @@ void blob_state(struct request *r, const struct file_facts *f, const struct shar
     reply_state(r, item_etag(f, i), f->mtime_us);
 }
 
-/* Of an append blob its row has only the number of its blocks: [n]. */
+/* The number of blocks from the row of an append blob: [n]. */
 int append_count(const struct share_item *i)
 {
     json_auto_t *doc = i->blocks ? json_loads(i->blocks, 0, NULL) : NULL;
@@ -100,7 +100,7 @@ bool blob_is_torn(struct request *r, const struct blob *b, const struct file_fac
                   uint64_t since)
 {
     if (b->snapshot_us || (f && item_is_of(&b->item, f)))
-        return false; /* a snapshot has one version; what is noted names this very file */
+        return false; /* a snapshot has one version, and its row names this file */
     return turn_was_had(azstorage_of(r)->turns, b->item.share_id, b->name, since);
 }
 
@@ -132,7 +132,7 @@ static void on_looked(void *ctx, const struct err *why, const struct file_result
     struct blob_work *w = l->work;
     struct request *r = w->r;
     struct err e;
-    int rc = blob_load(r, &w->blob, &e); /* what is noted may have changed meanwhile */
+    int rc = blob_load(r, &w->blob, &e); /* the row may have changed meanwhile */
     if (rc == 0 && !l->in_turn && !(why && why->code == ERR_UNAVAILABLE) &&
         blob_is_torn(r, &w->blob, why ? NULL : &f->facts, l->since)) {
         turn_want(azstorage_of(r)->turns, &l->turn);
@@ -160,7 +160,7 @@ static void on_turn(void *ctx)
     struct blob_looking *l = ctx;
     struct err e;
     l->in_turn = true;
-    if (blob_of(l->work->r, &l->work->blob, &e) < 0) /* its file may be another meanwhile */
+    if (blob_of(l->work->r, &l->work->blob, &e) < 0) /* the blob may have another file meanwhile */
         look_finish(l, reply_err(l->work->r, &e));
     else
         files_facts(azstorage_of(l->work->r)->files, &l->work->blob.at, on_looked, l);

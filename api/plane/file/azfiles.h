@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Azure Files: shares, which are folders, over REST. Every request waits for the share's workers
- * (storage/folders/); what it changed is on disk before it is acknowledged. Notes about a file (its
+ * Azure Files over REST: a share is a folder. Each request waits for the share's workers
+ * (storage/folders/); its changes are on disk before it is acknowledged. Notes about a file (its
  * type, its metadata) are rows of the storage.
  * https://learn.microsoft.com/rest/api/storageservices/file-service-rest-api
  */

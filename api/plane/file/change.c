@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is changed of a file or directory that is there: removed, described anew, leased, renamed.
+ * Changes of existing files and directories: removal, properties, metadata, leases, renames.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -144,7 +144,8 @@ static void on_sized(void *ctx, const struct err *why, const struct file_result 
     set_times(c);
 }
 
-/* Any of the headers of content: then all of them are set, those that are missing to nothing. */
+/* Whether the request has any content header: then all of them are set, and missing ones are
+ * cleared. */
 static bool gives_content(struct request *r)
 {
     static const char *const names[] = {"content-type",     "content-encoding",

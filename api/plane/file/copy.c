@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that are made of others: copied, or renamed. A copy is done when it is answered, and takes
- * the file's place at once.
+ * Copies and renames of files. A copy is complete when its request is answered, and replaces the
+ * file at once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static struct copying *copying_of(struct azplacing *p)
     return CONTAINER_OF(p, struct copying, placing);
 }
 
-/* What went wrong with the source. */
+/* Fails with the error of the source. */
 static void fail_source(struct copying *c, const struct err *why, enum file_fault fault)
 {
     struct err e;
@@ -38,7 +38,7 @@ static void fail_source(struct copying *c, const struct err *why, enum file_faul
     azplacing_fail(&c->placing, &e);
 }
 
-/* What is said of the source holds for the copy, too, unless the request says something else. */
+/* The copy gets the source's notes, unless the request gives others. */
 static int read_copy(struct copying *c, struct err *e)
 {
     struct azplacing *p = &c->placing;
@@ -120,7 +120,7 @@ struct replied *azfile_copy(struct request *r)
     return azplacing_begin(&c->placing, r);
 }
 
-/* A copy has ended before its id is known. */
+/* Always fails: a copy ends before the client knows its id. */
 struct replied *azfile_copy_abort(struct request *r)
 {
     struct err e;
@@ -138,9 +138,9 @@ struct rename {
     struct azfile at;
     struct source from;
     struct file_facts source;          /* of that */
-    struct share_item item;            /* what was noted at the place, then what is to be noted */
-    const char *properties, *metadata; /* what the request says of the file */
-    int64_t mtime_ns;                  /* to be set, or FILES_TIME_KEPT */
+    struct share_item item;            /* first the notes at the place, then the notes to write */
+    const char *properties, *metadata; /* the request's properties and metadata */
+    int64_t mtime_ns;                  /* the time to set, or FILES_TIME_KEPT */
     bool replaces, is_directory;
 };
 
@@ -156,7 +156,7 @@ static void fail_with(struct rename *c, const struct err *why, enum file_fault f
     fail(c, &e);
 }
 
-/* What the request says of the file, before it is renamed. */
+/* Reads the request's properties of the file before the rename. */
 static int read_renamed(struct rename *c, struct err *e)
 {
     struct request *r = c->r;

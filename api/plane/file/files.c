@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of shares: made, sent, and looked at.
+ * Files of shares: creation, download, properties.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static int check_type(struct request *r, struct err *e)
                    type);
 }
 
-/* Since 2026 the service takes the first bytes here, too. */
+/* Refuses a body; the service takes a file's first bytes here since 2026. */
 static int check_no_body(struct request *r, struct err *e)
 {
     if (!request_has_body(r))
@@ -42,12 +42,13 @@ static int check_no_body(struct request *r, struct err *e)
 static void created(struct azplacing *p, const struct file_facts *f)
 {
     static const struct share_item nothing;
-    azfile_state(p->r, f, p->is_noted ? &p->item : &nothing); /* as whoever looks next sees it */
+    azfile_state(p->r, f,
+                 p->is_noted ? &p->item : &nothing); /* the state as the next reader sees it */
     reply_header_text(p->r, "x-ms-request-server-encrypted", "true");
     azplacing_finish(p, reply_empty(p->r, 201));
 }
 
-/* What is noted of the file that it will be; the lease of one that is there stays. */
+/* Prepares the notes of the new file; keeps the lease of an existing one. */
 static int read_item(struct azplacing *p, struct err *e)
 {
     struct request *r = p->r;
@@ -109,14 +110,14 @@ static int show(struct request *r, void *ctx, const struct file_facts *facts, co
     return 0;
 }
 
-/* Which range is hashed, to `out`; NULL: none. */
+/* The range to hash, in *out; NULL: none. */
 static int read_hashed(struct request *r, struct file_range **out, struct err *e)
 {
     const char *text = request_header(r, GET_MD5);
     *out = NULL;
     if (!text || strcasecmp(text, "true") != 0)
         return 0;
-    /* All of it is read before its head is sent. */
+    /* The whole range is read before the head is sent. */
     if (files_piece(azstorage_of(r)->files) < FILES_PIECE_MAX)
         return err_set(e, ERR_UNAVAILABLE, NULL,
                        "Too many files are being sent now to hash a range of another; ask again.");
@@ -136,7 +137,7 @@ struct replied *azfile_get(struct request *r)
                                     .range = range_header(r),
                                     .look = show,
                                     .ctx = hashed,
-                                    .at_once = AZRANGE_MAX, /* as much as a range has */
+                                    .at_once = AZRANGE_MAX, /* the most bytes of a range */
                                     .hashed = hashed ? azfile_md5_reply : NULL,
                                     .missing = AZSTORAGE_NOT_FOUND};
     return reply_file(r, azstorage_of(r)->files, &what);

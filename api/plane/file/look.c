@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The way that most requests about a file or directory go: storage/folders/ looks what is there,
- * then what is noted of it is loaded, then the handler goes on.
+ * The path of most requests about a file or directory: storage/folders/ looks at the file, then its
+ * notes are loaded, then the handler continues.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "api/plane/storage/leases.h"
 #include "storage/storage.h"
 
-#define SIZE_MAX_BYTES (INT64_C(4) << 40) /* what the service allows: 4 TiB */
+#define SIZE_MAX_BYTES (INT64_C(4) << 40) /* the service's limit: 4 TiB */
 
 void azfile_fail(struct request *r, const struct err *e)
 {

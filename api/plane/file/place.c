@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the path of a request to a place in a share's folder, and from what went wrong there to the
+ * Maps the path of a request to a place in a share's folder, and errors of that place to the
  * service's errors.
  */
 #include <string.h>
@@ -34,7 +34,8 @@ static bool is_name(const char *s, size_t n)
     return true;
 }
 
-/* Trailing dots of names are cut off, as SMB does, unless the client says otherwise. */
+/* Whether trailing dots of names are kept: SMB cuts them off unless the client asks to keep
+ * them. */
 static bool keeps_dots(const struct request *r)
 {
     const char *says = request_header(r, "x-ms-allow-trailing-dot");

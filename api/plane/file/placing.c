@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that are made anew, over one that is there or not:
+ * New files, which may replace existing ones:
  *
  *   turn -> looked -> ready: the caller makes an upload -> staged -> noted, with the intent
  *        -> durable -> placed -> done
  *
- * storage/shares/journal.h says why in this order. Where nothing outlives the daemon it is placed
- * at once, and noted then.
+ * storage/shares/journal.h has the reason for this order. If the data does not outlive the daemon,
+ * the file is placed at once and noted then.
  */
 #include <string.h>
 
@@ -157,7 +157,7 @@ static int guard(struct azplacing *p, struct err *e)
     return journal_guard(azstorage_of(p->r)->journal, &c, &p->entry, e);
 }
 
-/* Being placed has changed the file, which what is noted may speak of. */
+/* Updates notes with a time of change, because placing has changed the file. */
 static int note_change(struct azplacing *p, const struct file_facts *f, struct err *e)
 {
     const char *noted = p->item.properties;
@@ -171,7 +171,7 @@ static void on_placed(void *ctx, const struct err *why, const struct file_result
 {
     struct azplacing *p = ctx;
     struct err e;
-    if (why && why->code == ERR_UNAVAILABLE) { /* a worker may yet place it */
+    if (why && why->code == ERR_UNAVAILABLE) { /* a worker may still place the file */
         fail_with(p, why, f->fault);
         return;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ranges of files: written in place, and on disk before they are acknowledged.
+ * Ranges of files: written in place, and on disk before the reply.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 
 #define MD5_TEXT 25 /* base64 of 16 bytes, and NUL */
 
-/* 1: Content-MD5 says what is expected; 0: it is not there. */
+/* 1: the request has a Content-MD5; 0: it does not. */
 static int read_md5(struct request *r, uint8_t out[FILES_MD5], struct err *e)
 {
     const char *text = request_header(r, "Content-MD5");
@@ -40,8 +40,8 @@ static bool keeps_time(struct request *r)
     return when && strcasecmp(when, "preserve") == 0;
 }
 
-/* An MD5 that was given is a property of the file: clients give it before they write the bytes. Of
- * writes side by side the last one counts. A file that keeps its time gets its new ETag by one more
+/* Keeps the MD5 property that a client has set, because clients set it before they write the bytes.
+ * Of concurrent writes the last one counts. A file that keeps its time gets a new ETag by a new
  * revision. */
 static int note_write(struct request *r, struct share_item *i, const struct file_facts *f,
                       struct err *e)
@@ -122,7 +122,7 @@ static struct replied *update(struct request *r, const struct azfile *at,
     return reply_later(r);
 }
 
-/* From another file of ours, as the kernel can. */
+/* Copies a range from another file of this daemon, in the kernel. */
 static struct replied *copy(struct request *r, const struct azfile *at,
                             const struct file_range *range)
 {
@@ -170,7 +170,7 @@ struct replied *azrange_put(struct request *r)
 
 /* --- which hold data ------------------------------------------------------------------------ */
 
-/* What of the ranges lies in [first, first + len), in whole pieces of 512 bytes. */
+/* Adds the parts of the ranges in [first, first + len), rounded to 512 bytes. */
 static void add_ranges(struct strbuf *b, const struct file_result *f, const struct file_range *in)
 {
     for (size_t i = 0; i < f->ranges; i++) {

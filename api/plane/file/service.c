@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Azure Files as a service: its rows, and what each needs of whoever asks.
+ * Azure Files as a service: its routes, and the permission that each needs.
  */
 #include "api/plane/file/azfiles.h"
 #include "api/plane/file/handlers.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is changed of a share, and asked of it beside its properties.
+ * Changes of shares, and further operations on them.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -62,7 +62,7 @@ struct replied *azshare_lease(struct request *r)
 
 /* --- how much is in it ---------------------------------------------------------------------- */
 
-/* Files of a page that are added up before others have their turn. */
+/* Files that are added up per turn of the loop. */
 #define FILES_A_PAGE 5000
 /* GiB are shown before this version, bytes since. */
 #define BYTES_SINCE 20180328
@@ -139,7 +139,7 @@ struct replied *azshare_snapshot(struct request *r)
     return reply_err(r, &e);
 }
 
-/* All files have the same one. */
+/* All files have this permission. */
 #define PERMISSION     "O:SYG:SYD:(A;;FA;;;WD)"
 #define PERMISSION_KEY "1*1"
 

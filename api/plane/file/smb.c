@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What SMB notes of files: attributes, times, permissions. The time of the last write is the file's
- * own; attributes and the time of creation, which no program can set, are noted beside it if they
- * are not the usual ones. All files have one permission.
+ * SMB's properties of files: attributes, times, permissions. The time of the last write is the
+ * file's own. Attributes and the time of creation cannot be set on a Linux file, so they are notes
+ * if they differ from the default. All files have one permission.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -13,11 +13,12 @@
 #include "api/plane/file/handlers.h"
 #include "lib/jsontext.h"
 
-#define ATTRIBUTES  "x-ms-file-attributes"
-#define CREATED     "x-ms-file-creation-time"
-#define WRITTEN     "x-ms-file-last-write-time"
-#define CHANGED     "x-ms-file-change-time"
-#define CHANGED_OF  "changed-of" /* the kernel's time of the change that it stands for, in ns */
+#define ATTRIBUTES "x-ms-file-attributes"
+#define CREATED    "x-ms-file-creation-time"
+#define WRITTEN    "x-ms-file-last-write-time"
+#define CHANGED    "x-ms-file-change-time"
+/* the kernel's time, in ns, of the change that "changed" replaces */
+#define CHANGED_OF  "changed-of"
 #define SET_ARCHIVE "x-ms-file-copy-set-archive"
 #define NS_PER_US   1000
 
@@ -59,7 +60,7 @@ static int read_attributes(const char *value, struct strbuf *out, struct err *e)
     return 0;
 }
 
-/* What a copy takes from its source if it is asked to. */
+/* Whether the copy takes this value from its source. */
 static bool is_source(const char *value, const struct smb_source *from)
 {
     return from && is(value, "source");
@@ -93,8 +94,8 @@ static int put_attributes(struct request *r, const struct smb_source *from, json
 
 /* --- times ---------------------------------------------------------------------------------- */
 
-/* In ticks of 100 ns since 1970. SMB counts from 1601 on; beyond that, and beyond what a reply can
- * write, the nearest is taken. */
+/* In ticks of 100 ns since 1970. Clamps to SMB's range, which begins in 1601, and to the dates that
+ * a reply can write. */
 #define TICKS_PER_S INT64_C(10000000)
 #define FIRST_TICK  (INT64_C(-11644473600) * TICKS_PER_S)
 #define LAST_TICK   (INT64_C(253402300800) * TICKS_PER_S - 1)
@@ -117,7 +118,7 @@ static int read_time(const char *name, const char *value, int64_t *ticks, struct
     return 0;
 }
 
-/* A new file was made now without being told so. */
+/* Whether a value is the default: a new file's time of creation is now. */
 static bool is_usual(const char *value, const char *old)
 {
     return !value || is(value, "preserve") || (!old && is(value, "now"));
@@ -142,7 +143,7 @@ static int put_time(struct request *r, const char *name, const char *value, json
     return 0;
 }
 
-/* A copy is made now, unless it is told when. */
+/* The time of creation of a copy is now, unless the request gives one. */
 static int put_created(struct request *r, const char *old, const struct smb_source *from,
                        json_t *doc, struct err *e)
 {
@@ -159,8 +160,8 @@ static int put_created(struct request *r, const char *old, const struct smb_sour
     return 0;
 }
 
-/* The kernel notes when a file was changed; another time counts until it is changed again, which
- * smb_changed() sees. */
+/* The kernel sets the time of change. A time that the request gives counts until the next change,
+ * which smb_changed() notices. */
 static int put_changed(struct request *r, const struct smb_source *from, json_t *doc, struct err *e)
 {
     const char *value = request_header(r, CHANGED);
@@ -178,7 +179,7 @@ static int put_changed(struct request *r, const struct smb_source *from, json_t 
     return 0;
 }
 
-/* A file's own time has 64 bits of ns. */
+/* A file's time is an int64_t in ns. */
 static int read_written(struct request *r, const char *old, const struct smb_source *from,
                         int64_t *mtime_ns, struct err *e)
 {
@@ -197,7 +198,7 @@ static int read_written(struct request *r, const char *old, const struct smb_sou
     return 0;
 }
 
-/* What there was is kept, unless it is said anew. */
+/* Keeps the old value unless the request gives a new one. */
 static void keep(json_t *doc, const char *old)
 {
     static const char *const names[] = {ATTRIBUTES, CREATED};
@@ -236,7 +237,7 @@ void smb_changed(struct request *r, const char **properties, const struct file_f
     *properties = jsontext_filled_in(&r->arena, doc);
 }
 
-/* What was noted, unless the file has been changed since. */
+/* The noted time of change, unless the file has changed since. */
 static const char *noted_change(struct request *r, const struct file_facts *f,
                                 const struct share_item *i)
 {
@@ -261,8 +262,8 @@ const char *smb_attributes(struct request *r, const struct file_facts *f,
     return arena_concat(&r->arena, noted, " | Directory");
 }
 
-/* A clock that changes is not the kernel's, which notes these: then they are what was noted here,
- * or follow from the time of the last write. */
+/* With a virtual clock the kernel's times do not count: shows the noted times, or else the time of
+ * the last write. */
 static struct file_facts times_shown(const struct request *r, const struct file_facts *f,
                                      const struct share_item *i)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who may do what with the secrets of a vault: those whom an access policy names by their object
- * id, or, where the vault says so, those with a role.
+ * Decides who may use the secrets of a vault: principals that an access policy names by their
+ * object id, or if the vault uses roles, principals with a role.
  */
 #include <assert.h>
 
@@ -20,7 +20,7 @@ static const char *const permissions[] = {
     [MAY_RECOVER] = "recover", [MAY_PURGE] = "purge",
 };
 
-/* The same as actions on the data of a vault, which roles allow. */
+/* The actions on a vault's data that roles allow, for each permission. */
 static const char *const actions[] = {
     [MAY_GET] = "getSecret/action",   [MAY_LIST] = "readMetadata/action",
     [MAY_SET] = "setSecret/action",   [MAY_DELETE] = "delete",
@@ -28,7 +28,7 @@ static const char *const actions[] = {
     [MAY_RECOVER] = "recover/action", [MAY_PURGE] = "purge/action",
 };
 
-/* Whether somebody has a role at the vault, or above it, that allows this. */
+/* Whether the principal has a role at the vault, or above, with this action. */
 static int role_allows(const struct access *x, struct arena *a, const struct principal *who,
                        const struct vault *v, enum secret_permission what, bool *may, struct err *e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Backups of secrets: all versions as one text, sealed with the daemon's key, so that it opens here
- * alone. A secret is put back under its name, with its versions, into any vault that has no such
- * secret.
+ * Backups of secrets: all versions as one text, sealed with the daemon's key, so only this daemon
+ * can open it. A restore creates the secret with its name and versions in any vault without a
+ * secret of this name.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "lib/jsontext.h"
 #include "storage/storage.h"
 
-/* Tells it from other things that are sealed with this key. */
+/* Distinguishes backups from other texts that are sealed with this key. */
 #define KIND         "secret-backup"
 #define VERSIONS_MAX 500 /* as in the service */
 #define PLAIN_MAX    (10 * 1024 * 1024)
@@ -128,8 +128,8 @@ static int restore(struct request *r, const struct open_vault *v, const json_t *
     return st_tx(arm_of(r)->storage, "restore secret", restore_in_tx, &t, e);
 }
 
-/* The backup in the body, which is the request's; NULL, with *e: there is none. What is sealed was
- * made here, so it is whole. */
+/* Opens the backup in the body; the result is the request's. NULL, with *e: not a backup. A sealed
+ * text comes from this daemon, so its content needs no checks. */
 static json_t *open_backup(struct request *r, struct err *e)
 {
     const char *wrapped = text_of(r->body, "value"), *plain;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The error codes of a vault's own host. Some have an inner code, by which clients tell apart what
- * has the same code.
+ * The error codes of a vault's own host. Some have an inner code, with which clients distinguish
+ * errors of the same code.
  */
 #ifndef API_PLANE_SECRET_SECRET_ERRORS_H
 #define API_PLANE_SECRET_SECRET_ERRORS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The hosts of vaults as a service. A client's first request has neither token nor body; the
- * challenge in the answer says where to get a token, and for what.
+ * challenge in the reply names the login URL and the resource for the token.
  */
 #include <string.h>
 #include <strings.h>
@@ -14,9 +14,9 @@
 #define SECRET  "/secrets/{name}"
 #define DELETED "/deletedsecrets/{name}"
 
-/* A value has 25,600 bytes at most, which escapes in JSON make six times as long. */
+/* Bytes. A value has at most 25,600 bytes, and JSON escapes can make them six times as long. */
 #define BODY_MAX (256 * 1024)
-/* A backup holds all versions of a secret. */
+/* KiB. A backup contains all versions of a secret. */
 #define BACKUP_KIB (16 * 1024)
 
 static const struct route routes[] = {
@@ -37,8 +37,8 @@ static const struct route routes[] = {
     {"POST", DELETED "/recover", 0, 0, deleted_secrets_recover, "RecoverDeletedSecret"},
 };
 
-/* Whether the host is below a suffix that the site gave: a name such as vault.azure.net, below
- * which nothing else is ours. */
+/* Whether the host is below a suffix that the site has set: a name such as vault.azure.net, below
+ * which the daemon has no other hosts. */
 static bool is_foreign(const struct keyvault *k, const char *domain)
 {
     size_t n = strcspn(domain, ":");
@@ -48,13 +48,13 @@ static bool is_foreign(const struct keyvault *k, const char *domain)
     return false;
 }
 
-/* The resource is what follows the vault's name in the host, port and all: clients check that the
- * host ends with it. */
+/* The resource is the part of the host after the vault's name, with the port, because clients check
+ * that the host ends with it. */
 static void challenge(struct request *r)
 {
     const char *dot = strchr(r->host, '.');
     if (!dot)
-        return; /* a host without a vault's name is another service's */
+        return; /* a host without a vault's name belongs to another service */
     const char *domain = dot + 1, *site = strchr(domain, '.');
     const char *scheme = arena_strndup(&r->arena, request_base(r), strcspn(request_base(r), ":"));
     const char *login = site && !is_foreign(r->deps, domain)

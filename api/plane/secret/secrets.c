@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Secrets: which one a path names, how it is shown, what a body says of it; get and lists.
+ * Secrets: their lookup by path, their rendering, and reading of bodies; get and lists.
  */
 #include "api/plane/secret/secrets.h"
 
@@ -221,7 +221,7 @@ struct replied *secrets_update(struct request *r)
     return reply_json(r, 200, render_secret(r, &v, &x, SHOWN_BUNDLE, NULL));
 }
 
-/* Pages of 25 at most, as the service has them. */
+/* Pages of at most 25, as in the service. */
 static struct page *begin_page(struct request *r, struct err *e)
 {
     struct page *page = page_of_ids(r, e);
@@ -257,7 +257,7 @@ struct replied *deleted_secrets_list(struct request *r)
     return list(r, true);
 }
 
-/* The newest first; of a secret that is not there, none. */
+/* The newest first; an empty list for a missing secret. */
 struct replied *secrets_versions(struct request *r)
 {
     struct err e;

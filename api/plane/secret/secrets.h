@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A vault's own host: its secrets. What the handlers share: who may, which secret, how it is shown.
+ * The secrets of a vault at its own host: access checks, lookup and rendering, for the handlers.
  */
 #ifndef API_PLANE_SECRET_SECRETS_H
 #define API_PLANE_SECRET_SECRETS_H
@@ -9,7 +9,7 @@
 #include "api/plane/secret/routes.h"
 #include "model/resource.h"
 
-/* What a principal may do with secrets, as access policies name it. */
+/* A right of a principal on secrets, as access policies name it. */
 enum secret_permission {
     MAY_GET,
     MAY_LIST,
@@ -21,24 +21,24 @@ enum secret_permission {
     MAY_PURGE
 };
 
-/* The vault of the host as far as these handlers need it. */
+/* The members of the host's vault that these handlers need. */
 struct open_vault {
     struct vault row;
     bool purge_protected;
 };
 
-/* Fails unless the vault is there and who asks may do this with its secrets. */
+/* Fails unless the vault exists and the principal may do this with its secrets. */
 int open_vault(struct request *r, enum secret_permission what, struct open_vault *out,
                struct err *e) MUST_CHECK;
 
-/* Fails unless the path's {name} is one of a secret. */
+/* Fails unless the path's {name} is a valid name of a secret. */
 int check_secret_name(struct request *r, struct err *e) MUST_CHECK;
-/* The version that the path names (without {version}: the newest) of a secret that is soft-deleted,
- * or is not, as `deleted` says. */
+/* The version in the path (without {version}: the newest) of a secret. `deleted`: whether the
+ * secret must be soft-deleted or must not be. */
 int find_version(struct request *r, const struct open_vault *v, const char *version, bool deleted,
                  struct secret_version *out, struct err *e) MUST_CHECK;
 
-/* Fails if the secret is soft-deleted, which keeps its name taken. */
+/* Fails if the secret is soft-deleted, because its name is still taken. */
 int check_deleted(const struct secret *s, struct err *e) MUST_CHECK;
 
 /* How a secret is shown. */
@@ -46,15 +46,15 @@ enum shown_as {
     SHOWN_BUNDLE,  /* one version */
     SHOWN_ITEM,    /* in a list of secrets: without version */
     SHOWN_VERSION, /* in a list of versions */
-    SHOWN_DELETED, /* with what is known of its deletion; without a value */
+    SHOWN_DELETED, /* with the data of its deletion; without a value */
     SHOWN_DELETED_ITEM
 };
 /* `value` NULL: not shown. */
 json_t *render_secret(struct request *r, const struct open_vault *v, const struct secret_version *x,
                       enum shown_as as, const char *value);
 
-/* Takes attributes, contentType and tags of a body into *x; those that are absent stay. Texts are
- * the arena's. */
+/* Copies attributes, contentType and tags of a body into *x; absent ones keep their values. Texts
+ * are the arena's. */
 int accept_attributes(struct request *r, const json_t *body, struct secret_version *x,
                       struct err *e) MUST_CHECK;
 

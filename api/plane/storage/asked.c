@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of what the documents of the storage services know and is not served here. A row says
- * which values ask for what is done anyway; any other value is refused, with the row's reason. The
- * plane looks at it after the rights and before a handler, on the loop.
+ * A table of features of Azure Storage that are not served here. A row lists the values that ask
+ * only for the behaviour that the daemon has anyway; any other value is refused, with the row's
+ * reason. Runs after the access check and before the handler, on the loop.
  */
 #include "api/plane/storage/asked.h"
 
@@ -15,10 +15,11 @@
 
 struct asked_range {
     const char *name;
-    const char *same; /* values that ask for what is done anyway, between commas; NULL: none */
+    const char
+        *same; /* values, separated by commas, that match the daemon's behaviour; NULL: none */
     const char *why;
-    const char *only; /* the operation to which it matters; NULL: any */
-    int kind;         /* of error; 0: the usual one */
+    const char *only; /* the only operation that the row is about; NULL: all */
+    int kind;         /* kind of error; 0: the usual one */
 };
 
 #define NO_KEYS    "blobs are kept as they are, with no encryption of their own"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who may use a storage account's data: whoever signs with one of its keys, has a signature made
- * with one, or a token of this daemon; and anybody, where a container is public.
+ * Access to a storage account's data: by a signature with an account key, a shared access
+ * signature, or a token of this daemon; anonymous if a container is public.
  * https://learn.microsoft.com/rest/api/storageservices/authorize-requests-to-azure-storage
  */
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static int malformed(struct err *e)
                    "of Authorization header.");
 }
 
-/* For a signature that is none of the computed ones: people debug by the signed text. */
+/* For a wrong signature: shows the text that should have been signed, for debugging. */
 static int wrong_signature(struct request *r, const char *sent, const struct strbuf *signed_text,
                            struct err *e)
 {
@@ -109,7 +109,7 @@ static int signed_with_key(struct request *r, const struct account_keys *keys,
     struct strbuf text = STRBUF_INIT;
     bool same = false;
     for (int order = NAME_ORDERS - 1; order >= 0 && !same; order--) {
-        /* The service's own order last: its text is the one to show. */
+        /* The service's own order comes last, because the error shows the text of the last. */
         static const enum name_order orders[] = {NAMES_AS_SERVICE, NAMES_AS_ICU, NAMES_BY_BYTE};
         strbuf_reset(&text);
         shared_key_text(&head, grant_of(r)->account.name, by->form, orders[order], &r->arena,
@@ -184,7 +184,7 @@ int plane_delegate_of(struct request *r, const struct sas *s, struct principal *
     return rc == 0 ? refused(r, why, e) : rc < 0 ? -1 : 0;
 }
 
-/* What they may not do by a role of theirs, they cannot let others do. */
+/* A principal cannot delegate rights that their roles do not give. */
 static int check_delegate(struct request *r, const struct sas *s, struct err *e)
 {
     struct principal *who;
@@ -225,7 +225,7 @@ static bool is_public_read(struct request *r, const struct storage_need *need)
            (!blocks || strcasecmp(blocks, "committed") == 0);
 }
 
-/* Without anything: what is public may be read. */
+/* A request without credentials may read public data. */
 static int as_anybody(struct request *r, struct err *e)
 {
     const struct grant *g = grant_of(r);
@@ -266,7 +266,7 @@ static int authorize(struct request *r, const struct account_keys *keys, struct 
     return auth_check(r, e);
 }
 
-/* "acct-secondary" is the account, to be read. */
+/* "acct-secondary" is the same account, for reading. */
 static const char *account_of(struct request *r, bool *secondary)
 {
     size_t n = strlen(r->label), m = strlen(SECONDARY);
@@ -274,7 +274,7 @@ static const char *account_of(struct request *r, bool *secondary)
     return *secondary ? arena_strndup(&r->arena, r->label, n - m) : r->label;
 }
 
-/* Its host has no name before. */
+/* The host of an account has no name before the account is created. */
 static bool is_being_created(const struct request *r, const struct storage_account *s)
 {
     const struct paced creation = {.step = PACE_STORAGE_CREATION,

@@ -27,14 +27,14 @@ struct azstorage {
     struct journal *journal; /* of small blobs */
     struct write_turns *turns;
     const struct wakes *wakes;
-    const char *storage_dir; /* shares are folders below it */
+    const char *storage_dir; /* the directory with the folders of shares */
     struct loop *loop;
     const uint8_t *token_key;        /* 32 bytes; with storage_url.h */
-    int64_t begun_us, begun_mono_us; /* its clocks when the daemon began */
+    int64_t begun_us, begun_mono_us; /* wall clock and monotonic clock at the daemon's start */
 };
 
 extern const struct service azstorage_service;
-/* Answers each request to the hosts of services that are not here. */
+/* Answers requests to hosts of services that are not implemented. */
 extern const struct service unserved_service;
 
 static inline const struct azstorage *azstorage_of(const struct request *r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the four headers and compares them with the state of what is there, in the order of RFC
- * 7232. Nothing is kept. On the loop's thread.
+ * Reads the four headers and compares them with the present state, in the order of RFC
+ * 7232. Keeps no state. On the loop's thread.
  */
 #include "api/plane/storage/conditions.h"
 
@@ -13,10 +13,10 @@
 
 #include "api/plane/storage/errors.h"
 
-/* The headers of a set of conditions, and the errors when they do not hold. */
+/* A set of condition headers, with the errors if they do not hold. */
 struct set {
     const char *match, *none_match, *modified, *unmodified;
-    struct condition_kinds kinds; /* not_modified: in a request that reads */
+    struct condition_kinds kinds; /* not_modified: for a request that reads */
 };
 
 #define OWN_HEADERS "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"
@@ -74,7 +74,7 @@ static int read_date(const struct set *s, const char *name, const char *text, in
     return 0;
 }
 
-/* 1: it holds, or is not asked for; 0: it does not. Dates are of whole seconds. */
+/* 1: the condition holds or is absent; 0: it does not hold. Dates have whole seconds. */
 static int date_holds(struct request *r, const struct set *s, const char *name, bool after,
                       const struct condition_state *now, struct err *e)
 {
@@ -94,7 +94,7 @@ static int fails(int kind, const char *name, struct err *e)
                    name);
 }
 
-/* RFC 9110, section 13.2.2: a condition on ETags makes the one on dates beside it void. */
+/* RFC 9110, section 13.2.2: a condition on dates is ignored if there is one on ETags. */
 static int check(struct request *r, const struct set *s, const struct condition_state *now,
                  struct err *e)
 {

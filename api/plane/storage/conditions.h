@@ -19,8 +19,8 @@ struct condition_state {
     int64_t modified_us;
 };
 
-/* AZSTORAGE_NOT_MODIFIED for a request that reads, AZSTORAGE_CONDITION else: a condition does not
- * hold. AZSTORAGE_HEADER: a date is none. */
+/* A condition does not hold: AZSTORAGE_NOT_MODIFIED for a request that reads, else
+ * AZSTORAGE_CONDITION. AZSTORAGE_HEADER: an invalid date. */
 int conditions_check(struct request *r, const struct condition_state *now,
                      struct err *e) MUST_CHECK;
 /* The same with a service's own kinds of errors. */
@@ -32,7 +32,7 @@ int conditions_check_as(struct request *r, const struct condition_state *now,
 /* x-ms-source-if-*: AZSTORAGE_SOURCE_CONDITION. */
 int conditions_check_source(struct request *r, const struct condition_state *now,
                             struct err *e) MUST_CHECK;
-/* Whether the request is to make what is not there yet (If-None-Match: *). */
+/* Whether the request only creates (If-None-Match: *). */
 bool conditions_want_new(const struct request *r);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the rules from the account's settings and adds the headers of the first rule that fits.
- * Nothing is kept. On the loop's thread.
+ * Reads the rules from the account's settings and adds the headers of the first matching rule.
+ * Keeps no state. On the loop's thread.
  */
 #include "api/plane/storage/cors.h"
 
@@ -12,10 +12,10 @@
 #include "api/plane/storage/data_plane.h"
 #include "storage/storage.h"
 
-/* What a browser asks for. */
+/* The headers with which a browser asks. */
 struct wish {
     const char *origin, *method;
-    const char *headers; /* between commas; NULL: none but the usual */
+    const char *headers; /* separated by commas; NULL: only the usual headers */
 };
 
 static bool has(const json_t *rule, const char *member, const char *word, size_t n, bool prefixes)
@@ -60,7 +60,7 @@ static const json_t *find_rule(const json_t *settings, const struct wish *w)
     return NULL;
 }
 
-/* The settings of the request's service; NULL: nothing was set. The caller's. */
+/* The settings of the request's service; NULL: none are set. The caller's. */
 static json_t *settings_of(const struct request *r, const struct storage_account *s)
 {
     bool files = strcmp(r->service->name, "azfiles") == 0;
@@ -73,7 +73,7 @@ static bool allows_all(const json_t *rule)
     return has(rule, "allowedOrigins", "*", 1, false);
 }
 
-/* A rule for all origins says so, and lets nobody send what a page knows of its user.
+/* A rule for all origins replies "*", without credentials.
  * https://learn.microsoft.com/rest/api/storageservices/cross-origin-resource-sharing--cors--support-for-the-azure-storage-services
  */
 static void add_origin(struct request *r, const json_t *rule, const char *origin)
@@ -131,7 +131,7 @@ struct replied *plane_preflight(struct request *r)
 
 /* --- asked for ------------------------------------------------------------------------------ */
 
-/* Of the reply's headers those that the rule lets a page see. */
+/* Adds the list of reply headers that the rule lets a page read. */
 static void add_exposed(struct request *r, const json_t *rule)
 {
     struct strbuf b = STRBUF_INIT;
@@ -145,8 +145,8 @@ static void add_exposed(struct request *r, const json_t *rule)
     strbuf_free(&b);
 }
 
-/* An answer that a cache keeps is given to pages of other origins, too: it says whom it is for,
- * also when nobody asked. */
+/* Adds Vary: Origin, even without an Origin, because a cache might give this reply to pages of
+ * other origins. */
 static void add_without_rule(struct request *r, const json_t *settings, const struct wish *w)
 {
     const json_t *rules = json_object_get(json_object_get(settings, "cors"), "corsRules");
@@ -159,7 +159,7 @@ void cors_headers(struct request *r)
 {
     const struct grant *g = grant_of(r);
     const char *origin = request_header(r, "Origin");
-    /* Without an origin only a rule for all of them fits, whose word is "*". */
+    /* Without an origin only a rule for all origins ("*") matches. */
     const struct wish w = {origin ? origin : "*", r->method, NULL};
     if (!g || g->account.id == 0)
         return;

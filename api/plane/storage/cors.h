@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which pages of other origins a browser lets read an account's data: the CORS rules among the
- * settings of its services. The first rule that fits counts.
+ * CORS rules in the settings of an account's services: they list the origins whose pages may read
+ * the account's data in a browser. The first matching rule counts.
  * https://learn.microsoft.com/rest/api/storageservices/cross-origin-resource-sharing--cors--support-for-the-azure-storage-services
  */
 #ifndef API_PLANE_STORAGE_CORS_H
@@ -10,9 +10,9 @@
 #include "api/http/request.h"
 #include "api/plane/storage/routes.h"
 
-/* OPTIONS: asked by a browser before the request itself, without any authorization. */
+/* OPTIONS: a browser sends it before the real request, without any authorization. */
 struct replied *plane_preflight(struct request *r);
-/* For the reply to a request of a page, after its other headers; nothing if no rule fits. */
+/* Adds headers to the reply for a page, after its other headers; none if no rule matches. */
 void cors_headers(struct request *r);
 
 #endif

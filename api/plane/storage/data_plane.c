@@ -14,7 +14,7 @@
 #include "model/spec.h"
 #include "storage/storage.h"
 
-#define CLIENT_ID_MAX 1024 /* longer ones are not echoed */
+#define CLIENT_ID_MAX 1024 /* bytes; a longer id is not echoed */
 
 #define PLANE_ERRORS(X)                                                                            \
     X(ERR_BAD_REQUEST, 400, "InvalidInput", 0)                                                     \
@@ -51,7 +51,7 @@ ERROR_TABLE(plane_words, PLANE_ERRORS, AZSTORAGE_OWN)
 
 /* --- versions ------------------------------------------------------------------------------- */
 
-/* "2021-06-08" -> 20210608. Any date will do: clients are newer than this service. */
+/* "2021-06-08" -> 20210608. Accepts any date, because clients are newer than this service. */
 int plane_read_version(struct request *r, struct err *e)
 {
     const char *text = request_header(r, "x-ms-version");
@@ -117,7 +117,7 @@ void reply_state(struct request *r, uint64_t etag, int64_t modified_us)
 
 /* --- errors --------------------------------------------------------------------------------- */
 
-/* Where this account's clients log in: at the host that its own is below. */
+/* The login URL of the account's clients: at the host that is above the account's host. */
 static void add_challenge(struct request *r)
 {
     const char *core = strcasestr(r->host, ".core.");

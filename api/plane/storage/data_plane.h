@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the data planes of storage accounts share: who may, the headers and errors of their replies,
- * and metadata.
+ * The shared parts of the storage accounts' data planes: access checks, headers and errors of
+ * replies, and metadata.
  *
- * A plane is a service whose rows also say what they need of whoever asks: X(method, path, flags,
- * handler, operation id, resource, by account, by service). `resource` is the letter of srt; the
- * last two say which letters of sp, any of them, an account's or a container's signature needs, and
- * NULL that none is enough.
+ * A plane is a service whose rows also have the required permissions: X(method, path, flags,
+ * handler, operation id, resource, by account, by service). `resource` is the letter of srt. The
+ * last two are letters of sp: any of them is enough in an account's or a container's signature;
+ * NULL: none is.
  */
 #ifndef API_PLANE_STORAGE_DATA_PLANE_H
 #define API_PLANE_STORAGE_DATA_PLANE_H
@@ -52,7 +52,7 @@ struct storage_need {
 
 struct plane {
     enum sas_service service;
-    enum share_kind kind;             /* of what it calls share or container */
+    enum share_kind kind;             /* the kind of its shares or containers */
     const char *server;               /* the Server header */
     const char *share;                /* what it calls a share */
     int no_share;                     /* its kind of error if there is none of the name */
@@ -61,23 +61,23 @@ struct plane {
 };
 
 enum grant_how {
-    GRANT_NONE, /* nothing was sent: what anybody may */
+    GRANT_NONE, /* no credentials: anonymous access */
     GRANT_KEY,
     GRANT_SAS,
     GRANT_TOKEN
 };
 
-/* What is known of a request once it may. */
+/* The result of the access check of a request. */
 struct grant {
     const struct plane *plane;
-    struct storage_account account; /* id 0: there is none of this name */
-    bool secondary;                 /* asked for as ACCOUNT-secondary: to be read only */
+    struct storage_account account; /* id 0: no account of this name */
+    bool secondary;                 /* the request names ACCOUNT-secondary: read-only */
     bool has_share;
-    struct share share; /* that the path names, if has_share */
+    struct share share; /* the share in the path, if has_share */
     enum grant_how how;
     struct sas sas;       /* GRANT_SAS */
-    const char *perms;    /* GRANT_SAS: what it grants, its policy's included */
-    int version;          /* x-ms-version as a number: 20210608; 0: none was sent */
+    const char *perms;    /* GRANT_SAS: its permissions, including its policy's */
+    int version;          /* x-ms-version as a number: 20210608; 0: not sent */
     const char *detail;   /* AuthenticationErrorDetail; NULL: none */
     const char *policies; /* of the share; NULL: none */
 };
@@ -90,23 +90,23 @@ static inline struct grant *grant_of(const struct request *r)
 /* For the `may` of a plane's service: finds account and share, and checks the key's signature, the
  * SAS or the token, all by the head. Sets r->grant. */
 int plane_may(struct request *r, const struct plane *plane, struct err *e) MUST_CHECK;
-/* For whoever has a token. AZSTORAGE_PERMISSION: no role allows it. */
+/* For requests with a token. AZSTORAGE_PERMISSION: no role allows the request. */
 int plane_check_role(struct request *r, struct err *e) MUST_CHECK;
-/* For a request that sets a blob's tags besides: a signature needs "t", a token a role for tags. */
+/* For a request that also sets a blob's tags: a signature needs "t", a token a role for tags. */
 int plane_check_tags(struct request *r, struct err *e) MUST_CHECK;
-/* Likewise for somebody, to read what is in another share or container: the source of a copy; with
- * a "t" in `needed` its tags too. */
+/* Likewise for a principal who reads from another share or container: the source of a copy; with
+ * "t" in `needed` its tags too. */
 int plane_check_role_of_source(struct request *r, const struct principal *who,
                                const struct storage_account *account, enum share_kind kind,
                                const char *share, const char *needed, struct err *e) MUST_CHECK;
-/* A signature with a user delegation key: whether it was made with that key of this text, and whose
- * the key is, who must still be somebody, and its time not over. */
+/* Whether a signature was made from this text with a user delegation key that has not expired and
+ * whose owner still exists; gets the owner. */
 bool plane_is_delegated(struct request *r, const struct sas *s, const struct strbuf *text);
 int plane_delegate_of(struct request *r, const struct sas *s, struct principal **who,
                       struct err *e) MUST_CHECK;
 bool grant_has(const struct grant *g, char permission);
-/* For what puts a blob where one may be (`there`): a signature needs "w" to write over it; "c"
- * alone makes new ones. AZSTORAGE_OVERWRITE. */
+/* For an operation that may overwrite a blob (`there`: one exists): overwriting needs "w" in a
+ * signature; "c" allows new blobs only. AZSTORAGE_OVERWRITE. */
 int plane_check_overwrite(const struct grant *g, bool there, struct err *e) MUST_CHECK;
 
 /* The `headers`, `error` and `too_long` of a plane's service. */
@@ -115,21 +115,20 @@ struct error_words plane_words(int kind);
 struct replied *plane_error(struct request *r, struct error_words words, const struct err *e);
 void plane_too_long(const char *why, struct strbuf *headers, struct strbuf *body);
 
-/* Reads x-ms-version into the grant. AZSTORAGE_HEADER: it is no date. */
+/* Reads x-ms-version into the grant. AZSTORAGE_HEADER: not a date. */
 int plane_read_version(struct request *r, struct err *e) MUST_CHECK;
 /* Whether the account lets containers be public (allowBlobPublicAccess). */
 bool plane_may_be_public(const struct grant *g);
 
 /* --- headers -------------------------------------------------------------------------------- */
 
-/* The x-ms-meta-* headers as JSON text; NULL: there are none. -1: a name that is none, or too much
- * of them. */
+/* The x-ms-meta-* headers as JSON text; NULL: none. -1: an invalid name, or too many bytes. */
 int metadata_read(struct request *r, const char **out, struct err *e) MUST_CHECK;
 /* The other way round. */
 void metadata_reply(struct request *r, const char *metadata);
 
-/* Stored access policies: from the body of a request (ROUTE_XML, which may be missing) to the text
- * of a row, and back. */
+/* Stored access policies: from the body of a request (ROUTE_XML, optional) to the text of a row,
+ * and back. */
 int policies_read(struct request *r, const char **out, struct err *e) MUST_CHECK;
 REPLIED reply_policies(struct request *r, const char *text);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The account of storage emulators, whose name and key are in every client
- * (UseDevelopmentStorage=true). It is there if a port serves one storage service alone, and its key
- * is good at such ports only, as everybody knows it.
+ * The account of storage emulators, whose name and key all clients contain
+ * (UseDevelopmentStorage=true). It exists if a port serves a single storage service. Its key is
+ * public, so it is valid at such ports only.
  * https://learn.microsoft.com/azure/storage/common/storage-use-azurite#well-known-storage-account-and-key
  */
 #ifndef API_PLANE_STORAGE_DEVSTORE_H
@@ -17,7 +17,7 @@
 
 struct storage;
 
-/* Makes its row, if there is none. */
+/* Creates its row if there is none. */
 int devstore_open(struct storage *st, const char *subscription, const char *principal,
                   int64_t now_us, struct err *e) MUST_CHECK;
 void devstore_key(unsigned char out[ACCOUNT_KEY_BYTES]);

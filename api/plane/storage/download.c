@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * GET and HEAD of a download link. The file is opened and read by its share's workers
- * (storage/folders/), two pieces ahead of the client at most. A reply that has begun is cut off if
- * the file becomes shorter meanwhile.
+ * GET and HEAD of a download link. The share's workers (storage/folders/) open and read the file,
+ * at most two pieces ahead of the client. A reply that has begun is cut off if the file becomes
+ * shorter.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +18,9 @@
 
 struct download {
     struct request *r;           /* until it is answered */
-    struct file *file;           /* owned, once it is open */
+    struct file *file;           /* owned, after it was opened */
     struct files *files;         /* borrowed */
-    struct file_reply what;      /* its texts are the request's */
+    struct file_reply what;      /* texts are the request's */
     bool is_all;                 /* all wanted bytes were read at the opening */
     struct reply_stream *stream; /* borrowed */
 };
@@ -126,7 +126,7 @@ static struct replied *send_file(struct request *r, struct download *d, struct f
     return reply_stream(r, slice.status, type, slice.first, slice.len, &source);
 }
 
-/* Whether what cannot be opened is not what is to be sent. */
+/* Whether a file that cannot be opened must be replaced by another. */
 static bool is_other(struct download *d, const struct err *why)
 {
     const char *type;
@@ -135,7 +135,7 @@ static bool is_other(struct download *d, const struct err *why)
            look(d->r, d, NULL, &type, &e) == LOOK_AGAIN;
 }
 
-/* NULL: it is answered later. */
+/* NULL: the reply comes later. */
 static struct replied *answer(struct download *d, const struct err *why, struct file *file,
                               struct file_start *start)
 {
@@ -177,7 +177,7 @@ static void on_opened(void *ctx, const struct err *why, struct file *file, struc
         request_finish(r, done);
 }
 
-/* Chooses, on a worker, the bytes that storage_slice() will choose later. */
+/* Predicts, on a worker, the bytes that storage_slice() will choose later. */
 static struct file_range choose(const char *header, uint64_t size)
 {
     uint64_t first, last;
@@ -209,7 +209,7 @@ struct replied *reply_file(struct request *r, struct files *files, const struct 
     return reply_later(r);
 }
 
-/* Only valid names of shares become part of a path, whoever signed the link. */
+/* Checks names although the link is signed, because names become parts of a path. */
 static int check_names(const struct file_ref *f, struct err *e)
 {
     if (!account_name_valid(f->scope[0]))

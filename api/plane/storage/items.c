@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads properties of the headers of a request, keeps them as JSON beside the file, and shows them.
- * Texts are the arena's. On the loop's thread.
+ * Reads properties from the headers of a request, stores them as JSON beside the file, and shows
+ * them. Texts are the arena's. On the loop's thread.
  */
 #include "api/plane/storage/items.h"
 
@@ -93,7 +93,7 @@ static const struct {
     [PROPERTY_CACHE_CONTROL] = {"Cache-Control", "cache-control", SAS_CACHE_CONTROL},
 };
 
-/* The version that answers have CRC64 since. */
+/* The first version whose replies have a CRC64. */
 #define CRC64_SINCE 20190202
 
 void crc64_reply(struct request *r, uint64_t crc64)

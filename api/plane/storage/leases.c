@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The machine of leases, as its header pictures it, and the replies to each move. The state is in
- * the row; what a lease is now is decided by the clock. On the loop's thread.
+ * The state machine of leases (leases.h has its picture), and the replies to each transition. The
+ * row has the stored state; together with the clock it gives the present state. On the loop's
+ * thread.
  */
 #include "api/plane/storage/leases.h"
 
@@ -56,7 +57,7 @@ static int64_t now_of(const struct request *r)
     return x->begun_us + (loop_mono_us(x->loop) - x->begun_mono_us);
 }
 
-/* When it ends; 0: it does not. */
+/* The end of the lease; 0: it has no end. */
 static int64_t until(const struct request *r, const struct lease *l)
 {
     int64_t longest = (l->state == LEASE_LEASED ? l->duration_s : LONGEST_S) * US_PER_S;
@@ -64,7 +65,7 @@ static int64_t until(const struct request *r, const struct lease *l)
     return beyond ? azstorage_of(r)->begun_us + longest : l->until_us;
 }
 
-/* With what time has ended. */
+/* The state now, after the time that has passed. */
 static enum lease_state state_of(const struct request *r, const struct lease *l)
 {
     int64_t end = until(r, l);
@@ -331,7 +332,7 @@ static int release(struct request *r, struct lease *l, struct err *e)
     return 200;
 }
 
-/* What is left of a lease now, in whole seconds. */
+/* The rest of a lease now, in whole seconds. */
 static int left_s(const struct request *r, const struct lease *l)
 {
     int64_t end = until(r, l), left = (end - now_of(r) + US_PER_S - 1) / US_PER_S;
@@ -349,7 +350,7 @@ static int break_it(struct request *r, struct lease *l, struct err *e)
     int left = is_held(state) ? left_s(r, l) : 0;
     bool endless = state == LEASE_LEASED && l->duration_s == LEASE_INFINITE;
     if (period >= 0 && is_held(state) && (endless || period < left))
-        left = period; /* never longer than it has */
+        left = period; /* a break never prolongs a lease */
     l->state = left > 0 ? LEASE_BREAKING : LEASE_BROKEN;
     l->until_us = left > 0 ? now_of(r) + left * US_PER_S : 0;
     l->duration_s = 0;

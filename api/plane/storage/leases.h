@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Leases of blobs, containers, files and shares: whoever has one keeps others from writing, or
- * from deleting.
+ * Leases of blobs, containers, files and shares: the holder of a lease keeps other clients from
+ * writing, or from deleting.
  *
  *   available -acquire-> leased -release-> available
  *   leased -break-> breaking -> broken; leased -> expired; all three -acquire-> leased
  *
- * Their time is that of the daemon's start and what has gone by since, so that a clock that is set
- * ends no lease and prolongs none. One that seems to last longer than leases do was taken before
- * the clock was set and the daemon started anew; it lasts for its duration from that start.
+ * The time of leases is the time of the daemon's start plus the monotonic time since then, so that
+ * setting the clock neither ends nor prolongs a lease. A lease with more time left than its
+ * duration was acquired before the clock was set and the daemon restarted; it lasts for its
+ * duration from that restart.
  *
  * https://learn.microsoft.com/rest/api/storageservices/lease-blob
  */
@@ -19,7 +20,7 @@
 
 struct lease {
     enum lease_state state; /* as it is stored */
-    const char *id;         /* NULL: there was none yet */
+    const char *id;         /* NULL: there was no lease yet */
     int duration_s;         /* or LEASE_INFINITE */
     int64_t until_us;       /* 0: it does not end */
 };
@@ -29,30 +30,31 @@ struct lease lease_of_share(const struct share *s);
 void lease_to_item(const struct lease *l, struct share_item *i);
 void lease_to_share(const struct lease *l, struct share *s);
 
-/* The kinds of errors of what is leased, when a request for it lacks the right id. */
+/* The errors of a request for a leased object without the right id. */
 struct lease_errors {
     const char *what; /* "blob" */
     int mismatch, not_present;
 };
-/* Whether a request may go on: with x-ms-lease-id it must be the one; without, a request that
- * `needs` the lease must not find one. */
+/* Whether a request may proceed: its x-ms-lease-id, if it has one, must be the lease's; without
+ * one, a request that `needs` the lease fails if there is a lease. */
 int lease_check(struct request *r, const struct lease *l, bool needs,
                 const struct lease_errors *errors, struct err *e) MUST_CHECK;
 
-/* The same by another header than x-ms-lease-id. */
+/* The same with another header than x-ms-lease-id. */
 int lease_check_by(struct request *r, const char *header, const struct lease *l, bool needs,
                    const struct lease_errors *errors, struct err *e) MUST_CHECK;
 
 /* Whether there is a lease, and the request has its id. */
 bool lease_is_callers(struct request *r, const struct lease *l);
-/* For what may outlast a lease that ends: AZSTORAGE_LEASE_INFINITE. */
+/* For a request that may outlast a lease that ends: AZSTORAGE_LEASE_INFINITE. */
 int lease_check_infinite(struct request *r, const struct lease *l, struct err *e) MUST_CHECK;
 
-/* x-ms-lease-action: changes *l, and adds the headers of the reply. The status of the reply, or
- * -1. `infinite_only`: as files' leases are. */
+/* x-ms-lease-action: changes *l, and adds the headers of the reply. Returns the status of the
+ * reply, or
+ * -1. `infinite_only`: only infinite leases are possible, as for files. */
 int lease_act(struct request *r, struct lease *l, bool infinite_only, struct err *e) MUST_CHECK;
 
-/* What lists and headers say. */
+/* The lease as lists and headers show it. */
 struct lease_shown {
     const char *status, *state, *duration; /* duration NULL: there is no lease */
 };

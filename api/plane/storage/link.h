@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Download links: signed, expiring URLs to one file of a share or container, or on a node's own
- * disk, in the form of the service's SAS URLs (sv, sr, sig, se, sp), path-style so that they need
- * no host names.
+ * Download links: signed, expiring URLs to one file of a share, of a container, or on a node's own
+ * disk. They have the form of the service's SAS URLs (sv, sr, sig, se, sp). The path names the
+ * account, so that links need no host names.
  */
 #ifndef API_PLANE_STORAGE_LINK_H
 #define API_PLANE_STORAGE_LINK_H
@@ -29,8 +29,8 @@ struct file_ref {
 /* https://HOST/files/{account}/{share}/{path}?sv=..., /blobs/..., or
  * /nodes/{job}/{rank}/{directory}/{path}?...; arena-owned. */
 const char *link_create(struct request *r, const struct file_ref *f, int64_t expires_us);
-/* AZSTORAGE_LINK_EXPIRED unless the request's query has a valid signature of ours that has not
- * expired. */
+/* AZSTORAGE_LINK_EXPIRED unless the request's query has a valid signature of this daemon that has
+ * not expired. */
 int link_check(struct request *r, const struct file_ref *f, struct err *e) MUST_CHECK;
 
 /* GET and HEAD of such a link, with byte ranges. */
@@ -43,22 +43,23 @@ int link_check(struct request *r, const struct file_ref *f, struct err *e) MUST_
 struct file_reply {
     const char *folder, *path; /* struct file_place */
     const char *range;         /* NULL: all of it */
-    /* Looks at the file before anything is sent: adds headers, and may refuse. NULL: sends it with
-     * ETag and Last-Modified of its own. `content_type` stands for "application/octet-stream".
-     * LOOK_AGAIN: what was opened is not what is to be sent; it is closed, and `again` goes on. */
+    /* Checks the file before anything is sent: adds headers, and may refuse. NULL: sends the file
+     * with its own ETag and Last-Modified. `content_type` replaces "application/octet-stream".
+     * LOOK_AGAIN: the opened file is not the wanted one; it is closed, and `again` continues. */
     int (*look)(struct request *r, void *ctx, const struct file_facts *facts,
                 const char **content_type, struct err *e);
-    /* If `again` is not NULL, `look` is also called, without facts, for what cannot be opened; it
-     * says LOOK_AGAIN or 0. `opened`: `look` was called, and will not be any more. */
+    /* If `again` is not NULL, `look` is also called, without facts, for a file that cannot be
+     * opened; it returns LOOK_AGAIN or 0. `opened`: `look` was called, and will not be called
+     * again. */
     void (*again)(struct request *r, void *ctx);
     void (*opened)(void *ctx);
-    void *ctx;      /* of these; the request's */
-    int missing;    /* the kind of error if it cannot be opened */
+    void *ctx;      /* for these functions; the request's */
+    int missing;    /* the kind of error if the file cannot be opened */
     size_t at_once; /* see struct files_open */
-    /* Is told the MD5 of what is sent, after `look`, which refuses what is more than at_once. NULL:
-     * nobody wants it. */
+    /* Called with the MD5 of the sent bytes, after `look`, which must refuse more than at_once
+     * bytes. NULL: no MD5 is needed. */
     void (*hashed)(struct request *r, const uint8_t md5[]);
-    bool later; /* the handler has returned already: request_finish() is called */
+    bool later; /* the handler has returned already: reply with request_finish() */
 };
 REPLIED reply_file(struct request *r, struct files *files, const struct file_reply *what);
 
@@ -68,12 +69,12 @@ struct file_slice {
     int status; /* 200 or 206 */
     uint64_t first, len;
 };
-/* `range`: what is asked for; NULL: all. AZSTORAGE_RANGE: beyond the end. */
+/* `range`: the wanted range; NULL: all. AZSTORAGE_RANGE: beyond the end. */
 int storage_slice(struct request *r, const char *range, uint64_t size, struct file_slice *out,
                   struct err *e) MUST_CHECK;
-/* The header of a request that says which part it wants: x-ms-range, or else Range. */
+/* The header with the wanted range: x-ms-range, or else Range. */
 const char *range_header(const struct request *r);
-/* ETag and Last-Modified of a file of which nothing else is known. */
+/* ETag and Last-Modified of a file without notes. */
 void reply_file_state(struct request *r, int64_t mtime_us);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The form of the lists of both data planes: what their queries say, and <EnumerationResults>. A
- * list belongs to its request. On the loop's thread.
+ * The form of the lists of both data planes: reads their queries, and writes <EnumerationResults>.
+ * A list belongs to its request. On the loop's thread.
  */
 #include "api/plane/storage/listing.h"
 
@@ -18,7 +18,8 @@
 
 /* --- the query ------------------------------------------------------------------------------ */
 
-/* Markers are opaque: names in hexadecimal digits, which any client gives back unchanged. */
+/* Markers are opaque: names in hexadecimal digits, because any client sends these back
+ * unchanged. */
 static int read_marker(struct request *r, struct storage_list *l, struct err *e)
 {
     l->sent = request_query(r, "marker");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * x-ms-meta-NAME: VALUE, which people give to what they store. Names are spelled as they were sent.
+ * x-ms-meta-NAME: VALUE, the metadata of stored objects. Names keep the spelling of the request.
  * https://learn.microsoft.com/rest/api/storageservices/setting-and-retrieving-properties-and-metadata-for-blob-resources
  */
 #include <jansson.h>
@@ -15,7 +15,7 @@
 #include "model/metadata.h"
 
 #define PREFIX       "x-ms-meta-"
-#define METADATA_MAX (8 * 1024) /* of all names and values together */
+#define METADATA_MAX (8 * 1024) /* bytes of all names and values together */
 
 struct metadata_reading {
     json_t *doc;
@@ -41,7 +41,7 @@ static int take(struct metadata_reading *m, const char *name, const char *value)
     return 0;
 }
 
-/* az also sends a header "x-ms-meta", which is no pair. */
+/* Skips a header "x-ms-meta" without a name, which az also sends. */
 int metadata_read(struct request *r, const char **out, struct err *e)
 {
     struct metadata_reading m = {.doc = request_own(r, json_object()), .e = e};
@@ -55,7 +55,7 @@ int metadata_read(struct request *r, const char **out, struct err *e)
     return rc;
 }
 
-/* Rows of other hands may hold anything. */
+/* Whether a stored pair is valid; rows that others have written may hold anything. */
 static bool says(const char *name, const json_t *value)
 {
     return metadata_name_shown(name) && metadata_value_ok(json_string_value(value));

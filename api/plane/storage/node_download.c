@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * GET and HEAD of a link to a file on a node's own disk. Asks the node for the length of the file,
- * then fetches its bytes piece by piece as the client takes them. A reply that has begun is cut off
+ * GET and HEAD of a link to a file on a node's own disk. Gets the file's length from the node, then
+ * fetches the bytes piece by piece, as fast as the client reads. A reply that has begun is cut off
  * if the node is lost or the file becomes shorter.
  */
 #include <errno.h>
@@ -74,7 +74,7 @@ static void on_size(void *ctx, const struct err *why, const struct node_bytes *g
     request_finish(r, why ? refuse(r, why) : send_file(r, got));
 }
 
-/* Reads a number of digits only. */
+/* Reads a number; only digits are valid. */
 static int number(const char *text, int64_t *out)
 {
     char *end;
@@ -83,8 +83,8 @@ static int number(const char *text, int64_t *out)
     return *text < '0' || *text > '9' || *end || errno ? -1 : 0;
 }
 
-/* The row id finds the job. The guid proves that it is the one that the link was made for, because
- * a backup that is put back repeats row ids. */
+/* Finds the job by its row id. The guid proves that the job is the one of the link, because a
+ * restored backup may use row ids again. */
 static int split_job(struct request *r, const char *text, int64_t *id, const char **guid)
 {
     size_t n = strcspn(text, "-");

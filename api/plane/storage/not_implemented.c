@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The services of a storage account that are not here: queues, tables, and the hierarchical view of
- * blobs. Each request to their hosts is told so, in the form that its clients can read.
+ * The services of a storage account that are not implemented: queues, tables, and the hierarchical
+ * view of blobs. Each request to their hosts gets an error in the form that its clients can read.
  */
 #include <jansson.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define CODE "NotImplemented"
 
-/* Whatever was wrong with the request; it has no kinds of its own. */
+/* The same error for every request; the service has no kinds of its own. */
 static struct error_words words(int kind)
 {
     return kind < ERR_OWN ? (struct error_words){501, CODE, 0} : error_own(NULL, 0, kind);
@@ -36,7 +36,7 @@ static const char *message(struct request *r)
                         what, r->request_id);
 }
 
-/* What clients of tables ask for, as OData has it. */
+/* Whether the client of tables expects OData's JSON. */
 static bool wants_json(struct request *r)
 {
     const char *accept = request_header(r, "Accept");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stored access policies of shares and containers: <SignedIdentifiers>, to which signatures refer
- * by si. As a row: [{"id", "start", "expiry", "permissions"}, ...], what was not given left out.
+ * Stored access policies of shares and containers: <SignedIdentifiers>, which signatures name in
+ * si. As a row: [{"id", "start", "expiry", "permissions"}, ...], without missing members.
  * https://learn.microsoft.com/rest/api/storageservices/define-stored-access-policy
  */
 #include <jansson.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the header by hand: a range that cannot be read counts as none, as RFC 7233 says. Pure.
+ * Reads the header without a library. Ignores an invalid range, as RFC 7233 demands. Pure.
  */
 #include "api/plane/storage/range.h"
 
@@ -12,7 +12,7 @@
 
 #include "api/plane/storage/errors.h"
 
-/* A number above 64 bits is beyond the end of any file. */
+/* Clamps a number above 64 bits, because it is beyond the end of any file. */
 static int number(const char **p, uint64_t *out)
 {
     char *end;
@@ -98,7 +98,7 @@ int range_hashed(const char *header, const char *name, const char *text, struct 
     uint64_t first, last;
     size_t n = text ? strlen(text) : 0;
     if (n > 0 && text[n - 1] == '-' && range_parse(text, INT64_MAX, &first, &last) == RANGE_PART) {
-        /* One more than may be, which is too much if it is there. */
+        /* One byte more than allowed; if the file has it, the range is refused. */
         *out = (struct file_range){.offset = first, .len = RANGE_HASHED_MAX + 1};
         return 0;
     }

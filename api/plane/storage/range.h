@@ -25,7 +25,7 @@ int range_exact(const char *name, const char *text, struct file_range *out,
 #define RANGE_HASHED_MAX (4 << 20)
 int range_hashed(const char *header, const char *name, const char *text, struct file_range *out,
                  struct err *e) MUST_CHECK;
-/* Whether what of it was hashed is all of it, in a file of `size` bytes. */
+/* Whether the hashed range covers the whole requested range, in a file of `size` bytes. */
 int range_hashed_check(const char *header, const struct file_range *range, uint64_t size,
                        struct err *e) MUST_CHECK;
 

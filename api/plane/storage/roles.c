@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the bearer of a token may do with an account's data: what a role of theirs allows there.
+ * Decides by roles whether the bearer of a token may use an account's data.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define STORAGE "Microsoft.Storage/storageAccounts"
 
-/* The types of a plane in actions, and its part of scopes. */
+/* The names of a plane in actions and in scopes. */
 static const struct {
     const char *service, *share, *item, *scope;
 } names[] = {
@@ -19,7 +19,7 @@ static const struct {
                      STORAGE "/blobServices/containers/blobs", "/blobServices/default/containers/"},
 };
 
-/* What an action is about. */
+/* The object of an action. */
 enum about { THE_SERVICE, A_SHARE, AN_ITEM };
 
 struct needed_action {
@@ -35,7 +35,7 @@ static const struct {
     struct needed_action action;
 } special[] = {
     {"Service_GetProperties", {THE_SERVICE, "/read"}},
-    {"Service_SetProperties", {THE_SERVICE, "/write"}}, /* no role for data has it */
+    {"Service_SetProperties", {THE_SERVICE, "/write"}}, /* no data role contains this action */
     {"Service_GetAccountInfo", {THE_SERVICE, "/getInfo/action"}},
     {"Container_GetAccountInfo", {THE_SERVICE, "/getInfo/action"}},
     {"Blob_GetAccountInfo", {THE_SERVICE, "/getInfo/action"}},
@@ -50,7 +50,7 @@ static const struct {
     {"Share_GetPermission", {AN_ITEM, "/read"}},
 };
 
-/* Lists of containers and batches are about containers, too. */
+/* The object of lists of containers and of batches is a container, too. */
 static enum about about_of(const char *operation)
 {
     static const char *const shares[] = {"Service_", "Container_", "Share_"};
@@ -131,7 +131,7 @@ static int check(struct request *r, const struct principal *who,
                    "permission.");
 }
 
-/* To the share that the path names. */
+/* Checks the role at the share in the path. */
 static int check_here(struct request *r, struct needed_action needed, struct err *e)
 {
     const struct grant *g = grant_of(r);
@@ -150,7 +150,7 @@ int plane_check_tags(struct request *r, struct err *e)
         return err_set(e, AZSTORAGE_PERMISSION, NULL,
                        "This request is not authorized to perform this operation using this "
                        "permission: x-ms-tags needs the one for tags (t).");
-    /* With a login, and with what one lent. */
+    /* By a login's own roles, or by those of the signer of a user delegation. */
     return r->who ? check_here(r, (struct needed_action){AN_ITEM, "/tags/write"}, e) : 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What roles let people do with an account's data, for those who have no request at hand.
+ * Rights to an account's data by roles, for callers without a request.
  */
 #ifndef API_PLANE_STORAGE_ROLES_H
 #define API_PLANE_STORAGE_ROLES_H
@@ -8,7 +8,8 @@
 #include "api/access/access.h"
 #include "model/resource.h"
 
-/* 1: a role of theirs lets them read what is in a share or container; 0: none does; -1. */
+/* 1: a role of the principal allows reading the contents of a share or container; 0: none does; -1:
+ * error. */
 int roles_read(const struct access *x, struct arena *a, const struct principal *who,
                const struct storage_account *account, enum share_kind kind, const char *share,
                struct err *e) MUST_CHECK;

@@ -161,7 +161,8 @@ void sas_text(const struct sas *s, enum sas_service service, const char *account
     whole.field[SAS_ACCOUNT] = account;
     const char *kind = s->field[SAS_RESOURCE_KIND];
     if (!kind || strcmp(kind, "bs") != 0)
-        whole.field[SAS_SNAPSHOT] = NULL; /* a parameter of the request, not of the signature */
+        whole.field[SAS_SNAPSHOT] =
+            NULL; /* the snapshot is a parameter of the request, not of the signature */
     whole.field[SAS_RESOURCE] =
         arena_printf(a, "%s/%s%s", is_before(s, "2015-02-21") ? "" : roots[service], account, path);
     for (size_t i = 0, n = 0; i < form->n; i++) {
@@ -282,7 +283,7 @@ static const char *text_of(const struct sas *s, enum sas_field f)
     return s->field[f] ? s->field[f] : "";
 }
 
-/* A time of the signature, else the policy's, else 0. */
+/* A time from the signature, else from the policy, else 0. */
 static int time_of(const struct sas *s, enum sas_field f, int64_t policy, int64_t *us,
                    struct err *e)
 {
@@ -380,8 +381,8 @@ static int check_account_grant(const struct sas *s, const struct sas_use *use, s
     return 0;
 }
 
-/* Whether a container's or file's signature can be for what is asked at all: nothing of the
- * account, and its container or share only if it is about that. */
+/* Whether the type of a container's or file's signature fits the request at all: it allows nothing
+ * on the account, and only some operations on the container or share itself. */
 static int check_service_grant(const struct sas *s, const struct sas_use *use, struct err *e)
 {
     const char *kind = text_of(s, SAS_RESOURCE_KIND);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared access signatures: a signed grant in the query of a request, of the whole account, of one
- * container, share, blob or file, or (user delegation) signed with a key that a login was given.
+ * Shared access signatures: a signed grant in the query of a request, for the whole account, for
+ * one container, share, blob or file, or (user delegation) signed with a user's key.
  * https://learn.microsoft.com/rest/api/storageservices/delegate-access-with-shared-access-signature
- * Pure: nothing here knows an account's row.
+ * Pure: knows no rows.
  */
 #ifndef API_PLANE_STORAGE_SAS_H
 #define API_PLANE_STORAGE_SAS_H
@@ -17,7 +17,7 @@
 #include "lib/err.h"
 #include "lib/strbuf.h"
 
-/* The parameters of a signature, and what they are called in a query. */
+/* The parameters of a signature, with their names in a query. */
 #define SAS_PARAMETERS(X)                                                                          \
     X(VERSION, "sv")                                                                               \
     X(SERVICES, "ss")                                                                              \
@@ -64,48 +64,48 @@ struct sas {
     const char *field[SAS_FIELDS]; /* decoded and borrowed; NULL: was not sent */
 };
 
-/* A stored access policy: what a signature leaves out comes from it. Times in microseconds, 0: not
- * given. */
+/* A stored access policy: supplies values that a signature leaves out. Times in microseconds, 0:
+ * not given. */
 struct sas_policy {
     const char *permissions; /* "" if none */
     int64_t start_us, expiry_us;
 };
 
-/* Finds the policy that a signature names among those of its container or share (the text of its
- * row; NULL: it has none). Texts are the arena's. 1: found; 0: it is not there. */
+/* Finds the policy that a signature names in the policies of its container or share (the text of
+ * the row; NULL: none). Texts are the arena's. 1: found; 0: no such policy. */
 int sas_find_policy(const struct sas *s, const char *policies, struct arena *a,
                     struct sas_policy *out);
 
-/* What a request wants to do. */
+/* The use that a request makes of a signature. */
 struct sas_use {
     int64_t now_us;
     const char *peer; /* the client's address as text */
     bool https;
-    char service;                    /* b, f, q or t, as in ss */
-    char resource_type;              /* s, c or o, as in srt */
-    const char *permissions;         /* any one of these is enough, as in sp; "": none is needed */
-    const struct sas_policy *policy; /* the one that `si` names; NULL: none */
+    char service;            /* b, f, q or t, as in ss */
+    char resource_type;      /* s, c or o, as in srt */
+    const char *permissions; /* any one of these letters of sp is enough; "": none is needed */
+    const struct sas_policy *policy; /* the policy in `si`; NULL: none */
 };
 
-/* Finds a signature in a query. 1: here it is. 0: there is none. -1: AZSTORAGE_AUTHENTICATION: one
- * that lacks a parameter, or has one twice. */
+/* Reads a signature from a query. 1: found. 0: there is none. -1: AZSTORAGE_AUTHENTICATION: a
+ * parameter is missing or repeated. */
 int sas_read(const struct named_value *query, size_t n, struct sas *out, struct err *e) MUST_CHECK;
 
-/* Appends the text to sign. `path`: the container or share and, as the kind of resource says, what
- * is in it, decoded: "/c1/a b.txt". It does not matter for a signature of an account. */
+/* Appends the text to sign. `path`: the container or share and the name in it, as the kind of
+ * resource demands, decoded: "/c1/a b.txt". Ignored for a signature of an account. */
 void sas_text(const struct sas *s, enum sas_service service, const char *account, const char *path,
               struct arena *a, struct strbuf *out);
 
-/* How much of a request's decoded path a signature is about: all of it, its first segment, or as
- * many directories as it says. */
+/* The part of a request's decoded path that a signature covers: all of it, its first segment, or
+ * the given number of directories. */
 const char *sas_path(const struct sas *s, const char *path, struct arena *a);
 
-/* Whether a signature, that is one, grants this use: each thing that it refuses has an error of its
- * own, and is asked in the service's order. */
+/* Whether a valid signature grants this use. Checks in the service's order; each refusal has an
+ * error of its own. */
 int sas_check(const struct sas *s, const struct sas_use *use, struct err *e) MUST_CHECK;
 
-/* The times of signatures and policies: a day, or an instant with or without seconds and fraction.
- * -1: it is none. */
+/* Reads a time of a signature or policy: a day, or an instant with or without seconds and fraction.
+ * -1: not a time. */
 int sas_time(const char *text, int64_t *us);
 
 /* --- signatures of users ----------------------------------------------------------------------

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a data plane says of the account and of itself: the account's kind, properties of the
- * service, and keys to sign delegated signatures with.
+ * Operations of the data planes on the account: its kind, the properties of the service, and user
+ * delegation keys.
  */
 #include "api/plane/storage/service_level.h"
 

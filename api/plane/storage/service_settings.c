@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table of the elements with their places in the JSON, by which XML is read and written. Values
- * are the request's. On the loop's thread.
+ * Reads and writes XML by a table of the elements with their places in the JSON. Values are the
+ * request's. On the loop's thread.
  */
 #include "api/plane/storage/service_settings.h"
 
@@ -22,9 +22,10 @@ struct settings_node {
     const char *element, *member;
     enum kind kind;
     bool required;
-    const char *among; /* of a TEXT or LIST: all that it may say, with spaces; NULL: anything */
+    const char *among; /* of a TEXT or LIST: the valid words, separated by spaces; NULL: any */
     long max;          /* of a NUMBER */
-    const struct settings_node *of; /* of a GROUP or RULES; ends with an element NULL */
+    const struct settings_node
+        *of; /* the elements in a GROUP or RULES; the last has a NULL element */
 };
 
 static const struct settings_node retention[] = {
@@ -76,8 +77,8 @@ static const struct settings_node protocols[] = {{"SMB", "smb", GROUP, false, NU
 static const struct top {
     struct settings_node node;
     bool own;                /* in SETTINGS_OWN */
-    bool of_blobs, of_files; /* which services have it */
-    const char *usual;       /* what is shown as long as nothing was set; NULL: nothing */
+    bool of_blobs, of_files; /* the services that have the element */
+    const char *usual;       /* the value shown if none is set; NULL: not shown */
 } tops[] = {
 #define NO_RETENTION "\"retentionPolicy\":{\"enabled\":false}"
 #define NO_METRICS   "{\"version\":\"1.0\",\"enabled\":false," NO_RETENTION "}"
@@ -242,7 +243,7 @@ static const struct settings_node *find(const struct settings_node *nodes, const
     return NULL;
 }
 
-/* What is kept for some days must say for how many. */
+/* An enabled retention must have a number of days. */
 static int check_days(const struct settings_node *nodes, const json_t *out, struct err *e)
 {
     if (nodes == retention && json_is_true(json_object_get(out, "enabled")) &&

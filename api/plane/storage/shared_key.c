@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes the text that is signed, in the form of each scheme, from the head of the request. Nothing
- * is kept. On the loop's thread.
+ * Builds the text to sign from the head of the request, for each scheme. Keeps no state. On the
+ * loop's thread.
  */
 #include "api/plane/storage/shared_key.h"
 #include "lib/timefmt.h"
@@ -22,7 +22,8 @@ static_assert(SIGNATURE_SIZE == sodium_base64_ENCODED_LEN(crypto_auth_hmacsha256
 
 /* --- orders of names ------------------------------------------------------------------------ */
 
-/* What counts before what, as each order has it; all else counts by its byte, before these. */
+/* The characters that each order puts first to last; all other characters come before these, by
+ * byte. */
 static const char *const ranks[NAME_ORDERS] = {
     [NAMES_AS_SERVICE] = "_0123456789abcdefghijklmnopqrstuvwxyz",
     [NAMES_BY_BYTE] = "-0123456789_abcdefghijklmnopqrstuvwxyz",
@@ -35,7 +36,8 @@ static int rank(char c, enum name_order order)
     return at ? 256 + (int)(at - ranks[order]) : (unsigned char)c;
 }
 
-/* Names that differ in their hyphens only: the one whose hyphen comes first goes last. */
+/* Compares names that differ only in their hyphens: the name whose hyphen comes first is the later
+ * one. */
 static int compare_hyphens(const char *a, const char *b)
 {
     for (; *a || *b; a++, b++)
@@ -62,7 +64,7 @@ int name_compare(const char *a, const char *b, enum name_order order)
 
 struct signed_item {
     const char *name, *value;
-    size_t at; /* among all, as they came */
+    size_t at; /* the position in the request */
 };
 
 static int compare_headers(const void *a, const void *b, void *order)
@@ -100,8 +102,8 @@ static void add_trimmed(struct strbuf *out, const char *s)
     strbuf_add(out, s, n);
 }
 
-/* Values of the same name are joined by commas. Those of headers are signed without the blanks
- * around them, those of a query as they are: in a name or a prefix a blank means something. */
+/* Joins values of the same name by commas. Trims values of headers; keeps values of a query
+ * unchanged, because a blank in a name or prefix matters. */
 static void add_sorted(const struct signed_item *v, size_t n, bool trims, const char *before,
                        const char *after, struct strbuf *out)
 {
@@ -169,7 +171,7 @@ static const char *const whole[] = {"Content-Encoding",
                                     NULL};
 static const char *const lite[] = {"Content-MD5", "Content-Type", "Date", NULL};
 
-/* `date`: the header that stands for Date if it was sent. */
+/* `date`: the header that replaces Date if it was sent. */
 static void add_standard(const struct signed_head *h, const char *const *names, const char *date,
                          const char *length, struct strbuf *out)
 {

@@ -36,9 +36,9 @@ enum name_order { NAMES_AS_SERVICE, NAMES_BY_BYTE, NAMES_AS_ICU, NAME_ORDERS };
 void shared_key_text(const struct signed_head *h, const char *account, enum shared_key_form form,
                      enum name_order order, struct arena *a, struct strbuf *out);
 
-/* How clients of Azure Batch differ: some sign names of parameters as they send them and not in
- * lower case, some leave out parameters without a value, and those that send no Content-Length sign
- * none, or 0. */
+/* The differences between clients of Azure Batch: some sign names of parameters unchanged instead
+ * of in lower case, some leave out parameters without a value, and those that send no
+ * Content-Length sign either nothing or 0. */
 struct batch_signing {
     bool raw_names, no_blanks;
     const char *length; /* NULL: as sent */
@@ -46,8 +46,8 @@ struct batch_signing {
 void shared_key_batch_text(const struct signed_head *h, const char *account,
                            const struct batch_signing *how, struct arena *a, struct strbuf *out);
 
-/* What "SharedKey ACCOUNT:SIGNATURE" or "SharedKeyLite ..." says; the account in lower case. 0: it
- * is neither; -1: it is one that lacks something. */
+/* The content of "SharedKey ACCOUNT:SIGNATURE" or "SharedKeyLite ..."; the account in lower case.
+ * 0: neither of them; -1: a part is missing. */
 struct signed_by {
     enum shared_key_form form;
     const char *account, *signature;
@@ -64,8 +64,8 @@ const char *signed_date_error(struct arena *a, const char *date);
 /* HMAC-SHA256 of a text with an account's key, as base64. */
 void signature_make(const unsigned char *key, size_t n_key, const char *text, size_t n_text,
                     char out[SIGNATURE_SIZE]);
-/* Whether the signature that a client sent is this one, in a time that does not depend on how much
- * of it is right. A space counts as the + that a client left unescaped in a query. */
+/* Compares a client's signature with this one in constant time. A space counts as +, because
+ * clients leave + unescaped in a query. */
 int signature_equals(const char *sent, const char made[SIGNATURE_SIZE]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds out what the URL names, decides who may read it, and opens it. State: the source, in the
- * request's arena, until the copy is over. On the loop's thread.
+ * Finds the source that the URL names, decides whether the request may read it, and opens it.
+ * State: the source, in the request's arena, until the copy is over. On the loop's thread.
  */
 #include "api/plane/storage/source.h"
 
@@ -40,7 +40,7 @@ static int split(struct request *r, const char *header, struct storage_url *u, s
     return bad_url(header, text, e);
 }
 
-/* As the service that has the source would answer: 401, 403 or 404. */
+/* The error of the service that has the source: 401, 403 or 404. */
 static int cannot(struct err *e, int code, const char *why)
 {
     return err_set(e, code, NULL, "Could not verify the copy source: %s.", why);
@@ -58,15 +58,15 @@ static int is_closed(struct err *e, const char *why)
 
 /* --- who may read it ------------------------------------------------------------------------ */
 
-/* What may read a source in the same account, without a signature, by what the request came with:
- * its key, or the roles of its login. All else reads a source as if that were asked for by itself:
- * it is public or its URL is signed, or the request brings a token for it.
+/* Requests whose credentials (the key, or roles of a login) also cover a source in the same account
+ * without a signature. All other requests read a source like an independent request: the source is
+ * public, its URL is signed, or the request has a token for it.
  * https://learn.microsoft.com/rest/api/storageservices/copy-blob
  * https://learn.microsoft.com/rest/api/storageservices/copy-file */
 static const struct {
     const char *operation;
     enum share_kind source;
-    const char *not_with; /* a header that makes another operation of it, or NULL */
+    const char *not_with; /* a header with which the request is another operation, or NULL */
 } reads_own[] = {
     {"BlockBlob_Upload", SHARE_BLOBS, "x-ms-blob-type"}, /* Put Blob From URL */
     {"File_Create", SHARE_FILES, NULL},
@@ -114,7 +114,7 @@ static bool is_public(const struct storage_url *u, const struct storage_account 
            !account_forbids(account, "allowBlobPublicAccess");
 }
 
-/* Since then an anonymous read of what is private is answered 401, and not that it is not there. */
+/* Since this version an anonymous read of private data is answered 401 instead of 404. */
 #define UNSIGNED_SINCE 20191212
 
 static int has_no_signature(struct request *r, struct err *e)
@@ -145,7 +145,7 @@ static int may_unsigned(struct request *r, const struct storage_url *u,
     return has_no_signature(r, e);
 }
 
-/* Whether whoever was given the key of a signature may read the source by a role of theirs. */
+/* Whether the owner of the signature's user delegation key may read the source by a role. */
 static int check_delegated(struct request *r, const struct storage_url *u,
                            const struct storage_account *account, const struct share *share,
                            const struct sas *s, const char *needed, struct err *e)
@@ -163,7 +163,7 @@ static int check_delegated(struct request *r, const struct storage_url *u,
     return plane_check_role_of_source(r, who, account, u->kind, share->name, needed, e);
 }
 
-/* Each letter must be granted. */
+/* Each of the letters must be granted. */
 static int check_each(const struct sas *s, struct sas_use use, const char *needed, struct err *e)
 {
     for (; *needed; needed++) {
@@ -209,7 +209,7 @@ static int may_read(struct request *r, const struct storage_url *u,
 
 /* --- where it is ---------------------------------------------------------------------------- */
 
-/* A file's or blob's row, or that of the snapshot that the URL names. 0: there is none. */
+/* The row of a file or blob, or of the snapshot in the URL. 0: there is none. */
 static int find_item(struct request *r, const struct storage_url *u, struct source *from,
                      struct share_item *out, struct err *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Takes a URL apart by its host and path, and checks its signature against the account's keys.
- * Texts are the arena's. On the loop's thread.
+ * Splits a URL into host and path, and checks its signature against the account's keys. Texts are
+ * the arena's. On the loop's thread.
  */
 #include "api/plane/storage/storage_url.h"
 
@@ -100,8 +100,8 @@ bool storage_url_is_signed(struct storage *st, struct arena *a, const struct sto
     return same;
 }
 
-/* What a URL is to be good for: with a signature that grants each of these, or in a container that
- * is as public. */
+/* The access that a URL must give: by a signature with each of these grants, or by the public
+ * access of the container. */
 struct need {
     const char *grants; /* pairs of a type of resource and a permission, as in srt and sp */
     enum public_access open;
@@ -141,7 +141,7 @@ static int is_forbidden(struct err *e, const char *why)
     return err_set(e, ERR_FORBIDDEN, NULL, "%s", why);
 }
 
-/* Whether somebody who may read it has signed. */
+/* Whether a principal who may read the data has signed the URL. */
 static int check_delegated(const struct azstorage *z, struct arena *a, const struct asked_url *x,
                            const struct sas *s, int64_t now_us, struct err *e)
 {
@@ -165,7 +165,7 @@ static int check_delegated(const struct azstorage *z, struct arena *a, const str
     return rc < 0 ? -1 : 0;
 }
 
-/* Whether a key of the account has signed, which has to permit that. */
+/* Whether a key of the account has signed the URL, and the account permits keys. */
 static int check_signed(const struct azstorage *z, struct arena *a, const struct asked_url *x,
                         const struct sas *s, struct err *e)
 {
@@ -213,7 +213,7 @@ static const char *account_folder(const struct azstorage *z, struct arena *a,
     return arena_concat(a, z->storage_dir, "/", share->account);
 }
 
-/* Of a share that may be read. */
+/* Finds the bytes in a share that may be read. */
 static int find_bytes(const struct azstorage *z, struct arena *a, const struct storage_url *u,
                       const struct share *share, const char *path, struct file_place *out,
                       struct err *e)
@@ -247,8 +247,8 @@ static int find_share(const struct azstorage *z, struct arena *a, const char *ac
     return -1;
 }
 
-/* Whoever stands for a Batch account has what its auto-storage account's keys allow: no managed
- * identity is there that could have a role. */
+/* A Batch account has the rights of its auto-storage account's keys, because there are no managed
+ * identities that could have a role. */
 static int check_owner(const struct storage_account *account, struct err *e)
 {
     if (!account_forbids(account, "allowSharedKeyAccess"))
@@ -282,7 +282,7 @@ int storage_container_open(const struct azstorage *z, struct arena *a, const cha
     return rc;
 }
 
-/* The account and the share of a URL. *rest: what is behind them. */
+/* The account and the share of a URL. *rest: the path after them. */
 static int find_share_of(const struct azstorage *z, struct arena *a, const struct storage_url *u,
                          struct storage_account *account, struct share *share, const char **rest,
                          struct err *e)
@@ -342,7 +342,7 @@ int storage_url_open_all(const struct azstorage *z, struct arena *a, const char 
 
 /* --- URLs at the daemon itself ---------------------------------------------------------------- */
 
-/* Whatever names the daemon has, it has this one, and a certificate for it. */
+/* A URL at localhost, because each daemon has this name and a certificate for it. */
 static const char *home_url(struct arena *a, const char *account, const char *container,
                             const char *query)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * URLs of files and blobs of this daemon's accounts, as others give them: a source to copy from, a
+ * URLs of files and blobs of this daemon's accounts in bodies of requests: the source of a copy, a
  * resource file of a task. Knows no request.
  */
 #ifndef API_PLANE_STORAGE_STORAGE_URL_H
@@ -16,7 +16,7 @@
 
 struct storage_url {
     const char *authority; /* in lower case */
-    const char *path;      /* decoded, behind the account; "/share/dir/file" */
+    const char *path;      /* decoded, after the account; "/share/dir/file" */
     const char *account;
     enum share_kind kind;
     struct named_value query[STORAGE_URL_PARAMETERS]; /* decoded */
@@ -24,9 +24,9 @@ struct storage_url {
     bool https;
 };
 
-/* ACCOUNT.file.core.HOST, or an address with the account first in the path: then a service has a
- * port of its own, and `own` (in any case; NULL: none is known) is that of `kind`. -1: it is no URL
- * of a file or blob. Texts are the arena's. */
+/* Splits ACCOUNT.file.core.HOST/..., or an address with the account as the first segment of the
+ * path. Such a service has a port of its own, and `own` is the address of `kind` (in any case;
+ * NULL: not known). -1: not a URL of a file or blob. Texts are the arena's. */
 int storage_url_split(struct arena *a, const char *text, const char *own, enum share_kind kind,
                       struct storage_url *out) MUST_CHECK;
 /* Whether a signature was made with a key of the account; `dev`: with the well-known one. */
@@ -34,34 +34,33 @@ bool storage_url_is_signed(struct storage *st, struct arena *a, const struct sto
                            const struct sas *s, const struct storage_account *account, bool dev,
                            struct err *e);
 
-/* The blob that a URL names, to be read by those who have that URL alone: it has a signature, or
- * its container is open to all. `owner`: the account whose own rights count besides, or NULL. 1:
- * *out is where its bytes are; 0: it is of no account of this daemon; -1: ERR_FILE_NOT_FOUND, or it
- * may not be read (ERR_FORBIDDEN). Messages have no signatures in them. */
+/* The blob that a URL names, for readers with that URL only: it has a signature, or its container
+ * is public. `owner`: an account whose own rights also count, or NULL. 1:
+ * *out is the place of its bytes; 0: not an account of this daemon; -1: ERR_FILE_NOT_FOUND, or the
+ * blob may not be read (ERR_FORBIDDEN). Messages contain no signatures. */
 int storage_url_open(const struct azstorage *z, struct arena *a, const char *url, const char *owner,
                      int64_t now_us, struct file_place *out, struct err *e) MUST_CHECK;
-/* Where the blobs of a container are. */
+/* The place of a container's blobs. */
 struct storage_container {
     const char *folder;
-    const char *aside; /* the folder of the account, in which are those that rows say are aside */
+    const char *aside; /* the account's folder with the files aside */
     int64_t share_id;
 };
-/* The same for a container whose blobs are listed and read. */
+/* The same for a container whose blobs will be listed and read. */
 int storage_url_open_all(const struct azstorage *z, struct arena *a, const char *url,
                          const char *owner, int64_t now_us, struct storage_container *out,
                          struct err *e) MUST_CHECK;
 
-/* The same URL of a container as one whose host is the daemon itself; what it may do its query
- * says. */
+/* Rewrites the URL of a container with localhost as its host; keeps the query with its
+ * permissions. */
 int storage_url_home(const struct azstorage *z, struct arena *a, const char *url, const char **out,
                      struct err *e) MUST_CHECK;
-/* Such a URL of a container of an account, signed so that blobs can be written there for a while.
- */
+/* A URL of a container at localhost, signed for writing blobs for a limited time. */
 int storage_container_url(const struct azstorage *z, struct arena *a, const char *account,
                           const char *container, int64_t now_us, const char **out,
                           struct err *e) MUST_CHECK;
-/* A container of an account, for whoever has its keys. ERR_FORBIDDEN: it permits none, here and
- * above. */
+/* A container of an account, for the holder of a key. ERR_FORBIDDEN: the account permits no keys
+ * (also in the functions above). */
 int storage_container_open(const struct azstorage *z, struct arena *a, const char *account,
                            const char *container, struct storage_container *out,
                            struct err *e) MUST_CHECK;

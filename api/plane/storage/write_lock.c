@@ -10,7 +10,7 @@
 
 #define BUCKETS 4096
 
-/* A file or blob that somebody changes. */
+/* A file or blob that a request changes. */
 struct holder {
     struct holder *next;       /* in its bucket */
     struct turn *has;          /* whose turn it is */
@@ -19,8 +19,8 @@ struct holder {
 
 struct write_turns {
     struct holder *bucket[BUCKETS];
-    uint64_t ended[BUCKETS]; /* when a turn in it ended last */
-    uint64_t now;            /* counts turns that have ended */
+    uint64_t ended[BUCKETS]; /* when the last turn of each bucket ended */
+    uint64_t now;            /* counts the ended turns */
 };
 
 struct write_turns *turns_create(void)

@@ -33,13 +33,13 @@ static const char *entity(char c)
     case '"':
         return "&quot;";
     case '\r':
-        return "&#xD;"; /* a parser would make a line break of it */
+        return "&#xD;"; /* a parser would read it as a line break */
     default:
         return NULL;
     }
 }
 
-/* Of the characters below a space only these are in XML (https://www.w3.org/TR/xml/#charsets). */
+/* XML allows only these characters below a space (https://www.w3.org/TR/xml/#charsets). */
 static bool is_no_character(char c)
 {
     return (unsigned char)c < ' ' && !strchr("\t\n\r", c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * XML as text. Texts are UTF-8; characters that no XML can hold become '?', and so do bytes that
- * are no text.
+ * Writes XML as text. Texts are UTF-8; characters that XML cannot hold and invalid bytes become
+ * '?'.
  */
 #ifndef API_PLANE_STORAGE_XML_WRITE_H
 #define API_PLANE_STORAGE_XML_WRITE_H
