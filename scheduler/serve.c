@@ -404,8 +404,8 @@ static const char *reason(struct pass *p, const struct run *r, struct err *e)
     while (i < n && rows[i].state != DEPENDENCY_BROKEN)
         i++;
     if (i == n)
-        return front_text(w, p->a, "What this {run} waited for ended otherwise");
-    return front_say(w, p->a, "{Run} %s, for whose %s this one waited, %s", rows[i].name,
+        return front_text(w, p->a, "A dependency of this {run} did not end as required");
+    return front_say(w, p->a, "{Run} %s had to end with %s, but it %s", rows[i].name,
                      enum_to_name(after_names, (int)rows[i].wanted), ended_text(rows[i].ended));
 }
 

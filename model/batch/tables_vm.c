@@ -85,7 +85,7 @@ int batch_check_extension_settings(const json_t *settings, const char *path, str
     if (json_object_size(settings) == 0)
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, path,
-                   "%s is not empty; nodes run no extensions, so nothing would heed it", path);
+                   "%s is not empty; nodes run no extensions, so it would have no effect", path);
 }
 
 /* An image of a subscription, or of a gallery there. */

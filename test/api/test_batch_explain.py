@@ -74,7 +74,7 @@ def test_what_its_pool_lacks(jobs, explain):
     nowhere.add("/bin/true", id="t")
     large.add("/bin/true", id="t", requiredSlots=4)
     assert explain(nowhere, "t")[1][-1] == "there is no pool nowhere"
-    assert explain(large, "t")[1][-1] == "it wants 4 slots, and nodes of pool pool have 2"
+    assert explain(large, "t")[1][-1] == "it needs 4 slots, but nodes of pool pool have 2"
     busy.begin("sleep 1000", id="first", requiredSlots=2)
     busy.add("/bin/true", id="t")
     wait_for(lambda: "in place" in explain(busy, "t")[1][-1], what="its place in the queue")

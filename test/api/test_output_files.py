@@ -170,7 +170,7 @@ def test_a_link_that_leads_out_is_called_that(job, folder, fetch, tmp_path, targ
     os.symlink(target.format(tmp=tmp_path), folder / "escape")
     try:
         reply = job.list("OUT", directory="escape")
-        error = refused(reply, 400, "InvalidQueryParameterValue", "directory", ["leads out of the share"])
+        error = refused(reply, 400, "InvalidQueryParameterValue", "directory", ["leaves the share"])
         assert "cross-device" not in error["message"]
     finally:
         os.unlink(folder / "escape")

@@ -211,8 +211,7 @@ static int add_snapshot(struct blob_list *l, const char *name)
     return l->taken_is_cut ? -1 : 0;
 }
 
-/* The next item of all lists in their order. 1: there was one; AGAIN: look_again() adds it; 0:
- * none. */
+/* Adds the next item of the merged lists. 1: added; AGAIN: call look_again(); 0: none. */
 static int add_next(struct blob_list *l, struct err *e)
 {
     const struct file_item *f = l->next_file < l->files.n ? &l->files.item[l->next_file] : NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the parameters of a signature, makes the text that is signed for each version, and compares
- * the signatures in constant time. Pure.
+ * Reads the parameters of a signature, builds the text to sign for each version, and compares
+ * signatures in constant time. Pure.
  *
- * The key that a user signs with is made of the daemon's secret and of what a signature says of its
- * key, so that no key is stored.
+ * A user delegation key is computed from the daemon's secret and the description of the key in each
+ * signature, so no key is stored.
  */
 #include "api/plane/storage/sas.h"
 
@@ -420,7 +420,7 @@ int sas_check(const struct sas *s, const struct sas_use *use, struct err *e)
 
 /* --- keys of users ---------------------------------------------------------------------------- */
 
-/* How far a client's clock may be from ours. */
+/* The most that a client's clock may differ from the daemon's, in microseconds. */
 #define SKEW_US (15 * 60 * INT64_C(1000000))
 
 void delegation_key(const uint8_t secret[32], const struct sas *s,

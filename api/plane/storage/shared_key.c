@@ -263,7 +263,7 @@ int signature_equals(const char *sent, const char made[SIGNATURE_SIZE])
 
 /* --- dates ---------------------------------------------------------------------------------- */
 
-/* How far a client's clock may be from ours. */
+/* The most that a client's clock may differ from the daemon's, in microseconds. */
 #define SKEW_US (15 * 60 * INT64_C(1000000))
 
 const char *signed_date_error(struct arena *a, const char *date)

@@ -50,7 +50,7 @@ ARENA_TEST(text_for_the_execution_log)
                         "of its user\n"
                         "    remedy: look\n");
     assert_string_equal(failure_text(a, &batchai_front_words, &f),
-                        "NodeLost: m\n    where to look: the machine, and the way to it\n");
+                        "NodeLost: m\n    where to look: the machine, or the network to it\n");
     static const struct failure none = {.message = "m", .exit_code = -1};
     assert_string_equal(failure_text(a, &batchai_front_words, &none), "Unknown: m\n");
 }
