@@ -192,7 +192,7 @@ def test_schedules_and_certificates(tested, t, made):
     "change, words",
     [
         (lambda a: a["jobSchedules"]["off"]["state"].update(state="asleep"), "active, disabled or completed"),
-        (lambda a: a["jobSchedules"]["often"]["state"].update(jobs=-1), "how many it has made"),
+        (lambda a: a["jobSchedules"]["often"]["state"].update(jobs=-1), "how many jobs the schedule has made"),
         (lambda a: a["jobs"].update({"often:job-x": {"poolInfo": {"poolId": "p"}}}), "SCHEDULE:job-NUMBER"),
         (lambda a: a["jobs"].update({"never:job-1": {"poolInfo": {"poolId": "p"}}}), "no job schedule 'never'"),
         (lambda a: next(iter(a["certificates"].values())).update(password="wrong"), "password"),

@@ -8,6 +8,7 @@
 
 #include "api/testing/seed/steps.h"
 #include "model/batch/job_rows.h"
+#include "model/schema_rows.h"
 #include "storage/batch_jobs.h"
 #include "storage/batch_schedules.h"
 #include "storage/seeding.h"
@@ -114,36 +115,53 @@ int seed_batch_job_then(const struct seed *seed, struct request *r, const struct
     return rc < 0 ? -1 : st_batch_job_adopt(st, &x, e);
 }
 
+/* Reads the member "state" of what is given; `schema` has it as its only row. */
+static int read_state(const struct seed_step *s, const struct schema *schema, struct arena *a,
+                      void *into, struct err *e)
+{
+    json_auto_t *state = json_pack("{s:O}", "state", json_object_get(s->given, "state"));
+    return schema_read(schema, state, a, into, e);
+}
+
+struct told_job {
+    enum batch_job_state to;
+    int64_t end_us;
+    const char *reason;
+};
+
+static const struct enum_name job_states[] = {{BATCH_JOB_ACTIVE, "active"},
+                                              {BATCH_JOB_DISABLED, "disabled"},
+                                              {BATCH_JOB_COMPLETED, "completed"},
+                                              {0, NULL}};
+static const struct field job_state_rows[] = {
+    ENUM("state", REQUIRED, job_states, INTO(told_job, to)),
+    TIME("endTime", INTO(told_job, end_us)),
+    TEXT("terminateReason", INTO(told_job, reason)),
+};
+static SCHEMA(job_state, job_state_rows, "JobState", FILLS(told_job));
+static const struct field job_rows[] = {OBJECT("state", 0, job_state, INTO_SAME)};
+static SCHEMA(job_body, job_rows, "Job", FILLS(told_job));
+
 int seed_batch_job_last(const struct seed *seed, struct request *r, const struct seed_step *s,
                         struct err *e)
 {
-    static const enum batch_job_state allowed[] = {BATCH_JOB_ACTIVE, BATCH_JOB_DISABLED,
-                                                   BATCH_JOB_COMPLETED};
     struct batch_job j;
-    const char *name = NULL, *reason = NULL, *end = NULL;
-    struct st_batch_job_move m = {.from = BATCH_JOB_ACTIVE};
+    struct told_job t = {.end_us = r->now_us};
     struct storage *st = seed->arm.storage;
-    const json_t *given = json_object_get(s->given, "state");
-    json_error_t why;
-    if (!given)
+    if (!json_object_get(s->given, "state"))
         return 0;
-    if (json_unpack_ex((json_t *)given, &why, JSON_STRICT, "{s:s, s?s, s?s}", "state", &name,
-                       "endTime", &end, "terminateReason", &reason) < 0)
-        return err_set(e, ERR_INVALID_PROPERTY, "state",
-                       "state takes state, endTime and terminateReason: %s.", why.text);
-    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
-        if ((int)allowed[i] == enum_from_name(batch_job_state_names, name))
-            m.to = allowed[i];
-    if (m.to == 0)
-        return seed_unknown("state.state", name, "active, disabled or completed", e);
-    if (m.to == BATCH_JOB_ACTIVE)
-        return 0;
-    if (seed_time_read(end, "state.endTime", r->now_us, &m.now_us, e) < 0 ||
-        find_batch_job(seed, r, s, &j, e) < 0)
+    if (read_state(s, &job_body, &r->arena, &t, e) < 0)
         return -1;
-    m.id = j.id;
-    m.ends = m.to == BATCH_JOB_COMPLETED;
-    m.reason = reason;
+    if (t.to == BATCH_JOB_ACTIVE)
+        return 0;
+    if (find_batch_job(seed, r, s, &j, e) < 0)
+        return -1;
+    const struct st_batch_job_move m = {.id = j.id,
+                                        .from = BATCH_JOB_ACTIVE,
+                                        .to = t.to,
+                                        .now_us = t.end_us,
+                                        .ends = t.to == BATCH_JOB_COMPLETED,
+                                        .reason = t.reason};
     return (m.ends && check_tasks(st, &r->arena, j.id, e) < 0) || st_batch_job_move(st, &m, e) < 0
                ? -1
                : 0;
@@ -245,43 +263,31 @@ struct told_schedule {
     int64_t next_us, end_us;
 };
 
-static int read_schedule(const json_t *given, int64_t now_us, struct told_schedule *out,
-                         struct err *e)
-{
-    static const enum batch_schedule_state allowed[] = {
-        BATCH_SCHEDULE_ACTIVE, BATCH_SCHEDULE_COMPLETED, BATCH_SCHEDULE_DISABLED};
-    const char *name, *next = NULL, *end = NULL;
-    json_error_t why;
-    *out = (struct told_schedule){.number = 0};
-    if (json_unpack_ex((json_t *)given, &why, JSON_STRICT, "{s:s, s?i, s?s, s?s}", "state", &name,
-                       "jobs", &out->number, "nextRunTime", &next, "endTime", &end) < 0)
-        return err_set(e, ERR_INVALID_PROPERTY, "state",
-                       "state takes state, jobs, nextRunTime and endTime: %s.", why.text);
-    if (out->number < 0)
-        return err_set(e, ERR_INVALID_PROPERTY, "state.jobs",
-                       "jobs is %d; it is how many it has made.", out->number);
-    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
-        if ((int)allowed[i] == enum_from_name(batch_schedule_state_names, name))
-            out->to = allowed[i];
-    if (out->to == 0)
-        return seed_unknown("state.state", name, "active, disabled or completed", e);
-    return seed_time_read(next, "state.nextRunTime", 0, &out->next_us, e) < 0
-               ? -1
-               : seed_time_read(end, "state.endTime", now_us, &out->end_us, e);
-}
+static const struct enum_name schedule_states[] = {{BATCH_SCHEDULE_ACTIVE, "active"},
+                                                   {BATCH_SCHEDULE_DISABLED, "disabled"},
+                                                   {BATCH_SCHEDULE_COMPLETED, "completed"},
+                                                   {0, NULL}};
+static const struct field schedule_state_rows[] = {
+    ENUM("state", REQUIRED, schedule_states, INTO(told_schedule, to)),
+    INT("jobs", .expected = "how many jobs the schedule has made", INTO(told_schedule, number)),
+    TIME("nextRunTime", INTO(told_schedule, next_us)),
+    TIME("endTime", INTO(told_schedule, end_us)),
+};
+static SCHEMA(schedule_state, schedule_state_rows, "ScheduleState", FILLS(told_schedule));
+static const struct field schedule_rows[] = {OBJECT("state", 0, schedule_state, INTO_SAME)};
+static SCHEMA(schedule_body, schedule_rows, "Schedule", FILLS(told_schedule));
 
 /* The jobs of the schedule exist by now, so the schedule creates none before its next due time. */
 int seed_schedule_last(const struct seed *seed, struct request *r, const struct seed_step *s,
                        struct err *e)
 {
-    struct told_schedule t;
+    struct told_schedule t = {.end_us = r->now_us};
     struct batch_account b;
     struct batch_schedule x;
     struct storage *st = seed->arm.storage;
-    const json_t *given = json_object_get(s->given, "state");
-    if (!given)
+    if (!json_object_get(s->given, "state"))
         return 0;
-    if (read_schedule(given, r->now_us, &t, e) < 0)
+    if (read_state(s, &schedule_body, &r->arena, &t, e) < 0)
         return -1;
     int rc = st_batch_account_by_name(st, &r->arena, s->above->name, &b, e);
     if (rc > 0)
