@@ -42,15 +42,13 @@ bool plan_horovod(struct arena *a, const struct launch_input *in, struct launch_
     return true;
 }
 
-/* Caffe: a Python script, or the configuration of a solver for the program caffe. Several processes
- * are ranks of mpirun; a single process needs no mpirun. */
-bool plan_caffe(struct arena *a, const struct launch_input *in, struct launch_plan *out,
-                struct failure *why)
+/* A Python script, or a configuration for the toolkit's own program. Several processes are ranks of
+ * mpirun; a single process needs no mpirun. */
+static bool plan_script_or_config(struct arena *a, const struct launch_input *in,
+                                  const char *program, struct launch_plan *out)
 {
     const struct toolkit_spec *t = &in->spec->toolkit;
-    const char *command =
-        t->script ? launch_script(a, in, t->args) : launch_config(a, in, "caffe train --solver=");
-    (void)why;
+    const char *command = t->script ? launch_script(a, in, t->args) : launch_config(a, in, program);
     if (launch_ranks(in) > 1)
         launch_add_mpi(a, in, out, command, NULL);
     else
@@ -58,20 +56,20 @@ bool plan_caffe(struct arena *a, const struct launch_input *in, struct launch_pl
     return true;
 }
 
-/* CNTK: a Python script, or the configuration of a BrainScript for the program cntk. Several
- * processes are ranks of mpirun; a single process needs no mpirun. */
+/* Caffe: a Python script, or the configuration of a solver for the program caffe. */
+bool plan_caffe(struct arena *a, const struct launch_input *in, struct launch_plan *out,
+                struct failure *why)
+{
+    (void)why;
+    return plan_script_or_config(a, in, "caffe train --solver=", out);
+}
+
+/* CNTK: a Python script, or the configuration of a BrainScript for the program cntk. */
 bool plan_cntk(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                struct failure *why)
 {
-    const struct toolkit_spec *t = &in->spec->toolkit;
-    const char *command =
-        t->script ? launch_script(a, in, t->args) : launch_config(a, in, "cntk configFile=");
     (void)why;
-    if (launch_ranks(in) > 1)
-        launch_add_mpi(a, in, out, command, NULL);
-    else
-        launch_add_single(a, out, command);
-    return true;
+    return plan_script_or_config(a, in, "cntk configFile=", out);
 }
 
 /* Caffe2: the script once on each node. Its processes find each other through the directory that
