@@ -4,8 +4,6 @@
  */
 #include <errno.h>
 #include <stdalign.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lib/arena.h"
 #include "lib/err.h"

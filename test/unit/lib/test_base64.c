@@ -2,9 +2,6 @@
  *
  * Base64: the vectors of RFC 4648, every byte, and what is refused.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/base64.h"
 #include "test/unit/support/tests.h"
 

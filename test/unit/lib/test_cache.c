@@ -2,10 +2,6 @@
  *
  * A cache keeps what was used last, within its bounds, and frees what values own once.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/arena.h"
 #include "lib/cache.h"
 #include "test/unit/support/tests.h"

@@ -2,8 +2,6 @@
  *
  * What wake-ups are kept in: the queue of ids, the heap of deadlines, against plain arrays.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "lib/deadlines.h"

@@ -2,10 +2,6 @@
  *
  * What a start mapped is given back, and whatever is needed again comes back.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/footprint.h"
 #include "lib/strbuf.h"
 #include "test/unit/support/tests.h"

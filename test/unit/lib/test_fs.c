@@ -8,9 +8,6 @@
 #include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>

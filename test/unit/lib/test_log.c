@@ -3,9 +3,6 @@
  * Log lines, as text and as JSON: one line an event, whatever the values hold.
  */
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "lib/log.h"

@@ -3,9 +3,6 @@
  * The daemon's loop: clocks, timers, deferred calls, lanes of threads.
  */
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lib/arena.h"
 #include "lib/loop_uv.h"

@@ -2,8 +2,6 @@
  *
  * A loop whose time tests change: clocks, timers, walks.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <uv.h>

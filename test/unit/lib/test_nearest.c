@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "lib/nearest.h"
 #include "test/unit/support/tests.h"
 

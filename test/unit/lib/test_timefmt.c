@@ -2,9 +2,6 @@
  *
  * Time as the service wrote it.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "lib/timefmt.h"

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/jsontext.h"
 #include "lib/strbuf.h"
 #include "lib/yaml.h"

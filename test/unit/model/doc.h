@@ -5,10 +5,6 @@
 #ifndef TEST_MODEL_DOC_H
 #define TEST_MODEL_DOC_H
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <jansson.h>
 
 #include "model/schema.h"

@@ -3,8 +3,6 @@
  * The tables of pools of Azure Batch: defaults, rules between properties, names of versions,
  * secrets.
  */
-#include <string.h>
-
 #include "lib/strbuf.h"
 #include "model/batch/tables_pool.h"
 #include "model/batch/versions.h"

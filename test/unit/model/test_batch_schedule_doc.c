@@ -2,8 +2,6 @@
  *
  * Documents of job schedules: when they make jobs, and which.
  */
-#include <string.h>
-
 #include "model/batch/schedule_doc.h"
 #include "model/spec.h"
 #include "test/unit/support/arena_test.h"

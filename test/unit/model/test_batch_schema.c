@@ -3,8 +3,6 @@
  * What the engine does for Azure Batch: spans of time, instants, numbers as texts, unknown names,
  * and the properties that $select names.
  */
-#include <string.h>
-
 #include "lib/strbuf.h"
 #include "model/batch/versions.h"
 #include "model/schema_priv.h"

@@ -3,8 +3,6 @@
  * Azure Batch's tasks, the parts without I/O: command lines, what exits mean, output patterns,
  * state machines, documents.
  */
-#include <string.h>
-
 #include "model/batch/argv.h"
 #include "model/batch/exits.h"
 #include "model/batch/job_states.h"

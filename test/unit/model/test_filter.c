@@ -2,8 +2,6 @@
  *
  * Filters as trees: what they say of an item, and why some are refused.
  */
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "lib/strbuf.h"

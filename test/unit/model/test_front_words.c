@@ -2,8 +2,6 @@
  *
  * Texts in the words of a front.
  */
-#include <string.h>
-
 #include "test/unit/model/doc.h"
 #include "test/unit/support/arena_test.h"
 #include "test/unit/support/words.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "model/glob.h"
 #include "test/unit/support/arena_test.h"
 #include "test/unit/support/tests.h"

@@ -2,8 +2,6 @@
  *
  * Ids with and without the home workspace, and where files of what lives there are.
  */
-#include <stdlib.h>
-
 #include "model/home.h"
 #include "model/spec.h"
 #include "test/unit/support/arena_test.h"

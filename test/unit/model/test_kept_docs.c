@@ -2,10 +2,6 @@
  *
  * Documents that are kept open mean what their texts say, whatever was opened before them.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/arena.h"
 #include "model/batch/spec.h"
 #include "model/kept_docs.h"

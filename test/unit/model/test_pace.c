@@ -2,8 +2,6 @@
  *
  * How long things take: where nobody asks for any time, nothing does.
  */
-#include <string.h>
-
 #include "model/pace.h"
 #include "test/unit/support/tests.h"
 

@@ -2,9 +2,6 @@
  *
  * Which texts may be private keys of SSH. The keys were made for this test and open nothing.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/strbuf.h"
 #include "model/batch/ssh_key.h"
 #include "test/unit/support/tests.h"

@@ -3,9 +3,6 @@
  * Every state and event of both machines against a list written down a second time, and the string
  * tables of the states.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "model/states.h"
 #include "test/unit/support/tests.h"
 

@@ -4,9 +4,6 @@
  * which a blank at the end brings in: whole, and with each byte of it damaged.
  */
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lib/strbuf.h"
 #include "model/tokens.h"

@@ -2,8 +2,6 @@
  *
  * URLs of secrets, and what access policies allow.
  */
-#include <string.h>
-
 #include "model/vault.h"
 #include "test/unit/support/arena_test.h"
 #include "test/unit/support/tests.h"

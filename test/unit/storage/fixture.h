@@ -6,9 +6,6 @@
 #define TEST_STORAGE_FIXTURE_H
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -413,9 +410,7 @@ static inline void fx_fill_and_close(struct fx *f)
     f->experiment = fx_add_experiment(f, f->workspace, "x");
     f->cluster = fx_add_cluster(f, f->workspace, "c");
     for (int i = 0; i < 300; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "j%d", i);
-        fx_add_job(f, name);
+        fx_add_job(f, arena_printf(&f->a, "j%d", i));
     }
     fx_close(f);
 }

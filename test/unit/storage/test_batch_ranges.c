@@ -11,9 +11,7 @@
 static int64_t add_job(struct fx *f)
 {
     static int n;
-    char name[16];
-    snprintf(name, sizeof name, "j%d", n++);
-    return fx_add_batch_job(f, name, "p1", 0);
+    return fx_add_batch_job(f, arena_printf(&f->a, "j%d", n++), "p1", 0);
 }
 
 static struct batch_task add_task(struct fx *f, int64_t job, int number)

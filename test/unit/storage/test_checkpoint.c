@@ -18,9 +18,7 @@ static void add_page_fillers(struct fx *f, int turn)
     memset(doc, 'y', sizeof doc - 1);
     doc[sizeof doc - 1] = '\0';
     for (int k = 0; k < 50; k++) {
-        char name[32];
-        snprintf(name, sizeof name, "job%d-%d", turn, k);
-        struct job j = fx_job(f, name);
+        struct job j = fx_job(f, arena_printf(&f->a, "job%d-%d", turn, k));
         j.doc = doc;
         int64_t id;
         ok(f, st_job_insert(f->st, &j, NULL, &id, &f->e));
@@ -117,9 +115,7 @@ DB_TEST(test_a_full_disk_is_written_again_once_the_wal_is_cut)
     bool failed = false;
     for (int turn = 0; !failed; turn++) {
         assert_in_range(turn, 0, 1000);
-        char name[32];
-        snprintf(name, sizeof name, "job%d", turn);
-        fx_add_job(f, name);
+        fx_add_job(f, arena_printf(&f->a, "job%d", turn));
         failed = fx_flush(f).failed;
     }
     assert_true(f->st->sheds_wal);

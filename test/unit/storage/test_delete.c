@@ -62,9 +62,7 @@ DB_TEST(test_marks_cascade)
                  {RES_EXPERIMENT, "x"}, {RES_WORKSPACE, "wxcs"}, {RES_GROUP, "gwxcs"}};
     struct tree other = plant(f, "untouched");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "g%zu", i);
-        struct tree t = plant(f, name);
+        struct tree t = plant(f, arena_printf(&f->a, "g%zu", i));
         const int64_t id[] = {0, t.group, t.workspace, t.experiment, t.cluster, t.server, t.job};
         ok(f, st_mark_deleting(f->st, cases[i].kind, id[cases[i].kind], T0 + 1, &f->e));
         assert_string_equal(deleting(f, &t), cases[i].marks);

@@ -279,9 +279,7 @@ DB_TEST(test_job_pages)
 {
     int64_t other = fx_add_experiment(f, f->workspace, "Other");
     for (int i = 0; i < 105; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "job%03d", i);
-        struct job j = fx_job(f, name);
+        struct job j = fx_job(f, arena_printf(&f->a, "job%03d", i));
         int64_t id;
         ok(f, st_job_insert(f->st, &j, NULL, &id, &f->e));
         j.experiment_id = other;
@@ -293,9 +291,7 @@ DB_TEST(test_job_pages)
     do {
         ok(f, st_job_list_shown(f->st, &f->a, f->experiment, PAGE_AFTER(after, 20), &rows, &f->e));
         for (size_t i = 0; i < rows.n; i++) {
-            char name[16];
-            snprintf(name, sizeof name, "job%03d", seen++);
-            assert_string_equal(rows.items[i].name, name);
+            assert_string_equal(rows.items[i].name, arena_printf(&f->a, "job%03d", seen++));
             after = rows.items[i].id;
         }
     } while (rows.n == 20);

@@ -187,9 +187,7 @@ static void begin(struct view *v, struct fx *f)
 {
     *v = (struct view){.f = f};
     for (int i = 0; i < JOBS; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "j%d", i);
-        v->id[i] = fx_add_job(f, name);
+        v->id[i] = fx_add_job(f, arena_printf(&v->f->a, "j%d", i));
     }
 }
 

@@ -2,8 +2,6 @@
  *
  * What a machine does, out of the texts of /proc.
  */
-#include <string.h>
-
 #include "nodeagent-proto/agent/usage.h"
 #include "test/unit/support/tests.h"
 

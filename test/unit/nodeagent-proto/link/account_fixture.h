@@ -6,27 +6,14 @@
 #define TEST_ACCOUNT_FIXTURE_H
 
 #include "test/unit/nodeagent-proto/link/task_fixture.h"
-#include "test/unit/support/skip.h"
 
 /* The range of the accounts' numbers. */
 #define FIRST 2100000000
 #define COUNT 40000000
 
-#define NEED_ROOT()                                                                                \
-    do {                                                                                           \
-        if (geteuid() != 0)                                                                        \
-            skip_because("needs root");                                                            \
-    } while (0)
-
-static inline struct fixture *made_ready_as_root(struct fixture *f)
-{
-    NEED_ROOT();
-    return made_ready(f);
-}
-
 /* Needs root, and begins with a link whose agent has said hello. */
 #define JOB_ACCOUNT_TEST(name)                                                                     \
-    TEST_IN(name, struct fixture *f, made_ready_as_root(*state), setup_open_root, teardown)
+    TEST_IN(name, struct fixture *f, made_ready(as_root(*state)), setup_open_root, teardown)
 
 static inline char *dir_of(struct fixture *f, const char *name)
 {
@@ -84,7 +71,7 @@ static inline int exit_of(struct fixture *f, const char *id, const char *name, c
 {
     f->n_ended = 0;
     begin(f, id, name, command);
-    return end_of(f)->s.exit_code;
+    return nth_end(f, 1)->s.exit_code;
 }
 
 #endif

@@ -6,13 +6,10 @@
 #define TEST_LINK_FAKE_WORLD_H
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "nodeagent-proto/link/fake.h"
 #include "test/sim/sim_loop.h"
-#include "test/unit/support/tests.h"
+#include "test/unit/support/says.h"
 
 #define SECOND INT64_C(1000000)
 

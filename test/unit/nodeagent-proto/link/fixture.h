@@ -9,9 +9,6 @@
 #include <dirent.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
@@ -19,7 +16,8 @@
 #include "lib/loop_uv.h"
 #include "nodeagent-proto/link/node.h"
 #include "test/unit/support/patience.h"
-#include "test/unit/support/tests.h"
+#include "test/unit/support/says.h"
+#include "test/unit/support/skip.h"
 
 #define LIMIT_MS 20000 /* never reached on a machine that is not stuck */
 #define MAX_SEEN 64
@@ -308,6 +306,13 @@ static inline void start(struct fixture *f, const char *id, const char *command)
     assert_string_equal(f->why.msg, "");
 }
 
+/* Waits until `n` ends were told. */
+static inline const struct seen *nth_end(struct fixture *f, int n)
+{
+    WAIT(f, f->n_ended == n);
+    return &f->ended[n - 1];
+}
+
 /* One request, answered. */
 #define ASK(f, call)                                                                               \
     do {                                                                                           \
@@ -428,8 +433,21 @@ static inline struct fixture *made_ready(struct fixture *f)
     return f;
 }
 
-/* READY_TEST begins with a link whose agent has said hello. */
+#define NEED_ROOT()                                                                                \
+    do {                                                                                           \
+        if (geteuid() != 0)                                                                        \
+            skip_because("needs root");                                                            \
+    } while (0)
+
+static inline struct fixture *as_root(struct fixture *f)
+{
+    NEED_ROOT();
+    return f;
+}
+
+/* ROOT_TEST needs root; READY_TEST begins with a link whose agent has said hello. */
 #define LINK_TEST(name)  TEST_IN(name, struct fixture *f, *state, setup, teardown)
+#define ROOT_TEST(name)  TEST_IN(name, struct fixture *f, as_root(*state), setup, teardown)
 #define READY_TEST(name) TEST_IN(name, struct fixture *f, made_ready(*state), setup, teardown)
 
 #endif

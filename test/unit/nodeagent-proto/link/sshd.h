@@ -11,7 +11,6 @@
 
 #include <pwd.h>
 
-#include "test/unit/support/skip.h"
 #include "test/unit/support/sshd.h"
 
 struct ssh_fixture {

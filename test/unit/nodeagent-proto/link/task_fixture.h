@@ -29,12 +29,6 @@ static inline void run_spec(struct fixture *f, const struct task_spec *s)
     assert_string_equal(f->why.msg, "");
 }
 
-static inline const struct seen *end_of(struct fixture *f)
-{
-    WAIT(f, f->n_ended == 1);
-    return &f->ended[0];
-}
-
 static inline void append_in(const char *dir, const char *name, const char *more)
 {
     char *path = fs_join(dir, name);

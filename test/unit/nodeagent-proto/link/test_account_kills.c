@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 
 #include "test/unit/nodeagent-proto/link/task_fixture.h"
-#include "test/unit/support/skip.h"
 
 #define FIRST    2100000000
 #define COUNT    40000000

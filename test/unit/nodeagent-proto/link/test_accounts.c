@@ -15,7 +15,6 @@
 
 #include "lib/timefmt.h"
 #include "test/unit/nodeagent-proto/link/fixture.h"
-#include "test/unit/support/skip.h"
 
 #define KEY   "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFirst test"
 #define KEY_2 "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAISecond test"
@@ -75,14 +74,6 @@ static int teardown_accounts(void **state)
     return rc;
 }
 
-static bool no_root(void)
-{
-    if (geteuid() == 0)
-        return false;
-    print_message("not root: skipped\n");
-    return true;
-}
-
 static void add(struct fixture *f, const char *name, const char *key, const char *password)
 {
     struct request_user_add u = {.name = name, .ssh_public_key = key, .password = password};
@@ -112,15 +103,13 @@ static bool key_is(const char *wanted)
 }
 
 #define ACCOUNT_TEST(name)                                                                         \
-    TEST_IN(name, struct fixture *f, *state, setup_accounts, teardown_accounts)
+    TEST_IN(name, struct fixture *f, as_root(*state), setup_accounts, teardown_accounts)
 
 /* Its number is free again, so the next account that is made gets it. */
 ACCOUNT_TEST(test_a_home_left_behind_by_an_earlier_account_is_nobodys_to_delete)
 {
     const char *make[] = {"useradd", "-m", ours, NULL}, *del[] = {"userdel", ours, NULL};
     struct stat st;
-    if (no_root())
-        skip_because("needs root");
     assert_int_equal(run(make[0], make), 0);
     assert_int_equal(run(del[0], del), 0);
     open_ready(f);
@@ -136,8 +125,6 @@ ACCOUNT_TEST(test_a_home_left_behind_by_an_earlier_account_is_nobodys_to_delete)
 ACCOUNT_TEST(test_a_mark_that_was_half_made_is_no_account)
 {
     struct err e;
-    if (no_root())
-        skip_because("needs root");
     open_ready(f);
     assert_int_equal(mkdir(in_root(f, "users"), 0700), 0);
     assert_int_equal(fs_write_atomic(in_root(f, "users/somebody.Ab12Cd"), "", 0, 0600, &e), 0);
@@ -150,8 +137,6 @@ ACCOUNT_TEST(test_a_mark_that_was_half_made_is_no_account)
 ACCOUNT_TEST(test_an_account_is_made_kept_up_to_date_and_removed)
 {
     struct stat st;
-    if (no_root())
-        skip_because("needs root");
     open_ready(f);
     add(f, ours, KEY, "s3cret:with a colon");
     assert_string_equal(f->why.msg, "");
@@ -200,8 +185,6 @@ ACCOUNT_TEST(test_an_account_has_the_numbers_and_the_pair_that_were_given)
 {
     struct stat st;
     char group[32];
-    if (no_root())
-        skip_because("needs root");
     open_ready(f);
     int n = free_number();
     snprintf(group, sizeof group, "batchaid-%d", n);
@@ -240,8 +223,6 @@ ACCOUNT_TEST(test_a_group_goes_again_if_its_account_cannot_be_made)
         "#!/bin/sh\n[ \"$1\" = -D ] && exec /usr/sbin/useradd -D\nexit 1\n";
     struct err e;
     char path[PATH_MAX], *was = xstrdup(getenv("PATH")), *stand_in = in_root(f, "useradd");
-    if (no_root())
-        skip_because("needs root");
     assert_int_equal(fs_write_atomic(stand_in, useradd, strlen(useradd), 0755, &e), 0);
     snprintf(path, sizeof path, "%s:%s", f->root, was);
     setenv("PATH", path, 1);
@@ -250,15 +231,13 @@ ACCOUNT_TEST(test_a_group_goes_again_if_its_account_cannot_be_made)
     int n = free_number();
     struct request_user_add u = {.name = ours, .uid = n, .gid = n};
     ASK(f, node_ask(f->link, REQUEST_OF(user_add, u), on_done, f));
-    assert_non_null(strstr(f->why.msg, "useradd ended with exit code 1"));
+    assert_says(f->why.msg, "useradd ended with exit code 1");
     assert_null(getgrgid((gid_t)n));
     free(was);
 }
 
 ACCOUNT_TEST(test_numbers_of_others_and_keys_that_are_none_are_refused)
 {
-    if (no_root())
-        skip_because("needs root");
     open_ready(f);
     int n = free_number();
     struct request_user_add u = {.name = ours, .uid = (int)getpwnam("daemon")->pw_uid, .gid = n};
@@ -275,13 +254,11 @@ ACCOUNT_TEST(test_numbers_of_others_and_keys_that_are_none_are_refused)
     u = (struct request_user_add){.name = ours, .private_key = "no key"};
     ASK(f, node_ask(f->link, REQUEST_OF(user_add, u), on_done, f));
     assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
-    assert_null(strstr(f->why.msg, "no key"));
+    assert_says_not(f->why.msg, "no key");
 }
 
 ACCOUNT_TEST(test_an_account_that_was_there_before_is_left_as_it_is)
 {
-    if (no_root())
-        skip_because("needs root");
     open_ready(f);
     char kept[512];
     snprintf(kept, sizeof kept, "%s", getspnam(foreign)->sp_pwdp);
@@ -301,8 +278,6 @@ ACCOUNT_TEST(test_an_account_that_was_there_before_is_left_as_it_is)
 ACCOUNT_TEST(test_a_home_that_was_there_before_is_not_taken)
 {
     struct stat st;
-    if (no_root())
-        skip_because("needs root");
     open_ready(f);
     assert_int_equal(mkdir(ours_home, 0755), 0);
     add(f, ours, KEY, NULL);
@@ -315,8 +290,6 @@ ACCOUNT_TEST(test_a_home_that_was_there_before_is_not_taken)
 
 ACCOUNT_TEST(test_names_keys_and_passwords_are_checked)
 {
-    if (no_root())
-        skip_because("needs root");
     open_ready(f);
     static const struct {
         const char *name, *key, *password;
@@ -340,8 +313,6 @@ ACCOUNT_TEST(test_removing_ends_its_processes_and_spares_what_is_mounted_in_its_
 {
     struct err e;
     struct stat st;
-    if (no_root())
-        skip_because("needs root");
     open_ready(f);
     add(f, ours, KEY, NULL);
     assert_string_equal(f->why.msg, "");
@@ -374,8 +345,6 @@ ACCOUNT_TEST(test_removing_ends_its_processes_and_spares_what_is_mounted_in_its_
 /* Those of others, which are always there, are not waited for: that would take 5 s. */
 ACCOUNT_TEST(test_removing_an_account_without_processes_is_quick)
 {
-    if (no_root())
-        skip_because("needs root");
     open_ready(f);
     add(f, ours, KEY, NULL);
     assert_string_equal(f->why.msg, "");
@@ -400,8 +369,6 @@ static void open_to_all(struct fixture *f)
 
 ACCOUNT_TEST(test_files_belong_to_the_account_they_are_made_for)
 {
-    if (no_root())
-        skip_because("needs root");
     open_to_all(f);
     open_ready(f);
     uid_t uid = getpwnam(foreign)->pw_uid;
@@ -437,8 +404,6 @@ static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry
 ACCOUNT_TEST(test_an_account_reaches_no_more_than_it_may)
 {
     struct stat st;
-    if (no_root())
-        skip_because("needs root");
     open_to_all(f);
     open_ready(f);
     char *own = in_root(f, "own"), *trap = in_root(f, "own/trap"), *in = in_root(f, "own/trap/in"),

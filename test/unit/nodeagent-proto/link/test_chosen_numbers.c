@@ -39,7 +39,7 @@ JOB_ACCOUNT_TEST(test_its_number_may_be_given)
     begin(f, "t2", "one", "echo runs; sleep 1000 & exec sleep 1000");
     WAIT(f, file_has(f, "jobs/one/out.txt", "runs\n")); /* before, it is not yet the account's */
     release(f, "one");
-    assert_int_equal(end_of(f)->s.signal, SIGKILL);
+    assert_int_equal(nth_end(f, 1)->s.signal, SIGKILL);
     struct stat st;
     snprintf(wanted, sizeof wanted, "/run/userdb/%d.user", n); /* where numbers have names */
     assert_int_equal(lstat(wanted, &st), -1);

@@ -179,7 +179,7 @@ FAKE_TEST(test_a_node_that_hangs_is_noticed_and_goes_on_where_it_was, 5)
     assert_false(a.is_there || d->down);
     pass(w, 30 * SECOND);
     assert_true(a.is_there && a.code == ERR_NODE_LOST && d->down);
-    assert_non_null(strstr(d->why_down.msg, "has not answered for 30 s"));
+    assert_says(d->why_down.msg, "has not answered for 30 s");
     assert_true(fake_runs(node(w), "t1"));
     assert_int_equal(w->started, 1);
     hang_up(w, d);

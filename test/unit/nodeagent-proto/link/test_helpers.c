@@ -173,8 +173,7 @@ READY_TEST(test_files_of_a_forgotten_task_serve_the_next)
     assert_string_equal(f->ended[0].id, "new");
     assert_int_equal(f->ended[0].s.exit_code, 2);
     start(f, "old", "exit 3"); /* its name is free, and it is a new task */
-    WAIT(f, f->n_ended == 2);
-    assert_int_equal(f->ended[1].s.exit_code, 3);
+    assert_int_equal(nth_end(f, 2)->s.exit_code, 3);
 }
 
 /* Files in tasks/ that wait for a task. */
@@ -221,8 +220,7 @@ READY_TEST(test_files_of_a_task_that_did_not_begin_serve_the_next)
     s.user = "nobody-of-that-name";
     f->n_ended = 0;
     run_spec(f, &s);
-    WAIT(f, f->n_ended == 1);
-    assert_int_equal(f->ended[0].s.state, TASK_FAILED_TO_START);
+    assert_int_equal(nth_end(f, 1)->s.state, TASK_FAILED_TO_START);
     ASKED(f, forget, .task = "broken");
     WAIT(f, count_spare(f) == 3);
     assert_true(began == inode_of(f, "tasks/=start"));

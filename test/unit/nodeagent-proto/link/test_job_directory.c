@@ -117,7 +117,7 @@ OPEN_ROOT_TEST(test_what_a_job_changed_is_not_the_next_ones)
                                     .user = user};
         f->n_ended = 0;
         run_spec(f, &s);
-        (void)end_of(f);
+        (void)nth_end(f, 1);
         if (strstr(s.command_line, "attributes")) /* as setfattr(1) does */
             assert_int_equal(
                 setxattr(path_in(f, "one", strstr(s.command_line, "shared") ? "/shared" : ""),

@@ -15,7 +15,6 @@
 #include "lib/timefmt.h"
 #include "nodeagent-proto/wire/message.h"
 #include "test/unit/nodeagent-proto/link/fixture.h"
-#include "test/unit/support/skip.h"
 
 static struct node_health seen;
 static char gpu_errors[4096];
@@ -26,14 +25,6 @@ static void on_health(void *ctx, const struct err *why, const struct node_health
     assert_non_null(h);
     seen = *h;
     snprintf(gpu_errors, sizeof gpu_errors, "%s", h->gpu_errors);
-}
-
-static bool no_root(void)
-{
-    if (geteuid() == 0)
-        return false;
-    print_message("not root: skipped\n");
-    return true;
 }
 
 static void write_program(struct fixture *f, const char *relative, const char *text)
@@ -235,9 +226,8 @@ static void look_at_gpus(struct fixture *f)
     arena_init(&a);
     open_ready(f);
     parse_facts(f, &a, &facts);
-    assert_non_null(strstr(facts.gpus, "\"driver\":\"560.28.03\""));
-    assert_non_null(strstr(facts.gpus, "\"model\":\"Tesla V100-PCIE-16GB\""));
-    assert_non_null(strstr(facts.gpus, "GPU-1"));
+    assert_says(facts.gpus, "\"driver\":\"560.28.03\"", "\"model\":\"Tesla V100-PCIE-16GB\"",
+                "GPU-1");
     assert_string_equal(
         facts.gpus,
         "[{\"index\":0,\"vendor\":\"nvidia\",\"bus\":\"0000:3b:00.0\",\"driver\":\"560.28.03\","
@@ -263,7 +253,7 @@ TEST(test_gpus_are_what_the_driver_shows)
 {
     struct fixture own;
     int status;
-    if (no_root() || access("/proc/driver", F_OK) < 0 || getenv("BATCHAID_SLOW_TOOL"))
+    if (geteuid() != 0 || access("/proc/driver", F_OK) < 0 || getenv("BATCHAID_SLOW_TOOL"))
         skip_because("needs root, and /proc/driver to mount over");
     pid_t pid = fork();
     if (pid == 0) {
@@ -308,7 +298,7 @@ static void complain(int log, const char *line)
 
 LINK_TEST(test_what_the_gpu_driver_complains_of_is_told_once)
 {
-    int log = no_root() ? -1 : open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
+    int log = geteuid() != 0 ? -1 : open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
     if (log < 0)
         skip_because("needs root and /dev/kmsg");
     complain(log, "NVRM: Xid (PCI:0000:00:00): 1, batchaid's test: before the agent began\n");
@@ -326,11 +316,9 @@ LINK_TEST(test_what_the_gpu_driver_complains_of_is_told_once)
     close(log);
 }
 
-LINK_TEST(test_reboot_is_answered_and_then_done_by_the_program_in_path)
+ROOT_TEST(test_reboot_is_answered_and_then_done_by_the_program_in_path)
 {
     struct stat st;
-    if (no_root())
-        skip_because("needs root");
     char text[PATH_MAX + 64], *done = in_root(f, "rebooted");
     snprintf(text, sizeof text, "#!/bin/sh\necho \"$#\" > %s\n", done);
     write_program(f, "bin/reboot", text);

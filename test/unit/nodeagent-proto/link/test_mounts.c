@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 
 #include "test/unit/nodeagent-proto/link/fixture.h"
-#include "test/unit/support/skip.h"
 
 #define SFTP_SERVER "/usr/lib/openssh/sftp-server"
 
@@ -67,20 +66,10 @@ static void bind_to(const char *from, const char *to)
     assert_int_equal(mount(from, to, NULL, MS_BIND, NULL), 0);
 }
 
-static bool no_root(void)
-{
-    if (geteuid() == 0)
-        return false;
-    print_message("not root: skipped\n");
-    return true;
-}
-
-LINK_TEST(test_unmount_takes_stacked_and_nested_mounts_and_the_directory)
+ROOT_TEST(test_unmount_takes_stacked_and_nested_mounts_and_the_directory)
 {
     struct share s;
     struct stat st;
-    if (no_root())
-        skip_because("needs root");
     make_share(&s);
     open_ready(f);
     char *target = directory(f, "mnt/with blank\\and more"), *plain = directory(f, "mnt/nested");
@@ -100,12 +89,10 @@ LINK_TEST(test_unmount_takes_stacked_and_nested_mounts_and_the_directory)
     drop_share(&s);
 }
 
-LINK_TEST(test_a_busy_mount_is_taken_out_of_sight)
+ROOT_TEST(test_a_busy_mount_is_taken_out_of_sight)
 {
     struct share s;
     struct stat st;
-    if (no_root())
-        skip_because("needs root");
     make_share(&s);
     open_ready(f);
     char *target = directory(f, "mnt/busy");
@@ -134,12 +121,10 @@ READY_TEST(test_unmount_stays_below_the_root_and_leaves_files_alone)
 }
 
 /* The worst that could happen: a job's directory is removed, and with it the share in it. */
-LINK_TEST(test_removing_a_directory_never_reaches_what_is_mounted_in_it)
+ROOT_TEST(test_removing_a_directory_never_reaches_what_is_mounted_in_it)
 {
     struct share s;
     struct stat st;
-    if (no_root())
-        skip_because("needs root");
     make_share(&s);
     open_ready(f);
     char *target = directory(f, "job/deep/mnt"), *job = in_root(f, "job");
@@ -155,12 +140,10 @@ LINK_TEST(test_removing_a_directory_never_reaches_what_is_mounted_in_it)
 }
 
 /* Even if something is mounted in what is on its way to being deleted. */
-LINK_TEST(test_emptying_the_trash_never_enters_a_mount)
+ROOT_TEST(test_emptying_the_trash_never_enters_a_mount)
 {
     struct share s;
     struct stat st;
-    if (no_root())
-        skip_because("needs root");
     make_share(&s);
     char *bind = directory(f, "trash/old/sub/mnt"), *tmpfs = directory(f, "trash/other"),
          *gone = directory(f, "trash/plain/sub/sub");
@@ -335,7 +318,7 @@ static void work_as_nobody(struct fixture *f)
     struct request_user_add u = {.name = "batchaid-test-zq"};
     struct share s;
     open_ready(f);
-    assert_non_null(strstr(f->facts, "\"is_root\":false"));
+    assert_says(f->facts, "\"is_root\":false");
     ASK(f, node_ask(f->link, REQUEST_OF(user_add, u), on_done, f));
     assert_why(f, ERR_NOT_SUPPORTED, "needs root");
     ASKED(f, user_remove, .name = u.name);

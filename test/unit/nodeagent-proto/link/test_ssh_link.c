@@ -32,16 +32,14 @@ READY_SSH_TEST(test_tasks)
 {
     struct fixture *f = &s->f;
     start(f, "plain", "echo out; echo err >&2; exit 3");
-    WAIT(f, f->n_ended == 1);
-    assert_int_equal(f->ended[0].s.state, TASK_EXITED);
+    assert_int_equal(nth_end(f, 1)->s.state, TASK_EXITED);
     assert_int_equal(f->ended[0].s.exit_code, 3);
     assert_string_equal(f->ended[0].tail, "err\n");
     assert_true(file_has(f, "out/stdout.txt", "out\n"));
     start(f, "killed", "echo $$ > ../pid; sleep 1000");
     WAIT(f, read_pid(f, "work/pid") > 1);
     ASKED(f, signal, .task = "killed", .signal = SIGTERM);
-    WAIT(f, f->n_ended == 2);
-    assert_int_equal(f->ended[1].s.signal, SIGTERM);
+    assert_int_equal(nth_end(f, 2)->s.signal, SIGTERM);
 }
 
 READY_SSH_TEST(test_uploaded_once)
@@ -113,23 +111,21 @@ SSH_TEST(test_tasks_say_why_batchai_cmd_was_not_brought)
     load_programs(s, machine(), f->agent, "/nowhere/batchai-cmd");
     ssh_ready(s);
     assert_false(runs_windows(f, "no-file", "cmd /c echo a"));
-    assert_non_null(strstr(f->run.why, "this node has no batchai-cmd"));
-    assert_non_null(strstr(f->run.why, "/nowhere/batchai-cmd"));
+    assert_says(f->run.why, "this node has no batchai-cmd", "/nowhere/batchai-cmd");
     start(f, "other", "exit 4");
-    WAIT(f, f->n_ended == 2);
-    assert_int_equal(f->ended[1].s.exit_code, 4);
+    assert_int_equal(nth_end(f, 2)->s.exit_code, 4);
     close_link(f);
     load_programs(s, machine(), f->agent, cmd);
     char *name = s->agents->images[0].programs[NODE_PROGRAM_CMD].name;
     name[strlen(name) - 1] ^= 1; /* as if the bytes had changed on their way */
     ssh_ready(s);
     assert_false(runs_windows(f, "not-whole", "cmd /c echo a"));
-    assert_non_null(strstr(f->run.why, "the SHA-256 differs"));
+    assert_says(f->run.why, "the SHA-256 differs");
     close_link(f);
     load_agent(s, machine(), f->agent);
     ssh_ready(s);
     assert_false(runs_windows(f, "not-asked", "cmd /c echo a"));
-    assert_non_null(strstr(f->run.why, "batch.windows_commands"));
+    assert_says(f->run.why, "batch.windows_commands");
 }
 
 /* What opening a link adds to the main heap. Sanitizers have a heap of their own: always 0. */
@@ -169,8 +165,7 @@ READY_SSH_TEST(test_link_down_mid_task)
     start(f, "survivor", "echo must not run");
     assert_int_equal(f->run.s.state, TASK_RUNNING);
     assert_int_equal(fs_write_atomic(in_root(f, "work/go"), "", 0, 0644, &e), 0);
-    WAIT(f, f->n_ended == 1);
-    assert_int_equal(f->ended[0].s.exit_code, 9);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 9);
     assert_string_equal(slurp(f, "out/stdout.txt"), "up\ndone\n");
 }
 
@@ -182,8 +177,7 @@ READY_SSH_TEST(test_task_that_ended_without_a_link)
     put_file(in_root(f, "work/go"), "");
     WAIT(f, file_has(f, "tasks/alone.exit", "\"exit_code\":5"));
     ssh_ready(s);
-    WAIT(f, f->n_ended == 1);
-    assert_int_equal(f->ended[0].s.exit_code, 5);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 5);
     ASKED(f, forget, .task = "alone");
     assert_int_equal(f->why.code, ERR_NONE);
 }
@@ -225,7 +219,7 @@ SSH_TEST(test_dead_peer)
     assert_true(signal_connections(s->sshd, SIGSTOP) > 0);
     WAIT(f, f->down == 1);
     signal_connections(s->sshd, SIGKILL);
-    assert_non_null(strstr(f->why.msg, "the machine has sent nothing for"));
+    assert_says(f->why.msg, "the machine has sent nothing for");
 }
 
 static void send_large_frames(struct fixture *f)
@@ -317,9 +311,8 @@ READY_SSH_TEST(test_big_output)
     start(f, "big",
           "head -c 20000000 /dev/zero | tr '\\0' x; head -c 3000000 /dev/zero | "
           "tr '\\0' y >&2; echo the end >&2; exit 1");
-    WAIT(f, f->n_ended == 1);
-    assert_int_equal(f->ended[0].s.exit_code, 1);
-    assert_non_null(strstr(f->ended[0].tail, "the end\n"));
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 1);
+    assert_says(f->ended[0].tail, "the end\n");
     assert_int_equal(stat(in_root(f, "out/stdout.txt"), &st), 0);
     assert_int_equal(st.st_size, 20000000);
 }

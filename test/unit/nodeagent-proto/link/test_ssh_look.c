@@ -115,7 +115,7 @@ SSH_TEST(health_fails_where_the_root_could_not_be_used)
     assert_int_equal(s->f.why.code, ERR_NONE);
     health_of(s, below);
     assert_why(&s->f, ERR_IO, "file is not a directory");
-    assert_non_null(strstr(s->f.why.msg, below));
+    assert_says(s->f.why.msg, below);
 }
 
 SSH_TEST(strict_refuses_a_host_that_is_new)

@@ -18,15 +18,15 @@ SSH_TEST(test_settings_are_checked)
     struct err e;
     c.root = "relative";
     assert_int_equal(node_open_ssh(&c, &link, &e), -1);
-    assert_non_null(strstr(e.msg, "absolute"));
+    assert_says(e.msg, "absolute");
     c = s->config;
     c.identity = NULL;
     assert_int_equal(node_open_ssh(&c, &link, &e), -1);
-    assert_non_null(strstr(e.msg, "no way to log in"));
+    assert_says(e.msg, "no way to log in");
     c = s->config;
     c.agent_dir = "somewhere";
     assert_int_equal(node_open_ssh(&c, &link, &e), -1);
-    assert_non_null(strstr(e.msg, "somewhere"));
+    assert_says(e.msg, "somewhere");
 }
 
 SSH_TEST(test_unknown_host)
@@ -63,7 +63,7 @@ SSH_TEST(test_port_that_closes)
     stop_waiting(&s->f);
     close(accept(fd, NULL, NULL));
     WAIT(&s->f, s->f.down == 1);
-    assert_non_null(strstr(s->f.why.msg, "SSH handshake: "));
+    assert_says(s->f.why.msg, "SSH handshake: ");
     close(fd);
 }
 
@@ -83,7 +83,7 @@ SSH_TEST(test_port_that_speaks_something_else)
     static const char page[] = "HTTP/1.1 400 Bad Request\r\n\r\n<html>";
     assert_int_equal(write(conn, page, sizeof page - 1), sizeof page - 1);
     WAIT(&s->f, s->f.down == 1);
-    assert_non_null(strstr(s->f.why.msg, "SSH handshake: "));
+    assert_says(s->f.why.msg, "SSH handshake: ");
     close(conn);
     close(fd);
 }
@@ -277,7 +277,7 @@ SSH_TEST(test_wrong_password)
     s->config.identity = NULL;
     s->config.password = "not-the-secret";
     ssh_must_fail(s, "logging in: refused for user|password: ");
-    assert_null(strstr(s->f.why.msg, "not-the-secret"));
+    assert_says_not(s->f.why.msg, "not-the-secret");
 }
 
 SSH_TEST(test_password_not_accepted)
@@ -469,7 +469,7 @@ SSH_TEST(test_upload_interrupted)
     assert_int_equal(f->ready, 0);
     assert_true(signal_connections(s->sshd, SIGKILL) > 0);
     WAIT(f, f->down == 1);
-    assert_non_null(strstr(f->why.msg, "uploading the agent: "));
+    assert_says(f->why.msg, "uploading the agent: ");
     close_link(f);
     WAIT(f, files_in(s->agent_dir, &size) == 0); /* nothing half stays */
     ssh_ready(s);
@@ -496,5 +496,5 @@ SSH_TEST(test_identity)
     assert_int_equal(node_identity_create(path, "again", NULL, &e), -1);
     assert_int_equal(e.code, ERR_CONFLICT);
     assert_int_equal(node_identity_create("/nowhere/key", "x", NULL, &e), -1);
-    assert_non_null(strstr(e.msg, "/nowhere/key"));
+    assert_says(e.msg, "/nowhere/key");
 }

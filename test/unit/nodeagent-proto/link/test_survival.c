@@ -47,9 +47,8 @@ READY_TEST(test_supervisor_killed)
     pid_t supervisor = (pid_t)number_in(f, "tasks/lost.start", "supervisor");
     assert_true(supervisor > 1);
     assert_int_equal(kill(supervisor, SIGKILL), 0);
-    WAIT(f, f->n_ended == 1);
-    assert_int_equal(f->ended[0].s.state, TASK_LOST);
-    assert_non_null(strstr(f->ended[0].why, "supervisor"));
+    assert_int_equal(nth_end(f, 1)->s.state, TASK_LOST);
+    assert_says(f->ended[0].why, "supervisor");
     assert_string_equal(f->ended[0].tail, "trouble\n");
     WAIT(f, gone(read_pid(f, "work/stray")) && gone(read_pid(f, "work/main")));
 }
@@ -63,8 +62,7 @@ READY_TEST(test_supervisor_and_agent_killed)
     assert_int_equal(kill(supervisor, SIGKILL), 0);
     WAIT(f, gone(supervisor));
     open_ready(f);
-    WAIT(f, f->n_ended == 1);
-    assert_int_equal(f->ended[0].s.state, TASK_LOST);
+    assert_int_equal(nth_end(f, 1)->s.state, TASK_LOST);
     WAIT(f, gone(read_pid(f, "work/stray")));
 }
 
@@ -92,14 +90,13 @@ LINK_TEST(test_claim_without_start)
     WAIT(f, f->n_ended == 2);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(f->ended[i].s.state, TASK_LOST);
-        assert_non_null(strstr(f->ended[i].why, "no record that its command ran"));
+        assert_says(f->ended[i].why, "no record that its command ran");
     }
     start(f, "marked", "echo must not run");
     assert_int_equal(f->run.s.state, TASK_LOST);
     start(f, "unused", "exit 6");
     assert_int_equal(f->run.s.state, TASK_RUNNING);
-    WAIT(f, f->n_ended == 3);
-    assert_int_equal(f->ended[2].s.exit_code, 6);
+    assert_int_equal(nth_end(f, 3)->s.exit_code, 6);
     free(boot);
 }
 
@@ -107,9 +104,8 @@ LINK_TEST(test_reboot)
 {
     write_claim(f, "tasks/old.claim", "11111111-2222-3333-4444-555555555555\n", "");
     open_ready(f);
-    WAIT(f, f->n_ended == 1);
-    assert_int_equal(f->ended[0].s.state, TASK_LOST);
-    assert_non_null(strstr(f->ended[0].why, "restarted"));
+    assert_int_equal(nth_end(f, 1)->s.state, TASK_LOST);
+    assert_says(f->ended[0].why, "restarted");
 }
 
 LINK_TEST(test_long_task_list)
@@ -152,8 +148,7 @@ static void check_root_gone(struct fixture *f, void (*take_away)(struct fixture 
     ASK(f, node_tasks(f->link, on_tasks, f));
     assert_int_equal(f->n_tasks, 0);
     start(f, "next", "exit 3");
-    WAIT(f, f->n_ended == 1);
-    assert_int_equal(f->ended[0].s.exit_code, 3);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 3);
 }
 
 /* A task that is killed meanwhile may leave its record in a folder that was empty a moment ago, as

@@ -5,15 +5,18 @@
  * mount namespace of this test's own.
  */
 #include "test/unit/nodeagent-proto/link/task_fixture.h"
-#include "test/unit/support/skip.h"
 
 static bool have_account; /* set once, by main() */
 
-#define NEED_ACCOUNT()                                                                             \
-    do {                                                                                           \
-        if (!have_account)                                                                         \
-            skip_because("needs root and mount namespaces");                                       \
-    } while (0)
+static struct fixture *with_account(struct fixture *f)
+{
+    if (!have_account)
+        skip_because("needs root and mount namespaces");
+    return f;
+}
+
+#define TASK_ACCOUNT_TEST(name)                                                                    \
+    TEST_IN(name, struct fixture *f, with_account(*state), setup_open_root, teardown)
 
 static void assert_owner(struct fixture *f, const char *relative)
 {
@@ -24,9 +27,8 @@ static void assert_owner(struct fixture *f, const char *relative)
     assert_int_equal(st.st_gid, TEST_GID);
 }
 
-OPEN_ROOT_TEST(test_it_is_the_account)
+TASK_ACCOUNT_TEST(test_it_is_the_account)
 {
-    NEED_ACCOUNT();
     open_ready(f);
     struct kv env[] = {{.name = "GREETING", .value = "hello"}};
     struct task_spec s = usual_spec(
@@ -39,7 +41,7 @@ OPEN_ROOT_TEST(test_it_is_the_account)
     setenv("TMPDIR", "/root/tmp", 1);
     run_spec(f, &s);
     unsetenv("TMPDIR");
-    assert_int_equal(end_of(f)->s.exit_code, 0);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 0);
     assert_true(file_has(f, "out/stdout.txt", "54321\n54322\n54322 54323\n"));
     assert_true(
         file_has(f, "out/stdout.txt", TEST_USER " " TEST_USER " /tmp /bin/sh hello none\n"));
@@ -47,17 +49,16 @@ OPEN_ROOT_TEST(test_it_is_the_account)
     assert_true(file_has(f, "out/execution.log", ", as " TEST_USER ": id -u"));
 }
 
-OPEN_ROOT_TEST(test_its_files_are_the_accounts)
+TASK_ACCOUNT_TEST(test_its_files_are_the_accounts)
 {
     static const char *const owned[] = {
         "work",           "work/here",      "work/here/mine",   "out",
         "out/stdout.txt", "out/stderr.txt", "out/execution.log"};
-    NEED_ACCOUNT();
     open_ready(f);
     struct task_spec s = usual_spec(f, "files", "touch mine");
     s.user = TEST_USER;
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.exit_code, 0);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 0);
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
         assert_owner(f, owned[i]);
 }
@@ -69,22 +70,21 @@ OPEN_ROOT_TEST(test_unknown_account)
     s.user = "no-such-account";
     run_spec(f, &s);
     assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
-    assert_non_null(strstr(f->run.why, "there is no account 'no-such-account'"));
-    assert_int_equal(end_of(f)->s.state, TASK_FAILED_TO_START);
+    assert_says(f->run.why, "there is no account 'no-such-account'");
+    assert_int_equal(nth_end(f, 1)->s.state, TASK_FAILED_TO_START);
 }
 
 /* What is there already is not given away, and links are followed with the account's rights only.
  */
-OPEN_ROOT_TEST(test_links_lead_nowhere_new)
+TASK_ACCOUNT_TEST(test_links_lead_nowhere_new)
 {
     struct stat st;
     struct err e;
-    NEED_ACCOUNT();
     open_ready(f);
     struct task_spec s = usual_spec(f, "first", "ln -s ../secret ../../out/planted");
     s.user = TEST_USER;
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.exit_code, 0);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 0);
     char *secret = in_root(f, "secret"), *planted = in_root(f, "out/planted");
     assert_int_equal(fs_write_atomic(secret, "hush\n", 5, 0600, &e), 0);
 
@@ -103,7 +103,7 @@ OPEN_ROOT_TEST(test_links_lead_nowhere_new)
     s.command_line = "true";
     f->n_ended = 0;
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.exit_code, 0);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 0);
 
     assert_int_equal(stat(secret, &st), 0);
     assert_int_equal(st.st_uid, 0);
@@ -111,17 +111,16 @@ OPEN_ROOT_TEST(test_links_lead_nowhere_new)
 }
 
 /* A command of root's among an account's files, as those are that speak to a container runtime. */
-OPEN_ROOT_TEST(test_roots_output_goes_only_where_the_account_may_write)
+TASK_ACCOUNT_TEST(test_roots_output_goes_only_where_the_account_may_write)
 {
     struct stat st;
     struct err e;
-    NEED_ACCOUNT();
     open_ready(f);
     struct task_spec s =
         usual_spec(f, "first", "for f in out log; do ln -s ../secret ../../out/$f; done");
     s.user = TEST_USER;
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.exit_code, 0);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 0);
     char *secret = in_root(f, "secret"), *out = in_root(f, "out/out"), *log = in_root(f, "out/log");
     assert_int_equal(fs_write_atomic(secret, "hush\n", 5, 0600, &e), 0);
 
@@ -139,7 +138,7 @@ OPEN_ROOT_TEST(test_roots_output_goes_only_where_the_account_may_write)
     s.log_path = log;
     f->n_ended = 0;
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.exit_code, 0);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 0);
     assert_true(file_has(f, "out/stdout.txt", "0\n"));
     assert_false(file_has(f, "out/stdout.txt", "/tmp\n"));
     assert_owner(f, "out/stdout.txt");
@@ -152,7 +151,6 @@ OPEN_ROOT_TEST(test_roots_output_goes_only_where_the_account_may_write)
 static void check_tail(struct fixture *f, bool lost)
 {
     struct err e;
-    NEED_ACCOUNT();
     open_ready(f);
     char *secret = in_root(f, "secret");
     assert_int_equal(fs_write_atomic(secret, "hush\n", 5, 0600, &e), 0);
@@ -168,34 +166,32 @@ static void check_tail(struct fixture *f, bool lost)
     WAIT(f, access(done, F_OK) == 0);
     if (lost)
         assert_int_equal(kill((pid_t)number_in(f, "tasks/tail.start", "supervisor"), SIGKILL), 0);
-    assert_int_equal(end_of(f)->s.state, lost ? TASK_LOST : TASK_EXITED);
+    assert_int_equal(nth_end(f, 1)->s.state, lost ? TASK_LOST : TASK_EXITED);
     assert_string_equal(f->ended[0].tail, "");
 }
 
-OPEN_ROOT_TEST(test_tail_is_read_with_its_rights)
+TASK_ACCOUNT_TEST(test_tail_is_read_with_its_rights)
 {
     check_tail(f, false);
 }
 
-OPEN_ROOT_TEST(test_tail_of_a_lost_task_too)
+TASK_ACCOUNT_TEST(test_tail_of_a_lost_task_too)
 {
     check_tail(f, true);
 }
 
-OPEN_ROOT_TEST(test_tail_is_told)
+TASK_ACCOUNT_TEST(test_tail_is_told)
 {
-    NEED_ACCOUNT();
     open_ready(f);
     struct task_spec s = usual_spec(f, "told", "echo trouble >&2; exit 3");
     s.user = TEST_USER;
     run_spec(f, &s);
-    assert_string_equal(end_of(f)->tail, "trouble\n");
+    assert_string_equal(nth_end(f, 1)->tail, "trouble\n");
 }
 
 /* As in a directory that root_squash keeps root out of: the account alone may write there. */
-OPEN_ROOT_TEST(test_directory_of_its_own)
+TASK_ACCOUNT_TEST(test_directory_of_its_own)
 {
-    NEED_ACCOUNT();
     open_ready(f);
     char *dir = in_root(f, "volume"), *deep = in_root(f, "volume/a/b/stdout.txt");
     assert_int_equal(mkdir(dir, 0700), 0);
@@ -204,16 +200,15 @@ OPEN_ROOT_TEST(test_directory_of_its_own)
     s.user = TEST_USER;
     s.stdout_path = deep;
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.exit_code, 0);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 0);
     assert_owner(f, "volume/a/b/stdout.txt");
     assert_true(file_has(f, "volume/a/b/stdout.txt", "here\n"));
 }
 
 /* Outside of the node root root makes nothing for an account. */
-OPEN_ROOT_TEST(test_no_directory_elsewhere)
+TASK_ACCOUNT_TEST(test_no_directory_elsewhere)
 {
     char other[] = "/tmp/batchai-test-other-XXXXXX", path[64];
-    NEED_ACCOUNT();
     assert_non_null(mkdtemp(other));
     assert_int_equal(chmod(other, 0755), 0);
     snprintf(path, sizeof path, "%s/new", other);
@@ -224,12 +219,11 @@ OPEN_ROOT_TEST(test_no_directory_elsewhere)
     run_spec(f, &s);
     assert_int_equal(rmdir(other), 0); /* nothing is in it */
     assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
-    assert_non_null(strstr(f->run.why, path));
+    assert_says(f->run.why, path);
 }
 
-OPEN_ROOT_TEST(test_it_dies_with_its_supervisor)
+TASK_ACCOUNT_TEST(test_it_dies_with_its_supervisor)
 {
-    NEED_ACCOUNT();
     open_ready(f);
     struct task_spec s = usual_spec(f, "orphan", "echo $$; exec sleep 1000");
     s.user = TEST_USER;
@@ -242,7 +236,7 @@ OPEN_ROOT_TEST(test_it_dies_with_its_supervisor)
     WAIT(f, f->down == 1);
     close_link(f);
     open_ready(f);
-    assert_int_equal(end_of(f)->s.state, TASK_LOST);
+    assert_int_equal(nth_end(f, 1)->s.state, TASK_LOST);
 }
 
 /* The agent itself as the test account. */
@@ -260,34 +254,32 @@ static void open_unprivileged(struct fixture *f, char *script, size_t size)
     open_ready(f);
 }
 
-OPEN_ROOT_TEST(test_agent_that_is_not_root)
+TASK_ACCOUNT_TEST(test_agent_that_is_not_root)
 {
     char script[128];
-    NEED_ACCOUNT();
     open_unprivileged(f, script, sizeof script);
     struct task_spec s = usual_spec(f, "other", "true");
     s.user = "nobody";
     run_spec(f, &s);
     assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
-    assert_non_null(strstr(f->run.why, "has uid 54321 and cannot act as 'nobody'"));
+    assert_says(f->run.why, "has uid 54321 and cannot act as 'nobody'");
     WAIT(f, f->n_ended == 1);
     f->n_ended = 0;
     s.id = "own";
     s.user = TEST_USER;
     s.command_line = "echo $HOME; id -u";
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.exit_code, 0);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 0);
     assert_true(file_has(f, "out/stdout.txt", "/tmp\n54321\n"));
     unlink(script);
 }
 
 /* An account of a directory service, as getent(1) and id(1) tell it: these two are stand-ins. */
-OPEN_ROOT_TEST(test_account_known_to_getent_alone)
+TASK_ACCOUNT_TEST(test_account_known_to_getent_alone)
 {
     static const char getent[] = "#!/bin/sh\n[ \"$1 $2\" = 'passwd far' ] || exit 2\n"
                                  "echo 'far:*:54330:54331:Far Away:/home/far:/bin/zsh'\n";
     static const char id[] = "#!/bin/sh\n[ \"$1 $2\" = '-G far' ] && echo 54331 54332 54333\n";
-    NEED_ACCOUNT();
     const struct {
         const char *path, *text;
     } programs[] = {{"/usr/bin/getent", getent}, {"/usr/bin/id", id}};
@@ -305,7 +297,7 @@ OPEN_ROOT_TEST(test_account_known_to_getent_alone)
         usual_spec(f, "far", "grep -E '^(Uid|Gid|Groups)' /proc/self/status; echo $HOME");
     s.user = "far";
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.exit_code, 0);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 0);
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(umount2(programs[i].path, MNT_DETACH), 0);
     assert_true(file_has(f, "out/stdout.txt", "Uid:\t54330\t54330\t54330\t54330\n"));

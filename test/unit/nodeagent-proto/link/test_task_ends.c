@@ -15,7 +15,7 @@ READY_TEST(test_time_limit)
                                     " echo $$; sleep 1000");
     s.timeout_s = 1;
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.state, TASK_EXITED);
+    assert_int_equal(nth_end(f, 1)->s.state, TASK_EXITED);
     assert_int_equal(f->ended[0].s.signal, SIGKILL);
     assert_int_equal(f->ended[0].s.exit_code, -1);
     assert_string_equal(f->ended[0].why, "it did not end within 1 s and was killed");
@@ -31,7 +31,7 @@ READY_TEST(test_time_limit_that_is_not_reached)
     struct task_spec s = usual_spec(f, "quick", "exit 4");
     s.timeout_s = 1000;
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.exit_code, 4);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 4);
     assert_string_equal(f->ended[0].why, "");
 }
 
@@ -44,7 +44,7 @@ READY_TEST(test_a_job_that_puts_a_fifo_in_place_of_its_log_ends)
     s.env = &env;
     s.n_env = 1;
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.exit_code, 4);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 4);
 }
 
 /* An output file that hangs (a FIFO that nobody reads, a dead server) is part of the time. */
@@ -56,8 +56,8 @@ READY_TEST(test_time_limit_while_opening_files)
     s.stdout_path = fifo;
     s.timeout_s = 1;
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.signal, SIGKILL);
-    assert_non_null(strstr(f->ended[0].why, "within 1 s"));
+    assert_int_equal(nth_end(f, 1)->s.signal, SIGKILL);
+    assert_says(f->ended[0].why, "within 1 s");
 }
 
 /* ---- keep_children ---- */
@@ -74,7 +74,7 @@ static long leave_daemon(struct fixture *f, bool keep, const char *code)
     s.n_env = 1;
     s.keep_children = keep;
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.exit_code, atoi(code));
+    assert_int_equal(nth_end(f, 1)->s.exit_code, atoi(code));
     return read_pid(f, "work/daemon");
 }
 
@@ -108,7 +108,7 @@ READY_TEST(test_children_go_on)
         start(f, id, "sleep 1000");
         f->n_ended = 0;
         assert_int_equal(kill((pid_t)number_in(f, record, "supervisor"), SIGKILL), 0);
-        assert_int_equal(end_of(f)->s.state, TASK_LOST);
+        assert_int_equal(nth_end(f, 1)->s.state, TASK_LOST);
         assert_false(gone(daemon));
         if (i == 0) {
             kill_agent(f);
@@ -174,8 +174,8 @@ READY_TEST(test_signal_is_carried_on)
         f, "trap 'exit 99' TERM; until [ -e ../go ]; do sleep 0.01; done; exit 7");
     run_spec(f, &s);
     ASKED(f, signal, .task = "relayed", .signal = SIGTERM);
-    assert_int_equal(end_of(f)->s.exit_code, 7); /* the signal itself did not reach it */
-    assert_relayed(f, "15\n9\n");                /* and for what may be left there, the end */
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 7); /* the signal itself did not reach it */
+    assert_relayed(f, "15\n9\n");                    /* and for what may be left there, the end */
 }
 
 READY_TEST(test_kill_is_carried_on_and_kills)
@@ -183,7 +183,7 @@ READY_TEST(test_kill_is_carried_on_and_kills)
     struct task_spec s = with_signal_command(f, "sleep 1000");
     run_spec(f, &s);
     ASKED(f, signal, .task = "relayed", .signal = SIGKILL);
-    assert_int_equal(end_of(f)->s.signal, SIGKILL);
+    assert_int_equal(nth_end(f, 1)->s.signal, SIGKILL);
     assert_string_equal(f->ended[0].why, "");
     assert_relayed(f, "9\n");
 }
@@ -193,8 +193,8 @@ READY_TEST(test_time_limit_is_carried_on)
     struct task_spec s = with_signal_command(f, "sleep 1000");
     s.timeout_s = 1;
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.signal, SIGKILL);
-    assert_non_null(strstr(f->ended[0].why, "within 1 s"));
+    assert_int_equal(nth_end(f, 1)->s.signal, SIGKILL);
+    assert_says(f->ended[0].why, "within 1 s");
     assert_relayed(f, "9\n");
 }
 
@@ -202,7 +202,7 @@ READY_TEST(test_nothing_is_carried_on_without_need)
 {
     struct task_spec s = with_signal_command(f, "exit 0");
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.exit_code, 0);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 0);
     assert_relayed(f, "");
 }
 
@@ -211,7 +211,7 @@ READY_TEST(test_kill_is_carried_on_if_the_command_was_killed)
 {
     struct task_spec s = with_signal_command(f, "kill -9 $$");
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.signal, SIGKILL);
+    assert_int_equal(nth_end(f, 1)->s.signal, SIGKILL);
     assert_relayed(f, "9\n");
 }
 
@@ -225,7 +225,7 @@ READY_TEST(test_signal_command_that_hangs)
     ASKED(f, signal, .task = "relayed", .signal = SIGKILL);
     WAIT(f, read_pid(f, "work/hangs") > 1 && gone(read_pid(f, "out/stdout.txt")));
     assert_int_equal(f->n_ended, 0);
-    assert_int_equal(end_of(f)->s.signal, SIGKILL);
+    assert_int_equal(nth_end(f, 1)->s.signal, SIGKILL);
     assert_true(gone(read_pid(f, "work/hangs")));
 }
 
@@ -242,6 +242,6 @@ READY_TEST(test_kills_one_after_another_are_carried_on_once)
     for (int i = 0; i < KILLS; i++)
         node_ask(f->link, REQUEST(signal, .task = "relayed", .signal = SIGKILL), on_done, f);
     WAIT(f, f->answers == before + KILLS);
-    assert_int_equal(end_of(f)->s.signal, SIGKILL);
+    assert_int_equal(nth_end(f, 1)->s.signal, SIGKILL);
     assert_relayed(f, "9\ndone\n");
 }

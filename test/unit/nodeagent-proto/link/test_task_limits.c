@@ -5,7 +5,6 @@
  * processes together whatever they do. What this machine cannot show is skipped, by name.
  */
 #include "test/unit/nodeagent-proto/link/task_fixture.h"
-#include "test/unit/support/skip.h"
 
 #define MIB (1024 * 1024)
 
@@ -50,7 +49,7 @@ OPEN_ROOT_TEST(test_open_files)
     struct task_spec s = usual_spec(f, "files", "ulimit -Hn; ulimit -Sn");
     s.limits.open_files = 64;
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.exit_code, 0);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 0);
     assert_string_equal(slurp(f, "out/stdout.txt"), "64\n64\n");
     assert_null(cgroup_of(f, "tasks/files.start"));
 }
@@ -80,7 +79,7 @@ static void run_eater(struct fixture *f)
     struct task_spec s = usual_spec(f, "eater", EAT);
     s.limits.memory_bytes = (int64_t)64 * MIB;
     run_spec(f, &s);
-    (void)end_of(f);
+    (void)nth_end(f, 1);
 }
 
 static bool memory_is_limited_by_cgroups(struct fixture *f)
@@ -112,7 +111,7 @@ OPEN_ROOT_TEST(test_memory_limit_of_each_process_elsewhere)
         skip_because("a cgroup limits memory here");
     run_eater(f);
     assert_int_equal(f->ended[0].s.exit_code, 5);
-    assert_non_null(strstr(f->ended[0].tail, "memory exhausted"));
+    assert_says(f->ended[0].tail, "memory exhausted");
 }
 
 OPEN_ROOT_TEST(test_limits_of_a_cgroup)
@@ -136,7 +135,7 @@ OPEN_ROOT_TEST(test_cgroup_goes_with_the_task)
         skip_because("no cgroup v2 that may be written to");
     assert_int_equal(access(path, F_OK), 0);
     ASKED(f, signal, .task = "held", .signal = SIGKILL);
-    assert_int_equal(end_of(f)->s.signal, SIGKILL);
+    assert_int_equal(nth_end(f, 1)->s.signal, SIGKILL);
     assert_true(access(path, F_OK) < 0);
     *strrchr(path, '/') = '\0';
     assert_true(access(path, F_OK) < 0 || rmdir(path) < 0); /* unless others have tasks in it */
@@ -157,7 +156,7 @@ OPEN_ROOT_TEST(test_memory_of_a_group_is_used_up_together)
     WAIT(f, f->n_ended == 2);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(f->ended[i].s.signal, SIGKILL);
-        assert_non_null(strstr(f->ended[i].why, "it exceeded its memory limit of 96 MiB"));
+        assert_says(f->ended[i].why, "it needed more memory than its limit of 96 MiB");
     }
 }
 
@@ -178,7 +177,7 @@ OPEN_ROOT_TEST(test_tasks_of_a_group_share_a_cgroup)
     bool had = path[0] && path[1];
     if (had) {
         char *group = strndup(path[0], (size_t)(strrchr(path[0], '/') - path[0]));
-        assert_non_null(strstr(group, "-both"));
+        assert_says(group, "-both");
         assert_int_equal(strncmp(path[1], group, strlen(group)), 0);
         for (int i = 0; i < 2; i++) {
             assert_int_equal(access(group, F_OK), 0);
@@ -215,7 +214,7 @@ OPEN_ROOT_TEST(test_nothing_escapes_a_cgroup)
         close_link(f);
         assert_false(gone(stray));
         open_ready(f);
-        assert_int_equal(end_of(f)->s.state, TASK_LOST);
+        assert_int_equal(nth_end(f, 1)->s.state, TASK_LOST);
         WAIT(f, gone(stray));
         assert_true(access(path, F_OK) < 0);
     } else {
@@ -236,7 +235,7 @@ OPEN_ROOT_TEST(test_kept_children_keep_their_cgroup)
     s.limits.cpus = 1;
     s.keep_children = true;
     run_spec(f, &s);
-    assert_int_equal(end_of(f)->s.exit_code, 0);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 0);
     char *path = cgroup_of(f, "tasks/kept.start");
     long kept = read_pid(f, "work/kept"), keeper = number_in(f, "tasks/kept.start", "supervisor");
     assert_false(gone(kept));
@@ -275,7 +274,7 @@ static char *held_by(struct fixture *f, long supervisor, const char *line, int s
         mine = supervisor == ANYBODY || number_in(f, record, "supervisor") == supervisor;
         if (signo)
             ASKED(f, signal, .task = id, .signal = signo);
-        *end = *end_of(f);
+        *end = *nth_end(f, 1);
         f->n_ended = 0;
     }
     return path;

@@ -114,7 +114,7 @@ LINK_TEST(test_records_of_an_earlier_agent)
     put_record(f, "tasks/old.start", start.s);
     put_record(f, "stderr", "what it said\n");
     open_ready(f);
-    assert_int_equal(end_of(f)->s.state, TASK_LOST);
+    assert_int_equal(nth_end(f, 1)->s.state, TASK_LOST);
     assert_int_equal(f->ended[0].s.started_us, 77);
     assert_string_equal(f->ended[0].tail, "what it said\n");
     strbuf_free(&claim);

@@ -49,16 +49,14 @@ READY_TEST(test_signals)
     start(f, "term", "trap 'echo got it; exit 7' TERM; echo up; sleep 1000 & wait");
     WAIT(f, file_has(f, "out/stdout.txt", "up\n"));
     ASKED(f, signal, .task = "term", .signal = SIGTERM);
-    WAIT(f, f->n_ended == 1);
-    assert_int_equal(f->ended[0].s.exit_code, 7);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 7);
     assert_true(file_has(f, "out/stdout.txt", "got it\n"));
 
     start(f, "kill", "trap '' TERM; echo deaf; while true; do sleep 0.01; done");
     WAIT(f, file_has(f, "out/stdout.txt", "deaf\n"));
     ASKED(f, signal, .task = "kill", .signal = SIGTERM);
     ASKED(f, signal, .task = "kill", .signal = SIGKILL);
-    WAIT(f, f->n_ended == 2);
-    assert_int_equal(f->ended[1].s.signal, SIGKILL);
+    assert_int_equal(nth_end(f, 2)->s.signal, SIGKILL);
     assert_int_equal(f->ended[1].s.exit_code, -1);
     assert_true(file_has(f, "out/execution.log", "killed by signal 9 (Killed)"));
 
@@ -82,8 +80,7 @@ READY_TEST(test_daemonized_processes_die)
         f, "daemons",
         "(setsid env -i sh -c '(echo $$ > ../a; exec sleep 1000) & wait' &) ; sh -c 'sleep 1000 & "
         "echo $! > ../b'; until [ -s ../a ]; do sleep 0.01; done; exit 0");
-    WAIT(f, f->n_ended == 1);
-    assert_int_equal(f->ended[0].s.exit_code, 0);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 0);
     assert_true(read_pid(f, "work/a") > 1 && read_pid(f, "work/b") > 1);
     assert_true(gone(read_pid(f, "work/a")));
     assert_true(gone(read_pid(f, "work/b")));
@@ -106,8 +103,7 @@ READY_TEST(test_a_program_without_a_shell)
                           .stderr_path = out,
                           .step = "task"};
     ASK(f, node_run(f->link, &s, on_run, f));
-    WAIT(f, f->n_ended == 1);
-    assert_int_equal(f->ended[0].s.exit_code, 0);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 0);
     assert_true(file_has(f, "argv.txt", "$HOME a  b *\n"));
 
     ASKED(f, write_file, .path = script, .text = "echo own $1; exit 5\n", .mode = 0755);
@@ -115,8 +111,7 @@ READY_TEST(test_a_program_without_a_shell)
     s.argv = own;
     s.n_argv = 2;
     ASK(f, node_run(f->link, &s, on_run, f));
-    WAIT(f, f->n_ended == 2);
-    assert_int_equal(f->ended[1].s.exit_code, 5);
+    assert_int_equal(nth_end(f, 2)->s.exit_code, 5);
     assert_true(file_has(f, "argv.txt", "own x\n"));
 
     s.n_argv = 1;
@@ -125,7 +120,7 @@ READY_TEST(test_a_program_without_a_shell)
     ASK(f, node_run(f->link, &s, on_run, f));
     assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
     assert_int_equal(f->run.s.exit_code, TASK_NO_PROGRAM);
-    assert_non_null(strstr(f->run.why, "no-such-program"));
+    assert_says(f->run.why, "no-such-program");
     WAIT(f, f->n_ended == 3);
     s.id = "no-file";
     s.argv = no_file;
@@ -157,8 +152,7 @@ LINK_TEST(test_command_lines_of_windows)
     f->cmd = cmd;
     open_ready(f);
     ASK(f, node_run(f->link, &s, on_run, f));
-    WAIT(f, f->n_ended == 1);
-    assert_int_equal(f->ended[0].s.exit_code, 3);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 3);
     assert_true(file_has(f, "own.txt", "Windows_NT\n"));
     close_link(f);
 
@@ -172,8 +166,7 @@ LINK_TEST(test_command_lines_of_windows)
         s.id = ids[i];
         ASK(f, node_run(f->link, &s, on_run, f));
         assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
-        assert_non_null(strstr(f->run.why, "this node has no batchai-cmd"));
-        assert_non_null(strstr(f->run.why, says[i]));
+        assert_says(f->run.why, "this node has no batchai-cmd", says[i]);
         close_link(f);
     }
 }
@@ -193,7 +186,7 @@ READY_TEST(test_a_task_that_is_refused)
     ASK(f, node_run(f->link, &s, on_run, f));
     assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
     assert_int_equal(f->run.s.exit_code, -1);
-    assert_non_null(strstr(f->run.why, "not on this site"));
+    assert_says(f->run.why, "not on this site");
     WAIT(f, f->n_ended == 1);
 }
 
@@ -210,7 +203,7 @@ READY_TEST(test_failures_to_start)
                           .step = "job"};
     ASK(f, node_run(f->link, &s, on_run, f));
     assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
-    assert_non_null(strstr(f->run.why, below));
+    assert_says(f->run.why, below);
     WAIT(f, f->n_ended == 1); /* the end is told as of any other task */
     assert_true(file_has(f, "ok", "job: could not be started on "));
     s.id = "bad-output";
@@ -218,7 +211,7 @@ READY_TEST(test_failures_to_start)
     s.stdout_path = f->root;
     ASK(f, node_run(f->link, &s, on_run, f));
     assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
-    assert_non_null(strstr(f->run.why, f->root));
+    assert_says(f->run.why, f->root);
     s.stdout_path = ok;
 
     char *huge = xcalloc(1, 300001); /* one argument may have 128 KiB */
@@ -227,7 +220,7 @@ READY_TEST(test_failures_to_start)
     s.command_line = huge;
     ASK(f, node_run(f->link, &s, on_run, f));
     assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
-    assert_non_null(strstr(f->run.why, "300000 bytes"));
+    assert_says(f->run.why, "300000 bytes");
     s.id = "bad/id";
     ASK(f, node_run(f->link, &s, on_run, f));
     assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
@@ -253,7 +246,7 @@ READY_TEST(test_a_reason_that_is_cut_inside_a_letter_is_told)
                                     .step = "job"};
         ASK(f, node_run(f->link, &s, on_run, f));
         assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
-        assert_non_null(strstr(f->run.why, "\xc3\xa4\xc3\xa4"));
+        assert_says(f->run.why, "\xc3\xa4\xc3\xa4");
         strbuf_free(&below);
     }
 }
@@ -333,7 +326,7 @@ READY_TEST(test_stderr_tail)
     const char *tail = f->ended[0].tail;
     assert_true(strlen(tail) <= NODE_TAIL_MAX && strlen(tail) > NODE_TAIL_MAX - 40);
     assert_memory_equal(tail, "line ", 5);
-    assert_non_null(strstr(tail, "line 1000 of many\n"));
+    assert_says(tail, "line 1000 of many\n");
     /* The next task appends to the same file: its tail starts with what it wrote itself. */
     start(f, "binary", "printf 'a\\377b\\000c\\303\\244\\n' >&2");
     WAIT(f, f->n_ended == 2);

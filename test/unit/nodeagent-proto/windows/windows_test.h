@@ -6,9 +6,6 @@
 #define TEST_UNIT_WINDOWS_WINDOWS_TEST_H
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

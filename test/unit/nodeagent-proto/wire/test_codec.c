@@ -2,9 +2,6 @@
  *
  * Frames: whatever comes in, and however it is split, the decoder says message, more or error.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "nodeagent-proto/wire/codec.h"
 #include "nodeagent-proto/wire/message.h"
 #include "test/unit/support/says.h"

@@ -2,8 +2,6 @@
  *
  * Messages of remote commands: each kind there and back, and what is refused.
  */
-#include <string.h>
-
 #include "nodeagent-proto/wire/message.h"
 #include "nodeagent-proto/wire/remote.h"
 #include "test/unit/support/tests.h"

@@ -3,9 +3,6 @@
  * Requests: each is sent as it always was, read as it was sent, and refused with the words that say
  * what is wrong.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "nodeagent-proto/wire/message.h"
 #include "nodeagent-proto/wire/request.h"
 #include "test/unit/support/arena_test.h"

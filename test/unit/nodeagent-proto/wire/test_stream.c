@@ -2,9 +2,6 @@
  *
  * Streams of remote commands over a way that loses, repeats and delays messages.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "lib/strbuf.h"
 #include "nodeagent-proto/wire/stream.h"
 #include "test/unit/support/tests.h"

@@ -6,9 +6,6 @@
 #ifndef TEST_FILES_FAKE_LOOP_H
 #define TEST_FILES_FAKE_LOOP_H
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/arena.h"
 #include "lib/loop.h"
 #include "test/unit/support/says.h"

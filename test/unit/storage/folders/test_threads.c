@@ -5,9 +5,6 @@
  * this is to find are hand-overs between loop and workers that go wrong: it says most when it is
  * built with AddressSanitizer, and with ThreadSanitizer.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "lib/fs.h"

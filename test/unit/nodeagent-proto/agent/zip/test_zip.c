@@ -3,9 +3,6 @@
  * Archives, plain and hostile ones, made here byte by byte.
  */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
