@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Gives pages back to the kernel after the start: code that the daemon used only then, and free
+ * memory of malloc().
+ */
 #include "lib/footprint.h"
 
 #include <link.h>

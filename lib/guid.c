@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Random bytes come from the kernel, for many ids at a time.
+ */
 #include "lib/guid.h"
 
 #include <stdlib.h>

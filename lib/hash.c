@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Texts are hashed eight bytes at a time: that is quick, and no protection against chosen texts.
+ */
 #include "lib/hash.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A ring of ids, and a map of the ids in the ring. Invariant: an id is in both, once, or in
+ * neither.
+ */
 #include "lib/idqueue.h"
 
 #include <assert.h>

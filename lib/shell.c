@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Quotes words for a POSIX shell.
+ */
 #include "lib/shell.h"
 
 #include <string.h>

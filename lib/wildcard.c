@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Compares from left to right and remembers the last star, so the time is bounded by the product of
+ * both lengths.
+ */
 #include "lib/wildcard.h"
 
 #include <stddef.h>

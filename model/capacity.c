@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Compares capacities of nodes and wishes of runs, and words them. Pure.
+ */
 #include "model/capacity.h"
 
 bool capacity_fits(const struct capacity *has, const struct capacity *need)

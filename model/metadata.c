@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Checks names and values of metadata by character.
+ */
 #include "model/metadata.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of operations and their steps of strict mode. Times come from the owner of struct pace.
+ */
 #include "model/pace.h"
 
 #include <stddef.h>

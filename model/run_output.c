@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The outputs of a run: first the standard streams, then the output directories of its document.
+ */
 #include "model/run_output.h"
 
 #include <assert.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Evaluates the access policies of a vault, and takes URLs of secrets apart. Pure.
+ */
 #include "model/vault.h"
 
 #include <string.h>

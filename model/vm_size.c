@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Checks a name against the published pattern: tier, family, number, then letters and digits.
+ */
 #include "model/vm_size.h"
 
 #include <ctype.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds batchai-node: the path in $BATCHAI_NODE, or else a place beside the daemon's own program.
+ */
 #include "daemon/serve/agent_path.h"
 
 #include <stdlib.h>

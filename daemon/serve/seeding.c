@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Starts `batchaid seed` as a child, which sends the seed to this daemon, and reports how the child
+ * ended. On the loop's thread.
+ */
 #include "daemon/serve/seeding.h"
 
 #include <signal.h>

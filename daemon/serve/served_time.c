@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Joins the machine's loop and, with --testing, the virtual loop of the served state, whose time
+ * tests may change.
+ */
 #include "daemon/serve/served_time.h"
 
 #include "lib/loop_uv.h"

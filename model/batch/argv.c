@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Splits a command line in one pass. The words stand one behind the other in one block of the
+ * arena.
+ */
 #include "model/batch/argv.h"
 
 #include <stdbool.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Decides what an exit means for the job and for dependent tasks. Pure.
+ */
 #include "model/batch/exits.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds parts of stored documents, and the secrets that belong to a part.
+ */
 #include "model/batch/parts.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads when a schedule makes jobs out of its stored document.
+ */
 #include "model/batch/schedule_doc.h"
 
 #include <jansson.h>

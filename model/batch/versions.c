@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Names of api-versions and their bits, for the data plane and the resource manager.
+ */
 #include "model/batch/versions.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Closes ranges of descriptors by close_range(2) or, on kernels before 5.9, one by one.
+ */
 #include "nodeagent-proto/agent/descriptors.h"
 
 #include <dirent.h>

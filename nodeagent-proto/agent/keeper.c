@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Signals a supervisor by a pidfd, so that no other process can get the signal, and waits for its
+ * end.
+ */
 #include "nodeagent-proto/agent/keeper.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the front that owns a kind of resource.
+ */
 #include "scheduler/front/front.h"
 
 #include <assert.h>

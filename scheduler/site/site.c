@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes the settings of a link over SSH out of a machine and its group.
+ */
 #include "scheduler/site/site.h"
 
 #define MS_PER_S 1000

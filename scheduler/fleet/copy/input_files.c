@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Plans a step for each input file: a file, all files below a prefix, or an archive that is
+ * unpacked.
+ */
 #include "scheduler/fleet/copy/input_files.h"
 
 #include "scheduler/fleet/copy/copy_step.h"
