@@ -212,7 +212,7 @@ UNIT_BINS := $(patsubst test/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRCS))
 # A test's own code is not optimised: that takes longer than the test saves by it.
 UNIT_OPT ?= -Og
 $(BUILD)/obj/test/unit/%.o: CFLAGS += $(UNIT_OPT)
-.SECONDARY: $(call obj,$(UNIT_SRCS))
+.SECONDARY: $(call obj,$(UNIT_SRCS)) $(UNIT_SUPPORT)
 # The scheduler's tests run clusters and jobs of Batch AI, and pools of Azure Batch.
 tested_with_scheduler := scheduler/front/batch scheduler/front/batchai storage/packages nodeagent-proto/agent/zip scheduler/formula
 tested_libs = $(foreach r,$(tested_with_$(1)),$(call lib,$(r))) $(call libs_of,$(1))

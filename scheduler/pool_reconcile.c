@@ -533,7 +533,7 @@ void pool_refused(void *ctx, int64_t id, const struct err *why)
     if (rc == 1 && (!p.pool.errors || strcmp(p.pool.errors, errors) != 0))
         rc = st_pool_set_errors(s->st, id, errors, &e);
     if (rc < 0) {
-        LOG_ERROR(s->log, "pool.refusal_not_written", LF_INT("pool_id", id), LF_STR("why", e.msg));
+        LOG_ERROR(s->log, "pool.error_not_written", LF_INT("pool_id", id), LF_STR("why", e.msg));
         wake_at(s->wakes, &woken_pool, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);
     } else if (st_has_pending(s->st)) {
         wake_if_lost(s->wakes, &woken_pool, id);

@@ -42,8 +42,9 @@ struct told told_of(const struct request *r, const char *subscription);
 
 /* As the path has it; NULL: it names none. */
 const char *whose_named(const struct request *r);
-/* The account that a request for data is about, by host or path, or by its key: one of Azure Batch
- * may be named so only. In the arena, or the request's; NULL: none. Not after the reply. */
+/* The account of a request for data: named by the host or the path, else by the key that signed the
+ * request (some requests to Azure Batch have no other sign). NULL: none. The memory is the arena's
+ * or the request's. Must not be called after the reply. */
 const char *whose_account(const struct request *r, struct arena *a);
 /* That of the account, of what the request's service takes tokens for; NULL: none, or it is gone.
  * In the arena. */

@@ -168,8 +168,9 @@ static void log_site(const struct serve_setup *with, const struct log *log)
 {
     if (with->site.open_place)
         LOG_INFO(log, "local_nodes.relocated", LF_STR("place", with->site.open_place),
-                 LF_STR("why", "nodes and shares are there from now on, because accounts of jobs "
-                               "cannot reach the state directory: a parent directory is closed"));
+                 LF_STR("why",
+                        "nodes and shares are at this place now, because a directory "
+                        "above the state directory is closed to the users that jobs run as"));
     if (with->site.site.first_alone && with->config.nodes > 0)
         LOG_INFO(log, "local_nodes.restricted",
                  LF_STR("why", "jobs on local nodes reach the daemon's own files, so these "

@@ -21,8 +21,8 @@ static void on_exit(uv_process_t *process, int64_t status, int signal)
     bool left_out = status == EXIT_LEFT_OUT && signal == 0;
     if (left_out)
         LOG_ERROR(s->log, "daemon.seed_skipped", LF_STR("seed", s->file),
-                  LF_STR("why", "the daemon has ended while it was applied"),
-                  LF_STR("remedy", "`batchaid refused` shows and allows it"));
+                  LF_STR("why", "an earlier daemon crashed while it applied this file"),
+                  LF_STR("remedy", "`batchaid refused` lists such files and can allow them again"));
     s->done(s->ctx, left_out || (status == EXIT_DONE && signal == 0));
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables of the properties of both planes, with their place in each document, and conversions of
- * properties with different forms. New references are the caller's. Pure; any thread.
+ * Properties that the resource manager and the data plane of Azure Batch share: a table with the
+ * place of each property in the JSON of either plane, and conversions where the two forms differ.
+ * New references are the caller's. Pure; any thread.
  */
 #include "model/batch/rm_words.h"
 

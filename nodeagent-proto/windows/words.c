@@ -53,7 +53,7 @@ static const char *one_word(const char *p, char *to)
         p += n + 1;
         if (n % 2 == 1 || (quoted && *p == '"')) {
             *to++ = '"';
-            p += n % 2 == 0; /* the second of two */
+            p += n % 2 == 0; /* "" within quotes is one quotation mark */
         } else {
             quoted = !quoted;
         }

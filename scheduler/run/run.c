@@ -377,7 +377,7 @@ void run_refused(void *ctx, int64_t id, const struct err *why)
     else if (rc == 1 && row.stop != STOP_AND_FORGET && row.state == RUN_ALLOCATED)
         rc = fail_with_nodes(rs, &row, &f, &e);
     if (rc < 0) {
-        LOG_ERROR(rs->log, "run.refusal_not_written", LF_INT("run_id", id), LF_STR("why", e.msg));
+        LOG_ERROR(rs->log, "run.failure_not_written", LF_INT("run_id", id), LF_STR("why", e.msg));
         wake_at(rs->wakes, &woken_run, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
     } else if (st_has_pending(rs->st)) {
         wake_if_lost(rs->wakes, &woken_run, id);

@@ -81,9 +81,9 @@ void files_stage(struct files *f, const struct files_upload *what, char *bytes, 
  * files_stage(). */
 void files_grow(struct files *f, const struct files_write *what, int64_t mtime_ns, files_staged cb,
                 void *ctx);
-/* Ends these finished uploads (at least one) when they are on disk with their names, with one sync
- * for all on a file system. With a `why`, at least one may not be on disk. The array is the
- * caller's. */
+/* Syncs `n` finished uploads (n > 0), their bytes and names, with one sync for each file system,
+ * and then calls `cb`. If `cb` gets an error, some of the files may not be on disk. The array is
+ * the caller's. */
 void files_settle(struct file_upload *const *uploads, size_t n, files_done cb, void *ctx);
 
 /* --- restore.c: effects of a power cut on a staged file --- */

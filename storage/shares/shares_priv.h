@@ -26,7 +26,7 @@ struct folder_work {
     char *
         away; /* its place while it can be restored; unique even for two deletions at one instant */
     char *away_by_time; /* the place that earlier versions used */
-    char *hidden[2];    /* further folders of the share, beside its folder */
+    char *hidden[2];    /* folders beside `place`, with data that clients do not see */
     bool sync;          /* changed directories are on disk at the end */
     bool restore;       /* FOLDER_MAKE: from `away`, if it exists */
     bool tidy;          /* FOLDER_PURGE: also removes empty folders of its account */

@@ -29,8 +29,9 @@ struct shown_job {
  * freed. */
 struct shown_jobs *shown_jobs_create(struct storage *st, size_t max_bytes);
 void shown_jobs_free(struct shown_jobs *all); /* may be NULL */
-/* Returns a note by which the text is found again; 0: none. A note always means the same job: a
- * row's id is reused only after a rollback of the first row, and then all notes are void. */
+/* Keeps the JSON text of a job. Returns a note by which shown_jobs_find() finds the text; 0: the
+ * text is not kept. A note never means another job: an id is reused only if the insertion of its
+ * earlier row was rolled back, and a rollback makes all notes void. */
 int64_t shown_jobs_keep(struct shown_jobs *all, int64_t id, unsigned version,
                         const struct shown_job *shown);
 /* False: there is no text for this job and version. */

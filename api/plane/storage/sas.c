@@ -420,9 +420,6 @@ int sas_check(const struct sas *s, const struct sas_use *use, struct err *e)
 
 /* --- keys of users ---------------------------------------------------------------------------- */
 
-/* The most that a client's clock may differ from the daemon's, in microseconds. */
-#define SKEW_US (15 * 60 * INT64_C(1000000))
-
 void delegation_key(const uint8_t secret[32], const struct sas *s,
                     unsigned char out[DELEGATION_KEY_BYTES])
 {
@@ -457,7 +454,7 @@ int delegation_who(const struct directory *d, const struct sas *s, int64_t now_u
     const char *begins = s->field[SAS_KEY_START], *ends = s->field[SAS_KEY_EXPIRY];
     *why = "The time of the user delegation key (skt, ske) is over, or not yet there.";
     if (!begins || !ends || sas_time(begins, &start) < 0 || sas_time(ends, &end) < 0 ||
-        start > now_us + SKEW_US || end <= now_us)
+        start > now_us + SIGNED_SKEW_US || end <= now_us)
         return 0;
     *why = "Nobody has the object id of the user delegation key (skoid).";
     return d && s->field[SAS_KEY_OBJECT] ? d->find(d->ctx, s->field[SAS_KEY_OBJECT], who, e) : 0;

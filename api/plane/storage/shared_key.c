@@ -263,9 +263,6 @@ int signature_equals(const char *sent, const char made[SIGNATURE_SIZE])
 
 /* --- dates ---------------------------------------------------------------------------------- */
 
-/* The most that a client's clock may differ from the daemon's, in microseconds. */
-#define SKEW_US (15 * 60 * INT64_C(1000000))
-
 const char *signed_date_error(struct arena *a, const char *date)
 {
     struct tm tm = {0};
@@ -278,7 +275,7 @@ const char *signed_date_error(struct arena *a, const char *date)
                             date ? date : "");
     int64_t at_us = (int64_t)timegm(&tm) * 1000000;
     int64_t now_us = time_now_us(); /* not the daemon's clock, which a test may have changed */
-    if (at_us >= now_us - SKEW_US && at_us <= now_us + SKEW_US)
+    if (at_us >= now_us - SIGNED_SKEW_US && at_us <= now_us + SIGNED_SKEW_US)
         return NULL;
     timefmt_http(now_us, now);
     return arena_printf(a, "Request date header too old%s: '%.60s'; it is %s here.",

@@ -26,6 +26,9 @@ struct signed_head {
     size_t n_headers;
 };
 
+/* The most that a client's clock may differ from the daemon's, in microseconds. */
+#define SIGNED_SKEW_US (15 * 60 * INT64_C(1000000))
+
 enum shared_key_form { SHARED_KEY, SHARED_KEY_LITE };
 
 /* The service sorts names of headers as .NET's culture does, and newer clients with it; older ones

@@ -59,8 +59,8 @@ int storage_url_home(const struct azstorage *z, struct arena *a, const char *url
 int storage_container_url(const struct azstorage *z, struct arena *a, const char *account,
                           const char *container, int64_t now_us, const char **out,
                           struct err *e) MUST_CHECK;
-/* A container of an account, for the holder of a key. ERR_FORBIDDEN: the account permits no keys
- * (also in the functions above). */
+/* Opens a container with the rights of its account's key. ERR_FORBIDDEN, here and in the functions
+ * above: the account does not allow the use of its keys (allowSharedKeyAccess). */
 int storage_container_open(const struct azstorage *z, struct arena *a, const char *account,
                            const char *container, struct storage_container *out,
                            struct err *e) MUST_CHECK;

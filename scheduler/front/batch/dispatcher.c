@@ -126,7 +126,8 @@ static void feeder_reconcile(void *ctx, int64_t pool_id)
     if (rc == 1 && k.pool.state == BATCH_POOL_ACTIVE)
         rc = st_tx(f->st, "feed pool", feed_pool, &k, &e);
     if (rc < 0) {
-        LOG_ERROR(f->log, "pool.not_dispatched", LF_INT("pool_id", pool_id), LF_STR("why", e.msg));
+        LOG_ERROR(f->log, "pool.tasks_not_dispatched", LF_INT("pool_id", pool_id),
+                  LF_STR("why", e.msg));
         wake_at(f->wakes, &woken_tasks, pool_id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
     } else if (k.fed > 0) {
         wake(f->wakes, &woken_pool, pool_id); /* in this turn, so that one sync covers both */

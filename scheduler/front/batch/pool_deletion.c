@@ -108,8 +108,9 @@ int batch_pool_delete(struct batch_front *f, const struct batch_pool *p, int64_t
 
 void pool_deletions_begin(struct batch_front *f)
 {
-    struct err ignored;
+    struct err e;
     wakes_handle(f->wakes, &woken_pool_deletions, reconcile, f);
-    (void)wake_listed(f->wakes, &woken_pool, st_batch_pool_deleting_ids, &ignored);
+    if (wake_listed(f->wakes, &woken_pool, st_batch_pool_deleting_ids, &e) < 0)
+        LOG_ERROR(f->log, "pools.not_read", LF_STR("why", e.msg));
     pools_may_remove(&f->front);
 }
