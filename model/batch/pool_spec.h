@@ -47,6 +47,7 @@ struct batch_mount {
 struct batch_pool_spec {
     int slots;
     int fill;                                 /* enum batch_fill */
+    int job_order;                            /* enum batch_job_order; 0: an older version's pool */
     bool communicates;                        /* nodes may communicate with each other */
     struct batch_pool_containers *containers; /* NULL: tasks have no containers */
     struct batch_start_task *start_task;      /* NULL: none */

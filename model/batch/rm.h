@@ -26,7 +26,8 @@
     X(RM_2023_05, "2023-05-01")                                                                    \
     X(RM_2023_11, "2023-11-01")                                                                    \
     X(RM_2024_02, "2024-02-01")                                                                    \
-    X(RM_2024_07, "2024-07-01")
+    X(RM_2024_07, "2024-07-01")                                                                    \
+    X(RM_2025_06, "2025-06-01")
 
 #define RM_VERSION_INDEX(bit, name) bit##_INDEX,
 #define RM_VERSION_BIT(bit, name)   bit = 1 << bit##_INDEX,

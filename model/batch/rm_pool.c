@@ -27,9 +27,14 @@ static const struct enum_name visibilities[] = {
 static const struct enum_name targets[] = {{1, "OsDisk"}, {2, "TemporaryDisk"}, {0, NULL}};
 static const struct enum_name placements[] = {{1, "Regional"}, {2, "Zonal"}, {0, NULL}};
 static const struct enum_name disk_placements[] = {{1, "CacheDisk"}, {0, NULL}};
+static const struct enum_name agent_modes[] = {{1, "Audit"}, {2, "Enforce"}, {0, NULL}};
+static const struct enum_name ip_families[] = {{1, "IPv4"}, {2, "IPv6"}, {0, NULL}};
+static const struct enum_name job_orders[] = {{1, "None"}, {2, "CreationTime"}, {0, NULL}};
 static const struct enum_name securities[] = {
     {1, "trustedLaunch"}, {2, "confidentialVM"}, {0, NULL}};
 static const struct enum_name disk_securities[] = {
+    {1, "NonPersistedTPM"}, {2, "VMGuestStateOnly"}, {3, "DiskWithVMGuestState"}, {0, NULL}};
+static const struct enum_name old_disk_securities[] = {
     {1, "NonPersistedTPM"}, {2, "VMGuestStateOnly"}, {0, NULL}};
 static const struct enum_name protocols[] = {{1, "TCP"}, {2, "UDP"}, {0, NULL}};
 static const struct enum_name accesses[] = {{1, "Allow"}, {2, "Deny"}, {0, NULL}};
@@ -46,6 +51,9 @@ static const struct enum_name deallocations[] = {
 static const struct enum_name upgrades[] = {
     {1, "automatic"}, {2, "manual"}, {3, "rolling"}, {0, NULL}};
 static const struct enum_name identities[] = {{1, "None"}, {0, NULL}};
+
+#define NEWEST RM_SINCE(RM_2025_06)
+#define OLDER  RM_UNTIL(RM_2024_07)
 
 /* --- start tasks, files, containers ----------------------------------------------------------- */
 
@@ -159,11 +167,26 @@ static const struct field image_rows[] = {
 static SCHEMA(image, image_rows, "ImageReference");
 static const struct field windows_rows[] = {BOOL("enableAutomaticUpdates")};
 static SCHEMA(windows, windows_rows, "WindowsConfiguration");
+static const struct field encryption_set_rows[] = {TEXT("id")};
+static SCHEMA(encryption_set, encryption_set_rows, "DiskEncryptionSetParameters");
+static const struct field disk_security_rows[] = {
+    ENUM("securityEncryptionType", 0, old_disk_securities, .versions = OLDER),
+    ENUM("securityEncryptionType", 0, disk_securities, .versions = NEWEST),
+    OBJECT("diskEncryptionSet", 0, encryption_set, .versions = NEWEST),
+};
+static SCHEMA(disk_security, disk_security_rows, "VMDiskSecurityProfile");
+static const struct field managed_rows[] = {
+    ENUM("storageAccountType", 0, disk_types),
+    OBJECT("securityProfile", 0, disk_security, .versions = RM_SINCE(RM_2024_07)),
+    OBJECT("diskEncryptionSet", 0, encryption_set, .versions = NEWEST),
+};
+static SCHEMA(managed, managed_rows, "ManagedDisk");
 static const struct field data_disk_rows[] = {
     INT("lun", .min = INT32_MIN),
     ENUM("caching", 0, cachings),
     INT("diskSizeGB", .min = INT32_MIN),
-    ENUM("storageAccountType", 0, disk_types),
+    ENUM("storageAccountType", 0, disk_types, .versions = OLDER),
+    OBJECT("managedDisk", 0, managed, .versions = NEWEST),
 };
 static SCHEMA(data_disk, data_disk_rows, "DataDisk");
 static const struct field containers_rows[] = {
@@ -172,7 +195,16 @@ static const struct field containers_rows[] = {
     LIST("containerRegistries", 0, registry),
 };
 static SCHEMA(containers, containers_rows, "ContainerConfiguration");
-static const struct field encryption_rows[] = {TEXTS("targets", .values = targets)};
+static const struct field disk_key_rows[] = {
+    OBJECT("identityReference", 0, identity_reference),
+    TEXT("keyUrl"),
+    BOOL("rotationToLatestKeyVersionEnabled"),
+};
+static SCHEMA(disk_key, disk_key_rows, "DiskCustomerManagedKey");
+static const struct field encryption_rows[] = {
+    OBJECT("customerManagedKey", 0, disk_key, .versions = NEWEST),
+    TEXTS("targets", .values = targets),
+};
 static SCHEMA(encryption, encryption_rows, "DiskEncryptionConfiguration");
 static const struct field placement_rows[] = {ENUM("policy", 0, placements)};
 static SCHEMA(placement, placement_rows, "NodePlacementConfiguration");
@@ -192,15 +224,6 @@ static SCHEMA(extension, extension_rows, "VMExtension", .check = batch_check_ext
 
 static const struct field ephemeral_rows[] = {ENUM("placement", 0, disk_placements)};
 static SCHEMA(ephemeral, ephemeral_rows, "DiffDiskSettings");
-static const struct field disk_security_rows[] = {
-    ENUM("securityEncryptionType", 0, disk_securities),
-};
-static SCHEMA(disk_security, disk_security_rows, "VMDiskSecurityProfile");
-static const struct field managed_rows[] = {
-    ENUM("storageAccountType", 0, disk_types),
-    OBJECT("securityProfile", 0, disk_security, .versions = RM_SINCE(RM_2024_07)),
-};
-static SCHEMA(managed, managed_rows, "ManagedDisk");
 static const struct field os_disk_rows[] = {
     OBJECT("ephemeralOSDiskSettings", 0, ephemeral, .versions = RM_SINCE(RM_2021_06)),
     ENUM("caching", 0, cachings),
@@ -212,10 +235,22 @@ static SCHEMA(os_disk, os_disk_rows, "OSDisk");
 
 static const struct field uefi_rows[] = {BOOL("secureBootEnabled"), BOOL("vTpmEnabled")};
 static SCHEMA(uefi, uefi_rows, "UefiSettings");
+static const struct field host_endpoint_rows[] = {
+    ENUM("mode", 0, agent_modes),
+    TEXT("inVMAccessControlProfileReferenceId"),
+};
+static SCHEMA(host_endpoint, host_endpoint_rows, "HostEndpointSettings");
+static const struct field proxy_agent_rows[] = {
+    BOOL("enabled"),
+    OBJECT("imds", 0, host_endpoint),
+    OBJECT("wireServer", 0, host_endpoint),
+};
+static SCHEMA(proxy_agent, proxy_agent_rows, "ProxyAgentSettings");
 static const struct field security_rows[] = {
     ENUM("securityType", 0, securities),
     BOOL("encryptionAtHost"),
     OBJECT("uefiSettings", 0, uefi),
+    OBJECT("proxyAgentSettings", 0, proxy_agent, .versions = NEWEST),
 };
 static SCHEMA(security, security_rows, "SecurityProfile");
 static const struct field artifact_rows[] = {TEXT("id")};
@@ -273,9 +308,13 @@ static const struct field endpoint_rows[] = {
     LIST("inboundNatPools", 0, nat, .canon = "inboundNATPools"),
 };
 static SCHEMA(endpoint, endpoint_rows, "PoolEndpointConfiguration");
+static const struct field ip_tag_rows[] = {TEXT("ipTagType"), TEXT("tag")};
+static SCHEMA(ip_tag, ip_tag_rows, "IPTag");
 static const struct field public_ip_rows[] = {
     ENUM("provision", 0, provisions),
+    TEXTS("ipFamilies", .versions = NEWEST, .values = ip_families),
     TEXTS("ipAddressIds"),
+    LIST("ipTags", 0, ip_tag, .versions = NEWEST),
 };
 static SCHEMA(public_ip, public_ip_rows, "PublicIPAddressConfiguration");
 static const struct field network_rows[] = {
@@ -416,7 +455,10 @@ static SCHEMA(upgrade, upgrade_rows, "UpgradePolicy");
 
 /* --- pools ------------------------------------------------------------------------------------ */
 
-static const struct field policy_rows[] = {ENUM("nodeFillType", 0, fills)};
+static const struct field policy_rows[] = {
+    ENUM("jobDefaultOrder", 0, job_orders, .versions = NEWEST),
+    ENUM("nodeFillType", 0, fills),
+};
 static SCHEMA(policy, policy_rows, "TaskSchedulingPolicy");
 
 /* With KEEP_EMPTY an empty value removes the old value. */
@@ -442,15 +484,16 @@ static const struct field properties_rows[] = {
     LIST("userAccounts", KEEP_EMPTY, user_account),
     LIST("metadata", KEEP_EMPTY, metadata),
     OBJECT("startTask", KEEP_EMPTY, start_task),
-    LIST("certificates", KEEP_EMPTY, certificate),
+    LIST("certificates", KEEP_EMPTY, certificate, .versions = OLDER),
     LIST("applicationPackages", KEEP_EMPTY, package),
-    TEXTS("applicationLicenses"),
+    TEXTS("applicationLicenses", .versions = OLDER),
     OBJECT("resizeOperationStatus", READONLY, resizing),
     LIST("mountConfiguration", 0, mount, .versions = RM_SINCE(RM_2019_08)),
-    ENUM("targetNodeCommunicationMode", 0, communications, .versions = RM_SINCE(RM_2022_10)),
-    TEXT("currentNodeCommunicationMode", READONLY, .versions = RM_SINCE(RM_2022_10)),
+    ENUM("targetNodeCommunicationMode", 0, communications,
+         .versions = RM_WITHIN(RM_2022_10, RM_2024_07)),
+    TEXT("currentNodeCommunicationMode", READONLY, .versions = RM_WITHIN(RM_2022_10, RM_2024_07)),
     OBJECT("upgradePolicy", 0, upgrade, .versions = RM_SINCE(RM_2024_02)),
-    MAP("resourceTags", .versions = RM_SINCE(RM_2023_11), .max = MAX_TAGS),
+    MAP("resourceTags", .versions = RM_WITHIN(RM_2023_11, RM_2024_07), .max = MAX_TAGS),
 };
 SCHEMA(schema_rm_pool_properties, properties_rows, "PoolProperties");
 

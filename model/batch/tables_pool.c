@@ -20,6 +20,8 @@ const struct enum_name batch_dealloc_names[] = {{BATCH_DEALLOC_REQUEUE, "requeue
                                                 {0, NULL}};
 const struct enum_name batch_fill_names[] = {
     {BATCH_FILL_SPREAD, "Spread"}, {BATCH_FILL_PACK, "Pack"}, {0, NULL}};
+const struct enum_name batch_job_order_names[] = {
+    {BATCH_ORDER_NONE, "none"}, {BATCH_ORDER_CREATION_TIME, "creationtime"}, {0, NULL}};
 
 #define MAX_NODES       10000
 #define MAX_SLOTS       256
@@ -96,6 +98,8 @@ static const struct field certificate_rows[] = {
 SCHEMA(schema_batch_certificate_reference, certificate_rows, "CertificateReference");
 
 static const struct field policy_rows[] = {
+    ENUM("jobDefaultOrder", 0, batch_job_order_names, .versions = BATCH_SINCE(BATCH_2025_06),
+         .fallback = "\"none\"", INTO(batch_pool_spec, job_order)),
     ENUM("nodeFillType", REQUIRED, batch_fill_names, INTO(batch_pool_spec, fill)),
 };
 static SCHEMA(schema_policy, policy_rows, "TaskSchedulingPolicy", FILLS(batch_pool_spec));
@@ -123,7 +127,8 @@ SCHEMA(schema_batch_auto_scale_run, run_rows, "AutoScaleRun");
     LIST("applicationPackageReferences", bits, schema_batch_package, .max = MAX_PACKAGES,          \
          INTO_LIST(batch_pool_spec, packages, n_packages))
 #define CERTIFICATES_ROW(bits)                                                                     \
-    LIST("certificateReferences", bits, schema_batch_certificate_reference, .max = MAX_ITEMS)
+    LIST("certificateReferences", bits, schema_batch_certificate_reference,                        \
+         .versions = BATCH_UNTIL(BATCH_20_0), .max = MAX_ITEMS)
 #define METADATA_ROW(bits) LIST("metadata", bits, schema_batch_metadata, .max = BATCH_MAX_METADATA)
 #define START_TASK_ROW                                                                             \
     OBJECT("startTask", POINTER, schema_batch_start_task, INTO(batch_pool_spec, start_task))
@@ -131,7 +136,8 @@ SCHEMA(schema_batch_auto_scale_run, run_rows, "AutoScaleRun");
     LIST("userAccounts", 0, schema_batch_user_account, .max = MAX_CREDENTIALS,                     \
          .check = batch_check_accounts, INTO_LIST(batch_pool_spec, users, n_users))
 #define COMMUNICATION_ROW                                                                          \
-    ENUM("targetNodeCommunicationMode", 0, communication_names, .versions = BATCH_SINCE(BATCH_16_0))
+    ENUM("targetNodeCommunicationMode", 0, communication_names,                                    \
+         .versions = BATCH_WITHIN(BATCH_16_0, BATCH_20_0))
 #define MOUNTS_ROW(known)                                                                          \
     LIST("mountConfiguration", 0, schema_batch_mount, .versions = known, .max = MAX_MOUNTS,        \
          INTO_LIST(batch_pool_spec, mounts, n_mounts))
@@ -171,7 +177,7 @@ SCHEMA(schema_batch_auto_scale_run, run_rows, "AutoScaleRun");
     OBJECT("networkConfiguration", 0, schema_batch_network),                                       \
     OBJECT("cloudServiceConfiguration", 0, schema_batch_cloud_service,                             \
            .versions = BATCH_UNTIL(BATCH_19_0)),                                                   \
-    TAGS_ROW(BATCH_SINCE(BATCH_18_0)),                                                             \
+    TAGS_ROW(BATCH_WITHIN(BATCH_18_0, BATCH_20_0)),                                                \
     COMMUNICATION_ROW,                                                                             \
     OBJECT("upgradePolicy", 0, schema_batch_upgrade_policy, .versions = BATCH_SINCE(BATCH_19_0))
 /* clang-format on */
@@ -292,7 +298,8 @@ static const struct field pool_rows[] = {
     TEXT("allocationState", READONLY),
     TIME("allocationStateTransitionTime", READONLY),
     ASKED_ROWS,
-    TEXT("currentNodeCommunicationMode", READONLY, .versions = BATCH_SINCE(BATCH_16_0)),
+    TEXT("currentNodeCommunicationMode", READONLY,
+         .versions = BATCH_WITHIN(BATCH_16_0, BATCH_20_0)),
     OBJECT("identity", READONLY, schema_batch_pool_identity, .versions = BATCH_SINCE(BATCH_14_0)),
     OBJECT("stats", READONLY, schema_batch_pool_stats),
 };
@@ -319,7 +326,7 @@ static const struct field patch_rows[] = {
     BOOL("enableInterNodeCommunication", .versions = NEW),
     OBJECT("virtualMachineConfiguration", 0, schema_batch_vm, .versions = NEW),
     OBJECT("networkConfiguration", 0, schema_batch_network, .versions = NEW),
-    TAGS_ROW(NEW),
+    TAGS_ROW(BATCH_20_0),
     LIST("userAccounts", 0, schema_batch_user_account, .versions = NEW, .max = MAX_CREDENTIALS,
          .check = batch_check_accounts),
     MOUNTS_ROW(NEW),

@@ -17,10 +17,13 @@ enum batch_dealloc {
     BATCH_DEALLOC_RETAINED_DATA = 4
 };
 enum batch_fill { BATCH_FILL_SPREAD = 1, BATCH_FILL_PACK = 2 };
+/* In which order tasks of jobs with the same priority start: one of each job in turn, or all of the
+ * job that was added first. */
+enum batch_job_order { BATCH_ORDER_NONE = 1, BATCH_ORDER_CREATION_TIME = 2 };
 enum batch_container_type { BATCH_DOCKER = 1, BATCH_CRI = 2 };
 
 extern const struct enum_name batch_dealloc_names[], batch_disable_scheduling_names[],
-    batch_fill_names[], batch_container_type_names[];
+    batch_fill_names[], batch_job_order_names[], batch_container_type_names[];
 
 /* Limits of autoScaleEvaluationInterval and resizeTimeout, in seconds. */
 enum { BATCH_INTERVAL_MIN_S = 300, BATCH_INTERVAL_MAX_S = 7 * 24 * 3600 };

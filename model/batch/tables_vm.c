@@ -15,6 +15,9 @@
 #include "model/batch/tables_pool.h"
 #include "model/schema/tables.h"
 
+#define NEWEST BATCH_SINCE(BATCH_2025_06)
+#define OLDER  BATCH_UNTIL(BATCH_20_0)
+
 #define MAX_DISKS     64
 #define MAX_DISK_GB   32768
 #define MAX_NAT_POOLS 5
@@ -39,14 +42,21 @@ static const struct enum_name provision_names[] = {
     {1, "batchmanaged"}, {2, "usermanaged"}, {3, "nopublicipaddresses"}, {0, NULL}};
 static const struct enum_name target_names[] = {{1, "osdisk"}, {2, "temporarydisk"}, {0, NULL}};
 static const struct enum_name placement_names[] = {{1, "regional"}, {2, "zonal"}, {0, NULL}};
-static const struct enum_name disk_placement_names[] = {{1, "CacheDisk"}, {0, NULL}};
+static const struct enum_name disk_placement_names[] = {{1, "cachedisk"}, {0, NULL}},
+                              old_disk_placement_names[] = {{1, "CacheDisk"}, {0, NULL}};
 static const struct enum_name security_names[] = {
+    {1, "trustedLaunch"}, {2, "confidentialvm"}, {0, NULL}};
+static const struct enum_name old_security_names[] = {
     {1, "trustedLaunch"}, {2, "confidentialVM"}, {0, NULL}};
 static const struct enum_name upgrade_names[] = {
     {1, "automatic"}, {2, "manual"}, {3, "rolling"}, {0, NULL}};
 static const struct enum_name identity_names[] = {{1, "UserAssigned"}, {2, "None"}, {0, NULL}};
 static const struct enum_name disk_security_names[] = {
+    {1, "NonPersistedTPM"}, {2, "VMGuestStateOnly"}, {3, "DiskWithVMGuestState"}, {0, NULL}};
+static const struct enum_name old_disk_security_names[] = {
     {1, "NonPersistedTPM"}, {2, "VMGuestStateOnly"}, {0, NULL}};
+static const struct enum_name agent_mode_names[] = {{1, "Audit"}, {2, "Enforce"}, {0, NULL}};
+static const struct enum_name ip_family_names[] = {{1, "IPv4"}, {2, "IPv6"}, {0, NULL}};
 
 /* --- images ---------------------------------------------------------------------------------- */
 
@@ -168,13 +178,54 @@ SCHEMA(schema_batch_image, image_rows, "ImageReference", .check = check_image_re
 static const struct field windows_rows[] = {BOOL("enableAutomaticUpdates")};
 static SCHEMA(schema_windows, windows_rows, "WindowsConfiguration");
 
+static const struct field ephemeral_rows[] = {
+    ENUM("placement", 0, old_disk_placement_names, .versions = OLDER),
+    ENUM("placement", 0, disk_placement_names, .versions = NEWEST),
+};
+static SCHEMA(schema_ephemeral, ephemeral_rows, "DiffDiskSettings");
+static const struct field encryption_set_rows[] = {TEXT("id", REQUIRED, 1, MAX_ID_BYTES)};
+static SCHEMA(schema_encryption_set, encryption_set_rows, "DiskEncryptionSetParameters");
+static const struct field disk_security_rows[] = {
+    ENUM("securityEncryptionType", 0, old_disk_security_names, .versions = OLDER),
+    ENUM("securityEncryptionType", 0, disk_security_names, .versions = NEWEST),
+    OBJECT("diskEncryptionSet", 0, schema_encryption_set, .versions = BATCH_MANAGED),
+};
+static SCHEMA(schema_disk_security, disk_security_rows, "VMDiskSecurityProfile");
+static const struct field managed_rows[] = {
+    ENUM("storageAccountType", 0, disk_type_names),
+    OBJECT("securityProfile", 0, schema_disk_security, .versions = BATCH_SINCE(BATCH_20_0)),
+    OBJECT("diskEncryptionSet", 0, schema_encryption_set, .versions = NEWEST),
+};
+static SCHEMA(schema_managed, managed_rows, "ManagedDisk");
+
 static const struct field data_disk_rows[] = {
     INT("lun", REQUIRED, .max = 63),
     ENUM("caching", 0, caching_names, .fallback = "\"none\""),
     INT("diskSizeGB", REQUIRED, 1, MAX_DISK_GB),
-    ENUM("storageAccountType", 0, disk_type_names, .fallback = "\"standard_lrs\""),
+    ENUM("storageAccountType", 0, disk_type_names, .versions = OLDER,
+         .fallback = "\"standard_lrs\""),
+    OBJECT("managedDisk", 0, schema_managed, .versions = NEWEST),
 };
-static SCHEMA(schema_data_disk, data_disk_rows, "DataDisk");
+
+/* The document has the type of the disk in the form of the older versions, too, and in today's. */
+static int keep_both_types(json_t *disk, const char *path, struct err *e)
+{
+    const json_t *managed = json_object_get(disk, "managedDisk");
+    json_t *type = json_object_get(disk, "storageAccountType");
+    (void)path;
+    (void)e;
+    if (type && !managed)
+        json_object_set_new_nocheck(disk, "managedDisk",
+                                    json_pack("{s:O}", "storageAccountType", type));
+    else if (!type && json_object_get(managed, "storageAccountType"))
+        json_object_set_nocheck(disk, "storageAccountType",
+                                json_object_get(managed, "storageAccountType"));
+    else if (!type)
+        json_object_set_new_nocheck(disk, "storageAccountType", json_string("standard_lrs"));
+    return 0;
+}
+
+static SCHEMA(schema_data_disk, data_disk_rows, "DataDisk", .check = keep_both_types);
 
 #define MAX_IMAGE_BYTES 1024
 
@@ -221,7 +272,29 @@ static const struct field old_containers_rows[] = {CONTAINER_ROWS(old_container_
 static SCHEMA(schema_old_containers, old_containers_rows, "ContainerConfiguration",
               FILLS(batch_pool_containers), .finish = finish_containers);
 
-static const struct field encryption_rows[] = {TEXTS("targets", .max = 2, .values = target_names)};
+static const struct field key_identity_rows[] = {TEXT("resourceId", .max = MAX_ID_BYTES)};
+static SCHEMA(schema_key_identity, key_identity_rows, "BatchPoolIdentityReference");
+static const struct field disk_key_rows[] = {
+    OBJECT("identityReference", 0, schema_key_identity),
+    TEXT("keyUrl", .max = BATCH_MAX_URL),
+    BOOL("rotationToLatestKeyVersionEnabled"),
+};
+
+/* The key is read by an identity of the pool, and pools here have none. */
+static int refuse_disk_key(json_t *obj, const char *path, struct err *e)
+{
+    (void)obj;
+    return err_set(e, ERR_INVALID_PROPERTY, path,
+                   "%s is for pools with a managed identity, and pools here have none; disks are "
+                   "encrypted by their machine",
+                   path);
+}
+
+static SCHEMA(schema_disk_key, disk_key_rows, "DiskCustomerManagedKey", .check = refuse_disk_key);
+static const struct field encryption_rows[] = {
+    OBJECT("customerManagedKey", 0, schema_disk_key, .versions = NEWEST),
+    TEXTS("targets", .max = 2, .values = target_names),
+};
 static SCHEMA(schema_encryption, encryption_rows, "DiskEncryptionConfiguration");
 
 static const struct field placement_rows[] = {
@@ -242,18 +315,6 @@ static const struct field extension_rows[] = {
 };
 static SCHEMA(schema_extension, extension_rows, "VMExtension", .check = batch_check_extension);
 
-static const struct field ephemeral_rows[] = {ENUM("placement", 0, disk_placement_names)};
-static SCHEMA(schema_ephemeral, ephemeral_rows, "DiffDiskSettings");
-static const struct field disk_security_rows[] = {
-    ENUM("securityEncryptionType", 0, disk_security_names),
-};
-static SCHEMA(schema_disk_security, disk_security_rows, "VMDiskSecurityProfile");
-static const struct field managed_rows[] = {
-    ENUM("storageAccountType", 0, disk_type_names),
-    OBJECT("securityProfile", 0, schema_disk_security, .versions = BATCH_SINCE(BATCH_20_0)),
-};
-static SCHEMA(schema_managed, managed_rows, "ManagedDisk");
-
 static const struct field os_disk_rows[] = {
     ENUM("caching", 0, caching_names, .versions = BATCH_UNTIL(BATCH_7_0),
          .fallback = "\"readwrite\""),
@@ -267,10 +328,35 @@ static SCHEMA(schema_os_disk, os_disk_rows, "OSDisk");
 
 static const struct field uefi_rows[] = {BOOL("secureBootEnabled"), BOOL("vTpmEnabled")};
 static SCHEMA(schema_uefi, uefi_rows, "UefiSettings");
+
+static const struct field host_endpoint_rows[] = {
+    ENUM("mode", 0, agent_mode_names),
+    TEXT("inVMAccessControlProfileReferenceId", .max = MAX_ID_BYTES),
+};
+
+static int check_host_endpoint(json_t *obj, const char *path, struct err *e)
+{
+    if (!has(obj, "mode") || !has(obj, "inVMAccessControlProfileReferenceId"))
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, path,
+                   "%s has a mode and an inVMAccessControlProfileReferenceId; it must have one",
+                   path);
+}
+
+static SCHEMA(schema_host_endpoint, host_endpoint_rows, "HostEndpointSettings",
+              .check = check_host_endpoint);
+static const struct field proxy_agent_rows[] = {
+    BOOL("enabled", .fallback = "false"),
+    OBJECT("imds", 0, schema_host_endpoint),
+    OBJECT("wireServer", 0, schema_host_endpoint),
+};
+static SCHEMA(schema_proxy_agent, proxy_agent_rows, "ProxyAgentSettings");
 static const struct field security_rows[] = {
-    ENUM("securityType", 0, security_names),
+    ENUM("securityType", 0, old_security_names, .versions = OLDER),
+    ENUM("securityType", 0, security_names, .versions = NEWEST),
     BOOL("encryptionAtHost"),
     OBJECT("uefiSettings", 0, schema_uefi),
+    OBJECT("proxyAgentSettings", 0, schema_proxy_agent, .versions = NEWEST),
 };
 static SCHEMA(schema_security, security_rows, "SecurityProfile");
 static const struct field artifact_rows[] = {TEXT("id", REQUIRED, 1, MAX_ID_BYTES)};
@@ -354,9 +440,13 @@ static const struct field endpoint_rows[] = {
 };
 static SCHEMA(schema_endpoint, endpoint_rows, "PoolEndpointConfiguration");
 
+static const struct field ip_tag_rows[] = {TEXT("ipTagType", .max = 256), TEXT("tag", .max = 256)};
+static SCHEMA(schema_ip_tag, ip_tag_rows, "IPTag");
 static const struct field public_ip_rows[] = {
     ENUM("provision", 0, provision_names, .fallback = "\"batchmanaged\""),
+    TEXTS("ipFamilies", .versions = NEWEST, .max = 2, .values = ip_family_names),
     TEXTS("ipAddressIds", .max = 100),
+    LIST("ipTags", 0, schema_ip_tag, .versions = NEWEST, .max = 100),
 };
 static SCHEMA(schema_public_ip, public_ip_rows, "PublicIPAddressConfiguration");
 

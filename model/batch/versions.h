@@ -2,7 +2,7 @@
  *
  * The served api-versions of Azure Batch's data plane, as bits for rows of routes and of properties
  * (enum api_version of model/schema.h has Batch AI's; no table has both). They are named by the
- * last part of their names: 16.0 is 2022-10-01.16.0.
+ * last part of their names: 16.0 is 2022-10-01.16.0. Since 2025 a name is a date.
  */
 #ifndef MODEL_BATCH_VERSIONS_H
 #define MODEL_BATCH_VERSIONS_H
@@ -24,7 +24,8 @@
     X(BATCH_17_0, "2023-05-01.17.0")                                                               \
     X(BATCH_18_0, "2023-11-01.18.0")                                                               \
     X(BATCH_19_0, "2024-02-01.19.0")                                                               \
-    X(BATCH_20_0, "2024-07-01.20.0")
+    X(BATCH_20_0, "2024-07-01.20.0")                                                               \
+    X(BATCH_2025_06, "2025-06-01")
 
 #define BATCH_VERSION_INDEX(bit, name) bit##_INDEX,
 #define BATCH_VERSION_BIT(bit, name)   bit = 1 << bit##_INDEX,
@@ -38,6 +39,9 @@ enum batch_version { BATCH_VERSIONS(BATCH_VERSION_BIT) };
 #define BATCH_SINCE(bit)       (BATCH_ALL & ~((unsigned)(bit)-1))
 #define BATCH_UNTIL(bit)       (2 * (unsigned)(bit)-1)
 #define BATCH_WITHIN(from, to) (BATCH_SINCE(from) & BATCH_UNTIL(to))
+
+/* Not a version: rows of properties that only bodies of the resource manager have. */
+#define BATCH_MANAGED (1U << BATCH_VERSION_COUNT)
 
 /* "2022-10-01.16.0" -> BATCH_16_0; 0: not served. And back (static string). */
 unsigned batch_version_from_name(const char *name);

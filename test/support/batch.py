@@ -11,7 +11,7 @@ import re
 from email.utils import formatdate
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from . import cloud_spec, spec
+from . import batch_2025, cloud_spec, spec
 from .batch_rm import NEVER_SHOWN, TIME, BatchAccounts, spec_dir
 from .waiting import wait_for
 
@@ -22,9 +22,9 @@ DOCUMENTED = (
 VERSIONS = (
     "2017-09-01.6.0", "2018-03-01.6.1", "2018-08-01.7.0", "2018-12-01.8.0", "2019-06-01.9.0", "2019-08-01.10.0",
     "2020-03-01.11.0", "2020-09-01.12.0", "2021-06-01.14.0", "2022-01-01.15.0", "2022-10-01.16.0", "2023-05-01.17.0",
-    "2023-11-01.18.0", "2024-02-01.19.0", "2024-07-01.20.0",
+    "2023-11-01.18.0", "2024-02-01.19.0", "2024-07-01.20.0", batch_2025.NAME,
 )  # fmt: skip
-V = {name.split(".", 1)[1]: name for name in VERSIONS}  # "16.0"
+V = {name.split(".", 1)[-1]: name for name in VERSIONS}  # "16.0"; "2025-06-01"
 VERSION = V["16.0"]
 
 DURATION = r"^P(?!$)(\d+D)?(T(?!$)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?$"
@@ -47,7 +47,7 @@ def before(version, other):
 def rows(name):
     with open(spec_dir() / name, newline="") as f:
         lines = list(csv.reader(f, delimiter="\t", quoting=csv.QUOTE_NONE))
-    return lines[1:]
+    return batch_2025.added(name, lines[1:])
 
 
 def within(version, first, last):

@@ -75,6 +75,8 @@ SAMPLES = {
     "securityType": "trustedLaunch",
     "securityEncryptionType": "VMGuestStateOnly",
     "mode": "manual",
+    ("HostEndpointSettings", "mode"): "Audit",
+    "ipFamilies": ["IPv4"],
     "pauseTimeBetweenBatches": "PT1M",
     "maxBatchInstancePercent": 20,
     "maxUnhealthyInstancePercent": 20,

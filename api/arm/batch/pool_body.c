@@ -14,8 +14,12 @@
 #include "model/batch/tables_pool.h"
 #include "model/batch/versions.h"
 
-/* Together these two versions of the data plane have all properties of the management plane. */
-#define PLANE ((enum api_version)(BATCH_19_0 | BATCH_20_0))
+/* The versions of the data plane that together have all properties of the request's version. */
+static enum api_version plane_of(const struct request *r)
+{
+    return (enum api_version)(r->version >= RM_2025_06 ? BATCH_2025_06 | BATCH_MANAGED
+                                                       : (unsigned)BATCH_19_0 | BATCH_20_0);
+}
 
 enum { HOW = SCHEMA_TEXT_NUMBERS | SCHEMA_SPANS };
 
@@ -66,7 +70,7 @@ int rm_pool_accept(struct request *r, const json_t *stored, struct rm_pool_body 
     if (read_named(r, stored != NULL, out, e) < 0)
         return -1;
     const json_t *all = request_own(r, completed(out, request_param(r, "pool"), stored));
-    if (request_accept_json(r, &schema_batch_pool, PLANE, HOW, all, &out->plane, e) < 0)
+    if (request_accept_json(r, &schema_batch_pool, plane_of(r), HOW, all, &out->plane, e) < 0)
         return *e->target ? err_set(e, e->code, rm_pool_place(&r->arena, e->target), "%s",
                                     arena_strdup(&r->arena, e->msg))
                           : -1;
@@ -103,11 +107,22 @@ struct pool_change {
 /* The members that the data plane's PATCH may change, which grew with 2024-07-01; and the name. */
 static bool may_change(const struct request *r, const char *name)
 {
-    enum batch_version v = (r->version & RM_SINCE(RM_2024_07)) ? BATCH_20_0 : BATCH_16_0;
+    enum batch_version v = r->version >= RM_2025_06   ? BATCH_2025_06
+                           : r->version >= RM_2024_07 ? BATCH_20_0
+                                                      : BATCH_16_0;
     schema_set set;
     struct err none;
     return strcmp(name, "displayName") == 0 || strcmp(name, RM_POOL_TAGS) == 0 ||
            schema_select(&schema_batch_pool_patch, (enum api_version)v, name, &set, &none) == 0;
+}
+
+/* A member that an older version set, and the request's version no longer has, stays as it is. */
+static bool is_known(const struct request *r, const char *name)
+{
+    schema_set set;
+    struct err none;
+    return r->version < RM_2025_06 || strcmp(name, RM_POOL_TAGS) == 0 ||
+           schema_select(&schema_batch_pool, plane_of(r), name, &set, &none) == 0;
 }
 
 static int change_member(struct pool_change *c, const char *name, struct err *e)
@@ -138,7 +153,8 @@ static int change_members(struct pool_change *c, bool whole, struct err *e)
     if (!whole)
         return 0;
     json_object_foreach_safe(c->stored.doc, next, name, value) {
-        if (!json_object_get(c->b->plane.doc, name) && change_member(c, name, e) < 0)
+        if (!json_object_get(c->b->plane.doc, name) && is_known(c->r, name) &&
+            change_member(c, name, e) < 0)
             return -1;
     }
     return 0;

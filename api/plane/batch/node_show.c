@@ -208,6 +208,7 @@ void node_render(struct request *r, const struct node_pool *p, const struct show
         SHOW_TEXT("lastBootTime", booted ? batch_time_text(r, nd->booted_us) : NULL),
         SHOW_TEXT("allocationTime", batch_time_text(r, nd->created_us)),
         SHOW_TEXT("ipAddress", address),
+        SHOW_TEXT("ipv6Address", address && strchr(address, ':') ? address : NULL),
         SHOW_TEXT("affinityId", arena_concat(&r->arena, BATCH_AFFINITY, nd->name)),
         SHOW_TEXT("vmSize", arena_lower(&r->arena, p->row->vm_size)),
         SHOW_INT("totalTasksRun", n->total.ended),

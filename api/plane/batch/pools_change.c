@@ -10,6 +10,7 @@
 #include "api/plane/batch/reply.h"
 #include "api/plane/batch/run_as.h"
 #include "model/batch/tables_pool.h"
+#include "model/batch/versions.h"
 #include "scheduler/front/batch/batch.h"
 
 /* --- documents -------------------------------------------------------------------------------- */
@@ -56,11 +57,13 @@ struct replied *pools_patch(struct request *r)
 
 struct replied *pools_update(struct request *r)
 {
-    static const char *const all[] = {"startTask", "certificateReferences",
+    /* The newest version has no certificates, and leaves those of the pool alone. */
+    static const char *const all[] = {"certificateReferences", "startTask",
                                       "applicationPackageReferences", "metadata", NULL};
     struct batch_pool p;
     struct err e;
-    if (change(r, &schema_batch_pool_properties, all, &p, &e) < 0)
+    const char *const *names = r->version < BATCH_2025_06 ? all : all + 1;
+    if (change(r, &schema_batch_pool_properties, names, &p, &e) < 0)
         return reply_err(r, &e);
     return batch_reply_written(r, 204, pool_path_of(r, p.name, "/updateproperties"), p.updated_us);
 }

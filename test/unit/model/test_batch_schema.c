@@ -199,8 +199,9 @@ TEST(versions_have_names)
     assert_int_equal(batch_version_from_name("2022-10-01.16.0"), BATCH_16_0);
     assert_int_equal(batch_version_from_name("2015-12-01.2.2"), 0);
     assert_string_equal(batch_version_name(BATCH_20_0), "2024-07-01.20.0");
+    assert_string_equal(batch_version_name(BATCH_2025_06), "2025-06-01");
     assert_int_equal(BATCH_SINCE(BATCH_6_0), BATCH_ALL);
-    assert_int_equal(BATCH_UNTIL(BATCH_20_0), BATCH_ALL);
-    assert_int_equal(BATCH_SINCE(BATCH_20_0), BATCH_20_0);
+    assert_int_equal(BATCH_UNTIL(BATCH_2025_06), BATCH_ALL);
+    assert_int_equal(BATCH_SINCE(BATCH_2025_06), BATCH_2025_06);
     assert_int_equal(BATCH_WITHIN(BATCH_6_1, BATCH_7_0), BATCH_6_1 | BATCH_7_0);
 }
