@@ -81,6 +81,14 @@ WHERE bj.account_id = :account_id AND bj.pool_name = :pool_name AND bj.state = {
 AND $batch_has_ready(:nodes)
 ORDER BY bj.priority DESC, bj.id LIMIT :limit;
 
+-- The jobs whose tasks have a run of this priority that waits for its first start in this pool: in turn, a job as
+-- often as it has such runs.
+-- st_batch_job_waiting(i64 pool_id, int priority) -> i64*
+SELECT bt.job_id FROM run u CROSS JOIN batch_task bt ON bt.id = u.owner_id
+WHERE u.pool_id = :pool_id AND u.phase = {RUN_WAITING} AND u.stop = {STOP_NOT} AND u.held = {HOLD_NOT}
+AND u.priority = :priority AND u.owner_kind = {RES_BATCH_TASK} AND u.attempt = 0
+ORDER BY u.id;
+
 -- Those that are on their way to another state.
 -- st_batch_job_moving() -> i64*
 SELECT id FROM batch_job

@@ -98,6 +98,14 @@ ORDER BY bt.id LIMIT :limit;
 -- st_batch_task_fed(i64 job_id, int limit) -> batch_task*
 $batch_task_select WHERE bt.job_id = :job_id AND bt.fed = 1 ORDER BY bt.id LIMIT :limit;
 
+-- Tasks of the jobs after the job `after` that have a run of this priority which waits for its first start in this pool:
+-- in turn.
+-- st_batch_task_waiting(i64 pool_id, int priority, i64 after) -> i64*
+SELECT bt.id FROM run u CROSS JOIN batch_task bt ON bt.id = u.owner_id AND bt.job_id > :after
+WHERE u.pool_id = :pool_id AND u.phase = {RUN_WAITING} AND u.stop = {STOP_NOT} AND u.held = {HOLD_NOT}
+AND u.priority = :priority AND u.owner_kind = {RES_BATCH_TASK} AND u.attempt = 0
+ORDER BY u.id;
+
 -- st_batch_task_count_fed(i64 job_id) -> i64 n
 SELECT count(*) FROM batch_task WHERE job_id = :job_id AND fed = 1;
 

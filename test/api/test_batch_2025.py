@@ -4,7 +4,8 @@
 import pytest
 from support import batch_2025
 from support.batch import V, BatchGround
-from support.batch_jobs import add_pool
+from support.batch_jobs import Jobs, add_pool
+from support.waiting import wait_for
 from support.world import fresh
 
 NAME = batch_2025.NAME
@@ -80,6 +81,34 @@ def test_the_type_of_a_data_disk_is_in_both_forms(plane, pool):
 def test_what_a_machine_cannot_have_is_refused(plane, more, why):
     body = {"id": fresh("pool"), "vmSize": "Standard_D2_v2", "virtualMachineConfiguration": machine(plane, **more)}
     assert why in plane.refused(400, "InvalidPropertyValue", "POST", "/pools", body)["Reason"]
+
+
+def order_of(plane, policy, late):
+    """In which order tasks of two jobs start, on one slot: a few of the older job, some of the newer, and one more of the
+    older job, which is added last."""
+    name = fresh("pool")
+    add_pool(plane, name, targetDedicatedNodes=0, taskSchedulingPolicy=policy)
+    older, newer = Jobs(plane, name)(), Jobs(plane, name)()
+    for job, tasks in ((older, ["a1", "a2", "a3"]), (newer, ["b1", "b2", "b3"]), (older, [late])):
+        for task in tasks:
+            plane.call("POST", f"/jobs/{job.id}/tasks", {"id": task, "commandLine": "/bin/true"}, expect=201)
+    plane.call("POST", f"/pools/{name}/resize", {"targetDedicatedNodes": 1}, expect=202)
+
+    def done():
+        tasks = [t for job in (older, newer) for t in plane.all(f"/jobs/{job.id}/tasks")]
+        return all(t["state"] == "completed" for t in tasks) and sorted(tasks, key=lambda t: t["executionInfo"]["startTime"])
+
+    return [t["id"] for t in wait_for(done, 60, "all tasks to end")]
+
+
+def test_the_older_job_is_first_where_the_pool_says_so(plane):
+    started = order_of(plane, {"nodeFillType": "spread", "jobDefaultOrder": "creationtime"}, late="a4")
+    assert started == ["a1", "a2", "a3", "a4", "b1", "b2", "b3"]
+
+
+def test_jobs_take_turns_by_default(plane):
+    started = order_of(plane, {"nodeFillType": "spread"}, late="a4")
+    assert started == ["a1", "b1", "a2", "b2", "a3", "b3", "a4"]
 
 
 # --- the resource manager ---------------------------------------------------------------------------------------------

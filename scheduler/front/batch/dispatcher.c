@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
  * Makes runs for the next tasks of each pool: enough that its nodes never wait for the next run,
- * and no more, so that other waiting tasks are only rows. Jobs with a higher priority go first,
- * then older jobs; within a job, older tasks.
+ * and no more, so that other waiting tasks are only rows. Jobs with a higher priority go first;
+ * within a job, older tasks. The pool's jobDefaultOrder decides between jobs with one priority: the
+ * older job first, or a task of each in turn. Pools of versions without the property have the older
+ * job first.
+ *
+ * Runs start in the order in which they were made. A job that comes later may have to go before
+ * runs that wait: then those are taken back (their tasks are only rows again), and made anew.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/guid.h"
+#include "model/batch/pool_spec.h"
+#include "model/batch/tables_pool.h"
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/front/batch/multi_instance.h"
 
@@ -15,13 +23,16 @@
 #define WINDOW 200
 /* Jobs that one pass reads. */
 #define JOBS_AT_ONCE 64
+/* Tasks of a job that are read at once when jobs take turns. */
+#define TASKS_AT_ONCE 8
 
 struct feeding {
     struct batch_front *f;
     struct arena *a;
     struct batch_pool pool;
-    int nodes; /* the most nodes of one task */
-    int fed;   /* in this pass */
+    int job_order; /* enum batch_job_order; 0: a pool of an older version */
+    int nodes;     /* the most nodes of one task */
+    int fed;       /* in this pass */
 };
 
 /* The node of the pool with the affinityId; 0: there is no such node. */
@@ -67,19 +78,28 @@ static int feed_task(struct feeding *k, const struct batch_job *j, const struct 
     return st_batch_task_feed(k->f->st, t->id, true, e);
 }
 
-/* How many more tasks of this job may get a run. */
-static int room_for(struct feeding *k, const struct batch_job *j, int *room, struct err *e)
+/* How many more runs with this priority there may be. */
+static int window_left(struct feeding *k, int priority, int *left, struct err *e)
 {
-    int64_t waiting, fed;
-    if (st_run_count_waiting(k->f->st, k->pool.id, j->priority, &waiting, e) < 0)
+    int64_t waiting;
+    if (st_run_count_waiting(k->f->st, k->pool.id, priority, &waiting, e) < 0)
         return -1;
-    *room = waiting < WINDOW ? (int)(WINDOW - waiting) : 0;
+    *left = waiting < WINDOW ? (int)(WINDOW - waiting) : 0;
+    return 0;
+}
+
+/* How many more tasks its maxParallelTasks lets run, at most `most`. */
+static int parallel_left(struct feeding *k, const struct batch_job *j, int most, int *left,
+                         struct err *e)
+{
+    int64_t fed;
+    *left = most;
     if (j->max_parallel == BATCH_UNLIMITED)
         return 0;
     if (st_batch_task_count_fed(k->f->st, j->id, &fed, e) < 0)
         return -1;
-    if (j->max_parallel - fed < *room)
-        *room = fed < j->max_parallel ? (int)(j->max_parallel - fed) : 0;
+    if (j->max_parallel - fed < most)
+        *left = fed < j->max_parallel ? (int)(j->max_parallel - fed) : 0;
     return 0;
 }
 
@@ -88,7 +108,7 @@ static int feed_job(struct feeding *k, const struct batch_job *j, struct err *e)
     struct batch_task *tasks;
     size_t n;
     int room;
-    if (room_for(k, j, &room, e) < 0)
+    if (window_left(k, j->priority, &room, e) < 0 || parallel_left(k, j, room, &room, e) < 0)
         return -1;
     if (room == 0)
         return 0;
@@ -100,17 +120,208 @@ static int feed_job(struct feeding *k, const struct batch_job *j, struct err *e)
     return 0;
 }
 
+/* --- jobs with one priority ------------------------------------------------------------------- */
+
+/* The jobs of runs that wait for their first start: their ids in ascending order. */
+struct waiting {
+    int64_t *job;
+    size_t n;
+};
+
+static int by_id(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static int read_waiting(struct feeding *k, int priority, struct waiting *out, struct err *e)
+{
+    if (st_batch_job_waiting(k->f->st, k->a, k->pool.id, priority, &out->job, &out->n, e) < 0)
+        return -1;
+    if (out->n > 0)
+        qsort(out->job, out->n, sizeof *out->job, by_id);
+    return 0;
+}
+
+static int runs_of(const struct waiting *w, int64_t job_id)
+{
+    int n = 0;
+    for (size_t i = 0; i < w->n; i++)
+        n += w->job[i] == job_id;
+    return n;
+}
+
+/* How many runs the job with the most has. */
+static int most_runs(const struct waiting *w)
+{
+    int most = 0, n = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        n = i > 0 && w->job[i] == w->job[i - 1] ? n + 1 : 1;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* Whether runs wait that this job, which has tasks without a run, goes before. */
+static bool goes_before(const struct feeding *k, const struct batch_job *j, const struct waiting *w)
+{
+    if (k->job_order == BATCH_ORDER_CREATION_TIME)
+        return w->n > 0 && w->job[w->n - 1] > j->id;
+    return runs_of(w, j->id) + 1 < most_runs(w);
+}
+
+static int take_back(struct feeding *k, int priority, int64_t after_job, struct err *e)
+{
+    int64_t *tasks;
+    size_t n;
+    if (st_batch_task_waiting(k->f->st, k->a, k->pool.id, priority, after_job, &tasks, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (st_runs_remove(k->f->st, RES_BATCH_TASK, tasks[i], e) < 0 ||
+            st_batch_task_feed(k->f->st, tasks[i], false, e) < 0)
+            return -1;
+    return 0;
+}
+
+/* Takes back the runs that wait in the wrong order beside these jobs, which have one priority.
+ * 1: there were such. */
+static int put_in_order(struct feeding *k, const struct batch_job *jobs, size_t n, struct err *e)
+{
+    struct waiting w;
+    if (read_waiting(k, jobs->priority, &w, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n && w.n > 0; i++) {
+        int left;
+        if (!goes_before(k, &jobs[i], &w))
+            continue;
+        if (parallel_left(k, &jobs[i], 1, &left, e) < 0)
+            return -1;
+        if (left == 0)
+            continue;
+        bool older_first = k->job_order == BATCH_ORDER_CREATION_TIME;
+        return take_back(k, jobs->priority, older_first ? jobs[i].id : 0, e) < 0 ? -1 : 1;
+    }
+    return 0;
+}
+
+/* A job among those that take turns. */
+struct in_turn {
+    const struct batch_job *job;
+    struct batch_task *tasks; /* without a run */
+    size_t n, next;
+    int waiting; /* its runs that wait */
+    int left;    /* how many more it may have */
+};
+
+/* 1: it has a task that may get a run. */
+static int has_next(struct feeding *k, struct in_turn *t, struct err *e)
+{
+    if (t->left == 0)
+        return 0;
+    if (t->next == t->n) {
+        int most = t->left < TASKS_AT_ONCE ? t->left : TASKS_AT_ONCE;
+        t->next = 0;
+        if (st_batch_task_ready(k->f->st, k->a, t->job->id, k->nodes, most, &t->tasks, &t->n, e) <
+            0)
+            return -1;
+        if (t->n == 0)
+            t->left = 0;
+    }
+    return t->n > 0;
+}
+
+/* The job with the fewest runs is next, then the oldest. */
+static int feed_next(struct feeding *k, struct in_turn *turns, size_t n, struct err *e)
+{
+    struct in_turn *next = NULL;
+    for (size_t i = 0; i < n; i++) {
+        int rc = has_next(k, &turns[i], e);
+        if (rc < 0)
+            return -1;
+        if (rc == 1 && (!next || turns[i].waiting < next->waiting))
+            next = &turns[i];
+    }
+    if (!next)
+        return 0;
+    next->waiting++;
+    next->left--;
+    return feed_task(k, next->job, &next->tasks[next->next++], e) < 0 ? -1 : 1;
+}
+
+static int feed_in_turn(struct feeding *k, const struct batch_job *jobs, size_t n, struct err *e)
+{
+    struct in_turn *turns = arena_alloc(k->a, n * sizeof *turns);
+    struct waiting w;
+    int left, rc = 1;
+    if (window_left(k, jobs->priority, &left, e) < 0 || read_waiting(k, jobs->priority, &w, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        turns[i] = (struct in_turn){.job = &jobs[i], .waiting = runs_of(&w, jobs[i].id)};
+        if (parallel_left(k, &jobs[i], left, &turns[i].left, e) < 0)
+            return -1;
+    }
+    while (left-- > 0 && rc == 1)
+        rc = feed_next(k, turns, n, e);
+    return rc < 0 ? -1 : 0;
+}
+
+/* --- pools ------------------------------------------------------------------------------------ */
+
+static int list_jobs(struct feeding *k, struct batch_job **jobs, size_t *n, struct err *e)
+{
+    return st_batch_job_turn(k->f->st, k->a, k->pool.account_id, k->pool.name, k->nodes,
+                             JOBS_AT_ONCE, jobs, n, e);
+}
+
+/* How many jobs from the first on have its priority. */
+static size_t equals(const struct batch_job *jobs, size_t n)
+{
+    size_t i = 1;
+    while (i < n && jobs[i].priority == jobs->priority)
+        i++;
+    return i;
+}
+
+/* 1: runs were taken back, so other jobs may have tasks without a run. */
+static int put_all_in_order(struct feeding *k, const struct batch_job *jobs, size_t n,
+                            struct err *e)
+{
+    int some = 0;
+    for (size_t i = 0; i < n && k->job_order; i += equals(&jobs[i], n - i)) {
+        int rc = put_in_order(k, &jobs[i], equals(&jobs[i], n - i), e);
+        if (rc < 0)
+            return -1;
+        some |= rc;
+    }
+    return some;
+}
+
+static int feed_equals(struct feeding *k, const struct batch_job *jobs, size_t n, struct err *e)
+{
+    if (k->job_order == BATCH_ORDER_NONE)
+        return feed_in_turn(k, jobs, n, e);
+    for (size_t i = 0; i < n; i++)
+        if (feed_job(k, &jobs[i], e) < 0)
+            return -1;
+    return 0;
+}
+
 static int feed_pool(struct storage *st, void *ctx, struct err *e)
 {
     struct feeding *k = ctx;
+    struct batch_pool_spec spec;
     struct batch_job *jobs;
     size_t n;
-    if (team_nodes_max(k->a, &k->pool, &k->nodes, e) < 0 ||
-        st_batch_job_turn(st, k->a, k->pool.account_id, k->pool.name, k->nodes, JOBS_AT_ONCE, &jobs,
-                          &n, e) < 0)
+    (void)st;
+    if (batch_pool_decode_kept(k->f->docs, k->a, k->pool.doc, &spec, e) < 0 ||
+        team_nodes_max(k->a, &k->pool, &k->nodes, e) < 0 || list_jobs(k, &jobs, &n, e) < 0)
         return -1;
-    for (size_t i = 0; i < n; i++)
-        if (feed_job(k, &jobs[i], e) < 0)
+    k->job_order = spec.job_order;
+    int rc = put_all_in_order(k, jobs, n, e);
+    if (rc < 0 || (rc == 1 && list_jobs(k, &jobs, &n, e) < 0))
+        return -1;
+    for (size_t i = 0; i < n; i += equals(&jobs[i], n - i))
+        if (feed_equals(k, &jobs[i], equals(&jobs[i], n - i), e) < 0)
             return -1;
     return 0;
 }
