@@ -96,6 +96,7 @@ struct api_config {
     int token_lifetime_s;
     const struct directory *directory; /* whose tokens are good */
     const struct api_watch *watch;     /* NULL: nobody watches */
+    bool newer_versions;               /* a version newer than all is served as the newest */
     int retry_after_s; /* the Retry-After of a 202 and an operation in progress, in seconds */
 };
 

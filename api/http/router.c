@@ -14,9 +14,8 @@
 #include "api/http/route_cache.h"
 #include "api/http/template.h"
 #include "api/http/url.h"
+#include "api/http/versions.h"
 #include "lib/jsontext.h"
-
-#define VERSION_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
 
 const char *request_param(const struct request *r, const char *name)
 {
@@ -108,35 +107,6 @@ static int take_tail(struct request *r, struct err *e)
 
 /* --- api-versions --------------------------------------------------------------------------- */
 
-/* The versions that serve this path and method. */
-static unsigned versions_here(const struct request *r)
-{
-    unsigned served = 0;
-    for (size_t i = 0; i < r->service->n_routes; i++) {
-        const struct route *route = &r->service->routes[i];
-        if (strcmp(route->method, r->method) == 0 && template_fits_path(route->path, r))
-            served |= route->versions;
-    }
-    return served;
-}
-
-static int unknown_version(const struct request *r, struct err *e)
-{
-    char list[200] = "";
-    unsigned served = versions_here(r);
-    for (unsigned v = 1; v && v <= served; v <<= 1) {
-        if (!(served & v))
-            continue;
-        if (list[0])
-            strncat(list, ", ", sizeof list - strlen(list) - 1);
-        strncat(list, r->service->version_name(v), sizeof list - strlen(list) - 1);
-    }
-    return err_set(e, ERR_UNKNOWN_API_VERSION, "api-version",
-                   "No registered resource provider found for API version '%.100s'. "
-                   "The supported api-versions are '%s'.",
-                   r->version_name, list);
-}
-
 static int check_version(struct request *r, struct err *e)
 {
     if (r->service->versions == VERSIONS_NONE)
@@ -145,14 +115,11 @@ static int check_version(struct request *r, struct err *e)
         return err_set(e, ERR_MISSING_API_VERSION, "api-version",
                        "The api-version query parameter (?api-version=) is required for all "
                        "requests.");
-    if (strspn(r->version_name, VERSION_CHARS) != strlen(r->version_name))
-        return err_set(e, ERR_INVALID_QUERY, "api-version",
-                       "The api-version '%.100s' is malformed; it must be a date such as "
-                       "2018-05-01.",
-                       r->version_name);
+    if (version_check_form(r, e) < 0)
+        return -1;
     if (r->service->versions == VERSIONS_ANY || (r->route->flags & ROUTE_ANY_VERSION))
         return 0;
-    return (r->route->versions & r->version) ? 0 : unknown_version(r, e);
+    return (r->route->versions & r->version) ? 0 : version_refuse(r, e);
 }
 
 /* --- the route ------------------------------------------------------------------------------ */
@@ -227,7 +194,7 @@ static int match(struct request *r, struct err *e)
     if (r->service->versions != VERSIONS_NONE)
         r->version_name = request_query(r, "api-version");
     if (r->service->version_of && r->version_name)
-        r->version = r->service->version_of(r->version_name);
+        r->version = version_of_request(r);
     r->route = find_route(r);
     if (!r->route)
         r->route = nearest_route(r, &why);

@@ -69,7 +69,7 @@ struct config {
     int64_t token_lifetime_s;
     int64_t retry_after_s;
     int64_t watchdog_report_s, watchdog_end_s;
-    bool strict, testing_strict, http_serve, http_expose;
+    bool strict, newer_versions, testing_strict, http_serve, http_expose;
     bool batch_windows_commands;
     bool batch_admin_is_root;
     bool batch_foreign_urls;

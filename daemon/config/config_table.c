@@ -108,6 +108,9 @@ static const struct setting rows[] = {
          "operation in progress. Strict-Transport-Security is sent. A failed job without an exit "
          "code of a process has none, so 'az batchai job wait' calls it a success; otherwise it "
          "has 124 after its time limit, 143 after a terminate, and else 1."),
+    BOOL("compat", "newer_versions", AT(newer_versions), "false",
+         "Serve an api-version that is newer than all that the daemon knows as the newest that it "
+         "knows. Otherwise such a request is refused, and the error names the newest."),
     INT("compat", "resizing_s", AT(resizing_s), "2", 0, 3600,
         "The seconds for which a new cluster is shown resizing although its nodes exist, because "
         "clients of the service expect that; at least twice retry_after_s. Nodes, jobs and "

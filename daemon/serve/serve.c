@@ -368,6 +368,7 @@ static int open_api(struct daemon *d, struct err *e)
                                   .token_lifetime_s = (int)cf->token_lifetime_s,
                                   .directory = &d->directory,
                                   .watch = c->testing_key ? &d->watch : NULL,
+                                  .newer_versions = cf->newer_versions,
                                   .retry_after_s = (int)cf->retry_after_s};
     return api_create(&ac, &d->api, e);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Version 2025-06-01 of Azure Batch: what is new in it, changed and gone."""
+"""Version 2025-06-01 of Azure Batch: what is new in it, changed and gone, and versions that are newer."""
 
 import pytest
 from support import batch_2025
@@ -10,6 +10,7 @@ from support.world import fresh
 
 NAME = batch_2025.NAME
 BEFORE = V["20.0"]
+NEWER = "2026-03-01"
 
 
 @pytest.fixture(scope="module")
@@ -152,3 +153,28 @@ def test_a_whole_put_leaves_alone_what_the_version_does_not_have(ground):
     call("PUT", path, tagged, api_version="2024-07-01", expect=200)
     assert "resourceTags" not in call("PUT", path, body, api_version=NAME, expect=200).json["properties"]
     assert call("GET", path, api_version="2024-07-01", expect=200).json["properties"]["resourceTags"] == {"a": "b"}
+
+
+# --- newer versions ---------------------------------------------------------------------------------------------------
+
+
+def test_a_newer_version_is_refused_with_the_newest_and_what_to_pass(ground, plane):
+    reason = plane.at(NEWER).refused(400, "UnsupportedRequestVersion", "GET", "/pools")["Reason"]
+    message = ground.accounts.call("GET", "", api_version=NEWER, expect=400).json["error"]["message"]
+    for text in (reason, message):
+        assert NEWER in text and f"the newest is '{NAME}'" in text
+        assert f'api_version="{NAME}"' in text and "compat.newer_versions" in text
+    assert "newest" not in plane.at("2025-05-01").refused(400, "UnsupportedRequestVersion", "GET", "/pools")["Reason"]
+
+
+def test_a_setting_serves_newer_versions_as_the_newest(own_daemon):
+    ground = BatchGround(own_daemon(config={"compat": {"newer_versions": True}}))
+    plane = ground.plane.at(NEWER)
+    name = fresh("pool")
+    add_pool(plane, name)
+    assert plane.get(f"/pools/{name}") == ground.plane.at(NAME).get(f"/pools/{name}")
+    assert ground.accounts.call("GET", f"/{ground.name}", api_version=NEWER, expect=200).json["name"] == ground.name
+    ground.accounts.daemon.call("GET", f"{ground.accounts.above}/providers/Microsoft.BatchAI/clusters", api_version=NEWER,
+                                validate=False, expect=(200, 404))  # fmt: skip
+    plane.refused(400, "UnsupportedRequestVersion", "GET", "/certificates")
+    ground.plane.at("2025-05-01").refused(400, "UnsupportedRequestVersion", "GET", "/pools")

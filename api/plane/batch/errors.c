@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/http/template.h"
+#include "api/http/versions.h"
 #include "api/plane/batch/batch.h"
 #include "api/plane/batch/reply.h"
 #include "lib/jsontext.h"
@@ -262,27 +262,24 @@ static void add_target(struct request *r, json_t *values, const char *code, cons
 }
 
 /* The api-versions that serve the operation, as a sentence. */
-static const char *versions_here(struct request *r)
+static const char *served_here(struct request *r)
 {
-    unsigned served = 0, first, last;
-    for (size_t i = 0; i < r->service->n_routes; i++)
-        if (strcmp(r->service->routes[i].method, r->method) == 0 &&
-            template_fits_path(r->service->routes[i].path, r))
-            served |= r->service->routes[i].versions;
+    unsigned served = versions_here(r), first, last;
     if (!served)
         served = BATCH_ALL;
     first = served & -served;
     for (last = first; served & (last << 1); last <<= 1)
         ;
+    bool newer = version_is_newer(r);
     return arena_printf(&r->arena,
-                        "The api-version '%.100s' is not served here; those from %s to %s are.",
+                        "The api-version '%.100s' is not served here; those from %s to %s are.%s%s",
                         r->version_name ? r->version_name : "", batch_version_name(first),
-                        batch_version_name(last));
+                        batch_version_name(last), newer ? " " : "", newer ? version_advice(r) : "");
 }
 
 static const char *reason_of(struct request *r, const struct err *e)
 {
-    return e->code == ERR_UNKNOWN_API_VERSION ? versions_here(r) : e->msg;
+    return e->code == ERR_UNKNOWN_API_VERSION ? served_here(r) : e->msg;
 }
 
 static json_t *values_of(struct request *r, const char *code, const struct err *e, bool reason)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The api-versions of services that list theirs: which version a request asks for, and the errors
+ * about others. A version that is newer than all of its service is refused, or with
+ * config.newer_versions served as the newest.
+ */
+#ifndef API_HTTP_VERSIONS_H
+#define API_HTTP_VERSIONS_H
+
+#include "api/http/request.h"
+
+/* The bit of the version that the request is served as; 0: it is not known. */
+unsigned version_of_request(const struct request *r);
+/* The versions that serve the request's path and method. */
+unsigned versions_here(const struct request *r);
+/* Whether the name of the request's version is later than that of each version of its service. */
+bool version_is_newer(const struct request *r);
+/* What to do about a version that is newer: which version is the newest, and how to choose it. */
+const char *version_advice(struct request *r);
+
+int version_check_form(const struct request *r, struct err *e) MUST_CHECK;
+/* Fails always, with the versions that serve what is asked for. */
+int version_refuse(struct request *r, struct err *e) MUST_CHECK;
+
+#endif
