@@ -25,7 +25,8 @@ def python(version):
     """Debian has 13.0; of the others each has an environment of its own."""
     if version == "13.0.0":
         return ["/usr/bin/python3", BATCH / "life.py", version]
-    return [python_home(f"azure-batch=={version}") / "bin" / "python", BATCH / "life.py", version]
+    life = "life_15.py" if version.startswith("15.") else "life.py"
+    return [python_home(f"azure-batch=={version}") / "bin" / "python", BATCH / life, version]
 
 
 def node(module):
@@ -50,6 +51,7 @@ CLIENTS = {
     "python-batch-10.0.0": ("2020-09-01.12.0", lambda *_: python("10.0.0")),
     "python-batch-13.0.0": ("2022-10-01.16.0", lambda *_: python("13.0.0")),
     "python-batch-14.2.0": ("2024-02-01.19.0", lambda *_: python("14.2.0")),
+    "python-batch-15.1.0": ("2025-06-01", lambda *_: python("15.1.0")),
     "node-azure-batch-9.0.0": ("2020-03-01.11.0", lambda *_: node("azure-batch")),
     "node-@azure/batch-10.2.0": ("2022-10-01.16.0", lambda *_: node("@azure/batch")),
     "go-batch": ("2020-09-01.12.0", lambda *_: go()),

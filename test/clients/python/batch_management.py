@@ -10,7 +10,7 @@ import azure.mgmt.batch
 import requests
 import signing_in
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
-from azure.mgmt.batch import BatchManagementClient
+from azure.mgmt.batch import BatchManagementClient, models
 
 group, store, name = sys.argv[1:]
 client = signing_in.management(BatchManagementClient)
@@ -26,15 +26,15 @@ def refused(code, call, *arguments):
 
 
 def accounts():
-    made = client.batch_account.begin_create(
-        group, name, {"location": "eastus", "tags": {"a": "b"}, "auto_storage": {"storage_account_id": store}}
-    ).result()
+    storage = models.AutoStorageBaseProperties(storage_account_id=store)
+    new = models.BatchAccountCreateParameters(location="eastus", tags={"a": "b"}, auto_storage=storage)
+    made = client.batch_account.begin_create(group, name, new).result()
     assert (made.name, made.provisioning_state, made.tags) == (name, "Succeeded", {"a": "b"})
     assert made.account_endpoint.startswith(f"{name}.eastus.batch.localhost:")
     assert [a.name for a in client.batch_account.list_by_resource_group(group)] == [name]
     assert name in [a.name for a in client.batch_account.list()]
     keys = client.batch_account.get_keys(group, name)
-    fresh = client.batch_account.regenerate_key(group, name, {"key_name": "Secondary"})
+    fresh = client.batch_account.regenerate_key(group, name, models.BatchAccountRegenerateKeyParameters(key_name="Secondary"))
     assert (fresh.primary, fresh.account_name) == (keys.primary, name) and fresh.secondary != keys.secondary
     changed = client.batch_account.update(group, name, {"tags": {"c": "d"}})
     assert changed.tags == {"c": "d"} and changed.auto_storage.last_key_sync
@@ -50,7 +50,7 @@ def packages():
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as z:
         z.writestr("myapp.exe", "x")
-    client.application.create(group, name, "app01", {"display_name": "App"})
+    client.application.create(group, name, "app01", models.Application(display_name="App"))
     made = client.application_package.create(group, name, "app01", "1.0")
     assert made.state == "Pending"
     refused("ApplicationPackageBlobNotFound", client.application_package.activate, group, name, "app01", "1.0", {"format": "zip"})
@@ -58,7 +58,7 @@ def packages():
     requests.put(made.storage_url, data=archive.getvalue(), headers=head, timeout=30).raise_for_status()
     active = client.application_package.activate(group, name, "app01", "1.0", {"format": "zip"})
     assert (active.state, active.format) == ("Active", "zip") and active.last_activation_time
-    changed = client.application.update(group, name, "app01", {"default_version": "1.0"})
+    changed = client.application.update(group, name, "app01", models.Application(default_version="1.0"))
     assert (changed.default_version, changed.display_name, changed.allow_updates) == ("1.0", "App", True)
     assert [p.name for p in client.application_package.list(group, name, "app01")] == ["1.0"]
     refused("ApplicationPackagesNotEmpty", client.application.delete, group, name, "app01")
