@@ -511,7 +511,7 @@ static int accept_object(const struct acceptor *c, const struct schema *s, const
                          const struct doc_place *at, int level, json_t **out)
 {
     json_t *obj = json_object();
-    int rc = c->how & (SCHEMA_KNOWN | SCHEMA_OWN) ? check_names(c, s, in, at) : 0;
+    int rc = (c->how & (SCHEMA_KNOWN | SCHEMA_OWN)) != 0 ? check_names(c, s, in, at) : 0;
     for (size_t i = 0; i < s->n_fields && rc == 0; i++) {
         const struct field *f = &s->fields[i];
         if (!(f->flags & FIELD_READONLY) && field_known(f, c->v))

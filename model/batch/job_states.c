@@ -28,7 +28,6 @@
  *      ACTIVE <------------+ reactivate
  */
 #include "model/batch/job_states.h"
-#include "model/batch/schedule_rows.h"
 
 #include <stddef.h>
 

@@ -212,7 +212,7 @@ def test_a_blob_that_stands_for_a_directory_is_none(jobs, store, others):
 
 def test_no_name_leads_out(jobs, others):
     others.files |= {"/evil/../../../escape": b"x"}
-    assert "leads out" in failed(jobs, "BlobDownloadMiscError", {"storageContainerUrl": f"{others.url}/evil?secret=1"})
+    assert "leaves the directory" in failed(jobs, "BlobDownloadMiscError", {"storageContainerUrl": f"{others.url}/evil?secret=1"})
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ static int remove_around_mount(struct dir *d)
     if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
         mount(share, at(d, "tree/a/mnt"), NULL, MS_BIND, NULL) < 0)
         return 2;
-    if (fs_remove_tree(at(d, "tree"), &e) == 0 || !strstr(e.msg, "mounted"))
+    if (fs_remove_tree(at(d, "tree"), &e) == 0 || !strstr(e.msg, "there is a mount in it"))
         return 3;
     if (access(at(d, "share/precious"), F_OK) < 0)
         return 4;

@@ -450,7 +450,7 @@ LINK_TEST(test_an_epoch_that_cannot_be_understood_is_said)
             0);
         WAIT(f, f->ready || f->down);
         assert_int_equal(f->ready, 0);
-        assert_says(f->why.msg, "epoch cannot be understood");
+        assert_says(f->why.msg, "epoch is malformed");
         close_link(f);
     }
 }

@@ -126,7 +126,7 @@ STAGE_TEST(what_is_no_archive_leaves_nothing)
     const struct carry_what hostile = put_of(s, "b.zip", "packages/h1");
     again(s);
     script_put_archive(s->sc, &s->a, &plain, &hostile);
-    fails_with(s, "leads out");
+    fails_with(s, "leaves the archive");
     assert_int_equal(rmdir(below(s, "packages")), 0);
 }
 

@@ -268,10 +268,10 @@ TEST(names_that_lead_out_are_refused)
     static const struct {
         const char *name, *why;
     } cases[] = {
-        {"../a", "leads out"},       {"a/../../b", "leads out"},
-        {"a/..", "leads out"},       {"..\\a", "leads out"},
-        {"/etc/passwd", "absolute"}, {"\\a", "absolute"},
-        {"C:\\Windows", "absolute"}, {"", "no name"},
+        {"../a", "leaves the archive"}, {"a/../../b", "leaves the archive"},
+        {"a/..", "leaves the archive"}, {"..\\a", "leaves the archive"},
+        {"/etc/passwd", "absolute"},    {"\\a", "absolute"},
+        {"C:\\Windows", "absolute"},    {"", "no name"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct one x = {.name = cases[i].name, .bytes = "x"};
