@@ -98,26 +98,43 @@ static SCHEMA(rule_body, rule_rows, "Rule", FILLS(rule));
 static const struct field doc_rows[] = {LIST("rules", 0, rule_body, INTO_LIST(rule_doc, rules, n))};
 static SCHEMA(doc_body, doc_rows, "Rules", FILLS(rule_doc));
 
-static int finish_rule(struct rule *rule, size_t number, struct err *e)
+static const char *list_of(const struct rule_output *o)
+{
+    return o->path ? "files" : o->to_stderr ? "stderr" : "stdout";
+}
+
+/* Outputs are in the order of the body: each list whole. */
+static int refuse_late(const struct rule *rule, size_t i, const char *where, struct err *e)
+{
+    const char *list = list_of(&rule->outputs[i]);
+    size_t nth = 0;
+    for (size_t j = 0; j < i; j++)
+        nth += strcmp(list_of(&rule->outputs[j]), list) == 0;
+    return err_set(e, ERR_INVALID_PROPERTY, list,
+                   "%s%s[%zu].at is later than the rule's duration, so the output is never "
+                   "written.",
+                   where, list, nth);
+}
+
+/* `where`: the rule's place in its document, such as "rules[1]."; "" if the rule is the document.
+ */
+static int finish_rule(struct rule *rule, const char *where, struct err *e)
 {
     if (rule->n_outputs > OUTPUTS_MAX)
         return err_set(e, ERR_INVALID_PROPERTY, "stdout",
-                       "Rule %zu has %zu outputs; stdout, stderr and files of a rule have at most "
-                       "%d.",
-                       number, rule->n_outputs, OUTPUTS_MAX);
+                       "%sstdout, stderr and files have %zu outputs together; a rule may have "
+                       "at most %d.",
+                       where, rule->n_outputs, OUTPUTS_MAX);
     for (size_t i = 0; i < rule->n_outputs; i++) {
         rule->outputs[i].nth = i;
         if (rule->outputs[i].at_us > rule->run_us)
-            return err_set(e, ERR_INVALID_PROPERTY, "at",
-                           "at of an output of rule %zu is behind the rule's duration, so the "
-                           "output is never written.",
-                           number);
+            return refuse_late(rule, i, where, e);
     }
     if (rule->start_fails && (rule->run_us > 0 || rule->n_outputs > 0 || rule->hold))
         return err_set(e, ERR_INVALID_PROPERTY, "failsToStart",
-                       "failsToStart of rule %zu goes with no duration, output or hold: nothing "
-                       "runs.",
-                       number);
+                       "%sfailsToStart cannot be combined with a duration, output or hold, because "
+                       "no process runs.",
+                       where);
     if (rule->n_outputs > 0)
         qsort(rule->outputs, rule->n_outputs, sizeof *rule->outputs, by_time);
     return 0;
@@ -125,7 +142,9 @@ static int finish_rule(struct rule *rule, size_t number, struct err *e)
 
 static int read_doc(struct rule_doc *doc, const json_t *o, struct err *e)
 {
-    if (json_object_get(o, "rules")) {
+    char where[32] = "";
+    bool listed = json_object_get(o, "rules") != NULL;
+    if (listed) {
         if (schema_read(&doc_body, o, &doc->arena, doc, e) < 0)
             return -1;
     } else {
@@ -137,7 +156,9 @@ static int read_doc(struct rule_doc *doc, const json_t *o, struct err *e)
     doc->left = doc->n;
     for (size_t i = 0; i < doc->n; i++) {
         doc->rules[i].doc = doc;
-        if (finish_rule(&doc->rules[i], i, e) < 0)
+        if (listed)
+            snprintf(where, sizeof where, "rules[%zu].", i);
+        if (finish_rule(&doc->rules[i], where, e) < 0)
             return -1;
     }
     return 0;

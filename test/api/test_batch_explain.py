@@ -39,7 +39,7 @@ def test_how_it_ended(jobs, explain):
     job.wait(job.add("/bin/true", id="good"), job.add("/bin/sh -c 'exit 7'", id="bad"))
     state, story = explain(job, "good")
     assert state == "succeeded"
-    assert story[0] == f"added to job {job.id} of pool pool: it wants 1 slot"
+    assert story[0] == f"added to job {job.id} of pool pool: it needs 1 slot"
     assert story[1].startswith("began on tvm-") and story[2] == "succeeded, exit code 0" and len(story) == 3
     state, story = explain(job, "bad")
     assert state == "failed" and "tried again: 1 in all" in story
@@ -61,7 +61,7 @@ def test_what_it_waits_for(jobs, explain, ground):
     job.add("/bin/true", id="turn")
     job.add("/bin/true", id="after", dependsOn={"taskIds": ["1", "x"], "taskIdRanges": [{"start": 1, "end": 3}]})
     assert explain(job, "1")[1][-1].startswith("it runs on tvm-")
-    assert explain(job, "turn") == ("queued", [f"added to job {job.id} of pool pool: it wants 1 slot",
+    assert explain(job, "turn") == ("queued", [f"added to job {job.id} of pool pool: it needs 1 slot",
                                                "its job may run 1 tasks at once, and already does"])  # fmt: skip
     assert explain(job, "after")[1][-1] == "it waits for task 1, task x, 3 of the tasks 1 to 3"
     ground.plane.call("POST", f"{job.url}/disable", {"disableTasks": "wait"}, expect=202)
@@ -102,7 +102,7 @@ def test_a_preparation_that_failed_on_every_node(jobs, explain, ground):
     up = lambda n: n["state"] == "idle" and n["stateTransitionTime"] > before  # noqa: E731
     wait_for(lambda: up(look()), what="up again")
     jobs().done("/bin/true")
-    assert explain(job, "t")[1] == ["added to job " + job.id + " of pool pool: it wants 1 slot", again, failed, waits]
+    assert explain(job, "t")[1] == ["added to job " + job.id + " of pool pool: it needs 1 slot", again, failed, waits]
     at.call("POST", f"/pools/pool/nodes/{node['id']}/reimage", expect=202)
     wait_for(lambda: "queued again for another node: 2 in all" in explain(job, "t")[1], what="another try there")
 

@@ -279,7 +279,7 @@ def test_numbers_of_the_machine_are_not_given_away(numbered, daemon, whose):
     taken = {"uid": pwd.getpwnam("nobody").pw_uid, "gid": grp.getgrnam("daemon").gr_gid}[whose]
     pool = numbered(account("thief", **{"uid": free, "gid": free, whose: taken}))
     (error,) = pool.wait_state("unusable")["errors"]
-    assert "thief" in str(error) and f"the {whose} {taken} is that of" in str(error)
+    assert "thief" in str(error) and f"the {whose} {taken} belongs to" in str(error)
 
 
 @ROOT

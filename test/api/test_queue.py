@@ -61,7 +61,7 @@ def test_who_runs_and_who_waits_for_what(own_place, flag):
     host.touch()
     long.succeed()
     texts = [line["text"] for line in story(d, own_place, big)]
-    assert texts[0] == f"queued in cluster {cluster.name}: it wants 2 nodes"
+    assert texts[0] == f"queued in cluster {cluster.name}: it needs 2 nodes"
     assert texts[1].startswith(f"it waited for job {runs.name}, which ended on ")
     assert texts[2].startswith("allocated after ") and ": attempt 1, on tvm-" in texts[2]
     assert texts[3] == "all nodes are prepared"

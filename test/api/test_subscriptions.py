@@ -132,7 +132,7 @@ def test_the_configurations_own_stays(daemon):
         ({"displayName": ""}, "displayName"),
         ({"displayName": "x" * 65}, "displayName"),
         ({"displayname": "x"}, "displayname"),
-        ({"subscriptionId": 1}, "a text"),
+        ({"subscriptionId": 1}, "a string"),
     ],
 )
 def test_what_cannot_be_is_refused(daemon, body, named):

@@ -167,8 +167,7 @@ static int not_written(const char *path, struct err *e)
 {
     if (errno != ENOTDIR && errno != EISDIR)
         return err_errno(e, ERR_IO, "'%.200s' cannot be written", path);
-    return err_set(e, ERR_INVALID_PROPERTY, NULL,
-                   "'%.200s' is a file and a directory at the same time.", path);
+    return err_set(e, ERR_INVALID_PROPERTY, NULL, "'%.200s' is below a path that is a file.", path);
 }
 
 /* Creates the directories of a path up to its last /. */

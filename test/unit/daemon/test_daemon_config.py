@@ -72,7 +72,7 @@ def test_accepted(run, tmp_path, text):
     ('state_dir: "/a\\0b"\n', 1, ["state_dir: ", "\\u0000"]),
     ("state_dir: @x\n", 1, ["a text cannot begin with @; put it in quotes"]),
     ("log:\n level: info\n  format: text\n", 3, ["indented", "quotes"]),
-    ("log:\n  level: *l\n", 2, ["log.level: *l names nothing"]),
+    ("log:\n  level: *l\n", 2, ["log.level: *l has no anchor"]),
     ("log:\n", 1, ["log: it is empty; it takes key: value pairs; the keys here are level, format\n"]),
     ("log: " + "[" * 17 + "]" * 17 + "\n", 1, ["nested too deep", "16"]),
     ("log: &l\n  level: info\nlocal: *l\n", 3, ["local: Unexpected key: level"]),

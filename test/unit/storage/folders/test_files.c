@@ -123,7 +123,7 @@ FOLDER_TEST(test_what_cannot_be_opened)
     } cases[] = {
         {"none", ERR_FILE_NOT_FOUND, "No such file"},
         {"out", ERR_IO, "leaves the share"},
-        {"round", ERR_IO, "in circles"},
+        {"round", ERR_IO, "form a loop"},
         {"", ERR_IO, "Is a directory"},
         {"pipe", ERR_IO, "neither a file nor a directory"},
         {"../x", ERR_IO, "leaves the share"},
