@@ -20,7 +20,7 @@ typedef int (*ids_fn)(struct storage *, struct arena *, int64_t **ids, size_t *n
 static const struct kind_delete {
     const char *noun;
     enum err_code missing;
-    mark_fn mark, inside[MAX_MARKS]; /* the resource; its contents, up to a NULL */
+    mark_fn mark, inside[MAX_MARKS]; /* the resource; its contents */
     remove_fn remove;
     ids_fn removable; /* NULL: never asked */
     /* Contents that need not be waited for, because they are moved elsewhere at once. */
@@ -119,11 +119,11 @@ static int mark_all(struct storage *st, void *ctx, struct err *e)
         return -1;
     if (q_changed(st) == 0)
         return missing(r, e);
-    for (const mark_fn *mark = k->inside; *mark; mark++)
-        if ((*mark)(st, r->id, r->now_us, allowed, e) < 0)
+    for (size_t i = 0; i < MAX_MARKS && k->inside[i]; i++)
+        if (k->inside[i](st, r->id, r->now_us, allowed, e) < 0)
             return -1;
-    for (const leave_fn *leave = k->leaving; *leave; leave++)
-        if ((*leave)(st, r->id, r->now_us, e) < 0)
+    for (size_t i = 0; i < MAX_LEAVING && k->leaving[i]; i++)
+        if (k->leaving[i](st, r->id, r->now_us, e) < 0)
             return -1;
     return 0;
 }

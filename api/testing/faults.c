@@ -194,7 +194,9 @@ static int check_body(json_t *o, const char *path, struct err *e)
 {
     (void)path;
     return json_object_get(o, "node") && json_object_get(o, "allocation")
-               ? err_set(e, ERR_INVALID_PROPERTY, "node", "node does not go with allocation.")
+               ? err_set(e, ERR_INVALID_PROPERTY, "node",
+                         "node does not go with allocation; each goes with match, skip and "
+                         "times only.")
                : 0;
 }
 

@@ -140,11 +140,19 @@ static int finish_rule(struct rule *rule, const char *where, struct err *e)
     return 0;
 }
 
+const char *rule_place(const struct rule_doc *doc, size_t i, char out[static 32])
+{
+    out[0] = '\0';
+    if (doc->listed)
+        snprintf(out, 32, "rules[%zu].", i);
+    return out;
+}
+
 static int read_doc(struct rule_doc *doc, const json_t *o, struct err *e)
 {
-    char where[32] = "";
-    bool listed = json_object_get(o, "rules") != NULL;
-    if (listed) {
+    char where[32];
+    doc->listed = json_object_get(o, "rules") != NULL;
+    if (doc->listed) {
         if (schema_read(&doc_body, o, &doc->arena, doc, e) < 0)
             return -1;
     } else {
@@ -156,9 +164,7 @@ static int read_doc(struct rule_doc *doc, const json_t *o, struct err *e)
     doc->left = doc->n;
     for (size_t i = 0; i < doc->n; i++) {
         doc->rules[i].doc = doc;
-        if (listed)
-            snprintf(where, sizeof where, "rules[%zu].", i);
-        if (finish_rule(&doc->rules[i], where, e) < 0)
+        if (finish_rule(&doc->rules[i], rule_place(doc, i, where), e) < 0)
             return -1;
     }
     return 0;

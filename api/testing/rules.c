@@ -390,6 +390,7 @@ struct replied *rules_list(struct request *r)
 static int check_subscriptions(struct request *r, const struct rule_doc *doc, struct err *e)
 {
     struct subscription s;
+    char where[32];
     for (size_t i = 0; i < doc->n; i++) {
         const char *id = doc->rules[i].match.subscription;
         int rc = id && !strpbrk(id, "*?[")
@@ -397,8 +398,8 @@ static int check_subscriptions(struct request *r, const struct rule_doc *doc, st
                      : 1;
         if (rc == 0)
             return err_set(e, ARM_SUBSCRIPTION_NOT_FOUND, "match.subscription",
-                           "match.subscription of rule %zu is '%.100s', which could not be found.",
-                           i, id);
+                           "%smatch.subscription is '%.100s', which could not be found.",
+                           rule_place(doc, i, where), id);
         if (rc < 0)
             return -1;
     }

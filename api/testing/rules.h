@@ -47,7 +47,12 @@ struct rule_doc {
     struct arena arena;
     struct rule *rules;
     size_t n, left; /* rules that are not freed yet */
+    bool listed;    /* by "rules"; else the document is a rule itself */
 };
+
+/* The place of rule `i` in its document, for messages: "rules[1]."; "" if the rule is the document.
+ */
+const char *rule_place(const struct rule_doc *doc, size_t i, char out[static 32]);
 
 struct rule {
     struct rule_doc *doc; /* holds this rule */
