@@ -9,6 +9,7 @@ import pytest
 from support import batch
 from support.batch import PRESENT, VERSIONS, BatchGround, operations
 from support.batch_jobs import IMAGE, Job, add_pool
+from support.deep import ends
 from support.waiting import wait_for
 
 pytestmark = pytest.mark.skipif(not PRESENT, reason="the published spec is not here")
@@ -86,7 +87,7 @@ def world(daemon, temporary_in_file):
     return temporary_in_file(World(daemon))
 
 
-@pytest.fixture(params=VERSIONS)
+@pytest.fixture(params=ends(VERSIONS))
 def plane(world, request):
     yield world.plane.at(request.param)
     assert world.state() == world.before
