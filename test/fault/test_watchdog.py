@@ -213,7 +213,7 @@ def test_a_task_whose_output_ends_the_daemon_at_each_start_fails_and_the_third_s
     info = done["executionInfo"]
     assert info["result"].lower() == "failure" and info["exitCode"] == 3
     assert info["failureInfo"]["code"] == "FileUploadMiscError"
-    assert "ended 2 times" in str(info["failureInfo"]), info
+    assert "crashed 2 times" in str(info["failureInfo"]), info
     d.environment.clear()
     (refused,) = json.loads(d.tool("refused", "--json").stdout)
     assert refused["work"].startswith("step upload of out.txt") and f"{job.id}/t" in refused["work"]
@@ -235,8 +235,8 @@ def test_a_step_that_ends_the_daemon_at_each_start_is_left_out_and_all_else_goes
     d.forget_token()
     assert put_group(d, "another").status == 201
     (why,) = place.job_at("j").wait("failed")["executionInfo"]["errors"]
-    assert why["code"] == "DaemonEndedDuringStep" and "ended 2 times" in why["message"], why
-    assert "ended 2 times" in d.tool("explain", "j").stdout
+    assert why["code"] == "DaemonEndedDuringStep" and "crashed 2 times" in why["message"], why
+    assert "crashed 2 times" in d.tool("explain", "j").stdout
     d.environment.clear()
     (refused,) = json.loads(d.tool("refused", "--json").stdout)
     assert refused["number"] in why["message"] and d.tool("refused", "allow", "all").stdout == "1 allowed\n"
@@ -260,8 +260,8 @@ def test_a_task_whose_step_ends_the_daemon_at_each_start_fails(own_daemon, tempo
     (done,) = job.wait("t", limit=60)
     info = done["executionInfo"]
     assert info["result"].lower() == "failure" and info["failureInfo"]["category"].lower() == "servererror"
-    assert "ended 2 times" in str(info["failureInfo"]), info
-    assert "ended 2 times" in d.tool("explain", f"{job.id}/t").stdout
+    assert "crashed 2 times" in str(info["failureInfo"]), info
+    assert "crashed 2 times" in d.tool("explain", f"{job.id}/t").stdout
     d.environment.clear()
     assert d.tool("refused", "allow", "all").stdout == "1 allowed\n"
     d.restart()
