@@ -45,6 +45,7 @@ PLACE_TEST(variables_that_are_set)
     assert_prints("cmd /c \"set \"A=b c\" && call echo [%A%]\"", "[b c]\n");
     assert_prints("cmd /c set A_1=x& set A_2=y& set A_", "A_1=x\nA_2=y\n");
     assert_prints("cmd /c set A=1& set A=& call echo [%A%]", "[%A%]\n");
+    assert_prints("cmd /c set A=1& call echo [%A:=%]", "[%A:=%]\n"); /* nothing to replace */
     assert_says("cmd /c set no_such_name", 1, "",
                 "Environment variable no_such_name not defined\n");
     assert_prints("cmd /c set /a A=(1+2)*3-10/4& call echo %A%", "7\n");
