@@ -353,6 +353,8 @@ def device_token(daemon, code, client_id="x"):
 def test_a_device_is_logged_in_on_the_page(own_daemon):
     d = own_daemon()
     ada = Person(d, READER)
+    found = page(d, "GET", "/adfs/.well-known/openid-configuration").json()
+    assert found["device_authorization_endpoint"].endswith("/adfs/oauth2/devicecode")
     made = page(d, "POST", "/adfs/oauth2/devicecode", data={"client_id": "x", "scope": "openid"}).json()
     assert made["user_code"] in made["message"] and made["verification_uri"] in made["message"]
     assert device_token(d, made["device_code"]).error == "authorization_pending"
