@@ -341,8 +341,8 @@ bool uv_lane_work(struct loop_lane *base, loop_fn fn, loop_work_done done, void 
     }
     pthread_mutex_unlock(&l->hub->lock);
     if (taken) {
-        pthread_cond_signal(
-            &l->more); /* so that the thread does not wake up only to wait for the lock */
+        /* so that the thread does not wake up only to wait for the lock */
+        pthread_cond_signal(&l->more);
         base->busy++;
         hold(l->loop);
     }

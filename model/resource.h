@@ -57,8 +57,8 @@ struct node_counts { /* computed from the nodes in one query, never stored */
 struct scale {
     enum scale_kind kind;
     int target; /* manual */
-    enum dealloc_option
-        dealloc; /* for manual scaling; automatic scaling behaves as WAIT_FOR_COMPLETION */
+    /* for manual scaling; automatic scaling behaves as WAIT_FOR_COMPLETION */
+    enum dealloc_option dealloc;
     int minimum, maximum, initial; /* auto */
     int low; /* the target number of low-priority nodes, in a pool of dedicated nodes */
 };
@@ -232,8 +232,8 @@ struct node {
     const char *why;         /* the message of the last error */
     int64_t machine_id;      /* its machine in the inventory; 0: a local node */
     bool reclaimed;          /* its machine was taken back for another pool: it leaves */
-    enum dealloc_option
-        off; /* it gets no further run; the treatment of its present runs; 0: it may get runs */
+    /* it gets no further run; the treatment of its present runs; 0: it may get runs */
+    enum dealloc_option off;
     enum node_wish wish;
     enum dealloc_option how; /* with a wish: the treatment of its runs */
     const char *epoch; /* the epoch in which its state was decided; "": before epochs existed */
@@ -277,8 +277,8 @@ struct storage_account {
     struct scope scope; /* subscription, group, location (the account's own) */
     const char *name, *sku, *kind, *tags;
     const char *doc; /* its properties as given, as canonical JSON */
-    const char *blob_service,
-        *file_service; /* the properties of these services in the same form; NULL: none */
+    /* the properties of these services in the same form; NULL: none */
+    const char *blob_service, *file_service;
     const char *created_by;
     enum prov_state prov_state;
     int64_t created_us, updated_us;

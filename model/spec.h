@@ -81,11 +81,11 @@ struct input_list {
 
 /* An upload to a container after the run's processes have ended. */
 struct output_file {
-    const char
-        *pattern;     /* pattern of paths below "wd" (model/glob.h), with variables; or absolute */
-    const char *url;  /* URL of the container; secret */
-    bool own;         /* its host is the daemon itself */
-    const char *path; /* path in the container; NULL: none */
+    /* pattern of paths below "wd" (model/glob.h), with variables; or absolute */
+    const char *pattern;
+    const char *url;            /* URL of the container; secret */
+    bool own;                   /* its host is the daemon itself */
+    const char *path;           /* path in the container; NULL: none */
     const char *const *headers; /* "Name: value" */
     size_t n_headers;
     bool after_success, after_failure; /* when */
@@ -124,11 +124,11 @@ struct place_spec {
     struct input_list files;    /* copied to its first node */
     struct output_list outputs; /* taken off it */
     const char *home;           /* below the node's root: only files inside are uploaded */
-    const char *output_log,
-        *output_errors;           /* beside "wd": the log of uploads, and of their errors */
+    /* beside "wd": the log of uploads, and of their errors */
+    const char *output_log, *output_errors;
     const struct team_spec *team; /* NULL: only the program runs */
-    enum failure_code
-        refused; /* the failure that prevents the run, with its message; FAIL_NONE: none */
+    /* the failure that prevents the run, with its message; FAIL_NONE: none */
+    enum failure_code refused;
     const char *why_refused;
     bool held; /* no step is done on its nodes until its front lets it begin */
 };
@@ -244,8 +244,8 @@ struct run_spec {
     struct directory_spec *inputs, *outputs;
     size_t n_inputs, n_outputs;
     int64_t max_wall_us;
-    const char
-        *file_suffix; /* suffix of its std files and log: the index of an array; NULL: none */
+    /* suffix of its std files and log: the index of an array; NULL: none */
+    const char *file_suffix;
 };
 
 /* The value of AZ_BATCHAI_MOUNT_ROOT in the real service. In paths of directories it stands for the

@@ -243,8 +243,8 @@ static int add_nodes(struct pass *p, struct pass_class *c, int n, struct err *e)
         if (add_node(p, c, ordinals[i], e) != 0)
             return -1;
     if (n > 0 && c->on_machines)
-        wake_short_pools(
-            p->s); /* their errors name the holders of the machines, which have changed */
+        /* their errors name the holders of the machines, which have changed */
+        wake_short_pools(p->s);
     return 0;
 }
 

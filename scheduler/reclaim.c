@@ -83,8 +83,8 @@ int pass_reclaim(struct pass *p, struct err *e)
     struct node *nodes;
     size_t n;
     int leaving;
-    const struct pass_class *c =
-        &p->classes[0]; /* the first class is the dedicated nodes, if there are any */
+    /* the first class is the dedicated nodes, if there are any */
+    const struct pass_class *c = &p->classes[0];
     bool wants =
         c->on_machines && !p->pool.going && c->plan.missing > 0 && c->priority == VM_DEDICATED;
     if (machines_want(p->s->fleet, p->pool.id, wants ? p->pool.vm_size : NULL))

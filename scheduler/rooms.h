@@ -23,8 +23,8 @@ struct room_size {
 
 struct rooms {
     size_t n;
-    struct room_size
-        *level[ROOMS_LEVELS]; /* level 0: the nodes; each higher entry: the maxima of eight below */
+    /* level 0: the nodes; each higher entry: the maxima of eight below */
+    struct room_size *level[ROOMS_LEVELS];
     size_t len[ROOMS_LEVELS];
     int top;
 };

@@ -31,13 +31,13 @@ struct sched {
     char **backfill;       /* ours; NULL-terminated */
     int64_t autoscale_idle_us;
     struct id_map judged; /* a set of waiting runs that can start: they are not checked again */
-    struct id_map
-        told_sizes; /* pool -> its size at the last report about its runs: unplaceable.c */
-    struct id_map
-        told_blocked; /* pool -> the last run that was reported as unable to get its nodes */
-    struct id_map
-        told_parts;        /* pool -> the last run that was checked against the capacity of nodes */
-    struct id_map resting; /* pool -> until when: see rest() */
+    /* pool -> its size at the last report about its runs: unplaceable.c */
+    struct id_map told_sizes;
+    /* pool -> the last run that was reported as unable to get its nodes */
+    struct id_map told_blocked;
+    /* pool -> the last run that was checked against the capacity of nodes */
+    struct id_map told_parts;
+    struct id_map resting;  /* pool -> until when: see rest() */
     struct id_map retrying; /* pool -> the ordinal up to which its unusable nodes were tried again:
                                retry_unusable() */
     struct id_map short_pools; /* a set: pools that wait for capacity of other pools */

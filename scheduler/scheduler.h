@@ -57,9 +57,9 @@ struct sched_config {
     const char *scripted_sizes;
     struct sched_gate gate; /* is_shut NULL: no gate */
     const char *nodes_dir;  /* the parent directory of local node roots */
-    const char
-        *storage_dir; /* the parent directory of the folders of shares: see fleet_share_path() */
-    int local_nodes;  /* the most local nodes of all pools together */
+    /* the parent directory of the folders of shares: see fleet_share_path() */
+    const char *storage_dir;
+    int local_nodes;                   /* the most local nodes of all pools together */
     const char *const *local_vm_sizes; /* upper-case, NULL-terminated; NULL or empty: any size */
     int autoscale_idle_s; /* how long (s) a node is idle before automatic scaling removes it */
     int mount_timeout_s;  /* time limit of a mount command; 0: 60 */

@@ -61,8 +61,8 @@ static const struct kept_kind {
     const char *table;
     const char *path;  /* SQL over the row '@' */
     const char *state; /* a column; NULL: it has no states, or events have them */
-    const char
-        *columns; /* a change of these columns is a change of the resource; separated by spaces */
+    /* a change of these columns is a change of the resource; separated by spaces */
+    const char *columns;
     const char *there; /* SQL; NULL: always */
 } kinds[] = {
     {CHANGE_GROUP, "resource_group",

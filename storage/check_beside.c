@@ -16,8 +16,8 @@
 
 struct st_beside {
     struct storage *owner;
-    struct storage
-        copy; /* path, log and a separate connection; owned by the thread until it ends */
+    /* path, log and a separate connection; owned by the thread until it ends */
+    struct storage copy;
     struct loop *loop;
     struct loop_lane *lane;
     int64_t began_us;

@@ -64,8 +64,8 @@ struct st_config {
     const char *path;     /* database file; its directory must exist */
     const char *key_path; /* 32-byte key that seals secrets; made (0600) if missing */
     struct loop *loop;    /* borrowed */
-    const char
-        *random; /* the random part of the epoch (8 hexadecimal digits); NULL: chosen at random */
+    /* the random part of the epoch (8 hexadecimal digits); NULL: chosen at random */
+    const char *random;
     const struct log *log; /* borrowed */
     bool without_sync;     /* data need not survive: writes count as durable at once */
     int64_t large_bytes;   /* from this size on a check does not delay the start; 0: 256 MiB */
@@ -115,8 +115,8 @@ bool st_has_pending(const struct storage *st);
 /* Since st_open(). */
 struct st_counters {
     int64_t commits, rollbacks, syncs, checkpoints, statements;
-    int64_t allocations,
-        released; /* made; ended (released or lost). A rollback does not reduce them */
+    /* made; ended (released or lost). A rollback does not reduce them */
+    int64_t allocations, released;
 };
 const struct st_counters *st_counters(const struct storage *st);
 
@@ -128,8 +128,8 @@ int st_workspace_list(struct storage *, struct arena *, const char *subscription
 struct st_filter {
     const char *subscription;       /* always */
     int64_t group_id, workspace_id; /* 0: any */
-    const char
-        *workspace; /* if both ids are 0: only workspaces of this name, in all groups; NULL: any */
+    /* if both ids are 0: only workspaces of this name, in all groups; NULL: any */
+    const char *workspace;
 };
 
 /* Moves it from a provisioning state by a legal event; ERR_CONFLICT if it is in another state. */

@@ -42,8 +42,8 @@ struct sqlite3_stmt;
 
 struct storage {
     struct sqlite3 *db;
-    struct sqlite3
-        *checkpointer; /* second connection, opened by its thread at the first checkpoint */
+    /* second connection, opened by its thread at the first checkpoint */
+    struct sqlite3 *checkpointer;
     struct sqlite3_stmt *stmts[ST_COUNT]; /* NULL: not used yet */
     bool finalized;                       /* statements may not be used any more */
     char *path, *key_path;

@@ -102,8 +102,8 @@ struct rm_kind {
     struct rm_columns columns;
     const struct schema *schema;       /* of the body of PUT; NULL: PUT has no body */
     const struct schema *patch_schema; /* of the body of PATCH; NULL: `patch` accepts the body */
-    const struct schema
-        *named_schema; /* of the body that asks whether a name is free, with its "name" */
+    /* of the body that asks whether a name is free, with its "name" */
+    const struct schema *named_schema;
     const struct rm_name_rule *name_rule;
     int other_location;      /* the error of rm_check_location() */
     const char *cannot_move; /* its words: "it cannot be moved"; NULL: the words for accounts */
@@ -116,10 +116,10 @@ struct rm_kind {
     bool operation;        /* creating is an operation */
     bool whole;            /* the transaction has no savepoint: st_whole() */
     rm_step *change;       /* for an existing row: checks, and writes the changes; or NULL */
-    bool
-        refuses_deleting; /* PUT and PATCH of a resource that is being deleted: ERR_BEING_DELETED */
-    struct replied *(*made)(
-        struct rm *m); /* replies and logs; NULL: shows the new resource with 200 */
+    /* PUT and PATCH of a resource that is being deleted: ERR_BEING_DELETED */
+    bool refuses_deleting;
+    /* replies and logs; NULL: shows the new resource with 200 */
+    struct replied *(*made)(struct rm *m);
     /* Instead of prepare, insert and made: for resources that are created in a later turn of the
      * loop. */
     struct replied *(*create)(struct rm *m);

@@ -80,8 +80,8 @@ struct api_config {
     struct clock clock;
     bool clock_changes; /* a test may change the clock, so replies need a Date header from it */
 
-    const struct served
-        *services; /* of several fitting routes: the more literal path, then the first */
+    /* of several fitting routes: the more literal path, then the first */
+    const struct served *services;
     size_t n_services;
     /* Called when the server stops: must end everything that handlers wait for. */
     void (*hurry)(void *ctx);

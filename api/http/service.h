@@ -75,8 +75,8 @@ struct error_words {
 enum error_adds {
     ADDS_TRY_AGAIN = 1 << 0, /* Retry-After */
     ADDS_LOG_IN = 1 << 1,    /* WWW-Authenticate: where to get tokens */
-    ADDS_GATEWAY_CAUSE =
-        1 << 2, /* x-ms-failure-cause: gateway; the request never reached a provider */
+    /* x-ms-failure-cause: gateway; the request never reached a provider */
+    ADDS_GATEWAY_CAUSE = 1 << 2,
     ADDS_SERVICE_CAUSE = 1 << 3 /* x-ms-failure-cause: service */
 };
 

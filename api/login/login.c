@@ -19,8 +19,8 @@
 struct login_attempt {
     struct connection_turn turn; /* first */
     struct secret_work *work;
-    const char
-        *object_id; /* NULL: no such user; the answer then takes as long as for a wrong password */
+    /* NULL: no such user; the answer then takes as long as for a wrong password */
+    const char *object_id;
     login_next next;
     void *ctx;
 };

@@ -23,8 +23,8 @@ struct seen_kind {
 struct seen {
     const struct seen_kind *kind; /* one reference of this request */
     int64_t time_us, took_us;
-    unsigned asked,
-        answered; /* offsets in `texts` of the bodies, JSON without secrets; 0: none, or too long */
+    /* offsets in `texts` of the bodies, JSON without secrets; 0: none, or too long */
+    unsigned asked, answered;
     short status;
     char texts[]; /* the target up to its '?', then the bodies */
 };

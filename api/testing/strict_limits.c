@@ -123,8 +123,8 @@ static const struct limit {
     bool (*fits)(const struct request *r);
     const char *(*scope)(struct request *r);
     int status;
-    const char *code,
-        *message; /* for ARM's own limits the beginning of the message: message_of() */
+    /* for ARM's own limits the beginning of the message: message_of() */
+    const char *code, *message;
 } limits[STRICT_LIMITS_END] = {
 #define SRP "The request is being throttled as the limit has been reached for operation type - "
     [LIMIT_READS] = {is_read, scope_of_subscription, 429, "SubscriptionRequestsThrottled",

@@ -280,8 +280,8 @@ int state_make_dirs(const struct state *s, gid_t jobs, struct err *e)
     if (fs_mkdirs(s->azure, 0700, e) < 0 || fs_mkdirs(s->storage, 0755, e) < 0 ||
         fs_mkdirs(s->nodes, 0755, e) < 0 || fs_mkdirs(s->packages, 0700, e) < 0)
         return -1;
-    fs_spread(
-        s->nodes); /* directories in one part of the disk are slow after many removals there */
+    /* directories in one part of the disk are slow after many removals there */
+    fs_spread(s->nodes);
     if (jobs > 0 && geteuid() == 0)
         return open_to_jobs(s, jobs, e);
     return chmod(s->dir, 0700) == 0 ? 0 : err_errno(e, ERR_IO, "cannot close %s", s->dir);

@@ -23,8 +23,8 @@ struct serve_config {
     const struct credentials *credentials;
     struct certs *certs;
     const struct site *site;
-    const char *agent_path,
-        *cmd_path; /* cmd_path NULL: command lines of Windows are not supported */
+    /* cmd_path NULL: command lines of Windows are not supported */
+    const char *agent_path, *cmd_path;
     const struct log *log;
     bool ephemeral;          /* no file must survive the daemon, so none is synced */
     const char *testing_key; /* NULL: it accepts no requests of tests */

@@ -221,8 +221,8 @@ static void turn(struct agent *a)
     if (got >= 0) {
         tasks_poll_act(&a->tasks, p + SLOT_TASKS, n);
         workers_poll_act(a, workers, m);
-        remotes_poll_act(a, workers + m,
-                         k); /* before requests, because a request may end a remote command */
+        /* before requests, because a request may end a remote command */
+        remotes_poll_act(a, workers + m, k);
         helpers_poll_act(&a->helpers, workers + m + k, h, tasks_supervised, &a->tasks);
         ops_serve_held(a);
         if (p[SLOT_TRASH].revents)

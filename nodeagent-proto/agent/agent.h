@@ -42,8 +42,8 @@ struct agent {
     struct agent_peer peer;
     struct mounts_kept mounts;
     struct remotes remotes;
-    struct account
-        as; /* the account of the last file request; all zeros: no request named an account yet */
+    /* the account of the last file request; all zeros: no request named an account yet */
+    struct account as;
     int64_t as_until_ms;          /* when the account must be looked up again (monotonic ms) */
     struct agent_worker *workers; /* requests in forked processes, oldest first */
     json_t *held; /* an array: requests that wait for an earlier request, oldest first */

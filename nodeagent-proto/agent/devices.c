@@ -83,8 +83,8 @@ static int attach(const char *path, int program)
     attr.target_fd = (uint32_t)fd;
     attr.attach_bpf_fd = (uint32_t)program;
     attr.attach_type = BPF_CGROUP_DEVICE;
-    attr.attach_flags =
-        BPF_F_ALLOW_MULTI; /* the maker of a parent cgroup may have attached a program too */
+    /* the maker of a parent cgroup may have attached a program too */
+    attr.attach_flags = BPF_F_ALLOW_MULTI;
     int rc = bpf(BPF_PROG_ATTACH, &attr), saved = errno;
     close(fd);
     errno = saved;

@@ -89,8 +89,8 @@ static bool none_is_counted(uid_t uid, uid_t helper)
     bool known = setrlimit(RLIMIT_NPROC, &none) == 0 && setresuid(uid, 0, 0) == 0;
     char *const argv[] = {(char *)(uintptr_t) "none", NULL}, *const env[] = {NULL};
     errno = 0;
-    (void)execve("/", argv,
-                 env); /* fails with another error than EAGAIN, because "/" is a directory */
+    /* fails with another error than EAGAIN, because "/" is a directory */
+    (void)execve("/", argv, env);
     bool counted = errno != EACCES && errno != EISDIR;
     if (setresuid(helper, 0, 0) < 0 || setrlimit(RLIMIT_NPROC, &was) < 0)
         _exit(1);

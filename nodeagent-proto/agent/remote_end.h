@@ -38,8 +38,8 @@ struct remote_end {
     int64_t gone_ms; /* since when the other end is missing (monotonic ms); 0: it is there */
     int fd;          /* -1: not connected */
     int64_t dial_ms; /* when to try next */
-    int64_t heard_ms,
-        asked_ms;      /* when the last message came; when this end last asked for a message */
+    /* when the last message came; when this end last asked for a message */
+    int64_t heard_ms, asked_ms;
     int64_t missed_ms; /* when this end last reported a missing message */
     struct frame_decoder in;
     struct strbuf out;

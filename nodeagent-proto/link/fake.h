@@ -44,8 +44,8 @@ struct fake_watch {
     void (*started)(void *ctx, struct fake_node *node, const char *id, const char *command);
     void (*ended)(void *ctx, struct fake_node *node, const char *id);
     void *ctx;
-    void (*rebooting)(
-        void *ctx, struct fake_node *node); /* the node was asked to reboot; its tasks still run */
+    /* the node was asked to reboot; its tasks still run */
+    void (*rebooting)(void *ctx, struct fake_node *node);
 };
 
 struct fake_config {

@@ -125,8 +125,8 @@ static int clear_target(const struct disk_work *w, const char *target, struct er
     if (check_below(w, target, e) < 0)
         return -1;
     if (unlink(target) < 0 && errno == EISDIR)
-        (void)rmdir(
-            target); /* fails if it is not empty, because then it is not a link's placeholder */
+        /* fails if it is not empty, because then it is not a link's placeholder */
+        (void)rmdir(target);
     return 0;
 }
 

@@ -18,8 +18,8 @@
 
 /* Additional parts of an answer. */
 struct fake_answer {
-    json_t *
-        says; /* an object whose members are added to the answer; owned by the caller; NULL: none */
+    /* an object whose members are added to the answer; owned by the caller; NULL: none */
+    json_t *says;
     char *bytes; /* raw bytes of the answer; the caller frees; NULL: none */
     size_t n;
 };

@@ -25,8 +25,8 @@ struct fake_node_task {
     char *log_path, *step;     /* the log of the run; NULL: none */
     struct task_status status; /* its texts belong to the task, or are static */
     struct loop_timer *timer;  /* the next output, or the end; only while the task runs */
-    int64_t
-        reply_us;  /* when the answer to the run request arrives: the end is not reported earlier */
+    /* when the answer to the run request arrives: the end is not reported earlier */
+    int64_t reply_us;
     uint64_t told; /* conn.serial of the connection on which its end was reported */
 };
 
@@ -61,8 +61,8 @@ struct conn {
     struct fake_node *node;
     struct fake_link *link;    /* NULL: closed */
     struct message *up, *down; /* to the node, to the daemon; by arrival */
-    int64_t last_up,
-        last_down;   /* the latest time of arrival so far; later messages do not arrive before it */
+    /* the latest time of arrival so far; later messages do not arrive before it */
+    int64_t last_up, last_down;
     int64_t fail_us; /* when the link will break; 0: never */
     bool is_dead;    /* messages written from now on do not arrive */
     bool outdated;   /* a newer daemon has said hello to the node */
@@ -78,8 +78,8 @@ struct fake_node {
     char incarnation[FAKE_ID_SIZE], boot_id[FAKE_ID_SIZE];
     struct conn *conns;
     struct fake_node_task *tasks;
-    int64_t
-        term; /* the term of the newest daemon that said hello, and the daemon's id of the node */
+    /* the term of the newest daemon that said hello, and the daemon's id of the node */
+    int64_t term;
     char epoch_id[FAKE_ID_SIZE];
     bool down, hung, bad_disk, full, removed, is_root;
     int refusals, troubles, gpus;

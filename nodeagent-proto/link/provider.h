@@ -17,9 +17,9 @@ struct node_target {
     const char *root;        /* node root directory, made if missing */
     struct node_epoch epoch; /* the daemon's */
     struct files *files;     /* borrowed: asked while the link is opened */
-    const struct node_ssh_config
-        *ssh; /* for a machine; the provider fills in `loop`, `log`, `files`, `root`, `epoch` and
-               * `callbacks`. NULL: a local node */
+    /* for a machine; the provider fills in `loop`, `log`, `files`, `root`, `epoch` and `callbacks`.
+     * NULL: a local node */
+    const struct node_ssh_config *ssh;
 };
 
 struct node_provider;

@@ -16,8 +16,8 @@
 #include "lib/strbuf.h"
 
 enum {
-    WINDOWS_LONGEST =
-        32768, /* characters of a command line (the limit of Windows); also after expansion */
+    /* characters of a command line (the limit of Windows); also after expansion */
+    WINDOWS_LONGEST = 32768,
     WINDOWS_DEPTH = 64,   /* nesting of blocks, conditions and calls */
     WINDOWS_WORDS = 4096, /* arguments of a program */
 };

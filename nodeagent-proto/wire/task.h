@@ -116,8 +116,8 @@ struct task_status {
 
 /* The limits of a task; 0: no limit. */
 struct task_limits {
-    int64_t
-        memory_bytes;  /* with cgroups for all processes of the task together, otherwise for each */
+    /* with cgroups for all processes of the task together, otherwise for each */
+    int64_t memory_bytes;
     int cpus;          /* with cgroups only */
     int processes;     /* with cgroups for the task, otherwise for its account (root: no limit) */
     int open_files;    /* each process */
@@ -157,8 +157,8 @@ struct task_spec {
     const char *step;     /* "job preparation", "job", "setup task": for the log lines */
     const char *title;    /* the text in the log instead of command_line; NULL: command_line */
     const char *user;     /* the account of the task; NULL: the agent's own */
-    const char
-        *files_as; /* the account whose rights open the task's files; NULL: the same as `user` */
+    /* the account whose rights open the task's files; NULL: the same as `user` */
+    const char *files_as;
     bool keep_children; /* after exit 0, the other processes of the task continue: a mount's helper
                          */
     int timeout_s;      /* the task is killed after this time, with `why` set; 0: no limit */

@@ -54,9 +54,9 @@ struct fleet_config {
     struct node_provider *scripted;         /* the provider of fake local nodes; NULL: none */
     const char *scripted_sizes; /* a vmSize that matches this pattern gets fake nodes; borrowed */
     const char *nodes_dir;      /* the parent directory of local node roots */
-    const char
-        *storage_dir; /* the parent directory of the folders of shares: see fleet_share_path() */
-    int local_nodes;  /* limit for the number of local nodes */
+    /* the parent directory of the folders of shares: see fleet_share_path() */
+    const char *storage_dir;
+    int local_nodes;                   /* limit for the number of local nodes */
     const char *const *local_vm_sizes; /* upper-case, NULL-terminated; NULL or empty: any size */
     int mount_timeout_s;               /* time limit of a mount command; 0: 60 */
     int kill_timeout_s; /* a node becomes unusable if a task has not ended this long after SIGKILL;

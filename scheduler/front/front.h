@@ -63,8 +63,8 @@ struct pool_nodes {
 struct pool_scaled {
     bool settled; /* it has reached the target, and no node is leaving */
     int missing;  /* nodes for which there is no capacity */
-    const char
-        *refused; /* a list of errors of the service (JSON): the pool gets no nodes; NULL: it may */
+    /* a list of errors of the service (JSON): the pool gets no nodes; NULL: it may */
+    const char *refused;
 };
 
 /* A secret of a Key Vault that a run or, without a run, its pool refers to. */

@@ -149,8 +149,8 @@ struct run_slot {
     const char *sudo_dir; /* the directory with the administrator's `sudo`; in the run's arena;
                              NULL: none */
     struct container container; /* runtime NULL: no container, or not yet */
-    const char *
-        container_said; /* output of its start; NULL: it has not started, or its front has the id */
+    /* output of its start; NULL: it has not started, or its front has the id */
+    const char *container_said;
 };
 
 struct live_run {

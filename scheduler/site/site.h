@@ -38,15 +38,15 @@ struct site_group {
     const char *const *vm_sizes; /* upper-case, NULL-terminated; empty: any */
     enum vm_priority priority;
     struct site_capacity capacity;
-    const char
-        *health_command; /* a command for the shell, as root if the agent is root; NULL: none */
+    /* a command for the shell, as root if the agent is root; NULL: none */
+    const char *health_command;
     int health_interval_s;
 };
 
 /* One machine. */
 struct site_machine {
-    const char
-        *name; /* the unique name for people: HOST, or HOST:PORT, [V6]:PORT if the port is not 22 */
+    /* the unique name for people: HOST, or HOST:PORT, [V6]:PORT if the port is not 22 */
+    const char *name;
     const char *host; /* name or address to connect to */
     int port;
     const struct site_group *group;
@@ -96,8 +96,8 @@ struct site {
     size_t n_container_runtimes;
     bool image_users; /* with docker, processes have the images' users, not the runs' accounts */
     struct task_limits limits; /* of runs and their preparation */
-    const char
-        *shared_dir; /* a directory that all machines see, for directories of runs; NULL: none */
+    /* a directory that all machines see, for directories of runs; NULL: none */
+    const char *shared_dir;
     int64_t first_uid, n_uids; /* uids for accounts of runs; 0: no accounts */
     bool local_accounts;       /* runs on local nodes can have accounts */
     bool admin_is_root;        /* administrators' tasks have the agent's rights */

@@ -51,8 +51,8 @@ struct files_counts {
     size_t shares, hung;  /* shares with workers now; how many of these hang */
     size_t waiting, open; /* pieces of work without a worker; open files */
     uint64_t done;        /* pieces of work, ever */
-    uint64_t
-        refused; /* requests of clients that failed: share hung, queue full, too many shares busy */
+    /* requests of clients that failed: share hung, queue full, too many shares busy */
+    uint64_t refused;
     uint64_t bytes; /* read */
 };
 void files_count(const struct files *f, struct files_counts *out);

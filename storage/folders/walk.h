@@ -16,8 +16,8 @@
 struct file_item {
     char *name; /* owned */
     struct file_facts facts;
-    bool
-        is_prefix; /* in a walk with a delimiter: the common part of several names, without facts */
+    /* in a walk with a delimiter: the common part of several names, without facts */
+    bool is_prefix;
 };
 
 struct file_items {

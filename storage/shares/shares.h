@@ -44,8 +44,8 @@ struct shares_config { /* all borrowed; storage_dir is copied */
     int64_t keep_us;                      /* how long deleted shares can be restored */
     const char *subscription, *principal; /* the owner of accounts that mounts create; copied */
     bool strict;                          /* nothing is made by being named */
-    const struct wake_kind
-        *gone; /* woken with WAKE_ALL when an account is removed: its group may be removed */
+    /* woken with WAKE_ALL when an account is removed: its group may be removed */
+    const struct wake_kind *gone;
 };
 
 /* Wakes shares, and accounts that are being deleted, by the ids of their rows. */

@@ -23,8 +23,8 @@ struct folder_work {
     enum folder_task task;
     char *root;  /* the storage directory */
     char *place; /* where the folder is while the share is there */
-    char *
-        away; /* its place while it can be restored; unique even for two deletions at one instant */
+    /* its place while it can be restored; unique even for two deletions at one instant */
+    char *away;
     char *away_by_time; /* the place that earlier versions used */
     char *hidden[2];    /* folders beside `place`, with data that clients do not see */
     bool sync;          /* changed directories are on disk at the end */

@@ -57,8 +57,8 @@ struct blob_reading {
     struct turn turn;
     uint64_t since;
     bool in_turn, later;
-    bool md5, crc64,
-        is_hashed;           /* the request wants one of the hashes; the hashed bytes are known */
+    /* the request wants one of the hashes; the hashed bytes are known */
+    bool md5, crc64, is_hashed;
     struct file_range range; /* that is hashed */
     struct file_facts facts; /* of the hashed file */
     char hash[MD5_TEXT];

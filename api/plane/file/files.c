@@ -42,8 +42,8 @@ static int check_no_body(struct request *r, struct err *e)
 static void created(struct azplacing *p, const struct file_facts *f)
 {
     static const struct share_item nothing;
-    azfile_state(p->r, f,
-                 p->is_noted ? &p->item : &nothing); /* the state as the next reader sees it */
+    /* the state as the next reader sees it */
+    azfile_state(p->r, f, p->is_noted ? &p->item : &nothing);
     reply_header_text(p->r, "x-ms-request-server-encrypted", "true");
     azplacing_finish(p, reply_empty(p->r, 201));
 }

@@ -15,8 +15,8 @@
 
 struct asked_range {
     const char *name;
-    const char
-        *same; /* values, separated by commas, that match the daemon's behaviour; NULL: none */
+    /* values, separated by commas, that match the daemon's behaviour; NULL: none */
+    const char *same;
     const char *why;
     const char *only; /* the only operation that the row is about; NULL: all */
     int kind;         /* kind of error; 0: the usual one */

@@ -161,8 +161,8 @@ void sas_text(const struct sas *s, enum sas_service service, const char *account
     whole.field[SAS_ACCOUNT] = account;
     const char *kind = s->field[SAS_RESOURCE_KIND];
     if (!kind || strcmp(kind, "bs") != 0)
-        whole.field[SAS_SNAPSHOT] =
-            NULL; /* the snapshot is a parameter of the request, not of the signature */
+        /* the snapshot is a parameter of the request, not of the signature */
+        whole.field[SAS_SNAPSHOT] = NULL;
     whole.field[SAS_RESOURCE] =
         arena_printf(a, "%s/%s%s", is_before(s, "2015-02-21") ? "" : roots[service], account, path);
     for (size_t i = 0, n = 0; i < form->n; i++) {

@@ -24,8 +24,8 @@ struct settings_node {
     bool required;
     const char *among; /* of a TEXT or LIST: the valid words, separated by spaces; NULL: any */
     long max;          /* of a NUMBER */
-    const struct settings_node
-        *of; /* the elements in a GROUP or RULES; the last has a NULL element */
+    /* the elements in a GROUP or RULES; the last has a NULL element */
+    const struct settings_node *of;
 };
 
 static const struct settings_node retention[] = {

@@ -237,8 +237,8 @@ static void fill_work(void *ctx)
             break;
         }
     for (size_t i = 0; p->failed && i < p->n_fill; i++)
-        seed_files_unwrite(
-            &p->fill[i]); /* the disk may be full, and the removal of rows needs room */
+        /* the disk may be full, and the removal of rows needs room */
+        seed_files_unwrite(&p->fill[i]);
 }
 
 static void on_filled(void *ctx, enum loop_work_end how)

@@ -24,8 +24,8 @@ struct shares;
 struct seed {
     struct arm arm;
     struct loop_lane *lane; /* for files; borrowed */
-    const char
-        *storage_dir; /* the directory with the folders of accounts; borrowed, as the following: */
+    /* the directory with the folders of accounts; borrowed, as the following: */
+    const char *storage_dir;
     struct shares *shares;
     struct files *files;
     struct packages *packages;

@@ -48,8 +48,8 @@ struct seed_kind {
     enum seed_plane plane;
     const char *below;   /* appended to the path above, before the name */
     const char *version; /* api-version */
-    const char
-        *posted;  /* appended to the collection; the name is this member of the body. NULL: PUT */
+    /* appended to the collection; the name is this member of the body. NULL: PUT */
+    const char *posted;
     bool late;    /* its folder is made after the transaction */
     bool unasked; /* seed_ends creates the resource instead of a request */
     /* Members that are not part of the request's body; NULL at the end. */
@@ -219,8 +219,8 @@ struct seed_folder {
 struct seed_source {
     const char *path, *account;
     bool directories; /* lists empty directories too */
-    struct share_item
-        *items; /* notes of the folder's files; md5 becomes NULL if the file has other bytes */
+    /* notes of the folder's files; md5 becomes NULL if the file has other bytes */
+    struct share_item *items;
     size_t n_items;
 };
 /* For a thread of the lane. Both block. */

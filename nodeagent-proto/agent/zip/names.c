@@ -81,8 +81,8 @@ static bool is_below(const char *path, const char *file)
 int zip_check_paths(struct zip *z, struct err *e)
 {
     const struct zip_entry **sorted = arena_alloc(&z->a, (z->n + 1) * sizeof(*sorted));
-    const struct zip_entry *file =
-        NULL; /* the last file (not directory) that could be a parent of the next entries */
+    /* the last file (not directory) that could be a parent of the next entries */
+    const struct zip_entry *file = NULL;
     for (size_t i = 0; i < z->n; i++)
         sorted[i] = &z->entries[i];
     qsort(sorted, z->n, sizeof(*sorted), by_path);

@@ -177,8 +177,8 @@ static void record(struct known_hosts *k, LIBSSH2_SESSION *session)
 
 void known_hosts_look(struct known_hosts *k)
 {
-    LIBSSH2_SESSION *session =
-        libssh2_session_init(); /* needed only for its memory and error texts */
+    /* needed only for its memory and error texts */
+    LIBSSH2_SESSION *session = libssh2_session_init();
     if (!session) {
         failed(k, NULL, "no memory to read %s", k->path);
         return;

@@ -33,8 +33,8 @@ enum patience { CONNECT_MS, LOGIN_MS, COMMAND_MS };
 static const struct phase {
     enum patience patience;
     enum node_step told;
-    enum ssh_step (*step)(
-        struct ssh *l); /* NULL: callbacks of the loop end this phase, not a step */
+    /* NULL: callbacks of the loop end this phase, not a step */
+    enum ssh_step (*step)(struct ssh *l);
 } phases[] = {
     [SSH_RESOLVE] = {CONNECT_MS, NODE_STEP_NAME, NULL},
     [SSH_CONNECT] = {CONNECT_MS, NODE_STEP_CONNECT, NULL},

@@ -23,8 +23,8 @@ struct container {
     const struct container_spec *spec;
     const char *runtime; /* "docker" or "podman" */
     const char *name;
-    const char *root,
-        *run_dir; /* paths on the node; run_dir: the parent directory of the container's files */
+    /* paths on the node; run_dir: the parent directory of the container's files */
+    const char *root, *run_dir;
     const char *work_dir;   /* the working directory, unless the image sets it */
     const char *mounts_dir; /* with the pool's volumes */
     const char *shared_dir; /* the directory that the run's nodes share, perhaps below another root;

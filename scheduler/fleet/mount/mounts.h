@@ -18,11 +18,11 @@ struct node_mounts {
     struct arena *a; /* borrowed: the script's */
     struct script *script;
     const char *mount_root; /* the parent of the targets, below the node root */
-    const char
-        *owner; /* "node", or the run and its attempt: the name of the folder for keys and logs */
+    /* "node", or the run and its attempt: the name of the folder for keys and logs */
+    const char *owner;
     const char *task_prefix; /* the beginning of the ids of the mount commands */
-    struct mount_secret **
-        secrets; /* list of allocated keys; the owner of the arena calls mounts_wipe() at the end */
+    /* list of allocated keys; the owner of the arena calls mounts_wipe() at the end */
+    struct mount_secret **secrets;
 };
 
 /* True: a file server of the list must not be mounted yet: its first export since the daemon's

@@ -56,8 +56,8 @@ struct mount_plan {
 struct mount_wish {
     const struct mount_volume *volume;
     size_t i; /* its place in its list */
-    const struct file_server
-        *server; /* the file server of a MOUNT_FILE_SERVER; NULL: it does not exist */
+    /* the file server of a MOUNT_FILE_SERVER; NULL: it does not exist */
+    const struct file_server *server;
 };
 /* False: the volume cannot be mounted; *why has the cause and the remedy. */
 bool mount_plan(struct arena *a, const struct mount_node *node, const struct mount_wish *wish,

@@ -29,8 +29,8 @@ struct node_contact {
     bool greeted;     /* CONNECTION_READY, and hello was compared with the row */
     int failures;     /* links lost in a row */
     int64_t hello_us; /* the last hello by the wall clock, to be shown; 0: none */
-    int64_t ready_us,
-        retry_us;      /* monotonic: the last hello; the instant before which no link is opened */
+    /* monotonic: the last hello; the instant before which no link is opened */
+    int64_t ready_us, retry_us;
     int64_t lost_us;   /* monotonic: since when there is no good link; 0: there is one */
     int64_t losing_us; /* time from lost_us to the last loss */
     bool refused;      /* machines: the last link failed for a reason that needs a person */
@@ -154,8 +154,8 @@ void node_set_text(char **field, const char *text);
  * Functions may be NULL. Each first checks whether its work is in progress on the node. */
 struct node_work {
     void (*halt)(struct node_rt *rt); /* the link is about to close */
-    void (*link_down)(
-        struct node_rt *rt); /* the link is closing: pending requests have been answered */
+    /* the link is closing: pending requests have been answered */
+    void (*link_down)(struct node_rt *rt);
     void (*link_closed)(struct node_rt *rt); /* the link is closed; this is the only function that
                                                 may free the node */
     void (*task_ended)(struct node_rt *rt, const struct task_status *st);

@@ -18,8 +18,8 @@ struct script_step {
     struct script_step *next;
     struct script_label label;
     struct node_request ask; /* of script_ask() */
-    const char *prefix,
-        *except; /* killing: the prefix of the tasks' ids, and the prefix of ids to spare */
+    /* killing: the prefix of the tasks' ids, and the prefix of ids to spare */
+    const char *prefix, *except;
     const char *const *known; /* further prefixes to spare, n of them */
     size_t n;
     struct task_spec task; /* commands */
@@ -50,8 +50,8 @@ struct script {
     void (*changed)(void *ctx);
     void *ctx;
     int pending; /* requests without a reply */
-    struct work_item
-        doing; /* the step that was begun last; open while another work carries it out */
+    /* the step that was begun last; open while another work carries it out */
+    struct work_item doing;
     bool started, halted, failed, nodes_fault;
     struct failure why;
 };

@@ -34,8 +34,8 @@ struct script_cause {
 /* The name of a step, and texts for its failure. The struct is copied, texts are borrowed. */
 struct script_label {
     enum failure_code code; /* of the failure: FAIL_AZF_MOUNT_ERROR, ... */
-    const struct script_cause
-        *causes;         /* other codes for some errors, ended by one of kind 0; NULL: none */
+    /* other codes for some errors, ended by one of kind 0; NULL: none */
+    const struct script_cause *causes;
     const char *what;    /* for messages: "mount of share acct/data at data" */
     const char *remedy;  /* NULL: none is known */
     const char *command; /* shown instead of a command's text; NULL: the text */

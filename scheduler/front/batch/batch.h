@@ -73,10 +73,10 @@ struct batch_front {
     struct batch_address address;    /* may be set before the scheduler starts, as may: */
     struct batch_blobs blobs;        /* may be set before the scheduler starts */
     const struct packages *packages; /* likewise; borrowed */
-    struct id_map
-        releasing; /* jobs that wait for release tasks: until when (monotonic); node_tasks.c */
-    struct id_map
-        limited; /* jobs with a time limit: since when they are active (monotonic); jobs.c */
+    /* jobs that wait for release tasks: until when (monotonic); node_tasks.c */
+    struct id_map releasing;
+    /* jobs with a time limit: since when they are active (monotonic); jobs.c */
+    struct id_map limited;
     struct id_map removing; /* a set: rows of batch_litter whose removal is in progress */
     struct kept_docs *docs; /* documents of tasks, jobs and pools; since begin() */
 };

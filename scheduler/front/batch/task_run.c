@@ -125,8 +125,8 @@ int task_run_contained(const struct front *f, struct storage *st, const struct r
 int task_run_stopping(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e)
 {
-    return task_run_prepared(f, st, r, now_us,
-                             e); /* a task that is being ended counts as running */
+    /* a task that is being ended counts as running */
+    return task_run_prepared(f, st, r, now_us, e);
 }
 
 /* --- how it ended ---------------------------------------------------------------------------- */

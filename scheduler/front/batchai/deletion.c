@@ -290,8 +290,8 @@ static void reconcile(void *ctx, int64_t id)
         f->fresh_deletions = true;
         wake_at(f->wakes, &woken_deletions, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
     } else if (p.left == 0) {
-        wake_at(f->wakes, &woken_deletions, id,
-                wakes_mono(f->wakes)); /* in the next turn, after other work */
+        /* in the next turn, after other work */
+        wake_at(f->wakes, &woken_deletions, id, wakes_mono(f->wakes));
     }
     arena_free(&p.a);
 }
