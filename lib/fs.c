@@ -330,8 +330,8 @@ static int open_beneath(const char *root, const char *relative, int flags, uint6
 {
     if (!*relative && (flags & O_DIRECTORY) != 0)
         return open(root, flags | O_CLOEXEC);
-    int dir =
-        open(root, O_PATH | O_DIRECTORY | O_CLOEXEC); /* O_PATH: the directory may be unreadable */
+    /* O_PATH: the directory may be unreadable */
+    int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
         return -1;
     struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC), .resolve = resolve};

@@ -20,8 +20,8 @@
 
 static void reserve(struct strbuf *b, size_t more)
 {
-    assert(b->cap ? b->len < b->cap
-                  : b->len == 0); /* the caller of strbuf_room() has respected the room */
+    /* the caller of strbuf_room() has respected the room */
+    assert(b->cap ? b->len < b->cap : b->len == 0);
     size_t need = b->len + more + 1;
     if (need <= b->cap)
         return;

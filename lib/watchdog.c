@@ -222,8 +222,8 @@ static void *run(void *ctx)
     struct watchdog *w = ctx;
     void *frame;
     for (int n = 1; wait_tick(w); n += n < PRIME_TICK) {
-        if (n ==
-            PRIME_TICK - 1) { /* the first call loads a library, which is not allowed in handlers */
+        /* the first call loads a library, which is not allowed in handlers */
+        if (n == PRIME_TICK - 1) {
             (void)backtrace(&frame, 1);
             atomic_store(&primed, true);
         }

@@ -41,8 +41,8 @@ enum dealloc_option {
     DEALLOC_REQUEUE = 1,
     DEALLOC_TERMINATE = 2,
     DEALLOC_WAIT_FOR_COMPLETION = 3,
-    DEALLOC_WAIT_FOR_DATA =
-        4 /* also waits until the retention of files is over; no name in Batch AI */
+    /* also waits until the retention of files is over; no name in Batch AI */
+    DEALLOC_WAIT_FOR_DATA = 4
 };
 enum sched_priority { PRIORITY_LOW = 1, PRIORITY_NORMAL = 2, PRIORITY_HIGH = 3 };
 /* the number that "high" stands for; "low" is -PRIORITY_MAX */

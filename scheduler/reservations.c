@@ -293,8 +293,8 @@ bool ahead_allows(const struct ahead *h, const struct ahead_want *w, size_t node
         *by = span->by;
         return false;
     }
-    for (uint32_t i = 0; i < of->n;
-         i++) /* reserved from now on, for a run that waits for other nodes */
+    /* reserved from now on, for a run that waits for other nodes */
+    for (uint32_t i = 0; i < of->n; i++)
         if (of->e[i].by != 0 && of->e[i].from <= h->now_us)
             *by = of->e[i].by;
     return false;

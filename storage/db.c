@@ -199,8 +199,8 @@ static int bring_up(struct storage *st, const struct st_config *c, const struct 
 
 static void free_storage(struct storage *st)
 {
-    assert(!st->syncing && !st->checkpointing &&
-           !st->beside); /* no thread uses the storage any more */
+    /* no thread uses the storage any more */
+    assert(!st->syncing && !st->checkpointing && !st->beside);
     st_finalize_all(st);
     st_sql_close(st->checkpointer);
     st_sql_close(st->db);

@@ -47,7 +47,7 @@
     X(ERR_SCHEMA_TOO_NEW, 500, "DatabaseFromNewerVersion", ADDS_SERVICE_CAUSE)                     \
     X(ERR_SCHEMA_TOO_OLD, 500, "DatabaseFromOlderVersion", ADDS_SERVICE_CAUSE)
 
-/* The rows of failures that are of the daemon alone, for a service with its own code for them. */
+/* Rows of the daemon's own failures, for a service with one code for all of them. */
 #define ERROR_FAULTS(X, code)                                                                      \
     X(ERR_INTERNAL, 500, code, 0)                                                                  \
     X(ERR_STORAGE, 500, code, 0)                                                                   \
@@ -57,7 +57,7 @@
     X(ERR_ALREADY_RUNNING, 500, code, 0)                                                           \
     X(ERR_SCHEMA_TOO_NEW, 500, code, 0)                                                            \
     X(ERR_SCHEMA_TOO_OLD, 500, code, 0)
-/* The rows of what is not there, for a service with one code for all of it. */
+/* Rows of missing resources, for a service with one code for all of them. */
 #define ERRORS_NOT_FOUND(X, code)                                                                  \
     X(ERR_GROUP_NOT_FOUND, 404, code, 0)                                                           \
     X(ERR_RESOURCE_NOT_FOUND, 404, code, 0)                                                        \

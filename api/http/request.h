@@ -61,8 +61,8 @@ struct request {
     const char *scope; /* decoded path before the segments (service.provider); else NULL */
     struct cached_route *cached; /* the remembered way to its route (route_cache.h); or NULL */
     const char *rest; /* the part that a {name*} at the end of the template matched, decoded */
-    unsigned
-        version; /* the service's bit for its api-version; 0 unless the service lists versions */
+    /* the service's bit for its api-version; 0 unless the service lists versions */
+    unsigned version;
     const char *version_name; /* api-version as sent */
     json_t *body; /* parsed JSON body; NULL if it is empty or the route takes no JSON; owned */
     void *grant;  /* of the service: what its may() found out; arena */

@@ -30,11 +30,11 @@ struct certs_files {
 struct certs_config { /* its texts are borrowed while the certificates are open; its lists only
                          during the opening */
     struct certs_files files;
-    char *const
-        *addresses; /* the IP literals on which the daemon listens, in addition to loopback */
+    /* the IP literals on which the daemon listens, in addition to loopback */
+    char *const *addresses;
     size_t n_addresses;
-    char *const
-        *names; /* names of the daemon for clients, in addition to localhost and the machine's */
+    /* names of the daemon for clients, in addition to localhost and the machine's */
+    char *const *names;
     size_t n_names;
     const char *site_cert, *site_key; /* PEM files; "": none */
 };

@@ -432,8 +432,8 @@ static int wrong_option(const struct cli_command *c, const char *given, const ch
         if (c->options & known_options[i].bit)
             nearest_offer(&near, known_options[i].name);
     fprintf(stderr, "batchaid: %s: %s '%s'%s; %s", c->name, what, given,
-            near.distance ? nearest_words(&near, "--", words)
-                          : "", /* opt 0: the option's value is missing */
+            /* opt 0: the option's value is missing */
+            near.distance ? nearest_words(&near, "--", words) : "",
             c->options ? "the options are" : "there are no options");
     const char *separator = " ";
     for (size_t i = 0; i < N_OPTIONS; i++)

@@ -90,8 +90,8 @@ int main(int argc, char **argv)
                     {"help", print_help},       {"--help", print_help}};
     json_set_alloc_funcs(wiping_malloc, wiping_free);
     const char *name = argc > 0 ? strrchr(argv[0], '/') : NULL;
-    if (argc > 0 &&
-        strcmp(name ? name + 1 : argv[0], "ssh") == 0) /* ROOT/ssh/bin has a link of this name */
+    /* ROOT/ssh/bin has a link of this name */
+    if (argc > 0 && strcmp(name ? name + 1 : argv[0], "ssh") == 0)
         return ssh_main(argv);
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(argv[1], commands[i].name) == 0)

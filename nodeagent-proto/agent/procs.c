@@ -67,9 +67,8 @@ static int read_stat(const char *pid, struct proc *p)
     p->state = rest[2];
     rest += 3;
     for (size_t i = 0; i < STAT_FIELDS; i++)
-        field[i] = strtoull(
-            rest, &rest,
-            10); /* strtoull turns a -1 into a large number; the fields with -1 are not used */
+        /* strtoull turns a -1 into a large number; the fields with -1 are not used */
+        field[i] = strtoull(rest, &rest, 10);
     p->pid = (pid_t)strtol(pid, NULL, 10);
     p->ppid = (pid_t)field[STAT_PPID];
     p->pgrp = (pid_t)field[STAT_PGRP];

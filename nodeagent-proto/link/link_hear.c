@@ -34,8 +34,8 @@ static int hear_hello(struct node_link *link, struct link_pending *p, json_t *ms
             link->user.ready(link->user.ctx, &facts);
     }
     arena_free(&arena);
-    if (!link_is_closing(
-            link)) /* if `ready` called node_close(), all requests are answered already */
+    /* if `ready` called node_close(), all requests are answered already */
+    if (!link_is_closing(link))
         link_answer(link, p, NULL, NULL, 0);
     return rc;
 }

@@ -325,8 +325,8 @@ static int spawn(struct local *l, int child_fd)
         .exit_cb = on_process_exit,
         .file = l->agent_path,
         .args = args,
-        .flags =
-            UV_PROCESS_DETACHED, /* a Ctrl-C at the daemon's terminal must not reach the agent */
+        /* a Ctrl-C at the daemon's terminal must not reach the agent */
+        .flags = UV_PROCESS_DETACHED,
         .stdio = stdio,
         .stdio_count = 3,
     };

@@ -69,6 +69,10 @@ JSON_FREES = {
     "api/testing/seed/files.c": 3, "api/testing/seed/request.c": 2,
     "api/testing/seed/seed_doc.c": 1, "api/testing/seed/seed_error.c": 1,
 }
+# A line that a trailing comment has cut after the type, a parenthesis or an equals sign, and the next line.
+BROKEN = re.compile(r"^\s+(?:(?:const )?(?:(?:struct|enum) \w+|bool|char|int|unsigned|size_t|u?int\d+_t|json_t)(?: \*+)?"
+                    r"|[^/*\"]*[(=])$")
+AFTER_BREAK = re.compile(r"^\s+[^/\"]*[;,]\s+/\*")
 # How messages are not worded.
 WORDING = re.compile(r"(?<!there )(?<!There )\b(?:is|are|was) no(?:ne)?\b(?! (?:longer|more)\b)|\bcannot be had\b|\bnone that\b")
 # The core knows pools and runs; jobs and clusters are of services. Its fronts, the names of our programs and of
@@ -187,6 +191,13 @@ def check_pages(name, lines):
             yield f"{name}:{number}: a list with pages of its own; api/http/page.h has pages"
 
 
+def check_trailing_comments(name, lines):
+    """clang-format breaks a declaration or a call before its comment rather than the comment."""
+    for number, (line, following) in enumerate(zip(lines, lines[1:]), 1):
+        if BROKEN.match(line) and AFTER_BREAK.match(following):
+            yield f"{name}:{number}: a comment behind the line breaks it: put the comment above"
+
+
 def check_handlers(name, lines):
     for number, line in enumerate(lines, 1):
         match = name not in HANDLER_FILES and HANDLER.match(line)
@@ -271,6 +282,7 @@ def main(root):
         if file.suffix in (".c", ".h"):
             complaints += check_c(name, lines)
             complaints += check_rows(name, lines)
+            complaints += check_trailing_comments(name, lines)
             if not name.startswith("test/"):
                 complaints += check_wording(name, lines)
                 complaints += check_names(name, lines, avoided)

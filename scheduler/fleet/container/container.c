@@ -216,8 +216,8 @@ static void add_program(struct script *sc, struct arena *a, const struct contain
         .stdout_path = c->log_path,
         .stderr_path = arena_printf(a, "%s/stderr-container.txt", c->run_dir),
         .step = label->what,
-        .files_as =
-            c->user, /* the directory belongs to the run, which may have put links into it */
+        /* the directory belongs to the run, which may have put links into it */
+        .files_as = c->user,
         .timeout_s = run->timeout_s,
         /* podman's monitor of the container is a child of this command and must survive; podman
          * leaves other children behind, which nobody needs. */

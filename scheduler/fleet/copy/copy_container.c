@@ -357,8 +357,8 @@ static void halt(void *ctx)
     j->order = NULL;
     if (j->carry)
         carry_halt(j->carry);
-    if (j->carry ||
-        j->list) /* otherwise the search for names continues, and its end ends the step */
+    /* Without either, the search for names continues, and its end ends the step. */
+    if (j->carry || j->list)
         end(j, NULL);
 }
 

@@ -149,8 +149,8 @@ static const struct option {
     {"tty", 't', false, OURS, NULL},
     {"ulimit", 0, true, EVERYBODY, NULL},
     {"use-api-socket", 0, false, NEVER, NULL},
-    {"user", 'u', true, EVERYBODY,
-     NULL}, /* container.c decides whether this value escapes the container */
+    /* container.c decides whether this value escapes the container */
+    {"user", 'u', true, EVERYBODY, NULL},
     {"userns", 0, true, ADMINS, NULL},
     {"uts", 0, true, ADMINS, NULL},
     {"volume", 'v', true, ADMINS, NULL},

@@ -172,6 +172,7 @@ def says(text):
     ("api/graph/b.c", SPDX + 'const char *next = "nextLink";\n', "api/graph/b.c:2: a list with pages of its own"),
     ("model/b.c", f"{SPDX}char *f(json_t *v)\n{{\n    return json_dumps(v, 0);\n}}\n",
      "model/b.c:4: json_dumps() is called; lib/jsontext.h writes JSON"),
+    ("lib/b.h", SPDX + "struct b {\n    bool\n        a; /* why */\n};\n", "b.h:3: a comment behind the line breaks it"),
     ("api/graph/b.h", SPDX + "struct replied *get(struct request *r);\n", "b.h:2: get() is declared by its row"),
     ("api/plane/blob/b.c", SPDX + 'const char *next = "<NextMarker>";\n', "b.c:2: a list with pages of its own"),
     ("lib/b.c", says("'%s' is no number"), "lib/b.c:4: 'is no' in a message; write 'is not a valid X'"),
