@@ -18,6 +18,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from checks.az import az_server  # noqa: E402
+from checks.processes import forks  # noqa: E402
 from checks.runner import Runner  # noqa: E402
 from checks.stages import STAGES  # noqa: E402
 
@@ -87,13 +88,13 @@ def main():
     begin = time.monotonic()
     jobs = [job for s in args.stages or STAGES for job in STAGES[s]()
             if (args.deep or not job.deep) and args.only in job.name]
-    runner = Runner(jobs, out=say, once=args.once)
-    # Asked to stop, or Ctrl-C: the jobs are asked to stop in their turn, so that no daemon stays.
-    for signo in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(signo, lambda *_: runner.stop())
     if args.deep:
         os.environ["BATCHAID_DEEP"] = "1"
-    with az_server() as az:
+    with az_server() as az, forks() as started:
+        runner = Runner(jobs, out=say, once=args.once, forks=started)
+        # Asked to stop, or Ctrl-C: the jobs are asked to stop in their turn, so that no daemon stays.
+        for signo in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(signo, lambda *_: runner.stop())
         runner.run()
     code = report(runner, time.monotonic() - begin, az)
     if runner.stopped:

@@ -11,8 +11,8 @@ import os
 import re
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PYTHON = "/usr/bin/python3"
+from .processes import PYTHON, ROOT, Executed
+
 # A failure that no second try may excuse: memory was misused, whoever was unlucky.
 NEVER_LUCK = re.compile(r"ERROR: AddressSanitizer|ERROR: LeakSanitizer|runtime error:|ThreadSanitizer"
                         r"|==\d+== (Invalid|Conditional jump|Use of uninit|Syscall param)")
@@ -59,6 +59,9 @@ class Job:
     def prepare(self):
         """Called before the command starts; returns what is added to its environment."""
         return {}
+
+    def start(self, env, output, _):
+        return Executed(self.argv, env, output)
 
     def alone(self, **changes):
         return dataclasses.replace(self, **{"after": (), "claims": (), **changes})
@@ -121,6 +124,9 @@ class Pytest(Job):
             self.results = f.name
         path = os.pathsep.join(filter(None, [os.path.join(ROOT, "test"), os.environ.get("PYTHONPATH")]))
         return {"CHECKS_RESULTS": self.results, "PYTHONPATH": path}
+
+    def start(self, env, output, forks):
+        return forks.start(self.argv[3:], env, output) if forks else super().start(env, output, forks)
 
     def read(self, rc, text):
         with open(self.results, encoding="utf-8") as f:

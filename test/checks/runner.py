@@ -6,12 +6,11 @@ named at the end."""
 import collections
 import os
 import signal
-import subprocess
 import tempfile
 import threading
 import time
 
-from .job import ROOT, Outcome
+from .job import Outcome
 
 # How many jobs may use a thing at the same time.
 CLAIMS = {"accounts": 1, "bench": 1, "docker": 1, "rack": 2, "whole machine": 1}
@@ -20,10 +19,12 @@ FULL = 1.3
 
 
 class Runner:
-    def __init__(self, jobs, cores=None, out=print, once=False):
+    """`forks` starts runs of pytest (processes.forks()); None: each is executed."""
+
+    def __init__(self, jobs, cores=None, out=print, once=False, forks=None):
         self.waiting = sorted(jobs, key=lambda j: -j.cost)
         self.cores = cores or os.cpu_count() or 1
-        self.out, self.once = out, once
+        self.out, self.once, self.forks = out, once, forks
         self.lock = threading.Condition()
         self.running, self.over, self.processes = [], set(), set()
         self.outcomes = []  # (job, outcome)
@@ -34,31 +35,28 @@ class Runner:
     # --- one job --------------------------------------------------------------------------------
 
     def execute(self, job):
-        """Runs its command; the outcome, with the time it took and the processor time of it and of all
-        its descendants that were waited for."""
+        """Runs its command; the outcome, with the time it took."""
         begin = time.monotonic()
         env = {**os.environ, **job.env, **job.prepare()}
         env.pop("MAKEFLAGS", None)  # of a make whose job server is not for these
         with tempfile.TemporaryFile() as output:
-            process = subprocess.Popen(job.argv, cwd=ROOT, env=env, stdin=subprocess.DEVNULL,
-                                       stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+            process = job.start(env, output, self.forks)
             with self.lock:
                 self.processes.add(process.pid)
             late = threading.Event()
             timer = threading.Timer(job.limit, lambda: (late.set(), self.end(process.pid)))
             timer.start()
-            _, status, usage = os.wait4(process.pid, 0)
+            code, cpu = process.wait()
             timer.cancel()
             with self.lock:
                 self.processes.discard(process.pid)
-            process.returncode = os.waitstatus_to_exitcode(status)
             output.seek(0)
             text = output.read().decode("utf-8", "replace")
         if late.is_set():
             text += f"\nstopped after {job.limit:g} s\n"
-        outcome = job.read(124 if late.is_set() else process.returncode, text)
+        outcome = job.read(124 if late.is_set() else code, text)
         outcome.seconds = time.monotonic() - begin
-        outcome.cpu = usage.ru_utime + usage.ru_stime
+        outcome.cpu = cpu
         return outcome
 
     def end(self, pid):

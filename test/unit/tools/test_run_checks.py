@@ -12,6 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from checks import job as jobs  # noqa: E402
+from checks.processes import forks  # noqa: E402
 from checks.runner import CLAIMS, Runner  # noqa: E402
 from checks.stages import DEEP, STAGES, chosen  # noqa: E402
 from support.waiting import wait_for  # noqa: E402
@@ -147,7 +148,19 @@ def test_torn(torn): pass
 def test_skipped(): pytest.skip("needs a moon")
 def test_dies():
     if "DIES" in os.environ: os._exit(3)
+def test_hangs():
+    if "HANGS" in os.environ: os.system("sleep 63 & echo $! >$HANGS; wait")
 """
+
+
+@pytest.fixture(scope="module", params=["executed", "forked"])
+def started(request):
+    """How a run of pytest gets its process."""
+    if request.param == "executed":
+        yield {}
+    else:
+        with forks() as f:
+            yield {"forks": f}
 
 
 @pytest.fixture
@@ -165,23 +178,37 @@ def names(outcome):
     return [name.rpartition("::")[2] for name in outcome.failed]
 
 
-def test_pytest_is_counted_by_its_tests(folder):
-    o = only(run(folder()))
-    assert (o.passed, names(o), [why for _, why in o.skipped]) == (5, [], ["Skipped: needs a moon"])
+def test_pytest_is_counted_by_its_tests(folder, started):
+    o = only(run(folder(), **started))
+    assert (o.passed, names(o), [why for _, why in o.skipped]) == (6, [], ["Skipped: needs a moon"])
+    assert 0 < o.cpu < 60
 
 
-def test_a_failed_test_of_pytest_is_the_only_one_run_again(folder, tmp_path):
-    runner = run(folder(BAD="1", LUCKY=str(tmp_path / "x")))
-    assert names(only(runner)) == ["test_bad"] and only(runner).passed == 4
+def test_a_failed_test_of_pytest_is_the_only_one_run_again(folder, tmp_path, started):
+    runner = run(folder(BAD="1", LUCKY=str(tmp_path / "x")), **started)
+    assert names(only(runner)) == ["test_bad"] and only(runner).passed == 5
     assert [name.rpartition("::")[2] for name in runner.flaky] == ["test_lucky"]
+    assert 'assert "BAD" not in os.environ' in runner.said
 
 
-def test_what_fails_when_fixtures_are_taken_down_is_a_failure(folder):
-    assert names(only(run(folder(TORN="1")))) == ["test_torn"]
+def test_what_fails_when_fixtures_are_taken_down_is_a_failure(folder, started):
+    assert names(only(run(folder(TORN="1"), **started))) == ["test_torn"]
 
 
-def test_a_pytest_that_dies_has_failed(folder):
-    assert len(only(run(folder(DIES="1"), once=True)).failed) == 1
+def test_a_pytest_that_dies_has_failed(folder, started):
+    assert len(only(run(folder(DIES="1"), once=True, **started)).failed) == 1
+
+
+def test_a_pytest_that_is_stopped_takes_along_all_that_it_started(folder, tmp_path, started):
+    pid = tmp_path / "pid"
+    runner = Runner([folder(HANGS=str(pid))], out=lambda _: None, **started)
+    running = threading.Thread(target=runner.run)
+    running.start()
+    wait_for(lambda: pid.exists() and pid.read_text().endswith("\n"))
+    runner.stop()
+    running.join(60)
+    assert only(runner).failed
+    wait_for(lambda: has_ended(pid.read_text().strip()))
 
 
 # --- side by side ---------------------------------------------------------------------------------
