@@ -4,10 +4,18 @@
  * sets user_version. They are never edited after their release. Foreign keys are off meanwhile, so
  * that a table can be rebuilt without deleting the rows that refer to the old one; the keys are
  * checked before the commit.
+ *
+ * SQLite takes tens of milliseconds to apply all migrations, so the build makes the database that
+ * results, and a new database is written as that file.
  */
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
+#include "lib/fs.h"
 #include "storage/storage_priv.h"
 
 int st_schema_version(void)
@@ -73,4 +81,41 @@ int st_migrate(struct storage *st, struct err *e)
     int n;
     const struct st_migration *list = st_migrations(&n);
     return st_migrate_by(st, list, n, e);
+}
+
+/* A part of the file; the rest of it is zero. */
+struct image_piece {
+    unsigned at, n;
+    const char *bytes;
+};
+
+#include "image.inc"
+
+static const struct st_migration migrations[] = {
+#include "migrations.inc"
+};
+
+const struct st_migration *st_migrations(int *n)
+{
+    *n = (int)(sizeof migrations / sizeof migrations[0]);
+    return migrations;
+}
+
+int st_image_write(const char *path, bool sync, struct err *e)
+{
+    struct stat s;
+    /* An existing file, even an empty one, belongs to somebody: it gets the migrations, and stays
+     * the same file. */
+    if (lstat(path, &s) == 0 || errno != ENOENT)
+        return 0;
+    char *file = mmap(NULL, IMAGE_BYTES, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (file == MAP_FAILED)
+        return err_errno(e, ERR_STORAGE, "cannot create the database %s", path);
+    for (size_t i = 0; i < sizeof image / sizeof image[0]; i++)
+        memcpy(file + image[i].at, image[i].bytes, image[i].n);
+    struct err why;
+    int rc = fs_write_whole(path, file, IMAGE_BYTES, 0600, sync, &why);
+    munmap(file, IMAGE_BYTES);
+    return rc < 0 ? err_set(e, ERR_STORAGE, NULL, "%s", why.msg) : 1;
 }

@@ -8,7 +8,7 @@
 
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
-#include "model/batch/parts.h"
+#include "model/batch/spec.h"
 #include "model/span.h"
 #include "model/spec.h"
 

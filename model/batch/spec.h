@@ -6,6 +6,7 @@
 #ifndef MODEL_BATCH_SPEC_H
 #define MODEL_BATCH_SPEC_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -169,5 +170,13 @@ int batch_task_decode_kept(struct kept_docs *k, struct arena *a, const char *doc
                            struct batch_task_spec *out, struct err *e) MUST_CHECK;
 int batch_job_decode_kept(struct kept_docs *k, struct arena *a, const char *doc,
                           struct batch_job_spec *out, struct err *e) MUST_CHECK;
+
+/* Parts of stored documents that become separate documents: the job of a schedule, the manager of a
+ * job, an automatic pool. A path is names separated by dots. */
+
+/* The part at the path; NULL: none. Borrowed from `doc`. */
+json_t *batch_part(const json_t *doc, const char *path);
+/* The secrets of that part, by their paths in it; NULL: none. */
+const char *batch_part_secrets(struct arena *a, const char *secrets, const char *path);
 
 #endif

@@ -9,7 +9,7 @@
 #include "api/plane/batch/reply.h"
 #include "api/plane/batch/routes.h"
 #include "lib/jsontext.h"
-#include "model/batch/parts.h"
+#include "model/batch/spec.h"
 #include "scheduler/front/batch/packages.h"
 #include "storage/storage.h"
 

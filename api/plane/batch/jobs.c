@@ -17,7 +17,7 @@
 #include "api/plane/batch/stats.h"
 #include "lib/jsontext.h"
 #include "model/batch/job_states.h"
-#include "model/batch/parts.h"
+#include "model/batch/spec.h"
 #include "model/batch/tables.h"
 #include "scheduler/front/batch/batch.h"
 #include "scheduler/front/batch/tasks.h"

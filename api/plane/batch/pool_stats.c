@@ -12,7 +12,7 @@
 #include "api/plane/batch/stats.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
-#include "model/batch/parts.h"
+#include "model/batch/spec.h"
 #include "model/span.h"
 #include "scheduler/formula/samples.h"
 #include "scheduler/front/batch/samples.h"

@@ -12,7 +12,7 @@
 #include "api/access/access.h"
 #include "api/plane/batch/batch.h"
 #include "api/plane/batch/errors.h"
-#include "model/batch/parts.h"
+#include "model/batch/spec.h"
 #include "scheduler/front/batch/tasks.h"
 #include "scheduler/scheduler.h"
 #include "storage/batch.h"

@@ -5,7 +5,7 @@
 
 #include "api/plane/batch/reply.h"
 #include "lib/jsontext.h"
-#include "model/batch/parts.h"
+#include "model/batch/spec.h"
 #include "model/span.h"
 
 #define NOTHING "PT0S" /* the duration of quantities that are not measured */

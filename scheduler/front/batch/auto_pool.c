@@ -8,8 +8,8 @@
 
 #include "lib/guid.h"
 #include "lib/jsontext.h"
-#include "model/batch/parts.h"
 #include "model/batch/pool_spec.h"
+#include "model/batch/spec.h"
 #include "scheduler/front/batch/front_priv.h"
 
 #define POOL "poolInfo.autoPoolSpecification.pool"

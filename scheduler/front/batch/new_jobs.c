@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/jsontext.h"
-#include "model/batch/parts.h"
+#include "model/batch/spec.h"
 #include "scheduler/front/batch/front_priv.h"
 
 #define MANAGER "jobManagerTask"
