@@ -107,6 +107,25 @@ def test_a_job_waits_is_seen_terminating_and_has_no_made_up_exit_code(place, str
     assert job.gone()
 
 
+@pytest.mark.parametrize("deleted", ["running", "queued"])
+def test_a_job_whose_deletion_takes_its_time_holds_up_no_job_behind_it(place, strict, clock, deleted):
+    strict.rules({"times": 1, "duration": "PT30M"}, {"duration": "PT1M"})
+    cluster = place.cluster(1).wait_steady(1)
+    strict.set(jobDeletion="PT3H", jobStart="PT0S")
+    jobs = {name: place.job_at(name) for name in ("running", "queued", "behind")}
+    place.experiment()
+    for job in jobs.values():
+        job.call("PUT", body=job_body(cluster.path), expect=202)
+        clock.advance("PT1M")
+    assert [job.state for job in jobs.values()] == ["running", "queued", "queued"]
+    jobs[deleted].call("DELETE", expect=202)
+    clock.advance("PT1H")
+    assert jobs[deleted].properties["provisioningState"] == "deleting"
+    assert [job.state for name, job in jobs.items() if name != deleted] == ["succeeded", "succeeded"]
+    clock.advance("PT3H")
+    assert jobs[deleted].gone()
+
+
 def test_another_subscription_waits_for_nothing(tested, strict, clock, place):
     strict.call("POST", "/strict", {"strict": True}, expect=200)
     strict.set(strict=False)
