@@ -171,6 +171,13 @@ $(BUILD)/batchaid: $(call obj,$(call src_of,daemon)) $(LINK_LIBS)
 	$(call say,LINK $@)
 	$(Q)$(CC) -o $@ $(call obj,$(call src_of,daemon)) $(LINK_LIBS) $(LDFLAGS) $(PKG_LIBS) -ldl
 
+# The same daemon for any Linux with glibc 2.34: the two libraries that want a later one are linked statically.
+PORTABLE := $(BUILD)/portable/batchaid
+$(PORTABLE): $(call obj,$(call src_of,daemon) etc/dist/arc4random.c) $(LINK_LIBS)
+	@mkdir -p $(@D)
+	$(call say,LINK $@)
+	$(Q)$(CC) -o $@ $^ $(LDFLAGS) $(patsubst -lcrypt,-l:libcrypt.a,$(patsubst -lexpat,-l:libexpat.a,$(PKG_LIBS))) -ldl
+
 # What the agent shares with the daemon: the wire and the small tools.
 AGENT_ROOMS := $(filter $(LIB_ROOMS),$(below_nodeagent-proto/agent))
 AGENT_SHARED := $(foreach r,$(AGENT_ROOMS),$(call lib,$(r)))
@@ -429,7 +436,7 @@ help:
 	@echo 'make sim           random histories of the core in virtual time: HISTORIES= SEED= STEPS='
 	@echo 'make bench         print figures: start, memory, requests and jobs per second, machines'
 	@echo 'make install       PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again'
-	@echo 'make wheel         the Python package for tests with the daemon in it, into $(WHEEL_DIR)/'
+	@echo 'make wheel         the Python package for tests with the daemon and its libraries, into $(DIST_DIR)/'
 	@echo 'make deb           a Debian package, into $(DEB_DIR)/'
 	@echo 'make image         a container image of it for podman and docker, $(IMAGE)'
 	@echo 'make deps          install the Debian packages that are missing (apt only) to build and to use az;'
@@ -458,16 +465,23 @@ DOCDIR  = $(DESTDIR)$(PREFIX)/share/doc/batchaid
 SYSCONFDIR = $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)/batchaid
 CONFDIR = $(DESTDIR)$(SYSCONFDIR)
 
-# The Python package for tests, with the programs in it.
-WHEEL_DIR ?= $(BUILD)/wheel
-.PHONY: wheel
-wheel: all
-	@rm -rf $(BUILD)/wheel-src && mkdir -p $(BUILD)/wheel-src $(WHEEL_DIR)
-	@cp -r etc/wheel/. LICENSE $(BUILD)/wheel-src
-	@install -D -t $(BUILD)/wheel-src/batchaid/bin $(BUILD)/batchaid $(NODE_PROGRAMS)
-	@printf '[bdist_wheel]\nplat_name = linux_%s\n' "$$(uname -m)" > $(BUILD)/wheel-src/setup.cfg
-	@rm -f $(WHEEL_DIR)/batchaid-*.whl
-	@$(PYTHON) -m pip wheel -q --no-deps --no-index --no-build-isolation -w $(WHEEL_DIR) $(BUILD)/wheel-src
+# The Python package for tests with the programs in it, as pip and setuptools take it.
+WHEEL_SRC  ?= $(BUILD)/wheel-src
+DAEMON     ?= $(BUILD)/batchaid
+WHEEL_ARCH ?= $(shell uname -m)
+.PHONY: wheel-src wheel
+wheel-src: all
+	@rm -rf $(WHEEL_SRC) && mkdir -p $(WHEEL_SRC)
+	@cp -r etc/wheel/. LICENSE $(WHEEL_SRC)
+	@install -D -t $(WHEEL_SRC)/batchaid/bin $(DAEMON) $(NODE_PROGRAMS)
+	@printf '[bdist_wheel]\nplat_name = linux_%s\n' $(WHEEL_ARCH) > $(WHEEL_SRC)/setup.cfg
+
+# What runs on any Linux with glibc 2.34, with its libraries: the wheel, and a tree that runs where it lies.
+DIST_DIR ?= $(BUILD)/dist
+# Files that are made have the time of the last commit: the same sources make the same bytes.
+export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)
+wheel: all $(PORTABLE)
+	@CC='$(CC)' PYTHON='$(PYTHON)' etc/dist/portable.sh $(BUILD) $(VERSION) $(WHEEL_ARCH) $(DIST_DIR)
 
 # A Debian package, and a container image of it.
 DEB_DIR   ?= $(BUILD)/deb

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Python package for tests: the wheel with the daemon in it, in an environment outside of the tree."""
+"""The Python package for tests, with the daemon in it, in an environment outside of the tree."""
 
 import os
 import re
@@ -189,14 +189,13 @@ def test_az_speaks_to_it(batchaid):
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
-    """An interpreter with the wheel, and Azure's SDK of the machine."""
+    """An interpreter with the package, with the programs under test in it, and Azure's SDK of the machine."""
     here = tmp_path_factory.mktemp("wheel")
-    make = ["make", "-s", "-o", "all", "wheel", f"BUILD={BUILD}", f"WHEEL_DIR={here / 'dist'}"]
+    make = ["make", "-s", "-o", "all", "wheel-src", f"BUILD={BUILD}", f"WHEEL_SRC={here / 'src'}"]
     subprocess.run(make, cwd=ROOT, check=True, capture_output=True, timeout=300)
-    (wheel,) = (here / "dist").glob("batchaid-*.whl")
     venv.create(here / "env", system_site_packages=True, with_pip=False)
     python = here / "env" / "bin" / "python"
-    install = ["pip", "install", "-q", "--root-user-action=ignore", "--no-deps", "--no-index", wheel]
+    install = ["pip", "install", "-q", "--root-user-action=ignore", "--no-deps", "--no-index", "--no-build-isolation", here / "src"]
     subprocess.run([sys.executable, "-m", *install, "--target", next((here / "env" / "lib").iterdir()) / "site-packages"],
                    check=True, timeout=120)  # fmt: skip
     return python

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import difflib
+import errno
 import importlib
 import json
 import os
@@ -59,13 +60,15 @@ def place(memory="/dev/shm", least=1 << 30):
     return memory if usable and not os.environ.get("TMPDIR") else None
 
 
-def program(name="batchaid"):
+OWN = Path(__file__).parent / "bin" / "batchaid"
+
+
+def program() -> str:
     """BATCHAID names it, or it is in this package, or in the PATH."""
     given = os.environ.get("BATCHAID")
     if given and not shutil.which(given):
         raise FileNotFoundError(f"BATCHAID names {given}, which is no program: name batchaid, or unset it to use the package's own")
-    own = Path(__file__).parent / "bin" / name
-    found = given or (str(own) if own.exists() else shutil.which(name))
+    found = given or (str(OWN) if OWN.exists() else shutil.which("batchaid"))
     if not found:
         raise FileNotFoundError(
             "there is no program batchaid, neither in this package nor in the PATH: install the wheel that `make wheel` makes, or "
@@ -74,9 +77,57 @@ def program(name="batchaid"):
     return found
 
 
+def libc() -> str:
+    """That of this system, as "glibc 2.31"."""
+    try:
+        return os.confstr("CS_GNU_LIBC_VERSION") or "a C library that is not glibc"
+    except (AttributeError, OSError, ValueError):
+        return "a C library that is not glibc"
+
+
+ELSEWHERE = "use the container image of batchaid, or build batchaid here and name the program in BATCHAID"
+
+
+def refused_by_loader(said: str) -> str:
+    """What the messages of the dynamic loader mean, and what would be right; "" if they are not among `said`."""
+    wanted = re.findall(r"version `GLIBC_([\d.]+)' not found", said)
+    if wanted:
+        least = max(wanted, key=lambda v: [int(n) for n in v.split(".")])
+        return f"the program needs glibc {least} or later, and this system has {libc()}: {ELSEWHERE}"
+    missing = re.search(r"error while loading shared libraries: ([^:\s]+)", said)
+    return f"the library {missing[1]} is missing: install it, or {ELSEWHERE}" if missing else ""
+
+
+def refused_by_system(program: str, e: OSError) -> str:
+    """Why an existing program cannot be executed."""
+    why = {
+        errno.ENOENT: f"it is for systems with glibc, and this system has {libc()}: {ELSEWHERE}",
+        errno.ENOEXEC: f"it is not for this machine, {os.uname().machine}: install the wheel for it",
+        errno.EACCES: "it is not executable: its file system may be mounted with noexec; install the package somewhere else",
+    }
+    return f"{program} cannot be executed here: {why.get(e.errno, e.strerror) if os.path.exists(program) else e.strerror}"
+
+
+def make_folder() -> str:
+    """For a state and its log."""
+    try:
+        return tempfile.mkdtemp(prefix="batchaid-", dir=place())
+    except OSError as e:
+        raise RuntimeError(
+            f"there is no place for a state: /dev/shm is missing, full or smaller than 1 GiB, and {e.strerror or e}: "
+            "mount /dev/shm (--shm-size=2g of docker), or name a folder that can be written in TMPDIR"
+        ) from None
+
+
 def check_settings(program, settings):
     """ValueError, if there are no such settings."""
-    said = subprocess.run([program, "help", "config"], capture_output=True, text=True, timeout=START_SECONDS, check=True).stdout
+    try:
+        done = subprocess.run([program, "help", "config"], capture_output=True, text=True, timeout=START_SECONDS, check=False)
+    except OSError as e:
+        raise RuntimeError(refused_by_system(program, e)) from None
+    if done.returncode != 0:
+        raise RuntimeError(f"{program} did not start: {refused_by_loader(done.stderr) or done.stderr}")
+    said = done.stdout
     known = SWITCHES + [name.replace(".", "_") for name in re.findall(r"^([a-z_.]+) \(", said, re.MULTILINE)]
     for name in settings:
         if name not in known:
@@ -164,7 +215,7 @@ class Cloud:
     # --- life -----------------------------------------------------------------------------------
 
     def start(self) -> Cloud:
-        self._above = tempfile.mkdtemp(prefix="batchaid-", dir=place())
+        self._above = make_folder()
         try:
             self._begin()
         except BaseException:
@@ -186,14 +237,15 @@ class Cloud:
                 command, stdout=subprocess.PIPE, stderr=self._log, env=env, text=True, start_new_session=True
             )
         except OSError as e:
-            raise RuntimeError(f"{self.program} cannot be executed here: {e.strerror}") from None
+            raise RuntimeError(refused_by_system(self.program, e)) from None
         guard = ["/bin/sh", "-c", GUARD, "sh", str(self.process.pid), self._above]
         self._guard = subprocess.Popen(guard, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                        start_new_session=True)  # fmt: skip
         line = self.process.stdout.readline()
         if not line.startswith("ready "):
             self.process.wait()
-            raise RuntimeError(f"batchaid did not start:\n{self._tail()}")
+            said = self._tail()
+            raise RuntimeError(f"batchaid did not start: {refused_by_loader(said) or said}")
         self._read_environment()
 
     def _tail(self):
