@@ -2,18 +2,27 @@
  *
  * /metadata/endpoints: tells clients the addresses of a cloud's services. It has three forms: a
  * short object (2015-01-01, by `az cloud register` of its time), an array of clouds (2019-05-01,
- * through ARM_CLOUD_METADATA_URL and by Terraform), and one cloud (2022-09-01 and later, by newer
- * `az cloud register`, which ends on an array).
+ * through ARM_CLOUD_METADATA_URL and by old Terraform), and one cloud (2022-09-01 and later, by
+ * Terraform and newer `az cloud register`, which ends on an array).
  */
 #include <string.h>
 
 #include "api/arm/kind.h"
 #include "api/arm/routes.h"
 
-static json_t *authentication(const char *base)
+/* How clients of a form of the reply log in. */
+struct login_names {
+    const char *tenant, *provider;
+};
+static const struct login_names adfs = {"adfs", "ADFS"};
+/* Terraform's azurerm takes a cloud with any other pair for Azure Stack, and refuses it. az reads
+ * only the login endpoint, whose end tells it that this is ADFS. */
+static const struct login_names aad = {"common", "AAD"};
+
+static json_t *authentication(const char *base, const struct login_names *d)
 {
     return json_pack("{s:o, s:[s], s:s, s:s}", "loginEndpoint", json_sprintf("%s/adfs", base),
-                     "audiences", base, "tenant", "adfs", "identityProvider", "ADFS");
+                     "audiences", base, "tenant", d->tenant, "identityProvider", d->provider);
 }
 
 /* The suffix of storage must begin with "core.", because the SDKs split an account's host there. */
@@ -31,11 +40,11 @@ static json_t *suffixes(struct request *r)
                      "sqlServerHostname", json_sprintf("database.%s", host));
 }
 
-static json_t *cloud(struct request *r)
+static json_t *cloud(struct request *r, const struct login_names *d)
 {
     const char *base = request_base(r);
     return json_pack("{s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:s}", "name", "batchaid",
-                     "authentication", authentication(base), "resourceManager", base, "portal",
+                     "authentication", authentication(base, d), "resourceManager", base, "portal",
                      base, "graph", base, "graphAudience", base, "microsoftGraphResourceId", base,
                      "gallery", base, "batch", base, "suffixes", suffixes(r), "media", base);
 }
@@ -43,7 +52,7 @@ static json_t *cloud(struct request *r)
 static json_t *legacy(const char *base)
 {
     return json_pack("{s:s, s:s, s:s, s:o}", "galleryEndpoint", base, "graphEndpoint", base,
-                     "portalEndpoint", base, "authentication", authentication(base));
+                     "portalEndpoint", base, "authentication", authentication(base, &adfs));
 }
 
 struct replied *metadata_endpoints(struct request *r)
@@ -52,6 +61,6 @@ struct replied *metadata_endpoints(struct request *r)
     if (strcmp(r->version_name, "2018") < 0)
         return reply_json(r, 200, legacy(base));
     if (strcmp(r->version_name, "2022-09-01") < 0)
-        return reply_json(r, 200, json_pack("[o]", cloud(r)));
-    return reply_json(r, 200, cloud(r));
+        return reply_json(r, 200, json_pack("[o]", cloud(r, &adfs)));
+    return reply_json(r, 200, cloud(r, &aad));
 }

@@ -11,8 +11,6 @@
 #include "api/arm/routes.h"
 #include "storage/storage.h"
 
-#define TENANT "adfs" /* the only kind of authority that MSAL trusts offline */
-
 static const struct {
     const char *name, *display;
 } locations[] = {{"local", "Local"},
@@ -29,8 +27,8 @@ static const struct {
 struct replied *tenants_list(struct request *r)
 {
     return reply_json(r, 200,
-                      json_pack("{s:[{s:s, s:s, s:s}]}", "value", "id", "/tenants/" TENANT,
-                                "tenantId", TENANT, "displayName", "batchaid"));
+                      json_pack("{s:[{s:s, s:s, s:s}]}", "value", "id", "/tenants/" TENANT_ID,
+                                "tenantId", TENANT_ID, "displayName", "batchaid"));
 }
 
 static json_t *subscription(struct request *r, const struct subscription *s)
@@ -38,7 +36,7 @@ static json_t *subscription(struct request *r, const struct subscription *s)
     const char *name = s->name ? s->name : arm_of(r)->subscription_name;
     return json_pack("{s:o, s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s}, s:s}", "id",
                      json_sprintf("/subscriptions/%s", s->guid), "authorizationSource", "RoleBased",
-                     "subscriptionId", s->guid, "tenantId", TENANT, "displayName", name,
+                     "subscriptionId", s->guid, "tenantId", TENANT_ID, "displayName", name,
                      "subscriptionPolicies", "locationPlacementId", "Internal_2014-09-01",
                      "quotaId", "Internal_2014-09-01", "spendingLimit", "Off", "state", "Enabled");
 }

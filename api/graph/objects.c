@@ -63,7 +63,7 @@ json_t *graph_render(struct request *r, const struct identity *i, struct err *e)
             : json_pack("{s:s, s:s, s:[s], s:s, s:b, s:s}", "@odata.type",
                         "#microsoft.graph.servicePrincipal", "appDisplayName", i->display,
                         "servicePrincipalNames", i->app_id, "servicePrincipalType", "Application",
-                        "accountEnabled", 1, "appOwnerOrganizationId", "adfs");
+                        "accountEnabled", 1, "appOwnerOrganizationId", TENANT_ID);
     json_object_update(out, more);
     return out;
 }

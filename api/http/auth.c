@@ -63,7 +63,7 @@ char *auth_issue(const struct api_config *c, const struct principal *who, const 
     jwt_add_grant(jwt, "oid", who->object_id);
     if (who->kind == PRINCIPAL_USER)
         jwt_add_grant(jwt, "upn", who->name);
-    jwt_add_grant(jwt, "tid", "adfs");
+    jwt_add_grant(jwt, "tid", TENANT_ID);
     jwt_add_grant_int(jwt, "iat", now);
     jwt_add_grant_int(jwt, "nbf", now);
     jwt_add_grant_int(jwt, "exp", now + c->token_lifetime_s);

@@ -13,6 +13,10 @@
 #define PRINCIPAL_ID_SIZE   64
 #define PRINCIPAL_NAME_SIZE 128
 
+/* The id of the only directory: clients such as Terraform's azurerm refuse one that is not a UUID.
+ * Clients log in at the tenant adfs, the only kind of authority that MSAL trusts offline. */
+#define TENANT_ID "ba7c4a1d-0000-4000-8000-00000000ad00"
+
 enum principal_kind { PRINCIPAL_USER = 1, PRINCIPAL_SERVICE = 2 };
 
 struct principal {

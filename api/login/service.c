@@ -23,6 +23,8 @@ static const struct route routes[] = {
     {"POST", "/{tenant}/oauth2/v2.0/token", 0, ROUTE_FORM, token_create, "Token_CreateV2"},
     {"POST", "/{authority}/{tenant}/oauth2/token", 0, ROUTE_FORM, token_create,
      "Token_CreateTenant"},
+    {"POST", "/{authority}/{tenant}/oauth2/v2.0/token", 0, ROUTE_FORM, token_create,
+     "Token_CreateTenantV2"},
     {"POST", "/{tenant}/oauth2/devicecode", 0, ROUTE_FORM, device_create, "Device_Create"},
     {"GET", "/adfs/oauth2/deviceauth", 0, 0, device_page, "Device_Page"},
     {"POST", "/adfs/oauth2/deviceauth", 0, ROUTE_FORM, device_confirm, "Device_Confirm"},

@@ -3,6 +3,7 @@
 
 import base64
 import json
+import uuid
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -194,7 +195,10 @@ def test_the_subscription_and_the_tenant(daemon):
     ).json
     assert one["subscriptionId"] == daemon.subscription
     (tenant,) = daemon.call("GET", "/tenants", api_version="2019-11-01", expect=200).json["value"]
-    assert tenant["tenantId"]
+    (claims,) = [daemon.token().split(".")[1]]
+    claims = json.loads(base64.urlsafe_b64decode(claims + "=="))
+    assert uuid.UUID(tenant["tenantId"])
+    assert {claims["tid"], one["tenantId"], listed[0]["tenantId"]} == {tenant["tenantId"]}
 
 
 def test_locations(arm):
@@ -236,7 +240,11 @@ def test_metadata_endpoints_tell_az_where_everything_is(daemon, version):
     base = cloud["resourceManager"]
     for key in ("name", "graph", "microsoftGraphResourceId", "batch", "gallery"):
         assert cloud[key], key
-    assert cloud["authentication"]["loginEndpoint"] == f"{base}/adfs"
+    login = cloud["authentication"]
+    assert login["loginEndpoint"] == f"{base}/adfs" and login["audiences"] == [base]
+    # Terraform's azurerm takes any other pair for Azure Stack, and refuses it
+    terraforms = ("AAD", "common") if version >= "2022" else ("ADFS", "adfs")
+    assert (login["identityProvider"], login["tenant"]) == terraforms
     host = base.removeprefix("https://")
     assert cloud["suffixes"]["storage"] == f"core.{host}"
     assert cloud["suffixes"]["keyVaultDns"] == f"vault.{host}"
@@ -272,6 +280,18 @@ def test_a_token_is_a_bearer_token_that_expires(daemon):
         daemon.call("GET", "/subscriptions", token=body["access_token"], api_version="2019-11-01").status
         == 200
     )
+
+
+@pytest.mark.parametrize("path", ["/adfs/oauth2/token", "/adfs/adfs/oauth2/v2.0/token", f"/adfs/{uuid.UUID(int=7)}/oauth2/v2.0/token"])
+def test_clients_write_the_tenant_once_or_twice(daemon, path):
+    form = {
+        "grant_type": "client_credentials",
+        "client_id": daemon.env["AZURE_CLIENT_ID"],
+        "client_secret": daemon.env["AZURE_CLIENT_SECRET"],
+        "scope": f"{daemon.endpoint}/.default",
+    }
+    token = daemon.call("POST", path, data=form, token=None, api_version=None, expect=200).json["access_token"]
+    daemon.call("GET", "/subscriptions", token=token, api_version="2022-12-01", expect=200)
 
 
 def test_a_token_is_for_what_is_served_here(daemon):

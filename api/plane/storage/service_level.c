@@ -106,7 +106,7 @@ struct replied *plane_delegate(struct request *r)
     if (read_times(r, &s.field[SAS_KEY_START], &s.field[SAS_KEY_EXPIRY], &e) < 0)
         return reply_err(r, &e);
     s.field[SAS_KEY_OBJECT] = r->who->object_id;
-    s.field[SAS_KEY_TENANT] = "adfs";
+    s.field[SAS_KEY_TENANT] = TENANT_ID;
     s.field[SAS_KEY_SERVICE] = grant_of(r)->plane->service == SAS_FILE ? "f" : "b";
     s.field[SAS_KEY_VERSION] = request_header(r, "x-ms-version");
     delegation_key(r->config->token_key, &s, key);
