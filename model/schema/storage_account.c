@@ -28,6 +28,7 @@ static const struct enum_name tls_versions[] = {
 static const struct enum_name switches[] = {{1, "Enabled"}, {2, "Disabled"}, {0, NULL}};
 static const struct enum_name actions[] = {{1, "Allow"}, {2, "Deny"}, {0, NULL}};
 static const struct enum_name key_sources[] = {{1, "Microsoft.Storage"}, {0, NULL}};
+static const struct enum_name key_types[] = {{1, "Service"}, {2, "Account"}, {0, NULL}};
 static const struct enum_name choices[] = {
     {1, "MicrosoftRouting"}, {2, "InternetRouting"}, {0, NULL}};
 static const struct enum_name copy_scopes[] = {{1, "PrivateLink"}, {2, "AAD"}, {0, NULL}};
@@ -75,9 +76,18 @@ static const struct field encryption_service_rows[] = {
     TIME("lastEnabledTime", READONLY),
 };
 static SCHEMA(schema_encryption_service, encryption_service_rows, "EncryptionService");
+/* Of queues and tables, which are not served: the choice is stored and shown. */
+static const struct field chosen_encryption_rows[] = {
+    ENUM("keyType", 0, key_types),
+    BOOL("enabled", READONLY),
+    TIME("lastEnabledTime", READONLY),
+};
+static SCHEMA(schema_chosen_encryption, chosen_encryption_rows, "EncryptionService");
 static const struct field encryption_services_rows[] = {
     OBJECT("file", 0, schema_encryption_service),
     OBJECT("blob", 0, schema_encryption_service),
+    OBJECT("table", 0, schema_chosen_encryption),
+    OBJECT("queue", 0, schema_chosen_encryption),
 };
 static SCHEMA(schema_encryption_services, encryption_services_rows, "EncryptionServices");
 static const struct field encryption_rows[] = {
@@ -138,7 +148,7 @@ static const struct field properties_rows[] = {
     BOOL("supportsHttpsTrafficOnly"),
     OBJECT("networkAcls", 0, schema_network_acls),
     BOOL("isSftpEnabled", .check = check_off),
-    BOOL("isLocalUserEnabled", .check = check_off),
+    BOOL("isLocalUserEnabled"),
     BOOL("isHnsEnabled", .check = check_off),
     ENUM("largeFileSharesState", 0, switches),
     OBJECT("routingPreference", 0, schema_routing),

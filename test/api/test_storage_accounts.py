@@ -53,6 +53,19 @@ def test_an_account_is_shown_as_it_was_made(accounts, daemon):
     assert instant(p["creationTime"]) <= instant(p["keyCreationTime"]["key1"])
 
 
+def test_choices_without_an_effect_here_are_kept(accounts):
+    """Terraform's azurerm sends them, and makes the account anew if they are not shown."""
+    keys = {"queue": {"keyType": "Account"}, "table": {"keyType": "Service"}}
+    encryption = {"keySource": "Microsoft.Storage", "services": keys, "requireInfrastructureEncryption": True}
+    name = account_name()
+    made = accounts.wait(accounts.put(name, account_body(isLocalUserEnabled=True, encryption=encryption)))["properties"]
+    assert made["isLocalUserEnabled"] is True and made["encryption"]["requireInfrastructureEncryption"] is True
+    services = made["encryption"]["services"]
+    assert services["queue"]["keyType"] == "Account" and set(services) == {"blob", "file", "queue"}
+    reply = accounts.put(account_name(), account_body(isSftpEnabled=True), expect=400)
+    assert reply.error["target"] == "properties.isSftpEnabled"
+
+
 def test_endpoints_repeat_the_host_that_the_client_used(accounts, daemon):
     port = urlsplit(daemon.endpoint).port
     name = accounts.account()

@@ -93,15 +93,26 @@ static json_t *instant(int64_t us)
     return json_string(text);
 }
 
-static json_t *encryption(const struct storage_account *s)
+/* Queues and tables are shown if they were given the account's key, as the service does. */
+static json_t *encryption(const struct storage_account *s, const json_t *given)
 {
     json_t *list = json_object();
-    static const char *const services[] = {"file", "blob"};
-    for (size_t i = 0; i < sizeof services / sizeof services[0]; i++)
-        json_object_set_new(list, services[i],
-                            json_pack("{s:s, s:b, s:o}", "keyType", "Account", "enabled", 1,
-                                      "lastEnabledTime", instant(s->created_us)));
-    return json_pack("{s:o, s:s}", "services", list, "keySource", "Microsoft.Storage");
+    const json_t *chosen = json_object_get(given, "services");
+    json_t *infrastructure = json_object_get(given, "requireInfrastructureEncryption");
+    static const struct {
+        const char *name;
+        bool always;
+    } services[] = {{"file", true}, {"blob", true}, {"table", false}, {"queue", false}};
+    for (size_t i = 0; i < sizeof services / sizeof services[0]; i++) {
+        const char *key = json_string_value(
+            json_object_get(json_object_get(chosen, services[i].name), "keyType"));
+        if (services[i].always || (key && strcmp(key, "Account") == 0))
+            json_object_set_new(list, services[i].name,
+                                json_pack("{s:s, s:b, s:o}", "keyType", "Account", "enabled", 1,
+                                          "lastEnabledTime", instant(s->created_us)));
+    }
+    return json_pack("{s:o, s:O*, s:s}", "services", list, "requireInfrastructureEncryption",
+                     infrastructure, "keySource", "Microsoft.Storage");
 }
 
 /* Adds the properties that the service shows if the client has not set them. */
@@ -129,7 +140,7 @@ static json_t *rendered_properties(struct request *r, const struct storage_accou
     json_object_set_new(
         p, "keyCreationTime",
         json_pack("{s:o, s:o}", "key1", instant(s->key1_us), "key2", instant(s->key2_us)));
-    json_object_set_new(p, "encryption", encryption(s));
+    json_object_set_new(p, "encryption", encryption(s, json_object_get(p, "encryption")));
     return p;
 }
 
