@@ -73,6 +73,7 @@ const struct enum_name resource_kind_names[] = {
     {RES_BATCH_JOB, "Batch job"},
     {RES_BATCH_TASK, "Batch task"},
     {RES_BATCH_CHORE, "Batch preparation or release task"},
+    {RES_VAULT, "vault"},
     {0, NULL},
 };
 const struct enum_name run_state_names[] = {
@@ -156,7 +157,7 @@ NAMES(dealloc_option_names, DEALLOC_WAIT_FOR_COMPLETION, 0);
 NAMES(sched_priority_names, PRIORITY_HIGH, 0);
 NAMES(tool_type_names, TOOL_CUSTOM, 0);
 NAMES(op_status_names, OP_FAILED, 0);
-NAMES(resource_kind_names, RES_BATCH_CHORE, 0);
+NAMES(resource_kind_names, RES_VAULT, 0);
 NAMES(run_state_names, RUN_OVER, 0);
 NAMES(run_hold_names, HOLD_TURN, 0);
 NAMES(after_names, AFTER_END, 0);
@@ -189,13 +190,15 @@ int enum_from_name(const struct enum_name *table, const char *name)
     return 0;
 }
 
+/* A first name that is empty is accepted, but not advised. */
 void enum_list(const struct enum_name *table, char *out, unsigned size)
 {
     size_t used = 0;
     if (size)
         out[0] = '\0';
-    for (const struct enum_name *row = table; row->name && used < size; row++) {
-        const char *glue = row == table ? "" : row[1].name ? ", " : " or ";
+    const struct enum_name *first = table->name && !*table->name ? table + 1 : table;
+    for (const struct enum_name *row = first; row->name && used < size; row++) {
+        const char *glue = row == first ? "" : row[1].name ? ", " : " or ";
         int n = snprintf(out + used, size - used, "%s%s", glue, row->name);
         used += n > 0 ? (size_t)n : 0;
     }

@@ -72,7 +72,8 @@ enum resource_kind {
     RES_BATCH_POOL = 10,
     RES_BATCH_JOB = 11,
     RES_BATCH_TASK = 12,
-    RES_BATCH_CHORE = 13 /* a preparation or release task on a node */
+    RES_BATCH_CHORE = 13, /* a preparation or release task on a node */
+    RES_VAULT = 14        /* of operations only */
 };
 enum run_state {
     RUN_WAITING = 1,   /* for nodes */

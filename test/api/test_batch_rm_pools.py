@@ -43,6 +43,16 @@ def steady(plane, name):
     wait_for(lambda: plane.get(f"/pools/{name}")["allocationState"] == "steady")
 
 
+def test_no_treatment_of_nodes_may_be_written_as_an_empty_text(rm):
+    """As Terraform's azurerm does."""
+    name = fresh("pool")
+    shown = rm("PUT", name, properties(**fixed(0, nodeDeallocationOption="")), expect=200).json["properties"]
+    assert "nodeDeallocationOption" not in shown["scaleSettings"]["fixedScale"]
+    rm("PATCH", name, {"properties": fixed(0, nodeDeallocationOption="")}, expect=200)
+    reply = rm("PATCH", name, {"properties": fixed(0, nodeDeallocationOption="none")}, expect=400)
+    assert "must be Requeue, Terminate, TaskCompletion or RetainedData" in reply.error["message"]
+
+
 # --- both planes show one pool ---------------------------------------------------------------------------------------
 
 

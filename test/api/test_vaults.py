@@ -182,7 +182,12 @@ def test_a_purged_vault_is_gone(vaults):
     assert vaults.deleted(name, "/purge", "POST", expect=404).code == "DeletedVaultNotFound"
     vaults.delete(name)
     vaults.deleted(name, "/purge", "POST", location="westus", expect=404)
-    vaults.deleted(name, "/purge", "POST", location="East%20US")
+    purged = vaults.deleted(name, "/purge", "POST", location="East%20US", expect=202)
+    operation = purged.headers["Location"].split("?")[0].removeprefix(vaults.daemon.endpoint)
+    assert "/locations/eastus/operationResults/" in operation and purged.headers["Retry-After"]
+    asked = {"api_version": RM_VERSION, "validate": False}
+    assert vaults.daemon.call("GET", operation, expect=200, **asked).content == b""
+    assert vaults.daemon.call("GET", operation + "0", expect=404, **asked).code == "OperationNotFound"
     vaults.deleted(name, expect=404)
     recover = {"location": "eastus", "properties": {"createMode": "recover"}}
     assert vaults.put(name, recover, expect=404).code == "DeletedVaultNotFound"

@@ -9,6 +9,7 @@
 #include "api/arm/keyvault/vaults.h"
 #include "api/arm/kind.h"
 #include "api/arm/lookup.h"
+#include "api/arm/operation.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "storage/storage.h"
@@ -86,10 +87,35 @@ const struct rm_kind deleted_vault_kind = {
     .list = list,
 };
 
+/* --- purge ------------------------------------------------------------------------------------ */
+
+struct purge_tx {
+    struct request *r;
+    const struct vault *vault;
+    const char *guid; /* out */
+};
+
+static int purge_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    struct purge_tx *t = ctx;
+    const struct vault *v = t->vault;
+    const struct scope scope = {.subscription = v->subscription, .location = v->location};
+    const struct op_request op = {.kind = RES_VAULT,
+                                  .resource_id = v->id,
+                                  .scope = &scope,
+                                  .name = v->name,
+                                  .is_delete = true,
+                                  .done = true};
+    return operation_start(t->r, &op, &t->guid, e) < 0 ? -1 : st_vault_purge(st, v->id, e);
+}
+
+/* A vault is purged at once, but as in the service the reply is 202 with the URL of an operation:
+ * clients wait for it. */
 struct replied *deleted_vaults_purge(struct request *r)
 {
     struct err e;
     struct vault v;
+    struct purge_tx t = {.r = r, .vault = &v};
     if (find_deleted(r, &v, &e) < 0)
         return reply_err(r, &e);
     if (is_protected(&v)) {
@@ -99,8 +125,26 @@ struct replied *deleted_vaults_purge(struct request *r)
                 v.name);
         return reply_err(r, &e);
     }
-    if (st_vault_purge(arm_of(r)->storage, v.id, &e) < 0)
+    if (st_tx(arm_of(r)->storage, "purge vault", purge_in_tx, &t, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "vault.purged", LF_STR("vault", v.name), LF_STR("by", r->who->name));
-    return reply_empty(r, 200);
+    reply_header(r, "Location",
+                 "%s/subscriptions/%s/providers/Microsoft.KeyVault/locations/%s/operationResults/%s"
+                 "?api-version=%s",
+                 request_base(r), arm_subscription(r), region_name(&r->arena, v.location), t.guid,
+                 r->version_name);
+    reply_retry_after(r);
+    return reply_empty(r, 202);
+}
+
+struct replied *deleted_vaults_purged(struct request *r)
+{
+    struct err e;
+    struct operation op = {0};
+    const char *guid = request_param(r, "operation");
+    int rc = operation_find(r, guid, &op, &e);
+    if (rc == 0 && op.kind != RES_VAULT)
+        rc = err_set(&e, ARM_OPERATION_NOT_FOUND, NULL, "The operation '%.100s' is not found.",
+                     guid);
+    return rc < 0 ? reply_err(r, &e) : reply_empty(r, 200);
 }

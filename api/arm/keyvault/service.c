@@ -36,6 +36,8 @@ static const struct route routes[] = {
      &deleted_vault_kind},
     {"GET", DELETED, 0, 0, rm_get, "Vaults_GetDeleted", &deleted_vault_kind},
     {"POST", DELETED "/purge", 0, 0, deleted_vaults_purge, "Vaults_PurgeDeleted"},
+    {"GET", SUB KEYVAULT "/locations/{location}/operationResults/{operation}", 0, ROUTE_PARTIAL,
+     deleted_vaults_purged, "Vaults_Purged"},
 
     /* Operations that Azure Resource Manager offers for every provider */
     {"POST", SUB "/providers/{namespace}/register", 0, ROUTE_PARTIAL, providers_register,

@@ -12,6 +12,7 @@
     X(SECRET_BAD_PARAMETER, 400, "BadParameter", 0)                                                \
     X(SECRET_NO_VAULT, 404, "VaultNotFound", 0)                                                    \
     X(SECRET_NOT_FOUND, 404, "SecretNotFound", 0)                                                  \
+    X(SECRET_NO_CONTACTS, 404, "ContactsNotFound", 0)                                              \
     X(SECRET_NO_POLICY, 403, "Forbidden", 0)                                                       \
     X(SECRET_NO_ROLE, 403, "Forbidden", 0)                                                         \
     X(SECRET_DISABLED, 403, "Forbidden", 0)                                                        \

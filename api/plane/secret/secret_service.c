@@ -35,6 +35,7 @@ static const struct route routes[] = {
     {"GET", DELETED, 0, 0, deleted_secrets_get, "GetDeletedSecret"},
     {"DELETE", DELETED, 0, 0, deleted_secrets_purge, "PurgeDeletedSecret"},
     {"POST", DELETED "/recover", 0, 0, deleted_secrets_recover, "RecoverDeletedSecret"},
+    {"GET", "/certificates/contacts", 0, 0, certificate_contacts_get, "GetCertificateContacts"},
 };
 
 /* Whether the host is below a suffix that the site has set: a name such as vault.azure.net, below

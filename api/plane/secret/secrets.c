@@ -204,6 +204,18 @@ struct replied *secrets_get(struct request *r)
     return reply_json(r, 200, render_secret(r, &v, &x, SHOWN_BUNDLE, value ? value : ""));
 }
 
+/* No vault has contacts, because certificates are not served. Terraform's azurerm asks for them
+ * with each vault, and takes any other error than "not found" for a failure. */
+struct replied *certificate_contacts_get(struct request *r)
+{
+    struct err e;
+    struct open_vault v;
+    if (open_vault(r, MAY_LIST, &v, &e) == 0)
+        err_set(&e, SECRET_NO_CONTACTS, NULL,
+                "The vault has no certificate contacts: batchaid does not serve certificates.");
+    return reply_err(r, &e);
+}
+
 struct replied *secrets_update(struct request *r)
 {
     struct err e;
