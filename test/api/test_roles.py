@@ -161,6 +161,7 @@ def test_who_may_give_roles(daemon, sub, person, own_place):
         ("SUB", None, {"principalId": 7}, "MissingRequiredProperty"),
         ("SUB", None, {"roleDefinitionId": None}, "MissingRequiredProperty"),
         ("SUB", None, {"roleDefinitionId": "/x/" + str(uuid.uuid4())}, "RoleDefinitionDoesNotExist"),
+        ("SUB", None, {"condition": "@Resource[name] StringEquals 'a'", "conditionVersion": "2.0"}, "FeatureNotSupported"),
     ],
 )
 def test_roles_that_are_not_given(daemon, sub, scope, guid, properties, code):

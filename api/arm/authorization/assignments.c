@@ -169,6 +169,18 @@ struct replied *role_assignments_delete(struct request *r)
     return show(r, 200, &x);
 }
 
+/* Without its condition an assignment would give more rights than its maker meant. */
+static int check_condition(const json_t *properties, struct err *e)
+{
+    const char *text = json_string_value(json_object_get(properties, "condition"));
+    if (!text || !*text)
+        return 0;
+    return err_set(e, ERR_NOT_SUPPORTED, "properties.condition",
+                   "properties.condition is '%.100s'; batchaid does not serve conditions of role "
+                   "assignments",
+                   text);
+}
+
 /* Reads the body. */
 static int read_body(struct request *r, struct role_assignment *x, struct err *e)
 {
@@ -186,7 +198,7 @@ static int read_body(struct request *r, struct role_assignment *x, struct err *e
                        "The specified role definition '%.200s' does not exist.", role);
     x->role = is->guid;
     x->principal = principal;
-    return 0;
+    return check_condition(p, e);
 }
 
 static bool is_same(const struct role_assignment *a, const struct role_assignment *b)
