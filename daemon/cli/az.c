@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid az-login` and `batchaid az`: run the real az with a configuration directory inside the
- * state directory.
+ * `batchaid az-login`: logs the real az in, with a configuration directory inside the state
+ * directory.
  */
+#include "daemon/cli/az.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -44,6 +46,18 @@ static char *ini_get(char *text, const char *section, const char *key)
     return NULL;
 }
 
+char *az_setting(const struct environment *env, const char *section, const char *key)
+{
+    char *path = fs_join(environment_get(env, "AZURE_CONFIG_DIR"), "config"), *text, *value = NULL;
+    if (fs_read(path, MAX_FILE, &text, NULL, NULL) == 0) {
+        const char *found = ini_get(text, section, key);
+        value = found && *found ? xstrdup(found) : NULL;
+        free(text);
+    }
+    free(path);
+    return value;
+}
+
 /* `value` NULL: checks only whether the key exists. */
 static bool ini_has(const struct environment *env, const char *file, const char *section,
                     const char *key, const char *value)
@@ -70,32 +84,58 @@ static bool cloud_known(const struct environment *env, const char *endpoint)
     return known;
 }
 
+static bool is_in_our_cloud(const json_t *sub)
+{
+    const char *cloud = json_string_value(json_object_get(sub, "environmentName"));
+    return cloud && strcmp(cloud, CLOUD_NAME) == 0;
+}
+
 static bool is_our_login(const json_t *sub, const struct environment *env)
 {
-    const char *id = "", *cloud = "", *user = "";
-    return json_unpack((json_t *)sub, "{s:s, s:s, s:{s:s}}", "id", &id, "environmentName", &cloud,
-                       "user", "name", &user) == 0 &&
-           strcmp(id, environment_get(env, "AZURE_SUBSCRIPTION_ID")) == 0 &&
-           strcmp(cloud, CLOUD_NAME) == 0 &&
+    const char *id = "", *user = "";
+    return json_unpack((json_t *)sub, "{s:s, s:{s:s}}", "id", &id, "user", "name", &user) == 0 &&
+           strcmp(id, environment_get(env, "AZURE_SUBSCRIPTION_ID")) == 0 && is_in_our_cloud(sub) &&
            strcmp(user, environment_get(env, "AZURE_CLIENT_ID")) == 0;
+}
+
+/* The profile of az, with all its subscriptions; NULL: none. */
+static json_t *read_profile(const struct environment *env)
+{
+    char *path = fs_join(environment_get(env, "AZURE_CONFIG_DIR"), "azureProfile.json"), *text;
+    json_t *profile = NULL;
+    if (fs_read(path, MAX_FILE, &text, NULL, NULL) == 0) {
+        /* az writes a byte order mark. */
+        bool mark = strncmp(text, "\xef\xbb\xbf", 3) == 0;
+        profile = json_loads(text + (mark ? 3 : 0), 0, NULL);
+        free(text);
+    }
+    free(path);
+    return profile;
 }
 
 static bool profile_known(const struct environment *env)
 {
-    char *path = fs_join(environment_get(env, "AZURE_CONFIG_DIR"), "azureProfile.json"), *text;
+    json_t *profile = read_profile(env), *sub;
     bool found = false;
-    if (fs_read(path, MAX_FILE, &text, NULL, NULL) == 0) {
-        /* az writes a byte order mark. */
-        bool mark = strncmp(text, "\xef\xbb\xbf", 3) == 0;
-        json_t *o = json_loads(text + (mark ? 3 : 0), 0, NULL);
-        size_t i;
-        json_t *sub;
-        json_array_foreach(json_object_get(o, "subscriptions"), i, sub)
-            found = found || is_our_login(sub, env);
-        json_decref(o);
-        free(text);
+    size_t i;
+    json_array_foreach(json_object_get(profile, "subscriptions"), i, sub)
+        found = found || is_our_login(sub, env);
+    json_decref(profile);
+    return found;
+}
+
+char *az_subscription(const struct environment *env)
+{
+    json_t *profile = read_profile(env), *sub;
+    const char *id = environment_get(env, "AZURE_SUBSCRIPTION_ID");
+    size_t i;
+    json_array_foreach(json_object_get(profile, "subscriptions"), i, sub) {
+        const char *its = json_string_value(json_object_get(sub, "id"));
+        if (its && json_is_true(json_object_get(sub, "isDefault")) && is_in_our_cloud(sub))
+            id = its;
     }
-    free(path);
+    char *found = xstrdup(id);
+    json_decref(profile);
     return found;
 }
 
@@ -125,7 +165,7 @@ static void enter(const struct environment *env)
     prefer_system_programs();
 }
 
-static int cannot_start(int error, struct err *e)
+int az_cannot_start(int error, struct err *e)
 {
     if (error == ENOENT)
         return err_set(e, ERR_UNAVAILABLE, NULL,
@@ -146,7 +186,7 @@ static int run_az(const char *const *args, int input, struct err *e)
     int rc = posix_spawnp(&pid, "az", &actions, NULL, (char *const *)args, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (rc != 0)
-        return cannot_start(rc, e);
+        return az_cannot_start(rc, e);
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return err_errno(e, ERR_UNAVAILABLE, "cannot wait for az");
@@ -237,9 +277,7 @@ static int lock_config(const struct environment *env, struct err *e)
     return fd;
 }
 
-/* Ensures that az has the cloud registered and is logged in; reports each step to `say` (may be
- * NULL). */
-static int ensure_login(const struct environment *env, FILE *say, struct err *e)
+int az_ensure_login(const struct environment *env, FILE *say, struct err *e)
 {
     const char *endpoint = environment_get(env, "BATCHAID_ENDPOINT");
     int fd = lock_config(env, e);
@@ -260,7 +298,7 @@ static int ensure_login(const struct environment *env, FILE *say, struct err *e)
     return rc;
 }
 
-static int enter_from_options(const struct options *o, struct environment *env, struct err *e)
+int az_enter(const struct options *o, struct environment *env, struct err *e)
 {
     struct state s;
     if (state_locate(o->state_dir, NULL, &s, e) < 0)
@@ -276,29 +314,9 @@ int cmd_az_login(const struct options *o)
 {
     struct environment env;
     struct err e;
-    if (enter_from_options(o, &env, &e) < 0)
+    if (az_enter(o, &env, &e) < 0)
         return cli_fail(EXIT_FAILED, &e);
-    int rc = ensure_login(&env, stdout, &e);
+    int rc = az_ensure_login(&env, stdout, &e);
     environment_free(&env);
     return rc == 0 ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
-}
-
-int cmd_az(const struct options *o)
-{
-    struct environment env;
-    struct err e;
-    if (enter_from_options(o, &env, &e) < 0)
-        return cli_fail(EXIT_FAILED, &e);
-    int rc = ensure_login(&env, NULL, &e);
-    environment_free(&env);
-    if (rc < 0)
-        return cli_fail(EXIT_FAILED, &e);
-    char **argv = xcalloc((size_t)o->n_args + 2, sizeof *argv);
-    argv[0] = "az";
-    for (int i = 0; i < o->n_args; i++)
-        argv[i + 1] = o->args[i];
-    execvp("az", argv);
-    cannot_start(errno, &e);
-    free(argv);
-    return cli_fail(EXIT_FAILED, &e);
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The JSON files of `az batchai`, as read before az is started. az itself reports a mistake in them
+ * with a stack trace, or drops what it does not know without a message.
+ */
+#ifndef DAEMON_CLI_AZ_FILE_H
+#define DAEMON_CLI_AZ_FILE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/err.h"
+#include "lib/strbuf.h"
+#include "model/schema.h"
+
+struct az_file {
+    const char *name; /* borrowed */
+    char *text;
+    size_t len;
+    json_t *tree;
+    bool changed; /* the tree is not what the file says */
+    /* The version that has all its properties; az of today speaks V_2018_05_01. */
+    enum api_version version;
+};
+
+/* Reads and checks a file for a resource of this table. Members of "properties" that are beside it
+ * are moved there (the guides have such files); each is told to `notes`, a line each. Errors begin
+ * with FILE:LINE:COLUMN. */
+int az_file_read(const char *name, const struct schema *s, struct az_file *out,
+                 struct strbuf *notes, struct err *e) MUST_CHECK;
+void az_file_free(struct az_file *f);
+
+#endif

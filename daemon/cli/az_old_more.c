@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lines of the guides around `az batchai`: a login that has happened already, and two commands that
+ * are broken in Debian's az.
+ */
+#include <string.h>
+
+#include "api/access/roles.h"
+#include "daemon/cli/az_change.h"
+#include "lib/guid.h"
+
+#define ROLES "/providers/Microsoft.Authorization"
+
+/* `batchaid az` is always logged in. `az login` prints what `az account list` prints. */
+int az_old_login(struct az_change *c, struct err *e)
+{
+    (void)e;
+    for (size_t i = 0; i < c->line.n; i++)
+        c->unchanged =
+            c->unchanged || !az_line_find(&(struct az_line){.options = &c->line.options[i], .n = 1},
+                                          "-o --output --query --use-device-code");
+    az_line_drop(&c->line, "--use-device-code");
+    return 0;
+}
+
+/* --- roles ------------------------------------------------------------------------------------ */
+
+/* A name, a GUID, or a whole id. */
+static int find_role(struct az_change *c, const char *given, const char **out, struct err *e)
+{
+    const char *slash = strrchr(given, '/');
+    const struct role *role = role_by_name(given);
+    if (!role)
+        role = role_by_guid(slash ? slash + 1 : given);
+    if (!role)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "az %s: '%s' is not a role; the roles: az role definition list, or "
+                       "https://aka.ms/built-in-roles",
+                       c->form->words, given);
+    *out = arena_concat(c->arena, az_change_scope(c, NULL), ROLES "/roleDefinitions/", role->guid);
+    return 0;
+}
+
+/* An application's id becomes the id of its principal; anything else is an object id. */
+static int find_principal(struct az_change *c, const char *given, const char **out, struct err *e)
+{
+    long status = 0;
+    json_t *reply = NULL;
+    *out = given;
+    if (!guid_valid(given))
+        return err_set(e, ERR_CONFIG, NULL,
+                       "az %s: '%s' is not a valid --assignee here; use the id of an application "
+                       "or of an object (batchaid user)",
+                       c->form->words, given);
+    const char *path =
+        arena_concat(c->arena, "/v1.0/servicePrincipals?$filter=appId%20eq%20%27", given, "%27");
+    if (az_daemon_look(c->facts->daemon, path, &status, &reply, e) < 0)
+        return -1;
+    const char *id = json_string_value(
+        json_object_get(json_array_get(json_object_get(reply, "value"), 0), "id"));
+    if (id)
+        *out = arena_strdup(c->arena, id);
+    json_decref(reply);
+    return 0;
+}
+
+int az_old_assign_role(struct az_change *c, struct err *e)
+{
+    const char *scope = az_line_value(&c->line, "--scope"), *role = NULL, *principal = NULL;
+    const char *group = az_line_value(&c->line, AZ_GROUP);
+    const char *given_role = az_line_value(&c->line, "--role");
+    const char *assignee = az_line_value(&c->line, "--assignee --assignee-object-id");
+    char name[GUID_SIZE];
+    bool empty = group && !*group;
+    if (!c->facts->debian || !given_role || !assignee) {
+        c->unchanged = !empty;
+        az_line_drop(&c->line, empty ? AZ_GROUP : "");
+        return 0;
+    }
+    if (find_role(c, given_role, &role, e) < 0 || find_principal(c, assignee, &principal, e) < 0)
+        return -1;
+    if (!scope)
+        scope = az_change_scope(c, empty ? NULL : group);
+    guid_new(name);
+    c->request =
+        (struct az_request){.method = "PUT",
+                            .path = arena_concat(c->arena, scope, ROLES "/roleAssignments/", name,
+                                                 "?api-version=2022-04-01"),
+                            .body = json_pack("{s:{s:s, s:s}}", "properties", "roleDefinitionId",
+                                              role, "principalId", principal)};
+    return 0;
+}
+
+/* --- secrets ---------------------------------------------------------------------------------- */
+
+int az_old_set_secret(struct az_change *c, struct err *e)
+{
+    const char *vault = az_line_value(&c->line, "--vault-name");
+    const char *name = az_line_value(&c->line, "-n --name");
+    const char *value = az_line_value(&c->line, "--value");
+    (void)e;
+    c->unchanged = !c->facts->debian || !vault || !name || !value;
+    if (c->unchanged)
+        return 0;
+    c->request = (struct az_request){.method = "PUT",
+                                     .path = arena_concat(c->arena, "https://", vault,
+                                                          c->facts->vault_suffix, "/secrets/", name,
+                                                          "?api-version=7.4"),
+                                     .resource = "https://vault.azure.net",
+                                     .body = json_pack("{s:s}", "value", value)};
+    return 0;
+}

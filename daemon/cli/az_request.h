@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A request to the daemon in place of a command that az does not have any more, or has broken: what
+ * is sent, how people can send it themselves, and how the reply is printed.
+ */
+#ifndef DAEMON_CLI_AZ_REQUEST_H
+#define DAEMON_CLI_AZ_REQUEST_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "daemon/cli/az_line.h"
+#include "lib/err.h"
+
+#define AZ_PROVIDER "/providers/Microsoft.BatchAI"
+#define AZ_TODAY    "2018-05-01"
+#define AZ_OLD      "2018-03-01" /* the last version without workspaces */
+
+/* The way to the daemon; tests have their own. */
+struct az_daemon {
+    int (*look)(void *ctx, const char *path, long *status, json_t **out, struct err *e);
+    int (*send)(void *ctx, const char *method, const char *path, const json_t *body, json_t **out,
+                struct err *e);
+    void *ctx;
+};
+
+/* GET; any status is a success. The caller frees *out (NULL: no JSON). */
+int az_daemon_look(const struct az_daemon *d, const char *path, long *status, json_t **out,
+                   struct err *e) MUST_CHECK;
+
+/* A column of -o table. `text` has members in braces: "{dataDisks.diskCount} x"; a "/" at the end
+ * of a member stands for the last part of an id. */
+struct az_column {
+    const char *name, *text;
+};
+
+struct az_request {
+    const char *method;              /* NULL: no request */
+    const char *path;                /* with its query; or a whole URL, which only az can send */
+    const char *resource;            /* for a whole URL: the audience of the token */
+    json_t *body;                    /* owned; NULL: none */
+    bool list;                       /* the reply has pages of values */
+    bool waits;                      /* until the resource is made or removed */
+    const struct az_column *columns; /* up to one without a name; NULL: no table */
+};
+
+/* The line of `az rest` that does the same, with the global options of `from`. The body is not in
+ * the line if it is for az, which reads it from its standard input. */
+struct az_line az_request_line(const struct az_request *r, const struct az_line *from,
+                               const char *subscription, bool for_az);
+/* Whether only az can do it: --query, another host, an output beyond JSON and a table. */
+bool az_request_needs_az(const struct az_request *r, const struct az_line *from);
+/* Sends the request and prints the reply as az printed it. */
+int az_request_run(const struct az_request *r, const struct az_line *from,
+                   const struct az_daemon *d, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * All options of commands.
+ */
+#include "daemon/cli/options.h"
+
+#include "daemon/cli/remote.h"
+#include "daemon/config/config.h"
+
+static int take_listen(struct options *o, const char *value, struct err *e)
+{
+    if (o->n_listen == CLI_LISTEN_MAX)
+        return err_set(e, ERR_CONFIG, NULL, "--listen is given more than %d times", CLI_LISTEN_MAX);
+    o->listen[o->n_listen++] = value;
+    return 0;
+}
+
+#define AT(field) offsetof(struct options, field)
+
+const struct cli_option known_options[] = {
+    {"config", "FILE", OPT_CONFIG, AT(config), NULL, NULL,
+     "read this configuration file (default: none; `nodes check`: the daemon's)"},
+    {"state-dir", "DIR", OPT_STATE_DIR, AT(state_dir), NULL, NULL,
+     "the state directory (default: see `batchaid help config`)"},
+    {"listen", "ADDR:PORT", OPT_LISTEN, 0, config_check_listen, take_listen,
+     "serve at this address; may be repeated; port 0 picks a free port"},
+    {"log-format", "FORMAT", OPT_LOG, AT(log_format), config_check_log_format, NULL,
+     "text or json"},
+    {"log-level", "LEVEL", OPT_LOG, AT(log_level), config_check_log_level, NULL,
+     "debug, info, warn or error"},
+    {"ephemeral", "", OPT_EPHEMERAL, AT(ephemeral), NULL, NULL,
+     "keep nothing: the state is removed with the daemon"},
+    {"testing", "", OPT_TESTING, AT(testing), NULL, NULL,
+     "serve requests of tests: faults, a log, reset (testing.md of the docs)"},
+    {"fake-nodes", "", OPT_EPHEMERAL, AT(fake_nodes), NULL, NULL,
+     "with --testing: no local node runs processes, whatever its vmSize"},
+    {"strict", "", OPT_EPHEMERAL, AT(strict), NULL, NULL,
+     "with --testing: the times and limits of the service (testing.md of the docs)"},
+    {"rules", "FILE", OPT_EPHEMERAL, AT(rules), NULL, NULL,
+     "with --testing: rules for the jobs of fake nodes"},
+    {"seed", "FILE", OPT_EPHEMERAL, AT(seed), NULL, NULL,
+     "with --testing: begin with the state in this file (testing.md of the docs)"},
+    {"subscription", "ID", OPT_SUBSCRIPTION, AT(subscription), NULL, NULL,
+     "the subscription (default: seed: the configured one; dump: all)"},
+    {"timeout", "SECONDS", OPT_TIMEOUT, AT(timeout), wait_check_timeout, NULL,
+     "the most seconds to wait (default: 60; 0: check once)"},
+    {"json", "", OPT_JSON, AT(json), NULL, NULL, "print JSON"},
+    {"dry-run", "", OPT_DRY_RUN, AT(dry_run), NULL, NULL, "list only, remove nothing"},
+    {"reason", "TEXT", OPT_REASON, AT(reason), NULL, NULL, "the reason of the drain"},
+    {"role", "ROLE", OPT_ROLE, AT(role), NULL, NULL,
+     "the user's role, or none (default: Batch AI Job Submitter)"},
+    {"scope", "SCOPE", OPT_ROLE, AT(scope), NULL, NULL,
+     "the scope: a resource group or a path (default: the whole subscription)"},
+    {"endpoint", "URL", OPT_REMOTE, AT(endpoint), remote_check_endpoint, NULL,
+     "the daemon's address for that machine: https://gpu-head.lab:7443"},
+    {"user", "NAME", OPT_REMOTE, AT(user), NULL, NULL, "the user on that machine"},
+    {"cluster", "NAME", OPT_QUEUE | OPT_JOBS, AT(cluster), NULL, NULL,
+     "only jobs of clusters with this name"},
+    {"user", "NAME", OPT_QUEUE | OPT_JOBS, AT(user), NULL, NULL,
+     "only jobs of this user; the domain may be left out"},
+    {"state", "STATE", OPT_JOBS, AT(job_state), NULL, NULL,
+     "only queued, running, terminating, succeeded or failed ones"},
+    {"experiment", "NAME", OPT_JOBS, AT(experiment), NULL, NULL,
+     "only jobs of experiments with this name"},
+    {"since", "TIME", OPT_JOBS, AT(since), NULL, NULL,
+     "only jobs made since then: 2h (ago; s, m, h, d, w), or 2026-11-23T09:00:00Z"},
+    {"comment", "TEXT", OPT_COMMENT, AT(comment), NULL, NULL,
+     "the name of the key (default: batchaid@HOSTNAME)"},
+    {"container", "", OPT_CONTAINER, AT(container), NULL, NULL,
+     "SHARE is the name of a blob container"},
+};
+_Static_assert(sizeof known_options / sizeof known_options[0] == N_OPTIONS, "N_OPTIONS is wrong");

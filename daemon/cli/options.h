@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * All options of commands; cli.c parses by this table.
+ */
+#ifndef DAEMON_CLI_OPTIONS_H
+#define DAEMON_CLI_OPTIONS_H
+
+#include "daemon/cli/cli.h"
+
+struct cli_option {
+    const char *name, *argument; /* argument: "" for an option without an argument */
+    int bit;
+    size_t at; /* offset of the text, or of the bool of an option without an argument */
+    int (*check)(const char *value, struct err *e);                   /* or NULL */
+    int (*take)(struct options *o, const char *value, struct err *e); /* instead of `at`, or NULL */
+    const char *help;
+};
+
+extern const struct cli_option known_options[];
+
+enum { N_OPTIONS = 27 };
+
+#endif
