@@ -36,6 +36,11 @@ int st_share_empty(struct storage *st, int64_t id, int limit, int *gone, struct 
 
 /* --- items ----------------------------------------------------------------------------------- */
 
+int st_item_put(struct storage *st, const struct share_item *i, struct err *e)
+{
+    return st_item_put_row(st, i, e) < 0 ? -1 : i->tags ? st_item_put_tags(st, i, e) : 0;
+}
+
 int st_item_remove(struct storage *st, int64_t share_id, const char *path, struct err *e)
 {
     return st_item_remove_row(st, share_id, path, e) < 0

@@ -264,6 +264,9 @@ const struct epoch *st_epoch(const struct storage *st);
  * are kept, and are removed with it. */
 int st_event_add(struct storage *, const struct event *ev, struct err *) MUST_CHECK;
 
+/* Makes the row of this share and path, or replaces it; its tags can be found from then on. The id
+ * does not matter. */
+int st_item_put(struct storage *, const struct share_item *i, struct err *) MUST_CHECK;
 /* Removes the row of one path, if there is one, and its kept bytes. */
 int st_item_remove(struct storage *, int64_t share_id, const char *path, struct err *);
 /* Removes the rows of a path and of all paths below it ("a" and "a/b", not "ab"). */

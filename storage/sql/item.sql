@@ -8,9 +8,21 @@ SELECT {item} FROM share_item i;
 -- st_item_get(i64 share_id, text path) -> item?
 $item_select WHERE i.share_id = :share_id AND i.path = :path;
 
--- Makes the row of this share and path, or replaces it. The id does not matter.
--- st_item_put(share_item i)
+-- private st_item_put_row(share_item i)
 INSERT OR REPLACE INTO {+item};
+
+-- The tags of the row that was put last.
+-- private st_item_put_tags(share_item i)
+INSERT INTO blob_tag (item_id, key, share_id, value, path)
+SELECT last_insert_rowid(), t.key, :i.share_id, t.value, :i.path FROM json_each(:i.tags) t;
+
+-- Blobs of a container with this tag, in the order of its values, and of their paths for a value: those after
+-- (after_value, page.from) and before (to_value, page.to).
+-- st_item_list_tagged(i64 share_id, text key, text after_value, text to_value, st_paths page) -> item*
+SELECT {item} FROM blob_tag t JOIN share_item i ON i.id = t.item_id
+WHERE t.share_id = :share_id AND t.key = :key AND (t.value, t.path) > (:after_value, :page.from)
+AND (t.value, t.path) < (:to_value, :page.to)
+ORDER BY t.value, t.path LIMIT :page.limit;
 
 -- private st_item_remove_row(i64 share_id, text path)
 DELETE FROM share_item WHERE share_id = :share_id AND path = :path;

@@ -9,7 +9,7 @@ TOLD = {
     "subscription", "vault", "workspace",
 }  # fmt: skip
 MADE_AGAIN = {
-    "allocation", "batch_chore", "batch_count", "batch_done", "batch_node_total", "batch_sample", "batch_subtask",
+    "allocation", "blob_tag", "batch_chore", "batch_count", "batch_done", "batch_node_total", "batch_sample", "batch_subtask",
     "dependency", "node", "node_bar", "node_setup", "run", "run_secret",
 }  # fmt: skip
 HISTORY = {"change", "change_forgotten", "event", "operation"}

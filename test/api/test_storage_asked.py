@@ -34,7 +34,7 @@ SERVED_HEADERS = """access-tier allow-trailing-dot blob-cache-control blob-condi
     source-if-match source-if-modified-since source-if-none-match source-if-tags source-if-unmodified-since
     source-lease-id source-range tags type version write""".split()
 SERVED_PARAMETERS = {"blockid", "blocklisttype", "comp", "delimiter", "include", "marker", "maxresults", "prefix", "restype",
-                     "snapshot"}  # fmt: skip
+                     "snapshot", "where"}  # fmt: skip
 # Operations that are not served at all, each with a request for it, and the names that only they know.
 UNSERVED = {
     "AppendBlob_Seal": ("PUT", "/c/b?comp=seal"),
@@ -43,7 +43,6 @@ UNSERVED = {
     "Blob_SetExpiry": ("PUT", "/c/b?comp=expiry"),
     "Blob_SetImmutabilityPolicy": ("PUT", "/c/b?comp=immutabilityPolicies"),
     "Blob_SetLegalHold": ("PUT", "/c/b?comp=legalhold"),
-    "Container_FilterBlobs": ("GET", "/c?restype=container&comp=blobs&where=x"),
     "Container_Rename": ("PUT", "/c?restype=container&comp=rename"),
     "Container_Restore": ("PUT", "/c?restype=container&comp=undelete"),
     "PageBlob_ClearPages": ("PUT", "/c/b?comp=page"),
@@ -55,7 +54,6 @@ UNSERVED = {
     "PageBlob_Create": None,  # by x-ms-blob-type
     "PageBlob_UploadPages": ("PUT", "/c/b?comp=page"),
     "PageBlob_UploadPagesFromURL": ("PUT", "/c/b?comp=page"),
-    "Service_FilterBlobs": ("GET", "/?comp=blobs&where=x"),
     "Service_GetStatistics": ("GET", "/?restype=service&comp=stats"),
     "Share_Restore": ("PUT", "/s?restype=share&comp=undelete"),
 }

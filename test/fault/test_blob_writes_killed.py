@@ -68,6 +68,18 @@ def listed(d, name):
     return re.findall(r"<Blob>(.*?)</Blob>", answer.body.decode(), re.S)
 
 
+def found(d, name):
+    """The tags by which it is found."""
+    tags = {}
+    for key in ("v", "k"):
+        answer = d.blob.call("GET", f"/box?restype=container&comp=blobs&where={key}%3E%3D%27%27")
+        assert answer.status == 200, answer
+        for entry in re.findall(r"<Blob>(.*?)</Blob>", answer.body.decode(), re.S):
+            if f"<Name>{name}<" in entry:
+                tags |= dict(re.findall(r"<Key>(.*?)</Key><Value>(.*?)</Value>", entry))
+    return tags
+
+
 SAID = ("ETag", "Last-Modified", "Content-Length", "Content-Type", "Content-MD5", "x-ms-meta-v", "x-ms-blob-type")
 SAID += ("x-ms-blob-committed-block-count", "x-ms-tag-count", "x-ms-copy-source")
 
@@ -80,6 +92,7 @@ def state(d, name, kind="all"):
     current = [e for e in entries if "<Snapshot>" not in e]
     if got.status == 404:
         assert head.status == 404 and not current, "what is not there is listed"
+        assert found(d, name) == {}, "what is not there is found"
         return None, snapshots
     assert (got.status, head.status, len(current)) == (200, 200, 1), (got, head, entries)
     said = {key: got.headers[key] for key in SAID}
@@ -88,6 +101,7 @@ def state(d, name, kind="all"):
     assert f"<Content-Length>{len(got.body)}<" in current[0]
     assert f"<BlobType>{said['x-ms-blob-type']}<" in current[0]
     tags = d.blob.call("GET", f"/box/{name}?comp=tags")
+    assert found(d, name) == dict(re.findall(r"<Key>(.*?)</Key><Value>(.*?)</Value>", tags.body.decode()))
     blocks = b""
     if said["x-ms-blob-type"] == "BlockBlob":
         blocks = d.blob.call("GET", f"/box/{name}?comp=blocklist&blocklisttype={kind}").body

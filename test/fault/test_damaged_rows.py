@@ -18,7 +18,7 @@ from support.world import Place
 FAKE_AGENT = (Path(__file__).parents[1] / "unit" / "daemon" / "fake_agent.py").read_text()
 # Tables of migrations/, so that their tests run apart; those of Azure Batch: test_damaged_batch_rows.py.
 TABLES = (
-    "allocation", "blob_snapshot", "change", "change_forgotten", "cluster", "credential",
+    "allocation", "blob_snapshot", "blob_tag", "change", "change_forgotten", "cluster", "credential",
     "dependency", "epoch", "event", "experiment", "file_server", "identity", "item_change", "job",
     "kept_put", "machine", "meta", "node", "operation", "pool", "resource_group", "role_assignment",
     "run", "run_secret", "secret", "secret_version", "share", "share_item", "storage_account",
@@ -34,6 +34,7 @@ INSERT INTO share VALUES (102, NULL, 'other', 'c', 2, 4, 0, NULL, NULL, 1, NULL,
 """
 ITEMS = """
 INSERT INTO share_item VALUES (1, 1, 'a', NULL, 0, 0, 0, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 1, NULL, 0, 0, 1);
+INSERT INTO blob_tag VALUES (1, 'k', 1, 'v', 'a');
 INSERT INTO kept_put VALUES (1, 1, 'a', NULL, 0, 0, 0, 0, -1, 'another', x'61');
 INSERT INTO item_change VALUES (2, 1, 'a', 1, NULL, 0, 0, 1, 0, 0, 0, 1, NULL, 0, 0, 0, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL,
     1, NULL, 0, 0, 1);

@@ -5,6 +5,8 @@
 #ifndef API_PLANE_BLOB_HANDLERS_H
 #define API_PLANE_BLOB_HANDLERS_H
 
+#include <jansson.h>
+
 #include "api/plane/blob/routes.h"
 #include "api/plane/storage/conditions.h"
 #include "api/plane/storage/items.h"
@@ -143,6 +145,9 @@ int block_id(struct request *r, const char *text, const char **out, struct err *
 int tags_read_header(struct request *r, const char **out, struct err *e) MUST_CHECK;
 int tags_count(const struct share_item *i);
 void tags_write(struct strbuf *b, const char *text);
+/* Likewise those that an expression names; NULL: all. */
+struct tag_where;
+void tags_write_asked(struct strbuf *b, json_t *tags, const struct tag_where *asked);
 /* Access tiers are only stored and shown. NULL: none. */
 const char *tier_of(struct arena *a, const struct share_item *i);
 void tier_set(struct arena *a, struct share_item *i, const char *tier);

@@ -36,6 +36,8 @@
     X("POST", "/?comp=batch", BATCH, azblob_batch, "Service_SubmitBatch", 's', ANY_OF_BLOBS, NULL) \
     X("POST", ANY "&comp=batch", BATCH, azblob_batch, "Container_SubmitBatch", 'c', ANY_OF_BLOBS,  \
       ANY_OF_BLOBS)                                                                                \
+    X("GET", "/?comp=blobs", 0, azblobs_find, "Service_FilterBlobs", 's', "f", NULL)               \
+    X("GET", ANY "&comp=blobs", 0, azblobs_find, "Container_FilterBlobs", 'c', "f", "f")           \
     X("PUT", BLOB "&comp=tags", ROUTE_XML, azblob_set_tags, "Blob_SetTags", 'o', "t", "t")         \
     X("GET", BLOB "&comp=tags", 0, azblob_get_tags, "Blob_GetTags", 'o', "t", "t")                 \
     X("PUT", BLOB "&comp=tier", 0, azblob_set_tier, "Blob_SetTier", 'o', "w", "w")                 \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Parses a condition by recursive descent and evaluates it at once, without a tree. The depth is
- * bounded. Pure.
+ * bounded. An expression to search for has no depth, and becomes a list of comparisons. Pure.
  */
 #include "api/plane/blob/tag_words.h"
 
@@ -11,9 +11,8 @@
 
 #include "api/plane/storage/errors.h"
 
-#define BLANKS      " \t"
-#define NAME_BYTES  128 /* bytes of a tag's name */
-#define VALUE_BYTES 256
+#define BLANKS " \t"
+#define LAST   "\xff" /* after all values and paths, which are UTF-8 */
 
 struct tag_words {
     const char *begin, *p;
@@ -38,7 +37,7 @@ static bool take_word(struct tag_words *w, const char *word)
 {
     size_t n = strlen(word);
     skip(w);
-    if (strncasecmp(w->p, word, n) != 0 || !w->p[n] || !strchr(BLANKS "(\"", w->p[n]))
+    if (strncasecmp(w->p, word, n) != 0 || !strchr(BLANKS "(\"", w->p[n])) /* the end, too */
         return false;
     w->p += n;
     return true;
@@ -55,7 +54,7 @@ static int copy(struct tag_words *w, size_t n, char *out, size_t max, const char
 }
 
 /* Quoted, or a plain word. */
-static int read_name(struct tag_words *w, char out[NAME_BYTES + 1])
+static int read_name(struct tag_words *w, char out[TAG_NAME_MAX + 1])
 {
     static const char wanted[] = "the name of a tag, such as \"Project\",";
     skip(w);
@@ -64,13 +63,13 @@ static int read_name(struct tag_words *w, char out[NAME_BYTES + 1])
     size_t n = strcspn(w->p, quoted ? "\"" : BLANKS "=<>()'\"@");
     if (n == 0 || (quoted && !w->p[n]))
         return bad(w, wanted);
-    if (copy(w, n, out, NAME_BYTES, wanted) < 0)
+    if (copy(w, n, out, TAG_NAME_MAX, wanted) < 0)
         return -1;
     w->p += quoted;
     return 0;
 }
 
-static int read_value(struct tag_words *w, char out[VALUE_BYTES + 1])
+static int read_value(struct tag_words *w, char out[TAG_VALUE_MAX + 1])
 {
     static const char wanted[] = "a value in single quotes";
     skip(w);
@@ -78,7 +77,7 @@ static int read_value(struct tag_words *w, char out[VALUE_BYTES + 1])
     if (!end)
         return bad(w, wanted);
     w->p++;
-    if (copy(w, (size_t)(end - w->p), out, VALUE_BYTES, wanted) < 0)
+    if (copy(w, (size_t)(end - w->p), out, TAG_VALUE_MAX, wanted) < 0)
         return -1;
     w->p++;
     return 0;
@@ -92,25 +91,37 @@ static const struct {
                  {"=", false, true, false}, {">", false, false, true}, {"<", true, false, false}};
 #define OPERATORS (sizeof operators / sizeof operators[0])
 
-static int read_comparison(struct tag_words *w)
+/* Operator and value, behind the name. */
+static int read_operation(struct tag_words *w, struct tag_comparison *out, const char *wanted)
 {
-    char name[NAME_BYTES + 1], value[VALUE_BYTES + 1];
     size_t op = 0;
-    if (read_name(w, name) < 0)
-        return -1;
     skip(w);
     while (op < OPERATORS && strncmp(w->p, operators[op].text, strlen(operators[op].text)) != 0)
         op++;
-    if (op == OPERATORS)
-        return bad(w, "one of = <> > >= < <=");
+    if (op == OPERATORS || !strstr(wanted, operators[op].text))
+        return bad(w, wanted);
     w->p += strlen(operators[op].text);
-    if (read_value(w, value) < 0)
-        return -1;
-    const char *has = json_string_value(json_object_get(w->tags, name));
+    out->less = operators[op].less;
+    out->equal = operators[op].equal;
+    out->greater = operators[op].greater;
+    return read_value(w, out->value);
+}
+
+static bool holds(const struct tag_comparison *c, const json_t *tags)
+{
+    const char *has = json_string_value(json_object_get(tags, c->name));
     if (!has)
-        return operators[op].less && operators[op].greater; /* it is not that value */
-    int order = strcmp(has, value);
-    return order < 0 ? operators[op].less : order > 0 ? operators[op].greater : operators[op].equal;
+        return c->less && c->greater; /* it is not that value */
+    int order = strcmp(has, c->value);
+    return order < 0 ? c->less : order > 0 ? c->greater : c->equal;
+}
+
+static int read_comparison(struct tag_words *w)
+{
+    struct tag_comparison c;
+    if (read_name(w, c.name) < 0 || read_operation(w, &c, "one of = <> > >= < <=") < 0)
+        return -1;
+    return holds(&c, w->tags);
 }
 
 static int read_any(struct tag_words *w);
@@ -123,41 +134,137 @@ static int read_term(struct tag_words *w)
     if (++w->depth > TAG_WORDS_DEPTH)
         return bad(w, "no further parenthesis");
     w->p++;
-    int holds = read_any(w);
+    int rc = read_any(w);
     skip(w);
-    if (holds < 0 || *w->p != ')')
-        return holds < 0 ? -1 : bad(w, "AND, OR or a closing parenthesis");
+    if (rc < 0 || *w->p != ')')
+        return rc < 0 ? -1 : bad(w, "AND, OR or a closing parenthesis");
     w->p++;
     w->depth--;
-    return holds;
+    return rc;
 }
 
 static int read_all(struct tag_words *w)
 {
-    int holds = read_term(w);
-    while (holds >= 0 && take_word(w, "AND")) {
+    int rc = read_term(w);
+    while (rc >= 0 && take_word(w, "AND")) {
         int next = read_term(w);
-        holds = next < 0 ? -1 : holds && next;
+        rc = next < 0 ? -1 : rc && next;
     }
-    return holds;
+    return rc;
 }
 
 static int read_any(struct tag_words *w)
 {
-    int holds = read_all(w);
-    while (holds >= 0 && take_word(w, "OR")) {
+    int rc = read_all(w);
+    while (rc >= 0 && take_word(w, "OR")) {
         int next = read_all(w);
-        holds = next < 0 ? -1 : holds || next;
+        rc = next < 0 ? -1 : rc || next;
     }
-    return holds;
+    return rc;
 }
 
 int tag_words_hold(const char *condition, const json_t *tags, struct err *e)
 {
     struct tag_words w = {condition, condition, tags, e, 0};
-    int holds = read_any(&w);
+    int rc = read_any(&w);
     skip(&w);
-    if (holds >= 0 && *w.p)
+    if (rc >= 0 && *w.p)
         return bad(&w, "AND, OR or the end");
-    return holds;
+    return rc;
+}
+
+/* --- what is searched for --------------------------------------------------------------------- */
+
+static int read_container(struct tag_words *w, struct tag_where *out)
+{
+    static const char name[] = "@container";
+    struct tag_comparison c;
+    size_t n = strlen(name);
+    if (strncasecmp(w->p, name, n) != 0 || out->has_container)
+        return bad(w, out->has_container ? "the name of a tag, as @container may be named once,"
+                                         : "the name of a tag, or @container,");
+    w->p += n;
+    if (read_operation(w, &c, "the operator =") < 0)
+        return -1;
+    out->has_container = true;
+    memcpy(out->container, c.value, sizeof c.value);
+    return 0;
+}
+
+static int read_part(struct tag_words *w, struct tag_where *out)
+{
+    skip(w);
+    if (*w->p == '@')
+        return read_container(w, out);
+    if (out->n == TAG_WHERE_MAX)
+        return bad(w, "the end, as there may be 20 comparisons,");
+    struct tag_comparison *c = &out->all[out->n++];
+    return read_name(w, c->name) < 0 ? -1 : read_operation(w, c, "one of = > >= < <=");
+}
+
+int tag_where_read(const char *expression, struct tag_where *out, struct err *e)
+{
+    struct tag_words w = {expression, expression, NULL, e, 0};
+    out->n = 0;
+    out->has_container = false;
+    int rc = read_part(&w, out);
+    while (rc == 0 && take_word(&w, "AND"))
+        rc = read_part(&w, out);
+    skip(&w);
+    if (rc == 0 && *w.p)
+        return bad(&w, "AND or the end");
+    if (rc == 0 && out->n == 0)
+        return bad(&w, "AND with the comparison of a tag");
+    return rc;
+}
+
+bool tag_where_holds(const struct tag_where *w, const json_t *tags)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (!holds(&w->all[i], tags))
+            return false;
+    return true;
+}
+
+bool tag_where_names(const struct tag_where *w, const char *name)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (strcmp(w->all[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The comparison that leaves the fewest: a tag with a certain value, if there is one. */
+static const struct tag_comparison *narrowest(const struct tag_where *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (!w->all[i].less && !w->all[i].greater)
+            return &w->all[i];
+    return &w->all[0];
+}
+
+static int order_of(const char *value, const char *path, const char *value2, const char *path2)
+{
+    int order = strcmp(value, value2);
+    return order != 0 ? order : strcmp(path, path2);
+}
+
+struct tag_range tag_where_range(const struct tag_where *w)
+{
+    struct tag_range r = {narrowest(w)->name, "", "", LAST, ""};
+    for (size_t i = 0; i < w->n; i++) {
+        const struct tag_comparison *c = &w->all[i];
+        const char *after = c->equal ? "" : LAST, *to = c->equal ? LAST : "";
+        if (strcmp(c->name, r.name) != 0)
+            continue;
+        if (!c->less && order_of(c->value, after, r.after_value, r.after_path) > 0) {
+            r.after_value = c->value;
+            r.after_path = after;
+        }
+        if (!c->greater && order_of(c->value, to, r.to_value, r.to_path) < 0) {
+            r.to_value = c->value;
+            r.to_path = to;
+        }
+    }
+    return r;
 }

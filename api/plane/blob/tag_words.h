@@ -1,20 +1,59 @@
 /* SPDX-License-Identifier: MIT
  *
- * Conditions on tags: "Project" = 'A' AND ("Status" <> 'Done' OR "Rank" >= '5'). Values compare as
- * texts, by their bytes; a tag that a blob does not have is none of any value. Pure.
+ * Expressions of tags. Values compare as texts, by their bytes. Pure.
+ *
+ * Conditions: "Project" = 'A' AND ("Status" <> 'Done' OR "Rank" >= '5'); a tag that a blob does not
+ * have is none of any value.
  * https://learn.microsoft.com/rest/api/storageservices/specifying-conditional-headers-for-blob-service-operations
+ *
+ * What is searched for: @container = 'photos' AND "Project" = 'A' AND "Rank" >= '5'; a blob without
+ * the tag is not found.
+ * https://learn.microsoft.com/rest/api/storageservices/find-blobs-by-tags
  */
 #ifndef API_PLANE_BLOB_TAG_WORDS_H
 #define API_PLANE_BLOB_TAG_WORDS_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "lib/err.h"
 
 #define TAG_WORDS_DEPTH 16 /* of parentheses */
+#define TAG_NAME_MAX    128
+#define TAG_VALUE_MAX   256
 
 /* `tags`: an object of texts; NULL: no tags. 1: the condition holds, 0: it does not, -1: a syntax
  * error, and the message is a phrase with its place. */
 int tag_words_hold(const char *condition, const json_t *tags, struct err *e) MUST_CHECK;
+
+/* A tag must compare with a value in one of these ways. */
+struct tag_comparison {
+    char name[TAG_NAME_MAX + 1], value[TAG_VALUE_MAX + 1];
+    bool less, equal, greater;
+};
+
+#define TAG_WHERE_MAX 20 /* comparisons: a blob has at most 10 tags, and a range has two ends */
+
+/* All comparisons must hold. */
+struct tag_where {
+    struct tag_comparison all[TAG_WHERE_MAX];
+    size_t n; /* at least 1 */
+    bool has_container;
+    char container[TAG_VALUE_MAX + 1];
+};
+
+/* Errors as above. */
+int tag_where_read(const char *expression, struct tag_where *out, struct err *e) MUST_CHECK;
+bool tag_where_holds(const struct tag_where *w, const json_t *tags);
+/* Whether the expression names this tag. */
+bool tag_where_names(const struct tag_where *w, const char *name);
+
+/* Where in the order of one tag's values, and then of paths, all blobs are that may match: after
+ * (after_value, after_path) and before (to_value, to_path). Borrows from `w`. */
+struct tag_range {
+    const char *name, *after_value, *after_path, *to_value, *to_path;
+};
+struct tag_range tag_where_range(const struct tag_where *w);
 
 #endif

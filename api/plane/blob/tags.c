@@ -11,24 +11,23 @@
 #include "api/http/url.h"
 #include "api/http/xml.h"
 #include "api/plane/blob/handlers.h"
+#include "api/plane/blob/tag_words.h"
 #include "api/plane/storage/xml_write.h"
 #include "lib/jsontext.h"
 #include "storage/storage.h"
 
-#define TAGS_MAX      10
-#define TAG_KEY_MAX   128
-#define TAG_VALUE_MAX 256
-#define TAG_CHARS     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 +-./:=_"
+#define TAGS_MAX  10
+#define TAG_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 +-./:=_"
 
 static int add_tag(json_t *tags, const char *key, const char *value, struct err *e)
 {
     size_t n = key ? strlen(key) : 0, m = value ? strlen(value) : 0;
-    if (n < 1 || n > TAG_KEY_MAX || m > TAG_VALUE_MAX || key[strspn(key, TAG_CHARS)] ||
+    if (n < 1 || n > TAG_NAME_MAX || m > TAG_VALUE_MAX || key[strspn(key, TAG_CHARS)] ||
         (value && value[strspn(value, TAG_CHARS)]))
         return err_set(e, AZSTORAGE_TAGS, NULL,
                        "The tags specified are invalid: '%.60s'. A key has 1 to %d characters, a "
                        "value at most %d: letters, digits, space and + - . / : = _",
-                       key ? key : "", TAG_KEY_MAX, TAG_VALUE_MAX);
+                       key ? key : "", TAG_NAME_MAX, TAG_VALUE_MAX);
     if (json_object_get(tags, key))
         return err_set(e, AZSTORAGE_TAGS, NULL,
                        "The tags specified are invalid: '%.60s' is given twice.", key);
@@ -73,14 +72,15 @@ int tags_count(const struct share_item *i)
     return (int)json_object_size(tags);
 }
 
-void tags_write(struct strbuf *b, const char *text)
+void tags_write_asked(struct strbuf *b, json_t *tags, const struct tag_where *asked)
 {
-    json_auto_t *tags = text ? json_loads(text, 0, NULL) : NULL;
     json_t *value;
     const char *key;
     xml_open(b, "Tags");
     xml_open(b, "TagSet");
     json_object_foreach(tags, key, value) {
+        if (asked && !tag_where_names(asked, key))
+            continue;
         xml_open(b, "Tag");
         xml_element(b, "Key", key);
         xml_element(b, "Value", json_string_value(value));
@@ -88,6 +88,12 @@ void tags_write(struct strbuf *b, const char *text)
     }
     xml_close(b, "TagSet");
     xml_close(b, "Tags");
+}
+
+void tags_write(struct strbuf *b, const char *text)
+{
+    json_auto_t *tags = text ? json_loads(text, 0, NULL) : NULL;
+    tags_write_asked(b, tags, NULL);
 }
 
 static void refuse(struct blob_work *w, const struct err *e)

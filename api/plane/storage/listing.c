@@ -95,6 +95,8 @@ static void begin(struct page *p)
     for (size_t i = 0; i < l->n_attributes; i++)
         attribute(b, l->attribute[i].name, l->attribute[i].value);
     strbuf_puts(b, ">");
+    if (l->where)
+        xml_element(b, "Where", l->where);
     if (*l->prefix)
         xml_element(b, "Prefix", l->prefix);
     if (l->sent && *l->sent)

@@ -18,6 +18,7 @@ struct storage_list {
     const struct named_value *attribute; /* of the root element, besides the service's endpoint */
     size_t n_attributes;
     const char *delimiter; /* as sent; NULL or "": none */
+    const char *where;     /* the expression that is searched for; NULL: none */
     const char *prefix;    /* "": all */
     const char *marker;    /* the name of the last item of the previous page; NULL: first page */
     const char *sent;      /* marker as it was sent */

@@ -43,6 +43,8 @@ static const struct {
     {"Container_GetAccessPolicy", {A_SHARE, "/getAcl/action"}},
     {"Container_SetAccessPolicy", {A_SHARE, "/setAcl/action"}},
     {"Container_ListBlobs", {AN_ITEM, "/read"}},
+    {"Container_FilterBlobs", {AN_ITEM, "/filter/action"}},
+    {"Service_FilterBlobs", {AN_ITEM, "/filter/action"}},
     {"Blob_GetTags", {AN_ITEM, "/tags/read"}},
     {"Blob_SetTags", {AN_ITEM, "/tags/write"}},
     {"Share_Lease", {A_SHARE, "/lease/action"}},

@@ -2,6 +2,7 @@
  *
  * Storage accounts with their keys, and shares by their names.
  */
+#include "lib/strbuf.h"
 #include "test/unit/storage/fixture.h"
 
 #define OTHER "99999999-2222-3333-4444-555555555555"
@@ -345,6 +346,49 @@ static void put_item(struct fx *f, int64_t share, const char *path, const char *
                                     .metadata = "{\"a\":\"b\"}",
                                     .created_us = T0};
     ok(f, st_item_put(f->st, &item, &f->e));
+}
+
+/* The paths that are found by the tag k, with values from one on, before another. */
+static void finds(struct fx *f, int64_t share, const char *from, const char *to, const char *paths)
+{
+    struct share_item_rows rows;
+    struct strbuf got = STRBUF_INIT;
+    ok(f, st_item_list_tagged(f->st, &f->a, share, "k", from, to,
+                              &(struct st_paths){.from = "", .to = "", .limit = 10}, &rows, &f->e));
+    strbuf_puts(&got, "");
+    for (size_t i = 0; i < rows.n; i++)
+        strbuf_concat(&got, rows.items[i].path, " ");
+    assert_string_equal(got.s, paths);
+    strbuf_free(&got);
+}
+
+static void put_tagged(struct fx *f, int64_t share, const char *path, const char *tags)
+{
+    const struct share_item item = {
+        .share_id = share, .path = path, .tags = tags, .lease_state = LEASE_AVAILABLE};
+    ok(f, st_item_put(f->st, &item, &f->e));
+}
+
+DB_TEST(items_are_found_by_the_tags_that_they_have_now)
+{
+    int64_t account = fx_add_storage_account(f, f->group, "acct");
+    int64_t box = add_share(f, account, SHARE_BLOBS, "box");
+    int64_t other = add_share(f, account, SHARE_BLOBS, "other");
+    int gone;
+    put_tagged(f, box, "b", "{\"k\":\"2\",\"m\":\"1\"}");
+    put_tagged(f, box, "a", "{\"k\":\"2\"}");
+    put_tagged(f, box, "c", "{\"k\":\"1\"}");
+    put_tagged(f, other, "d", "{\"k\":\"2\"}");
+    finds(f, box, "", "\xff", "c a b ");
+    finds(f, box, "2", "3", "a b ");
+    put_tagged(f, box, "a", "{\"k\":\"0\"}");
+    put_tagged(f, box, "b", NULL);
+    finds(f, box, "", "\xff", "a c ");
+    ok(f, st_item_remove(f->st, box, "c", &f->e));
+    finds(f, box, "", "\xff", "a ");
+    ok(f, st_share_empty(f->st, box, 10, &gone, &f->e));
+    finds(f, box, "", "\xff", "");
+    finds(f, other, "", "\xff", "d ");
 }
 
 static bool has_item(struct fx *f, int64_t share, const char *path)
