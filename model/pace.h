@@ -29,6 +29,9 @@ enum pace_step {
     PACE_BATCH_DELETION,
     PACE_SHARE_DELETION, /* also of a container: the time until its name is free */
     PACE_SECRET_DELETION,
+    /* Of archived blobs: the time until they can be read, by priority. */
+    PACE_REHYDRATION,
+    PACE_REHYDRATION_HIGH,
     /* Of pools and nodes. */
     PACE_ALLOCATION,      /* the time until a pool of fixed size gets new nodes */
     PACE_AUTO_ALLOCATION, /* the same for automatic scaling */

@@ -23,6 +23,8 @@
     X(PACE_BATCH_DELETION, "batchAccountDeletion", 15000)                                          \
     X(PACE_SHARE_DELETION, "shareDeletion", 30000)                                                 \
     X(PACE_SECRET_DELETION, "secretDeletion", 5000)                                                \
+    X(PACE_REHYDRATION, "rehydration", 54000000)                                                   \
+    X(PACE_REHYDRATION_HIGH, "rehydrationHigh", 3600000)                                           \
     X(PACE_ALLOCATION, "allocation", 90000)                                                        \
     X(PACE_AUTO_ALLOCATION, "autoScaleAllocation", 690000)                                         \
     X(PACE_AUTO_IDLE, "autoScaleIdle", 330000)                                                     \

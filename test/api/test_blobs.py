@@ -252,7 +252,7 @@ def test_tags_and_tiers_are_noted(container, call, put):
     assert listed.tags == {"only": "one"}
     assert put("c", x_ms_tags="&".join(f"k{n}=v" for n in range(11))).code == "TagsTooLarge"
     assert put("c", x_ms_tags="a=b&a=c").code == "InvalidTags"
-    assert put("c", x_ms_access_tier="Archive").code == "InvalidHeaderValue"
+    assert put("c", x_ms_access_tier="Frozen").code == "InvalidHeaderValue"
 
 
 def test_what_tools_ask_of_an_account(client, container):

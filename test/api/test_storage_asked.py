@@ -30,7 +30,7 @@ SERVED_HEADERS = """access-tier allow-trailing-dot blob-cache-control blob-condi
     copy-source-blob-properties copy-source-tag-option delete-snapshots destination-lease-id file-attributes
     file-change-time file-copy-set-archive file-creation-time file-extended-info file-last-write-time
     file-rename-replace-if-exists file-rename-source handle-id if-tags lease-action lease-break-period lease-duration
-    lease-id meta proposed-lease-id range range-get-content-crc64 range-get-content-md5 requires-sync share-quota
+    lease-id meta proposed-lease-id range rehydrate-priority range-get-content-crc64 range-get-content-md5 requires-sync share-quota
     source-if-match source-if-modified-since source-if-none-match source-if-tags source-if-unmodified-since
     source-lease-id source-range tags type version write""".split()
 SERVED_PARAMETERS = {"blockid", "blocklisttype", "comp", "delimiter", "include", "marker", "maxresults", "prefix", "restype",

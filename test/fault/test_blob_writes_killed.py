@@ -55,6 +55,10 @@ def asks(method, query="", body=b"", **headers):
     return lambda name: (method, f"/box/{name}{query}", body, headers)
 
 
+def tier(name):
+    return asks("PUT", "?comp=tier", x_ms_access_tier=name)
+
+
 def done(d, request):
     method, path, body, headers = request
     answer = d.blob.call(method, path, body, **headers)
@@ -94,6 +98,11 @@ def state(d, name, kind="all"):
         assert head.status == 404 and not current, "what is not there is listed"
         assert found(d, name) == {}, "what is not there is found"
         return None, snapshots
+    tier = head.headers["x-ms-access-tier"]
+    assert f"<AccessTier>{tier}<" in current[0] or not tier
+    if tier == "Archive":
+        assert (got.status, got.code) == (409, "BlobArchived"), got
+        return ({key: head.headers[key] for key in SAID[2:]}, found(d, name)), snapshots
     assert (got.status, head.status, len(current)) == (200, 200, 1), (got, head, entries)
     said = {key: got.headers[key] for key in SAID}
     assert said == {key: head.headers[key] for key in SAID}
@@ -106,7 +115,7 @@ def state(d, name, kind="all"):
     if said["x-ms-blob-type"] == "BlockBlob":
         blocks = d.blob.call("GET", f"/box/{name}?comp=blocklist&blocklisttype={kind}").body
     del said["ETag"], said["Last-Modified"], said["x-ms-copy-source"]
-    return (tuple(said.items()), got.body, tags.body, blocks), snapshots
+    return (tuple(said.items()), tier, got.body, tags.body, blocks), snapshots
 
 
 def prepared(d, name, steps):
@@ -130,6 +139,8 @@ def killed_at_each_step(d, killer, before, change, name="b", kind="all"):
         return here
 
     def others(here):
+        if d.blob.call("HEAD", f"/box/{here}").headers["x-ms-access-tier"] == "Archive":
+            done(d, tier("Hot")(here))
         done(d, put(here, 99))
         assert d.blob.call("GET", f"/box/{here}").headers["x-ms-meta-v"] == "99"
 
@@ -209,6 +220,21 @@ def test_a_block(d, killer):
 def test_a_copy_over_another(d, killer):
     done(d, put("source", 2, MIDDLE))
     copy = asks("PUT", x_ms_copy_source=f"{d.blob.url}/box/source")
+    killed_at_each_step(d, killer, [lambda name: put(name, 1)], copy)
+
+
+def test_an_archived_blob(d, killer):
+    killed_at_each_step(d, killer, [lambda name: put(name, 1)], tier("Archive"))
+
+
+def test_a_rehydrated_blob(d, killer):
+    killed_at_each_step(d, killer, [lambda name: put(name, 1), tier("Archive")], tier("Cool"))
+
+
+def test_a_copy_of_an_archived_blob(d, killer):
+    done(d, put("source", 2, MIDDLE))
+    done(d, tier("Archive")("source"))
+    copy = asks("PUT", x_ms_copy_source=f"{d.blob.url}/box/source", x_ms_access_tier="Hot")
     killed_at_each_step(d, killer, [lambda name: put(name, 1)], copy)
 
 

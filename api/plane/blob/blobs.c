@@ -12,6 +12,7 @@
 #include "api/plane/storage/link.h"
 #include "api/plane/storage/range.h"
 #include "api/plane/storage/source.h"
+#include "api/plane/storage/tiers.h"
 #include "api/plane/storage/write_lock.h"
 #include "storage/storage.h"
 
@@ -41,10 +42,14 @@ void blob_headers(struct request *r, const struct file_facts *f, const struct sh
     if (tags_count(i) > 0)
         reply_header(r, "x-ms-tag-count", "%d", tags_count(i));
     if (blob_type_of(i) == BLOB_BLOCK && strcmp(r->method, "HEAD") == 0) {
-        const char *tier = tier_of(&r->arena, i);
-        reply_header_text(r, "x-ms-access-tier", tier ? tier : "Hot");
-        if (!tier)
+        const struct tier tier = tier_here(r, i, f);
+        reply_header_text(r, "x-ms-access-tier", tier.name ? tier.name : "Hot");
+        if (!tier.name)
             reply_header_text(r, "x-ms-access-tier-inferred", "true");
+        if (tier.to) {
+            reply_header(r, "x-ms-archive-status", "%s", tier_status(r, &tier));
+            reply_header_text(r, "x-ms-rehydrate-priority", tier.priority);
+        }
     }
 }
 
@@ -278,13 +283,12 @@ static void set_properties(struct blob_work *w, const struct file_facts *f)
 {
     struct err e;
     const char *md5 = property_given(w->r, "x-ms-blob-", "content-md5");
-    const char *tier = tier_of(&w->r->arena, &w->item);
+    const char *was = w->item.properties;
     if (properties_replace(w->r, "x-ms-blob-", &w->item.properties, &e) < 0) {
         refuse(w, &e);
         return;
     }
-    if (tier)
-        tier_set(&w->r->arena, &w->item, tier);
+    beside_keep(&w->r->arena, was, &w->item);
     w->item.md5 = md5;
     if (md5)
         item_set_file(&w->item, f);

@@ -131,6 +131,7 @@ static void on_source(void *ctx, const struct err *why, const struct file_result
     const struct files_upload what = {
         .at = c->at, .mode = 0666, .directory_mode = 0777, .wants_crc64 = true};
     if (conditions_check_source(c->r, &now, &e) < 0 ||
+        source_check_online(c->r, &c->from, &facts, &e) < 0 ||
         cut_range(&c->part.range, facts.size, &e) < 0)
         fail(c, &e);
     else

@@ -28,6 +28,7 @@
 
 #include "api/http/xml.h"
 #include "api/plane/blob/blocks_priv.h"
+#include "api/plane/storage/tiers.h"
 #include "api/plane/storage/write_lock.h"
 #include "api/plane/storage/xml_write.h"
 #include "lib/crc64.h"

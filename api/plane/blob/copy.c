@@ -17,6 +17,7 @@
 #include "api/plane/blob/handlers.h"
 #include "api/plane/storage/leases.h"
 #include "api/plane/storage/source.h"
+#include "api/plane/storage/tiers.h"
 #include "api/plane/storage/write_lock.h"
 #include "lib/guid.h"
 
@@ -124,12 +125,40 @@ static int find_source(struct copy *c, struct err *e)
     return source_of(c->r, "x-ms-copy-source", copies_tags(c->r) ? "rt" : "r", &c->from, e);
 }
 
+/* Whether this is Copy Blob From URL, whose reply has a hash of the bytes. */
+static bool copies_at_once(const struct copy *c)
+{
+    const char *says = request_header(c->r, "x-ms-requires-sync");
+    return c->status == 202 && says && strcasecmp(says, "true") == 0;
+}
+
+/* A copy has the source's tier unless the request says another. Of an archived blob only Copy Blob
+ * makes a copy, which is rehydrated. */
+static int read_tier(struct copy *c, struct err *e)
+{
+    struct request *r = c->r;
+    const char *given, *priority;
+    const struct tier from = tier_now(r, c->from.subscription, &c->from.item, &c->source);
+    if (tier_read(r, &given, e) < 0 || tier_read_priority(r, &priority, e) < 0)
+        return -1;
+    bool kept = !given && takes_properties(r);
+    beside_drop(&r->arena, &c->item);
+    if (!from.archived) {
+        tier_set(&r->arena, &c->item, kept ? from.name : given);
+        return 0;
+    }
+    if (!given || strcmp(given, "Archive") == 0 || copies_at_once(c) || c->status != 202)
+        return tier_refuse(&from, e);
+    tier_rehydrate(r, &c->item, given, priority && strcmp(priority, "High") == 0);
+    return 0;
+}
+
 /* Properties of the request replace those of the source. */
 static int read_item(struct copy *c, struct err *e)
 {
     struct request *r = c->r;
     const struct share_item *from = &c->from.item;
-    const char *given, *tier;
+    const char *given;
     c->item = (struct share_item){.share_id = grant_of(r)->share.id,
                                   .path = c->blob.name,
                                   .type = blob_type_of(from),
@@ -145,18 +174,7 @@ static int read_item(struct copy *c, struct err *e)
     if (metadata_read(r, &given, e) < 0)
         return -1;
     c->item.metadata = given ? given : from->metadata;
-    if (read_tags(c, e) < 0 || tier_read(r, &tier, e) < 0)
-        return -1;
-    if (tier)
-        tier_set(&r->arena, &c->item, tier);
-    return 0;
-}
-
-/* Whether this is Copy Blob From URL, whose reply has a hash of the bytes. */
-static bool copies_at_once(const struct copy *c)
-{
-    const char *says = request_header(c->r, "x-ms-requires-sync");
-    return c->status == 202 && says && strcasecmp(says, "true") == 0;
+    return read_tags(c, e) < 0 ? -1 : read_tier(c, e);
 }
 
 static void fill(void *ctx, const struct file_result *f)

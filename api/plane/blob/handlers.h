@@ -148,10 +148,12 @@ void tags_write(struct strbuf *b, const char *text);
 /* Likewise those that an expression names; NULL: all. */
 struct tag_where;
 void tags_write_asked(struct strbuf *b, json_t *tags, const struct tag_where *asked);
-/* Access tiers are only stored and shown. NULL: none. */
-const char *tier_of(struct arena *a, const struct share_item *i);
-void tier_set(struct arena *a, struct share_item *i, const char *tier);
-int tier_read(struct request *r, const char **out, struct err *e) MUST_CHECK;
+/* Whether a blob of the type may have this tier (NULL: none is asked for). */
+int tier_check_type(enum blob_type type, const char *tier, struct err *e) MUST_CHECK;
+/* AZSTORAGE_ARCHIVED: the blob is archived, and the request needs or changes what that is. `f` may
+ * be NULL: its file is not known. */
+int blob_check_online(struct request *r, const struct share_item *i, const struct file_facts *f,
+                      struct err *e) MUST_CHECK;
 
 /* Checks the condition on tags in `header`, which may be missing. `fails`: the kind of error if the
  * condition does not hold. */

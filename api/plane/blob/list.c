@@ -17,6 +17,7 @@
 #include "api/plane/storage/listing.h"
 #include "api/plane/storage/plane_shares.h"
 #include "api/plane/storage/source.h"
+#include "api/plane/storage/tiers.h"
 #include "api/plane/storage/write_lock.h"
 #include "api/plane/storage/xml_write.h"
 #include "model/spec.h"
@@ -111,10 +112,14 @@ static void add_properties(struct blob_list *l, const struct share_item *i,
     xml_element(b, "Content-Disposition", has[PROPERTY_DISPOSITION]);
     xml_element(b, "BlobType", blob_type_name(blob_type_of(i)));
     if (blob_type_of(i) == BLOB_BLOCK) {
-        const char *tier = i->properties ? tier_of(a, i) : NULL;
-        xml_element(b, "AccessTier", tier ? tier : "Hot");
-        if (!tier)
+        const struct tier tier = tier_here(l->r, i, f);
+        xml_element(b, "AccessTier", tier.name ? tier.name : "Hot");
+        if (!tier.name)
             xml_element(b, "AccessTierInferred", "true");
+        if (tier.to) {
+            xml_element(b, "ArchiveStatus", tier_status(l->r, &tier));
+            xml_element(b, "RehydratePriority", tier.priority);
+        }
     }
     if (leased)
         add_lease(l, i);

@@ -286,6 +286,8 @@ int blob_check(struct request *r, const struct blob *b, const struct file_facts 
     if ((!only_new && conditions_check(r, &now, e) < 0) ||
         tags_check(r, "x-ms-if-tags", f ? &b->item : &none, AZSTORAGE_CONDITION, e) < 0)
         return -1;
+    if (f && blob_check_online(r, &b->item, f, e) < 0)
+        return -1;
     /* An action on the lease checks the id itself. */
     if (!f || request_header(r, "x-ms-lease-action"))
         return 0;

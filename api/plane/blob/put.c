@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "api/plane/blob/put_priv.h"
+#include "api/plane/storage/tiers.h"
 #include "storage/storage.h"
 
 /* --- blobs ---------------------------------------------------------------------------------- */
@@ -47,7 +48,7 @@ static int read_item(struct request *r, enum blob_type type, struct share_item *
         return -1;
     if (tier)
         tier_set(&r->arena, out, tier);
-    return 0;
+    return tier_check_type(type, tier, e);
 }
 
 static int read_type(struct request *r, enum blob_type *out, struct err *e)
@@ -138,7 +139,8 @@ struct replied *azblock_put(struct request *r)
     const char *id;
     struct put *p = xcalloc(1, sizeof *p);
     int given = 0;
-    if (blob_of(r, &p->blob, &e) < 0 || blob_check_lease(r, &p->blob.item, true, &e) < 0 ||
+    if (blob_of(r, &p->blob, &e) < 0 || blob_check_online(r, &p->blob.item, NULL, &e) < 0 ||
+        blob_check_lease(r, &p->blob.item, true, &e) < 0 ||
         block_id(r, request_query(r, "blockid"), &id, &e) < 0 ||
         (given = blob_md5(r, "Content-MD5", p->md5, &e)) < 0 || read_crc64(r, p, &e) < 0) {
         free(p);

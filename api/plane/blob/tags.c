@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tags of blobs, and their access tiers, which are only stored and shown.
+ * Tags of blobs.
  * https://learn.microsoft.com/rest/api/storageservices/set-blob-tags
  */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/http/url.h"
 #include "api/http/xml.h"
@@ -133,64 +132,4 @@ static void show_tags(struct blob_work *w, const struct file_facts *f)
 struct replied *azblob_get_tags(struct request *r)
 {
     return blob_look(r, show_tags);
-}
-
-/* --- tiers ---------------------------------------------------------------------------------- */
-
-#define TIER "x-ms-access-tier" /* among the properties of a row */
-
-/* NULL: the blob has the account's tier, Hot. */
-const char *tier_of(struct arena *a, const struct share_item *i)
-{
-    return noted_text(a, i->properties, TIER);
-}
-
-void tier_set(struct arena *a, struct share_item *i, const char *tier)
-{
-    json_t *doc = i->properties ? json_loads(i->properties, 0, NULL) : json_object();
-    if (tier)
-        json_object_set_new(doc, TIER, json_string(tier));
-    i->properties = jsontext_filled_in(a, doc);
-}
-
-/* NULL in *out: no tier is given. */
-int tier_read(struct request *r, const char **out, struct err *e)
-{
-    static const char *const names[] = {"Hot", "Cool", "Cold"};
-    const char *given = request_header(r, TIER);
-    *out = NULL;
-    for (size_t i = 0; given && i < sizeof names / sizeof names[0]; i++)
-        if (strcasecmp(given, names[i]) == 0)
-            *out = names[i];
-    if (!given || *out)
-        return 0;
-    return err_set(
-        e, AZSTORAGE_HEADER, TIER,
-        "x-ms-access-tier is '%.40s'; it must be Hot, Cool or Cold: Archive is not supported.",
-        given);
-}
-
-static void set_tier(struct blob_work *w, const struct file_facts *f)
-{
-    struct err e;
-    const char *tier;
-    (void)f;
-    int rc = tier_read(w->r, &tier, &e);
-    if (rc == 0 && !tier)
-        rc = err_set(&e, AZSTORAGE_HEADER_MISSING, TIER,
-                     "An HTTP header that's mandatory for this request is not specified: "
-                     "x-ms-access-tier.");
-    if (rc == 0) {
-        tier_set(&w->r->arena, &w->item, tier);
-        rc = blob_store(w->r, &w->blob, &w->item, &e);
-    }
-    if (rc < 0)
-        refuse(w, &e);
-    else
-        blob_finish(w, reply_empty(w->r, 200));
-}
-
-struct replied *azblob_set_tier(struct request *r)
-{
-    return blob_change(r, set_tier);
 }

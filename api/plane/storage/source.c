@@ -14,6 +14,7 @@
 #include "api/http/auth.h"
 #include "api/plane/storage/items.h"
 #include "api/plane/storage/storage_url.h"
+#include "api/plane/storage/tiers.h"
 #include "api/plane/storage/write_lock.h"
 #include "api/plane/storage/xml_write.h"
 #include "lib/jsontext.h"
@@ -256,6 +257,7 @@ int source_of(struct request *r, const char *header, const char *needed, struct 
         return -1;
     if (rc == 0 || out->share.state != SHARE_THERE || !slash || !slash[1])
         return is_not_there(e, "The specified resource does not exist");
+    out->subscription = account.scope.subscription;
     out->name = out->path = slash + 1;
     out->folder = share_folder(&r->arena, azstorage_of(r)->storage_dir, account.name, u.kind,
                                out->share.name);
@@ -268,6 +270,13 @@ int source_of(struct request *r, const char *header, const char *needed, struct 
         out->path = item.aside;
     }
     return 0;
+}
+
+int source_check_online(struct request *r, const struct source *s, const struct file_facts *f,
+                        struct err *e)
+{
+    const struct tier now = tier_now(r, s->subscription, &s->item, f);
+    return now.archived ? tier_refuse(&now, e) : 0;
 }
 
 bool source_is_torn(struct request *r, const struct source *s, const struct file_facts *f,

@@ -18,12 +18,16 @@ struct source {
     const char *folder, *path; /* where its bytes are */
     struct share_item item;    /* what is noted of it */
     bool is_snapshot;          /* of a blob: `item` has the effective facts */
+    const char *subscription;  /* of its account */
 };
 /* Finds the source. AZSTORAGE_COPY_SOURCE and similar: it does not exist, or may not be read.
  * `header` has the URL. `needed`: letters of sp that its signature must have, if there is one. */
 int source_of(struct request *r, const char *header, const char *needed, struct source *out,
               struct err *e) MUST_CHECK;
 
+/* AZSTORAGE_ARCHIVED: it is an archived blob. `f`: its file. */
+int source_check_online(struct request *r, const struct source *s, const struct file_facts *f,
+                        struct err *e) MUST_CHECK;
 /* Whether the facts (NULL: no file) and the item of the source, read since `since` (turns_now()),
  * may be of two versions. */
 bool source_is_torn(struct request *r, const struct source *s, const struct file_facts *f,

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tiers as members of a row's properties: the name, and of a rehydration the tier that follows, and
+ * the instants at which it got its priorities. Texts are the request's. On the loop's thread.
+ */
+#include "api/plane/storage/tiers.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/jsontext.h"
+#include "scheduler/wake/paced.h"
+
+#define TIER        "x-ms-access-tier"
+#define REHYDRATION "x-ms-rehydration" /* {"to", "standard", "high"} */
+#define PRIORITY    "x-ms-rehydrate-priority"
+#define ARCHIVE     "Archive"
+
+static json_t *open_properties(const struct share_item *i)
+{
+    json_t *doc = i->properties ? json_loads(i->properties, 0, NULL) : NULL;
+    return doc ? doc : json_object();
+}
+
+static void close_properties(struct arena *a, struct share_item *i, json_t *doc)
+{
+    i->properties = jsontext_filled_in(a, doc);
+}
+
+/* --- at present ------------------------------------------------------------------------------- */
+
+/* A rehydration with both priorities ends when the first of them has had its time. */
+static bool goes_on(struct request *r, const char *subscription, const json_t *rehydration)
+{
+    static const struct {
+        const char *name;
+        enum pace_step step;
+    } priorities[] = {{"standard", PACE_REHYDRATION}, {"high", PACE_REHYDRATION_HIGH}};
+    for (size_t i = 0; i < sizeof priorities / sizeof *priorities; i++) {
+        const json_t *since = json_object_get(rehydration, priorities[i].name);
+        const struct paced step = {.step = priorities[i].step,
+                                   .subscription = subscription,
+                                   .since_us = json_integer_value(since)};
+        if (since && wakes_paced_until(azstorage_of(r)->wakes, &step) == 0)
+            return false;
+    }
+    return true;
+}
+
+struct tier tier_now(struct request *r, const char *subscription, const struct share_item *i,
+                     const struct file_facts *f)
+{
+    struct tier t = {0};
+    if (!i->properties || !strstr(i->properties, TIER))
+        return t;
+    json_auto_t *doc = open_properties(i);
+    const json_t *rehydration = json_object_get(doc, REHYDRATION);
+    const char *name = json_string_value(json_object_get(doc, TIER));
+    const char *to = json_string_value(json_object_get(rehydration, "to"));
+    t.archived = name && strcmp(name, ARCHIVE) == 0;
+    if (t.archived && f && !item_is_of(i, f))
+        return (struct tier){0};
+    if (t.archived && to && goes_on(r, subscription, rehydration)) {
+        t.to = arena_strdup(&r->arena, to);
+        t.priority = json_object_get(rehydration, "high") ? "High" : "Standard";
+    } else if (t.archived && to) {
+        t.archived = false;
+        name = to;
+    }
+    t.name = name ? arena_strdup(&r->arena, name) : NULL;
+    return t;
+}
+
+struct tier tier_here(struct request *r, const struct share_item *i, const struct file_facts *f)
+{
+    return tier_now(r, grant_of(r)->account.scope.subscription, i, f);
+}
+
+const char *tier_status(struct request *r, const struct tier *t)
+{
+    char *status = arena_printf(&r->arena, "rehydrate-pending-to-%s", t->to);
+    for (char *p = status; *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+    return status;
+}
+
+int tier_refuse(const struct tier *t, struct err *e)
+{
+    if (t->to)
+        return err_set(e, AZSTORAGE_ARCHIVED, NULL,
+                       "This operation is not permitted on an archived blob: it is being "
+                       "rehydrated to %s, with the priority %s, and can be used after that.",
+                       t->to, t->priority);
+    return err_set(e, AZSTORAGE_ARCHIVED, NULL,
+                   "This operation is not permitted on an archived blob. Set Blob Tier to Hot, "
+                   "Cool or Cold, or Copy Blob with such an x-ms-access-tier, rehydrates it.");
+}
+
+/* --- changed ---------------------------------------------------------------------------------- */
+
+void tier_set(struct arena *a, struct share_item *i, const char *tier)
+{
+    json_t *doc = open_properties(i);
+    json_object_del(doc, REHYDRATION);
+    json_object_del(doc, TIER);
+    if (tier)
+        json_object_set_new(doc, TIER, json_string(tier));
+    close_properties(a, i, doc);
+}
+
+void tier_rehydrate(struct request *r, struct share_item *i, const char *tier, bool high)
+{
+    enum pace_step step = high ? PACE_REHYDRATION_HIGH : PACE_REHYDRATION;
+    const char *subscription = grant_of(r)->account.scope.subscription;
+    if (pace_us(wakes_pace(azstorage_of(r)->wakes), subscription, step) == 0) {
+        tier_set(&r->arena, i, tier);
+        return;
+    }
+    tier_set(&r->arena, i, ARCHIVE);
+    json_t *doc = open_properties(i);
+    json_object_set_new(
+        doc, REHYDRATION,
+        json_pack("{s:s, s:I}", "to", tier, high ? "high" : "standard", (json_int_t)r->now_us));
+    close_properties(&r->arena, i, doc);
+}
+
+void tier_hasten(struct request *r, struct share_item *i)
+{
+    json_t *doc = open_properties(i);
+    json_object_set_new(json_object_get(doc, REHYDRATION), "high", json_integer(r->now_us));
+    close_properties(&r->arena, i, doc);
+}
+
+/* --- asked for -------------------------------------------------------------------------------- */
+
+/* One of the names, in any case. */
+static int read_name(struct request *r, const char *header, const char *const *names,
+                     const char *wanted, const char **out, struct err *e)
+{
+    const char *given = request_header(r, header);
+    *out = NULL;
+    for (; given && *names; names++)
+        if (strcasecmp(given, *names) == 0)
+            *out = *names;
+    if (!given || *out)
+        return 0;
+    return err_set(e, AZSTORAGE_HEADER, header,
+                   "The value for one of the HTTP headers is not in the correct format: %s is "
+                   "'%.40s'; it must be %s.",
+                   header, given, wanted);
+}
+
+int tier_read(struct request *r, const char **out, struct err *e)
+{
+    static const char *const names[] = {"Hot", "Cool", "Cold", ARCHIVE, NULL};
+    return read_name(r, TIER, names, "Hot, Cool, Cold or Archive", out, e);
+}
+
+int tier_read_priority(struct request *r, const char **out, struct err *e)
+{
+    static const char *const names[] = {"Standard", "High", NULL};
+    return read_name(r, PRIORITY, names, "Standard or High", out, e);
+}
+
+/* --- beside the properties -------------------------------------------------------------------- */
+
+static const char *const beside[] = {TIER, REHYDRATION};
+#define BESIDE (sizeof beside / sizeof *beside)
+
+void beside_keep(struct arena *a, const char *was, struct share_item *i)
+{
+    json_auto_t *old = was ? json_loads(was, 0, NULL) : NULL;
+    json_t *doc = open_properties(i);
+    for (size_t k = 0; k < BESIDE; k++) {
+        json_t *value = json_object_get(old, beside[k]);
+        if (value)
+            json_object_set(doc, beside[k], value);
+    }
+    close_properties(a, i, doc);
+}
+
+void beside_drop(struct arena *a, struct share_item *i)
+{
+    json_t *doc = open_properties(i);
+    for (size_t k = 0; k < BESIDE; k++)
+        json_object_del(doc, beside[k]);
+    close_properties(a, i, doc);
+}
