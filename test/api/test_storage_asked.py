@@ -30,14 +30,13 @@ SERVED_HEADERS = """access-tier allow-trailing-dot blob-cache-control blob-condi
     copy-source-blob-properties copy-source-tag-option delete-snapshots destination-lease-id file-attributes
     file-change-time file-copy-set-archive file-creation-time file-extended-info file-last-write-time
     file-rename-replace-if-exists file-rename-source handle-id if-tags lease-action lease-break-period lease-duration
-    lease-id meta proposed-lease-id range rehydrate-priority range-get-content-crc64 range-get-content-md5 requires-sync share-quota
+    lease-id meta proposed-lease-id range rehydrate-priority range-get-content-crc64 range-get-content-md5 requires-sync seal-blob share-quota
     source-if-match source-if-modified-since source-if-none-match source-if-tags source-if-unmodified-since
     source-lease-id source-range tags type version write""".split()
 SERVED_PARAMETERS = {"blockid", "blocklisttype", "comp", "delimiter", "include", "marker", "maxresults", "prefix", "restype",
                      "snapshot", "where"}  # fmt: skip
 # Operations that are not served at all, each with a request for it, and the names that only they know.
 UNSERVED = {
-    "AppendBlob_Seal": ("PUT", "/c/b?comp=seal"),
     "Blob_DeleteImmutabilityPolicy": ("DELETE", "/c/b?comp=immutabilityPolicies"),
     "Blob_Query": ("POST", "/c/b?comp=query"),
     "Blob_SetExpiry": ("PUT", "/c/b?comp=expiry"),

@@ -85,7 +85,7 @@ def found(d, name):
 
 
 SAID = ("ETag", "Last-Modified", "Content-Length", "Content-Type", "Content-MD5", "x-ms-meta-v", "x-ms-blob-type")
-SAID += ("x-ms-blob-committed-block-count", "x-ms-tag-count", "x-ms-copy-source")
+SAID += ("x-ms-blob-committed-block-count", "x-ms-tag-count", "x-ms-copy-source", "x-ms-blob-sealed")
 
 
 def state(d, name, kind="all"):
@@ -182,6 +182,11 @@ def test_an_append_after_others_that_are_not_settled(d, killer, name):
     before = [lambda name: put(name, 1, 0, "AppendBlob")]
     before += [lambda name, n=n: append(name, n, SMALL) for n in range(5)]
     killed_at_each_step(d, killer, before, lambda name: append(name, 9, SMALL), name)
+
+
+def test_a_seal(d, killer):
+    before = [lambda name: put(name, 1, 0, "AppendBlob"), lambda name: append(name, 1)]
+    killed_at_each_step(d, killer, before, asks("PUT", "?comp=seal"))
 
 
 def test_a_large_append_after_small_ones(d, killer):

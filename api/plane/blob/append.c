@@ -4,7 +4,7 @@
  * one blob run one after the other (storage/write_lock.h). For a small block, the blob's new row
  * and the bytes are durable in the journal before the file grows, so that a start of the daemon can
  * add the bytes. For a large block only the intent is durable, so that a start can cut off bytes
- * that have no row (storage/shares/journal.h).
+ * that have no row (storage/shares/journal.h). A sealed blob grows no more.
  *
  *   small: noted, with the bytes -> durable -> added -> 201
  *   large: intent -> durable -> added, on disk -> noted -> 201
@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "api/plane/blob/handlers.h"
+#include "api/plane/storage/beside.h"
 #include "storage/storage.h"
 
 #define BLOCKS_MAX 50000
@@ -33,24 +34,36 @@ static int read_number(struct request *r, const char *name, uint64_t *out, struc
     return 1;
 }
 
-static int check(struct blob_work *w, const struct file_facts *f, struct err *e)
+/* Whether the blob may grow, or be sealed. */
+static int check_blob(struct blob_work *w, const struct file_facts *f, const char *what,
+                      struct err *e)
 {
-    struct request *r = w->r;
-    uint64_t position = 0, most = 0;
+    uint64_t position = 0;
     if (blob_type_of(&w->item) != BLOB_APPEND)
         return err_set(e, AZSTORAGE_BLOB_TYPE, NULL,
-                       "The blob type is invalid for this operation: it is a %s, and bytes can be "
-                       "appended to an AppendBlob only.",
-                       blob_type_name(blob_type_of(&w->item)));
-    int has_position = read_number(r, "x-ms-blob-condition-appendpos", &position, e);
-    int has_most = read_number(r, "x-ms-blob-condition-maxsize", &most, e);
-    if (has_position < 0 || has_most < 0)
-        return -1;
-    if (has_position && position != f->size)
+                       "The blob type is invalid for this operation: it is a %s, and only an "
+                       "AppendBlob can be %s.",
+                       blob_type_name(blob_type_of(&w->item)), what);
+    int has_position = read_number(w->r, "x-ms-blob-condition-appendpos", &position, e);
+    if (has_position > 0 && position != f->size)
         return err_set(e, AZSTORAGE_APPEND_POSITION, NULL,
                        "The append position condition specified was not met: the blob has %llu "
                        "bytes.",
                        (unsigned long long)f->size);
+    return has_position < 0 ? -1 : 0;
+}
+
+static int check(struct blob_work *w, const struct file_facts *f, struct err *e)
+{
+    struct request *r = w->r;
+    uint64_t most = 0;
+    int has_most = read_number(r, "x-ms-blob-condition-maxsize", &most, e);
+    if (has_most < 0 || check_blob(w, f, "appended to", e) < 0)
+        return -1;
+    if (beside_is_sealed(&w->item))
+        return err_set(e, AZSTORAGE_SEALED, NULL,
+                       "The specified blob is sealed, so nothing can be appended. A new blob, or a "
+                       "copy without x-ms-seal-blob, is not sealed.");
     if (has_most && f->size + r->raw.len > most)
         return err_set(e, AZSTORAGE_APPEND_SIZE, NULL,
                        "The max blob size condition specified was not met: the blob would have "
@@ -307,4 +320,32 @@ static void append(struct blob_work *w, const struct file_facts *f)
 struct replied *azblob_append(struct request *r)
 {
     return blob_change(r, append);
+}
+
+/* --- sealed ----------------------------------------------------------------------------------- */
+
+/* Changes the row alone, and not at all if the blob is sealed already.
+ * https://learn.microsoft.com/rest/api/storageservices/append-blob-seal */
+static void seal(struct blob_work *w, const struct file_facts *f)
+{
+    struct request *r = w->r;
+    struct err e;
+    int rc = check_blob(w, f, "sealed", &e);
+    if (rc == 0 && !beside_is_sealed(&w->item)) {
+        beside_seal(&r->arena, &w->item);
+        item_revise(r, &w->item);
+        rc = st_item_put(azstorage_of(r)->storage, &w->item, &e);
+    }
+    if (rc < 0) {
+        refuse(w, &e);
+        return;
+    }
+    blob_state(r, f, &w->item);
+    reply_header_text(r, BESIDE_SEALED, "true");
+    blob_finish(w, reply_empty(r, 200));
+}
+
+struct replied *azblob_seal(struct request *r)
+{
+    return blob_change(r, seal);
 }

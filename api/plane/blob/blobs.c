@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "api/plane/blob/handlers.h"
+#include "api/plane/storage/beside.h"
 #include "api/plane/storage/leases.h"
 #include "api/plane/storage/link.h"
 #include "api/plane/storage/range.h"
@@ -37,8 +38,11 @@ void blob_headers(struct request *r, const struct file_facts *f, const struct sh
     const struct lease lease = lease_of_item(i);
     if (!request_query(r, "snapshot"))
         lease_headers(r, &lease);
-    if (blob_type_of(i) == BLOB_APPEND)
+    if (blob_type_of(i) == BLOB_APPEND) {
         reply_header(r, "x-ms-blob-committed-block-count", "%d", append_count(i));
+        if (beside_is_sealed(i))
+            reply_header_text(r, BESIDE_SEALED, "true");
+    }
     if (tags_count(i) > 0)
         reply_header(r, "x-ms-tag-count", "%d", tags_count(i));
     if (blob_type_of(i) == BLOB_BLOCK && strcmp(r->method, "HEAD") == 0) {

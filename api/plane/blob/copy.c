@@ -15,6 +15,7 @@
 
 #include "api/http/body.h"
 #include "api/plane/blob/handlers.h"
+#include "api/plane/storage/beside.h"
 #include "api/plane/storage/leases.h"
 #include "api/plane/storage/source.h"
 #include "api/plane/storage/tiers.h"
@@ -153,6 +154,26 @@ static int read_tier(struct copy *c, struct err *e)
     return 0;
 }
 
+#define SEAL "x-ms-seal-blob"
+
+/* A copy is sealed if the request says so, whatever its source is. */
+static int read_seal(struct copy *c, struct err *e)
+{
+    const char *says = request_header(c->r, SEAL);
+    if (!says || strcasecmp(says, "false") == 0)
+        return 0;
+    if (strcasecmp(says, "true") != 0)
+        return err_set(e, AZSTORAGE_HEADER, SEAL, SEAL " is '%.40s'; it must be true or false.",
+                       says);
+    if (c->item.type != BLOB_APPEND)
+        return err_set(e, AZSTORAGE_BLOB_TYPE, NULL,
+                       "The blob type is invalid for this operation: the source is a %s, and only "
+                       "the copy of an AppendBlob can be sealed (" SEAL ").",
+                       blob_type_name(c->item.type));
+    beside_seal(&c->r->arena, &c->item);
+    return 0;
+}
+
 /* Properties of the request replace those of the source. */
 static int read_item(struct copy *c, struct err *e)
 {
@@ -174,7 +195,7 @@ static int read_item(struct copy *c, struct err *e)
     if (metadata_read(r, &given, e) < 0)
         return -1;
     c->item.metadata = given ? given : from->metadata;
-    return read_tags(c, e) < 0 ? -1 : read_tier(c, e);
+    return read_tags(c, e) < 0 || read_tier(c, e) < 0 ? -1 : read_seal(c, e);
 }
 
 static void fill(void *ctx, const struct file_result *f)

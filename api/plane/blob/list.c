@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #include "api/plane/blob/handlers.h"
+#include "api/plane/storage/beside.h"
 #include "api/plane/storage/leases.h"
 #include "api/plane/storage/listing.h"
 #include "api/plane/storage/plane_shares.h"
@@ -121,6 +122,8 @@ static void add_properties(struct blob_list *l, const struct share_item *i,
             xml_element(b, "RehydratePriority", tier.priority);
         }
     }
+    if (blob_type_of(i) == BLOB_APPEND && beside_is_sealed(i))
+        xml_element(b, "Sealed", "true");
     if (leased)
         add_lease(l, i);
     xml_element(b, "ServerEncrypted", "true");

@@ -66,6 +66,7 @@
     X("GET", BLOB "&comp=blocklist", 0, azblocks_get, "BlockBlob_GetBlockList", 'o', "r", "r")     \
     X("PUT", BLOB "&comp=appendblock", ROUTE_BYTES | ROUTE_BODY_KIB(100 * 1024), azblob_append,    \
       "AppendBlob_AppendBlock", 'o', "aw", "aw")                                                   \
+    X("PUT", BLOB "&comp=seal", 0, azblob_seal, "AppendBlob_Seal", 'o', "w", "w")                  \
     X("PUT", BLOB "&comp=snapshot", 0, azblob_snapshot, "Blob_CreateSnapshot", 'o', "cw", "cw")    \
     X("PUT", BLOB "&comp=undelete", 0, azblob_undelete, "Blob_Undelete", 'o', "w", "w")            \
     X("PUT", BLOB "&comp=lease", 0, azblob_lease, "Blob_AcquireLease", 'o', "wd", "wd")            \

@@ -70,7 +70,6 @@ static const struct asked_range headers[] = {
     {"page-write", NULL, NO_PAGES, NULL, 0},
     {"previous-snapshot-url", NULL, NO_PAGES, NULL, 0},
     {"root-squash", NULL, NO_NFS, NULL, 0},
-    {"seal-blob", "false", "append blobs are not sealed", NULL, 0},
     {"sequence-number-action", NULL, NO_PAGES, NULL, 0},
     {"share-paid-bursting-enabled", "false", NO_LIMITS, NULL, 0},
     {"share-paid-bursting-max-bandwidth-mibps", NULL, NO_LIMITS, NULL, 0},

@@ -93,6 +93,7 @@
     X(AZSTORAGE_BLOCK_COUNT, 409, "BlockCountExceedsLimit", 0)                                     \
     X(AZSTORAGE_APPEND_POSITION, 412, "AppendPositionConditionNotMet", 0)                          \
     X(AZSTORAGE_APPEND_SIZE, 412, "MaxBlobSizeConditionNotMet", 0)                                 \
+    X(AZSTORAGE_SEALED, 409, "BlobIsSealed", 0)                                                    \
     X(AZSTORAGE_ARCHIVED, 409, "BlobArchived", 0)                                                  \
     X(AZSTORAGE_REHYDRATED, 409, "BlobBeingRehydrated", 0)                                         \
     X(AZSTORAGE_CORS, 403, "CorsPreflightFailure", 0)                                              \

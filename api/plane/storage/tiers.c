@@ -10,24 +10,13 @@
 #include <string.h>
 #include <strings.h>
 
-#include "lib/jsontext.h"
+#include "api/plane/storage/beside.h"
 #include "scheduler/wake/paced.h"
 
-#define TIER        "x-ms-access-tier"
-#define REHYDRATION "x-ms-rehydration" /* {"to", "standard", "high"} */
+#define TIER        BESIDE_TIER
+#define REHYDRATION BESIDE_REHYDRATION
 #define PRIORITY    "x-ms-rehydrate-priority"
 #define ARCHIVE     "Archive"
-
-static json_t *open_properties(const struct share_item *i)
-{
-    json_t *doc = i->properties ? json_loads(i->properties, 0, NULL) : NULL;
-    return doc ? doc : json_object();
-}
-
-static void close_properties(struct arena *a, struct share_item *i, json_t *doc)
-{
-    i->properties = jsontext_filled_in(a, doc);
-}
 
 /* --- at present ------------------------------------------------------------------------------- */
 
@@ -55,7 +44,7 @@ struct tier tier_now(struct request *r, const char *subscription, const struct s
     struct tier t = {0};
     if (!i->properties || !strstr(i->properties, TIER))
         return t;
-    json_auto_t *doc = open_properties(i);
+    json_auto_t *doc = beside_open(i);
     const json_t *rehydration = json_object_get(doc, REHYDRATION);
     const char *name = json_string_value(json_object_get(doc, TIER));
     const char *to = json_string_value(json_object_get(rehydration, "to"));
@@ -102,12 +91,12 @@ int tier_refuse(const struct tier *t, struct err *e)
 
 void tier_set(struct arena *a, struct share_item *i, const char *tier)
 {
-    json_t *doc = open_properties(i);
+    json_t *doc = beside_open(i);
     json_object_del(doc, REHYDRATION);
     json_object_del(doc, TIER);
     if (tier)
         json_object_set_new(doc, TIER, json_string(tier));
-    close_properties(a, i, doc);
+    beside_close(a, i, doc);
 }
 
 void tier_rehydrate(struct request *r, struct share_item *i, const char *tier, bool high)
@@ -119,18 +108,18 @@ void tier_rehydrate(struct request *r, struct share_item *i, const char *tier, b
         return;
     }
     tier_set(&r->arena, i, ARCHIVE);
-    json_t *doc = open_properties(i);
+    json_t *doc = beside_open(i);
     json_object_set_new(
         doc, REHYDRATION,
         json_pack("{s:s, s:I}", "to", tier, high ? "high" : "standard", (json_int_t)r->now_us));
-    close_properties(&r->arena, i, doc);
+    beside_close(&r->arena, i, doc);
 }
 
 void tier_hasten(struct request *r, struct share_item *i)
 {
-    json_t *doc = open_properties(i);
+    json_t *doc = beside_open(i);
     json_object_set_new(json_object_get(doc, REHYDRATION), "high", json_integer(r->now_us));
-    close_properties(&r->arena, i, doc);
+    beside_close(&r->arena, i, doc);
 }
 
 /* --- asked for -------------------------------------------------------------------------------- */
@@ -162,29 +151,4 @@ int tier_read_priority(struct request *r, const char **out, struct err *e)
 {
     static const char *const names[] = {"Standard", "High", NULL};
     return read_name(r, PRIORITY, names, "Standard or High", out, e);
-}
-
-/* --- beside the properties -------------------------------------------------------------------- */
-
-static const char *const beside[] = {TIER, REHYDRATION};
-#define BESIDE (sizeof beside / sizeof *beside)
-
-void beside_keep(struct arena *a, const char *was, struct share_item *i)
-{
-    json_auto_t *old = was ? json_loads(was, 0, NULL) : NULL;
-    json_t *doc = open_properties(i);
-    for (size_t k = 0; k < BESIDE; k++) {
-        json_t *value = json_object_get(old, beside[k]);
-        if (value)
-            json_object_set(doc, beside[k], value);
-    }
-    close_properties(a, i, doc);
-}
-
-void beside_drop(struct arena *a, struct share_item *i)
-{
-    json_t *doc = open_properties(i);
-    for (size_t k = 0; k < BESIDE; k++)
-        json_object_del(doc, beside[k]);
-    close_properties(a, i, doc);
 }

@@ -47,9 +47,4 @@ int tier_read_priority(struct request *r, const char **out, struct err *e) MUST_
 /* AZSTORAGE_ARCHIVED, with what would be right. Always -1. */
 int tier_refuse(const struct tier *t, struct err *e);
 
-/* Copies what a row has beside the properties that headers set anew: the tier. */
-void beside_keep(struct arena *a, const char *was, struct share_item *i);
-/* Removes it. */
-void beside_drop(struct arena *a, struct share_item *i);
-
 #endif

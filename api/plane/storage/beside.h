@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the row of a blob has beside the properties that headers set anew, as members of the same
+ * JSON text: its tier and rehydration (tiers.h), and whether it is sealed.
+ */
+#ifndef API_PLANE_STORAGE_BESIDE_H
+#define API_PLANE_STORAGE_BESIDE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "lib/arena.h"
+#include "model/resource.h"
+
+#define BESIDE_TIER        "x-ms-access-tier"
+#define BESIDE_REHYDRATION "x-ms-rehydration" /* {"to", "standard", "high"} */
+#define BESIDE_SEALED      "x-ms-blob-sealed"
+
+/* The properties as an object of the caller's; notes an object, and takes it over. */
+json_t *beside_open(const struct share_item *i);
+void beside_close(struct arena *a, struct share_item *i, json_t *doc);
+
+/* Copies all of it from the text of earlier properties. */
+void beside_keep(struct arena *a, const char *was, struct share_item *i);
+/* Removes all of it. */
+void beside_drop(struct arena *a, struct share_item *i);
+
+/* A sealed append blob takes no further bytes. */
+bool beside_is_sealed(const struct share_item *i);
+void beside_seal(struct arena *a, struct share_item *i);
+
+#endif
