@@ -414,7 +414,14 @@ check-quick:
 .PHONY: check-clients
 check-clients: all
 	@test/tools/deps.sh test frameworks
-	@BUILD_DIR=$(BUILD) UPDATE_OPERATIONS=$(UPDATE_OPERATIONS) $(PYTHON) -m pytest -q -rs -s test/clients
+	@BUILD_DIR=$(BUILD) UPDATE_OPERATIONS=$(UPDATE_OPERATIONS) $(PYTHON) -m pytest -q -rs -s --ignore=test/clients/newest test/clients
+
+# The newest release of each client, with its defaults: says what changed since test/clients/newest/newest.tsv was recorded
+# (RECORD=1 records it), and decides nothing.
+.PHONY: check-newest
+check-newest: all
+	@test/tools/deps.sh test
+	@UPDATE_NEWEST=$(RECORD) $(PYTHON) test/run_checks.py --deep newest
 
 .PHONY: bench bench-bins
 bench-bins: $(BENCH_BINS)
@@ -433,6 +440,7 @@ help:
 	@echo 'make check-deep    and what takes longer: every client, valgrind, fuzzing, packages; before a release'
 	@echo 'make check-quick   the unit tests and those of the REST surface alone'
 	@echo 'make check-clients  install published clients in several languages and run each'
+	@echo 'make check-newest  run the newest release of each client, and say what changed'
 	@echo 'make sim           random histories of the core in virtual time: HISTORIES= SEED= STEPS='
 	@echo 'make bench         print figures: start, memory, requests and jobs per second, machines'
 	@echo 'make install       PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again'

@@ -61,6 +61,8 @@ def report(runner, seconds, az):
     say(f"in {seconds:.0f} s; {cpu:.0f} s of processor on {runner.cores} cores, {az.cpu:.0f} of them az for many tests")
     if skipped:
         say("skipped:\n" + "\n".join(skips(outcomes)))
+    for note in (note for _, o in outcomes for note in o.notes):
+        say(note)
     if runner.flaky:
         say(f"flaky, {len(runner.flaky)} failed beside others and passed alone:")
         say("\n".join(f"  {name}" for name in runner.flaky))

@@ -4,6 +4,7 @@
     Command    the command is one check; its exit code decides
     Cmocka     a unit test program: cmocka's own lines
     Pytest     files or single tests of pytest: what checks.recorder writes
+    Reported   the same, whose tests decide nothing
 """
 import dataclasses
 import json
@@ -31,6 +32,7 @@ class Outcome:
     failed: list = dataclasses.field(default_factory=list)  # names
     skipped: list = dataclasses.field(default_factory=list)  # (name, reason)
     again: list = dataclasses.field(default_factory=list)  # of what failed; none: it stands
+    notes: list = dataclasses.field(default_factory=list)  # shown after all jobs
     text: str = ""
     seconds: float = 0
     cpu: float = 0
@@ -140,12 +142,17 @@ class Pytest(Job):
             elif line["outcome"] == "skipped":
                 outcome.skipped.append((line["test"], line["reason"]))
         outcome.passed = len({line["test"] for line in lines if line["outcome"] == "passed"} - set(failures))
+        rc = self.excuse(rc, failures, outcome)
         outcome.failed = [f"{self.stage}: {test}" for test in failures]
         if not failures and (rc not in (0, 5) or not lines):  # 5: nothing was collected
             outcome.failed = [f"{self.name}: exit code {rc}" if rc else f"{self.name}: no test ran"]
         if outcome.failed and not NEVER_LUCK.search(text):
             outcome.again = self.once_more(rc, failures) or [Again(self.alone(results=""), outcome.failed)]
         return outcome
+
+    def excuse(self, rc, failures, outcome):
+        """Takes away the failures that decide nothing; the exit code without these."""
+        return rc
 
     def once_more(self, rc, failures):
         """Each failed test as a job of its own; none where the file as a whole has to run: it was not
@@ -156,3 +163,28 @@ class Pytest(Job):
         head = self.argv[:self.argv.index("--rootdir=test") + 1]
         return [Again(self.alone(argv=[*head, f"test/{test}"], name=test, results=""),
                       [f"{self.stage}: {test}"]) for test in failures]
+
+
+@dataclasses.dataclass
+class Reported(Pytest):
+    """A test that fails in its own lines counts as skipped; a fixture that fails is a failure. Tests write notes to the
+    file that CHECKS_NOTES names."""
+    notes: str = ""
+
+    def prepare(self):
+        with tempfile.NamedTemporaryFile(prefix="checks-", delete=False) as f:
+            self.notes = f.name
+        return {**super().prepare(), "CHECKS_NOTES": self.notes}
+
+    def excuse(self, rc, failures, outcome):
+        for test in [test for test, lines in failures.items() if {line["phase"] for line in lines} == {"call"}]:
+            del failures[test]
+            outcome.skipped.append((test, "it fails, and decides nothing"))
+        return rc if failures or rc != 1 else 0
+
+    def read(self, rc, text):
+        outcome = super().read(rc, text)
+        with open(self.notes, encoding="utf-8") as f:
+            outcome.notes = f.read().splitlines()
+        os.unlink(self.notes)
+        return outcome

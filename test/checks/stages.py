@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from .job import PYTHON, ROOT, Cmocka, Command, Pytest, Settled
+from .job import PYTHON, ROOT, Cmocka, Command, Pytest, Reported, Settled
 
 sys.path.insert(0, os.path.join(ROOT, "test", "tools"))
 import chosen  # noqa: E402
@@ -81,6 +81,7 @@ DEEP = {
     "demo/test_deb_and_image": "packages and images of Debian",
     "demo/test_examples": "e2e runs them with sanitizers",
     "demo/test_many_at_once": "e2e runs it with sanitizers",
+    "newest/": "releases change without us; those that are pinned decide",
     "fuzz/": "looks for inputs that nobody has thought of; the check replays those that were found",
     "threads/": "every program with threads; the check runs those of transfers, folders, journal and watchdog",
 }
@@ -130,14 +131,14 @@ def api():
     return jobs
 
 
-def pytest(stage, env, folder=None, only=None, **more):
+def pytest(stage, env, folder=None, only=None, kind=Pytest, **more):
     """A job for each file of a folder: files share no fixtures."""
     folder = folder or f"test/{stage}"
     files = sorted(glob.glob(os.path.join(ROOT, folder, "test_*.py")))
     for file in files:
         name = os.path.basename(file)
         if only is None or name in only:
-            yield Pytest(stage, name, [f"{folder}/{name}"], {**env, **PATIENT},
+            yield kind(stage, name, [f"{folder}/{name}"], {**env, **PATIENT},
                          **{**trait(stage, name), **more})
 
 
@@ -183,6 +184,7 @@ STAGES = {
                                                            "test_examples.py", "test_many_at_once.py"),
                              load=1, cost=60)],
     "clients": lambda: [*pytest("clients", RELEASE, load=0.8, cost=50)],
+    "newest": lambda: [*pytest("newest", RELEASE, "test/clients/newest", kind=Reported, load=0.8, cost=600, limit=3600)],
     "bench": lambda: [*bench()],
     "threads": lambda: [*unit("threads", "build-tsan", TSAN, only=chosen.threads(), load=1, cost=20),
                         *pytest("threads", TSAN, "test/api", THREADED_DAEMONS, load=1, cost=120)],

@@ -199,6 +199,17 @@ def test_a_pytest_that_dies_has_failed(folder, started):
     assert len(only(run(folder(DIES="1"), once=True, **started)).failed) == 1
 
 
+def test_what_is_only_reported_decides_nothing_but_for_its_fixtures(folder, started):
+    job = folder(BAD="1")
+    runner = run(jobs.Reported(**vars(job)), **started)
+    assert (only(runner).failed, only(runner).passed) == ([], 5)
+    assert [(name.rpartition("::")[2], why) for name, why in only(runner).skipped if "nothing" in why] == [
+        ("test_bad", "it fails, and decides nothing")
+    ]
+    torn = folder(TORN="1")
+    assert names(only(run(jobs.Reported(**vars(torn)), **started))) == ["test_torn"]
+
+
 def test_a_pytest_that_is_stopped_takes_along_all_that_it_started(folder, tmp_path, started):
     pid = tmp_path / "pid"
     runner = Runner([folder(HANGS=str(pid))], out=lambda _: None, **started)
@@ -274,7 +285,7 @@ def test_what_is_left_to_the_deep_check_is_there():
 
 def test_the_check_runs_every_stage_but_those_that_are_deep_as_a_whole():
     jobs_of = {stage: list(make()) for stage, make in STAGES.items()}  # none where the programs are not built
-    assert {stage for stage, made in jobs_of.items() if made and all(j.deep for j in made)} == {"fuzz", "threads"}
+    assert {stage for stage, made in jobs_of.items() if made and all(j.deep for j in made)} == {"fuzz", "newest", "threads"}
 
 
 def test_with_sanitizers_once():

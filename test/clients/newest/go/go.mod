@@ -1,0 +1,3 @@
+module batchaid.test/secrets
+
+go 1.22
