@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "scheduler/fleet/transfer/authorities.h"
 #include "scheduler/fleet/transfer/transfer_priv.h"
 
 /* ms; the period of the thread's checks for silent transfers */
@@ -75,6 +76,9 @@ static void set_trust(struct transfer *t)
 {
     struct transfers *tr = t->tr;
     const struct curl_functions *f = &tr->lib;
+    const char *authorities = t->own ? NULL : authorities_file();
+    if (authorities)
+        f->curl_easy_setopt(t->curl, CURLOPT_CAINFO, authorities);
     if (!t->own)
         return;
     f->curl_easy_setopt(t->curl, CURLOPT_NOPROXY, "*");
