@@ -446,6 +446,7 @@ help:
 	@echo 'make install       PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again'
 	@echo 'make wheel         the Python package for tests with the daemon and its libraries, into $(DIST_DIR)/'
 	@echo 'make deb           a Debian package, into $(DEB_DIR)/'
+	@echo 'make dist          wheel, tarball, Debian package and image with checksums, into $(DIST_DIR)/; wheel and tarball for aarch64, too'
 	@echo 'make image         a container image of it for podman and docker, $(IMAGE)'
 	@echo 'make deps          install the Debian packages that are missing (apt only) to build and to use az;'
 	@echo '                   SECTIONS="build demo packaging test lint bench frameworks" for those of test/tools/packages.txt'
@@ -491,15 +492,31 @@ export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat 
 wheel: all $(PORTABLE)
 	@CC='$(CC)' PYTHON='$(PYTHON)' etc/dist/portable.sh $(BUILD) $(VERSION) $(WHEEL_ARCH) $(DIST_DIR)
 
-# A Debian package, and a container image of it.
+# The same for aarch64 by Debian's cross compiler: what it needs of Debian is unpacked in CROSS_TREE.
+CROSS_TREE := $(abspath $(BUILD))/sysroot-aarch64
+CROSS_PC = $(CROSS_TREE)/usr/lib/aarch64-linux-gnu/pkgconfig:$(CROSS_TREE)/usr/share/pkgconfig
+.PHONY: wheel-aarch64
+wheel-aarch64:
+	@etc/dist/sysroot.sh aarch64 $(CROSS_TREE)
+	+@SYSROOT=$(CROSS_TREE) PKG_CONFIG_SYSROOT_DIR=$(CROSS_TREE) PKG_CONFIG_LIBDIR=$(CROSS_PC) $(MAKE) wheel BUILD=$(BUILD)-aarch64 \
+	    CC='$(filter ccache,$(CC)) aarch64-linux-gnu-gcc --sysroot=$(CROSS_TREE)' CROSS_ARCHS= WHEEL_ARCH=aarch64 DIST_DIR=$(DIST_DIR)
+
+# A Debian package; a container image of the portable program.
 DEB_DIR   ?= $(BUILD)/deb
 IMAGE_DIR ?= $(BUILD)/image
 IMAGE     ?= localhost/batchaid:$(VERSION)
-.PHONY: deb image
+PORTABLE_TREE = $(DIST_DIR)/batchaid-$(VERSION)-linux-$(WHEEL_ARCH)
+.PHONY: deb image dist
 deb: all
-	@etc/deb.sh $(BUILD) $(VERSION) $(DEB_DIR)
-image: deb
-	@etc/image.sh $(DEB_DIR)/batchaid_$(VERSION)_$$(dpkg --print-architecture).deb $(IMAGE_DIR) $(IMAGE)
+	@PYTHON='$(PYTHON)' etc/deb.sh $(BUILD) $(VERSION) $(DEB_DIR)
+image: wheel
+	@etc/image.sh $(PORTABLE_TREE) $(IMAGE_DIR) $(IMAGE) $(IMAGE_ARCHIVE)
+
+# All that is given to others, with checksums; aarch64 where it is not this machine's own.
+dist: $(if $(filter x86_64,$(WHEEL_ARCH)),wheel-aarch64)
+	@$(MAKE) deb DEB_DIR=$(DIST_DIR)
+	@$(MAKE) image IMAGE_ARCHIVE=$(DIST_DIR)/batchaid-$(VERSION)-image-$(WHEEL_ARCH).tar.gz
+	@etc/dist/pack.sh $(DIST_DIR) $(VERSION)
 
 install: all
 	@install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(UNITDIR) $(USERDIR) $(COMPDIR) $(CONFDIR) $(DOCDIR)
@@ -521,7 +538,7 @@ uninstall:
 	@rmdir $(CONFDIR) $(DOCDIR) 2>/dev/null || true
 
 clean:
-	@rm -rf build build-asan build-tsan build-fuzz $(BUILD)
+	@rm -rf build build-asan build-tsan build-fuzz build-aarch64 $(BUILD)
 
 check-layers: $(call obj,$(SRCS))
 	@$(PYTHON) test/tools/check_layers.py

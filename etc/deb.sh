@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Makes OUT/batchaid_VERSION_ARCH.deb of what is built.
+# Makes OUT/batchaid_VERSION_ARCH.deb of what is built, for Debian 12 and later.
 #   deb.sh BUILD VERSION OUT
+# It uses the libraries of the Debian on which it is installed, except libjwt and what that alone needs: Debian 13 has
+# another libjwt. Those are in /usr/lib/batchaid.
 set -euo pipefail
 build=$(realpath "$1") version=$2 out=$(realpath -m "$3")
 cd "$(dirname "$0")/.."
@@ -15,6 +17,13 @@ mkdir -p "$root/DEBIAN" "$work/debian"
 make -s -o all install BUILD="$build" PREFIX=/usr DESTDIR="$root"
 rm -f "$root"/usr/bin/batchai-{node,cmd}-* # for other architectures
 strip --strip-unneeded --remove-section=.comment --remove-section=.note "$root"/usr/bin/*
+own=/usr/lib/batchaid
+ldd "$build/batchaid" | sed -nE 's/^\s*(lib(jwt|b64)\S*) => (\S+) .*/\1 \3/p' | while read -r name path; do
+    install -D -m 644 "$path" "$root$own/$name"
+    patchelf --set-rpath $own "$root$own/$name"
+    echo "${name%%.so.*} ${name##*.so.}" >>"$work/debian/shlibs.local" # no package has it
+done
+patchelf --set-rpath $own "$root/usr/bin/batchaid"
 # Debian 12 has its units in /lib.
 mkdir -p "$root/lib"
 mv "$root/usr/lib/systemd" "$root/lib/systemd"
@@ -27,6 +36,8 @@ sed -i '/^local:/,/^[a-z]/ s/^  nodes: .*/  # 100 unless it is said; of the pack
 grep -q '^  nodes: 0$' "$conf"
 
 doc=$root/usr/share/doc/batchaid
+"${PYTHON:-python3}" etc/dist/contents.py --version "$version" --arch "$(uname -m)" --root / --libraries "$root$own" \
+    --sbom "$doc/sbom.cdx.json" --licences "$doc/licences"
 install -D -m 644 $here/copyright "$doc/copyright"
 sed "s/@version@/$version/" $here/changelog | gzip -9n >"$doc/changelog.gz"
 chmod 644 "$doc/changelog.gz"
@@ -35,7 +46,7 @@ install -D -m 644 $here/lintian-overrides "$root/usr/share/lintian/overrides/bat
 # dpkg-shlibdeps finds the libraries that the daemon is linked with. The daemon loads libcurl later: its name is a text
 # of the program.
 touch "$work/debian/control"
-libraries=$(cd "$work" && dpkg-shlibdeps -O root/usr/bin/batchaid | sed -n 's/^shlibs:Depends=//p')
+libraries=$(cd "$work" && dpkg-shlibdeps -O -l"root$own" root/usr/bin/batchaid | sed -n 's/^shlibs:Depends=//p')
 loaded=$(strings "$root/usr/bin/batchaid" | grep -xE 'libcurl[-a-z0-9.]*\.so\.[0-9]+' | while read -r soname; do
     path=$(ldconfig -p | sed -n "s/^[[:space:]]*$soname (.*x86-64.*=> //p; s/^[[:space:]]*$soname (.*AArch64.*=> //p" | head -1)
     dpkg -S "$(realpath "$path")" | cut -d: -f1

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Makes the container image NAME of a .deb: Debian's essential packages, what the .deb depends on, and the .deb.
-#   image.sh DEB CACHE NAME
-# CACHE keeps Debian's part, which is made anew when the dependencies change. By root, or with podman's user namespace.
+# Makes the container image NAME of a portable program: the few packages of Debian that jobs need, and the program.
+#   image.sh TREE CACHE NAME [ARCHIVE]
+# CACHE keeps Debian's part, which is made anew when the list of packages changes. ARCHIVE: the image as a file for `podman
+# load` and `docker load`. By root, or with podman's user namespace. SOURCE_DATE_EPOCH is the time of all files.
 set -euo pipefail
-deb=$(realpath "$1") cache=$(realpath -m "$2") name=$3
+tree=$(realpath "$1") cache=$(realpath -m "$2") name=$3 archive=${4:+$(realpath -m "$4")}
 here=$(cd "$(dirname "$0")" && pwd)
 sources=/etc/apt/sources.list.d/debian.sources
 [ -e $sources ] || sources=/etc/apt/sources.list
@@ -12,17 +13,50 @@ sources=/etc/apt/sources.list.d/debian.sources
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 mkdir -p "$cache"
 
-depends=$(dpkg-deb -f "$deb" Depends | sed 's/([^)]*)//g; s/ //g')
-packages=$depends,tini,ca-certificates
-base=$cache/base-$(printf '%s %s' "$suite" "$packages" | md5sum | cut -c1-12).tar
+packages=base-files,base-passwd,libc6,libc-bin,bash,dash,coreutils,findutils,grep,sed,mawk,tar,gzip,hostname,tini,ca-certificates
+base=$cache/small-$(printf '%s %s' "$suite" "$packages" | md5sum | cut -c1-12).tar
 if [ ! -e "$base" ]; then
-    rm -rf "$cache"/base-*.tar*
-    mmdebstrap --quiet --format=tar --variant=essential --include="$packages" \
-        --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
-        --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
-        "$suite" "$base.new" "$sources"
+    rm -f "$cache"/small-*.tar*
+    mmdebstrap --quiet --format=tar --variant=extract --include="$packages" "$suite" "$base.new" "$sources"
     mv "$base.new" "$base"
 fi
+
+# Packages are only unpacked: what their scripts would do is done here.
+fill() {
+    local root=$1
+    tar -xf "$base" -C "$root" --exclude='./dev/*' --exclude='./usr/share/man/*' --exclude='./usr/share/locale/*' \
+        --exclude='./usr/share/info/*' --exclude='./usr/lib/*/gconv/*' --exclude='./usr/lib/*/perl*' --exclude='./usr/share/perl*' \
+        --exclude='./var/cache/*' --exclude='./var/lib/apt/*' --exclude='./var/lib/dpkg/*' --exclude='./usr/share/bash-completion' \
+        --exclude='./usr/share/debconf' --exclude='./usr/share/base-files/*' --exclude='./etc/apt'
+    find "$root/usr/share/doc" -type f ! -name copyright -delete
+    find "$root/usr/share/doc" -type d -empty -delete
+    # Of ca-certificates the file alone is needed, not the programs that make it of others.
+    find "$root/usr/share/ca-certificates" -name '*.crt' | LC_ALL=C sort | xargs cat >"$root/etc/ssl/certs/ca-certificates.crt"
+    rm -rf "$root"/usr/share/{ca-certificates,lintian,dpkg} "$root"/usr/lib/ssl "$root"/usr/lib/*/{engines-3,ossl-modules}
+    # Programs of packages that only installing others needs, and libraries that only those use.
+    local none
+    for none in openssl c_rehash 'perl*' 'debconf*' 'dpkg*' localedef iconv tini-static gpgv ldconfig update-ca-certificates \
+        start-stop-daemon update-alternatives; do
+        find "$root"/{bin,sbin,usr/bin,usr/sbin} -name "$none" -delete
+    done
+    for none in ssl crypto db-5 zstd lzma bz2 md nsl thread_db tic mvec; do
+        find "$root"/{lib,usr/lib} -name "lib$none[.-]*so*" -delete
+    done
+    rm -rf "$root"/usr/share/doc/{openssl,libssl3,perl-base,dpkg,debconf,libdb5.3,libzstd1,liblzma5,libbz2-1.0,libmd0}
+    ln -sf dash "$root/bin/sh"
+    ln -sf mawk "$root/usr/bin/awk"
+    cp "$root/usr/share/base-passwd/passwd.master" "$root/etc/passwd"
+    cp "$root/usr/share/base-passwd/group.master" "$root/etc/group"
+    echo 'batchaid:x:990:990::/var/lib/batchaid:/bin/sh' >>"$root/etc/passwd"
+    echo 'batchaid:x:990:' >>"$root/etc/group"
+    printf 'passwd: files\ngroup: files\nhosts: files dns\n' >"$root/etc/nsswitch.conf"
+    install -d "$root"/{opt,mnt,proc,sys,dev,run,var/log}
+    install -d -m 700 "$root/root"
+    install -d -m 1777 "$root/tmp" "$root/var/tmp"
+    install -d -m 700 -o 990 -g 990 "$root/var/lib/batchaid"
+    cp -r "$tree" "$root/opt/batchaid"
+    ln -s /opt/batchaid/bin/batchaid "$root/usr/bin/batchaid"
+}
 
 assemble() {
     local work
@@ -30,19 +64,20 @@ assemble() {
     # shellcheck disable=SC2064
     trap "rm -rf '$work'" EXIT
     mkdir "$work/root" "$work/context"
-    tar -xf "$base" -C "$work/root" --exclude='./dev/*'
-    dpkg --root="$work/root" --install "$deb" >"$work/log" 2>&1 || { cat "$work/log" >&2 && return 1; }
-    install -d -m 700 "$work/root/var/lib/batchaid"
-    chroot "$work/root" chown batchaid:batchaid /var/lib/batchaid
-    rm -rf "$work/root"/var/log/* "$work/root"/var/cache/debconf/* "$work/root"/var/lib/apt/lists/*
-    tar -cf "$work/context/root.tar" -C "$work/root" --sort=name .
+    fill "$work/root"
+    tar -cf "$work/context/root.tar" -C "$work/root" --sort=name --mtime="@$SOURCE_DATE_EPOCH" .
     cp "$here/image/Containerfile" "$work/context"
-    podman build --quiet --format docker --tag "$name" "$work/context"
+    podman build --quiet --format docker --timestamp "$SOURCE_DATE_EPOCH" --tag "$name" "$work/context"
+    [ -z "$archive" ] || {
+        rm -f "$archive"
+        podman save --quiet --format docker-archive -o "$work/image.tar" "$name"
+        gzip -9n <"$work/image.tar" >"$archive"
+    }
 }
 if [ "$(id -u)" -eq 0 ]; then
     assemble
 else
-    export -f assemble
-    export base deb here name
+    export -f assemble fill
+    export base tree here name archive
     podman unshare bash -euo pipefail -c assemble
 fi

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """What a portable program consists of: an SBOM (CycloneDX), and the licence of each part.
 
-    contents.py --version V --arch A --root ROOT --libraries DIR --sbom FILE --licences DIR
+    contents.py --version V --arch A --root ROOT --libraries DIR --sbom FILE --licences DIR [--static PACKAGE...]
 
-Parts are Debian's packages: those of the libraries in DIR, and those that are linked statically. ROOT is the tree whose
+Parts are Debian's packages: those of the libraries in DIR, and those that are linked statically: into the programs on
+nodes, and the PACKAGEs into the daemon. ROOT is the tree whose
 packages they are. The licences are the packages' own copyright files.
 """
 import argparse
@@ -15,8 +16,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-# Linked statically: into the daemon (Makefile: PORTABLE), and into the programs on nodes.
-STATIC = ("libexpat1-dev", "libcrypt-dev", "libjansson-dev", "uuid-dev", "libminizip-dev", "zlib1g-dev", "libc6-dev")
+# Linked statically into the programs on nodes (Makefile: batchai-node, batchai-cmd).
+STATIC = ("libjansson-dev", "uuid-dev", "libminizip-dev", "zlib1g-dev", "libc6-dev")
 HASH = re.compile(r"-[0-9a-f]{8}(?=\.)")  # auditwheel's, in the names of libraries
 ROOT = Path(__file__).parents[2]
 
@@ -71,11 +72,12 @@ def main():
     parser = argparse.ArgumentParser()
     for option in ("version", "arch", "root", "libraries", "sbom", "licences"):
         parser.add_argument("--" + option, required=True)
+    parser.add_argument("--static", nargs="*", default=[])
     a = parser.parse_args()
     licences = Path(a.licences)
     licences.mkdir(parents=True, exist_ok=True)
     shutil.copy(ROOT / "LICENSE", licences / "batchaid.txt")
-    files = {package: ["linked statically"] for package in STATIC}
+    files = {package: ["linked statically"] for package in (*STATIC, *a.static)}
     for library in sorted(os.listdir(a.libraries)):
         files.setdefault(package_of(a.root, HASH.sub("", library), a.arch), []).append(library)
     own = {"type": "application", "bom-ref": "batchaid", "name": "batchaid", "version": a.version,

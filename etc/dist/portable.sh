@@ -45,7 +45,7 @@ whole=$(echo "$work"/whole/*) info=$(echo "$work"/whole/*/*.dist-info)
 chmod 755 "$whole"/batchaid/bin/* "$whole"/batchaid/lib/* # unpacked without their modes
 rm -rf "$info/sboms"
 "$PYTHON" $here/contents.py --version "$version" --arch "$arch" --root "$sysroot/" --libraries "$whole/batchaid/lib" \
-    --sbom "$info/sboms/batchaid.cdx.json" --licences "$info/licenses"
+    --sbom "$info/sboms/batchaid.cdx.json" --licences "$info/licenses" --static libexpat1-dev libcrypt-dev
 mkdir -p "$out"
 rm -f "$out"/batchaid-*_"$arch".whl
 "$PYTHON" -m wheel pack -d "$out" "$whole" >/dev/null

@@ -6,8 +6,9 @@ missing=
 lacks() { missing="$missing
   $1"; }
 
-# Of `ccache cc` both words must be programs.
+# Of `ccache cc --sysroot=DIR` the first two words must be programs.
 for word in ${CC:-cc}; do
+    case $word in -*) continue ;; esac
     command -v "$word" >/dev/null 2>&1 || lacks "$word (the compiler)"
 done
 if ! command -v pkg-config >/dev/null 2>&1; then
