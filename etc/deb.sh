@@ -14,7 +14,7 @@ umask 022
 root=$work/root
 mkdir -p "$root/DEBIAN" "$work/debian"
 
-make -s -o all install BUILD="$build" PREFIX=/usr DESTDIR="$root"
+MAKEFLAGS='' make -s -o all install BUILD="$build" PREFIX=/usr DESTDIR="$root"
 rm -f "$root"/usr/bin/batchai-{node,cmd}-* # for other architectures
 strip --strip-unneeded --remove-section=.comment --remove-section=.note "$root"/usr/bin/*
 own=/usr/lib/batchaid

@@ -67,7 +67,7 @@ assemble() {
     fill "$work/root"
     tar -cf "$work/context/root.tar" -C "$work/root" --sort=name --mtime="@$SOURCE_DATE_EPOCH" .
     cp "$here/image/Containerfile" "$work/context"
-    podman build --quiet --format docker --timestamp "$SOURCE_DATE_EPOCH" --tag "$name" "$work/context"
+    podman build --quiet --no-cache --format docker --timestamp "$SOURCE_DATE_EPOCH" --tag "$name" "$work/context"
     [ -z "$archive" ] || {
         rm -f "$archive"
         podman save --quiet --format docker-archive -o "$work/image.tar" "$name"

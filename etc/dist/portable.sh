@@ -25,7 +25,7 @@ library() {
 }
 
 # The package as setuptools takes it; its tag is auditwheel's to say.
-make -s -o all wheel-src BUILD="$build" WHEEL_SRC="$work/src" DAEMON="$build/portable/batchaid" WHEEL_ARCH="$arch"
+MAKEFLAGS='' make -s -o all wheel-src BUILD="$build" WHEEL_SRC="$work/src" DAEMON="$build/portable/batchaid" WHEEL_ARCH="$arch"
 "$(tool strip)" --strip-unneeded --remove-section=.comment --remove-section=.note "$work"/src/batchaid/bin/*
 # auditwheel does not look for these two: the daemon loads libcurl later, its name is a text of the program; libz it takes
 # for a part of each Linux.
