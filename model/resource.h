@@ -451,6 +451,7 @@ struct role_assignment {
     const char *principal; /* an object id */
     int64_t created_us;
     const char *created_by;
+    const char *description; /* or NULL */
 };
 
 /* A subscription in addition to the configured one. */

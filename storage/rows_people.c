@@ -43,6 +43,7 @@ static const struct st_column role_assignment_columns[] = {
     TEXT("principal", principal),
     INT64("created_us", created_us, instant),
     TEXT("created_by", created_by),
+    TEXT("description", description),
 };
 #undef ROW
 ROW_OF(role_assignment_row, struct role_assignment, role_assignment, "role_assignment", "ra");

@@ -58,6 +58,10 @@ $assignment_select WHERE ra.principal = :principal ORDER BY ra.id;
 -- st_role_assignment_list(st_page page) -> role_assignment*
 $assignment_select WHERE ra.id > :page.after ORDER BY ra.id LIMIT :page.limit;
 
+-- description NULL: none.
+-- st_role_assignment_describe(i64 id, text description) -> changed "role assignment"
+UPDATE role_assignment SET description = :description WHERE id = :id;
+
 -- st_role_assignment_remove(i64 id) -> changed "role assignment"
 DELETE FROM role_assignment WHERE id = :id;
 

@@ -93,6 +93,12 @@ def test_a_role_is_given_shown_and_taken(daemon, sub, person, own_place):
     ada.get(own_place.path)
     assert at.call("GET", "/roleAssignments/" + given.json["name"]).json == given.json
     assert at.give(ada.id, guid=given.json["name"]).status == 200, "the same again"
+    body = {"roleDefinitionId": READER_ROLE, "principalId": ada.id}
+    for text, shown in (("why", "why"), ("why not", "why not"), ("", None)):
+        path = "/roleAssignments/" + given.json["name"]
+        changed = at.call("PUT", path, {"properties": {**body, "description": text}})
+        assert changed.status == 200 and changed.json["properties"].get("description") == shown
+        assert at.call("GET", path).json == changed.json
     refused(at.give(ada.id), 409, "RoleAssignmentExists")
     refused(at.give(BATCH_AI, guid=given.json["name"]), 400, "RoleAssignmentUpdateNotPermitted")
     other = Roles(daemon, own_place.group_path + "2")
@@ -161,6 +167,7 @@ def test_who_may_give_roles(daemon, sub, person, own_place):
         ("SUB", None, {"principalId": 7}, "MissingRequiredProperty"),
         ("SUB", None, {"roleDefinitionId": None}, "MissingRequiredProperty"),
         ("SUB", None, {"roleDefinitionId": "/x/" + str(uuid.uuid4())}, "RoleDefinitionDoesNotExist"),
+        ("SUB", None, {"description": 7}, "InvalidParameter"),
         ("SUB", None, {"condition": "@Resource[name] StringEquals 'a'", "conditionVersion": "2.0"}, "FeatureNotSupported"),
     ],
 )

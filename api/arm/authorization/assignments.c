@@ -14,6 +14,8 @@
 #include "storage/storage.h"
 
 #define LIST_MAX 100000
+/* Bytes. */
+#define DESCRIPTION_MAX 2048
 
 static const struct access *access_of(const struct request *r)
 {
@@ -40,11 +42,11 @@ static json_t *render(struct request *r, const struct role_assignment *x, struct
         return NULL;
     const char *id = arena_concat(&r->arena, x->scope,
                                   "/providers/Microsoft.Authorization/roleAssignments/", x->guid);
-    json_t *properties =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s*, s:s*}", "roleDefinitionId",
-                  role_definition_id(r, x->role), "principalId", x->principal, "principalType",
-                  type, "scope", *x->scope ? x->scope : "/", "createdOn", when, "updatedOn", when,
-                  "createdBy", x->created_by, "updatedBy", x->created_by);
+    json_t *properties = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s*, s:s, s:s, s:s*, s:s*}", "roleDefinitionId",
+        role_definition_id(r, x->role), "principalId", x->principal, "principalType", type, "scope",
+        *x->scope ? x->scope : "/", "description", x->description, "createdOn", when, "updatedOn",
+        when, "createdBy", x->created_by, "updatedBy", x->created_by);
     return json_pack("{s:s, s:s, s:s, s:o}", "id", id, "type",
                      "Microsoft.Authorization/roleAssignments", "name", x->guid, "properties",
                      properties);
@@ -181,6 +183,18 @@ static int check_condition(const json_t *properties, struct err *e)
                    text);
 }
 
+static int read_description(const json_t *properties, struct role_assignment *x, struct err *e)
+{
+    const json_t *given = json_object_get(properties, "description");
+    const char *text = json_string_value(given);
+    if (given && !json_is_null(given) && (!text || strlen(text) > DESCRIPTION_MAX))
+        return err_set(e, ERR_INVALID_PROPERTY, "properties.description",
+                       "properties.description must be a text of at most %d bytes",
+                       DESCRIPTION_MAX);
+    x->description = text && *text ? text : NULL;
+    return 0;
+}
+
 /* Reads the body. */
 static int read_body(struct request *r, struct role_assignment *x, struct err *e)
 {
@@ -198,7 +212,7 @@ static int read_body(struct request *r, struct role_assignment *x, struct err *e
                        "The specified role definition '%.200s' does not exist.", role);
     x->role = is->guid;
     x->principal = principal;
-    return check_condition(p, e);
+    return read_description(p, x, e) < 0 ? -1 : check_condition(p, e);
 }
 
 static bool is_same(const struct role_assignment *a, const struct role_assignment *b)
@@ -229,6 +243,20 @@ static int check_present(struct request *r, const struct role_assignment *x,
     return 0;
 }
 
+/* A PUT of an assignment that exists changes its description. */
+static struct replied *replace(struct request *r, struct role_assignment *present,
+                               const char *description)
+{
+    struct err e;
+    const char *was = present->description;
+    bool same = was && description ? strcmp(was, description) == 0 : was == description;
+    present->description = description;
+    if (!same &&
+        st_role_assignment_describe(access_of(r)->storage, present->id, description, &e) < 0)
+        return reply_err(r, &e);
+    return show(r, 200, present);
+}
+
 struct replied *role_assignments_create(struct request *r)
 {
     struct err e;
@@ -247,7 +275,7 @@ struct replied *role_assignments_create(struct request *r)
         return reply_err(r, &e);
     int rc = check_present(r, &given, &present, &e);
     if (rc != 0)
-        return rc > 0 ? show(r, 200, &present) : reply_err(r, &e);
+        return rc > 0 ? replace(r, &present, given.description) : reply_err(r, &e);
     if (access_assign(x, r, &given, &e) < 0) {
         if (e.code == ERR_INVALID_PROPERTY)
             e.code = ROLES_NO_PRINCIPAL;
