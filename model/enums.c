@@ -190,15 +190,13 @@ int enum_from_name(const struct enum_name *table, const char *name)
     return 0;
 }
 
-/* A first name that is empty is accepted, but not advised. */
 void enum_list(const struct enum_name *table, char *out, unsigned size)
 {
     size_t used = 0;
     if (size)
         out[0] = '\0';
-    const struct enum_name *first = table->name && !*table->name ? table + 1 : table;
-    for (const struct enum_name *row = first; row->name && used < size; row++) {
-        const char *glue = row == first ? "" : row[1].name ? ", " : " or ";
+    for (const struct enum_name *row = table; row->name && used < size; row++) {
+        const char *glue = row == table ? "" : row[1].name ? ", " : " or ";
         int n = snprintf(out + used, size - used, "%s%s", glue, row->name);
         used += n > 0 ? (size_t)n : 0;
     }

@@ -431,6 +431,15 @@ static bool is_nothing(const struct field *f, const json_t *v)
            (json_is_array(v) && json_array_size(v) == 0);
 }
 
+/* Whether an optional word is written as an empty text, as Terraform's azurerm does. The resource
+ * manager of Azure Batch takes it for none; the data plane does not (it knows all members). */
+static bool is_blank(const struct acceptor *c, const struct field *f, const json_t *given)
+{
+    unsigned kinds = c->how & (SCHEMA_TEXT_NUMBERS | SCHEMA_KNOWN);
+    return kinds == SCHEMA_TEXT_NUMBERS && f->kind == FIELD_ENUM && json_is_string(given) &&
+           json_string_length(given) == 0;
+}
+
 /* Accepts one property. An absent property gets its default, or is an error if it is required. A
  * default is handled like a user's value, so that nested defaults apply to it too. */
 static int accept_field(const struct acceptor *c, const struct field *f, const json_t *in,
@@ -440,7 +449,7 @@ static int accept_field(const struct acceptor *c, const struct field *f, const j
     const struct doc_place at = {.up = up, .name = f->name, .canon = canon};
     const json_t *given = json_object_get(in, f->name);
     json_t *fallback = NULL, *value = NULL;
-    if (!given || (json_is_null(given) && !(c->how & SCHEMA_OWN))) {
+    if (!given || (json_is_null(given) && !(c->how & SCHEMA_OWN)) || is_blank(c, f, given)) {
         if (!f->fallback && !(f->flags & FIELD_REQUIRED))
             return 0;
         bool merged = (c->how & SCHEMA_PARTIAL) && level < MERGED_LEVELS;

@@ -46,10 +46,8 @@ static const struct enum_name stores[] = {{1, "CurrentUser"}, {2, "LocalMachine"
 static const struct enum_name communications[] = {
     {1, "Default"}, {2, "Classic"}, {3, "Simplified"}, {0, NULL}};
 static const struct enum_name internode[] = {{1, "Enabled"}, {2, "Disabled"}, {0, NULL}};
-/* "" is none: Terraform's azurerm sends it. */
 static const struct enum_name deallocations[] = {
-    {5, ""},  {1, "Requeue"}, {2, "Terminate"}, {3, "TaskCompletion"}, {4, "RetainedData"},
-    {0, NULL}};
+    {1, "Requeue"}, {2, "Terminate"}, {3, "TaskCompletion"}, {4, "RetainedData"}, {0, NULL}};
 static const struct enum_name upgrades[] = {
     {1, "automatic"}, {2, "manual"}, {3, "rolling"}, {0, NULL}};
 static const struct enum_name identities[] = {{1, "None"}, {0, NULL}};
@@ -385,16 +383,7 @@ static const struct field fixed_rows[] = {
     INT("targetLowPriorityNodes", .min = INT32_MIN),
     ENUM("nodeDeallocationOption", 0, deallocations),
 };
-static int drop_blank(json_t *obj, const char *path, struct err *e)
-{
-    const char *how = json_string_value(json_object_get(obj, "nodeDeallocationOption"));
-    (void)path;
-    (void)e;
-    if (how && !*how)
-        json_object_del(obj, "nodeDeallocationOption");
-    return 0;
-}
-static SCHEMA(fixed_scale, fixed_rows, "FixedScaleSettings", .check = drop_blank);
+static SCHEMA(fixed_scale, fixed_rows, "FixedScaleSettings");
 static const struct field auto_rows[] = {TEXT("formula", REQUIRED), TEXT("evaluationInterval")};
 static SCHEMA(auto_scale, auto_rows, "AutoScaleSettings");
 static int check_scale(json_t *obj, const char *path, struct err *e)

@@ -93,6 +93,8 @@ def test_wrong_values_are_refused_with_their_place(case):
     wrong, name = [], fresh("pool")
     for prop in case.properties:
         for what, value in batch_bodies.wrong_values(case.maker, prop):
+            if (what, value) == ("enum", ""):
+                continue  # none: test_batch_rm_pools.py
             reply = case.put(name, changed(case.body, prop.path, value))
             places = [d["message"] for d in reply.error.get("details", []) if d["code"] == "PropertyName"] if reply.status == 400 else []
             if not (places and places[0].startswith("properties")):

@@ -43,11 +43,16 @@ def steady(plane, name):
     wait_for(lambda: plane.get(f"/pools/{name}")["allocationState"] == "steady")
 
 
-def test_no_treatment_of_nodes_may_be_written_as_an_empty_text(rm):
-    """As Terraform's azurerm does."""
+def test_an_empty_text_is_no_word(rm):
+    """Terraform's azurerm sends it for words that are not set."""
     name = fresh("pool")
-    shown = rm("PUT", name, properties(**fixed(0, nodeDeallocationOption="")), expect=200).json["properties"]
+    user = {"autoUser": {"scope": "", "elevationLevel": "Admin"}}
+    start = {"commandLine": "/bin/true", "userIdentity": user}
+    body = properties(startTask=start, interNodeCommunication="", **fixed(0, nodeDeallocationOption=""))
+    shown = rm("PUT", name, body, expect=200).json["properties"]
     assert "nodeDeallocationOption" not in shown["scaleSettings"]["fixedScale"]
+    assert shown["startTask"]["userIdentity"] == {"autoUser": {"elevationLevel": "Admin", "scope": "Pool"}}
+    assert shown["interNodeCommunication"] == "Disabled"
     rm("PATCH", name, {"properties": fixed(0, nodeDeallocationOption="")}, expect=200)
     reply = rm("PATCH", name, {"properties": fixed(0, nodeDeallocationOption="none")}, expect=400)
     assert "must be Requeue, Terminate, TaskCompletion or RetainedData" in reply.error["message"]
