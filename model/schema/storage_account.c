@@ -244,8 +244,20 @@ static int check_metadata(const json_t *value, const char *path, struct err *e)
 
 #define METADATA_ROW MAP("metadata", KEEP_EMPTY, .max = MAX_METADATA, .check = check_metadata)
 
+static const struct field access_policy_rows[] = {
+    TIME("startTime"),
+    TIME("expiryTime"),
+    TEXT("permission", .max = 64, .check = check_clean_text),
+};
+static SCHEMA(schema_access_policy, access_policy_rows, "AccessPolicy");
+static const struct field signed_identifier_rows[] = {
+    TEXT("id", REQUIRED, 1, 64, .check = check_clean_text),
+    OBJECT("accessPolicy", 0, schema_access_policy),
+};
+static SCHEMA(schema_signed_identifier, signed_identifier_rows, "SignedIdentifier");
 static const struct field share_properties_rows[] = {
     METADATA_ROW,
+    LIST("signedIdentifiers", KEEP_EMPTY, schema_signed_identifier, .max = 5),
     INT("shareQuota", 0, 1, SHARE_QUOTA_MAX),
     ENUM("enabledProtocols", 0, protocols),
     ENUM("accessTier", 0, share_tiers),

@@ -265,12 +265,34 @@ def test_settings_of_services_are_kept(accounts, service):
     assert put["properties"]["cors"]["corsRules"] == [rule]
     assert accounts.call("GET", f"/{name}/{service}/default", expect=200).json == put
     assert accounts.call("GET", f"/{name}/{service}", expect=200).json["value"] == [put]
+    blank = {"versions": "", "channelEncryption": ""}  # reset to the service's defaults, as Terraform's azurerm does
+    for smb, shown in (({**blank, "versions": "SMB3.1.1;"}, {"smb": {"versions": "SMB3.1.1;"}}), (blank, None)):
+        if service != "fileServices":
+            break
+        body = {"properties": {"protocolSettings": {"smb": smb}}}
+        put = accounts.call("PUT", f"/{name}/{service}/default", body, expect=200).json
+        assert put["properties"].get("protocolSettings") == shown
     for bad in ({}, {"properties": 1}, {"properties": {"x": "y" * 70000}}):
         accounts.call("PUT", f"/{name}/{service}/default", bad, expect=400)
     accounts.call("GET", f"/{account_name()}/{service}/default", expect=404)
 
 
 # --- shares and containers --------------------------------------------------------------------------
+
+
+def test_a_share_has_access_policies(accounts):
+    name = f"/{accounts.account()}/fileServices/default/shares/data"
+    times = {"startTime": "2026-07-02T09:38:21Z", "expiryTime": "2027-07-02T10:38:21Z"}
+    policies = [{"id": "a", "accessPolicy": {**times, "permission": "rwdl"}}, {"id": "b", "accessPolicy": {}}]
+    accounts.call("PUT", name, {"properties": {"signedIdentifiers": policies, "shareQuota": 5}}, expect=201)
+    assert accounts.call("GET", name, expect=200).json["properties"]["signedIdentifiers"] == policies
+    accounts.call("PATCH", name, {"properties": {"shareQuota": 6}}, expect=200)
+    assert accounts.call("GET", name, expect=200).json["properties"]["signedIdentifiers"] == policies
+    shown = accounts.call("PATCH", name, {"properties": {"signedIdentifiers": []}}, expect=200).json["properties"]
+    assert "signedIdentifiers" not in shown and shown["shareQuota"] == 6
+    for bad in ([{"accessPolicy": {}}], [{"id": "a", "accessPolicy": {"startTime": "soon"}}], policies * 3):
+        accounts.call("PATCH", name, {"properties": {"signedIdentifiers": bad}}, expect=400)
+
 
 KINDS = pytest.mark.parametrize("kind", ["files", "blobs"])
 

@@ -72,10 +72,28 @@ static int store(struct request *r, struct storage_account *s, const struct serv
     return st_account_update(arm_of(r)->storage, s, e);
 }
 
+/* An empty text resets a setting of SMB to the service's default, which is not shown. */
+static void drop_blank_settings(json_t *properties)
+{
+    const char *name;
+    void *next;
+    json_t *protocols = json_object_get(properties, "protocolSettings"), *value;
+    json_t *smb = json_object_get(protocols, "smb");
+    json_object_foreach_safe(smb, next, name, value) {
+        if (json_is_string(value) && json_string_length(value) == 0)
+            json_object_del(smb, name);
+    }
+    if (smb && json_object_size(smb) == 0)
+        json_object_del(protocols, "smb");
+    if (protocols && json_object_size(protocols) == 0)
+        json_object_del(properties, "protocolSettings");
+}
+
 /* Keeps the settings that only the data plane can change. */
 static char *text_with_own(const json_t *properties, const char *was)
 {
-    json_auto_t *doc = json_copy((json_t *)(uintptr_t)properties);
+    json_auto_t *doc = json_deep_copy(properties);
+    drop_blank_settings(doc);
     json_auto_t *old = was ? json_loads(was, 0, NULL) : NULL;
     json_object_del(doc, SETTINGS_OWN);
     json_object_set(doc, SETTINGS_OWN, json_object_get(old, SETTINGS_OWN));

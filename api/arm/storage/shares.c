@@ -107,6 +107,49 @@ static void add_lease(const struct share *s, int64_t now_us, json_t *p)
             json_string(s->lease_duration_s == LEASE_INFINITE ? "Infinite" : "Fixed"));
 }
 
+/* --- stored access policies ------------------------------------------------------------------- */
+
+/* Their members here, and as api/plane/storage/policies.c stores them. */
+static const struct {
+    const char *shown, *stored;
+} policy_parts[] = {
+    {"startTime", "start"}, {"expiryTime", "expiry"}, {"permission", "permissions"}};
+#define POLICY_PARTS (sizeof policy_parts / sizeof policy_parts[0])
+
+static json_t *policies_shown(const char *acl)
+{
+    json_t *one, *list = json_array();
+    size_t i;
+    json_auto_t *stored = json_loads(acl, 0, NULL);
+    json_array_foreach(stored, i, one) {
+        json_t *policy = json_object();
+        for (size_t k = 0; k < POLICY_PARTS; k++)
+            json_object_set(policy, policy_parts[k].shown,
+                            json_object_get(one, policy_parts[k].stored));
+        json_array_append_new(list, json_pack("{s:O, s:o}", "id", json_object_get(one, "id"),
+                                              "accessPolicy", policy));
+    }
+    return list;
+}
+
+static char *policies_text(const json_t *given)
+{
+    size_t i;
+    const json_t *one;
+    json_auto_t *list = json_array();
+    json_array_foreach((json_t *)(uintptr_t)given, i, one) {
+        const json_t *policy = json_object_get(one, "accessPolicy");
+        json_t *stored = json_pack("{s:O}", "id", json_object_get(one, "id"));
+        for (size_t k = 0; k < POLICY_PARTS; k++)
+            json_object_set(stored, policy_parts[k].stored,
+                            json_object_get(policy, policy_parts[k].shown));
+        json_array_append_new(list, stored);
+    }
+    return jsontext(list);
+}
+
+/* --- properties ------------------------------------------------------------------------------- */
+
 static void add_kind(const struct share_words *w, const struct share *s, json_t *p)
 {
     if (w->kind == SHARE_FILES) {
@@ -114,6 +157,8 @@ static void add_kind(const struct share_words *w, const struct share *s, json_t 
         json_object_set_new(p, "enabledProtocols", json_string("SMB"));
         json_object_set_new(p, "accessTier",
                             json_string(s->access_tier ? s->access_tier : "TransactionOptimized"));
+        if (s->acl)
+            json_object_set_new(p, "signedIdentifiers", policies_shown(s->acl));
         return;
     }
     json_object_set_new(p, "publicAccess",
@@ -162,8 +207,11 @@ static int take_properties(struct rm *m, struct share *s, struct err *e)
     const json_t *quota = json_object_get(p, "shareQuota");
     const json_t *metadata = json_object_get(p, "metadata");
     const char *tier = rm_text(p, "accessTier"), *access = rm_text(p, "publicAccess");
+    const json_t *policies = json_object_get(p, "signedIdentifiers");
     if (metadata)
         s->metadata = request_own_text(r, jsontext(metadata));
+    if (policies)
+        s->acl = json_array_size(policies) ? request_own_text(r, policies_text(policies)) : NULL;
     if (quota)
         s->quota = (int)json_integer_value(quota);
     if (tier)
