@@ -226,6 +226,18 @@ static const struct cli_command commands[] = {
          "Waits until a daemon serves the state directory and is ready. On a terminal it shows\n"
          "what is missing. Exit codes: 0 ready, 1 not ready in time, with what was missing; 2\n"
          "wrong command line.\n"},
+    {.name = "demo",
+     .arguments = "",
+     .options = OPT_STATE_DIR | OPT_LISTEN | OPT_JSON,
+     .run = cmd_demo,
+     .help = "run a cloud for tests with accounts, a pool, a job and blobs, to try",
+     .details = "Starts a daemon for tests (`serve --ephemeral --testing`) at a free port, or at "
+                "--listen,\n"
+                "seeds it, prints what is there and five commands to try, and stays until Ctrl-C. "
+                "It needs\n"
+                "no az, no Python and no configuration, and leaves nothing. The state is in "
+                "memory, or in\n"
+                "the directory of --state-dir, which must be empty or must not exist.\n"},
     {.name = "seed",
      .arguments = "FILE",
      .options = OPT_STATE_DIR | OPT_SUBSCRIPTION,

@@ -73,6 +73,7 @@ int cmd_explain(const struct options *o);
 int cmd_user(const struct options *o);
 int cmd_subscription(const struct options *o);
 int cmd_refused(const struct options *o);
+int cmd_demo(const struct options *o);
 int cmd_wait(const struct options *o);
 int cmd_seed(const struct options *o);
 int cmd_dump(const struct options *o);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The content of `batchaid demo`, and how it is shown.
+ */
+#ifndef DAEMON_CLI_DEMO_H
+#define DAEMON_CLI_DEMO_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "daemon/cli/environment.h"
+
+/* Rules for the fake nodes, up to a NULL, and the state that is seeded after them. */
+extern const char *const demo_rules[];
+extern const char demo_seed[];
+
+/* Prints what `dump` has, and lines to try. `dir`: the daemon's state directory. */
+void demo_show(const struct environment *env, const char *dir, const json_t *dump, bool json);
+
+#endif

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""`batchaid demo`: what it prints, that its lines work, and that it leaves nothing."""
+import json
+import os
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.daemon import BATCHAID, BUILD, SANITIZER
+from support.waiting import wait_for
+
+
+def children(pid):
+    return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.fixture
+def demo(tmp_path, clean_env):
+    """demo(...) -> a running demo, once it has said what is there; .said is that."""
+    started = []
+    (tmp_path / "tmp").mkdir()
+
+    def start(*arguments, **env):
+        with open(tmp_path / "stderr", "w") as stderr:
+            p = subprocess.Popen([BATCHAID, "demo", *arguments], cwd=tmp_path, text=True, stdin=subprocess.DEVNULL,
+                                 env={**clean_env, "TMPDIR": str(tmp_path / "tmp"), **env}, stdout=subprocess.PIPE, stderr=stderr)
+        started.append(p)
+        p.said = ""
+        end = "}\n" if "--json" in arguments else "Ctrl-C ends it and removes everything.\n"
+        for line in p.stdout:
+            p.said += line
+            if line == end:
+                return p
+        raise AssertionError((p.wait(60), p.said, (tmp_path / "stderr").read_text()))
+
+    yield start
+    for p in started:
+        p.terminate()
+        p.communicate(timeout=60)
+        said = (tmp_path / "stderr").read_text()
+        assert not SANITIZER.search(said), said
+
+
+def test_the_lines_work_and_nothing_is_left(demo, tmp_path):
+    p = demo("--json")
+    said = json.loads(p.said)
+    seen = {(r["kind"], r["name"]): r["state"] for r in said["resources"]}
+    assert seen["storage account", "demostore"] == seen["Batch account", "demobatch"] == ""
+    assert seen["blob", "models/night-2/model.txt"] == "14 bytes" and seen["pool", "workers"] == "2 fake nodes"
+    assert (seen["task", "nightly/prepare"], seen["task", "nightly/train"]) == ("completed, exit code 0", "completed, exit code 1")
+    assert (seen["job", "nightly"], seen["task", "nightly/report"]) == ("active", "running")
+    (daemon,) = children(p.pid)
+
+    lines = [c["command"] for c in said["commands"]]
+    shell = {"capture_output": True, "text": True, "check": True, "env": {"PATH": f"{BUILD}:{os.environ['PATH']}"}}
+    read, fault, explain, clock, dump = (subprocess.run(["bash", "-c", line], **shell).stdout for line in lines)
+    assert read == "accuracy 0.93\n"
+    assert json.loads(fault)["match"] == {"operation": "Blob_Download"}
+    assert "503" in subprocess.run(["bash", "-c", lines[0] + " -o /dev/null -w '%{http_code}'"], **shell).stdout
+    assert "task train" in explain and "failed, exit code 1" in explain
+    assert json.loads(clock)["real"] is False
+    assert json.loads(dump)["groups"]["demo"]["batchAccounts"]["demobatch"]["pools"]["workers"]
+
+    assert Path(said["stateDirectory"]).parent == tmp_path / "tmp"
+    p.send_signal(signal.SIGINT)
+    assert p.wait(60) == 0
+    assert not os.path.exists(f"/proc/{daemon}") and os.listdir(tmp_path / "tmp") == []
+
+
+def test_people_see_a_table_and_five_lines(demo):
+    said = demo().said
+    assert "\ntask             nightly/train             completed, exit code 1\n" in said
+    assert len([line for line in said.splitlines() if line.startswith(("  curl ", "  batchaid "))]) == 5
+
+
+def test_a_demo_that_is_killed_takes_its_daemon_along(demo, tmp_path):
+    p = demo("--state-dir", str(tmp_path / "state"))
+    p.kill()
+    p.wait(60)
+    wait_for(lambda: not (tmp_path / "state").exists())
+
+
+def test_a_daemon_that_ends_ends_the_demo(demo, tmp_path):
+    p = demo()
+    (daemon,) = children(p.pid)
+    os.kill(daemon, signal.SIGTERM)
+    assert p.wait(60) == 1
+    assert "daemon has ended by itself" in (tmp_path / "stderr").read_text()
+
+
+def test_it_needs_no_home(demo):
+    assert "A cloud for tests is at https://localhost:" in demo(HOME="").said
+
+
+def test_what_is_in_the_way_is_said(run, tmp_path):
+    (tmp_path / "tmp").mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run("demo", "--listen", f"127.0.0.1:{port}", env={"TMPDIR": str(tmp_path / "tmp")})
+    assert done.returncode == 1 and os.listdir(tmp_path / "tmp") == []
+    assert f"cannot listen on 127.0.0.1 port {port}: Address already in use" in done.stderr
+    assert "port 0 picks a free one" in done.stderr and "did not start, for the reason above" in done.stderr
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/file").touch()
+    done = run("demo", "--state-dir", tmp_path / "full")
+    assert done.returncode == 1 and "needs a directory that does not exist yet, or is empty" in done.stderr
+    assert (tmp_path / "full/file").exists()
+
+
+def test_a_place_that_cannot_be_used_is_passed_over(demo, tmp_path):
+    where = json.loads(demo("--json", TMPDIR=str(tmp_path / "missing")).said)["stateDirectory"]
+    assert Path(where).parent == Path("/tmp")
