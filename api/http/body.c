@@ -63,17 +63,38 @@ static void too_large(struct request *r)
     refuse(r);
 }
 
-static void keep(struct request *r, const char *data, size_t n)
+static bool is_crowded(const struct request *r, size_t n)
 {
     const struct api *api = r->api;
+    return api->held + n > BODIES_MAX || (is_open(r) && api->held_open + n > BODIES_OPEN_MAX);
+}
+
+static int too_many(struct err *e)
+{
+    return err_set(e, ERR_UNAVAILABLE, NULL,
+                   "Too many large requests are being served at the moment. Try again.");
+}
+
+int body_reserve(struct request *r, size_t n, struct err *e)
+{
+    if (n > longest(r))
+        return err_set(e, ERR_BODY_TOO_LARGE, NULL,
+                       "The request asks for %zu bytes; the limit is %zu.", n, longest(r));
+    if (is_crowded(r, n))
+        return too_many(e);
+    charge(r, r->held + n);
+    return 0;
+}
+
+static void keep(struct request *r, const char *data, size_t n)
+{
     assert(r->raw.len <= longest(r));
     if (n > longest(r) - r->raw.len) {
         too_large(r);
         return;
     }
-    if (api->held + n > BODIES_MAX || (is_open(r) && api->held_open + n > BODIES_OPEN_MAX)) {
-        err_set(&r->early, ERR_UNAVAILABLE, NULL,
-                "Too many large requests are being served at the moment. Try again.");
+    if (is_crowded(r, n)) {
+        (void)!too_many(&r->early);
         refuse(r);
         return;
     }

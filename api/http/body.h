@@ -31,6 +31,10 @@ struct body_sink {
 };
 
 REPLIED request_stream(struct request *r, const struct body_sink *sink);
+/* Counts `n` bytes that a handler is going to add to r->raw among the bodies under way.
+ * ERR_BODY_TOO_LARGE; ERR_UNAVAILABLE: all together are too many. */
+int body_reserve(struct request *r, size_t n, struct err *e) MUST_CHECK;
+
 /* The sink can take more. Call on the loop's thread, but not inside take(). */
 void body_more(struct request *r);
 

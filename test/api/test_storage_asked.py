@@ -82,8 +82,7 @@ def refusal(answer):
 @pytest.mark.parametrize("name", HEADERS)
 def test_a_header_that_is_not_served_is_refused(daemon, put, call, name):
     put("b", b"old")
-    path = "/b?comp=appendblock" if name == "x-ms-copy-source" else "/b"
-    kind = {"x_ms_blob_type": "BlockBlob"} if path == "/b" else {}
+    path, kind = "/b", {"x_ms_blob_type": "BlockBlob"}
     for value in ("value", "true"):
         answer = call("PUT", path, b"new", **{**kind, name: value})
         status, code, named = refusal(answer)
@@ -92,9 +91,8 @@ def test_a_header_that_is_not_served_is_refused(daemon, put, call, name):
     if same := HEADERS[name]:
         assert call("PUT", path, b"new", **{**kind, name: same}).status == 201
         assert daemon.file.call("GET", "/?comp=list", **{name: same}).status == 200
-    if name != "x-ms-copy-source":
-        assert daemon.file.call("GET", "/?comp=list", **{name: "value"}).code == "UnsupportedHeader"
-        assert call("HEAD", "/b", **{name: "value"}).code == "UnsupportedHeader"
+    assert daemon.file.call("GET", "/?comp=list", **{name: "value"}).code == "UnsupportedHeader"
+    assert call("HEAD", "/b", **{name: "value"}).code == "UnsupportedHeader"
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
@@ -225,7 +223,7 @@ def test_the_lists_have_what_the_documents_know(kind):
 def test_the_lists_have_each_name_once():
     served = {f"x-ms-{name}" for name in SERVED_HEADERS} | SERVED_PARAMETERS
     # A source can be copied, and not appended; snapshots of blobs are deleted, and shares have none.
-    assert served & {**REFUSED, **HARMLESS}.keys() == {"x-ms-copy-source", "x-ms-delete-snapshots"}
+    assert served & {**REFUSED, **HARMLESS}.keys() == {"x-ms-delete-snapshots"}
     assert REFUSED.keys() & HARMLESS.keys() == set() and len(REFUSED) > 50 and len(HARMLESS) > 10
 
 

@@ -184,6 +184,15 @@ def test_an_append_after_others_that_are_not_settled(d, killer, name):
     killed_at_each_step(d, killer, before, lambda name: append(name, 9, SMALL), name)
 
 
+@pytest.mark.parametrize("size", [SMALL, MIDDLE])
+def test_an_append_from_a_url(d, killer, size):
+    done(d, put("source", 2, size))
+    done(d, ("PUT", "/box?restype=container&comp=acl", b"", {"x_ms_blob_public_access": "blob"}))
+    before = [lambda name: put(name, 1, 0, "AppendBlob"), lambda name: append(name, 1)]
+    copy = asks("PUT", "?comp=appendblock", x_ms_copy_source=f"{d.blob.url}/box/source")
+    killed_at_each_step(d, killer, before, copy)
+
+
 def test_a_seal(d, killer):
     before = [lambda name: put(name, 1, 0, "AppendBlob"), lambda name: append(name, 1)]
     killed_at_each_step(d, killer, before, asks("PUT", "?comp=seal"))

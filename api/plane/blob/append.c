@@ -317,9 +317,15 @@ static void append(struct blob_work *w, const struct file_facts *f)
         on_guarded(x, NULL);
 }
 
+static void append_later(struct request *r)
+{
+    blob_change_later(r, append);
+}
+
 struct replied *azblob_append(struct request *r)
 {
-    return blob_change(r, append);
+    return request_header(r, "x-ms-copy-source") ? azappend_copy(r, append_later)
+                                                 : blob_change(r, append);
 }
 
 /* --- sealed ----------------------------------------------------------------------------------- */

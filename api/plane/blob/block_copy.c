@@ -6,7 +6,6 @@
  */
 #include "api/http/body.h"
 #include "api/plane/blob/handlers.h"
-#include "api/plane/storage/range.h"
 #include "api/plane/storage/source.h"
 #include "api/plane/storage/write_lock.h"
 
@@ -95,21 +94,6 @@ static void on_opened(void *ctx, const struct err *why, enum file_fault fault,
         upload_copy(upload, c->from.folder, &c->part, 1, on_copied, c);
 }
 
-/* Cuts the range at the end of the source, as for a client that reads the range. */
-static int cut_range(struct file_range *range, uint64_t size, struct err *e)
-{
-    if (range->len == FILES_ALL)
-        return 0;
-    if (range->offset >= size)
-        return err_set(e, AZSTORAGE_RANGE, "x-ms-source-range",
-                       "The range specified is invalid for the current size of the source, which "
-                       "has %llu bytes.",
-                       (unsigned long long)size);
-    if (range->len > size - range->offset)
-        range->len = size - range->offset;
-    return 0;
-}
-
 static void on_source(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct block_copy *c = ctx;
@@ -132,7 +116,7 @@ static void on_source(void *ctx, const struct err *why, const struct file_result
         .at = c->at, .mode = 0666, .directory_mode = 0777, .wants_crc64 = true};
     if (conditions_check_source(c->r, &now, &e) < 0 ||
         source_check_online(c->r, &c->from, &facts, &e) < 0 ||
-        cut_range(&c->part.range, facts.size, &e) < 0)
+        source_cut(&c->part.range, facts.size, &e) < 0)
         fail(c, &e);
     else
         files_upload(azstorage_of(c->r)->files, &what, on_opened, c);
@@ -186,13 +170,9 @@ struct replied *azblock_copy(struct request *r, const struct file_place *at)
 {
     struct err e;
     struct block_copy *c = arena_alloc(&r->arena, sizeof *c);
-    const char *range = request_header(r, "x-ms-source-range");
-    *c = (struct block_copy){.r = r,
-                             .at = *at,
-                             .part.range = {0, FILES_ALL},
-                             .since = turns_now(azstorage_of(r)->turns)};
+    *c = (struct block_copy){.r = r, .at = *at, .since = turns_now(azstorage_of(r)->turns)};
     if (check_body(r, &e) < 0 || source_of(r, "x-ms-copy-source", "r", &c->from, &e) < 0 ||
-        (range && range_exact("x-ms-source-range", range, &c->part.range, &e) < 0))
+        source_range(r, &c->part.range, &e) < 0)
         return reply_err(r, &e);
     c->part.path = c->from.path;
     const struct body_sink sink = {.take = take, .end = begin, .release = release, .ctx = c};

@@ -92,6 +92,8 @@ struct blob_work {
 typedef void (*blob_then)(struct blob_work *w, const struct file_facts *f);
 REPLIED blob_look(struct request *r, blob_then then);
 REPLIED blob_change(struct request *r, blob_then then);
+/* The same for a request whose handler has returned reply_later(). */
+void blob_change_later(struct request *r, blob_then then);
 void blob_finish(struct blob_work *w, struct replied *done);
 
 /* Checks conditions and the lease for overwriting, removing or reading. `f` NULL: the blob does not
@@ -121,6 +123,8 @@ const char *blob_type_name(enum blob_type t);
 /* 1: the request has the MD5 header (Content-MD5); 0: it does not. */
 int blob_md5(struct request *r, const char *header, uint8_t out[FILES_MD5],
              struct err *e) MUST_CHECK;
+/* Likewise a CRC64. */
+int blob_crc64_in(struct request *r, const char *header, uint64_t *out, struct err *e) MUST_CHECK;
 /* Likewise x-ms-content-crc64, which excludes an MD5. */
 int blob_crc64(struct request *r, uint64_t *out, struct err *e) MUST_CHECK;
 /* Checks a document body against the request's MD5 or CRC64. */
@@ -161,6 +165,9 @@ int tags_check(struct request *r, const char *header, const struct share_item *i
                struct err *e) MUST_CHECK;
 
 struct replied *azblob_copy(struct request *r);
+/* Append Block From URL: reads the source's bytes into r->raw, as if they were the body; then
+ * calls `append`, unless there is an error, which is answered. */
+struct replied *azappend_copy(struct request *r, void (*append)(struct request *r));
 /* Put Block From URL: `at` is the block's place. */
 struct replied *azblock_copy(struct request *r, const struct file_place *at);
 

@@ -51,27 +51,32 @@ int blob_md5(struct request *r, const char *header, uint8_t out[FILES_MD5], stru
                    text);
 }
 
-int blob_crc64(struct request *r, uint64_t *out, struct err *e)
+int blob_crc64_in(struct request *r, const char *name, uint64_t *out, struct err *e)
 {
-    static const char name[] = "x-ms-content-crc64";
     const char *text = request_header(r, name);
     uint8_t bytes[sizeof *out];
     size_t n = 0;
     if (!text)
         return 0;
-    if (request_header(r, "Content-MD5"))
-        return err_set(
-            e, AZSTORAGE_HEADER, name,
-            "The request has both Content-MD5 and x-ms-content-crc64; it must have only one.");
     if (sodium_base642bin(bytes, sizeof bytes, text, strlen(text), NULL, &n, NULL,
                           sodium_base64_VARIANT_ORIGINAL) < 0 ||
         n != sizeof bytes)
         return err_set(e, AZSTORAGE_HEADER, name,
-                       "x-ms-content-crc64 is '%.40s'; it must be 64 bits, base64-encoded.", text);
+                       "%s is '%.40s'; it must be 64 bits, base64-encoded.", name, text);
     *out = 0;
     for (size_t i = 0; i < sizeof bytes; i++) /* the lowest byte first */
         *out |= (uint64_t)bytes[i] << (8 * i);
     return 1;
+}
+
+int blob_crc64(struct request *r, uint64_t *out, struct err *e)
+{
+    static const char name[] = "x-ms-content-crc64";
+    if (request_header(r, name) && request_header(r, "Content-MD5"))
+        return err_set(
+            e, AZSTORAGE_HEADER, name,
+            "The request has both Content-MD5 and x-ms-content-crc64; it must have only one.");
+    return blob_crc64_in(r, name, out, e);
 }
 
 int blob_check_body(struct request *r, struct err *e)
@@ -166,12 +171,8 @@ static void on_turn(void *ctx)
         files_facts(azstorage_of(l->work->r)->files, &l->work->blob.at, on_looked, l);
 }
 
-static struct replied *look(struct request *r, bool changes, blob_then then)
+static struct replied *look_at(struct request *r, struct blob b, bool changes, blob_then then)
 {
-    struct blob b;
-    struct err e;
-    if (blob_of(r, &b, &e) < 0)
-        return reply_err(r, &e);
     struct blob_looking *l = arena_alloc(&r->arena, sizeof *l);
     struct blob_work *w = arena_alloc(&r->arena, sizeof *w);
     struct replied *token = reply_later(r);
@@ -185,6 +186,13 @@ static struct replied *look(struct request *r, bool changes, blob_then then)
     return token;
 }
 
+static struct replied *look(struct request *r, bool changes, blob_then then)
+{
+    struct blob b;
+    struct err e;
+    return blob_of(r, &b, &e) < 0 ? reply_err(r, &e) : look_at(r, b, changes, then);
+}
+
 struct replied *blob_look(struct request *r, blob_then then)
 {
     return look(r, false, then);
@@ -193,4 +201,14 @@ struct replied *blob_look(struct request *r, blob_then then)
 struct replied *blob_change(struct request *r, blob_then then)
 {
     return look(r, true, then);
+}
+
+void blob_change_later(struct request *r, blob_then then)
+{
+    struct blob b;
+    struct err e;
+    if (blob_of(r, &b, &e) < 0)
+        request_finish(r, reply_err(r, &e));
+    else
+        (void)!look_at(r, b, true, then);
 }

@@ -18,15 +18,15 @@ struct asked_range {
     /* values, separated by commas, that match the daemon's behaviour; NULL: none */
     const char *same;
     const char *why;
-    const char *only; /* the only operation that the row is about; NULL: all */
-    int kind;         /* kind of error; 0: the usual one */
+    const char *but; /* the operation that serves it; NULL: none */
+    int kind;        /* kind of error; 0: the usual one */
 };
 
 #define NO_KEYS    "blobs are kept as they are, with no encryption of their own"
 #define NO_POLICY  "there are neither legal holds nor policies of immutability"
 #define NO_NFS     "shares are not served by NFS"
 #define NO_PAGES   "page blobs are not served"
-#define NO_HASH    "bytes that are copied are not compared with a hash"
+#define NO_HASH    "bytes that are copied are compared with a hash by Append Block From URL alone"
 #define NO_FRAMES  "bodies are received and sent as they are, not as structured messages"
 #define NO_LIMITS  "shares have no limits of throughput that could be set"
 #define NO_SHARES  "shares have no snapshots"
@@ -42,7 +42,6 @@ static const struct asked_range headers[] = {
     {"blob-if-modified-since", NULL, NO_TAG_IFS, NULL, 0},
     {"blob-if-none-match", NULL, NO_TAG_IFS, NULL, 0},
     {"blob-if-unmodified-since", NULL, NO_TAG_IFS, NULL, 0},
-    {"copy-source", NULL, "bytes of a URL can be put, not appended", "AppendBlob_AppendBlock", 0},
     {"default-encryption-scope", THE_SCOPE, NO_KEYS, NULL, 0},
     {"deny-encryption-scope-override", "false", NO_KEYS, NULL, 0},
     {"enable-snapshot-virtual-directory-access", "false", NO_NFS, NULL, 0},
@@ -76,8 +75,8 @@ static const struct asked_range headers[] = {
     {"share-paid-bursting-max-iops", NULL, NO_LIMITS, NULL, 0},
     {"share-provisioned-bandwidth-mibps", NULL, NO_LIMITS, NULL, 0},
     {"share-provisioned-iops", NULL, NO_LIMITS, NULL, 0},
-    {"source-content-crc64", NULL, NO_HASH, NULL, 0},
-    {"source-content-md5", NULL, NO_HASH, NULL, 0},
+    {"source-content-crc64", NULL, NO_HASH, "AppendBlob_AppendBlock", 0},
+    {"source-content-md5", NULL, NO_HASH, "AppendBlob_AppendBlock", 0},
     {"source-encryption-algorithm", NULL, NO_KEYS, NULL, 0},
     {"source-encryption-key", NULL, NO_KEYS, NULL, 0},
     {"source-encryption-key-sha256", NULL, NO_KEYS, NULL, 0},
@@ -117,7 +116,7 @@ static bool is_same(const struct asked_range *a, const char *value)
 
 static bool matters(const struct request *r, const struct asked_range *a)
 {
-    return !a->only || strcmp(r->route->operation_id, a->only) == 0;
+    return !a->but || strcmp(r->route->operation_id, a->but) != 0;
 }
 
 static int refuse(int kind, const char *what, const char *prefix, const struct asked_range *a,

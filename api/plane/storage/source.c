@@ -13,12 +13,14 @@
 
 #include "api/http/auth.h"
 #include "api/plane/storage/items.h"
+#include "api/plane/storage/range.h"
 #include "api/plane/storage/storage_url.h"
 #include "api/plane/storage/tiers.h"
 #include "api/plane/storage/write_lock.h"
 #include "api/plane/storage/xml_write.h"
 #include "lib/jsontext.h"
 #include "model/spec.h"
+#include "storage/folders/upload.h"
 #include "storage/storage.h"
 
 static int bad_url(const char *header, const char *text, struct err *e)
@@ -269,6 +271,29 @@ int source_of(struct request *r, const char *header, const char *needed, struct 
         out->folder = arena_printf(&r->arena, "%s/%s", azstorage_of(r)->storage_dir, account.name);
         out->path = item.aside;
     }
+    return 0;
+}
+
+#define RANGE "x-ms-source-range"
+
+int source_range(struct request *r, struct file_range *out, struct err *e)
+{
+    const char *text = request_header(r, RANGE);
+    *out = (struct file_range){0, FILES_ALL};
+    return text ? range_exact(RANGE, text, out, e) : 0;
+}
+
+int source_cut(struct file_range *range, uint64_t size, struct err *e)
+{
+    if (range->len == FILES_ALL)
+        return 0;
+    if (range->offset >= size)
+        return err_set(e, AZSTORAGE_RANGE, RANGE,
+                       "The range specified is invalid for the current size of the source, which "
+                       "has %llu bytes.",
+                       (unsigned long long)size);
+    if (range->len > size - range->offset)
+        range->len = size - range->offset;
     return 0;
 }
 

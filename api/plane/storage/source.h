@@ -11,6 +11,7 @@
 #include "api/plane/storage/data_plane.h"
 
 struct file_facts;
+struct file_range;
 
 struct source {
     struct share share;
@@ -25,6 +26,11 @@ struct source {
 int source_of(struct request *r, const char *header, const char *needed, struct source *out,
               struct err *e) MUST_CHECK;
 
+/* The range that the request asks of the source, or all of it (len FILES_ALL). */
+int source_range(struct request *r, struct file_range *out, struct err *e) MUST_CHECK;
+/* Cuts it at the end of a source of `size` bytes, as for a client that reads the range.
+ * AZSTORAGE_RANGE: it begins there or beyond. */
+int source_cut(struct file_range *range, uint64_t size, struct err *e) MUST_CHECK;
 /* AZSTORAGE_ARCHIVED: it is an archived blob. `f`: its file. */
 int source_check_online(struct request *r, const struct source *s, const struct file_facts *f,
                         struct err *e) MUST_CHECK;

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Append Block From URL: the bytes of a blob or file of this daemon's accounts, or of a part of it,
+ * are read as if they were the request's body, and counted like it. Then the block is appended as
+ * any other. The source is read before the blob has its turn, so a blob may be appended to itself.
+ *
+ * opened -> piece -> ... -> piece -> compared with the hashes -> appended
+ *
+ * If the source is overwritten between the looks at its row and at its file, it is opened again in
+ * its own turn.
+ *   https://learn.microsoft.com/rest/api/storageservices/append-block-from-url
+ */
+#include <gnutls/crypto.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/http/body.h"
+#include "api/plane/blob/handlers.h"
+#include "api/plane/storage/range.h"
+#include "api/plane/storage/source.h"
+#include "api/plane/storage/write_lock.h"
+#include "lib/crc64.h"
+
+struct append_copy {
+    struct request *r;
+    void (*append)(struct request *r);
+    struct source from;
+    struct file_range range;
+    struct file *file; /* owned; NULL: not open */
+    uint64_t since;    /* turns_now() before the source's notes were read */
+    struct turn turn;  /* the source's turn, if the source is overwritten meanwhile */
+    bool in_turn;
+    uint8_t md5[FILES_MD5]; /* that the bytes must have, if has_md5 */
+    uint64_t crc64;
+    bool has_md5, has_crc64;
+};
+
+static void copy_free(void *ctx)
+{
+    struct append_copy *c = ctx;
+    if (c->file)
+        file_close(c->file);
+}
+
+/* Nothing of the source is needed any more. */
+static void leave(struct append_copy *c)
+{
+    bool in_turn = c->in_turn;
+    c->in_turn = false;
+    request_release(c->r);
+    if (in_turn)
+        turn_end(azstorage_of(c->r)->turns, &c->turn);
+}
+
+static void fail(struct append_copy *c, const struct err *e)
+{
+    leave(c);
+    request_finish(c->r, reply_err(c->r, e));
+}
+
+/* --- read ------------------------------------------------------------------------------------- */
+
+static int check_hashes(const struct append_copy *c, struct err *e)
+{
+    const struct strbuf *raw = &c->r->raw;
+    uint8_t is[FILES_MD5];
+    if (c->has_crc64 && crc64_add(0, raw->s, raw->len) != c->crc64)
+        return err_set(e, AZSTORAGE_CRC64_MISMATCH, NULL,
+                       "The CRC64 value specified in x-ms-source-content-crc64 did not match with "
+                       "the CRC64 value of the source's bytes.");
+    if (c->has_md5 && (gnutls_hash_fast(GNUTLS_DIG_MD5, raw->s, raw->len, is) < 0 ||
+                       memcmp(is, c->md5, sizeof is) != 0))
+        return err_set(e, AZSTORAGE_MD5_MISMATCH, NULL,
+                       "The MD5 value specified in x-ms-source-content-md5 did not match with the "
+                       "MD5 value of the source's bytes.");
+    return 0;
+}
+
+static void take(struct append_copy *c, const char *bytes, size_t n);
+
+static void on_piece(void *ctx, const struct err *why, char *bytes, size_t n)
+{
+    struct append_copy *c = ctx;
+    struct err e;
+    if (why) {
+        err_set(&e, why->code == ERR_UNAVAILABLE ? ERR_UNAVAILABLE : ERR_IO, NULL,
+                "The source cannot be read: %s.", why->msg);
+        fail(c, &e);
+    } else if (n == 0) {
+        err_set(&e, AZSTORAGE_SOURCE_CONDITION, NULL,
+                "The source has become shorter while it was read.");
+        fail(c, &e);
+    } else {
+        take(c, bytes, n);
+    }
+    free(bytes);
+}
+
+/* Adds a piece, and asks for the next. */
+static void take(struct append_copy *c, const char *bytes, size_t n)
+{
+    struct strbuf *raw = &c->r->raw;
+    size_t piece = files_piece(azstorage_of(c->r)->files);
+    struct err e;
+    strbuf_add(raw, bytes, n);
+    uint64_t left = c->range.len - raw->len;
+    if (left > 0) {
+        file_read(c->file, c->range.offset + raw->len, left < piece ? (size_t)left : piece,
+                  on_piece, c);
+    } else if (check_hashes(c, &e) < 0) {
+        fail(c, &e);
+    } else {
+        leave(c);
+        c->append(c->r);
+    }
+}
+
+/* --- opened ----------------------------------------------------------------------------------- */
+
+/* The bytes to read first; runs on a worker. The loop checks the range before it reads further. */
+static struct file_range choose(const char *text, uint64_t size)
+{
+    uint64_t first = 0, last = 0;
+    if (text && range_parse(text, size, &first, &last) != RANGE_PART)
+        return (struct file_range){0};
+    return text ? (struct file_range){first, last - first + 1} : (struct file_range){0, size};
+}
+
+/* Opens the source again, in its turn, if its bytes and notes may be of two versions. */
+static bool open_in_turn(struct append_copy *c, const struct file_facts *f)
+{
+    if (c->in_turn || !source_is_torn(c->r, &c->from, f, c->since))
+        return false;
+    if (c->file)
+        file_close(c->file);
+    c->file = NULL;
+    turn_want(azstorage_of(c->r)->turns, &c->turn);
+    return true;
+}
+
+static int check_source(struct append_copy *c, const struct file_facts *file, struct err *e)
+{
+    const struct file_facts f = c->from.is_snapshot ? item_facts(&c->from.item) : *file;
+    const struct condition_state now = {true, item_etag(&f, &c->from.item), f.mtime_us};
+    if (conditions_check_source(c->r, &now, e) < 0 ||
+        source_check_online(c->r, &c->from, &f, e) < 0 || source_cut(&c->range, f.size, e) < 0)
+        return -1;
+    if (c->range.len == FILES_ALL)
+        c->range.len = f.size;
+    return body_reserve(c->r, (size_t)c->range.len, e);
+}
+
+static void on_opened(void *ctx, const struct err *why, struct file *file, struct file_start *start)
+{
+    struct append_copy *c = ctx;
+    struct err e;
+    bool hangs = why && why->code == ERR_UNAVAILABLE;
+    c->file = file;
+    if (!hangs && open_in_turn(c, why ? NULL : &start->facts))
+        return;
+    if (hangs) {
+        blob_fault(why, start->fault, &e);
+        fail(c, &e);
+    } else if (why) {
+        err_set(&e, AZSTORAGE_COPY_SOURCE, NULL, "The specified copy source does not exist.");
+        fail(c, &e);
+    } else if (check_source(c, &start->facts, &e) < 0) {
+        fail(c, &e);
+    } else {
+        bool fits = start->range.offset == c->range.offset && start->n <= c->range.len;
+        take(c, start->bytes ? start->bytes : "", fits ? start->n : 0);
+    }
+}
+
+static void open_source(struct append_copy *c)
+{
+    const struct files_open open = {.at = {c->from.folder, c->from.path},
+                                    .choose = choose,
+                                    .text = request_header(c->r, "x-ms-source-range")};
+    files_open(azstorage_of(c->r)->files, &open, on_opened, c);
+}
+
+static int find_source(struct append_copy *c, struct err *e)
+{
+    return source_of(c->r, "x-ms-copy-source", "r", &c->from, e);
+}
+
+static void on_turn(void *ctx)
+{
+    struct append_copy *c = ctx;
+    struct err e;
+    c->in_turn = true;
+    if (find_source(c, &e) < 0)
+        fail(c, &e);
+    else
+        open_source(c);
+}
+
+/* --- the request ------------------------------------------------------------------------------ */
+
+static int read_request(struct append_copy *c, struct err *e)
+{
+    struct request *r = c->r;
+    if (r->raw.len > 0)
+        return err_set(e, AZSTORAGE_HEADER, "Content-Length",
+                       "A block that comes from a URL has no body, so Content-Length must be 0.");
+    int md5 = blob_md5(r, "x-ms-source-content-md5", c->md5, e);
+    int crc64 = md5 < 0 ? -1 : blob_crc64_in(r, "x-ms-source-content-crc64", &c->crc64, e);
+    c->has_md5 = md5 > 0;
+    c->has_crc64 = crc64 > 0;
+    return crc64 < 0 || source_range(r, &c->range, e) < 0 ? -1 : find_source(c, e);
+}
+
+struct replied *azappend_copy(struct request *r, void (*append)(struct request *r))
+{
+    struct err e;
+    struct blob b;
+    struct append_copy *c = arena_alloc(&r->arena, sizeof *c);
+    *c = (struct append_copy){.r = r, .append = append, .since = turns_now(azstorage_of(r)->turns)};
+    if (blob_of(r, &b, &e) < 0 || read_request(c, &e) < 0)
+        return reply_err(r, &e);
+    c->turn =
+        (struct turn){.share_id = c->from.share.id, .path = c->from.name, .go = on_turn, .ctx = c};
+    request_keep(r, c, copy_free);
+    open_source(c);
+    return reply_later(r);
+}

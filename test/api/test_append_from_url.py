@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Append Block From URL."""
+
+import base64
+import hashlib
+
+import pytest
+from azure.core import MatchConditions
+from azure.storage.blob import BlobClient
+from support.blobs import call, client, container, daemon, may_read, put, refused  # noqa: F401 fixtures
+from support.crc64 import crc64
+
+SAME = MatchConditions.IfNotModified
+BYTES = bytes(range(256)) * 1200  # more than a piece
+
+
+@pytest.fixture
+def log(container):
+    blob = container.get_blob_client("log")
+    blob.create_append_blob()
+    return blob
+
+
+@pytest.fixture
+def source(daemon, container, put):
+    etag = put("from", BYTES).headers["ETag"]
+    url = f"{daemon.blob.url}/{container.container_name}/from?{may_read(container)}"
+    return {"x_ms_copy_source": url}, url, etag
+
+
+def md5(data):
+    return base64.b64encode(hashlib.md5(data).digest()).decode()
+
+
+def test_appended(log, source):
+    _, url, _ = source
+    first = log.append_block_from_url(url)
+    assert (first["blob_append_offset"], first["blob_committed_block_count"]) == ("0", 1)
+    second = log.append_block_from_url(url, source_offset=10, source_length=20, appendpos_condition=len(BYTES))
+    assert (second["blob_append_offset"], second["blob_committed_block_count"]) == (str(len(BYTES)), 2)
+    assert log.download_blob().readall() == BYTES + BYTES[10:30]
+
+
+def test_a_blob_is_appended_to_itself(daemon, container, log):
+    log.append_block(b"ab")
+    url = f"{daemon.blob.url}/{container.container_name}/log?{may_read(container)}"
+    for _ in range(3):
+        log.append_block_from_url(url)
+    assert log.download_blob().readall() == b"ab" * 8
+
+
+def test_the_end_of_the_source_cuts_the_range(call, log, source):
+    headers, _, _ = source
+    assert call("PUT", "/log?comp=appendblock", x_ms_source_range=f"bytes={len(BYTES) - 3}-{len(BYTES) + 9}", **headers).status == 201
+    assert call("GET", "/log").body == BYTES[-3:]
+    beyond = call("PUT", "/log?comp=appendblock", x_ms_source_range=f"bytes={len(BYTES)}-{len(BYTES) + 9}", **headers)
+    assert (beyond.status, beyond.code) == (416, "InvalidRange")
+    assert call("PUT", "/log?comp=appendblock", x_ms_source_range="bytes=5-", **headers).code == "InvalidHeaderValue"
+    assert call("GET", "/log").body == BYTES[-3:]
+
+
+def test_hashes_of_the_source(call, log, source):
+    headers, _, _ = source
+    some = {"x_ms_source_range": "bytes=0-9", **headers}
+    for name, right, wrong, code in (
+        ("x_ms_source_content_md5", md5(BYTES[:10]), md5(b""), "Md5Mismatch"),
+        ("x_ms_source_content_crc64", crc64(BYTES[:10]), crc64(b"x"), "Crc64Mismatch"),
+    ):
+        got = call("PUT", "/log?comp=appendblock", **some, **{name: wrong})
+        assert (got.status, got.code) == (400, code)
+        assert call("PUT", "/log?comp=appendblock", **some, **{name: "bad"}).status == 400
+        assert call("GET", "/log").body == b""
+        got = call("PUT", "/log?comp=appendblock", **some, **{name: right})
+        assert got.status == 201 and got.headers["x-ms-content-crc64"] == crc64(BYTES[:10])
+        log.create_append_blob()
+
+
+def test_conditions(log, source, container):
+    _, url, etag = source
+    block = container.get_blob_client("from")
+    assert refused(log.append_block_from_url, url, maxsize_condition=len(BYTES) - 1) == "MaxBlobSizeConditionNotMet"
+    assert refused(log.append_block_from_url, url, appendpos_condition=1) == "AppendPositionConditionNotMet"
+    assert refused(log.append_block_from_url, url, source_etag="0x1", source_match_condition=SAME) == "SourceConditionNotMet"
+    assert refused(block.append_block_from_url, url) == "InvalidBlobType"
+    log.append_block_from_url(url, source_etag=etag, source_match_condition=SAME, maxsize_condition=len(BYTES))
+    log.seal_append_blob()
+    assert refused(log.append_block_from_url, url) == "BlobIsSealed"
+    assert log.download_blob().readall() == BYTES
+
+
+def test_what_cannot_be_a_source(daemon, container, call, log, put, source):
+    headers, url, _ = source
+    assert call("PUT", "/log?comp=appendblock", b"body", **headers).code == "InvalidHeaderValue"
+    for wrong, code in ((url.partition("?")[0], 401), (url.replace("/from?", "/none?"), 404), (url.replace("sig=", "sig=A"), 403)):
+        got = call("PUT", "/log?comp=appendblock", x_ms_copy_source=wrong)
+        assert (got.status, got.code) == (code, "CannotVerifyCopySource"), wrong
+    assert call("PUT", "/log?comp=appendblock", x_ms_copy_source="no URL").code == "InvalidHeaderValue"
+    put("cold", b"x", x_ms_access_tier="Archive")
+    assert call("PUT", "/log?comp=appendblock", x_ms_copy_source=url.replace("/from?", "/cold?")).code == "BlobArchived"
+    put("empty", b"")
+    assert call("PUT", "/log?comp=appendblock", x_ms_copy_source=url.replace("/from?", "/empty?")).code == "InvalidHeaderValue"
+    assert call("PUT", "/none?comp=appendblock", **headers).code == "BlobNotFound"
+    assert log.download_blob().readall() == b""
+
+
+def test_a_source_of_any_size_up_to_the_limit(daemon, container, log):
+    big = container.get_blob_client("big")
+    big.upload_blob(b"x" * (1 << 20), length=1 << 20)
+    with (daemon.folder / "blobs" / container.container_name / "big").open("r+b") as f:
+        f.truncate((100 << 20) + 1)
+    url = f"{big.url}?{may_read(container)}"
+    assert refused(log.append_block_from_url, url) == "RequestBodyTooLarge"
+    log.append_block_from_url(url, source_offset=0, source_length=5 << 20)
+    assert BlobClient.from_blob_url(log.url + "?" + may_read(container)).get_blob_properties().size == 5 << 20
