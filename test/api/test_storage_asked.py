@@ -32,7 +32,7 @@ SERVED_HEADERS = """access-tier allow-trailing-dot blob-cache-control blob-condi
     file-rename-replace-if-exists file-rename-source handle-id if-tags lease-action lease-break-period lease-duration
     lease-id meta proposed-lease-id range rehydrate-priority range-get-content-crc64 range-get-content-md5 requires-sync seal-blob share-quota
     source-if-match source-if-modified-since source-if-none-match source-if-tags source-if-unmodified-since
-    source-lease-id source-range tags type version write""".split()
+    source-lease-id source-range structured-body structured-content-length tags type version write""".split()
 SERVED_PARAMETERS = {"blockid", "blocklisttype", "comp", "delimiter", "include", "marker", "maxresults", "prefix", "restype",
                      "snapshot", "where"}  # fmt: skip
 # Operations that are not served at all, each with a request for it, and the names that only they know.

@@ -15,6 +15,7 @@ ANY_HEADER = {
     "x-ms-request-id", "x-ms-version", "x-ms-client-request-id", "x-ms-error-code", "x-ms-request-server-encrypted",
     "x-ms-delete-type-permanent", "x-ms-type", "x-ms-is-hns-enabled",
     "x-ms-content-crc64",
+    "x-ms-structured-body", "x-ms-structured-content-length",  # documents since 2025-01-05
 }  # fmt: skip
 # Required in the documents, but in no reply, or only in some.
 NOT_REQUIRED = {"Deleted", "Snapshot", "Version", "Prefix"}

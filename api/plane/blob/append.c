@@ -13,9 +13,11 @@
 #include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/plane/blob/handlers.h"
 #include "api/plane/storage/beside.h"
+#include "api/plane/storage/structured.h"
 #include "storage/storage.h"
 
 #define BLOCKS_MAX 50000
@@ -322,10 +324,56 @@ static void append_later(struct request *r)
     blob_change_later(r, append);
 }
 
+/* A body that is taken apart in its place. */
+struct unframing {
+    struct structured frames;
+    size_t read, written; /* bytes of the body */
+};
+
+#define UNFRAMED_AT_ONCE ((size_t)4 * 1024 * 1024) /* bytes; a few ms */
+
+static int unframe_some(struct strbuf *raw, struct unframing *u, struct err *e)
+{
+    size_t stop = raw->len - u->read < UNFRAMED_AT_ONCE ? raw->len : u->read + UNFRAMED_AT_ONCE;
+    while (u->read < stop) {
+        struct structured_taken t;
+        const char *from = raw->s + u->read;
+        if (structured_take(&u->frames, from, stop - u->read, SIZE_MAX, &t, e) < 0)
+            return -1;
+        memmove(raw->s + u->written, from + t.from, t.found);
+        u->read += t.took;
+        u->written += t.found;
+    }
+    return u->read == raw->len ? structured_end(&u->frames, e) : 0;
+}
+
+static void unframe(struct request *r, void *ctx)
+{
+    struct unframing *u = ctx;
+    struct err e;
+    if (unframe_some(&r->raw, u, &e) < 0) {
+        request_finish(r, reply_err(r, &e));
+    } else if (u->read < r->raw.len) {
+        request_again(r, unframe, u);
+    } else {
+        strbuf_cut(&r->raw, u->written);
+        structured_reply(r);
+        append_later(r);
+    }
+}
+
 struct replied *azblob_append(struct request *r)
 {
-    return request_header(r, "x-ms-copy-source") ? azappend_copy(r, append_later)
-                                                 : blob_change(r, append);
+    struct unframing *u = arena_alloc(&r->arena, sizeof *u);
+    struct err e;
+    *u = (struct unframing){0};
+    if (request_header(r, "x-ms-copy-source"))
+        return azappend_copy(r, append_later);
+    int framed = structured_begin(r, &u->frames, &e);
+    if (framed <= 0)
+        return framed < 0 ? reply_err(r, &e) : blob_change(r, append);
+    request_again(r, unframe, u);
+    return reply_later(r);
 }
 
 /* --- sealed ----------------------------------------------------------------------------------- */

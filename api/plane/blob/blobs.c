@@ -13,6 +13,7 @@
 #include "api/plane/storage/link.h"
 #include "api/plane/storage/range.h"
 #include "api/plane/storage/source.h"
+#include "api/plane/storage/structured.h"
 #include "api/plane/storage/tiers.h"
 #include "api/plane/storage/write_lock.h"
 #include "storage/storage.h"
@@ -68,6 +69,7 @@ struct blob_reading {
     bool in_turn, later;
     /* the request wants one of the hashes; the hashed bytes are known */
     bool md5, crc64, is_hashed;
+    bool framed;             /* it wants a structured message */
     struct file_range range; /* that is hashed */
     struct file_facts facts; /* of the hashed file */
     char hash[MD5_TEXT];
@@ -130,6 +132,7 @@ static struct replied *send_blob(struct blob_reading *g, const struct file_place
                                     .again = again,
                                     .opened = end_turn,
                                     .ctx = g,
+                                    .framed = g->framed,
                                     .later = g->later,
                                     .missing = AZSTORAGE_BLOB_NOT_FOUND};
     return reply_file(g->r, azstorage_of(g->r)->files, &what);
@@ -212,22 +215,28 @@ static bool says_true(const struct request *r, const char *name)
     return text && strcasecmp(text, "true") == 0;
 }
 
+/* Which hashes the reply has to have: at most one. */
+static int read_hashes(struct blob_reading *g, struct err *e)
+{
+    int framed = structuring_wanted(g->r, e);
+    g->md5 = says_true(g->r, GET_MD5);
+    g->crc64 = says_true(g->r, GET_CRC64);
+    g->framed = framed > 0;
+    if (framed < 0 || g->md5 + g->crc64 + g->framed <= 1)
+        return framed < 0 ? -1 : 0;
+    return err_set(e, AZSTORAGE_HEADER, g->crc64 ? GET_CRC64 : GET_MD5,
+                   "Only one of " GET_MD5 ", " GET_CRC64 " and " STRUCTURED_BODY
+                   " may be asked for.");
+}
+
 struct replied *azblob_get(struct request *r)
 {
     struct blob b;
     struct err e;
     struct blob_reading *g = arena_alloc(&r->arena, sizeof *g);
-    *g = (struct blob_reading){.r = r,
-                               .since = turns_now(azstorage_of(r)->turns),
-                               .md5 = says_true(r, GET_MD5),
-                               .crc64 = says_true(r, GET_CRC64)};
-    if (blob_of(r, &b, &e) < 0)
+    *g = (struct blob_reading){.r = r, .since = turns_now(azstorage_of(r)->turns)};
+    if (blob_of(r, &b, &e) < 0 || read_hashes(g, &e) < 0)
         return reply_err(r, &e);
-    if (g->md5 && g->crc64) {
-        err_set(&e, AZSTORAGE_HEADER, GET_CRC64,
-                "Only one of " GET_MD5 " and " GET_CRC64 " may be asked for.");
-        return reply_err(r, &e);
-    }
     g->turn = (struct turn){.share_id = b.item.share_id, .path = b.name, .go = on_turn, .ctx = g};
     return g->md5 || g->crc64 ? send_hashed(g, &b) : send_blob(g, &b.at);
 }

@@ -22,12 +22,22 @@ static void fill(struct put *p, const struct file_result *f)
     p->item.created_us = p->r->now_us;
 }
 
+/* Reads whether the body is a structured message. */
+static int read_frames(struct request *r, struct put *p, struct err *e)
+{
+    int has = structured_begin(r, &p->frames, e);
+    p->framed = has > 0;
+    return has < 0 ? -1 : 0;
+}
+
 static struct replied *noted(struct put *p, const struct file_result *f)
 {
     blob_state(p->r, &f->facts, &p->item);
     if (p->item.md5)
         reply_header_text(p->r, "Content-MD5", p->item.md5);
     crc64_reply(p->r, f->crc64);
+    if (p->framed)
+        structured_reply(p->r);
     reply_header_text(p->r, "x-ms-request-server-encrypted", "true");
     return reply_empty(p->r, 201);
 }
@@ -104,7 +114,7 @@ struct replied *azblob_put(struct request *r)
     struct put *p = xcalloc(1, sizeof *p);
     if (blob_of(r, &p->blob, &e) < 0 || read_type(r, &type, &e) < 0 ||
         check_length(r, type, &e) < 0 || read_item(r, type, &p->item, &e) < 0 ||
-        read_md5(r, p, &e) < 0 || read_crc64(r, p, &e) < 0) {
+        read_md5(r, p, &e) < 0 || read_crc64(r, p, &e) < 0 || read_frames(r, p, &e) < 0) {
         free(p);
         return reply_err(r, &e);
     }
@@ -127,6 +137,8 @@ static struct replied *block_put(struct put *p, const struct file_result *f)
     } else {
         crc64_reply(p->r, f->crc64);
     }
+    if (p->framed)
+        structured_reply(p->r);
     reply_header_text(p->r, "x-ms-request-server-encrypted", "true");
     return reply_empty(p->r, 201);
 }
@@ -142,7 +154,8 @@ struct replied *azblock_put(struct request *r)
     if (blob_of(r, &p->blob, &e) < 0 || blob_check_online(r, &p->blob.item, NULL, &e) < 0 ||
         blob_check_lease(r, &p->blob.item, true, &e) < 0 ||
         block_id(r, request_query(r, "blockid"), &id, &e) < 0 ||
-        (given = blob_md5(r, "Content-MD5", p->md5, &e)) < 0 || read_crc64(r, p, &e) < 0) {
+        (given = blob_md5(r, "Content-MD5", p->md5, &e)) < 0 || read_crc64(r, p, &e) < 0 ||
+        read_frames(r, p, &e) < 0) {
         free(p);
         return reply_err(r, &e);
     }

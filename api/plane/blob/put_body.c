@@ -151,7 +151,8 @@ static bool has_room(const struct put *p)
 {
     bool collects =
         p->phase == PUT_COLLECTING || p->phase == PUT_RECEIVING || p->phase == PUT_WRITING;
-    return collects && (!p->piece || p->n < p->room);
+    bool full = p->piece && p->n == p->room;
+    return collects && (!full || (p->framed && !structured_wants_room(&p->frames)));
 }
 
 static size_t take_some(struct put *p, const char *bytes, size_t n)
@@ -168,21 +169,38 @@ static size_t take_some(struct put *p, const char *bytes, size_t n)
     return took;
 }
 
+/* Takes some of a structured message. */
+static size_t take_frame(struct put *p, const char *bytes, size_t n)
+{
+    struct structured_taken t;
+    size_t room = p->piece ? p->room - p->n : p->small ? p->length : files_written_piece(p->files);
+    if (structured_take(&p->frames, bytes, n, room, &t, &p->bad) < 0) {
+        p->is_bad = true;
+        return n;
+    }
+    if (t.found > 0)
+        take_some(p, bytes + t.from, t.found);
+    return t.took;
+}
+
 static size_t take(void *ctx, const char *bytes, size_t n)
 {
     struct put *p = ctx;
     size_t took = 0;
     if (p->phase == PUT_OVER)
         return n;
-    while (took < n && has_room(p))
-        took += take_some(p, bytes + took, n - took);
-    return took;
+    while (took < n && !p->is_bad && has_room(p))
+        took += p->framed ? take_frame(p, bytes + took, n - took)
+                          : take_some(p, bytes + took, n - took);
+    return p->is_bad ? n : took;
 }
 
 /* Continues when the piece or the body is complete; otherwise asks for more bytes. */
 static void collect(struct put *p)
 {
-    if (!p->small && p->n > 0 && (p->n == p->room || p->is_complete))
+    if (p->is_complete && p->is_bad)
+        fail(p, &p->bad);
+    else if (!p->small && p->n > 0 && (p->n == p->room || p->is_complete))
         enter(p, PUT_WRITING);
     else if (p->is_complete)
         enter(p, p->kind->takes_turns ? PUT_WAITING : PUT_PLACING);
@@ -194,6 +212,8 @@ static void end(void *ctx)
 {
     struct put *p = ctx;
     p->is_complete = true;
+    if (p->framed && !p->is_bad)
+        p->is_bad = structured_end(&p->frames, &p->bad) < 0;
     if (p->phase == PUT_COLLECTING || p->phase == PUT_RECEIVING)
         collect(p);
 }
@@ -482,10 +502,11 @@ static const struct {
     unsigned next;                /* the phases that may follow */
 } phases[] = {
     [PUT_NEW] = {NULL, BIT(PUT_COLLECTING) | BIT(PUT_LOOKING) | BIT(PUT_OPENING)},
-    [PUT_COLLECTING] = {collect, BIT(PUT_WAITING) | BIT(PUT_PLACING)},
+    [PUT_COLLECTING] = {collect, BIT(PUT_WAITING) | BIT(PUT_PLACING) | BIT(PUT_OVER)},
     [PUT_LOOKING] = {look_first, BIT(PUT_OPENING) | BIT(PUT_OVER)},
     [PUT_OPENING] = {open_upload, BIT(PUT_OPENING) | BIT(PUT_RECEIVING) | BIT(PUT_OVER)},
-    [PUT_RECEIVING] = {collect, BIT(PUT_WRITING) | BIT(PUT_WAITING) | BIT(PUT_PLACING)},
+    [PUT_RECEIVING] = {collect,
+                       BIT(PUT_WRITING) | BIT(PUT_WAITING) | BIT(PUT_PLACING) | BIT(PUT_OVER)},
     [PUT_WRITING] = {write_piece, BIT(PUT_RECEIVING) | BIT(PUT_OVER)},
     [PUT_WAITING] = {want_turn, BIT(PUT_CHECKING)},
     [PUT_CHECKING] = {check_again, BIT(PUT_STAGING) | BIT(PUT_PLACING) | BIT(PUT_OVER)},
@@ -526,6 +547,8 @@ struct replied *put_start(struct request *r, struct put *p)
     struct replied *token = request_stream(r, &sink);
     const char *length = request_header(r, "Content-Length");
     unsigned long long n = length ? strtoull(length, NULL, 10) : SMALL_MAX + 1;
+    if (p->framed)
+        n = p->frames.content;
     p->r = r;
     p->files = azstorage_of(r)->files;
     p->small = n <= SMALL_MAX;

@@ -25,6 +25,9 @@
  *   PLACING       any other file gets its place (a blob's as placing.c says)
  *   OVER          the reply is finished; the rest of the body is thrown away
  *
+ * A structured body is taken apart while it is collected; if it is wrong, that is answered when all
+ * of it has come.
+ *
  * A block starts with COLLECTING or OPENING, and goes to PLACING when its body is complete. An
  * error leads to OVER. A small blob whose place turns out to be taken by another blob's directory
  * or file goes aside: back to STAGING, or to PLACING again if it is not staged.
@@ -33,6 +36,7 @@
 #define API_PLANE_BLOB_PUT_PRIV_H
 
 #include "api/plane/blob/handlers.h"
+#include "api/plane/storage/structured.h"
 #include "api/plane/storage/write_lock.h"
 #include "storage/shares/journal.h"
 
@@ -77,6 +81,10 @@ struct put {
     char *piece; /* owned: the collected bytes; `room` bytes large */
     size_t n, room;
     size_t length; /* of a small body */
+    bool framed;   /* the body is a structured message */
+    struct structured frames;
+    bool is_bad; /* of a structured message, for this reason; the rest is thrown away */
+    struct err bad;
     struct turn turn;
     struct file_upload *upload; /* owned; NULL: not opened or staged yet */
     struct file_result staged;  /* how a small blob was staged */

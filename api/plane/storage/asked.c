@@ -18,21 +18,26 @@ struct asked_range {
     /* values, separated by commas, that match the daemon's behaviour; NULL: none */
     const char *same;
     const char *why;
-    const char *but; /* the operation that serves it; NULL: none */
-    int kind;        /* kind of error; 0: the usual one */
+    const char *const *but; /* the operations that serve it, up to a NULL; NULL: none */
+    int kind;               /* kind of error; 0: the usual one */
 };
 
-#define NO_KEYS    "blobs are kept as they are, with no encryption of their own"
-#define NO_POLICY  "there are neither legal holds nor policies of immutability"
-#define NO_NFS     "shares are not served by NFS"
-#define NO_PAGES   "page blobs are not served"
-#define NO_HASH    "bytes that are copied are compared with a hash by Append Block From URL alone"
-#define NO_FRAMES  "bodies are received and sent as they are, not as structured messages"
+#define NO_KEYS   "blobs are kept as they are, with no encryption of their own"
+#define NO_POLICY "there are neither legal holds nor policies of immutability"
+#define NO_NFS    "shares are not served by NFS"
+#define NO_PAGES  "page blobs are not served"
+#define NO_HASH   "bytes that are copied are compared with a hash by Append Block From URL alone"
+#define NO_FRAMES                                                                                  \
+    "only Put Blob, Put Block, Append Block and Get Blob have structured messages as bodies"
 #define NO_LIMITS  "shares have no limits of throughput that could be set"
 #define NO_SHARES  "shares have no snapshots"
 #define THE_SCOPE  "$account-encryption-key"
 #define NO_TIMES   "times of changes of the tier are not kept"
 #define NO_TAG_IFS "tags have no conditions but x-ms-if-tags"
+
+static const char *const hashed[] = {"AppendBlob_AppendBlock", NULL};
+static const char *const framed[] = {"BlockBlob_Upload", "BlockBlob_StageBlock",
+                                     "AppendBlob_AppendBlock", "Blob_Download", NULL};
 
 /* In the order of their names, without "x-ms-". */
 static const struct asked_range headers[] = {
@@ -75,15 +80,15 @@ static const struct asked_range headers[] = {
     {"share-paid-bursting-max-iops", NULL, NO_LIMITS, NULL, 0},
     {"share-provisioned-bandwidth-mibps", NULL, NO_LIMITS, NULL, 0},
     {"share-provisioned-iops", NULL, NO_LIMITS, NULL, 0},
-    {"source-content-crc64", NULL, NO_HASH, "AppendBlob_AppendBlock", 0},
-    {"source-content-md5", NULL, NO_HASH, "AppendBlob_AppendBlock", 0},
+    {"source-content-crc64", NULL, NO_HASH, hashed, 0},
+    {"source-content-md5", NULL, NO_HASH, hashed, 0},
     {"source-encryption-algorithm", NULL, NO_KEYS, NULL, 0},
     {"source-encryption-key", NULL, NO_KEYS, NULL, 0},
     {"source-encryption-key-sha256", NULL, NO_KEYS, NULL, 0},
     {"source-if-match-crc64", NULL, NO_HASH, NULL, 0},
     {"source-if-none-match-crc64", NULL, NO_HASH, NULL, 0},
-    {"structured-body", NULL, NO_FRAMES, NULL, 0},
-    {"structured-content-length", NULL, NO_FRAMES, NULL, 0},
+    {"structured-body", NULL, NO_FRAMES, framed, 0},
+    {"structured-content-length", NULL, NO_FRAMES, framed, 0},
 };
 
 static const struct asked_range parameters[] = {
@@ -116,7 +121,10 @@ static bool is_same(const struct asked_range *a, const char *value)
 
 static bool matters(const struct request *r, const struct asked_range *a)
 {
-    return !a->but || strcmp(r->route->operation_id, a->but) != 0;
+    for (const char *const *name = a->but; name && *name; name++)
+        if (strcmp(r->route->operation_id, *name) == 0)
+            return false;
+    return true;
 }
 
 static int refuse(int kind, const char *what, const char *prefix, const struct asked_range *a,

@@ -11,17 +11,21 @@
 #include "api/plane/storage/errors.h"
 #include "api/plane/storage/link.h"
 #include "api/plane/storage/range.h"
+#include "api/plane/storage/structured.h"
+#include "lib/strbuf.h"
 #include "model/spec.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/scheduler.h"
 #include "storage/folders/files.h"
 
 struct download {
-    struct request *r;           /* until it is answered */
-    struct file *file;           /* owned, after it was opened */
-    struct files *files;         /* borrowed */
-    struct file_reply what;      /* texts are the request's */
-    bool is_all;                 /* all wanted bytes were read at the opening */
+    struct request *r;      /* until it is answered */
+    struct file *file;      /* owned, after it was opened */
+    struct files *files;    /* borrowed */
+    struct file_reply what; /* texts are the request's */
+    bool is_all;            /* all wanted bytes were read at the opening */
+    uint64_t first;         /* of a structured message: where in the file its bytes begin */
+    struct structuring frames;
     struct reply_stream *stream; /* borrowed */
 };
 
@@ -68,9 +72,21 @@ static void download_free(void *ctx)
     free(d);
 }
 
+/* Puts bytes into the message. */
+static char *frame(struct download *d, char *bytes, size_t n, size_t *length)
+{
+    struct strbuf out = STRBUF_INIT;
+    structuring_add(&d->frames, bytes ? bytes : "", n, &out);
+    free(bytes);
+    *length = out.len;
+    return strbuf_take(&out);
+}
+
 static void on_piece(void *ctx, const struct err *why, char *bytes, size_t n)
 {
     struct download *d = ctx;
+    if (d->what.framed && !why && n > 0)
+        bytes = frame(d, bytes, n, &n);
     stream_take(d->stream, bytes, why ? 0 : n);
 }
 
@@ -81,7 +97,12 @@ static int fetch(void *ctx, struct reply_stream *s, uint64_t offset, size_t max)
     if (d->is_all)
         return -1; /* the file has become shorter */
     d->stream = s;
-    file_read(d->file, offset, max < piece ? max : piece, on_piece, d);
+    max = max < piece ? max : piece;
+    if (d->what.framed) {
+        offset = d->first + d->frames.got;
+        max = structuring_room(&d->frames, max);
+    }
+    file_read(d->file, offset, max, on_piece, d);
     return 0;
 }
 
@@ -104,6 +125,18 @@ static int look(struct request *r, const struct download *d, const struct file_f
     return 0;
 }
 
+/* The slice as a structured message, whose length becomes that of the slice. */
+static void frame_slice(struct request *r, struct download *d, struct file_start *start,
+                        struct file_slice *slice)
+{
+    reply_header(r, STRUCTURED_LENGTH, "%llu", (unsigned long long)slice->len);
+    structured_reply(r);
+    d->first = slice->first;
+    uint64_t length = structuring_begin(&d->frames, slice->len);
+    start->bytes = frame(d, start->bytes, start->n, &start->n);
+    *slice = (struct file_slice){.status = slice->status, .len = length};
+}
+
 static struct replied *send_file(struct request *r, struct download *d, struct file_start *start)
 {
     struct err e;
@@ -116,6 +149,8 @@ static struct replied *send_file(struct request *r, struct download *d, struct f
         return reply_err(r, &e);
     if (d->what.hashed)
         d->what.hashed(r, start->md5);
+    if (d->what.framed)
+        frame_slice(r, d, start, &slice);
     const struct stream_source source = {.fetch = fetch,
                                          .release = download_free,
                                          .ctx = request_take_back(r),

@@ -59,7 +59,8 @@ struct file_reply {
     /* Called with the MD5 of the sent bytes, after `look`, which must refuse more than at_once
      * bytes. NULL: no MD5 is needed. */
     void (*hashed)(struct request *r, const uint8_t md5[]);
-    bool later; /* the handler has returned already: reply with request_finish() */
+    bool framed; /* the bytes go as a structured message */
+    bool later;  /* the handler has returned already: reply with request_finish() */
 };
 REPLIED reply_file(struct request *r, struct files *files, const struct file_reply *what);
 

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Structured messages, x-ms-structured-body: XSM/1.0; properties=crc64. Bytes in segments, each
+ * with its CRC64; all numbers are little-endian. Pure but for the headers of requests.
+ *
+ *   message: version 1 (1 byte), length of all of it (8), flags (2; 1: CRC64), segments (2)
+ *   segment: number from 1 on (2), length of its bytes (8), the bytes, their CRC64 (8)
+ *   behind the last segment: the CRC64 of all bytes (8)
+ */
+#ifndef API_PLANE_STORAGE_STRUCTURED_H
+#define API_PLANE_STORAGE_STRUCTURED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/err.h"
+
+struct request;
+struct strbuf;
+
+#define STRUCTURED_BODY   "x-ms-structured-body"
+#define STRUCTURED_LENGTH "x-ms-structured-content-length"
+#define STRUCTURED_CRC64  "XSM/1.0; properties=crc64"
+
+/* --- taken apart --- */
+
+enum structured_part {
+    STRUCTURED_MESSAGE, /* the message's head */
+    STRUCTURED_SEGMENT, /* a segment's */
+    STRUCTURED_BYTES,
+    STRUCTURED_SEGMENT_CRC,
+    STRUCTURED_MESSAGE_CRC,
+    STRUCTURED_OVER
+};
+
+struct structured {
+    uint64_t length;  /* of the message */
+    uint64_t content; /* of its bytes */
+    enum structured_part part;
+    uint8_t some[13]; /* of a head or a CRC */
+    size_t have;
+    unsigned segments, segment; /* how many; the present one's number */
+    uint64_t left, got;         /* bytes of the segment to come; bytes that came */
+    uint64_t crc, segment_crc;
+};
+
+/* Reads the headers of a request with such a body. 1: it has one; 0: not. */
+int structured_begin(struct request *r, struct structured *s, struct err *e) MUST_CHECK;
+/* Takes some of the n > 0 bytes: *took says how many, and bytes[*from] on are *found bytes of the
+ * content among them, at most `max`. With max 0 it may take none. ERR_BAD_REQUEST: not a structured
+ * message, AZSTORAGE_CRC64_MISMATCH. */
+struct structured_taken {
+    size_t took, from, found;
+};
+int structured_take(struct structured *s, const char *bytes, size_t n, size_t max,
+                    struct structured_taken *out, struct err *e) MUST_CHECK;
+/* Whether the next byte belongs to the content. */
+bool structured_wants_room(const struct structured *s);
+/* The body has ended. ERR_BAD_REQUEST: too early. */
+int structured_end(const struct structured *s, struct err *e) MUST_CHECK;
+/* Says in the reply that it was understood. */
+void structured_reply(struct request *r);
+
+/* --- put together --- */
+
+struct structuring {
+    uint64_t content, segment_max;
+    unsigned segments, segment; /* segment 0: nothing was written yet */
+    uint64_t left, got;
+    uint64_t crc, segment_crc;
+};
+
+/* Whether the reply should have such a body. 1: yes. AZSTORAGE_HEADER: in another form. */
+int structuring_wanted(struct request *r, struct err *e) MUST_CHECK;
+/* Of `content` bytes. Returns the length of the message. */
+uint64_t structuring_begin(struct structuring *s, uint64_t content);
+/* How many bytes of the content make a piece of the message of at most `max` bytes, which is at
+ * least 64, or all that is left of the message. */
+size_t structuring_room(const struct structuring *s, size_t max);
+/* Adds such bytes, and what belongs around them. */
+void structuring_add(struct structuring *s, const char *bytes, size_t n, struct strbuf *out);
+
+#endif
