@@ -329,7 +329,7 @@ tsan-bins:
 FUZZ_NAMES := $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 FUZZ_ROOMS := daemon/config api/login api/access api/http storage nodeagent-proto/agent/zip nodeagent-proto/wire \
               nodeagent-proto/windows scheduler/formula model lib
-FUZZ_LIBS   = $(call obj,$(addprefix api/plane/blob/,batch_read.c tag_words.c) $(addprefix api/plane/storage/,errors.c link.c range.c sas.c shared_key.c)) \
+FUZZ_LIBS   = $(call obj,$(addprefix api/plane/blob/,batch_read.c tag_words.c) $(addprefix api/plane/storage/,errors.c link.c range.c sas.c shared_key.c structured.c)) \
               $(foreach r,$(FUZZ_ROOMS),$(call lib,$(r)))
 # What some take besides: the link of the daemon, in virtual time; the agent's requests, without what acts on
 # the machine, in the place of which stands the target itself.

@@ -88,7 +88,6 @@ static const struct asked_range headers[] = {
     {"source-if-match-crc64", NULL, NO_HASH, NULL, 0},
     {"source-if-none-match-crc64", NULL, NO_HASH, NULL, 0},
     {"structured-body", NULL, NO_FRAMES, framed, 0},
-    {"structured-content-length", NULL, NO_FRAMES, framed, 0},
 };
 
 static const struct asked_range parameters[] = {

@@ -80,14 +80,8 @@ int structured_begin(struct request *r, struct structured *s, struct err *e)
 {
     int has = read_form(r, e);
     *s = (struct structured){.part = STRUCTURED_MESSAGE};
-    if (has < 0)
-        return -1;
-    if (has == 0 && request_header(r, STRUCTURED_LENGTH))
-        return err_set(e, AZSTORAGE_HEADER_MISSING, STRUCTURED_BODY,
-                       "The request has %s without %s: %s.", STRUCTURED_LENGTH, STRUCTURED_BODY,
-                       STRUCTURED_CRC64);
-    if (has == 0)
-        return 0;
+    if (has <= 0) /* clients send the length without a message, too, with Put Block List */
+        return has;
     return read_length(r, STRUCTURED_LENGTH, &s->content, e) < 0 ||
                    read_length(r, "Content-Length", &s->length, e) < 0 ||
                    not_with(r, "Content-MD5", e) < 0 || not_with(r, "x-ms-content-crc64", e) < 0
