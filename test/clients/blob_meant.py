@@ -138,8 +138,7 @@ MEANT = {
     "an append blob is made without a body": [
         "append blobs/with a body: status: 400 InvalidHeaderValue, Azurite 400 InvalidOperation",
     ],
-    "append blobs are not sealed": [
-        "append blobs/seal: status: 400 InvalidQueryParameterValue, Azurite 200",
+    "only a sealed append blob says whether it is": [
         "append blobs/*: header x-ms-blob-sealed only Azurite's: false",
         "lists/*: xml EnumerationResults/Blobs/Blob/Properties/Sealed only Azurite's: false",
     ],

@@ -379,6 +379,11 @@ TAGS = [
     put("tags in the header", "c", x_ms_tags="k=v"),
     step("if tags", "GET", "/{c}/c", {"x-ms-if-tags": "\"k\" = 'v'"}),
     step("if other tags", "GET", "/{c}/c", {"x-ms-if-tags": "\"k\" = 'w'"}),
+    step("find", "GET", f"{C}&comp=blobs&where=%22k%22%3D%27v%27"),
+    step("find none", "GET", f"{C}&comp=blobs&where=%22k%22%3D%27w%27"),
+    step("find a range", "GET", f"{C}&comp=blobs&where=%22k%22%3E%3D%27u%27%20AND%20%22k%22%3C%27w%27"),
+    step("find by no expression", "GET", f"{C}&comp=blobs&where=%22k%22%3Dv"),
+    step("find by nothing", "GET", f"{C}&comp=blobs"),
 ]
 
 TIERS = [
@@ -388,6 +393,13 @@ TIERS = [
     step("hot, head", "HEAD", "/{c}/b"),
     step("unknown", "PUT", "/{c}/b?comp=tier", {"x-ms-access-tier": "Warm"}),
     step("without", "PUT", "/{c}/b?comp=tier"),
+    step("archive", "PUT", "/{c}/b?comp=tier", {"x-ms-access-tier": "Archive"}),
+    step("get of an archived", "GET", "/{c}/b"),
+    step("head of an archived", "HEAD", "/{c}/b"),
+    step("rehydrate", "PUT", "/{c}/b?comp=tier", {"x-ms-access-tier": "Hot"}),
+    step("get of a rehydrated", "GET", "/{c}/b"),
+    step("archive again", "PUT", "/{c}/b?comp=tier", {"x-ms-access-tier": "Archive"}),
+    step("put over an archived", "PUT", "/{c}/b", BLOCK, b"new"),
     step("of an absent", "PUT", "/{c}/absent?comp=tier", {"x-ms-access-tier": "Hot"}),
     step("list", "GET", LIST),
 ]
