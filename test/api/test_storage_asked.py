@@ -147,6 +147,8 @@ def test_an_operation_that_is_not_served_is_refused(daemon, operation):
     answer = plane.call(method, path)
     assert (answer.status, answer.code) in ((400, "InvalidQueryParameterValue"), (405, "UnsupportedHttpVerb")), answer
     assert answer.status == 405 or b"<QueryParameterName>comp</QueryParameterName>" in answer.body
+    named = re.search(r"restype '.*?'\)\. (.*)", answer.body.decode())
+    assert answer.status == 405 or re.search("not served|do not|not renamed|no second|restore", named[1]), answer.body
 
 
 NO_LEASE = "00000000-0000-4000-8000-000000000000"

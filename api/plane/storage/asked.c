@@ -157,3 +157,26 @@ int asked_check(struct request *r, struct err *e)
     }
     return 0;
 }
+
+const char *asked_operation(struct request *r)
+{
+    static const struct {
+        const char *comp, *what;
+    } operations[] = {
+        {"page", "Page blobs are not served."},
+        {"pagelist", "Page blobs are not served."},
+        {"incrementalcopy", "Page blobs are not served, so there are no incremental copies."},
+        {"query", "Queries of the contents of blobs are not served."},
+        {"expiry", "Blobs do not expire."},
+        {"immutabilitypolicies", "Immutability policies are not served."},
+        {"legalhold", "Legal holds are not served."},
+        {"rename", "Containers are not renamed."},
+        {"stats", "There is no second location with statistics."},
+        {"undelete", "The daemon's 'batchaid storage restore' brings back what was deleted."},
+    };
+    const char *comp = request_query(r, "comp");
+    for (size_t i = 0; comp && i < sizeof operations / sizeof *operations; i++)
+        if (strcasecmp(operations[i].comp, comp) == 0)
+            return operations[i].what;
+    return NULL;
+}

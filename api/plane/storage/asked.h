@@ -15,4 +15,8 @@
  * AZSTORAGE_SNAPSHOTS, with the name. */
 int asked_check(struct request *r, struct err *e) MUST_CHECK;
 
+/* Of a request for no operation here: what its `comp` would have been, as a sentence; NULL: no
+ * operation of the service has it. */
+const char *asked_operation(struct request *r);
+
 #endif

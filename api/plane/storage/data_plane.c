@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "api/http/request.h"
+#include "api/plane/storage/asked.h"
 #include "api/plane/storage/cors.h"
 #include "api/plane/storage/xml_write.h"
 #include "model/spec.h"
@@ -148,6 +149,14 @@ static void add_target(struct strbuf *b, struct request *r, struct error_words w
     }
 }
 
+/* The message, and what is not served if the request is for that. */
+static const char *message_of(struct request *r, const struct err *e)
+{
+    const char *what =
+        e->code == ERR_INVALID_QUERY && strcmp(e->target, "comp") == 0 ? asked_operation(r) : NULL;
+    return what ? arena_concat(&r->arena, e->msg, " ", what) : e->msg;
+}
+
 struct replied *plane_error(struct request *r, struct error_words words, const struct err *e)
 {
     char when[TIMEFMT_SIZE];
@@ -162,7 +171,8 @@ struct replied *plane_error(struct request *r, struct error_words words, const s
     xml_open(&b, "Error");
     xml_element(&b, "Code", words.code);
     xml_element(&b, "Message",
-                arena_printf(&r->arena, "%s\nRequestId:%s\nTime:%s", e->msg, r->request_id, when));
+                arena_printf(&r->arena, "%s\nRequestId:%s\nTime:%s", message_of(r, e),
+                             r->request_id, when));
     if (grant_of(r) && grant_of(r)->detail)
         xml_element(&b, "AuthenticationErrorDetail", grant_of(r)->detail);
     add_target(&b, r, words, e);
