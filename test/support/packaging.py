@@ -96,7 +96,7 @@ def bare_tree(suite, *packages):
 
 
 class Tree:
-    """A bare tree, unpacked in `path`, with /proc and /dev/null alone."""
+    """A bare tree, unpacked in `path`, with /proc and of /dev with /dev/null alone."""
 
     def __init__(self, path):
         self.path = path
@@ -123,6 +123,7 @@ def unpacked(tar, path):
     for left_out in (path / "etc/dpkg/dpkg.cfg.d").glob("*mmdebstrap*"):
         left_out.unlink()  # a Debian has manual pages
     (path / "dev/null").touch()
+    (path / "etc/hosts").write_text("127.0.0.1 localhost\n")  # an installation's, not a package's
     mounted = []
     try:
         for what in ("dev/null", "proc"):
