@@ -60,6 +60,7 @@ TRAITS = {
     "clients/test_az_walks.py": dict(cost=150),
     "clients/test_batch_clients.py": dict(cost=120),
     "clients/test_storage_clients.py": dict(cost=190),
+    "clients/test_terraform.py": dict(cost=500, limit=9000),
     "e2e/test_remote_page.py": dict(cost=30, load=0.8),
 }
 
@@ -78,6 +79,7 @@ DEEP = {
     "clients/test_remote_az": "the az of Debian takes the same ways in e2e",
     "clients/test_sdk_": "suites of others, which take minutes",
     "clients/test_storage_": "clients of more languages; those of Python and Node stand for them",
+    "clients/test_terraform": "its programs take an hour of a core to build",
     "demo/test_az_recipe": "e2e runs it with sanitizers",
     "demo/test_deb_and_image": "packages and images of Debian",
     "demo/test_examples": "e2e runs them with sanitizers",

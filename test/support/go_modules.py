@@ -29,3 +29,21 @@ def go_programs(name, source):
     done = subprocess.run(build, cwd=source, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return home / "bin"
+
+
+def go_command(module, package, name, limit):
+    """A program of a published module, which is built as its own main module: unlike `go install` this permits a
+    go.mod that replaces modules. The module cache stays, because such a module has many others."""
+    needs("go")
+    build = f"""
+set -e
+go mod download {module}
+rm -rf source
+cp -r "$(go env GOMODCACHE)/{module}" source
+chmod -R u+w source
+cd source
+nice go build -buildvcs=false -trimpath -ldflags "-s -w" -o ../{name} {package}
+cd ..
+rm -rf source
+"""
+    return install(f"{name}", ["bash", "-c", build], env={"GOTOOLCHAIN": "local"}, limit=limit) / name

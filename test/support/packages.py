@@ -34,10 +34,10 @@ def cache():
     return Path(env["HOME"]) / ".cache" / "batchaid" / "clients" if "HOME" in env else BUILD / "clients"
 
 
-def install(name, *commands, home=None, files=(), env=None):
+def install(name, *commands, home=None, files=(), env=None, limit=600):
     """The directory of a package, installed by these commands unless it has been before. One at a time:
     test files that run side by side share what is installed. `files` are copied into it before. With `home` it is there,
-    whatever is installed."""
+    whatever is installed. `limit` is in seconds, for each command."""
     recipe = repr(commands) + "".join(Path(f).read_text() for f in files)
     digest = hashlib.sha256(recipe.encode()).hexdigest()[:DIGITS]
     home = home or cache() / f"{re.sub(r'[^A-Za-z0-9.+-]', '-', name).strip('-')[:NAME_MAX]}-{digest}"
@@ -50,12 +50,12 @@ def install(name, *commands, home=None, files=(), env=None):
             for file in files:
                 shutil.copy(file, home)
             for command in commands:
-                run(name, command, home, env)
+                run(name, command, home, env, limit)
             ready.write_text(recipe)
     return home
 
 
-def run(name, command, home, env):
+def run(name, command, home, env, limit):
     try:
         done = subprocess.run(
             command,
@@ -63,12 +63,12 @@ def run(name, command, home, env):
             env={**caller_environment(), **(env or {})},
             capture_output=True,
             text=True,
-            timeout=600,
+            timeout=limit,
         )
     except FileNotFoundError:
         raise Unavailable(f"{command[0]} is not installed") from None
     except subprocess.TimeoutExpired:
-        raise Unavailable(f"{name} cannot be installed: no end after 600 s") from None
+        raise Unavailable(f"{name} cannot be installed: no end after {limit} s") from None
     if done.returncode != 0:
         raise Unavailable(f"{name} cannot be installed: {reason(done)}")
 
