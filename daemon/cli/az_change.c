@@ -82,8 +82,8 @@ int az_change_has_place(struct az_change *c, const char *group, bool *out, const
 {
     json_t *reply, *workspace;
     size_t i;
-    const char *path = arena_concat(c->arena, az_change_scope(c, group), AZ_PROVIDER "/workspaces",
-                                    "?api-version=" AZ_TODAY);
+    const char *path = arena_concat(c->arena, az_change_scope(c, group), AZ_PROVIDER, "/workspaces",
+                                    "?api-version=", AZ_TODAY);
     *out = false;
     *others = "";
     if (look(c, path, &reply, e) < 0)
@@ -103,9 +103,8 @@ int az_change_has_experiment(struct az_change *c, const char *group, bool *out, 
 {
     json_t *reply;
     const char *path =
-        arena_concat(c->arena, az_change_scope(c, group),
-                     AZ_PROVIDER "/workspaces/" HOME_WORKSPACE "/experiments/" HOME_EXPERIMENT,
-                     "?api-version=" AZ_TODAY);
+        arena_concat(c->arena, az_change_scope(c, group), AZ_PROVIDER, "/workspaces/",
+                     HOME_WORKSPACE, "/experiments/", HOME_EXPERIMENT, "?api-version=", AZ_TODAY);
     if (look(c, path, &reply, e) < 0)
         return -1;
     *out = reply != NULL;
@@ -116,8 +115,8 @@ int az_change_has_experiment(struct az_change *c, const char *group, bool *out, 
 const char *az_change_id(struct az_change *c, const char *group, const char *type, const char *name)
 {
     if (*name != '/')
-        return arena_concat(c->arena, az_change_scope(c, group),
-                            AZ_PROVIDER "/workspaces/" HOME_WORKSPACE "/", type, "/", name);
+        return arena_concat(c->arena, az_change_scope(c, group), AZ_PROVIDER, "/workspaces/",
+                            HOME_WORKSPACE, "/", type, "/", name);
     char *today = home_long_id(name);
     const char *id = today ? arena_strdup(c->arena, today) : name;
     free(today);

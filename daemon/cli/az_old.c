@@ -180,7 +180,7 @@ static void rename_options(struct az_change *c)
 static void add_made(struct az_change *c, const char *words, const char *path, json_t *body)
 {
     struct az_made *m = &c->made[c->n_made++];
-    *m = (struct az_made){.path = arena_concat(c->arena, path, "?api-version=" AZ_TODAY),
+    *m = (struct az_made){.path = arena_concat(c->arena, path, "?api-version=", AZ_TODAY),
                           .body = body};
     az_line_of(c->arena, words, &m->line);
 }
@@ -236,8 +236,8 @@ static int place_today(struct az_change *c, struct err *e)
         return 0;
     if (az_change_group(c, &group, e) < 0 || az_change_has_place(c, group, &there, &others, e) < 0)
         return -1;
-    const char *path = arena_concat(c->arena, az_change_scope(c, group),
-                                    AZ_PROVIDER "/workspaces/" HOME_WORKSPACE);
+    const char *path = arena_concat(c->arena, az_change_scope(c, group), AZ_PROVIDER,
+                                    "/workspaces/" HOME_WORKSPACE);
     bool makes = (c->form->place & MAKES_PLACE) != 0;
     if (!there && !makes)
         return no_place(c, group, others, e);

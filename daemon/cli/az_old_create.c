@@ -113,6 +113,14 @@ int az_old_create_cluster(struct az_change *c, struct err *e)
 static int send_job(struct az_change *c, const char *cluster, const char *group, struct err *e)
 {
     const char *location;
+    const struct az_option *mount =
+        az_line_find(&c->line, "--afs-name --bfs-name --container-name --nfs");
+    if (mount)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "az %s: %s does not go with properties that only %s has; mount it in the "
+                       "cluster, or name it in mountVolumes of %s",
+                       c->form->words, mount->name, api_version_name(c->file.version),
+                       c->file.name);
     if (az_change_location(c, group, &location, e) < 0)
         return -1;
     json_t *body = json_deep_copy(c->file.tree);
@@ -122,7 +130,7 @@ static int send_job(struct az_change *c, const char *cluster, const char *group,
                         json_pack("{s:s}", "id", cluster));
     c->request = (struct az_request){
         .method = "PUT",
-        .path = arena_concat(c->arena, az_change_scope(c, group), AZ_PROVIDER "/jobs/",
+        .path = arena_concat(c->arena, az_change_scope(c, group), AZ_PROVIDER, "/jobs/",
                              az_line_value(&c->line, "-n --name"),
                              "?api-version=", api_version_name(c->file.version)),
         .body = body,
@@ -137,8 +145,9 @@ int az_old_create_job(struct az_change *c, struct err *e)
     const char *other = az_line_value(&c->line, "--cluster-resource-group");
     if (!cluster)
         (void)json_unpack(c->file.tree, "{s:{s:{s:s}}}", "properties", "cluster", "id", &cluster);
-    if (az_change_lacks(c, cluster ? "" : ", -r CLUSTER", e) < 0 ||
-        az_change_group(c, &group, e) < 0)
+    if (!cluster)
+        return az_change_lacks(c, ", -r CLUSTER", e);
+    if (az_change_group(c, &group, e) < 0)
         return -1;
     bool elsewhere = other && strcmp(other, group) != 0;
     if (c->file.version != V_2018_05_01)

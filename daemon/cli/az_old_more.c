@@ -37,7 +37,7 @@ static int find_role(struct az_change *c, const char *given, const char **out, s
                        "az %s: '%s' is not a role; the roles: az role definition list, or "
                        "https://aka.ms/built-in-roles",
                        c->form->words, given);
-    *out = arena_concat(c->arena, az_change_scope(c, NULL), ROLES "/roleDefinitions/", role->guid);
+    *out = arena_concat(c->arena, az_change_scope(c, NULL), ROLES, "/roleDefinitions/", role->guid);
     return 0;
 }
 
@@ -84,7 +84,7 @@ int az_old_assign_role(struct az_change *c, struct err *e)
     guid_new(name);
     c->request =
         (struct az_request){.method = "PUT",
-                            .path = arena_concat(c->arena, scope, ROLES "/roleAssignments/", name,
+                            .path = arena_concat(c->arena, scope, ROLES, "/roleAssignments/", name,
                                                  "?api-version=2022-04-01"),
                             .body = json_pack("{s:{s:s, s:s}}", "properties", "roleDefinitionId",
                                               role, "principalId", principal)};

@@ -53,11 +53,11 @@ static const struct {
 static void ask(struct az_change *c, const char *method, const char *group, const char *type,
                 const char *name)
 {
-    c->request = (struct az_request){.method = method,
-                                     .path = arena_concat(c->arena, az_change_scope(c, group),
-                                                          AZ_PROVIDER "/", type, name ? "/" : "",
-                                                          name ? name : "", "?api-version=" AZ_OLD),
-                                     .list = !name};
+    c->request = (struct az_request){
+        .method = method,
+        .path = arena_concat(c->arena, az_change_scope(c, group), AZ_PROVIDER, "/", type,
+                             name ? "/" : "", name ? name : "", "?api-version=", AZ_OLD),
+        .list = !name};
 }
 
 /* az lists the resources of one workspace. Without a group, and in a group without the workspace,
