@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Find Blobs by Tags: in an account and in a container."""
 
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import datetime, timedelta, timezone
 from xml.etree import ElementTree
 
@@ -9,7 +11,7 @@ import pytest
 from azure.core.exceptions import HttpResponseError
 from azure.storage.blob import BlobServiceClient, generate_container_sas
 from support.blobs import call, client, container, daemon, put, refused  # noqa: F401 fixtures
-from support.storage import ACCOUNT, KEY
+from support.storage import ACCOUNT, KEY, StorageDaemon
 
 FOUND = {
     "\"Project\" = 'A'": ["a", "ab", "b/c//d"],
@@ -154,6 +156,21 @@ def test_a_signature_needs_the_letter_f(daemon, container, tagged):
             assert names(c.find_blobs_by_tags("\"Project\" = 'B'")) == ["other"]
         else:
             assert refused(lambda c=c: list(c.find_blobs_by_tags("\"Project\" = 'B'"))) == "AuthorizationPermissionMismatch"
+
+
+def test_blobs_of_an_older_database_are_found():
+    with StorageDaemon() as d:
+        assert d.blob.call("PUT", "/old?restype=container").status == 201
+        for name, tags in (("a", "k=1"), ("b//", "k=2&l=3"), ("c", None)):
+            headers = {"x_ms_tags": tags} if tags else {}
+            assert d.blob.call("PUT", f"/old/{name}", b"x", x_ms_blob_type="BlockBlob", **headers).status == 201
+        d.stop()
+        with closing(sqlite3.connect(next(d.state_dir.glob("*.db")))) as db, db:
+            db.execute("DROP TABLE blob_tag")
+            db.execute("PRAGMA user_version = 1001")
+        d.start()
+        c = BlobServiceClient(d.blob.url, credential=KEY).get_container_client("old")
+        assert [(b.name, b.tags) for b in c.find_blobs_by_tags("k >= '1'")] == [("a", {"k": "1"}), ("b//", {"k": "2"})]
 
 
 def test_others_are_served_while_many_are_searched(daemon, client, container, put):
