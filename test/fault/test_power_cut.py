@@ -11,6 +11,7 @@ import tempfile
 import threading
 from contextlib import closing
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from support.storage import StorageDaemon
@@ -172,3 +173,84 @@ def test_what_was_appended_outlives_a_power_cut(daemon, disk):
                 got = daemon.blob.call("GET", f"/box/{name}")
                 assert got.status == 200 and got.headers["x-ms-blob-type"] == "AppendBlob", got
                 assert got.body in (acknowledged[name], asked[name]), f"{name} is torn: {len(got.body)} bytes"
+
+
+PIECE = b"piece " * 20
+TAGS = b"<?xml version='1.0'?><Tags><TagSet><Tag><Key>v</Key><Value>2</Value></Tag></TagSet></Tags>"
+
+
+def tier(name):
+    return "PUT", "?comp=tier", b"", {"x_ms_access_tier": name}
+
+
+class Changer(threading.Thread):
+    """Takes each of its blobs through all steps of its kind; knows how many were acknowledged, and were asked for."""
+
+    def __init__(self, plane, number):
+        super().__init__()
+        self.plane, self.number = plane, number
+        self.acknowledged, self.asked = {}, {}
+        self.going = True
+
+    def steps(self, kind):
+        """Each with what is seen of the blob after it: its length, tier, seal, and the tag by which it is found."""
+        put = ("PUT", "", PIECE, {"x_ms_blob_type": "BlockBlob", "x_ms_tags": "v=1"})
+        make = ("PUT", "", b"", {"x_ms_blob_type": "AppendBlob"})
+        add = ("PUT", "?comp=appendblock", b"", {"x_ms_copy_source": f"{self.plane.url}/box/source"})
+        n = str(len(PIECE))
+        return {
+            "block": [
+                (put, (n, "Hot", None, "1")),
+                (("PUT", "?comp=tags", TAGS, {}), (n, "Hot", None, "2")),
+                (tier("Archive"), (n, "Archive", None, "2")),
+                (tier("Cool"), (n, "Cool", None, "2")),
+            ],
+            "append": [
+                (make, ("0", None, None, None)),
+                (add, (n, None, None, None)),
+                (add, (str(2 * len(PIECE)), None, None, None)),
+                (("PUT", "?comp=seal", b"", {}), (str(2 * len(PIECE)), None, "true", None)),
+            ],
+        }[kind]
+
+    def run(self):
+        n = 0
+        while self.going:
+            n += 1
+            name = f"{'block' if n % 2 else 'append'}/{self.number}/{n}"
+            for step, ((method, query, body, headers), _) in enumerate(self.steps(name.split("/")[0]), 1):
+                self.asked[name] = step
+                try:
+                    done = self.plane.call(method, f"/box/{name}{query}", body, **headers).status
+                except OSError:
+                    return
+                assert done in (200, 201, 202, 204), (name, step, done)
+                self.acknowledged[name] = step
+
+
+def found(plane):
+    """The tag v of each blob that is found by it."""
+    tags, marker = {}, ""
+    while True:
+        got = plane.call("GET", f"/box?restype=container&comp=blobs&where=v%3E%3D%270%27&marker={marker}")
+        root = ElementTree.fromstring(got.body.decode("utf-8-sig"))
+        tags |= {b.findtext("Name"): b.findtext("Tags/TagSet/Tag/Value") for b in root.iter("Blob")}
+        marker = root.findtext("NextMarker")
+        if not marker:
+            return tags
+
+
+def test_changes_of_tags_tiers_and_seals_outlive_a_power_cut(daemon, disk):
+    plane = daemon.blob
+    plane.call("PUT", "/box?restype=container&comp=acl", x_ms_blob_public_access="blob")
+    plane.call("PUT", "/box/source", PIECE, x_ms_blob_type="BlockBlob")
+    for known in cuts(daemon, disk, Changer, lambda writers: sum(len(w.acknowledged) for w in writers) >= ENOUGH // 4):
+        tags = found(plane)
+        for acknowledged, asked in known:
+            for name, last in asked.items():
+                steps = [None, *(after for _, after in Changer(plane, 0).steps(name.split("/")[0]))]
+                head = plane.call("HEAD", f"/box/{name}").headers
+                seen = (head["Content-Length"], head["x-ms-access-tier"], head["x-ms-blob-sealed"], tags.get(name))
+                seen = seen if head["x-ms-blob-type"] else None
+                assert seen in (steps[acknowledged.get(name, 0)], steps[last]), f"{name} is {seen} after step {last}"
+                assert (name in tags) == bool(seen and seen[3]), "what is not there is found"
