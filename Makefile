@@ -448,6 +448,7 @@ help:
 	@echo 'make deb           a Debian package, into $(DEB_DIR)/'
 	@echo 'make dist          wheel, tarball, Debian package and image with checksums, into $(DIST_DIR)/; wheel and tarball for aarch64, too'
 	@echo 'make image         a container image of it for podman and docker, $(IMAGE)'
+	@echo 'make go-module     Go modules with the program, as a GOPROXY, into $(GO_DIR)/'
 	@echo 'make deps          install the Debian packages that are missing (apt only) to build and to use az;'
 	@echo '                   SECTIONS="build demo packaging test lint bench frameworks" for those of test/tools/packages.txt'
 	@echo 'make V=1           show the commands; -s: nothing but what is wrong; WERROR=1: warnings are errors'
@@ -517,6 +518,14 @@ dist: $(if $(filter x86_64,$(WHEEL_ARCH)),wheel-aarch64)
 	@$(MAKE) deb DEB_DIR=$(DIST_DIR)
 	@$(MAKE) image IMAGE_ARCHIVE=$(DIST_DIR)/batchaid-$(VERSION)-image-$(WHEEL_ARCH).tar.gz
 	@etc/dist/pack.sh $(DIST_DIR) $(VERSION)
+
+# The same program for tests in Go, for each architecture whose portable tree is in DIST_DIR: this machine's
+# own is made anew.
+GO_DIR ?= $(DIST_DIR)/go
+PORTABLE_TREES = $(wildcard $(DIST_DIR)/batchaid-$(VERSION)-linux-x86_64 $(DIST_DIR)/batchaid-$(VERSION)-linux-aarch64)
+.PHONY: go-module
+go-module: wheel
+	@$(PYTHON) etc/go/modules.py $(VERSION) $(GO_DIR) $(PORTABLE_TREES)
 
 install: all
 	@install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(UNITDIR) $(USERDIR) $(COMPDIR) $(CONFDIR) $(DOCDIR)

@@ -1,0 +1,3 @@
+module batchaid.test/batchaidtest
+
+go 1.21
