@@ -448,6 +448,7 @@ help:
 	@echo 'make deb           a Debian package, into $(DEB_DIR)/'
 	@echo 'make dist          wheel, tarball, Debian package and image with checksums, into $(DIST_DIR)/; wheel and tarball for aarch64, too'
 	@echo 'make image         a container image of it for podman and docker, $(IMAGE)'
+	@echo 'make npm           packages for npm with the program, into $(NPM_DIR)/'
 	@echo 'make go-module     Go modules with the program, as a GOPROXY, into $(GO_DIR)/'
 	@echo 'make deps          install the Debian packages that are missing (apt only) to build and to use az;'
 	@echo '                   SECTIONS="build demo packaging test lint bench frameworks" for those of test/tools/packages.txt'
@@ -519,11 +520,14 @@ dist: $(if $(filter x86_64,$(WHEEL_ARCH)),wheel-aarch64)
 	@$(MAKE) image IMAGE_ARCHIVE=$(DIST_DIR)/batchaid-$(VERSION)-image-$(WHEEL_ARCH).tar.gz
 	@etc/dist/pack.sh $(DIST_DIR) $(VERSION)
 
-# The same program for tests in Go, for each architecture whose portable tree is in DIST_DIR: this machine's
+# The same program for tests in Node and in Go, for each architecture whose portable tree is in DIST_DIR: this machine's
 # own is made anew.
+NPM_DIR ?= $(DIST_DIR)/npm
 GO_DIR ?= $(DIST_DIR)/go
 PORTABLE_TREES = $(wildcard $(DIST_DIR)/batchaid-$(VERSION)-linux-x86_64 $(DIST_DIR)/batchaid-$(VERSION)-linux-aarch64)
-.PHONY: go-module
+.PHONY: npm go-module
+npm: wheel
+	@$(PYTHON) etc/npm/packages.py $(VERSION) $(NPM_DIR) $(PORTABLE_TREES)
 go-module: wheel
 	@$(PYTHON) etc/go/modules.py $(VERSION) $(GO_DIR) $(PORTABLE_TREES)
 

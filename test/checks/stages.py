@@ -70,6 +70,7 @@ DEEP = {
     "clients/test_a": "the az of Debian takes the same ways in e2e",
     "clients/test_batch_": "clients of more languages; those of Python and Node stand for them",
     "clients/test_blob_features": "api/test_find_blobs and its like ask the same",
+    "clients/test_first_tests": "packages of all kinds, which are made first",
     "clients/test_frameworks": "clients of more languages; those of Python and Node stand for them",
     "clients/test_go": "clients of more languages; those of Python and Node stand for them",
     "clients/test_java": "clients of more languages; those of Python and Node stand for them",

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""docs/ten-lines.md, from nothing to the first test: each in a new folder and home, with the packages that `make` makes. Go has
+a file of its own."""
+
+import hashlib
+import os
+import subprocess
+
+import pytest
+from support.clients import install, needs
+from support.packaged import PAGE, first_test, made, section
+
+VITEST = """
+import { expect, test } from "vitest";
+import { start } from "batchaid/vitest";
+const cloud = await start();
+test("it answers", async () => {
+  expect(process.env.BATCHAID_ENDPOINT).toBe(cloud.endpoint);
+  expect((await fetch(`${cloud.endpoint}/metadata/endpoints?api-version=2019-10-01`)).status).toBe(200);
+});
+"""
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """An environment with nothing of the user's but the programs of the system; its folder `mine` is the test's."""
+    (tmp_path / "home").mkdir()
+    return {"HOME": str(tmp_path / "home"), "PATH": "/usr/local/bin:/usr/bin:/bin"}
+
+
+@pytest.mark.parametrize("name", [line[4:] for line in PAGE.splitlines() if line.startswith("### ")])
+def test_ten_lines_are_enough(name):
+    files, commands = section(name)
+    assert files and sum(len(text.splitlines()) for text in (*files.values(), commands)) <= 10
+
+
+def test_node_test(bare, tmp_path):
+    needs("node", "npm")
+    said = first_test("node:test", tmp_path / "mine", {**bare, "DIST": str(made("npm"))})
+    assert "ok 1 - it answers" in said and "# fail 0" in said
+
+
+def test_vitest(bare, tmp_path):
+    needs("node", "npm")
+    vitest = install("vitest", ["npm", "install", "--no-audit", "--no-fund", "vitest@3.2.4"])
+    (tmp_path / "one.test.mjs").write_text(VITEST)
+    packages = sorted((made("npm") / "npm").glob("*.tgz"))
+    npm = ["npm", "install", "--save-optional", "--offline", "--no-audit", "--no-fund", *packages]
+    subprocess.run(npm, cwd=tmp_path, env=bare, check=True, capture_output=True, timeout=200)
+    for module in (vitest / "node_modules").iterdir():
+        if not (tmp_path / "node_modules" / module.name).exists():
+            (tmp_path / "node_modules" / module.name).symlink_to(module)
+    run = ["node", "node_modules/vitest/vitest.mjs", "run", "--reporter=tap-flat"]
+    done = subprocess.run(run, cwd=tmp_path, env=bare, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0 and "ok 1" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_same_bytes_are_made_again():
+    """Of the same trees; that these are the same is for the tests of the wheel."""
+    if os.environ.get("BATCHAID_DIST"):
+        pytest.skip("the packages are not made here")
+
+    def sums(target, folder):
+        top = made(target) / folder
+        return {str(p.relative_to(top)): hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(top.rglob("*")) if p.is_file()}
+
+    assert sums("npm", "npm") == sums("npm", "npm")
+    assert sums("go-module", "go") == sums("go-module", "go")
