@@ -20,7 +20,7 @@ NUMBERS = re.compile(r"\d+(\.\d+)+")
 
 def asked(*command, cwd="/"):
     """What a registry's tool prints."""
-    done = subprocess.run(command, capture_output=True, text=True, env=caller_environment(), cwd=cwd, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, env=caller_environment(), cwd=cwd, timeout=900)
     if done.returncode != 0:
         pytest.skip(f"{command[0]} finds no newest release: {reason(done)}")
     return done.stdout
