@@ -91,16 +91,6 @@ struct image_piece {
 
 #include "image.inc"
 
-static const struct st_migration migrations[] = {
-#include "migrations.inc"
-};
-
-const struct st_migration *st_migrations(int *n)
-{
-    *n = (int)(sizeof migrations / sizeof migrations[0]);
-    return migrations;
-}
-
 int st_image_write(const char *path, bool sync, struct err *e)
 {
     struct stat s;
