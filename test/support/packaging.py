@@ -107,7 +107,8 @@ class Tree:
     def run(self, command, user=None):
         """Of a shell in it: (exit code, output). `user`: a number without an account, which has no home."""
         as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] if user else []
-        argv = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "chroot", self.path, *as_user, "sh", "-c", command]
+        home = [] if user else ["HOME=/root"]
+        argv = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", *home, "chroot", self.path, *as_user, "sh", "-c", command]
         done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=180, check=False)
         return done.returncode, done.stdout
 
