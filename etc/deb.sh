@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Makes OUT/batchaid_VERSION_ARCH.deb of what is built, for Debian 12 and later.
 #   deb.sh BUILD VERSION OUT
-# It uses the libraries of the Debian on which it is installed, except libjwt and what that alone needs: Debian 13 has
-# another libjwt. Those are in /usr/lib/batchaid.
+# It uses the libraries of the Debian on which it is installed, except three in /usr/lib/batchaid: Debian 13 has another
+# libjwt, with its libb64, and a libmicrohttpd in which on_connection() of api/http/server.c fails.
 set -euo pipefail
 build=$(realpath "$1") version=$2 out=$(realpath -m "$3")
 cd "$(dirname "$0")/.."
@@ -18,7 +18,7 @@ MAKEFLAGS='' make -s -o all install BUILD="$build" PREFIX=/usr DESTDIR="$root"
 rm -f "$root"/usr/bin/batchai-{node,cmd}-* # for other architectures
 strip --strip-unneeded --remove-section=.comment --remove-section=.note "$root"/usr/bin/*
 own=/usr/lib/batchaid
-ldd "$build/batchaid" | sed -nE 's/^\s*(lib(jwt|b64)\S*) => (\S+) .*/\1 \3/p' | while read -r name path; do
+ldd "$build/batchaid" | sed -nE 's/^\s*(lib(jwt|b64|microhttpd)\S*) => (\S+) .*/\1 \3/p' | while read -r name path; do
     install -D -m 644 "$path" "$root$own/$name"
     patchelf --set-rpath $own "$root$own/$name"
     echo "${name%%.so.*} ${name##*.so.}" >>"$work/debian/shlibs.local" # no package has it
