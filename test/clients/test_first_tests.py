@@ -4,11 +4,15 @@ a file of its own."""
 
 import hashlib
 import os
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from support.clients import install, needs
+from support.daemon import ROOT
 from support.packaged import PAGE, first_test, made, section
+from support.packages import caller_environment
 
 VITEST = """
 import { expect, test } from "vitest";
@@ -34,6 +38,13 @@ def test_ten_lines_are_enough(name):
     assert files and sum(len(text.splitlines()) for text in (*files.values(), commands)) <= 10
 
 
+def test_pytest(bare, tmp_path):
+    registry = {k: v for k, v in caller_environment().items() if k.startswith("PIP_") or k.lower().endswith("_proxy")}
+    registry["PIP_CONFIG_FILE"] = str(Path(caller_environment().get("HOME", "/"), ".config", "pip", "pip.conf"))
+    said = first_test("pytest", tmp_path / "mine", {**registry, **bare, "DIST": str(made("wheel"))})
+    assert "test_first.py::test_it_answers PASSED" in said and "1 passed" in said
+
+
 def test_node_test(bare, tmp_path):
     needs("node", "npm")
     said = first_test("node:test", tmp_path / "mine", {**bare, "DIST": str(made("npm"))})
@@ -53,6 +64,27 @@ def test_vitest(bare, tmp_path):
     run = ["node", "node_modules/vitest/vitest.mjs", "run", "--reporter=tap-flat"]
     done = subprocess.run(run, cwd=tmp_path, env=bare, capture_output=True, text=True, timeout=200, check=False)
     assert done.returncode == 0 and "ok 1" in done.stdout, done.stdout + done.stderr
+
+
+def test_github_accepts_the_workflow(tmp_path):
+    """actionlint knows what GitHub accepts, and reads the inputs of the action."""
+    needs("go")
+    version = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.7"
+    build = ["sh", "-c", 'GOBIN="$PWD/bin" GOTOOLCHAIN=local GOFLAGS=-modcacherw go install "$0"', version]
+    actionlint = install("actionlint", build) / "bin" / "actionlint"
+    files, _ = section("GitHub Actions")
+    (workflow,) = files.items()
+    shutil.copytree(ROOT / "etc" / "action", tmp_path / ".github" / "batchaid")
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+
+    def judge(text):
+        (tmp_path / workflow[0]).parent.mkdir(exist_ok=True)
+        (tmp_path / workflow[0]).write_text(text)
+        return subprocess.run([actionlint, "-no-color"], cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+
+    done = judge(workflow[1])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'input "packages" is not defined' in judge(workflow[1].replace("package:", "packages:")).stdout
 
 
 def test_the_same_bytes_are_made_again():
