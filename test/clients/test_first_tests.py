@@ -6,7 +6,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from support.clients import install, needs
@@ -40,7 +39,6 @@ def test_ten_lines_are_enough(name):
 
 def test_pytest(bare, tmp_path):
     registry = {k: v for k, v in caller_environment().items() if k.startswith("PIP_") or k.lower().endswith("_proxy")}
-    registry["PIP_CONFIG_FILE"] = str(Path(caller_environment().get("HOME", "/"), ".config", "pip", "pip.conf"))
     said = first_test("pytest", tmp_path / "mine", {**registry, **bare, "DIST": str(made("wheel"))})
     assert "test_first.py::test_it_answers PASSED" in said and "1 passed" in said
 
