@@ -53,6 +53,7 @@ TRAITS = {
     "valgrind/nodeagent-proto/link/test_job_account": dict(claims=("accounts",)),
     "valgrind/nodeagent-proto/link/test_chosen_numbers": dict(claims=("accounts",)),
     "valgrind/nodeagent-proto/link/test_job_directory": dict(claims=("accounts",)),
+    "clients/test_first_tests.py": dict(cost=120, claims=("docker",)),
     "clients/test_frameworks.py": dict(cost=150),
     "clients/test_recipes_in_containers.py": dict(cost=190, claims=("docker",)),
     "e2e/test_container_users.py": dict(cost=90, claims=("docker",)),
