@@ -14,6 +14,7 @@ from support.containers import podman_settings
 from support.daemon import ROOT
 from support.packaged import PAGE, first_test, made, section
 from support.packages import caller_environment
+from support.waiting import wait_for
 
 # podman-compose prints what it does between the lines of what it executes.
 COMPOSE = """
@@ -98,6 +99,15 @@ def test_github_accepts_the_workflow(tmp_path):
     done = judge(workflow[1])
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'input "packages" is not defined' in judge(workflow[1].replace("package:", "packages:")).stdout
+
+
+def test_java(bare, tmp_path):
+    """With the user's settings and cache of Maven."""
+    needs("mvn", "javac", "keytool")
+    env = {**bare, **{k: v for k, v in caller_environment().items() if k == "HOME" or k.startswith(("MAVEN_", "JAVA_"))}}
+    said = first_test("Java", tmp_path / "mine", {**env, "DIST": str(made("wheel"))})
+    assert "1 tests successful" in said
+    wait_for(lambda: not (tmp_path / "mine" / "state").exists())
 
 
 def test_docker_compose(bare, tmp_path):
