@@ -518,6 +518,7 @@ image: wheel
 dist: $(if $(filter x86_64,$(WHEEL_ARCH)),wheel-aarch64)
 	@$(MAKE) deb DEB_DIR=$(DIST_DIR)
 	@$(MAKE) image IMAGE_ARCHIVE=$(DIST_DIR)/batchaid-$(VERSION)-image-$(WHEEL_ARCH).tar.gz
+	@$(MAKE) -o wheel npm go-module
 	@etc/dist/pack.sh $(DIST_DIR) $(VERSION)
 
 # The same program for tests in Node and in Go, for each architecture whose portable tree is in DIST_DIR: this machine's
