@@ -281,7 +281,7 @@ static int begin(struct blob_find *f, struct err *e)
     const char *only = here ? g->share.name : w->has_container ? w->container : NULL;
     f->others = !only;
     f->in.name = "";
-    if (here && w->has_container && strcmp(w->container, only) != 0)
+    if (here && w->has_container && strcmp(w->container, g->share.name) != 0)
         return 0; /* nothing is in both */
     if (f->q.marker)
         return begin_behind(f, only, e);

@@ -124,7 +124,7 @@ const char *blob_type_name(enum blob_type t);
 int blob_md5(struct request *r, const char *header, uint8_t out[FILES_MD5],
              struct err *e) MUST_CHECK;
 /* Likewise a CRC64. */
-int blob_crc64_in(struct request *r, const char *header, uint64_t *out, struct err *e) MUST_CHECK;
+int blob_crc64_in(struct request *r, const char *name, uint64_t *out, struct err *e) MUST_CHECK;
 /* Likewise x-ms-content-crc64, which excludes an MD5. */
 int blob_crc64(struct request *r, uint64_t *out, struct err *e) MUST_CHECK;
 /* Checks a document body against the request's MD5 or CRC64. */
