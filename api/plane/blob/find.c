@@ -279,7 +279,7 @@ static int begin(struct blob_find *f, struct err *e)
     const struct grant *g = grant_of(f->r);
     bool here = f->r->n_segments > 0;
     const char *only = here ? g->share.name : w->has_container ? w->container : NULL;
-    f->others = !only;
+    f->others = !here && !w->has_container;
     f->in.name = "";
     if (here && w->has_container && strcmp(w->container, g->share.name) != 0)
         return 0; /* nothing is in both */
