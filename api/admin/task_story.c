@@ -115,9 +115,11 @@ static void tell_past(struct task_teller *t)
     if (k->requeue_us > 0)
         tell(t, k->requeue_us,
              arena_printf(t->a, "queued again for another node: %d in all", k->requeues));
-    if (k->start_us > 0)
-        tell(t, k->start_us,
-             arena_concat(t->a, "began on ", seen_node(t->r, k->node_id, k->node_name)));
+    if (k->start_us > 0) {
+        const char *node = seen_node(t->r, k->node_id, k->node_name);
+        /* A task that a seed has made as completed was on no node. */
+        tell(t, k->start_us, node && *node ? arena_concat(t->a, "began on ", node) : "began");
+    }
     if (k->state == BATCH_TASK_COMPLETED)
         tell_end(t);
 }

@@ -4,6 +4,7 @@
 import base64
 import hashlib
 import io
+import json
 import uuid
 import zipfile
 from urllib.parse import urlsplit
@@ -255,6 +256,15 @@ def test_files_of_a_task_are_read_as_those_of_one_that_ran(tested, t):
     t.seed_again(first)
     task = first["subscriptions"][tested.subscription]["groups"]["lab"]["batchAccounts"]["seedfiles"]["jobs"]["j"]["tasks"]["t"]
     assert task["files"] == {"stdout.txt": "epoch 1\n", "stderr.txt": "", "wd/a-b.txt": "beside"}
+
+
+def test_a_seeded_end_is_explained_without_a_node(tested, t):
+    done = {"commandLine": "true", "state": {"state": "completed", "exitCode": 0}}
+    account = {"location": "eastus", "pools": {"p": {**POOL, "vmSize": "fake", "targetDedicatedNodes": 0}},
+               "jobs": {"j": {"poolInfo": {"poolId": "p"}, "tasks": {"t": done}}}}  # fmt: skip
+    t.seed({"groups": {"lab": {"location": "eastus", "batchAccounts": {"explained": account}}}})
+    told = json.loads(tested.tool("explain", "--json", "lab/explained/j/t").stdout)
+    assert [line["text"] for line in told["story"]][:2] == ["began", "succeeded, exit code 0"]
 
 
 def test_a_running_task_may_have_files_and_a_waiting_one_not(tested, t):
