@@ -75,6 +75,7 @@ def run(name, command, home, env, limit):
 
 def reason(done):
     """The line that says why, of all that an installer says."""
-    lines = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()
+    said = (re.sub(r"\x1b\[[\d;]*m", "", text).strip() for text in (done.stderr, done.stdout))  # Maven colours even no text
+    lines = next(filter(None, said), f"exit code {done.returncode}").splitlines()
     errors = [line for line in lines if "error" in line.lower() and not line.startswith("WARNING")]
     return (errors or lines[-1:])[0].strip()[:300]

@@ -34,3 +34,8 @@ def test_a_changed_recipe_that_fails_leaves_nothing_that_counts_as_ready(home):
     with pytest.raises(packages.Unavailable):
         packages.install("p", ["false"], home=home)
     assert not (home / "ready").exists()
+
+
+def test_the_reason_of_an_install_that_writes_only_colours_to_its_standard_error_is_found(home):
+    with pytest.raises(packages.Unavailable, match=r"p cannot be installed: \[ERROR\] no such jar$"):
+        packages.install("p", ["sh", "-c", r"printf '\033[0m\033[0m' >&2; printf '\033[0m[ERROR] no such jar\n'; exit 1"], home=home)
