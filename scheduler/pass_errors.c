@@ -64,7 +64,9 @@ static bool withdrawn(struct pass *p, const struct node *nd, struct failure *out
             w, p->a, "Machine %s is not in the inventory any more: it gets no further {run}",
             m.name);
         out->remedy =
-            front_text(w, p->a, "put it back into the inventory, or make the {pool} smaller");
+            m.leaves
+                ? "none needed: the node leaves as soon as nothing runs there"
+                : front_text(w, p->a, "put it back into the inventory, or make the {pool} smaller");
         return true;
     }
     bool reason = m.reason && *m.reason;

@@ -222,6 +222,24 @@ static int retry_unusable(struct pass *p, struct err *e)
     return 0;
 }
 
+/* Nodes of machines that the inventory has dropped leave as soon as nothing runs there, whatever
+ * the target is. The pool gets others if there are any. */
+static int leave_with_machines(struct pass *p, struct err *e)
+{
+    const struct plan_node *nodes = pass_plan_nodes(p);
+    struct machine_use m;
+    bool any = false;
+    for (size_t i = 0; i < p->n_nodes; i++) {
+        if (nodes[i].state == NODE_LEAVING || nodes[i].live > 0 || nodes[i].keeps ||
+            !machines_use(p->s->fleet, p->nodes[i].machine_id, &m) || !m.leaves)
+            continue;
+        any = true;
+        if (move_node(p, &nodes[i], NODE_EV_LEAVE, e) != 0)
+            return -1;
+    }
+    return any ? pass_load_nodes(p, e) : 0;
+}
+
 void sched_pool_gone(struct sched *s, int64_t pool_id)
 {
     wake_at(s->wakes, &woken_pool, pool_id, 0);
@@ -413,7 +431,8 @@ static int reconcile_scale(struct storage *st, void *ctx, struct err *e)
 {
     (void)st;
     struct pass *p = ctx;
-    if (pass_load_nodes(p, e) != 0 || pass_fulfil(p, e) != 0 || scale_classes(p, e) != 0)
+    if (pass_load_nodes(p, e) != 0 || pass_fulfil(p, e) != 0 || leave_with_machines(p, e) != 0 ||
+        scale_classes(p, e) != 0)
         return -1;
     if (write_alloc_state(p, e) != 0 || pass_reclaim(p, e) != 0)
         return -1;

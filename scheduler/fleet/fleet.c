@@ -41,6 +41,7 @@ struct fleet *fleet_create(const struct fleet_config *c)
     wakes_handle(fl->wakes, &woken_node, node_reconcile, fl);
     wakes_handle_refused(fl->wakes, &woken_node, node_refused);
     wakes_handle(fl->wakes, &woken_node_read, node_read_reconcile, fl);
+    wakes_handle(fl->wakes, &woken_inventory, inventory_reconcile, fl);
     wakes_handle(fl->wakes, &woken_file_server, file_server_reconcile, fl);
     return fl;
 }
@@ -107,7 +108,7 @@ int fleet_start(struct fleet *fl, struct err *e)
 {
     struct arena a;
     arena_init(&a);
-    int rc = machines_load(fl, &a, e);
+    int rc = machines_follow(fl, fl->cfg.site, e);
     if (rc == 0)
         rc = wake_nodes(fl, &a, e);
     arena_free(&a);

@@ -89,6 +89,11 @@ struct fleet_counts {
 const struct fleet_counts *fleet_counts(const struct fleet *fl);
 
 const struct site *fleet_site(const struct fleet *fl);
+/* Replaces the site, with its inventory, while runs run. A machine that it does not name any more
+ * serves until its node has left its pool, which the node does as soon as it has no run. Nodes that
+ * exist keep their directories. Borrows `site` until the fleet is freed, as it does all earlier
+ * ones. -1: nothing has changed. */
+int fleet_use_site(struct fleet *fl, const struct site *site, struct err *e) MUST_CHECK;
 /* Whether the configuration allows local nodes. */
 bool fleet_has_local(const struct fleet *fl);
 struct files *fleet_files(const struct fleet *fl);
@@ -166,6 +171,7 @@ void machines_claimed(struct fleet *fl, int64_t machine_id, int64_t node_id, int
 struct machine_use {
     const char *name, *reason; /* reason: why drained, or NULL */
     bool drained, in_inventory, troubled;
+    bool leaves; /* the inventory has dropped it: its node leaves as soon as it is free */
 };
 /* False: the machine does not exist. */
 bool machines_use(const struct fleet *fl, int64_t machine_id, struct machine_use *out);

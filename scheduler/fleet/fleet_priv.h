@@ -20,13 +20,13 @@
 #include "scheduler/wake/wake.h"
 #include "storage/storage.h"
 
-/* A machine: machines.c. Made at the start for each machine of the inventory, and for each further
- * machine that a node row names. drained, reason and the claim repeat the rows; after a rollback
- * they are read again. */
+/* A machine of the inventory, or a further one that a node row names: inventory.c. drained, reason
+ * and the claim repeat the rows; after a rollback they are read again. */
 struct machine {
     int64_t id; /* of its row */
     char *name;
-    const struct site_machine *site; /* borrowed; NULL: not in the inventory any more */
+    const struct site_machine *site; /* borrowed; NULL: not in the inventory since the start */
+    bool leaves; /* the present inventory does not name it; `site` is of the last one that did */
     bool drained;
     bool lends;          /* for dedicated pools; low-priority pools may use it meanwhile */
     char *reason;        /* why drained */
@@ -36,6 +36,7 @@ struct machine {
     char *facts;         /* node_facts_text(), or NULL */
     struct capacity has; /* slots 0: not known */
     char *trouble;       /* why it could not be reached or used at the last try; NULL: no problem */
+    struct machine *next_retired;
 };
 
 /* Turns to connect: node/connect.c. */
@@ -59,9 +60,10 @@ struct fleet {
     size_t n_wishes;
     struct id_map nodes; /* struct node_rt *, owned; negative ids: orphaned node roots */
     int64_t last_orphan;
-    struct loop_lane *trees;  /* removes and reads directories */
-    struct machine *machines; /* owned, in the order of the inventory */
+    struct loop_lane *trees;   /* removes and reads directories */
+    struct machine **machines; /* owned, in the order of the inventory */
     size_t n_machines;
+    struct machine *retired;   /* owned: forgotten, but links may name them */
     struct id_map machine_ids; /* the same machines by the ids of their rows */
     struct capacity local_has; /* each local node; slots 0: not known */
     struct connect_turns turns;
@@ -78,10 +80,19 @@ void fleet_pool_changed(struct fleet *fl, int64_t pool_id);
 void fleet_capacity_freed(struct fleet *fl, bool rolled_back);
 void fleet_row_gone(struct fleet *fl);
 
-/* --- machines.c ------------------------------------------------------------------------------ */
-/* Reads the rows and adds missing ones; call once, before nodes are used. */
-int machines_load(struct fleet *fl, struct arena *a, struct err *e) MUST_CHECK;
+/* --- machine/inventory.c, machines.c --------------------------------------------------------- */
+/* Makes the machines those of `site`, whose texts are borrowed (NULL: none), and their rows in one
+ * transaction; at first before nodes are used. */
+int machines_follow(struct fleet *fl, const struct site *site, struct err *e) MUST_CHECK;
+/* Wakes the one inventory, which is then followed again: after a rollback, and when a machine that
+ * leaves is free. */
+WAKE_KIND(woken_inventory, "inventory", WAKE_NODES);
+#define THE_INVENTORY 1
+void inventory_reconcile(void *ctx, int64_t id);
+void machines_note_claims(struct fleet *fl, const struct node_use *uses, size_t n);
 void machines_free(struct fleet *fl);
+/* Replaces an owned text by a copy of `text`; NULL: by none. */
+void machine_text(char **field, const char *text);
 struct machine *machine_find(const struct fleet *fl, int64_t id);
 bool machine_serves(const struct machine *m, const char *vm_size, enum vm_priority priority);
 /* Records the holder of a machine, or that the node's row was removed. */

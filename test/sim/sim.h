@@ -26,6 +26,13 @@
 #define MACHINES    6 /* of the inventory */
 #define GPUS        4 /* of every node */
 
+/* An inventory that the daemon has had in this life. */
+struct sim_inventory {
+    struct site site;
+    struct site_machine machines[MACHINES];
+    struct sim_inventory *older; /* owned */
+};
+
 /* One life of the daemon. */
 struct life {
     struct sim *sim;
@@ -36,9 +43,8 @@ struct life {
     struct files *files;
     struct batchai_front front;
     struct batch_front batch;
-    struct site site;
-    struct site_machine machines[MACHINES];
-    unsigned missing; /* machines that are not in its inventory, by bit */
+    struct sim_inventory *inventory; /* the present one; owned */
+    unsigned missing;                /* machines that are not in it, by bit */
     struct sched *s;
     bool up, closed;
     bool crashed; /* what is told to it counts no more */
@@ -144,7 +150,7 @@ struct sim {
         struct link_of_chain *chain;
         size_t n, cap;
     } events_seen;
-    unsigned missing;  /* machines that the next life finds in no inventory, by bit */
+    unsigned missing;  /* machines that the next inventory lacks, by bit */
     unsigned withheld; /* those that were drained or missing when last looked at */
     enum sim_share share;
     int step;
@@ -232,7 +238,10 @@ void sim_events_forget(struct sim *m);
 /* Machines of this size are in the inventory; local nodes may have it too, where there are none. */
 #define MACHINE_SIZE "STANDARD_NC6"
 #define LOCAL_SIZE   "STANDARD_D1"
-void sim_site_fill(struct life *l);
+/* Makes the inventory of a new life, or replaces that of the present life. */
+void sim_inventory_new(struct life *l);
+void sim_inventory_replace(struct sim *m);
+void sim_inventory_free(struct life *l);
 const char *sim_machine_name(int i);
 /* -1: it is none of ours. */
 int sim_machine_index(const char *name);

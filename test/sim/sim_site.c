@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scheduler/fleet/fleet.h"
 #include "storage/storage.h"
 #include "test/sim/sim.h"
 
@@ -31,25 +32,53 @@ int sim_machine_index(const char *name)
     return -1;
 }
 
-void sim_site_fill(struct life *l)
+void sim_inventory_new(struct life *l)
 {
+    struct sim_inventory *in = xcalloc(1, sizeof *in);
     l->missing = l->sim->missing;
-    l->site = (struct site){.machines = l->machines,
-                            .file_servers = &sim_server_rule,
-                            .n_file_servers = 1,
-                            .known_hosts = "/known_hosts",
-                            .connect_limit = 2, /* they wait for each other */
-                            .connect_timeout_s = 5,
-                            .keepalive_s = 5,
-                            .dead_after_s = 15,
-                            .unusable_after_s = 120,
-                            .reclaim = true,
-                            .health_interval_s = 60,
-                            .max_clock_skew_s = 300};
+    in->older = l->inventory;
+    l->inventory = in;
+    in->site = (struct site){.machines = in->machines,
+                             .file_servers = &sim_server_rule,
+                             .n_file_servers = 1,
+                             .known_hosts = "/known_hosts",
+                             .connect_limit = 2, /* they wait for each other */
+                             .connect_timeout_s = 5,
+                             .keepalive_s = 5,
+                             .dead_after_s = 15,
+                             .unusable_after_s = 120,
+                             .reclaim = true,
+                             .health_interval_s = 60,
+                             .max_clock_skew_s = 300};
     for (int i = 0; i < MACHINES; i++)
         if (!(l->missing & 1U << i))
-            l->machines[l->site.n_machines++] = (struct site_machine){
+            in->machines[in->site.n_machines++] = (struct site_machine){
                 .name = names[i], .host = names[i], .port = 22, .group = &group};
+}
+
+/* The old inventory stays where the disk takes no new one. */
+void sim_inventory_replace(struct sim *m)
+{
+    struct life *l = m->life;
+    struct err e = {0};
+    unsigned missing = l->missing;
+    struct sim_inventory *before = l->inventory;
+    sim_inventory_new(l);
+    if (fleet_use_site(sched_fleet(l->s), &l->inventory->site, &e) == 0)
+        return;
+    sim_trace(m, "not replaced: %s", e.msg);
+    free(l->inventory);
+    l->inventory = before;
+    m->missing = l->missing = missing;
+}
+
+void sim_inventory_free(struct life *l)
+{
+    while (l->inventory) {
+        struct sim_inventory *older = l->inventory->older;
+        free(l->inventory);
+        l->inventory = older;
+    }
 }
 
 const char *const sim_backfill[SIM_BACKFILL] = {"*[02468]", "ws/*[35]"};

@@ -359,13 +359,16 @@ static void reboot(struct sim *m)
         (void)sim_ok(m, rc, &e, "reboot");
 }
 
-/* One leaves the inventory, or comes back: that is read when the daemon starts. */
+/* One leaves the inventory, or comes back: that is read at once, or when the daemon starts. */
 static void inventory(struct sim *m)
 {
     m->missing ^= 1U << any(m, MACHINES);
     m->exporter_trouble = m->exporter_trouble || sim_exporter_missing(m);
     sim_trace(m, "without machines %x", m->missing);
-    stop(m);
+    if (chance(m, 50) && m->life->up)
+        sim_inventory_replace(m);
+    else
+        stop(m);
 }
 
 /* Jobs that it does not know, and, once it is put back, others in their rows. */
@@ -502,7 +505,10 @@ void sim_heal(struct sim *m)
     m->share = SHARE_MOUNTS;
     if (m->missing != 0) {
         m->missing = 0;
-        sim_restart(m);
+        if (chance(m, 50))
+            sim_inventory_replace(m);
+        else
+            sim_restart(m);
     }
     for (int i = 0; i < MACHINES && !sim_failed(m); i++)
         drain(m, i, false);

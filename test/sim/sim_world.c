@@ -129,7 +129,7 @@ static struct life *life_new(struct sim *m, struct sim_disk *disk)
                                  .log = &m->log};
     must(st_open(&sc, &l->st, &e), &e, "open");
     l->files = files_create(l->loop, &m->log);
-    sim_site_fill(l);
+    sim_inventory_new(l);
     lose_sight(l);
     l->front = batchai_front(l->st, &m->log, false);
     l->batch = batch_front(l->st, &m->log);
@@ -140,7 +140,7 @@ static struct life *life_new(struct sim *m, struct sim_disk *disk)
                                    .log = &m->log,
                                    .local = l->provider,
                                    .machines = l->provider,
-                                   .site = &l->site,
+                                   .site = &l->inventory->site,
                                    .nodes_dir = "/nodes",
                                    .storage_dir = "/shares",
                                    .local_nodes = LOCAL_NODES,
@@ -190,6 +190,7 @@ static void life_free(struct life *l)
     fake_provider_free(l->provider);
     sim_loop_free(l->loop);
     sim_disk_free(l->disk);
+    sim_inventory_free(l);
     free(l);
 }
 

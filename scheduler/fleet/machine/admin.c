@@ -2,7 +2,6 @@
  *
  * Administrators' operations on machines: drain, undrain, reboot.
  */
-#include <stdlib.h>
 #include <strings.h>
 
 #include "model/states.h"
@@ -15,8 +14,8 @@
 static struct machine *find_named(struct fleet *fl, const char *name, struct err *e)
 {
     for (size_t i = 0; i < fl->n_machines; i++)
-        if (strcasecmp(fl->machines[i].name, name) == 0)
-            return &fl->machines[i];
+        if (strcasecmp(fl->machines[i]->name, name) == 0)
+            return fl->machines[i];
     for (size_t i = 0; i < fl->nodes.n; i++) {
         const struct node_rt *rt = fl->nodes.e[i].p;
         if (strcasecmp(rt->name, name) != 0)
@@ -36,20 +35,13 @@ static struct machine *find_named(struct fleet *fl, const char *name, struct err
     return NULL;
 }
 
-static void set_reason(struct machine *m, const char *reason)
-{
-    char *copy = reason ? xstrdup(reason) : NULL; /* `reason` may point into the old reason */
-    free(m->reason);
-    m->reason = copy;
-}
-
 static int set_drained(struct fleet *fl, struct machine *m, bool drained, const char *reason,
                        struct err *e)
 {
     if (st_machine_set_drained(fl->st, m->id, drained, reason, e) != 0)
         return -1;
     m->drained = drained;
-    set_reason(m, drained ? reason : NULL);
+    machine_text(&m->reason, drained ? reason : NULL);
     wake_when_durable(fl->wakes, effect_reread_machines, fl, m->id);
     fleet_pool_changed(fl, m->pool_id);
     fleet_capacity_freed(fl, false);

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * The machines of the inventory: which exist, who has claimed each, and which are drained. A claim
- * is a node row that names the machine; memory follows the rows.
+ * The machines of the inventory: who has claimed each, which are drained, what is known of them. A
+ * claim is a node row that names the machine; memory follows the rows.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "model/capacity.h"
 #include "scheduler/fleet/fleet_priv.h"
 
-/* --- which there are ------------------------------------------------------------------------- */
-
-static void replace(char **field, const char *text)
+void machine_text(char **field, const char *text)
 {
     char *copy = text ? xstrdup(text) : NULL; /* `text` may point into the field itself */
     free(*field);
@@ -23,129 +20,6 @@ static void replace(char **field, const char *text)
 struct machine *machine_find(const struct fleet *fl, int64_t id)
 {
     return id_map_find(&fl->machine_ids, id);
-}
-
-static struct machine *add(struct fleet *fl, const char *name, int64_t id)
-{
-    struct machine *m = &fl->machines[fl->n_machines++];
-    m->id = id;
-    m->name = xstrdup(name);
-    id_map_put(&fl->machine_ids, id, m);
-    return m;
-}
-
-static void take_row(struct machine *m, const struct machine_row *row)
-{
-    m->drained = row->drained;
-    m->contact_us = row->contact_us;
-    replace(&m->reason, row->reason);
-    replace(&m->facts, row->facts);
-}
-
-static int by_row_name(const void *pa, const void *pb)
-{
-    const struct machine_row *const *a = pa, *const *b = pb;
-    return strcasecmp((*a)->name, (*b)->name);
-}
-
-static int by_name_sought(const void *name, const void *pb)
-{
-    const struct machine_row *const *b = pb;
-    return strcasecmp(name, (*b)->name);
-}
-
-/* Loads the rows of the inventory's machines, in its order, and makes rows for new machines. */
-static int load_inventory(struct fleet *fl, struct arena *a, const struct machine_row *rows,
-                          size_t n, struct err *e)
-{
-    const struct machine_row **sorted = arena_alloc(a, (n + 1) * sizeof *sorted);
-    for (size_t i = 0; i < n; i++)
-        sorted[i] = &rows[i];
-    qsort(sorted, n, sizeof *sorted, by_row_name);
-    for (size_t i = 0; fl->cfg.site && i < fl->cfg.site->n_machines; i++) {
-        const struct site_machine *site = &fl->cfg.site->machines[i];
-        const struct machine_row *const *found =
-            bsearch(site->name, sorted, n, sizeof *sorted, by_name_sought);
-        const struct machine_row *row = found ? *found : NULL;
-        int64_t id = row ? row->id : 0;
-        if (!row && st_machine_put(fl->st, site->name, &id, e) != 0)
-            return -1;
-        struct machine *m = add(fl, site->name, id);
-        m->site = site;
-        m->lends = fl->cfg.site->reclaim && site->group->priority == VM_DEDICATED;
-        if (row)
-            take_row(m, row);
-        machine_capacity_from_facts(fl, m);
-    }
-    return 0;
-}
-
-/* Loads machines that are not in the inventory: they are kept as long as a node row names them. */
-static int load_others(struct fleet *fl, const struct machine_row *rows, size_t n,
-                       const struct id_map *claimed, struct err *e)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (machine_find(fl, rows[i].id))
-            continue;
-        if (id_map_has(claimed, rows[i].id)) {
-            LOG_WARN(fl->log, "machine.not_in_inventory", LF_STR("machine", rows[i].name));
-            take_row(add(fl, rows[i].name, rows[i].id), &rows[i]);
-        } else if (st_machine_remove(fl->st, rows[i].id, e) != 0) {
-            return -1;
-        } else {
-            LOG_INFO(fl->log, "machine.forgotten", LF_STR("machine", rows[i].name));
-        }
-    }
-    return 0;
-}
-
-static void note_claims(struct fleet *fl, const struct node_use *uses, size_t n)
-{
-    for (size_t i = 0; i < fl->n_machines; i++)
-        machine_claim(&fl->machines[i], 0, 0);
-    for (size_t i = 0; i < n; i++) {
-        struct machine *m = machine_find(fl, uses[i].machine_id);
-        if (m)
-            machine_claim(m, uses[i].node_id, uses[i].pool_id);
-    }
-}
-
-int machines_load(struct fleet *fl, struct arena *a, struct err *e)
-{
-    struct machine_row *rows;
-    struct node_use *uses;
-    size_t n, n_uses, in_site = fl->cfg.site ? fl->cfg.site->n_machines : 0;
-    if (st_machine_list(fl->st, a, &rows, &n, e) != 0 ||
-        st_node_uses(fl->st, a, &uses, &n_uses, e) != 0)
-        return -1;
-    fl->machines = xcalloc(in_site + n + 1, sizeof *fl->machines);
-    struct id_map claimed = {0};
-    for (size_t i = 0; i < n_uses; i++)
-        id_map_put(&claimed, uses[i].machine_id, NULL);
-    int rc = load_inventory(fl, a, rows, n, e);
-    if (rc == 0)
-        rc = load_others(fl, rows, n, &claimed, e);
-    id_map_free(&claimed);
-    if (rc != 0)
-        return -1;
-    note_claims(fl, uses, n_uses);
-    return 0;
-}
-
-void machines_free(struct fleet *fl)
-{
-    for (size_t i = 0; i < fl->n_machines; i++) {
-        struct machine *m = &fl->machines[i];
-        free(m->name);
-        free(m->reason);
-        free(m->facts);
-        free(m->trouble);
-    }
-    for (size_t i = 0; i < fl->n_wishes; i++)
-        free(fl->wishes[i].vm_size);
-    free(fl->wishes);
-    free(fl->machines);
-    id_map_free(&fl->machine_ids);
 }
 
 /* --- who has them ---------------------------------------------------------------------------- */
@@ -172,7 +46,7 @@ bool fleet_is_size_of(const char *const *sizes, const char *vm_size)
 bool machine_serves(const struct machine *m, const char *vm_size, enum vm_priority priority)
 {
     bool lent = m->lends && priority == VM_LOWPRIORITY;
-    if (!m->site || (m->site->group->priority != priority && !lent))
+    if (!m->site || m->leaves || (m->site->group->priority != priority && !lent))
         return false;
     const char *const *sizes = m->site->group->vm_sizes;
     return !sizes || !*sizes || fleet_is_size_of(sizes, vm_size);
@@ -218,7 +92,7 @@ void machines_lent(const struct fleet *fl, struct arena *a, const char *vm_size,
     *nodes = arena_alloc(a, (fl->n_machines + 1) * sizeof **nodes);
     *n = 0;
     for (size_t i = 0; i < fl->n_machines; i++) {
-        const struct machine *m = &fl->machines[i];
+        const struct machine *m = fl->machines[i];
         if (m->lends && m->node_id != 0 && !m->drained && machine_serves(m, vm_size, VM_DEDICATED))
             (*nodes)[(*n)++] = m->node_id;
     }
@@ -229,10 +103,10 @@ void machines_count(const struct fleet *fl, const char *vm_size, enum vm_priorit
 {
     *serving = *free_now = 0;
     for (size_t i = 0; i < fl->n_machines; i++) {
-        if (!machine_serves(&fl->machines[i], vm_size, priority))
+        if (!machine_serves(fl->machines[i], vm_size, priority))
             continue;
         ++*serving;
-        *free_now += is_free(fl, &fl->machines[i], priority);
+        *free_now += is_free(fl, fl->machines[i], priority);
     }
 }
 
@@ -240,7 +114,7 @@ int machines_good(const struct fleet *fl, const char *vm_size, enum vm_priority 
 {
     int n = 0;
     for (size_t i = 0; i < fl->n_machines; i++) {
-        const struct machine *m = &fl->machines[i];
+        const struct machine *m = fl->machines[i];
         n += is_free(fl, m, priority) && !m->trouble && machine_serves(m, vm_size, priority);
     }
     return n;
@@ -259,7 +133,7 @@ int64_t machines_pick(const struct fleet *fl, const char *vm_size, enum vm_prior
 {
     for (; pick->promise < PROMISES; pick->promise++, pick->next = 0)
         while (pick->next < fl->n_machines) {
-            const struct machine *m = &fl->machines[pick->next++];
+            const struct machine *m = fl->machines[pick->next++];
             if (promise(m, priority) != pick->promise || !is_free(fl, m, priority) ||
                 !machine_serves(m, vm_size, priority))
                 continue;
@@ -276,6 +150,17 @@ void machine_claim(struct machine *m, int64_t node_id, int64_t pool_id)
     m->pool_id = pool_id;
 }
 
+void machines_note_claims(struct fleet *fl, const struct node_use *uses, size_t n)
+{
+    for (size_t i = 0; i < fl->n_machines; i++)
+        machine_claim(fl->machines[i], 0, 0);
+    for (size_t i = 0; i < n; i++) {
+        struct machine *m = machine_find(fl, uses[i].machine_id);
+        if (m)
+            machine_claim(m, uses[i].node_id, uses[i].pool_id);
+    }
+}
+
 void machines_claimed(struct fleet *fl, int64_t machine_id, int64_t node_id, int64_t pool_id)
 {
     struct machine *m = machine_find(fl, machine_id);
@@ -290,7 +175,8 @@ bool machines_use(const struct fleet *fl, int64_t machine_id, struct machine_use
         *out = (struct machine_use){.name = m->name,
                                     .reason = m->reason,
                                     .drained = m->drained,
-                                    .in_inventory = m->site != NULL,
+                                    .in_inventory = m->site && !m->leaves,
+                                    .leaves = m->leaves,
                                     .troubled = m->trouble != NULL};
     return m != NULL;
 }
@@ -306,10 +192,12 @@ void effect_reread_machines(void *ctx, int64_t id, const struct err *why)
 void machine_release(struct fleet *fl, int64_t node_id)
 {
     for (size_t i = 0; i < fl->n_machines; i++) {
-        if (fl->machines[i].node_id != node_id)
+        if (fl->machines[i]->node_id != node_id)
             continue;
-        machine_claim(&fl->machines[i], 0, 0);
+        machine_claim(fl->machines[i], 0, 0);
         wake_when_durable(fl->wakes, effect_reread_machines, fl, node_id);
+        if (fl->machines[i]->leaves)
+            wake_durable(fl->wakes, &woken_inventory, THE_INVENTORY);
     }
 }
 
@@ -327,10 +215,10 @@ void machines_reread(struct fleet *fl)
             struct machine *m = machine_find(fl, rows[i].id);
             if (m) {
                 m->drained = rows[i].drained;
-                replace(&m->reason, rows[i].reason);
+                machine_text(&m->reason, rows[i].reason);
             }
         }
-        note_claims(fl, uses, n_uses);
+        machines_note_claims(fl, uses, n_uses);
         fleet_capacity_freed(fl, true);
     } else if (fl->n_machines > 0) {
         LOG_ERROR(fl->log, "machines.not_read", LF_STR("why", e.msg));
@@ -355,7 +243,7 @@ bool fleet_part_fits(const struct fleet *fl, const char *vm_size, enum vm_priori
     int serving = 0;
     *most = (struct capacity){0};
     for (size_t i = 0; i < fl->n_machines; i++) {
-        const struct machine *m = &fl->machines[i];
+        const struct machine *m = fl->machines[i];
         if (!machine_serves(m, vm_size, priority))
             continue;
         serving++;
@@ -371,7 +259,7 @@ void machine_contact(struct fleet *fl, struct machine *m, const struct node_fact
 {
     m->contact_us = wakes_wall(fl->wakes);
     if (m->trouble) {
-        replace(&m->trouble, NULL);
+        machine_text(&m->trouble, NULL);
         fleet_pool_changed(fl, m->pool_id);
         fleet_capacity_freed(fl, false);
     }
@@ -387,5 +275,5 @@ void machine_contact(struct fleet *fl, struct machine *m, const struct node_fact
 
 void machine_trouble(struct machine *m, const char *why)
 {
-    replace(&m->trouble, why);
+    machine_text(&m->trouble, why);
 }

@@ -61,7 +61,7 @@ static void view_machine(struct viewing *v, const struct machine *m, struct mach
     out->drained = m->drained;
     out->trouble = m->trouble ? arena_strdup(v->a, m->trouble) : NULL;
     out->reason = why_drained(v->a, m);
-    if (!m->site)
+    if (!m->site || m->leaves)
         out->reason = joined(v->a, out->reason, "not in the inventory any more");
     out->vm_sizes = group && group->vm_sizes ? group->vm_sizes : no_sizes;
     out->priority = group ? group->priority : u ? u->vm_priority : VM_DEDICATED;
@@ -108,7 +108,7 @@ int fleet_machines(struct fleet *fl, struct arena *a, struct machine_view **out,
         id_map_put(&v.uses, uses[i].node_id, &uses[i]);
     struct machine_view *views = arena_alloc(a, (fl->n_machines + n_uses + 1) * sizeof *views);
     for (size_t i = 0; i < fl->n_machines; i++)
-        view_machine(&v, &fl->machines[i], &views[count++]);
+        view_machine(&v, fl->machines[i], &views[count++]);
     for (size_t i = 0; i < n_uses; i++)
         if (uses[i].machine_id == 0)
             view_local(&v, &uses[i], &views[count++]);
@@ -141,8 +141,8 @@ const char *fleet_sizes(const struct fleet *fl, struct arena *a, enum vm_priorit
     if (fl->cfg.local_nodes > 0)
         add_sizes(&served, fl->cfg.local_vm_sizes);
     for (size_t i = 0; i < fl->n_machines; i++) {
-        const struct site_machine *site = fl->machines[i].site;
-        bool lent = fl->machines[i].lends && priority == VM_LOWPRIORITY;
+        const struct site_machine *site = fl->machines[i]->site;
+        bool lent = fl->machines[i]->lends && priority == VM_LOWPRIORITY;
         if (site && (site->group->priority == priority || lent))
             add_sizes(&served, site->group->vm_sizes);
     }
@@ -190,8 +190,8 @@ static int claims_of(const struct fleet *fl, const struct pool *p, int64_t pool_
 {
     int n = 0;
     for (size_t i = 0; i < fl->n_machines; i++)
-        n += fl->machines[i].pool_id == pool_id &&
-             machine_serves(&fl->machines[i], p->vm_size, p->vm_priority);
+        n += fl->machines[i]->pool_id == pool_id &&
+             machine_serves(fl->machines[i], p->vm_size, p->vm_priority);
     return n;
 }
 
@@ -253,8 +253,8 @@ const char *machines_shortage(struct fleet *fl, struct arena *a, const struct po
     struct shortage sh = {0};
     struct strbuf why = STRBUF_INIT;
     for (size_t i = 0; i < fl->n_machines; i++)
-        if (machine_serves(&fl->machines[i], p->vm_size, p->vm_priority))
-            count_machine(&sh, &fl->machines[i], p->id);
+        if (machine_serves(fl->machines[i], p->vm_size, p->vm_priority))
+            count_machine(&sh, fl->machines[i], p->id);
     say(fl, a, p, &sh, &why);
     const char *text = arena_printf(a, "%d of the %d nodes asked for %s missing: %s", missing,
                                     target, missing == 1 ? "is" : "are", why.s);

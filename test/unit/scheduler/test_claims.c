@@ -74,9 +74,9 @@ SITE_TEST(test_what_may_be_asked_for, 0, "m1", "m2")
 
 SITE_TEST(test_the_most_promising_first, 0, "bad", "new1", "new2", "good", "gone")
 {
-    machine_contact(w->s->fleet, &w->s->fleet->machines[0], NULL);
-    machine_trouble(&w->s->fleet->machines[0], "no route to host");
-    machine_contact(w->s->fleet, &w->s->fleet->machines[3], NULL);
+    machine_contact(w->s->fleet, w->s->fleet->machines[0], NULL);
+    machine_trouble(w->s->fleet->machines[0], "no route to host");
+    machine_contact(w->s->fleet, w->s->fleet->machines[3], NULL);
     drain(w, "gone", NULL);
     int64_t c = add_gpu_cluster(w, "c", 5);
     WAIT(w, says(w, c, "NodeCapacityReached"));
@@ -168,7 +168,7 @@ SITE_TEST(test_what_is_rolled_back_never_was, 0, "m1")
     (void)signal(SIGXFSZ, SIG_IGN);
     int64_t c = add_gpu_cluster(w, "c", 0);
     WAIT(w, cluster_row(w, c).alloc_state == ALLOC_STEADY && !st_has_pending(w->st));
-    const struct machine *m = &w->s->fleet->machines[0];
+    const struct machine *m = w->s->fleet->machines[0];
     limit_file_size(0);
     resize(w, c, 1);
     sched_turn(w->s);

@@ -34,7 +34,7 @@ RACK_TEST(test_a_job_runs_on_a_machine_of_the_inventory, 1)
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
     assert_int_equal(job_row(w, j).exit_code, 3);
     assert_string_equal(out_of(w, j), "hello\n");
-    const struct machine *m = &w->s->fleet->machines[0];
+    const struct machine *m = w->s->fleet->machines[0];
     assert_string_equal(node_of(w, c, 0)->root, r->group.node_root);
     assert_true(m->contact_us > 0);
     assert_null(m->trouble);
@@ -51,7 +51,7 @@ RACK_TEST(test_a_job_goes_on_while_sshd_is_away, 1)
     WAIT(w, has_begun(w, j));
     sshd_stop(r);
     WAIT(w, node_of(w, c, 0)->contact.failures >= 2);
-    assert_non_null(w->s->fleet->machines[0].trouble);
+    assert_non_null(w->s->fleet->machines[0]->trouble);
     go(w);
     WAIT(w, !runs(w)); /* it ended while nobody could see */
     assert_int_equal(job_state(w, j), EXEC_RUNNING);
@@ -61,7 +61,7 @@ RACK_TEST(test_a_job_goes_on_while_sshd_is_away, 1)
     assert_int_equal(job_row(w, j).attempt, 1);
     assert_string_equal(out_of(w, j), "begin\nend\n");
     assert_false(ran_twice(w));
-    assert_null(w->s->fleet->machines[0].trouble);
+    assert_null(w->s->fleet->machines[0]->trouble);
 }
 
 /* As after a network that was away for long: the machine does not know that the link is dead, and
@@ -163,7 +163,7 @@ RACK_TEST(test_the_health_command_drains_and_undrains_but_not_what_a_person_drai
     put_file(path(w, "sick"), "");
     put_file(path(w, "checks"), "");
     rack_up(r);
-    const struct machine *m = &w->s->fleet->machines[0];
+    const struct machine *m = w->s->fleet->machines[0];
     int64_t c = add_cluster_of(w, "c", 1);
     WAIT(w, m->drained);
     assert_string_equal(m->reason, "health check failed: the fan is broken");

@@ -129,7 +129,7 @@ SITE_TEST(test_facts_outlive_the_scheduler, 0, "m1")
                                      .user = "nobody",
                                      .runtimes = "docker",
                                      .mpi = ""};
-    machine_contact(w->s->fleet, &w->s->fleet->machines[0], &facts);
+    machine_contact(w->s->fleet, w->s->fleet->machines[0], &facts);
     restart(w);
     struct machine_view v = view_of(w, "m1");
     assert_string_equal(v.state, "free");

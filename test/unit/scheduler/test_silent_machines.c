@@ -114,7 +114,7 @@ MACHINES_TEST(test_a_machine_is_not_replaced_by_another_in_trouble, 2)
     fake_set_down(machine(f, "m00"), true, 0);
     fake_set_down(machine(f, "m01"), true, 0);
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
-    WAIT(w, counts(w, c).unusable == 1 && w->s->fleet->machines[1].trouble);
+    WAIT(w, counts(w, c).unusable == 1 && w->s->fleet->machines[1]->trouble);
     assert_string_equal(machines_of(w, c), "m01 ");
     int64_t node = node_row(w, c, 0).id;
     sched_wake_pool(w->s, c);
@@ -206,7 +206,7 @@ static bool all_troubled(struct world *w, int *most)
     if (w->s->fleet->turns.connecting > *most)
         *most = w->s->fleet->turns.connecting;
     for (size_t i = 0; i < w->s->fleet->n_machines; i++)
-        if (!w->s->fleet->machines[i].trouble)
+        if (!w->s->fleet->machines[i]->trouble)
             return false;
     return true;
 }
@@ -281,7 +281,7 @@ TEST(test_a_health_command_under_way_holds_up_no_release)
     WAIT(w, is_empty(w, c));
     /* That it was killed for the release says nothing about the machine. */
     assert_int_equal(virtual_of(w)->ended, 1);
-    assert_false(w->s->fleet->machines[0].drained);
+    assert_false(w->s->fleet->machines[0]->drained);
     resize(w, c, 1);
     WAIT(w, virtual_of(w)->started == 2);
     free_site(f);
@@ -296,6 +296,6 @@ TEST(test_a_health_command_under_way_holds_up_no_preparation)
     WAIT(w, counts(w, c).unusable == 1);
     fake_set_down(machine(f, "m00"), false, 0);
     WAIT(w, counts(w, c).idle == 1);
-    assert_false(w->s->fleet->machines[0].drained);
+    assert_false(w->s->fleet->machines[0]->drained);
     free_site(f);
 }

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which machines there are: those of the inventory, in its order, and those that it no longer names
+ * while a node row still names them.
+ *
+ *   named by the inventory     serves pools
+ *   no longer named, claimed   `leaves`: serves no pool, gets no further run; its node leaves when
+ *                              it is free, over the access that the old inventory gave. After a
+ *                              restart this access is not known: `site` is NULL
+ *   no longer named, free      forgotten: the row is removed
+ *
+ * The inventory is followed at the start and each time it is replaced, by the same function, which
+ * can be repeated. Machines that are forgotten stay in memory until the end, because links that are
+ * closing may still name them.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "scheduler/fleet/fleet_priv.h"
+
+#define FOLLOW_AGAIN_US 1000000 /* after a failure */
+
+/* The rows, and what the inventory makes of them. */
+struct rows {
+    struct fleet *fl;
+    const struct site *site;
+    struct arena *a;
+    struct machine_row *row;
+    size_t n;
+    struct node_use *uses;
+    size_t n_uses;
+    struct id_map claimed; /* machines that a node row names */
+    const struct machine_row **by_name;
+    int64_t *ids; /* of the rows of the inventory's machines, in its order */
+};
+
+static int order_of_names(const void *pa, const void *pb)
+{
+    const struct machine_row *const *a = pa, *const *b = pb;
+    return strcasecmp((*a)->name, (*b)->name);
+}
+
+static int order_of_name(const void *name, const void *pb)
+{
+    const struct machine_row *const *b = pb;
+    return strcasecmp(name, (*b)->name);
+}
+
+static const struct machine_row *row_of(const struct rows *r, const char *name)
+{
+    const struct machine_row *const *found =
+        bsearch(name, r->by_name, r->n, sizeof *r->by_name, order_of_name);
+    return found ? *found : NULL;
+}
+
+static size_t in_site(const struct rows *r)
+{
+    return r->site ? r->site->n_machines : 0;
+}
+
+static int read_rows(struct rows *r, struct err *e)
+{
+    struct storage *st = r->fl->st;
+    if (st_machine_list(st, r->a, &r->row, &r->n, e) != 0 ||
+        st_node_uses(st, r->a, &r->uses, &r->n_uses, e) != 0)
+        return -1;
+    for (size_t i = 0; i < r->n_uses; i++)
+        id_map_put(&r->claimed, r->uses[i].machine_id, NULL);
+    r->by_name = arena_alloc(r->a, (r->n + 1) * sizeof *r->by_name);
+    for (size_t i = 0; i < r->n; i++)
+        r->by_name[i] = &r->row[i];
+    qsort(r->by_name, r->n, sizeof *r->by_name, order_of_names);
+    return 0;
+}
+
+/* Makes rows for new machines, and removes those of machines that nobody names. */
+static int write_rows(struct storage *st, void *ctx, struct err *e)
+{
+    struct rows *r = ctx;
+    struct id_map named = {0};
+    int rc = read_rows(r, e);
+    r->ids = arena_alloc(r->a, (in_site(r) + 1) * sizeof *r->ids);
+    for (size_t i = 0; rc == 0 && i < in_site(r); i++) {
+        const struct machine_row *row = row_of(r, r->site->machines[i].name);
+        if (row)
+            r->ids[i] = row->id;
+        else
+            rc = st_machine_put(st, r->site->machines[i].name, &r->ids[i], e);
+        id_map_put(&named, r->ids[i], NULL);
+    }
+    for (size_t i = 0; rc == 0 && i < r->n; i++)
+        if (!id_map_has(&named, r->row[i].id) && !id_map_has(&r->claimed, r->row[i].id))
+            rc = st_machine_remove(st, r->row[i].id, e);
+    id_map_free(&named);
+    return rc;
+}
+
+static void take_row(struct machine *m, const struct machine_row *row)
+{
+    m->drained = row->drained;
+    m->contact_us = row->contact_us;
+    machine_text(&m->reason, row->reason);
+    machine_text(&m->facts, row->facts);
+}
+
+/* The machine with this row, from memory if it is there. Appends it to the list. */
+static struct machine *take(struct fleet *fl, struct id_map *before, int64_t id, const char *name)
+{
+    struct machine *m = id_map_find(before, id);
+    if (m) {
+        id_map_remove(before, id);
+    } else {
+        m = xcalloc(1, sizeof *m);
+        m->id = id;
+        m->name = xstrdup(name);
+    }
+    id_map_put(&fl->machine_ids, id, m);
+    fl->machines[fl->n_machines++] = m;
+    return m;
+}
+
+static void take_named(struct rows *r, struct id_map *before)
+{
+    for (size_t i = 0; i < in_site(r); i++) {
+        const struct site_machine *site = &r->site->machines[i];
+        const struct machine_row *row = row_of(r, site->name);
+        struct machine *m = take(r->fl, before, r->ids[i], site->name);
+        m->site = site;
+        m->leaves = false;
+        m->lends = r->site->reclaim && site->group->priority == VM_DEDICATED;
+        if (row)
+            take_row(m, row);
+        machine_capacity_from_facts(r->fl, m);
+    }
+}
+
+static void take_others(struct rows *r, struct id_map *before)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const struct machine_row *row = &r->row[i];
+        if (machine_find(r->fl, row->id))
+            continue;
+        if (!id_map_has(&r->claimed, row->id)) {
+            LOG_INFO(r->fl->log, "machine.forgotten", LF_STR("machine", row->name));
+            continue;
+        }
+        struct machine *m = take(r->fl, before, row->id, row->name);
+        if (!m->leaves)
+            LOG_WARN(r->fl->log, "machine.not_in_inventory", LF_STR("machine", row->name));
+        m->leaves = m->site != NULL;
+        take_row(m, row);
+    }
+}
+
+static void retire(struct fleet *fl, const struct id_map *gone)
+{
+    for (size_t i = 0; i < gone->n; i++) {
+        struct machine *m = gone->e[i].p;
+        m->next_retired = fl->retired;
+        fl->retired = m;
+    }
+}
+
+static void take_rows(struct rows *r)
+{
+    struct fleet *fl = r->fl;
+    struct id_map before = fl->machine_ids;
+    free(fl->machines);
+    fl->machine_ids = (struct id_map){0};
+    fl->machines = xcalloc(in_site(r) + r->n + 1, sizeof(struct machine *));
+    fl->n_machines = 0;
+    take_named(r, &before);
+    take_others(r, &before);
+    retire(fl, &before);
+    id_map_free(&before);
+    machines_note_claims(fl, r->uses, r->n_uses);
+}
+
+int machines_follow(struct fleet *fl, const struct site *site, struct err *e)
+{
+    struct arena a;
+    arena_init(&a);
+    struct rows r = {.fl = fl, .site = site, .a = &a};
+    int rc = st_tx(fl->st, "follow inventory", write_rows, &r, e);
+    if (rc == 0)
+        take_rows(&r);
+    id_map_free(&r.claimed);
+    arena_free(&a);
+    return rc;
+}
+
+void inventory_reconcile(void *ctx, int64_t id)
+{
+    struct fleet *fl = ctx;
+    struct err e = {0};
+    if (machines_follow(fl, fl->cfg.site, &e) != 0) {
+        LOG_ERROR(fl->log, "machines.not_read", LF_STR("why", e.msg));
+        wake_by(fl->wakes, &woken_inventory, id, wakes_mono(fl->wakes) + FOLLOW_AGAIN_US);
+    } else if (st_has_pending(fl->st)) {
+        wake_if_lost(fl->wakes, &woken_inventory, id);
+    }
+    fleet_capacity_freed(fl, true);
+}
+
+/* Wakes what machines that leave, come or change concern: every node's pool. */
+static void tell_all(struct fleet *fl)
+{
+    for (size_t i = 0; i < fl->n_machines; i++)
+        if (fl->machines[i]->pool_id != 0)
+            fleet_pool_changed(fl, fl->machines[i]->pool_id);
+    fleet_capacity_freed(fl, true);
+}
+
+int fleet_use_site(struct fleet *fl, const struct site *site, struct err *e)
+{
+    if (machines_follow(fl, site, e) != 0)
+        return -1;
+    fl->cfg.site = site;
+    wake_if_lost(fl->wakes, &woken_inventory, THE_INVENTORY);
+    tell_all(fl);
+    return 0;
+}
+
+static void free_machine(struct machine *m)
+{
+    free(m->name);
+    free(m->reason);
+    free(m->facts);
+    free(m->trouble);
+    free(m);
+}
+
+void machines_free(struct fleet *fl)
+{
+    for (size_t i = 0; i < fl->n_machines; i++)
+        free_machine(fl->machines[i]);
+    while (fl->retired) {
+        struct machine *next = fl->retired->next_retired;
+        free_machine(fl->retired);
+        fl->retired = next;
+    }
+    for (size_t i = 0; i < fl->n_wishes; i++)
+        free(fl->wishes[i].vm_size);
+    free(fl->wishes);
+    free(fl->machines);
+    id_map_free(&fl->machine_ids);
+}
