@@ -18,8 +18,8 @@ enum log_format { LOG_FMT_TEXT, LOG_FMT_JSON };
 struct log_kept;
 
 struct log {
-    int fd; /* the descriptor for lines; borrowed */
-    enum log_level level;
+    int fd;                        /* the descriptor for lines; borrowed */
+    _Atomic(enum log_level) level; /* may change at any time */
     enum log_format format;
     struct log_kept *kept; /* also gets lines about a node or a machine; NULL: none; borrowed */
 };

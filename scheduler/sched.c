@@ -132,6 +132,18 @@ struct sched *sched_create(const struct sched_config *c)
     return s;
 }
 
+int sched_change(struct sched *s, const struct sched_settings *c, struct err *e)
+{
+    if (fleet_use_site(s->fleet, c->site, e) != 0)
+        return -1;
+    char **backfill = s->backfill;
+    s->backfill = copy_list(c->backfill, c->n_backfill);
+    free_list(backfill);
+    s->autoscale_idle_us = (int64_t)c->autoscale_idle_s * 1000000;
+    runs_keep_outputs(s->runs, c->kept_outputs);
+    return 0;
+}
+
 static void on_stopped(void *ctx)
 {
     struct sched *s = ctx;

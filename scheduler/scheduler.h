@@ -77,6 +77,16 @@ struct sched_config {
 /* Wakes pools by the ids of their rows. */
 WAKE_KIND(woken_pool, "pool", WAKE_POOLS);
 
+/* Settings that may change while the scheduler runs. */
+struct sched_settings {
+    const struct site *site; /* see fleet_use_site() */
+    int autoscale_idle_s, kept_outputs;
+    const char *const *backfill;
+    size_t n_backfill;
+};
+/* -1: nothing has changed. */
+int sched_change(struct sched *s, const struct sched_settings *c, struct err *e) MUST_CHECK;
+
 struct sched *sched_create(const struct sched_config *c);
 /* Reads the database and resumes. */
 int sched_start(struct sched *s, struct err *e) MUST_CHECK;

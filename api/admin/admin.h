@@ -21,6 +21,14 @@ struct admin_watch {
     const void *ctx;
 };
 
+/* Reads the configuration again. `done` gets what has changed, or why nothing has, later, and once.
+ * `changed` is borrowed. */
+typedef void admin_reloaded(void *ctx, const json_t *changed, const struct err *why);
+struct admin_reload {
+    void (*ask)(void *of, admin_reloaded *done, void *ctx);
+    void *of;
+};
+
 struct admin {
     struct sched *sched;
     struct fleet *fleet;
@@ -31,6 +39,7 @@ struct admin {
     const struct files *files;
     const char *authority; /* the certificate of the authority for clients, as PEM text */
     struct admin_watch watch;
+    struct admin_reload reload;
 };
 
 /* page_service: what a browser sees at "/". It is open to all: it says nothing that a stranger may

@@ -35,6 +35,7 @@ static const struct route routes[] = {
      "Subscriptions_Add"},
     {"DELETE", "/batchaid/subscriptions/{subscription}", 0, 0, site_subscriptions_remove,
      "Subscriptions_Remove"},
+    {"POST", "/batchaid/reload", 0, 0, configuration_reload, "Configuration_Reload"},
     {"GET", "/batchaid/counters", 0, 0, counters_get, "Counters_Get"},
     {"GET", "/batchaid/ca.pem", 0, ROUTE_OPEN, authority_get, "Authority_Get"},
     {"GET", "/batchaid/events", 0, 0, events_list, "Events_List"},

@@ -101,7 +101,7 @@ bool arm_is_strict(struct request *r)
 void reply_retry_after(struct request *r)
 {
     reply_header(r, "Retry-After", "%d",
-                 arm_is_strict(r) ? STRICT_RETRY_AFTER_S : r->config->retry_after_s);
+                 arm_is_strict(r) ? STRICT_RETRY_AFTER_S : r->config->settings.retry_after_s);
 }
 
 /* See PACE_AHEAD_US. */

@@ -66,13 +66,13 @@ char *auth_issue(const struct api_config *c, const struct principal *who, const 
     jwt_add_grant(jwt, "tid", TENANT_ID);
     jwt_add_grant_int(jwt, "iat", now);
     jwt_add_grant_int(jwt, "nbf", now);
-    jwt_add_grant_int(jwt, "exp", now + c->token_lifetime_s);
+    jwt_add_grant_int(jwt, "exp", now + c->settings.token_lifetime_s);
     jwt_set_alg(jwt, JWT_ALG_HS256, c->token_key, TOKEN_KEY_BYTES);
     char *text = jwt_encode_str(jwt);
     jwt_free(jwt);
     if (!text)
         abort();
-    *lifetime_s = c->token_lifetime_s;
+    *lifetime_s = c->settings.token_lifetime_s;
     return text;
 }
 

@@ -73,6 +73,13 @@ struct api_names {
     size_t n_suffixes;
 };
 
+/* Settings that may change while the server runs. */
+struct api_settings {
+    int token_lifetime_s;
+    bool newer_versions; /* a version newer than all is served as the newest */
+    int retry_after_s;   /* the Retry-After of a 202 and an operation in progress, in seconds */
+};
+
 struct api_config {
     uv_loop_t *loop;
     struct api_disk disk;
@@ -93,13 +100,12 @@ struct api_config {
     struct api_names names;
 
     const uint8_t *token_key; /* 32 bytes; the key that signs access tokens and download links */
-    int token_lifetime_s;
     const struct directory *directory; /* whose tokens are good */
     const struct api_watch *watch;     /* NULL: nobody watches */
-    bool newer_versions;               /* a version newer than all is served as the newest */
-    int retry_after_s; /* the Retry-After of a 202 and an operation in progress, in seconds */
+    struct api_settings settings;
 };
 
+void api_change(struct api *api, const struct api_settings *settings);
 /* Binds and serves. ERR_CONFIG: an address cannot be bound; the message names the address. The loop
  * must then still turn to close the other sockets. */
 int api_create(const struct api_config *c, struct api **out, struct err *e) MUST_CHECK;

@@ -158,3 +158,13 @@ int listen_open(const struct api_listen *addrs, size_t n_addrs, struct listen_so
     }
     return 0;
 }
+
+const struct listen_socket *listen_local(const struct listen_socket *sockets, size_t n)
+{
+    static const char *const local[] = {"127.", "[::1]", "0.0.0.0", "[::]"};
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; !sockets[i].listen->service && k < sizeof local / sizeof local[0]; k++)
+            if (strncmp(sockets[i].url_host, local[k], strlen(local[k])) == 0)
+                return &sockets[i];
+    return &sockets[0];
+}

@@ -19,4 +19,8 @@ int listen_open(const struct api_listen *addrs, size_t n_addrs, struct listen_so
                 size_t max, size_t *n, struct err *e) MUST_CHECK;
 void listen_close(int fd);
 
+/* The first socket at loopback or all addresses, or else the first; a socket of one service does
+ * not count. */
+const struct listen_socket *listen_local(const struct listen_socket *sockets, size_t n);
+
 #endif

@@ -203,7 +203,7 @@ static void add_error_headers(struct request *r, unsigned adds)
         reply_header(r, "x-ms-failure-cause", "service");
     if (adds & ADDS_TRY_AGAIN)
         reply_header(r, "Retry-After", "%d",
-                     r->config->retry_after_s > 0 ? r->config->retry_after_s : 1);
+                     r->config->settings.retry_after_s > 0 ? r->config->settings.retry_after_s : 1);
 }
 
 struct replied *reply_err(struct request *r, const struct err *e)

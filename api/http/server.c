@@ -541,17 +541,6 @@ static int connections_max(void)
     return (int)(r.rlim_cur / 2);
 }
 
-/* A port that is one service's alone does not count. */
-static const struct listen_socket *local_socket(const struct listen_socket *sockets, size_t n)
-{
-    static const char *const local[] = {"127.", "[::1]", "0.0.0.0", "[::]"};
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; !sockets[i].listen->service && k < sizeof local / sizeof local[0]; k++)
-            if (strncmp(sockets[i].url_host, local[k], strlen(local[k])) == 0)
-                return &sockets[i];
-    return &sockets[0];
-}
-
 static void name_endpoint(const struct listen_socket *s, char out[ENDPOINT_SIZE])
 {
     snprintf(out, ENDPOINT_SIZE, "https://%.*s:%d", (int)sizeof s->url_host - 1, s->url_host,
@@ -566,11 +555,16 @@ static void open_doors(struct api *api, const struct listen_socket *sockets, siz
                                     .arrived = on_arrival,
                                     .ctx = api};
     name_endpoint(&sockets[0], api->endpoint);
-    name_endpoint(local_socket(sockets, n), api->local_endpoint);
+    name_endpoint(listen_local(sockets, n), api->local_endpoint);
     for (size_t i = 0; i < n; i++)
         LOG_INFO(api->config.log, "api.listening", LF_STR("address", sockets[i].url_host),
                  LF_INT("port", sockets[i].port), LF_STR("service", sockets[i].listen->service));
     api->doors = doors_open(&dc, sockets, n);
+}
+
+void api_change(struct api *api, const struct api_settings *settings)
+{
+    api->config.settings = *settings;
 }
 
 int api_create(const struct api_config *c, struct api **out, struct err *e)

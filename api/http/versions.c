@@ -43,7 +43,7 @@ bool version_is_newer(const struct request *r)
 unsigned version_of_request(const struct request *r)
 {
     unsigned v = r->service->version_of(r->version_name);
-    return !v && r->config->newer_versions && version_is_newer(r) ? newest(r->service) : v;
+    return !v && r->config->settings.newer_versions && version_is_newer(r) ? newest(r->service) : v;
 }
 
 unsigned versions_here(const struct request *r)

@@ -70,7 +70,7 @@ static void add_id_token(struct request *r, const struct login_grant *login,
                          const struct principal *who, json_t *body)
 {
     const char *issuer = arena_concat(&r->arena, request_base(r), "/adfs");
-    jwt_t *jwt = new_token(r, issuer, login->client_id, who, r->config->token_lifetime_s);
+    jwt_t *jwt = new_token(r, issuer, login->client_id, who, r->config->settings.token_lifetime_s);
     jwt_add_grant(jwt, "tid", TENANT_ID);
     jwt_add_grant(jwt, "upn", who->name);
     jwt_add_grant(jwt, "unique_name", who->name);

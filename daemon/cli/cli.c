@@ -136,6 +136,16 @@ static const struct cli_command commands[] = {
      .help = "check a configuration file and list its machines",
      .details = "Prints `FILE: ok` and the machines of the inventory, or the errors of the file.\n"
                 "Files of keys and passwords that it names must exist. Exit code 0 or 1.\n"},
+    {.name = "reload",
+     .arguments = "",
+     .options = OPT_STATE_DIR | OPT_JSON,
+     .run = cmd_reload,
+     .help = "let the running daemon read its configuration again",
+     .details =
+         "Reads and checks the whole file first; if it has an error nothing changes. Prints the\n"
+         "machines and settings that change, and those that need a restart. `batchaid help\n"
+         "config` marks settings that a reload changes. A machine that the inventory drops gets\n"
+         "no further job and leaves its cluster when its job has ended. SIGHUP does the same.\n"},
     {.name = "nodes",
      .arguments = "[list|check|drain|undrain|reboot|clean] [HOST...]",
      .options = OPT_CONFIG | OPT_STATE_DIR | OPT_JSON | OPT_REASON | OPT_DRY_RUN,

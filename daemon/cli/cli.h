@@ -68,6 +68,7 @@ int cmd_storage(const struct options *o);
 int cmd_hosts(const struct options *o);
 int cmd_nodes(const struct options *o);
 int cmd_queue(const struct options *o);
+int cmd_reload(const struct options *o);
 int cmd_jobs(const struct options *o);
 int cmd_explain(const struct options *o);
 int cmd_user(const struct options *o);

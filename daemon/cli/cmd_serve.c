@@ -177,6 +177,26 @@ static void log_site(const struct serve_setup *with, const struct log *log)
                                "serve its own principal alone: local.shared_user"));
 }
 
+/* Reads the file, the environment and the command line; each overrides the earlier ones. */
+static int load_config(const struct options *o, struct config *out, struct err *e)
+{
+    if (config_load(config_file(o), out, e) < 0)
+        return -1;
+    int rc = config_from_environment(out, e);
+    if (rc == 0)
+        apply_options(out, o);
+    if (rc == 0 && out->testing_strict && !o->testing)
+        rc = err_set(e, ERR_CONFIG, NULL, "testing.strict needs --testing");
+    if (rc < 0)
+        config_free(out);
+    return rc;
+}
+
+static int load_again(const void *load_ctx, struct config *out, struct err *e)
+{
+    return load_config(load_ctx, out, e);
+}
+
 /* The part that needs the lock. */
 static int serve_locked(struct serve_setup *with, const struct options *o, struct err *e)
 {
@@ -190,10 +210,10 @@ static int serve_locked(struct serve_setup *with, const struct options *o, struc
     char *agent = agent_path_find(e);
     if (!agent)
         return -1;
-    const struct log log = {.fd = STDERR_FILENO,
-                            .level = config_log_level(c->log_level),
-                            .format = config_log_format(c->log_format),
-                            .kept = log_kept_create(LOG_KEPT_BYTES)};
+    struct log log = {.fd = STDERR_FILENO,
+                      .level = config_log_level(c->log_level),
+                      .format = config_log_format(c->log_format),
+                      .kept = log_kept_create(LOG_KEPT_BYTES)};
     char *cmd = cmd_path(c, agent, &log);
     char *path = absolute_config(o);
     site_decide_accounts(&with->site, c, s);
@@ -207,7 +227,9 @@ static int serve_locked(struct serve_setup *with, const struct options *o, struc
                                         .state = s,
                                         .credentials = &credentials,
                                         .certs = certs,
-                                        .site = &with->site.site,
+                                        .load = load_again,
+                                        .load_ctx = o,
+                                        .site = &with->site,
                                         .agent_path = agent,
                                         .cmd_path = cmd,
                                         .log = &log,
@@ -249,21 +271,6 @@ static int check_testing(const struct options *o, struct err *e)
     return o->testing || !alone ? 0
                                 : err_set(e, ERR_CONFIG, NULL,
                                           "%s needs --testing, and so does its variable", alone);
-}
-
-/* Reads the file, the environment and the command line; each overrides the earlier ones. */
-static int load_config(const struct options *o, struct config *out, struct err *e)
-{
-    if (config_load(config_file(o), out, e) < 0)
-        return -1;
-    int rc = config_from_environment(out, e);
-    if (rc == 0)
-        apply_options(out, o);
-    if (rc == 0 && out->testing_strict && !o->testing)
-        rc = err_set(e, ERR_CONFIG, NULL, "testing.strict needs --testing");
-    if (rc < 0)
-        config_free(out);
-    return rc;
 }
 
 int cmd_serve(const struct options *o)

@@ -115,6 +115,14 @@ bool config_variable(size_t i, struct strbuf *out);
 int config_from_environment(struct config *c, struct err *e) MUST_CHECK;
 void config_free(struct config *c);
 
+/* Calls `found` for each setting of `fresh` that differs from its value in use: `live` has that of
+ * settings that a reload changes, `start` that of the others. The inventory is one setting. */
+typedef void config_change_fn(void *ctx, const char *name, bool live);
+void config_changes(const struct config *live, const struct config *start,
+                    const struct config *fresh, config_change_fn *found, void *ctx);
+/* Whether two entries of the inventory are the same but for their hosts. */
+bool config_same_group(const struct config_group *a, const struct config_group *b);
+
 /* For texts like "info" and "text", which the table has checked. */
 enum log_level config_log_level(const char *name);
 enum log_format config_log_format(const char *name);

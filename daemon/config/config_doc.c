@@ -47,6 +47,12 @@ static void put_type(const struct setting *s, struct strbuf *b)
     config_put_choices(s->choices, b);
 }
 
+static void put_live(const struct setting *s, struct strbuf *b)
+{
+    if (s->live)
+        strbuf_puts(b, "; reload");
+}
+
 static void put_name(const struct row *r, struct strbuf *b)
 {
     const struct setting *s = r->s;
@@ -92,6 +98,7 @@ static void text_row(const struct row *r, struct strbuf *b)
     strbuf_puts(b, " (");
     put_type(r->s, b);
     put_default(r->s, "; default ", b);
+    put_live(r->s, b);
     strbuf_puts(b, ")\n");
     put_wrapped(r->s->help, "    ", 90, b);
 }
@@ -154,6 +161,7 @@ static void man_row(const struct row *r, struct strbuf *b)
         strbuf_puts(b, "; default: empty");
     else
         put_default(s, "; default: ", b);
+    put_live(s, b);
     strbuf_putc(b, '\n');
     /* A sentence starts a new line. */
     for (const char *p = s->help; *p;) {
@@ -176,6 +184,7 @@ static void markdown_row(const struct row *r, struct strbuf *b)
     put_name(r, b);
     strbuf_puts(b, "` | ");
     put_type(r->s, b);
+    put_live(r->s, b);
     if (r->s->initial) {
         strbuf_puts(b, " | `");
         put_initial(r->s, b);
@@ -206,7 +215,10 @@ static const struct {
     const char *name, *intro;
     row_fn *row;
 } formats[] = {
-    {"text", "Settings of the configuration file (batchaid serve --config FILE):\n\n", text_row},
+    {"text",
+     "Settings of the configuration file (batchaid serve --config FILE). `batchaid reload` or\n"
+     "SIGHUP changes those marked \"reload\"; the others need a restart.\n\n",
+     text_row},
     {"yaml",
      "# batchaid.yaml: configuration of `batchaid serve --config FILE`.\n"
      "# Every setting may be left out; here each stands at its default.\n"

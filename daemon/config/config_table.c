@@ -28,7 +28,7 @@ static const struct setting rows[] = {
         "$STATE_DIRECTORY (set by systemd), else $XDG_STATE_HOME/batchaid, else "
         "~/.local/state/batchaid. --state-dir overrides these."),
     ROW(SETTING_STR, "log", "level", AT(log_level), "info", config_check_log_level, NULL,
-        "The lowest level to log: debug, info, warn or error."),
+        "The lowest level to log: debug, info, warn or error.", .live = true),
     ROW(SETTING_STR, "log", "format", AT(log_format), "text", config_check_log_format, NULL,
         "The form of log lines on standard error: text, or json, an object in each line."),
     ROW(SETTING_STR, "subscription", "id", AT(subscription_id),
@@ -50,7 +50,8 @@ static const struct setting rows[] = {
         "ACCOUNT.blob.core.windows.net is served here."),
     INT("storage", "deleted_days", AT(deleted_days), "7", 0, 36500,
         "The days for which the folder of a deleted share or container can be restored; 0: it is "
-        "removed at once."),
+        "removed at once.",
+        .live = true),
     BOOL("storage", "strict", AT(storage_strict), "false",
          "Refuse a cluster or job that mounts a share or container of an account that does not "
          "exist, or with a wrong account key. Otherwise a mount creates them."),
@@ -81,7 +82,8 @@ static const struct setting rows[] = {
     BOOL("batch", "admin_is_root", AT(batch_admin_is_root), "false",
          "Run tasks of Batch pools with elevationLevel admin as root, where the node's agent is "
          "root, and accept all of their containerRunOptions. Otherwise they run as other tasks do. "
-         "Start tasks of administrators have the agent's rights in any case."),
+         "Start tasks of administrators have the agent's rights in any case.",
+         .live = true),
     ROW(SETTING_STR, "batch", "windows_programs", AT(batch_windows_programs), "", config_check_path,
         NULL,
         "A directory on nodes with executables that replace programs of Windows in such command "
@@ -89,7 +91,8 @@ static const struct setting rows[] = {
     BOOL("batch", "foreign_urls", AT(batch_foreign_urls), "true",
          "Let the daemon download resource files of Azure Batch from foreign hosts, and upload "
          "output files and logs to them. Users then reach every host that the daemon's machine "
-         "reaches. With false only URLs of storage accounts here are accepted."),
+         "reaches. With false only URLs of storage accounts here are accepted.",
+         .live = true),
     INT("batch", "transfer_timeout_s", AT(batch_transfer_timeout_s), "60", 1, 3600,
         "The seconds without a byte after which the transfer of a resource file or an output file "
         "of Azure Batch fails."),
@@ -100,9 +103,9 @@ static const struct setting rows[] = {
          "With http.serve, serve plain HTTP to clients on other machines too: everybody on the "
          "path can read everything."),
     INT("auth", "token_lifetime_s", AT(token_lifetime_s), "3600", 60, 86400,
-        "The seconds for which an access token is valid."),
+        "The seconds for which an access token is valid.", .live = true),
     INT("compat", "retry_after_s", AT(retry_after_s), "1", 0, 3600,
-        "The seconds that clients should wait between two polls of an operation."),
+        "The seconds that clients should wait between two polls of an operation.", .live = true),
     BOOL("compat", "strict", AT(strict), "false",
          "Answer as the Azure service did. Retry-After is 15 seconds with a 202 and absent with an "
          "operation in progress. Strict-Transport-Security is sent. A failed job without an exit "
@@ -110,7 +113,8 @@ static const struct setting rows[] = {
          "has 124 after its time limit, 143 after a terminate, and else 1."),
     BOOL("compat", "newer_versions", AT(newer_versions), "false",
          "Serve an api-version that is newer than all that the daemon knows as the newest that it "
-         "knows. Otherwise such a request is refused, and the error names the newest."),
+         "knows. Otherwise such a request is refused, and the error names the newest.",
+         .live = true),
     INT("compat", "resizing_s", AT(resizing_s), "2", 0, 3600,
         "The seconds for which a new cluster is shown resizing although its nodes exist, because "
         "clients of the service expect that; at least twice retry_after_s. Nodes, jobs and "
@@ -135,89 +139,108 @@ static const struct setting rows[] = {
         "The VM sizes that local nodes serve; an empty list allows any."),
     INT("local", "slots", AT(local_slots), "0", 0, 100000,
         "The slots of each local node. A job of a part of a node takes at least one slot, so this "
-        "is the most jobs on a node. 0: as many as cores."),
+        "is the most jobs on a node. 0: as many as cores.",
+        .live = true),
     INT("local", "cores", AT(local_cores), "0", 0, 100000,
         "The cores of each local node, for jobs of parts of nodes; 0: as many as this machine has. "
-        "Local nodes together may have more cores than exist."),
+        "Local nodes together may have more cores than exist.",
+        .live = true),
     INT("local", "memory_mb", AT(local_memory_mb), "0", 0, 1000000000,
         "The memory (in MiB) of each local node, for jobs of parts of nodes; 0: as much as this "
-        "machine has."),
+        "machine has.",
+        .live = true),
     INT("local", "fake_gpus", AT(local_fake_gpus), "0", 0, 1024,
         "For tests: the fake GPUs of each local node, on a machine without GPUs. Every local node "
-        "has all real GPUs: with real GPUs use one local node."),
+        "has all real GPUs: with real GPUs use one local node.",
+        .live = true),
     INT("local", "min_free_disk_mb", AT(local_min_free_disk_mb), "64", 0, 1000000000,
         "The free space (in MiB) of local nodes below which they get no new work; on a disk of "
-        "less than four times that size, a quarter of the disk."),
+        "less than four times that size, a quarter of the disk.",
+        .live = true),
     INT("local", "autoscale_idle_s", AT(autoscale_idle_s), "300", 0, 86400,
-        "The idle seconds after which automatic scaling releases a node of a cluster."),
+        "The idle seconds after which automatic scaling releases a node of a cluster.",
+        .live = true),
     INT("quota", "clusters", AT(quota_clusters), "100", 0, 1000000,
-        "The most clusters of the subscription."),
+        "The most clusters of the subscription.", .live = true),
     INT("quota", "cores", AT(quota_cores), "1000", 0, 1000000000,
-        "The limit on cores that usages shows."),
+        "The limit on cores that usages shows.", .live = true),
     INT("quota", "batch_jobs", AT(quota_batch_jobs), "0", 0, 1000000000,
         "The most jobs and job schedules of a Batch account that are not completed; 0: any "
-        "number."),
+        "number.",
+        .live = true),
     INT("quota", "batch_pools", AT(quota_batch_pools), "0", 0, 1000000000,
-        "The most pools of a Batch account; 0: any number."),
+        "The most pools of a Batch account; 0: any number.", .live = true),
 
     RECORDS("inventory", AT(inventory), &config_inventory_kind,
             "The machines that jobs may run on, reached over SSH. Each entry is a group of "
             "machines that are reached and used in the same way. A machine is in one entry only. "
-            "Empty: local nodes only."),
+            "Empty: local nodes only.",
+            .live = true),
     RECORDS("mounts", AT(mounts), &config_mount_kind,
             "How shares and blob containers are mounted on machines of the inventory: the first "
             "matching rule decides. Filled in in source, options, command and unmount: {account} "
             "{share} {container} {options} {target}; {url}, the host of the account; {key}, the "
-            "name of a file with the account's key. A command finds the key in $BATCHAI_KEY too."),
+            "name of a file with the account's key. A command finds the key in $BATCHAI_KEY too.",
+            .live = true),
     RECORDS(
         "file_servers", AT(file_servers), &config_file_server_kind,
         "Who serves a Batch AI file server resource: the first rule with a matching name decides. "
-        "A rule has either nfs, or machine and directory. {workspace} and {name} are filled in."),
+        "A rule has either nfs, or machine and directory. {workspace} and {name} are filled in.",
+        .live = true),
     CHOICE(SETTING_LIST, "containers", "runtimes", AT(runtimes), "", runtimes,
            "The container runtimes in order of preference: the first one that a machine has. "
-           "Empty: podman, docker where the agent is root; docker, podman elsewhere."),
+           "Empty: podman, docker where the agent is root; docker, podman elsewhere.",
+           .live = true),
     CHOICE(SETTING_STR, "containers", "user", AT(container_user), "account", container_users,
            "The user of jobs in docker, which cannot map users for one container: account is the "
            "job's own account. image is the image's user, who is the machine's user of that "
            "number, mostly root, and needs the right batchaid/nodes/runAsAdmin/action. With podman "
-           "a job is the image's user inside and the job's account outside."),
+           "a job is the image's user inside and the job's account outside.",
+           .live = true),
     BOOL("ssh", "strict_host_keys", AT(strict_host_keys), "false",
          "Refuse a machine whose host key is not in known_hosts yet. Otherwise the first key is "
-         "recorded. A changed key is always refused."),
+         "recorded. A changed key is always refused.",
+         .live = true),
     ROW(SETTING_STR, "ssh", "known_hosts", AT(known_hosts), "", config_check_path, NULL,
-        "The daemon's file of host keys. Empty: known_hosts in the state directory."),
+        "The daemon's file of host keys. Empty: known_hosts in the state directory.", .live = true),
     INT("ssh", "connect_limit", AT(connect_limit), "64", 1, 10000,
-        "The most machines to connect to at the same time."),
+        "The most machines to connect to at the same time.", .live = true),
     INT("ssh", "connect_timeout_s", AT(connect_timeout_s), "10", 1, 600,
         "The seconds for the name lookup and the TCP connection to a machine; twice as many for "
-        "each step of the login, three times as many for each step that prepares the agent."),
+        "each step of the login, three times as many for each step that prepares the agent.",
+        .live = true),
     INT("ssh", "keepalive_s", AT(keepalive_s), "15", 1, 3600,
-        "The seconds after which the daemon sends a keepalive to a silent machine."),
+        "The seconds after which the daemon sends a keepalive to a silent machine.", .live = true),
     INT("ssh", "dead_after_s", AT(dead_after_s), "60", 2, 86400,
-        "The seconds without a byte after which a connection is closed; more than keepalive_s."),
+        "The seconds without a byte after which a connection is closed; more than keepalive_s.",
+        .live = true),
     INT("machines", "unusable_after_s", AT(unusable_after_s), "300", 1, 86400,
         "The seconds without a connection after which a node is unusable; its job is lost or "
-        "requeued, as the cluster's rule says."),
+        "requeued, as the cluster's rule says.",
+        .live = true),
     INT("machines", "health_interval_s", AT(health_interval_s), "60", 1, 86400,
-        "The seconds between two checks of a machine's disk, clock and GPUs."),
+        "The seconds between two checks of a machine's disk, clock and GPUs.", .live = true),
     INT("machines", "min_free_disk_mb", AT(min_free_disk_mb), "1024", 0, 1000000000,
-        "The free space (in MiB) at a machine's node root below which it gets no new work."),
+        "The free space (in MiB) at a machine's node root below which it gets no new work.",
+        .live = true),
     INT("machines", "max_clock_skew_s", AT(max_clock_skew_s), "5", 1, 86400,
-        "Report a machine whose clock differs by more seconds."),
+        "Report a machine whose clock differs by more seconds.", .live = true),
     BOOL("machines", "reclaim", AT(reclaim), "false",
          "Let machines with priority dedicated serve clusters with vmPriority lowpriority too, "
          "while no dedicated cluster lacks machines. Then the daemon takes them back, and their "
-         "jobs are requeued. Otherwise priority and vmPriority must match."),
+         "jobs are requeued. Otherwise priority and vmPriority must match.",
+         .live = true),
     INT("jobs", "memory_mb", AT(job_memory_mb), "0", 0, 1000000000,
         "The memory (in MiB) of a job on a machine: of all its processes with cgroups of version "
         "2, otherwise the address space of each process, which CUDA needs without a limit; 0: no "
-        "limit."),
+        "limit.",
+        .live = true),
     INT("jobs", "cpus", AT(job_cpus), "0", 0, 100000,
-        "The most CPUs of a job on a machine with cgroups; 0: no limit."),
+        "The most CPUs of a job on a machine with cgroups; 0: no limit.", .live = true),
     INT("jobs", "processes", AT(job_processes), "0", 0, 4000000,
-        "The most processes of a job on a machine; 0: no limit."),
+        "The most processes of a job on a machine; 0: no limit.", .live = true),
     INT("jobs", "open_files", AT(job_open_files), "0", 0, 1000000,
-        "The most open files of each process of a job; 0: no limit."),
+        "The most open files of each process of a job; 0: no limit.", .live = true),
     INT("jobs", "first_uid", AT(first_uid), "2100000000", 65536, 4200000000,
         "The first number of jobs' accounts, and the group of all jobs. Where a node's agent is "
         "root, each job has its own account, unless job_user of the inventory names one: a number "
@@ -228,10 +251,12 @@ static const struct setting rows[] = {
     ROW(SETTING_LIST, "jobs", "backfill", AT(backfill), "*", config_check_not_empty, NULL,
         "The clusters with backfill: patterns with * and ? of CLUSTER or WORKSPACE/CLUSTER. There "
         "a job may start before an earlier job that cannot start yet, if, by the jobs' "
-        "maxWallClockTime, no earlier job has to wait longer. An empty list: none."),
+        "maxWallClockTime, no earlier job has to wait longer. An empty list: none.",
+        .live = true),
     INT("jobs", "kept_outputs", AT(kept_outputs), "10", 0, 1000,
         "The ended jobs whose own directory a node keeps, if output directories are in it. A "
-        "directory is also removed when its job is deleted or the node leaves its cluster."),
+        "directory is also removed when its job is deleted or the node leaves its cluster.",
+        .live = true),
     ROW(SETTING_STR, "jobs", "shared_directory", AT(shared_directory), "", config_check_path, NULL,
         "A directory that every machine has at this path, with the same content, writable for the "
         "accounts of jobs (mode 1777): usually an NFS mount. A job on several machines has its own "

@@ -39,6 +39,7 @@ struct setting {
     const struct record_kind *record; /* SETTING_RECORDS only */
     const char *example; /* an example value in the file's syntax; NULL: the type's example */
     const char *help;
+    bool live; /* a reload changes it (daemon/serve/live.c); others need a restart */
 };
 
 struct settings {
@@ -64,32 +65,33 @@ const char *config_example(const struct setting *s);
 /* "a, b or c". */
 void config_put_choices(const char *const *choices, struct strbuf *b);
 
-/* Macros for rows of a table. The table defines AT(field), the offset in its struct. */
-#define SETTING_ROW_INT(section_, key_, at, initial_, min_, max_, help_)                           \
+/* Macros for rows of a table. The table defines AT(field), the offset in its struct. They end with
+ * the help, and may name further members after it: .live = true. */
+#define SETTING_ROW_INT(section_, key_, at, initial_, min_, max_, ...)                             \
     {                                                                                              \
         .section = section_, .key = key_, .type = SETTING_INT, .offset = at, .initial = initial_,  \
-        .min = min_, .max = max_, .help = help_                                                    \
+        .min = min_, .max = max_, .help = __VA_ARGS__                                              \
     }
-#define SETTING_ROW_BOOL(section_, key_, at, initial_, help_)                                      \
+#define SETTING_ROW_BOOL(section_, key_, at, initial_, ...)                                        \
     {                                                                                              \
         .section = section_, .key = key_, .type = SETTING_BOOL, .offset = at, .initial = initial_, \
-        .help = help_                                                                              \
+        .help = __VA_ARGS__                                                                        \
     }
 /* A text, list or texts with a check for each value, or with a list of choices. */
-#define SETTING_ROW(type_, section_, key_, at, initial_, check_, example_, help_)                  \
+#define SETTING_ROW(type_, section_, key_, at, initial_, check_, example_, ...)                    \
     {                                                                                              \
         .section = section_, .key = key_, .type = type_, .offset = at, .initial = initial_,        \
-        .check = check_, .example = example_, .help = help_                                        \
+        .check = check_, .example = example_, .help = __VA_ARGS__                                  \
     }
-#define SETTING_ROW_CHOICE(type_, section_, key_, at, initial_, choices_, help_)                   \
+#define SETTING_ROW_CHOICE(type_, section_, key_, at, initial_, choices_, ...)                     \
     {                                                                                              \
         .section = section_, .key = key_, .type = type_, .offset = at, .initial = initial_,        \
-        .choices = choices_, .help = help_                                                         \
+        .choices = choices_, .help = __VA_ARGS__                                                   \
     }
-#define SETTING_ROW_RECORDS(key_, at, record_, help_)                                              \
+#define SETTING_ROW_RECORDS(key_, at, record_, ...)                                                \
     {                                                                                              \
         .section = "", .key = key_, .type = SETTING_RECORDS, .offset = at, .initial = "",          \
-        .record = record_, .help = help_                                                           \
+        .record = record_, .help = __VA_ARGS__                                                     \
     }
 
 #endif

@@ -477,6 +477,18 @@ int site_load_agents(struct daemon_site *s, const char *agent_path, bool windows
     return rc;
 }
 
+void site_keep(struct daemon_site *s, const struct daemon_site *running)
+{
+    const struct site *r = &running->site;
+    s->site.local_accounts = r->local_accounts;
+    s->site.hidden = r->hidden;
+    s->site.first_alone = r->first_alone;
+    s->site.first_uid = r->first_uid;
+    s->site.n_uids = r->n_uids;
+    s->site.shared_dir = r->shared_dir;
+    s->site.agents = r->agents;
+}
+
 void site_free(struct daemon_site *s)
 {
     for (size_t i = 0; s->groups && i < s->n_groups; i++) {

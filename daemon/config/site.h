@@ -43,6 +43,11 @@ void site_decide_accounts(struct daemon_site *s, const struct config *c, const s
 int site_load_agents(struct daemon_site *s, const char *agent_path, bool windows_commands,
                      struct err *e) MUST_CHECK;
 
+/* Gives a site that was read while the daemon runs what only a start decides: how jobs on local
+ * nodes are kept apart, and the directory that machines share. It borrows the programs for
+ * machines, if there are any. */
+void site_keep(struct daemon_site *s, const struct daemon_site *running);
+
 void site_free(struct daemon_site *s); /* wipes passwords */
 
 #endif

@@ -2,7 +2,10 @@
 #include "daemon/serve/reload.h"
 
 #include <signal.h>
+#include <stdlib.h>
 
+#include "daemon/serve/changes.h"
+#include "lib/arena.h"
 #include "lib/timefmt.h"
 
 static void begin(struct reload *r);
@@ -22,48 +25,161 @@ static void tell_end(void *ctx)
              LF_STR("remedy", "renew the file that tls.certificate names, then send SIGHUP"));
 }
 
-static void read_files(void *ctx)
+static void files_free(struct reload_files *f)
+{
+    certs_site_free(&f->certificate);
+    site_free(&f->site);
+    config_free(&f->config);
+    free(f);
+}
+
+/* --- who waits -------------------------------------------------------------------------------- */
+
+static void answer(struct reload_waiter **waiters, const json_t *changed, const struct err *why)
+{
+    struct reload_waiter *w = *waiters;
+    *waiters = NULL;
+    while (w) {
+        struct reload_waiter *next = w->next;
+        w->done(w->ctx, changed, why);
+        free(w);
+        w = next;
+    }
+}
+
+void reload_end_requests(struct reload *r)
+{
+    struct err e;
+    err_set(&e, ERR_UNAVAILABLE, NULL, "The daemon is stopping.");
+    answer(&r->now, NULL, &e);
+    answer(&r->further, NULL, &e);
+}
+
+/* --- a reading -------------------------------------------------------------------------------- */
+
+static const struct config *config_in_use(const struct reload *r)
+{
+    return r->used ? &r->used->config : r->c->config;
+}
+
+static const struct daemon_site *site_in_use(const struct reload *r)
+{
+    return r->used ? &r->used->site : r->c->site;
+}
+
+/* On the thread: `used` does not change while it reads. Machines need the programs for them, which
+ * the first inventory loads. */
+static int read_files(struct reload *r, struct reload_files *f, struct err *e)
+{
+    if (r->c->load(r->c->load_ctx, &f->config, e) < 0 ||
+        site_load(&f->config, r->c->state, &f->site, e) < 0 ||
+        certs_site_read(r->certs, &f->certificate, e) < 0)
+        return -1;
+    site_keep(&f->site, site_in_use(r));
+    return f->site.site.agents ? 0
+                               : site_load_agents(&f->site, r->c->agent_path,
+                                                  r->c->config->batch_windows_commands, e);
+}
+
+static void read_on_thread(void *ctx)
 {
     struct reload *r = ctx;
-    r->rc = certs_site_read(r->certs, &r->site, &r->err);
+    r->rc = read_files(r, r->reading, &r->err);
+}
+
+/* Takes into use what was read, if it differs. */
+static int take(struct reload *r, const json_t *changed, struct err *e)
+{
+    struct reload_files *f = r->reading;
+    if (changes_any_live(changed) && r->take(r->ctx, &f->config, &f->site.site, e) < 0)
+        return -1;
+    if (certs_site_take(r->certs, &f->certificate, loop_mono_us(r->loop), e) < 0)
+        return -1;
+    certs_site_free(&f->certificate);
+    if (!changes_any_live(changed)) {
+        files_free(f);
+        return 0;
+    }
+    f->older = r->used;
+    r->used = f;
+    return 0;
+}
+
+static void refuse(struct reload *r)
+{
+    LOG_WARN(r->log, "daemon.not_reloaded", LF_STR("why", r->err.msg),
+             LF_STR("remedy", "everything stays as it was; mend the file, then reload"));
+    files_free(r->reading);
+    answer(&r->now, NULL, &r->err);
+}
+
+static void accept_reading(struct reload *r)
+{
+    struct arena a;
+    arena_init(&a);
+    const struct changes_of of = {config_in_use(r), r->c->config, &r->reading->config,
+                                  site_in_use(r), &r->reading->site};
+    json_auto_t *changed = changes_find(&of);
+    r->rc = take(r, changed, &r->err);
+    if (r->rc == 0) {
+        LOG_INFO(r->log, "daemon.reloaded", LF_STR("changed", changes_text(&a, changed, false)),
+                 LF_STR("after_restart", changes_text(&a, changed, true)));
+        tell_end(r);
+        answer(&r->now, changed, NULL);
+    } else {
+        refuse(r);
+    }
+    arena_free(&a);
 }
 
 static void on_read(void *ctx, enum loop_work_end end)
 {
     struct reload *r = ctx;
-    r->reading = false;
-    if (end == LOOP_WORK_DROPPED)
-        return;
-    if (r->rc == 0)
-        r->rc = certs_site_take(r->certs, &r->site, loop_mono_us(r->loop), &r->err);
-    if (r->rc == 0) {
-        LOG_INFO(r->log, "daemon.reloaded");
-        tell_end(r);
-    } else {
-        LOG_WARN(r->log, "daemon.not_reloaded", LF_STR("why", r->err.msg),
-                 LF_STR("remedy", "the old certificate is shown on; mend the file, then reload"));
-    }
-    certs_site_free(&r->site);
-    if (r->again)
+    if (end == LOOP_WORK_DROPPED || r->stopped)
+        files_free(r->reading);
+    else if (r->rc == 0)
+        accept_reading(r);
+    else
+        refuse(r);
+    r->reading = NULL;
+    if (r->again && !r->stopped)
         begin(r);
 }
 
 static void begin(struct reload *r)
 {
     r->again = false;
-    r->reading = loop_work(r->lane, read_files, on_read, r);
-    if (!r->reading)
-        LOG_WARN(r->log, "daemon.not_reloaded", LF_STR("why", "too much other work is waiting"));
+    r->now = r->further;
+    r->further = NULL;
+    r->reading = xcalloc(1, sizeof *r->reading);
+    if (loop_work(r->lane, read_on_thread, on_read, r))
+        return;
+    err_set(&r->err, ERR_UNAVAILABLE, NULL, "too much other work is waiting");
+    refuse(r);
+    r->reading = NULL;
 }
 
-static void on_signal(uv_signal_t *h, int signo)
+static void demand(struct reload *r)
 {
-    struct reload *r = h->data;
-    (void)signo;
     if (r->reading)
         r->again = true; /* the running read may see the old files */
     else
         begin(r);
+}
+
+static void on_signal(uv_signal_t *h, int signo)
+{
+    (void)signo;
+    demand(h->data);
+}
+
+void reload_ask(void *of, admin_reloaded *done, void *ctx)
+{
+    struct reload *r = of;
+    struct reload_waiter *w = xcalloc(1, sizeof *w);
+    *w = (struct reload_waiter){done, ctx, r->further};
+    r->further = w;
+    demand(r);
 }
 
 void reload_start(struct reload *r, uv_loop_t *loop)
@@ -77,7 +193,16 @@ void reload_start(struct reload *r, uv_loop_t *loop)
 
 void reload_stop(struct reload *r)
 {
-    r->again = false;
+    r->stopped = true;
     uv_close((uv_handle_t *)&r->signal, NULL);
     loop_timer_destroy(r->daily);
+}
+
+void reload_free(struct reload *r)
+{
+    while (r->used) {
+        struct reload_files *older = r->used->older;
+        files_free(r->used);
+        r->used = older;
+    }
 }

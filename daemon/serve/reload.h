@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * SIGHUP: reads the parts of the configuration that may change while the daemon runs: the site's
- * certificate. A thread reads the files; if they are not usable, the old certificate stays in use
- * and the log has the reason. An expired certificate is logged at the start and each day.
+ * Reads the configuration and the site's certificate again, on SIGHUP or when somebody asks. A
+ * thread reads and checks all files; if one is not usable, or a setting cannot be taken, everything
+ * stays as it is, and the log and who asked get the reason. An expired certificate is logged at the
+ * start and each day.
+ *
+ *   IDLE -> READING -> IDLE     a demand during READING begins another reading after it, because
+ *                               the present one may have seen the old files
  */
 #ifndef DAEMON_SERVE_RELOAD_H
 #define DAEMON_SERVE_RELOAD_H
@@ -10,26 +14,54 @@
 #include <stdbool.h>
 #include <uv.h>
 
-#include "daemon/certs/certs.h"
+#include "api/admin/admin.h"
+#include "daemon/serve/serve.h"
 #include "lib/log.h"
 #include "lib/loop.h"
 
+/* One reading. Those in use stay until the end: what goes on borrows texts of earlier ones. */
+struct reload_files {
+    struct config config;
+    struct daemon_site site;
+    struct certs_site certificate;
+    struct reload_files *older; /* owned */
+};
+
+/* Who waits for a reading. */
+struct reload_waiter {
+    admin_reloaded *done;
+    void *ctx;
+    struct reload_waiter *next;
+};
+
 struct reload {
     uv_signal_t signal;
-    struct loop *loop;      /* borrowed, like all members below */
+    struct loop *loop;      /* borrowed, like all members up to `ctx` */
     struct loop_lane *lane; /* reads the files; it is closed after reload_stop() */
     struct certs *certs;
-    const struct log *log;
-    struct loop_timer *daily; /* owned */
-    bool reading, again;
+    struct log *log;
+    const struct serve_config *c;
+    /* Takes the settings into use. -1: nothing is changed. */
+    int (*take)(void *ctx, const struct config *config, const struct site *site, struct err *e);
+    void *ctx;
+    struct loop_timer *daily;            /* owned, like all members below */
+    struct reload_files *used;           /* the newest in use; NULL: those of the start */
+    struct reload_files *reading;        /* NULL: idle */
+    struct reload_waiter *now, *further; /* for this reading, and for the next */
+    bool again, stopped;
     int rc; /* of the thread */
-    struct certs_site site;
     struct err err;
 };
 
 /* Fill in the borrowed members first. */
 void reload_start(struct reload *r, uv_loop_t *loop);
+/* Asks for a reading: struct admin_reload. `of` is the struct reload. */
+void reload_ask(void *of, admin_reloaded *done, void *ctx);
+/* Tells all who wait that the daemon stops. */
+void reload_end_requests(struct reload *r);
 /* Stops listening for the signal. */
 void reload_stop(struct reload *r);
+/* After the scheduler has ended. */
+void reload_free(struct reload *r);
 
 #endif

@@ -27,6 +27,7 @@
 #include "api/login/codes.h"
 #include "api/plane/storage/write_lock.h"
 #include "daemon/serve/ephemeral.h"
+#include "daemon/serve/live.h"
 #include "daemon/serve/under_way.h"
 #include "lib/arena.h"
 #include "lib/footprint.h"
@@ -51,7 +52,7 @@ enum { LOGIN_THREADS = 2, LOGINS_MAX = 1024 };
  * descriptors become slow only far above it. */
 #define MAX_DESCRIPTORS 65536
 
-/* Threads of libuv's pool if there is an inventory. */
+/* Threads of libuv's pool. They are started when the first machine is looked up. */
 #define MACHINE_THREADS "32"
 
 static const int stop_signals[] = {SIGTERM, SIGINT};
@@ -205,8 +206,13 @@ static void open_loop(struct daemon *d)
         d->signals[i].data = d;
         must(uv_signal_start(&d->signals[i], on_signal, stop_signals[i]));
     }
-    d->reload = (struct reload){
-        .loop = d->tools, .lane = d->logins, .certs = d->c->certs, .log = d->c->log};
+    d->reload = (struct reload){.loop = d->tools,
+                                .lane = d->logins,
+                                .certs = d->c->certs,
+                                .log = d->c->log,
+                                .c = d->c,
+                                .take = live_take,
+                                .ctx = d};
     reload_start(&d->reload, &d->loop);
 }
 
@@ -299,7 +305,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                     .gate = scripted_gate(&d->scripted),
                                     .scripted_sizes = c->fake_sizes,
                                     .fronts = d->fronts,
-                                    .site = c->site};
+                                    .site = &c->site->site};
     d->sched = sched_create(&sc);
     scripted_begin(&d->scripted, d->sched);
     open_shares(d);
@@ -314,6 +320,7 @@ static void end_looks(void *ctx)
 {
     struct daemon *d = ctx;
     assert(d->sched); /* the server, which calls this, stops earlier */
+    reload_end_requests(&d->reload);
     fleet_end_reads(sched_fleet(d->sched));
     files_end_requests(d->files);
     shares_end_requests(d->shares);
@@ -365,11 +372,9 @@ static int open_api(struct daemon *d, struct err *e)
                                   .certs = {pick_certificate, d},
                                   .names = {names, n_names, d->own_hosts.suffixes, HOSTS_SUFFIXES},
                                   .token_key = c->credentials->token_key,
-                                  .token_lifetime_s = (int)cf->token_lifetime_s,
                                   .directory = &d->directory,
                                   .watch = c->testing_key ? &d->watch : NULL,
-                                  .newer_versions = cf->newer_versions,
-                                  .retry_after_s = (int)cf->retry_after_s};
+                                  .settings = live_api(cf)};
     return api_create(&ac, &d->api, e);
 }
 
@@ -446,10 +451,9 @@ static void raise_descriptors(void)
 
 /* Name lookups and login computations run on libuv's pool, where at most half of the threads look
  * up names. With its default of four threads, a dead name server would delay whole racks. */
-static void size_thread_pool(const struct site *site)
+static void size_thread_pool(void)
 {
-    if (site && site->n_machines > 0)
-        setenv("UV_THREADPOOL_SIZE", MACHINE_THREADS, 0);
+    setenv("UV_THREADPOOL_SIZE", MACHINE_THREADS, 0);
 }
 
 int serve_run(const struct serve_config *c, struct err *e)
@@ -458,7 +462,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that exceeds its limit becomes an error of the write */
     raise_descriptors();
-    size_thread_pool(c->site);
+    size_thread_pool();
     open_loop(&d);
     served_time_open(&d.time, d.tools, &d.storage, c->testing_key ? d.files : NULL);
     footprint_between(); /* frees memory that making the certificates took */
@@ -477,6 +481,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     assert(!d.api && !d.sched && !d.storage && d.stopping_rooms == 0);
     /* A handle that is still open is a leak in one of the rooms. */
     must(uv_loop_close(&d.loop));
+    reload_free(&d.reload);
     node_provider_free(d.local);
     node_provider_free(d.machines);
     shares_free(d.shares);

@@ -11,21 +11,24 @@
 
 #include "daemon/certs/certs.h"
 #include "daemon/config/config.h"
+#include "daemon/config/site.h"
 #include "daemon/config/state.h"
 #include "lib/err.h"
 #include "lib/log.h"
-#include "scheduler/site/site.h"
 
 struct serve_config {
     const struct config *config;
+    /* Reads the configuration again, with what overrides the file; on any thread. */
+    int (*load)(const void *load_ctx, struct config *out, struct err *e);
+    const void *load_ctx;
     const char *config_path; /* the configuration file, as an absolute path; NULL: none */
     const struct state *state;
     const struct credentials *credentials;
     struct certs *certs;
-    const struct site *site;
+    const struct daemon_site *site;
     /* cmd_path NULL: command lines of Windows are not supported */
     const char *agent_path, *cmd_path;
-    const struct log *log;
+    struct log *log;         /* a reload sets its level */
     bool ephemeral;          /* no file must survive the daemon, so none is synced */
     const char *testing_key; /* NULL: it accepts no requests of tests */
     const char *fake_sizes;  /* pools with this pattern of vmSize, in upper case, have fake nodes;

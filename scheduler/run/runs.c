@@ -13,6 +13,11 @@
 #include "scheduler/run/outputs.h"
 #include "scheduler/run/run_priv.h"
 
+void runs_keep_outputs(struct runs *rs, int kept_outputs)
+{
+    rs->kept_outputs = kept_outputs;
+}
+
 struct runs *runs_create(const struct runs_config *c)
 {
     struct runs *rs = xcalloc(1, sizeof *rs);

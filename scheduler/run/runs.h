@@ -49,6 +49,8 @@ struct runs_config {
     void *events_ctx;
 };
 
+/* Changes how many ended runs may keep output on a node's own disk. */
+void runs_keep_outputs(struct runs *rs, int kept_outputs);
 struct runs *runs_create(const struct runs_config *c);
 /* Wakes the runs that have nodes or wait for some. Start the nodes first. */
 int runs_start(struct runs *rs, struct err *e) MUST_CHECK;

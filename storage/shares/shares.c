@@ -208,6 +208,12 @@ static int moved_away(struct shares *sh, const struct share *s, struct folder_wo
     return 0;
 }
 
+void shares_keep(struct shares *sh, int64_t keep_us)
+{
+    sh->c.keep_us = keep_us;
+    wake(sh->c.wakes, &woken_deleted_shares, WAKE_ALL);
+}
+
 /* 1: its folder belongs to another share now. */
 static int is_taken(struct shares *sh, const struct share *s, struct err *e)
 {

@@ -56,6 +56,8 @@ struct shares *shares_create(const struct shares_config *c);
 /* Continues the work of an earlier start. Folders without rows, from older builds or people, get
  * rows. */
 int shares_start(struct shares *sh, struct err *e) MUST_CHECK;
+/* Changes how long deleted shares can be restored. */
+void shares_keep(struct shares *sh, int64_t keep_us);
 /* Calls back with ERR_UNAVAILABLE for all waiting requests: the server stops. The work
  * continues. */
 void shares_end_requests(struct shares *sh);

@@ -101,6 +101,25 @@ def test_a_drained_machine_finishes_its_job_and_gets_nothing_new(site, rack):
     site.job(cluster, "true", nodes=2).succeed()
 
 
+def test_a_reload_takes_a_machine_away_after_its_job_and_adds_another(racked, rack):
+    site = racked([group(rack, rack[:1])])
+    cluster = site.cluster(nodes=1)
+    flag, path = site.flag("go")
+    job = site.job(cluster, wait_flag(path), name="old").running()
+    site.daemon.config["inventory"] = [group(rack, rack[1:2])]
+    site.daemon.write_config()
+    said = site.daemon.tool("reload").stdout
+    assert f"added: {rack[1].address}\n" in said and f"removed: {rack[0].address} (" in said
+    waiting = site.job(cluster, f"hostname >>{MOUNT}/ran", name="new")
+    told = site.wait_node(rack[0], reason=re.compile("not in the inventory any more"))
+    assert told["job"] == "old" and job.state == "running"
+    flag.touch()
+    job.succeed()
+    waiting.succeed()
+    assert (site.share() / "ran").read_text().split() == [rack[1].name]
+    wait_for(lambda: list(site.nodes()) == [rack[1].address], 30, site.nodes)
+
+
 def test_a_drained_free_machine_is_not_claimed(site, rack):
     site.daemon.tool("nodes", "drain", rack[0].address, "--reason", "fan broken")
     cluster = site.cluster(nodes=4, steady=False)

@@ -220,7 +220,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                  .n_services = 2,
                                  .log = &quiet,
                                  .token_key = key,
-                                 .token_lifetime_s = 3600,
+                                 .settings = {.token_lifetime_s = 3600},
                                  .directory = &directory},
                       .endpoint = "https://localhost:7443",
                       .tokens = cache_new(&auth_tokens)};

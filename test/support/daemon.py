@@ -176,12 +176,15 @@ class Daemon:
         argv = [*self.prefix, str(self.program), "serve", "--state-dir", str(self.state_dir)]
         argv += ["--listen", f"localhost:{self.port}"]
         if "--config" not in self.arguments:
-            path = self.dir / "batchaid.yaml"
-            # Tests look at clusters as they are, but for those of how new ones are shown.
-            compat = {"resizing_s": 0, **self.config.get("compat", {})}
-            path.write_text(yaml.safe_dump({**self.config, "compat": compat}, sort_keys=False))
-            argv += ["--config", str(path)]
+            argv += ["--config", str(self.write_config())]
         return argv + self.arguments
+
+    def write_config(self):
+        path = self.dir / "batchaid.yaml"
+        # Tests look at clusters as they are, but for those of how new ones are shown.
+        compat = {"resizing_s": 0, **self.config.get("compat", {})}
+        path.write_text(yaml.safe_dump({**self.config, "compat": compat}, sort_keys=False))
+        return path
 
     def start(self):
         assert self.process is None, "is running already"

@@ -189,9 +189,8 @@ static inline void world_open_at(struct world *w, const struct served *services,
                                  .n_listen = 1,
                                  .certs = {pick_certificate, w},
                                  .token_key = token_key,
-                                 .token_lifetime_s = 60,
-                                 .directory = &w->directory,
-                                 .retry_after_s = 1};
+                                 .settings = {.token_lifetime_s = 60, .retry_after_s = 1},
+                                 .directory = &w->directory};
     if (api_create(&c, &w->api, &e) < 0)
         fail_msg("%s", e.msg);
     w->port = atoi(strrchr(api_endpoint(w->api), ':') + 1);

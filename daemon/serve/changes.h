@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a reload changes, as the reply of POST /batchaid/reload has it:
+ *
+ *     {"machines": {"added": [NAME...], "removed": [NAME...], "changed": [NAME...]},
+ *      "settings": [KEY...], "afterRestart": [KEY...]}
+ */
+#ifndef DAEMON_SERVE_CHANGES_H
+#define DAEMON_SERVE_CHANGES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "daemon/config/site.h"
+#include "lib/arena.h"
+
+struct changes_of {
+    const struct config *live, *start, *fresh; /* config_changes() */
+    const struct daemon_site *site, *fresh_site;
+};
+
+/* New reference. */
+json_t *changes_find(const struct changes_of *of);
+/* Whether something changes without a restart. */
+bool changes_any_live(const json_t *changes);
+/* "2 machines more, 1 less, jobs.cpus", or the keys that need a restart; NULL: none. */
+const char *changes_text(struct arena *a, const json_t *changes, bool after_restart);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/serve/live.h"
+
+#include "daemon/serve/serve_priv.h"
+#include "scheduler/scheduler.h"
+#include "storage/shares/shares.h"
+
+#define DAY_US (INT64_C(24) * 3600 * 1000000)
+
+struct api_settings live_api(const struct config *config)
+{
+    return (struct api_settings){.token_lifetime_s = (int)config->token_lifetime_s,
+                                 .newer_versions = config->newer_versions,
+                                 .retry_after_s = (int)config->retry_after_s};
+}
+
+/* Only the scheduler can refuse, so it comes first. */
+int live_take(void *ctx, const struct config *config, const struct site *site, struct err *e)
+{
+    struct daemon *d = ctx;
+    const struct sched_settings sc = {.site = site,
+                                      .autoscale_idle_s = (int)config->autoscale_idle_s,
+                                      .kept_outputs = (int)config->kept_outputs,
+                                      .backfill = (const char *const *)config->backfill.items,
+                                      .n_backfill = config->backfill.n};
+    if (!d->sched || !d->api)
+        return err_set(e, ERR_UNAVAILABLE, NULL, "the daemon is starting or stopping");
+    if (sched_change(d->sched, &sc, e) < 0)
+        return -1;
+    d->c->log->level = config_log_level(config->log_level);
+    shares_keep(d->shares, config->deleted_days * DAY_US);
+    const struct api_settings settings = live_api(config);
+    api_change(d->api, &settings);
+    d->deps.batch.quotas = d->deps.batchrm.quotas =
+        (struct batch_quotas){config->quota_batch_jobs, config->quota_batch_pools};
+    d->deps.batchai.cluster_quota = (int)config->quota_clusters;
+    d->deps.batchai.core_quota = (int)config->quota_cores;
+    return 0;
+}

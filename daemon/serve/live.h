@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Takes settings into use while the daemon runs: those with .live in the table of settings.
+ */
+#ifndef DAEMON_SERVE_LIVE_H
+#define DAEMON_SERVE_LIVE_H
+
+#include "api/http/http.h"
+#include "daemon/config/config.h"
+#include "scheduler/site/site.h"
+
+/* `ctx`: the struct daemon. Both are borrowed until the daemon ends. -1: nothing is changed. */
+int live_take(void *ctx, const struct config *config, const struct site *site,
+              struct err *e) MUST_CHECK;
+
+/* The settings of the server. */
+struct api_settings live_api(const struct config *config);
+
+#endif
