@@ -96,6 +96,7 @@ struct service {
     enum service_versions versions;
     unsigned (*version_of)(const char *name); /* LISTED: the bit of a version; 0: unknown */
     const char *(*version_name)(unsigned version);
+    unsigned seeded; /* LISTED: the bit of rows for seeds and dumps, beside a version; 0: none */
 
     /* Checks access by the request's head, before any byte of the body is read. NULL: anybody
      * may. */

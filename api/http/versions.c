@@ -43,6 +43,8 @@ bool version_is_newer(const struct request *r)
 unsigned version_of_request(const struct request *r)
 {
     unsigned v = r->service->version_of(r->version_name);
+    if (v && (r->seeds || r->dumps))
+        return v | r->service->seeded;
     return !v && r->config->settings.newer_versions && version_is_newer(r) ? newest(r->service) : v;
 }
 

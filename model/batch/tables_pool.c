@@ -128,7 +128,7 @@ SCHEMA(schema_batch_auto_scale_run, run_rows, "AutoScaleRun");
          INTO_LIST(batch_pool_spec, packages, n_packages))
 #define CERTIFICATES_ROW(bits)                                                                     \
     LIST("certificateReferences", bits, schema_batch_certificate_reference,                        \
-         .versions = BATCH_UNTIL(BATCH_20_0), .max = MAX_ITEMS)
+         .versions = BATCH_UNTIL(BATCH_20_0) | BATCH_SEEDED, .max = MAX_ITEMS)
 #define METADATA_ROW(bits) LIST("metadata", bits, schema_batch_metadata, .max = BATCH_MAX_METADATA)
 #define START_TASK_ROW                                                                             \
     OBJECT("startTask", POINTER, schema_batch_start_task, INTO(batch_pool_spec, start_task))
@@ -137,7 +137,7 @@ SCHEMA(schema_batch_auto_scale_run, run_rows, "AutoScaleRun");
          .check = batch_check_accounts, INTO_LIST(batch_pool_spec, users, n_users))
 #define COMMUNICATION_ROW                                                                          \
     ENUM("targetNodeCommunicationMode", 0, communication_names,                                    \
-         .versions = BATCH_WITHIN(BATCH_16_0, BATCH_20_0))
+         .versions = BATCH_WITHIN(BATCH_16_0, BATCH_20_0) | BATCH_SEEDED)
 #define MOUNTS_ROW(known)                                                                          \
     LIST("mountConfiguration", 0, schema_batch_mount, .versions = known, .max = MAX_MOUNTS,        \
          INTO_LIST(batch_pool_spec, mounts, n_mounts))
@@ -172,12 +172,12 @@ SCHEMA(schema_batch_auto_scale_run, run_rows, "AutoScaleRun");
         .fallback = "1", INTO(batch_pool_spec, slots)),                                            \
     OBJECT("taskSchedulingPolicy", 0, schema_policy, .fallback = POLICY_DEFAULT, INTO_SAME),       \
     OBJECT("virtualMachineConfiguration", 0, schema_batch_vm, INTO_SAME),                          \
-    TEXTS("applicationLicenses", .versions = BATCH_UNTIL(BATCH_19_0), .max = 100),                 \
+    TEXTS("applicationLicenses", .versions = BATCH_UNTIL(BATCH_19_0) | BATCH_SEEDED, .max = 100),  \
     MOUNTS_ROW(BATCH_SINCE(BATCH_10_0)),                                                           \
     OBJECT("networkConfiguration", 0, schema_batch_network),                                       \
     OBJECT("cloudServiceConfiguration", 0, schema_batch_cloud_service,                             \
-           .versions = BATCH_UNTIL(BATCH_19_0)),                                                   \
-    TAGS_ROW(BATCH_WITHIN(BATCH_18_0, BATCH_20_0)),                                                \
+           .versions = BATCH_UNTIL(BATCH_19_0) | BATCH_SEEDED),                                    \
+    TAGS_ROW(BATCH_WITHIN(BATCH_18_0, BATCH_20_0) | BATCH_SEEDED),                                 \
     COMMUNICATION_ROW,                                                                             \
     OBJECT("upgradePolicy", 0, schema_batch_upgrade_policy, .versions = BATCH_SINCE(BATCH_19_0))
 /* clang-format on */

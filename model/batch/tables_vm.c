@@ -188,7 +188,7 @@ static SCHEMA(schema_encryption_set, encryption_set_rows, "DiskEncryptionSetPara
 static const struct field disk_security_rows[] = {
     ENUM("securityEncryptionType", 0, old_disk_security_names, .versions = OLDER),
     ENUM("securityEncryptionType", 0, disk_security_names, .versions = NEWEST),
-    OBJECT("diskEncryptionSet", 0, schema_encryption_set, .versions = BATCH_MANAGED),
+    OBJECT("diskEncryptionSet", 0, schema_encryption_set, .versions = BATCH_MANAGED | BATCH_SEEDED),
 };
 static SCHEMA(schema_disk_security, disk_security_rows, "VMDiskSecurityProfile");
 static const struct field managed_rows[] = {
@@ -204,6 +204,7 @@ static const struct field data_disk_rows[] = {
     INT("diskSizeGB", REQUIRED, 1, MAX_DISK_GB),
     ENUM("storageAccountType", 0, disk_type_names, .versions = OLDER,
          .fallback = "\"standard_lrs\""),
+    ENUM("storageAccountType", INPUT_ONLY, disk_type_names, .versions = BATCH_SEEDED),
     OBJECT("managedDisk", 0, schema_managed, .versions = NEWEST),
 };
 

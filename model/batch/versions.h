@@ -43,6 +43,10 @@ enum batch_version { BATCH_VERSIONS(BATCH_VERSION_BIT) };
 /* Not a version: rows of properties that only bodies of the resource manager have. */
 #define BATCH_MANAGED (1U << BATCH_VERSION_COUNT)
 
+/* Not a version: beside the newest version, bodies of seeds and dumps have the properties that only
+ * older versions have. */
+#define BATCH_SEEDED (1U << (BATCH_VERSION_COUNT + 1))
+
 /* "2022-10-01.16.0" -> BATCH_16_0; 0: not served. And back (static string). */
 unsigned batch_version_from_name(const char *name);
 const char *batch_version_name(unsigned version);

@@ -184,10 +184,10 @@ static void challenge(struct request *r)
 
 #define BATCH_SERVICE                                                                              \
     .routes = routes, .n_routes = sizeof routes / sizeof routes[0], .versions = VERSIONS_LISTED,   \
-    .version_of = batch_version_from_name, .version_name = batch_version_name, .may = batch_may,   \
-    .audiences = AUDIENCE_BATCH | AUDIENCE_ARM, .challenge = challenge, .body_max = BODY_MAX,      \
-    .words = batch_words, .error = batch_error, .too_long = batch_too_long, .headers = headers,    \
-    .own_headers = true
+    .version_of = batch_version_from_name, .version_name = batch_version_name,                     \
+    .seeded = BATCH_SEEDED, .may = batch_may, .audiences = AUDIENCE_BATCH | AUDIENCE_ARM,          \
+    .challenge = challenge, .body_max = BODY_MAX, .words = batch_words, .error = batch_error,      \
+    .too_long = batch_too_long, .headers = headers, .own_headers = true
 
 const struct service batch_service = {.name = "batch", BATCH_SERVICE};
 const struct service batch_paths_service = {.name = "batch paths", .paths = paths, BATCH_SERVICE};

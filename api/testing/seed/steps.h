@@ -57,7 +57,7 @@ struct seed_kind {
 
     /* In a dump (dump.h). */
     const struct schema *shown; /* the body of a GET; NULL: the body has none of its members */
-    unsigned shown_in;          /* the bit of `version` in that table */
+    unsigned shown_in;          /* the bits of `version` in that table */
     const struct seed_state *state;
     bool unlisted; /* the list of the GET leaves out some of its members */
 };
