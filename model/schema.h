@@ -95,6 +95,7 @@ struct field {
     enum field_kind kind;
     const char *canon; /* canonical name; NULL: the same */
     unsigned versions; /* 0 means V_ALL */
+    unsigned unless;   /* not with these bits, whichever others there are */
     const struct schema *sub;
     const struct enum_name *values;
     const char *fallback; /* default as JSON text; NULL: none */

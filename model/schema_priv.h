@@ -27,7 +27,7 @@ static inline const char *field_canon(const struct field *f)
 
 static inline bool field_known(const struct field *f, enum api_version v)
 {
-    return f->versions == 0 || (f->versions & (unsigned)v) != 0;
+    return (f->versions == 0 || (f->versions & (unsigned)v)) && !(f->unless & (unsigned)v);
 }
 
 /* Removes every secret below `obj` and stores it in *secrets (made on demand) under its path. */

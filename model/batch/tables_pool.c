@@ -99,7 +99,10 @@ SCHEMA(schema_batch_certificate_reference, certificate_rows, "CertificateReferen
 
 static const struct field policy_rows[] = {
     ENUM("jobDefaultOrder", 0, batch_job_order_names, .versions = BATCH_SINCE(BATCH_2025_06),
-         .fallback = "\"none\"", INTO(batch_pool_spec, job_order)),
+         .unless = BATCH_SEEDED, .fallback = "\"none\"", INTO(batch_pool_spec, job_order)),
+    /* Without it the pool is of an older version, which has an order of its own. */
+    ENUM("jobDefaultOrder", 0, batch_job_order_names, .versions = BATCH_SEEDED,
+         INTO(batch_pool_spec, job_order)),
     ENUM("nodeFillType", REQUIRED, batch_fill_names, INTO(batch_pool_spec, fill)),
 };
 static SCHEMA(schema_policy, policy_rows, "TaskSchedulingPolicy", FILLS(batch_pool_spec));

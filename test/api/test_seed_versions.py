@@ -66,6 +66,8 @@ def test_a_seed_has_properties_of_all_versions(tested, t, reference):
     new, before, older = ({p["id"]: p for p in plane.at(v).all("/pools")} for v in (NEWEST, BEFORE, OLDER))
     for name in ("ordered", "both"):
         assert new[name]["taskSchedulingPolicy"] == {"jobDefaultOrder": "creationtime", "nodeFillType": "Spread"}
+    # Jobs in it go in the order of older versions, not in that of a new pool without the property.
+    assert "jobDefaultOrder" not in new["old"]["taskSchedulingPolicy"]
     for name in ("old", "both"):
         assert {k: older[name][k] for k in MODE} == MODE
     assert before["old"]["certificateReferences"] == [reference]
