@@ -2,6 +2,7 @@
 """Blobs that are made of blocks, and those that grow."""
 
 import base64
+import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from urllib.parse import quote_plus
@@ -153,6 +154,27 @@ def test_a_block_that_is_put_after_a_commit_stays(call, stage):
         assert call("PUT", "/b?comp=blocklist", block_list(("Latest", 1))).status == 201
         assert stage("b", 2, b"y").status == 201
         assert call("PUT", "/b?comp=blocklist", block_list(("Committed", 1), ("Uncommitted", 2))).status == 201
+
+
+def test_an_md5_for_what_a_job_wrote_does_not_bring_old_blocks_back(daemon, container, call, stage):
+    stage("b", 1, b"first")
+    call("PUT", "/b?comp=blocklist", block_list(("Latest", 1)))
+    (daemon.folder / "blobs" / container.container_name / "b").write_bytes(b"another")
+    md5 = base64.b64encode(hashlib.md5(b"another").digest()).decode()
+    assert call("PUT", "/b?comp=properties", x_ms_blob_content_md5=md5).status == 200
+    assert call("GET", "/b").headers["Content-MD5"] == md5
+    assert b"<Block>" not in call("GET", "/b?comp=blocklist&blocklisttype=committed").body
+    assert call("PUT", "/b?comp=blocklist", block_list(("Committed", 1))).code == "InvalidBlockList"
+    assert call("GET", "/b").body == b"another"
+
+
+def test_an_md5_for_what_a_job_wrote_does_not_archive_it_again(daemon, container, put, call):
+    put("b")
+    assert call("PUT", "/b?comp=tier", x_ms_access_tier="Archive").status == 200
+    (daemon.folder / "blobs" / container.container_name / "b").write_bytes(b"another")
+    md5 = base64.b64encode(hashlib.md5(b"another").digest()).decode()
+    assert call("PUT", "/b?comp=properties", x_ms_blob_content_md5=md5).status == 200
+    assert call("GET", "/b").body == b"another"
 
 
 def test_blobs_of_blocks_alone_are_listed_if_that_is_asked(daemon, container, put, call, stage):

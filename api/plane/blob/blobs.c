@@ -291,6 +291,17 @@ struct replied *azblob_set_metadata(struct request *r)
     return blob_change(r, set_metadata);
 }
 
+/* The MD5 is of the present file: what was noted of an earlier one, and its archiving, is over. */
+static void set_md5(struct blob_work *w, const struct file_facts *f, const char *md5)
+{
+    if (md5 && !item_is_of(&w->item, f)) {
+        const struct tier now = tier_here(w->r, &w->item, f);
+        tier_set(&w->r->arena, &w->item, now.name);
+        item_follow_file(&w->item, f);
+    }
+    w->item.md5 = md5;
+}
+
 /* Sets all properties: clears those that the request does not give. */
 static void set_properties(struct blob_work *w, const struct file_facts *f)
 {
@@ -302,9 +313,7 @@ static void set_properties(struct blob_work *w, const struct file_facts *f)
         return;
     }
     beside_keep(&w->r->arena, was, &w->item);
-    w->item.md5 = md5;
-    if (md5)
-        item_set_file(&w->item, f);
+    set_md5(w, f, md5);
     note(w, f);
 }
 

@@ -40,17 +40,6 @@ static int change_rehydration(struct blob_work *w, const struct tier *now, const
                    now->to, now->priority);
 }
 
-/* Notes of other bytes are not those of the archived ones. */
-static void archive(struct share_item *i, const struct file_facts *f)
-{
-    if (!item_is_of(i, f)) {
-        i->md5 = NULL;
-        if (i->type != BLOB_APPEND)
-            i->blocks = NULL;
-        item_set_file(i, f);
-    }
-}
-
 /* The status of the reply, or -1. */
 static int change_tier(struct blob_work *w, const struct file_facts *f, struct err *e)
 {
@@ -66,7 +55,7 @@ static int change_tier(struct blob_work *w, const struct file_facts *f, struct e
         return 202;
     }
     if (archives)
-        archive(&w->item, f);
+        item_follow_file(&w->item, f);
     tier_set(&w->r->arena, &w->item, tier);
     return 200;
 }

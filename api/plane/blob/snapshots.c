@@ -79,16 +79,6 @@ static void on_finished(void *ctx, const struct err *why, const struct file_resu
     blob_finish(t->w, reply_empty(r, 201));
 }
 
-/* Keeps notes about the bytes only if the file is the noted one. */
-static void set_source(struct share_item *i, const struct file_facts *f)
-{
-    bool same = item_is_of(i, f);
-    i->md5 = same ? i->md5 : NULL;
-    if (!same && i->type != BLOB_APPEND)
-        i->blocks = NULL;
-    item_set_file(i, f);
-}
-
 static void on_copied(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct taking *t = ctx;
@@ -96,7 +86,7 @@ static void on_copied(void *ctx, const struct err *why, const struct file_result
         refuse_with(t->w, why, f->fault);
         return;
     }
-    set_source(&t->row.item, &f->facts);
+    item_follow_file(&t->row.item, &f->facts);
     upload_finish(t->upload, NULL, on_finished, t);
 }
 

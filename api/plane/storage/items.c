@@ -53,6 +53,16 @@ void item_set_file(struct share_item *i, const struct file_facts *f)
     i->mtime_ns = f->mtime_ns;
 }
 
+void item_follow_file(struct share_item *i, const struct file_facts *f)
+{
+    if (item_is_of(i, f))
+        return;
+    i->md5 = NULL;
+    if (i->type != BLOB_APPEND) /* of which they are a number */
+        i->blocks = NULL;
+    item_set_file(i, f);
+}
+
 struct file_facts item_facts(const struct share_item *i)
 {
     return (struct file_facts){.size = (uint64_t)i->size,

@@ -20,6 +20,9 @@ void item_revise(const struct request *r, struct share_item *i);
 bool item_is_of(const struct share_item *i, const struct file_facts *f);
 /* Notes that it is. */
 void item_set_file(struct share_item *i, const struct file_facts *f);
+/* Notes another file, whose bytes have neither the MD5 nor the blocks that were noted. Does nothing
+ * to the notes of the same file. */
+void item_follow_file(struct share_item *i, const struct file_facts *f);
 /* Whether it is the same file, and nobody has written it in between. */
 bool item_same_file(const struct file_facts *a, const struct file_facts *b);
 
