@@ -123,10 +123,22 @@ def test_ranges_are_sent_with_their_hash(call):  # noqa: F811
     assert call("GET", "/b", x_ms_range="bytes=0-1", **both).status == 400
 
 
+FROM_URL = {
+    "put block": (f"/b?comp=block&blockid={ID}", {}),
+    "put blob": ("/b", {"x_ms_blob_type": "BlockBlob"}),
+    "copy": ("/b", {}),
+    "copy at once": ("/b", {"x_ms_requires_sync": "true"}),
+}
+
+
+@pytest.mark.parametrize("way", FROM_URL)
 @pytest.mark.parametrize("name", ("md5", "crc64"))
-def test_a_hash_of_a_source_is_not_taken_on_trust(call, daemon, container, name):  # noqa: F811
+def test_a_hash_of_a_source_is_not_taken_on_trust(call, daemon, container, name, way):  # noqa: F811
+    target, headers = FROM_URL[way]
     call("PUT", "/from", b"bytes", x_ms_blob_type="BlockBlob")
     source = f"{daemon.blob.url}/{container.container_name}/from"
     given = {f"x_ms_source_content_{name}": {"md5": md5, "crc64": crc64}[name](b"other")}
-    reply = call("PUT", f"/b?comp=block&blockid={ID}", x_ms_copy_source=source, **given)
+    reply = call("PUT", target, x_ms_copy_source=source, **headers, **given)
     assert (reply.status, reply.code) == (400, "UnsupportedHeader"), reply
+    assert f"x-ms-source-content-{name}" in reply.body.decode()
+    assert call("GET", "/b").status == 404
