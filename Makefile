@@ -290,7 +290,7 @@ $(BUILD)/sim/sim-broken: $(SIM_OBJS) $(SIM_BROKEN) $(LINK_LIBS)
         ahead_allows ahead_keep plan_scale machines_lent launch_succeeded export_begin st_file_server_served_ids st_node_by_id fleet_machine_reboot \
         st_dependency_add st_run_insert st_batch_pool_unsettled_ids st_batch_pool_scaled_ids \
         wake_if_lost plan_program batch_job_terminate auto_pool_end_of_job \
-        $(addprefix st_batch_,task_move wait_add wait_settle task_count_fed subtask_begin)) \
+        $(addprefix st_batch_,task_move task_waiting wait_add wait_settle task_count_fed subtask_begin)) \
 	    $(LDFLAGS) $(PKG_LIBS)
 
 HISTORIES ?= 10000

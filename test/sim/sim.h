@@ -290,6 +290,7 @@ bool sim_pools_at_rest(struct sim *m, char *why, size_t size);
 /* --- sim_tasks.c: jobs and tasks of Azure Batch ----------------------------------------------- */
 void sim_add_work(struct sim *m);
 void sim_add_tasks(struct sim *m);
+void sim_add_rivals(struct sim *m);
 void sim_change_work(struct sim *m);
 void sim_change_task(struct sim *m);
 /* Asks for the deletion of a job or a task of Azure Batch. */

@@ -95,6 +95,19 @@ static bool make_account(struct sim *m, int64_t *id)
     return sim_ok(m, st_batch_account_insert(m->life->st, &b, &keys, id, &e), &e, "account");
 }
 
+/* Half of the pools have no order of jobs, as those of older versions. */
+static const char *pool_doc(struct sim *m, bool team)
+{
+    static const char *const orders[] = {"none", "creationtime"};
+    const char *order = any(m, 2) ? orders[any(m, 2)] : NULL;
+    return arena_printf(&m->a, "{\"enableInterNodeCommunication\":%s%s%s%s}",
+                        team ? "true" : "false",
+                        order ? ",\"taskSchedulingPolicy\":{\"nodeFillType\":\"spread\","
+                                "\"jobDefaultOrder\":\""
+                              : "",
+                        order ? order : "", order ? "\"}" : "");
+}
+
 void sim_add_pool(struct sim *m)
 {
     struct pools p;
@@ -106,7 +119,7 @@ void sim_add_pool(struct sim *m)
     const struct batch_pool pool = {
         .account_id = p.account,
         .name = arena_printf(&m->a, "p%d", m->n_made++),
-        .doc = team ? "{\"enableInterNodeCommunication\":true}" : "{}",
+        .doc = pool_doc(m, team),
         .created_us = now,
         .updated_us = now,
         .size = {.dedicated = any(m, 4), .low = any(m, 3), .timeout_us = (5 + any(m, 10)) * MINUTE},

@@ -444,6 +444,7 @@ static const struct action {
     {8, 8, sim_change_pool},
     {2, 10, sim_add_work},
     {5, 25, sim_add_tasks},
+    {2, 6, sim_add_rivals},
     {2, 10, sim_change_work},
     {2, 10, sim_change_task},
 };

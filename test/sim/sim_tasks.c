@@ -98,12 +98,18 @@ static const char *pool_doc(struct sim *m, struct thing *t, bool own)
                         any(m, 3), t->duty.slots == 1 ? "true" : "false", t->duty.slots);
 }
 
-static const char *work_doc(struct sim *m, struct thing *t, bool own_pool, struct thing **manager)
+struct kind_of_work {
+    bool own_pool; /* a pool is made for the job */
+    bool is_rival; /* of other jobs with its priority, for the nodes of a pool */
+};
+
+static const char *work_doc(struct sim *m, struct thing *t, const struct kind_of_work *kind,
+                            struct thing **manager)
 {
-    int priority = chance(m, 60) ? 0 : (any(m, 3) - 1) * 100;
+    int priority = kind->is_rival || chance(m, 60) ? 0 : (any(m, 3) - 1) * 100;
     bool ends = chance(m, 20);
     const char *chores = chores_doc(m, t), *boss = manager_doc(m, t, manager),
-               *pool = pool_doc(m, t, own_pool);
+               *pool = pool_doc(m, t, kind->own_pool);
     return arena_printf(&m->a,
                         "{%s%s\"id\":\"%s\",\"poolInfo\":{%s},\"priority\":%d,"
                         "\"maxParallelTasks\":%d,\"usesTaskDependencies\":%s,"
@@ -123,29 +129,28 @@ static void note_manager(struct sim *m, struct thing *t, const struct batch_job 
     sim_when_acknowledged(m, t);
 }
 
-void sim_add_work(struct sim *m)
+static struct thing *add_work(struct sim *m, const struct batch_pool *pool,
+                              struct kind_of_work kind)
 {
     struct err e = {0};
-    if (sim_count(m, THING_WORK) >= WORKS_MAX)
-        return;
-    const struct batch_pool *pool = sim_any_pool(m);
+    bool own_pool = kind.own_pool;
     struct thing *t = pool ? sim_thing_new(m, THING_WORK, "w") : NULL;
     if (!t)
-        return;
-    bool own_pool = chance(m, 25);
+        return NULL;
     int slots = own_pool ? 1 + any(m, 2) : pool->slots;
-    bool team = slots == 1 && (own_pool || strstr(pool->doc, "InterNode"));
-    t->duty = (struct duty){.at_once = chance(m, 30) ? 1 + any(m, 3) : BATCH_UNLIMITED,
-                            .depends = chance(m, 60),
-                            .keeps = own_pool && chance(m, 30),
-                            .slots = slots,
-                            .nodes = team ? TEAM_MAX : 1};
+    bool team = slots == 1 && (own_pool || strstr(pool->doc, "InterNodeCommunication\":true"));
+    t->duty =
+        (struct duty){.at_once = !kind.is_rival && chance(m, 30) ? 1 + any(m, 3) : BATCH_UNLIMITED,
+                      .depends = chance(m, 60),
+                      .keeps = own_pool && chance(m, 30),
+                      .slots = slots,
+                      .nodes = team ? TEAM_MAX : 1};
     snprintf(t->duty.pool, sizeof t->duty.pool, "%s", pool->name);
     int64_t now = wall(m);
     struct thing *manager;
     struct batch_job j = {.account_id = pool->account_id,
                           .name = t->name,
-                          .doc = work_doc(m, t, own_pool, &manager),
+                          .doc = work_doc(m, t, &kind, &manager),
                           .state = BATCH_JOB_ACTIVE,
                           .state_us = now,
                           .created_us = now,
@@ -163,6 +168,13 @@ void sim_add_work(struct sim *m)
     sim_trace(m, "job %s on pool %s: %s", t->name, t->duty.pool, j.doc);
     if (manager)
         note_manager(m, manager, &j, ok);
+    return t;
+}
+
+void sim_add_work(struct sim *m)
+{
+    if (sim_count(m, THING_WORK) < WORKS_MAX)
+        (void)add_work(m, sim_any_pool(m), (struct kind_of_work){.own_pool = chance(m, 25)});
 }
 
 /* What is gone may be named as well: then it is waited for for ever. */
@@ -265,15 +277,32 @@ static void add_task(struct sim *m, struct thing *work)
     sim_trace(m, "task %s of job %s: %s", t->name, work->name, row.doc);
 }
 
-void sim_add_tasks(struct sim *m)
+static void add_tasks(struct sim *m, struct thing *work)
 {
     struct batch_job j = {0};
-    struct thing *work = sim_pick(m, THING_WORK);
     if (!work || !read_work(m, work, &j) || j.state >= BATCH_JOB_TERMINATING)
         return;
     for (int n = 1 + any(m, 4); n > 0; n--)
         add_task(m, work);
     batch_job_changed(&m->life->batch, work->id);
+}
+
+void sim_add_tasks(struct sim *m)
+{
+    add_tasks(m, sim_pick(m, THING_WORK));
+}
+
+/* Two jobs with one priority: the newer gets tasks first. */
+void sim_add_rivals(struct sim *m)
+{
+    const struct kind_of_work rival = {.is_rival = true};
+    const struct batch_pool *pool = sim_any_pool(m);
+    if (!pool || sim_count(m, THING_WORK) + 2 > WORKS_MAX)
+        return;
+    struct thing *older = add_work(m, pool, rival), *newer = add_work(m, pool, rival);
+    add_tasks(m, newer);
+    sim_pass(m, SECOND);
+    add_tasks(m, older);
 }
 
 /* --- changing --------------------------------------------------------------------------------- */

@@ -146,10 +146,26 @@ static void compare_kinds(struct view *v)
                   "AND j.state <> 6)"));
 }
 
+/* In pools that say so the older job is first. 12: runs of tasks; attempt 0: they wait for their
+ * first start. */
+static void compare_order(struct view *v)
+{
+    (void)sim_view_none(
+        v, "SELECT printf('task %s of the older job %d waits behind task %s of job %d, and pool %s "
+           "orders jobs by their age', ot.name, ot.job_id, yt.name, yt.job_id, p.name) FROM "
+           "batch_pool p JOIN run o ON o.pool_id = p.id JOIN run y ON y.pool_id = p.id AND "
+           "y.priority = o.priority AND y.id < o.id JOIN batch_task ot ON ot.id = o.owner_id "
+           "JOIN batch_task yt ON yt.id = y.owner_id AND yt.job_id > ot.job_id WHERE "
+           "p.doc LIKE '%creationtime%' AND (o.owner_kind, o.phase, o.stop, o.held, o.attempt) = "
+           "(12, 1, 0, 1, 0) AND (y.owner_kind, y.phase, y.stop, y.held, y.attempt) = "
+           "(12, 1, 0, 1, 0)");
+}
+
 void sim_tasks_compare(struct view *v)
 {
     if (v->n_works == 0)
         return;
+    compare_order(v);
     (void)(sim_view_none(
                v, "SELECT printf('the counts of job %s are not those of its tasks', j.name) FROM "
                   "batch_job j LEFT JOIN batch_count c ON c.job_id = j.id "

@@ -70,6 +70,7 @@ BROKEN = {
     "managers": r"job \w+ is in state \d, and its manager, which it is to end with, is completed",
     "alone": r"wants (the|its) node for itself",
     "own-pools": r"pool auto_\S+ is there, and the job that it was made for has ended",
+    "job-order": r"task \d+ of the older job \d+ waits behind task \d+ of job \d+",
     "waking": r"waits beside \d+ nodes with room",
 }
 FOUND_WITHIN = 2000  # histories, of the 10,000 of a check; most are found within the first 10

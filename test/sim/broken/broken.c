@@ -279,6 +279,14 @@ WRAP(int, st_batch_task_count_fed, struct storage *st, int64_t job_id, int64_t *
     return rc;
 }
 
+/* A newer job keeps its place before an older one that gets tasks. */
+WRAP(int, st_batch_task_waiting, struct storage *st, struct arena *a, int64_t pool_id, int priority,
+     int64_t after, int64_t **rows, size_t *n, struct err *e)
+{
+    return find_none("job-order",
+                     __real_st_batch_task_waiting(st, a, pool_id, priority, after, rows, n, e), n);
+}
+
 /* Parts of tasks on several nodes are not noted. */
 WRAP(int, st_batch_subtask_begin, struct storage *st, const struct batch_subtask *s, struct err *e)
 {
