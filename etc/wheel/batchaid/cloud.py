@@ -141,6 +141,7 @@ def span(value: Span) -> str:
 
 
 def seconds(value: Seconds) -> float:
+    """The number of seconds of a duration."""
     return value.total_seconds() if isinstance(value, datetime.timedelta) else value
 
 
@@ -152,6 +153,7 @@ def as_json(value: Any) -> Any:
 
 
 def body_of(value: Any) -> bytes:
+    """The body of a request as JSON."""
     return json.dumps(value, default=as_json).encode()
 
 
@@ -215,6 +217,7 @@ class Cloud:
     # --- life -----------------------------------------------------------------------------------
 
     def start(self) -> Cloud:
+        """Starts the daemon and returns when it serves; `with Cloud() as cloud` does so."""
         self._above = make_folder()
         try:
             self._begin()
@@ -275,6 +278,7 @@ class Cloud:
         self._token = None
 
     def stop(self) -> None:
+        """Stops the daemon that start() started, and removes what it kept."""
         if self.process:
             self.process.terminate()
             self.process.wait()
@@ -315,6 +319,7 @@ class Cloud:
         return json.loads(text) if text else None
 
     def token(self) -> str:
+        """A bearer token of the daemon's own principal, which may do everything."""
         if self._token is None:
             form = {
                 "grant_type": "client_credentials",
@@ -372,6 +377,7 @@ class Cloud:
 
     @property
     def clock(self) -> Clock:
+        """The clock of the daemon, which a test may set."""
         return Clock(self)
 
     def reset(self) -> Any:
@@ -405,6 +411,7 @@ class Subscription:
             self.cloud.call("DELETE", f"/batchaid/subscriptions/{self.id}")
 
     def reset(self, resource_group: str | None = None) -> Any:
+        """Removes everything in the subscription, or in one of its resource groups."""
         scope = {"subscription": self.id}
         if resource_group:
             scope["resourceGroup"] = resource_group
@@ -524,9 +531,11 @@ class Subscription:
         )
 
     def batchai_client(self, **more: Any) -> Any:
+        """The client of azure-mgmt-batchai, for this subscription."""
         return self.client("BatchAI", **more)
 
     def resource_client(self, **more: Any) -> Any:
+        """The client of azure-mgmt-resource, for this subscription."""
         return self.client("ResourceManagementClient", **more)
 
     def az(self, command: str) -> Any:
@@ -549,6 +558,7 @@ class Subscription:
 
 
 class Fault:
+    """A fault of the daemon: what becomes of the next requests that match it. Subscription.fault() makes one."""
     def __init__(self, cloud: Cloud, body: Mapping[str, Any]) -> None:
         self.cloud = cloud
         self.id = cloud.testing("POST", "/faults", body)["id"]
@@ -558,6 +568,7 @@ class Fault:
         return self.cloud.testing("POST", f"/faults/{self.id}/release")["released"]
 
     def remove(self) -> None:
+        """Removes the fault; the daemon lets go what it holds."""
         self.cloud.testing("DELETE", f"/faults/{self.id}")
 
 
@@ -576,6 +587,7 @@ class Clock:
         return said
 
     def look(self) -> dict[str, Any]:
+        """The time, how fast it goes, and what is due next."""
         return self._call("GET")
 
     def advance(self, by: Span = "next") -> dict[str, Any]:
@@ -587,6 +599,7 @@ class Clock:
         return self._call("POST", {"advanceTo": time if isinstance(time, str) else time.isoformat()})
 
     def stop(self) -> dict[str, Any]:
+        """Stops the clock, until advance(), rate() or follow()."""
         return self.rate(0)
 
     def rate(self, rate: float) -> dict[str, Any]:
@@ -614,4 +627,5 @@ class Rule:
         return self.cloud.testing("POST", f"/rules/{self.id}/release")["released"]
 
     def remove(self) -> None:
+        """Removes the rule."""
         self.cloud.testing("DELETE", f"/rules/{self.id}")

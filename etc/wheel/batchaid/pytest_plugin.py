@@ -11,6 +11,7 @@ from .cloud import BatchaidError, Cloud
 
 
 def cloud_of(settings):
+    """The daemon that BATCHAID_ENDPOINT names, or else a new one with these settings."""
     if not os.environ.get("BATCHAID_ENDPOINT"):
         return Cloud(**settings).start()
     cloud = Cloud.running()
