@@ -93,6 +93,7 @@ static void read_end(struct storage *st)
 
 int st_turn_begin(struct storage *st, struct err *e)
 {
+    assert(!st->at_instant);
     if (st->turn_doomed) {
         if (e)
             *e = st->doom;
@@ -156,7 +157,7 @@ static void sync_or_fire(struct storage *st)
 
 void st_turn_end(struct storage *st)
 {
-    assert(st->open_queries == 0 && !(st->in_turn && st->in_read));
+    assert(st->open_queries == 0 && !(st->in_turn && st->in_read) && !st->at_instant);
     struct err why;
     read_end(st);
     bool wrote = st->in_turn;

@@ -42,10 +42,15 @@ static const struct cache_kind rows = {sizeof(struct known), .max_entries = ROWS
 static const struct cache_kind keys = {sizeof(struct account_keys), .max_entries = KEYS_MAX,
                                        .drop = wipe_keys};
 
+void st_known_new(struct cache **known_rows, struct cache **known_keys)
+{
+    *known_rows = cache_new(&rows);
+    *known_keys = cache_new(&keys);
+}
+
 void st_known_init(struct storage *st)
 {
-    st->known_rows = cache_new(&rows);
-    st->known_keys = cache_new(&keys);
+    st_known_new(&st->known_rows, &st->known_keys);
 }
 
 void st_known_free(struct storage *st)

@@ -289,6 +289,31 @@ int st_sql_copy(const char *from_path, const char *to_path, struct err *e)
                    sqlite3_errstr(rc));
 }
 
+int st_sql_copy_begin(struct storage *st, struct sqlite3 **db, struct sqlite3_backup **copying)
+{
+    int rc = st_sql_open(":memory:", true, false, db);
+    *copying = rc == SQLITE_OK ? sqlite3_backup_init(*db, "main", st->db, "main") : NULL;
+    return rc != SQLITE_OK || *copying ? rc : sqlite3_errcode(*db);
+}
+
+int st_sql_copy_some(struct sqlite3_backup *copying, int pages)
+{
+    int rc = sqlite3_backup_step(copying, pages);
+    return rc == SQLITE_DONE ? -1 : rc;
+}
+
+int st_sql_copy_end(struct sqlite3_backup *copying)
+{
+    return sqlite3_backup_finish(copying);
+}
+
+void st_sql_close_copy(struct sqlite3 *db, struct sqlite3_stmt **stmts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        sqlite3_finalize(stmts[i]);
+    sqlite3_close(db);
+}
+
 int64_t st_sql_term(const char *path)
 {
     struct sqlite3 *db = NULL;

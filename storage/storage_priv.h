@@ -38,6 +38,7 @@ struct durable_list {
 };
 
 struct sqlite3;
+struct sqlite3_backup;
 struct sqlite3_stmt;
 
 struct storage {
@@ -46,6 +47,7 @@ struct storage {
     struct sqlite3 *checkpointer;
     struct sqlite3_stmt *stmts[ST_COUNT]; /* NULL: not used yet */
     bool finalized;                       /* statements may not be used any more */
+    bool at_instant;                      /* these are of a copy; see instant.c */
     char *path, *key_path;
     const struct log *log;
     unsigned char key[crypto_secretbox_KEYBYTES];
@@ -196,6 +198,13 @@ int st_sql_cut_wal(struct sqlite3 *db);
 bool st_sql_is_busy(int rc);
 /* Copies a database to an empty file, as a reader of the database. */
 int st_sql_copy(const char *from, const char *to, struct err *e) MUST_CHECK;
+/* Begins to copy the database into one in memory, *db. A result code; on failure *copying is NULL,
+ * and *db must still be closed. */
+int st_sql_copy_begin(struct storage *st, struct sqlite3 **db, struct sqlite3_backup **copying);
+/* 0: there are more pages; -1: that was all; else a result code. */
+int st_sql_copy_some(struct sqlite3_backup *copying, int pages);
+int st_sql_copy_end(struct sqlite3_backup *copying);
+void st_sql_close_copy(struct sqlite3 *db, struct sqlite3_stmt **stmts, size_t n);
 /* The term of a database that may be missing, damaged or older than terms; 0: none. */
 int64_t st_sql_term(const char *path);
 /* Raises the term of a database, if it has a lower one; durable. */
@@ -222,6 +231,7 @@ int st_control(struct storage *st, enum stmt_id id, const char *what, struct err
 int q_known(struct storage *st, enum stmt_id id, const char *const *names, struct arena *a,
             const struct st_row *row, void *out, struct err *e) MUST_CHECK;
 void st_known_init(struct storage *st);
+void st_known_new(struct cache **known_rows, struct cache **known_keys);
 void st_known_free(struct storage *st);
 /* The cached keys of an account; NULL: not cached. */
 struct account_keys *st_known_keys(struct storage *st, enum resource_kind kind, int64_t id);
