@@ -64,16 +64,22 @@ static void on_turn(struct request *r, void *ctx)
         request_finish(r, done);
 }
 
+/* A dump is answered within the turn: it asks for the next page in another. */
+static bool ends_early(const struct slices *s, uint64_t until_ns)
+{
+    return s->page->r->dumps && uv_hrtime() >= until_ns;
+}
+
 /* NULL: the rest follows in later turns. */
 static struct replied *step(struct slices *s)
 {
     struct page *page = s->page;
-    uint64_t until_ns = page->r->dumps ? UINT64_MAX : uv_hrtime() + SLICE_NS;
+    uint64_t until_ns = uv_hrtime() + SLICE_NS;
     struct err e;
     do {
         if ((s->at == s->n && fetch(s, &e) < 0) || add_rows(s, until_ns, &e) < 0)
             return reply_err(page->r, &e);
-        if (has_more(s) && !page->more && s->kind->is_enough(s))
+        if (has_more(s) && !page->more && (s->kind->is_enough(s) || ends_early(s, until_ns)))
             page->more = true;
         if (page->more || !has_more(s))
             return page_reply(page);

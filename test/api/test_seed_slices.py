@@ -258,7 +258,7 @@ def test_a_schedule_makes_no_job_before_it_is_due(tested, t):
 
 
 def test_a_dump_asks_for_no_tasks_of_jobs_without_tasks(tested, t):  # noqa: F811
-    """Thousands of such jobs must not hold up the loop, which dumps all of them in one turn."""
+    """Each list costs its time, and there may be thousands of such jobs."""
     seed, many = tasks(1), 300
     account = seed["groups"]["lab"]["batchAccounts"][ACCOUNT]
     account["jobs"] |= {f"empty{i}": {"poolInfo": {"poolId": "p"}} for i in range(many)}
@@ -269,6 +269,58 @@ def test_a_dump_asks_for_no_tasks_of_jobs_without_tasks(tested, t):  # noqa: F81
     jobs_of_account = dumped["groups"]["lab"]["batchAccounts"][ACCOUNT]["jobs"]
     assert len(jobs_of_account) == many + 1
     assert {name for name, job in jobs_of_account.items() if "tasks" in job} == {"j"}
+
+
+@contextmanager
+def being_dumped(d):
+    """The answer to come of a dump."""
+    t = Testing(d)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(lambda: t.dump(subscription=d.subscription))
+        yield asked
+
+
+def largest_part(d):
+    """Of the statements of a dump, those between two answers that somebody else got meanwhile."""
+    seen = [statements(d)]
+    with being_dumped(d) as asked:
+        while not asked.done():
+            seen.append(statements(d))
+        assert len(asked.result()["groups"]["lab"]["batchAccounts"][ACCOUNT]["jobs"]["j"]["tasks"]) == LARGE
+    seen.append(statements(d))
+    return max(b - a for a, b in zip(seen, seen[1:])) / (seen[-1] - seen[0])
+
+
+def test_others_are_served_while_lists_are_asked_for(tested, t):  # noqa: F811
+    t.seed(tasks())
+    wait_for(lambda: largest_part(tested) < 0.5, what="a dump between whose parts somebody else was served", every=0)
+
+
+def test_a_dump_is_of_one_instant(tested, t):  # noqa: F811
+    """Each task of the job that is dumped first was made before one of the job that is dumped last."""
+    seed = tasks()
+    of_jobs = seed["groups"]["lab"]["batchAccounts"][ACCOUNT]["jobs"]
+    of_jobs["z"] = {"poolInfo": {"poolId": "p"}, "tasks": {}}
+    t.seed(seed)
+    p, made = plane(tested), 0
+    with being_dumped(tested) as asked:
+        while not asked.done():
+            for job in ("j", "z"):
+                p.call("POST", f"/jobs/{job}/tasks", {"id": f"new{made}", "commandLine": "true"}, expect=201)
+            made += 1
+        dumped = asked.result()["groups"]["lab"]["batchAccounts"][ACCOUNT]["jobs"]
+    n, last = len(dumped["j"]["tasks"]) - LARGE, len(dumped["z"].get("tasks", {}))
+    assert made > 3 and n - last in (0, 1), (made, n, last)
+
+
+def test_a_daemon_that_is_stopped_while_it_is_dumped_ends(own_daemon):
+    d = own_daemon(arguments=["--testing"])
+    Testing(d).seed(tasks())
+    with being_dumped(d) as asked:
+        for _ in range(3):
+            d.get("/subscriptions")
+        d.stop()
+        assert asked.exception() is not None or asked.result()
 
 
 def test_two_at_once_and_a_clock_that_is_taken_forward(own_daemon):

@@ -3,9 +3,7 @@
 (HTTPS). Of the kinds the slowest one counts. While it is seeded with 10,000 tasks, and these are dumped, another client
 asks for something small again and again."""
 
-import threading
 import time
-from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
@@ -13,9 +11,11 @@ from support.daemon import Daemon
 from support.many import KINDS, many
 from support.waiting import wait_for
 
+from . import stage
 from .figures import Figure
 from .scripted import Client
 from .size import size
+from .waits import worst_wait
 
 COUNT, ROUNDS, LARGE = size(1000, 10), size(3), size(10_000, 10)
 AIM_RESET_MS, AIM_SEED_MS, AIM_WAIT_MS = 10, 500, 50
@@ -47,31 +47,12 @@ def scopes(daemon):
     return {"all": {}, "a subscription": subscription, "a group": {**subscription, "resourceGroup": "big"}}
 
 
-@contextmanager
-def longest_wait(daemon, out):
-    """Of somebody else's requests meanwhile, in ms."""
-    client, over, waits = Client(daemon), threading.Event(), []
-
-    def ask():
-        while not over.is_set():
-            waits.append(took_ms(client.call, "GET", "/batchaid/testing/faults"))
-
-    thread = threading.Thread(target=ask)
-    thread.start()
-    yield
-    over.set()
-    thread.join()
-    out.append(max(waits))
-
-
 def waits_of_others(daemon, client):
     seeds, dumps = [], []
-    state = many(daemon, "tasks", LARGE)
+    state, small = many(daemon, "tasks", LARGE), stage.versioned("/subscriptions")
     for _ in range(ROUNDS):
-        with longest_wait(daemon, seeds):
-            client.call("POST", "/batchaid/testing/seed", state)
-        with longest_wait(daemon, dumps):
-            client.call("GET", "/batchaid/testing/dump")
+        seeds.append(worst_wait(daemon, small, lambda: client.call("POST", "/batchaid/testing/seed", state)))
+        dumps.append(worst_wait(daemon, small, lambda: client.call("GET", "/batchaid/testing/dump")))
         client.call("POST", "/batchaid/testing/reset")
         rest(daemon)
     for what, samples in (("seed", seeds), ("dump", dumps)):

@@ -2,11 +2,13 @@
  *
  * A dump: the text of a state, as a seed has it.
  *
- *   ASKING  on the loop, at one instant: each kind of kinds.c is listed by the GET of its
- * collection, below each resource that may have such (dump.c), and what no GET gives is noted from
- * rows (dump_rows.c) NODES   files of tasks are read over the links of their nodes (dump_tasks.c)
+ *   COPYING on the loop, in slices: the database of one instant is copied (storage/instant.h)
+ *   ASKING  on the loop, in slices, from the copy: each kind of kinds.c is listed by the GET of its
+ *           collection, below each resource that may have such (dump_lists.c), and what no GET
+ *           gives is noted from rows (dump_rows.c)
+ *   NODES   files of tasks are read over the links of their nodes (dump_tasks.c)
  *   WRITING on the lane: the answers become bodies of requests (dump_bodies.c), the folders of
- * shares are read, and the text is written
+ *           shares are read, and the text is written
  *
  * So a new kind is a row of kinds.c, and a new property nothing at all. What no GET gives, by kind:
  *
@@ -45,7 +47,7 @@ struct dumped_list {
     const char *path;      /* of what they are in */
     json_t *into;          /* the same, in the tree; borrowed */
     struct request *asked; /* has the text; owned; NULL: it was read into */
-    json_t *shown;         /* of d->r */
+    json_t *shown;         /* owned */
     struct dumped_list *next;
 };
 
@@ -70,6 +72,9 @@ struct dumped_archive {
     struct dumped_archive *next;
 };
 
+struct dump_todo;
+struct st_instant;
+
 struct dumping {
     struct request *r;
     const struct seed *seed;
@@ -78,6 +83,9 @@ struct dumping {
     json_t *tree;                           /* owned */
     const char *subscription;               /* the one that is dumped; NULL: all */
     const char *group;                      /* the one that is dumped; NULL: all */
+    struct st_instant *instant;             /* owned; lists are asked for at it */
+    bool begun;                             /* the lists */
+    struct dump_todo *todo;                 /* dump_lists.c: the next is its top */
     struct dumped_list *lists, **last_list; /* in the order in which they were asked for */
     struct dumped_member *members;
     struct dumped_folder *folders;
@@ -91,6 +99,11 @@ struct dumping {
     size_t left; /* bytes of files that may be read still */
     struct err why;
 };
+
+/* dump_lists.c, at the instant. Notes what is asked for first. */
+int dump_lists_begin(struct dumping *d, struct err *e) MUST_CHECK;
+/* Asks for a few milliseconds. 1: all of it has been asked for; 0: there is more; -1. */
+int dump_lists_some(struct dumping *d, struct err *e) MUST_CHECK;
 
 /* The resource at a place; borrowed; NULL: there is none. */
 json_t *dump_at(const struct dump_place *at);
