@@ -75,6 +75,8 @@ extern const struct st_row batch_wait_row, batch_seeded_file_row, batch_file_sho
 extern const struct st_row change_row, item_change_row, batch_application_row, batch_package_row,
     subscription_row;
 
+extern const struct st_row usage_row, usage_ended_row, usage_live_row, usage_total_row;
+
 /* Totals over the tasks of a node. */
 extern const struct st_row batch_node_total_row;
 

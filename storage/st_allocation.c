@@ -62,21 +62,40 @@ static int give_back(struct storage *st, const struct allocation *al, int64_t no
     return st_allocation_free(st, al->node_id, now_us, e);
 }
 
-int st_allocation_move(struct storage *st, const struct allocation *al, enum allocation_state to,
-                       int64_t now_us, struct err *e)
+static int not_moved(const struct allocation *al, enum allocation_state to, struct err *e)
 {
-    assert(to == ALLOCATION_RELEASED || to == ALLOCATION_LOST);
-    if (st_allocation_move_row(st, al, to, now_us, e) < 0)
-        return -1;
-    st->counters.released += q_changed(st) == 1;
-    if (q_changed(st) == 1)
-        return give_back(st, al, now_us, e);
     return err_set(e, ERR_CONFLICT, NULL,
                    "Allocation %lld, attempt %d, rank %d cannot go from %s to %s: it is not %s.",
                    (long long)al->run_id, al->attempt, al->rank,
                    enum_to_name(allocation_state_names, (int)al->state),
                    enum_to_name(allocation_state_names, (int)to),
                    enum_to_name(allocation_state_names, (int)al->state));
+}
+
+static int move(struct storage *st, struct arena *a, const struct allocation *al,
+                const struct allocation_end *end, struct err *e)
+{
+    struct usage_live use;
+    int rc = st_usage_of(st, a, al, &use, e);
+    if (rc < 0 || st_allocation_move_row(st, al, end->to, end->now_us, e) < 0)
+        return -1;
+    if (q_changed(st) != 1)
+        return not_moved(al, end->to, e);
+    st->counters.released++;
+    if (rc == 1 && st_usage_write(st, &use, end, e) < 0)
+        return -1;
+    return give_back(st, al, end->now_us, e);
+}
+
+int st_allocation_move(struct storage *st, const struct allocation *al,
+                       const struct allocation_end *end, struct err *e)
+{
+    struct arena a;
+    assert(end->to == ALLOCATION_RELEASED || end->to == ALLOCATION_LOST);
+    arena_init(&a);
+    int rc = move(st, &a, al, end, e);
+    arena_free(&a);
+    return rc;
 }
 
 int st_allocation_keep(struct storage *st, const struct allocation *al, bool kept, int keep,

@@ -32,6 +32,7 @@
 #include "lib/loop.h"
 #include "model/resource.h"
 #include "model/states.h"
+#include "model/usage.h"
 #include "storage/accounts.h"
 #include "storage/batch.h"
 #include "storage/item_changes.h"
@@ -241,9 +242,15 @@ int st_allocation_insert(struct storage *, const struct allocation *rows, size_t
  * allocation made now: "GUID-ATTEMPT-TERM.RANDOM-RANK-". No id is ever reused, even after a
  * restored backup. */
 const char *st_task_prefix(struct storage *, struct arena *, const struct run *r, int rank);
-/* A guarded move from al->state. */
-int st_allocation_move(struct storage *, const struct allocation *al, enum allocation_state to,
-                       int64_t now_us, struct err *) MUST_CHECK;
+/* A guarded move from al->state, which also writes the record of use (storage/usage.h). */
+struct allocation_end {
+    enum allocation_state to;
+    int64_t now_us;
+    bool again; /* the run is put back into its queue */
+    struct usage_measured used;
+};
+int st_allocation_move(struct storage *, const struct allocation *al,
+                       const struct allocation_end *end, struct err *) MUST_CHECK;
 /* Sets whether the node keeps the run's directory. A node keeps the `keep` latest directories, in
  * the order of these calls; rows of older ones are set to not kept. */
 int st_allocation_keep(struct storage *, const struct allocation *al, bool kept, int keep,

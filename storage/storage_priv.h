@@ -119,6 +119,11 @@ enum close_mark {
 /* Checks that the database at `path` is intact and sealed with that key. */
 int st_check_copy(const char *path, const char *key_path, struct err *e) MUST_CHECK;
 
+/* --- st_usage.c ------------------------------------------------------------------------------- */
+/* Writes the record of an allocation that was read as live, and ends. */
+int st_usage_write(struct storage *st, struct usage_live *live, const struct allocation_end *end,
+                   struct err *e) MUST_CHECK;
+
 /* --- st_event.c ------------------------------------------------------------------------------- */
 /* The reason of an event: `given`, or the name of the failure, or NULL. */
 const char *st_reason(const char *given, int failure);

@@ -90,9 +90,12 @@ static int release_part(struct live_run *run, struct run_slot *slot, struct allo
     struct runs *rs = run->runs;
     enum allocation_event ev =
         slot->state == SLOT_GONE ? ALLOCATION_EV_LOST : ALLOCATION_EV_RELEASED;
+    const struct allocation_end end = {.to = allocation_next(al->state, ev),
+                                       .now_us = wakes_wall(rs->wakes),
+                                       .again = run->out.kind == OUT_REQUEUE,
+                                       .used = slot->used};
     if (fleet_write_loss(rs->fleet, slot->node_id, e) < 0 ||
-        st_allocation_move(rs->st, al, allocation_next(al->state, ev), wakes_wall(rs->wakes), e) <
-            0)
+        st_allocation_move(rs->st, al, &end, e) < 0)
         return -1;
     if (!slot_keeps(slot))
         return 0;

@@ -123,9 +123,10 @@ struct run_slot {
     struct node_tenant tenant; /* detached once SLOT_GONE */
     int64_t node_id;
     const char *node_name, *root;
-    struct capacity takes;   /* of the node */
-    const char *devices;     /* its GPUs; NULL: all */
-    const char *task_prefix; /* prefix of the ids of its tasks; from the allocation */
+    struct capacity takes;      /* of the node */
+    struct usage_measured used; /* by its tasks that have ended */
+    const char *devices;        /* its GPUs; NULL: all */
+    const char *task_prefix;    /* prefix of the ids of its tasks; from the allocation */
     int rank;
     enum slot_state state;
     int pending;           /* requests without a reply, except the script's */

@@ -76,3 +76,23 @@ WHERE d.job_id = w.job_id AND d.low <= w.high AND d.high >= w.low), 0);
 
 -- $change_is_forgotten
 $is_forgotten(change);
+
+-- The thousandths of GPUs that an allocation a has. Runs that share a node by slots alone share its GPUs by slots too.
+-- $usage_gpus
+CASE WHEN a.devices IS NULL THEN 1000 * max(a.gpus, n.gpus)
+WHEN p.slots > 0 THEN coalesce(1000 * n.gpus * a.slots / nullif(n.slots, 0), 0) ELSE 1000 * a.gpus END;
+
+-- $usage_cores
+CASE WHEN a.devices IS NULL THEN max(a.cores, n.cores)
+WHEN p.slots > 0 THEN coalesce(n.cores * a.slots / nullif(n.slots, 0), 0) ELSE max(a.cores, 0) END;
+
+-- $usage_gpu_model
+CASE WHEN n.gpus > 0 AND json_valid(n.devices) THEN coalesce(json_extract(n.devices, '$[0].model'), '') ELSE '' END;
+
+-- Since when the owner of a run u waits: it exists, and did not run.
+-- $usage_since
+max(coalesce(j.created_us, bt.created_us, bh.start_us, a.created_us) / 1000, coalesce((SELECT max(e.end_ms)
+FROM usage e WHERE e.owner_kind = u.owner_kind AND e.owner_id = u.owner_id AND e.idx = u.idx), 0));
+
+-- $usage_wait
+CASE WHEN a.rank = 0 THEN max(0, a.created_us / 1000 - $usage_since) ELSE 0 END;

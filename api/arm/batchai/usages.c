@@ -33,7 +33,7 @@ static const struct size_rule {
     {"NV", "", 6},    {"D", "_V2", 1},  {"DS", "_V2", 1}, {"D", "", 0},
 };
 
-struct usage_sums {
+struct quota_sums {
     int64_t total[2], family[2][FAMILIES]; /* [dedicated, low priority] */
 };
 
@@ -71,7 +71,7 @@ static int cores_of(const char *size)
     return cores >= 1 && cores <= CORES_MAX ? (int)cores : 1;
 }
 
-static void add_cluster(struct usage_sums *u, const struct cluster *c)
+static void add_cluster(struct quota_sums *u, const struct cluster *c)
 {
     const struct node_counts *n = &c->counts;
     int nodes = n->idle + n->running + n->preparing + n->unusable + n->leaving;
@@ -94,7 +94,7 @@ static void add_row(json_t *rows, const char *value, const char *localized, int6
                                     "name", "value", value, "localizedValue", localized));
 }
 
-static void add_core_rows(json_t *rows, enum api_version v, const struct usage_sums *u, int which,
+static void add_core_rows(json_t *rows, enum api_version v, const struct quota_sums *u, int which,
                           int limit)
 {
     static const char *const value[2] = {"Dedicated", "LowPriority"};
@@ -126,7 +126,7 @@ struct replied *usages_list(struct request *r)
                         &e) < 0 ||
         st_job_unfinished(arm_of(r)->storage, arm_subscription(r), &unfinished, &e) < 0)
         return reply_err(r, &e);
-    struct usage_sums u = {0};
+    struct quota_sums u = {0};
     for (size_t i = 0; i < clusters.n; i++)
         add_cluster(&u, &clusters.items[i]);
     json_t *rows = json_array();

@@ -316,6 +316,13 @@ static inline void fx_hold(struct fx *f, int64_t job, int rank, int64_t node)
     ok(f, st_allocation_insert(f->st, &al, 1, &f->e));
 }
 
+static inline int fx_release(struct fx *f, const struct allocation *al, enum allocation_state to,
+                             int64_t now_us)
+{
+    const struct allocation_end end = {.to = to, .now_us = now_us};
+    return st_allocation_move(f->st, al, &end, &f->e);
+}
+
 /* It has none any more. */
 static inline void fx_let_go(struct fx *f, int64_t job, int64_t now_us)
 {
@@ -325,7 +332,7 @@ static inline void fx_let_go(struct fx *f, int64_t job, int64_t now_us)
     ok(f, st_allocation_of_run(f->st, &f->a, r.id, r.attempt, &rows, &n, &f->e));
     for (size_t i = 0; i < n; i++)
         if (rows[i].state == ALLOCATION_HELD)
-            ok(f, st_allocation_move(f->st, &rows[i], ALLOCATION_RELEASED, now_us, &f->e));
+            ok(f, fx_release(f, &rows[i], ALLOCATION_RELEASED, now_us));
 }
 
 static inline struct storage_account fx_storage_account(int64_t group, const char *name)

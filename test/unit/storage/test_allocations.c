@@ -75,11 +75,11 @@ DB_TEST(test_an_idle_node_with_an_allocation_runs)
     refused(f, st_remove(f->st, RES_JOB, job, T0, &f->e), ERR_CONFLICT);
     struct allocation over = al;
     over.state = ALLOCATION_LOST;
-    assert_int_equal(st_allocation_move(f->st, &over, ALLOCATION_RELEASED, T0 + 2, &f->e), -1);
+    assert_int_equal(fx_release(f, &over, ALLOCATION_RELEASED, T0 + 2), -1);
     ok(f, st_allocation_of_node(f->st, &f->a, node, &rows, &n, &f->e));
     assert_int_equal(n, 1);
     assert_int_equal(rows[0].state, ALLOCATION_HELD);
-    ok(f, st_allocation_move(f->st, &rows[0], ALLOCATION_RELEASED, T0 + 3, &f->e));
+    ok(f, fx_release(f, &rows[0], ALLOCATION_RELEASED, T0 + 3));
     nd = node_of(f, node);
     assert_int_equal(nd.idle_us, T0 + 3);
     assert_string_equal(node_state_shown(nd.state, nd.live), "idle");
@@ -172,9 +172,9 @@ DB_TEST(test_a_part_without_slots_is_beside_all_others)
     struct node nd = node_of(f, node);
     assert_int_equal(nd.live, 2);
     assert_int_equal(nd.aside, 1);
-    ok(f, st_allocation_move(f->st, &first, ALLOCATION_RELEASED, T0 + 5, &f->e));
+    ok(f, fx_release(f, &first, ALLOCATION_RELEASED, T0 + 5));
     assert_int_equal(node_of(f, node).idle_us, 0);
-    ok(f, st_allocation_move(f->st, &second, ALLOCATION_LOST, T0 + 6, &f->e));
+    ok(f, fx_release(f, &second, ALLOCATION_LOST, T0 + 6));
     nd = node_of(f, node);
     assert_int_equal(nd.aside, 0);
     assert_int_equal(nd.idle_us, T0 + 6);

@@ -1,0 +1,75 @@
+-- SPDX-License-Identifier: MIT
+--
+-- The record of use (model/usage.h).
+
+-- Live allocations and what they belong to.
+-- $usage_live_select
+SELECT {usage_live} FROM $live_allocation CROSS JOIN run u ON u.id = a.run_id
+CROSS JOIN node n ON n.id = a.node_id CROSS JOIN pool p ON p.id = n.pool_id
+LEFT JOIN cluster c ON c.id = p.id LEFT JOIN batch_pool bp ON bp.id = p.id
+LEFT JOIN job j ON u.owner_kind = {RES_JOB} AND j.id = u.owner_id
+LEFT JOIN experiment x ON x.id = j.experiment_id LEFT JOIN workspace w ON w.id = x.workspace_id
+LEFT JOIN resource_group g ON g.id = w.group_id
+LEFT JOIN batch_task bt ON u.owner_kind = {RES_BATCH_TASK} AND bt.id = u.owner_id
+LEFT JOIN batch_chore bh ON u.owner_kind = {RES_BATCH_CHORE} AND bh.id = u.owner_id
+LEFT JOIN batch_job bj ON bj.id = coalesce(bt.job_id, bh.job_id)
+LEFT JOIN batch_account ba ON ba.id = bj.account_id
+LEFT JOIN resource_group bg ON bg.id = ba.group_id
+WHERE $is_live;
+
+-- private st_usage_of(allocation al) -> usage_live?
+$usage_live_select AND a.node_id = :al.node_id AND a.run_id = :al.run_id;
+
+-- Of all allocations that have not ended; row.end_ms is 0.
+-- st_usage_live_all() -> usage_live*
+$usage_live_select;
+
+-- The same of one owner.
+-- st_usage_live_of(resource_kind owner, i64 owner_id) -> usage_live*
+$usage_live_select AND a.run_id IN (SELECT id FROM run WHERE owner_kind = :owner AND owner_id = :owner_id);
+
+-- private st_usage_subject_add(usage_subject s)
+INSERT INTO usage_subject (owner, subscription, group_name, home, experiment, pool, vm_size, gpu)
+VALUES (:s.owner, :s.subscription, :s.group, :s.home, :s.experiment, :s.pool, :s.vm_size, :s.gpu)
+ON CONFLICT DO NOTHING;
+
+-- private st_usage_subject_id(usage_subject s) -> i64 id
+SELECT id FROM usage_subject
+WHERE owner = :s.owner AND subscription = :s.subscription AND group_name = :s.group AND home = :s.home
+AND experiment = :s.experiment AND pool = :s.pool AND vm_size = :s.vm_size AND gpu = :s.gpu;
+
+-- private st_usage_insert_row(usage u) -> new id
+INSERT INTO {+usage};
+
+-- private st_usage_over_add(i64 day, i64 usage_id)
+INSERT INTO usage_over (day, usage_id) VALUES (:day, :usage_id);
+
+-- private st_usage_day_add(i64 day, i64 subject_id, usage_sums s)
+INSERT INTO usage_day (day, subject_id, runs, attempts, node_ms, core_ms, gpu_ms, busy_ms, idle_ms, lost_ms, wait_ms,
+user_us, kernel_us, read_bytes, write_bytes, unmeasured, memory_peak)
+VALUES (:day, :subject_id, :s.runs, :s.attempts, :s.node_ms, :s.core_ms, :s.gpu_ms, :s.busy_ms, :s.idle_ms, :s.lost_ms,
+:s.wait_ms, :s.user_us, :s.kernel_us, :s.read_bytes, :s.write_bytes, :s.unmeasured, :s.memory_peak)
+ON CONFLICT (day, subject_id) DO UPDATE SET runs = runs + excluded.runs, attempts = attempts + excluded.attempts,
+node_ms = node_ms + excluded.node_ms, core_ms = core_ms + excluded.core_ms, gpu_ms = gpu_ms + excluded.gpu_ms,
+busy_ms = busy_ms + excluded.busy_ms, idle_ms = idle_ms + excluded.idle_ms, lost_ms = lost_ms + excluded.lost_ms,
+wait_ms = wait_ms + excluded.wait_ms, user_us = user_us + excluded.user_us, kernel_us = kernel_us + excluded.kernel_us,
+read_bytes = read_bytes + excluded.read_bytes, write_bytes = write_bytes + excluded.write_bytes,
+unmeasured = unmeasured + excluded.unmeasured, memory_peak = max(memory_peak, excluded.memory_peak);
+
+-- The sums of whole days, from `first` up to before `end`, by subject.
+-- st_usage_of_days(i64 first, i64 end) -> usage_total*
+SELECT {usage_total} FROM usage_day d CROSS JOIN usage_subject s ON s.id = d.subject_id
+WHERE d.day >= :first AND d.day < :end GROUP BY d.subject_id;
+
+-- The rows of one day, which begins at from_ms and ends before to_ms, with their subjects: those that ended on it, and
+-- those that went on.
+-- st_usage_of_day(i64 day, i64 from_ms, i64 to_ms) -> usage_ended*
+SELECT {usage_ended} FROM usage r CROSS JOIN usage_subject s ON s.id = r.subject_id
+WHERE r.end_ms >= :from_ms AND r.end_ms < :to_ms
+UNION ALL
+SELECT {usage_ended} FROM usage_over o CROSS JOIN usage r ON r.id = o.usage_id
+CROSS JOIN usage_subject s ON s.id = r.subject_id WHERE o.day = :day;
+
+-- Of one job or task, in the order of their ends.
+-- st_usage_of_owner(resource_kind owner, i64 owner_id) -> usage*
+SELECT {usage} FROM usage r WHERE r.owner_kind = :owner AND r.owner_id = :owner_id ORDER BY r.id;

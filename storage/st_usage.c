@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The record of use: written when an allocation ends, with the sums of its days; read as whole days
+ * from the sums, and as parts of days from the rows.
+ */
+#include "storage/usage.h"
+
+#include <assert.h>
+
+#include "storage/storage_priv.h"
+
+/* --- writing --------------------------------------------------------------------------------- */
+
+static int find_subject(struct storage *st, const struct usage_subject *s, int64_t *id,
+                        struct err *e)
+{
+    *id = 0;
+    return st_usage_subject_add(st, s, e) < 0 ? -1 : st_usage_subject_id(st, s, id, e);
+}
+
+/* The days of u, and what belongs to each. */
+static int add_days(struct storage *st, const struct usage *u, struct err *e)
+{
+    int64_t last = usage_day(u->end_ms);
+    for (int64_t day = usage_day(u->begin_ms); day <= last; day++) {
+        struct usage_sums sums = {0};
+        usage_add_cut(&sums, u, false, day * USAGE_DAY_MS, (day + 1) * USAGE_DAY_MS);
+        if (st_usage_day_add(st, day, u->subject_id, &sums, e) < 0 ||
+            (day < last && st_usage_over_add(st, day, u->id, e) < 0))
+            return -1;
+    }
+    return 0;
+}
+
+int st_usage_write(struct storage *st, struct usage_live *live, const struct allocation_end *end,
+                   struct err *e)
+{
+    struct usage *u = &live->row;
+    u->end_ms = end->now_us / 1000 > u->begin_ms ? end->now_us / 1000 : u->begin_ms;
+    u->again = end->again;
+    u->used = end->used;
+    if (find_subject(st, &live->subject, &u->subject_id, e) < 0 ||
+        st_usage_insert_row(st, u, &u->id, e) < 0)
+        return -1;
+    return add_days(st, u, e);
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+struct reading {
+    struct storage *st;
+    struct arena *a;
+    int64_t from_ms, to_ms;
+    st_usage_fn fn;
+    void *ctx;
+};
+
+static void give(const struct reading *r, const struct usage_live *l, bool open)
+{
+    struct usage_sums sums = {0};
+    usage_add_cut(&sums, &l->row, open, r->from_ms, r->to_ms);
+    r->fn(r->ctx, &l->subject, &sums);
+}
+
+static int read_part(const struct reading *r, int64_t day, struct err *e)
+{
+    struct usage_live *rows;
+    size_t n;
+    if (st_usage_of_day(r->st, r->a, day, day * USAGE_DAY_MS, (day + 1) * USAGE_DAY_MS, &rows, &n,
+                        e) < 0)
+        return -1;
+    struct reading part = *r;
+    part.from_ms = r->from_ms > day * USAGE_DAY_MS ? r->from_ms : day * USAGE_DAY_MS;
+    part.to_ms = r->to_ms < (day + 1) * USAGE_DAY_MS ? r->to_ms : (day + 1) * USAGE_DAY_MS;
+    for (size_t i = 0; i < n; i++)
+        give(&part, &rows[i], false);
+    return 0;
+}
+
+static int read_days(const struct reading *r, int64_t first, int64_t end, struct err *e)
+{
+    struct usage_total *rows;
+    size_t n;
+    if (st_usage_of_days(r->st, r->a, first, end, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        r->fn(r->ctx, &rows[i].subject, &rows[i].sums);
+    return 0;
+}
+
+/* Whole days, and the parts of the days in which the cut begins and ends. */
+static int read_ended(const struct reading *r, struct err *e)
+{
+    int64_t first = usage_day(r->from_ms + USAGE_DAY_MS - 1), end = usage_day(r->to_ms);
+    if (first > end) /* within one day */
+        return read_part(r, end, e);
+    if (first * USAGE_DAY_MS > r->from_ms && read_part(r, first - 1, e) < 0)
+        return -1;
+    if (end * USAGE_DAY_MS < r->to_ms && read_part(r, end, e) < 0)
+        return -1;
+    return first < end ? read_days(r, first, end, e) : 0;
+}
+
+static int read_open(const struct reading *r, int64_t now_ms, struct err *e)
+{
+    struct usage_live *rows;
+    size_t n;
+    if (st_usage_live_all(r->st, r->a, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        rows[i].row.end_ms = now_ms > rows[i].row.begin_ms ? now_ms : rows[i].row.begin_ms;
+        give(r, &rows[i], true);
+    }
+    return 0;
+}
+
+int st_usage_each(struct storage *st, int64_t from_ms, int64_t to_ms, int64_t now_ms,
+                  st_usage_fn fn, void *ctx, struct err *e)
+{
+    struct arena a;
+    arena_init(&a);
+    const struct reading r = {st, &a, from_ms, to_ms, fn, ctx};
+    assert(from_ms >= 0);
+    int rc = to_ms <= from_ms ? 0 : read_ended(&r, e) < 0 ? -1 : read_open(&r, now_ms, e);
+    arena_free(&a);
+    return rc;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The record of use: written once with the end of each allocation, and equal over every cut of
+ * time.
+ */
+#include "storage/usage.h"
+#include "test/unit/storage/fixture.h"
+
+#define HOUR_US (INT64_C(3600) * 1000000)
+
+/* A node with 4 GPUs, and a job that holds the whole of it from `begin_us`. */
+static int64_t add_node(struct fx *f)
+{
+    int64_t id = fx_add_node(f, f->cluster, 1, NODE_IDLE);
+    const struct capacity has = {.slots = 4, .gpus = 4, .cores = 8, .memory = 1000};
+    ok(f, st_node_set_capacity(f->st, id, &has, "[{\"model\": \"V100\"}]", &f->e));
+    return id;
+}
+
+static struct allocation hold(struct fx *f, int64_t job, int64_t node, int64_t begin_us)
+{
+    struct run r = fx_run_of(f, job);
+    const struct allocation al = {.run_id = r.id,
+                                  .attempt = r.attempt,
+                                  .node_id = node,
+                                  .node_name = "tvm-1",
+                                  .takes = {.slots = 4, .gpus = 4, .cores = 8, .memory = 1000},
+                                  .state = ALLOCATION_HELD,
+                                  .task_prefix = "p-",
+                                  .created_us = begin_us};
+    ok(f, st_allocation_insert(f->st, &al, 1, &f->e));
+    return al;
+}
+
+static void add(void *ctx, const struct usage_subject *s, const struct usage_sums *sums)
+{
+    assert_string_equal(s->gpu, "V100");
+    assert_string_equal(s->experiment, "Exp");
+    usage_add(ctx, sums);
+}
+
+static struct usage_sums cut(struct fx *f, int64_t from_us, int64_t to_us)
+{
+    struct usage_sums sums = {0};
+    ok(f, st_usage_each(f->st, from_us / 1000, to_us / 1000, T0 / 1000 + 400 * USAGE_DAY_MS, add,
+                        &sums, &f->e));
+    return sums;
+}
+
+static const struct usage_measured some = {.known = true,
+                                           .user_us = 5000001,
+                                           .kernel_us = 7,
+                                           .memory_peak = 900,
+                                           .read_bytes = 11,
+                                           .write_bytes = 13};
+
+static void end(struct fx *f, const struct allocation *al, int64_t now_us, bool again)
+{
+    const struct allocation_end how = {
+        .to = ALLOCATION_RELEASED, .now_us = now_us, .again = again, .used = some};
+    ok(f, st_allocation_move(f->st, al, &how, &f->e));
+}
+
+DB_TEST(test_the_end_of_an_allocation_writes_its_record)
+{
+    int64_t job = fx_add_job(f, "j1"), node = add_node(f);
+    struct allocation al = hold(f, job, node, T0 + 5000000);
+    end(f, &al, T0 + 65000000, false);
+    struct usage *rows;
+    size_t n;
+    ok(f, st_usage_of_owner(f->st, &f->a, RES_JOB, job, &rows, &n, &f->e));
+    assert_int_equal(n, 1);
+    assert_int_equal(usage_gpu_ms(&rows[0]), 240000);
+    assert_int_equal(rows[0].end_ms - rows[0].begin_ms, 60000);
+    assert_int_equal(rows[0].wait_ms, 5000);
+    assert_int_equal(rows[0].used.user_us, 5000001);
+    assert_string_equal(rows[0].name, "j1");
+    refused(f, fx_release(f, &al, ALLOCATION_RELEASED, T0), ERR_CONFLICT);
+    assert_int_equal(cut(f, 0, T0 * 2).gpu_ms, 240000); /* once */
+    assert_int_equal(cut(f, 0, T0 * 2).runs, 1);
+}
+
+DB_TEST(test_cuts_of_time_add_up)
+{
+    int64_t job = fx_add_job(f, "j1"), node = add_node(f);
+    struct allocation al = hold(f, job, node, T0);
+    end(f, &al, T0 + 70 * HOUR_US + 123457, true);
+    struct usage_sums whole = cut(f, 0, T0 * 2), sum = {0};
+    assert_int_equal(whole.gpu_ms, 4 * (70 * 3600000 + 123));
+    assert_int_equal(whole.lost_ms, whole.gpu_ms);
+    assert_int_equal(whole.runs, 0);
+    assert_int_equal(whole.attempts, 1);
+    int64_t at = T0 - HOUR_US;
+    for (int64_t step = 1; at < T0 + 100 * HOUR_US; step++) {
+        int64_t to = at + step * 3333333333;
+        struct usage_sums more = cut(f, at, to);
+        usage_add(&sum, &more);
+        at = to;
+    }
+    assert_memory_equal(&sum, &whole, sizeof sum);
+}
+
+DB_TEST(test_what_has_not_ended_counts_until_now)
+{
+    int64_t job = fx_add_job(f, "j1"), node = add_node(f);
+    hold(f, job, node, T0);
+    assert_int_equal(cut(f, 0, T0 + HOUR_US).gpu_ms, 4 * 3600000);
+    assert_int_equal(cut(f, 0, T0 + HOUR_US).attempts, 0);
+}
+
+DB_TEST(test_a_clock_that_goes_back_gives_nothing)
+{
+    int64_t job = fx_add_job(f, "j1"), node = add_node(f);
+    struct allocation al = hold(f, job, node, T0);
+    end(f, &al, T0 - HOUR_US, false);
+    struct usage_sums s = cut(f, 0, T0 * 2);
+    assert_int_equal(s.gpu_ms, 0);
+    assert_int_equal(s.runs, 1);
+    assert_int_equal(s.user_us, some.user_us);
+}
+
+DB_TEST(test_the_record_outlives_job_and_experiment)
+{
+    int64_t job = fx_add_job(f, "j1"), node = add_node(f);
+    struct allocation al = hold(f, job, node, T0);
+    end(f, &al, T0 + HOUR_US, false);
+    ok(f, st_mark_deleting(f->st, RES_JOB, job, T0, &f->e));
+    ok(f, st_remove(f->st, RES_JOB, job, T0, &f->e));
+    assert_int_equal(cut(f, 0, T0 * 2).gpu_ms, 4 * 3600000);
+}
