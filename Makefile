@@ -289,7 +289,7 @@ $(BUILD)/sim/sim-broken: $(SIM_OBJS) $(SIM_BROKEN) $(LINK_LIBS)
 	        st_task_prefix wake st_event_add st_event_forget st_allocation_of_node machines_use \
         ahead_allows ahead_keep plan_scale machines_lent launch_succeeded export_begin st_file_server_served_ids st_node_by_id fleet_machine_reboot \
         st_dependency_add st_run_insert st_batch_pool_unsettled_ids st_batch_pool_scaled_ids \
-        wake_if_lost plan_program batch_job_terminate auto_pool_end_of_job \
+        wake_if_lost plan_program batch_job_terminate auto_pool_end_of_job st_usage_write st_usage_day_add \
         $(addprefix st_batch_,task_move task_waiting wait_add wait_settle task_count_fed subtask_begin)) \
 	    $(LDFLAGS) $(PKG_LIBS)
 

@@ -370,8 +370,10 @@ void sim_check(struct sim *m)
     sim_presence_of_trees(m);
     if (sim_failed(m) || !sim_view_read(m, &v))
         return;
-    if (m->step % STEPS_PER_COMPARISON == 0)
+    if (m->step % STEPS_PER_COMPARISON == 0) {
         sim_view_compare(&v);
+        sim_usage_check(&v);
+    }
     sim_presence_check(&v);
     check_nodes(&v);
     for (size_t i = 0; i < v.n_jobs; i++) {

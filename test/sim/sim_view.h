@@ -74,6 +74,10 @@ bool sim_tasks_at_rest(struct view *v, char *why, size_t size);
 /* The command of a task begins. */
 void sim_task_start(struct sim *m, struct thing *t, struct fake_node *n, const char *id);
 
+/* --- sim_usage.c ------------------------------------------------------------------------------ */
+/* The record of use. */
+void sim_usage_check(struct view *v);
+
 /* --- sim_arrays.c ----------------------------------------------------------------------------- */
 /* A task of a run of an array began. */
 void sim_array_start(struct sim *m, struct thing *t, struct fake_node *n, const char *id);

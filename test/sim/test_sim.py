@@ -71,6 +71,8 @@ BROKEN = {
     "alone": r"wants (the|its) node for itself",
     "own-pools": r"pool auto_\S+ is there, and the job that it was made for has ended",
     "job-order": r"task \d+ of the older job \d+ waits behind task \d+ of job \d+",
+    "record": r"has ended, and its record is not there or says otherwise",
+    "record-days": r"the days have \d+ ms of GPUs in \d+ attempts, and the records",
     "waking": r"waits beside \d+ nodes with room",
 }
 FOUND_WITHIN = 2000  # histories, of the 10,000 of a check; most are found within the first 10

@@ -16,6 +16,7 @@
 #include "scheduler/wake/wake.h"
 #include "storage/batch_jobs.h"
 #include "storage/storage.h"
+#include "storage/storage_priv.h"
 #include "test/sim/wrap.h"
 
 static bool broken(const char *what)
@@ -317,4 +318,23 @@ WRAP(int, batch_job_terminate, struct batch_front *f, const struct batch_job *j,
 WRAP(int, auto_pool_end_of_job, struct batch_front *f, const struct batch_job *j, struct err *e)
 {
     return broken("own-pools") ? 0 : __real_auto_pool_end_of_job(f, j, e);
+}
+
+/* Forgets what was had of nodes that were given up, */
+WRAP(int, st_usage_write, struct storage *st, struct usage_live *live,
+     const struct allocation_end *end, struct err *e)
+{
+    if (broken("record") && end->to == ALLOCATION_LOST)
+        return 0;
+    return __real_st_usage_write(st, live, end, e);
+}
+
+/* or a part of the sums of days. */
+WRAP(int, st_usage_day_add, struct storage *st, int64_t day, int64_t subject_id,
+     const struct usage_sums *s, struct err *e)
+{
+    static int n;
+    return broken("record-days") && ++n % 5 == 0
+               ? 0
+               : __real_st_usage_day_add(st, day, subject_id, s, e);
 }
