@@ -181,6 +181,36 @@ void procs_signal_below(pid_t top, int signo, const pid_t *spare, size_t n)
     list_free(&l);
 }
 
+/* "RssAnon:  NUMBER kB" and "RssShmem:  NUMBER kB": memory that frameworks share between their
+ * workers. Shared pages count for each process. */
+static int64_t memory_of(pid_t pid)
+{
+    static const char *const labels[] = {"RssAnon:", "RssShmem:"};
+    char path[64], *text = NULL;
+    int64_t kib = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    if (fs_read(path, STATUS_MAX, &text, NULL, NULL) < 0)
+        return 0;
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+        const char *at = strstr(text, labels[i]);
+        kib += at ? strtoll(at + strlen(labels[i]), NULL, 10) : 0;
+    }
+    free(text);
+    return kib * 1024;
+}
+
+int64_t procs_memory_below(pid_t top)
+{
+    struct proc_list l = {0};
+    int64_t sum = 0;
+    list_read(&l);
+    mark_descendants(&l, top, NULL, 0);
+    for (size_t i = 0; i < l.n; i++)
+        sum += l.items[i].mine ? memory_of(l.items[i].pid) : 0;
+    list_free(&l);
+    return sum;
+}
+
 size_t procs_list(pid_t **pids)
 {
     DIR *d = opendir("/proc");

@@ -15,6 +15,9 @@
  * in `spare` (0: nobody) and their descendants; these lead groups of their own. */
 void procs_signal_below(pid_t top, int signo, const pid_t *spare, size_t n);
 
+/* The memory of all descendants of `top` without page cache and files (bytes). */
+int64_t procs_memory_below(pid_t top);
+
 /* Kills the remaining processes of a task whose supervisor is dead: processes in the session of its
  * command, processes with `marker` ("NAME=value") in their environment, orphans whose subreaper is
  * the caller, and the descendants of all these. `command_start` is the command's start time, 0 if

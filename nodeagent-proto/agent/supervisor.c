@@ -30,6 +30,7 @@
 #include "nodeagent-proto/agent/devices.h"
 #include "nodeagent-proto/agent/gpus.h"
 #include "nodeagent-proto/agent/leases.h"
+#include "nodeagent-proto/agent/measure.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/outputs.h"
 #include "nodeagent-proto/agent/procs.h"
@@ -52,6 +53,7 @@ struct supervisor {
     struct cgroup cgroup;
     bool keeps_cgroup; /* keeps the cgroup for the next task, see cgroup_keep() */
     struct relay relay;
+    struct measure measure;
     char **env;
     pid_t command;
     bool over; /* the command was reaped; `status` is its wait status */
@@ -173,6 +175,9 @@ static void sweep(struct supervisor *s)
         (void)wait_for_news(s, -1, SWEEP_STEP_MS);
     }
     s->none_left = none_left;
+    /* Most of a container's processes are children of its runtime. */
+    if (!s->relay.command)
+        measure_stop(&s->measure);
     if (s->keeps_cgroup)
         cgroup_keep(s->c->cgroups, &s->cgroup);
     else if (s->cgroup.path)
@@ -184,7 +189,7 @@ static void wait_for_command(struct supervisor *s)
     bool none_left;
     for (reap(s, &none_left); !s->over; reap(s, &none_left)) {
         check_deadline(s);
-        (void)wait_for_news(s, -1, -1);
+        (void)wait_for_news(s, -1, measure_tick(&s->measure));
     }
 }
 
@@ -303,6 +308,7 @@ static int prepare(struct supervisor *s, struct err *e)
     if (confine(s, e) < 0 || find_account(s, e) < 0)
         return -1;
     join_cgroup(s);
+    measure_begin(&s->measure, s->cgroup.path);
     char *marker = supervisor_marker(c->incarnation, c->spec->id);
     s->relay.env = s->env =
         command_environment(c->spec, s->relay.account, s->outputs.account, marker);
@@ -464,6 +470,8 @@ static void finish(struct supervisor *s, char *why, size_t size)
     bool keep = s->c->spec->keep_children && t.exit_code == 0;
     if (!keep)
         sweep(s);
+    if (t.state == TASK_EXITED)
+        measure_tell(&s->measure, &t);
     write_exit(s, &t);
     if (keep)
         stay_with_children(s);

@@ -18,7 +18,7 @@ enum part_kind { PART_TEXT, PART_INT, PART_NUMBER, PART_COUNT, PART_BOOL, PART_S
 struct part_member {
     const char *name;
     enum part_kind kind;
-    bool optional; /* texts alone: NULL */
+    bool optional; /* missing: NULL, false or 0 */
     size_t at;     /* in the struct */
 };
 
@@ -55,9 +55,9 @@ static json_t *put(const struct part_member *m, const void *at)
         return json_integer(*(const int *)at);
     case PART_NUMBER:
     case PART_COUNT:
-        return json_integer(*(const int64_t *)at);
+        return m->optional && *(const int64_t *)at == 0 ? NULL : json_integer(*(const int64_t *)at);
     case PART_BOOL:
-        return json_boolean(*(const bool *)at);
+        return m->optional && !*(const bool *)at ? NULL : json_boolean(*(const bool *)at);
     case PART_STATE:
         assert(*(const enum task_state *)at < N_STATES);
         return json_string(state_names[*(const enum task_state *)at]);
@@ -100,10 +100,12 @@ static bool take_state(const json_t *v, enum task_state *out)
 static bool take(const struct part_member *m, const json_t *v, void *at)
 {
     int64_t n;
+    if (m->optional && (!v || json_is_null(v)))
+        return true; /* the struct is all zeros */
     switch (m->kind) {
     case PART_TEXT:
         *(const char **)at = json_string_value(v);
-        return json_is_string(v) || (m->optional && (!v || json_is_null(v)));
+        return json_is_string(v);
     case PART_INT:
         if (!take_number(v, INT_MIN, INT_MAX, &n))
             return false;

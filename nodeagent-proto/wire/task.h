@@ -110,6 +110,12 @@ struct task_status {
      * end (time limit, memory limit); otherwise NULL */
     const char *why;
     const char *stderr_tail; /* last lines of its stderr, at most NODE_TAIL_MAX bytes; or NULL */
+    /* For TASK_EXITED: what all its processes used; `measured` false: not known. */
+    bool measured;
+    int64_t user_us, kernel_us; /* of processors */
+    int64_t memory_peak;        /* bytes, with page cache where the kernel counts it; 0: unknown */
+    int64_t memory_used;        /* bytes: the highest sample without page cache; 0: not sampled */
+    int64_t read_bytes, write_bytes, read_ops, write_ops; /* of disks; ops 0: unknown */
 };
 
 #define NODE_TAIL_MAX 2048

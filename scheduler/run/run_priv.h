@@ -299,6 +299,8 @@ void run_release(struct live_run *run);
 void run_set_outcome(struct live_run *run, const struct outcome *out);
 /* Judges a finished task; preparations are reported to the front in the run's next turn. */
 void verdict_task(struct live_run *run, struct run_task *task, const struct task_status *st);
+/* Adds what an ended task used on the node. */
+void slot_note_use(struct run_slot *slot, const struct task_status *st);
 /* A request to a node failed. */
 void verdict_slot_error(struct live_run *run, struct run_slot *slot);
 /* Judges the task whose command could not be started (struct live_run's unstarted), if there is

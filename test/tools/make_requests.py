@@ -106,7 +106,7 @@ class Part:
         self.members = []
         for line in rest:
             member = PART_MEMBER.match(line) or fail(line, "is not a member")
-            if member[1] not in PART_KINDS or member[3] and member[1] != "text":
+            if member[1] not in PART_KINDS or member[3] and member[1] not in ("text", "bool", "count"):
                 fail(line, "has no such kind")
             self.members.append(member)
 
