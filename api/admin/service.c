@@ -44,6 +44,9 @@ static const struct route routes[] = {
     {"GET", "/batchaid/jobs/{group}/{workspace}/{experiment}/{job}", 0, 0, all_jobs_explain,
      "Jobs_Explain"},
     {"GET", "/batchaid/tasks", 0, 0, all_tasks_find, "Tasks_Find"},
+    {"GET", "/batchaid/usage", 0, 0, usage_report, "Usage_Report"},
+    {"GET", "/batchaid/usage/{group}/{workspace}/{experiment}/{job}", 0, 0, usage_of_job,
+     "Usage_OfJob"},
     {"GET", "/batchaid/storage/deleted", 0, 0, deleted_shares_list, "DeletedShares_List"},
     {"POST", "/batchaid/storage/deleted/{number}/restore", 0, 0, deleted_shares_restore,
      "DeletedShares_Restore"},
@@ -55,7 +58,7 @@ static const char *const paths[] = {"/batchaid/{rest*}", NULL};
 /* Rights are checked job by job. */
 static bool is_of_jobs(const struct request *r)
 {
-    static const char *const of_jobs[] = {"queue", "jobs", "tasks", NULL};
+    static const char *const of_jobs[] = {"queue", "jobs", "tasks", "usage", NULL};
     for (const char *const *name = of_jobs; r->n_segments > 1 && *name; name++)
         if (strcasecmp(r->segment[1], *name) == 0)
             return true;

@@ -277,21 +277,26 @@ static int tell_now(struct task_teller *t, struct err *e)
 
 /* --- together --------------------------------------------------------------------------------- */
 
+int task_find(struct request *r, const char *subscription, struct batch_account *account,
+              struct batch_job *job, struct batch_task *task, struct err *e)
+{
+    struct storage *st = admin_of(r)->storage;
+    int rc = st_batch_account_by_name(st, &r->arena, request_param(r, "workspace"), account, e);
+    if (rc == 1 &&
+        (strcasecmp(account->scope.group, request_param(r, "group")) != 0 ||
+         strcasecmp(account->scope.subscription, subscription) != 0 || !seen_account(r, account)))
+        return 0;
+    if (rc == 1)
+        rc = st_batch_job_get(st, &r->arena, account->id, request_param(r, "experiment"), job, e);
+    if (rc == 1)
+        rc = st_batch_task_get(st, &r->arena, job->id, request_param(r, "job"), task, e);
+    return rc;
+}
+
 /* 1, 0 or -1. */
 static int find(struct task_teller *t, const char *subscription, struct err *e)
 {
-    struct request *r = t->r;
-    const struct scope *s = &t->account.scope;
-    int rc = st_batch_account_by_name(t->st, t->a, request_param(r, "workspace"), &t->account, e);
-    if (rc == 1 &&
-        (strcasecmp(s->group, request_param(r, "group")) != 0 ||
-         strcasecmp(s->subscription, subscription) != 0 || !seen_account(r, &t->account)))
-        return 0;
-    if (rc == 1)
-        rc = st_batch_job_get(t->st, t->a, t->account.id, request_param(r, "experiment"), &t->job,
-                              e);
-    if (rc == 1)
-        rc = st_batch_task_get(t->st, t->a, t->job.id, request_param(r, "job"), &t->task, e);
+    int rc = task_find(t->r, subscription, &t->account, &t->job, &t->task, e);
     if (rc == 1 && st_batch_pool_get(t->st, t->a, t->account.id, t->job.pool_name, &t->pool, e) < 0)
         return -1;
     return rc;

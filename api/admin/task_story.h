@@ -7,6 +7,13 @@
 
 #include "api/admin/admin.h"
 
+struct batch_account;
+struct batch_job;
+struct batch_task;
+/* The task GROUP/ACCOUNT/JOB/TASK in the path: 1, 0 (none that the caller may see) or -1. In the
+ * request's arena. */
+int task_find(struct request *r, const char *subscription, struct batch_account *account,
+              struct batch_job *job, struct batch_task *task, struct err *e) MUST_CHECK;
 /* {"job", "story"} of the task GROUP/ACCOUNT/JOB/TASK in the path: 1, 0 (none that the caller may
  * see) or -1. */
 int task_story(struct request *r, const char *subscription, json_t **out, struct err *e) MUST_CHECK;

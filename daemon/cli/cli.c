@@ -194,6 +194,23 @@ static const struct cli_command commands[] = {
          "its name, or GROUP/WORKSPACE/EXPERIMENT/JOB if several jobs have the name; leading\n"
          "parts may be left out. A task of Azure Batch is JOB/TASK, or GROUP/ACCOUNT/JOB/TASK\n"
          "if these names are not unique.\n"},
+    {.name = "job",
+     .arguments = "JOB",
+     .options = OPT_STATE_DIR | OPT_JSON,
+     .min_args = 1,
+     .max_args = 1,
+     .run = cmd_job,
+     .help = "show what a job or task had and used, with advice",
+     .details = "JOB is named as for explain.\n"},
+    {.name = "report",
+     .arguments = "",
+     .options = OPT_STATE_DIR | OPT_JSON | OPT_REPORT,
+     .run = cmd_report,
+     .help = "add up who used what",
+     .details =
+         "Also of deleted jobs; of others' jobs where your roles allow. Hours: of nodes, of GPUs\n"
+         "(BUSY, IDLE and UNKNOWN are parts of GPU-H; LOST was had before a requeue), of\n"
+         "processors, of waiting. What has not ended counts until now.\n"},
     {.name = "refused",
      .arguments = "[list|allow] [NUMBER...|all]",
      .options = OPT_STATE_DIR | OPT_JSON,

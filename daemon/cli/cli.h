@@ -33,7 +33,8 @@ enum {
     OPT_EPHEMERAL = 8192, /* and further options for tests, which may be variables too */
     OPT_TIMEOUT = 16384,
     OPT_SUBSCRIPTION = 32768,
-    OPT_TESTING = 65536
+    OPT_TESTING = 65536,
+    OPT_REPORT = 131072 /* --by, --from, --to and --csv */
 };
 
 struct options {
@@ -41,8 +42,8 @@ struct options {
     const char *listen[CLI_LISTEN_MAX];
     size_t n_listen;
     const char *comment, *reason, *role, *scope, *endpoint, *user;
-    const char *cluster, *experiment, *job_state, *since, *timeout;
-    bool container, json, dry_run, ephemeral, testing, fake_nodes, strict;
+    const char *cluster, *experiment, *job_state, *since, *timeout, *by, *from, *to;
+    bool container, json, csv, dry_run, ephemeral, testing, fake_nodes, strict;
     const char *rules, *seed, *subscription;
     /* For `nodes` with names but without a command: the list of commands. Otherwise NULL. */
     const char *commands;
@@ -71,6 +72,8 @@ int cmd_queue(const struct options *o);
 int cmd_reload(const struct options *o);
 int cmd_jobs(const struct options *o);
 int cmd_explain(const struct options *o);
+int cmd_job(const struct options *o);
+int cmd_report(const struct options *o);
 int cmd_user(const struct options *o);
 int cmd_subscription(const struct options *o);
 int cmd_refused(const struct options *o);

@@ -73,8 +73,7 @@ static int ask(struct daemon_client *c, const char *question, const char *const 
     return rc;
 }
 
-/* The one job or task of this name. Caller decrefs *found. */
-static int find(struct daemon_client *c, const char *name, json_t **found, struct err *e)
+int jobs_find(struct daemon_client *c, const char *name, json_t **found, struct err *e)
 {
     char *copy, *parts[N_PARTS] = {NULL};
     int rc = split(name, &copy, parts, e);
@@ -101,6 +100,18 @@ static void add_segment(struct daemon_client *c, struct strbuf *path, const char
     free(escaped);
 }
 
+int jobs_ask_about(struct daemon_client *c, const char *below, const json_t *j, json_t **reply,
+                   struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    strbuf_puts(&path, below);
+    for (int i = N_PARTS - 1; i >= 0; i--)
+        add_segment(c, &path, jobs_text(j, members[i]));
+    int rc = client_call(c, "GET", path.s, NULL, reply, e);
+    strbuf_free(&path);
+    return rc;
+}
+
 static void print_story(const json_t *reply)
 {
     size_t i;
@@ -122,16 +133,10 @@ static void print_story(const json_t *reply)
 
 static int explain(struct daemon_client *c, const struct options *o, struct err *e)
 {
-    struct strbuf path = STRBUF_INIT;
     json_t *found = NULL, *reply = NULL;
-    int rc = find(c, o->args[0], &found, e);
-    if (rc == 0) {
-        const json_t *j = json_array_get(found, 0);
-        strbuf_printf(&path, "/batchaid/jobs");
-        for (int i = N_PARTS - 1; i >= 0; i--)
-            add_segment(c, &path, jobs_text(j, members[i]));
-        rc = client_call(c, "GET", path.s, NULL, &reply, e);
-    }
+    int rc = jobs_find(c, o->args[0], &found, e);
+    if (rc == 0)
+        rc = jobs_ask_about(c, "/batchaid/jobs", json_array_get(found, 0), &reply, e);
     if (rc == 0 && o->json) {
         json_dumpf(reply, stdout, JSON_INDENT(2));
         putchar('\n');
@@ -140,7 +145,6 @@ static int explain(struct daemon_client *c, const struct options *o, struct err 
     }
     json_decref(found);
     json_decref(reply);
-    strbuf_free(&path);
     return rc;
 }
 

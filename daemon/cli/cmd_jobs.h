@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by `batchaid queue`, `jobs` and `explain`: they send a query to the running daemon and
- * print the reply.
+ * Shared by `batchaid queue`, `jobs`, `explain`, `job` and `report`: they send a query to the
+ * running daemon and print the reply.
  */
 #ifndef DAEMON_CLI_CMD_JOBS_H
 #define DAEMON_CLI_CMD_JOBS_H
@@ -21,6 +21,12 @@ const char *jobs_text(const json_t *o, const char *key);
 /* Prints on standard error which filters had no match; nothing without filters. `all`: a command
  * that shows everything, such as "`batchaid jobs` lists all". */
 void jobs_nothing_fits(const struct options *o, const char *all);
+/* The one job or task of this name, [[[GROUP/]WORKSPACE/]EXPERIMENT/]JOB or
+ * [[GROUP/]ACCOUNT/]JOB/TASK. Caller decrefs *found, an array. */
+int jobs_find(struct daemon_client *c, const char *name, json_t **found, struct err *e);
+/* Gets BELOW/GROUP/WORKSPACE/EXPERIMENT/JOB of a found job or task. */
+int jobs_ask_about(struct daemon_client *c, const char *below, const json_t *j, json_t **reply,
+                   struct err *e);
 void jobs_print_json(json_t *value); /* takes the reference */
 
 #endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/admin/usage_json.h"
+
+#define GIB            INT64_C(1073741824)
+#define US_PER_MS      1000
+#define SHORT_MS       60000 /* a job that had nodes for a shorter time gets no advice */
+#define WELL_USED      0.5   /* less of what it had is worth a word */
+#define NEARLY_ALL     0.95
+#define LOST_MATTERS   0.25
+#define SAMPLED_ENOUGH 0.5 /* of GPU time, to say something about the rest */
+
+static void add(json_t *to, const char *name, int64_t n)
+{
+    json_object_set_new(to, name, json_integer(n));
+}
+
+void usage_show(json_t *to, const struct usage_sums *s)
+{
+    add(to, "runs", s->runs);
+    add(to, "attempts", s->attempts);
+    add(to, "nodeMilliseconds", s->node_ms);
+    add(to, "coreMilliseconds", s->core_ms);
+    add(to, "gpuMilliseconds", s->gpu_ms);
+    add(to, "gpuBusyMilliseconds", s->busy_ms);
+    add(to, "gpuIdleMilliseconds", s->idle_ms);
+    add(to, "gpuUnknownMilliseconds", s->gpu_ms - s->busy_ms - s->idle_ms);
+    add(to, "gpuLostMilliseconds", s->lost_ms);
+    add(to, "waitMilliseconds", s->wait_ms);
+    add(to, "userMicroseconds", s->user_us);
+    add(to, "kernelMicroseconds", s->kernel_us);
+    add(to, "readBytes", s->read_bytes);
+    add(to, "writtenBytes", s->write_bytes);
+    add(to, "memoryPeakBytes", s->memory_peak);
+    add(to, "unmeasured", s->unmeasured);
+}
+
+/* --- advice: the first that applies ----------------------------------------------------------- */
+
+struct job_use {
+    struct request *r;
+    const struct usage_sums *s;
+    double gpus, cores;  /* that it had on average over its time on nodes */
+    int64_t memory;      /* of a node, the least that it had; 0: the node's own */
+    int64_t memory_used; /* the most on one node, without page cache; 0: not sampled */
+};
+
+static const char *on_loss(const struct job_use *u)
+{
+    const struct usage_sums *s = u->s;
+    if (s->gpu_ms == 0 || (double)s->lost_ms < LOST_MATTERS * (double)s->gpu_ms)
+        return NULL;
+    return arena_printf(&u->r->arena,
+                        "It lost %.1f of %.1f GPU hours when it was put back into the queue: save "
+                        "its state more often.",
+                        (double)s->lost_ms / 3600000, (double)s->gpu_ms / 3600000);
+}
+
+static const char *on_gpus(const struct job_use *u)
+{
+    const struct usage_sums *s = u->s;
+    double known = (double)(s->busy_ms + s->idle_ms);
+    if (s->gpu_ms == 0 || known < SAMPLED_ENOUGH * (double)s->gpu_ms)
+        return NULL;
+    double busy = u->gpus * (double)s->busy_ms / known;
+    if (busy >= WELL_USED * u->gpus)
+        return NULL;
+    return arena_printf(&u->r->arena, "It asked for %.3g GPUs and used %.2g: ask for fewer.",
+                        u->gpus, busy);
+}
+
+static const char *on_memory(const struct job_use *u)
+{
+    double asked = (double)u->memory / GIB, used = (double)u->memory_used / GIB;
+    if (u->memory == 0 || u->memory_used == 0)
+        return NULL;
+    if (used > NEARLY_ALL * asked)
+        return arena_printf(&u->r->arena,
+                            "It used %.3g of its %.3g GiB of memory: ask for more, or it may be "
+                            "killed.",
+                            used, asked);
+    if (used >= WELL_USED * asked)
+        return NULL;
+    return arena_printf(&u->r->arena,
+                        "It had %.3g GiB of memory and used at most %.2g: ask for less.", asked,
+                        used);
+}
+
+static const char *on_cores(const struct job_use *u)
+{
+    const struct usage_sums *s = u->s;
+    double used = (double)(s->user_us + s->kernel_us) / US_PER_MS;
+    if (s->core_ms == 0 || s->unmeasured > 0 || used >= WELL_USED * (double)s->core_ms ||
+        u->cores < 2)
+        return NULL;
+    return arena_printf(&u->r->arena, "It had %.3g cores and used %.2g on average: ask for fewer.",
+                        u->cores, u->cores * used / (double)s->core_ms);
+}
+
+static const char *on_rest(const struct job_use *u)
+{
+    const struct usage_sums *s = u->s;
+    if (s->attempts > 0 && s->unmeasured >= s->attempts)
+        return "Its nodes did not measure its use.";
+    if (s->gpu_ms > 0 && s->busy_ms + s->idle_ms == 0)
+        return "Its GPUs were not sampled, so their use is not known.";
+    return "It used what it had.";
+}
+
+const char *usage_advice(struct request *r, const struct usage *rows, size_t n,
+                         const struct usage_sums *s)
+{
+    static const char *(*const all[])(const struct job_use *u) = {on_loss, on_gpus, on_memory,
+                                                                  on_cores, on_rest};
+    double ms = s->node_ms > 0 ? (double)s->node_ms : 1;
+    struct job_use u = {
+        .r = r, .s = s, .gpus = (double)s->gpu_ms / ms, .cores = (double)s->core_ms / ms};
+    const char *said = NULL;
+    for (size_t i = 0; i < n; i++) {
+        u.memory = i == 0 || rows[i].memory < u.memory ? rows[i].memory : u.memory;
+        if (rows[i].used.memory_used > u.memory_used)
+            u.memory_used = rows[i].used.memory_used;
+    }
+    if (s->attempts == 0)
+        return "It has not ended, or has never had a node.";
+    if (s->node_ms < SHORT_MS)
+        return "It had nodes for less than a minute, too short for advice.";
+    for (size_t i = 0; !said && i < sizeof all / sizeof all[0]; i++)
+        said = all[i](&u);
+    return said;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The record of use as replies show it.
+ */
+#ifndef API_ADMIN_USAGE_JSON_H
+#define API_ADMIN_USAGE_JSON_H
+
+#include "api/admin/admin.h"
+#include "model/usage.h"
+
+/* Adds the members of sums to an object. What nobody sampled of GPU time is shown as unknown. */
+void usage_show(json_t *to, const struct usage_sums *s);
+/* One sentence for the owner of a job that had and used this in `rows` allocations. In the
+ * request's arena. */
+const char *usage_advice(struct request *r, const struct usage *rows, size_t n,
+                         const struct usage_sums *s);
+
+#endif
