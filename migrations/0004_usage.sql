@@ -82,3 +82,22 @@ CREATE TABLE usage_day (
     memory_peak INTEGER NOT NULL,
     PRIMARY KEY (day, subject_id)
 ) STRICT, WITHOUT ROWID;
+
+-- What the ended tasks of a job of Azure Batch used, also of tasks that are gone; 12: a task is the owner.
+ALTER TABLE batch_count ADD COLUMN user_us INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE batch_count ADD COLUMN kernel_us INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE batch_count ADD COLUMN read_bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE batch_count ADD COLUMN write_bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE batch_count ADD COLUMN read_ops INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE batch_count ADD COLUMN write_ops INTEGER NOT NULL DEFAULT 0;
+CREATE TRIGGER usage_counted AFTER INSERT ON usage WHEN NEW.measured = 1 AND NEW.owner_kind = 12
+BEGIN
+    UPDATE batch_count SET
+        user_us = user_us + NEW.user_us,
+        kernel_us = kernel_us + NEW.kernel_us,
+        read_bytes = read_bytes + NEW.read_bytes,
+        write_bytes = write_bytes + NEW.write_bytes,
+        read_ops = read_ops + NEW.read_ops,
+        write_ops = write_ops + NEW.write_ops
+    WHERE job_id = (SELECT job_id FROM batch_task WHERE id = NEW.owner_id);
+END;

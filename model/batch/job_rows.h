@@ -12,6 +12,7 @@
 
 #include "model/enums.h"
 #include "model/resource.h"
+#include "model/usage.h"
 
 enum batch_job_state {
     BATCH_JOB_ACTIVE = 1,
@@ -107,6 +108,7 @@ struct batch_counts {
     int64_t active_slots, running_slots, succeeded_slots, failed_slots;
     /* Sums over ended tasks: run time, wait time, and retries. */
     int64_t wall_us, wait_us, retries;
+    struct usage_measured used; /* without memory */
 };
 
 /* How many tasks have ended on a node. */

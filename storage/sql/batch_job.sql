@@ -14,7 +14,9 @@ AND t.fed = 0 AND t.instances <= $nodes);
 SELECT ifnull(sum(bc.active), 0), ifnull(sum(bc.running), 0), ifnull(sum(bc.succeeded), 0),
 ifnull(sum(bc.failed), 0), ifnull(sum(bc.active_slots), 0), ifnull(sum(bc.running_slots), 0),
 ifnull(sum(bc.succeeded_slots), 0), ifnull(sum(bc.failed_slots), 0), ifnull(sum(bc.wall_us), 0),
-ifnull(sum(bc.wait_us), 0), ifnull(sum(bc.retries), 0)
+ifnull(sum(bc.wait_us), 0), ifnull(sum(bc.retries), 0), ifnull(sum(bc.user_us), 0),
+ifnull(sum(bc.kernel_us), 0), ifnull(sum(bc.read_bytes), 0), ifnull(sum(bc.write_bytes), 0),
+ifnull(sum(bc.read_ops), 0), ifnull(sum(bc.write_ops), 0)
 FROM batch_job bj CROSS JOIN batch_count bc ON bc.job_id = bj.id;
 
 -- filter batch_job[BATCH_JOB_PROPERTIES]: what a filter may compare

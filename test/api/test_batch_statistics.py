@@ -96,3 +96,22 @@ def test_machines_have_no_such_version(plane, used):
     wait_for(lambda: plane.get(f"/pools/{used}")["allocationState"] == "steady")
     old = plane.at(V["6.0"])
     old.refused(409, "OperationNotValidOnPool", "POST", f"/pools/{used}/upgradeos", {"targetOSVersion": "*"})
+
+
+@pytest.mark.parametrize("version", WITH_LIFETIMES)
+def test_what_a_task_used_is_in_its_statistics_and_its_jobs(plane, used, version):
+    """Nothing is there before the end of the task's allocation, a moment after that of the task."""
+    def cpu(stats):
+        return sum(float(stats[k].removeprefix("PT").removesuffix("S")) for k in ("userCPUTime", "kernelCPUTime"))
+
+    jobs = Jobs(plane, "used")
+    job = jobs()
+    job.wait(job.add("/usr/bin/python3 -c 'import time\nwhile time.process_time() < 0.3: pass'"))
+    at = plane.at(version)
+    (task,) = at.get(f"/jobs/{job.id}/tasks")["value"]
+    stats = wait_for(lambda: (got := at.get(f"/jobs/{job.id}/tasks/{task['id']}", **{"$expand": "stats"})["stats"])
+                     and cpu(got) > 0 and got)
+    assert 0.3 <= cpu(stats) < 10
+    assert cpu(at.get(f"/jobs/{job.id}", **{"$expand": "stats"})["stats"]) == cpu(stats)
+    assert cpu(at.get("/lifetimejobstats")) >= cpu(stats)
+    jobs.remove()

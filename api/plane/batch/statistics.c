@@ -11,6 +11,7 @@
 #include "api/plane/batch/pools.h"
 #include "api/plane/batch/reply.h"
 #include "api/plane/batch/routes.h"
+#include "api/plane/batch/stats.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "model/span.h"
@@ -21,7 +22,6 @@
 #define HOUR_US       (INT64_C(3600) * 1000000)
 /* the interval of usage metrics, half an hour as in the service */
 #define INTERVAL_US (HOUR_US / 2)
-#define NOTHING     "PT0S" /* the duration of quantities that are not measured */
 
 static struct replied *reply(struct request *r, const char *fragment, json_t *stats)
 {
@@ -31,12 +31,6 @@ static struct replied *reply(struct request *r, const char *fragment, json_t *st
     return batch_reply_element(r, fragment, &text);
 }
 
-static json_t *count_text(int64_t n)
-{
-    return json_sprintf("%lld", (long long)n);
-}
-
-/* The counts of the jobs' tasks; processor time and I/O are not measured. */
 struct replied *statistics_of_jobs(struct request *r)
 {
     struct err e;
@@ -44,18 +38,8 @@ struct replied *statistics_of_jobs(struct request *r)
     const struct batch_account *b = batch_account_of(r);
     if (st_batch_account_counts(arm_of(r)->storage, &r->arena, b->id, &n, &e) < 0)
         return reply_err(r, &e);
-    char wall[SPAN_SIZE], wait[SPAN_SIZE];
-    span_text(n.wall_us, wall);
-    span_text(n.wait_us, wait);
     return reply(r, "jobstats/@Element",
-                 json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:o, s:o, s:s}",
-                           "url", batch_url(r, "/lifetimejobstats"), "startTime",
-                           batch_time_text(r, b->created_us), "lastUpdateTime",
-                           batch_time_text(r, r->now_us), "userCPUTime", NOTHING, "kernelCPUTime",
-                           NOTHING, "wallClockTime", wall, "readIOps", "0", "writeIOps", "0",
-                           "readIOGiB", 0.0, "writeIOGiB", 0.0, "numSucceededTasks",
-                           count_text(n.succeeded), "numFailedTasks", count_text(n.failed),
-                           "numTaskRetries", count_text(n.retries), "waitTime", wait));
+                 batch_counts_stats(r, "/lifetimejobstats", b->created_us, 0, &n));
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */
