@@ -62,6 +62,14 @@ static uint64_t handled(long v)
            (v >= 2 ? MAY_REFER : 0) | (v >= 3 ? MAY_TRUNCATE : 0);
 }
 
+static int open_rules(long v, uint64_t fs)
+{
+    uint64_t set[RULES_PARTS] = {[RULES_FS] = fs, [RULES_SCOPED] = v >= 6 ? SCOPE_SIGNAL : 0};
+    /* Kernels accept a shorter struct than their own, but not a longer one. */
+    size_t size = v >= 6 ? sizeof set : sizeof set[RULES_FS];
+    return (int)syscall(CREATE_RULESET, set, size, 0);
+}
+
 /* An entry that was removed meanwhile needs no rule; nor does a link, because its target has its
  * own entry. */
 static int allow(int rules, uint64_t all, int at, const char *name, int more_flags)
@@ -130,14 +138,29 @@ static int fill(int rules, uint64_t all, const char *dir, const char *const *rea
 int confine_open(const char *dir, const char *const *reach, size_t n, struct err *e)
 {
     long v = version();
-    uint64_t set[RULES_PARTS] = {
-        [RULES_FS] = handled(v), [RULES_SCOPED] = v >= 6 ? SCOPE_SIGNAL : 0};
-    /* Kernels accept a shorter struct than their own, but not a longer one. */
-    size_t size = v >= 6 ? sizeof set : sizeof set[RULES_FS];
-    int rules = (int)syscall(CREATE_RULESET, set, size, 0);
-    if (rules >= 0 && fill(rules, set[RULES_FS], dir, reach, n) == 0)
+    uint64_t all = handled(v);
+    int rules = open_rules(v, all);
+    if (rules >= 0 && fill(rules, all, dir, reach, n) == 0)
         return rules;
     err_errno(e, ERR_IO, "cannot hide %s from the task (Landlock)", dir);
+    if (rules >= 0)
+        close(rules);
+    return -1;
+}
+
+int confine_open_only(const struct confine_part *parts, size_t n, struct err *e)
+{
+    long v = version();
+    uint64_t all = handled(v) | MAY_READ_DIR;
+    int rules = open_rules(v, all), rc = rules;
+    for (size_t i = 0; i < n && rc >= 0; i++) {
+        uint64_t may = parts[i].writable ? all & ~(uint64_t)MAY_EXECUTE
+                                         : MAY_EXECUTE | MAY_READ_FILE | MAY_READ_DIR;
+        rc = allow(rules, may, AT_FDCWD, parts[i].path, 0);
+    }
+    if (rc >= 0)
+        return rules;
+    err_errno(e, ERR_IO, "cannot confine the process to its folders (Landlock)");
     if (rules >= 0)
         close(rules);
     return -1;

@@ -552,6 +552,8 @@ int cli_main(int argc, char **argv)
         return EXIT_USAGE;
     }
     const char *name = argv[1];
+    if (strcmp(name, SHARE_SERVE_COMMAND) == 0) /* for sshd, not for people */
+        return cmd_share_serve(argc, argv);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
     else if (strcmp(name, "--version") == 0)

@@ -19,10 +19,10 @@
 #include "lib/arena.h"
 #include "lib/fs.h"
 #include "lib/guid.h"
+#include "lib/share.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/jobdir.h"
 #include "nodeagent-proto/agent/mounts.h"
-#include "nodeagent-proto/agent/share.h"
 
 #define SAME_MAX 4096 /* longer files are not compared */
 

@@ -37,18 +37,26 @@ class SomeonesDaemon(Daemon):
         return path
 
 
-# A program that makes landlock_create_ruleset(2) fail as in a kernel without it, and execs what follows: a filter of
-# seccomp, whose four instructions load the number of the call, compare it with 444, and return ENOSYS or allow.
-WITHOUT_LANDLOCK = """
+# A program that makes system calls fail as in a kernel without them, and execs what follows: a filter of seccomp, whose
+# instructions load the number of the call, compare it with each, and return ENOSYS or allow.
+WITHOUT_CALLS = """
 import ctypes, os, struct, sys
-code = [(0x20, 0, 0, 0), (0x15, 0, 1, 444), (0x06, 0, 0, 0x50000 | 38), (0x06, 0, 0, 0x7FFF0000)]
+calls = [int(n) for n in sys.argv[1].split(",")]
+code = [(0x20, 0, 0, 0), *((0x15, len(calls) - i, 0, n) for i, n in enumerate(calls)),
+        (0x06, 0, 0, 0x7FFF0000), (0x06, 0, 0, 0x50000 | 38)]
 text = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *c) for c in code))
 program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(code), ctypes.addressof(text)))
 libc = ctypes.CDLL(None, use_errno=True)
 assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0, os.strerror(ctypes.get_errno())
-os.execvp(sys.argv[1], sys.argv[1:])
+os.execvp(sys.argv[2], sys.argv[2:])
 """
+CREATE_RULESET = 444
+UNSHARE = {"x86_64": 272, "aarch64": 97}[os.uname().machine]
+
+
+def without_calls(*numbers):
+    return ["/usr/bin/python3", "-c", WITHOUT_CALLS, ",".join(map(str, numbers))]
 
 
 def without_landlock():
-    return ["/usr/bin/python3", "-c", WITHOUT_LANDLOCK]
+    return without_calls(CREATE_RULESET)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "nodeagent-proto/agent/share.h"
+#include "lib/share.h"
 
 #include <errno.h>
 #include <fts.h>

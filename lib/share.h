@@ -4,8 +4,8 @@
  * folder may do everything in it, as on Azure Files; the directories above it decide who can reach
  * it.
  */
-#ifndef NODEAGENT_PROTO_AGENT_SHARE_H
-#define NODEAGENT_PROTO_AGENT_SHARE_H
+#ifndef LIB_SHARE_H
+#define LIB_SHARE_H
 
 #include <stdbool.h>
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid share-serve KEY-FILE`: the command that sshd runs for the key of a machine. No help
+ * names it, because people have no use for it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/cli/cli.h"
+#include "nodeagent-proto/login/share_serve.h"
+
+int cmd_share_serve(int argc, char **argv)
+{
+    struct err e = {0};
+    if (argc != 3) {
+        fprintf(stderr, "batchaid: %s is for sshd; it takes the file of a key\n", argv[1]);
+        return EXIT_USAGE;
+    }
+    (void)!share_serve(argv[2], &e); /* it returned, so it failed */
+    fprintf(stderr, "batchaid: %s\n", e.msg);
+    return EXIT_FAILED;
+}
