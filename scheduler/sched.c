@@ -86,6 +86,8 @@ static void create_rooms(struct sched *s, const struct sched_config *c)
                                     .files = c->files,
                                     .transfers = c->transfers,
                                     .login_lane = c->login_lane,
+                                    .shares = c->shares,
+                                    .shares_address = c->shares_address,
                                     .log = c->log,
                                     .local = c->local,
                                     .machines = c->machines,

@@ -46,8 +46,10 @@ struct sched_gate {
 struct sched_config {
     struct loop *loop; /* borrowed */
     struct storage *storage;
-    struct files *files;          /* must not stop before the scheduler has */
-    struct transfers *transfers;  /* borrowed too; NULL: foreign URLs are not available */
+    struct files *files;         /* must not stop before the scheduler has */
+    struct transfers *transfers; /* borrowed too; NULL: foreign URLs are not available */
+    struct share_server *shares; /* NULL: no shares for machines; struct fleet_config's */
+    const char *shares_address;
     struct loop_lane *login_lane; /* writes the files for logins on local nodes */
     const struct log *log;
     struct node_provider *local, *machines; /* of nodes; borrowed. machines: NULL without a site */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid share-serve KEY-FILE`: the command that sshd runs for the key of a machine. No help
- * names it, because people have no use for it.
+ * `batchaid share-serve KEY-FILE`: the command that sshd runs for the key of a machine. `--try
+ * ACCOUNT` tries whether this machine can confine it. No help names it, because people have no use
+ * for it.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/cli/cli.h"
@@ -12,11 +14,15 @@
 int cmd_share_serve(int argc, char **argv)
 {
     struct err e = {0};
-    if (argc != 3) {
+    if (argc == 4 && strcmp(argv[2], "--try") == 0) {
+        if (share_serve_try((unsigned)strtoul(argv[3], NULL, 10), &e) == 0)
+            return EXIT_DONE;
+    } else if (argc != 3) {
         fprintf(stderr, "batchaid: %s is for sshd; it takes the file of a key\n", argv[1]);
         return EXIT_USAGE;
+    } else {
+        (void)!share_serve(argv[2], &e); /* it returned, so it failed */
     }
-    (void)!share_serve(argv[2], &e); /* it returned, so it failed */
     fprintf(stderr, "batchaid: %s\n", e.msg);
     return EXIT_FAILED;
 }

@@ -78,6 +78,8 @@ struct config {
     int64_t resizing_s;
     int64_t nodes;
     bool local_shared_user;
+    char *shares_address;
+    int64_t shares_port;
     struct config_list vm_sizes;
     int64_t autoscale_idle_s;
     int64_t local_slots, local_cores, local_memory_mb, local_fake_gpus;

@@ -187,6 +187,13 @@ static const struct setting rows[] = {
         "Who serves a Batch AI file server resource: the first rule with a matching name decides. "
         "A rule has either nfs, or machine and directory. {workspace} and {name} are filled in.",
         .live = true),
+    ROW(SETTING_STR, "shares", "address", AT(shares_address), "", NULL, NULL,
+        "The name or address at which machines of the inventory reach this machine, to mount "
+        "shares that no rule of mounts matches. Empty: the address that the daemon's connection "
+        "to the machine has here."),
+    INT("shares", "port", AT(shares_port), "7422", 0, 65535,
+        "The port of the SSH server with which the daemon serves these shares. It runs while a "
+        "machine has a key for one. 0: shares without a rule are not mounted."),
     CHOICE(SETTING_LIST, "containers", "runtimes", AT(runtimes), "", runtimes,
            "The container runtimes in order of preference: the first one that a machine has. "
            "Empty: podman, docker where the agent is root; docker, podman elsewhere.",

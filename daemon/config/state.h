@@ -12,8 +12,9 @@
  *     id_ed25519        the key for logins on machines (`batchaid keygen`)
  *     known_hosts       the host keys of machines (nodeagent-proto/)
  *     azure/            configuration directory of `az`
- *     storage/          <account>/files/<share>, <account>/blobs/<container>
- *     under-way         work that has crashed the daemon (under_way.h)
+ *     share-server/     the SSH server for shares on machines
+ * (nodeagent-proto/login/share_server.h) storage/          <account>/files/<share>,
+ * <account>/blobs/<container> under-way         work that has crashed the daemon (under_way.h)
  *     nodes/            the roots of local nodes
  *     packages/         archives of applications of Batch accounts (storage/packages)
  */

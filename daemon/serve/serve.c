@@ -6,8 +6,8 @@
  *   RUNNING   each turn: sched_turn(), st_turn_end(), api_turn(), before and after the poll, so
  *             that nothing leaves before the sync that covers it
  *   STOPPING  server (api_stopped) -> scheduler, files and packages together (room_stopped) ->
- *             transfers -> logins -> storage -> the loop's handles; a pointer of struct daemon is
- *             NULL when its part has stopped
+ *             transfers -> share server -> logins -> storage -> the loop's handles; a pointer
+ *             of struct daemon is NULL when its part has stopped
  *
  * A failed start takes the same steps to stop. One thread, which owns struct daemon; it is on the
  * stack of serve_run().
@@ -31,8 +31,10 @@
 #include "daemon/serve/under_way.h"
 #include "lib/arena.h"
 #include "lib/footprint.h"
+#include "lib/fs.h"
 #include "lib/loop_uv.h"
 #include "nodeagent-proto/link/provider.h"
+#include "nodeagent-proto/login/share_server.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/fleet/transfer/transfer.h"
 #include "scheduler/scheduler.h"
@@ -112,10 +114,19 @@ static void logins_closed(void *ctx)
         storage_closed(d);
 }
 
-static void transfers_stopped(void *ctx)
+static void share_server_closed(void *ctx)
 {
     struct daemon *d = ctx;
     loop_lane_close(d->logins, LOOP_LANE_FINISH, 0, logins_closed, d);
+}
+
+static void transfers_stopped(void *ctx)
+{
+    struct daemon *d = ctx;
+    if (d->share_server)
+        share_server_close(d->share_server, share_server_closed, d);
+    else
+        share_server_closed(d);
 }
 
 /* The scheduler, files or packages has stopped; they stop together. */
@@ -263,6 +274,27 @@ static void open_shares(struct daemon *d)
     d->batch.packages = d->packages = packages_create(&pc);
 }
 
+/* For machines. Nothing listens before the first machine gets a key. */
+static void open_share_server(struct daemon *d)
+{
+    const struct serve_config *c = d->c;
+    const struct config *cf = c->config;
+    char *program = realpath("/proc/self/exe", NULL), *dir = fs_join(c->state->dir, "share-server");
+    const struct share_server_config sc = {
+        .loop = d->tools,
+        .log = c->log,
+        .dir = dir,
+        .storage_dir = c->state->storage,
+        .program = program ? program : "",
+        .port = (int)cf->shares_port,
+        .account = c->site->site.local_accounts ? (unsigned)cf->first_uid : 0,
+        .ends = c->ephemeral};
+    if (c->config_path && cf->shares_port > 0) /* a reload may bring an inventory */
+        d->share_server = share_server_create(&sc);
+    free(program);
+    free(dir);
+}
+
 static int open_scheduler(struct daemon *d, struct err *e)
 {
     const struct serve_config *c = d->c;
@@ -281,6 +313,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
     d->front.roles = (struct batchai_roles){keyvault_role_reads, access_is_there, &d->access};
     d->local = node_provider_local(d->tools, c->log, c->agent_path, c->cmd_path);
     d->machines = node_provider_ssh(d->tools, c->log);
+    open_share_server(d);
     d->fronts = (struct fronts){{&d->front.front, &d->batch.front}};
     if (c->testing_key &&
         scripted_open(&d->scripted, c, d->time.loop, &d->access, &d->fronts, e) < 0)
@@ -290,6 +323,8 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                     .files = d->files,
                                     .transfers = d->transfers,
                                     .login_lane = d->logins,
+                                    .shares = d->share_server,
+                                    .shares_address = cf->shares_address,
                                     .log = c->log,
                                     .local = d->local,
                                     .machines = d->machines,

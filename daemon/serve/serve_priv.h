@@ -52,6 +52,7 @@ struct daemon {
     struct packages *packages;
     struct transfers *transfers;
     struct loop_lane *logins;
+    struct share_server *share_server; /* NULL: there are no machines, or none gets shares */
     int stopping_rooms;
     struct api *api; /* NULL when it has stopped; until then replies are sent at each turn end */
     /* Borrowed by scheduler and api; owned. */

@@ -138,22 +138,39 @@ static int write_pair(const char *path, const struct strbuf *key, const struct s
     return rc;
 }
 
-int node_identity_create(const char *path, const char *comment, char **public_line, struct err *e)
+static int make_pair(const char *comment, struct strbuf *key, struct strbuf *line, struct err *e)
 {
     unsigned char public_key[crypto_sign_PUBLICKEYBYTES], secret_key[crypto_sign_SECRETKEYBYTES];
-    struct strbuf key = STRBUF_INIT, line = STRBUF_INIT;
     if (strpbrk(comment, "\r\n"))
         return err_set(e, ERR_INVALID_PROPERTY, "comment", "a key's comment is one line");
     if (sodium_init() < 0)
         return err_set(e, ERR_INTERNAL, NULL, "no source of randomness to make a key from");
     crypto_sign_keypair(public_key, secret_key);
-    private_file(&key, public_key, secret_key, comment);
-    public_file(&line, public_key, comment);
-    int rc = write_pair(path, &key, &line, e);
+    private_file(key, public_key, secret_key, comment);
+    public_file(line, public_key, comment);
+    sodium_memzero(secret_key, sizeof secret_key);
+    return 0;
+}
+
+int node_identity_create(const char *path, const char *comment, char **public_line, struct err *e)
+{
+    struct strbuf key = STRBUF_INIT, line = STRBUF_INIT;
+    int rc = make_pair(comment, &key, &line, e);
+    if (rc == 0)
+        rc = write_pair(path, &key, &line, e);
     if (rc == 0 && public_line)
         *public_line = strbuf_take(&line);
-    sodium_memzero(secret_key, sizeof secret_key);
     wipe(&key);
     strbuf_free(&line);
     return rc;
+}
+
+int node_identity_make(const char *comment, char **private_text, char **public_line, struct err *e)
+{
+    struct strbuf key = STRBUF_INIT, line = STRBUF_INIT;
+    if (make_pair(comment, &key, &line, e) < 0)
+        return -1;
+    *private_text = strbuf_take(&key);
+    *public_line = strbuf_take(&line);
+    return 0;
 }

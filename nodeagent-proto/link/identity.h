@@ -14,4 +14,9 @@
 int node_identity_create(const char *path, const char *comment, char **public_line,
                          struct err *e) MUST_CHECK;
 
+/* Makes such a pair without files: the text of the private file, which the caller wipes and frees,
+ * and the public line. */
+int node_identity_make(const char *comment, char **private_text, char **public_line,
+                       struct err *e) MUST_CHECK;
+
 #endif

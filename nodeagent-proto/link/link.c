@@ -50,6 +50,11 @@ bool node_link_is_new_host(const struct node_link *link)
     return link->new_host;
 }
 
+const char *node_link_own_address(const struct node_link *link)
+{
+    return link->own_address;
+}
+
 /* ---- answering ---- */
 
 /* Calls the user back. `why` is NULL on success; then `what` is an array of n results. */

@@ -67,8 +67,9 @@ struct node_link {
     enum link_state state;
     enum node_step step; /* set by the transport; NODE_STEP_AGENT for a transport with one step */
     bool new_host;
-    struct err why;    /* LINK_DOWN, or about to be: code is not ERR_NONE */
-    struct loop *loop; /* borrowed */
+    char own_address[64]; /* set by the transport: node_link_own_address() */
+    struct err why;       /* LINK_DOWN, or about to be: code is not ERR_NONE */
+    struct loop *loop;    /* borrowed */
     struct loop_timer *kick;
     struct link_watch *watch; /* NULL: there are no sign-of-life checks */
     int64_t term;             /* of our own epoch */

@@ -19,7 +19,7 @@
 
 #define ETC_MAX (1 << 20)
 
-static int write_in(const char *dir, const char *name, const struct strbuf *text, struct err *e)
+int login_write_in(const char *dir, const char *name, const struct strbuf *text, struct err *e)
 {
     char *path = fs_join(dir, name);
     fs_remove_leftovers(path);
@@ -28,7 +28,7 @@ static int write_in(const char *dir, const char *name, const struct strbuf *text
     return rc;
 }
 
-static int make_host_key(const struct login_files *f, struct err *e)
+int login_make_host_key(const struct login_files *f, struct err *e)
 {
     char *path = fs_join(f->dir, "host_key");
     int rc = access(path, F_OK) == 0 ? 0 : node_identity_create(path, "batchaid node", NULL, e);
@@ -46,7 +46,7 @@ static int write_config(const struct login_files *f, struct err *e)
     strbuf_puts(&b, "PermitRootLogin yes\nKbdInteractiveAuthentication no\nUsePAM no\n"
                     "StrictModes no\nPidFile none\nPrintMotd no\nPrintLastLog no\n"
                     "X11Forwarding no\nSubsystem sftp internal-sftp\n");
-    int rc = write_in(f->dir, "sshd_config", &b, e);
+    int rc = login_write_in(f->dir, "sshd_config", &b, e);
     strbuf_free(&b);
     return rc;
 }
@@ -56,7 +56,7 @@ static int write_key(const struct login_files *f, struct err *e)
     struct strbuf b = STRBUF_INIT;
     if (f->key)
         strbuf_printf(&b, "%s\n", f->key);
-    int rc = write_in(f->dir, "authorized_keys", &b, e);
+    int rc = login_write_in(f->dir, "authorized_keys", &b, e);
     strbuf_free(&b);
     return rc;
 }
@@ -83,7 +83,7 @@ static int hash(const char *password, struct strbuf *out, struct err *e)
 
 /* The login account comes first, so that it hides an account of the machine with the same name.
  * Then follow the machine's own accounts, because sshd looks up its own account too. */
-static int write_accounts(const struct login_files *f, struct err *e)
+int login_write_accounts(const struct login_files *f, struct err *e)
 {
     struct strbuf b = STRBUF_INIT, hashed = STRBUF_INIT;
     char *text = NULL;
@@ -95,7 +95,7 @@ static int write_accounts(const struct login_files *f, struct err *e)
         strbuf_printf(&b, "%s:%s:%d:%d::%s:%s\n", f->name, hashed.s, (int)getuid(), (int)getgid(),
                       f->home, access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh");
         strbuf_add(&b, text, n);
-        rc = write_in(f->dir, "passwd", &b, e);
+        rc = login_write_in(f->dir, "passwd", &b, e);
     }
     free(text);
     text = NULL;
@@ -104,7 +104,7 @@ static int write_accounts(const struct login_files *f, struct err *e)
     if (rc == 0) {
         strbuf_reset(&b);
         strbuf_add(&b, text, n);
-        rc = write_in(f->dir, "group", &b, e);
+        rc = login_write_in(f->dir, "group", &b, e);
     }
     free(text);
     strbuf_free(&hashed);
@@ -114,7 +114,7 @@ static int write_accounts(const struct login_files *f, struct err *e)
 
 /* An sshd that is root enters this empty folder (privilege separation), and refuses everybody
  * without it. The service of Debian's package makes it; the package alone does not. */
-static int make_empty_folder(struct err *e)
+int login_make_empty_folder(struct err *e)
 {
     if (geteuid() != 0 || mkdir(SSHD_EMPTY_DIR, 0755) == 0 || errno == EEXIST)
         return 0;
@@ -123,11 +123,11 @@ static int make_empty_folder(struct err *e)
 
 int login_files_write(const struct login_files *f, struct err *e)
 {
-    if (make_empty_folder(e) < 0)
+    if (login_make_empty_folder(e) < 0)
         return -1;
     if (fs_mkdirs(f->dir, 0700, e) < 0 || fs_mkdirs(f->home, 0700, e) < 0)
         return -1;
-    if (make_host_key(f, e) < 0 || write_config(f, e) < 0 || write_key(f, e) < 0)
+    if (login_make_host_key(f, e) < 0 || write_config(f, e) < 0 || write_key(f, e) < 0)
         return -1;
-    return write_accounts(f, e);
+    return login_write_accounts(f, e);
 }

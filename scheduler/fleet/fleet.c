@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "scheduler/fleet/mount/file_server.h"
+#include "scheduler/fleet/mount/own_shares.h"
 #include "scheduler/fleet/node/node_priv.h"
 #include "storage/folders/files.h"
 
@@ -62,6 +63,7 @@ void fleet_free(struct fleet *fl)
     machines_free(fl);
     id_map_free(&fl->nodes);
     file_servers_free(fl);
+    own_shares_free(fl);
     id_map_free(&fl->reads);
     free((char *)fl->cfg.nodes_dir);
     free((char *)fl->cfg.storage_dir);
@@ -112,8 +114,10 @@ int fleet_start(struct fleet *fl, struct err *e)
     if (rc == 0)
         rc = wake_nodes(fl, &a, e);
     arena_free(&a);
-    if (rc == 0)
+    if (rc == 0) {
+        own_shares_start(fl);
         node_find_orphans(fl);
+    }
     return rc;
 }
 

@@ -58,7 +58,10 @@ struct fleet_config {
     const char *storage_dir;
     int local_nodes;                   /* limit for the number of local nodes */
     const char *const *local_vm_sizes; /* upper-case, NULL-terminated; NULL or empty: any size */
-    int mount_timeout_s;               /* time limit of a mount command; 0: 60 */
+    struct share_server *shares; /* serves shares to machines without a rule; NULL: nobody does */
+    const char *shares_address;  /* where machines reach it; "": at the address that the link to
+                                    them has here */
+    int mount_timeout_s;         /* time limit of a mount command; 0: 60 */
     int kill_timeout_s; /* a node becomes unusable if a task has not ended this long after SIGKILL;
                            0: 60 */
     const struct site *site;           /* NULL: the embedded default, local nodes only */

@@ -72,7 +72,8 @@ struct fleet {
     struct id_map reads; /* struct node_read * of pending reads: node/files.c */
     int64_t last_read;
     bool reads_ended;
-    struct id_map servers; /* struct server_work *, owned, by file server */
+    struct own_key *own_keys; /* owned: mount/own_shares.c */
+    struct id_map servers;    /* struct server_work *, owned, by file server */
 };
 
 /* Calls struct fleet_events. */

@@ -255,6 +255,7 @@ static void end_cleaning(struct run_slot *slot)
 {
     const struct failure *why = script_failure(slot->script);
     slot_go(slot, SLOT_CLEAN);
+    slot_mounts_over(slot);
     if (why)
         node_give_up(&slot->tenant, why);
 }

@@ -255,6 +255,8 @@ void slot_clean(struct run_slot *slot);
 /* Whether its node keeps the run's directory because it contains output: see outputs.h. */
 bool slot_keeps(struct run_slot *slot);
 bool slot_cleaned(const struct run_slot *slot);
+/* Its volumes are unmounted. */
+void slot_mounts_over(struct run_slot *slot);
 
 /* Names of steps in the run's log: for front_text(). */
 #define WRITE_LOG "write {log}.log"

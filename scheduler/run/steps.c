@@ -170,17 +170,21 @@ static const char *run_dir(struct run_slot *slot)
     return own_run_dir(slot);
 }
 
+static const char *mounts_owner(struct run_slot *slot)
+{
+    const struct live_run *run = slot->run;
+    return arena_printf(&slot->a, "%s-%d", run->row.guid, run->row.attempt);
+}
+
 static struct node_mounts mounts_of(struct run_slot *slot)
 {
-    struct live_run *run = slot->run;
-    return (struct node_mounts){
-        .rt = slot->tenant.node,
-        .a = &slot->a,
-        .script = slot->script,
-        .mount_root = arena_printf(&slot->a, "%s/mounts", run_dir(slot)),
-        .owner = arena_printf(&slot->a, "%s-%d", run->row.guid, run->row.attempt),
-        .task_prefix = slot_task_prefix(slot),
-        .secrets = &slot->secrets};
+    return (struct node_mounts){.rt = slot->tenant.node,
+                                .a = &slot->a,
+                                .script = slot->script,
+                                .mount_root = arena_printf(&slot->a, "%s/mounts", run_dir(slot)),
+                                .owner = mounts_owner(slot),
+                                .task_prefix = slot_task_prefix(slot),
+                                .secrets = &slot->secrets};
 }
 
 /* Opens the shares of the pool, which were mounted by the node's preparation. */
@@ -411,7 +415,8 @@ void slot_start(struct run_slot *slot)
 {
     struct live_run *run = slot->run;
     const char *as = slot_account(slot);
-    if (mounts_await(slot->tenant.node, &run->spec.mounts, &woken_run, run->row.id)) {
+    if (mounts_await(slot->tenant.node, mounts_owner(slot), &run->spec.mounts, &woken_run,
+                     run->row.id)) {
         run->awaits = true;
         return;
     }
@@ -568,6 +573,13 @@ void slot_clean(struct run_slot *slot)
         if (run->tasks[i].process->rank == slot->rank)
             script_ask(slot->script, &forget, REQUEST(forget, .task = run->tasks[i].id));
     slot_run_script(slot);
+}
+
+void slot_mounts_over(struct run_slot *slot)
+{
+    const struct node_mounts mounts = mounts_of(slot);
+    if (slot->run->spec.mounts.n > 0)
+        mounts_over(&mounts);
 }
 
 bool slot_cleaned(const struct run_slot *slot)

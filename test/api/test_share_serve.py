@@ -11,7 +11,7 @@ from support.sftp import EXTENDED, LSTAT, MKDIR, READLINK, REMOVE, RENAME, SETST
 from support.someone import CREATE_RULESET, UID, UNSHARE, as_someone, without_calls
 
 WAYS = {"both": [], "namespace": [CREATE_RULESET], "landlock": [UNSHARE]}
-SERVERS = {"dev", "etc", "lib", "lib64", "usr", "shares"}  # the root of sftp-server and its libraries
+SERVERS = {"dev", "etc", "lib", "lib64", "passwd", "shares", "usr"}  # the root of sftp-server and its libraries
 MINE, OTHER = "acct/files/data", "acct/files/other"
 
 
@@ -90,9 +90,10 @@ def test_nothing_else_is_read_written_or_listed(sftp, head):
         assert refused(sftp.open, path, 2 | 8 | 16), path  # cut to nothing
         assert refused(sftp.ask, REMOVE, path) or path.startswith(MINE), path
         assert refused(sftp.ask, RENAME, path, f"{MINE}/stolen") or path.startswith(MINE), path
+    allowed = {"data", "acct", "files"} | (SERVERS if head.way == "namespace" else set())
     for folder in ("/", "..", "/etc", "/proc", "/tmp", "/root", state, storage, f"{MINE}/..", OTHER, f"{MINE}/root"):
         names = set() if refused(sftp.names, str(folder)) else sftp.names(str(folder))
-        assert names <= {"data", "acct", "files"} | (SERVERS if folder in ("/", "..") else set()), (folder, names)
+        assert names <= allowed, (folder, names)
         assert refused(sftp.write, f"{folder}/made", b"x"), folder
         assert refused(sftp.ask, MKDIR, f"{folder}/made", 0), folder
         assert refused(sftp.ask, SYMLINK, "/", f"{folder}/made"), folder

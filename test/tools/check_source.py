@@ -87,6 +87,7 @@ SERVICE_TEXTS = {
     "scheduler/run/shared_dir.c": ("jobs.shared_directory",),
     "scheduler/run/programs/share.sh": ("jobs.shared_directory",),
     "scheduler/fleet/mount/types.c": ("BatchMode",),  # an option of ssh
+    "scheduler/fleet/mount/own.c": ("BatchMode",),
     "scheduler/run/launch/tensorflow.c": ('\\"cluster\\"',),  # TF_CONFIG, which TensorFlow reads
 }
 # The words that the glossary has for what is not in code: the last cell of a noun's row.

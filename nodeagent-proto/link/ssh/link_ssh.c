@@ -361,6 +361,15 @@ static void drive(struct ssh *l)
 
 /* ---- connecting ---- */
 
+static void note_own_address(struct ssh *l)
+{
+    struct sockaddr_storage own;
+    int n = sizeof own;
+    char *out = l->link.own_address;
+    if (uv_tcp_getsockname(l->tcp, (struct sockaddr *)&own, &n) == 0)
+        (void)uv_ip_name((const struct sockaddr *)&own, out, sizeof l->link.own_address);
+}
+
 static void on_connected(uv_connect_t *req, int status)
 {
     struct ssh *l = req->handle->data;
@@ -375,6 +384,7 @@ static void on_connected(uv_connect_t *req, int status)
         return;
     }
     uv_tcp_nodelay(l->tcp, 1);
+    note_own_address(l);
     l->session = ssh_session_create(l);
     if (!l->session) {
         fail_now(l, "no memory for a session");

@@ -6,9 +6,11 @@
  */
 #include "scheduler/fleet/mount/mounts.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "scheduler/fleet/mount/file_server.h"
+#include "scheduler/fleet/mount/own_shares.h"
 #include "scheduler/fleet/node/node_priv.h"
 #include "scheduler/fleet/script/env.h"
 
@@ -42,14 +44,19 @@ static struct mount_node node_of(const struct node_mounts *m)
                                .work_dir = work_dir(m)};
 }
 
+static void add_secret(const struct node_mounts *m, char *text)
+{
+    struct mount_secret *secret = arena_alloc(m->a, sizeof *secret);
+    *secret = (struct mount_secret){*m->secrets, text};
+    *m->secrets = secret;
+}
+
 static void note_secret(const struct node_mounts *m, const struct mount_volume *v,
                         const struct mount_plan *plan)
 {
     if (!plan->file_text || plan->file_text == v->key)
         return;
-    struct mount_secret *secret = arena_alloc(m->a, sizeof *secret);
-    *secret = (struct mount_secret){*m->secrets, (char *)plan->file_text};
-    *m->secrets = secret;
+    add_secret(m, (char *)plan->file_text);
 }
 
 void mounts_wipe(struct mount_secret *secrets)
@@ -116,7 +123,7 @@ static bool awaits_creation(const struct node_rt *rt, const struct file_server *
     return wake_until_over(rt->fleet->wakes, kind, id, f->created_us, takes_us);
 }
 
-bool mounts_await(const struct node_rt *rt, const struct mount_list *list,
+bool mounts_await(const struct node_rt *rt, const char *owner, const struct mount_list *list,
                   const struct wake_kind *kind, int64_t id)
 {
     struct fleet *fl = rt->fleet;
@@ -134,13 +141,33 @@ bool mounts_await(const struct node_rt *rt, const struct mount_list *list,
         awaits = awaits_creation(rt, server, kind, id) || again || awaits;
     }
     arena_free(&a);
-    return awaits;
+    return own_shares_await(rt, owner, list, kind, id) || awaits;
 }
 
-static bool add_one(const struct node_mounts *m, const struct mount_volume *v, size_t i,
-                    struct failure *why)
+/* Sends the key for the daemon's own shares, before the first mount that needs it. */
+static void send_key(const struct node_mounts *m, const struct mount_own *own)
 {
-    const struct mount_node node = node_of(m);
+    const struct script_label label = {.code = FAIL_AZF_MOUNT_ERROR,
+                                       .what = "send the key for the daemon's shares",
+                                       .remedy = "check the disk of the machine's node root"};
+    const struct own_key *k = own_shares_key(m->rt, m->owner);
+    assert(k); /* otherwise `own` says why not */
+    char *key = arena_strdup(m->a, k->private_key);
+    const char *hosts = arena_printf(m->a, OWN_HOST_ALIAS " %s\n", k->host_key);
+    add_secret(m, key);
+    script_ask(m->script, &label,
+               REQUEST(write_file, .path = own->key_file, .text = key, .mode = 0600));
+    script_ask(m->script, &label,
+               REQUEST(write_file, .path = own->hosts_file, .text = hosts, .mode = 0600));
+}
+
+/* *sent: the key for the daemon's own shares is on the node. */
+static bool add_one(const struct node_mounts *m, const struct mount_own *own, bool *sent,
+                    const struct mount_wish *of, struct failure *why)
+{
+    const struct mount_volume *v = of->volume;
+    struct mount_node node = node_of(m);
+    node.own = own;
     struct mount_plan plan;
     struct file_server *server;
     struct err e = {0};
@@ -151,21 +178,33 @@ static bool add_one(const struct node_mounts *m, const struct mount_volume *v, s
                                 .exit_code = -1};
         return false;
     }
-    if (!mount_plan(m->a, &node, &(struct mount_wish){v, i, server}, &plan, why)) {
+    if (!mount_plan(m->a, &node, &(struct mount_wish){v, of->i, server}, &plan, why)) {
         why->node = m->rt->name;
         return false;
     }
     note_secret(m, v, &plan);
-    add_planned(m, i, &plan);
+    if (plan.own_folder && !*sent) {
+        send_key(m, own);
+        *sent = true;
+    }
+    add_planned(m, of->i, &plan);
     return true;
 }
 
 bool mounts_add(const struct node_mounts *m, const struct mount_list *list, struct failure *why)
 {
-    for (size_t i = 0; i < list->n; i++)
-        if (!add_one(m, &list->items[i], i, why))
-            return false;
-    return true;
+    const struct mount_own *own = own_shares_plan(m->rt, m->a, m->owner, work_dir(m));
+    bool sent = false, good = true;
+    for (size_t i = 0; i < list->n && good; i++)
+        good = add_one(m, own, &sent, &(struct mount_wish){&list->items[i], i, NULL}, why);
+    own_shares_forget(m->rt->fleet, m->rt->name, m->owner);
+    return good;
+}
+
+void mounts_over(const struct node_mounts *m)
+{
+    if (m->rt->machine)
+        own_shares_take_back(m->rt->fleet, m->rt->name, m->owner);
 }
 
 void mounts_open_shares(const struct node_mounts *m, const struct mount_list *list)

@@ -25,10 +25,11 @@ struct node_mounts {
     struct mount_secret **secrets;
 };
 
-/* True: a file server of the list must not be mounted yet: its first export since the daemon's
- * start has not ended, or strict mode delays its creation. Wakes (kind, id) at the end or failure
- * of the wait; then ask again. Call this before the script with the mounts begins. */
-bool mounts_await(const struct node_rt *rt, const struct mount_list *list,
+/* True: the list must not be mounted yet: the first export of a file server since the daemon's
+ * start has not ended, strict mode delays its creation, or the key for the daemon's own shares is
+ * being made. `owner` as in struct node_mounts. Wakes (kind, id) at the end or failure of the wait;
+ * then ask again. Call this before the script with the mounts begins. */
+bool mounts_await(const struct node_rt *rt, const char *owner, const struct mount_list *list,
                   const struct wake_kind *kind, int64_t id);
 /* Opens the volumes that are folders of the daemon to runs with accounts of their own, even if the
  * node was prepared before such accounts existed. */
@@ -43,6 +44,8 @@ bool mounts_add(const struct node_mounts *m, const struct mount_list *list, stru
 /* Adds the steps that unmount them, the last first. A failure of these steps does not end the
  * script. */
 void mounts_remove(const struct node_mounts *m, const struct mount_list *list);
+/* The volumes of `m` are unmounted, or were never mounted: takes their key back. */
+void mounts_over(const struct node_mounts *m);
 /* Wipes the texts with keys that mounts_add() made. */
 void mounts_wipe(struct mount_secret *secrets);
 

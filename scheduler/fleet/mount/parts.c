@@ -61,3 +61,9 @@ bool plan_matches(const char *pattern, const char *text)
 {
     return !pattern || fnmatch(pattern, text, FNM_CASEFOLD) == 0;
 }
+
+const char *fleet_share_path(const char *storage_dir, struct arena *a, const struct mount_volume *m)
+{
+    return share_folder(a, storage_dir, m->account,
+                        m->kind == MOUNT_BLOBS ? SHARE_BLOBS : SHARE_FILES, m->share);
+}

@@ -23,17 +23,29 @@
  * each named by its guid. The leading dot excludes a storage account of this name. */
 #define FILE_SERVERS_DIR ".fileservers"
 
+/* How a machine reaches the shares of the daemon itself. */
+struct mount_own {
+    const char *why_not; /* NULL: it can */
+    const char *address; /* the daemon's, as the machine reaches it */
+    int port;
+    const char *user;
+    const char *key_file, *hosts_file; /* on the machine */
+};
+/* The name of the daemon's host key in hosts_file, whatever its address. */
+#define OWN_HOST_ALIAS "batchaid-shares"
+
 /* The node for the volumes. */
 struct mount_node {
     const struct front_words *words;
-    const struct site *site; /* NULL: none */
-    bool is_local;           /* a local node: shares are folders that the daemon can access */
-    bool is_root;            /* the agent there may mount */
-    int local_nodes;         /* struct sched_config's */
-    const char *storage_dir; /* the daemon's own */
-    const char *root;        /* the node root */
-    const char *mount_root;  /* below root: the parent of mount points */
-    const char *work_dir;    /* below root: keys, logs and caches of these mounts */
+    const struct site *site;     /* NULL: none */
+    bool is_local;               /* a local node: shares are folders that the daemon can access */
+    bool is_root;                /* the agent there may mount */
+    int local_nodes;             /* struct sched_config's */
+    const char *storage_dir;     /* the daemon's own */
+    const char *root;            /* the node root */
+    const char *mount_root;      /* below root: the parent of mount points */
+    const char *work_dir;        /* below root: keys, logs and caches of these mounts */
+    const struct mount_own *own; /* machines; NULL: the daemon serves no shares to machines */
 };
 
 /* The steps on the node. Either `folder` or `command` is set. */
@@ -43,6 +55,8 @@ struct mount_plan {
     const char *target;        /* <mount_root>/<relativeMountPath> */
     const char *folder;        /* the target becomes a link to this folder */
     bool shared;               /* `folder` belongs to the daemon, and every run may write to it */
+    /* the command mounts this folder of the daemon, relative to its storage directory; or NULL */
+    const char *own_folder;
     const char *command; /* for the shell; mounts at the target unless it is mounted already */
     const char *shown;   /* the part of `command` that mounts, for messages */
     const char *unmount; /* for the shell, before the node's own unmounting; NULL: nothing */

@@ -36,6 +36,8 @@ bool plan_matches(const char *pattern, const char *text);
 
 /* types.c: a share or container by p->rule. */
 bool plan_by_type(struct planning *p);
+/* own.c: a share or container of the daemon, on a machine without a rule. */
+bool plan_own(struct planning *p);
 /* server.c; `f` NULL: the file server does not exist. */
 bool plan_file_server(struct planning *p, const struct file_server *f);
 

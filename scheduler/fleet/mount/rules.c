@@ -23,26 +23,11 @@ static const struct site_mount_rule *find_rule(const struct planning *p)
     return NULL;
 }
 
-static bool refuse_without_rule(struct planning *p)
-{
-    bool blob = p->m->kind == MOUNT_BLOBS;
-    const char *account = p->words.account, *share = p->words.share;
-    return plan_refuse(
-        p, FAIL_MOUNT_NOT_CONFIGURED,
-        arena_printf(p->a, "%s: no rule in the configuration mounts %s/%s on machines",
-                     p->out->what, account, share),
-        arena_printf(p->a,
-                     "add a rule to batchaid's configuration and start it again, such as\n"
-                     "mounts:\n  - match: %s/%s\n    kind: %s\n    type: nfs\n"
-                     "    source: HOST:/export/{account}/{share}",
-                     account, share, blob ? "blobs" : "files"));
-}
-
 static bool plan_by_rule(struct planning *p)
 {
     p->rule = find_rule(p);
     if (!p->rule)
-        return refuse_without_rule(p);
+        return plan_own(p);
     if (p->rule->unmount && *p->rule->unmount)
         p->out->unmount = unmount_script(p->a, p->node->root, p->out->target,
                                          mount_fill(p->a, p->rule->unmount, &p->words, true));
@@ -109,10 +94,4 @@ bool mount_plan(struct arena *a, const struct mount_node *node, const struct mou
         return plan_unmanaged(&p);
     }
     return false;
-}
-
-const char *fleet_share_path(const char *storage_dir, struct arena *a, const struct mount_volume *m)
-{
-    return share_folder(a, storage_dir, m->account,
-                        m->kind == MOUNT_BLOBS ? SHARE_BLOBS : SHARE_FILES, m->share);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "scheduler/fleet/container/container.h"
+#include "scheduler/fleet/mount/own_shares.h"
 #include "scheduler/fleet/node/node_priv.h"
 #include "scheduler/fleet/script/env.h"
 #include "storage/folders/files.h"
@@ -401,6 +402,8 @@ static void remove_row(struct node_rt *rt)
         LOG_INFO(fl->log, "node.removed", LF_STR("node", rt->name));
         wake_durable(fl->wakes, &woken_node, rt->id);
         machine_release(fl, rt->id);
+        if (rt->machine)
+            own_shares_take_back(fl, rt->name, NULL);
         fleet_row_gone(fl);
     }
     fleet_pool_changed(fl, rt->pool_id);

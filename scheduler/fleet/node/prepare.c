@@ -14,6 +14,7 @@
 #include "scheduler/fleet/container/container.h"
 #include "scheduler/fleet/copy/input_files.h"
 #include "scheduler/fleet/mount/mounts.h"
+#include "scheduler/fleet/mount/own_shares.h"
 #include "scheduler/fleet/node/secret_refs.h"
 #include "scheduler/fleet/node/setup.h"
 #include "scheduler/fleet/script/env.h"
@@ -314,7 +315,7 @@ static bool add_mounts(struct node_rt *rt)
                                   .a = a,
                                   .script = prep->script,
                                   .mount_root = node_mount_root(a, words_of_node(rt), rt->root),
-                                  .owner = "node",
+                                  .owner = OWN_SHARES_NODE,
                                   .task_prefix = prep->task_prefix,
                                   .secrets = &prep->secrets};
     struct failure why;
@@ -468,7 +469,7 @@ static void begin(struct node_rt *rt, const struct node *row)
         prep_fail_text(rt, FAIL_NODE_PREPARATION_FAILED, in_words(rt, "read the {pool}"), e.msg);
         return;
     }
-    if (mounts_await(rt, &prep->spec.mounts, &woken_node, rt->id)) {
+    if (mounts_await(rt, OWN_SHARES_NODE, &prep->spec.mounts, &woken_node, rt->id)) {
         abandon(rt);
         return;
     }

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shares of this machine for other machines, by SFTP: an sshd of ours with its own configuration,
+ * host key and port. Each key opens the folders that it was given with, by the command of
+ * share_serve.h. The sshd runs while there is a key. It outlives this process, so that mounts go on
+ * while the daemon is restarted; the next daemon finds it by its pid file.
+ *
+ * Files below the directory: sshd_config, host_key, authorized_keys, sshd.pid, sshd.log; keys/ID
+ * (share_serve.h). The private half of a key goes to the machine only.
+ *
+ * Everything that blocks runs on one thread, in the order of the calls.
+ */
+#ifndef NODEAGENT_PROTO_LOGIN_SHARE_SERVER_H
+#define NODEAGENT_PROTO_LOGIN_SHARE_SERVER_H
+
+#include "lib/err.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+
+struct share_server;
+
+struct share_server_config { /* texts are copied */
+    struct loop *loop;       /* borrowed */
+    const struct log *log;   /* borrowed */
+    const char *dir;
+    const char *storage_dir;
+    const char *program; /* batchaid itself */
+    int port;
+    unsigned account; /* of sessions if this process is root; 0: nobody's */
+    bool ends;        /* the sshd ends with this process, whose files are removed then */
+};
+
+struct share_server *share_server_create(const struct share_server_config *c);
+int share_server_port(const struct share_server *s);
+/* Ends the thread; the sshd continues. */
+void share_server_close(struct share_server *s, void (*closed)(void *ctx), void *ctx);
+
+/* What a machine needs to log in; borrowed for the call. */
+struct share_key {
+    const char *private_key; /* OpenSSH's format; secret */
+    const char *host_key;    /* "ssh-ed25519 AAAA..." */
+    const char *user;
+};
+/* `why` NULL: the key is there, and the sshd listens. */
+typedef void (*share_server_cb)(void *ctx, const struct err *why, const struct share_key *key);
+
+/* Makes a key for these folders (relative to the storage directory; missing ones are made), instead
+ * of an earlier key of this id, whose sessions continue. `id`: letters, digits, '-', '_', '.'. */
+void share_server_give(struct share_server *s, const char *id, const char *const *folders, size_t n,
+                       share_server_cb cb, void *ctx);
+/* Takes the keys back whose ids begin with `prefix`, and ends their sessions. */
+void share_server_take_back(struct share_server *s, const char *prefix);
+/* After a start: takes all keys back but those whose ids begin with one of the prefixes, and starts
+ * the sshd if a key is left and it does not run. */
+void share_server_keep(struct share_server *s, const char *const *prefixes, size_t n);
+
+#endif

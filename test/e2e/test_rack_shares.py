@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Shares and containers on machines without a rule: machines mount them from the daemon itself, by sshfs. Some of the
+machines want more than their share."""
+
+import shutil
+import subprocess
+
+import pytest
+from support.ports import free_port
+from support.racked import NODE_ROOT, group
+from support.sftp import Sftp, refused
+from support.waiting import wait_for
+from support.world import MOUNT, wait_flag
+
+pytestmark = pytest.mark.skipif(not shutil.which("sshfs"), reason="sshfs is not installed")
+
+KEYS = f"{NODE_ROOT}/volumes"
+
+
+@pytest.fixture
+def shared(racked, rack):
+    def make(machines=rack, **more):
+        return racked([group(rack, machines, **more)], mounts=[], shares={"port": free_port()})
+
+    return make
+
+
+def server_of(site):
+    return site.daemon.state_dir / "share-server"
+
+
+def keys_of(site):
+    folder = server_of(site) / "keys"
+    return {path.name for path in folder.iterdir()} if folder.exists() else set()
+
+
+def listener_of(site):
+    pid = server_of(site) / "sshd.pid"
+    return int(pid.read_text()) if pid.exists() else None
+
+
+class Thief:
+    """Somebody on a machine who has copied a key, and goes on using it from elsewhere."""
+
+    def __init__(self, site, machine, owner="node"):
+        folder = f"{KEYS}/{owner}"
+        self.key, self.hosts = site.daemon.dir / "stolen", site.daemon.dir / "hosts"
+        self.key.write_bytes(machine.path(f"{folder}/key").read_bytes())
+        self.key.chmod(0o600)
+        self.hosts.write_bytes(machine.path(f"{folder}/known_hosts").read_bytes())
+        self.port = (server_of(site) / "sshd_config").read_text().split()[1]
+
+    def ssh(self, *options):
+        return ["ssh", "-F", "none", "-p", self.port, "-i", self.key, "-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes",
+                "-o", "HostKeyAlias=batchaid-shares", "-o", f"UserKnownHostsFile={self.hosts}",
+                "-o", "ConnectTimeout=10", *options, "shares@127.0.0.1"]  # fmt: skip
+
+    def sftp(self):
+        return Sftp([*self.ssh(), "-s", "sftp"])
+
+    def run(self, *options, command=()):
+        done = subprocess.run([*self.ssh(*options), *command], capture_output=True, stdin=subprocess.DEVNULL, timeout=30)
+        return done.stdout + done.stderr
+
+
+def test_four_machines_write_to_a_share_without_a_rule(shared, rack):
+    site = shared()
+    task = {"commandLine": f"hostname > {MOUNT}/setup-$(hostname)", "stdOutErrPathPrefix": MOUNT}
+    cluster = site.cluster(nodes=4, nodeSetup={"setupTask": task})
+    folder = site.share()
+    assert {path.name for path in folder.glob("setup-*")} == {f"setup-{m.name}" for m in rack}
+    assert len(keys_of(site)) == 4
+    (folder / "given").write_text("by the daemon")
+    job = site.job(cluster, f"cat {MOUNT}/given; echo more >> {MOUNT}/setup-m1; id -u > {MOUNT}/who").succeeded()
+    assert job.read("stdout.txt") == "by the daemon\n" or job.read("stdout.txt") == "by the daemon"
+    assert (folder / "setup-m1").read_text() == "m1\nmore\n"
+    assert (folder / "who").stat().st_uid != 0
+    assert folder.stat().st_mode & 0o777 == 0o777
+
+
+def test_the_last_key_ends_the_server(shared, rack):
+    site = shared(rack[:2])
+    cluster = site.cluster(nodes=2)
+    pid = listener_of(site)
+    cluster.resize(0)
+    wait_for(lambda: not keys_of(site), what="the keys to be taken back")
+    wait_for(lambda: subprocess.run(["kill", "-0", str(pid)], capture_output=True).returncode != 0, what="sshd to end")
+
+
+def test_writes_go_on_while_the_daemon_restarts(shared, rack):
+    site = shared(rack[:1])
+    cluster = site.cluster(nodes=1)
+    seen, path = site.flag("go")
+    job = site.job(cluster, f"exec 3>{MOUNT}/long; echo before >&3; {wait_flag(path)}; echo after >&3; exec 3>&-")
+    job.running()
+    folder, pid = site.share(), listener_of(site)
+    wait_for(lambda: (folder / "long").exists(), what="the first line")
+    site.daemon.kill9()
+    assert subprocess.run(["kill", "-0", str(pid)]).returncode == 0
+    site.daemon.start()
+    seen.touch()
+    job.succeed()
+    assert (folder / "long").read_text() == "before\nafter\n"
+    assert listener_of(site) == pid
+
+
+def test_a_key_that_was_taken_back_ends_its_connection_and_opens_no_other(shared, rack):
+    site = shared(rack[:1])
+    cluster = site.cluster(nodes=1)
+    thief = Thief(site, rack[0])
+    folder = site.share()
+    (folder / "file").write_text("x")
+    with thief.sftp() as sftp:
+        assert sftp.read("acct/files/out/file") == b"x"
+        cluster.resize(0)
+        wait_for(lambda: not keys_of(site), what="the key to be taken back")
+        with pytest.raises(EOFError):
+            sftp.read("acct/files/out/file")
+    with pytest.raises(ConnectionError):
+        thief.sftp()
+
+
+def test_a_key_opens_its_folders_and_nothing_else(shared, rack):
+    site = shared(rack[:1])
+    site.cluster(nodes=1)
+    site.share("other")
+    thief = Thief(site, rack[0])
+    with thief.sftp() as sftp:
+        sftp.write("acct/files/out/by-key", b"x")
+        for path in ("acct/files/other", "/", "..", str(site.daemon.state_dir), "/root"):
+            assert refused(sftp.names, path), path
+        assert refused(sftp.read, str(site.daemon.state_dir / "token.key"))
+        assert refused(sftp.read, "acct/files/out/../../../../token.key")
+    assert b"uid=" not in thief.run(command=["id"])
+    assert b"forwarding failed" in thief.run("-o", "ExitOnForwardFailure=yes", "-R", "0:127.0.0.1:22", "-N")
+    forwarded = thief.run("-W", f"127.0.0.1:{thief.port}")
+    assert b"SSH-2.0" not in forwarded
+    assert b"uid=" not in thief.run("-tt", command=["id"])
