@@ -4,10 +4,12 @@
  * others.
  */
 #include <assert.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -41,6 +43,7 @@ static const struct {
     [CHECK_GPU] = {"GPU", "gpu"},
     [CHECK_CONTAINERS] = {"CONTAINERS", "containers"},
     [CHECK_MPI] = {"MPI", "mpi"},
+    [CHECK_SHARES] = {"SHARES", "shares"},
 };
 
 /* --- results --- */
@@ -73,6 +76,11 @@ static void print_problems(const struct check_result *results, size_t n)
             printf("%s%s\n", first ? "\n" : "", results[i].problems[k]);
             first = false;
         }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < results[i].n_notes; k++) {
+            printf("%s%s\n", first ? "\n" : "", results[i].notes[k]);
+            first = false;
+        }
 }
 
 static json_t *as_json(const struct check_result *r)
@@ -84,8 +92,12 @@ static json_t *as_json(const struct check_result *r)
                                                               : json_string(r->cells[i].word));
     for (size_t i = 0; i < r->n_problems; i++)
         json_array_append_new(problems, jsontext_string(r->problems[i]));
-    json_t *o = json_pack("{s:s, s:b, s:o, s:o}", "name", r->machine->name, "usable",
-                          r->n_problems == 0, "checks", checks, "problems", problems);
+    json_t *notes = json_array();
+    for (size_t i = 0; i < r->n_notes; i++)
+        json_array_append_new(notes, jsontext_string(r->notes[i]));
+    json_t *o =
+        json_pack("{s:s, s:b, s:o, s:o, s:o}", "name", r->machine->name, "usable",
+                  r->n_problems == 0, "checks", checks, "problems", problems, "notes", notes);
     if (r->has_health) {
         json_object_set_new(o, "diskFreeBytes", json_integer(r->disk_free_bytes));
         json_object_set_new(o, "clockSkewMilliseconds", json_integer(r->clock_skew_us / 1000));
@@ -118,15 +130,47 @@ static void use_threads(int connect_limit)
     setenv("UV_THREADPOOL_SIZE", text, 0);
 }
 
+/* Whether a rule mounts all shares and containers. */
+static bool rules_mount_all(const struct site *site)
+{
+    for (size_t i = 0; i < site->n_mounts; i++) {
+        const struct site_mount_rule *r = &site->mounts[i];
+        if (r->files && r->blobs && (!r->account || strcmp(r->account, "*") == 0) &&
+            (!r->share || strcmp(r->share, "*") == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Listens on the port if the daemon's server does not at present, so that machines can connect.
+ * Returns the socket, or -1. */
+static int listen_for(const struct site *site)
+{
+    const struct sockaddr_in6 any = {.sin6_family = AF_INET6,
+                                     .sin6_port = htons((uint16_t)site->shares_port)};
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 &&
+        (bind(fd, (const struct sockaddr *)&any, sizeof any) < 0 || listen(fd, SOMAXCONN) < 0)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
 static bool run(const struct site *site, struct check_result *results, size_t n)
 {
     int64_t began_us = (int64_t)(uv_hrtime() / 1000);
-    const struct check_config c = {
-        .site = site, .progress = isatty(STDERR_FILENO) ? show_progress : NULL, .ctx = &began_us};
+    const struct check_config c = {.site = site,
+                                   .shares = site->shares_port > 0 && !rules_mount_all(site),
+                                   .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
+                                   .ctx = &began_us};
+    int listener = c.shares ? listen_for(site) : -1;
     use_threads(site->connect_limit);
     check_machines(&c, results, n);
     if (c.progress)
         fprintf(stderr, "\r\033[K");
+    if (listener >= 0)
+        close(listener);
     bool good = true;
     for (size_t i = 0; i < n; i++)
         good = good && results[i].n_problems == 0;

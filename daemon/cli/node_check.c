@@ -2,9 +2,9 @@
  *
  * At most a fixed number of machines at a time, each with a link and a time limit of its own:
  *
- *   WAITING -> OPENING -> FACTS (on_ready) -> HEALTH -> CLOSING -> DONE
- *                 |          |                   |         ^
- *                 '----------+-------------------+---------'  a failure, or the limit
+ *   WAITING -> OPENING -> FACTS (on_ready) -> HEALTH -> MOUNTING -> CLOSING -> DONE
+ *                 |          |                   |          |          ^
+ *                 '----------+-------------------+----------+----------'  a failure, or the limit
  *
  * At the end of a machine's check, its link is closed and the next machine begins. Verdicts are in
  * an array of the caller. The loop belongs to this check and ends with its last machine.
@@ -74,6 +74,18 @@ static void problem(struct check_result *r, const char *fmt, ...)
     table_clean(text);
     if (r->n_problems < CHECK_PROBLEMS_MAX)
         r->problems[r->n_problems++] = xstrdup(text);
+}
+
+static void note(struct check_result *r, const char *lacks)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "%s: shares without a rule: %s", r->machine->name, lacks);
+    char *text = strbuf_take(&b);
+    table_clean(text);
+    if (r->n_notes < CHECK_PROBLEMS_MAX)
+        r->notes[r->n_notes++] = text;
+    else
+        free(text);
 }
 
 static enum check_item item_of(const struct check_result *r, enum node_step step)
@@ -235,6 +247,27 @@ static void on_limit(uv_timer_t *t)
     end(m);
 }
 
+static void on_mounting(void *ctx, const struct err *why, const char *const *lacks, size_t n)
+{
+    struct one *m = ctx;
+    if (m->over || !node_link_is_ready(m->link))
+        return;
+    set(m->result, CHECK_SHARES, why || n ? CHECK_BAD : CHECK_OK, why || n ? "no" : "ok");
+    for (size_t i = 0; i < n; i++)
+        note(m->result, lacks[i]);
+    if (why)
+        note(m->result, why->msg);
+    end(m);
+}
+
+static void ask_for_mounting(struct one *m)
+{
+    const struct site *site = m->checking->config->site;
+    const char *address =
+        site->shares_address ? site->shares_address : node_link_own_address(m->link);
+    node_mounting(m->link, address, site->shares_port, on_mounting, m);
+}
+
 static void on_health(void *ctx, const struct err *why, const struct node_health *health)
 {
     struct one *m = ctx;
@@ -245,7 +278,10 @@ static void on_health(void *ctx, const struct err *why, const struct node_health
     } else {
         judge_health(m, health);
     }
-    end(m);
+    if (m->checking->config->shares)
+        ask_for_mounting(m);
+    else
+        end(m);
 }
 
 static void on_ready(void *ctx, const struct node_facts *facts)
@@ -344,4 +380,7 @@ void check_free(struct check_result *results, size_t n)
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < results[i].n_problems; k++)
             free(results[i].problems[k]);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < results[i].n_notes; k++)
+            free(results[i].notes[k]);
 }

@@ -27,6 +27,7 @@ enum check_item {
     CHECK_GPU,
     CHECK_CONTAINERS,
     CHECK_MPI,
+    CHECK_SHARES,
     CHECK_ITEMS
 };
 
@@ -44,12 +45,17 @@ struct check_result {
     struct check_cell cells[CHECK_ITEMS];
     char *problems[CHECK_PROBLEMS_MAX]; /* one sentence for each problem, with its remedy; owned */
     size_t n_problems;                  /* 0: the machine is usable */
+    /* why shares without a rule cannot be mounted there, which jobs without such shares do not
+     * need; as above */
+    char *notes[CHECK_PROBLEMS_MAX];
+    size_t n_notes;
     int64_t disk_free_bytes, clock_skew_us;
     bool has_health; /* the two members above were reported */
 };
 
 struct check_config {
     const struct site *site;
+    bool shares; /* tries the way to the daemon's shares, where somebody listens now */
     /* Called now and then with the number of completed machines; may be NULL. */
     void (*progress)(void *ctx, size_t done, size_t n);
     void *ctx;

@@ -395,6 +395,8 @@ static int load_numbers(struct daemon_site *s, const struct config *c, const str
                                                .fake_gpus = (int)c->local_fake_gpus};
     t->shared_dir = *c->shared_directory ? c->shared_directory : NULL;
     t->reclaim = c->reclaim;
+    t->shares_address = or_null(c->shares_address);
+    t->shares_port = (int)c->shares_port;
     t->first_uid = c->first_uid;
     t->n_uids = c->n_uids;
     t->admin_is_root = c->batch_admin_is_root;

@@ -98,7 +98,7 @@ static const serve_fn handlers[N_REQUESTS] = {REQUESTS(HANDLER)};
 
 static int may_look(const struct agent *a, enum request_op op, struct err *e)
 {
-    if (op == REQUEST_hello || op == REQUEST_ping)
+    if (op == REQUEST_hello || op == REQUEST_ping || op == REQUEST_mounting)
         return 0;
     if (op == REQUEST_health)
         return agent_look(a, e);

@@ -9,14 +9,16 @@
 #include "nodeagent-proto/agent/clean.h"
 #include "nodeagent-proto/agent/keys.h"
 #include "nodeagent-proto/agent/leases.h"
+#include "nodeagent-proto/agent/mounting.h"
 #include "nodeagent-proto/agent/program.h"
 #include "nodeagent-proto/agent/usage.h"
 #include "nodeagent-proto/agent/users.h"
 #include "nodeagent-proto/agent/worker.h"
 #include "nodeagent-proto/wire/message.h"
 
-#define CLEAN_LIMIT_S 300 /* seconds; for large trees, or mounts that are stuck */
-#define USERS_LIMIT_S 60  /* removing a large home takes a while */
+#define CLEAN_LIMIT_S    300 /* seconds; for large trees, or mounts that are stuck */
+#define MOUNTING_LIMIT_S 15
+#define USERS_LIMIT_S    60 /* removing a large home takes a while */
 
 enum outcome serve_health(struct agent *a, struct ops_asked *q, struct err *e)
 {
@@ -27,6 +29,21 @@ enum outcome serve_health(struct agent *a, struct ops_asked *q, struct err *e)
         return outcome(err_set(e, ERR_INTERNAL, NULL, "the kernel's log is not UTF-8"));
     json_object_set_new(q->reply, "health", health);
     return SERVE_DONE;
+}
+
+static enum outcome mounting(struct agent *a, struct ops_asked *q, struct err *e)
+{
+    const struct request_mounting *r = &q->r.mounting;
+    (void)a;
+    (void)e;
+    json_object_set_new(q->reply, "lacks", mounting_lacks(r->host, (int)r->port));
+    return SERVE_DONE;
+}
+
+enum outcome serve_mounting(struct agent *a, struct ops_asked *q, struct err *e)
+{
+    (void)e;
+    return worker_start(a, q->msg, mounting, MOUNTING_LIMIT_S);
 }
 
 enum outcome serve_usage(struct agent *a, struct ops_asked *q, struct err *e)

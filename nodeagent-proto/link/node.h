@@ -99,7 +99,7 @@ struct node_ssh_config {
     const char *root;      /* node root directory on the machine; made if missing */
     /* Only inspects: no host key is recorded, nothing is made below root, and another agent that
      * serves root is not disturbed. Only node_health() is answered, with an error if root could not
-     * be used. The agent's program is uploaded into agent_dir all the same. */
+     * be used, and node_mounting(). The agent's program is uploaded into agent_dir all the same. */
     bool look;
     /* For programs other than the daemon: if an agent serves root, the link fails, even if that
      * agent works for the owner of this known_hosts. */
@@ -189,6 +189,8 @@ void node_usage(struct node_link *, node_usage_cb cb, void *ctx);
 void node_health(struct node_link *, node_health_cb cb, void *ctx);
 /* Lists the things below the node root, a text for each: tasks, accounts, mounts, directories. With
  * `take`, ends, unmounts and removes all of them. */
+/* What the machine lacks to mount shares by SFTP from this host and port; nothing: n is 0. */
+void node_mounting(struct node_link *, const char *host, int port, node_texts_cb cb, void *ctx);
 void node_clean(struct node_link *, bool take, node_texts_cb cb, void *ctx);
 
 #endif

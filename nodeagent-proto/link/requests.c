@@ -170,6 +170,12 @@ void node_usage(struct node_link *link, node_usage_cb cb, void *ctx)
     link_ask(link, BARE_REQUEST(usage), (struct link_pending){.cb.usage = cb, .ctx = ctx});
 }
 
+void node_mounting(struct node_link *link, const char *host, int port, node_texts_cb cb, void *ctx)
+{
+    link_ask(link, REQUEST(mounting, .host = host, .port = port),
+             (struct link_pending){.cb.texts = cb, .ctx = ctx});
+}
+
 void node_clean(struct node_link *link, bool take, node_texts_cb cb, void *ctx)
 {
     link_ask(link, REQUEST(clean, .take = take), (struct link_pending){.cb.texts = cb, .ctx = ctx});

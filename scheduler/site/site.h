@@ -113,6 +113,11 @@ struct site {
 
     bool reclaim; /* machines for dedicated pools are lent to low-priority pools, and taken back */
 
+    /* Shares without a rule, which machines mount from the daemon: fleet_config.shares. Port 0:
+     * they do not. */
+    const char *shares_address; /* NULL: where the machine's link comes from */
+    int shares_port;
+
     const char *known_hosts; /* the daemon's own file */
     bool strict_host_keys;
     const struct node_agents *agents; /* NULL only without machines */

@@ -2,10 +2,12 @@
 """Shares and containers on machines without a rule: machines mount them from the daemon itself, by sshfs. Some of the
 machines want more than their share."""
 
+import json
 import shutil
 import subprocess
 
 import pytest
+import yaml
 from support.ports import free_port
 from support.racked import NODE_ROOT, group
 from support.sftp import Sftp, refused
@@ -136,3 +138,33 @@ def test_a_key_opens_its_folders_and_nothing_else(shared, rack):
     forwarded = thief.run("-W", f"127.0.0.1:{thief.port}")
     assert b"SSH-2.0" not in forwarded
     assert b"uid=" not in thief.run("-tt", command=["id"])
+
+
+def check(site):
+    config = site.daemon.dir / "check.yaml"
+    config.write_text(yaml.safe_dump(site.daemon.config))
+    done = site.daemon.tool("nodes", "check", "--json", "--config", str(config), check=False)
+    return {m["name"]: m for m in json.loads(done.stdout)["value"]}
+
+
+def test_nodes_check_tries_the_way_to_shares(shared, rack):
+    site = shared(rack[:2])
+    rack[0].run("rm /usr/bin/sshfs")
+    rack[1]._firewall("-A", "OUTPUT", "-p", "tcp", "--dport", str(site.daemon.config["shares"]["port"]), "-j", "REJECT")
+    told = check(site)
+    first, second = told[rack[0].address], told[rack[1].address]
+    assert first["usable"] and first["checks"]["shares"] == "no"
+    assert [note for note in first["notes"] if "it has no sshfs; install it" in note]
+    assert second["usable"] and [n for n in second["notes"] if "does not reach the daemon's machine at" in n]
+    rack[1].restore_link()
+    second = check(site)[rack[1].address]
+    assert second["checks"]["shares"] == "ok" and not second["notes"]
+
+
+def test_without_sshfs_the_error_names_this_way_first(shared, rack):
+    rack[0].run("rm /usr/bin/sshfs")
+    site = shared(rack[:1])
+    cluster = site.cluster(nodes=1, steady=False)
+    error = wait_for(lambda: cluster.properties.get("errors"), 30, "an error")[0]
+    remedy = next(d["value"] for d in error["details"] if d["name"] == "remedy")
+    assert error["code"] == "AZFMountError" and remedy.startswith("see that the machine has sshfs")

@@ -16,7 +16,7 @@ from support.daemon import BATCHAID
 from support.ports import free_port
 from support.sshd import Sshd, make_key
 
-COLUMNS = "NAME DNS TCP HOSTKEY LOGIN BECOME SHELL AGENT DISK CLOCK GPU CONTAINERS MPI".split()
+COLUMNS = "NAME DNS TCP HOSTKEY LOGIN BECOME SHELL AGENT DISK CLOCK GPU CONTAINERS MPI SHARES".split()
 FAKE_AGENT = (Path(__file__).parent / "fake_agent.py").read_text()
 
 
@@ -33,7 +33,7 @@ def check(run, tmp_path):
     def call(*groups, args=(), env=None, **sections):
         sections.setdefault("ssh", {"connect_timeout_s": 2})
         config = tmp_path / "batchaid.yaml"
-        config.write_text(yaml.safe_dump({"inventory": list(groups), **sections}))
+        config.write_text(yaml.safe_dump({"shares": {"port": 0}, "inventory": list(groups), **sections}))
         done = run("nodes", "check", "--config", config, "--state-dir", "state", *args, env=env)
         if "--json" not in args and done.stdout:
             table, _, problems = done.stdout.partition("\n\n")
@@ -254,7 +254,7 @@ def test_json(check, machine):
     assert good["diskFreeBytes"] > 0 and abs(good["clockSkewMilliseconds"]) < 1000
     assert bad["usable"] is False and len(bad["problems"]) == 1 and "diskFreeBytes" not in bad
     assert bad["checks"]["dns"] == "no" and bad["checks"]["tcp"] is None
-    assert sorted(good["checks"]) == sorted(bad["checks"]) and len(good["checks"]) == 12
+    assert sorted(good["checks"]) == sorted(bad["checks"]) and len(good["checks"]) == 13
 
 
 def test_the_running_daemon_says_which_configuration(serve, run, machine, tmp_path):

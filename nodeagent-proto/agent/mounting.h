@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Whether this machine can mount shares of the daemon.
+ */
+#ifndef NODEAGENT_PROTO_AGENT_MOUNTING_H
+#define NODEAGENT_PROTO_AGENT_MOUNTING_H
+
+#include <jansson.h>
+
+/* A list of texts: what is missing, each with its remedy. Connects to the port of the host, which
+ * may take some seconds. */
+json_t *mounting_lacks(const char *host, int port);
+
+#endif
