@@ -289,7 +289,7 @@ static void open_share_server(struct daemon *d)
         .port = (int)cf->shares_port,
         .account = c->site->site.local_accounts ? (unsigned)cf->first_uid : 0,
         .ends = c->ephemeral};
-    if (c->config_path && cf->shares_port > 0) /* a reload may bring an inventory */
+    if (c->config_path && cf->shares_port > 0) /* only with a file an inventory may come */
         d->share_server = share_server_create(&sc);
     free(program);
     free(dir);
