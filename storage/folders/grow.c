@@ -21,14 +21,6 @@ static enum file_fault add_at_end(struct unfinished *u, const char *bytes, size_
     return errno ? fault_of(errno) : facts_of(u->fd, &r->facts);
 }
 
-static void cut_back(const struct unfinished *u, const struct file_facts *before)
-{
-    int error = errno;
-    (void)!ftruncate(u->fd, (off_t)before->size);
-    place_set_time(u->fd, before->mtime_ns);
-    errno = error;
-}
-
 enum file_fault unfinished_grow(struct unfinished *u, const char *bytes, size_t n, uint64_t offset,
                                 struct file_result *r)
 {
@@ -47,7 +39,7 @@ enum file_fault unfinished_grow(struct unfinished *u, const char *bytes, size_t 
     u->later = u->sync && place_syncs_whole(u->fd);
     fault = add_at_end(u, bytes, n, r);
     if (fault)
-        cut_back(u, &before);
+        place_cut_back(u->fd, &before);
     r->owes = u->later;
     return fault;
 }

@@ -366,6 +366,14 @@ void place_set_time(int fd, int64_t ns)
         fs_set_mtime(fd, ns);
 }
 
+void place_cut_back(int fd, const struct file_facts *before)
+{
+    int error = errno;
+    (void)!ftruncate(fd, (off_t)before->size);
+    place_set_time(fd, before->mtime_ns);
+    errno = error;
+}
+
 /* --- on disk ---------------------------------------------------------------------------------- */
 
 static int sync_error(int rc)

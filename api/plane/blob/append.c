@@ -229,8 +229,8 @@ static bool is_kept(const struct appending *x)
 
 /* --- any other -------------------------------------------------------------------------------- */
 
-/* After a full disk took part of a block, the next start cuts that part off, or the next block
- * overwrites it. */
+/* Of a block that failed the worker has cut off what it wrote; if it could not, the next start
+ * does. */
 static void on_appended(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct appending *x = ctx;
