@@ -182,3 +182,19 @@ def test_others_are_served_while_many_are_searched(daemon, client, container, pu
     assert names(container.find_blobs_by_tags(where)) == []
     assert len(names(container.find_blobs_by_tags("\"All\" >= '1' AND \"N\" = '3'"))) == 143
     assert len(names(container.find_blobs_by_tags("\"All\" >= '1'", results_per_page=300))) == 1000
+
+def test_a_search_of_the_account_goes_on_while_containers_go(client):
+    names = [f"going{n:02}" for n in range(10)]
+    made = [client.create_container(n) for n in names]
+    for c in made:
+        for blob in ("b", "x//y"):  # the second is beside the container's folder
+            c.upload_blob(blob, b"bytes", tags={"Goes": "1"})
+    seen = []
+    with ThreadPoolExecutor(3) as pool:
+        gone = pool.map(lambda c: c.delete_container(), made)
+        while not seen or seen[-1]:
+            found = {b["container_name"] for b in client.find_blobs_by_tags("\"Goes\" = '1'", results_per_page=5)}
+            assert found <= set(names)
+            seen.append(len(found))
+        assert list(gone) == [None] * len(made)
+    assert seen == sorted(seen, reverse=True)

@@ -109,6 +109,14 @@ def test_what_is_in_the_way_is_said(run, tmp_path):
     assert (tmp_path / "full/file").exists()
 
 
+def test_a_second_demo_at_one_place_leaves_the_first_alone(demo, run, tmp_path):
+    p = demo("--json", "--state-dir", str(tmp_path / "state"))
+    done = run("demo", "--state-dir", tmp_path / "state")
+    assert done.returncode == 1 and "needs a directory that does not exist yet, or is empty" in done.stderr
+    assert p.poll() is None and (tmp_path / "state/batchaid.db").exists()
+    assert run("wait", "--state-dir", tmp_path / "state", "--timeout", "5").returncode == 0
+
+
 def test_a_place_that_cannot_be_used_is_passed_over(demo, tmp_path):
     where = json.loads(demo("--json", TMPDIR=str(tmp_path / "missing")).said)["stateDirectory"]
     assert Path(where).parent == Path("/tmp")
