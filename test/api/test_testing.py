@@ -115,6 +115,12 @@ def test_requests_are_waited_for(place, t):
     refused(reply, 408, "RequestNotSeen", words=["3 of the 4", '"operation":"' + match["operation"], "others"])
 
 
+@pytest.mark.parametrize("given, like", [("Blob_Downlod", "Blob_Download"), ("Clusters_Make", "Clusters_"), ("Blob_Get", "Blob")])
+def test_an_operation_that_no_service_has_is_refused_with_a_similar_one(t, given, like):
+    for path, body in (("/faults", {"match": {"operation": given}, "hold": True}), ("/requests/expect", {"match": {"operation": given}})):
+        refused(t.call("POST", path, body), 400, "InvalidParameter", "match.operation", [f"'{given}'", like])
+
+
 @pytest.mark.parametrize("name", ["pool", "name"])
 def test_what_fits_no_request_is_not_waited_for(t, name):
     refused(t.expect(1, **{name: "x"}), 400, "InvalidParameter", f"match.{name}", ["fit no request"])
