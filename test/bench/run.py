@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench import fakes, jobs, machines, mpi, plans, rates, resets, scripted, sim, start, storage, tasks, usage, waits  # noqa: E402
+from bench import fakes, jobs, machines, mpi, plans, rates, resets, scripted, shares, sim, start, storage, tasks, usage, waits  # noqa: E402
 from bench.figures import table  # noqa: E402
 from bench.fleet import SSHD  # noqa: E402
 from support.daemon import BATCHAID  # noqa: E402
@@ -43,6 +43,7 @@ MEASUREMENTS = {
     "blob-requests": storage.measure_requests,
     "blob-streams": storage.measure_streams,
     "blob-lists": storage.measure_lists,
+    "shares": shares.measure,
     "resets": resets.measure,
     "fakes": fakes.measure,
     "usage": usage.measure,
