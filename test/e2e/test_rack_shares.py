@@ -10,9 +10,9 @@ import pytest
 import yaml
 from support.ports import free_port
 from support.racked import NODE_ROOT, group
-from support.sftp import Sftp, refused
+from support.sftp import Refused, Sftp, refused
 from support.waiting import wait_for
-from support.world import MOUNT, wait_flag
+from support.world import MOUNT, file_share, wait_flag
 
 pytestmark = pytest.mark.skipif(not shutil.which("sshfs"), reason="sshfs is not installed")
 
@@ -39,6 +39,16 @@ def keys_of(site):
 def listener_of(site):
     pid = server_of(site) / "sshd.pid"
     return int(pid.read_text()) if pid.exists() else None
+
+
+def has_ended(sftp):
+    try:
+        sftp.names(".")
+    except EOFError:
+        return True
+    except Refused:
+        pass  # it still answers
+    return False
 
 
 class Thief:
@@ -116,8 +126,7 @@ def test_a_key_that_was_taken_back_ends_its_connection_and_opens_no_other(shared
         assert sftp.read("acct/files/out/file") == b"x"
         cluster.resize(0)
         wait_for(lambda: not keys_of(site), what="the key to be taken back")
-        with pytest.raises(EOFError):
-            sftp.read("acct/files/out/file")
+        wait_for(lambda: has_ended(sftp), what="the connection to end")
     with pytest.raises(ConnectionError):
         thief.sftp()
 
@@ -168,3 +177,51 @@ def test_without_sshfs_the_error_names_this_way_first(shared, rack):
     error = wait_for(lambda: cluster.properties.get("errors"), 30, "an error")[0]
     remedy = next(d["value"] for d in error["details"] if d["name"] == "remedy")
     assert error["code"] == "AZFMountError" and remedy.startswith("see that the machine has sshfs")
+
+
+def test_a_job_cannot_take_the_key(shared, rack):
+    """Jobs have accounts of their own; the key is root's."""
+    site = shared(rack[:1])
+    cluster = site.cluster(nodes=1)
+    job = site.job(cluster, f"cat {KEYS}/node/key {KEYS}/node/known_hosts; cat /proc/[0-9]*/environ >/dev/null; true")
+    job.succeeded()
+    assert "PRIVATE" not in job.read("stdout.txt")
+
+
+def test_a_jobs_own_share_has_a_key_of_its_own(shared, rack):
+    site = shared(rack[:1])
+    cluster = site.cluster(nodes=1)
+    site.share("mine")
+    seen, path = site.flag("go")
+    volumes = {"azureFileShares": [file_share("mine", "mine")]}
+    job = site.job(cluster, f"echo x > $AZ_BATCHAI_JOB_MOUNT_ROOT/mine/made; {wait_flag(path)}", mountVolumes=volumes)
+    job.running()
+    (own,) = wait_for(lambda: [key for key in keys_of(site) if ".run-" in key], what="the job's key")
+    wait_for(lambda: (site.share("mine") / "made").exists(), what="the job's file")
+    lines = (server_of(site) / "keys" / own).read_text().splitlines()
+    assert [line for line in lines if line.startswith("folder ")] == ["folder acct/files/mine"]
+    thief = Thief(site, rack[0], owner=own.split(".run-")[1])
+    with thief.sftp() as sftp:
+        assert "made" in sftp.names("acct/files/mine")
+        assert refused(sftp.names, "acct/files/out")
+        seen.touch()
+        job.succeed()
+        wait_for(lambda: own not in keys_of(site), what="the key to be taken back")
+        wait_for(lambda: has_ended(sftp), what="the connection to end")
+    with pytest.raises(ConnectionError):
+        thief.sftp()
+    assert len(keys_of(site)) == 1
+
+
+def test_a_second_user_of_the_daemons_machine_logs_in_to_nothing(shared, rack):
+    """Somebody with an account there, but without a key: with keys of his own, a password, or none."""
+    site = shared(rack[:1])
+    site.cluster(nodes=1)
+    thief = Thief(site, rack[0])
+    folder = server_of(site)
+    assert folder.stat().st_mode & 0o077 == 0 and (folder / "keys").stat().st_mode & 0o077 == 0
+    thief.key.unlink()
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", thief.key], check=True)
+    for method in ("publickey", "password", "keyboard-interactive", "hostbased", "none"):
+        said = thief.run("-o", f"PreferredAuthentications={method}")
+        assert b"Permission denied (publickey)" in said, (method, said)

@@ -120,6 +120,68 @@ MOUNT_TEST(test_without_a_rule_the_failure_shows_one)
     assert_says(why.remedy, "  - match: acct/models\n    kind: blobs\n    type: nfs\n");
 }
 
+static const struct mount_own own = {.address = "10.0.0.1",
+                                     .port = 7422,
+                                     .user = "shares",
+                                     .key_file = "/n/volumes/node/key",
+                                     .hosts_file = "/n/volumes/node/known_hosts"};
+
+MOUNT_TEST(test_without_a_rule_the_daemon_serves_its_folder)
+{
+    struct mount_node node = machine(NULL, 0);
+    struct mount_volume files = share(), blobs = container();
+    node.own = &own;
+    struct mount_plan plan = planned(&node, &files, NULL);
+    assert_string_equal(plan.own_folder, "acct/files/data");
+    assert_string_equal(planned(&node, &blobs, NULL).own_folder, "acct/blobs/models");
+    assert_says(plan.shown, "sshfs -F /dev/null -o 'BatchMode=yes,reconnect,");
+    assert_says(plan.shown, "StrictHostKeyChecking=yes");
+    assert_says(plan.shown, "Port=7422,UserKnownHostsFile=/n/volumes/node/known_hosts,"
+                            "IdentityFile=/n/volumes/node/key,allow_other' "
+                            "'shares@10.0.0.1:acct/files/data' '/n/mounts/data'");
+    assert_null(plan.file); /* the key outlives the command, which connects again */
+    node.is_root = false;
+    assert_says(planned(&node, &files, NULL).shown, "IdentityFile=/n/volumes/node/key' "
+                                                    "$(grep -qs '^[[:space:]]*user_allow_other' ");
+}
+
+MOUNT_TEST(test_an_address_of_ipv6_has_brackets)
+{
+    struct mount_own v6 = own;
+    struct mount_node node = machine(NULL, 0);
+    struct mount_volume m = share();
+    v6.address = "fd00::1";
+    node.own = &v6;
+    assert_says(planned(&node, &m, NULL).shown, "'shares@[fd00::1]:acct/files/data'");
+}
+
+MOUNT_TEST(test_a_rule_goes_before_the_daemons_folder)
+{
+    static const struct site_mount_rule rule = {
+        .account = "acct", .share = "data", .files = true, .source = "/srv"};
+    struct mount_node node = machine(&rule, 1);
+    struct mount_volume m = share();
+    node.own = &own;
+    struct mount_plan plan = planned(&node, &m, NULL);
+    assert_string_equal(plan.folder, "/srv");
+    assert_null(plan.own_folder);
+}
+
+MOUNT_TEST(test_what_the_daemon_cannot_serve_names_this_way_first)
+{
+    struct mount_own none = own;
+    struct mount_node node = machine(NULL, 0);
+    struct mount_volume m = share();
+    none.why_not = "sshd is not installed here";
+    node.own = &none;
+    struct failure why = refused(&node, &m, NULL);
+    assert_int_equal(why.code, FAIL_MOUNT_NOT_CONFIGURED);
+    assert_says(why.message,
+                "the daemon cannot serve acct/data to machines (sshd is not installed");
+    assert_int_equal(strncmp(why.remedy, "let the daemon serve it (settings `shares`", 42), 0);
+    assert_says(why.remedy, "  - match: acct/data\n    kind: files\n    type: nfs\n");
+}
+
 MOUNT_TEST(test_local_nodes_see_the_daemons_folders)
 {
     struct mount_node node = {.words = &batchai_front_words,
