@@ -9,8 +9,9 @@ import subprocess
 import pytest
 import yaml
 from support.ports import free_port
-from support.racked import NODE_ROOT, group
+from support.racked import NODE_ROOT, Site, group, repair
 from support.sftp import Refused, Sftp, refused
+from support.someone import UID, as_someone
 from support.waiting import wait_for
 from support.world import MOUNT, file_share, wait_flag
 
@@ -225,3 +226,29 @@ def test_a_second_user_of_the_daemons_machine_logs_in_to_nothing(shared, rack):
     for method in ("publickey", "password", "keyboard-interactive", "hostbased", "none"):
         said = thief.run("-o", f"PreferredAuthentications={method}")
         assert b"Permission denied (publickey)" in said, (method, said)
+
+
+def test_a_daemon_without_root_serves_them_too(rack, request):
+    """Of an account without a shell: as the Debian package's."""
+    site = Site(rack, [group(rack, rack[:1])], mounts=[], shares={"port": free_port()})
+    request.addfinalizer(lambda: (rack.each(repair), site.daemon.close()))
+    daemon = site.daemon
+    key = daemon.dir / "key"
+    key.write_bytes(rack.identity.read_bytes())
+    key.chmod(0o600)
+    daemon.config["inventory"][0]["identity"] = str(key)
+    (daemon.state_dir / "storage").unlink()  # of the rack, where this account may not go
+    subprocess.run(["chown", "-R", f"{UID}:{UID}", str(daemon.dir)], check=True)
+    daemon.prefix = daemon.whose = as_someone()
+    daemon.environment = {"HOME": str(daemon.dir), **daemon.environment}
+    site.begin()
+    cluster = site.cluster(nodes=1)
+    job = site.job(cluster, f"echo x > {MOUNT}/made; cat {MOUNT}/made").succeeded()
+    assert job.read("stdout.txt") == "x\n"
+    assert (site.share() / "made").stat().st_uid == UID
+    thief = Thief(site, rack[0])
+    with thief.sftp() as sftp:
+        assert refused(sftp.read, str(daemon.state_dir / "token.key"))
+        assert refused(sftp.names, str(daemon.state_dir))
+        cluster.resize(0)
+        wait_for(lambda: has_ended(sftp), what="the connection to end")
