@@ -19,6 +19,7 @@
 
 #define ID_MAX       200
 #define KEY_FILE_MAX (1U << 20)
+#define UNFINISHED   ".tmp-" /* files of fs_write_atomic(), which a killed daemon leaves */
 
 bool share_id_is_plain(const char *id)
 {
@@ -70,7 +71,7 @@ int share_keys_publish(const struct share_place *p, struct err *e)
     if (!d && errno != ENOENT)
         return err_errno(e, ERR_IO, "cannot read %s", p->keys);
     while (d && rc == 0 && (de = readdir(d)))
-        if (share_id_is_plain(de->d_name)) {
+        if (share_id_is_plain(de->d_name) && !strstr(de->d_name, UNFINISHED)) {
             rc = put_key(p, de->d_name, &b, e);
             n++;
         }

@@ -34,7 +34,8 @@ def server_of(site):
 
 def keys_of(site):
     folder = server_of(site) / "keys"
-    return {path.name for path in folder.iterdir()} if folder.exists() else set()
+    names = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    return {name for name in names if ".tmp-" not in name}
 
 
 def listener_of(site):
