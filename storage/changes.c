@@ -192,7 +192,9 @@ static const char *state_of(struct arena *a, const struct kept_kind *k, const ch
 
 static void put_made(struct strbuf *out, struct arena *a, const struct kept_kind *k)
 {
-    strbuf_printf(out, "CREATE TEMP TRIGGER change_made_%d AFTER INSERT ON %s WHEN " TOLD " AND ",
+    strbuf_printf(out,
+                  "CREATE TEMP TRIGGER IF NOT EXISTS change_made_%d AFTER INSERT ON %s WHEN " TOLD
+                  " AND ",
                   (int)k->kind, k->table);
     put_there(out, k, "NEW");
     strbuf_puts(out, " BEGIN ");
@@ -202,9 +204,11 @@ static void put_made(struct strbuf *out, struct arena *a, const struct kept_kind
 static void put_removed(struct strbuf *out, struct arena *a, const struct kept_kind *k)
 {
     const char *state = state_told(k);
-    strbuf_printf(out,
-                  "CREATE TEMP TRIGGER change_removed_%d BEFORE DELETE ON %s WHEN " TOLD " AND ",
-                  (int)k->kind, k->table);
+    strbuf_printf(
+        out,
+        "CREATE TEMP TRIGGER IF NOT EXISTS change_removed_%d BEFORE DELETE ON %s WHEN " TOLD
+        " AND ",
+        (int)k->kind, k->table);
     put_there(out, k, "OLD");
     strbuf_puts(out, " BEGIN ");
     put_change(out, k, "OLD", SQL_CHANGE_REMOVED, state ? state : state_of(a, k, "OLD"), "0", true);
@@ -227,9 +231,10 @@ static void put_done(struct strbuf *out, struct arena *a, const struct kept_kind
         strbuf_puts(&differs, " <> ");
         put_there(&differs, k, "NEW");
     }
-    strbuf_printf(
-        out, "CREATE TEMP TRIGGER change_done_%d AFTER UPDATE ON %s WHEN " TOLD " AND (%s) AND (",
-        (int)k->kind, k->table, differs.s);
+    strbuf_printf(out,
+                  "CREATE TEMP TRIGGER IF NOT EXISTS change_done_%d AFTER UPDATE ON %s WHEN " TOLD
+                  " AND (%s) AND (",
+                  (int)k->kind, k->table, differs.s);
     put_there(out, k, "OLD");
     strbuf_puts(out, " OR ");
     put_there(out, k, "NEW");
@@ -249,16 +254,17 @@ static void put_done(struct strbuf *out, struct arena *a, const struct kept_kind
 
 static void put_told(struct strbuf *out, size_t i)
 {
-    strbuf_printf(out,
-                  "CREATE TEMP TRIGGER change_told_%d AFTER INSERT ON event WHEN " TOLD
-                  " AND NEW.kind = %d BEGIN INSERT INTO change (at_us, kind, resource_id, path, "
-                  "what, from_state, "
-                  "to_state, reason) SELECT NEW.at_us, %d, NEW.resource_id, path, "
-                  "iif(NEW.from_state = 0, " SQL_CHANGE_MADE ", " SQL_CHANGE_DONE
-                  "), NEW.from_state, NEW.to_state, NEW.reason "
-                  "FROM (SELECT %s AS path) WHERE path NOT LIKE "
-                  "'/subscriptions/" GROUPS_BURIED "/%%'; END;\n",
-                  (int)told[i].kind, (int)told[i].kind, (int)told[i].kind, told[i].path);
+    strbuf_printf(
+        out,
+        "CREATE TEMP TRIGGER IF NOT EXISTS change_told_%d AFTER INSERT ON event WHEN " TOLD
+        " AND NEW.kind = %d BEGIN INSERT INTO change (at_us, kind, resource_id, path, "
+        "what, from_state, "
+        "to_state, reason) SELECT NEW.at_us, %d, NEW.resource_id, path, "
+        "iif(NEW.from_state = 0, " SQL_CHANGE_MADE ", " SQL_CHANGE_DONE
+        "), NEW.from_state, NEW.to_state, NEW.reason "
+        "FROM (SELECT %s AS path) WHERE path NOT LIKE "
+        "'/subscriptions/" GROUPS_BURIED "/%%'; END;\n",
+        (int)told[i].kind, (int)told[i].kind, (int)told[i].kind, told[i].path);
 }
 
 /* New versions of a secret, and changes of a version's attributes. */
@@ -271,7 +277,7 @@ static void put_secrets(struct strbuf *out)
     };
     for (int i = 0; i < 2; i++)
         strbuf_printf(out,
-                      "CREATE TEMP TRIGGER change_version_%d AFTER %s BEGIN "
+                      "CREATE TEMP TRIGGER IF NOT EXISTS change_version_%d AFTER %s BEGIN "
                       "INSERT INTO change (at_us, kind, resource_id, path, what, from_state, "
                       "to_state) SELECT served_now(), %d, k.id, " VAULT
                       " || '/secrets/' || k.name, " SQL_CHANGE_DONE
@@ -280,8 +286,9 @@ static void put_secrets(struct strbuf *out)
                       i, when[i], (int)CHANGE_SECRET);
 }
 
-static const char of_changes[] = "CREATE TEMP TRIGGER change_kept AFTER INSERT ON change BEGIN "
-                                 "DELETE FROM change WHERE seq <= NEW.seq - " KEPT "; END;\n";
+static const char of_changes[] =
+    "CREATE TEMP TRIGGER IF NOT EXISTS change_kept AFTER INSERT ON change BEGIN "
+    "DELETE FROM change WHERE seq <= NEW.seq - " KEPT "; END;\n";
 
 static char *all_triggers(void)
 {
@@ -303,6 +310,17 @@ static char *all_triggers(void)
     return strbuf_take(&out);
 }
 
+/* Makes the triggers. */
+static int make_triggers(struct storage *st, struct err *e)
+{
+    char *triggers = all_triggers();
+    int rc = st_exec(st, triggers, "changes", e);
+    free(triggers);
+    st->changes_due = rc < 0;
+    st->changes_new = true;
+    return rc;
+}
+
 /* --- for other rooms --- */
 
 int st_changes_keep(struct storage *st, struct loop *loop, struct err *e)
@@ -312,10 +330,9 @@ int st_changes_keep(struct storage *st, struct loop *loop, struct err *e)
         rc = st_sql_is_off(st, TOLD_FUNCTION, &st->changes_muted);
     if (rc != 0)
         return st_err_from_sqlite(st, rc, "changes", e);
-    char *triggers = all_triggers();
-    rc = st_exec(st, triggers, "changes", e);
-    free(triggers);
-    return rc;
+    st->changes_begin = make_triggers;
+    st->changes_due = true;
+    return 0;
 }
 
 int st_changes_forget(struct storage *st, const char *path, struct err *e)

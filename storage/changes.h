@@ -59,7 +59,7 @@ struct change {
 };
 
 /* Begins to keep changes, the latest hundred thousand; their times come from `loop`, which is
- * borrowed. */
+ * borrowed. The next write takes a few milliseconds more, which a start without writes saves. */
 int st_changes_keep(struct storage *, struct loop *loop, struct err *) MUST_CHECK;
 /* Hides the changes of `path` and below it; NULL: all. Their numbers are not used again. */
 int st_changes_forget(struct storage *, const char *path, struct err *) MUST_CHECK;

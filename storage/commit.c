@@ -121,6 +121,8 @@ static int turn_commit(struct storage *st, struct err *why)
         LOG_ERROR(st->log, "db.rollback_failed", LF_STR("why", st_sql_error(st)));
     st->in_turn = false;
     st->turn_doomed = false;
+    st->changes_due = st->changes_due || (rc < 0 && st->changes_new); /* they are gone, too */
+    st->changes_new = false;
     st->dirty = st->dirty || rc == 0;
     st->counters.commits += rc == 0;
     st->counters.rollbacks += rc != 0;
@@ -196,6 +198,7 @@ static void part_undo(struct storage *st)
     if (st->turn_doomed)
         return;
     st_rows_undone(st); /* SQLite's hook reports only the rollback of a whole transaction */
+    st->changes_due = st->changes_due || st->changes_new;
     struct err e;
     if (st_control(st, ST_ROLLBACK_PART, "rollback to", &e) == 0 &&
         st_control(st, ST_RELEASE, "release", &e) == 0)

@@ -336,6 +336,7 @@ void st_close(struct storage *st, void (*cb)(void *ctx), void *ctx)
     st->close_ctx = ctx;
     st->closing = true;
     st->close_step = close_step;
+    st->changes_due = false; /* nobody reads changes any more */
     leave_mark(st);
     close_step(st);
 }

@@ -22,7 +22,7 @@ void q_read(struct q *q, struct storage *st, enum stmt_id id)
 
 int q_write(struct q *q, struct storage *st, enum stmt_id id, struct err *e)
 {
-    if (st_turn_begin(st, e) < 0)
+    if (st_turn_begin(st, e) < 0 || (st->changes_due && st->changes_begin(st, e) < 0))
         return -1;
     q_read(q, st, id);
     return 0;

@@ -75,6 +75,9 @@ struct storage {
     st_job_changed_fn job_changed; /* NULL: nobody watches */
     void *job_changed_ctx;
     bool changes_muted; /* only within a call: its writes are not reported (changes.c) */
+    bool changes_due;   /* the next write first calls changes_begin, */
+    bool changes_new;   /* which this turn has done */
+    int (*changes_begin)(struct storage *st, struct err *e);
 
     int wal_fd;             /* our own, for fdatasync */
     int (*sync_fn)(int fd); /* fdatasync; tests put a gate here */

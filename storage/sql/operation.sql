@@ -24,6 +24,10 @@ SET status = CASE WHEN :error_code IS NULL THEN {OP_SUCCEEDED} ELSE {OP_FAILED} 
 error_code = :error_code, error_message = CASE WHEN :error_code IS NOT NULL THEN :error_message END
 WHERE kind = :kind AND resource_id = :resource_id AND is_delete = :is_delete AND status = {OP_IN_PROGRESS};
 
+-- Whether there are such for st_op_expire().
+-- st_op_any_expired(i64 before_us) -> bool any
+SELECT EXISTS (SELECT 1 FROM operation WHERE status <> {OP_IN_PROGRESS} AND end_us < :before_us);
+
 -- Forgets operations that ended before `before_us`, the oldest first, at most `limit` of them; *gone is how
 -- many.
 -- st_op_expire(i64 before_us, int limit) -> count gone

@@ -23,7 +23,9 @@ static void expire(void *ctx, int64_t id)
     struct err e = {0};
     int64_t now_us = wakes_steady_wall(f->wakes);
     int gone = 0, purged = 0, swept = 0;
-    if (st_op_expire(f->st, now_us - KEPT_US, EXPIRE_PER_PASS, &gone, &e) != 0)
+    bool any; /* a pass without need must not write */
+    if (st_op_any_expired(f->st, now_us - KEPT_US, &any, &e) != 0 ||
+        (any && st_op_expire(f->st, now_us - KEPT_US, EXPIRE_PER_PASS, &gone, &e) != 0))
         LOG_ERROR(f->log, "operations.not_expired", LF_STR("why", e.msg));
     if (st_vault_expire(f->st, now_us, PURGE_PER_PASS, &purged, &e) != 0)
         LOG_ERROR(f->log, "vaults.not_purged", LF_STR("why", e.msg));

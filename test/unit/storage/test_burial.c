@@ -99,6 +99,26 @@ static void tag(struct fx *f, const char *tags)
     ok(f, st_group_update(f->st, f->group, tags, T0, &f->e));
 }
 
+static int tag_and_fail(struct storage *st, void *ctx, struct err *e)
+{
+    (void)st;
+    tag(ctx, "{\"lost\": \"1\"}");
+    return err_set(e, ERR_INTERNAL, NULL, "It fails.");
+}
+
+/* What keeps them is made by the first write, and goes with it. */
+DB_TEST(test_changes_are_kept_although_the_first_write_is_undone)
+{
+    st_turn_end(f->st);
+    ok(f, st_changes_keep(f->st, f->tools, &f->e));
+    refused(f, st_tx(f->st, "fails", tag_and_fail, f, &f->e), ERR_INTERNAL);
+    tag(f, "{\"n\": \"1\"}");
+    assert_int_equal(told(f), 1);
+    st_turn_end(f->st);
+    tag(f, "{\"n\": \"2\"}");
+    assert_int_equal(told(f), 2);
+}
+
 DB_TEST(test_what_is_forgotten_is_not_seen_and_removed_later)
 {
     int gone;
