@@ -32,7 +32,8 @@ struct rows {
     size_t n_uses;
     struct id_map claimed; /* machines that a node row names */
     const struct machine_row **by_name;
-    int64_t *ids; /* of the rows of the inventory's machines, in its order */
+    int64_t *ids; /* of the rows of the inventory's machines, in its order; 0: it has none */
+    bool only_reads;
 };
 
 static int order_of_names(const void *pa, const void *pb)
@@ -83,13 +84,13 @@ static int write_rows(struct storage *st, void *ctx, struct err *e)
     r->ids = arena_alloc(r->a, (in_site(r) + 1) * sizeof *r->ids);
     for (size_t i = 0; rc == 0 && i < in_site(r); i++) {
         const struct machine_row *row = row_of(r, r->site->machines[i].name);
-        if (row)
-            r->ids[i] = row->id;
+        if (row || r->only_reads)
+            r->ids[i] = row ? row->id : 0;
         else
             rc = st_machine_put(st, r->site->machines[i].name, &r->ids[i], e);
         id_map_put(&named, r->ids[i], NULL);
     }
-    for (size_t i = 0; rc == 0 && i < r->n; i++)
+    for (size_t i = 0; rc == 0 && !r->only_reads && i < r->n; i++)
         if (!id_map_has(&named, r->row[i].id) && !id_map_has(&r->claimed, r->row[i].id))
             rc = st_machine_remove(st, r->row[i].id, e);
     id_map_free(&named);
@@ -125,6 +126,8 @@ static void take_named(struct rows *r, struct id_map *before)
     for (size_t i = 0; i < in_site(r); i++) {
         const struct site_machine *site = &r->site->machines[i];
         const struct machine_row *row = row_of(r, site->name);
+        if (r->ids[i] == 0)
+            continue;
         struct machine *m = take(r->fl, before, r->ids[i], site->name);
         m->site = site;
         m->leaves = false;
@@ -142,7 +145,8 @@ static void take_others(struct rows *r, struct id_map *before)
         if (machine_find(r->fl, row->id))
             continue;
         if (!id_map_has(&r->claimed, row->id)) {
-            LOG_INFO(r->fl->log, "machine.forgotten", LF_STR("machine", row->name));
+            if (!r->only_reads)
+                LOG_INFO(r->fl->log, "machine.forgotten", LF_STR("machine", row->name));
             continue;
         }
         struct machine *m = take(r->fl, before, row->id, row->name);
@@ -177,17 +181,38 @@ static void take_rows(struct rows *r)
     machines_note_claims(fl, r->uses, r->n_uses);
 }
 
-int machines_follow(struct fleet *fl, const struct site *site, struct err *e)
+static int follow(struct fleet *fl, const struct site *site, bool only_reads, struct err *e)
 {
     struct arena a;
     arena_init(&a);
-    struct rows r = {.fl = fl, .site = site, .a = &a};
+    struct rows r = {.fl = fl, .site = site, .a = &a, .only_reads = only_reads};
     int rc = st_tx(fl->st, "follow inventory", write_rows, &r, e);
     if (rc == 0)
         take_rows(&r);
     id_map_free(&r.claimed);
     arena_free(&a);
     return rc;
+}
+
+int machines_follow(struct fleet *fl, const struct site *site, struct err *e)
+{
+    return follow(fl, site, false, e);
+}
+
+/* After a rollback there are only machines with rows, until the inventory is followed again. */
+static void effect_rows_written(void *ctx, int64_t id, const struct err *why)
+{
+    struct fleet *fl = ctx;
+    struct err e = {0};
+    (void)id;
+    if (why && follow(fl, fl->cfg.site, true, &e) != 0)
+        LOG_ERROR(fl->log, "machines.not_read", LF_STR("why", e.msg));
+}
+
+static void expect_rows(struct fleet *fl)
+{
+    wake_when_durable(fl->wakes, effect_rows_written, fl, THE_INVENTORY);
+    wake_if_lost(fl->wakes, &woken_inventory, THE_INVENTORY);
 }
 
 void inventory_reconcile(void *ctx, int64_t id)
@@ -198,7 +223,7 @@ void inventory_reconcile(void *ctx, int64_t id)
         LOG_ERROR(fl->log, "machines.not_read", LF_STR("why", e.msg));
         wake_by(fl->wakes, &woken_inventory, id, wakes_mono(fl->wakes) + FOLLOW_AGAIN_US);
     } else if (st_has_pending(fl->st)) {
-        wake_if_lost(fl->wakes, &woken_inventory, id);
+        expect_rows(fl);
     }
     fleet_capacity_freed(fl, true);
 }
@@ -217,7 +242,7 @@ int fleet_use_site(struct fleet *fl, const struct site *site, struct err *e)
     if (machines_follow(fl, site, e) != 0)
         return -1;
     fl->cfg.site = site;
-    wake_if_lost(fl->wakes, &woken_inventory, THE_INVENTORY);
+    expect_rows(fl);
     tell_all(fl);
     return 0;
 }
