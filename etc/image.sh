@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Makes the container image NAME of a portable program: the few packages of Debian that jobs need, and the program.
 #   image.sh TREE CACHE NAME [ARCHIVE]
-# CACHE keeps Debian's part, which is made anew when the list of packages changes. ARCHIVE: the image as a file for `podman
-# load` and `docker load`. By root, or with podman's user namespace. SOURCE_DATE_EPOCH is the time of all files.
+# CACHE keeps Debian's part, which is made anew when the list of packages changes. ARCHIVE: the image as a file for `docker
+# load`, and unpacked for `podman load`, since podman 4 does not read gzip. By root, or with podman's user namespace.
+# SOURCE_DATE_EPOCH is the time of all files.
 set -euo pipefail
 tree=$(realpath "$1") cache=$(realpath -m "$2") name=$3 archive=${4:+$(realpath -m "$4")}
 here=$(cd "$(dirname "$0")" && pwd)

@@ -63,9 +63,9 @@ def wheel(arch=os.uname().machine):
     return made, tree
 
 
-def image(engine, name):
-    """Makes it in the engine's store; skips where Debian's mirror cannot be reached."""
-    done = make("image", f"IMAGE={name}", environment=engine.environment)
+def image(engine, name, archive=""):
+    """Makes it in the engine's store, and as a file; skips where Debian's mirror cannot be reached."""
+    done = make("image", f"IMAGE={name}", f"IMAGE_ARCHIVE={archive}", environment=engine.environment)
     if done.returncode != 0 and ("mmdebstrap" in done.stderr or "E: " in done.stderr):
         pytest.skip(f"no image can be made here: {done.stderr[-300:]}")
     assert done.returncode == 0, done.stderr
