@@ -16,6 +16,7 @@
 #include "nodeagent-proto/agent/clean.h"
 #include "nodeagent-proto/agent/files.h"
 #include "nodeagent-proto/agent/leases.h"
+#include "nodeagent-proto/agent/mounting.h"
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/ops.h"
 #include "nodeagent-proto/agent/program.h"
@@ -95,6 +96,18 @@ int agent_look(const struct agent *a, struct err *e)
 void agent_empty_trash(struct agent *a)
 {
     CLAIM(a == &m.a);
+}
+
+/* What a machine lacks for mounts; the real function connects to the host. */
+json_t *mounting_lacks(const char *host, int port)
+{
+    struct err e;
+    json_t *list = json_array();
+    CLAIM(host);
+    (void)port;
+    if (act(&e) < 0)
+        json_array_append_new(list, json_string(e.msg));
+    return list;
 }
 
 /* --- workers: a request waits here until the next empty line --- */
