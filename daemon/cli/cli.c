@@ -148,7 +148,8 @@ static const struct cli_command commands[] = {
          "no further job and leaves its cluster when its job has ended. SIGHUP does the same.\n"},
     {.name = "nodes",
      .arguments = "[list|check|drain|undrain|reboot|clean] [HOST...]",
-     .options = OPT_CONFIG | OPT_STATE_DIR | OPT_JSON | OPT_REASON | OPT_DRY_RUN,
+     .options =
+         OPT_CONFIG | OPT_STATE_DIR | OPT_JSON | OPT_REASON | OPT_DRY_RUN | OPT_NODES | OPT_WATCH,
      .max_args = ANY_NUMBER,
      .run = cmd_nodes,
      .help = "list, check, drain, undrain, reboot and clean the machines that jobs run on",
@@ -169,7 +170,7 @@ static const struct cli_command commands[] = {
          "all steps succeeded and, for check, all machines can be used; otherwise 1.\n"},
     {.name = "queue",
      .arguments = "",
-     .options = OPT_STATE_DIR | OPT_JSON | OPT_QUEUE,
+     .options = OPT_STATE_DIR | OPT_JSON | OPT_QUEUE | OPT_WATCH,
      .run = cmd_queue,
      .help = "show each cluster's running and waiting jobs",
      .details =
@@ -178,7 +179,7 @@ static const struct cli_command commands[] = {
          "start.\n"},
     {.name = "jobs",
      .arguments = "",
-     .options = OPT_STATE_DIR | OPT_JSON | OPT_JOBS,
+     .options = OPT_STATE_DIR | OPT_JSON | OPT_JOBS | OPT_WATCH,
      .run = cmd_jobs,
      .help = "list the jobs of all groups, the newest first",
      .details = "Without filters and --json: the newest hundred.\n"},
@@ -447,10 +448,11 @@ static int take_option(struct options *o, const struct cli_option *known, const 
     return 0;
 }
 
-static const struct cli_option *find_option(const char *name)
+/* Commands may have options of one name with different meanings. */
+static const struct cli_option *find_option(const struct cli_command *c, const char *name)
 {
     const struct cli_option *o = known_options;
-    while (strcmp(o->name, name) != 0)
+    while (!(c->options & o->bit) || strcmp(o->name, name) != 0)
         o++; /* getopt_long() has no other results */
     return o;
 }
@@ -486,7 +488,7 @@ static int parse_options(const struct cli_command *c, int argc, char **argv, str
         }
         if (opt == '?')
             return wrong_option(c, argv[optind - 1], "unknown option");
-        if (take_option(o, find_option(table[which].name), optarg, &e) < 0) {
+        if (take_option(o, find_option(c, table[which].name), optarg, &e) < 0) {
             err_prefix(&e, "%s", c->name);
             return cli_fail(EXIT_USAGE, &e);
         }

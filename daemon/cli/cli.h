@@ -34,7 +34,9 @@ enum {
     OPT_TIMEOUT = 16384,
     OPT_SUBSCRIPTION = 32768,
     OPT_TESTING = 65536,
-    OPT_REPORT = 131072 /* --by, --from, --to and --csv */
+    OPT_REPORT = 131072, /* --by, --from, --to and --csv */
+    OPT_WATCH = 262144,
+    OPT_NODES = 524288 /* --state and --cluster of machines */
 };
 
 struct options {
@@ -42,8 +44,8 @@ struct options {
     const char *listen[CLI_LISTEN_MAX];
     size_t n_listen;
     const char *comment, *reason, *role, *scope, *endpoint, *user;
-    const char *cluster, *experiment, *job_state, *since, *timeout, *by, *from, *to;
-    bool container, json, csv, dry_run, ephemeral, testing, fake_nodes, strict;
+    const char *cluster, *experiment, *job_state, *node_state, *since, *timeout, *by, *from, *to;
+    bool container, json, csv, watch, dry_run, ephemeral, testing, fake_nodes, strict;
     const char *rules, *seed, *subscription;
     /* For `nodes` with names but without a command: the list of commands. Otherwise NULL. */
     const char *commands;

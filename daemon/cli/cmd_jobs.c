@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/cli/table.h"
+#include "daemon/cli/watch.h"
 #include "lib/timefmt.h"
 
 /* The number of listed jobs unless filters or --json ask for all. */
@@ -186,7 +187,12 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
     return rc;
 }
 
-int cmd_jobs(const struct options *o)
+static int show(const struct options *o)
 {
     return jobs_with_client(o, list);
+}
+
+int cmd_jobs(const struct options *o)
+{
+    return watch(o, show);
 }

@@ -18,7 +18,7 @@ static const struct verb {
     bool needs_host;
     int (*run)(const struct options *o);
 } verbs[] = {
-    {"list", OPT_JSON, false, cmd_nodes_list},
+    {"list", OPT_JSON | OPT_NODES | OPT_WATCH, false, cmd_nodes_list},
     {"check", OPT_JSON | OPT_CONFIG, false, cmd_nodes_check},
     {"drain", OPT_REASON, true, cmd_nodes_drain},
     {"undrain", 0, true, cmd_nodes_undrain},
@@ -46,6 +46,9 @@ static int check_usage(const struct verb *v, const struct options *o, struct err
         {OPT_CONFIG, o->config != NULL, "--config"},
         {OPT_REASON, o->reason != NULL, "--reason"},
         {OPT_DRY_RUN, o->dry_run, "--dry-run"},
+        {OPT_NODES, o->node_state != NULL, "--state"},
+        {OPT_NODES, o->cluster != NULL, "--cluster"},
+        {OPT_WATCH, o->watch, "--watch"},
     };
     for (size_t i = 0; i < sizeof some / sizeof some[0]; i++)
         if (some[i].given && !(v->options & some[i].option))

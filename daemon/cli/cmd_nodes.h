@@ -31,6 +31,8 @@ void nodes_explain_inventory(const char *what);
 /* Prints `value` as the JSON text {"value": [...]}; takes the reference. */
 void nodes_print_json(json_t *value);
 
+/* The check of --state: names the states. */
+int nodes_check_state(const char *value, struct err *e);
 /* "there is no machine 'NAME'; there are: ..." with a readable number of the `n` names. */
 int nodes_unknown(const char *name, const char *(*name_at)(const void *ctx, size_t i),
                   const void *ctx, size_t n, struct err *e);

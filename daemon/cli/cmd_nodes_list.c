@@ -10,6 +10,7 @@
 #include "daemon/cli/client.h"
 #include "daemon/cli/cmd_nodes.h"
 #include "daemon/cli/table.h"
+#include "daemon/cli/watch.h"
 #include "lib/timefmt.h"
 
 static const struct table_column columns[] = {
@@ -213,6 +214,55 @@ static json_t *choose(json_t *nodes, char *const *names, int n, struct err *e)
     return chosen;
 }
 
+/* As the list shows states, with "drained" for a machine that is drained in any state. */
+static const char *const states[] = {"unknown", "free",     "unreachable", "preparing", "idle",
+                                     "running", "unusable", "leaving",     "drained"};
+
+int nodes_check_state(const char *value, struct err *e)
+{
+    struct strbuf b = STRBUF_INIT;
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        if (strcmp(value, states[i]) == 0) {
+            strbuf_free(&b);
+            return 0;
+        }
+        strbuf_printf(&b, "%s%s", i ? ", " : "", states[i]);
+    }
+    err_set(e, ERR_CONFIG, NULL, "'%.100s' is not a state of a machine; the states are %s", value,
+            b.s);
+    strbuf_free(&b);
+    return -1;
+}
+
+static bool fits(const json_t *node, const struct options *o)
+{
+    const char *cluster = text_of(node, "cluster");
+    if (o->cluster && (!cluster || strcasecmp(cluster, o->cluster) != 0))
+        return false;
+    if (!o->node_state)
+        return true;
+    return strcmp(o->node_state, "drained") == 0
+               ? json_is_true(json_object_get(node, "drained"))
+               : strcmp(o->node_state, text_of(node, "state")) == 0;
+}
+
+/* Takes the reference. */
+static json_t *filter(json_t *nodes, const struct options *o)
+{
+    json_t *left = json_array();
+    size_t i;
+    json_t *node;
+    json_array_foreach(nodes, i, node)
+        if (fits(node, o))
+            json_array_append(left, node);
+    if (json_array_size(left) == 0 && json_array_size(nodes) > 0)
+        fprintf(stderr, "batchaid: no node fits%s%s%s%s; `batchaid nodes` lists all\n",
+                o->node_state ? " --state " : "", o->node_state ? o->node_state : "",
+                o->cluster ? " --cluster " : "", o->cluster ? o->cluster : "");
+    json_decref(nodes);
+    return left;
+}
+
 static bool has_inventory(const json_t *nodes)
 {
     size_t i;
@@ -251,7 +301,7 @@ static void tell_commands(const struct options *o, struct err *e)
             o->args[0], o->commands, said);
 }
 
-int cmd_nodes_list(const struct options *o)
+static int show(const struct options *o)
 {
     struct err e;
     json_t *all = NULL;
@@ -260,13 +310,15 @@ int cmd_nodes_list(const struct options *o)
         return cli_fail(EXIT_FAILED, &e);
     }
     json_t *shown = o->n_args ? choose(all, o->args, o->n_args, &e) : json_incref(all);
+    if (shown)
+        shown = filter(shown, o);
     if (shown && o->json) {
         nodes_print_json(json_incref(shown));
     } else if (shown) {
         size_t n = json_array_size(shown);
         if (n)
             print_table(shown);
-        if (!o->n_args && !has_inventory(all))
+        if (!o->n_args && !o->node_state && !o->cluster && !has_inventory(all))
             nodes_explain_inventory(
                 n ? "There is no inventory: these are local nodes, on the machine of the daemon."
                   : "There is no inventory, and no cluster has local nodes now.");
@@ -277,4 +329,9 @@ int cmd_nodes_list(const struct options *o)
     json_decref(shown);
     json_decref(all);
     return rc;
+}
+
+int cmd_nodes_list(const struct options *o)
+{
+    return watch(o, show);
 }

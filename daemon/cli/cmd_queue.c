@@ -9,6 +9,7 @@
 
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/table.h"
+#include "daemon/cli/watch.h"
 
 static const struct table_column columns[] = {
     {.name = "CLUSTER", .elide = true},
@@ -128,7 +129,12 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
     return rc;
 }
 
-int cmd_queue(const struct options *o)
+static int show(const struct options *o)
 {
     return jobs_with_client(o, list);
+}
+
+int cmd_queue(const struct options *o)
+{
+    return watch(o, show);
 }

@@ -4,6 +4,7 @@
  */
 #include "daemon/cli/options.h"
 
+#include "daemon/cli/cmd_nodes.h"
 #include "daemon/cli/remote.h"
 #include "daemon/config/config.h"
 
@@ -56,10 +57,15 @@ const struct cli_option known_options[] = {
     {"user", "NAME", OPT_REMOTE, AT(user), NULL, NULL, "the user on that machine"},
     {"cluster", "NAME", OPT_QUEUE | OPT_JOBS, AT(cluster), NULL, NULL,
      "only jobs of clusters with this name"},
+    {"cluster", "NAME", OPT_NODES, AT(cluster), NULL, NULL,
+     "only nodes of clusters with this name"},
     {"user", "NAME", OPT_QUEUE | OPT_JOBS, AT(user), NULL, NULL,
      "only jobs of this user; the domain may be left out"},
     {"state", "STATE", OPT_JOBS, AT(job_state), NULL, NULL,
      "only queued, running, terminating, succeeded or failed ones"},
+    {"state", "STATE", OPT_NODES, AT(node_state), nodes_check_state, NULL,
+     "only those in this state, as the list shows it, or drained"},
+    {"watch", "", OPT_WATCH, AT(watch), NULL, NULL, "show it again every two seconds"},
     {"experiment", "NAME", OPT_JOBS, AT(experiment), NULL, NULL,
      "only jobs of experiments with this name"},
     {"since", "TIME", OPT_JOBS, AT(since), NULL, NULL,

@@ -18,6 +18,6 @@ struct cli_option {
 
 extern const struct cli_option known_options[];
 
-enum { N_OPTIONS = 31 };
+enum { N_OPTIONS = 34 };
 
 #endif
