@@ -98,18 +98,6 @@ void agent_empty_trash(struct agent *a)
     CLAIM(a == &m.a);
 }
 
-/* What a machine lacks for mounts; the real function connects to the host. */
-json_t *mounting_lacks(const char *host, int port)
-{
-    struct err e;
-    json_t *list = json_array();
-    CLAIM(host);
-    (void)port;
-    if (act(&e) < 0)
-        json_array_append_new(list, json_string(e.msg));
-    return list;
-}
-
 /* --- workers: a request waits here until the next empty line --- */
 
 static enum outcome wait_for(json_t *req, serve_fn fn, bool in_order)
