@@ -177,12 +177,12 @@ bool remote_task_ended(struct run_slot *slot, const struct task_status *st)
     struct arena a;
     arena_init(&a);
     bool forgotten = st->state == TASK_EXITED && st->exit_code == 0 && slot->state == SLOT_STARTED;
-    if (forgotten) /* others may be reported again over the next link */
+    if (forgotten) { /* others may be reported again over the next link */
         slot_note_use(slot, st);
-    if (forgotten)
         node_ask(node_rt_link(slot->tenant.node), REQUEST(forget, .task = st->id), NULL, NULL);
-    else if (st->state != TASK_EXITED || st->exit_code != 0)
+    } else if (st->state != TASK_EXITED || st->exit_code != 0) {
         say_lost(near, session, how_it_ended(&a, st));
+    }
     arena_free(&a);
     return true;
 }

@@ -58,7 +58,8 @@ bool plan_own(struct planning *p)
         "(settings `shares`): batchaid nodes check tries it; or add a rule under `mounts`";
     const char *parts[] = {
         "BatchMode=yes,reconnect,ServerAliveInterval=15,ServerAliveCountMax=3,ConnectTimeout=15",
-        "StrictHostKeyChecking=yes,GlobalKnownHostsFile=/dev/null,HostKeyAlias=" OWN_HOST_ALIAS,
+        "StrictHostKeyChecking=yes,GlobalKnownHostsFile=/dev/null",
+        "HostKeyAlias=" OWN_HOST_ALIAS,
         "IdentitiesOnly=yes,dcache_timeout=1",
         arena_printf(a, "Port=%d", own->port),
         arena_printf(a, "UserKnownHostsFile=%s", own->hosts_file),

@@ -43,11 +43,9 @@ static void key_free(struct own_key *k)
 }
 
 /* While it is being made its callback has it. */
-void own_shares_forget(struct fleet *fl, const char *node, const char *owner)
+static void remove_at(struct own_key **at)
 {
-    struct own_key **at = find(fl, node, owner), *k = *at;
-    if (!k)
-        return;
+    struct own_key *k = *at;
     *at = k->next;
     if (k->made)
         key_free(k);
@@ -55,10 +53,17 @@ void own_shares_forget(struct fleet *fl, const char *node, const char *owner)
         k->fleet = NULL;
 }
 
+void own_shares_forget(struct fleet *fl, const char *node, const char *owner)
+{
+    struct own_key **at = find(fl, node, owner);
+    if (*at)
+        remove_at(at);
+}
+
 void own_shares_free(struct fleet *fl)
 {
     while (fl->own_keys)
-        own_shares_forget(fl, fl->own_keys->node, fl->own_keys->owner);
+        remove_at(&fl->own_keys);
 }
 
 static void on_given(void *ctx, const struct err *why, const struct share_key *key)
@@ -179,12 +184,11 @@ void own_shares_take_back(struct fleet *fl, const char *node, const char *owner)
     if (!fl->cfg.shares)
         return;
     arena_init(&a);
-    if (owner)
-        own_shares_forget(fl, node, owner);
-    for (struct own_key *k = fl->own_keys, *next; k && !owner; k = next) {
-        next = k->next;
-        if (strcmp(k->node, node) == 0)
-            own_shares_forget(fl, node, k->owner);
+    for (struct own_key **at = &fl->own_keys; *at;) {
+        if (strcmp((*at)->node, node) == 0 && (!owner || strcmp((*at)->owner, owner) == 0))
+            remove_at(at);
+        else
+            at = &(*at)->next;
     }
     share_server_take_back(fl->cfg.shares,
                            owner ? id_of(&a, node, owner) : arena_concat(&a, node, "."));

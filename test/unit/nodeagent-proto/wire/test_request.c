@@ -71,6 +71,7 @@ static const struct {
     BARE(tasks),
     SENT(forget, "{\"task\":\"t-1\"}", .task = "t-1"),
     BARE(health),
+    SENT(mounting, "{\"host\":\"h\",\"port\":7422}", .host = "h", .port = 7422),
     BARE(usage),
     SENT(user_add, "{\"name\":\"u\",\"password\":\"p\"}", .name = "u", .password = "p"),
     SENT(user_add,
