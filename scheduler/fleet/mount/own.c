@@ -59,7 +59,7 @@ bool plan_own(struct planning *p)
     const char *parts[] = {
         "BatchMode=yes,reconnect,ServerAliveInterval=15,ServerAliveCountMax=3,ConnectTimeout=15",
         "StrictHostKeyChecking=yes,GlobalKnownHostsFile=/dev/null",
-        "HostKeyAlias=" OWN_HOST_ALIAS,
+        arena_concat(a, "HostKeyAlias=", OWN_HOST_ALIAS),
         "IdentitiesOnly=yes,dcache_timeout=1",
         arena_printf(a, "Port=%d", own->port),
         arena_printf(a, "UserKnownHostsFile=%s", own->hosts_file),
