@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""POST /batchaid/reload: what changes, and files that are wrong. test_daemon_reload.py has the command."""
+
+
+def reload(d, **more):
+    return d.call("POST", "/batchaid/reload", api_version=None, **more)
+
+
+def test_settings_of_the_server_and_of_accounts_change_while_it_serves(own_daemon):
+    d = own_daemon(config={"quota": {"cores": 100}})
+    d.config = {"quota": {"cores": 7}, "auth": {"token_lifetime_s": 61}, "local": {"nodes": 3}}
+    d.write_config()
+    assert reload(d, expect=200).json == {
+        "machines": {"added": [], "removed": [], "changed": []},
+        "settings": ["auth.token_lifetime_s", "quota.cores"],
+        "afterRestart": ["local.nodes"],
+    }
+    usages = d.call("GET", f"/subscriptions/{d.subscription}/providers/Microsoft.BatchAI/locations/eastus/usages")
+    assert {u["limit"] for u in usages.json["value"] if "vCPUs" in u["name"]["value"]} == {7}, usages.json
+
+
+def test_a_wrong_file_is_a_conflict_with_its_line(own_daemon):
+    d = own_daemon(config={})
+    d.expect_log("daemon.not_reloaded")
+    (d.dir / "batchaid.yaml").write_text("log:\n  level: loud\n")
+    error = reload(d, expect=409).json["error"]
+    assert error["code"] == "Conflict" and error["message"].startswith("Nothing has changed: ")
+    assert "batchaid.yaml:2: log.level: 'loud'" in error["message"]
