@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/usage.h"
 
-/* floor(a * b / c) for 0 <= b <= c without overflow. */
+/* floor(a * b / c), at most USAGE_MOST. */
 static int64_t part(int64_t a, int64_t b, int64_t c)
 {
     __extension__ typedef unsigned __int128 wide;
-    return (int64_t)((wide)a * (wide)b / (wide)c);
+    wide whole = (wide)a * (wide)b / (wide)c;
+    return whole > USAGE_MOST ? USAGE_MOST : (int64_t)whole;
+}
+
+/* Numbers come from machines, so no sum may overflow. */
+static void grow(int64_t *to, int64_t more)
+{
+    if (more > 0)
+        *to = more > USAGE_MOST - *to ? USAGE_MOST : *to + more;
 }
 
 static int64_t clamp(int64_t at, int64_t least, int64_t most)
@@ -34,12 +42,12 @@ static int64_t grown(const struct usage *u, int64_t total, int64_t a, int64_t b)
 static void add_time(struct usage_sums *to, const struct usage *u, int64_t a, int64_t b)
 {
     int64_t gpu = gpu_ms(u, b) - gpu_ms(u, a);
-    to->node_ms += b - a;
-    to->core_ms += (b - a) * u->cores;
-    to->gpu_ms += gpu;
-    to->busy_ms += grown(u, u->busy_ms, a, b);
-    to->idle_ms += grown(u, u->idle_ms, a, b);
-    to->lost_ms += u->again ? gpu : 0;
+    grow(&to->node_ms, b - a);
+    grow(&to->core_ms, part(b - a, u->cores, 1));
+    grow(&to->gpu_ms, gpu);
+    grow(&to->busy_ms, grown(u, u->busy_ms, a, b));
+    grow(&to->idle_ms, grown(u, u->idle_ms, a, b));
+    grow(&to->lost_ms, u->again ? gpu : 0);
 }
 
 static void add_end(struct usage_sums *to, const struct usage *u)
@@ -68,20 +76,20 @@ void usage_add_cut(struct usage_sums *to, const struct usage *u, bool open, int6
 
 void usage_add(struct usage_sums *to, const struct usage_sums *more)
 {
-    to->runs += more->runs;
-    to->attempts += more->attempts;
-    to->node_ms += more->node_ms;
-    to->core_ms += more->core_ms;
-    to->gpu_ms += more->gpu_ms;
-    to->busy_ms += more->busy_ms;
-    to->idle_ms += more->idle_ms;
-    to->lost_ms += more->lost_ms;
-    to->wait_ms += more->wait_ms;
-    to->user_us += more->user_us;
-    to->kernel_us += more->kernel_us;
-    to->read_bytes += more->read_bytes;
-    to->write_bytes += more->write_bytes;
-    to->unmeasured += more->unmeasured;
+    grow(&to->runs, more->runs);
+    grow(&to->attempts, more->attempts);
+    grow(&to->node_ms, more->node_ms);
+    grow(&to->core_ms, more->core_ms);
+    grow(&to->gpu_ms, more->gpu_ms);
+    grow(&to->busy_ms, more->busy_ms);
+    grow(&to->idle_ms, more->idle_ms);
+    grow(&to->lost_ms, more->lost_ms);
+    grow(&to->wait_ms, more->wait_ms);
+    grow(&to->user_us, more->user_us);
+    grow(&to->kernel_us, more->kernel_us);
+    grow(&to->read_bytes, more->read_bytes);
+    grow(&to->write_bytes, more->write_bytes);
+    grow(&to->unmeasured, more->unmeasured);
     if (more->memory_peak > to->memory_peak)
         to->memory_peak = more->memory_peak;
 }
@@ -95,14 +103,37 @@ static int64_t larger(int64_t a, int64_t b)
 void usage_measured_add(struct usage_measured *to, const struct usage_measured *more)
 {
     to->known |= more->known;
-    to->user_us += more->user_us;
-    to->kernel_us += more->kernel_us;
+    grow(&to->user_us, more->user_us);
+    grow(&to->kernel_us, more->kernel_us);
     to->memory_peak = larger(to->memory_peak, more->memory_peak);
     to->memory_used = larger(to->memory_used, more->memory_used);
-    to->read_bytes += more->read_bytes;
-    to->write_bytes += more->write_bytes;
-    to->read_ops += more->read_ops;
-    to->write_ops += more->write_ops;
+    grow(&to->read_bytes, more->read_bytes);
+    grow(&to->write_bytes, more->write_bytes);
+    grow(&to->read_ops, more->read_ops);
+    grow(&to->write_ops, more->write_ops);
+}
+
+/* More than any machine can do: a thousand cores in each of a thousand machines, or a terabyte a
+ * second. What a machine says beyond that is not believed. */
+#define MOST_IN_MS INT64_C(1000000000)
+
+static void bound(int64_t *value, int64_t most)
+{
+    *value = clamp(*value, 0, most);
+}
+
+void usage_believe(struct usage *u)
+{
+    struct usage_measured *m = &u->used;
+    int64_t most = part(u->end_ms - u->begin_ms + 1000, MOST_IN_MS, 1);
+    bound(&m->user_us, most);
+    bound(&m->kernel_us, most);
+    bound(&m->read_bytes, most);
+    bound(&m->write_bytes, most);
+    bound(&m->read_ops, most);
+    bound(&m->write_ops, most);
+    bound(&m->memory_peak, USAGE_MEMORY_MOST);
+    bound(&m->memory_used, USAGE_MEMORY_MOST);
 }
 
 int64_t usage_day(int64_t ms)

@@ -13,8 +13,11 @@
 
 #include "model/enums.h"
 
-#define USAGE_DAY_MS   INT64_C(86400000)
-#define USAGE_GPU_UNIT 1000 /* GPUs are counted in thousandths: tasks share those of their node */
+#define USAGE_DAY_MS INT64_C(86400000)
+/* No sum is larger, so that sums of some of them do not overflow. */
+#define USAGE_MOST        (INT64_C(1) << 60)
+#define USAGE_MEMORY_MOST (INT64_C(1) << 50) /* bytes */
+#define USAGE_GPU_UNIT    1000 /* GPUs are counted in thousandths: tasks share those of their node */
 
 /* What processes used, as far as their node measured it. */
 struct usage_measured {
@@ -79,6 +82,8 @@ struct usage_total {
     struct usage_sums sums;
 };
 
+/* Bounds what was measured to what can be, because machines say it. */
+void usage_believe(struct usage *u);
 /* The whole of u's GPU time. */
 int64_t usage_gpu_ms(const struct usage *u);
 /* Adds what belongs to [from_ms, to_ms). What has an instant, not a duration, belongs to the end.

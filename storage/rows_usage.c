@@ -5,7 +5,8 @@
 #include "model/usage.h"
 #include "storage/columns.h"
 
-DOMAIN(amount, 0, INT64_MAX, 0);
+DOMAIN(amount, 0, USAGE_MOST, 0);
+DOMAIN(total, 0, INT64_MAX, 0);
 
 #define ROW struct usage
 static const struct st_column usage_columns[] = {
@@ -21,7 +22,7 @@ static const struct st_column usage_columns[] = {
     TEXT("node_name", node_name),
     INT64("begin_ms", begin_ms, instant),
     INT64("end_ms", end_ms, instant),
-    INT("gpus", gpus, number),
+    INT("gpus", gpus, count),
     INT("slots", slots, count),
     INT("cores", cores, count),
     INT64("memory", memory, memory),
@@ -63,7 +64,7 @@ static const struct st_column usage_ended_columns[] = {
     FROM_TEXT("r.node_name", row.node_name),
     FROM_INT64("r.begin_ms", row.begin_ms, instant),
     FROM_INT64("r.end_ms", row.end_ms, instant),
-    FROM_INT("r.gpus", row.gpus, number),
+    FROM_INT("r.gpus", row.gpus, count),
     FROM_INT("r.slots", row.slots, count),
     FROM_INT("r.cores", row.cores, count),
     FROM_INT64("r.memory", row.memory, memory),
@@ -120,21 +121,21 @@ static const struct st_column usage_total_columns[] = {
     FROM_TEXT("s.pool", subject.pool),
     FROM_TEXT("s.vm_size", subject.vm_size),
     FROM_TEXT("s.gpu", subject.gpu),
-    FROM_INT64("sum(d.runs)", sums.runs, amount),
-    FROM_INT64("sum(d.attempts)", sums.attempts, amount),
-    FROM_INT64("sum(d.node_ms)", sums.node_ms, amount),
-    FROM_INT64("sum(d.core_ms)", sums.core_ms, amount),
-    FROM_INT64("sum(d.gpu_ms)", sums.gpu_ms, amount),
-    FROM_INT64("sum(d.busy_ms)", sums.busy_ms, amount),
-    FROM_INT64("sum(d.idle_ms)", sums.idle_ms, amount),
-    FROM_INT64("sum(d.lost_ms)", sums.lost_ms, amount),
-    FROM_INT64("sum(d.wait_ms)", sums.wait_ms, amount),
-    FROM_INT64("sum(d.user_us)", sums.user_us, amount),
-    FROM_INT64("sum(d.kernel_us)", sums.kernel_us, amount),
-    FROM_INT64("sum(d.read_bytes)", sums.read_bytes, amount),
-    FROM_INT64("sum(d.write_bytes)", sums.write_bytes, amount),
-    FROM_INT64("sum(d.unmeasured)", sums.unmeasured, amount),
-    FROM_INT64("max(d.memory_peak)", sums.memory_peak, amount),
+    FROM_INT64("sum(d.runs)", sums.runs, total),
+    FROM_INT64("sum(d.attempts)", sums.attempts, total),
+    FROM_INT64("sum(d.node_ms)", sums.node_ms, total),
+    FROM_INT64("sum(d.core_ms)", sums.core_ms, total),
+    FROM_INT64("sum(d.gpu_ms)", sums.gpu_ms, total),
+    FROM_INT64("sum(d.busy_ms)", sums.busy_ms, total),
+    FROM_INT64("sum(d.idle_ms)", sums.idle_ms, total),
+    FROM_INT64("sum(d.lost_ms)", sums.lost_ms, total),
+    FROM_INT64("sum(d.wait_ms)", sums.wait_ms, total),
+    FROM_INT64("sum(d.user_us)", sums.user_us, total),
+    FROM_INT64("sum(d.kernel_us)", sums.kernel_us, total),
+    FROM_INT64("sum(d.read_bytes)", sums.read_bytes, total),
+    FROM_INT64("sum(d.write_bytes)", sums.write_bytes, total),
+    FROM_INT64("sum(d.unmeasured)", sums.unmeasured, total),
+    FROM_INT64("max(d.memory_peak)", sums.memory_peak, total),
 };
 #undef ROW
 ROW_OF(usage_total_row, struct usage_total, usage_total, NULL, "d");

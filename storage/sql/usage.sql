@@ -49,12 +49,21 @@ INSERT INTO usage_day (day, subject_id, runs, attempts, node_ms, core_ms, gpu_ms
 user_us, kernel_us, read_bytes, write_bytes, unmeasured, memory_peak)
 VALUES (:day, :subject_id, :s.runs, :s.attempts, :s.node_ms, :s.core_ms, :s.gpu_ms, :s.busy_ms, :s.idle_ms, :s.lost_ms,
 :s.wait_ms, :s.user_us, :s.kernel_us, :s.read_bytes, :s.write_bytes, :s.unmeasured, :s.memory_peak)
-ON CONFLICT (day, subject_id) DO UPDATE SET runs = runs + excluded.runs, attempts = attempts + excluded.attempts,
-node_ms = node_ms + excluded.node_ms, core_ms = core_ms + excluded.core_ms, gpu_ms = gpu_ms + excluded.gpu_ms,
-busy_ms = busy_ms + excluded.busy_ms, idle_ms = idle_ms + excluded.idle_ms, lost_ms = lost_ms + excluded.lost_ms,
-wait_ms = wait_ms + excluded.wait_ms, user_us = user_us + excluded.user_us, kernel_us = kernel_us + excluded.kernel_us,
-read_bytes = read_bytes + excluded.read_bytes, write_bytes = write_bytes + excluded.write_bytes,
-unmeasured = unmeasured + excluded.unmeasured, memory_peak = max(memory_peak, excluded.memory_peak);
+ON CONFLICT (day, subject_id) DO UPDATE SET
+runs = min(runs + excluded.runs, 1 << 60), attempts = min(attempts + excluded.attempts, 1 << 60),
+node_ms = min(node_ms + excluded.node_ms, 1 << 60),
+core_ms = min(core_ms + excluded.core_ms, 1 << 60),
+gpu_ms = min(gpu_ms + excluded.gpu_ms, 1 << 60),
+busy_ms = min(busy_ms + excluded.busy_ms, 1 << 60),
+idle_ms = min(idle_ms + excluded.idle_ms, 1 << 60),
+lost_ms = min(lost_ms + excluded.lost_ms, 1 << 60),
+wait_ms = min(wait_ms + excluded.wait_ms, 1 << 60),
+user_us = min(user_us + excluded.user_us, 1 << 60),
+kernel_us = min(kernel_us + excluded.kernel_us, 1 << 60),
+read_bytes = min(read_bytes + excluded.read_bytes, 1 << 60),
+write_bytes = min(write_bytes + excluded.write_bytes, 1 << 60),
+unmeasured = min(unmeasured + excluded.unmeasured, 1 << 60),
+memory_peak = max(memory_peak, excluded.memory_peak);
 
 -- The sums of whole days, from `first` up to before `end`, by subject.
 -- st_usage_of_days(i64 first, i64 end) -> usage_total*

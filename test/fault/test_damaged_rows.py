@@ -22,7 +22,7 @@ TABLES = (
     "dependency", "epoch", "event", "experiment", "file_server", "identity", "item_change", "job",
     "kept_put", "machine", "meta", "node", "operation", "pool", "resource_group", "role_assignment",
     "run", "run_secret", "secret", "secret_version", "share", "share_item", "storage_account",
-    "subscription", "uncommitted_blob", "vault", "workspace",
+    "subscription", "uncommitted_blob", "usage", "usage_day", "usage_over", "usage_subject", "vault", "workspace",
 )  # fmt: skip
 # An account with a share, and one with a container that is deleted.
 STORAGE = """
@@ -55,6 +55,15 @@ INSERT INTO run_secret SELECT min(id), 1, 'https://kv1.vault.azure.net/secrets/s
 CHANGES = """
 INSERT INTO change VALUES (1, 1, 1, 1, '/subscriptions/s/resourceGroups/g', 1, 0, 3, NULL);
 INSERT INTO change_forgotten VALUES (1, '/subscriptions/s', 0);
+"""
+# A job that ran for two days.
+USED = """
+INSERT INTO usage_subject SELECT 1, 'a', subscription, name, 'w', 'e', 'p', 'STANDARD_D1', 'V100' FROM resource_group LIMIT 1;
+INSERT INTO usage SELECT 1, 1, 999999, 1, 0, 6, min(id), 0, 'used', 'n', 1, 100000000, 1000, 1, 4, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1 FROM job;
+INSERT INTO usage_over VALUES (0, 1);
+INSERT INTO usage_day VALUES (0, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
+INSERT INTO usage_day VALUES (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
 """
 # The last job waits for the first.
 WAITING = """
@@ -90,7 +99,7 @@ def stopped():
     place.job(place.cluster(1, "c", steady=False), "true")
     assert d.stop() == 0
     with sqlite3.connect(d.state_dir / "batchaid.db") as db:
-        db.executescript(STORAGE + ITEMS + VAULTS + WAITING + PEOPLE + CHANGES)
+        db.executescript(STORAGE + ITEMS + VAULTS + WAITING + PEOPLE + CHANGES + USED)
     db.close()
     d.kept = d.dir / "kept.db"
     shutil.copy(d.state_dir / "batchaid.db", d.kept)
@@ -101,7 +110,8 @@ def stopped():
 def ask_everything(d):
     for version, path in d.paths:
         d.call("GET", path, api_version=version, validate=False)
-    for path in ("/batchaid/nodes", "/batchaid/events", "/batchaid/subscriptions"):
+    usage = ("/batchaid/usage", "/batchaid/usage?from=1970-01-01T00:00:01Z", "/batchaid/usage?by=gpu&to=1970-01-02T00:00:01Z")
+    for path in ("/batchaid/nodes", "/batchaid/events", "/batchaid/subscriptions", *usage):
         d.call("GET", path, api_version=None, validate=False)
     vaults = f"/subscriptions/{d.subscription}/providers/Microsoft.KeyVault"
     for path in ("vaults", "deletedVaults"):

@@ -128,3 +128,32 @@ DB_TEST(test_the_record_outlives_job_and_experiment)
     ok(f, st_remove(f->st, RES_JOB, job, T0, &f->e));
     assert_int_equal(cut(f, 0, T0 * 2).gpu_ms, 4 * 3600000);
 }
+
+/* A second of a machine that says what no machine can have done. */
+DB_TEST(test_what_a_machine_lies_is_bounded_and_its_job_ends)
+{
+    int64_t job = fx_add_job(f, "j1"), node = add_node(f);
+    struct allocation al = hold(f, job, node, T0);
+    const struct allocation_end lies = {.to = ALLOCATION_RELEASED,
+                                        .now_us = T0 + 1000000,
+                                        .used = {.known = true,
+                                                 .user_us = INT64_MAX,
+                                                 .kernel_us = -5,
+                                                 .memory_peak = INT64_MAX,
+                                                 .read_bytes = INT64_MAX,
+                                                 .write_ops = INT64_MIN}};
+    ok(f, st_allocation_move(f->st, &al, &lies, &f->e));
+    struct usage_sums s = cut(f, 0, T0 * 2);
+    assert_int_equal(s.user_us, 2000 * INT64_C(1000000000));
+    assert_int_equal(s.kernel_us, 0);
+    assert_int_equal(s.memory_peak, USAGE_MEMORY_MOST);
+}
+
+TEST(test_sums_do_not_overflow)
+{
+    struct usage_measured one = {.user_us = INT64_MAX, .read_bytes = INT64_MAX}, both = {0};
+    usage_measured_add(&both, &one);
+    usage_measured_add(&both, &one);
+    assert_int_equal(both.user_us, USAGE_MOST);
+    assert_int_equal(both.read_bytes, USAGE_MOST);
+}
