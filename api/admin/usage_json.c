@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Sums of the record of use as JSON, and a sentence of advice: the first rule that applies says it.
+ */
 #include "api/admin/usage_json.h"
 
 #define GIB            INT64_C(1073741824)

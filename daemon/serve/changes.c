@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Compares two sites machine by machine, and two configurations setting by setting.
+ */
 #include "daemon/serve/changes.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A thread fills struct reload_files; the loop compares them with those in use and takes them, or
+ * frees them. On the loop's thread, but for read_on_thread().
+ */
 #include "daemon/serve/reload.h"
 
 #include <signal.h>
@@ -87,13 +91,14 @@ static void read_on_thread(void *ctx)
     r->rc = read_files(r, r->reading, &r->err);
 }
 
-/* Takes into use what was read, if it differs. */
+/* Takes into use what was read, if it differs. The certificate may be refused, so it comes first:
+ * once the settings are in use, the fleet borrows them for good. */
 static int take(struct reload *r, const json_t *changed, struct err *e)
 {
     struct reload_files *f = r->reading;
-    if (changes_any_live(changed) && r->take(r->ctx, &f->config, &f->site.site, e) < 0)
-        return -1;
     if (certs_site_take(r->certs, &f->certificate, loop_mono_us(r->loop), e) < 0)
+        return -1;
+    if (changes_any_live(changed) && r->take(r->ctx, &f->config, &f->site.site, e) < 0)
         return -1;
     certs_site_free(&f->certificate);
     if (!changes_any_live(changed)) {

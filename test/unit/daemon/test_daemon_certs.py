@@ -277,6 +277,21 @@ def test_a_certificate_of_no_use_leaves_the_old_one(serve, site):
     wait_for(lambda: "daemon.reloaded" in d.log)
 
 
+def test_a_certificate_of_no_use_leaves_a_changed_inventory_alone_too(serve, site, run):
+    config = site.folder / "c.yaml"
+    d = serve("--config", config)
+    good, text = (site.folder / "site.key").read_text(), config.read_text()
+    (site.folder / "site.key").write_text(openssl("genrsa", "2048").stdout)
+    config.write_text(text + "inventory:\n- {hosts: ['127.0.0.1:1'], user: nobody, agent_socket: /nowhere}\n")
+    done = run("reload", "--state-dir", "state")
+    assert done.returncode == 1 and "is not the key of" in done.stderr, done.stderr
+    assert "127.0.0.1:1" not in run("nodes", "--state-dir", "state").stdout
+    (site.folder / "site.key").write_text(good)
+    assert run("reload", "--state-dir", "state").stdout == "added: 127.0.0.1:1\nin use now: inventory\n"
+    assert "127.0.0.1:1" in run("nodes", "--state-dir", "state").stdout
+    assert d.stop()[0] == 0
+
+
 def test_a_reload_without_anything_to_reload(serve, state):
     d = serve()
     for _ in range(3):
