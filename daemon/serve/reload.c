@@ -151,17 +151,25 @@ static void on_read(void *ctx, enum loop_work_end end)
         begin(r);
 }
 
+/* Later, because who asks expects no answer inside the call. */
+static void refuse_later(void *ctx)
+{
+    struct reload *r = ctx;
+    err_set(&r->err, ERR_UNAVAILABLE, NULL, "too much other work is waiting");
+    refuse(r);
+    r->reading = NULL;
+    r->again = false;
+    answer(&r->further, NULL, &r->err);
+}
+
 static void begin(struct reload *r)
 {
     r->again = false;
     r->now = r->further;
     r->further = NULL;
     r->reading = xcalloc(1, sizeof *r->reading);
-    if (loop_work(r->lane, read_on_thread, on_read, r))
-        return;
-    err_set(&r->err, ERR_UNAVAILABLE, NULL, "too much other work is waiting");
-    refuse(r);
-    r->reading = NULL;
+    if (!loop_work(r->lane, read_on_thread, on_read, r))
+        loop_defer(r->loop, refuse_later, r);
 }
 
 static void demand(struct reload *r)
