@@ -18,9 +18,10 @@
 static const char *const others[] = {
     "CONFIG", "STATE_DIR", "TESTING", /* `serve` reads them, or refuses them with a reason */
     "ENDPOINT", "TESTING_KEY",        /* `batchaid env` prints them */
+    "PROGRAM",                        /* the packages for npm and Go read it */
     "JOB_", "ARRAY_",                 /* jobs have them */
     "TEST_", "TESTING_FAULT", "FAULT_", "SPEC_DIR", "CLOUD_SPEC_DIR", "BATCH_SPEC_DIR",
-    "RECIPES_DIR", "STORAGE_DIR", "JUDGES", "UML", "SLOW_TOOL", "SIM", "SIM_AGENTS",
+    "RECIPES_DIR", "STORAGE_DIR", "JUDGES", "UML", "DEEP", "DIST", "SLOW_TOOL", "SIM", "SIM_AGENTS",
     "UNIT_TEST_PROGRAM", /* the project's tests and benches */
     /* Kubernetes and docker set these in a container for a service called "batchaid". */
     "SERVICE_", "PORT", "PORT_", "NAME", "ENV_"};

@@ -2,7 +2,9 @@
 """Settings from variables of the environment: they override the file, and errors name them."""
 
 import os
+import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from support.daemon import BATCHAID, Daemon
@@ -71,6 +73,14 @@ def test_variables_of_clients_jobs_and_kubernetes_are_taken():
         assert "BATCHAID_ENDPOINT" in again
         with Daemon(environment=again) as other:
             assert other.running
+
+
+def test_variables_of_the_tests_and_of_the_packages_are_taken():
+    page = (Path(__file__).parents[2] / "README.md").read_text()
+    names = {*re.findall(r"`(BATCHAID_[A-Z_]+)`", page), "BATCHAID_PROGRAM"} - {"BATCHAID_TESTING_FAULT"}
+    assert "BATCHAID_DEEP" in names
+    with Daemon(environment=dict.fromkeys(names, "1")) as d:
+        assert d.running
 
 
 def test_switches_for_tests_are_variables_too(tmp_path):
