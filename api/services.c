@@ -35,6 +35,7 @@ static const struct {
     {&unserved_service, PART(azstorage), HOSTS_UNSERVED},
     {&testing_service, PART(testing), HOSTS_ANY},
     {&health_service, PART(health), HOSTS_ANY},
+    {&metrics_service, PART(metrics), HOSTS_ANY},
 };
 static_assert(sizeof rows / sizeof *rows == API_SERVICES, "a row a service");
 

@@ -15,13 +15,14 @@
 #include "api/arm/storage/storage_rm.h"
 #include "api/graph/graph.h"
 #include "api/login/aad.h"
+#include "api/metrics/metrics.h"
 #include "api/plane/batch/batch.h"
 #include "api/plane/blob/azblob.h"
 #include "api/plane/file/azfiles.h"
 #include "api/plane/storage/azstorage.h"
 #include "api/testing/testing.h"
 
-#define API_SERVICES 19
+#define API_SERVICES 20
 
 /* By their numbers below API_SERVICES. */
 const struct service *api_service(size_t i);
@@ -51,6 +52,7 @@ struct api_deps {
     struct graph graph;
     struct testing testing;
     struct daemon_health health;
+    struct metrics metrics;
 };
 
 /* Fills in each service with its part of `deps` and of `hosts` (struct served). */

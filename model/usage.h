@@ -62,6 +62,7 @@ struct usage {
 /* An allocation that has not ended, or ends now, with its subject. */
 struct usage_live {
     struct usage_subject subject;
+    int64_t pool_id; /* of the node; not in the record */
     struct usage row;
 };
 

@@ -65,6 +65,7 @@ DOMAIN(duration, 0, INT64_C(36500) * 24 * 3600 * 1000000, 0); /* a century */
 DOMAIN(term, 0, INT64_C(1) << 40, 0);                         /* in seconds since 1970 */
 DOMAIN(memory, 0, CAPACITY_MEMORY_MAX, 0);
 DOMAIN(number, INT_MIN, INT_MAX, 0);
+DOMAIN(amount, 0, USAGE_MOST, 0);
 DOMAIN(wish, 0, INT_MAX, 0); /* a number from a user */
 DOMAIN(count, 0, CAPACITY_MAX, 0);
 DOMAIN(failure, 0, INT_MAX, 0);

@@ -208,6 +208,7 @@ static void free_storage(struct storage *st)
         close(st->wal_fd);
     st_commit_free(st);
     st_known_free(st);
+    st_used_free(st);
     sodium_memzero(st->key, sizeof st->key);
     free(st->path);
     free(st->key_path);

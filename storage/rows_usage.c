@@ -5,7 +5,6 @@
 #include "model/usage.h"
 #include "storage/columns.h"
 
-DOMAIN(amount, 0, USAGE_MOST, 0);
 DOMAIN(total, 0, INT64_MAX, 0);
 
 #define ROW struct usage
@@ -93,6 +92,7 @@ static const struct st_column usage_live_columns[] = {
     FROM_TEXT("coalesce(c.name, bp.name, '')", subject.pool),
     FROM_TEXT("p.vm_size", subject.vm_size),
     FROM_TEXT(SQL_USAGE_GPU_MODEL, subject.gpu),
+    FROM_INT64("p.id", pool_id, id),
     FROM_INT64("a.run_id", row.run_id, id),
     FROM_INT("a.attempt", row.attempt, count),
     FROM_INT("a.rank", row.rank, count),

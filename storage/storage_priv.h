@@ -31,6 +31,7 @@ struct durable_call {
 };
 
 struct cache;
+struct used;
 
 struct durable_list {
     struct durable_call *items;
@@ -52,6 +53,7 @@ struct storage {
     const struct log *log;
     unsigned char key[crypto_secretbox_KEYBYTES];
     struct st_counters counters;
+    struct used *used; /* counts of use (st_usage.c), owned; NULL: not wanted */
     struct epoch epoch;
     char random[9]; /* of the epoch */
     char epoch_text[30];
@@ -99,6 +101,9 @@ struct storage {
     void (*close_cb)(void *ctx);
     void *close_ctx;
 };
+
+/* --- st_usage.c --- */
+void st_used_free(struct storage *st);
 
 /* --- peek.c: reads a database file without changing it or its WAL --- */
 struct st_peek {

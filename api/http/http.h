@@ -127,6 +127,11 @@ struct api_counters {
     uint64_t longest_us;  /* the longest of these pieces */
 };
 struct api_counters api_counters(const struct api *api);
+/* The replies of a service, by the first digit of their status. */
+struct api_replies {
+    const char *service; /* its name; "none": requests that no service got */
+    uint64_t of_class[6];
+};
 
 /* Sends the replies that became ready in this turn of the loop. Call after st_turn_end(). */
 void api_turn(struct api *api);

@@ -29,6 +29,7 @@ struct api {
     uint64_t stop_by_ms; /* loop time in milliseconds after which slow clients are not waited for */
     char endpoint[ENDPOINT_SIZE], local_endpoint[ENDPOINT_SIZE];
     struct api_counters counters;
+    struct api_replies *replies;     /* owned; as config.services, and one for no service */
     struct cache *tokens;            /* owned; of auth.c */
     struct cache *routes;            /* owned; see route_cache.c */
     struct connections *connections; /* owned */
@@ -47,6 +48,9 @@ struct api {
 /* Takes over resp (NULL: out of memory) and adds the headers of every reply. */
 struct replied *reply_response(struct request *r, int status, const char *content_type,
                                struct MHD_Response *resp) MUST_CHECK;
+/* counts.c: before the first request; for each reply. */
+void counts_begin(struct api *api);
+void counts_reply(const struct request *r);
 /* request_head.c: fills in host and path. -1: replies with the error and closes the connection. */
 int head_check(struct request *r, struct err *e) MUST_CHECK;
 

@@ -167,6 +167,8 @@ void reply_header_text(struct request *r, const char *name, const char *value);
 #define REPLIED struct replied *MUST_CHECK
 /* The counters of the server that received this request. */
 struct api_counters request_counters(const struct request *r);
+/* The replies of each service since the start, n of them. */
+const struct api_replies *request_replies(const struct request *r, size_t *n);
 
 REPLIED reply_json(struct request *r, int status, json_t *body);             /* steals body */
 REPLIED reply_json_text(struct request *r, int status, struct strbuf *body); /* takes its text */

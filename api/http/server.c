@@ -46,7 +46,7 @@ int request_send(struct request *r)
     watch_cut(r);
     struct MHD_Response *resp = r->response;
     r->response = NULL;
-    r->api->counters.failed += r->status >= 500;
+    counts_reply(r);
     if (r->api->stopping || r->hang_up)
         MHD_add_response_header(resp, "Connection", "close");
     enum MHD_Result ok = MHD_queue_response(r->conn, (unsigned)r->status, resp);
@@ -426,24 +426,13 @@ const char *api_endpoint(const struct api *api)
     return api->endpoint;
 }
 
-struct api_counters api_counters(const struct api *api)
-{
-    struct api_counters c = api->counters;
-    connections_count(api->connections, &c.connections, &c.hung_up);
-    return c;
-}
-
-struct api_counters request_counters(const struct request *r)
-{
-    return api_counters(r->api);
-}
-
 static void api_free(void *arg)
 {
     struct api *api = arg;
     cache_free(api->tokens);
     cache_free(api->routes);
     requests_free_spare(api);
+    free(api->replies);
     void (*cb)(void *) = api->stopped;
     void *ctx = api->stopped_ctx;
     free(api);
@@ -575,6 +564,7 @@ int api_create(const struct api_config *c, struct api **out, struct err *e)
         return -1;
     struct api *api = xcalloc(1, sizeof *api);
     api->config = *c;
+    counts_begin(api);
     api->tokens = cache_new(&auth_tokens);
     api->routes = cache_new(&route_cache_kind);
     api->connections = connections_create(c->loop, api, FIRST_HEAD_MS, connections_max());

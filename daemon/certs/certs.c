@@ -431,6 +431,11 @@ int64_t certs_site_ends_us(const struct certs *c)
     return c->site_crt ? ends_us(c->site_crt) : 0;
 }
 
+int64_t certs_authority_ends_us(const struct certs *c)
+{
+    return ends_us(c->ca.crt);
+}
+
 int certs_site_check(const char *cert, const char *key, int64_t *ends, struct err *e)
 {
     const struct certs c = {.config = {.site_cert = cert, .site_key = key}};

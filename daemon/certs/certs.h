@@ -76,6 +76,8 @@ void certs_site_free(struct certs_site *s);
 int certs_site_check(const char *cert, const char *key, int64_t *ends_us, struct err *e) MUST_CHECK;
 /* When the site's certificate in use expires; 0: there is none. */
 int64_t certs_site_ends_us(const struct certs *c);
+/* When the certificate of the daemon's authority expires. */
+int64_t certs_authority_ends_us(const struct certs *c);
 /* Uses these from now on. -1: they are not usable, and the old ones stay in use. */
 int certs_site_take(struct certs *c, const struct certs_site *text, int64_t mono_us,
                     struct err *e) MUST_CHECK;

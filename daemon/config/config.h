@@ -90,6 +90,9 @@ struct config {
     int64_t quota_clusters, quota_cores, quota_batch_jobs, quota_batch_pools;
     int64_t deleted_days;
     bool storage_strict, storage_sync;
+    char *metrics_token_file; /* "" if not in the file */
+    struct config_list metrics_networks;
+    bool metrics_people;
 
     struct config_records inventory;    /* struct config_group */
     struct config_records mounts;       /* struct config_mount */
@@ -144,6 +147,10 @@ int config_parse_listen(const char *value, char host[CONFIG_HOST_SIZE], int *por
 bool config_describe(const char *format, struct strbuf *out);
 /* The folder with the pages of the docs, owned by the caller; NULL: not installed. */
 char *docs_path_find(void);
+
+/* Reads a file that has a secret in its only line, and that is closed to others. The caller wipes
+ * and frees *out. ERR_CONFIG. */
+int config_read_secret(const char *path, char **out, struct err *e) MUST_CHECK;
 
 /* How long a new cluster is shown as resizing at least, so that a client that polls at the advised
  * rate sees it once. */

@@ -14,6 +14,7 @@
 #include "daemon/config/config.h"
 #include "lib/dns_name.h"
 #include "lib/guid.h"
+#include "lib/network.h"
 
 #define HOST_NAME_BYTES 200 /* leaves room for the prefix ACCOUNT.file.core. */
 
@@ -144,6 +145,15 @@ int config_check_vm_size(const char *value, struct err *e)
         return 0;
     return err_set(e, ERR_CONFIG, NULL,
                    "'%s' is not a valid VM size; write a name as in STANDARD_NC6", value);
+}
+
+int config_check_network(const char *value, struct err *e)
+{
+    struct network net;
+    if (network_read(value, &net, e) == 0)
+        return 0;
+    e->code = ERR_CONFIG;
+    return -1;
 }
 
 int config_check_path(const char *value, struct err *e)

@@ -14,6 +14,8 @@ int config_check_guid(const char *value, struct err *e) MUST_CHECK;
 /* A name in DNS. */
 int config_check_host_name(const char *value, struct err *e) MUST_CHECK;
 int config_check_not_empty(const char *value, struct err *e) MUST_CHECK;
+/* "10.1.0.0/16" or an address. */
+int config_check_network(const char *value, struct err *e) MUST_CHECK;
 int config_check_vm_size(const char *value, struct err *e) MUST_CHECK;
 /* An absolute path or ""; an absolute path. */
 int config_check_path(const char *value, struct err *e) MUST_CHECK;

@@ -62,8 +62,7 @@ static int check_private(const char *path, struct err *e)
     return 0;
 }
 
-/* Reads a file of one line. The caller wipes and frees. */
-static int read_password(const char *path, char **out, struct err *e)
+int config_read_secret(const char *path, char **out, struct err *e)
 {
     if (check_private(path, e) < 0)
         return -1;
@@ -81,8 +80,8 @@ static int read_password(const char *path, char **out, struct err *e)
     free(*out);
     *out = NULL;
     return err_set(e, ERR_CONFIG, NULL,
-                   n ? "%s has more than one line; write only the password"
-                     : "%s is empty; write the password into it",
+                   n ? "%s has more than one line; write only the secret"
+                     : "%s is empty; write the secret into it",
                    path);
 }
 
@@ -145,7 +144,7 @@ static int set_identity(struct daemon_site *s, const struct config *c, const str
     struct site_group *g = &s->groups[i];
     char *password = NULL;
     g->agent_socket = or_null(from->agent_socket);
-    if (*from->password_file && read_password(from->password_file, &password, e) < 0)
+    if (*from->password_file && config_read_secret(from->password_file, &password, e) < 0)
         return blame(c, e, "inventory[%zu].password_file", i);
     g->password = password;
     g->identity = or_null(from->identity);

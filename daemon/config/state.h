@@ -32,7 +32,7 @@ struct state {
     char *dir;
     char *lock, *endpoint, *db, *secret_key, *credentials, *token_key;
     char *ca_cert, *ca_key, *server_cert, *server_key;
-    char *azure, *storage, *nodes, *packages, *under_way;
+    char *azure, *storage, *nodes, *packages, *under_way, *backed_up;
     bool without_sync; /* ephemeral: written files are not synced */
 };
 

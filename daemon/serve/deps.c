@@ -12,8 +12,10 @@
 #include "api/login/codes.h"
 #include "api/plane/storage/storage_url.h"
 #include "api/plane/storage/write_lock.h"
+#include "daemon/certs/certs.h"
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
+#include "storage/usage.h"
 
 /* --- the disk --------------------------------------------------------------------------------- */
 
@@ -147,6 +149,35 @@ static struct azstorage azstorage_deps(struct daemon *d)
                               .begun_mono_us = loop_mono_us(d->time.loop)};
 }
 
+static int64_t certificate_ends_us(const void *ctx, bool of_site)
+{
+    return of_site ? certs_site_ends_us(ctx) : certs_authority_ends_us(ctx);
+}
+
+/* The record of use is counted from here on. */
+static struct metrics metrics_deps(struct daemon *d)
+{
+    int64_t begun_us = loop_wall_us(d->time.loop);
+    st_usage_count_from(d->storage, begun_us / 1000);
+    return (struct metrics){.storage = d->storage,
+                            .fleet = sched_fleet(d->sched),
+                            .runs = sched_runs(d->sched),
+                            .wakes = sched_wakes(d->sched),
+                            .files = d->files,
+                            .fronts = &d->fronts,
+                            .access = &d->access,
+                            .loop = d->time.loop,
+                            .begun_us = begun_us,
+                            .state_dir = d->c->state->dir,
+                            .backed_up = d->c->state->backed_up,
+                            .certificate_ends_us = certificate_ends_us,
+                            .certificates = d->c->certs,
+                            .token = d->metering.token,
+                            .networks = d->metering.networks,
+                            .n_networks = d->metering.n,
+                            .people = d->c->config->metrics_people};
+}
+
 struct api_deps deps_api(struct daemon *d)
 {
     const struct serve_config *c = d->c;
@@ -197,6 +228,7 @@ struct api_deps deps_api(struct daemon *d)
                 .access = &d->access,
                 .codes = codes_create()},
         .testing = testing_deps(d, &arm),
+        .metrics = metrics_deps(d),
         .health = {.storage = d->storage,
                    .fleet = sched_fleet(d->sched),
                    .state_dir = c->state->dir,

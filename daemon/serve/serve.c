@@ -382,7 +382,7 @@ static int open_api(struct daemon *d, struct err *e)
     const struct serve_config *c = d->c;
     const struct config *cf = c->config;
     const char *const *names = certs_names(c->certs, &n_names);
-    if (listens_make(cf, &d->listens, e) < 0 ||
+    if (metering_open(cf, &d->metering, e) < 0 || listens_make(cf, &d->listens, e) < 0 ||
         listens_open_storage(&d->listens, d->storage, cf, c->credentials, loop_wall_us(d->tools),
                              e) < 0)
         return -1;
@@ -524,6 +524,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     turns_free(d.deps.azstorage.turns);
     config_texts_free(d.vm_sizes);
     listens_free(&d.listens);
+    metering_free(&d.metering);
     hosts_free(&d.own_hosts);
     new_clusters_free(d.deps.batchai.new_clusters);
     shown_jobs_free(d.deps.batchai.shown_jobs);

@@ -11,6 +11,7 @@
 #include "api/services.h"
 #include "daemon/serve/hosts.h"
 #include "daemon/serve/listens.h"
+#include "daemon/serve/metering.h"
 #include "daemon/serve/reload.h"
 #include "daemon/serve/scripted.h"
 #include "daemon/serve/seeding.h"
@@ -58,6 +59,7 @@ struct daemon {
     /* Borrowed by scheduler and api; owned. */
     char **vm_sizes;
     struct listens listens;
+    struct metering metering;
     struct api_deps deps;
     struct served services[API_SERVICES];
     struct hosts own_hosts;

@@ -127,6 +127,18 @@ struct machine_view {
 /* Lists every machine, in the order of the inventory, then local nodes. */
 int fleet_machines(struct fleet *fl, struct arena *a, struct machine_view **out, size_t *n,
                    struct err *e) MUST_CHECK;
+/* The machines that no pool has, by their state, with their GPUs as far as they are known. */
+enum machine_rest {
+    MACHINE_FREE,
+    MACHINE_DRAINED,
+    MACHINE_UNREACHABLE,
+    MACHINE_UNKNOWN, /* never reached */
+    MACHINE_RESTS
+};
+struct machine_tally {
+    int machines, gpus;
+};
+void fleet_count_unclaimed(const struct fleet *fl, struct machine_tally out[MACHINE_RESTS]);
 /* Drains a machine, or undrains it, by name. On a drained machine running work continues and
  * nothing new starts; it is not claimed again, and its idle node is not used, though the node stays
  * in its pool. Undraining also tries an unusable node again. ERR_MACHINE_NOT_FOUND;

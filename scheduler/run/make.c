@@ -155,6 +155,8 @@ struct live_run *run_make(struct runs *rs, const struct run *row, const struct r
     if (row->state != RUN_ALLOCATED)
         run_go(run, RUN_CLEANING);
     log_begin(run, resumed);
+    if (!resumed)
+        runs_note_wait(rs, row);
     return run;
 }
 

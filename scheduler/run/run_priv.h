@@ -44,8 +44,9 @@ struct runs {
     int kept_outputs;
     const struct runs_events *events;
     void *events_ctx;
-    struct id_map map;        /* struct live_run *, owned, by run id */
-    struct id_map allocating; /* a set: runs whose allocations are not on disk yet */
+    struct id_map map;                       /* struct live_run *, owned, by run id */
+    struct id_map allocating;                /* a set: runs whose allocations are not on disk yet */
+    struct run_wait_tally waits[FRONTS_MAX]; /* as fronts->all */
 };
 
 static inline const struct front *front_of_run(const struct runs *rs, const struct run *r)
@@ -200,6 +201,10 @@ void run_go(struct live_run *run, enum run_phase to);
 void slot_go(struct run_slot *slot, enum slot_state to);
 /* Asserts the invariants of a run between its turns. */
 void run_check(const struct live_run *run);
+
+/* --- tally.c -------------------------------------------------------------------------------- */
+/* Counts how long the run, whose attempt begins, has waited. */
+void runs_note_wait(struct runs *rs, const struct run *r);
 
 /* --- make.c --------------------------------------------------------------------------------- */
 /* The nodes of a run and its parts of them, by rank. */

@@ -89,6 +89,21 @@ void runs_end(struct runs *rs, int64_t run_id);
  * swept then. 0: it is still in progress, and may_remove() is called at its end; -1: err. */
 int runs_forget(struct runs *rs, struct arena *a, int64_t run_id, struct err *e) MUST_CHECK;
 
+/* --- counts ----------------------------------------------------------------------------------- */
+
+/* How long runs waited for their nodes, in attempts that began since the start: in[i] of them
+ * waited at most bound i, the last more than all. */
+#define RUN_WAIT_BOUNDS 9
+struct run_wait_tally {
+    int64_t in[RUN_WAIT_BOUNDS + 1];
+    int64_t sum_ms;
+};
+const int *runs_wait_bounds_s(void); /* RUN_WAIT_BOUNDS seconds, ascending */
+/* Of the runs of a front. */
+const struct run_wait_tally *runs_wait_tally(const struct runs *rs, const struct front *f);
+/* Counts a front's runs that have nodes: without a verdict, and with one. */
+void runs_count_live(const struct runs *rs, const struct front *f, int *active, int *ending);
+
 /* --- output on the nodes' own disks ----------------------------------------------------------- */
 
 /* Finds the output directory `id` ("stdouterr", or an output of the run) on the run's nodes,

@@ -89,10 +89,17 @@ WHEN p.slots > 0 THEN coalesce(n.cores * a.slots / nullif(n.slots, 0), 0) ELSE m
 -- $usage_gpu_model
 CASE WHEN n.gpus > 0 AND json_valid(n.devices) THEN coalesce(json_extract(n.devices, '$[0].model'), '') ELSE '' END;
 
--- Since when the owner of a run u waits: it exists, and did not run.
+-- When the last attempt of a run u ended (ms).
+-- $usage_last_end
+coalesce((SELECT max(e.end_ms) FROM usage e
+WHERE e.owner_kind = u.owner_kind AND e.owner_id = u.owner_id AND e.idx = u.idx), 0);
+
+-- Since when the owner of a run u waits (ms): it exists, and did not run.
+-- $run_since
+max(coalesce(j.created_us, bt.created_us, bh.start_us, 0) / 1000, $usage_last_end);
+
 -- $usage_since
-max(coalesce(j.created_us, bt.created_us, bh.start_us, a.created_us) / 1000, coalesce((SELECT max(e.end_ms)
-FROM usage e WHERE e.owner_kind = u.owner_kind AND e.owner_id = u.owner_id AND e.idx = u.idx), 0));
+max(coalesce(j.created_us, bt.created_us, bh.start_us, a.created_us) / 1000, $usage_last_end);
 
 -- $usage_wait
 CASE WHEN a.rank = 0 THEN max(0, a.created_us / 1000 - $usage_since) ELSE 0 END;

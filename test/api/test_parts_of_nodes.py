@@ -7,13 +7,9 @@ import pytest
 from support.daemon import Daemon
 from support.refusals import INVALID, refused
 from support.waiting import wait_for
-from support.world import Place, fresh, job_body, wait_flag
+from support.world import Place, fresh, job_body, wait_flag, wishes
 
 ENV = "properties.environmentVariables"
-
-
-def wishes(**values):
-    return [{"name": f"BATCHAID_JOB_{name}", "value": str(value)} for name, value in values.items()]
 
 
 @pytest.fixture(scope="module")

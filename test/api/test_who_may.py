@@ -39,7 +39,7 @@ VERSIONS = {
     "batchai": "2018-05-01", "batchrm": "2022-10-01",
 }  # fmt: skip
 TABLE = rights.rows()
-MANAGERS = ("arm", "batchai", "batchrm", "storage", "keyvault", "authorization", "graph", "admin")
+MANAGERS = ("arm", "batchai", "batchrm", "storage", "keyvault", "authorization", "graph", "admin", "metrics")
 OTHERS = ("aad", "health", "page", "azstorage", "testing")
 
 

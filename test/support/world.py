@@ -39,6 +39,10 @@ def merge(base, extra):
     return out
 
 
+def wishes(**values):
+    return [{"name": f"BATCHAID_JOB_{name}", "value": str(value)} for name, value in values.items()]
+
+
 def file_share(share=SHARE, mount=SHARE, account=ACCOUNT, **more):
     return {
         "accountName": account,

@@ -8,7 +8,6 @@
  */
 #include "api/plane/storage/sas.h"
 
-#include <arpa/inet.h>
 #include <assert.h>
 #include <jansson.h>
 #include <sodium.h>
@@ -19,6 +18,7 @@
 
 #include "api/plane/storage/errors.h"
 #include "api/plane/storage/shared_key.h"
+#include "lib/network.h"
 #include "lib/timefmt.h"
 
 #define SAS_NAME(field, name) [SAS_##field] = name,
@@ -318,31 +318,15 @@ static int check_times(const struct sas *s, const struct sas_use *use, struct er
     return 0;
 }
 
-/* The bytes of an address, IPv4 as IPv4-mapped IPv6. */
-static int address_of(const char *text, size_t n, unsigned char out[16])
-{
-    char copy[INET6_ADDRSTRLEN];
-    memset(out, 0, 16);
-    if (n >= sizeof copy)
-        return -1;
-    memcpy(copy, text, n);
-    copy[n] = '\0';
-    if (inet_pton(AF_INET, copy, out + 12) == 1) {
-        out[10] = out[11] = 0xff;
-        return 0;
-    }
-    return inet_pton(AF_INET6, copy, out) == 1 ? 0 : -1;
-}
-
 static bool address_is_in(const char *range, const char *peer)
 {
-    unsigned char first[16], last[16], one[16];
+    struct net_address first, last, one;
     size_t n = (size_t)(strchrnul(range, '-') - range);
     const char *end = range[n] ? range + n + 1 : range;
-    return address_of(range, n, first) == 0 &&
-           address_of(end, range[n] ? strlen(end) : n, last) == 0 &&
-           address_of(peer, strlen(peer), one) == 0 && memcmp(one, first, 16) >= 0 &&
-           memcmp(one, last, 16) <= 0;
+    return net_address_read(range, n, &first) == 0 &&
+           net_address_read(end, range[n] ? strlen(end) : n, &last) == 0 &&
+           net_address_read(peer, strlen(peer), &one) == 0 &&
+           memcmp(&one, &first, sizeof one) >= 0 && memcmp(&one, &last, sizeof one) <= 0;
 }
 
 static int check_address(const struct sas *s, const struct sas_use *use, struct err *e)

@@ -221,9 +221,9 @@ def test_secrets_that_others_can_touch_are_refused(check, tmp_path, setting, mod
 
 
 @pytest.mark.parametrize("text, says", [
-    ("", "is empty; write the password into it"),
-    ("\n", "is empty; write the password into it"),
-    ("one\ntwo\n", "has more than one line; write only the password"),
+    ("", "is empty; write the secret into it"),
+    ("\n", "is empty; write the secret into it"),
+    ("one\ntwo\n", "has more than one line; write only the secret"),
 ])
 def test_password_files_hold_one_line(check, key, text, says):
     key.write_text(text)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a page of /metrics shows: counts at one time, in the request's arena.
+ */
+#ifndef API_METRICS_FACTS_H
+#define API_METRICS_FACTS_H
+
+#include "api/http/http.h"
+#include "api/http/request.h"
+#include "api/metrics/metrics.h"
+#include "scheduler/fleet/fleet.h"
+#include "storage/tallies.h"
+#include "storage/usage.h"
+
+/* The sums of a group, or of a person. */
+struct use_line {
+    const char *subscription, *group; /* "": of a person */
+    const char *person;               /* object id, later a name; "": of a group */
+    struct usage_sums sums;
+};
+struct use_lines {
+    struct use_line *list;
+    size_t n;
+};
+
+struct pool_names {
+    int64_t pool_id;
+    struct pool_place place;
+};
+
+/* Disk and process, as far as the system tells. */
+struct own_facts {
+    bool has_disk, has_process;
+    int64_t disk_free, disk_size; /* bytes */
+    int64_t cpu_us, memory, files, files_max;
+    int64_t backed_up_us; /* 0: never */
+};
+
+struct facts {
+    const struct metrics *m;
+    struct request *r;
+    int64_t now_us;
+    struct pool_tally *nodes;
+    size_t n_nodes;
+    struct queue_tally *queues;
+    size_t n_queues;
+    struct pool_names *pools; /* by pool_id: of nodes and queues */
+    size_t n_pools;
+    struct machine_tally unclaimed[MACHINE_RESTS];
+    struct use_lines groups, people;
+    struct own_facts own;
+};
+
+/* Collects them in several turns, then calls `done`; e NULL: they are there. */
+typedef void facts_done(struct facts *f, const struct err *e);
+void facts_collect(struct request *r, facts_done *done);
+/* Where a pool is; a pool without a place is gone. */
+const struct pool_place *facts_place(const struct facts *f, int64_t pool_id);
+
+/* own.c */
+void facts_of_own(const struct metrics *m, struct own_facts *out);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tables of metrics of each page.
+ */
+#ifndef API_METRICS_TABLE_H
+#define API_METRICS_TABLE_H
+
+#include "api/metrics/facts.h"
+#include "api/metrics/text.h"
+
+struct metric {
+    const char *name; /* without the suffix of its type */
+    enum metric_type type;
+    const char *help;
+    void (*show)(struct metric_text *t, const struct facts *f);
+};
+
+/* End with a row without a name. */
+extern const struct metric site_metrics[];
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The two formats of a page of metrics: Prometheus' text format 0.0.4, and OpenMetrics 1.0. In
+ * OpenMetrics the family of a counter or an info lacks the suffix of its samples, and "# EOF" ends
+ * the page.
+ */
+#ifndef API_METRICS_TEXT_H
+#define API_METRICS_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/strbuf.h"
+
+#define METRICS_TEXT_TYPE "text/plain; version=0.0.4; charset=utf-8"
+#define METRICS_OPEN_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+enum metric_type {
+    METRIC_GAUGE,
+    METRIC_COUNTER,   /* its samples end in _total */
+    METRIC_INFO,      /* its samples end in _info, and are 1 */
+    METRIC_HISTOGRAM, /* its samples end in _bucket, _sum and _count */
+    METRIC_TYPES
+};
+
+struct metric_text {
+    struct strbuf b;
+    bool open;        /* OpenMetrics */
+    const char *name; /* of the present family, without a suffix */
+    enum metric_type type;
+};
+
+/* Whether a client that sends this header (NULL: none) prefers OpenMetrics (RFC 9110, 12.5.1). */
+bool metric_text_wants_open(const char *accept);
+
+/* Begins a family. */
+void metric_family(struct metric_text *t, const char *name, enum metric_type type,
+                   const char *help);
+/* Labels: names and values in turn, up to a NULL. A value is any text: bytes that are not UTF-8
+ * become U+FFFD. */
+#define METRIC_LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define METRIC_PLAIN       ((const char *const[]){NULL})
+/* Samples of the family. */
+void metric_int(struct metric_text *t, const char *const *labels, int64_t value);
+/* Thousandths and millionths, as seconds. */
+void metric_ms(struct metric_text *t, const char *const *labels, int64_t ms);
+void metric_us(struct metric_text *t, const char *const *labels, int64_t us);
+/* A histogram: in[i] observations are at most bound_s[i] seconds and above the bound before; in[n]
+ * are above all. */
+void metric_histogram(struct metric_text *t, const char *const *labels, const int *bound_s,
+                      const int64_t *in, size_t n, int64_t sum_ms);
+void metric_text_end(struct metric_text *t);
+
+#endif

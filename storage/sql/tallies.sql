@@ -1,0 +1,43 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Counts over all pools, for metrics (storage/tallies.h).
+
+-- Nodes, with what their live allocations have. One pass over the live allocations.
+-- $node_totals
+SELECT n.pool_id, p.kind, n.state, n.machine_id IS NULL AS is_local, n.off <> 0 OR m.drained IS 1 AS is_off,
+count(a.run_id) > 0 AS runs, n.gpus, coalesce(sum($usage_gpus), 0) AS taken,
+coalesce(sum(($usage_gpus) * max(0, :now_ms - max(a.created_us / 1000, :since_ms)) / 1000), 0) AS held
+FROM node n CROSS JOIN pool p ON p.id = n.pool_id LEFT JOIN machine m ON m.id = n.machine_id
+LEFT JOIN $live_allocation ON a.node_id = n.id AND $is_live GROUP BY n.id;
+
+-- held_ms counts from since_ms until now_ms.
+-- st_pool_tallies(i64 since_ms, i64 now_ms) -> pool_tally*
+SELECT {pool_tally} FROM ($node_totals) t GROUP BY t.pool_id, t.state, t.is_local, t.is_off, t.runs;
+
+-- st_queue_tallies() -> queue_tally*
+SELECT {queue_tally} FROM (
+SELECT pool_id, 0 AS is_held, count(*) AS n, min(id) AS oldest FROM run
+WHERE phase = {RUN_WAITING} AND stop = {STOP_NOT} AND held = {HOLD_NOT} GROUP BY pool_id UNION ALL
+SELECT pool_id, 1, count(*), min(id) FROM run
+WHERE phase = {RUN_WAITING} AND stop = {STOP_NOT} AND held > {HOLD_NOT} GROUP BY pool_id) t
+CROSS JOIN pool p ON p.id = t.pool_id;
+
+-- Since when a run waits, or waited before its present attempt (ms).
+-- st_run_waits_since(i64 run_id) -> i64? since_ms
+SELECT $run_since FROM run u LEFT JOIN job j ON u.owner_kind = {RES_JOB} AND j.id = u.owner_id
+LEFT JOIN batch_task bt ON u.owner_kind = {RES_BATCH_TASK} AND bt.id = u.owner_id
+LEFT JOIN batch_chore bh ON u.owner_kind = {RES_BATCH_CHORE} AND bh.id = u.owner_id
+WHERE u.id = :run_id;
+
+-- GPU time of live allocations by the owners of their runs (object ids), since since_ms. Slower than st_pool_tallies():
+-- it finds the job or task of each.
+-- st_owner_tallies(i64 since_ms, i64 now_ms) -> owner_tally*
+SELECT {owner_tally} FROM (
+SELECT coalesce(j.created_by, bj.created_by, '') AS owner,
+($usage_gpus) * max(0, :now_ms - max(a.created_us / 1000, :since_ms)) / 1000 AS held
+FROM node n CROSS JOIN pool p ON p.id = n.pool_id CROSS JOIN $live_allocation ON a.node_id = n.id AND $is_live
+CROSS JOIN run u ON u.id = a.run_id
+LEFT JOIN job j ON u.owner_kind = {RES_JOB} AND j.id = u.owner_id
+LEFT JOIN batch_task bt ON u.owner_kind = {RES_BATCH_TASK} AND bt.id = u.owner_id
+LEFT JOIN batch_chore bh ON u.owner_kind = {RES_BATCH_CHORE} AND bh.id = u.owner_id
+LEFT JOIN batch_job bj ON bj.id = coalesce(bt.job_id, bh.job_id)) t GROUP BY t.owner;
