@@ -365,15 +365,6 @@ static const struct st_column owner_tally_columns[] = {
 #undef ROW
 ROW_OF(owner_tally_row, struct owner_tally, owner_tally, NULL, "t");
 
-#define ROW struct queue_tally
-static const struct st_column queue_tally_columns[] = {
-    FROM_INT64("t.pool_id", pool_id, id), FROM_INT("p.kind", kind, pool_kind),
-    FROM_BOOL("t.is_held", held),         FROM_INT("t.n", runs, number),
-    FROM_INT64("t.oldest", oldest, id),
-};
-#undef ROW
-ROW_OF(queue_tally_row, struct queue_tally, queue_tally, NULL, "t");
-
 #define ROW struct pool_place
 static const struct st_column pool_place_columns[] = {
     FROM_TEXT("coalesce(g.subscription, bg.subscription)", subscription),
@@ -445,7 +436,6 @@ static const struct st_row *const all_rows[] = {&group_row,
                                                 &pool_place_row,
                                                 &pool_tally_row,
                                                 &owner_tally_row,
-                                                &queue_tally_row,
                                                 &kept_dir_row,
                                                 &usage_row,
                                                 &usage_ended_row,

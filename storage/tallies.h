@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counts over all pools, for metrics: each statement reads an index, or the live allocations once,
- * so that 2,000 nodes and 100,000 waiting runs take a few milliseconds.
+ * Counts over all pools, for metrics. Each statement reads the live allocations once, or a bounded
+ * part of an index, so that no turn is long at 2,000 nodes and 100,000 waiting runs.
  */
 #ifndef STORAGE_TALLIES_H
 #define STORAGE_TALLIES_H
@@ -20,15 +20,6 @@ struct pool_tally {
     int64_t taken_gpus; /* in units of USAGE_GPU_UNIT */
     int64_t held_ms;    /* GPU time of live allocations since since_ms; never more than the record
                            of use will count for them */
-};
-
-/* The waiting runs of a pool. */
-struct queue_tally {
-    int64_t pool_id;
-    enum resource_kind kind; /* of the pool */
-    bool held;               /* by dependencies or the limit of their array */
-    int runs;
-    int64_t oldest; /* the lowest id */
 };
 
 /* GPU time of live allocations whose runs belong to a principal. */

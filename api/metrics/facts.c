@@ -16,6 +16,7 @@ struct collecting {
     struct facts facts;
     struct owner_tally *owners;
     size_t n_owners;
+    struct queue_reading *queues;
     size_t step;
     facts_done *done;
 };
@@ -71,7 +72,12 @@ static int read_nodes(struct collecting *c, struct err *e)
 static int read_queues(struct collecting *c, struct err *e)
 {
     struct facts *f = &c->facts;
-    return st_queue_tallies(f->m->storage, &f->r->arena, &f->queues, &f->n_queues, e);
+    if (!c->queues)
+        c->queues = queues_begin(&f->r->arena, f->m->storage);
+    int rc = queues_read(c->queues, e);
+    if (rc == 0)
+        queues_end(c->queues, f);
+    return rc;
 }
 
 static int add_pool(struct facts *f, int64_t pool_id, struct err *e)
@@ -167,6 +173,7 @@ static int sum_people(struct collecting *c, struct err *e)
 
 /* --- in turn ---------------------------------------------------------------------------------- */
 
+/* 1: call it again in the next turn. */
 static int (*const steps[])(struct collecting *c, struct err *e) = {
     read_nodes, read_queues, name_pools, sum_groups, sum_people};
 #define N_STEPS (sizeof steps / sizeof steps[0])
@@ -175,9 +182,13 @@ static void next(struct request *r, void *ctx)
 {
     struct collecting *c = ctx;
     struct err e;
-    if (c->step == N_STEPS)
+    if (c->step == N_STEPS) {
         c->done(&c->facts, NULL);
-    else if (steps[c->step++](c, &e) < 0)
+        return;
+    }
+    int rc = steps[c->step](c, &e);
+    c->step += rc == 0;
+    if (rc < 0)
         c->done(&c->facts, &e);
     else
         request_again(r, next, c);

@@ -28,6 +28,15 @@ struct pool_names {
     struct pool_place place;
 };
 
+/* The waiting runs of a pool. */
+struct queue_facts {
+    int64_t pool_id;
+    enum resource_kind kind; /* of the pool */
+    int64_t waiting, held;   /* held: by dependencies or the limit of their array */
+    int64_t oldest;          /* the lowest id of a run that nothing holds; 0: none */
+};
+struct queue_reading;
+
 /* Disk and process, as far as the system tells. */
 struct own_facts {
     bool has_disk, has_process;
@@ -42,7 +51,7 @@ struct facts {
     int64_t now_us;
     struct pool_tally *nodes;
     size_t n_nodes;
-    struct queue_tally *queues;
+    struct queue_facts *queues;
     size_t n_queues;
     struct pool_names *pools; /* by pool_id: of nodes and queues */
     size_t n_pools;
@@ -56,6 +65,12 @@ typedef void facts_done(struct facts *f, const struct err *e);
 void facts_collect(struct request *r, facts_done *done);
 /* Where a pool is; a pool without a place is gone. */
 const struct pool_place *facts_place(const struct facts *f, int64_t pool_id);
+
+/* queues.c: reads the queues of all pools in the arena; each call counts some thousand runs. 1:
+ * call it again. */
+struct queue_reading *queues_begin(struct arena *a, struct storage *st);
+int queues_read(struct queue_reading *rd, struct err *e) MUST_CHECK;
+void queues_end(const struct queue_reading *rd, struct facts *f);
 
 /* own.c */
 void facts_of_own(const struct metrics *m, struct own_facts *out);

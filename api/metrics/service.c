@@ -10,7 +10,9 @@
 #include "api/access/access.h"
 #include "api/arm/errors.h"
 #include "api/http/auth.h"
+#include "api/metrics/jobs.h"
 #include "api/metrics/metrics.h"
+#include "api/metrics/rows.h"
 #include "api/metrics/table.h"
 
 #define ACTION "batchaid/metrics/read"
@@ -18,26 +20,29 @@
 
 /* --- pages ------------------------------------------------------------------------------------ */
 
-static struct replied *reply_page(struct request *r, struct metric_text *t)
-{
-    metric_text_end(t);
-    return reply_text(r, 200, t->open ? METRICS_OPEN_TYPE : METRICS_TEXT_TYPE, strbuf_take(&t->b));
-}
-
 static void show_site(struct facts *f, const struct err *e)
 {
-    struct metric_text t = {.b = STRBUF_INIT,
-                            .open = metric_text_wants_open(request_header(f->r, "Accept"))};
-    for (const struct metric *m = site_metrics; !e && m->name; m++) {
+    if (e) {
+        request_finish(f->r, reply_err(f->r, e));
+        return;
+    }
+    struct metric_text t = metrics_page(f->r);
+    for (const struct metric *m = site_metrics; m->name; m++) {
         metric_family(&t, m->name, m->type, m->help);
         m->show(&t, f);
     }
-    request_finish(f->r, e ? reply_err(f->r, e) : reply_page(f->r, &t));
+    metrics_reply(f->r, &t);
 }
 
 static struct replied *site_get(struct request *r)
 {
     facts_collect(r, show_site);
+    return reply_later(r);
+}
+
+static struct replied *jobs_get(struct request *r)
+{
+    metrics_of_jobs(r);
     return reply_later(r);
 }
 
@@ -88,9 +93,10 @@ ERROR_TABLE(metrics_words, ARM_ERRORS, NO_OWN_ERRORS)
 
 static const struct route routes[] = {
     {"GET", "/metrics", 0, 0, site_get, "Metrics_Get"},
+    {"GET", "/metrics/jobs", 0, 0, jobs_get, "Metrics_GetJobs"},
 };
 
-static const char *const paths[] = {"/metrics", NULL};
+static const char *const paths[] = {"/metrics", "/metrics/{page}", NULL};
 
 const struct service metrics_service = {
     .name = "metrics",

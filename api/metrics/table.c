@@ -249,23 +249,27 @@ static void gpus(struct metric_text *t, const struct facts *f)
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-static int64_t waiting_of(const struct facts *f, const struct front *front, bool held)
+static void count_waiting(const struct facts *f, const struct front *front, int64_t *waiting,
+                          int64_t *held)
 {
-    int64_t n = 0;
+    *waiting = *held = 0;
     for (size_t i = 0; i < f->n_queues; i++)
-        if (front_of(f->m->fronts, f->queues[i].kind) == front && f->queues[i].held == held)
-            n += f->queues[i].runs;
-    return n;
+        if (front_of(f->m->fronts, f->queues[i].kind) == front) {
+            *waiting += f->queues[i].waiting;
+            *held += f->queues[i].held;
+        }
 }
 
 static void runs(struct metric_text *t, const struct facts *f)
 {
     for (struct front *const *p = f->m->fronts->all; *p; p++) {
         int active, ending;
+        int64_t waiting, held;
         const char *kind = (*p)->words->run;
         runs_count_live(f->m->runs, *p, &active, &ending);
-        metric_int(t, METRIC_LABELS("kind", kind, "state", "waiting"), waiting_of(f, *p, false));
-        metric_int(t, METRIC_LABELS("kind", kind, "state", "held"), waiting_of(f, *p, true));
+        count_waiting(f, *p, &waiting, &held);
+        metric_int(t, METRIC_LABELS("kind", kind, "state", "waiting"), waiting);
+        metric_int(t, METRIC_LABELS("kind", kind, "state", "held"), held);
         metric_int(t, METRIC_LABELS("kind", kind, "state", "running"), active);
         metric_int(t, METRIC_LABELS("kind", kind, "state", "ending"), ending);
     }
@@ -274,13 +278,13 @@ static void runs(struct metric_text *t, const struct facts *f)
 static void queues(struct metric_text *t, const struct facts *f)
 {
     for (size_t i = 0; i < f->n_queues; i++) {
-        const struct queue_tally *q = &f->queues[i];
+        const struct queue_facts *q = &f->queues[i];
         const struct pool_place *p = facts_place(f, q->pool_id);
-        if (!q->held && p && p->group)
+        if (q->waiting > 0 && p && p->group)
             metric_int(t,
                        METRIC_LABELS("subscription", p->subscription, "group", p->group, "cluster",
                                      p->pool),
-                       q->runs);
+                       q->waiting);
     }
 }
 
@@ -298,7 +302,7 @@ static void oldest(struct metric_text *t, const struct facts *f)
     int64_t since_ms, most = 0;
     struct err e;
     for (size_t i = 0; i < f->n_queues; i++)
-        if (!f->queues[i].held &&
+        if (f->queues[i].oldest &&
             st_run_waits_since(f->m->storage, f->queues[i].oldest, &since_ms, &e) == 1 &&
             f->now_us / 1000 - since_ms > most)
             most = f->now_us / 1000 - since_ms;

@@ -14,13 +14,34 @@ LEFT JOIN $live_allocation ON a.node_id = n.id AND $is_live GROUP BY n.id;
 -- st_pool_tallies(i64 since_ms, i64 now_ms) -> pool_tally*
 SELECT {pool_tally} FROM ($node_totals) t GROUP BY t.pool_id, t.state, t.is_local, t.is_off, t.runs;
 
--- st_queue_tallies() -> queue_tally*
-SELECT {queue_tally} FROM (
-SELECT pool_id, 0 AS is_held, count(*) AS n, min(id) AS oldest FROM run
-WHERE phase = {RUN_WAITING} AND stop = {STOP_NOT} AND held = {HOLD_NOT} GROUP BY pool_id UNION ALL
-SELECT pool_id, 1, count(*), min(id) FROM run
-WHERE phase = {RUN_WAITING} AND stop = {STOP_NOT} AND held > {HOLD_NOT} GROUP BY pool_id) t
-CROSS JOIN pool p ON p.id = t.pool_id;
+-- The next lower priority that waiting runs of a pool have, which nothing holds.
+-- st_queue_priority(i64 pool_id, i64 below) -> i64? priority
+SELECT priority FROM run WHERE phase = {RUN_WAITING} AND stop = {STOP_NOT} AND held = {HOLD_NOT} AND pool_id = :pool_id
+AND priority < :below ORDER BY priority DESC LIMIT 1;
+
+-- Counts its runs with this priority and ids from `first` to `last`. Without a LIMIT, because SQLite then finds the ids
+-- by the index.
+-- st_queue_count(i64 pool_id, i64 priority, i64 first, i64 last) -> i64 n
+SELECT count(*) FROM run
+WHERE phase = {RUN_WAITING} AND stop = {STOP_NOT} AND held = {HOLD_NOT} AND pool_id = :pool_id AND priority = :priority
+AND id >= :first AND id <= :last;
+
+-- The lowest id of these runs behind `after`; 0: there is none.
+-- st_queue_next(i64 pool_id, i64 priority, i64 after) -> i64 id
+SELECT ifnull(min(id), 0) FROM run
+WHERE phase = {RUN_WAITING} AND stop = {STOP_NOT} AND held = {HOLD_NOT} AND pool_id = :pool_id AND priority = :priority
+AND id > :after;
+
+-- The same of those that are held so.
+-- st_queue_held_count(i64 pool_id, run_hold hold, i64 first, i64 last) -> i64 n
+SELECT count(*) FROM run
+WHERE phase = {RUN_WAITING} AND stop = {STOP_NOT} AND held > {HOLD_NOT} AND pool_id = :pool_id AND held = :hold
+AND id >= :first AND id <= :last;
+
+-- st_queue_held_next(i64 pool_id, run_hold hold, i64 after) -> i64 id
+SELECT ifnull(min(id), 0) FROM run
+WHERE phase = {RUN_WAITING} AND stop = {STOP_NOT} AND held > {HOLD_NOT} AND pool_id = :pool_id AND held = :hold
+AND id > :after;
 
 -- Since when a run waits, or waited before its present attempt (ms).
 -- st_run_waits_since(i64 run_id) -> i64? since_ms

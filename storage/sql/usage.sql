@@ -24,6 +24,10 @@ $usage_live_select AND a.node_id = :al.node_id AND a.run_id = :al.run_id;
 -- st_usage_live_all() -> usage_live*
 $usage_live_select;
 
+-- The same on one node.
+-- st_usage_live_on(i64 node_id) -> usage_live*
+$usage_live_select AND a.node_id = :node_id;
+
 -- The same of one owner.
 -- st_usage_live_of(resource_kind owner, i64 owner_id) -> usage_live*
 $usage_live_select AND a.run_id IN (SELECT id FROM run WHERE owner_kind = :owner AND owner_id = :owner_id);

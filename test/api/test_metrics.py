@@ -61,6 +61,24 @@ def test_a_job_is_counted_while_it_runs_and_afterwards(site):
     assert of(d, "batchaid_person_gpu_allocated_seconds_total") * 1000 == pytest.approx(report["total"]["gpuMilliseconds"], abs=1e-6)
 
 
+def test_waiting_runs_are_counted_by_what_keeps_them(site):
+    d, cluster = site.daemon, site.cluster(1)
+    host, inside = site.flag("keeps")
+    hold = f"until test -e {inside}; do sleep 0.05; done"
+    job = site.job(cluster, hold, environmentVariables=wishes(GPUS=4))
+    job.running()
+    queued = [site.job(cluster, schedulingPriority=p, environmentVariables=wishes(GPUS=4)) for p in ("low", "high", "normal")]
+    array = site.job(cluster, environmentVariables=wishes(GPUS=4, ARRAY="1-5", ARRAY_LIMIT=2))
+    after = site.job(cluster, environmentVariables=wishes(GPUS=1, DEPENDS_ON=array.name))
+    assert of(d, "batchaid_runs", kind="job", state="waiting") == 3 + 2
+    assert of(d, "batchaid_runs", kind="job", state="held") == 3 + 1
+    assert of(d, "batchaid_waiting_runs", cluster=cluster.name) == 5
+    host.touch()
+    for done in (*queued, array, after):
+        done.succeed()
+    assert of(d, "batchaid_runs", kind="job", state="held") == 0
+
+
 def test_a_counter_never_falls_while_jobs_end(site):
     d, cluster = site.daemon, site.cluster(1)
     jobs = [site.job(cluster, "sleep 0.3", environmentVariables=wishes(GPUS=1)) for _ in range(12)]
@@ -124,3 +142,27 @@ def test_the_time_of_a_backup_is_shown(site, tmp_path):
     site.daemon.tool("backup", str(tmp_path / "copy.db"))
     at = of(site.daemon, "batchaid_backup_timestamp_seconds")
     assert at >= of(site.daemon, "process_start_time_seconds") - 1
+
+
+def test_the_jobs_that_run_and_their_gpus_are_a_page_of_their_own(site):
+    d, cluster = site.daemon, site.cluster(1)
+    host, inside = site.flag("page-of-jobs")
+    job = site.job(cluster, f"until test -e {inside}; do sleep 0.05; done", environmentVariables=wishes(GPUS=2))
+    job.running()
+    labels = {"kind": "job", "group": site.group, "home": site.workspace, "experiment": "exp", "job": job.name, "index": "0"}
+    assert of(d, "batchaid_job_info", "/metrics/jobs", **labels, cluster=cluster.name) == 1
+    assert of(d, "batchaid_job_gpus", "/metrics/jobs", **labels) == 2
+    text, strict = page(d, "/metrics/jobs"), page(d, "/metrics/jobs", accept=OPEN)
+    assert lint(text.text) == ""
+    found = samples(strict.text, strict=True)
+    assert found == samples(text.text)
+    (node,) = [n for n in d.call("GET", "/batchaid/nodes", api_version=None).json["value"] if n.get("job") == job.name]
+    held = [dict(key[1:]) for key in found if key[0] == "batchaid_gpu_job" and ("job", job.name) in key]
+    assert {h["uuid"] for h in held} <= {g.get("uuid", "") for g in node["facts"]["gpus"]}
+    assert {h["gpu"] for h in held} == {"0", "1"} and {h["node"] for h in held} == {node["node"]}
+    (person,) = {dict(key[1:])["person"] for key in found if key[0] == "batchaid_job_info" and ("job", job.name) in key}
+    assert person != ""  # as metrics.people wants
+    host.touch()
+    job.succeed()
+    wait_for(lambda: of(d, "batchaid_job_info", "/metrics/jobs", job=job.name) is None)
+    assert "job=" not in page(d).text.replace('kind="job', "")

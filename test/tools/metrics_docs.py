@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PAGE, FOLDER = "docs/metrics.md", "api/metrics"
 SUFFIXES = {"GAUGE": "", "COUNTER": "_total", "INFO": "_info", "HISTOGRAM": ""}
-TABLE = re.compile(r"const struct metric (\w+)\[\] = \{(.*?)\n\};", re.DOTALL)
+TABLE = re.compile(r"const struct (?:row_)?metric (\w+)\[\] = \{(.*?)\n\};", re.DOTALL)
 ROW = re.compile(r'\{"(\w+)", METRIC_(\w+),\s*((?:"(?:[^"\\]|\\.)*"\s*)+),\s*\w+\}')
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 

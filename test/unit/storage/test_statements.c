@@ -17,7 +17,6 @@ static const char *const scans_allowed[] = {
     "ST_NODE_LOCAL_TOTAL",
     "ST_NODE_USES",
     "ST_POOL_TALLIES",
-    "ST_QUEUE_TALLIES",
     "ST_OWNER_TALLIES",
     "ST_MACHINE_LIST",
     "ST_FILE_SERVER_SERVED_IDS",

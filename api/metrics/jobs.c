@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the live allocations node by node, in slices: a job that begins or ends meanwhile is there
+ * or not, as if the scrape had come earlier or later.
+ */
+#include "api/metrics/jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/access/access.h"
+#include "api/metrics/metrics.h"
+#include "api/metrics/rows.h"
+#include "model/front_words.h"
+#include "scheduler/front/front.h"
+#include "storage/usage.h"
+
+#define SLICE_NODES 100
+
+/* A job's part of a node. */
+struct part {
+    struct usage_live live;
+    const char *kind, *person; /* person "": not shown */
+    const char *const *uuids;  /* of its GPUs, n of them; NULL: the GPU has none */
+    const int *gpus;           /* their numbers */
+    size_t n_gpus;
+};
+
+struct reading {
+    struct request *r;
+    int64_t *nodes;
+    size_t n_nodes, at;
+    struct part *parts;
+    size_t n, cap; /* parts: in the arena, which keeps the smaller ones as well */
+};
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+/* The devices of a node as the node protocol has them: a list of GPUs in the order of their
+ * numbers. */
+static const char *uuid_of(struct arena *a, const json_t *devices, int number)
+{
+    const char *uuid =
+        json_string_value(json_object_get(json_array_get(devices, (size_t)number), "uuid"));
+    return uuid ? arena_strdup(a, uuid) : NULL;
+}
+
+/* "0,2"; NULL: all GPUs of the node. */
+static void read_gpus(struct arena *a, const struct node *nd, const char *numbers, struct part *p)
+{
+    json_auto_t *devices = nd->devices ? json_loads(nd->devices, 0, NULL) : NULL;
+    const char **uuids = arena_alloc(a, ((size_t)nd->has.gpus + 1) * sizeof *uuids);
+    int *gpus = arena_alloc(a, ((size_t)nd->has.gpus + 1) * sizeof *gpus);
+    const char *at = numbers;
+    for (int i = 0; i < nd->has.gpus && (!numbers || *at); i++) {
+        gpus[i] = numbers ? (int)strtol(at, (char **)&at, 10) : i;
+        uuids[i] = uuid_of(a, devices, gpus[i]);
+        p->n_gpus++;
+        at += numbers && *at == ',';
+    }
+    p->uuids = uuids;
+    p->gpus = gpus;
+}
+
+static const char *person_of(struct request *r, const char *owner)
+{
+    const struct metrics *m = metrics_of(r);
+    struct identity i;
+    struct err e;
+    if (!m->people || !*owner)
+        return "";
+    return access_identity(m->access, &r->arena, owner, &i, &e) == 1 ? i.name : owner;
+}
+
+static struct part *add_part(struct reading *rd)
+{
+    if (rd->n == rd->cap) {
+        size_t cap = rd->cap ? 2 * rd->cap : 256;
+        struct part *more = arena_alloc(&rd->r->arena, cap * sizeof *more);
+        if (rd->n > 0)
+            memcpy(more, rd->parts, rd->n * sizeof *more);
+        rd->parts = more;
+        rd->cap = cap;
+    }
+    return memset(&rd->parts[rd->n++], 0, sizeof(struct part));
+}
+
+static const char *devices_of(const struct allocation *all, size_t n, int64_t run_id)
+{
+    for (size_t i = 0; i < n; i++)
+        if (all[i].run_id == run_id)
+            return all[i].devices;
+    return "";
+}
+
+static int read_node(struct reading *rd, int64_t node_id, struct err *e)
+{
+    struct arena *a = &rd->r->arena;
+    const struct metrics *m = metrics_of(rd->r);
+    struct usage_live *live;
+    struct allocation *held;
+    struct node nd;
+    size_t n, n_held;
+    int rc = st_node_by_id(m->storage, a, node_id, &nd, e);
+    if (rc <= 0)
+        return rc;
+    if (st_usage_live_on(m->storage, a, node_id, &live, &n, e) < 0 ||
+        (n > 0 && st_allocation_of_node(m->storage, a, node_id, &held, &n_held, e) < 0))
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        struct part *p = add_part(rd);
+        p->live = live[i];
+        p->kind = front_of(m->fronts, live[i].row.owner_kind)->words->run;
+        p->person = person_of(rd->r, live[i].subject.owner);
+        read_gpus(a, &nd, devices_of(held, n_held, live[i].row.run_id), p);
+    }
+    return 0;
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+#define OF_JOB(p)                                                                                  \
+    "kind", (p)->kind, "subscription", (p)->live.subject.subscription, "group",                    \
+        (p)->live.subject.group, "home", (p)->live.subject.home, "experiment",                     \
+        (p)->live.subject.experiment, "job", (p)->live.row.name
+
+struct number {
+    char text[24];
+};
+static struct number text_of(int64_t n)
+{
+    struct number out;
+    snprintf(out.text, sizeof out.text, "%lld", (long long)n);
+    return out;
+}
+
+static void info(struct metric_text *t, const void *row)
+{
+    const struct part *p = row;
+    metric_int(t,
+               METRIC_LABELS(OF_JOB(p), "index", text_of(p->live.row.idx).text, "node",
+                             p->live.row.node_name, "cluster", p->live.subject.pool, "person",
+                             p->person),
+               1);
+}
+
+static void start(struct metric_text *t, const void *row)
+{
+    const struct part *p = row;
+    if (p->live.row.rank == 0)
+        metric_ms(t, METRIC_LABELS(OF_JOB(p), "index", text_of(p->live.row.idx).text),
+                  p->live.row.begin_ms);
+}
+
+static void gpus(struct metric_text *t, const void *row)
+{
+    const struct part *p = row;
+    metric_ms(t,
+              METRIC_LABELS(OF_JOB(p), "index", text_of(p->live.row.idx).text, "node",
+                            p->live.row.node_name),
+              p->live.row.gpus * (int64_t)1000 / USAGE_GPU_UNIT);
+}
+
+static void gpu_job(struct metric_text *t, const void *row)
+{
+    const struct part *p = row;
+    for (size_t i = 0; i < p->n_gpus; i++)
+        metric_int(t,
+                   METRIC_LABELS("uuid", p->uuids[i], "gpu", text_of(p->gpus[i]).text, "node",
+                                 p->live.row.node_name, OF_JOB(p), "index",
+                                 text_of(p->live.row.idx).text),
+                   1);
+}
+
+static const struct row_metric job_metrics[] = {
+    {"batchaid_job", METRIC_INFO,
+     "A job or task that has nodes, once for each; home: its workspace, or account of Azure Batch; "
+     "index: of a member of an array; person: only with metrics.people.",
+     info},
+    {"batchaid_job_start_timestamp_seconds", METRIC_GAUGE, "Since when it has them.", start},
+    {"batchaid_job_gpus", METRIC_GAUGE, "How many GPUs it has of each.", gpus},
+    {"batchaid_gpu_job", METRIC_GAUGE,
+     "1 for each GPU that a job or task has: join other metrics with it by uuid.", gpu_job},
+    {0},
+};
+
+/* --- in slices -------------------------------------------------------------------------------- */
+
+static void next(struct request *r, void *ctx)
+{
+    struct reading *rd = ctx;
+    struct err e;
+    for (size_t end = rd->at + SLICE_NODES; rd->at < rd->n_nodes && rd->at < end; rd->at++)
+        if (read_node(rd, rd->nodes[rd->at], &e) < 0) {
+            request_finish(r, reply_err(r, &e));
+            return;
+        }
+    if (rd->at < rd->n_nodes)
+        request_again(r, next, rd);
+    else
+        rows_show(r, job_metrics, rd->parts, sizeof *rd->parts, rd->n);
+}
+
+static void begin(struct request *r, void *ctx)
+{
+    struct reading *rd = ctx;
+    struct err e;
+    if (st_node_ids(metrics_of(r)->storage, &r->arena, &rd->nodes, &rd->n_nodes, &e) < 0)
+        request_finish(r, reply_err(r, &e));
+    else
+        next(r, rd);
+}
+
+void metrics_of_jobs(struct request *r)
+{
+    struct reading *rd = arena_alloc(&r->arena, sizeof *rd);
+    *rd = (struct reading){.r = r};
+    request_again(r, begin, rd);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/metrics/rows.h"
+
+#include "lib/arena.h"
+
+#define SLICE 1000 /* rows in a turn: some milliseconds */
+
+struct showing {
+    struct request *r;
+    struct metric_text text; /* owned until it is sent; freed with the request before */
+    const struct row_metric *metric;
+    const char *rows;
+    size_t size, n, at;
+};
+
+struct metric_text metrics_page(const struct request *r)
+{
+    return (struct metric_text){.b = STRBUF_INIT,
+                                .open = metric_text_wants_open(request_header(r, "Accept"))};
+}
+
+void metrics_reply(struct request *r, struct metric_text *t)
+{
+    metric_text_end(t);
+    const char *type = t->open ? METRICS_OPEN_TYPE : METRICS_TEXT_TYPE;
+    request_finish(r, reply_text(r, 200, type, strbuf_take(&t->b)));
+}
+
+static void drop(void *kept)
+{
+    struct showing *s = kept;
+    strbuf_free(&s->text.b);
+}
+
+static void next(struct request *r, void *ctx)
+{
+    struct showing *s = ctx;
+    if (!s->metric->name) {
+        metrics_reply(r, &s->text);
+        return;
+    }
+    if (s->at == 0)
+        metric_family(&s->text, s->metric->name, s->metric->type, s->metric->help);
+    for (size_t end = s->at + SLICE; s->at < s->n && s->at < end; s->at++)
+        s->metric->show(&s->text, s->rows + s->at * s->size);
+    if (s->at == s->n) {
+        s->metric++;
+        s->at = 0;
+    }
+    request_again(r, next, s);
+}
+
+void rows_show(struct request *r, const struct row_metric *table, const void *rows, size_t size,
+               size_t n)
+{
+    struct showing *s = arena_alloc(&r->arena, sizeof *s);
+    *s = (struct showing){r, metrics_page(r), table, rows, size, n, 0};
+    request_keep(r, s, drop);
+    request_again(r, next, s);
+}

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""A scrape of /metrics and of its pages, at 2,000 nodes of 8 GPUs that run a job each and 100,000 jobs, and how long it
+keeps others waiting. The nodes are fake; their jobs run until the end of the measurement."""
+
+import threading
+import time
+
+from support.daemon import Daemon
+from support.metrics import of
+from support.testing import Testing
+from support.waiting import wait_for
+from support.world import Place, wishes
+
+from .figures import Figure
+from .load import Client
+from .size import size
+
+NODES, JOBS, ARRAY = size(2_000, 20), size(100_000, 200), size(1_000, 100)
+ROUNDS = size(10, 2)
+AIM_MS, AIM_TURN_MS = 20, 10
+
+
+def fill(d):
+    """A cluster whose nodes all run a member of an array, and arrays that wait for them."""
+    Testing(d).rules({"duration": "PT10H"})
+    place = Place(d).make()
+    cluster = place.cluster(NODES, vmSize="FAKE")
+    for _ in range(JOBS // ARRAY):
+        place.job(cluster, environmentVariables=wishes(ARRAY=f"1-{ARRAY}"))
+    wait_for(lambda: of(d, "batchaid_runs", kind="job", state="running") == NODES, 600)
+
+
+def scrape(client, path):
+    start = time.monotonic()
+    page = client.call("GET", path)
+    return (time.monotonic() - start) * 1000, page
+
+
+class Others:
+    """Small requests one after the other, while scrapes are made: how long each takes (ms)."""
+
+    def __init__(self, daemon):
+        self.daemon, self.took, self.over = daemon, [], threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        with Client(self.daemon) as client:
+            while not self.over.is_set():
+                self.took.append(scrape(client, "/batchaid/ca.pem")[0])
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+
+
+def measure():
+    figures = []
+    with Daemon(arguments=["--testing", "--ephemeral"]) as d:
+        fill(d)
+        with Client(d) as client:
+            for path, aim in (("/metrics", AIM_MS), ("/metrics/jobs", None)):
+                name = f"{path}, {NODES:,} nodes, {JOBS:,} jobs"
+                took = [scrape(client, path)[0] for _ in range(ROUNDS)]
+                figures.append(Figure(name, "ms", took, aim))
+                with Others(d) as others:
+                    for _ in range(ROUNDS):
+                        scrape(client, path)
+                figures.append(Figure(f"others beside {path}, the longest", "ms", [max(others.took)], AIM_TURN_MS))
+    return figures
