@@ -20,6 +20,7 @@
 #include "lib/err.h"
 #include "lib/log.h"
 #include "model/resource.h"
+#include "model/sample/sample.h"
 #include "model/spec.h"
 #include "scheduler/front/front.h"
 #include "scheduler/site/site.h"
@@ -122,6 +123,17 @@ struct machine_view {
     struct capacity has, taken; /* slots 0: not known; taken: the part that runs hold */
     bool has_facts;
     struct node_facts facts;
+    const struct node_sample *sample; /* the last; NULL: none in the last minute. Borrowed until the
+                                         next turn */
+    struct gpu_view *gpus;            /* in the order of their numbers */
+    int n_gpus;
+};
+
+/* A GPU of a machine. */
+struct gpu_view {
+    int index;
+    enum gpu_state state;
+    const struct gpu_sample *last; /* of the machine's sample; NULL: it has none of this GPU */
 };
 
 /* Lists every machine, in the order of the inventory, then local nodes. */
