@@ -327,7 +327,7 @@ tsan-bins:
 # Fuzzing: a program a target (test/fuzz/fuzz_NAME.c), with clang's libFuzzer and the sanitizers, of the rooms
 # that read what others send.
 FUZZ_NAMES := $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
-FUZZ_ROOMS := daemon/config api/login api/access api/http storage nodeagent-proto/agent/zip nodeagent-proto/wire \
+FUZZ_ROOMS := daemon/config api/login api/access api/http storage nodeagent-proto/agent/zip nodeagent-proto/wire model/sample \
               nodeagent-proto/windows scheduler/formula model lib
 FUZZ_LIBS   = $(call obj,$(addprefix api/plane/blob/,batch_read.c tag_words.c) $(addprefix api/plane/storage/,errors.c link.c range.c sas.c shared_key.c structured.c)) \
               $(foreach r,$(FUZZ_ROOMS),$(call lib,$(r)))

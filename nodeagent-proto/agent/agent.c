@@ -87,6 +87,7 @@ static void agent_close(struct agent *a)
     peer_close(a);
     tasks_close(&a->tasks);
     health_close(&a->health);
+    sampler_close(&a->sampler);
     facts_free(&a->facts);
     frame_decoder_free(&a->in);
     strbuf_free(&a->out);
@@ -187,7 +188,7 @@ static void write_link(struct agent *a)
 
 /* The first descriptors of the poll list; those of tasks, workers, remote commands and helpers
  * follow. */
-enum { SLOT_IN, SLOT_OUT, SLOT_TRASH, SLOT_TASKS };
+enum { SLOT_IN, SLOT_OUT, SLOT_TRASH, SLOT_GPUS, SLOT_TASKS = SLOT_GPUS + GPU_WATCH_POLL };
 
 static int sooner(int a_ms, int b_ms)
 {
@@ -206,6 +207,7 @@ static void turn(struct agent *a)
     p[SLOT_IN] = (struct pollfd){.fd = unsent > OUT_MAX ? -1 : STDIN_FILENO, .events = POLLIN};
     p[SLOT_OUT] = (struct pollfd){.fd = unsent ? STDOUT_FILENO : -1, .events = POLLOUT};
     p[SLOT_TRASH] = (struct pollfd){.fd = a->trash_fd, .events = POLLIN};
+    gpu_watch_poll_fill(&a->sampler.gpus, p + SLOT_GPUS);
     tasks_poll_fill(&a->tasks, p + SLOT_TASKS);
     workers_poll_fill(a, workers);
     remotes_poll_fill(a, workers + m);
@@ -217,6 +219,7 @@ static void turn(struct agent *a)
     wait = sooner(wait, remotes_poll_timeout(a));
     wait = sooner(wait, agent_trash_timeout(a));
     wait = sooner(wait, helpers_poll_timeout(&a->helpers));
+    wait = sooner(wait, gpu_watch_poll_timeout(&a->sampler.gpus));
     int got = poll(p, SLOT_TASKS + n + m + k + h, sooner(wait, peer_poll_timeout(a)));
     if (got >= 0) {
         tasks_poll_act(&a->tasks, p + SLOT_TASKS, n);
@@ -224,6 +227,7 @@ static void turn(struct agent *a)
         /* before requests, because a request may end a remote command */
         remotes_poll_act(a, workers + m, k);
         helpers_poll_act(&a->helpers, workers + m + k, h, tasks_supervised, &a->tasks);
+        gpu_watch_poll_act(&a->sampler.gpus, p + SLOT_GPUS);
         ops_serve_held(a);
         if (p[SLOT_TRASH].revents)
             agent_reap_trash_worker(a);

@@ -25,6 +25,7 @@
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/peer.h"
 #include "nodeagent-proto/agent/remotes.h"
+#include "nodeagent-proto/agent/sampler.h"
 #include "nodeagent-proto/agent/tasks.h"
 #include "nodeagent-proto/agent/uids.h"
 #include "nodeagent-proto/wire/codec.h"
@@ -38,6 +39,7 @@ struct agent {
     struct agent_tasks tasks;
     struct helpers helpers;
     struct agent_health health;
+    struct sampler sampler;
     struct agent_epoch epoch;
     struct agent_peer peer;
     struct mounts_kept mounts;

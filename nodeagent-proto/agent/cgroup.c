@@ -22,10 +22,10 @@
 #include "lib/arena.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
+#include "nodeagent-proto/agent/file_text.h"
 #include "nodeagent-proto/agent/spawn.h"
 
-#define HOLDER   "batchai"
-#define TEXT_MAX (1024U * 1024) /* bytes; mountinfo of a machine with very many mounts */
+#define HOLDER "batchai"
 /* characters of the incarnation in a name; they distinguish node roots on one machine */
 #define PREFIX_LEN    8
 #define CPU_PERIOD_US 100000
@@ -36,15 +36,6 @@
     {                                                                                              \
         .tv_nsec = 1000000                                                                         \
     }
-
-static char *file_text(const char *dir, const char *name)
-{
-    char *path = fs_join(dir, name), *text = NULL;
-    if (fs_read(path, TEXT_MAX, &text, NULL, NULL) < 0)
-        text = NULL;
-    free(path);
-    return text;
-}
 
 static int put(const char *dir, const char *name, const char *text)
 {

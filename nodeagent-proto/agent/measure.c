@@ -11,25 +11,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "lib/arena.h"
-#include "lib/fs.h"
+#include "nodeagent-proto/agent/file_text.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/procs.h"
 
-#define TEXT_MAX    65536
 #define BLOCK_BYTES 512
 /* ms: short tasks are sampled soon, long ones seldom */
 #define FIRST_PAUSE 500
 #define LAST_PAUSE  16000
-
-static char *file_text(const char *dir, const char *name)
-{
-    char *path = fs_join(dir, name), *text = NULL;
-    if (fs_read(path, TEXT_MAX, &text, NULL, NULL) < 0)
-        text = NULL;
-    free(path);
-    return text;
-}
 
 /* The sum of the numbers behind `label`, wherever a word begins with it. */
 static int64_t sum_of(const char *text, const char *label)
@@ -85,18 +74,10 @@ static struct measure_counts of_children(void)
                                    .write_bytes = u.ru_oublock * (int64_t)BLOCK_BYTES};
 }
 
-static int64_t number_in(const char *dir, const char *name)
-{
-    char *text = file_text(dir, name);
-    int64_t n = text ? strtoll(text, NULL, 10) : 0;
-    free(text);
-    return n;
-}
-
 static int64_t peak_of(const char *path)
 {
-    int64_t peak = path ? number_in(path, "memory.peak") : 0;
-    return peak > 0 || !path ? peak : number_in(path, "memory.max_usage_in_bytes");
+    int64_t peak = path ? file_number(path, "memory.peak", 0) : 0;
+    return peak > 0 || !path ? peak : file_number(path, "memory.max_usage_in_bytes", 0);
 }
 
 void measure_begin(struct measure *m, const char *cgroup)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests about the machine: health, usage, accounts for logins, restart.
+ * Requests about the machine: health, usage, samples, accounts for logins, restart.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/arena.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/clean.h"
 #include "nodeagent-proto/agent/keys.h"
@@ -15,6 +17,7 @@
 #include "nodeagent-proto/agent/users.h"
 #include "nodeagent-proto/agent/worker.h"
 #include "nodeagent-proto/wire/message.h"
+#include "nodeagent-proto/wire/sample.h"
 
 #define CLEAN_LIMIT_S    300 /* seconds; for large trees, or mounts that are stuck */
 #define MOUNTING_LIMIT_S 15
@@ -52,6 +55,19 @@ enum outcome serve_usage(struct agent *a, struct ops_asked *q, struct err *e)
     (void)e;
     usage_look(a->root, &u);
     json_object_set_new(q->reply, "usage", message_usage(&u));
+    return SERVE_DONE;
+}
+
+enum outcome serve_sample(struct agent *a, struct ops_asked *q, struct err *e)
+{
+    struct sample_read *r = xcalloc(1, sizeof *r);
+    r->s.gpus = r->gpus;
+    sampler_take(&a->sampler, a->root, a->facts.node.gpus, q->r.sample.gpus, &r->s);
+    json_t *sample = message_sample(&r->s);
+    free(r);
+    if (!sample)
+        return outcome(err_set(e, ERR_INTERNAL, NULL, "the name of a GPU is not UTF-8"));
+    json_object_set_new(q->reply, "sample", sample);
     return SERVE_DONE;
 }
 

@@ -12,6 +12,7 @@
 #include "nodeagent-proto/link/fake_priv.h"
 #include "nodeagent-proto/wire/message.h"
 #include "nodeagent-proto/wire/request.h"
+#include "nodeagent-proto/wire/sample.h"
 
 #define DISK_BYTES (INT64_C(1) << 40)
 
@@ -155,6 +156,30 @@ static void do_usage(struct conn *c, struct fake_request *q)
     fake_reply(c, plus(yes(q), "usage", message_usage(&u)), 0, true);
 }
 
+/* The same machine; its GPUs work while a task runs. */
+static void do_sample(struct conn *c, struct fake_request *q)
+{
+    enum { HALF = 500, GPU_BYTES = 1 << 30 };
+    struct gpu_sample gpus[SAMPLE_GPUS];
+    struct node_sample s;
+    sample_clear(&s);
+    s.cpu_permille = HALF;
+    s.memory_used = DISK_BYTES / 4;
+    s.memory_total = DISK_BYTES;
+    s.disk_free = c->node->full ? 0 : DISK_BYTES;
+    s.disk_total = DISK_BYTES;
+    s.n_gpus = c->node->gpus < SAMPLE_GPUS ? c->node->gpus : SAMPLE_GPUS;
+    s.gpus = gpus;
+    for (int i = 0; i < s.n_gpus; i++) {
+        gpu_sample_clear(&gpus[i]);
+        gpus[i].index = i;
+        gpus[i].busy_permille = c->node->tasks ? HALF : 0;
+        gpus[i].memory_total = GPU_BYTES;
+        gpus[i].memory_used = c->node->tasks ? GPU_BYTES / 2 : 0;
+    }
+    fake_reply(c, plus(yes(q), "sample", message_sample(&s)), 0, true);
+}
+
 static void do_list(struct conn *c, struct fake_request *q)
 {
     fake_reply(c, no(q, ERR_FILE_NOT_FOUND, "a fake node keeps no files"), 0, true);
@@ -184,6 +209,7 @@ static const struct op {
     [REQUEST_ping] = {.run = do_nothing},
     [REQUEST_health] = {.run = do_health},
     [REQUEST_usage] = {.run = do_usage},
+    [REQUEST_sample] = {.run = do_sample},
     [REQUEST_tasks] = {.run = do_tasks},
     [REQUEST_list_dir] = {.run = do_list, .on_disk = true},
     [REQUEST_read_file] = {.run = do_list, .on_disk = true},

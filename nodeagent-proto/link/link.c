@@ -84,6 +84,9 @@ static void tell(const struct link_pending *p, const struct err *why, const void
     case ANSWER_USAGE:
         p->cb.usage(p->ctx, why, what);
         break;
+    case ANSWER_SAMPLE:
+        p->cb.sample(p->ctx, why, what);
+        break;
     case ANSWER_BYTES:
         p->cb.bytes(p->ctx, why, what);
         break;

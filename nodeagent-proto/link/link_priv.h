@@ -33,6 +33,7 @@ struct link_pending {
         node_tasks_cb tasks;
         node_health_cb health;
         node_usage_cb usage;
+        node_sample_cb sample;
         node_dir_cb dir;
         node_bytes_cb bytes;
         node_texts_cb texts;

@@ -27,6 +27,7 @@
 #include "lib/err.h"
 #include "lib/log.h"
 #include "lib/loop.h"
+#include "model/sample/sample.h"
 #include "nodeagent-proto/link/agents.h"
 #include "nodeagent-proto/wire/facts.h"
 #include "nodeagent-proto/wire/remote.h"
@@ -139,6 +140,7 @@ typedef void (*node_task_cb)(void *ctx, const struct err *why, const struct task
 typedef void (*node_tasks_cb)(void *ctx, const struct err *why, const struct task_status *list,
                               size_t n);
 typedef void (*node_usage_cb)(void *ctx, const struct err *why, const struct node_usage *usage);
+typedef void (*node_sample_cb)(void *ctx, const struct err *why, const struct node_sample *s);
 typedef void (*node_health_cb)(void *ctx, const struct err *why, const struct node_health *health);
 typedef void (*node_dir_cb)(void *ctx, const struct err *why, const struct node_dir_entry *list,
                             size_t n);
@@ -186,6 +188,8 @@ void node_tasks(struct node_link *, node_tasks_cb cb, void *ctx);
 void node_remote_send(struct node_link *, const struct remote_msg *m);
 
 void node_usage(struct node_link *, node_usage_cb cb, void *ctx);
+/* Its values are believable; at_us is 0. */
+void node_sample(struct node_link *, bool gpus, node_sample_cb cb, void *ctx);
 void node_health(struct node_link *, node_health_cb cb, void *ctx);
 /* Lists the things below the node root, a text for each: tasks, accounts, mounts, directories. With
  * `take`, ends, unmounts and removes all of them. */

@@ -9,6 +9,7 @@
 #include "lib/base64.h"
 #include "nodeagent-proto/link/link_priv.h"
 #include "nodeagent-proto/wire/message.h"
+#include "nodeagent-proto/wire/sample.h"
 
 /* ---- answers: what is read becomes a list, of one or of all parts ---- */
 
@@ -25,6 +26,12 @@ static int read_health(json_t *j, void *out, struct err *e)
 static int read_usage(json_t *j, void *out, struct err *e)
 {
     return message_usage_read(j, out, e);
+}
+
+/* Its GPUs are in the item, which is read in place. */
+static int read_sample(json_t *j, void *out, struct err *e)
+{
+    return message_sample_read(j, out, e);
 }
 
 static int read_entry(json_t *j, void *out, struct err *e)
@@ -49,6 +56,7 @@ static const struct {
     [ANSWER_ENTRIES] = {read_entry, sizeof(struct node_dir_entry), true},
     [ANSWER_TEXTS] = {read_text, sizeof(const char *), true},
     [ANSWER_HEALTH] = {read_health, sizeof(struct node_health), false},
+    [ANSWER_SAMPLE] = {read_sample, sizeof(struct sample_read), false},
     [ANSWER_USAGE] = {read_usage, sizeof(struct node_usage), false},
 };
 
@@ -168,6 +176,12 @@ void node_health(struct node_link *link, node_health_cb cb, void *ctx)
 void node_usage(struct node_link *link, node_usage_cb cb, void *ctx)
 {
     link_ask(link, BARE_REQUEST(usage), (struct link_pending){.cb.usage = cb, .ctx = ctx});
+}
+
+void node_sample(struct node_link *link, bool gpus, node_sample_cb cb, void *ctx)
+{
+    link_ask(link, REQUEST(sample, .gpus = gpus),
+             (struct link_pending){.cb.sample = cb, .ctx = ctx});
 }
 
 void node_mounting(struct node_link *link, const char *host, int port, node_texts_cb cb, void *ctx)

@@ -47,6 +47,7 @@ enum answer_kind {
     ANSWER_TEXTS,
     ANSWER_HEALTH,
     ANSWER_USAGE,
+    ANSWER_SAMPLE,
     ANSWER_BYTES,
     N_ANSWER_KINDS
 };

@@ -11,6 +11,18 @@
 #include "nodeagent-proto/agent/usage.h"
 #include "test/sim/wrap.h"
 
+void sampler_take(struct sampler *sampler, const char *root, const char *list, bool watch,
+                  struct node_sample *out)
+{
+    struct gpu_sample *gpus = out->gpus;
+    (void)sampler;
+    (void)root;
+    (void)list;
+    sample_clear(out);
+    out->gpus = gpus;
+    out->disk_free = watch;
+}
+
 void usage_look(const char *root, struct node_usage *out)
 {
     CLAIM(root == m.a.root);

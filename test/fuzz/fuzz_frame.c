@@ -10,6 +10,7 @@
 #include "nodeagent-proto/wire/facts.h"
 #include "nodeagent-proto/wire/message.h"
 #include "nodeagent-proto/wire/request.h"
+#include "nodeagent-proto/wire/sample.h"
 #include "test/fuzz/fuzz.h"
 
 static void read_as_everything(json_t *msg)
@@ -21,6 +22,7 @@ static void read_as_everything(json_t *msg)
     struct node_facts facts;
     struct node_health health;
     struct node_usage usage;
+    static struct sample_read sample;
     struct node_dir_entry entry;
     struct node_epoch epoch;
     arena_init(&a);
@@ -46,6 +48,8 @@ static void read_as_everything(json_t *msg)
     }
     if (message_health_read(msg, &health, &e) == 0)
         json_decref(message_health(&health));
+    if (message_sample_read(msg, &sample, &e) == 0)
+        json_decref(message_sample(&sample.s));
     if (message_usage_read(msg, &usage, &e) == 0)
         json_decref(message_usage(&usage));
     if (message_dir_entry_read(msg, &entry, &e) == 0)

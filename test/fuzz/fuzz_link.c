@@ -183,6 +183,13 @@ static void on_usage(void *ctx, const struct err *why, const struct node_usage *
     called(d);
 }
 
+static void on_sample(void *ctx, const struct err *why, const struct node_sample *s)
+{
+    struct daemon_end *d = answered(ctx, why);
+    CLAIM(why || (s->n_gpus <= SAMPLE_GPUS && s->cpu_permille <= SAMPLE_PERMILLE));
+    called(d);
+}
+
 static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
 {
     struct daemon_end *d = answered(ctx, why);
@@ -264,6 +271,7 @@ static void ask_everything(struct daemon_end *d)
     node_ask(l, REQUEST(remote_open, .run = "j", .as = "+j"), on_done, next(d));
     node_ask(l, REQUEST(remote_close, .run = "j"), on_done, next(d));
     node_usage(l, on_usage, next(d));
+    node_sample(l, true, on_sample, next(d));
 }
 
 static void let_pass(struct daemon_end *d, int64_t us)

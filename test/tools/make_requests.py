@@ -31,7 +31,7 @@ SHOWN = {"text": "", "job": "", "epoch": "", "task": "", "int": "number", "versi
 COUNTED = ("paths", "base64")
 # The first member of a reply says how it is read.
 ANSWERS = {None: "NOTHING", "facts": "FACTS", "status": "STATUS", "status[]": "STATUSES", "entry[]": "ENTRIES",
-           "text[]": "TEXTS", "health": "HEALTH", "usage": "USAGE", "bytes": "BYTES"}
+           "text[]": "TEXTS", "health": "HEALTH", "usage": "USAGE", "sample": "SAMPLE", "bytes": "BYTES"}
 
 
 def fail(where, text):

@@ -290,6 +290,21 @@ READY_TEST(test_usage_is_of_the_machine)
     assert_string_equal(f->why.msg, "");
 }
 
+static void on_sample(void *ctx, const struct err *why, const struct node_sample *s)
+{
+    keep_why(ctx, why);
+    assert_non_null(s);
+    assert_true(s->memory_used > 0 && s->disk_free > 0 && s->disk_total >= s->disk_free);
+}
+
+READY_TEST(test_samples_are_of_the_machine)
+{
+    ASK(f, node_sample(f->link, true, on_sample, f));
+    assert_string_equal(f->why.msg, "");
+    ASK(f, node_sample(f->link, false, on_sample, f));
+    assert_string_equal(f->why.msg, "");
+}
+
 /* A line without its end would wait for more. */
 static void complain(int log, const char *line)
 {

@@ -73,6 +73,8 @@ static const struct {
     BARE(health),
     SENT(mounting, "{\"host\":\"h\",\"port\":7422}", .host = "h", .port = 7422),
     BARE(usage),
+    SENT(sample, "{\"gpus\":true}", .gpus = true),
+    SENT(sample, "{}", .gpus = false),
     SENT(user_add, "{\"name\":\"u\",\"password\":\"p\"}", .name = "u", .password = "p"),
     SENT(user_add,
          "{\"name\":\"u\",\"ssh_public_key\":\"k\",\"private_key\":\"s\",\"uid\":7,\"gid\":8}",
