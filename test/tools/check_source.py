@@ -31,12 +31,13 @@ BANNED = {
 }
 BANNED_CALL = re.compile(r"(?<![\w.>])(%s)\s*\(" % "|".join(BANNED))
 # SQLite is called in two files; tests may look for themselves.
-SQL_FILES, SQL_CALL = ("storage/sql.c", "storage/query.c"), re.compile(r"(?<![\w.>])(sqlite3_\w+)\s*\(")
+SQL_FILES, SQL_CALL = ("storage/sql.c", "storage/query.c", "storage/history/file.c"), re.compile(r"(?<![\w.>])(sqlite3_\w+)\s*\(")
 # Statements stand in storage/sql/; these make SQL at run time, or run it where no statement can be prepared.
 SQL_TEXT = re.compile(r"\b(SELECT|INSERT (?:OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM) ")
 SQL_TEXT_FILES = {"storage/changes.c": "triggers, made of a table of kinds",
                   "storage/check.c": "rows without the row that they refer to, by the schema; a mark in a copy",
                   "storage/db.c": "the epoch of a start, before the first turn",
+                  "storage/history/file.c": "the history of samples, a file of its own",
                   "storage/key.c": "what proves the key of a copy",
                   "storage/sql.c": "the term of a database that may be damaged or old"}
 # The constants of the usual hash functions and generators.

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The history of samples, in a database file of its own beside the state database, thinned with
+ * age: as they came for an hour, averages of 5 minutes for a week, and of hours for a year. One
+ * thread opens, writes and reads the file; the loop only hands it samples, in batches, and they are
+ * in no commit that a client waits for. So the samples of the last seconds are lost with the
+ * process. A damaged file is put aside, a missing one is made; without a file the daemon works on,
+ * and tries again each minute.
+ */
+#ifndef STORAGE_HISTORY_HISTORY_H
+#define STORAGE_HISTORY_HISTORY_H
+
+#include "lib/err.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+#include "model/sample/sample.h"
+
+struct history;
+
+struct history_config {
+    struct loop *loop; /* borrowed, like log */
+    const struct log *log;
+    const char *path;
+    int64_t bytes_most; /* of the file; 0: 8 GiB. When it is full, old samples go earlier */
+    int64_t batch_us;   /* samples are written so often; 0: every 2 s */
+};
+
+/* Opens nothing yet. */
+struct history *history_open(const struct history_config *c);
+/* Writes what came, then frees; `closed` runs last. A thread that hangs is left behind. */
+void history_close(struct history *s, loop_fn closed, void *ctx);
+
+/* Never waits; if the thread is far behind, the sample is lost. A later sample of the same node and
+ * second replaces it. */
+void history_add(struct history *s, const char *node, const struct node_sample *sample);
+
+enum history_level { HISTORY_RAW, HISTORY_MINUTES, HISTORY_HOURS, HISTORY_LEVELS };
+extern const struct history_age {
+    const char *name;        /* "15s", "5m", "1h" */
+    int64_t step_s, keeps_s; /* one sample in so long; for so long */
+} history_ages[HISTORY_LEVELS];
+
+#define HISTORY_READ_MOST 500
+
+struct history_query {
+    const char *node; /* without regard to case */
+    enum history_level level;
+    int64_t from_s, to_s; /* to_s is not included */
+    int max;              /* 1 to HISTORY_READ_MOST */
+};
+/* `rows` are borrowed for the call, the oldest first; why NULL: success. `more`: there are more
+ * before to_s. An unknown node has none. */
+typedef void (*history_fn)(void *ctx, const struct err *why, const struct node_sample *rows,
+                           size_t n, bool more);
+/* Calls fn once, later, with an error if the disk takes 10 s. -1: too many wait. */
+int history_read(struct history *s, const struct history_query *q, history_fn fn, void *ctx,
+                 struct err *e) MUST_CHECK;
+/* Ends pending reads with an error. */
+void history_end_reads(struct history *s);
+
+/* Since the start. */
+struct history_counts {
+    uint64_t written, lost;
+};
+const struct history_counts *history_counts(const struct history *s);
+
+#endif

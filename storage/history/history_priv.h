@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shared by the files of this room: samples.c (the loop's side), file.c (the thread's: the database
+ * file) and pack.c (a sample as bytes).
+ */
+#ifndef STORAGE_HISTORY_HISTORY_PRIV_H
+#define STORAGE_HISTORY_HISTORY_PRIV_H
+
+#include <sqlite3.h>
+
+#include "lib/strbuf.h"
+#include "storage/history/history.h"
+
+/* --- pack.c: values as numbers of 7 bits a byte, 0 for unknown --- */
+
+void sample_pack(const struct node_sample *s, struct strbuf *out);
+/* -1: damaged. *out is owned by the caller. */
+int sample_unpack(const void *bytes, size_t n, struct node_sample *out) MUST_CHECK;
+
+/* --- file.c: on the thread --- */
+
+enum history_statement {
+    HISTORY_BEGIN,
+    HISTORY_COMMIT,
+    HISTORY_ROLLBACK,
+    HISTORY_NODE_ADD,
+    HISTORY_NODE_ID,
+    HISTORY_PUT,
+    HISTORY_BEFORE,
+    HISTORY_RANGE,
+    HISTORY_FORGET,
+    HISTORY_NODES,
+    HISTORY_NODE_GONE,
+    HISTORY_AT_LIMIT,
+    HISTORY_STATEMENTS
+};
+
+struct history_file {
+    sqlite3 *db; /* NULL: not open */
+    sqlite3_stmt *statements[HISTORY_STATEMENTS];
+    struct sample_mean *mean;
+    int halvings;    /* of the times for which samples are kept, because the file is full */
+    int64_t swept_s; /* when nodes that are gone were last looked for */
+    bool put_aside;  /* a damaged file was, since the last look */
+};
+
+int history_file_open(struct history_file *f, const char *path, int64_t bytes_most,
+                      struct err *e) MUST_CHECK;
+void history_file_close(struct history_file *f);
+int history_file_begin(struct history_file *f, struct err *e) MUST_CHECK;
+int history_file_end(struct history_file *f, int rc, struct err *e) MUST_CHECK;
+/* Within a transaction. */
+int history_file_add(struct history_file *f, const char *node, const struct node_sample *s,
+                     struct err *e) MUST_CHECK;
+/* Forgets what is too old, of nodes of which nothing comes any more; at most once an hour, unless
+ * `now`. */
+int history_file_sweep(struct history_file *f, int64_t now_s, bool at_once,
+                       struct err *e) MUST_CHECK;
+/* Allocates *rows, whose samples the caller frees too; at most max + 1. */
+int history_file_read(struct history_file *f, const struct history_query *q,
+                      struct node_sample **rows, size_t *n, struct err *e) MUST_CHECK;
+
+#endif

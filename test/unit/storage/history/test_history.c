@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The history of samples: how it is thinned, and what becomes of a damaged, full or missing file.
+ */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/fs.h"
+#include "lib/loop_uv.h"
+#include "storage/history/history_priv.h"
+#include "test/unit/support/tests.h"
+
+#define BEGIN_S INT64_C(1764000000) /* the beginning of an hour */
+#define HOUR    3600
+#define DAY     86400
+
+struct world {
+    uv_loop_t uv;
+    struct loop *loop;
+    struct history *samples;
+    struct history_file file;
+    char dir[64], path[96];
+    bool closed, answered, failed, more;
+    size_t n;
+    struct node_sample first, last;
+    int log_fds[2];
+};
+
+static struct world *world_new(void)
+{
+    struct world *h = calloc(1, sizeof *h);
+    snprintf(h->dir, sizeof h->dir, "/tmp/batchai-samples-XXXXXX");
+    assert_non_null(mkdtemp(h->dir));
+    snprintf(h->path, sizeof h->path, "%s/samples.db", h->dir);
+    assert_int_equal(uv_loop_init(&h->uv), 0);
+    h->loop = loop_uv_create(&h->uv, NULL, NULL);
+    sample_clear(&h->first);
+    sample_clear(&h->last);
+    return h;
+}
+
+static void on_closed(void *ctx)
+{
+    ((struct world *)ctx)->closed = true;
+}
+
+static void close_samples(struct world *h)
+{
+    if (h->samples)
+        history_close(h->samples, on_closed, h);
+    while (h->samples && !h->closed)
+        uv_run(&h->uv, UV_RUN_ONCE);
+    h->samples = NULL;
+    h->closed = false;
+}
+
+static void world_free(struct world *h)
+{
+    close_samples(h);
+    history_file_close(&h->file);
+    sample_free(&h->first);
+    sample_free(&h->last);
+    loop_uv_destroy(h->loop);
+    uv_run(&h->uv, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&h->uv), 0);
+    assert_int_equal(fs_remove_tree(h->dir, NULL), 0);
+    free(h);
+}
+
+static struct node_sample sample_at(int64_t at_s, int cpu, struct gpu_sample gpus[2])
+{
+    struct node_sample s;
+    sample_clear(&s);
+    s.at_us = at_s * 1000000 + 123;
+    s.cpu_permille = cpu;
+    s.disk_free = INT64_C(1) << 50;
+    s.n_gpus = gpus ? 2 : 0;
+    s.gpus = gpus;
+    for (int i = 0; i < s.n_gpus; i++) {
+        gpu_sample_clear(&gpus[i]);
+        gpus[i].index = i;
+        gpus[i].busy_permille = cpu / (i + 1);
+    }
+    return s;
+}
+
+static void add(struct world *h, const char *node, int64_t at_s, int cpu)
+{
+    struct gpu_sample gpus[2];
+    struct err e;
+    const struct node_sample s = sample_at(at_s, cpu, gpus);
+    if (history_file_add(&h->file, node, &s, &e) < 0)
+        fail_msg("%s", e.msg);
+}
+
+static void open_file(struct world *h)
+{
+    struct err e;
+    if (history_file_open(&h->file, h->path, 0, &e) < 0)
+        fail_msg("%s", e.msg);
+}
+
+/* How many there are; the first and the last. */
+static size_t read_file(struct world *h, enum history_level level, int64_t from_s, int64_t to_s)
+{
+    struct node_sample *rows;
+    size_t n;
+    struct err e;
+    const struct history_query q = {"n1", level, from_s, to_s, HISTORY_READ_MOST};
+    assert_int_equal(history_file_read(&h->file, &q, &rows, &n, &e), 0);
+    if (n > 0) {
+        sample_copy(&h->first, &rows[0]);
+        sample_copy(&h->last, &rows[n - 1]);
+    }
+    for (size_t i = 0; i < n; i++)
+        sample_free(&rows[i]);
+    free(rows);
+    return n;
+}
+
+TEST(bytes_and_back)
+{
+    struct gpu_sample gpus[2];
+    struct node_sample s = sample_at(BEGIN_S, 250, gpus), back;
+    struct strbuf b = STRBUF_INIT;
+    gpus[1].index = 63;
+    sample_pack(&s, &b);
+    assert_int_equal(sample_unpack(b.s, b.len, &back), 0);
+    assert_int_equal(back.cpu_permille, 250);
+    assert_int_equal(back.memory_used, SAMPLE_UNKNOWN);
+    assert_int_equal(back.disk_free, INT64_C(1) << 50);
+    assert_int_equal(back.n_gpus, 2);
+    assert_int_equal(back.gpus[1].index, 63);
+    assert_int_equal(back.gpus[1].busy_permille, 125);
+    assert_int_equal(back.gpus[1].power_mw, SAMPLE_UNKNOWN);
+    sample_free(&back);
+    for (size_t n = 0; n < b.len; n++)
+        assert_int_equal(sample_unpack(b.s, n, &back), -1);
+    memset(b.s, 0xff, b.len);
+    assert_int_equal(sample_unpack(b.s, b.len, &back), -1);
+    strbuf_free(&b);
+}
+
+TEST_WITH(thinned_with_age, struct world *, h, world_new(), world_free)
+{
+    struct err e;
+    open_file(h);
+    assert_int_equal(history_file_begin(&h->file, &e), 0);
+    for (int i = 0; i <= 3 * HOUR; i += 15) {
+        add(h, "n1", BEGIN_S + i, i < 300 ? 100 : 300);
+        if (i % 60 == 0)
+            add(h, "other", BEGIN_S + i, 1);
+    }
+    assert_int_equal(history_file_end(&h->file, 0, &e), 0);
+    assert_int_equal(read_file(h, HISTORY_RAW, 0, INT64_MAX), 241);
+    assert_int_equal(h->first.at_us, (BEGIN_S + 2 * HOUR) * 1000000);
+    assert_int_equal(read_file(h, HISTORY_MINUTES, 0, INT64_MAX), 36);
+    assert_int_equal(h->first.at_us, BEGIN_S * 1000000);
+    assert_int_equal(h->first.cpu_permille, 100);
+    assert_int_equal(h->first.gpus[1].busy_permille, 50);
+    assert_int_equal(h->last.at_us, (BEGIN_S + 3 * HOUR - 300) * 1000000);
+    /* the third is over when its last 5 minutes are averaged and others follow */
+    assert_int_equal(read_file(h, HISTORY_HOURS, 0, INT64_MAX), 2);
+    assert_int_equal(h->first.cpu_permille, (100 + 11 * 300 + 6) / 12);
+    assert_int_equal(read_file(h, HISTORY_MINUTES, BEGIN_S + 300, BEGIN_S + 900), 2);
+    assert_int_equal(read_file(h, HISTORY_HOURS, BEGIN_S + 1, BEGIN_S + 2), 0);
+}
+
+/* A gap, a restart within a step, samples that go back, and the same second twice. */
+TEST_WITH(steps_survive_restarts, struct world *, h, world_new(), world_free)
+{
+    open_file(h);
+    add(h, "n1", BEGIN_S, 100);
+    history_file_close(&h->file);
+    open_file(h);
+    add(h, "N1", BEGIN_S + 15, 300); /* names have no case */
+    add(h, "n1", BEGIN_S + 15, 500);
+    add(h, "n1", BEGIN_S - 7200, 900);
+    add(h, "n1", BEGIN_S + 2 * HOUR, 700);
+    assert_int_equal(read_file(h, HISTORY_MINUTES, BEGIN_S, INT64_MAX), 1);
+    assert_int_equal(h->first.cpu_permille, 300);
+    assert_int_equal(read_file(h, HISTORY_RAW, 0, INT64_MAX), 1);
+}
+
+TEST_WITH(nodes_that_are_gone, struct world *, h, world_new(), world_free)
+{
+    struct err e;
+    int64_t left = -1;
+    open_file(h);
+    add(h, "gone", BEGIN_S, 1);
+    add(h, "n1", BEGIN_S, 1);
+    add(h, "n1", BEGIN_S + 300, 1);
+    assert_int_equal(history_file_sweep(&h->file, BEGIN_S + 2 * HOUR, false, &e), 0);
+    assert_int_equal(read_file(h, HISTORY_RAW, 0, INT64_MAX), 0);
+    assert_int_equal(read_file(h, HISTORY_MINUTES, 0, INT64_MAX), 1);
+    sqlite3_stmt *count;
+    assert_int_equal(sqlite3_prepare_v2(h->file.db, "SELECT count(*) FROM node", -1, &count, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(count), SQLITE_ROW);
+    left = sqlite3_column_int64(count, 0);
+    sqlite3_finalize(count);
+    assert_int_equal(left, 1);
+}
+
+TEST_WITH(a_full_file_forgets_earlier, struct world *, h, world_new(), world_free)
+{
+    struct err e;
+    int rc = 0, i, halvings = 0;
+    assert_int_equal(history_file_open(&h->file, h->path, 64 * 4096, &e), 0);
+    for (i = 0; i < 20000 && halvings == 0; i++) {
+        struct gpu_sample gpus[2];
+        const struct node_sample s = sample_at(BEGIN_S + i * 3600, 1, gpus);
+        assert_int_equal(history_file_begin(&h->file, &e), 0);
+        rc = history_file_end(&h->file, history_file_add(&h->file, "n1", &s, &e), &e);
+        halvings = h->file.halvings;
+    }
+    assert_int_equal(rc, -1);
+    assert_int_equal(halvings, 1);
+    assert_int_equal(history_file_begin(&h->file, &e), 0);
+    rc = history_file_sweep(&h->file, BEGIN_S + i * 3600, true, &e);
+    assert_int_equal(history_file_end(&h->file, rc, &e), 0);
+    add(h, "n1", BEGIN_S + i * 3600, 1);
+}
+
+/* --- the loop's side -------------------------------------------------------------------------- */
+
+static const struct log *quiet(void)
+{
+    static struct log log;
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    log = (struct log){.fd = null, .level = LOG_LVL_ERROR};
+    return &log;
+}
+
+static void open_samples(struct world *h, const struct log *log)
+{
+    h->samples = history_open(&(struct history_config){h->loop, log, h->path, .batch_us = 1000});
+}
+
+static void on_rows(void *ctx, const struct err *why, const struct node_sample *rows, size_t n,
+                    bool more)
+{
+    struct world *h = ctx;
+    assert_false(h->answered);
+    h->answered = true;
+    h->failed = why != NULL;
+    h->n = n;
+    h->more = more;
+    if (n > 0)
+        sample_copy(&h->first, &rows[0]);
+}
+
+static size_t ask(struct world *h, int max)
+{
+    struct err e;
+    const struct history_query q = {"n1", HISTORY_RAW, 0, INT64_MAX, max};
+    h->answered = false;
+    assert_int_equal(history_read(h->samples, &q, on_rows, h, &e), 0);
+    while (!h->answered)
+        uv_run(&h->uv, UV_RUN_ONCE);
+    return h->n;
+}
+
+static void add_one(struct world *h, int64_t at_s)
+{
+    struct gpu_sample gpus[2];
+    const struct node_sample s = sample_at(at_s, 250, gpus);
+    history_add(h->samples, "n1", &s);
+}
+
+static void until_written(struct world *h, uint64_t n)
+{
+    while (history_counts(h->samples)->written + history_counts(h->samples)->lost < n)
+        uv_run(&h->uv, UV_RUN_ONCE);
+}
+
+TEST_WITH(written_in_batches_and_read, struct world *, h, world_new(), world_free)
+{
+    struct stat st;
+    open_samples(h, quiet());
+    assert_int_equal(ask(h, 10), 0);
+    for (int i = 0; i < 5; i++)
+        add_one(h, BEGIN_S + i * 15);
+    until_written(h, 5);
+    assert_int_equal(ask(h, 10), 5);
+    assert_false(h->more || h->failed);
+    assert_int_equal(h->first.gpus[0].busy_permille, 250);
+    assert_int_equal(ask(h, 2), 2);
+    assert_true(h->more);
+    assert_int_equal(stat(h->path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    add_one(h, BEGIN_S + 75); /* the end writes it */
+    close_samples(h);
+    open_samples(h, quiet());
+    assert_int_equal(ask(h, 10), 6);
+}
+
+static void spoil(struct world *h, const char *text, size_t n)
+{
+    int fd = open(h->path, O_WRONLY | O_CREAT, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, text, n, 0), (ssize_t)n);
+    close(fd);
+}
+
+TEST_WITH(a_damaged_file_is_put_aside, struct world *, h, world_new(), world_free)
+{
+    char aside[128];
+    struct stat st;
+    static char garbage[8192];
+    memset(garbage, 'x', sizeof garbage);
+    spoil(h, garbage, sizeof garbage);
+    open_samples(h, quiet());
+    add_one(h, BEGIN_S);
+    until_written(h, 1);
+    assert_int_equal(history_counts(h->samples)->written, 1);
+    assert_int_equal(ask(h, 10), 1);
+    snprintf(aside, sizeof aside, "%s.damaged", h->path);
+    assert_int_equal(stat(aside, &st), 0);
+}
+
+/* In the middle, while it is open. */
+TEST_WITH(damage_that_comes_later, struct world *, h, world_new(), world_free)
+{
+    static char garbage[65536];
+    memset(garbage, 0xa5, sizeof garbage);
+    open_samples(h, quiet());
+    for (int i = 0; i < 100; i++)
+        add_one(h, BEGIN_S + i);
+    until_written(h, 100);
+    close_samples(h);
+    int fd = open(h->path, O_WRONLY);
+    assert_true(fd >= 0);
+    for (off_t at = 4096; at < 65536; at += 4096)
+        assert_int_equal(pwrite(fd, garbage, 4096, at), 4096);
+    close(fd);
+    open_samples(h, quiet());
+    add_one(h, BEGIN_S + 200);
+    until_written(h, 1);
+    assert_int_equal(history_counts(h->samples)->written, 1);
+    assert_int_equal(ask(h, 10), 1);
+}
+
+TEST_WITH(without_a_place_nothing_stops, struct world *, h, world_new(), world_free)
+{
+    snprintf(h->path, sizeof h->path, "%s/none/samples.db", h->dir);
+    open_samples(h, quiet());
+    add_one(h, BEGIN_S);
+    until_written(h, 1);
+    assert_int_equal(history_counts(h->samples)->lost, 1);
+    assert_int_equal(ask(h, 10), 0);
+    assert_true(h->failed);
+    for (int i = 0; i < 5000; i++) /* it waits a minute for another try */
+        add_one(h, BEGIN_S + i);
+    assert_int_equal(history_counts(h->samples)->lost, 1 + 5000 - 4096);
+}
+
+TEST_WITH(pending_reads_end, struct world *, h, world_new(), world_free)
+{
+    struct err e;
+    const struct history_query q = {"n1", HISTORY_RAW, 0, INT64_MAX, 5};
+    open_samples(h, quiet());
+    assert_int_equal(history_read(h->samples, &q, on_rows, h, &e), 0);
+    history_end_reads(h->samples);
+    assert_true(h->answered && h->failed);
+}
