@@ -168,6 +168,7 @@ struct allocation {
     int64_t term; /* term of its epoch; 0: made before epochs existed */
     const char *task_prefix;
     int64_t created_us, released_us;
+    int64_t busy_us, idle_us; /* of each of its GPUs on average, as samples saw them until lately */
 };
 
 /* One start of the daemon. Terms grow; the random part distinguishes starts of the same second. */

@@ -136,6 +136,13 @@ void usage_believe(struct usage *u)
     bound(&m->memory_used, USAGE_MEMORY_MOST);
 }
 
+void usage_sampled(struct usage *u, int64_t busy_us, int64_t idle_us)
+{
+    int64_t all = usage_gpu_ms(u);
+    u->busy_ms = clamp(gpu_ms(u, clamp(busy_us, 0, USAGE_MOST) / 1000), 0, all);
+    u->idle_ms = clamp(gpu_ms(u, clamp(idle_us, 0, USAGE_MOST) / 1000), 0, all - u->busy_ms);
+}
+
 int64_t usage_day(int64_t ms)
 {
     return ms / USAGE_DAY_MS;

@@ -83,6 +83,8 @@ struct usage_total {
     struct usage_sums sums;
 };
 
+/* Samples saw its GPUs work for busy_us, and not for idle_us, each of them on average. */
+void usage_sampled(struct usage *u, int64_t busy_us, int64_t idle_us);
 /* Bounds what was measured to what can be, because machines say it. */
 void usage_believe(struct usage *u);
 /* The whole of u's GPU time. */

@@ -99,6 +99,8 @@ static void create_rooms(struct sched *s, const struct sched_config *c)
                                     .local_vm_sizes = c->local_vm_sizes,
                                     .mount_timeout_s = c->mount_timeout_s,
                                     .kill_timeout_s = c->kill_timeout_s,
+                                    .sample_every_s = c->sample_every_s,
+                                    .samples = c->samples,
                                     .site = c->site,
                                     .fronts = &s->fronts,
                                     .events = &fleet_events,

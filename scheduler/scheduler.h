@@ -52,6 +52,8 @@ struct sched_config {
     const char *shares_address;
     struct loop_lane *login_lane; /* writes the files for logins on local nodes */
     const struct log *log;
+    int sample_every_s; /* struct fleet_config's, like the next */
+    struct history *samples;
     struct node_provider *local, *machines; /* of nodes; borrowed. machines: NULL without a site */
     /* Local nodes of a pool are fake if its vmSize matches this pattern (fnmatch(3), without regard
      * to case). NULL: none are. */

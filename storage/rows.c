@@ -303,6 +303,8 @@ static const struct st_column allocation_columns[] = {
     TEXT("task_prefix", task_prefix),
     INT64("created_us", created_us, instant),
     INT64("released_us", released_us, instant),
+    INT64("busy_us", busy_us, instant),
+    INT64("idle_us", idle_us, instant),
 };
 #undef ROW
 ROW_OF(allocation_row, struct allocation, allocation, "allocation", "a");

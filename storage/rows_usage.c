@@ -107,6 +107,8 @@ static const struct st_column usage_live_columns[] = {
     FROM_INT(SQL_USAGE_CORES, row.cores, count),
     FROM_INT64("a.memory", row.memory, memory),
     FROM_INT64(SQL_USAGE_WAIT, row.wait_ms, amount),
+    FROM_INT64(SQL_USAGE_BUSY, row.busy_ms, amount),
+    FROM_INT64(SQL_USAGE_IDLE, row.idle_ms, amount),
 };
 #undef ROW
 ROW_OF(usage_live_row, struct usage_live, usage_live, NULL, "a");

@@ -111,6 +111,7 @@ int st_usage_write(struct storage *st, struct usage_live *live, const struct all
     u->end_ms = end->now_us / 1000 > u->begin_ms ? end->now_us / 1000 : u->begin_ms;
     u->again = end->again;
     u->used = end->used;
+    usage_sampled(u, end->busy_us, end->idle_us);
     usage_believe(u);
     if (find_subject(st, &live->subject, &u->subject_id, e) < 0 ||
         st_usage_insert_row(st, u, &u->id, e) < 0 || add_days(st, u, e) < 0)

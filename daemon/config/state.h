@@ -6,6 +6,7 @@
  *     lock              held while a daemon serves; its pid
  *     endpoint          JSON, exists while requests are served: URL, pid, subscription
  *     batchaid.db       the database; secret.key seals its secrets (storage/)
+ *     samples.db        the history of samples (storage/history/)
  *     credentials.json  the first service principal
  *     token.key         signs access tokens and download links
  *     ca.pem, server.pem and their keys (certs.h)
@@ -32,7 +33,7 @@ struct state {
     char *dir;
     char *lock, *endpoint, *db, *secret_key, *credentials, *token_key;
     char *ca_cert, *ca_key, *server_cert, *server_key;
-    char *azure, *storage, *nodes, *packages, *under_way, *backed_up;
+    char *azure, *storage, *nodes, *packages, *under_way, *backed_up, *samples;
     bool without_sync; /* ephemeral: written files are not synced */
 };
 

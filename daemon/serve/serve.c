@@ -40,6 +40,7 @@
 #include "scheduler/scheduler.h"
 #include "storage/folders/change.h"
 #include "storage/folders/files.h"
+#include "storage/history/history.h"
 #include "storage/packages/packages.h"
 #include "storage/shares/journal.h"
 #include "storage/shares/shares.h"
@@ -114,10 +115,18 @@ static void logins_closed(void *ctx)
         storage_closed(d);
 }
 
-static void share_server_closed(void *ctx)
+static void samples_closed(void *ctx)
 {
     struct daemon *d = ctx;
     loop_lane_close(d->logins, LOOP_LANE_FINISH, 0, logins_closed, d);
+}
+
+static void share_server_closed(void *ctx)
+{
+    struct daemon *d = ctx;
+    struct history *s = d->samples;
+    d->samples = NULL;
+    history_close(s, samples_closed, d);
 }
 
 static void transfers_stopped(void *ctx)
@@ -207,6 +216,7 @@ static void open_loop(struct daemon *d)
                                         .silent_s = (int)d->c->config->batch_transfer_timeout_s,
                                         .ca_file = d->c->state->ca_cert};
     d->transfers = transfers_create(&tc);
+    d->samples = history_open(&(struct history_config){d->tools, d->c->log, d->c->state->samples});
     must(uv_prepare_init(&d->loop, &d->prepare));
     must(uv_check_init(&d->loop, &d->check));
     d->prepare.data = d->check.data = d;
@@ -324,6 +334,8 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                     .transfers = d->transfers,
                                     .login_lane = d->logins,
                                     .shares = d->share_server,
+                                    .sample_every_s = c->testing_key ? 0 : SAMPLE_EVERY_S,
+                                    .samples = d->samples,
                                     .shares_address = cf->shares_address,
                                     .log = c->log,
                                     .local = d->local,
@@ -357,6 +369,7 @@ static void end_looks(void *ctx)
     assert(d->sched); /* the server, which calls this, stops earlier */
     reload_end_requests(&d->reload);
     fleet_end_reads(sched_fleet(d->sched));
+    history_end_reads(d->samples);
     files_end_requests(d->files);
     shares_end_requests(d->shares);
     testing_log_hurry(d->deps.testing.log);

@@ -52,6 +52,7 @@ struct daemon {
     struct journal *journal;
     struct packages *packages;
     struct transfers *transfers;
+    struct history *samples;
     struct loop_lane *logins;
     struct share_server *share_server; /* NULL: there are no machines, or none gets shares */
     int stopping_rooms;

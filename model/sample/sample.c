@@ -71,6 +71,18 @@ int gpu_sample_works(const struct gpu_sample *g)
     return g->busy_permille == SAMPLE_UNKNOWN ? -1 : g->busy_permille >= SAMPLE_BUSY_FROM;
 }
 
+bool gpu_is_among(const char *numbers, int number)
+{
+    for (const char *at = numbers; *at;) {
+        char *end;
+        long n = strtol(at, &end, 10);
+        if (end > at && n == number)
+            return true;
+        at = *end == ',' ? end + 1 : "";
+    }
+    return false;
+}
+
 enum gpu_state gpu_state_of(const struct gpu_sample *last, bool taken, bool usable)
 {
     int works = last ? gpu_sample_works(last) : -1;

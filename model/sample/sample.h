@@ -99,6 +99,8 @@ void sample_believe(struct node_sample *s);
 
 /* Whether the GPU worked: 1, did not: 0, or nobody knows: -1. */
 int gpu_sample_works(const struct gpu_sample *g);
+/* Whether a list such as "0,2" has the number. */
+bool gpu_is_among(const char *numbers, int number);
 /* The state of a GPU; `last` NULL: there is no recent sample of it. */
 enum gpu_state gpu_state_of(const struct gpu_sample *last, bool taken, bool usable);
 

@@ -62,6 +62,7 @@ void fleet_free(struct fleet *fl)
     assert(fl->nodes.n == 0);
     machines_free(fl);
     id_map_free(&fl->nodes);
+    loop_timer_destroy(fl->sampling);
     file_servers_free(fl);
     own_shares_free(fl);
     id_map_free(&fl->reads);

@@ -28,6 +28,7 @@
 
 struct fleet;
 struct node_rt;
+struct history;
 
 /* The fleet's reports to the rooms above it. Called from the loop, also inside a transaction, so a
  * callback may only note the event and wake somebody. */
@@ -54,6 +55,8 @@ struct fleet_config {
     struct node_provider *local, *machines; /* machines: NULL without a site */
     struct node_provider *scripted;         /* the provider of fake local nodes; NULL: none */
     const char *scripted_sizes; /* a vmSize that matches this pattern gets fake nodes; borrowed */
+    int sample_every_s;         /* samples of nodes are asked for so often; 0: never */
+    struct history *samples;    /* their history; NULL: none is kept */
     const char *nodes_dir;      /* the parent directory of local node roots */
     /* the parent directory of the folders of shares: see fleet_share_path() */
     const char *storage_dir;

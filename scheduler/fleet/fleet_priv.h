@@ -67,6 +67,8 @@ struct fleet {
     struct id_map machine_ids; /* the same machines by the ids of their rows */
     struct capacity local_has; /* each local node; slots 0: not known */
     struct connect_turns turns;
+    struct loop_timer *sampling;          /* owned; NULL: no node was sampled yet */
+    int64_t sampling_us;                  /* when it is due (monotonic); 0: it is not set */
     const struct node_work *const *works; /* node_works */
     struct fleet_counts counts;
     struct id_map reads; /* struct node_read * of pending reads: node/files.c */

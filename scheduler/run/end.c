@@ -93,6 +93,8 @@ static int release_part(struct live_run *run, struct run_slot *slot, struct allo
     const struct allocation_end end = {.to = allocation_next(al->state, ev),
                                        .now_us = wakes_wall(rs->wakes),
                                        .again = run->out.kind == OUT_REQUEUE,
+                                       .busy_us = slot->busy_us,
+                                       .idle_us = slot->idle_us,
                                        .used = slot->used};
     if (fleet_write_loss(rs->fleet, slot->node_id, e) < 0 ||
         st_allocation_move(rs->st, al, &end, e) < 0)

@@ -72,6 +72,10 @@ static void make_slots(struct live_run *run, const struct run_held *h)
                                   .takes = h->parts[i].takes,
                                   .devices = arena_strdup(&run->a, h->parts[i].devices),
                                   .rank = (int)i};
+        slot->tenant.gpus = slot->devices;
+        slot->busy_us = h->parts[i].busy_us;
+        slot->idle_us = h->parts[i].idle_us;
+        slot->noted_us = slot->busy_us + slot->idle_us;
         arena_init(&slot->a);
         node_attach(rt, &slot->tenant);
     }

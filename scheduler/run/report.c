@@ -8,6 +8,9 @@
 
 #include "scheduler/run/remote.h"
 
+/* us of samples that are not on disk yet. */
+#define NOTE_US INT64_C(300000000)
+
 static struct run_slot *slot_of(struct node_tenant *t)
 {
     return (struct run_slot *)((char *)t - offsetof(struct run_slot, tenant));
@@ -74,10 +77,47 @@ static void on_remote(struct node_tenant *t, const struct remote_msg *m)
     remote_hear(slot_of(t), m);
 }
 
+/* What is not noted is unknown after a restart. */
+static void note_sampled(struct run_slot *slot)
+{
+    const struct live_run *run = slot->run;
+    struct err e;
+    if (slot->busy_us + slot->idle_us - slot->noted_us < NOTE_US)
+        return;
+    if (st_allocation_sampled(run->runs->st, run->row.id, run->row.attempt, slot->rank,
+                              slot->busy_us, slot->idle_us, &e) == 0)
+        slot->noted_us = slot->busy_us + slot->idle_us;
+    else
+        LOG_DEBUG(run->runs->log, "run.samples_not_noted", LF_STR("run", run->name),
+                  LF_STR("why", e.msg));
+}
+
+static void on_sampled(struct node_tenant *t, const struct node_sample *s, int64_t us)
+{
+    struct run_slot *slot = slot_of(t);
+    int64_t age = wakes_mono(slot->run->runs->wakes) - slot->run->began_us;
+    int gpus = 0, busy = 0, idle = 0;
+    us = us < age ? us : age;
+    for (int i = 0; i < s->n_gpus; i++) {
+        if (slot->devices && !gpu_is_among(slot->devices, s->gpus[i].index))
+            continue;
+        int works = gpu_sample_works(&s->gpus[i]);
+        gpus++;
+        busy += works == 1;
+        idle += works == 0;
+    }
+    if (gpus > 0 && us > 0) {
+        slot->busy_us += us * busy / gpus;
+        slot->idle_us += us * idle / gpus;
+        note_sampled(slot);
+    }
+}
+
 const struct node_tenant_events run_tenant_events = {
     .ready = on_node_ready,
     .down = on_node_down,
     .gone = on_node_gone,
     .task_ended = on_task_ended,
     .remote = on_remote,
+    .sampled = on_sampled,
 };

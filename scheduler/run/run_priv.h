@@ -126,6 +126,8 @@ struct run_slot {
     const char *node_name, *root;
     struct capacity takes;      /* of the node */
     struct usage_measured used; /* by its tasks that have ended */
+    int64_t busy_us, idle_us;   /* of each of its GPUs on average, as samples saw them */
+    int64_t noted_us;           /* how much of both the allocation has */
     const char *devices;        /* its GPUs; NULL: all */
     const char *task_prefix;    /* prefix of the ids of its tasks; from the allocation */
     int rank;

@@ -61,6 +61,10 @@ WHERE id = :node_id AND state = {NODE_IDLE} AND NOT EXISTS (SELECT 1 $live_of_no
 UPDATE allocation SET state = :to, released_us = :now_us
 WHERE run_id = :al.run_id AND attempt = :al.attempt AND rank = :al.rank AND state = :al.state;
 
+-- st_allocation_sampled(i64 run_id, int attempt, int rank, i64 busy_us, i64 idle_us)
+UPDATE allocation SET busy_us = :busy_us, idle_us = :idle_us
+WHERE run_id = :run_id AND attempt = :attempt AND rank = :rank AND state = {ALLOCATION_HELD};
+
 -- private st_allocation_trim(i64 node_id, int keep)
 UPDATE allocation SET kept = 0
 WHERE node_id = :node_id AND kept > 0

@@ -86,6 +86,13 @@ WHEN p.slots > 0 THEN coalesce(1000 * n.gpus * a.slots / nullif(n.slots, 0), 0) 
 CASE WHEN a.devices IS NULL THEN max(a.cores, n.cores)
 WHEN p.slots > 0 THEN coalesce(n.cores * a.slots / nullif(n.slots, 0), 0) ELSE max(a.cores, 0) END;
 
+-- As far as it is noted; of all its GPUs together (ms).
+-- $usage_busy
+($usage_gpus) * (a.busy_us / 1000) / 1000;
+
+-- $usage_idle
+($usage_gpus) * (a.idle_us / 1000) / 1000;
+
 -- $usage_gpu_model
 CASE WHEN n.gpus > 0 AND json_valid(n.devices) THEN coalesce(json_extract(n.devices, '$[0].model'), '') ELSE '' END;
 

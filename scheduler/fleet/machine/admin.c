@@ -43,6 +43,9 @@ static int set_drained(struct fleet *fl, struct machine *m, bool drained, const 
     m->drained = drained;
     machine_text(&m->reason, drained ? reason : NULL);
     wake_when_durable(fl->wakes, effect_reread_machines, fl, m->id);
+    struct node_rt *rt = m->node_id ? node_rt_find(fl, m->node_id) : NULL;
+    if (rt)
+        node_sample_soon(rt);
     fleet_pool_changed(fl, m->pool_id);
     fleet_capacity_freed(fl, false);
     return 0;

@@ -46,6 +46,14 @@ static void view_facts(struct viewing *v, const char *facts, struct machine_view
                  LF_STR("why", e.msg));
 }
 
+static void view_sample(struct viewing *v, int64_t node_id, struct machine_view *out)
+{
+    const struct node_rt *rt = node_id ? node_rt_find(v->fleet, node_id) : NULL;
+    bool usable = strcmp(out->state, "unusable") != 0 && strcmp(out->state, "unreachable") != 0;
+    if (rt)
+        node_view_sample(rt, v->a, usable, out);
+}
+
 static const char *why_drained(struct arena *a, const struct machine *m)
 {
     if (!m->drained)
@@ -78,6 +86,7 @@ static void view_machine(struct viewing *v, const struct machine *m, struct mach
         out->state = m->contact_us == 0 ? "unknown" : "free";
     }
     view_facts(v, m->facts, out);
+    view_sample(v, m->node_id, out);
 }
 
 static void view_local(struct viewing *v, const struct node_use *u, struct machine_view *out)
@@ -94,6 +103,7 @@ static void view_local(struct viewing *v, const struct node_use *u, struct machi
             out->reason = joined(v->a, out->reason, arena_strdup(v->a, rt->room.closed));
         view_facts(v, rt->seen.facts, out);
     }
+    view_sample(v, u->node_id, out);
 }
 
 int fleet_machines(struct fleet *fl, struct arena *a, struct machine_view **out, size_t *n,

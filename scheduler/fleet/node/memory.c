@@ -75,6 +75,7 @@ void node_rt_free(struct node_rt *rt)
             (*w)->free(rt);
     node_login_close(rt);
     node_usage_free(rt);
+    node_samples_free(rt);
     node_loss_free(rt);
     free(rt->seen.facts);
     free(rt->name);

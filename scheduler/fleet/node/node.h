@@ -16,8 +16,8 @@
 struct node_tenant;
 struct script;
 
-/* No member may be NULL. These callbacks only note and wake; they must not close the link or free
- * the tenant. */
+/* No member may be NULL, unless it says so. These callbacks only note and wake; they must not close
+ * the link or free the tenant. */
 struct node_tenant_events {
     /* The link is up, and the node agrees with its row: requests can be sent. */
     void (*ready)(struct node_tenant *t);
@@ -29,6 +29,8 @@ struct node_tenant_events {
     bool (*task_ended)(struct node_tenant *t, const struct task_status *st);
     /* A message of a remote command from the processes of the tenant with this `dir`. */
     void (*remote)(struct node_tenant *t, const struct remote_msg *m);
+    /* A sample of the node, which tells of the last `us`. May be NULL. */
+    void (*sampled)(struct node_tenant *t, const struct node_sample *s, int64_t us);
 };
 
 /* The directories of runs, below a node's root; the agent uses the same name. */
@@ -37,7 +39,8 @@ struct node_tenant_events {
 /* Embedded in the tenant's own struct for this node. */
 struct node_tenant {
     const struct node_tenant_events *events;
-    const char *dir; /* its directory below <root>/RUNS_DIR, which no sweep removes; borrowed */
+    const char *dir;  /* its directory below <root>/RUNS_DIR, which no sweep removes; borrowed */
+    const char *gpus; /* the numbers of its GPUs on the node: "0,2"; NULL: all; borrowed */
     struct node_rt *node; /* NULL: not attached */
     struct node_tenant *next;
 };

@@ -95,6 +95,7 @@ struct node_release;  /* release.c */
 struct unknown_tasks; /* unknown_tasks.c */
 struct node_watch;    /* watch.c */
 struct node_answers;  /* usage.c */
+struct node_sampled;  /* samples.c */
 
 struct node_rt {
     struct fleet *fleet;
@@ -128,6 +129,7 @@ struct node_rt {
     struct node_release *release; /* the same for a machine */
     struct node_watch *watch;     /* NULL before the machine was first watched */
     struct node_answers *answers; /* NULL until a client asks for the load of the machine */
+    struct node_sampled *sampled; /* NULL: samples were never asked for */
     struct login_server *login;   /* of a local node, after the first request for a login */
     struct node_loss *loss;       /* it was given up, and that write is not known to be on disk */
 };
@@ -304,6 +306,17 @@ void node_release_steps(struct node_rt *rt, struct arena *a, struct script *sc);
 /* --- login.c --------------------------------------------------------------------------- */
 
 void node_login_close(struct node_rt *rt);
+
+/* --- samples.c ------------------------------------------------------------------------- */
+
+/* The link is ready. */
+void node_samples_begin(struct node_rt *rt);
+/* The machine was drained or undrained: its GPUs are let go, or watched again. */
+void node_sample_soon(struct node_rt *rt);
+/* Fills what machine_view has of samples; out->has must be set. */
+void node_view_sample(const struct node_rt *rt, struct arena *a, bool usable,
+                      struct machine_view *out);
+void node_samples_free(struct node_rt *rt);
 
 /* --- usage.c --------------------------------------------------------------------------- */
 

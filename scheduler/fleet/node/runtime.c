@@ -194,6 +194,7 @@ static bool greet(struct node_rt *rt, const struct node *row)
         if (row->state == NODE_IDLE)
             node_prepare_forget(rt);
         node_tell_ready(rt);
+        node_samples_begin(rt);
     }
     return true;
 }

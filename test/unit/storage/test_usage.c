@@ -80,6 +80,48 @@ DB_TEST(test_the_end_of_an_allocation_writes_its_record)
     assert_int_equal(cut(f, 0, T0 * 2).runs, 1);
 }
 
+/* Of each GPU on average; there are four. Before the end as far as it was noted. */
+DB_TEST(test_what_samples_saw_of_gpus)
+{
+    int64_t job = fx_add_job(f, "j1"), node = add_node(f);
+    struct allocation al = hold(f, job, node, T0), *back;
+    size_t n;
+    ok(f, st_allocation_sampled(f->st, al.run_id, al.attempt, 0, 600000000, 300000000, &f->e));
+    ok(f, st_allocation_of_run(f->st, &f->a, al.run_id, al.attempt, &back, &n, &f->e));
+    assert_int_equal(n, 1);
+    assert_int_equal(back->busy_us, 600000000);
+    assert_int_equal(back->idle_us, 300000000);
+    struct usage_live *live;
+    ok(f, st_usage_live_of(f->st, &f->a, RES_JOB, job, &live, &n, &f->e));
+    assert_int_equal(live->row.busy_ms, 4 * 600000);
+    assert_int_equal(live->row.idle_ms, 4 * 300000);
+    const struct allocation_end how = {.to = ALLOCATION_RELEASED,
+                                       .now_us = T0 + HOUR_US,
+                                       .busy_us = 1800000000,
+                                       .idle_us = 700000000};
+    ok(f, st_allocation_move(f->st, &al, &how, &f->e));
+    struct usage_sums sums = cut(f, 0, T0 * 2);
+    assert_int_equal(sums.busy_ms, 4 * 1800000);
+    assert_int_equal(sums.idle_ms, 4 * 700000);
+    assert_int_equal(cut(f, 0, T0 + HOUR_US / 2).busy_ms + cut(f, T0 + HOUR_US / 2, T0 * 2).busy_ms,
+                     sums.busy_ms);
+}
+
+/* The clock of the daemon may be set while it samples. */
+DB_TEST(test_samples_of_more_time_than_there_was)
+{
+    int64_t job = fx_add_job(f, "j1"), node = add_node(f);
+    struct allocation al = hold(f, job, node, T0);
+    const struct allocation_end how = {.to = ALLOCATION_RELEASED,
+                                       .now_us = T0 + HOUR_US,
+                                       .busy_us = 3 * HOUR_US / 4,
+                                       .idle_us = INT64_MAX};
+    ok(f, st_allocation_move(f->st, &al, &how, &f->e));
+    struct usage_sums sums = cut(f, 0, T0 * 2);
+    assert_int_equal(sums.busy_ms, 3 * 3600000);
+    assert_int_equal(sums.busy_ms + sums.idle_ms, sums.gpu_ms);
+}
+
 DB_TEST(test_cuts_of_time_add_up)
 {
     int64_t job = fx_add_job(f, "j1"), node = add_node(f);

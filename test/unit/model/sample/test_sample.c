@@ -76,6 +76,17 @@ TEST(states_of_gpus)
     assert_string_equal(gpu_state_names[GPU_UNUSABLE], "unusable");
 }
 
+TEST(lists_of_gpus)
+{
+    assert_true(gpu_is_among("0,12", 12));
+    assert_true(gpu_is_among("0,12", 0));
+    assert_false(gpu_is_among("0,12", 1));
+    assert_false(gpu_is_among("0,12", 2));
+    assert_false(gpu_is_among("", 0));
+    assert_false(gpu_is_among(",", 0));
+    assert_false(gpu_is_among("x", 0));
+}
+
 TEST(averages_leave_out_what_nobody_knows)
 {
     struct sample_mean *m = sample_mean_new();
