@@ -10,6 +10,7 @@
 struct access;
 struct files;
 struct fleet;
+struct history;
 struct sched;
 struct shares;
 struct storage;
@@ -31,6 +32,7 @@ struct admin_reload {
 
 struct admin {
     struct sched *sched;
+    struct history *samples;
     struct fleet *fleet;
     const struct wakes *wakes;
     struct storage *storage;

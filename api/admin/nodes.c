@@ -7,6 +7,7 @@
 
 #include "api/admin/admin.h"
 #include "api/admin/routes.h"
+#include "api/admin/sample_json.h"
 #include "api/http/accept.h"
 #include "api/http/request.h"
 #include "lib/jsontext.h"
@@ -15,7 +16,8 @@
 #include "model/schema_rows.h"
 #include "scheduler/fleet/fleet.h"
 
-#define REASON_MAX 500 /* bytes */
+#define REASON_MAX        500 /* bytes */
+#define MACHINES_PER_TURN 50
 
 /* --- a machine as JSON ---------------------------------------------------------------------- */
 
@@ -69,31 +71,84 @@ static json_t *render_capacity(const struct machine_view *m, const struct capaci
                      "memoryBytes", (json_int_t)c->memory);
 }
 
+static json_t *render_gpus(const struct machine_view *m)
+{
+    json_t *list = m->n_gpus > 0 ? json_array() : NULL;
+    for (int i = 0; i < m->n_gpus; i++) {
+        const struct gpu_view *g = &m->gpus[i];
+        json_t *to = json_pack("{s:i, s:s}", "index", g->index, "state", gpu_state_names[g->state]);
+        if (g->last)
+            gpu_sample_show(g->last, to);
+        json_array_append_new(list, to);
+    }
+    return list;
+}
+
 static json_t *render(const struct machine_view *m)
 {
     const char *priority = enum_to_name(vm_priority_names, (int)m->priority);
     return json_pack(
-        "{s:s, s:s, s:b, s:b, s:o*, s:s*, s:s*, s:s*, s:o, s:s, s:o*, s:o*, s:o*, s:o*}", "name",
-        m->name, "state", m->state, "local", (int)m->is_local, "drained", (int)m->drained, "reason",
-        jsontext_optional(m->reason), "node", m->node, "cluster", m->pool, "job", m->runs,
+        "{s:s, s:s, s:b, s:b, s:o*, s:s*, s:s*, s:s*, s:o, s:s, s:o*, s:o*, s:o*, s:o*, s:o*, "
+        "s:o*}",
+        "name", m->name, "state", m->state, "local", (int)m->is_local, "drained", (int)m->drained,
+        "reason", jsontext_optional(m->reason), "node", m->node, "cluster", m->pool, "job", m->runs,
         "vmSizes", texts(m->vm_sizes), "vmPriority", priority, "lastContactTime",
         render_time(m->contact_us), "capacity", render_capacity(m, &m->has), "taken",
-        render_capacity(m, &m->taken), "facts", m->has_facts ? render_facts(&m->facts) : NULL);
+        render_capacity(m, &m->taken), "facts", m->has_facts ? render_facts(&m->facts) : NULL,
+        "sample", m->sample ? sample_show(m->sample) : NULL, "gpus", render_gpus(m));
 }
 
 /* --- handlers ------------------------------------------------------------------------------- */
 
+/* Thousands of machines with their GPUs are shown in several turns of the loop, as they were in the
+ * first. */
+struct listing {
+    struct machine_view *list;
+    size_t n, at;
+    struct strbuf text;
+};
+
+static void listing_free(void *ctx)
+{
+    struct listing *l = ctx;
+    strbuf_free(&l->text);
+}
+
+/* NULL: the rest follows. */
+static struct replied *list_some(struct request *r, struct listing *l)
+{
+    for (int i = 0; i < MACHINES_PER_TURN && l->at < l->n; i++, l->at++) {
+        json_auto_t *one = render(&l->list[l->at]);
+        strbuf_puts(&l->text, l->at > 0 ? "," : "{\"value\":[");
+        jsontext_add(&l->text, one);
+    }
+    if (l->at < l->n)
+        return NULL;
+    strbuf_puts(&l->text, l->n > 0 ? "]}" : "{\"value\":[]}");
+    return reply_json_text(r, 200, &l->text);
+}
+
+static void list_more(struct request *r, void *ctx)
+{
+    struct replied *done = list_some(r, ctx);
+    if (done)
+        request_finish(r, done);
+    else
+        request_again(r, list_more, ctx);
+}
+
 struct replied *nodes_list(struct request *r)
 {
-    struct machine_view *list;
-    size_t n;
+    struct listing *l = arena_alloc(&r->arena, sizeof *l);
     struct err e;
-    if (fleet_machines(admin_of(r)->fleet, &r->arena, &list, &n, &e) < 0)
+    if (fleet_machines(admin_of(r)->fleet, &r->arena, &l->list, &l->n, &e) < 0)
         return reply_err(r, &e);
-    json_t *value = json_array();
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(value, render(&list[i]));
-    return reply_json(r, 200, json_pack("{s:o}", "value", value));
+    request_own_thing(r, l, listing_free);
+    struct replied *done = list_some(r, l);
+    if (done)
+        return done;
+    request_again(r, list_more, l);
+    return reply_later(r);
 }
 
 /* The machine of the path; NULL: err. */

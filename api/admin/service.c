@@ -26,6 +26,7 @@ static const struct route routes[] = {
     {"POST", NODE "/drain", 0, ROUTE_JSON_OPTIONAL, nodes_drain, "Nodes_Drain"},
     {"POST", NODE "/undrain", 0, 0, nodes_undrain, "Nodes_Undrain"},
     {"POST", NODE "/reboot", 0, 0, nodes_reboot, "Nodes_Reboot"},
+    {"GET", "/batchaid/samples", 0, 0, samples_list, "Samples_List"},
     {"GET", "/batchaid/users", 0, 0, users_list, "Users_List"},
     {"POST", "/batchaid/users", 0, ROUTE_JSON, users_add, "Users_Add"},
     {"DELETE", USER, 0, 0, users_remove, "Users_Remove"},
@@ -65,6 +66,13 @@ static bool is_of_jobs(const struct request *r)
     return false;
 }
 
+/* The noun of its action; who may read nodes may read their samples. */
+static const char *noun_of(const struct request *r)
+{
+    const char *name = r->n_segments > 1 ? r->segment[1] : "";
+    return strcasecmp(name, "samples") == 0 ? "nodes" : name;
+}
+
 /* Other paths belong to the subscription. Adding and removing users needs the right to assign
  * roles: an action below Microsoft.Authorization. */
 static int may(struct request *r, struct err *e)
@@ -79,9 +87,8 @@ static int may(struct request *r, struct err *e)
         return seen_jobs_may(r, e);
     bool reads = strcmp(r->method, "GET") == 0;
     bool people = r->n_segments > 1 && strcasecmp(r->segment[1], "users") == 0;
-    const char *action =
-        arena_concat(&r->arena, people ? "Microsoft.Authorization/" : "batchaid/",
-                     r->n_segments > 1 ? r->segment[1] : "", reads ? "/read" : "/write");
+    const char *action = arena_concat(&r->arena, people ? "Microsoft.Authorization/" : "batchaid/",
+                                      noun_of(r), reads ? "/read" : "/write");
     const char *scope = arena_concat(&r->arena, "/subscriptions/", x->subscription_id);
     if (access_load(x, &r->arena, r->who, &g, e) < 0)
         return -1;

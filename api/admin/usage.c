@@ -10,9 +10,9 @@
 #include "api/access/access.h"
 #include "api/admin/routes.h"
 #include "api/admin/seen_jobs.h"
+#include "api/admin/times.h"
 #include "api/admin/usage_json.h"
 #include "api/http/request.h"
-#include "lib/timefmt.h"
 #include "storage/usage.h"
 
 /* An amount of one key of the report. */
@@ -84,29 +84,6 @@ static int find_way(struct report *rep, const char **by, struct err *e)
     return err_set(e, ERR_INVALID_QUERY, "by",
                    "'%.100s' is not a valid grouping; use user, group, cluster, gpu or experiment",
                    wanted);
-}
-
-/* --- times ------------------------------------------------------------------------------------ */
-
-/* A time, a day, or a month, which is its first instant (UTC). */
-static int read_time(struct request *r, const char *name, int64_t fallback_ms, int64_t *ms,
-                     struct err *e)
-{
-    static const char rest[] = "0000-01-01T00:00:00Z";
-    const char *text = request_query(r, name), *whole = text;
-    int64_t us;
-    *ms = fallback_ms;
-    if (!text)
-        return 0;
-    if (strlen(text) == strlen("2026-11") || strlen(text) == strlen("2026-11-23"))
-        whole = arena_concat(&r->arena, text, rest + strlen(text));
-    if (timefmt_parse(whole, &us) < 0 || us < 0)
-        return err_set(e, ERR_INVALID_QUERY, name,
-                       "'%.100s' is not a valid time; use one like 2026-11, 2026-11-23 or "
-                       "2026-11-23T09:00:00Z",
-                       text);
-    *ms = us / 1000;
-    return 0;
 }
 
 /* --- sums ------------------------------------------------------------------------------------- */
@@ -183,8 +160,8 @@ struct replied *usage_report(struct request *r)
     int64_t now_ms = r->now_us / 1000, from_ms, to_ms;
     struct err e;
     int rc = find_way(&rep, &by, &e);
-    if (rc == 0 && read_time(r, "from", 0, &from_ms, &e) == 0 &&
-        read_time(r, "to", now_ms + 1, &to_ms, &e) == 0)
+    if (rc == 0 && query_time(r, "from", 0, &from_ms, &e) == 0 &&
+        query_time(r, "to", now_ms + 1, &to_ms, &e) == 0)
         rc = st_usage_each(admin_of(r)->storage, from_ms, to_ms, now_ms, take, &rep, &e);
     else
         rc = -1;

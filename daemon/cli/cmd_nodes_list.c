@@ -22,7 +22,10 @@ static const struct table_column columns[] = {
     {.name = "SLOTS", .right = true},
     {.name = "CPUS", .right = true},
     {.name = "MEMORY", .right = true},
+    {.name = "MEMFREE", .right = true},
+    {.name = "DISKFREE", .right = true},
     {.name = "GPUS", .elide = true},
+    {.name = "GPUSTATE", .elide = true},
     {.name = "RUNTIMES", .elide = true},
     {.name = "AGENT"},
     {.name = "CONTACT"},
@@ -150,6 +153,61 @@ static void add_memory(struct table *t, const json_t *node, json_int_t all)
     strbuf_free(&b);
 }
 
+static void add_bytes(struct table *t, json_int_t bytes)
+{
+    struct strbuf b = STRBUF_INIT;
+    table_bytes(bytes, &b);
+    table_add(t, TABLE_PLAIN, b.s);
+    strbuf_free(&b);
+}
+
+/* As of the last sample; a machine without a link has none. */
+static void add_free(struct table *t, const json_t *node)
+{
+    const json_t *s = json_object_get(node, "sample");
+    if (json_object_get(s, "memoryUsedBytes") && json_object_get(s, "memoryBytes"))
+        add_bytes(t, amount(node, "sample", "memoryBytes") -
+                         amount(node, "sample", "memoryUsedBytes"));
+    else
+        table_add(t, TABLE_PLAIN, NULL);
+    if (json_object_get(s, "diskFreeBytes"))
+        add_bytes(t, amount(node, "sample", "diskFreeBytes"));
+    else
+        table_add(t, TABLE_PLAIN, NULL);
+}
+
+static void state_of(const json_t *gpu, char *out, size_t size)
+{
+    const json_t *busy = json_object_get(gpu, "busyPermille");
+    const char *state = text_of(gpu, "state");
+    if (state && strcmp(state, "busy") == 0 && busy)
+        snprintf(out, size, "%s %lld%%", state, (long long)(json_integer_value(busy) + 5) / 10);
+    else
+        snprintf(out, size, "%s", state ? state : "");
+}
+
+/* "0 busy 97%, 1 idle, 2-3 free". */
+static void add_states(struct table *t, const json_t *gpus)
+{
+    struct strbuf b = STRBUF_INIT;
+    size_t n = json_array_size(gpus);
+    for (size_t i = 0, end; i < n; i = end) {
+        char state[64], next[64];
+        state_of(json_array_get(gpus, i), state, sizeof state);
+        for (end = i + 1; end < n; end++) {
+            state_of(json_array_get(gpus, end), next, sizeof next);
+            if (strcmp(state, next) != 0)
+                break;
+        }
+        strbuf_printf(&b, "%s%zu", b.len ? ", " : "", i);
+        if (end > i + 1)
+            strbuf_printf(&b, "-%zu", end - 1);
+        strbuf_printf(&b, " %s", state);
+    }
+    table_add(t, TABLE_PLAIN, b.s);
+    strbuf_free(&b);
+}
+
 /* The site's configured capacity counts for jobs; the reported capacity is shown until it is
  * known. */
 static void add_facts(struct table *t, const json_t *node)
@@ -160,7 +218,9 @@ static void add_facts(struct table *t, const json_t *node)
     add_share(t, node, "slots", amount(node, "capacity", "slots"));
     add_share(t, node, "cores", cores ? cores : amount(node, "facts", "cpus"));
     add_memory(t, node, memory ? memory : amount(node, "facts", "memoryBytes"));
+    add_free(t, node);
     add_gpus(t, json_object_get(facts, "gpus"), amount(node, "taken", "gpus"));
+    add_states(t, json_object_get(node, "gpus"));
     add_list(t, json_object_get(facts, "containerRuntimes"), NULL);
     table_add(t, TABLE_PLAIN, text_of(facts, "agentVersion"));
 }
@@ -255,7 +315,7 @@ static json_t *filter(json_t *nodes, const struct options *o)
     json_array_foreach(nodes, i, node)
         if (fits(node, o))
             json_array_append(left, node);
-    if (json_array_size(left) == 0 && json_array_size(nodes) > 0)
+    if (json_array_size(left) == 0 && (o->node_state || o->cluster))
         fprintf(stderr, "batchaid: no node fits%s%s%s%s; `batchaid nodes` lists all\n",
                 o->node_state ? " --state " : "", o->node_state ? o->node_state : "",
                 o->cluster ? " --cluster " : "", o->cluster ? o->cluster : "");

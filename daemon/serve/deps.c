@@ -213,6 +213,7 @@ struct api_deps deps_api(struct daemon *d)
                     .core_quota = (int)cf->quota_cores},
         .azstorage = azstorage_deps(d),
         .admin = {.sched = d->sched,
+                  .samples = d->samples,
                   .fleet = sched_fleet(d->sched),
                   .wakes = sched_wakes(d->sched),
                   .storage = d->storage,

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Samples (model/sample/sample.h) as JSON. What is unknown is left out.
+ */
+#ifndef API_ADMIN_SAMPLE_JSON_H
+#define API_ADMIN_SAMPLE_JSON_H
+
+#include <jansson.h>
+
+#include "model/sample/sample.h"
+
+/* A new object with the time and the values of the machine, without GPUs. */
+json_t *sample_show(const struct node_sample *s);
+/* Adds what a sample says of a GPU, without its index. */
+void gpu_sample_show(const struct gpu_sample *g, json_t *to);
+
+#endif
