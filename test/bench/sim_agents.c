@@ -20,6 +20,7 @@
 #include "lib/timefmt.h"
 #include "nodeagent-proto/wire/codec.h"
 #include "nodeagent-proto/wire/message.h"
+#include "nodeagent-proto/wire/sample.h"
 
 #define BACKLOG 1024
 
@@ -74,6 +75,31 @@ static json_t *health(void)
     return message_health(&h);
 }
 
+/* Of a machine with eight busy GPUs. */
+static json_t *sample(void)
+{
+    enum { GPUS = 8, HALF = 500 };
+    struct gpu_sample gpus[GPUS];
+    struct node_sample s;
+    sample_clear(&s);
+    s.cpu_permille = HALF;
+    s.memory_used = disk_bytes / 2;
+    s.memory_total = s.disk_free = s.disk_total = disk_bytes;
+    s.network_in = s.network_out = s.disk_read = s.disk_written = disk_bytes;
+    s.pressure_cpu = s.pressure_memory = s.pressure_io = 1;
+    s.n_gpus = GPUS;
+    s.gpus = gpus;
+    for (int i = 0; i < GPUS; i++) {
+        gpu_sample_clear(&gpus[i]);
+        gpus[i].index = i;
+        snprintf(gpus[i].uuid, sizeof gpus[i].uuid, "GPU-%032d", i);
+        gpus[i].busy_permille = gpus[i].temperature = HALF;
+        gpus[i].memory_used = gpus[i].memory_total = disk_bytes;
+        gpus[i].power_mw = gpus[i].ecc_errors = gpus[i].throttle = gpus[i].n_processes = HALF;
+    }
+    return message_sample(&s);
+}
+
 /* Of a task that was told to run. */
 static json_t *status(json_t *req)
 {
@@ -102,6 +128,8 @@ static json_t *answer(const struct agent *a, json_t *req)
         json_object_set_new(reply, "node", facts(a));
     else if (strcmp(op, "health") == 0)
         json_object_set_new(reply, "health", health());
+    else if (strcmp(op, "sample") == 0)
+        json_object_set_new(reply, "sample", sample());
     else if (strcmp(op, "tasks") == 0)
         json_object_set_new(reply, "tasks", json_array());
     else if (is_run(req))
