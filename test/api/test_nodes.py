@@ -16,7 +16,7 @@ from support.ports import free_port
 from support.waiting import wait_for
 from support.world import Place, wait_flag
 
-HEADINGS = "NAME STATE CLUSTER JOB VMSIZE SLOTS CPUS MEMORY MEMFREE DISKFREE GPUS GPUSTATE RUNTIMES AGENT CONTACT REASON".split()
+HEADINGS = "NAME STATE CLUSTER JOB VMSIZE SLOTS CPUS MEMORY FREE DISK GPUS USE RUNTIMES AGENT CONTACT REASON".split()
 
 
 @pytest.fixture

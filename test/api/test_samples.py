@@ -82,7 +82,7 @@ def test_nodes_show_the_machine_and_each_gpu(sampled, gpus):
     listed = wait_for(lambda: nodes(d)[0]["gpus"][0].get("processList"), 60)
     assert listed == [{"pid": 4711, "memoryBytes": 59000 << 20}]
     line = d.tool("nodes").stdout
-    assert "0 busy 97%, 1-2 free" in line and re.search(r"MEMFREE +DISKFREE", line)
+    assert "0 busy 97%, 1-2 free" in line and re.search(r"MEMORY +FREE +DISK +GPUS +USE", line)
     assert gpus.calls().count("--query-gpu") == 1, "one program, not one a sample"
     value = wait_for(lambda: samples(d, node=node["name"])["value"], 30)
     assert value[-1]["gpus"][0]["index"] == 0 and value[0]["time"] <= value[-1]["time"]
