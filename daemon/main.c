@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/cli/cli.h"
+#include "daemon/cli/commands.h"
 
 /* Opens closed standard descriptors. Otherwise files would get their numbers, and printed text
  * would go there. */
@@ -22,5 +23,5 @@ static void occupy_standard_descriptors(void)
 int main(int argc, char **argv)
 {
     occupy_standard_descriptors();
-    return cli_main(argc, argv);
+    return cli_main(&all_commands, argc, argv);
 }

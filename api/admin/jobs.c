@@ -28,6 +28,13 @@ static bool is(struct request *r, const char *filter, const char *value)
     return !wanted || (value && strcasecmp(wanted, value) == 0);
 }
 
+/* Whether the job's name begins with the filter's text. */
+static bool begins(struct request *r, const char *name)
+{
+    const char *wanted = request_query(r, "begins");
+    return !wanted || strncasecmp(wanted, name, strlen(wanted)) == 0;
+}
+
 static const char *last_of(const char *path)
 {
     const char *slash = path ? strrchr(path, '/') : NULL;
@@ -36,7 +43,7 @@ static const char *last_of(const char *path)
 
 static bool passes(struct request *r, const struct job *j, int64_t since_us)
 {
-    return is(r, "name", j->name) && is(r, "resourceGroup", j->scope.group) &&
+    return is(r, "name", j->name) && begins(r, j->name) && is(r, "resourceGroup", j->scope.group) &&
            is(r, "workspace", j->scope.workspace) && is(r, "experiment", j->scope.experiment) &&
            is(r, "cluster", last_of(j->cluster_ref)) &&
            is(r, "state", enum_to_name(exec_state_names, (int)j->exec_state)) &&

@@ -89,8 +89,17 @@ static const char *maker(struct request *r, const struct job *j)
     return rc == 1 ? i.name : j->created_by;
 }
 
+/* Tasks of Azure Batch have no maker. */
+static bool is_mine(const struct request *r, const struct job *j)
+{
+    return j->created_by && strcasecmp(j->created_by, r->who->object_id) == 0;
+}
+
 bool seen_job_is_by(struct request *r, const struct job *j)
 {
+    const char *mine = request_query(r, "mine");
+    if (mine && strcasecmp(mine, "true") == 0 && !is_mine(r, j))
+        return false;
     const char *wanted = request_query(r, "user"), *name = wanted ? maker(r, j) : NULL;
     if (!wanted)
         return true;

@@ -36,7 +36,7 @@ json_t *seen_task_render(struct request *r, const struct batch_account *b,
 /* A run and its job, if the caller may see it: 1, 0 or -1. */
 int seen_job_of_run(struct request *r, int64_t run_id, struct job *out, struct run *found,
                     struct err *e);
-/* Whether the user in the query made the job; true without a user. */
+/* Whether the user in the query made the job, and with mine=true the caller; true without both. */
 bool seen_job_is_by(struct request *r, const struct job *j);
 
 #endif

@@ -39,7 +39,10 @@ enum {
     OPT_NODES = 524288 /* --state and --cluster of machines */
 };
 
+struct cli_table;
+
 struct options {
+    const struct cli_table *table;                           /* of all commands */
     const char *config, *state_dir, *log_format, *log_level; /* NULL: not given */
     const char *listen[CLI_LISTEN_MAX];
     size_t n_listen;
@@ -53,7 +56,7 @@ struct options {
     int n_args;
 };
 
-int cli_main(int argc, char **argv);
+int cli_main(const struct cli_table *t, int argc, char **argv);
 
 /* "batchaid: MESSAGE" on standard error; returns `code`. */
 static inline int cli_fail(enum exit_code code, const struct err *e)

@@ -21,8 +21,11 @@ const char *jobs_text(const json_t *o, const char *key);
 /* Prints on standard error which filters had no match; nothing without filters. `all`: a command
  * that shows everything, such as "`batchaid jobs` lists all". */
 void jobs_nothing_fits(const struct options *o, const char *all);
+/* The last job that the caller has submitted. */
+#define JOBS_LAST "-"
 /* The one job or task of this name, [[[GROUP/]WORKSPACE/]EXPERIMENT/]JOB or
- * [[GROUP/]ACCOUNT/]JOB/TASK. Caller decrefs *found, an array. */
+ * [[GROUP/]ACCOUNT/]JOB/TASK, otherwise the one job whose name begins so; or JOBS_LAST. If there
+ * are several the error lists them. Caller decrefs *found, an array. */
 int jobs_find(struct daemon_client *c, const char *name, json_t **found, struct err *e);
 /* Gets BELOW/GROUP/WORKSPACE/EXPERIMENT/JOB of a found job or task. */
 int jobs_ask_about(struct daemon_client *c, const char *below, const json_t *j, json_t **reply,

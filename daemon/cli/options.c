@@ -82,3 +82,20 @@ const struct cli_option known_options[] = {
      "SHARE is the name of a blob container"},
 };
 _Static_assert(sizeof known_options / sizeof known_options[0] == N_OPTIONS, "N_OPTIONS is wrong");
+
+int option_take(struct options *o, const struct cli_option *known, const char *value, struct err *e)
+{
+    void *at = (char *)o + known->at;
+    if (!value) {
+        *(bool *)at = true;
+        return 0;
+    }
+    if (!*value)
+        return err_set(e, ERR_CONFIG, NULL, "--%s needs a value that is not empty", known->name);
+    if (known->check && known->check(value, e) < 0)
+        return -1;
+    if (known->take)
+        return known->take(o, value, e);
+    *(const char **)at = value;
+    return 0;
+}

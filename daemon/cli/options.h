@@ -14,9 +14,14 @@ struct cli_option {
     int (*check)(const char *value, struct err *e);                   /* or NULL */
     int (*take)(struct options *o, const char *value, struct err *e); /* instead of `at`, or NULL */
     const char *help;
+    char letter; /* -f; 0: none */
 };
 
 extern const struct cli_option known_options[];
+
+/* Puts the value of an option into *o; NULL: an option without an argument. */
+int option_take(struct options *o, const struct cli_option *known, const char *value,
+                struct err *e) MUST_CHECK;
 
 enum { N_OPTIONS = 34 };
 

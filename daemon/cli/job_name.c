@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The names of jobs and tasks on command lines.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/cli/cmd_jobs.h"
+#include "lib/arena.h"
+
+/* The parts of [[[GROUP/]WORKSPACE/]EXPERIMENT/]JOB, from the end, or of
+ * [[GROUP/]ACCOUNT/]JOB/TASK: with their names in replies, and in the queries for jobs and for
+ * tasks. */
+enum { JOB, EXPERIMENT, WORKSPACE, GROUP, N_PARTS };
+static const char *const members[N_PARTS] = {"name", "experiment", "workspace", "resourceGroup"};
+static const char *const of_beginning[N_PARTS] = {"begins", "experiment", "workspace",
+                                                  "resourceGroup"};
+static const char *const of_task[N_PARTS] = {"name", "job", "account", "resourceGroup"};
+
+/* Caller frees *copy; the parts point into it. */
+static int split(const char *name, char **copy, char *parts[N_PARTS], struct err *e)
+{
+    int n = 0;
+    *copy = xstrdup(name);
+    for (char *slash; n < N_PARTS; *slash = '\0') {
+        slash = strrchr(*copy, '/');
+        parts[n++] = slash ? slash + 1 : *copy;
+        if (!slash)
+            return 0;
+    }
+    return err_set(e, ERR_CONFIG, NULL,
+                   "'%.200s' has too many slashes; use JOB, or GROUP/WORKSPACE/"
+                   "EXPERIMENT/JOB",
+                   name);
+}
+
+static int ambiguous(const char *name, const json_t *found, struct err *e)
+{
+    struct strbuf b = STRBUF_INIT;
+    size_t i;
+    json_t *j;
+    json_array_foreach(found, i, j)
+        if (i < 5)
+            strbuf_printf(&b, "%s%s/%s/%s/%s", i ? ", " : "", jobs_text(j, "resourceGroup"),
+                          jobs_text(j, "workspace"), jobs_text(j, "experiment"),
+                          jobs_text(j, "name"));
+    err_set(e, ERR_CONFIG, NULL, "there are several of '%.100s'; name one of them: %.700s%s", name,
+            b.s, json_array_size(found) > 5 ? ", ..." : "");
+    strbuf_free(&b);
+    return -1;
+}
+
+/* Appends the results of a query, page by page. */
+static int ask(struct daemon_client *c, const char *question, const char *const names[N_PARTS],
+               char *const parts[N_PARTS], json_t *found, struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    json_int_t before = 0;
+    int rc;
+    do {
+        json_t *reply = NULL;
+        path.len = 0;
+        strbuf_printf(&path, "%s", question);
+        for (int i = 0; i < N_PARTS; i++)
+            jobs_filter(c, &path, names[i], parts[i]);
+        if (before)
+            strbuf_printf(&path, "&before=%" JSON_INTEGER_FORMAT, before);
+        rc = client_call(c, "GET", path.s, NULL, &reply, e);
+        if (rc == 0)
+            json_array_extend(found, json_object_get(reply, "value"));
+        before = json_integer_value(json_object_get(reply, "next"));
+        json_decref(reply);
+    } while (rc == 0 && before);
+    strbuf_free(&path);
+    return rc;
+}
+
+/* The newest job of the caller. */
+static int find_last(struct daemon_client *c, json_t *found, struct err *e)
+{
+    json_t *reply = NULL;
+    if (client_call(c, "GET", "/batchaid/jobs?mine=true&max=1", NULL, &reply, e) < 0)
+        return -1;
+    json_array_extend(found, json_object_get(reply, "value"));
+    json_decref(reply);
+    return json_array_size(found) > 0
+               ? 0
+               : err_set(e, ERR_CONFIG, NULL,
+                         "`-` is your last job, and you have no job here; `batchaid jobs` lists "
+                         "the jobs that you may see");
+}
+
+/* By the whole name of a job, of a task, or by the beginning of a job's name. */
+static int find_named(struct daemon_client *c, const char *name, char *const parts[N_PARTS],
+                      json_t *found, struct err *e)
+{
+    int rc = ask(c, "/batchaid/jobs", members, parts, found, e);
+    if (rc == 0 && json_array_size(found) == 0 && parts[EXPERIMENT])
+        rc = ask(c, "/batchaid/tasks", of_task, parts, found, e);
+    if (rc == 0 && json_array_size(found) == 0 && *parts[JOB])
+        rc = ask(c, "/batchaid/jobs", of_beginning, parts, found, e);
+    if (rc < 0)
+        return -1;
+    if (json_array_size(found) == 0)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "there is no job or task '%.200s', and no job whose name begins so; "
+                       "`batchaid jobs` lists jobs, and tasks of Azure Batch are JOB/TASK, or "
+                       "GROUP/ACCOUNT/JOB/TASK",
+                       name);
+    return json_array_size(found) > 1 ? ambiguous(name, found, e) : 0;
+}
+
+int jobs_find(struct daemon_client *c, const char *name, json_t **found, struct err *e)
+{
+    char *copy, *parts[N_PARTS] = {NULL};
+    *found = json_array();
+    if (strcmp(name, JOBS_LAST) == 0)
+        return find_last(c, *found, e);
+    int rc = split(name, &copy, parts, e);
+    if (rc == 0)
+        rc = find_named(c, name, parts, *found, e);
+    free(copy);
+    return rc;
+}
+
+static void add_segment(struct daemon_client *c, struct strbuf *path, const char *segment)
+{
+    char *escaped = client_escape(c, segment);
+    strbuf_printf(path, "/%s", escaped);
+    free(escaped);
+}
+
+int jobs_ask_about(struct daemon_client *c, const char *below, const json_t *j, json_t **reply,
+                   struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    strbuf_puts(&path, below);
+    for (int i = N_PARTS - 1; i >= 0; i--)
+        add_segment(c, &path, jobs_text(j, members[i]));
+    int rc = client_call(c, "GET", path.s, NULL, reply, e);
+    strbuf_free(&path);
+    return rc;
+}

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""How the commands name a job: whole, by a unique beginning, or `-` for the last one."""
+
+import json
+
+import pytest
+from support.people import Person
+from support.world import Place
+
+
+@pytest.fixture(scope="module")
+def ground(daemon):
+    place = Place(daemon).make()
+    cluster = place.cluster()
+    jobs = {name: place.job(cluster, name=name).succeeded() for name in ("train-a", "train-ab", "serve")}
+    yield place, jobs
+    place.remove()
+
+
+def named(daemon, name, **more):
+    return daemon.tool("explain", "--json", "--", name, check=False, **more)
+
+
+@pytest.mark.parametrize("given, meant", [
+    ("serve", "serve"), ("se", "serve"), ("SE", "serve"), ("train-a", "train-a"), ("train-ab", "train-ab"), ("-", "serve"),
+])  # fmt: skip
+def test_a_name_or_its_beginning(daemon, ground, given, meant):
+    done = named(daemon, given)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["job"]["name"] == meant
+
+
+def test_a_beginning_below_its_experiment(daemon, ground):
+    place, jobs = ground
+    experiment = jobs["serve"].path.split("/")[-3]
+    assert json.loads(named(daemon, f"{experiment}/se").stdout)["job"]["name"] == "serve"
+    assert named(daemon, "elsewhere/se").returncode == 1
+
+
+def test_several_begin_so(daemon, ground):
+    done = named(daemon, "train")
+    assert done.returncode == 1 and "there are several of 'train'; name one of them: " in done.stderr
+    assert "/train-ab" in done.stderr and "/train-a\n" in done.stderr
+
+
+def test_none_begins_so(daemon, ground):
+    done = named(daemon, "tarin")
+    assert done.returncode == 1
+    assert "no job or task 'tarin', and no job whose name begins so; `batchaid jobs` lists" in done.stderr
+
+
+def test_mine_and_the_last_are_the_callers_own(daemon, ground):
+    ada = Person(daemon, "Reader")
+    try:
+        assert ada.get("/batchaid/jobs", params={"mine": "true"}, api_version=None)["value"] == []
+        mine = daemon.call("GET", "/batchaid/jobs", params={"mine": "true", "max": 1}, api_version=None).json["value"]
+        assert [j["name"] for j in mine] == ["serve"]
+        assert [j["name"] for j in ada.get("/batchaid/jobs", params={"begins": "train-"}, api_version=None)["value"]] == ["train-ab", "train-a"]
+    finally:
+        ada.remove()
+
+
+def test_without_a_job_there_is_no_last(own_daemon):
+    done = named(own_daemon(), "-")
+    assert done.returncode == 1 and "`-` is your last job, and you have no job here" in done.stderr
