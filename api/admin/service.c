@@ -14,6 +14,8 @@
 #include "api/http/request.h"
 #include "lib/strbuf.h"
 
+#define SUBMIT_JOB "Microsoft.BatchAI/workspaces/experiments/jobs/write"
+
 #define NODE "/batchaid/nodes/{node}"
 #define USER "/batchaid/users/{user}"
 
@@ -73,6 +75,19 @@ static const char *noun_of(const struct request *r)
     return strcasecmp(name, "samples") == 0 ? "nodes" : name;
 }
 
+/* Whoever may submit a job somewhere may name a share for it, as its mounts do; shares_name() has
+ * the limits. */
+static bool may_name_share(const struct request *r, const struct grants *g)
+{
+    bool names = strcmp(r->method, "POST") == 0 && r->n_segments == 3 &&
+                 strcasecmp(r->segment[1], "storage") == 0 &&
+                 strcasecmp(r->segment[2], "shares") == 0;
+    for (size_t i = 0; names && i < g->n; i++)
+        if (access_verdict(g, SUBMIT_JOB, g->rows[i].scope) != ACCESS_NO)
+            return true;
+    return false;
+}
+
 /* Other paths belong to the subscription. Adding and removing users needs the right to assign
  * roles: an action below Microsoft.Authorization. */
 static int may(struct request *r, struct err *e)
@@ -92,7 +107,13 @@ static int may(struct request *r, struct err *e)
     const char *scope = arena_concat(&r->arena, "/subscriptions/", x->subscription_id);
     if (access_load(x, &r->arena, r->who, &g, e) < 0)
         return -1;
-    return access_verdict(&g, action, scope) == ACCESS_YES ? 0 : access_refuse(r, action, scope, e);
+    if (access_verdict(&g, action, scope) == ACCESS_YES)
+        return 0;
+    if (!may_name_share(r, &g))
+        return access_refuse(r, action, scope, e);
+    /* Marks the request: only an account of their own. */
+    r->grant = arena_alloc(&r->arena, sizeof g);
+    return 0;
 }
 
 const struct service admin_service = {

@@ -106,12 +106,30 @@ static int read_name(struct request *r, struct share_name *n, struct err *e)
     return 0;
 }
 
+/* A caller who may only submit jobs may name shares of a new account, or of one that they were the
+ * first to name: the same as a mount without a key. */
+static int check_own(struct request *r, const struct share_name *n, struct err *e)
+{
+    struct storage_account s;
+    if (!r->grant)
+        return 0;
+    int rc = st_account_by_name(admin_of(r)->storage, &r->arena, arena_lower(&r->arena, n->account),
+                                &s, e);
+    if (rc <= 0 || (s.implicit && s.created_by && strcmp(s.created_by, r->who->object_id) == 0))
+        return rc < 0 ? -1 : 0;
+    return err_set(e, ERR_FORBIDDEN, "account",
+                   "The storage account %s is not your own: it was created by somebody else. "
+                   "Shares of it need the right batchaid/storage/write.",
+                   s.name);
+}
+
 struct replied *shares_name(struct request *r)
 {
     struct err e;
     struct share_name n = {0};
     struct shares *sh = admin_of(r)->shares;
-    if (read_name(r, &n, &e) < 0 || shares_check_named(sh, &n, &e) < 0 ||
+    if (read_name(r, &n, &e) < 0 || check_own(r, &n, &e) < 0 ||
+        shares_check_named(sh, &n, &e) < 0 ||
         shares_make_named(sh, &n, r->who->object_id, r->now_us, &e) < 0)
         return reply_err(r, &e);
     return reply_empty(r, 204);

@@ -36,7 +36,16 @@ enum {
     OPT_TESTING = 65536,
     OPT_REPORT = 131072, /* --by, --from, --to and --csv */
     OPT_WATCH = 262144,
-    OPT_NODES = 524288 /* --state and --cluster of machines */
+    OPT_NODES = 524288,   /* --state and --cluster of machines */
+    OPT_SUBMIT = 1048576, /* what a job file may say, too */
+    OPT_SUBMITS = 2097152 /* --file, --dry-run and --yes */
+};
+
+/* The values of an option that may be repeated. */
+#define CLI_VALUES_MAX 100
+struct option_values {
+    const char *text[CLI_VALUES_MAX];
+    size_t n;
 };
 
 struct cli_table;
@@ -50,6 +59,11 @@ struct options {
     const char *cluster, *experiment, *job_state, *node_state, *since, *timeout, *by, *from, *to;
     bool container, json, csv, watch, dry_run, ephemeral, testing, fake_nodes, strict;
     const char *rules, *seed, *subscription;
+    /* A job, as it is to be submitted. */
+    const char *file, *name, *gpus, *cores, *memory, *nodes, *time, *image, *array, *after;
+    const char *group, *folder;
+    struct option_values env, secrets; /* NAME=VALUE; NAME=VAULT/SECRET */
+    bool no_copy, yes;
     /* For `nodes` with names but without a command: the list of commands. Otherwise NULL. */
     const char *commands;
     char **args; /* the arguments after the options, NULL-terminated; borrowed from main() */
@@ -67,6 +81,8 @@ static inline int cli_fail(enum exit_code code, const struct err *e)
 
 int cmd_serve(const struct options *o);
 int cmd_env(const struct options *o);
+int cmd_submit(const struct options *o);
+int cmd_run(const struct options *o);
 int cmd_az_login(const struct options *o);
 int cmd_az(const struct options *o);
 int cmd_share_path(const struct options *o);

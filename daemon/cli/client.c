@@ -4,19 +4,16 @@
  * in memory up to a bound, and belongs to the caller. Secrets are wiped before their memory is
  * freed. Blocks; a command has one thread.
  */
-#include "daemon/cli/client.h"
-
 #include <sodium.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/cli/environment.h"
+#include "daemon/cli/client_priv.h"
 #include "daemon/cli/table.h"
 #include "lib/arena.h"
 #include "lib/jsontext.h"
 #include "lib/strbuf.h"
-#include "scheduler/fleet/transfer/curl_functions.h"
 
 #define CONNECT_MS  10000L
 #define REPLY_MS    60000L
@@ -24,15 +21,7 @@
 #define TOKEN_PATH  "/adfs/oauth2/token"
 #define HTTP_REFUSE 400L
 
-struct daemon_client {
-    struct curl_functions lib;
-    CURL *curl;
-    struct environment env;
-    char *authorization; /* the header's line, with a token or the key of tests; secret */
-    long limit_ms;       /* of a request */
-};
-
-static void wipe(char *secret)
+void client_wipe(char *secret)
 {
     if (secret)
         sodium_memzero(secret, strlen(secret));
@@ -44,8 +33,10 @@ void client_close(struct daemon_client *c)
         return;
     if (c->curl)
         c->lib.curl_easy_cleanup(c->curl);
-    wipe(c->authorization);
+    client_wipe(c->authorization);
     free(c->authorization);
+    client_wipe(c->for_storage);
+    free(c->for_storage);
     environment_free(&c->env);
     c->lib.curl_global_cleanup();
     free(c);
@@ -60,7 +51,7 @@ static size_t on_reply(char *bytes, size_t size, size_t n, void *ctx)
     return size * n;
 }
 
-static int refused(const json_t *reply, long status, struct err *e)
+int client_refused(const json_t *reply, long status, struct err *e)
 {
     const char *text = NULL, *described = NULL, *code = NULL;
     (void)json_unpack((json_t *)reply, "{s?{s?s, s?s}}", "error", "message", &text, "code", &code);
@@ -87,20 +78,27 @@ struct daemon_call {
     const char *type, *body; /* its Content-Type; NULL: no body */
 };
 
-static void set_request(struct daemon_client *c, const char *url, const struct daemon_call *call,
-                        struct strbuf *reply, char *trouble)
+void client_set(struct daemon_client *c, const char *url, char *trouble)
 {
     CURL *h = c->curl;
     c->lib.curl_easy_reset(h);
     c->lib.curl_easy_setopt(h, CURLOPT_URL, url);
     c->lib.curl_easy_setopt(h, CURLOPT_CAINFO, environment_get(&c->env, "SSL_CERT_FILE"));
-    c->lib.curl_easy_setopt(h, CURLOPT_NOPROXY, "*"); /* the daemon is on this machine */
+    if (!environment_get(&c->env, LOGIN_REFRESH)) /* the daemon is on this machine */
+        c->lib.curl_easy_setopt(h, CURLOPT_NOPROXY, "*");
     c->lib.curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
     c->lib.curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
     c->lib.curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, c->limit_ms);
+    c->lib.curl_easy_setopt(h, CURLOPT_ERRORBUFFER, trouble);
+}
+
+static void set_request(struct daemon_client *c, const char *url, const struct daemon_call *call,
+                        struct strbuf *reply, char *trouble)
+{
+    CURL *h = c->curl;
+    client_set(c, url, trouble);
     c->lib.curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, on_reply);
     c->lib.curl_easy_setopt(h, CURLOPT_WRITEDATA, reply);
-    c->lib.curl_easy_setopt(h, CURLOPT_ERRORBUFFER, trouble);
     if (strcmp(call->method, "GET") == 0)
         return;
     c->lib.curl_easy_setopt(h, CURLOPT_POSTFIELDS, call->body ? call->body : "");
@@ -132,7 +130,7 @@ static int exchange(struct daemon_client *c, const struct daemon_call *call, lon
                          *trouble ? trouble : c->lib.curl_easy_strerror(rc));
     else if (*status < HTTP_REFUSE && reply.len && !*out)
         result = err_set(e, ERR_PROTOCOL, NULL, "the daemon's answer to %s is not JSON", url.s);
-    wipe(reply.s); /* the reply may be a token */
+    client_wipe(reply.s); /* the reply may be a token */
     c->lib.curl_slist_free_all(headers);
     strbuf_free(&url);
     strbuf_free(&reply);
@@ -147,7 +145,7 @@ static int request(struct daemon_client *c, const struct daemon_call *call, json
     json_t *parsed = NULL;
     int rc = exchange(c, call, &status, &parsed, e);
     if (rc == 0 && status >= HTTP_REFUSE)
-        rc = refused(parsed, status, e);
+        rc = client_refused(parsed, status, e);
     if (rc == 0)
         *out = parsed;
     else
@@ -162,50 +160,66 @@ static void add_field(struct daemon_client *c, struct strbuf *form, const char *
     if (!escaped)
         abort();
     strbuf_printf(form, "%s%s=%s", form->len ? "&" : "", name, escaped);
-    wipe(escaped);
+    client_wipe(escaped);
     c->lib.curl_free(escaped);
 }
 
-static int log_in(struct daemon_client *c, struct err *e)
+/* The form of a request for a token: with the credentials of the state directory, or with what
+ * `batchaid login` keeps. `scope`: NULL: for the daemon's own requests. */
+static void add_credentials(struct daemon_client *c, const char *scope, struct strbuf *form)
+{
+    const char *refresh = environment_get(&c->env, LOGIN_REFRESH);
+    add_field(c, form, "grant_type", refresh ? "refresh_token" : "client_credentials");
+    add_field(c, form, "client_id", environment_get(&c->env, "AZURE_CLIENT_ID"));
+    if (refresh)
+        add_field(c, form, "refresh_token", refresh);
+    else
+        add_field(c, form, "client_secret", environment_get(&c->env, "AZURE_CLIENT_SECRET"));
+    if (scope)
+        add_field(c, form, "scope", scope);
+}
+
+int client_log_in(struct daemon_client *c, const char *scope, char **authorization, struct err *e)
 {
     struct strbuf form = STRBUF_INIT, line = STRBUF_INIT;
     json_t *reply = NULL;
-    add_field(c, &form, "grant_type", "client_credentials");
-    add_field(c, &form, "client_id", environment_get(&c->env, "AZURE_CLIENT_ID"));
-    add_field(c, &form, "client_secret", environment_get(&c->env, "AZURE_CLIENT_SECRET"));
+    add_credentials(c, scope, &form);
     const struct daemon_call call = {"POST", TOKEN_PATH, "application/x-www-form-urlencoded",
                                      form.s};
     int rc = request(c, &call, &reply, e);
     const char *token = json_string_value(json_object_get(reply, "access_token"));
     if (rc == 0 && !token)
         rc = err_set(e, ERR_PROTOCOL, NULL, "the daemon's token endpoint gave no access_token");
+    else if (rc < 0 && e->code == ERR_BAD_REQUEST && environment_get(&c->env, LOGIN_REFRESH))
+        err_set(e, ERR_CONFIG, NULL,
+                "your login at %.200s is no longer valid; log in again: batchaid login %.200s",
+                client_endpoint(c), client_endpoint(c));
     if (rc == 0) {
         strbuf_printf(&line, "Authorization: Bearer %s", token);
-        c->authorization = strbuf_take(&line);
+        *authorization = strbuf_take(&line);
     }
     json_decref(reply);
-    wipe(form.s);
+    client_wipe(form.s);
     strbuf_free(&form);
     return rc;
 }
 
-/* NULL: `e` says why. */
-static struct daemon_client *reach(const struct state *s, struct err *e)
+/* NULL: `e` says why. Takes the environment over. */
+static struct daemon_client *reach(struct environment *env, struct err *e)
 {
     struct daemon_client *c = xcalloc(1, sizeof *c);
     c->limit_ms = REPLY_MS;
+    c->env = *env;
     if (curl_functions_load(&c->lib, e) < 0) {
+        environment_free(&c->env);
         free(c);
         return NULL;
     }
     if (c->lib.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
         !(c->curl = c->lib.curl_easy_init())) {
+        environment_free(&c->env);
         free(c);
         err_set(e, ERR_INTERNAL, NULL, "libcurl cannot be initialized");
-        return NULL;
-    }
-    if (environment_build(s, &c->env, e) < 0) {
-        client_close(c);
         return NULL;
     }
     return c;
@@ -213,16 +227,18 @@ static struct daemon_client *reach(const struct state *s, struct err *e)
 
 int client_reach(const struct state *s, struct daemon_client **out, struct err *e)
 {
-    *out = reach(s, e);
+    struct environment env;
+    if (environment_build(s, &env, e) < 0)
+        return -1;
+    *out = reach(&env, e);
     return *out ? 0 : -1;
 }
 
-int client_open(const struct state *s, struct daemon_client **out, struct err *e)
+static int open_with(struct daemon_client *c, struct daemon_client **out, struct err *e)
 {
-    struct daemon_client *c = reach(s, e);
     if (!c)
         return -1;
-    if (log_in(c, e) < 0) {
+    if (client_log_in(c, NULL, &c->authorization, e) < 0) {
         client_close(c);
         return -1;
     }
@@ -230,11 +246,43 @@ int client_open(const struct state *s, struct daemon_client **out, struct err *e
     return 0;
 }
 
+int client_open(const struct state *s, struct daemon_client **out, struct err *e)
+{
+    struct daemon_client *c = NULL;
+    return client_reach(s, &c, e) < 0 ? -1 : open_with(c, out, e);
+}
+
+int client_reach_login(struct environment *login, struct daemon_client **out, struct err *e)
+{
+    *out = reach(login, e);
+    return *out ? 0 : -1;
+}
+
+int client_open_login(struct environment *login, struct daemon_client **out, struct err *e)
+{
+    return open_with(reach(login, e), out, e);
+}
+
+const char *client_endpoint(const struct daemon_client *c)
+{
+    return environment_get(&c->env, "BATCHAID_ENDPOINT");
+}
+
+const char *client_subscription(const struct daemon_client *c)
+{
+    return environment_get(&c->env, "AZURE_SUBSCRIPTION_ID");
+}
+
+const char *client_user(const struct daemon_client *c)
+{
+    return environment_get(&c->env, LOGIN_USER);
+}
+
 int client_open_testing(const struct state *s, struct daemon_client **out, struct err *e)
 {
     struct strbuf line = STRBUF_INIT;
-    struct daemon_client *c = reach(s, e);
-    if (!c)
+    struct daemon_client *c = NULL;
+    if (client_reach(s, &c, e) < 0)
         return -1;
     const char *key = environment_get(&c->env, "BATCHAID_TESTING_KEY");
     if (!key) {
@@ -264,6 +312,16 @@ int client_look(struct daemon_client *c, const char *path, long *status, json_t 
                 struct err *e)
 {
     return exchange(c, &(struct daemon_call){.method = "GET", .path = path}, status, out, e);
+}
+
+int client_try(struct daemon_client *c, const char *method, const char *path, const json_t *body,
+               long *status, json_t **out, struct err *e)
+{
+    char *text = body ? jsontext(body) : NULL;
+    int rc = exchange(c, &(struct daemon_call){.method = method, .path = path, .body = text},
+                      status, out, e);
+    free(text);
+    return rc;
 }
 
 int client_call(struct daemon_client *c, const char *method, const char *path, const json_t *body,

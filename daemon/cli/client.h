@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The command line as a client of the daemon that serves a state directory: HTTPS with the
- * directory's own certificate authority, logged in with its own credentials. Blocks.
+ * The command line as a client of a daemon: of that which serves a state directory, with the
+ * directory's own certificate authority and credentials; or of that of `batchaid login`, with the
+ * authority and the login that are kept. Blocks.
  */
 #ifndef DAEMON_CLI_CLIENT_H
 #define DAEMON_CLI_CLIENT_H
 
 #include <jansson.h>
 
+#include "daemon/cli/environment.h"
 #include "daemon/config/state.h"
 #include "lib/err.h"
 
@@ -21,6 +23,18 @@ int client_reach(const struct state *s, struct daemon_client **out, struct err *
  * --testing. */
 int client_open_testing(const struct state *s, struct daemon_client **out,
                         struct err *e) MUST_CHECK;
+/* The same for the daemon of a login (login_file.h), whose environment it takes over. */
+int client_open_login(struct environment *login, struct daemon_client **out,
+                      struct err *e) MUST_CHECK;
+int client_reach_login(struct environment *login, struct daemon_client **out,
+                       struct err *e) MUST_CHECK;
+
+/* The daemon's URL, without a slash at its end; its subscription; the name of the login's user,
+ * NULL: the credentials are the state directory's. Borrowed. */
+const char *client_endpoint(const struct daemon_client *c);
+const char *client_subscription(const struct daemon_client *c);
+const char *client_user(const struct daemon_client *c);
+
 /* The time limit of one request; by default a minute. */
 void client_limit(struct daemon_client *c, long milliseconds);
 
@@ -28,6 +42,12 @@ void client_limit(struct daemon_client *c, long milliseconds);
  * the daemon refuses, the error has its code and message. */
 int client_call(struct daemon_client *c, const char *method, const char *path, const json_t *body,
                 json_t **out, struct err *e) MUST_CHECK;
+
+/* The same; any status is a success. *out: NULL if the reply has no JSON. */
+int client_try(struct daemon_client *c, const char *method, const char *path, const json_t *body,
+               long *status, json_t **out, struct err *e) MUST_CHECK;
+/* The error of such a reply of 400 and above. Returns -1. */
+int client_refused(const json_t *reply, long status, struct err *e);
 
 /* POST with a text of this type as its body. */
 int client_send(struct daemon_client *c, const char *path, const char *type, const char *text,
@@ -40,6 +60,25 @@ int client_look(struct daemon_client *c, const char *path, long *status, json_t 
 /* Whether a client that uses this URL, and trusts only the daemon's authority, gets a valid
  * certificate. Connects to the daemon on this machine, wherever the URL leads. */
 int client_check_name(struct daemon_client *c, const char *url, struct err *e) MUST_CHECK;
+
+/* --- files (client_files.c) --- */
+
+/* PUT at a share of a storage account: `path` is below the share, with its query. */
+struct client_put {
+    const char *account, *share, *path;
+    const char *const *headers; /* lines, up to a NULL */
+    const void *bytes;
+    size_t n;
+};
+int client_put_file(struct daemon_client *c, const struct client_put *put,
+                    struct err *e) MUST_CHECK;
+
+/* Gets bytes of a download. -1: it is to end. */
+typedef int (*client_sink)(void *ctx, const void *bytes, size_t n);
+/* GET of a download link, from this byte on. The link has its own signature. Nothing
+ * from there on is no error. */
+int client_fetch(struct daemon_client *c, const char *url, int64_t from, client_sink sink,
+                 void *ctx, struct err *e) MUST_CHECK;
 
 /* `name` as one segment of a path. Caller frees. */
 char *client_escape(struct daemon_client *c, const char *name);

@@ -145,6 +145,19 @@ static const struct cli_command commands[] = {
          "         no running daemon with the same --state-dir. With --dry-run it only lists.\n\n"
          "HOST is a machine as the list shows it, or several: gpu[01-16].rack1. Exit code 0 if\n"
          "all steps succeeded and, for check, all machines can be used; otherwise 1.\n"},
+    {.name = "submit",
+     .arguments = "[--] COMMAND [ARGUMENTS...]",
+     .options = OPT_STATE_DIR | OPT_JSON | OPT_SUBMIT | OPT_SUBMITS,
+     .max_args = ANY_NUMBER,
+     .rest = true,
+     .run = cmd_submit,
+     .help = "submit a job with a copy of the current folder",
+     .details =
+         "Copies the folder as it is now, without what .gitignore and .batchaidignore name,\n"
+         "makes group, workspace, cluster and experiment if they are missing, and prints the\n"
+         "job's name. The command runs in the copy; what it writes there stays, and\n"
+         "`batchaid get JOB` fetches it. One argument is a line for the shell; several are a\n"
+         "program and its arguments. Each node needs what --gpus, --cores and --memory say.\n"},
     {.name = "queue",
      .arguments = "",
      .options = OPT_STATE_DIR | OPT_JSON | OPT_QUEUE | OPT_WATCH,

@@ -10,7 +10,7 @@
 #include "lib/arena.h"
 #include "lib/strbuf.h"
 
-static void add(struct environment *env, const char *name, const char *value)
+void environment_add(struct environment *env, const char *name, const char *value)
 {
     if (env->n == sizeof env->vars / sizeof env->vars[0])
         abort();
@@ -39,7 +39,7 @@ static void add_no_proxy(struct environment *env)
     if (old && *old)
         strbuf_printf(&b, "%s,", old);
     strbuf_puts(&b, "localhost,.localhost,127.0.0.1,::1");
-    add(env, "NO_PROXY", b.s);
+    environment_add(env, "NO_PROXY", b.s);
     strbuf_free(&b);
 }
 
@@ -55,19 +55,19 @@ int environment_build(const struct state *s, struct environment *out, struct err
         return -1;
     }
     char *url = endpoint_for_clients(ep.url);
-    add(out, "BATCHAID_ENDPOINT", url);
-    add(out, "AZURE_CONFIG_DIR", s->azure);
-    add(out, "REQUESTS_CA_BUNDLE", s->ca_cert);
-    add(out, "NODE_EXTRA_CA_CERTS", s->ca_cert);
-    add(out, "SSL_CERT_FILE", s->ca_cert);
-    add(out, "AZURE_SUBSCRIPTION_ID", ep.subscription_id);
-    add(out, "AZURE_TENANT_ID", CLOUD_TENANT);
-    add(out, "AZURE_CLIENT_ID", cr.client_id);
-    add(out, "AZURE_CLIENT_SECRET", cr.client_secret);
-    add(out, "AZURE_AUTHORITY_HOST", url);
-    add(out, "AZURE_CORE_COLLECT_TELEMETRY", "no");
+    environment_add(out, "BATCHAID_ENDPOINT", url);
+    environment_add(out, "AZURE_CONFIG_DIR", s->azure);
+    environment_add(out, "REQUESTS_CA_BUNDLE", s->ca_cert);
+    environment_add(out, "NODE_EXTRA_CA_CERTS", s->ca_cert);
+    environment_add(out, "SSL_CERT_FILE", s->ca_cert);
+    environment_add(out, "AZURE_SUBSCRIPTION_ID", ep.subscription_id);
+    environment_add(out, "AZURE_TENANT_ID", CLOUD_TENANT);
+    environment_add(out, "AZURE_CLIENT_ID", cr.client_id);
+    environment_add(out, "AZURE_CLIENT_SECRET", cr.client_secret);
+    environment_add(out, "AZURE_AUTHORITY_HOST", url);
+    environment_add(out, "AZURE_CORE_COLLECT_TELEMETRY", "no");
     if (ep.testing_key)
-        add(out, "BATCHAID_TESTING_KEY", ep.testing_key);
+        environment_add(out, "BATCHAID_TESTING_KEY", ep.testing_key);
     if (uses_proxy())
         add_no_proxy(out);
     free(url);

@@ -11,6 +11,10 @@
 #include "daemon/config/state.h"
 #include "lib/err.h"
 
+/* Further members of the environment of a login, which are no variables of clients. */
+#define LOGIN_REFRESH "refresh token"
+#define LOGIN_USER    "user"
+
 struct environment {
     struct {
         const char *name; /* static */
@@ -21,6 +25,8 @@ struct environment {
 
 /* If no daemon serves the state directory, the error says how to start one. */
 int environment_build(const struct state *s, struct environment *out, struct err *e) MUST_CHECK;
+/* Copies the value. `name` must be static. */
+void environment_add(struct environment *env, const char *name, const char *value);
 /* NULL if there is no such variable. */
 const char *environment_get(const struct environment *env, const char *name);
 void environment_free(struct environment *env);

@@ -5,6 +5,7 @@
 #include "daemon/cli/options.h"
 
 #include "daemon/cli/cmd_nodes.h"
+#include "daemon/cli/job_wish.h"
 #include "daemon/cli/remote.h"
 #include "daemon/config/config.h"
 
@@ -14,6 +15,26 @@ static int take_listen(struct options *o, const char *value, struct err *e)
         return err_set(e, ERR_CONFIG, NULL, "--listen is given more than %d times", CLI_LISTEN_MAX);
     o->listen[o->n_listen++] = value;
     return 0;
+}
+
+static int add_value(struct option_values *values, const char *name, const char *value,
+                     struct err *e)
+{
+    if (values->n == CLI_VALUES_MAX)
+        return err_set(e, ERR_CONFIG, NULL, "--%s is given more than %d times", name,
+                       CLI_VALUES_MAX);
+    values->text[values->n++] = value;
+    return 0;
+}
+
+static int take_env(struct options *o, const char *value, struct err *e)
+{
+    return add_value(&o->env, "env", value, e);
+}
+
+static int take_secret(struct options *o, const char *value, struct err *e)
+{
+    return add_value(&o->secrets, "secret", value, e);
 }
 
 #define AT(field) offsetof(struct options, field)
@@ -46,6 +67,41 @@ const struct cli_option known_options[] = {
     {"timeout", "SECONDS", OPT_TIMEOUT, AT(timeout), wait_check_timeout, NULL,
      "the most seconds to wait (default: 60; 0: check once)"},
     {"json", "", OPT_JSON, AT(json), NULL, NULL, "print JSON"},
+    {"file", "FILE", OPT_SUBMITS, AT(file), NULL, NULL,
+     "read the job from this YAML file, whose members are named like the options; `command` is "
+     "its command"},
+    {"dry-run", "", OPT_SUBMITS, AT(dry_run), NULL, NULL,
+     "print the job and what would be copied and made, and do nothing"},
+    {"yes", "", OPT_SUBMITS, AT(yes), NULL, NULL, "copy the folder although it is over 1 GB"},
+    {"name", "NAME", OPT_SUBMIT, AT(name), job_check_name, NULL,
+     "the job's name (default: from the command)"},
+    {"nodes", "N", OPT_SUBMIT, AT(nodes), job_check_nodes, NULL,
+     "run the command on N nodes, once on each (default: 1)"},
+    {"gpus", "N", OPT_SUBMIT, AT(gpus), job_check_gpus, NULL,
+     "GPUs on each node (default: none, and the job sees none)"},
+    {"cores", "N", OPT_SUBMIT, AT(cores), job_check_cores, NULL, "cores on each node"},
+    {"memory", "SIZE", OPT_SUBMIT, AT(memory), NULL, NULL, "memory on each node: 512M, 32G"},
+    {"time", "TIME", OPT_SUBMIT, AT(time), job_check_time, NULL,
+     "the most time that it may run: 30m, 4h, 1d12h"},
+    {"image", "IMAGE", OPT_SUBMIT, AT(image), NULL, NULL,
+     "run the command in this container image"},
+    {"array", "INDEXES", OPT_SUBMIT, AT(array), NULL, NULL,
+     "run it once for each index, in $BATCHAID_ARRAY_INDEX: 1-20, 0-9:3 or 1,5,7"},
+    {"after", "JOB", OPT_SUBMIT, AT(after), NULL, NULL,
+     "start after the success of this job, or JOB:failure, JOB:end; several with commas"},
+    {"env", "NAME=VALUE", OPT_SUBMIT, AT(env), job_check_env, take_env,
+     "a variable of the command; may be repeated"},
+    {"secret", "NAME=VAULT/SECRET", OPT_SUBMIT, AT(secrets), job_check_secret, take_secret,
+     "a variable with a secret of a vault; may be repeated"},
+    {"cluster", "NAME", OPT_SUBMIT, AT(cluster), NULL, NULL,
+     "run it in this cluster (default: by what it needs)"},
+    {"group", "GROUP", OPT_SUBMIT, AT(group), NULL, NULL,
+     "the resource group, or GROUP/WORKSPACE (default: jobs/jobs)"},
+    {"experiment", "NAME", OPT_SUBMIT, AT(experiment), NULL, NULL,
+     "the experiment (default: your name)"},
+    {"folder", "DIR", OPT_SUBMIT, AT(folder), NULL, NULL,
+     "copy this folder (default: the current one)"},
+    {"no-copy", "", OPT_SUBMIT, AT(no_copy), NULL, NULL, "copy no folder"},
     {"dry-run", "", OPT_DRY_RUN, AT(dry_run), NULL, NULL, "list only, remove nothing"},
     {"reason", "TEXT", OPT_REASON, AT(reason), NULL, NULL, "the reason of the drain"},
     {"role", "ROLE", OPT_ROLE, AT(role), NULL, NULL,

@@ -6,6 +6,7 @@
     role             whoever has a role, whatever and wherever it is
     ACTION           whose role has this action at the scope of the path
     see ACTION       the same; and whoever has a role above or below the scope, who sees the part that theirs allow
+    anywhere ACTION  whose role has this action at any scope
     data ACTION      whose role has it as an action on data
     both ACTION      whose role has it either way: so Azure Batch and containers take tokens
     link             whoever has a link that the daemon signed
@@ -63,6 +64,8 @@ class Grants:
             return True
         if right == "role":
             return bool(self.given)
+        if kind == "anywhere":
+            return any(ROLES[role].acts(action) for role, _ in self.given)
         over = self.over(scope)
         if kind == "see" and any(within(at, scope) or within(scope, at) for _, at in self.given):
             return True

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shared by the client's files.
+ */
+#ifndef DAEMON_CLI_CLIENT_PRIV_H
+#define DAEMON_CLI_CLIENT_PRIV_H
+
+#include "daemon/cli/client.h"
+#include "scheduler/fleet/transfer/curl_functions.h"
+
+struct daemon_client {
+    struct curl_functions lib;
+    CURL *curl;
+    struct environment env;
+    char *authorization; /* the header's line, with a token or the key of tests; secret */
+    char *for_storage;   /* the same for storage accounts; NULL until the first use; secret */
+    long limit_ms;       /* of a request */
+};
+
+void client_wipe(char *secret); /* NULL: nothing */
+/* Prepares the handle for a request to this URL. `trouble`: CURL_ERROR_SIZE bytes. */
+void client_set(struct daemon_client *c, const char *url, char *trouble);
+/* Gets a token for the services of this scope; NULL: for the daemon's own requests. */
+int client_log_in(struct daemon_client *c, const char *scope, char **authorization,
+                  struct err *e) MUST_CHECK;
+
+#endif

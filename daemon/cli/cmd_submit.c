@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid submit` and `run`: copy the folder, make what is missing, create the job; `run` then
+ * follows it. Standard output has the job's name alone, so that scripts can keep it.
+ */
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/cli/cmd_jobs.h"
+#include "daemon/cli/folder_copy.h"
+#include "daemon/cli/job_places.h"
+#include "daemon/cli/submit.h"
+#include "daemon/cli/table.h"
+#include "lib/jsontext.h"
+
+#define BYTES_MAX  INT64_C(1000000000) /* of a folder, without --yes */
+#define SHOWN_MAX  8                   /* names of what was left out */
+#define NAME_TRIES 5
+
+/* --- what is said ----------------------------------------------------------------------------- */
+
+static void say_notes(const struct folder_notes *notes, size_t max, const char *before)
+{
+    for (size_t i = 0; i < notes->n && i < max; i++) {
+        char *path = xstrdup(notes->items[i].path), *why = xstrdup(notes->items[i].why);
+        table_clean(path);
+        table_clean(why);
+        fprintf(stderr, "%s%s %s\n", before, *path ? path : ".", why);
+        free(path);
+        free(why);
+    }
+    if (notes->n > max)
+        fprintf(stderr, "%sand %zu more\n", before, notes->n - max);
+}
+
+static void say_folder(const struct folder *f, bool copied)
+{
+    struct strbuf bytes = STRBUF_INIT;
+    table_bytes(f->bytes, &bytes);
+    fprintf(stderr, "batchaid: %s %zu file%s, %s, of %s%s\n", copied ? "copied" : "would copy",
+            f->files, f->files == 1 ? "" : "s", bytes.s, f->dir, f->left.n ? "; left out:" : "");
+    say_notes(&f->left, SHOWN_MAX, "  ");
+    strbuf_free(&bytes);
+}
+
+static json_t *notes_json(const struct folder_notes *notes)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < notes->n; i++)
+        json_array_append_new(list,
+                              json_pack("{s:o, s:s}", "path", jsontext_string(notes->items[i].path),
+                                        "why", notes->items[i].why));
+    return list;
+}
+
+static void print_result(const struct sent_job *s, const struct options *o)
+{
+    const struct job_place *p = &s->place;
+    if (!o->json) {
+        printf("%s\n", p->name);
+        return;
+    }
+    json_t *out =
+        json_pack("{s:s, s:s, s:s, s:s, s:s}", "resourceGroup", p->group, "workspace", p->workspace,
+                  "experiment", p->experiment, "name", p->name, "cluster", p->cluster);
+    if (s->has_folder)
+        json_object_set_new(out, "folder",
+                            json_pack("{s:I, s:I, s:o, s:o}", "files", (json_int_t)s->folder.files,
+                                      "bytes", (json_int_t)s->folder.bytes, "leftOut",
+                                      notes_json(&s->folder.left), "warnings",
+                                      notes_json(&s->folder.warnings)));
+    if (o->dry_run)
+        json_object_set(out, "document", s->document);
+    json_dumpf(out, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(out);
+}
+
+/* --- the folder ------------------------------------------------------------------------------- */
+
+static int check_size(const struct sent_job *s, const struct options *o, struct err *e)
+{
+    struct strbuf bytes = STRBUF_INIT;
+    if (s->folder.bytes <= BYTES_MAX || o->yes || o->dry_run)
+        return 0;
+    table_bytes(s->folder.bytes, &bytes);
+    err_set(e, ERR_CONFIG, NULL,
+            "the folder %.300s has %s in %zu files, and more than 1 GB is copied only with --yes; "
+            "name what jobs do not need in .batchaidignore, or copy nothing with --no-copy",
+            s->folder.dir, bytes.s, s->folder.files);
+    strbuf_free(&bytes);
+    return -1;
+}
+
+static int look_at_folder(struct sent_job *s, const struct options *o, struct err *e)
+{
+    if (o->no_copy)
+        return 0;
+    s->has_folder = true;
+    int rc = folder_list(o->folder ? o->folder : ".", &s->folder, e);
+    return rc < 0 ? -1 : check_size(s, o, e);
+}
+
+/* The name of the copy on the share. */
+static const char *new_archive(struct arena *a)
+{
+    unsigned char bytes[10];
+    char hex[2 * sizeof bytes + 1];
+    randombytes_buf(bytes, sizeof bytes);
+    sodium_bin2hex(hex, sizeof hex, bytes, sizeof bytes);
+    return arena_concat(a, "folder-", hex, ".tar");
+}
+
+static int copy_folder(struct daemon_client *c, struct sent_job *s, struct err *e)
+{
+    if (!s->has_folder)
+        return 0;
+    if (folder_copy(c, &s->folder, s->place.account, JOB_SHARE, s->place.archive, e) < 0)
+        return -1;
+    say_folder(&s->folder, true);
+    say_notes(&s->folder.warnings, SIZE_MAX, "batchaid: warning: ");
+    return 0;
+}
+
+/* --- the job ---------------------------------------------------------------------------------- */
+
+/* A chosen name may be taken; with random letters another is tried. */
+static int create(struct daemon_client *c, struct sent_job *s, const struct options *o,
+                  struct err *e)
+{
+    int rc = -1;
+    for (int i = 0; i < NAME_TRIES; i++) {
+        rc = job_place_put(c, &s->place, s->document, e);
+        if (rc == 0 || o->name || e->code != ERR_CONFLICT)
+            break;
+        s->place.name = job_new_name(o, &s->arena);
+    }
+    return rc;
+}
+
+static int check_command(const struct options *o, struct err *e)
+{
+    if (o->n_args > 0)
+        return 0;
+    return err_set(e, ERR_CONFIG, NULL,
+                   "there is no command; write it after --, as in: batchaid submit --gpus 1 -- "
+                   "python train.py");
+}
+
+int submit(struct daemon_client *c, const struct options *o, struct sent_job *s, struct err *e)
+{
+    if (check_command(o, e) < 0 || look_at_folder(s, o, e) < 0 ||
+        job_place_find(c, o, &s->arena, &s->place, e) < 0)
+        return -1;
+    s->place.archive = s->has_folder ? new_archive(&s->arena) : NULL;
+    if (!o->dry_run && (job_place_make(c, o, &s->place, e) < 0 || copy_folder(c, s, e) < 0))
+        return -1;
+    s->document = job_document(o, &s->place, client_subscription(c));
+    if (!s->document)
+        return err_set(e, ERR_CONFIG, NULL, "the command or a value is not UTF-8");
+    return o->dry_run ? 0 : create(c, s, o, e);
+}
+
+void sent_job_free(struct sent_job *s)
+{
+    if (s->has_folder)
+        folder_free(&s->folder);
+    json_decref(s->place.secrets);
+    json_decref(s->document);
+    arena_free(&s->arena);
+}
+
+static void show_dry_run(const struct sent_job *s, const struct options *o)
+{
+    const struct job_place *p = &s->place;
+    if (s->has_folder) {
+        say_folder(&s->folder, false);
+        say_notes(&s->folder.warnings, SIZE_MAX, "batchaid: warning: ");
+    }
+    fprintf(stderr, "batchaid: would create the job %s in %s/%s/%s, on the cluster %s\n", p->name,
+            p->group, p->workspace, p->experiment, p->cluster);
+    if (!o->json) {
+        json_dumpf(s->document, stdout, JSON_INDENT(2));
+        putchar('\n');
+    }
+}
+
+static int submit_and_print(struct daemon_client *c, const struct options *o, struct err *e)
+{
+    struct sent_job s = {.has_folder = false};
+    arena_init(&s.arena);
+    int rc = submit(c, o, &s, e);
+    if (rc == 0 && o->dry_run)
+        show_dry_run(&s, o);
+    if (rc == 0 && (!o->dry_run || o->json))
+        print_result(&s, o);
+    sent_job_free(&s);
+    return rc;
+}
+
+int submit_read_file(const struct options *o, struct options *whole, struct arena *a, struct err *e)
+{
+    *whole = *o;
+    return o->file ? job_file_read(o->file, whole, a, e) : 0;
+}
+
+int cmd_submit(const struct options *o)
+{
+    struct options whole;
+    struct arena a;
+    struct err e;
+    arena_init(&a);
+    int code = submit_read_file(o, &whole, &a, &e) < 0 || check_command(&whole, &e) < 0
+                   ? cli_fail(EXIT_USAGE, &e)
+                   : jobs_with_client(&whole, submit_and_print);
+    arena_free(&a);
+    return code;
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A cluster for each size of machine, which has nodes only while jobs need them. On the daemon's
+ * own machine one local node is enough for jobs of parts of a node, so the cluster has as many as
+ * the largest job needs.
+ */
+#include "daemon/cli/job_places.h"
+
+#include <ctype.h>
+#include <pwd.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/cli/cmd_jobs.h"
+#include "lib/strbuf.h"
+
+#define GROUP          "jobs"
+#define WORKSPACE      "jobs"
+#define CLUSTER        "default"
+#define VM_SIZE        "STANDARD_D1_V2" /* any: machines without vm_sizes serve it */
+#define LOCATION       "eastus"         /* likewise */
+#define ACCOUNT_MAX    24
+#define EXPERIMENT_MAX 64
+#define VERSION        "2018-05-01"
+#define VERSION_GROUP  "2019-10-01"
+#define VERSION_VAULT  "2022-07-01"
+#define HTTP_OK        200
+#define HTTP_REFUSE    400
+#define HTTP_FORBIDDEN 403
+#define HTTP_NOT_FOUND 404
+#define HTTP_CONFLICT  409
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* The login's user without the domain, else the user of this machine. */
+static const char *user_of(const struct daemon_client *c, struct arena *a)
+{
+    const char *user = client_user(c);
+    const struct passwd *own = user ? NULL : getpwuid(getuid());
+    if (user)
+        return arena_strndup(a, user, strcspn(user, "@"));
+    return own ? arena_strdup(a, own->pw_name) : "user";
+}
+
+/* Keeps letters and digits, in lower case. */
+static char *plain(struct arena *a, const char *prefix, const char *text, size_t max)
+{
+    char *out = arena_alloc(a, strlen(prefix) + strlen(text) + 1), *at = stpcpy(out, prefix);
+    for (; *text && (size_t)(at - out) < max; text++)
+        if (isalnum((unsigned char)*text))
+            *at++ = (char)tolower((unsigned char)*text);
+    return out;
+}
+
+/* --group is GROUP or GROUP/WORKSPACE. */
+static void take_group(const struct options *o, struct arena *a, struct job_place *p)
+{
+    const char *slash = o->group ? strchr(o->group, '/') : NULL;
+    p->group = !o->group ? GROUP
+               : slash   ? arena_strndup(a, o->group, (size_t)(slash - o->group))
+                         : o->group;
+    p->workspace = slash ? slash + 1 : WORKSPACE;
+}
+
+/* --- paths ------------------------------------------------------------------------------------ */
+
+static void add_group(struct daemon_client *c, const struct job_place *p, struct strbuf *out)
+{
+    char *group = client_escape(c, p->group);
+    strbuf_printf(out, "/subscriptions/%s/resourceGroups/%s", client_subscription(c), group);
+    free(group);
+}
+
+static void add_workspace(struct daemon_client *c, const struct job_place *p, struct strbuf *out)
+{
+    char *workspace = client_escape(c, p->workspace);
+    add_group(c, p, out);
+    strbuf_concat(out, "/providers/Microsoft.BatchAI/workspaces/", workspace);
+    free(workspace);
+}
+
+/* Below the workspace. */
+static void add_below(struct daemon_client *c, const struct job_place *p, const char *kind,
+                      const char *name, struct strbuf *out)
+{
+    char *escaped = client_escape(c, name);
+    add_workspace(c, p, out);
+    strbuf_concat(out, "/", kind, "/", escaped);
+    free(escaped);
+}
+
+/* Takes the body. */
+static int put(struct daemon_client *c, struct strbuf *path, const char *version, json_t *body,
+               struct err *e)
+{
+    json_t *reply = NULL;
+    strbuf_concat(path, "?api-version=", version);
+    int rc = client_call(c, "PUT", path->s, body, &reply, e);
+    json_decref(body);
+    json_decref(reply);
+    strbuf_free(path);
+    return rc;
+}
+
+/* --- the size --------------------------------------------------------------------------------- */
+
+struct offer {
+    const char *size;   /* borrowed from the list of machines */
+    int machines, gpus; /* how many fit; the GPUs of the smallest of them */
+};
+
+struct offers {
+    struct offer items[64];
+    size_t n;
+    json_int_t most_gpus;
+    const char *most_on; /* the machine with the most GPUs; NULL: none has any */
+    int machines;        /* all of the inventory */
+};
+
+static void offer(struct offers *all, const char *size, int gpus)
+{
+    struct offer *o = NULL;
+    for (size_t i = 0; i < all->n && !o; i++)
+        if (strcasecmp(all->items[i].size, size) == 0)
+            o = &all->items[i];
+    if (!o && all->n == sizeof all->items / sizeof all->items[0])
+        return;
+    if (!o) {
+        o = &all->items[all->n++];
+        *o = (struct offer){.size = size, .gpus = gpus};
+    }
+    o->machines++;
+    o->gpus = gpus < o->gpus ? gpus : o->gpus;
+}
+
+/* A machine that was never reached may have anything. */
+static void look_at(struct offers *all, const json_t *machine, const struct options *o)
+{
+    const json_t *capacity = json_object_get(machine, "capacity");
+    const json_t *sizes = json_object_get(machine, "vmSizes");
+    const char *priority = jobs_text(machine, "vmPriority");
+    json_int_t gpus = json_integer_value(json_object_get(capacity, "gpus"));
+    if (json_is_true(json_object_get(machine, "local")))
+        return;
+    all->machines++;
+    if (gpus > all->most_gpus) {
+        all->most_gpus = gpus;
+        all->most_on = jobs_text(machine, "name");
+    }
+    if ((capacity && gpus < job_gpus(o)) || json_is_true(json_object_get(machine, "drained")) ||
+        (priority && strcmp(priority, "dedicated") != 0))
+        return;
+    offer(all, json_array_size(sizes) ? json_string_value(json_array_get(sizes, 0)) : VM_SIZE,
+          (int)gpus);
+}
+
+/* Machines with the fewest GPUs that are enough; of these the size with the most machines. */
+static const struct offer *best_of(const struct offers *all)
+{
+    const struct offer *best = NULL;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct offer *o = &all->items[i];
+        if (!best || o->gpus < best->gpus ||
+            (o->gpus == best->gpus && o->machines > best->machines))
+            best = o;
+    }
+    return best;
+}
+
+static int none_fits(const struct offers *all, const struct options *o, struct err *e)
+{
+    if (all->most_on)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "no machine has %d GPUs: the most are %d, on %.100s; use --gpus %d, or "
+                       "more --nodes",
+                       job_gpus(o), (int)all->most_gpus, all->most_on, (int)all->most_gpus);
+    return err_set(e, ERR_CONFIG, NULL,
+                   "none of the %d machines can run it with %d GPUs; `batchaid nodes` shows why, "
+                   "and --cluster NAME chooses an existing cluster",
+                   all->machines, job_gpus(o));
+}
+
+/* In lower case: a cluster's name. */
+static int choose(const struct json_t *machines, const struct options *o, struct arena *a,
+                  struct job_place *p, struct err *e)
+{
+    struct offers all = {.n = 0};
+    size_t i;
+    const json_t *machine;
+    json_array_foreach(machines, i, machine)
+        look_at(&all, machine, o);
+    const struct offer *best = best_of(&all);
+    if (all.machines > 0 && !best)
+        return none_fits(&all, o, e);
+    p->nodes_max = best && best->machines > job_nodes(o) ? best->machines : job_nodes(o);
+    if (best && strcasecmp(best->size, VM_SIZE) != 0) {
+        p->vm_size = arena_strdup(a, best->size);
+        p->cluster = arena_lower(a, best->size);
+    }
+    return 0;
+}
+
+/* A caller who may not see the machines gets the default. */
+static int choose_cluster(struct daemon_client *c, const struct options *o, struct arena *a,
+                          struct job_place *p, struct err *e)
+{
+    long status = 0;
+    json_t *reply = NULL;
+    p->vm_size = VM_SIZE;
+    p->cluster = o->cluster ? o->cluster : CLUSTER;
+    p->nodes_max = job_nodes(o);
+    if (o->cluster)
+        return 0;
+    int rc = client_try(c, "GET", "/batchaid/nodes", NULL, &status, &reply, e);
+    if (rc == 0 && status >= HTTP_REFUSE && status != HTTP_FORBIDDEN)
+        rc = client_refused(reply, status, e);
+    else if (rc == 0 && status < HTTP_REFUSE)
+        rc = choose(json_object_get(reply, "value"), o, a, p, e);
+    json_decref(reply);
+    return rc;
+}
+
+/* --- other jobs, secrets ---------------------------------------------------------------------- */
+
+/* JOB[:HOW] as EXPERIMENT/JOB[:HOW]. */
+static int add_dependency(struct daemon_client *c, const struct job_place *p, char *name,
+                          struct strbuf *out, struct err *e)
+{
+    json_t *found = NULL;
+    char *how = strrchr(name, ':');
+    if (how)
+        *how++ = '\0';
+    int rc = jobs_find(c, name, &found, e);
+    const json_t *j = json_array_get(found, 0);
+    if (rc == 0 && (strcasecmp(jobs_text(j, "resourceGroup"), p->group) != 0 ||
+                    strcasecmp(jobs_text(j, "workspace"), p->workspace) != 0))
+        rc = err_set(e, ERR_CONFIG, NULL,
+                     "'%.100s' is in %.100s/%.100s, and a job can wait only for jobs of its own "
+                     "workspace, %.100s/%.100s; use --group %.100s/%.100s",
+                     name, jobs_text(j, "resourceGroup"), jobs_text(j, "workspace"), p->group,
+                     p->workspace, jobs_text(j, "resourceGroup"), jobs_text(j, "workspace"));
+    if (rc == 0)
+        strbuf_concat(out, out->len ? "," : "", jobs_text(j, "experiment"), "/",
+                      jobs_text(j, "name"), how ? ":" : "", how ? how : "");
+    else
+        err_prefix(e, "--after");
+    json_decref(found);
+    return rc;
+}
+
+static int find_others(struct daemon_client *c, const struct options *o, struct arena *a,
+                       struct job_place *p, struct err *e)
+{
+    struct strbuf b = STRBUF_INIT;
+    char *rest = NULL;
+    int rc = 0;
+    if (!o->after)
+        return 0;
+    char *all = arena_strdup(a, o->after);
+    for (char *one = strtok_r(all, ",", &rest); one && rc == 0; one = strtok_r(NULL, ",", &rest))
+        rc = add_dependency(c, p, one, &b, e);
+    p->after = arena_strdup(a, b.s);
+    strbuf_free(&b);
+    return rc;
+}
+
+static const json_t *vault_named(const json_t *vaults, const char *name, size_t n)
+{
+    size_t i;
+    const json_t *v;
+    json_array_foreach(vaults, i, v) {
+        const char *own = jobs_text(v, "name");
+        if (own && strlen(own) == n && strncasecmp(own, name, n) == 0)
+            return v;
+    }
+    return NULL;
+}
+
+/* NAME=VAULT/SECRET as an item of the document. */
+static int add_secret(const json_t *vaults, const char *text, json_t *out, struct err *e)
+{
+    const char *vault = strchr(text, '=') + 1, *secret = strchr(vault, '/') + 1;
+    int n = (int)(secret - vault) - 1;
+    const json_t *v = vault_named(vaults, vault, (size_t)n);
+    const char *uri = jobs_text(json_object_get(v, "properties"), "vaultUri");
+    if (!uri)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "--secret %.100s: there is no vault '%.*s' that you may see; `az keyvault "
+                       "list` lists vaults",
+                       text, n, vault);
+    json_array_append_new(
+        out, json_pack("{s:o, s:{s:{s:s}, s:o}}", "name", json_stringn(text, strcspn(text, "=")),
+                       "valueSecretReference", "sourceVault", "id", jobs_text(v, "id"), "secretUrl",
+                       json_sprintf("%s%ssecrets/%s", uri, uri[strlen(uri) - 1] == '/' ? "" : "/",
+                                    secret)));
+    return 0;
+}
+
+static int find_secrets(struct daemon_client *c, const struct options *o, struct job_place *p,
+                        struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    json_t *reply = NULL;
+    if (o->secrets.n == 0)
+        return 0;
+    strbuf_printf(
+        &path, "/subscriptions/%s/providers/Microsoft.KeyVault/vaults?api-version=" VERSION_VAULT,
+        client_subscription(c));
+    int rc = client_call(c, "GET", path.s, NULL, &reply, e);
+    p->secrets = json_array();
+    for (size_t i = 0; rc == 0 && i < o->secrets.n; i++)
+        rc = add_secret(json_object_get(reply, "value"), o->secrets.text[i], p->secrets, e);
+    json_decref(reply);
+    strbuf_free(&path);
+    return rc;
+}
+
+int job_place_find(struct daemon_client *c, const struct options *o, struct arena *a,
+                   struct job_place *p, struct err *e)
+{
+    const char *user = user_of(c, a);
+    *p = (struct job_place){.group = NULL};
+    take_group(o, a, p);
+    p->account = plain(a, "jobs", client_user(c) ? client_user(c) : user, ACCOUNT_MAX);
+    p->experiment = o->experiment ? o->experiment : plain(a, "", user, EXPERIMENT_MAX);
+    p->name = o->name ? o->name : job_new_name(o, a);
+    if (choose_cluster(c, o, a, p, e) < 0 || find_others(c, o, a, p, e) < 0)
+        return -1;
+    return find_secrets(c, o, p, e);
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+static json_t *new_cluster(const struct job_place *p)
+{
+    unsigned char bytes[18];
+    char password[2 * sizeof bytes + 1];
+    randombytes_buf(bytes, sizeof bytes);
+    sodium_bin2hex(password, sizeof password, bytes, sizeof bytes);
+    json_t *body = json_pack("{s:{s:s, s:{s:{s:i, s:i}}, s:{s:s, s:s}}}", "properties", "vmSize",
+                             p->vm_size, "scaleSettings", "autoScale", "minimumNodeCount", 0,
+                             "maximumNodeCount", p->nodes_max, "userAccountSettings",
+                             "adminUserName", "batchaid", "adminUserPassword", password);
+    sodium_memzero(password, sizeof password);
+    return body;
+}
+
+/* Group, workspace and cluster. Those that exist stay as they are. */
+static int make_cluster(struct daemon_client *c, const struct job_place *p, struct err *e)
+{
+    struct strbuf group = STRBUF_INIT, workspace = STRBUF_INIT, cluster = STRBUF_INIT;
+    long status = 0;
+    json_t *reply = NULL;
+    add_group(c, p, &group);
+    add_workspace(c, p, &workspace);
+    add_below(c, p, "clusters", p->cluster, &cluster);
+    strbuf_puts(&group, "?api-version=" VERSION_GROUP);
+    int rc = client_try(c, "GET", group.s, NULL, &status, &reply, e);
+    strbuf_cut(&group, group.len - strlen("?api-version=" VERSION_GROUP));
+    json_decref(reply);
+    if (rc == 0 && status == HTTP_NOT_FOUND)
+        rc = put(c, &group, VERSION_GROUP, json_pack("{s:s}", "location", LOCATION), e);
+    if (rc == 0)
+        rc = put(c, &workspace, VERSION, json_pack("{s:s}", "location", LOCATION), e);
+    if (rc == 0)
+        rc = put(c, &cluster, VERSION, new_cluster(p), e);
+    strbuf_free(&group);
+    strbuf_free(&workspace);
+    strbuf_free(&cluster);
+    return rc;
+}
+
+/* A cluster of ours may have more nodes, if a job needs them. */
+static int let_grow(struct daemon_client *c, const struct job_place *p, const json_t *cluster,
+                    const char *path, struct err *e)
+{
+    json_int_t most = 0;
+    json_t *reply = NULL;
+    if (json_unpack((json_t *)cluster, "{s:{s:{s:{s:I}}}}", "properties", "scaleSettings",
+                    "autoScale", "maximumNodeCount", &most) < 0 ||
+        most >= p->nodes_max)
+        return 0;
+    json_t *body = json_pack("{s:{s:{s:{s:i, s:i}}}}", "properties", "scaleSettings", "autoScale",
+                             "minimumNodeCount", 0, "maximumNodeCount", p->nodes_max);
+    int rc = client_call(c, "PATCH", path, body, &reply, e);
+    json_decref(body);
+    json_decref(reply);
+    return rc;
+}
+
+static int no_cluster(const struct job_place *p, struct err *e)
+{
+    return err_set(e, ERR_CONFIG, NULL,
+                   "there is no cluster '%.100s' in %.100s/%.100s; without --cluster the command "
+                   "chooses or makes one, and `az batchai cluster list -g %.100s -w %.100s` lists "
+                   "those that exist",
+                   p->cluster, p->group, p->workspace, p->group, p->workspace);
+}
+
+static int check_cluster(struct daemon_client *c, const struct options *o,
+                         const struct job_place *p, struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    long status = 0;
+    json_t *reply = NULL;
+    add_below(c, p, "clusters", p->cluster, &path);
+    strbuf_puts(&path, "?api-version=" VERSION);
+    int rc = client_try(c, "GET", path.s, NULL, &status, &reply, e);
+    if (rc == 0 && status == HTTP_NOT_FOUND)
+        rc = o->cluster ? no_cluster(p, e) : make_cluster(c, p, e);
+    else if (rc == 0 && status != HTTP_OK)
+        rc = client_refused(reply, status, e);
+    else if (rc == 0 && !o->cluster)
+        rc = let_grow(c, p, reply, path.s, e);
+    json_decref(reply);
+    strbuf_free(&path);
+    return rc;
+}
+
+int job_place_make(struct daemon_client *c, const struct options *o, const struct job_place *p,
+                   struct err *e)
+{
+    json_t *reply = NULL;
+    if (check_cluster(c, o, p, e) < 0)
+        return -1;
+    json_t *share =
+        json_pack("{s:s, s:s, s:s}", "account", p->account, "kind", "files", "name", JOB_SHARE);
+    int rc = client_call(c, "POST", "/batchaid/storage/shares", share, &reply, e);
+    json_decref(share);
+    json_decref(reply);
+    return rc;
+}
+
+/* 404: the experiment is missing. */
+static int put_job(struct daemon_client *c, const struct job_place *p, const json_t *document,
+                   long *status, struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    json_t *reply = NULL;
+    char *name = client_escape(c, p->name);
+    add_below(c, p, "experiments", p->experiment, &path);
+    strbuf_concat(&path, "/jobs/", name, "?api-version=" VERSION);
+    free(name);
+    int rc = client_try(c, "PUT", path.s, document, status, &reply, e);
+    if (rc == 0 && *status >= HTTP_REFUSE) {
+        rc = client_refused(reply, *status, e);
+        if (*status == HTTP_CONFLICT)
+            e->code = ERR_CONFLICT;
+    }
+    json_decref(reply);
+    strbuf_free(&path);
+    return rc;
+}
+
+int job_place_put(struct daemon_client *c, const struct job_place *p, const json_t *document,
+                  struct err *e)
+{
+    struct strbuf experiment = STRBUF_INIT;
+    long status = 0;
+    int rc = put_job(c, p, document, &status, e);
+    if (rc == 0 || status != HTTP_NOT_FOUND)
+        return rc;
+    add_below(c, p, "experiments", p->experiment, &experiment);
+    rc = put(c, &experiment, VERSION, json_object(), e);
+    return rc < 0 ? -1 : put_job(c, p, document, &status, e);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A job as people ask for it, on a command line or in a file: its values are checked here, and
+ * become the document of the job's resource.
+ */
+#ifndef DAEMON_CLI_JOB_WISH_H
+#define DAEMON_CLI_JOB_WISH_H
+
+#include <jansson.h>
+
+#include "daemon/cli/cli.h"
+#include "lib/arena.h"
+#include "lib/err.h"
+
+/* The checks of options. ERR_CONFIG: the value, and valid ones. */
+int job_check_name(const char *value, struct err *e);
+int job_check_nodes(const char *value, struct err *e);
+int job_check_gpus(const char *value, struct err *e);
+int job_check_cores(const char *value, struct err *e);
+int job_check_time(const char *value, struct err *e);
+int job_check_env(const char *value, struct err *e);
+int job_check_secret(const char *value, struct err *e);
+
+int job_nodes(const struct options *o);
+int job_gpus(const struct options *o);
+
+/* Reads the file of --file into `o`, where the command line has not said something else. Texts are
+ * in the arena. ERR_CONFIG: with file, line and column. */
+int job_file_read(const char *path, struct options *o, struct arena *a, struct err *e) MUST_CHECK;
+
+/* A name from the command, with some random letters: "train-x7fk". In the arena. */
+const char *job_new_name(const struct options *o, struct arena *a);
+
+/* Where a job is, and what it mounts. */
+struct job_place {
+    const char *group, *workspace, *experiment, *cluster, *name;
+    const char *vm_size; /* for the creation of the cluster */
+    int nodes_max;       /* likewise */
+    const char *account; /* the storage account of the caller's jobs */
+    const char *archive; /* the copy of the folder on its share; NULL: none */
+    const char *after;   /* EXPERIMENT/JOB:success,...; NULL: none */
+    json_t *secrets;     /* the list of the document; NULL: none. Borrowed */
+};
+
+#define JOB_SHARE  "jobs"   /* the share of that account, and the mount of it */
+#define JOB_OUTPUT "FILES"  /* the id of the output directory */
+#define JOB_FOLDER "folder" /* in it: where the command runs */
+
+/* The document. Caller decrefs. */
+json_t *job_document(const struct options *o, const struct job_place *p, const char *subscription);
+
+#endif

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: MIT
+"""`batchaid submit`: what it copies, makes and asks for, and what it says of mistakes."""
+import json
+import os
+import re
+import socket
+import subprocess
+
+import pytest
+from support.daemon import BATCHAID
+from support.world import Job
+
+from conftest import environment
+
+
+class Desk:
+    """A folder of somebody's, in which commands are typed."""
+
+    def __init__(self, daemon, folder):
+        self.daemon, self.folder = daemon, folder
+        folder.mkdir()
+
+    def run(self, *arguments, check=True, **more):
+        env = environment(self.folder.parent, BATCHAID_STATE_DIR=str(self.daemon.state_dir), **more)
+        done = subprocess.run([str(BATCHAID), *arguments], cwd=self.folder, capture_output=True, text=True, timeout=120, env=env,
+                              stdin=subprocess.DEVNULL)
+        assert not check or done.returncode == 0, done.stderr
+        return done
+
+    def write(self, name, text="", mode=0o644):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(mode)
+        return path
+
+    def git(self, *arguments):
+        subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@y", *arguments], cwd=self.folder, check=True, capture_output=True)
+
+    def job(self, said):
+        """The job of what `submit --json` printed."""
+        return Job(self.daemon, f"/subscriptions/{self.daemon.subscription}/resourceGroups/{said['resourceGroup']}/providers"
+                                f"/Microsoft.BatchAI/workspaces/{said['workspace']}/experiments/{said['experiment']}/jobs/{said['name']}")
+
+    def submit(self, *arguments):
+        said = json.loads(self.run("submit", "--json", *arguments).stdout)
+        return said, self.job(said)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    from support.daemon import Daemon
+
+    with Daemon() as d:
+        yield d
+
+
+@pytest.fixture
+def desk(shared, tmp_path):
+    return Desk(shared, tmp_path / "project")
+
+
+def test_from_nothing_to_done(desk):
+    desk.write("say.sh", '#!/bin/sh\necho "$1|$2"; cat part/data; echo more >made.txt\n', 0o755)
+    desk.write("part/data", "content\n")
+    done = desk.run("submit", "./say.sh", "a b", "$HOME")
+    assert re.fullmatch(r"say-[a-z2-9]{4}\n", done.stdout)
+    assert "batchaid: copied 2 files, " in done.stderr and "left out" not in done.stderr
+    job = [j for j in desk.daemon.get("/batchaid/jobs", api_version=None)["value"] if j["name"] == done.stdout.strip()][0]
+    job = desk.job(job).succeeded()
+    assert job.read("stdout.txt") == "a b|$HOME\ncontent\n"
+    assert job.read("made.txt", "FILES", directory="folder") == "more\n"
+
+
+def test_one_argument_is_a_line_for_the_shell(desk):
+    said, job = desk.submit("--env", "A=x y", "--name", "line", "--no-copy", "--", 'echo "$A" | tr x z; exit 3')
+    assert job.fail()["executionInfo"]["exitCode"] == 3
+    assert job.read("stdout.txt") == "z y\n" and said["name"] == "line" and "folder" not in said
+
+
+def test_edits_after_the_copy_change_nothing(desk):
+    flag = desk.folder.parent / "go"
+    desk.folder.parent.chmod(0o755)
+    desk.write("file", "old")
+    said, job = desk.submit("--", f'while [ ! -e "{flag}" ]; do sleep 0.02; done; cat file')
+    desk.write("file", "new")
+    flag.touch()
+    assert job.succeeded().read("stdout.txt") == "old"
+
+
+def test_several_nodes_and_an_array(desk):
+    _, job = desk.submit("--nodes", "2", "--time", "1h", "--", 'echo "$RANK/$WORLD_SIZE"')
+    p = job.succeed()
+    assert p["nodeCount"] == 2 and p["constraints"]["maxWallClockTime"] == "PT3600S"
+    assert sorted(job.read(f"stdout-{i}.txt") for i in (0, 1)) == ["0/2\n", "1/2\n"]
+    desk.write("in.txt", "x")
+    _, job = desk.submit("--array", "3-4", "--", "cat in.txt; echo $BATCHAID_ARRAY_INDEX")
+    job.succeed()
+    assert [job.read(f"stdout-{i}.txt") for i in (3, 4)] == ["x3\n", "x4\n"]
+
+
+def test_after_another_job(desk):
+    first, _ = desk.submit("--name", "first-of-two", "--no-copy", "--", "false")
+    _, job = desk.submit("--after", "first-of:end", "--no-copy", "--", "true")
+    job.succeed()
+    assert desk.run("submit", "--after", "nothing-like-it", "--", "true", check=False).stderr.startswith("batchaid: --after: there is no job")
+
+
+# --- what is copied ---------------------------------------------------------------------------------
+
+
+def copied(desk, *arguments):
+    """(the names that are in the copy, what was said of the rest)"""
+    said, job = desk.submit(*arguments, "--", "find . -mindepth 1 | sort")
+    return job.succeeded().read("stdout.txt").split(), {n["path"]: n["why"] for n in said["folder"]["leftOut"]}
+
+
+def test_ignored_files_stay_here(desk):
+    for name in ("a.py", "data/big", "kept/b", "kept/c.log", "runs/1", "empty.log"):
+        desk.write(name, "x")
+    desk.write(".gitignore", "data/\n*.log\n")
+    desk.write(".batchaidignore", "runs\n")
+    names, left = copied(desk)
+    assert names == sorted(["./.batchaidignore", "./.gitignore", "./a.py", "./kept", "./kept/b"])
+    assert left == {"data/": "is ignored", "runs/": "is ignored", "kept/c.log": "is ignored", "empty.log": "is ignored"}
+
+
+def test_a_checkout(desk):
+    desk.git("init", "-q")
+    for name in ("tracked.log", "tracked.bin", "sub/.gitignore", "sub/x.tmp", "sub/y"):
+        desk.write(name, "*.tmp\n" if name.endswith("ignore") else "x")
+    desk.git("add", "-f", ".")
+    desk.git("rm", "-q", "--cached", "sub/x.tmp")
+    desk.git("commit", "-qm", "x")
+    desk.write(".gitignore", "*.log\n")
+    desk.write(".batchaidignore", "*.bin\n")
+    desk.write("new.py")
+    names, left = copied(desk)
+    assert names == sorted(["./.batchaidignore", "./.gitignore", "./new.py", "./sub", "./sub/.gitignore", "./sub/y", "./tracked.log"])
+    assert left == {".git": "is git's own", "tracked.bin": "is ignored", "sub/x.tmp": "is ignored"}
+    names, _ = copied(desk, "--folder", "sub")
+    assert names == ["./.gitignore", "./y"]
+
+
+def test_what_is_no_file_is_named(desk):
+    desk.write("a")
+    desk.write("x" * 120 + "/" + "y" * 120, "long")
+    os.mkfifo(desk.folder / "pipe")
+    (desk.folder / "out").symlink_to("/etc/hostname")
+    (desk.folder / "in").symlink_to("a")
+    (desk.folder / "empty").mkdir()
+    s = socket.socket(socket.AF_UNIX)
+    old = os.getcwd()
+    os.chdir(desk.folder)
+    s.bind("socket")
+    os.chdir(old)
+    done = desk.run("submit", "--json", "--", "find . -mindepth 1 | sort; readlink out")
+    said = json.loads(done.stdout)
+    s.close()
+    assert {n["path"]: n["why"] for n in said["folder"]["leftOut"]} == {"pipe": "is a FIFO", "socket": "is a socket"}
+    assert "warning: out is a link out of the folder, to /etc/hostname" in done.stderr and "pipe is a FIFO" in done.stderr
+    text = desk.job(said).succeeded().read("stdout.txt")
+    assert text.split() == ["./a", "./empty", "./in", "./out", "./" + "x" * 120, "./" + "x" * 120 + "/" + "y" * 120, "/etc/hostname"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
+def test_unreadable_files_are_named(desk):
+    desk.write("closed", mode=0)
+    assert copied(desk)[1] == {"closed": "Permission denied"}
+
+
+def test_a_large_folder_needs_yes(desk):
+    with open(desk.folder / "large", "wb") as f:
+        f.truncate(1_000_000_001)
+    done = desk.run("submit", "--", "true", check=False)
+    assert done.returncode == 1 and "more than 1 GB is copied only with --yes" in done.stderr and ".batchaidignore" in done.stderr
+    assert desk.run("submit", "--dry-run", "--", "true").returncode == 0
+
+
+def test_dry_run_makes_nothing(own_daemon, tmp_path):
+    d = Desk(own_daemon(), tmp_path / "p")
+    d.write("a", "x")
+    done = d.run("submit", "--dry-run", "--gpus", "2", "--", "true")
+    assert "would copy 1 file, 1B" in done.stderr and re.search(r"would create the job true-\w{4} in jobs/jobs/\w+, on the cluster default", done.stderr)
+    wished = {v["name"]: v["value"] for v in json.loads(done.stdout)["properties"]["environmentVariables"]}
+    assert wished == {"BATCHAID_JOB_GPUS": "2"}
+    assert d.daemon.get(f"/subscriptions/{d.daemon.subscription}/resourcegroups")["value"] == []
+
+
+# --- the job file -----------------------------------------------------------------------------------
+
+
+def test_a_job_file(desk):
+    desk.write("job.yaml", "name: filed\ntime: 2h\nno-copy: true\nenv: {A: '1', B: two words}\ncommand:\n- sh\n- -c\n- 'echo \"$A $B $C\"'\n")
+    said, job = desk.submit("--file", "job.yaml", "--env", "A=9", "--env", "C=c", "--time", "3h")
+    assert said["name"] == "filed" and job.succeed()["constraints"]["maxWallClockTime"] == "PT10800S"
+    assert job.read("stdout.txt") == "9 two words c\n"
+
+
+@pytest.mark.parametrize("text, words", [
+    ("gpus: two\ncommand: x\n", ["job.yaml:1:1: --gpus is 'two'; it must be a whole number from 0 to 1024"]),
+    ("name: a\ngpsu: 2\n", ["job.yaml:2:1: 'gpsu' is not a member of a job file (did you mean gpus?); use command, name, nodes"]),
+    ("env:\n  A: 1\n  9: 2\n", ["job.yaml:3:3: --env is '9=2'; it must be NAME=VALUE"]),
+    ("env: {A: [1]}\n", ["job.yaml:1:7: env: 'A' needs a text"]),
+    ("no-copy: maybe\n", ["job.yaml:1:1: no-copy is 'maybe'; it must be true or false"]),
+    ("time: [1h]\n", ["job.yaml:1:1: time must be a text"]),
+    ("command: {a: b}\n", ["job.yaml:1:1: command must be a line for the shell, or a list"]),
+    ("a: [\n", ["job.yaml:2:1: "]),
+    ("- a\n", ["job.yaml: it has no members"]),
+    ("gpus: 2\n", ["there is no command; write it after --"]),
+])  # fmt: skip
+def test_mistakes_in_a_job_file(desk, text, words):
+    desk.write("job.yaml", text)
+    done = desk.run("submit", "--file", "job.yaml", check=False)
+    assert done.returncode == 2, done.stderr
+    for word in words:
+        assert word in done.stderr
+
+
+@pytest.mark.parametrize("arguments, words", [
+    ([], "there is no command; write it after --, as in: batchaid submit --gpus 1 -- python train.py"),
+    (["--nodes", "0", "true"], "--nodes is '0'; it must be a whole number from 1 to 10000"),
+    (["--gpus", "1.5", "true"], "--gpus is '1.5'"),
+    (["--time", "4", "true"], "--time is '4'; it must be a time such as 30m, 4h or 1d12h"),
+    (["--time", "1h2d", "true"], "--time is '1h2d'"),
+    (["--name", "a b", "true"], "--name is 'a b'; it must be 1 to 64 letters"),
+    (["--env", "A", "true"], "--env is 'A'; it must be NAME=VALUE"),
+    (["--secret", "A=b", "true"], "--secret is 'A=b'; it must be NAME=VAULT/SECRET"),
+    (["--gpu", "1", "--cpus", "2", "true"], "unknown option '--cpus'"),
+])  # fmt: skip
+def test_wrong_command_lines(desk, arguments, words):
+    done = desk.run("submit", *arguments, check=False)
+    assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--cluster", "c9", "--no-copy", "--", "true"], "there is no cluster 'c9' in jobs/jobs"),
+    (["--folder", "nope", "--", "true"], "the folder nope cannot be copied: No such file"),
+    (["--folder", "file", "--", "true"], "'file' is not a folder"),
+    (["--secret", "A=v9/s", "--no-copy", "--", "true"], "there is no vault 'v9' that you may see"),
+    (["--array", "5-1", "--no-copy", "--", "true"], "BATCHAID_JOB_ARRAY"),
+    (["--gpus", "7", "--no-copy", "--", "true"], "GPU"),
+])  # fmt: skip
+def test_what_cannot_be(desk, arguments, words):
+    desk.write("file")
+    desk.submit("--no-copy", "--", "true")[1].succeed()
+    done = desk.run("submit", *arguments, check=False)
+    assert done.returncode == 1 and words in done.stderr and done.stdout == ""
