@@ -119,9 +119,12 @@ struct replied *all_jobs_explain(struct request *r)
                 s.workspace, s.experiment);
         return reply_err(r, &e);
     }
-    json_t *story = story_of(r, &j, &e);
+    json_t *failed = story_failed_indexes(r, &j, &e);
+    json_t *story = failed ? story_of(r, &j, &e) : NULL;
     if (!story)
         return reply_err(r, &e);
-    return reply_json(r, 200,
-                      json_pack("{s:o, s:o}", "job", seen_job_render(r, &j), "story", story));
+    json_t *out = json_pack("{s:o, s:o}", "job", seen_job_render(r, &j), "story", story);
+    if (json_array_size(failed) > 0)
+        json_object_set(out, "failedIndexes", failed);
+    return reply_json(r, 200, out);
 }

@@ -359,3 +359,22 @@ json_t *story_of(struct request *r, const struct job *j, struct err *e)
     json_decref(t.out);
     return NULL;
 }
+
+json_t *story_failed_indexes(struct request *r, const struct job *j, struct err *e)
+{
+    struct storage *st = admin_of(r)->storage;
+    json_t *list = request_own(r, json_array());
+    int64_t *ids;
+    size_t n = 0;
+    if (st_run_ids_of(st, &r->arena, RES_JOB, j->id, &ids, &n, e) < 0)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        struct run run;
+        int rc = st_run_by_id(st, &r->arena, ids[i], &run, e);
+        if (rc < 0)
+            return NULL;
+        if (rc > 0 && run.runs > 1 && run.failure != 0)
+            json_array_append_new(list, json_integer(run.number));
+    }
+    return list;
+}

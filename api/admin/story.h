@@ -11,4 +11,8 @@
 /* A list of {"time", "text"}, in order. NULL: err. */
 json_t *story_of(struct request *r, const struct job *j, struct err *e);
 
+/* The indexes of an array that have failed, in order; NULL: err. Empty if it is not an
+ * array. Of the request. */
+json_t *story_failed_indexes(struct request *r, const struct job *j, struct err *e);
+
 #endif

@@ -36,9 +36,13 @@ enum {
     OPT_TESTING = 65536,
     OPT_REPORT = 131072, /* --by, --from, --to and --csv */
     OPT_WATCH = 262144,
-    OPT_NODES = 524288,   /* --state and --cluster of machines */
-    OPT_SUBMIT = 1048576, /* what a job file may say, too */
-    OPT_SUBMITS = 2097152 /* --file, --dry-run and --yes */
+    OPT_NODES = 524288,    /* --state and --cluster of machines */
+    OPT_SUBMIT = 1048576,  /* what a job file may say, too */
+    OPT_SUBMITS = 2097152, /* --file, --dry-run and --yes */
+    OPT_LOGS = 4194304,    /* --follow, --node and --tail */
+    OPT_CANCEL = 8388608,  /* --mine and --queued */
+    OPT_AGAIN = 16777216,  /* --failed */
+    OPT_GET = 33554432     /* --to, of a folder */
 };
 
 /* The values of an option that may be repeated. */
@@ -64,6 +68,8 @@ struct options {
     const char *group, *folder;
     struct option_values env, secrets; /* NAME=VALUE; NAME=VAULT/SECRET */
     bool no_copy, yes;
+    const char *node, *tail, *folder_to;
+    bool follow, mine, queued, failed;
     /* For `nodes` with names but without a command: the list of commands. Otherwise NULL. */
     const char *commands;
     char **args; /* the arguments after the options, NULL-terminated; borrowed from main() */
@@ -83,6 +89,12 @@ int cmd_serve(const struct options *o);
 int cmd_env(const struct options *o);
 int cmd_submit(const struct options *o);
 int cmd_run(const struct options *o);
+int cmd_ps(const struct options *o);
+int cmd_top(const struct options *o);
+int cmd_logs(const struct options *o);
+int cmd_cancel(const struct options *o);
+int cmd_again(const struct options *o);
+int cmd_get(const struct options *o);
 int cmd_az_login(const struct options *o);
 int cmd_az(const struct options *o);
 int cmd_share_path(const struct options *o);
@@ -112,7 +124,7 @@ int cmd_share_serve(int argc, char **argv);
 int cmd_version(const struct options *o);
 int cmd_help(const struct options *o);
 
-/* Checks the value of --timeout. */
-int wait_check_timeout(const char *value, struct err *e);
+/* `wait JOB...`. */
+int cmd_wait_for_jobs(const struct options *o);
 
 #endif

@@ -16,20 +16,32 @@
 /* --since goes back a hundred years at most. */
 #define SINCE_MAX_S INT64_C(3153600000)
 
-int jobs_with_client(const struct options *o,
-                     int (*fn)(struct daemon_client *c, const struct options *o, struct err *e))
+int jobs_open(const struct options *o, struct daemon_client **out, struct err *e)
 {
     struct state s;
+    if (state_locate(o->state_dir, NULL, &s, e) < 0)
+        return -1;
+    int rc = client_open(&s, out, e);
+    state_free(&s);
+    return rc;
+}
+
+int jobs_with_code(const struct options *o, int own,
+                   int (*fn)(struct daemon_client *c, const struct options *o, struct err *e))
+{
     struct daemon_client *client = NULL;
     struct err e;
-    if (state_locate(o->state_dir, NULL, &s, &e) < 0)
-        return cli_fail(EXIT_FAILED, &e);
-    int rc = client_open(&s, &client, &e);
+    int rc = jobs_open(o, &client, &e);
     if (rc == 0)
         rc = fn(client, o, &e);
     client_close(client);
-    state_free(&s);
-    return rc < 0 ? cli_fail(EXIT_FAILED, &e) : EXIT_DONE;
+    return rc < 0 ? cli_fail(own, &e) : rc;
+}
+
+int jobs_with_client(const struct options *o,
+                     int (*fn)(struct daemon_client *c, const struct options *o, struct err *e))
+{
+    return jobs_with_code(o, EXIT_FAILED, fn);
 }
 
 void jobs_filter(struct daemon_client *c, struct strbuf *path, const char *name, const char *value)
@@ -44,6 +56,12 @@ void jobs_filter(struct daemon_client *c, struct strbuf *path, const char *name,
 const char *jobs_text(const json_t *o, const char *key)
 {
     return json_string_value(json_object_get(o, key));
+}
+
+bool jobs_has_ended(const json_t *j)
+{
+    const char *state = jobs_text(j, "state");
+    return state && (strcmp(state, "succeeded") == 0 || strcmp(state, "failed") == 0);
 }
 
 void jobs_nothing_fits(const struct options *o, const char *all)

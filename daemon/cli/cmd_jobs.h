@@ -15,6 +15,11 @@
 /* Opens a client and calls `fn`; returns the exit code. */
 int jobs_with_client(const struct options *o,
                      int (*fn)(struct daemon_client *c, const struct options *o, struct err *e));
+/* The same; `fn` returns the exit code, or -1, which becomes `own`. */
+int jobs_with_code(const struct options *o, int own,
+                   int (*fn)(struct daemon_client *c, const struct options *o, struct err *e));
+/* A client of the daemon that the options mean. */
+int jobs_open(const struct options *o, struct daemon_client **out, struct err *e);
 /* Appends NAME=VALUE to a path, after ? or &; nothing if `value` is NULL. */
 void jobs_filter(struct daemon_client *c, struct strbuf *path, const char *name, const char *value);
 const char *jobs_text(const json_t *o, const char *key);
@@ -27,6 +32,14 @@ void jobs_nothing_fits(const struct options *o, const char *all);
  * [[GROUP/]ACCOUNT/]JOB/TASK, otherwise the one job whose name begins so; or JOBS_LAST. If there
  * are several the error lists them. Caller decrefs *found, an array. */
 int jobs_find(struct daemon_client *c, const char *name, json_t **found, struct err *e);
+/* The same for jobs of Batch AI alone. Caller decrefs *job. */
+int jobs_find_job(struct daemon_client *c, const char *name, json_t **job, struct err *e);
+/* Appends the path of the job's resource and `tail`, with the api-version as its query. */
+void jobs_add_path(struct daemon_client *c, const json_t *j, const char *tail, struct strbuf *path);
+/* Appends the path of its story. */
+void jobs_add_story(struct daemon_client *c, const json_t *j, struct strbuf *path);
+/* Whether the job has ended, by the state in a reply. */
+bool jobs_has_ended(const json_t *j);
 /* Gets BELOW/GROUP/WORKSPACE/EXPERIMENT/JOB of a found job or task. */
 int jobs_ask_about(struct daemon_client *c, const char *below, const json_t *j, json_t **reply,
                    struct err *e);

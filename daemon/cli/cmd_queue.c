@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid queue`: the running and the waiting jobs of each cluster. TIME is when the time limit
- * of a running job ends, or when a waiting job is expected to start; DETAIL its nodes, or what it
- * waits for.
+ * `batchaid queue`: the running and the waiting jobs of each cluster; `ps`: one's own of these.
+ * TIME is when the time limit of a running job ends, or when a waiting job is expected to start;
+ * DETAIL its nodes, or what it waits for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +116,7 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
     strbuf_printf(&path, "/batchaid/queue");
     jobs_filter(c, &path, "cluster", o->cluster);
     jobs_filter(c, &path, "user", o->user);
+    jobs_filter(c, &path, "mine", o->mine ? "true" : NULL);
     int rc = client_call(c, "GET", path.s, NULL, &reply, e);
     json_t *all = json_object_get(reply, "value");
     if (rc == 0 && o->json)
@@ -137,4 +138,11 @@ static int show(const struct options *o)
 int cmd_queue(const struct options *o)
 {
     return watch(o, show);
+}
+
+int cmd_ps(const struct options *o)
+{
+    struct options mine = *o;
+    mine.mine = true;
+    return watch(&mine, show);
 }

@@ -151,8 +151,7 @@ static int check_command(const struct options *o, struct err *e)
 
 int submit(struct daemon_client *c, const struct options *o, struct sent_job *s, struct err *e)
 {
-    if (check_command(o, e) < 0 || look_at_folder(s, o, e) < 0 ||
-        job_place_find(c, o, &s->arena, &s->place, e) < 0)
+    if (look_at_folder(s, o, e) < 0 || job_place_find(c, o, &s->arena, &s->place, e) < 0)
         return -1;
     s->place.archive = s->has_folder ? new_archive(&s->arena) : NULL;
     if (!o->dry_run && (job_place_make(c, o, &s->place, e) < 0 || copy_folder(c, s, e) < 0))
@@ -172,7 +171,7 @@ void sent_job_free(struct sent_job *s)
     arena_free(&s->arena);
 }
 
-static void show_dry_run(const struct sent_job *s, const struct options *o)
+void submit_show(const struct sent_job *s, const struct options *o)
 {
     const struct job_place *p = &s->place;
     if (s->has_folder) {
@@ -193,7 +192,7 @@ static int submit_and_print(struct daemon_client *c, const struct options *o, st
     arena_init(&s.arena);
     int rc = submit(c, o, &s, e);
     if (rc == 0 && o->dry_run)
-        show_dry_run(&s, o);
+        submit_show(&s, o);
     if (rc == 0 && (!o->dry_run || o->json))
         print_result(&s, o);
     sent_job_free(&s);
@@ -203,7 +202,7 @@ static int submit_and_print(struct daemon_client *c, const struct options *o, st
 int submit_read_file(const struct options *o, struct options *whole, struct arena *a, struct err *e)
 {
     *whole = *o;
-    return o->file ? job_file_read(o->file, whole, a, e) : 0;
+    return o->file && job_file_read(o->file, whole, a, e) < 0 ? -1 : check_command(whole, e);
 }
 
 int cmd_submit(const struct options *o)
@@ -212,9 +211,8 @@ int cmd_submit(const struct options *o)
     struct arena a;
     struct err e;
     arena_init(&a);
-    int code = submit_read_file(o, &whole, &a, &e) < 0 || check_command(&whole, &e) < 0
-                   ? cli_fail(EXIT_USAGE, &e)
-                   : jobs_with_client(&whole, submit_and_print);
+    int code = submit_read_file(o, &whole, &a, &e) < 0 ? cli_fail(EXIT_USAGE, &e)
+                                                       : jobs_with_client(&whole, submit_and_print);
     arena_free(&a);
     return code;
 }

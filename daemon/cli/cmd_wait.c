@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * `batchaid wait`: waits until a daemon serves the state directory and is ready; the daemon may
- * start later.
+ * start later. `wait JOB...` waits for jobs (cmd_logs.c).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,20 +14,9 @@
 #include "lib/strbuf.h"
 
 #define WAIT_DEFAULT_S 60
-#define WAIT_MAX_S     86400
 #define WAIT_PAUSE_MS  20
 #define LOOK_MS        5000 /* after this time a silent daemon is asked again */
 #define HTTP_OK        200L
-
-int wait_check_timeout(const char *value, struct err *e)
-{
-    char *end;
-    long s = strtol(value, &end, 10);
-    if (*end || end == value || s < 0 || s > WAIT_MAX_S)
-        return err_set(e, ERR_CONFIG, NULL, "--timeout is '%.100s'; it must be 0 to %d seconds",
-                       value, WAIT_MAX_S);
-    return 0;
-}
 
 static int64_t now_us(void)
 {
@@ -102,6 +91,8 @@ static int wait_until(const struct state *s, int64_t timeout_us, struct err *e)
 int cmd_wait(const struct options *o)
 {
     struct state s;
+    if (o->n_args > 0)
+        return cmd_wait_for_jobs(o);
     struct err e;
     int64_t timeout_s = o->timeout ? strtol(o->timeout, NULL, 10) : WAIT_DEFAULT_S;
     if (state_locate(o->state_dir, NULL, &s, &e) < 0)

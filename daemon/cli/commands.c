@@ -158,6 +158,64 @@ static const struct cli_command commands[] = {
          "job's name. The command runs in the copy; what it writes there stays, and\n"
          "`batchaid get JOB` fetches it. One argument is a line for the shell; several are a\n"
          "program and its arguments. Each node needs what --gpus, --cores and --memory say.\n"},
+    {.name = "run",
+     .arguments = "[--] COMMAND [ARGUMENTS...]",
+     .options = OPT_STATE_DIR | OPT_SUBMIT | OPT_SUBMITS,
+     .max_args = ANY_NUMBER,
+     .rest = true,
+     .run = cmd_run,
+     .help = "submit a job, show its output, and exit with its exit code",
+     .details =
+         "Like submit, then like logs -f. Ctrl-C leaves the job running and says how to follow\n"
+         "and how to cancel it. Exit codes: the job's; 125 if batchaid itself failed; 130 after\n"
+         "Ctrl-C.\n"},
+    {.name = "ps",
+     .arguments = "",
+     .options = OPT_STATE_DIR | OPT_JSON | OPT_WATCH,
+     .run = cmd_ps,
+     .help = "show your running and waiting jobs",
+     .details = "Like queue, which shows everybody's.\n"},
+    {.name = "top",
+     .arguments = "",
+     .options = OPT_STATE_DIR | OPT_JSON,
+     .run = cmd_top,
+     .help = "show the nodes with their GPUs, and what runs there",
+     .details = "On a terminal again every two seconds, until Ctrl-C.\n"},
+    {.name = "logs",
+     .arguments = "JOB",
+     .options = OPT_STATE_DIR | OPT_LOGS,
+     .min_args = 1,
+     .max_args = 1,
+     .run = cmd_logs,
+     .help = "print the output of a job, also after its end",
+     .details =
+         "If several processes write, each line begins with the number of its process.\n"
+         "JOB is named as for explain. Exit codes: 0; 1 without output; 130 after Ctrl-C.\n"},
+    {.name = "cancel",
+     .arguments = "[JOB...]",
+     .options = OPT_STATE_DIR | OPT_CANCEL,
+     .max_args = ANY_NUMBER,
+     .run = cmd_cancel,
+     .help = "end running and waiting jobs",
+     .details = "The output stays. JOB is named as for explain.\n"},
+    {.name = "rerun",
+     .arguments = "JOB",
+     .options = OPT_STATE_DIR | OPT_JSON | OPT_AGAIN,
+     .min_args = 1,
+     .max_args = 1,
+     .run = cmd_again,
+     .help = "submit a job again, with the same copy of its folder",
+     .details = "Prints the new job's name. JOB is named as for explain.\n"},
+    {.name = "get",
+     .arguments = "JOB [FILE...]",
+     .options = OPT_STATE_DIR | OPT_GET,
+     .min_args = 1,
+     .max_args = ANY_NUMBER,
+     .run = cmd_get,
+     .help = "fetch the files that a job has written",
+     .details =
+         "Those that changed since its start, or the named ones: FILE may have * and ?, and\n"
+         "a folder means all in it. JOB is named as for explain.\n"},
     {.name = "queue",
      .arguments = "",
      .options = OPT_STATE_DIR | OPT_JSON | OPT_QUEUE | OPT_WATCH,
@@ -237,14 +295,17 @@ static const struct cli_command commands[] = {
          "add [NAME]           Adds a subscription, and prints its id.\n"
          "delete SUBSCRIPTION  Deletes a subscription; refused while it has resource groups.\n"},
     {.name = "wait",
-     .arguments = "",
+     .arguments = "[JOB...]",
      .options = OPT_STATE_DIR | OPT_TIMEOUT,
+     .max_args = ANY_NUMBER,
      .run = cmd_wait,
-     .help = "wait until a daemon is ready",
+     .help = "wait until a daemon is ready, or until jobs have ended",
      .details =
          "Waits until a daemon serves the state directory and is ready. On a terminal it shows\n"
          "what is missing. Exit codes: 0 ready, 1 not ready in time, with what was missing; 2\n"
-         "wrong command line.\n"},
+         "wrong command line. With jobs: waits for their ends; exit codes: 0 if all succeeded,\n"
+         "else the first failed job's; 124 not ended in time; 125 another error; 130 after\n"
+         "Ctrl-C.\n"},
     {.name = "demo",
      .arguments = "",
      .options = OPT_STATE_DIR | OPT_LISTEN | OPT_JSON,

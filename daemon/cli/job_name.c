@@ -90,13 +90,23 @@ static int find_last(struct daemon_client *c, json_t *found, struct err *e)
                          "the jobs that you may see");
 }
 
+static void mark_tasks(json_t *found)
+{
+    size_t i;
+    json_t *task;
+    json_array_foreach(found, i, task)
+        json_object_set_new(task, "kind", json_string("task"));
+}
+
 /* By the whole name of a job, of a task, or by the beginning of a job's name. */
 static int find_named(struct daemon_client *c, const char *name, char *const parts[N_PARTS],
                       json_t *found, struct err *e)
 {
     int rc = ask(c, "/batchaid/jobs", members, parts, found, e);
-    if (rc == 0 && json_array_size(found) == 0 && parts[EXPERIMENT])
+    if (rc == 0 && json_array_size(found) == 0 && parts[EXPERIMENT]) {
         rc = ask(c, "/batchaid/tasks", of_task, parts, found, e);
+        mark_tasks(found);
+    }
     if (rc == 0 && json_array_size(found) == 0 && *parts[JOB])
         rc = ask(c, "/batchaid/jobs", of_beginning, parts, found, e);
     if (rc < 0)
@@ -130,14 +140,51 @@ static void add_segment(struct daemon_client *c, struct strbuf *path, const char
     free(escaped);
 }
 
+static void add_below(struct daemon_client *c, const char *below, const json_t *j,
+                      struct strbuf *path)
+{
+    strbuf_puts(path, below);
+    for (int i = N_PARTS - 1; i >= 0; i--)
+        add_segment(c, path, jobs_text(j, members[i]));
+}
+
 int jobs_ask_about(struct daemon_client *c, const char *below, const json_t *j, json_t **reply,
                    struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
-    strbuf_puts(&path, below);
-    for (int i = N_PARTS - 1; i >= 0; i--)
-        add_segment(c, &path, jobs_text(j, members[i]));
+    add_below(c, below, j, &path);
     int rc = client_call(c, "GET", path.s, NULL, reply, e);
     strbuf_free(&path);
     return rc;
+}
+
+void jobs_add_story(struct daemon_client *c, const json_t *j, struct strbuf *path)
+{
+    add_below(c, "/batchaid/jobs", j, path);
+}
+
+int jobs_find_job(struct daemon_client *c, const char *name, json_t **job, struct err *e)
+{
+    json_t *found = NULL;
+    int rc = jobs_find(c, name, &found, e);
+    if (rc == 0 && json_object_get(json_array_get(found, 0), "kind"))
+        rc = err_set(e, ERR_CONFIG, NULL,
+                     "'%.200s' is a task of Azure Batch, and this command is for jobs; use `az "
+                     "batch task` (`az batch task file`, `az batch task stop`)",
+                     name);
+    *job = rc == 0 ? json_incref(json_array_get(found, 0)) : NULL;
+    json_decref(found);
+    return rc;
+}
+
+void jobs_add_path(struct daemon_client *c, const json_t *j, const char *tail, struct strbuf *path)
+{
+    static const char *const before[N_PARTS] = {
+        "/jobs", "/experiments", "/providers/Microsoft.BatchAI/workspaces", "/resourceGroups"};
+    strbuf_concat(path, "/subscriptions/", client_subscription(c));
+    for (int i = N_PARTS - 1; i >= 0; i--) {
+        strbuf_puts(path, before[i]);
+        add_segment(c, path, jobs_text(j, members[i]));
+    }
+    strbuf_concat(path, tail, "?api-version=2018-05-01");
 }

@@ -192,7 +192,7 @@ static void add_entry(struct strbuf *b, const char *archive)
                       "\" -C \"$t\" && chmod 777 \"$t\" && { mv -T \"$t\" " JOB_FOLDER
                       " 2>/dev/null || rm -rf \"$t\"; }; }; }");
     else
-        strbuf_puts(b, "mkdir -m 777 " JOB_FOLDER " 2>/dev/null; }; }");
+        strbuf_puts(b, "mkdir -m 777 " JOB_FOLDER " 2>/dev/null || [ -d " JOB_FOLDER " ]; }; }");
     strbuf_puts(b, " && cd " JOB_FOLDER " || { echo \"batchaid: the folder of the job cannot be "
                    "made; the image may lack tar or mktemp\" >&2; exit 125; }\n");
 }
@@ -267,14 +267,14 @@ static json_t *variables(const struct options *o, const char *after)
     return list;
 }
 
-/* The key is not checked: the account is the caller's own, made by naming it. */
+/* The account is the caller's own, made by naming it. */
 static json_t *mounts(const char *account)
 {
     struct strbuf url = STRBUF_INIT;
     strbuf_concat(&url, "https://", account, ".file.core.windows.net/" JOB_SHARE);
     json_t *out = json_pack("{s:[{s:s, s:s, s:{s:s}, s:s}]}", "azureFileShares", "accountName",
-                            account, "azureFileUrl", url.s, "credentials", "accountKey",
-                            "bm9uZQ==", "relativeMountPath", JOB_SHARE);
+                            account, "azureFileUrl", url.s, "credentials", "accountKey", JOB_KEY,
+                            "relativeMountPath", JOB_SHARE);
     strbuf_free(&url);
     return out;
 }

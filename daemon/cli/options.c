@@ -4,6 +4,9 @@
  */
 #include "daemon/cli/options.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "daemon/cli/cmd_nodes.h"
 #include "daemon/cli/job_wish.h"
 #include "daemon/cli/remote.h"
@@ -14,6 +17,29 @@ static int take_listen(struct options *o, const char *value, struct err *e)
     if (o->n_listen == CLI_LISTEN_MAX)
         return err_set(e, ERR_CONFIG, NULL, "--listen is given more than %d times", CLI_LISTEN_MAX);
     o->listen[o->n_listen++] = value;
+    return 0;
+}
+
+#define TIMEOUT_MAX_S 86400
+
+static int check_timeout(const char *value, struct err *e)
+{
+    char *end;
+    long s = strtol(value, &end, 10);
+    if (*end || end == value || s < 0 || s > TIMEOUT_MAX_S)
+        return err_set(e, ERR_CONFIG, NULL, "--timeout is '%.100s'; it must be 0 to %d seconds",
+                       value, TIMEOUT_MAX_S);
+    return 0;
+}
+
+static int check_tail(const char *value, struct err *e)
+{
+    char *end;
+    errno = 0;
+    long n = strtol(value, &end, 10);
+    if (*end || end == value || errno || n < 0)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "--tail is '%.100s'; it must be a number of lines, 0 or more", value);
     return 0;
 }
 
@@ -64,8 +90,17 @@ const struct cli_option known_options[] = {
      "with --testing: begin with the state in this file (testing.md of the docs)"},
     {"subscription", "ID", OPT_SUBSCRIPTION, AT(subscription), NULL, NULL,
      "the subscription (default: seed: the configured one; dump: all)"},
-    {"timeout", "SECONDS", OPT_TIMEOUT, AT(timeout), wait_check_timeout, NULL,
-     "the most seconds to wait (default: 60; 0: check once)"},
+    {"timeout", "SECONDS", OPT_TIMEOUT, AT(timeout), check_timeout, NULL,
+     "the most seconds to wait (default: 60, for jobs without limit; 0: check once)"},
+    {"follow", "", OPT_LOGS, AT(follow), NULL, NULL, "until the job ends", 'f'},
+    {"node", "N", OPT_LOGS, AT(node), NULL, NULL,
+     "only of this process: the number of the node, or the index of an array"},
+    {"tail", "N", OPT_LOGS, AT(tail), check_tail, NULL, "only the last N lines of each file"},
+    {"mine", "", OPT_CANCEL, AT(mine), NULL, NULL, "all your running and waiting jobs"},
+    {"queued", "", OPT_CANCEL, AT(queued), NULL, NULL, "all your waiting jobs"},
+    {"failed", "", OPT_AGAIN, AT(failed), NULL, NULL, "only the failed indexes of an array"},
+    {"to", "DIR", OPT_GET, AT(folder_to), NULL, NULL,
+     "into this folder (default: one with the job's name)"},
     {"json", "", OPT_JSON, AT(json), NULL, NULL, "print JSON"},
     {"file", "FILE", OPT_SUBMITS, AT(file), NULL, NULL,
      "read the job from this YAML file, whose members are named like the options; `command` is "

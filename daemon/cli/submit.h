@@ -24,6 +24,8 @@ int submit_read_file(const struct options *o, struct options *whole, struct aren
  * case; begin with an empty one and an initialized arena. */
 int submit(struct daemon_client *c, const struct options *o, struct sent_job *s,
            struct err *e) MUST_CHECK;
+/* Prints what --dry-run would do. */
+void submit_show(const struct sent_job *s, const struct options *o);
 void sent_job_free(struct sent_job *s);
 
 #endif

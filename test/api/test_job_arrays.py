@@ -32,6 +32,11 @@ def test_each_index_runs_once_and_has_files_of_its_own(place, shared_cluster):
     assert job.properties["environmentVariables"] == variables
 
 
+def test_an_array_of_one_index_has_its_index(place, shared_cluster):
+    job = place.job(shared_cluster, "echo $BATCHAID_ARRAY_INDEX of $BATCHAID_ARRAY_COUNT", environmentVariables=env(ARRAY="7", SLOTS=1))
+    assert job.succeeded().read("stdout-7.txt") == "7 of 1\n"
+
+
 def test_whole_nodes_are_taken_one_index_each(place, shared_cluster):
     job = place.job(shared_cluster, "echo $AZ_BATCHAI_NODE_ID", environmentVariables=env(ARRAY="0-3"))
     job.succeed()

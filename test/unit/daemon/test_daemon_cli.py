@@ -9,7 +9,7 @@ import pytest
 from support.daemon import BATCHAID
 
 COMMANDS = ["serve", "env", "hosts", "az-login", "az", "share-path", "storage", "keygen", "check-config",
-            "reload", "nodes", "submit", "queue", "jobs", "explain", "job", "report", "refused", "user", "subscription", "wait", "demo", "seed", "dump", "backup", "restore", "version", "help"]
+            "reload", "nodes", "submit", "run", "ps", "top", "logs", "cancel", "rerun", "get", "queue", "jobs", "explain", "job", "report", "refused", "user", "subscription", "wait", "demo", "seed", "dump", "backup", "restore", "version", "help"]
 
 
 def test_help_lists_every_command(run):
@@ -107,7 +107,9 @@ def test_version(run):
     (["wait", "--timeout", "soon"], ["wait: --timeout is 'soon'"]),
     (["seed"], ["seed: it takes 1 argument, not 0"]),
     (["dump", "a", "b"], ["dump: unexpected argument 'b'"]),
-    (["wait", "now"], ["wait: unexpected argument 'now'"]),
+    (["logs"], ["logs: it takes 1 argument, not 0", "logs [OPTIONS] JOB"]),
+    (["logs", "--tail", "few", "-"], ["logs: --tail is 'few'; it must be a number of lines"]),
+    (["run"], ["there is no command; write it after --"]),
     (["subscription", "remove"], ["no command 'subscription remove'", "list|add|delete"]),
     (["subscription", "delete"], ["subscription delete SUBSCRIPTION"]),
     (["subscription", "add", "a", "b"], ["subscription add [NAME]"]),

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid cancel`: terminates named jobs, or the caller's own.
+ */
+#include <string.h>
+
+#include "daemon/cli/cmd_jobs.h"
+
+static int cancel_one(struct daemon_client *c, const json_t *job, struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    json_t *reply = NULL;
+    if (jobs_has_ended(job)) {
+        printf("%s has ended already (%s)\n", jobs_text(job, "name"), jobs_text(job, "state"));
+        return 0;
+    }
+    jobs_add_path(c, job, "/terminate", &path);
+    int rc = client_call(c, "POST", path.s, NULL, &reply, e);
+    if (rc == 0)
+        printf("%s is cancelled\n", jobs_text(job, "name"));
+    else
+        err_prefix(e, "%.100s cannot be cancelled", jobs_text(job, "name"));
+    json_decref(reply);
+    strbuf_free(&path);
+    return rc;
+}
+
+/* Appends the caller's jobs in this state. */
+static int add_own(struct daemon_client *c, const char *state, json_t *jobs, struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    json_int_t before = 0;
+    int rc;
+    do {
+        json_t *reply = NULL;
+        path.len = 0;
+        strbuf_printf(&path, "/batchaid/jobs?mine=true&max=1000&state=%s", state);
+        if (before)
+            strbuf_printf(&path, "&before=%" JSON_INTEGER_FORMAT, before);
+        rc = client_call(c, "GET", path.s, NULL, &reply, e);
+        if (rc == 0)
+            json_array_extend(jobs, json_object_get(reply, "value"));
+        before = json_integer_value(json_object_get(reply, "next"));
+        json_decref(reply);
+    } while (rc == 0 && before);
+    strbuf_free(&path);
+    return rc;
+}
+
+static int collect(struct daemon_client *c, const struct options *o, json_t *jobs, struct err *e)
+{
+    json_t *job = NULL;
+    for (int i = 0; i < o->n_args; i++) {
+        if (jobs_find_job(c, o->args[i], &job, e) < 0)
+            return -1;
+        json_array_append_new(jobs, job);
+    }
+    if ((o->mine || o->queued) && add_own(c, "queued", jobs, e) < 0)
+        return -1;
+    return o->mine ? add_own(c, "running", jobs, e) : 0;
+}
+
+/* A job that cannot be cancelled does not keep the others. */
+static int cancel(struct daemon_client *c, const struct options *o, struct err *e)
+{
+    json_t *jobs = json_array(), *job;
+    size_t i;
+    int rc = collect(c, o, jobs, e), failed = 0;
+    json_array_foreach(jobs, i, job) {
+        struct err why;
+        if (rc == 0 && cancel_one(c, job, &why) < 0)
+            failed = cli_fail(EXIT_FAILED, &why);
+    }
+    if (rc == 0 && json_array_size(jobs) == 0)
+        printf("you have no %s jobs\n", o->mine ? "running or waiting" : "waiting");
+    json_decref(jobs);
+    return rc < 0 ? -1 : failed;
+}
+
+int cmd_cancel(const struct options *o)
+{
+    struct err e;
+    bool own = o->mine || o->queued;
+    if (own != (o->n_args == 0)) {
+        err_set(&e, ERR_CONFIG, NULL,
+                "cancel: name the jobs, or use --mine (all your running and waiting jobs) or "
+                "--queued (all your waiting jobs)%s",
+                own ? "; not both" : "");
+        return cli_fail(EXIT_USAGE, &e);
+    }
+    return jobs_with_client(o, cancel);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid logs`, `run` and `wait JOB...`: they watch jobs until these end, or Ctrl-C detaches.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/cli/cmd_jobs.h"
+#include "daemon/cli/follow.h"
+#include "daemon/cli/submit.h"
+#include "lib/timefmt.h"
+
+static int detached(const char *name)
+{
+    fprintf(stderr,
+            "\nbatchaid: detached; the job %s goes on\n"
+            "  see its output:  batchaid logs -f %s\n"
+            "  end it:          batchaid cancel %s\n",
+            name, name, name);
+    return EXIT_DETACHED;
+}
+
+/* --- logs ------------------------------------------------------------------------------------- */
+
+static int logs(struct daemon_client *c, const struct options *o, struct err *e)
+{
+    json_t *job = NULL, *last = NULL;
+    if (jobs_find_job(c, o->args[0], &job, e) < 0)
+        return -1;
+    const struct follow f = {.job = job,
+                             .until_end = o->follow,
+                             .process = o->node,
+                             .tail = o->tail ? atoll(o->tail) : -1,
+                             .timeout_ms = -1};
+    int rc = follow(c, &f, &last, e);
+    const char *state = jobs_text(last, "state");
+    if (rc == FOLLOW_DETACHED)
+        rc = detached(jobs_text(job, "name"));
+    else if (rc == FOLLOW_DONE && state && strcmp(state, "queued") == 0)
+        fprintf(stderr, "batchaid: the job waits; `batchaid explain %s` says for what\n",
+                jobs_text(job, "name"));
+    json_decref(job);
+    json_decref(last);
+    return rc;
+}
+
+int cmd_logs(const struct options *o)
+{
+    return jobs_with_client(o, logs);
+}
+
+/* --- run -------------------------------------------------------------------------------------- */
+
+static json_t *row_of(const struct job_place *p)
+{
+    return json_pack("{s:s, s:s, s:s, s:s}", "resourceGroup", p->group, "workspace", p->workspace,
+                     "experiment", p->experiment, "name", p->name);
+}
+
+static void say_end(const json_t *last)
+{
+    const char *state = jobs_text(last, "state");
+    if (state && strcmp(state, "failed") == 0)
+        fprintf(stderr, "batchaid: the job failed; why: batchaid explain %s\n",
+                jobs_text(last, "name"));
+}
+
+static int run_job(struct daemon_client *c, const struct options *o, struct err *e)
+{
+    struct sent_job s = {.has_folder = false};
+    json_t *job = NULL, *last = NULL;
+    arena_init(&s.arena);
+    int rc = submit(c, o, &s, e);
+    if (rc == 0 && o->dry_run) {
+        submit_show(&s, o);
+    } else if (rc == 0) {
+        fprintf(stderr, "batchaid: job %s\n", s.place.name);
+        job = row_of(&s.place);
+        const struct follow f = {.job = job, .until_end = true, .tail = -1, .timeout_ms = -1};
+        rc = follow(c, &f, &last, e);
+        if (rc == FOLLOW_DETACHED) {
+            rc = detached(s.place.name);
+        } else if (rc == FOLLOW_DONE) {
+            say_end(last);
+            rc = follow_exit_code(last);
+        }
+    }
+    json_decref(job);
+    json_decref(last);
+    sent_job_free(&s);
+    return rc;
+}
+
+int cmd_run(const struct options *o)
+{
+    struct options whole;
+    struct arena a;
+    struct err e;
+    arena_init(&a);
+    int code = submit_read_file(o, &whole, &a, &e) < 0 ? cli_fail(EXIT_USAGE, &e)
+                                                       : jobs_with_code(&whole, EXIT_OWN, run_job);
+    arena_free(&a);
+    return code;
+}
+
+/* --- wait ------------------------------------------------------------------------------------- */
+
+static int64_t left_of(int64_t timeout_ms, int64_t since_us)
+{
+    int64_t left = timeout_ms - (time_now_us() - since_us) / 1000;
+    return timeout_ms < 0 ? -1 : left > 0 ? left : 0;
+}
+
+/* The exit code so far; -1: err. */
+static int wait_for(struct daemon_client *c, const json_t *job, int64_t timeout_ms, struct err *e)
+{
+    const struct follow f = {
+        .job = job, .until_end = true, .quiet = true, .tail = -1, .timeout_ms = timeout_ms};
+    json_t *last = NULL;
+    const char *name = jobs_text(job, "name");
+    int rc = follow(c, &f, &last, e);
+    if (rc == FOLLOW_DETACHED)
+        rc = EXIT_DETACHED;
+    else if (rc == FOLLOW_LATE)
+        rc = EXIT_LATE;
+    else if (rc == FOLLOW_DONE)
+        rc = follow_exit_code(last);
+    if (rc == EXIT_LATE && !jobs_has_ended(last))
+        fprintf(stderr, "batchaid: %s has not ended in time; it is %s\n", name,
+                jobs_text(last, "state"));
+    else if (rc > 0 && rc != EXIT_DETACHED)
+        fprintf(stderr, "batchaid: %s failed; why: batchaid explain %s\n", name, name);
+    json_decref(last);
+    return rc;
+}
+
+/* All names are resolved first: a mistake in the last shows at once. */
+static int wait_for_all(struct daemon_client *c, const struct options *o, struct err *e)
+{
+    json_t *jobs = json_array(), *job = NULL;
+    int64_t timeout_ms = o->timeout ? atoll(o->timeout) * 1000 : -1, begun = time_now_us();
+    int rc = 0, code = 0;
+    size_t i;
+    for (int k = 0; rc == 0 && k < o->n_args; k++) {
+        rc = jobs_find_job(c, o->args[k], &job, e);
+        if (rc == 0)
+            json_array_append_new(jobs, job);
+    }
+    json_array_foreach(jobs, i, job) {
+        int one = rc < 0 ? 0 : wait_for(c, job, left_of(timeout_ms, begun), e);
+        rc = one < 0 ? -1 : rc;
+        code = code == 0 ? one : code;
+        if (one == EXIT_DETACHED)
+            break;
+    }
+    json_decref(jobs);
+    return rc < 0 ? -1 : code;
+}
+
+int cmd_wait_for_jobs(const struct options *o)
+{
+    return jobs_with_code(o, EXIT_OWN, wait_for_all);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A log may have been written by a stranger's program: on a terminal, control characters other than
+ * tabs, line ends, backspaces and sequences for colours are shown as `?`.
+ */
+#include "daemon/cli/log_lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+
+#define ESC 27
+
+void log_lines_init(struct log_lines *l, FILE *out, struct log_lines **writer, const char *process,
+                    size_t len)
+{
+    *l = (struct log_lines){.out = out, .writer = writer, .process = xcalloc(len + 1, 1)};
+    memcpy(l->process, process, len);
+    l->terminal = isatty(fileno(out));
+}
+
+/* A line that another process has begun is ended. */
+static void take_turn(struct log_lines *l)
+{
+    struct log_lines *other = *l->writer;
+    if (other && other != l && other->inside && (l->prefixed || l->terminal)) {
+        putc_unlocked('\n', l->out);
+        other->inside = false;
+    }
+    *l->writer = l;
+}
+
+static void put(struct log_lines *l, char c)
+{
+    if (l->prefixed && !l->inside)
+        fprintf(l->out, "%s| ", l->process);
+    l->inside = c != '\n';
+    putc_unlocked(c, l->out);
+}
+
+static bool is_control(unsigned char c)
+{
+    return (c < 32 && c != '\n' && c != '\t' && c != '\r' && c != '\b') || c == 127;
+}
+
+/* A sequence is shown as it is if it only changes colours or clears the line: ESC [ 0-9; m or K. */
+static void end_escape(struct log_lines *l, bool valid)
+{
+    for (size_t i = 0; i < l->n_escape; i++)
+        put(l, l->escape[i] == ESC && !valid ? '?' : l->escape[i]);
+    l->n_escape = 0;
+}
+
+static bool goes_on(const struct log_lines *l, char c)
+{
+    return l->n_escape < sizeof l->escape - 1 &&
+           (l->n_escape == 1 ? c == '[' : (c >= '0' && c <= '9') || c == ';');
+}
+
+static void put_safely(struct log_lines *l, char c)
+{
+    if (l->n_escape > 0 && goes_on(l, c)) {
+        l->escape[l->n_escape++] = c;
+        return;
+    }
+    if (l->n_escape > 1 && (c == 'm' || c == 'K')) {
+        l->escape[l->n_escape++] = c;
+        end_escape(l, true);
+        return;
+    }
+    end_escape(l, false);
+    if (c == ESC)
+        l->escape[l->n_escape++] = c;
+    else
+        put(l, is_control((unsigned char)c) ? '?' : c);
+}
+
+int log_lines_add(struct log_lines *l, const char *bytes, size_t n)
+{
+    take_turn(l);
+    if (!l->terminal && !l->prefixed) {
+        l->inside = n ? bytes[n - 1] != '\n' : l->inside;
+        return fwrite(bytes, 1, n, l->out) == n ? 0 : -1;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (l->terminal)
+            put_safely(l, bytes[i]);
+        else
+            put(l, bytes[i]);
+    return ferror(l->out) ? -1 : 0;
+}
+
+void log_lines_end(struct log_lines *l)
+{
+    if (l->n_escape > 0)
+        end_escape(l, false);
+    if (l->inside && (l->terminal || l->prefixed))
+        putc('\n', l->out);
+    l->inside = false;
+    free(l->process);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes the bytes of a log: as they are, or on a terminal as text that cannot do more than colour
+ * itself.
+ */
+#ifndef DAEMON_CLI_LOG_LINES_H
+#define DAEMON_CLI_LOG_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct log_lines {
+    FILE *out;
+    struct log_lines **writer; /* the last that wrote to the same output; shared */
+    char *process;             /* owned */
+    bool prefixed;             /* lines begin with `process` */
+    bool inside;               /* of a line */
+    bool terminal;
+    char escape[32]; /* a sequence that has begun */
+    size_t n_escape;
+};
+
+/* Those of one output share *writer, and must not be moved. */
+void log_lines_init(struct log_lines *l, FILE *out, struct log_lines **writer, const char *process,
+                    size_t len);
+/* -1: nobody reads the output any more. */
+int log_lines_add(struct log_lines *l, const char *bytes, size_t n);
+void log_lines_end(struct log_lines *l);
+
+#endif

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""The commands of a day: run, ps, top, logs, wait, cancel, rerun, get."""
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+
+import pytest
+from support.daemon import BATCHAID, Daemon
+from support.waiting import PATIENCE, wait_for
+
+from conftest import environment
+from test_daemon_submit import Desk
+
+
+@pytest.fixture(scope="module")
+def shared():
+    with Daemon() as d:
+        yield d
+
+
+@pytest.fixture
+def desk(shared, tmp_path):
+    return Desk(shared, tmp_path / "project")
+
+
+class Started:
+    """A command that goes on, and what it has printed so far."""
+
+    def __init__(self, desk, *arguments, terminal=False):
+        self.ours, theirs = pty.openpty() if terminal else os.pipe()
+        env = environment(desk.folder.parent, BATCHAID_STATE_DIR=str(desk.daemon.state_dir))
+        self.process = subprocess.Popen([str(BATCHAID), *arguments], cwd=desk.folder, env=env, stdin=subprocess.DEVNULL, stdout=theirs,
+                                        stderr=subprocess.STDOUT)
+        os.close(theirs)
+        self.said = ""
+
+    def until(self, text):
+        while text not in self.said:
+            self.said += os.read(self.ours, 65536).decode(errors="replace") or pytest.fail(f"no {text!r} in {self.said!r}")
+        return self
+
+    def end(self):
+        try:
+            while piece := os.read(self.ours, 65536).decode(errors="replace"):
+                self.said += piece
+        except OSError:  # the other end of a terminal is gone
+            pass
+        os.close(self.ours)
+        return self.process.wait(30 * PATIENCE)
+
+
+def slow(desk, name):
+    """A job that runs until it is cancelled."""
+    _, job = desk.submit("--name", name, "--no-copy", "--", "echo begun; sleep 1000")
+    job.running()
+    return job
+
+
+# --- run --------------------------------------------------------------------------------------------
+
+
+def test_run_is_the_command(desk):
+    desk.write("ask.sh", "cat; echo told >&2; exit 7\n")
+    done = desk.run("run", "--", "echo out; sh ask.sh", check=False)
+    assert (done.returncode, done.stdout) == (7, "out\n")
+    assert "told\n" in done.stderr and "batchaid: the job failed; why: batchaid explain echo-" in done.stderr
+    assert desk.run("run", "--no-copy", "true").returncode == 0
+
+
+def test_run_without_a_daemon_has_a_code_that_no_job_has(run):
+    done = run("run", "--state-dir", "nowhere", "--no-copy", "true")
+    assert done.returncode == 125 and "no batchaid daemon is serving" in done.stderr
+
+
+def test_ctrl_c_detaches(desk):
+    p = Started(desk, "run", "--name", "detached", "--no-copy", "--", "echo begun; sleep 1000").until("begun")
+    p.process.send_signal(signal.SIGINT)
+    assert p.end() == 130
+    assert "the job detached goes on" in p.said
+    assert "batchaid logs -f detached" in p.said and "batchaid cancel detached" in p.said
+    assert json.loads(desk.run("explain", "--json", "detached").stdout)["job"]["state"] == "running"
+    desk.run("cancel", "detached")
+
+
+# --- logs -------------------------------------------------------------------------------------------
+
+
+def test_logs_while_it_runs_and_after(desk):
+    flag = desk.folder.parent / "go"
+    desk.folder.parent.chmod(0o755)
+    desk.submit("--name", "talks", "--no-copy", "--", f'echo one; while [ ! -e "{flag}" ]; do sleep 0.02; done; echo two; exit 4')
+    p = Started(desk, "logs", "-f", "talks").until("one")
+    assert wait_for(lambda: desk.run("logs", "talks").stdout == "one\n", 10, "the first line")
+    flag.touch()
+    assert p.end() == 0 and p.said == "one\ntwo\n"
+    assert desk.run("logs", "talks").stdout == "one\ntwo\n" and desk.run("logs", "--tail", "1", "talks").stdout == "two\n"
+    assert desk.run("logs", "--tail", "0", "talks").stdout == ""
+
+
+def test_logs_of_several_processes(desk):
+    desk.submit("--name", "many", "--array", "4-5", "--no-copy", "--", "echo $BATCHAID_ARRAY_INDEX; printf last")[1].succeed()
+    assert sorted(desk.run("logs", "many").stdout.splitlines()) == ["4| 4", "4| last", "5| 5", "5| last"]
+    assert desk.run("logs", "--node", "5", "many").stdout == "5\nlast"
+
+
+def test_the_end_of_a_large_log(desk):
+    desk.submit("--name", "large", "--no-copy", "--", "seq 1 300000")[1].succeed()
+    assert desk.run("logs", "--tail", "20000", "large").stdout.split() == [str(i) for i in range(280001, 300001)]
+    assert len(desk.run("logs", "large").stdout) == len("".join(f"{i}\n" for i in range(1, 300001)))
+
+
+def test_a_log_cannot_move_the_terminal(desk):
+    desk.submit("--name", "rude", "--no-copy", "--", r"printf '\033[2J\033]0;title\007\033[31mred\033[0m \200\n'")[1].succeed()
+    p = Started(desk, "logs", "rude", terminal=True)
+    assert p.end() == 0 and "?[2J?]0;title?\x1b[31mred\x1b[0m" in p.said
+    done = subprocess.run([str(BATCHAID), "logs", "--state-dir", str(desk.daemon.state_dir), "rude"], capture_output=True, check=True)
+    assert done.stdout == b"\x1b[2J\x1b]0;title\x07\x1b[31mred\x1b[0m \x80\n"
+
+
+# --- ps, top, wait, cancel --------------------------------------------------------------------------
+
+
+def test_a_running_job_is_shown_waited_for_and_cancelled(desk):
+    job = slow(desk, "slow")
+    assert [j["name"] for j in json.loads(desk.run("ps", "--json").stdout)["value"]] == ["slow"]
+    shown = json.loads(desk.run("top", "--json").stdout)
+    assert [j["name"] for j in shown["jobs"]] == ["slow"] and len(shown["nodes"]) >= 1
+    assert "slow (batchaid)" in desk.run("top").stdout
+    done = desk.run("wait", "--timeout", "0", "slow", check=False)
+    assert done.returncode == 124 and "slow has not ended in time; it is running" in done.stderr
+    assert desk.run("cancel", "slow").stdout == "slow is cancelled\n"
+    assert desk.run("wait", "slow", check=False).returncode == job.fail()["executionInfo"]["exitCode"] != 0
+    assert desk.run("cancel", "slow").stdout == "slow has ended already (failed)\n"
+    assert json.loads(desk.run("ps", "--json").stdout)["value"] == []
+
+
+def test_wait_has_the_code_of_the_first_that_failed(desk):
+    for name, line in (("good", "true"), ("bad", "exit 9"), ("worse", "exit 8")):
+        desk.submit("--name", name, "--no-copy", "--", line)
+    done = desk.run("wait", "good", "bad", "worse", check=False)
+    assert done.returncode == 9 and "batchaid: bad failed; why: batchaid explain bad" in done.stderr
+    assert desk.run("wait", "good").returncode == 0
+    assert desk.run("wait", "good", "nothing-like-it", check=False).returncode == 125
+
+
+def test_wait_without_jobs_waits_for_the_daemon(desk):
+    assert desk.run("wait").returncode == 0
+
+
+def test_cancel_all_of_mine(desk):
+    slow(desk, "mine-runs")
+    desk.submit("--name", "mine-waits", "--after", "mine-runs", "--no-copy", "--", "true")
+    assert desk.run("cancel", "--queued").stdout == "mine-waits is cancelled\n"
+    assert desk.run("cancel", "--mine").stdout == "mine-runs is cancelled\n"
+    desk.run("wait", "mine-runs", "mine-waits", check=False)
+    assert desk.run("cancel", "--mine").stdout == "you have no running or waiting jobs\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--mine", "a"]])
+def test_cancel_says_which(desk, arguments):
+    done = desk.run("cancel", *arguments, check=False)
+    assert done.returncode == 2 and "name the jobs, or use --mine" in done.stderr
+
+
+# --- rerun, get -------------------------------------------------------------------------------------
+
+
+def test_rerun_has_the_same_folder(desk):
+    desk.write("in", "content\n")
+    desk.submit("--name", "again", "--", "cat in; echo x >>in")[1].succeed()
+    desk.write("in", "edited\n")
+    assert desk.run("rerun", "again").stdout == "again-2\n"
+    assert desk.run("rerun", "again-2").stdout == "again-3\n"
+    assert desk.run("wait", "again-2", "again-3").returncode == 0
+    assert desk.run("logs", "again-3").stdout == "content\n"
+
+
+def test_rerun_of_failed_indexes(desk):
+    line = "echo $BATCHAID_ARRAY_INDEX; [ $BATCHAID_ARRAY_INDEX = 1 ]"
+    desk.submit("--name", "sweep", "--array", "1-3", "--no-copy", "--", line)[1].fail()
+    assert desk.run("rerun", "--failed", "sweep").stdout == "sweep-2\n"
+    assert desk.run("wait", "sweep-2", check=False).returncode == 1
+    assert sorted(desk.run("logs", "sweep-2").stdout.split("\n")) == ["", "2| 2", "3| 3"]
+    desk.submit("--name", "plain", "--no-copy", "--", "false")[1].fail()
+    done = desk.run("rerun", "--failed", "plain", check=False)
+    assert done.returncode == 1 and "plain is not an array with failed indexes" in done.stderr
+
+
+def test_an_array_of_one_index_that_failed(desk):
+    desk.submit("--name", "one", "--array", "7", "--no-copy", "--", "exit $BATCHAID_ARRAY_INDEX")[1].fail()
+    assert desk.run("rerun", "--failed", "one").stdout == "one-2\n"
+    assert desk.run("wait", "one-2", check=False).returncode == 7
+
+
+def test_get_fetches_what_the_job_wrote(desk):
+    desk.write("old", "old")
+    os.utime(desk.folder / "old", (1, 1))
+    time.sleep(0)
+    desk.submit("--name", "writes", "--", "mkdir -p r/s; echo 1 >r/a; echo 2 >r/s/b; echo 3 >c")[1].succeed()
+    done = desk.run("get", "writes")
+    assert sorted(done.stdout.split()) == ["writes/c", "writes/r/a", "writes/r/s/b"] and "3 files, 6B" in done.stderr
+    assert (desk.folder / "writes/r/s/b").read_text() == "2\n" and (desk.folder / "old").read_text() == "old"
+    assert sorted(desk.run("get", "writes", "--to", "x", "r/s", "old").stdout.split()) == ["x/old", "x/r/s/b"]
+    done = desk.run("get", "writes", "*.nothing", check=False)
+    assert done.returncode == 1 and "no file of writes has such a name" in done.stderr
+
+
+def test_get_writes_through_no_link(desk):
+    desk.submit("--name", "linked", "--no-copy", "--", "echo 1 >a")[1].succeed()
+    target = desk.write("target", "kept")
+    (desk.folder / "linked").mkdir()
+    (desk.folder / "linked" / "a").symlink_to(target)
+    done = desk.run("get", "linked", check=False)
+    assert done.returncode == 1 and "linked/a cannot be written" in done.stderr and target.read_text() == "kept"
