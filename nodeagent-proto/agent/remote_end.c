@@ -30,6 +30,7 @@
 void remote_end_begin(struct remote_end *r)
 {
     r->fd = -1;
+    r->met_ms = monotonic_ms();
     frame_decoder_init(&r->in);
 }
 
@@ -141,6 +142,7 @@ static void hear(struct remote_end *r, const struct remote_msg *m)
     bool is_other = m->kind != REMOTE_GONE && m->kind != REMOTE_LOST;
     if (is_other) {
         r->met = true;
+        r->met_ms = monotonic_ms();
         r->gone_ms = 0;
         r->rank = m->rank;
     }

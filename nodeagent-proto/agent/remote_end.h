@@ -35,6 +35,7 @@ struct remote_end {
     /* Kept by remote_end.c. */
     struct remote_stream stream;
     bool met;        /* the other end has answered */
+    int64_t met_ms;  /* when its last message came (monotonic ms); at first, when this end began */
     int64_t gone_ms; /* since when the other end is missing (monotonic ms); 0: it is there */
     int fd;          /* -1: not connected */
     int64_t dial_ms; /* when to try next */

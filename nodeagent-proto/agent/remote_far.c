@@ -5,10 +5,10 @@
  *   waiting for the command's text -> it runs -> it and its output ended -> EXIT was answered ->
  *   nothing of it is left
  *
- * If the near end's process has ended, the far end kills all processes of the command.
+ * If the near end's process has ended, the far end kills all processes of the command. A far end of
+ * the daemon does so too if the daemon was not heard for a while, and after the command's end.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,10 +20,10 @@
 #include <unistd.h>
 
 #include "lib/strbuf.h"
-#include "nodeagent-proto/agent/command.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/procs.h"
 #include "nodeagent-proto/agent/remote_end.h"
+#include "nodeagent-proto/agent/remote_start.h"
 #include "nodeagent-proto/agent/ssh.h"
 
 #define COMMAND_MAX (1024U * 1024)
@@ -32,15 +32,18 @@
 #define GONE_MAX_MS  5000 /* ms; an end that reconnects needs less */
 #define GRACE_MS     3000 /* between SIGTERM and SIGKILL */
 #define KILL_STEP_MS 50
-#define NOT_RUN      255
+/* ms after a command with a terminal: its last output may still be on its way through the kernel */
+#define TTY_REST_MS 200
+#define END_OF_FILE 4 /* what a terminal's user types at the end of input: Ctrl-D */
 
 struct far_end {
     struct remote_end end;
     struct strbuf command;
-    pid_t pid; /* 0: the command does not run yet */
-    bool over; /* the command was reaped, with this status */
+    struct remote_started started;
+    bool begun; /* `started` is there */
+    bool over;  /* the command was reaped, with this status */
+    int64_t over_ms;
     int status;
-    int in, out[2]; /* this end's descriptors of the pipes, stdout and stderr; -1: closed */
     int signal_fd;
     struct strbuf pending; /* input up to in_at was written */
     size_t in_at;
@@ -49,82 +52,66 @@ struct far_end {
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static _Noreturn void become(const struct far_end *f, const int fds[3])
+static void note_over(struct far_end *f, int status)
 {
-    struct arena a;
-    struct err e;
-    arena_init(&a);
-    static char *const shell[] = {(char *)(uintptr_t) "sh", NULL};
-    setsid();
-    for (int fd = 0; fd < 3; fd++)
-        if (dup2(fds[fd], fd) < 0)
-            _exit(NOT_RUN);
-    command_default_signals();
-    unsetenv(REMOTE_SESSION_VARIABLE);
-    unsetenv(REMOTE_SFTP_VARIABLE);
-    if (f->command.len > 0) {
-        command_exec_shell(f->command.s, environ, &a, &e);
-        fprintf(stderr, "ssh: %s\n", e.msg);
-    } else {
-        execv("/bin/bash", shell);
-        execv("/bin/sh", shell);
-        fprintf(stderr, "ssh: there is no shell\n");
-    }
-    _exit(NOT_RUN);
+    f->over = true;
+    f->over_ms = monotonic_ms();
+    f->status = status;
 }
 
-static void close_both(const int fds[2])
+/* -1: *why has the reason. */
+static int start(struct far_end *f, char *why, size_t n)
 {
-    for (int i = 0; i < 2; i++)
-        if (fds[i] >= 0)
-            close(fds[i]);
+    const char *command = f->command.len > 0 ? f->command.s : NULL;
+    const char *size = getenv(REMOTE_TTY_VARIABLE), *port = getenv(REMOTE_PORT_VARIABLE);
+    if (port)
+        return remote_start_port(port, &f->started, why, n);
+    int rc = size ? remote_start_tty(command, size, &f->started)
+                  : remote_start_pipes(command, &f->started);
+    if (rc < 0)
+        snprintf(why, n, "the command cannot be started: %s", strerror(errno));
+    return rc;
 }
 
-/* -1: the system has no descriptors or processes left; errno has the reason. */
-static int start(struct far_end *f)
+static bool is_command(const struct far_end *f)
 {
-    int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
-    if (pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0)
-        f->pid = fork();
-    else
-        f->pid = -1;
-    if (f->pid == 0)
-        become(f, (const int[]){in[0], out[1], err[1]});
-    if (f->pid < 0) {
-        close_both(in);
-        close_both(out);
-        close_both(err);
-        return -1;
-    }
-    close(in[0]);
-    close(out[1]);
-    close(err[1]);
-    f->in = in[1];
-    f->out[0] = out[0];
-    f->out[1] = err[0];
-    (void)fcntl(f->in, F_SETFL, O_NONBLOCK);
-    return 0;
+    return f->command.len <= COMMAND_MAX &&
+           !memchr(f->command.s ? f->command.s : "", 0, f->command.len);
+}
+
+/* This is the first message of this end, so there is room for it. */
+static void say_why(struct far_end *f, const char *why)
+{
+    char line[512];
+    int n = snprintf(line, sizeof line, "%s\n", why);
+    remote_end_put(&f->end,
+                   &(struct remote_msg){.kind = REMOTE_DATA,
+                                        .channel = REMOTE_STDERR,
+                                        .bytes = line,
+                                        .n_bytes = n < (int)sizeof line ? (size_t)n : sizeof line});
 }
 
 static void run_command(struct far_end *f)
 {
+    char why[256] = "the command is too long, or has a zero byte";
     if (getenv(REMOTE_SFTP_VARIABLE)) {
         strbuf_reset(&f->command);
         strbuf_puts(&f->command, ssh_sftp_server);
     }
-    if (f->command.len <= COMMAND_MAX &&
-        !memchr(f->command.s ? f->command.s : "", 0, f->command.len) && start(f) == 0)
+    f->begun = true;
+    if (is_command(f) && start(f, why, sizeof why) == 0) {
+        if (f->started.pid == 0)
+            note_over(f, 0); /* the end of the connection is that of its output */
         return;
-    f->pid = -1;
-    f->over = true;
-    f->status = NOT_RUN << 8; /* as wait(2) has it */
+    }
+    f->started = (struct remote_started){.pid = -1, .in = -1, .out = {-1, -1}};
+    say_why(f, why);
+    note_over(f, REMOTE_NOT_RUN << 8); /* as wait(2) has it */
 }
 
 static void close_in(struct far_end *f)
 {
-    if (f->in >= 0)
-        close(f->in);
-    f->in = -1;
+    remote_close_in(&f->started);
     strbuf_reset(&f->pending);
     f->in_at = 0;
 }
@@ -133,8 +120,8 @@ static void close_in(struct far_end *f)
 static void write_in(struct far_end *f)
 {
     bool had = f->in_at < f->pending.len;
-    while (f->in >= 0 && f->in_at < f->pending.len) {
-        ssize_t n = write(f->in, f->pending.s + f->in_at, f->pending.len - f->in_at);
+    while (f->started.in >= 0 && f->in_at < f->pending.len) {
+        ssize_t n = write(f->started.in, f->pending.s + f->in_at, f->pending.len - f->in_at);
         if (n < 0 && errno == EAGAIN)
             return;
         if (n < 0)
@@ -144,7 +131,7 @@ static void write_in(struct far_end *f)
     }
     strbuf_reset(&f->pending);
     f->in_at = 0;
-    if (f->input_ended)
+    if (f->input_ended && !f->started.tty)
         close_in(f);
     if (had)
         remote_end_ack(&f->end);
@@ -156,11 +143,21 @@ static enum remote_taken hear_input(struct far_end *f, const struct remote_msg *
 {
     if (f->pending.len - f->in_at + m->n_bytes > PENDING_MAX)
         return REMOTE_NO_ROOM;
-    if (m->n_bytes == 0)
+    if (m->n_bytes == 0) {
         f->input_ended = true;
-    else if (f->in >= 0)
+        if (f->started.tty)
+            strbuf_putc(&f->pending, END_OF_FILE);
+    } else if (f->started.in >= 0)
         strbuf_add(&f->pending, m->bytes, m->n_bytes);
     return f->in_at < f->pending.len ? REMOTE_TAKEN : REMOTE_DONE;
+}
+
+static void hear_command(struct far_end *f, const struct remote_msg *m)
+{
+    if (m->n_bytes == 0)
+        run_command(f);
+    else if (f->command.len <= COMMAND_MAX)
+        strbuf_add(&f->command, m->bytes, m->n_bytes);
 }
 
 static enum remote_taken hear(void *ctx, const struct remote_msg *m)
@@ -168,16 +165,16 @@ static enum remote_taken hear(void *ctx, const struct remote_msg *m)
     struct far_end *f = ctx;
     if (m->kind == REMOTE_GONE)
         f->alone = monotonic_ms() - f->end.gone_ms >= GONE_MAX_MS;
+    if (m->kind == REMOTE_LOST)
+        f->alone = true; /* the near end's user has left */
     if (m->kind != REMOTE_DATA)
         return REMOTE_DONE;
     if (m->channel == REMOTE_STDIN)
         return hear_input(f, m);
-    if (m->channel != REMOTE_COMMAND || f->pid)
-        return REMOTE_DONE;
-    if (m->n_bytes == 0)
-        run_command(f);
-    else if (f->command.len <= COMMAND_MAX)
-        strbuf_add(&f->command, m->bytes, m->n_bytes);
+    if (m->channel == REMOTE_COMMAND && !f->begun)
+        hear_command(f, m);
+    if (m->channel == REMOTE_CONTROL && f->begun && !f->over)
+        remote_control(&f->started, m->bytes, m->n_bytes);
     return REMOTE_DONE;
 }
 
@@ -191,21 +188,18 @@ static void reap(struct far_end *f)
     while (read(f->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
         ;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        if (pid == f->pid) {
-            f->over = true;
-            f->status = status;
-        }
+        if (f->begun && pid == f->started.pid)
+            note_over(f, status);
 }
 
 static void read_out(struct far_end *f, int i)
 {
     char buf[REMOTE_BYTES_MAX];
-    ssize_t n = read(f->out[i], buf, sizeof buf);
-    if (n < 0 && errno == EINTR)
+    ssize_t n = read(f->started.out[i], buf, sizeof buf);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     if (n <= 0) {
-        close(f->out[i]);
-        f->out[i] = -1;
+        remote_close_out(&f->started, i);
         return;
     }
     remote_end_put(&f->end, &(struct remote_msg){.kind = REMOTE_DATA,
@@ -214,10 +208,13 @@ static void read_out(struct far_end *f, int i)
                                                  .n_bytes = (size_t)n});
 }
 
-/* As sshd has it: when the command has ended, and everybody who had its output. */
-static void send_exit(struct far_end *f)
+/* As sshd has it: when the command has ended, and everybody who had its output. A terminal ends
+ * with its command: who still has it gets SIGHUP. `quiet`: it has no output to read. */
+static void send_exit(struct far_end *f, bool quiet)
 {
-    if (!f->over || f->exit_sent || f->out[0] >= 0 || f->out[1] >= 0 ||
+    if (f->over && f->started.tty && quiet && monotonic_ms() - f->over_ms >= TTY_REST_MS)
+        remote_close_out(&f->started, 0);
+    if (!f->over || f->exit_sent || f->started.out[0] >= 0 || f->started.out[1] >= 0 ||
         !remote_stream_has_room(&f->end.stream))
         return;
     f->exit_sent = true;
@@ -229,27 +226,54 @@ static void send_exit(struct far_end *f)
 
 enum { SLOT_END, SLOT_SIGNAL, SLOT_IN, SLOT_OUT, SLOT_ERR, SLOTS };
 
+/* Whether the daemon is the near end. */
+static bool is_bounded(const struct far_end *f)
+{
+    return f->end.rank == REMOTE_DAEMON;
+}
+
+/* -1: no output of a terminal waits for its end. */
+static int rest_left(const struct far_end *f)
+{
+    int64_t left = f->over_ms + TTY_REST_MS - monotonic_ms();
+    if (!f->over || f->started.out[0] < 0 || !f->started.tty ||
+        !remote_stream_has_room(&f->end.stream))
+        return -1;
+    return left > 0 ? (int)left : 0;
+}
+
+static void wait_for_news(struct far_end *f, struct pollfd *p)
+{
+    int limit = remote_end_timeout(&f->end), rest = rest_left(f);
+    if (rest >= 0 && (limit < 0 || rest < limit))
+        limit = rest;
+    if (poll(p, SLOTS, limit) < 0)
+        for (int i = 0; i < SLOTS; i++)
+            p[i].revents = 0;
+}
+
 static void turn(struct far_end *f)
 {
+    struct remote_started *s = &f->started;
     bool room = remote_stream_has_room(&f->end.stream), input = f->in_at < f->pending.len;
     struct pollfd p[SLOTS] = {
         [SLOT_SIGNAL] = {.fd = f->signal_fd, .events = POLLIN},
-        [SLOT_IN] = {.fd = input ? f->in : -1, .events = POLLOUT},
-        [SLOT_OUT] = {.fd = room ? f->out[0] : -1, .events = POLLIN},
-        [SLOT_ERR] = {.fd = room ? f->out[1] : -1, .events = POLLIN},
+        [SLOT_IN] = {.fd = input ? s->in : -1, .events = POLLOUT},
+        [SLOT_OUT] = {.fd = room ? s->out[0] : -1, .events = POLLIN},
+        [SLOT_ERR] = {.fd = room ? s->out[1] : -1, .events = POLLIN},
     };
     remote_end_fill(&f->end, &p[SLOT_END]);
-    if (poll(p, SLOTS, remote_end_timeout(&f->end)) < 0)
-        for (int i = 0; i < SLOTS; i++)
-            p[i].revents = 0;
+    wait_for_news(f, p);
     remote_end_act(&f->end, &p[SLOT_END]);
     reap(f);
-    if (f->in >= 0)
+    if (s->in >= 0)
         write_in(f);
     for (int i = 0; i < 2; i++)
-        if (p[SLOT_OUT + i].revents && f->out[i] >= 0 && remote_stream_has_room(&f->end.stream))
+        if (p[SLOT_OUT + i].revents && s->out[i] >= 0 && remote_stream_has_room(&f->end.stream))
             read_out(f, i);
-    send_exit(f);
+    send_exit(f, room && !p[SLOT_OUT].revents);
+    if (is_bounded(f) && monotonic_ms() - f->end.met_ms > REMOTE_SILENT_MAX_MS)
+        f->alone = true;
 }
 
 /* Sends EXIT as sshd does: after the command and all processes with its output have ended. */
@@ -307,11 +331,11 @@ static bool read_session(struct remote_end *end)
 
 int remote_far_main(void)
 {
-    struct far_end f = {.in = -1, .out = {-1, -1}, .end = {.hear = hear}};
+    struct far_end f = {.started = {.in = -1, .out = {-1, -1}}, .end = {.hear = hear}};
     f.end.ctx = &f;
     f.signal_fd = take_signals();
     if (!read_session(&f.end) || f.signal_fd < 0) {
-        fputs("batchai-node remote: is run by the daemon for `ssh` inside a job\n", stderr);
+        fputs("batchai-node remote: is run by the daemon inside a job\n", stderr);
         return 2;
     }
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -319,8 +343,9 @@ int remote_far_main(void)
     while (!f.alone && !(f.exit_sent && remote_stream_is_clear(&f.end.stream)))
         turn(&f);
     close_in(&f);
-    close_both(f.out);
-    if (f.alone)
+    for (int i = 0; i < 2; i++)
+        remote_close_out(&f.started, i);
+    if (f.alone || is_bounded(&f))
         kill_rest();
     remote_end_free(&f.end);
     strbuf_free(&f.command);

@@ -11,8 +11,7 @@
 
 #include "nodeagent-proto/wire/message.h"
 
-#define N_MAX    (INT64_C(1) << 53)
-#define RANK_MAX 1000000
+#define N_MAX (INT64_C(1) << 53)
 
 /* The members of each kind of message, in addition to the session, its direction and the rank. */
 static const struct shape {
@@ -91,7 +90,7 @@ static int read_shape(const json_t *j, const struct shape *s, struct remote_msg 
     if (s->has_n && read_number(j, "n", N_MAX, &out->n) < 0)
         return -1;
     if (s->has_bytes) {
-        if (read_number(j, "channel", REMOTE_COMMAND, &channel) < 0)
+        if (read_number(j, "channel", REMOTE_CONTROL, &channel) < 0)
             return -1;
         out->channel = (enum remote_channel)channel;
     }
@@ -120,7 +119,7 @@ int remote_read(const json_t *j, const char *bytes, size_t n, struct remote_msg 
     const struct shape *s = &shapes[out->kind];
     bool good = out->session && remote_session_valid(out->session) &&
                 (!out->run || task_id_valid(out->run)) &&
-                read_number(j, "rank", RANK_MAX, &rank) == 0 && n <= REMOTE_BYTES_MAX &&
+                read_number(j, "rank", REMOTE_DAEMON, &rank) == 0 && n <= REMOTE_BYTES_MAX &&
                 (n == 0 || s->has_bytes) && read_shape(j, s, out) == 0;
     if (!good)
         return err_set(e, ERR_PROTOCOL, "kind", "a message '%s' of a remote command cannot be read",

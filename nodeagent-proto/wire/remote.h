@@ -5,6 +5,8 @@
  *
  * near end -- socket -- agent -- link -- daemon -- link -- agent -- socket -- far end -- command
  *
+ * For a terminal (scheduler/run/terminal.h) the daemon itself is the near end.
+ *
  * Agents and daemon only pass messages on; they keep none and may drop any. The two ends number the
  * messages that must arrive (stream.h) and request lost messages again. So a session survives a
  * restart of an agent or the daemon. On the socket and on the links, a message is a frame with an
@@ -28,11 +30,21 @@
  * read. */
 #define REMOTE_FRAME_MAX (REMOTE_BYTES_MAX + 16384U)
 
+/* The rank of the daemon as a near end. Its far ends do not outlive the session: neither silence
+ * of the daemon, nor their command. */
+#define REMOTE_DAEMON 1000000
+/* ms without a message from the other end after which either end of such a session gives it up */
+#define REMOTE_SILENT_MAX_MS 20000
+
 /* Variables of processes: the socket; only for a far end, "RANK-SESSION" of its near end; and a
- * mark of a far end that serves files, whatever its command is. */
+ * mark of a far end that serves files, whatever its command is. For a far end of the daemon: the
+ * command gets a terminal of "ROWS COLUMNS TERM"; or there is no command, but a connection to this
+ * port of the node. */
 #define REMOTE_SOCKET_VARIABLE  "JOB_SSH_SOCKET"
 #define REMOTE_SESSION_VARIABLE "JOB_SSH_SESSION"
 #define REMOTE_SFTP_VARIABLE    "JOB_SSH_SFTP_ONLY"
+#define REMOTE_TTY_VARIABLE     "JOB_SSH_TTY"
+#define REMOTE_PORT_VARIABLE    "JOB_SSH_PORT"
 /* A reserved host name: the directory that the run's nodes share, on the first node. */
 #define REMOTE_SHARED "..shared"
 /* Below a node root: the sockets, each named like its job's directory, and the programs. */
@@ -57,7 +69,8 @@ enum remote_channel {
     REMOTE_STDIN,
     REMOTE_STDOUT,
     REMOTE_STDERR,
-    REMOTE_COMMAND /* the text of the command, before all other channels */
+    REMOTE_COMMAND, /* the text of the command, before all other channels */
+    REMOTE_CONTROL  /* "size ROWS COLUMNS" or "signal NUMBER", for the command */
 };
 
 struct remote_msg { /* all borrowed */

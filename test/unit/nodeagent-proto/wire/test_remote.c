@@ -76,7 +76,7 @@ TEST(test_what_is_refused)
         "{\"kind\":\"ack\",\"session\":\"a\",\"rank\":0}",
         "{\"kind\":\"ack\",\"session\":\"a\",\"rank\":0,\"n\":9007199254740993}",
         "{\"kind\":\"data\",\"session\":\"a\",\"rank\":0,\"n\":0}",
-        "{\"kind\":\"data\",\"session\":\"a\",\"rank\":0,\"n\":0,\"channel\":4}",
+        "{\"kind\":\"data\",\"session\":\"a\",\"rank\":0,\"n\":0,\"channel\":5}",
         "{\"kind\":\"exit\",\"session\":\"a\",\"rank\":0,\"n\":0,\"exit_code\":256,\"signal\":0}",
         "{\"kind\":\"exit\",\"session\":\"a\",\"rank\":0,\"n\":0,\"exit_code\":1}",
         "{\"kind\":\"open\",\"session\":\"a\",\"rank\":0}",

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a far end of a remote command starts: a command with pipes or with a terminal of its own, or
+ * a connection to a port of the node.
+ */
+#ifndef NODEAGENT_PROTO_AGENT_REMOTE_START_H
+#define NODEAGENT_PROTO_AGENT_REMOTE_START_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct remote_started {
+    pid_t pid; /* 0: no process, but a connection */
+    bool tty;
+    int in, out[2]; /* this end's descriptors: its input, stdout, stderr; -1: none */
+};
+
+#define REMOTE_NOT_RUN 255 /* ssh's exit code for a command that could not be run */
+
+/* `command` NULL: a shell. -1: errno has the reason. */
+int remote_start_pipes(const char *command, struct remote_started *out);
+/* `size`: "ROWS COLUMNS TERM". Its processes get SIGHUP when all descriptors here are closed. */
+int remote_start_tty(const char *command, const char *size, struct remote_started *out);
+/* Connects to the port on a loopback address, if the port's listener is a process of our own
+ * account. -1: `why` has the reason. */
+int remote_start_port(const char *port, struct remote_started *out, char *why, size_t n);
+/* The end of the input. */
+void remote_close_in(struct remote_started *s);
+void remote_close_out(struct remote_started *s, int i);
+/* Obeys the text of REMOTE_CONTROL; ignores any other. */
+void remote_control(const struct remote_started *s, const char *text, size_t n);
+
+#endif
