@@ -6,6 +6,7 @@
 
 #include "scheduler/fleet/node/secret_refs.h"
 #include "scheduler/run/run_priv.h"
+#include "scheduler/run/terminal.h"
 
 /* The assumed beginning (us ago) of a run without a time limit is at most this old. */
 #define LONGEST_KNOWN_US (10LL * 365 * 24 * 3600 * 1000000)
@@ -105,13 +106,14 @@ static void decode_spec(struct live_run *run)
     run_set_outcome(run, &out);
 }
 
-/* A resumed run does not know its earlier requests, so all tasks count as sent. */
+/* A resumed run does not know its earlier requests, so all tasks count as sent, and there may have
+ * been terminals. */
 static void resume_run(struct live_run *run)
 {
     for (size_t i = 0; i < run->n_tasks; i++)
         run->tasks[i].state = RT_SENT;
     for (int i = 0; i < run->n_slots; i++)
-        run->slots[i].begun = true;
+        run->slots[i].begun = run->slots[i].visited = true;
 }
 
 /* The beginning of the run on the monotonic clock, at most its time limit ago: even if the wall
@@ -166,6 +168,7 @@ struct live_run *run_make(struct runs *rs, const struct run *row, const struct r
 
 void live_run_free(struct live_run *run)
 {
+    terminals_leave(run);
     for (int i = 0; i < run->n_slots; i++) {
         node_detach(&run->slots[i].tenant);
         mounts_wipe(run->slots[i].secrets);

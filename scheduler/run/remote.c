@@ -62,7 +62,7 @@ void remote_add_end(struct run_slot *slot)
     const struct script_label kill = {.what = "kill remote commands", .may_fail = true},
                               close = {.what = "close the way to the other nodes",
                                        .may_fail = true};
-    if (!remote_is_offered(slot->run))
+    if (!remote_is_offered(slot->run) && !slot->visited)
         return;
     script_ask(slot->script, &close, REQUEST(remote_close, .run = slot->run->dir));
     script_kill_tasks(slot->script, &kill, remote_task_prefix(slot, &slot->a), NULL, true, NULL);
@@ -81,8 +81,7 @@ static bool is_here(const struct run_slot *slot, const char *host)
     return hostname && strcasecmp(host, hostname) == 0;
 }
 
-/* Matches name, address, the machine's own host name, or rank. */
-static bool is_called(const struct run_slot *slot, const char *host)
+bool remote_is_called(const struct run_slot *slot, const char *host)
 {
     char rank[16];
     const struct node_rt *rt = slot->tenant.node;
@@ -100,15 +99,15 @@ static struct run_slot *find_slot(struct run_slot *asking, const char *host)
     assert(run->slots);
     if (strcmp(host, REMOTE_SHARED) == 0)
         return &run->slots[0];
-    if (is_here(asking, host) || is_called(asking, host))
+    if (is_here(asking, host) || remote_is_called(asking, host))
         return asking;
     for (int i = 0; i < run->n_slots; i++)
-        if (is_called(&run->slots[i], host))
+        if (remote_is_called(&run->slots[i], host))
             return &run->slots[i];
     return NULL;
 }
 
-static const char *names_of_nodes(const struct live_run *run, struct arena *a)
+const char *remote_names_of_nodes(const struct live_run *run, struct arena *a)
 {
     struct strbuf b = STRBUF_INIT;
     for (int i = 0; i < run->n_slots && b.len < REMOTE_TEXT_MAX / 2; i++)
@@ -138,7 +137,7 @@ static void say_lost(struct run_slot *near, const char *session, const char *why
         node_remote_send(node_rt_link(near->tenant.node), &lost);
 }
 
-static const char *how_it_ended(struct arena *a, const struct task_status *st)
+const char *remote_how_it_ended(struct arena *a, const struct task_status *st)
 {
     const char *tail = st->stderr_tail ? st->stderr_tail : "";
     if (st->why)
@@ -148,21 +147,29 @@ static const char *how_it_ended(struct arena *a, const struct task_status *st)
     return arena_printf(a, "the command could not be run: exit code %d\n%s", st->exit_code, tail);
 }
 
-/* The slot that requested the task: the task's id ends with RANK-SESSION. False: not a far end's
- * task. */
-static bool read_id(const struct run_slot *slot, const char *id, struct run_slot **near,
-                    const char **session)
+bool remote_read_id(const struct run_slot *slot, const char *id, int *rank, const char **session)
 {
-    struct live_run *run = slot->run;
     size_t n = strlen(slot->task_prefix);
     if (strncmp(id, slot->task_prefix, n) != 0 || strncmp(id + n, PREFIX, strlen(PREFIX)) != 0)
         return false;
     char *rest;
-    long rank = strtol(id + n + strlen(PREFIX), &rest, 10);
-    if (rank < 0 || rank >= run->n_slots || *rest != '-')
+    const char *text = id + n + strlen(PREFIX);
+    long number = strtol(text, &rest, 10);
+    if (rest == text || number < 0 || number > REMOTE_DAEMON || *rest != '-')
         return false;
-    *near = &run->slots[rank];
+    *rank = (int)number;
     *session = rest + 1;
+    return true;
+}
+
+/* The slot that requested the task. False: not a far end's task, or the daemon's. */
+static bool read_near(const struct run_slot *slot, const char *id, struct run_slot **near,
+                      const char **session)
+{
+    int rank;
+    if (!remote_read_id(slot, id, &rank, session) || rank >= slot->run->n_slots)
+        return false;
+    *near = &slot->run->slots[rank];
     return true;
 }
 
@@ -172,7 +179,7 @@ bool remote_task_ended(struct run_slot *slot, const struct task_status *st)
 {
     struct run_slot *near;
     const char *session;
-    if (!read_id(slot, st->id, &near, &session))
+    if (!read_near(slot, st->id, &near, &session))
         return false;
     struct arena a;
     arena_init(&a);
@@ -181,7 +188,7 @@ bool remote_task_ended(struct run_slot *slot, const struct task_status *st)
         slot_note_use(slot, st);
         node_ask(node_rt_link(slot->tenant.node), REQUEST(forget, .task = st->id), NULL, NULL);
     } else if (st->state != TASK_EXITED || st->exit_code != 0) {
-        say_lost(near, session, how_it_ended(&a, st));
+        say_lost(near, session, remote_how_it_ended(&a, st));
     }
     arena_free(&a);
     return true;
@@ -200,7 +207,7 @@ static void on_run(void *ctx, const struct err *why, const struct task_status *s
     struct run_slot *near;
     const char *session;
     bool counts = step_answered(o->slot);
-    if (counts && why && read_id(o->slot, o->id, &near, &session))
+    if (counts && why && read_near(o->slot, o->id, &near, &session))
         say_lost(near, session, why->msg);
     else if (counts && !why && st->state != TASK_RUNNING)
         (void)remote_task_ended(o->slot, st);
@@ -208,24 +215,42 @@ static void on_run(void *ctx, const struct err *why, const struct task_status *s
     free(o);
 }
 
-/* `files`: the far end serves the directory that the nodes share, outside of any container. */
-static void run_far_end(struct run_slot *slot, const struct run_slot *near, const char *session,
-                        bool files, struct arena *a)
+static const char *socket_of(const struct run_slot *slot, struct arena *a)
+{
+    return arena_concat(a, slot->root, "/" REMOTE_DIR "/", slot->run->dir);
+}
+
+/* Returns how many variables are the node's; the far end's own follow. */
+static size_t far_env(const struct run_slot *slot, const struct remote_far *far, struct arena *a,
+                      struct env *env)
+{
+    env_add(env, slot->env.env.items, slot->env.env.n);
+    launch_env_remote(env, node_rt_address(slot->tenant.node), slot->env.run_dir);
+    size_t n_node = env->n;
+    const struct kv own[] = {
+        {.name = REMOTE_SESSION_VARIABLE,
+         .value = arena_printf(a, "%d-%s", far->rank, far->session)},
+        {.name = REMOTE_SFTP_VARIABLE, .value = far->files ? "1" : NULL},
+        {.name = REMOTE_SOCKET_VARIABLE,
+         .value = remote_is_offered(slot->run) ? NULL : socket_of(slot, a)},
+        {.name = REMOTE_TTY_VARIABLE, .value = far->tty},
+        {.name = REMOTE_PORT_VARIABLE, .value = far->port},
+    };
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (own[i].value)
+            env_add(env, &own[i], 1);
+    return n_node;
+}
+
+const char *remote_run_far(struct run_slot *slot, const struct remote_far *far, struct arena *a,
+                           node_task_cb cb, void *ctx)
 {
     const char *program = arena_concat(a, program_dir(slot, a), "/", REMOTE_NODE);
-    const struct kv own = {.name = REMOTE_SESSION_VARIABLE,
-                           .value = arena_printf(a, "%d-%s", near->rank, session)},
-                    sftp = {.name = REMOTE_SFTP_VARIABLE, .value = "1"};
     struct env env;
     env_init(&env, a);
-    env_add(&env, slot->env.env.items, slot->env.env.n);
-    launch_env_remote(&env, node_rt_address(slot->tenant.node), slot->env.run_dir);
-    size_t n_node = slot->env.env.n;
-    env_add(&env, &own, 1);
-    if (files)
-        env_add(&env, &sftp, 1);
+    size_t n_node = far_env(slot, far, a, &env);
     struct task_spec spec = {
-        .id = arena_printf(a, "%s%s", remote_task_prefix(slot, a), own.value),
+        .id = arena_printf(a, "%s%d-%s", remote_task_prefix(slot, a), far->rank, far->session),
         .command_line =
             remote_wrap(slot, a, arena_printf(a, "exec %s remote", shell_quoted(a, program))),
         .cwd = slot->env.run_dir,
@@ -239,15 +264,24 @@ static void run_far_end(struct run_slot *slot, const struct run_slot *near, cons
         .confine = node_rt_confine(slot->tenant.node, a, &slot->run->spec.mounts),
         .view = slot_view(slot, a),
     };
-    if (slot->container.runtime && !files)
+    if (slot->container.runtime && !far->files)
         container_wrap(a, &slot->container, env.items + n_node, env.n - n_node, &spec);
-    struct opening *o = xcalloc(1, sizeof *o);
-    *o = (struct opening){slot, xstrdup(spec.id)};
     slot->pending++;
-    node_run(node_rt_link(slot->tenant.node), &spec, on_run, o);
+    node_run(node_rt_link(slot->tenant.node), &spec, cb, ctx);
+    return spec.id;
 }
 
-static bool is_prepared(const struct run_slot *slot)
+/* `files`: see struct remote_far. */
+static void run_far_end(struct run_slot *slot, const struct run_slot *near, const char *session,
+                        bool files, struct arena *a)
+{
+    struct opening *o = xcalloc(1, sizeof *o);
+    const struct remote_far far = {.rank = near->rank, .session = session, .files = files};
+    o->slot = slot;
+    o->id = xstrdup(remote_run_far(slot, &far, a, on_run, o)); /* it is answered later */
+}
+
+bool remote_is_prepared(const struct run_slot *slot)
 {
     return slot->state == SLOT_STARTED && slot->tenant.node && node_rt_usable(slot->tenant.node) &&
            slot->script && script_state(slot->script) == SCRIPT_DONE;
@@ -265,8 +299,8 @@ static void open_far_end(struct run_slot *near, const struct remote_msg *m)
     else if (!slot)
         say_lost(near, m->session,
                  front_say(words_of(run), &a, "no node of this {run} has this name; its nodes: %s",
-                           names_of_nodes(run, &a)));
-    else if (is_prepared(slot))
+                           remote_names_of_nodes(run, &a)));
+    else if (remote_is_prepared(slot))
         run_far_end(slot, near, m->session, strcmp(m->host, REMOTE_SHARED) == 0, &a);
     arena_free(&a);
 }
@@ -300,10 +334,10 @@ static void on_signalled(void *ctx, const struct err *why)
 
 void remote_signal(struct run_slot *slot, const struct task_status *list, size_t n, int signo)
 {
-    struct run_slot *near;
     const char *session;
+    int rank;
     for (size_t i = 0; i < n; i++) {
-        if (list[i].state != TASK_RUNNING || !read_id(slot, list[i].id, &near, &session))
+        if (list[i].state != TASK_RUNNING || !remote_read_id(slot, list[i].id, &rank, &session))
             continue;
         slot->pending++;
         node_ask(node_rt_link(slot->tenant.node),

@@ -24,6 +24,27 @@ const char *remote_path(const struct run_slot *slot, struct arena *a);
 /* The command with `ssh` and `batchai-node` in its PATH, or unchanged. In the arena. */
 const char *remote_wrap(const struct run_slot *slot, struct arena *a, const char *command);
 
+/* A far end, as the near end wants it. */
+struct remote_far {
+    int rank; /* of the near end */
+    const char *session;
+    bool files; /* it serves the directory that the nodes share, outside of any container */
+    const char *tty, *port; /* see REMOTE_TTY_VARIABLE; NULL: neither */
+};
+/* Starts its task on the slot's node; the slot waits for the answer (`pending`). Returns the task's
+ * id, in the arena. */
+const char *remote_run_far(struct run_slot *slot, const struct remote_far *far, struct arena *a,
+                           node_task_cb cb, void *ctx);
+/* Whether commands can be started on the slot's node now. */
+bool remote_is_prepared(const struct run_slot *slot);
+/* Whether the slot's node has this name, address, host name or rank. */
+bool remote_is_called(const struct run_slot *slot, const char *host);
+const char *remote_names_of_nodes(const struct live_run *run, struct arena *a);
+/* How the task of a far end ended; in the arena. */
+const char *remote_how_it_ended(struct arena *a, const struct task_status *st);
+/* Whether the id is of a far end's task on the slot's node: rank and session of the near end. */
+bool remote_read_id(const struct run_slot *slot, const char *id, int *rank, const char **session);
+
 /* Handles a message of a process on the slot's node. */
 void remote_hear(struct run_slot *slot, const struct remote_msg *m);
 /* A task has ended: true if it was the far end of a remote command. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "scheduler/run/remote.h"
+#include "scheduler/run/terminal.h"
 
 /* us of samples that are not on disk yet. */
 #define NOTE_US INT64_C(300000000)
@@ -69,12 +70,15 @@ static bool on_task_ended(struct node_tenant *t, const struct task_status *st)
             verdict_task(run, &run->tasks[i], st);
             return true;
         }
-    return remote_task_ended(slot, st);
+    return terminal_task_ended(slot, st) || remote_task_ended(slot, st);
 }
 
 static void on_remote(struct node_tenant *t, const struct remote_msg *m)
 {
-    remote_hear(slot_of(t), m);
+    if (m->rank == REMOTE_DAEMON)
+        terminal_hear(slot_of(t), m);
+    else
+        remote_hear(slot_of(t), m);
 }
 
 /* What is not noted is unknown after a restart. */

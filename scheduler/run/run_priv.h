@@ -47,6 +47,7 @@ struct runs {
     struct id_map map;                       /* struct live_run *, owned, by run id */
     struct id_map allocating;                /* a set: runs whose allocations are not on disk yet */
     struct run_wait_tally waits[FRONTS_MAX]; /* as fronts->all */
+    struct terminal *terminals;              /* owned */
 };
 
 static inline const struct front *front_of_run(const struct runs *rs, const struct run *r)
@@ -137,6 +138,7 @@ struct run_slot {
     bool begun;            /* its first line is in the run's log */
     bool has_inputs;       /* the node knows its task, so the input files are there */
     bool saving;           /* `script` uploads the run's output */
+    bool visited; /* it has, or may have, a socket for remote commands and tasks of terminals */
     int64_t killing_us; /* since when the end of a killed task is awaited (monotonic); 0: no kill is
                            pending */
     int64_t kill_again_us; /* the node refused: when SIGKILL is sent again; 0: it did not refuse */

@@ -46,17 +46,23 @@ static bool has_several(const struct run_slot *slot)
     return n > 1;
 }
 
-/* A run that has a part of the node may use as much of the node as it requested, and no more than
+static bool limits_anything(const struct task_limits *l)
+{
+    return l->memory_bytes || l->cpus || l->processes || l->gpus;
+}
+
+/* Tasks that are limited at all are limited together with those of terminals, which may come later.
+ * A run that has a part of the node may use as much of the node as it requested, and no more than
  * the site allows each run. */
 struct task_limits slot_limits(const struct run_slot *slot)
 {
     struct task_limits l = *limits_of(slot->run->runs);
-    l.group = has_several(slot) ? slot->run->dir : NULL;
-    if (!slot->devices)
-        return l;
-    l.cpus = (int)lower(l.cpus, slot->takes.cores);
-    l.memory_bytes = lower(l.memory_bytes, slot->takes.memory);
-    l.gpus = slot->devices;
+    if (slot->devices) {
+        l.cpus = (int)lower(l.cpus, slot->takes.cores);
+        l.memory_bytes = lower(l.memory_bytes, slot->takes.memory);
+        l.gpus = slot->devices;
+    }
+    l.group = has_several(slot) || limits_anything(&l) ? slot->run->dir : NULL;
     return l;
 }
 

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Terminals: somebody outside runs a command, a shell, or a connection to a port, beside the
+ * processes of a run on one of its nodes. The daemon is the near end of a remote command
+ * (nodeagent-proto/wire/remote.h); the far end is a task of the run, found by the prefix of its id
+ * as in remote.h. It ends with the terminal, and at latest with the run; its exit code is nobody
+ * else's.
+ *
+ * A terminal survives a short break of the link. It does not survive the daemon: the far end of an
+ * unknown session is told that its user has left, and one that hears nothing ends by itself.
+ */
+#ifndef SCHEDULER_RUN_TERMINAL_H
+#define SCHEDULER_RUN_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/err.h"
+#include "nodeagent-proto/wire/remote.h"
+
+struct live_run;
+struct run_slot;
+struct runs;
+struct task_status;
+struct terminal;
+
+struct terminal_ask {
+    const char *node; /* name, address, host name or rank of a node of the run; NULL: the first */
+    const char *command; /* for a shell; "": a shell */
+    const char *tty;     /* "ROWS COLUMNS TERM"; NULL: the command gets pipes */
+    int port;            /* not 0: a connection to this port of the node instead of a command */
+};
+
+struct terminal_end {
+    const char *why; /* NULL: the command ended, with this status */
+    int exit_code, signal;
+};
+
+enum terminal_taken {
+    TERMINAL_NO_ROOM, /* not taken: it is repeated after terminal_drained() */
+    TERMINAL_KEPT,    /* taken; terminal_drained() follows, and until then at most 8 more come */
+    TERMINAL_DONE
+};
+
+/* Called from the loop, not inside of terminal_open(), _put(), _drained() and _close(). */
+struct terminal_events {
+    enum terminal_taken (*got)(void *ctx, enum remote_channel channel, const char *bytes, size_t n);
+    void (*room)(void *ctx); /* terminal_has_room() again */
+    /* The terminal is gone. Also called by terminals_leave(). */
+    void (*ended)(void *ctx, const struct terminal_end *end);
+};
+
+/* ERR_CONFLICT: the run is not on its nodes now; ERR_INVALID_PROPERTY: it has no such node. */
+int terminal_open(struct runs *rs, int64_t run_id, const struct terminal_ask *ask,
+                  const struct terminal_events *events, void *ctx, struct terminal **out,
+                  struct err *e) MUST_CHECK;
+/* The name of its node; borrowed. */
+const char *terminal_node(const struct terminal *t);
+bool terminal_has_room(const struct terminal *t);
+/* Sends bytes of REMOTE_STDIN (none: its end) or REMOTE_CONTROL, at most REMOTE_BYTES_MAX. Only if
+ * there is room. */
+void terminal_put(struct terminal *t, enum remote_channel channel, const char *bytes, size_t n);
+/* What was kept has been passed on. */
+void terminal_drained(struct terminal *t);
+/* Call every second or so: asks a silent far end, and gives it up. */
+void terminal_look(struct terminal *t);
+/* Kills the command; no event follows. */
+void terminal_close(struct terminal *t);
+
+/* --- for the runs ----------------------------------------------------------------------------- */
+/* A message of a far end to the daemon. */
+void terminal_hear(struct run_slot *slot, const struct remote_msg *m);
+/* True if it was the task of a terminal. */
+bool terminal_task_ended(struct run_slot *slot, const struct task_status *st);
+/* The run is being freed. */
+void terminals_leave(const struct live_run *run);
+
+#endif
