@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <ctype.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,10 @@
 #include "lib/hash.h"
 
 #define BUCKETS 256
+
+/* A silent client is gone after (1 + KEEPALIVES) * KEEPALIVE_S seconds. */
+#define KEEPALIVE_S 15
+#define KEEPALIVES  3
 
 enum list { FRESH, IDLE, BUSY, LISTS };
 
@@ -47,7 +52,7 @@ struct connection {
     enum list list;
     struct connection *before, *after; /* neighbours in its list, oldest first */
     uint64_t since_ms;                 /* in this list */
-    bool refused;
+    bool refused, tls;
 };
 
 struct connections {
@@ -223,11 +228,34 @@ static void put_in(struct connection *c, enum list list)
     all->last[list] = c;
 }
 
-static void hang_up(struct connection *c)
+void connection_hang_up(struct connection *c)
 {
     connection_refuse(c);
     c->all->hung_up++;
     shutdown(c->fd, SHUT_RDWR);
+}
+
+void connection_lasts(const struct connection *c)
+{
+    static const struct {
+        int level, option, value;
+    } all[] = {{IPPROTO_TCP, TCP_NODELAY, 1},
+               {SOL_SOCKET, SO_KEEPALIVE, 1},
+               {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_S},
+               {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_S},
+               {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVES}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        (void)setsockopt(c->fd, all[i].level, all[i].option, &all[i].value, sizeof all[i].value);
+}
+
+void connection_set_tls(struct connection *c)
+{
+    c->tls = true;
+}
+
+bool connection_is_tls(const struct connection *c)
+{
+    return c->tls;
 }
 
 void connection_busy(struct connection *c)
@@ -270,7 +298,7 @@ static void make_room(struct connections *all, struct connection *added, const s
     struct connection *c = oldest(all, FRESH, of);
     if (!c || c == added)
         c = oldest(all, IDLE, of);
-    hang_up(c ? c : added);
+    connection_hang_up(c ? c : added);
 }
 
 static void sweep(uv_timer_t *t)
@@ -281,7 +309,7 @@ static void sweep(uv_timer_t *t)
         if (now - c->since_ms < all->first_head_ms)
             break;
         if (!c->refused)
-            hang_up(c);
+            connection_hang_up(c);
     }
     forget_peers(all, now, false);
     if (all->open == 0)

@@ -50,6 +50,14 @@ void connection_busy(struct connection *c);
 void connection_idle(struct connection *c);
 /* Serves no further request on this connection: discards everything until it is closed. */
 void connection_refuse(struct connection *c);
+/* Its bytes came over TLS, although its engine is for plain HTTP (relay.h). */
+void connection_set_tls(struct connection *c);
+bool connection_is_tls(const struct connection *c);
+/* Closes it by shutting its socket down. */
+void connection_hang_up(struct connection *c);
+/* For one that lasts: small pieces do not wait for others, and TCP notices a client that is gone.
+ */
+void connection_lasts(const struct connection *c);
 bool connection_refused(const struct connection *c);
 
 /* Counts failed logins by address and account (in any case of its name): whether a client may try

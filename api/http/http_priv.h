@@ -40,6 +40,9 @@ struct api {
     uv_idle_t again;        /* active while `first_again` is there */
     struct request *first_again, **end_again; /* requests with more to do, in order */
     struct delayed *delayed;                  /* requests that a watcher delays */
+    struct relay *relays;                     /* with their clients' TLS */
+    int relays_closing;                       /* whose handles are being closed */
+    struct upgraded *upgraded;                /* connections that have left HTTP */
     struct request *starved;                  /* requests whose streamed body waits for its sink */
     void (*stopped)(void *ctx);
     void *stopped_ctx;
@@ -120,6 +123,16 @@ bool watch_delays(struct request *r, void (*then)(struct request *r));
 /* Cuts the prepared reply off in its body if the watcher wants this. */
 void watch_cut(struct request *r);
 void watch_hurry(struct api *api);
+
+/* upgrade.c: closes all connections that have left HTTP. */
+void upgrade_hurry(struct api *api);
+
+/* certificate.c: the certificate for the name that a client asks for. */
+struct gnutls_session_int;
+void server_pick_certificate(const struct api *api, struct gnutls_session_int *tls,
+                             struct gnutls_pcert_st **chain, unsigned *n,
+                             struct gnutls_privkey_st **key);
+#define TLS_PRIORITIES "NORMAL:-VERS-TLS1.0:-VERS-TLS1.1"
 
 /* Queues r->response on the connection. MHD_YES or MHD_NO. */
 int request_send(struct request *r);

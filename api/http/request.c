@@ -219,14 +219,14 @@ void request_release(struct request *r)
 
 bool request_is_tls(const struct request *r)
 {
-    return r->engine->tls;
+    return r->engine->tls || (r->connection && connection_is_tls(r->connection));
 }
 
 const char *request_base(struct request *r)
 {
     if (!*r->host)
         return r->api->endpoint;
-    return arena_printf(&r->arena, "%s://%s", r->engine->tls ? "https" : "http", r->host);
+    return arena_printf(&r->arena, "%s://%s", request_is_tls(r) ? "https" : "http", r->host);
 }
 
 /* "HOST:PORT" of the base, below which services of accounts have their hosts. Names below an

@@ -92,7 +92,7 @@ static bool may_be_plain(const struct request *r)
 
 static int check_door(struct request *r, struct err *e)
 {
-    if (r->engine->tls || may_be_plain(r))
+    if (request_is_tls(r) || may_be_plain(r))
         return 0;
     if (r->door->http == API_HTTP_LOCAL)
         return err_set(e, ERR_BAD_REQUEST, NULL,

@@ -23,6 +23,7 @@
 #include "api/http/http_priv.h"
 #include "api/http/listen.h"
 #include "api/http/listener.h"
+#include "api/http/relay.h"
 #include "api/http/route_cache.h"
 #include "api/http/router.h"
 #include "lib/cache.h"
@@ -32,7 +33,6 @@
 /* Memory of each connection for URI, parameters, headers, and the head of the reply. */
 #define CONNECTION_MEMORY (64 * 1024)
 #define FIRST_HEAD_MS     20000
-#define TLS_PRIORITIES    "NORMAL:-VERS-TLS1.0:-VERS-TLS1.1"
 #define STOP_GRACE_MS     2000
 
 static bool has_pending(const struct api_config *c)
@@ -47,7 +47,7 @@ int request_send(struct request *r)
     struct MHD_Response *resp = r->response;
     r->response = NULL;
     counts_reply(r);
-    if (r->api->stopping || r->hang_up)
+    if ((r->api->stopping || r->hang_up) && r->status != 101)
         MHD_add_response_header(resp, "Connection", "close");
     enum MHD_Result ok = MHD_queue_response(r->conn, (unsigned)r->status, resp);
     MHD_destroy_response(resp);
@@ -350,9 +350,14 @@ static void on_connection(void *ctx, struct MHD_Connection *conn, void **state,
 static void on_arrival(void *ctx, const struct arrival *a)
 {
     struct api *api = ctx;
-    struct engine *x = &api->engine[a->tls ? ENGINE_TLS : ENGINE_PLAIN];
+    bool relayed = a->tls && relay_is_for(a->fd);
+    struct engine *x = &api->engine[a->tls && !relayed ? ENGINE_TLS : ENGINE_PLAIN];
+    int fd = relayed ? relay_open(api, a) : a->fd;
     x->arriving = a->connection;
-    MHD_add_connection(x->mhd, a->fd, a->from, a->from_len);
+    if (relayed)
+        connection_set_tls(a->connection);
+    if (fd >= 0)
+        MHD_add_connection(x->mhd, fd, a->from, a->from_len);
     if (x->arriving)
         connection_closed(x->arriving);
     x->arriving = NULL;
@@ -378,13 +383,8 @@ static int pick_certificate(gnutls_session_t tls, const gnutls_datum_t *authorit
                             gnutls_privkey_t *key)
 {
     (void)authorities, (void)n_authorities, (void)algorithms, (void)n_algorithms;
-    const struct api *api = connection_owner(connection_of(gnutls_session_get_ptr(tls)));
-    char name[256];
-    size_t size = sizeof name;
-    unsigned type;
-    if (gnutls_server_name_get(tls, name, &size, &type, 0) < 0 || type != GNUTLS_NAME_DNS)
-        name[0] = '\0';
-    api->config.certs.pick(api->config.certs.ctx, name, chain, n, key);
+    server_pick_certificate(connection_owner(connection_of(gnutls_session_get_ptr(tls))), tls,
+                            chain, n, key);
     return 0;
 }
 
@@ -400,8 +400,8 @@ static int start_engine(struct api *api, enum api_engine which, struct err *e)
     x->api = api;
     x->tls = which == ENGINE_TLS;
     struct MHD_Daemon *mhd = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET | SINGLE_THREADED |
-            (x->tls ? MHD_USE_TLS : 0),
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_NO_LISTEN_SOCKET |
+            SINGLE_THREADED | (x->tls ? MHD_USE_TLS : 0),
         0, NULL, NULL, on_request, x, MHD_OPTION_ARRAY, x->tls ? certificate : none,
         MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION,
         on_connection, x, MHD_OPTION_URI_LOG_CALLBACK, target_check, x,
@@ -448,7 +448,7 @@ static void on_again_closed(uv_handle_t *h)
 static void api_destroy(struct api *api)
 {
     assert(api->under_way == 0 && api->suspended == 0 && api->held == 0 && api->held_open == 0);
-    assert(!api->first_again && !api->starved);
+    assert(!api->first_again && !api->starved && !api->relays);
     struct api_counters c = api_counters(api);
     LOG_DEBUG(api->config.log, "api.served", LF_INT("connections", (int64_t)c.connections),
               LF_INT("hung_up", (int64_t)c.hung_up), LF_INT("requests", (int64_t)c.requests),
@@ -487,9 +487,12 @@ static void close_when_quiet(uv_timer_t *t)
     bool patient = uv_now(api->config.loop) < api->stop_by_ms;
     if (!patient)
         hurry(api);
+    if (api->under_way == 0 || !patient)
+        relay_hurry(api);
     api_turn(api); /* after everything that resumes requests, because nothing may be pumped once the
                       handles are closed */
-    if (api->doors || api->suspended > 0 || (api->under_way > 0 && patient)) {
+    if (api->doors || api->suspended > 0 || (api->under_way > 0 && patient) || api->relays ||
+        api->relays_closing > 0) {
         uv_timer_start(t, close_when_quiet, 2, 0);
         return;
     }
@@ -510,6 +513,7 @@ void api_stop(struct api *api, void (*cb)(void *ctx), void *ctx)
     api->stop_by_ms = uv_now(api->config.loop) + STOP_GRACE_MS;
     if (api->doors)
         doors_close(api->doors, on_doors_closed, api);
+    upgrade_hurry(api);
     uv_timer_t *t = xcalloc(1, sizeof *t);
     uv_timer_init(api->config.loop, t);
     t->data = api;

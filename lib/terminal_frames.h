@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The frames of a terminal between client and daemon, after the upgrade to "batchaid-terminal/1": a
+ * letter, the length of the rest in 4 bytes, big-endian, and at most TERMINAL_FRAME_MAX bytes. For
+ * any input, reading ends in a frame, "more bytes are needed" or an error; after an error the
+ * connection must be closed.
+ *
+ *   client  i  input; empty: its end          daemon  o  output       f  failed: why, as text; the
+ *           w  rows and columns, 2 bytes              e  errors          last, as x
+ *              each                                   x  the end: exit code and signal, a byte each
+ *           s  a signal, 1 byte
+ *   both    p  empty: still there
+ */
+#ifndef LIB_TERMINAL_FRAMES_H
+#define LIB_TERMINAL_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/err.h"
+#include "lib/strbuf.h"
+
+#define TERMINAL_PROTOCOL     "batchaid-terminal/1"
+#define TERMINAL_FRAME_MAX    32768U
+#define TERMINAL_FRAME_HEADER 5U
+/* A client says something at least this often, in seconds; after the second time it counts as
+ * gone. The daemon answers each p. */
+#define TERMINAL_PING_S 10
+#define TERMINAL_GONE_S 60
+
+enum terminal_frame_kind {
+    TERMINAL_INPUT = 'i',
+    TERMINAL_WINDOW = 'w',
+    TERMINAL_SIGNAL = 's',
+    TERMINAL_PING = 'p',
+    TERMINAL_OUTPUT = 'o',
+    TERMINAL_ERRORS = 'e',
+    TERMINAL_EXIT = 'x',
+    TERMINAL_FAILED = 'f'
+};
+
+struct terminal_frame {
+    enum terminal_frame_kind kind;
+    const unsigned char *bytes; /* borrowed */
+    size_t n;
+};
+
+struct terminal_frames {
+    struct strbuf buf; /* bytes from `at` on were not taken */
+    size_t at;
+    bool of_daemon; /* these are its frames; else a client's */
+};
+
+void terminal_frames_free(struct terminal_frames *f);
+void terminal_frames_feed(struct terminal_frames *f, const void *bytes, size_t n);
+/* 1: *out is the next, valid until the next call of any of these; 0: more bytes are needed; -1:
+ * they are not frames. */
+int terminal_frames_next(struct terminal_frames *f, struct terminal_frame *out,
+                         struct err *e) MUST_CHECK;
+/* How many bytes wait. */
+size_t terminal_frames_waiting(const struct terminal_frames *f);
+/* Appends a frame. */
+void terminal_frame_add(struct strbuf *out, enum terminal_frame_kind kind, const void *bytes,
+                        size_t n);
+
+#endif
