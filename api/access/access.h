@@ -60,6 +60,8 @@ enum verdict {
 int access_load(const struct access *x, struct arena *a, const struct principal *who,
                 struct grants *out, struct err *e) MUST_CHECK;
 enum verdict access_verdict(const struct grants *g, const char *action, const char *scope);
+/* Whether a role at the scope names the action itself: for what no `*` covers. */
+bool access_named(const struct grants *g, const char *action, const char *scope);
 /* Whether there is a role at `scope` or anywhere below it. */
 bool access_to_data(const struct grants *g, const char *action, const char *scope);
 /* Whether `scope` is `outer`, or below it; names compare without regard to case. */

@@ -45,6 +45,19 @@ enum verdict access_verdict(const struct grants *g, const char *action, const ch
     return best;
 }
 
+bool access_named(const struct grants *g, const char *action, const char *scope)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        const struct role *role = role_by_guid(g->rows[i].role);
+        if (!role || !scope_within(scope, g->rows[i].scope))
+            continue;
+        for (const char *const *at = role->actions; *at; at++)
+            if (strcasecmp(*at, action) == 0)
+                return true;
+    }
+    return false;
+}
+
 bool access_to_data(const struct grants *g, const char *action, const char *scope)
 {
     for (size_t i = 0; i < g->n; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Role definitions: Azure's builtin ones, with its GUIDs, and one of batchaid. They cannot be
+ * Role definitions: Azure's builtin ones, with its GUIDs, and two of batchaid. They cannot be
  * changed.
  */
 #ifndef API_ACCESS_ROLES_H
@@ -12,10 +12,15 @@
 #define ROLE_OWNER     "8e3af657-a8ff-443c-a75c-2fe8c4bcb635"
 #define ROLE_READER    "acdd72a7-3385-48ef-bd42-f606fba81ae7"
 #define ROLE_SUBMITTER "2b8f4a1e-7c53-4d0b-9a6e-5f1c0d3e7a94"
+#define ROLE_ENTERER   "6c0d9be7-51f2-4a38-b7a4-90e3d25c8f16"
 
 /* batchaid's own action: run processes on nodes as root, or as the daemon's user. All roles that
  * may write pools or clusters have it. */
 #define ACTION_RUN_AS_ADMIN "batchaid/nodes/runAsAdmin/action"
+
+/* Another: have a terminal in a running job of somebody else. Only a role that names it has it: no
+ * `*` covers it (access_named()). */
+#define ACTION_ENTER_JOBS "batchaid/jobs/enter/action"
 
 #define ROLE_PATTERNS 16
 

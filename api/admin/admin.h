@@ -14,6 +14,7 @@ struct history;
 struct sched;
 struct shares;
 struct storage;
+struct terminals;
 struct wakes;
 
 /* Called when a subscription was removed; `gone` may be NULL. */
@@ -39,6 +40,7 @@ struct admin {
     const struct access *access;
     struct shares *shares;
     const struct files *files;
+    struct terminals *terminals;
     const char *authority; /* the certificate of the authority for clients, as PEM text */
     struct admin_watch watch;
     struct admin_reload reload;

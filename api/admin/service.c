@@ -7,9 +7,9 @@
 
 #include "api/access/access.h"
 #include "api/admin/admin.h"
+#include "api/admin/errors.h"
 #include "api/admin/routes.h"
 #include "api/admin/seen_jobs.h"
-#include "api/arm/errors.h"
 #include "api/http/auth.h"
 #include "api/http/request.h"
 #include "lib/strbuf.h"
@@ -19,8 +19,7 @@
 #define NODE "/batchaid/nodes/{node}"
 #define USER "/batchaid/users/{user}"
 
-/* The error codes are the resource manager's, because the clients are the same. */
-ERROR_TABLE(admin_words, ARM_ERRORS, NO_OWN_ERRORS)
+ERROR_TABLE(admin_words, ARM_ERRORS, ADMIN_OWN)
 
 static const struct route routes[] = {
     {"GET", "/batchaid/nodes", 0, 0, nodes_list, "Nodes_List"},
@@ -46,6 +45,8 @@ static const struct route routes[] = {
     {"GET", "/batchaid/jobs", 0, 0, all_jobs_list, "Jobs_ListAll"},
     {"GET", "/batchaid/jobs/{group}/{workspace}/{experiment}/{job}", 0, 0, all_jobs_explain,
      "Jobs_Explain"},
+    {"POST", "/batchaid/jobs/{group}/{workspace}/{experiment}/{job}/terminal", 0,
+     ROUTE_JSON_OPTIONAL, terminal_open_in_job, "Jobs_OpenTerminal"},
     {"GET", "/batchaid/tasks", 0, 0, all_tasks_find, "Tasks_Find"},
     {"GET", "/batchaid/usage", 0, 0, usage_report, "Usage_Report"},
     {"GET", "/batchaid/usage/{group}/{workspace}/{experiment}/{job}", 0, 0, usage_of_job,

@@ -6,6 +6,7 @@
  */
 #include "daemon/serve/serve_priv.h"
 
+#include "api/admin/terminals.h"
 #include "api/arm/batchai/new_clusters.h"
 #include "api/arm/batchai/shown_jobs.h"
 #include "api/http/service.h"
@@ -220,6 +221,7 @@ struct api_deps deps_api(struct daemon *d)
                   .access = &d->access,
                   .shares = d->shares,
                   .files = d->files,
+                  .terminals = terminals_create(&d->loop, c->log),
                   .authority = certs_authority(c->certs),
                   .reload = {reload_ask, &d->reload}},
         .authorization = {.access = &d->access},

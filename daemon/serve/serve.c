@@ -22,6 +22,7 @@
 #include <sys/resource.h>
 #include <uv.h>
 
+#include "api/admin/terminals.h"
 #include "api/arm/batchai/new_clusters.h"
 #include "api/arm/batchai/shown_jobs.h"
 #include "api/login/codes.h"
@@ -542,6 +543,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     new_clusters_free(d.deps.batchai.new_clusters);
     shown_jobs_free(d.deps.batchai.shown_jobs);
     codes_free(d.deps.aad.codes);
+    terminals_free(d.deps.admin.terminals);
     testing_log_free(d.deps.testing.log);
     testing_events_free(d.deps.testing.events);
     if (rc == 0 && d.seed_failed)

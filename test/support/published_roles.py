@@ -93,4 +93,5 @@ ROLES = {
     "Batch AI Job Submitter": Role(
         "*/read", own=(EXPERIMENTS + "/write", EXPERIMENTS + "/delete", EXPERIMENTS + "/jobs/*", "Microsoft.BatchAI/jobs/*"),
     ),
+    "Batch AI Job Operator": Role("*/read", "batchaid/jobs/enter/action"),
 }  # fmt: skip

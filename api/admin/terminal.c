@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The request for a terminal in a running job; `batchaid exec`, `ssh` and `forward` are the
+ * clients. What the command can do is what the job's processes can.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/access/access.h"
+#include "api/admin/errors.h"
+#include "api/admin/routes.h"
+#include "api/admin/seen_jobs.h"
+#include "api/admin/terminal_right.h"
+#include "api/admin/terminals.h"
+#include "api/http/accept.h"
+#include "api/http/upgrade.h"
+#include "lib/terminal_frames.h"
+#include "model/enums.h"
+#include "model/schema_rows.h"
+#include "storage/storage.h"
+
+#define COMMAND_MAX  200000 /* bytes */
+#define NODE_MAX     255
+#define TERM_MAX     64
+#define ROWS_MAX     10000
+#define TERM_UNKNOWN "dumb"
+
+struct asked {
+    const char *node, *command, *term;
+    int rows, columns, port, index;
+};
+
+static int check_term(const json_t *value, const char *path, struct err *e)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789._+-";
+    const char *text = json_string_value(value);
+    if (text[strspn(text, letters)] == '\0')
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, path,
+                   "'%.64s' is not a valid terminal; use letters, digits and ._+- as in "
+                   "xterm-256color",
+                   text);
+}
+
+static const struct field asked_rows[] = {
+    TEXT("node", 0, 1, NODE_MAX, INTO(asked, node)),
+    INT("index", INTO(asked, index)),
+    TEXT("command", KEEP_EMPTY, 0, COMMAND_MAX, INTO(asked, command)),
+    INT("rows", 0, 1, ROWS_MAX, INTO(asked, rows)),
+    INT("columns", 0, 1, ROWS_MAX, INTO(asked, columns)),
+    TEXT("term", 0, 1, TERM_MAX, .check = check_term, INTO(asked, term)),
+    INT("port", 0, 1, 65535, INTO(asked, port)),
+};
+static SCHEMA(asked_body, asked_rows, "Terminal", FILLS(asked));
+
+static int read_ask(struct request *r, struct terminal_ask *out, int *index, struct err *e)
+{
+    struct asked given = {0};
+    if (request_read_body(r, &asked_body, &given, e) < 0)
+        return -1;
+    if (given.port && (given.command || given.rows))
+        return err_set(e, ERR_INVALID_PROPERTY, "port",
+                       "a connection to a port has neither command nor rows; leave these out");
+    if (!given.rows != !given.columns)
+        return err_set(e, ERR_MISSING_PROPERTY, given.rows ? "columns" : "rows",
+                       "a terminal needs rows and columns");
+    *index = given.index;
+    *out = (struct terminal_ask){
+        .node = given.node, .command = given.command ? given.command : "", .port = given.port};
+    if (given.rows)
+        out->tty = arena_printf(&r->arena, "%d %d %s", given.rows, given.columns,
+                                given.term ? given.term : TERM_UNKNOWN);
+    return 0;
+}
+
+/* A command with a zero byte, or one that is not there at all, is refused by the reader. */
+static int find_job(struct request *r, struct job *j, struct err *e)
+{
+    const struct admin *d = admin_of(r);
+    const char *of = request_query(r, "subscription");
+    const struct scope s = {.subscription = of ? of : d->access->subscription_id,
+                            .group = request_param(r, "group"),
+                            .workspace = request_param(r, "workspace"),
+                            .experiment = request_param(r, "experiment")};
+    const char *name = request_param(r, "job");
+    int rc = st_job_find(d->storage, &r->arena, &s, name, j, e);
+    if (rc < 0 || (rc > 0 && seen_job(r, j)))
+        return rc < 0 ? -1 : 0;
+    return err_set(e, ERR_JOB_NOT_FOUND, NULL, "There is no job %.100s in %.100s/%.100s/%.100s.",
+                   name, s.group, s.workspace, s.experiment);
+}
+
+static int find_run(struct request *r, const struct job *j, int index, struct run *run,
+                    struct err *e)
+{
+    int idx = 0, rc;
+    while (j->runs > 1 && idx < j->runs && j->numbers[idx] != index)
+        idx++;
+    if (j->runs > 1 && idx == j->runs)
+        return err_set(e, ERR_INVALID_PROPERTY, "index",
+                       "%d is not an index of this array of jobs; it has %d, the first is %d",
+                       index, j->runs, j->numbers[0]);
+    rc = st_run_of(admin_of(r)->storage, &r->arena, RES_JOB, j->id, idx, run, e);
+    if (rc < 0)
+        return -1;
+    return rc > 0 && run->state == RUN_ALLOCATED
+               ? 0
+               : err_set(e, ERR_CONFLICT, NULL, "The job %s is %s; a terminal needs a running job.",
+                         j->name, enum_to_name(exec_state_names, (int)j->exec_state));
+}
+
+static int check_right(struct request *r, const struct job *j, struct err *e)
+{
+    const char *action, *scope;
+    int may = terminal_may(admin_of(r), &r->arena, r->who, j, &action, &scope, e);
+    return may < 0 ? -1 : may ? 0 : access_refuse(r, action, scope, e);
+}
+
+/* The owner of a job sees in its history who else was there. */
+static int tell_owner(struct request *r, const struct job *j, struct err *e)
+{
+    if (j->created_by && strcasecmp(j->created_by, r->who->object_id) == 0)
+        return 0;
+    return st_event_add(admin_of(r)->storage,
+                        &(struct event){.at_us = r->now_us,
+                                        .kind = RES_JOB,
+                                        .resource_id = j->id,
+                                        .from = (int)j->exec_state,
+                                        .to = (int)j->exec_state,
+                                        .reason = arena_concat(
+                                            &r->arena, "a terminal was opened by ", r->who->name)},
+                        e);
+}
+
+static int check_upgrade(const struct request *r, struct err *e)
+{
+    return request_may_upgrade(r)
+               ? 0
+               : err_set(e, ADMIN_UPGRADE_REQUIRED, NULL,
+                         "A terminal needs the headers 'Connection: Upgrade' and 'Upgrade: %s' of "
+                         "HTTP/1.1, and over TLS the same protocol by ALPN; `batchaid exec` sends "
+                         "them.",
+                         TERMINAL_PROTOCOL);
+}
+
+struct replied *terminal_open_in_job(struct request *r)
+{
+    struct job j;
+    struct run run;
+    struct err e;
+    struct terminal_ask ask;
+    struct replied *done = NULL;
+    int index = 0;
+    if (find_job(r, &j, &e) == 0 && check_right(r, &j, &e) == 0 && check_upgrade(r, &e) == 0 &&
+        read_ask(r, &ask, &index, &e) == 0 && find_run(r, &j, index, &run, &e) == 0 &&
+        tell_owner(r, &j, &e) == 0) {
+        const struct terminal_for of = {.run_id = run.id, .job_id = j.id, .job = j.name};
+        done = terminals_add(admin_of(r)->terminals, r, &of, &ask, &e);
+    }
+    return done ? done : reply_err(r, &e);
+}
