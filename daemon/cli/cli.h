@@ -36,13 +36,14 @@ enum {
     OPT_TESTING = 65536,
     OPT_REPORT = 131072, /* --by, --from, --to and --csv */
     OPT_WATCH = 262144,
-    OPT_NODES = 524288,    /* --state and --cluster of machines */
-    OPT_SUBMIT = 1048576,  /* what a job file may say, too */
-    OPT_SUBMITS = 2097152, /* --file, --dry-run and --yes */
-    OPT_LOGS = 4194304,    /* --follow, --node and --tail */
-    OPT_CANCEL = 8388608,  /* --mine and --queued */
-    OPT_AGAIN = 16777216,  /* --failed */
-    OPT_GET = 33554432     /* --to, of a folder */
+    OPT_NODES = 524288,     /* --state and --cluster of machines */
+    OPT_SUBMIT = 1048576,   /* what a job file may say, too */
+    OPT_SUBMITS = 2097152,  /* --file, --dry-run and --yes */
+    OPT_LOGS = 4194304,     /* --follow, --node and --tail */
+    OPT_CANCEL = 8388608,   /* --mine and --queued */
+    OPT_AGAIN = 16777216,   /* --failed */
+    OPT_GET = 33554432,     /* --to, of a folder */
+    OPT_TERMINAL = 67108864 /* --node of a job */
 };
 
 /* The values of an option that may be repeated. */
@@ -101,6 +102,9 @@ int cmd_share_path(const struct options *o);
 int cmd_storage(const struct options *o);
 int cmd_hosts(const struct options *o);
 int cmd_nodes(const struct options *o);
+int cmd_exec(const struct options *o);
+int cmd_ssh(const struct options *o);
+int cmd_forward(const struct options *o);
 int cmd_queue(const struct options *o);
 int cmd_reload(const struct options *o);
 int cmd_jobs(const struct options *o);

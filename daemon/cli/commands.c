@@ -216,6 +216,38 @@ static const struct cli_command commands[] = {
      .details =
          "Those that changed since its start, or the named ones: FILE may have * and ?, and\n"
          "a folder means all in it. JOB is named as for explain.\n"},
+    {.name = "exec",
+     .arguments = "JOB -- COMMAND [ARGUMENTS...]",
+     .options = OPT_STATE_DIR | OPT_TERMINAL,
+     .min_args = 2,
+     .max_args = ANY_NUMBER,
+     .run = cmd_exec,
+     .help = "run a command beside a running job's processes",
+     .details =
+         "It has the job's account, limits, GPUs, directory and container, and ends with this\n"
+         "program or the job. One argument is a line for the shell; several are a program and\n"
+         "its arguments. In a terminal it has a terminal of its own, and ~. after a new line\n"
+         "leaves. Exit code: the command's; 128 and its signal's number; 255: it could not be\n"
+         "run, or was lost. For one's own jobs; for others see people.md of the docs.\n"},
+    {.name = "ssh",
+     .arguments = "JOB",
+     .options = OPT_STATE_DIR | OPT_TERMINAL,
+     .min_args = 1,
+     .max_args = 1,
+     .run = cmd_ssh,
+     .help = "open a shell beside a running job's processes",
+     .details = "As `batchaid exec` without a command.\n"},
+    {.name = "forward",
+     .arguments = "JOB [LOCAL:]PORT",
+     .options = OPT_STATE_DIR | OPT_TERMINAL,
+     .min_args = 2,
+     .max_args = 2,
+     .run = cmd_forward,
+     .help = "lead a local port to a port of a running job's node",
+     .details =
+         "Listens at 127.0.0.1:LOCAL (default: the same number; 0: any free one) until Ctrl-C.\n"
+         "On the node a process of the job's own account must listen at PORT, at a loopback\n"
+         "address or all addresses.\n"},
     {.name = "queue",
      .arguments = "",
      .options = OPT_STATE_DIR | OPT_JSON | OPT_QUEUE | OPT_WATCH,

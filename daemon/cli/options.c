@@ -102,6 +102,8 @@ const struct cli_option known_options[] = {
     {"to", "DIR", OPT_GET, AT(folder_to), NULL, NULL,
      "into this folder (default: one with the job's name)"},
     {"json", "", OPT_JSON, AT(json), NULL, NULL, "print JSON"},
+    {"node", "NODE", OPT_TERMINAL, AT(node), NULL, NULL,
+     "a node of the job by its name, address, host name or number (default: the first)"},
     {"file", "FILE", OPT_SUBMITS, AT(file), NULL, NULL,
      "read the job from this YAML file, whose members are named like the options; `command` is "
      "its command"},

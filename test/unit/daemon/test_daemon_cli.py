@@ -9,7 +9,7 @@ import pytest
 from support.daemon import BATCHAID
 
 COMMANDS = ["serve", "env", "hosts", "az-login", "az", "share-path", "storage", "keygen", "check-config",
-            "reload", "nodes", "submit", "run", "ps", "top", "logs", "cancel", "rerun", "get", "queue", "jobs", "explain", "job", "report", "refused", "user", "subscription", "wait", "demo", "seed", "dump", "backup", "restore", "version", "help"]
+            "reload", "nodes", "submit", "run", "ps", "top", "logs", "cancel", "rerun", "get", "exec", "ssh", "forward", "queue", "jobs", "explain", "job", "report", "refused", "user", "subscription", "wait", "demo", "seed", "dump", "backup", "restore", "version", "help"]
 
 
 def test_help_lists_every_command(run):

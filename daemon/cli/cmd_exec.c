@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid exec` and `batchaid ssh`: a command, or a shell, in a running job.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/cli/cmd_jobs.h"
+#include "daemon/cli/terminal.h"
+#include "lib/arena.h"
+#include "lib/shell.h"
+
+/* One word is a command for the shell; several are program and arguments, which stay as they are.
+ */
+static const char *command_of(const struct options *o, struct arena *a)
+{
+    const char *text = o->n_args > 1 ? o->args[1] : "";
+    if (o->n_args > 2)
+        text = shell_quoted(a, text);
+    for (int i = 2; i < o->n_args; i++)
+        text = arena_concat(a, text, " ", shell_quoted(a, o->args[i]));
+    return text;
+}
+
+static json_t *ask_for(const struct options *o, bool raw, struct arena *a)
+{
+    json_t *ask = json_pack("{s:s, s:s*}", "command", command_of(o, a), "node", o->node);
+    if (ask && raw)
+        terminal_add_size(ask);
+    return ask;
+}
+
+/* Returns the exit code of the command, or -1. */
+static int run_in(struct daemon_client *c, const struct options *o, const json_t *job, bool raw,
+                  struct err *e)
+{
+    struct terminal_link *l = NULL;
+    struct arena a;
+    arena_init(&a);
+    char *path = terminal_path(c, job);
+    json_t *ask = ask_for(o, raw, &a);
+    int rc = ask ? terminal_link_open(c, path, ask, &l, e)
+                 : err_set(e, ERR_CONFIG, NULL, "the command is not UTF-8");
+    const struct terminal_io io = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, raw};
+    if (rc == 0)
+        rc = terminal_serve(l, &io);
+    terminal_link_close(l);
+    json_decref(ask);
+    free(path);
+    arena_free(&a);
+    return rc;
+}
+
+static int enter(const struct options *o)
+{
+    struct daemon_client *c = NULL;
+    json_t *found = NULL;
+    struct err e;
+    int rc = terminal_client(o, &c, &e);
+    if (rc == 0)
+        rc = jobs_find(c, o->args[0], &found, &e);
+    if (rc == 0)
+        rc = run_in(c, o, json_array_get(found, 0), terminal_is_here(), &e);
+    json_decref(found);
+    client_close(c);
+    return rc < 0 ? cli_fail(TERMINAL_LOST, &e) : rc;
+}
+
+int cmd_exec(const struct options *o)
+{
+    return enter(o);
+}
+
+int cmd_ssh(const struct options *o)
+{
+    return enter(o);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One poll() for the connection, the input, the outputs and signals. Signals are read from a
+ * descriptor, so that the terminal is restored after any of them. Outputs get a few KB at a time,
+ * which a readable pipe takes without blocking: the connection is served while a reader stalls.
+ */
+#include "daemon/cli/terminal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/cli/cmd_jobs.h"
+#include "daemon/cli/table.h"
+
+#define PIECE     4096          /* of output: PIPE_BUF */
+#define ENOUGH    (256U * 1024) /* bytes for the daemon or an output: no more is read */
+#define BY_SIGNAL 128
+#define ESCAPE    '~'
+#define LEAVE     '.'
+#define SECOND_MS 1000
+
+struct session {
+    struct terminal_link *link;
+    const struct terminal_io *io;
+    struct strbuf out[2]; /* for io->out and io->err */
+    size_t written[2];
+    bool input_ended, over;
+    int status;
+    int signals;
+    bool line_begins, escaped; /* what was typed last */
+    time_t heard, said;        /* monotonic, s */
+    int interrupts;
+};
+
+static time_t now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec;
+}
+
+static void finish(struct session *s, int status)
+{
+    if (!s->over)
+        s->status = status;
+    s->over = true;
+}
+
+static void complain(struct session *s, const char *why)
+{
+    char *text = xstrdup(why);
+    table_clean(text); /* it may quote a machine */
+    fprintf(stderr, "%sbatchaid: %s%s\n", s->io->raw ? "\r" : "", text, s->io->raw ? "\r" : "");
+    free(text);
+    finish(s, TERMINAL_LOST);
+}
+
+/* --- this terminal ------------------------------------------------------------------------------
+ */
+
+bool terminal_is_here(void)
+{
+    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+static bool size_of(struct winsize *w)
+{
+    return ioctl(STDIN_FILENO, TIOCGWINSZ, w) == 0 && w->ws_row > 0 && w->ws_col > 0;
+}
+
+void terminal_add_size(json_t *ask)
+{
+    struct winsize w;
+    const char *term = getenv("TERM");
+    bool known = size_of(&w);
+    json_object_set_new(ask, "rows", json_integer(known ? w.ws_row : 24));
+    json_object_set_new(ask, "columns", json_integer(known ? w.ws_col : 80));
+    if (term && *term)
+        json_object_set_new(ask, "term", json_string(term));
+}
+
+static void send_size(struct session *s)
+{
+    struct winsize w;
+    if (!s->io->raw || !size_of(&w))
+        return;
+    const unsigned char bytes[] = {(unsigned char)(w.ws_row >> 8), (unsigned char)w.ws_row,
+                                   (unsigned char)(w.ws_col >> 8), (unsigned char)w.ws_col};
+    terminal_link_send(s->link, TERMINAL_WINDOW, bytes, sizeof bytes);
+}
+
+static bool make_raw(int fd, struct termios *before)
+{
+    struct termios raw;
+    if (tcgetattr(fd, before) < 0)
+        return false;
+    raw = *before;
+    cfmakeraw(&raw);
+    return tcsetattr(fd, TCSADRAIN, &raw) == 0;
+}
+
+/* --- input --------------------------------------------------------------------------------------
+ */
+
+/* What is typed after `~` at the beginning of a line; returns how many bytes of `to` are to be
+ * sent. */
+static size_t without_escapes(struct session *s, const char *from, size_t n, char *to)
+{
+    size_t out = 0;
+    for (size_t i = 0; i < n && !s->over; i++) {
+        char c = from[i];
+        if (s->escaped && c == LEAVE) {
+            fputs("\r\nbatchaid: left\r\n", stderr);
+            finish(s, 0);
+            break;
+        }
+        if (s->escaped && c != ESCAPE)
+            to[out++] = ESCAPE;
+        bool holds = s->line_begins && !s->escaped && c == ESCAPE;
+        s->line_begins = c == '\r' || c == '\n';
+        s->escaped = holds;
+        if (!holds)
+            to[out++] = c;
+    }
+    return out;
+}
+
+static void read_input(struct session *s)
+{
+    char buf[TERMINAL_FRAME_MAX / 2], clean[TERMINAL_FRAME_MAX];
+    const char *bytes = buf;
+    ssize_t got = read(s->io->in, buf, sizeof buf);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    size_t n = got > 0 ? (size_t)got : 0;
+    s->input_ended = got <= 0;
+    if (s->io->raw && n > 0) {
+        n = without_escapes(s, buf, n, clean);
+        bytes = clean;
+    }
+    if (n > 0 || s->input_ended)
+        terminal_link_send(s->link, TERMINAL_INPUT, bytes, n);
+}
+
+/* --- output -------------------------------------------------------------------------------------
+ */
+
+static size_t unwritten(const struct session *s, int i)
+{
+    return s->out[i].len - s->written[i];
+}
+
+static void write_output(struct session *s, int i)
+{
+    int fd = i ? s->io->err : s->io->out;
+    size_t left = unwritten(s, i);
+    ssize_t n = write(fd, s->out[i].s + s->written[i], left < PIECE ? left : PIECE);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n < 0) /* nobody reads: as a command that gets SIGPIPE */
+        finish(s, BY_SIGNAL + SIGPIPE);
+    s->written[i] += n < 0 ? left : (size_t)n;
+    if (unwritten(s, i) == 0) {
+        strbuf_reset(&s->out[i]);
+        s->written[i] = 0;
+    }
+}
+
+static void hear(struct session *s, const struct terminal_frame *f)
+{
+    char *why;
+    switch (f->kind) {
+    case TERMINAL_OUTPUT:
+    case TERMINAL_ERRORS:
+        strbuf_add(&s->out[f->kind == TERMINAL_ERRORS], f->bytes, f->n);
+        break;
+    case TERMINAL_EXIT:
+        finish(s, f->bytes[1] ? BY_SIGNAL + f->bytes[1] : f->bytes[0]);
+        break;
+    case TERMINAL_FAILED:
+        why = xcalloc(1, f->n + 1);
+        memcpy(why, f->bytes, f->n);
+        complain(s, why);
+        free(why);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool has_room(const struct session *s)
+{
+    return unwritten(s, 0) < ENOUGH && unwritten(s, 1) < ENOUGH;
+}
+
+static void read_link(struct session *s)
+{
+    struct terminal_frame f;
+    struct err e;
+    int rc = 0;
+    while (!s->over && has_room(s) && (rc = terminal_link_next(s->link, &f, &e)) > 0) {
+        s->heard = now_s();
+        hear(s, &f);
+    }
+    if (!s->over && rc < 0)
+        complain(s, e.msg);
+}
+
+/* --- signals and time ---------------------------------------------------------------------------
+ */
+
+/* Ctrl-C without a terminal of the command's own: for the command; twice, to leave. */
+static void interrupt(struct session *s, unsigned char signo)
+{
+    if (s->interrupts++ > 0)
+        finish(s, BY_SIGNAL + signo);
+    else
+        terminal_link_send(s->link, TERMINAL_SIGNAL, &signo, 1);
+}
+
+static void read_signals(struct session *s)
+{
+    struct signalfd_siginfo info;
+    while (read(s->signals, &info, sizeof info) == (ssize_t)sizeof info)
+        if (info.ssi_signo == SIGWINCH)
+            send_size(s);
+        else if (info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT)
+            interrupt(s, (unsigned char)info.ssi_signo);
+        else
+            finish(s, BY_SIGNAL + (int)info.ssi_signo);
+}
+
+static void keep_alive(struct session *s)
+{
+    time_t now = now_s();
+    if (!has_room(s))
+        s->heard = now; /* it is we who do not listen */
+    if (now - s->said >= TERMINAL_PING_S) {
+        s->said = now;
+        terminal_link_send(s->link, TERMINAL_PING, "", 0);
+    }
+    if (now - s->heard > TERMINAL_GONE_S)
+        complain(s, "the daemon does not answer any more");
+}
+
+/* --- the loop -----------------------------------------------------------------------------------
+ */
+
+enum { SLOT_LINK, SLOT_SIGNALS, SLOT_IN, SLOT_OUT, SLOT_ERR, SLOTS };
+
+static void turn(struct session *s)
+{
+    struct err e;
+    bool reads = !s->input_ended && terminal_link_waiting(s->link) < ENOUGH;
+    short link = terminal_link_events(s->link);
+    struct pollfd p[SLOTS] = {
+        [SLOT_LINK] = {.fd = terminal_link_fd(s->link),
+                       .events = has_room(s) ? link : (short)(link & ~POLLIN)},
+        [SLOT_SIGNALS] = {.fd = s->signals, .events = POLLIN},
+        [SLOT_IN] = {.fd = reads ? s->io->in : -1, .events = POLLIN},
+        [SLOT_OUT] = {.fd = unwritten(s, 0) ? s->io->out : -1, .events = POLLOUT},
+        [SLOT_ERR] = {.fd = unwritten(s, 1) ? s->io->err : -1, .events = POLLOUT},
+    };
+    if (poll(p, SLOTS, SECOND_MS) < 0)
+        return;
+    read_signals(s);
+    read_link(s);
+    for (int i = 0; i < 2; i++)
+        if (p[SLOT_OUT + i].revents && unwritten(s, i) > 0)
+            write_output(s, i);
+    if (p[SLOT_IN].revents && !s->over)
+        read_input(s);
+    keep_alive(s);
+    if (terminal_link_flush(s->link, &e) < 0 && !s->over)
+        complain(s, e.msg);
+}
+
+static int take_signals(sigset_t *before)
+{
+    static const int taken[] = {SIGWINCH, SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+        sigaddset(&set, taken[i]);
+    sigprocmask(SIG_BLOCK, &set, before);
+    (void)signal(SIGPIPE, SIG_IGN);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* What has come is written, as far as somebody reads. */
+static void write_rest(struct session *s)
+{
+    for (int i = 0; i < 2; i++)
+        while (unwritten(s, i) > 0) {
+            size_t before = unwritten(s, i);
+            struct pollfd p[2] = {{.fd = i ? s->io->err : s->io->out, .events = POLLOUT},
+                                  {.fd = s->signals, .events = POLLIN}};
+            if (poll(p, 2, -1) < 0 && errno != EINTR)
+                return;
+            if (p[1].revents)
+                return;
+            write_output(s, i);
+            if (unwritten(s, i) == before && !(p[0].revents & POLLOUT))
+                return;
+        }
+}
+
+int terminal_serve(struct terminal_link *l, const struct terminal_io *io)
+{
+    struct termios settings;
+    sigset_t mask;
+    struct session s = {.link = l, .io = io, .line_begins = true};
+    s.signals = take_signals(&mask);
+    s.heard = s.said = now_s();
+    bool raw = io->raw && make_raw(io->in, &settings);
+    while (!s.over)
+        turn(&s);
+    write_rest(&s);
+    if (raw)
+        (void)tcsetattr(io->in, TCSADRAIN, &settings);
+    close(s.signals);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    for (int i = 0; i < 2; i++)
+        strbuf_free(&s.out[i]);
+    return s.status;
+}
+
+char *terminal_path(struct daemon_client *c, const json_t *job)
+{
+    static const char *const parts[] = {"resourceGroup", "workspace", "experiment", "name"};
+    struct strbuf path = STRBUF_INIT;
+    strbuf_puts(&path, "/batchaid/jobs");
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        char *escaped = client_escape(c, jobs_text(job, parts[i]));
+        strbuf_concat(&path, "/", escaped);
+        free(escaped);
+    }
+    strbuf_puts(&path, "/terminal");
+    return strbuf_take(&path);
+}
+
+int terminal_client(const struct options *o, struct daemon_client **out, struct err *e)
+{
+    struct state s;
+    if (state_locate(o->state_dir, NULL, &s, e) < 0)
+        return -1;
+    int rc = client_open(&s, out, e);
+    state_free(&s);
+    return rc;
+}

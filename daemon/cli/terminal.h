@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A terminal in a job, from the side of its user: passes bytes between descriptors of this process
+ * and the daemon, until the command ends.
+ */
+#ifndef DAEMON_CLI_TERMINAL_H
+#define DAEMON_CLI_TERMINAL_H
+
+#include "daemon/cli/cli.h"
+#include "daemon/cli/terminal_link.h"
+
+#define TERMINAL_LOST                                                                              \
+    255 /* the exit code of a command that could not be run or was lost, as ssh's */
+
+struct terminal_io {
+    int in, out, err;
+    bool raw; /* `in` is a terminal that the command has for itself; `~.` after a new line leaves */
+};
+
+/* {"rows": ..., "columns": ..., "term": ...} of this process's terminal, added to `ask`. */
+void terminal_add_size(json_t *ask);
+/* Whether standard input and output are a terminal. */
+bool terminal_is_here(void);
+/* Returns the command's exit code, 128 + N if signal N ended it, or TERMINAL_LOST after a message
+ * on standard error. The terminal's settings are restored. */
+int terminal_serve(struct terminal_link *l, const struct terminal_io *io);
+/* A client of the daemon that the options mean. */
+int terminal_client(const struct options *o, struct daemon_client **out, struct err *e) MUST_CHECK;
+/* BELOW/GROUP/WORKSPACE/EXPERIMENT/JOB/terminal of a found job. Caller frees. */
+char *terminal_path(struct daemon_client *c, const json_t *job);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A client's end of a terminal (lib/terminal_frames.h): a connection of its own to the daemon, over
+ * TLS, which is upgraded. Opening blocks; then nothing does.
+ */
+#ifndef DAEMON_CLI_TERMINAL_LINK_H
+#define DAEMON_CLI_TERMINAL_LINK_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "daemon/cli/client.h"
+#include "lib/terminal_frames.h"
+
+struct terminal_link;
+
+/* `path`: of the job; `ask`: the body. If the daemon refuses, the error has its message. */
+int terminal_link_open(struct daemon_client *c, const char *path, const json_t *ask,
+                       struct terminal_link **out, struct err *e) MUST_CHECK;
+void terminal_link_close(struct terminal_link *l); /* NULL: nothing */
+
+/* For poll(). */
+int terminal_link_fd(const struct terminal_link *l);
+short terminal_link_events(const struct terminal_link *l);
+
+void terminal_link_send(struct terminal_link *l, enum terminal_frame_kind kind, const void *bytes,
+                        size_t n);
+/* Sends what waits, as far as the connection takes it. */
+int terminal_link_flush(struct terminal_link *l, struct err *e) MUST_CHECK;
+size_t terminal_link_waiting(const struct terminal_link *l);
+/* The next frame: 1; none yet: 0; the connection is over: -1. */
+int terminal_link_next(struct terminal_link *l, struct terminal_frame *out,
+                       struct err *e) MUST_CHECK;
+
+#endif
