@@ -223,7 +223,7 @@ EMPTY_DB_TEST(test_dangling_allocations)
     fx_fill_and_close(f);
     exec_sql(f->db,
              "PRAGMA foreign_keys = OFF; INSERT INTO allocation SELECT 999, 1, 0, NULL, 'n', "
-             "1, 0, 0, 0, NULL, 3, 0, 0, 'p', 0, 0");
+             "1, 0, 0, 0, NULL, 3, 0, 0, 'p', 0, 0, 0, 0");
     expect_damaged(f, "allocation row ? points to no run");
 }
 
