@@ -21,7 +21,7 @@ struct wakes;
 
 struct metrics {
     struct storage *storage;
-    const struct fleet *fleet;
+    struct fleet *fleet;
     const struct runs *runs;
     const struct wakes *wakes;
     const struct files *files;

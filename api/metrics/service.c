@@ -12,6 +12,7 @@
 #include "api/http/auth.h"
 #include "api/metrics/jobs.h"
 #include "api/metrics/metrics.h"
+#include "api/metrics/nodes.h"
 #include "api/metrics/rows.h"
 #include "api/metrics/table.h"
 
@@ -43,6 +44,19 @@ static struct replied *site_get(struct request *r)
 static struct replied *jobs_get(struct request *r)
 {
     metrics_of_jobs(r);
+    return reply_later(r);
+}
+
+/* In the next turn, because a request is answered later only after its handler has returned. */
+static void nodes_begin(struct request *r, void *ctx)
+{
+    (void)ctx;
+    metrics_of_nodes(r);
+}
+
+static struct replied *nodes_get(struct request *r)
+{
+    request_again(r, nodes_begin, NULL);
     return reply_later(r);
 }
 
@@ -94,6 +108,7 @@ ERROR_TABLE(metrics_words, ARM_ERRORS, NO_OWN_ERRORS)
 static const struct route routes[] = {
     {"GET", "/metrics", 0, 0, site_get, "Metrics_Get"},
     {"GET", "/metrics/jobs", 0, 0, jobs_get, "Metrics_GetJobs"},
+    {"GET", "/metrics/nodes", 0, 0, nodes_get, "Metrics_GetNodes"},
 };
 
 static const char *const paths[] = {"/metrics", "/metrics/{page}", NULL};

@@ -126,8 +126,7 @@ struct machine_view {
     struct capacity has, taken; /* slots 0: not known; taken: the part that runs hold */
     bool has_facts;
     struct node_facts facts;
-    const struct node_sample *sample; /* the last; NULL: none in the last minute. Borrowed until the
-                                         next turn */
+    const struct node_sample *sample; /* the last; NULL: none in the last minute */
     struct gpu_view *gpus;            /* in the order of their numbers */
     int n_gpus;
 };

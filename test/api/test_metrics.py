@@ -166,3 +166,20 @@ def test_the_jobs_that_run_and_their_gpus_are_a_page_of_their_own(site):
     job.succeed()
     wait_for(lambda: of(d, "batchaid_job_info", "/metrics/jobs", job=job.name) is None)
     assert "job=" not in page(d).text.replace('kind="job', "")
+
+
+def test_each_node_and_its_sample_are_on_a_page_of_their_own(site):
+    d = site.daemon
+    site.cluster(1)
+    (node,) = [n for n in d.call("GET", "/batchaid/nodes", api_version=None).json["value"]][-1:]
+    name = node["name"]
+    assert of(d, "batchaid_node_state", "/metrics/nodes", node=name, state=node["state"]) == 1
+    assert of(d, "batchaid_node_gpus", "/metrics/nodes", node=name) == 4
+    wait_for(lambda: of(d, "batchaid_node_cpu_ratio", "/metrics/nodes", node=name) is not None, 40)
+    assert 0 <= of(d, "batchaid_node_cpu_ratio", "/metrics/nodes", node=name) <= 1
+    assert 0 < of(d, "batchaid_node_memory_used_bytes", "/metrics/nodes", node=name) < of(d, "batchaid_node_memory_bytes", "/metrics/nodes", node=name)
+    assert of(d, "batchaid_gpu_state", "/metrics/nodes", node=name, gpu="0", state="free") == 1
+    assert of(d, "batchaid_gpu_power_watts", "/metrics/nodes", node=name, gpu="0") is None  # nobody knows it, so it is not 0
+    text, strict = page(d, "/metrics/nodes"), page(d, "/metrics/nodes", accept=OPEN)
+    assert lint(text.text) == ""
+    assert set(samples(strict.text, strict=True)) == set(samples(text.text))

@@ -17,7 +17,7 @@ from .size import size
 
 NODES, JOBS, ARRAY = size(2_000, 20), size(100_000, 200), size(1_000, 100)
 ROUNDS = size(10, 2)
-AIM_MS, AIM_TURN_MS = 20, 10
+AIM_MS, AIM_NODES_MS, AIM_TURN_MS = 20, 500, 10
 
 
 def fill(d):
@@ -62,7 +62,7 @@ def measure():
     with Daemon(arguments=["--testing", "--ephemeral"]) as d:
         fill(d)
         with Client(d) as client:
-            for path, aim in (("/metrics", AIM_MS), ("/metrics/jobs", None)):
+            for path, aim in (("/metrics", AIM_MS), ("/metrics/nodes", AIM_NODES_MS), ("/metrics/jobs", None)):
                 name = f"{path}, {NODES:,} nodes, {JOBS:,} jobs"
                 took = [scrape(client, path)[0] for _ in range(ROUNDS)]
                 figures.append(Figure(name, "ms", took, aim))

@@ -65,7 +65,7 @@ static void view_machine(struct viewing *v, const struct machine *m, struct mach
 {
     const struct site_group *group = m->site ? m->site->group : NULL;
     const struct node_use *u = m->node_id ? id_map_find(&v->uses, m->node_id) : NULL;
-    out->name = m->name;
+    out->name = arena_strdup(v->a, m->name); /* a reload may drop the machine */
     out->drained = m->drained;
     out->trouble = m->trouble ? arena_strdup(v->a, m->trouble) : NULL;
     out->reason = why_drained(v->a, m);
