@@ -100,9 +100,10 @@ static json_t *render(const struct machine_view *m)
 
 /* --- handlers ------------------------------------------------------------------------------- */
 
-/* Thousands of machines with their GPUs are shown in several turns of the loop, as they were in the
- * first. */
+/* Thousands of machines with their GPUs are read and shown in several turns of the loop. */
 struct listing {
+    struct machines_reading *reading;
+    bool read; /* list and n are set */
     struct machine_view *list;
     size_t n, at;
     struct strbuf text;
@@ -114,9 +115,21 @@ static void listing_free(void *ctx)
     strbuf_free(&l->text);
 }
 
+static int read_some(struct listing *l, struct err *e)
+{
+    int rc = fleet_machines_more(l->reading, e);
+    l->read = rc == 0;
+    if (l->read)
+        l->list = fleet_machines_list(l->reading, &l->n);
+    return rc;
+}
+
 /* NULL: the rest follows. */
 static struct replied *list_some(struct request *r, struct listing *l)
 {
+    struct err e;
+    if (!l->read)
+        return read_some(l, &e) < 0 ? reply_err(r, &e) : NULL;
     for (int i = 0; i < MACHINES_PER_TURN && l->at < l->n; i++, l->at++) {
         json_auto_t *one = render(&l->list[l->at]);
         strbuf_puts(&l->text, l->at > 0 ? "," : "{\"value\":[");
@@ -140,13 +153,8 @@ static void list_more(struct request *r, void *ctx)
 struct replied *nodes_list(struct request *r)
 {
     struct listing *l = arena_alloc(&r->arena, sizeof *l);
-    struct err e;
-    if (fleet_machines(admin_of(r)->fleet, &r->arena, &l->list, &l->n, &e) < 0)
-        return reply_err(r, &e);
+    *l = (struct listing){.reading = fleet_machines_begin(admin_of(r)->fleet, &r->arena)};
     request_own_thing(r, l, listing_free);
-    struct replied *done = list_some(r, l);
-    if (done)
-        return done;
     request_again(r, list_more, l);
     return reply_later(r);
 }

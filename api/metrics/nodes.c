@@ -188,13 +188,23 @@ static const struct row_metric node_metrics[] = {
     {0},
 };
 
+static void next(struct request *r, void *ctx)
+{
+    struct machines_reading *v = ctx;
+    struct err e;
+    size_t n;
+    int rc = fleet_machines_more(v, &e);
+    if (rc < 0)
+        request_finish(r, reply_err(r, &e));
+    else if (rc > 0)
+        request_again(r, next, v);
+    else {
+        const struct machine_view *list = fleet_machines_list(v, &n);
+        rows_show(r, node_metrics, list, sizeof *list, n);
+    }
+}
+
 void metrics_of_nodes(struct request *r)
 {
-    struct machine_view *list;
-    size_t n;
-    struct err e;
-    if (fleet_machines(metrics_of(r)->fleet, &r->arena, &list, &n, &e) < 0)
-        request_finish(r, reply_err(r, &e));
-    else
-        rows_show(r, node_metrics, list, sizeof *list, n);
+    request_again(r, next, fleet_machines_begin(metrics_of(r)->fleet, &r->arena));
 }

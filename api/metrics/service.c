@@ -47,16 +47,9 @@ static struct replied *jobs_get(struct request *r)
     return reply_later(r);
 }
 
-/* In the next turn, because a request is answered later only after its handler has returned. */
-static void nodes_begin(struct request *r, void *ctx)
-{
-    (void)ctx;
-    metrics_of_nodes(r);
-}
-
 static struct replied *nodes_get(struct request *r)
 {
-    request_again(r, nodes_begin, NULL);
+    metrics_of_nodes(r);
     return reply_later(r);
 }
 

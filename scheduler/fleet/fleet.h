@@ -29,6 +29,7 @@
 struct fleet;
 struct node_rt;
 struct history;
+struct machines_reading;
 
 /* The fleet's reports to the rooms above it. Called from the loop, also inside a transaction, so a
  * callback may only note the event and wake somebody. */
@@ -141,6 +142,12 @@ struct gpu_view {
 /* Lists every machine, in the order of the inventory, then local nodes. */
 int fleet_machines(struct fleet *fl, struct arena *a, struct machine_view **out, size_t *n,
                    struct err *e) MUST_CHECK;
+/* The same in pieces of some milliseconds, with turns of the loop between them. 1: call
+ * fleet_machines_more() again; 0: the list is complete. A machine that comes or goes meanwhile is
+ * there or not. All of it is in the arena. */
+struct machines_reading *fleet_machines_begin(struct fleet *fl, struct arena *a);
+int fleet_machines_more(struct machines_reading *v, struct err *e) MUST_CHECK;
+struct machine_view *fleet_machines_list(const struct machines_reading *v, size_t *n);
 /* The machines that no pool has, by their state, with their GPUs as far as they are known. */
 enum machine_rest {
     MACHINE_FREE,

@@ -36,12 +36,18 @@ SELECT id FROM node ORDER BY id;
 SELECT count(*) FROM node n JOIN pool p ON p.id = n.pool_id
 WHERE n.machine_id IS NULL AND upper(p.vm_size) NOT GLOB coalesce(:but_sizes, '');
 
--- All nodes, by id.
--- st_node_uses() -> node_use*
+-- $node_uses
 SELECT {node_use}
 FROM node n LEFT JOIN cluster c ON c.id = n.pool_id LEFT JOIN workspace w ON w.id = c.workspace_id
-LEFT JOIN batch_pool bp ON bp.id = n.pool_id LEFT JOIN batch_account ba ON ba.id = bp.account_id
-ORDER BY n.id;
+LEFT JOIN batch_pool bp ON bp.id = n.pool_id LEFT JOIN batch_account ba ON ba.id = bp.account_id;
+
+-- All nodes, by id.
+-- st_node_uses() -> node_use*
+$node_uses ORDER BY n.id;
+
+-- A part of them.
+-- st_node_uses_after(st_page page) -> node_use*
+$node_uses WHERE n.id > :page.after ORDER BY n.id LIMIT :page.limit;
 
 -- private st_node_move_row(st_node_move m, text epoch)
 UPDATE node

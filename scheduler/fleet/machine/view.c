@@ -3,6 +3,7 @@
  * Texts about machines: the table of `batchaid nodes`, and the reason why a pool has fewer machines
  * than its target.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/strbuf.h"
@@ -12,11 +13,33 @@ static const char *const no_sizes[] = {NULL};
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-struct viewing {
+/* Nodes and machines that one call reads: a millisecond or two. */
+#define PIECE 100
+
+/* First the nodes are read, then the machines are shown with them, then the local nodes. */
+struct machines_reading {
     struct fleet *fleet;
     struct arena *a;
-    struct id_map uses; /* node -> struct node_use */
+    struct node_use *uses; /* by id */
+    size_t n_uses, uses_cap;
+    bool has_uses;
+    size_t machine, use; /* the next to show */
+    struct machine_view *list;
+    size_t n, cap;
 };
+
+static int by_node(const void *key, const void *pu)
+{
+    const struct node_use *u = pu;
+    int64_t id = *(const int64_t *)key;
+    return (id > u->node_id) - (id < u->node_id);
+}
+
+/* The use of a node; NULL: it is not there, or came after the nodes were read. */
+static const struct node_use *find_use(const struct machines_reading *v, int64_t node_id)
+{
+    return v->n_uses > 0 ? bsearch(&node_id, v->uses, v->n_uses, sizeof *v->uses, by_node) : NULL;
+}
 
 static const char *joined(struct arena *a, const char *first, const char *second)
 {
@@ -25,7 +48,7 @@ static const char *joined(struct arena *a, const char *first, const char *second
     return arena_printf(a, "%s; %s", first, second);
 }
 
-static void view_use(struct viewing *v, const struct node_use *u, struct machine_view *out)
+static void view_use(struct machines_reading *v, const struct node_use *u, struct machine_view *out)
 {
     out->state = node_state_shown(u->state, u->live);
     out->node = u->node;
@@ -37,7 +60,7 @@ static void view_use(struct viewing *v, const struct node_use *u, struct machine
         out->reason = joined(v->a, out->reason, u->why);
 }
 
-static void view_facts(struct viewing *v, const char *facts, struct machine_view *out)
+static void view_facts(struct machines_reading *v, const char *facts, struct machine_view *out)
 {
     struct err e = {0};
     out->has_facts = facts && node_facts_parse(v->a, facts, &out->facts, &e) == 0;
@@ -46,7 +69,7 @@ static void view_facts(struct viewing *v, const char *facts, struct machine_view
                  LF_STR("why", e.msg));
 }
 
-static void view_sample(struct viewing *v, int64_t node_id, struct machine_view *out)
+static void view_sample(struct machines_reading *v, int64_t node_id, struct machine_view *out)
 {
     const struct node_rt *rt = node_id ? node_rt_find(v->fleet, node_id) : NULL;
     bool usable = strcmp(out->state, "unusable") != 0 && strcmp(out->state, "unreachable") != 0;
@@ -61,10 +84,11 @@ static const char *why_drained(struct arena *a, const struct machine *m)
     return m->reason && *m->reason ? arena_strdup(a, m->reason) : "drained";
 }
 
-static void view_machine(struct viewing *v, const struct machine *m, struct machine_view *out)
+static void view_machine(struct machines_reading *v, const struct machine *m,
+                         struct machine_view *out)
 {
     const struct site_group *group = m->site ? m->site->group : NULL;
-    const struct node_use *u = m->node_id ? id_map_find(&v->uses, m->node_id) : NULL;
+    const struct node_use *u = find_use(v, m->node_id);
     out->name = arena_strdup(v->a, m->name); /* a reload may drop the machine */
     out->drained = m->drained;
     out->trouble = m->trouble ? arena_strdup(v->a, m->trouble) : NULL;
@@ -89,7 +113,8 @@ static void view_machine(struct viewing *v, const struct machine *m, struct mach
     view_sample(v, m->node_id, out);
 }
 
-static void view_local(struct viewing *v, const struct node_use *u, struct machine_view *out)
+static void view_local(struct machines_reading *v, const struct node_use *u,
+                       struct machine_view *out)
 {
     const struct node_rt *rt = node_rt_find(v->fleet, u->node_id);
     out->name = u->node;
@@ -106,26 +131,76 @@ static void view_local(struct viewing *v, const struct node_use *u, struct machi
     view_sample(v, u->node_id, out);
 }
 
+/* Room for one more of `size` bytes in a list of the arena, which keeps the shorter ones too. */
+static void *grown(struct arena *a, void *list, size_t n, size_t *cap, size_t size)
+{
+    if (n < *cap)
+        return list;
+    *cap = *cap ? 2 * *cap : 64;
+    void *more = arena_alloc(a, *cap * size);
+    if (n > 0)
+        memcpy(more, list, n * size);
+    return more;
+}
+
+static struct machine_view *next_view(struct machines_reading *v)
+{
+    v->list = grown(v->a, v->list, v->n, &v->cap, sizeof *v->list);
+    return memset(&v->list[v->n++], 0, sizeof *v->list);
+}
+
+static int read_uses(struct machines_reading *v, struct err *e)
+{
+    struct node_use_rows more;
+    const struct st_page page = {.after = v->n_uses > 0 ? v->uses[v->n_uses - 1].node_id : 0,
+                                 .limit = PIECE};
+    if (st_node_uses_after(v->fleet->st, v->a, &page, &more, e) != 0)
+        return -1;
+    for (size_t i = 0; i < more.n; i++) {
+        v->uses = grown(v->a, v->uses, v->n_uses, &v->uses_cap, sizeof *v->uses);
+        v->uses[v->n_uses++] = more.items[i];
+    }
+    v->has_uses = more.n < PIECE;
+    return 0;
+}
+
+struct machines_reading *fleet_machines_begin(struct fleet *fl, struct arena *a)
+{
+    struct machines_reading *v = arena_alloc(a, sizeof *v);
+    *v = (struct machines_reading){.fleet = fl, .a = a};
+    return v;
+}
+
+int fleet_machines_more(struct machines_reading *v, struct err *e)
+{
+    const struct fleet *fl = v->fleet;
+    if (!v->has_uses)
+        return read_uses(v, e) < 0 ? -1 : 1;
+    for (int i = 0; i < PIECE; i++)
+        if (v->machine < fl->n_machines)
+            view_machine(v, fl->machines[v->machine++], next_view(v));
+        else if (v->use == v->n_uses)
+            return 0;
+        else if (v->uses[v->use++].machine_id == 0)
+            view_local(v, &v->uses[v->use - 1], next_view(v));
+    return 1;
+}
+
+struct machine_view *fleet_machines_list(const struct machines_reading *v, size_t *n)
+{
+    *n = v->n;
+    return v->list;
+}
+
 int fleet_machines(struct fleet *fl, struct arena *a, struct machine_view **out, size_t *n,
                    struct err *e)
 {
-    struct viewing v = {.fleet = fl, .a = a};
-    struct node_use *uses;
-    size_t n_uses, count = 0;
-    if (st_node_uses(fl->st, a, &uses, &n_uses, e) != 0)
-        return -1;
-    for (size_t i = 0; i < n_uses; i++)
-        id_map_put(&v.uses, uses[i].node_id, &uses[i]);
-    struct machine_view *views = arena_alloc(a, (fl->n_machines + n_uses + 1) * sizeof *views);
-    for (size_t i = 0; i < fl->n_machines; i++)
-        view_machine(&v, fl->machines[i], &views[count++]);
-    for (size_t i = 0; i < n_uses; i++)
-        if (uses[i].machine_id == 0)
-            view_local(&v, &uses[i], &views[count++]);
-    id_map_free(&v.uses);
-    *out = views;
-    *n = count;
-    return 0;
+    struct machines_reading *v = fleet_machines_begin(fl, a);
+    int rc = 1;
+    while (rc == 1)
+        rc = fleet_machines_more(v, e);
+    *out = fleet_machines_list(v, n);
+    return rc;
 }
 
 /* --- which sizes there are -------------------------------------------------------------------- */
