@@ -102,7 +102,7 @@ struct config {
     bool strict_host_keys;
     char *known_hosts; /* "" if not in the file */
     int64_t connect_limit, connect_timeout_s, keepalive_s, dead_after_s;
-    bool reclaim;
+    bool reclaim, samples;
     int64_t unusable_after_s, health_interval_s, min_free_disk_mb, local_min_free_disk_mb,
         max_clock_skew_s;
     int64_t job_memory_mb, job_cpus, job_processes, job_open_files;

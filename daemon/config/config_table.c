@@ -240,6 +240,9 @@ static const struct setting rows[] = {
         .live = true),
     INT("machines", "max_clock_skew_s", AT(max_clock_skew_s), "5", 1, 86400,
         "Report a machine whose clock differs by more seconds.", .live = true),
+    BOOL("machines", "samples", AT(samples), "true",
+         "Whether nodes, also local ones, are asked every 15 s for samples of their machine and "
+         "GPUs. With GPUs each agent keeps an nvidia-smi running. Off with --testing."),
     BOOL("machines", "reclaim", AT(reclaim), "false",
          "Let machines with priority dedicated serve clusters with vmPriority lowpriority too, "
          "while no dedicated cluster lacks machines. Then the daemon takes them back, and their "

@@ -335,7 +335,8 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                     .transfers = d->transfers,
                                     .login_lane = d->logins,
                                     .shares = d->share_server,
-                                    .sample_every_s = c->testing_key ? 0 : SAMPLE_EVERY_S,
+                                    .sample_every_s =
+                                        c->testing_key || !cf->samples ? 0 : SAMPLE_EVERY_S,
                                     .samples = d->samples,
                                     .shares_address = cf->shares_address,
                                     .log = c->log,
