@@ -95,6 +95,31 @@ enum gpu_state gpu_state_of(const struct gpu_sample *last, bool taken, bool usab
     return works == 0 ? GPU_IDLE : GPU_USED;
 }
 
+const struct gpu_sample *sample_gpu(const struct node_sample *s, int index)
+{
+    for (int i = 0; s && i < s->n_gpus; i++)
+        if (s->gpus[i].index == index)
+            return &s->gpus[i];
+    return NULL;
+}
+
+static bool is_known(const struct gpu_sample *g)
+{
+#define OR_KNOWN(member, name, most) || g->member != SAMPLE_UNKNOWN
+    return false SAMPLE_GPU_VALUES(OR_KNOWN);
+#undef OR_KNOWN
+}
+
+bool sample_gpu_is_lost(const struct node_sample *s, const struct gpu_sample *g)
+{
+    if (is_known(g))
+        return false;
+    for (int i = 0; i < s->n_gpus; i++)
+        if (is_known(&s->gpus[i]))
+            return true;
+    return false;
+}
+
 /* --- averages --------------------------------------------------------------------------------- */
 
 #define COUNT(member, name, most) +1

@@ -170,14 +170,6 @@ static bool has_gpu(const struct node_rt *rt, int number)
     return false;
 }
 
-static const struct gpu_sample *gpu_of(const struct node_sample *s, int index)
-{
-    for (int i = 0; s && i < s->n_gpus; i++)
-        if (s->gpus[i].index == index)
-            return &s->gpus[i];
-    return NULL;
-}
-
 static const struct node_sample *copied(const struct node_sample *from, struct arena *a)
 {
     struct node_sample *s = arena_alloc(a, sizeof *s);
@@ -202,7 +194,9 @@ void node_view_sample(const struct node_rt *rt, struct arena *a, bool usable,
             out->n_gpus = out->sample->gpus[i].index + 1;
     out->gpus = arena_alloc(a, ((size_t)out->n_gpus + 1) * sizeof *out->gpus);
     for (int i = 0; i < out->n_gpus; i++) {
-        const struct gpu_sample *last = gpu_of(out->sample, i);
-        out->gpus[i] = (struct gpu_view){i, gpu_state_of(last, has_gpu(rt, i), usable), last};
+        const struct gpu_sample *last = sample_gpu(out->sample, i);
+        bool is_lost = last && sample_gpu_is_lost(out->sample, last);
+        enum gpu_state state = gpu_state_of(last, has_gpu(rt, i), usable && !is_lost);
+        out->gpus[i] = (struct gpu_view){i, state, last};
     }
 }

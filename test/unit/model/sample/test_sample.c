@@ -76,6 +76,21 @@ TEST(states_of_gpus)
     assert_string_equal(gpu_state_names[GPU_UNUSABLE], "unusable");
 }
 
+TEST(a_gpu_that_vanished)
+{
+    struct node_sample s = with_gpus(3);
+    assert_false(sample_gpu_is_lost(&s, &s.gpus[1])); /* nothing is known of any */
+    s.gpus[0].memory_total = 5;
+    s.gpus[2].temperature = 0;
+    assert_true(sample_gpu_is_lost(&s, &s.gpus[1]));
+    assert_false(sample_gpu_is_lost(&s, &s.gpus[0]));
+    assert_false(sample_gpu_is_lost(&s, &s.gpus[2]));
+    assert_ptr_equal(sample_gpu(&s, 2), &s.gpus[2]);
+    assert_null(sample_gpu(&s, 3));
+    assert_null(sample_gpu(NULL, 0));
+    sample_free(&s);
+}
+
 TEST(lists_of_gpus)
 {
     assert_true(gpu_is_among("0,12", 12));
