@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "daemon/cli/commands.h"
+#include "daemon/cli/complete.h"
 #include "daemon/cli/options.h"
 #include "daemon/config/config.h"
 #include "daemon/config/variables.h"
@@ -278,6 +279,8 @@ int cli_main(const struct cli_table *t, int argc, char **argv)
     const char *name = argv[1];
     if (strcmp(name, SHARE_SERVE_COMMAND) == 0) /* for sshd, not for people */
         return cmd_share_serve(argc, argv);
+    if (strcmp(name, COMPLETE_COMMAND) == 0) /* for scripts of shells */
+        return complete(t, argc - 2, argv + 2);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
     else if (strcmp(name, "--version") == 0)

@@ -125,6 +125,7 @@ int cmd_restore(const struct options *o);
 /* Not in the table: the command that sshd runs for a key of a machine. */
 #define SHARE_SERVE_COMMAND "share-serve"
 int cmd_share_serve(int argc, char **argv);
+int cmd_completion(const struct options *o);
 int cmd_version(const struct options *o);
 int cmd_help(const struct options *o);
 

@@ -146,7 +146,7 @@ static const struct cli_command commands[] = {
          "HOST is a machine as the list shows it, or several: gpu[01-16].rack1. Exit code 0 if\n"
          "all steps succeeded and, for check, all machines can be used; otherwise 1.\n"},
     {.name = "submit",
-     .arguments = "[--] COMMAND [ARGUMENTS...]",
+     .arguments = "[--] PROGRAM [ARGUMENTS...]",
      .options = OPT_STATE_DIR | OPT_JSON | OPT_SUBMIT | OPT_SUBMITS,
      .max_args = ANY_NUMBER,
      .rest = true,
@@ -159,7 +159,7 @@ static const struct cli_command commands[] = {
          "`batchaid get JOB` fetches it. One argument is a line for the shell; several are a\n"
          "program and its arguments. Each node needs what --gpus, --cores and --memory say.\n"},
     {.name = "run",
-     .arguments = "[--] COMMAND [ARGUMENTS...]",
+     .arguments = "[--] PROGRAM [ARGUMENTS...]",
      .options = OPT_STATE_DIR | OPT_SUBMIT | OPT_SUBMITS,
      .max_args = ANY_NUMBER,
      .rest = true,
@@ -390,6 +390,15 @@ static const struct cli_command commands[] = {
          "than this program or sealed with another key than secret.key, and changes nothing\n"
          "then. The daemon ends work on nodes that no row of the copy has; work that the copy\n"
          "calls running but that does not run is lost or requeued by the cluster's rule.\n"},
+    {.name = "completion",
+     .arguments = "bash|zsh|fish",
+     .min_args = 1,
+     .max_args = 1,
+     .run = cmd_completion,
+     .help = "print a script with which the shell completes commands, options and names",
+     .details = "Into ~/.bashrc: eval \"$(batchaid completion bash)\"; likewise for zsh into\n"
+                "~/.zshrc; for fish: batchaid completion fish | source. Names of jobs, nodes and\n"
+                "clusters come from the running daemon.\n"},
     {.name = "version",
      .arguments = "",
      .run = cmd_version,

@@ -14,7 +14,8 @@ struct cli_option {
     int (*check)(const char *value, struct err *e);                   /* or NULL */
     int (*take)(struct options *o, const char *value, struct err *e); /* instead of `at`, or NULL */
     const char *help;
-    char letter; /* -f; 0: none */
+    char letter;        /* -f; 0: none */
+    const char *values; /* the only values, separated by blanks; NULL: others are possible */
 };
 
 extern const struct cli_option known_options[];

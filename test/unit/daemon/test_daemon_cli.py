@@ -9,7 +9,7 @@ import pytest
 from support.daemon import BATCHAID
 
 COMMANDS = ["serve", "env", "hosts", "az-login", "az", "share-path", "storage", "keygen", "check-config",
-            "reload", "nodes", "submit", "run", "ps", "top", "logs", "cancel", "rerun", "get", "exec", "ssh", "forward", "queue", "jobs", "explain", "job", "report", "refused", "user", "subscription", "wait", "demo", "seed", "dump", "backup", "restore", "version", "help"]
+            "reload", "nodes", "submit", "run", "ps", "top", "logs", "cancel", "rerun", "get", "exec", "ssh", "forward", "queue", "jobs", "explain", "job", "report", "refused", "user", "subscription", "wait", "demo", "seed", "dump", "backup", "restore", "completion", "version", "help"]
 
 
 def test_help_lists_every_command(run):
@@ -176,20 +176,57 @@ def test_share_path_knows_every_name_that_can_be_mounted(run, tmp_path, argument
     assert (tmp_path / "state/storage" / where).is_dir()
 
 
+def completed(run, *words, env=None):
+    done = run("--complete", *words, env=env)
+    assert (done.returncode, done.stderr) == (0, "")
+    return [line.split("\t")[0] for line in done.stdout.splitlines()]
+
+
 def test_completion_knows_commands_and_options(run):
-    script = (
-        "source {root}/etc/batchaid.bash-completion; complete_for() {{ COMP_WORDS=(\"$@\");"
-        " COMP_CWORD=$(($# - 1)); _batchaid; echo \"${{COMPREPLY[@]}}\"; }};"
-        " complete_for batchaid ''; for c in serve env share-path nodes queue jobs explain user check-config keygen backup restore;"
-        " do complete_for batchaid $c --; done"
-    )
+    assert completed(run, "") == COMMANDS and completed(run, "exp") == ["explain"]
+    assert completed(run, "help", "") == COMMANDS
+    for command in COMMANDS:
+        described = run("help", command).stdout
+        assert completed(run, command, "--") == re.findall(r"^  (--\S+)", described, re.M)
+
+
+@pytest.mark.parametrize("words, offered", [
+    (["nodes", ""], ["list", "check", "drain", "undrain", "reboot", "clean"]),
+    (["user", "re"], ["remove", "reset"]),
+    (["jobs", "--state", "r"], ["running"]),
+    (["nodes", "--state", "r"], ["running"]),
+    (["serve", "--log-format", ""], ["text", "json"]),
+    (["serve", "--config", "x"], [":files"]),
+    (["serve", "--state-dir", ""], [":folders"]),
+    (["submit", "--gpus", "2", "--", "python", ""], [":files"]),
+    (["submit", "python", "--"], [":files"]),
+    (["get", "job", ""], [":files"]),
+    (["completion", "z"], ["zsh"]),
+    (["jobs", "--since", ""], []),
+    (["nothing", ""], []),
+])
+def test_completion_of_values(run, words, offered):
+    assert completed(run, *words) == offered
+
+
+def test_completion_in_bash(run, tmp_path):
     from support.daemon import ROOT
 
-    done = subprocess.run(["bash", "-c", script.format(root=ROOT)], capture_output=True, text=True)
-    commands, *options = done.stdout.splitlines()
-    assert commands.split() == COMMANDS
-    known = ["serve", "env", "share-path", "nodes", "queue", "jobs", "explain", "user", "check-config", "keygen",
-             "backup", "restore"]
-    for command, offered in zip(known, options, strict=True):
-        described = run("help", command).stdout
-        assert set(offered.split()) == set(re.findall(r"^  (--\S+)", described, re.M))
+    assert run("completion", "bash").stdout == (ROOT / "etc" / "batchaid.bash-completion").read_text()
+    (tmp_path / "file").touch()
+    script = (
+        'eval "$("$1" completion bash)"; complete_for() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _batchaid; echo "${COMPREPLY[@]}"; };'
+        ' complete_for "$1" ex; complete_for "$1" seed fi; complete_for "$1" jobs --state ""; complete_for "$1" version --'
+    )
+    done = subprocess.run(["bash", "-c", script, "-", str(BATCHAID)], capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout.splitlines() == ["explain", "file", "queued running terminating succeeded failed", ""], done
+
+
+def test_completion_of_other_shells(run):
+    assert run("completion", "zsh").stdout.startswith("#compdef batchaid\n") and "complete -c batchaid" in run("completion", "fish").stdout
+    for shell in ("zsh", "fish"):
+        if shutil.which(shell):
+            done = subprocess.run([shell, "-n"], input=run("completion", shell).stdout, capture_output=True, text=True)
+            assert (done.returncode, done.stderr) == (0, "")
+    done = run("completion", "tcsh")
+    assert done.returncode == 2 and "there is none for 'tcsh'; use bash, zsh or fish" in done.stderr

@@ -215,3 +215,10 @@ def test_get_writes_through_no_link(desk):
     (desk.folder / "linked" / "a").symlink_to(target)
     done = desk.run("get", "linked", check=False)
     assert done.returncode == 1 and "linked/a cannot be written" in done.stderr and target.read_text() == "kept"
+
+
+def test_completion_has_live_names(desk):
+    desk.submit("--name", "completed-a", "--no-copy", "--", "true")[1].succeed()
+    desk.submit("--name", "completed-b", "--no-copy", "--", "true")[1].succeed()
+    assert desk.run("--complete", "logs", "completed-").stdout == "completed-b\tsucceeded\ncompleted-a\tsucceeded\n"
+    assert "default\n" in desk.run("--complete", "submit", "--cluster", "").stdout

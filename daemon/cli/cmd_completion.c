@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid completion`: the scripts of the shells, which ask `batchaid --complete`.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/cli/cli.h"
+
+static const char bash[] =
+    "# SPDX-License-Identifier: MIT\n"
+    "# Completion of batchaid for bash: eval \"$(batchaid completion bash)\"\n"
+    "_batchaid() {\n"
+    "    local line cur=${COMP_WORDS[COMP_CWORD]}\n"
+    "    COMPREPLY=()\n"
+    "    while IFS= read -r line; do\n"
+    "        case $line in\n"
+    "        :files) mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); compopt -o filenames "
+    "2>/dev/null ;;\n"
+    "        :folders) mapfile -t COMPREPLY < <(compgen -d -- \"$cur\"); compopt -o filenames "
+    "2>/dev/null ;;\n"
+    "        *) COMPREPLY+=(\"${line%%$'\\t'*}\") ;;\n"
+    "        esac\n"
+    "    done < <(\"${COMP_WORDS[0]}\" --complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
+    "}\n"
+    "complete -F _batchaid batchaid\n";
+
+static const char zsh[] =
+    "#compdef batchaid\n"
+    "# Completion of batchaid for zsh: eval \"$(batchaid completion zsh)\"\n"
+    "_batchaid() {\n"
+    "    local line\n"
+    "    local -a found\n"
+    "    while IFS= read -r line; do\n"
+    "        case $line in\n"
+    "        :files) _files; return ;;\n"
+    "        :folders) _files -/; return ;;\n"
+    "        *$'\\t'*) found+=(\"${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}\") ;;\n"
+    "        *) found+=(\"${line//:/\\\\:}\") ;;\n"
+    "        esac\n"
+    "    done < <(\"${words[1]}\" --complete \"${(@)words[2,CURRENT]}\" 2>/dev/null)\n"
+    "    _describe batchaid found\n"
+    "}\n"
+    "compdef _batchaid batchaid\n";
+
+static const char fish[] =
+    "# Completion of batchaid for fish: batchaid completion fish | source\n"
+    "function __batchaid_complete\n"
+    "    set -l words (commandline -opc)\n"
+    "    set -l found ($words[1] --complete $words[2..-1] (commandline -ct) 2>/dev/null)\n"
+    "    switch \"$found[1]\"\n"
+    "        case :files\n"
+    "            __fish_complete_path (commandline -ct)\n"
+    "        case :folders\n"
+    "            __fish_complete_directories (commandline -ct)\n"
+    "        case '*'\n"
+    "            printf '%s\\n' $found\n"
+    "    end\n"
+    "end\n"
+    "complete -c batchaid -f -a '(__batchaid_complete)'\n";
+
+static const struct {
+    const char *name, *script;
+} shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+
+int cmd_completion(const struct options *o)
+{
+    for (size_t i = 0; i < sizeof shells / sizeof shells[0]; i++)
+        if (strcmp(shells[i].name, o->args[0]) == 0) {
+            fputs(shells[i].script, stdout);
+            return EXIT_DONE;
+        }
+    fprintf(stderr, "batchaid: completion: there is none for '%s'; use bash, zsh or fish\n",
+            o->args[0]);
+    return EXIT_USAGE;
+}
