@@ -36,14 +36,15 @@ enum {
     OPT_TESTING = 65536,
     OPT_REPORT = 131072, /* --by, --from, --to and --csv */
     OPT_WATCH = 262144,
-    OPT_NODES = 524288,     /* --state and --cluster of machines */
-    OPT_SUBMIT = 1048576,   /* what a job file may say, too */
-    OPT_SUBMITS = 2097152,  /* --file, --dry-run and --yes */
-    OPT_LOGS = 4194304,     /* --follow, --node and --tail */
-    OPT_CANCEL = 8388608,   /* --mine and --queued */
-    OPT_AGAIN = 16777216,   /* --failed */
-    OPT_GET = 33554432,     /* --to, of a folder */
-    OPT_TERMINAL = 67108864 /* --node of a job */
+    OPT_NODES = 524288,      /* --state and --cluster of machines */
+    OPT_SUBMIT = 1048576,    /* what a job file may say, too */
+    OPT_SUBMITS = 2097152,   /* --file, --dry-run and --yes */
+    OPT_LOGS = 4194304,      /* --follow, --node and --tail */
+    OPT_CANCEL = 8388608,    /* --mine and --queued */
+    OPT_AGAIN = 16777216,    /* --failed */
+    OPT_GET = 33554432,      /* --to, of a folder */
+    OPT_TERMINAL = 67108864, /* --node of a job */
+    OPT_LOGIN = 134217728    /* --user, --fingerprint and --ca */
 };
 
 /* The values of an option that may be repeated. */
@@ -70,6 +71,7 @@ struct options {
     struct option_values env, secrets; /* NAME=VALUE; NAME=VAULT/SECRET */
     bool no_copy, yes;
     const char *node, *tail, *folder_to;
+    const char *fingerprint, *ca; /* of a daemon's authority */
     bool follow, mine, queued, failed;
     /* For `nodes` with names but without a command: the list of commands. Otherwise NULL. */
     const char *commands;
@@ -125,6 +127,9 @@ int cmd_restore(const struct options *o);
 /* Not in the table: the command that sshd runs for a key of a machine. */
 #define SHARE_SERVE_COMMAND "share-serve"
 int cmd_share_serve(int argc, char **argv);
+int cmd_login(const struct options *o);
+int cmd_logout(const struct options *o);
+int cmd_fingerprint(const struct options *o);
 int cmd_completion(const struct options *o);
 int cmd_version(const struct options *o);
 int cmd_help(const struct options *o);

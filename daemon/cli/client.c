@@ -20,6 +20,7 @@
 #define REPLY_MAX   (512U << 20) /* bytes; dumps contain files */
 #define TOKEN_PATH  "/adfs/oauth2/token"
 #define HTTP_REFUSE 400L
+#define HTTP_OK     200L
 
 void client_wipe(char *secret)
 {
@@ -84,7 +85,7 @@ void client_set(struct daemon_client *c, const char *url, char *trouble)
     c->lib.curl_easy_reset(h);
     c->lib.curl_easy_setopt(h, CURLOPT_URL, url);
     c->lib.curl_easy_setopt(h, CURLOPT_CAINFO, environment_get(&c->env, "SSL_CERT_FILE"));
-    if (!environment_get(&c->env, LOGIN_REFRESH)) /* the daemon is on this machine */
+    if (!environment_get(&c->env, LOGIN_USER)) /* the daemon is on this machine */
         c->lib.curl_easy_setopt(h, CURLOPT_NOPROXY, "*");
     c->lib.curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
     c->lib.curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
@@ -332,6 +333,40 @@ int client_call(struct daemon_client *c, const char *method, const char *path, c
         request(c, &(struct daemon_call){.method = method, .path = path, .body = text}, out, e);
     free(text);
     return rc;
+}
+
+int client_fetch_authority(const char *url, char **pem, struct err *e)
+{
+    struct environment env = {.n = 0};
+    struct strbuf there = STRBUF_INIT, reply = STRBUF_INIT;
+    char trouble[CURL_ERROR_SIZE] = "";
+    long status = 0;
+    environment_add(&env, LOGIN_USER, "");
+    struct daemon_client *c = reach(&env, e);
+    if (!c)
+        return -1;
+    strbuf_concat(&there, url, "/batchaid/ca.pem");
+    c->limit_ms = CONNECT_MS;
+    set_request(c, there.s, &(struct daemon_call){.method = "GET"}, &reply, trouble);
+    c->lib.curl_easy_setopt(c->curl, CURLOPT_CAINFO, NULL);
+    c->lib.curl_easy_setopt(c->curl, CURLOPT_SSL_VERIFYPEER, 0L);
+    c->lib.curl_easy_setopt(c->curl, CURLOPT_SSL_VERIFYHOST, 0L);
+    CURLcode rc = c->lib.curl_easy_perform(c->curl);
+    c->lib.curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
+    int result = 0;
+    if (rc != CURLE_OK)
+        result = err_set(e, ERR_UNAVAILABLE, NULL, "the daemon at %.200s does not answer: %s", url,
+                         *trouble ? trouble : c->lib.curl_easy_strerror(rc));
+    else if (status != HTTP_OK || !reply.len)
+        result = err_set(e, ERR_PROTOCOL, NULL,
+                         "what answers at %.200s is not a batchaid daemon: status %ld for "
+                         "/batchaid/ca.pem",
+                         url, status);
+    *pem = result == 0 ? strbuf_take(&reply) : NULL;
+    client_close(c);
+    strbuf_free(&there);
+    strbuf_free(&reply);
+    return result;
 }
 
 /* CURLE_OK: the daemon answers with a certificate for that name. `own`: of the daemon's own

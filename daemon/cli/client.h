@@ -29,6 +29,10 @@ int client_open_login(struct environment *login, struct daemon_client **out,
 int client_reach_login(struct environment *login, struct daemon_client **out,
                        struct err *e) MUST_CHECK;
 
+/* The certificate of the authority of the daemon at this URL, fetched without trust: anybody may
+ * have sent it. Caller frees. */
+int client_fetch_authority(const char *url, char **pem, struct err *e) MUST_CHECK;
+
 /* The daemon's URL, without a slash at its end; its subscription; the name of the login's user,
  * NULL: the credentials are the state directory's. Borrowed. */
 const char *client_endpoint(const struct daemon_client *c);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/cli/login_file.h"
 #include "daemon/cli/table.h"
 #include "daemon/cli/watch.h"
 #include "lib/timefmt.h"
@@ -16,9 +17,20 @@
 /* --since goes back a hundred years at most. */
 #define SINCE_MAX_S INT64_C(3153600000)
 
+/* Whether a daemon of this machine is meant, although there is a login. */
+static bool is_named(const struct options *o)
+{
+    const char *variable = getenv("BATCHAID_STATE_DIR");
+    return o->state_dir || (variable && *variable);
+}
+
 int jobs_open(const struct options *o, struct daemon_client **out, struct err *e)
 {
     struct state s;
+    struct environment login;
+    int kept = is_named(o) ? 0 : login_read(&login, e);
+    if (kept != 0)
+        return kept < 0 ? -1 : client_open_login(&login, out, e);
     if (state_locate(o->state_dir, NULL, &s, e) < 0)
         return -1;
     int rc = client_open(&s, out, e);

@@ -326,6 +326,30 @@ static const struct cli_command commands[] = {
          "[list]               Lists the added subscriptions, the oldest first.\n"
          "add [NAME]           Adds a subscription, and prints its id.\n"
          "delete SUBSCRIPTION  Deletes a subscription; refused while it has resource groups.\n"},
+    {.name = "login",
+     .arguments = "URL",
+     .options = OPT_LOGIN,
+     .min_args = 1,
+     .max_args = 1,
+     .run = cmd_login,
+     .help = "use the daemon of another machine from here: submit, run, logs, jobs, ...",
+     .details =
+         "Fetches the certificate of the daemon's authority and asks whether its fingerprint is\n"
+         "right. Asks for name and password (or reads it from standard input) and keeps a token\n"
+         "for 90 days in ~/.config/batchaid, for you alone. submit, run, ps, top, logs, wait JOB,\n"
+         "cancel, rerun, get, queue, jobs, explain, job and report then use that daemon, unless\n"
+         "--state-dir or BATCHAID_STATE_DIR names a daemon here.\n"},
+    {.name = "logout",
+     .arguments = "",
+     .run = cmd_logout,
+     .help = "forget the login",
+     .details = "A new password ends it everywhere: batchaid user reset NAME.\n"},
+    {.name = "fingerprint",
+     .arguments = "",
+     .options = OPT_STATE_DIR,
+     .run = cmd_fingerprint,
+     .help = "print the fingerprint of the daemon's authority, for `login`",
+     .details = ""},
     {.name = "wait",
      .arguments = "[JOB...]",
      .options = OPT_STATE_DIR | OPT_TIMEOUT,

@@ -369,6 +369,11 @@ static int make_cluster(struct daemon_client *c, const struct job_place *p, stru
     strbuf_free(&group);
     strbuf_free(&workspace);
     strbuf_free(&cluster);
+    if (rc < 0)
+        err_prefix(e,
+                   "the cluster %.100s of %.100s/%.100s is missing, and cannot be made by you; "
+                   "somebody with the role Contributor can make it, by one submit of their own",
+                   p->cluster, p->group, p->workspace);
     return rc;
 }
 

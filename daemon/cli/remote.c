@@ -19,6 +19,7 @@
 #include "daemon/cli/client.h"
 #include "daemon/cli/cloud.h"
 #include "daemon/cli/environment.h"
+#include "daemon/cli/login_file.h"
 #include "lib/arena.h"
 #include "lib/dns_name.h"
 #include "lib/fs.h"
@@ -28,9 +29,6 @@
 #define CA_MAX  65536 /* bytes of a certificate */
 #define DOMAIN  "@batchaid"
 #define ADDRESS 46 /* bytes of an IPv6 address as text, with its NUL */
-
-/* az's own application id: a login needs some application, and the daemon accepts any. */
-#define APPLICATION "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
 
 /* --- the endpoint ----------------------------------------------------------------------------- */
 
@@ -91,8 +89,7 @@ int remote_check_endpoint(const char *url, struct err *e)
                     url);
 }
 
-/* In lower case and without the slash. Caller frees. */
-static char *plain_url(const char *url)
+char *remote_plain_url(const char *url)
 {
     char *plain = xstrdup(url);
     plain[url_length(url)] = '\0';
@@ -165,7 +162,7 @@ static void add_login(struct strbuf *out, const struct environment *env, const c
 {
     if (user) {
         strbuf_puts(out, "unset AZURE_CLIENT_SECRET\n");
-        shell_export(out, "AZURE_CLIENT_ID", APPLICATION);
+        shell_export(out, "AZURE_CLIENT_ID", LOGIN_CLIENT);
         shell_export(out, "AZURE_USERNAME", user);
         return;
     }
@@ -230,7 +227,7 @@ int remote_lines(const struct state *s, const char *endpoint, const char *user, 
     char *name = NULL;
     if (environment_build(s, &env, e) < 0)
         return -1;
-    char *url = plain_url(endpoint ? endpoint : environment_get(&env, "BATCHAID_ENDPOINT"));
+    char *url = remote_plain_url(endpoint ? endpoint : environment_get(&env, "BATCHAID_ENDPOINT"));
     int rc = client_open(s, &c, e);
     if (rc == 0 && user)
         rc = find_user(c, user, &name, e);

@@ -16,6 +16,9 @@
  * end. */
 int remote_check_endpoint(const char *url, struct err *e) MUST_CHECK;
 
+/* Such a URL in lower case and without the slash. Caller frees. */
+char *remote_plain_url(const char *url);
+
 /* Appends the lines. `endpoint`: the daemon's URL from the other machine; NULL: as from here.
  * `user`: a user of the daemon, whose password is not in the lines; NULL: the daemon's own
  * principal, whose secret is. Checks with the running daemon whether the user exists, and whether

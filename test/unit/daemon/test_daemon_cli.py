@@ -9,7 +9,7 @@ import pytest
 from support.daemon import BATCHAID
 
 COMMANDS = ["serve", "env", "hosts", "az-login", "az", "share-path", "storage", "keygen", "check-config",
-            "reload", "nodes", "submit", "run", "ps", "top", "logs", "cancel", "rerun", "get", "exec", "ssh", "forward", "queue", "jobs", "explain", "job", "report", "refused", "user", "subscription", "wait", "demo", "seed", "dump", "backup", "restore", "completion", "version", "help"]
+            "reload", "nodes", "submit", "run", "ps", "top", "logs", "cancel", "rerun", "get", "exec", "ssh", "forward", "queue", "jobs", "explain", "job", "report", "refused", "user", "subscription", "login", "logout", "fingerprint", "wait", "demo", "seed", "dump", "backup", "restore", "completion", "version", "help"]
 
 
 def test_help_lists_every_command(run):
@@ -216,7 +216,7 @@ def test_completion_in_bash(run, tmp_path):
     (tmp_path / "file").touch()
     script = (
         'eval "$("$1" completion bash)"; complete_for() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _batchaid; echo "${COMPREPLY[@]}"; };'
-        ' complete_for "$1" ex; complete_for "$1" seed fi; complete_for "$1" jobs --state ""; complete_for "$1" version --'
+        ' complete_for "$1" exp; complete_for "$1" seed fi; complete_for "$1" jobs --state ""; complete_for "$1" version --'
     )
     done = subprocess.run(["bash", "-c", script, "-", str(BATCHAID)], capture_output=True, text=True, cwd=tmp_path)
     assert done.stdout.splitlines() == ["explain", "file", "queued running terminating succeeded failed", ""], done
