@@ -21,6 +21,7 @@ static const struct kind {
     {TERMINAL_OUTPUT, false, true, 1, TERMINAL_FRAME_MAX},
     {TERMINAL_ERRORS, false, true, 1, TERMINAL_FRAME_MAX},
     {TERMINAL_EXIT, false, true, 2, 2},
+    {TERMINAL_TAKEN, false, true, 4, 4},
     {TERMINAL_FAILED, false, true, 0, TERMINAL_FRAME_MAX},
 };
 

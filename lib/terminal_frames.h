@@ -8,7 +8,7 @@
  *   client  i  input; empty: its end          daemon  o  output       f  failed: why, as text; the
  *           w  rows and columns, 2 bytes              e  errors          last, as x
  *              each                                   x  the end: exit code and signal, a byte each
- *           s  a signal, 1 byte
+ *           s  a signal, 1 byte                   a  taken: so many bytes of frames i, 4 bytes
  *   both    p  empty: still there
  */
 #ifndef LIB_TERMINAL_FRAMES_H
@@ -28,6 +28,10 @@
 #define TERMINAL_PING_S 10
 #define TERMINAL_GONE_S 60
 
+/* The most bytes of frames i, headers included, that a client may have sent without an answer a: so
+ * the daemon always reads, and notices at once that a client has left. */
+#define TERMINAL_WINDOW_MAX (256U * 1024)
+
 enum terminal_frame_kind {
     TERMINAL_INPUT = 'i',
     TERMINAL_WINDOW = 'w',
@@ -36,7 +40,8 @@ enum terminal_frame_kind {
     TERMINAL_OUTPUT = 'o',
     TERMINAL_ERRORS = 'e',
     TERMINAL_EXIT = 'x',
-    TERMINAL_FAILED = 'f'
+    TERMINAL_FAILED = 'f',
+    TERMINAL_TAKEN = 'a'
 };
 
 struct terminal_frame {

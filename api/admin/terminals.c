@@ -2,8 +2,8 @@
  *
  * A terminal ends in two steps, in either order: its command ends (`near` becomes NULL, and the
  * last frame is sent), and its client leaves. A client that does not leave after the last frame is
- * closed. Its rights are asked again each minute: a token that expires ends nothing, a role that
- * was taken away does.
+ * closed. Its rights are asked again every few seconds: a token that expires ends nothing, a role
+ * that was taken away does.
  */
 #include "api/admin/terminals.h"
 
@@ -19,12 +19,15 @@
 #include "scheduler/scheduler.h"
 
 #define TICK_MS   1000
-#define RIGHTS_MS 60000
+#define RIGHTS_MS 5000
 #define LEAVE_MS  30000         /* for a client to leave after the last frame */
 #define ENOUGH    (128U * 1024) /* bytes for the client: more output is acknowledged later */
 #define TOO_MUCH                                                                                   \
     (512U * 1024) /* no more is taken: only a node that breaks the protocol comes here */
 #define SIGNAL_MAX 64
+#define UNREAD_MAX                                                                                 \
+    (TERMINAL_WINDOW_MAX + 2 * TERMINAL_FRAME_MAX) /* bytes of the client's frames                 \
+                                                    */
 
 struct stream {
     struct stream *next;
@@ -104,7 +107,6 @@ static void note_over(struct stream *s, const struct terminal_end *end)
         send_frame(s, TERMINAL_EXIT, status, sizeof status);
     }
     terminal_frames_free(&s->in);
-    upgraded_listen(s->client, true);
 }
 
 static void give_up(struct stream *s, const char *why)
@@ -141,9 +143,7 @@ static void serve_frames(struct stream *s);
 
 static void on_room(void *ctx)
 {
-    struct stream *s = ctx;
-    upgraded_listen(s->client, true);
-    serve_frames(s);
+    serve_frames(ctx);
 }
 
 static const struct terminal_events of_node = {
@@ -163,6 +163,15 @@ static void control(struct stream *s, const struct terminal_frame *f)
         terminal_put(s->near, REMOTE_CONTROL, text, (size_t)n);
 }
 
+/* A client that does not read these gets no more room. */
+static void acknowledge(struct stream *s, size_t n)
+{
+    size_t taken = n + TERMINAL_FRAME_HEADER;
+    const unsigned char bytes[4] = {0, (unsigned char)(taken >> 16), (unsigned char)(taken >> 8),
+                                    (unsigned char)taken};
+    send_frame(s, TERMINAL_TAKEN, bytes, sizeof bytes);
+}
+
 static void serve_frame(struct stream *s, const struct terminal_frame *f)
 {
     switch (f->kind) {
@@ -170,6 +179,7 @@ static void serve_frame(struct stream *s, const struct terminal_frame *f)
         if (!s->input_ended)
             terminal_put(s->near, REMOTE_STDIN, (const char *)f->bytes, f->n);
         s->input_ended = s->input_ended || f->n == 0;
+        acknowledge(s, f->n);
         break;
     case TERMINAL_WINDOW:
     case TERMINAL_SIGNAL:
@@ -183,11 +193,12 @@ static void serve_frame(struct stream *s, const struct terminal_frame *f)
     case TERMINAL_ERRORS:
     case TERMINAL_EXIT:
     case TERMINAL_FAILED:
+    case TERMINAL_TAKEN:
         break; /* no frames of a client */
     }
 }
 
-/* As long as the node takes more; then nothing is read. */
+/* As long as the node takes more. */
 static void serve_frames(struct stream *s)
 {
     struct terminal_frame f;
@@ -197,8 +208,10 @@ static void serve_frames(struct stream *s)
         serve_frame(s, &f);
     if (s->near && rc < 0)
         give_up(s, e.msg);
-    else if (s->near && !terminal_has_room(s->near))
-        upgraded_listen(s->client, false);
+    else if (s->near && terminal_frames_waiting(&s->in) > UNREAD_MAX)
+        give_up(s, "the client has sent more frames than it may without an answer");
+    else if (s->near && upgraded_waiting(s->client) > TOO_MUCH + ENOUGH)
+        give_up(s, "the client sends more frames than it reads answers");
 }
 
 static void on_input(void *ctx, const char *bytes, size_t n)
@@ -248,13 +261,8 @@ static bool still_may(struct stream *s, uint64_t now)
     return terminal_still_may(s->admin, s->object_id, s->job_id, &e) == 1;
 }
 
-/* A client is not heard while its command does not read; then TCP's keepalives find that it is
- * gone. */
 static void look(struct stream *s, uint64_t now)
 {
-    bool reads = s->near && terminal_has_room(s->near);
-    if (!reads && s->near)
-        s->heard_ms = now;
     bool silent = now - s->heard_ms > TERMINAL_GONE_S * 1000U;
     bool stays = !s->near && upgraded_waiting(s->client) == 0 && now - s->ended_ms > LEAVE_MS;
     if (silent || stays) {

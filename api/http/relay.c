@@ -176,8 +176,9 @@ static void watch(struct relay *r)
 {
     bool shaking = !r->shaken && !r->left;
     bool writes = shaking && gnutls_record_get_direction(r->tls) == 1;
-    int client = (!r->left && (shaking || is_empty(&r->in)) ? UV_READABLE : 0) |
-                 (writes || (!r->left && !is_empty(&r->out)) ? UV_WRITABLE : 0);
+    int client = r->left ? 0
+                         : UV_DISCONNECT | (shaking || is_empty(&r->in) ? UV_READABLE : 0) |
+                               (writes || !is_empty(&r->out) ? UV_WRITABLE : 0);
     int inner = (is_empty(&r->out) ? UV_READABLE : 0) | (!is_empty(&r->in) ? UV_WRITABLE : 0);
     uv_poll_start(&r->of_inner, inner, on_ready);
     if (client)
@@ -220,8 +221,9 @@ static void work(struct relay *r)
 static void on_ready(uv_poll_t *p, int status, int events)
 {
     struct relay *r = p->data;
-    (void)events;
-    if (status < 0)
+    /* a client that has left is not read while the engine does not read */
+    bool deaf = p == &r->of_client && (events & UV_DISCONNECT) && !is_empty(&r->in);
+    if (status < 0 || deaf)
         leave(r);
     work(r);
 }

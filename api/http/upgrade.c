@@ -29,8 +29,7 @@ struct upgraded {
     uv_poll_t poll;
     bool has_poll;
     struct strbuf out;
-    size_t sent; /* of `out` */
-    bool listening;
+    size_t sent;   /* of `out` */
     bool closed;   /* no event follows */
     bool released; /* the request is over */
     const struct upgraded_events *events;
@@ -95,8 +94,7 @@ static void on_ready(uv_poll_t *p, int status, int events);
 
 static void watch(struct upgraded *u)
 {
-    int events = UV_DISCONNECT | (u->listening ? UV_READABLE : 0) |
-                 (upgraded_waiting(u) > 0 ? UV_WRITABLE : 0);
+    int events = UV_READABLE | (upgraded_waiting(u) > 0 ? UV_WRITABLE : 0);
     if (u->handle)
         uv_poll_start(&u->poll, events, on_ready);
 }
@@ -135,12 +133,6 @@ void upgraded_send(struct upgraded *u, const void *bytes, size_t n)
     watch(u);
 }
 
-void upgraded_listen(struct upgraded *u, bool on)
-{
-    u->listening = on;
-    watch(u);
-}
-
 /* False: the client is gone. */
 static bool read_some(struct upgraded *u)
 {
@@ -159,11 +151,10 @@ static void on_ready(uv_poll_t *p, int status, int events)
 {
     struct upgraded *u = p->data;
     bool waited = upgraded_waiting(u) > 0;
-    bool left = (events & UV_DISCONNECT) && !u->listening;
-    bool there = status >= 0 && !left && (!waited || flush(u));
+    bool there = status >= 0 && (!waited || flush(u));
     if (there && waited && upgraded_waiting(u) == 0)
         u->events->drained(u->ctx);
-    if (there && !u->closed && u->listening && (events & UV_READABLE))
+    if (there && !u->closed && (events & UV_READABLE))
         there = read_some(u);
     if (u->closed)
         return;
@@ -230,12 +221,8 @@ struct replied *reply_upgrade(struct request *r, const struct upgraded_events *e
                               struct upgraded **out)
 {
     struct upgraded *u = xcalloc(1, sizeof *u);
-    *u = (struct upgraded){.engine = r->engine,
-                           .connection = r->connection,
-                           .fd = -1,
-                           .listening = true,
-                           .events = events,
-                           .ctx = ctx};
+    *u = (struct upgraded){
+        .engine = r->engine, .connection = r->connection, .fd = -1, .events = events, .ctx = ctx};
     *out = u;
     request_keep(r, u, on_released);
     reply_header_text(r, "Upgrade", UPGRADE_PROTOCOL);

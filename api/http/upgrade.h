@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A connection that leaves HTTP for another protocol, with the reply 101: from then on bytes both
- * ways, over TLS as before. Nothing is read while its user does not listen; the user bounds what it
- * sends by upgraded_waiting().
+ * ways, over TLS as before. All that comes is read at once: protocol and user bound it, and what
+ * is sent by upgraded_waiting().
  *
  * reply_upgrade() -> (the reply is sent) -> open -> closed
  */
@@ -36,8 +36,6 @@ struct replied *reply_upgrade(struct request *r, const struct upgraded_events *e
                               struct upgraded **out) MUST_CHECK;
 void upgraded_send(struct upgraded *u, const void *bytes, size_t n);
 size_t upgraded_waiting(const struct upgraded *u);
-/* Whether bytes are read; at first they are. */
-void upgraded_listen(struct upgraded *u, bool on);
 /* Closes at once, without what waits; no event follows. */
 void upgraded_close(struct upgraded *u);
 

@@ -34,6 +34,7 @@ struct session {
     struct strbuf out[2]; /* for io->out and io->err */
     size_t written[2];
     bool input_ended, over;
+    size_t unanswered; /* bytes of frames with input that the daemon has not taken */
     int status;
     int signals;
     bool line_begins, escaped; /* what was typed last */
@@ -147,8 +148,10 @@ static void read_input(struct session *s)
         n = without_escapes(s, buf, n, clean);
         bytes = clean;
     }
-    if (n > 0 || s->input_ended)
-        terminal_link_send(s->link, TERMINAL_INPUT, bytes, n);
+    if (n == 0 && !s->input_ended)
+        return;
+    terminal_link_send(s->link, TERMINAL_INPUT, bytes, n);
+    s->unanswered += n + TERMINAL_FRAME_HEADER;
 }
 
 /* --- output -------------------------------------------------------------------------------------
@@ -182,6 +185,9 @@ static void hear(struct session *s, const struct terminal_frame *f)
     case TERMINAL_OUTPUT:
     case TERMINAL_ERRORS:
         strbuf_add(&s->out[f->kind == TERMINAL_ERRORS], f->bytes, f->n);
+        break;
+    case TERMINAL_TAKEN:
+        s->unanswered -= (size_t)f->bytes[1] << 16 | (size_t)f->bytes[2] << 8 | f->bytes[3];
         break;
     case TERMINAL_EXIT:
         finish(s, f->bytes[1] ? BY_SIGNAL + f->bytes[1] : f->bytes[0]);
@@ -260,7 +266,7 @@ enum { SLOT_LINK, SLOT_SIGNALS, SLOT_IN, SLOT_OUT, SLOT_ERR, SLOTS };
 static void turn(struct session *s)
 {
     struct err e;
-    bool reads = !s->input_ended && terminal_link_waiting(s->link) < ENOUGH;
+    bool reads = !s->input_ended && s->unanswered + TERMINAL_FRAME_MAX < TERMINAL_WINDOW_MAX;
     short link = terminal_link_events(s->link);
     struct pollfd p[SLOTS] = {
         [SLOT_LINK] = {.fd = terminal_link_fd(s->link),

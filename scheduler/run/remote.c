@@ -53,7 +53,7 @@ void remote_add_start(struct run_slot *slot, const char *as)
     const struct script_label open = {.code = FAIL_RUN_DIRECTORY_FAILED,
                                       .what = "open the way to the other nodes",
                                       .on_node = true};
-    if (remote_is_offered(slot->run))
+    if (remote_is_offered(slot->run) || slot->entered)
         script_ask(slot->script, &open, REQUEST(remote_open, .run = slot->run->dir, .as = as));
 }
 

@@ -138,7 +138,8 @@ struct run_slot {
     bool begun;            /* its first line is in the run's log */
     bool has_inputs;       /* the node knows its task, so the input files are there */
     bool saving;           /* `script` uploads the run's output */
-    bool visited; /* it has, or may have, a socket for remote commands and tasks of terminals */
+    bool entered; /* a terminal was opened there: its socket for remote commands is kept open */
+    bool visited; /* the same, or perhaps before a restart of the daemon: it is cleaned up */
     int64_t killing_us; /* since when the end of a killed task is awaited (monotonic); 0: no kill is
                            pending */
     int64_t kill_again_us; /* the node refused: when SIGKILL is sent again; 0: it did not refuse */

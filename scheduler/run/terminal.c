@@ -320,7 +320,7 @@ static void start_far_end(struct terminal *t, const struct terminal_ask *ask)
     char port[PORT_SIZE];
     arena_init(&a);
     snprintf(port, sizeof port, "%d", ask->port);
-    slot->visited = true;
+    slot->entered = slot->visited = true;
     slot->pending++;
     node_ask(node_rt_link(slot->tenant.node),
              REQUEST(remote_open, .run = slot->run->dir, .as = slot_account(slot)), on_opened,

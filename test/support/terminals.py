@@ -51,7 +51,7 @@ class Terminal:
             lines += ["Connection: Upgrade", f"Upgrade: {upgrade}"]
         self.socket.sendall("\r\n".join([*lines, "", ""]).encode() + body)
         self.buffer = b""
-        self.out, self.err, self.end = b"", b"", None
+        self.out, self.err, self.end, self.unanswered = b"", b"", None, 0
         self._head()
 
     def _head(self):
@@ -79,7 +79,10 @@ class Terminal:
 
     def input(self, data):
         for at in range(0, len(data), 32768):
-            self.send("i", data[at : at + 32768])
+            piece = data[at : at + 32768]
+            self.until(lambda: self.unanswered + 32773 <= 256 * 1024 or self.end is not None)
+            self.unanswered += len(piece) + 5
+            self.send("i", piece)
 
     def end_input(self):
         self.send("i")
@@ -93,6 +96,8 @@ class Terminal:
             self.out += data
         elif kind == "e":
             self.err += data
+        elif kind == "a":
+            self.unanswered -= struct.unpack(">I", data)[0]
         elif kind == "x":
             self.end = (data[0], data[1])
         elif kind == "f":
@@ -105,6 +110,7 @@ class Terminal:
             text = condition
             condition = lambda: text in self.out  # noqa: E731
         while not condition():
+            assert self.end is None, f"it has ended: {self.end}; {self.out[-500:]!r} {self.err[-500:]!r}"
             self.frame()
         return self
 
