@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from support.daemon import sanitized
 from support.people import CONTRIBUTOR, OWNER, READER, SUBMITTER
 from support.terminals import PROTOCOL, Refused, Terminal, path_of, run
 from support.waiting import PATIENCE, wait_for
@@ -246,7 +247,7 @@ def test_a_client_that_stalls_stops_the_command_and_nothing_else(job):
         assert job.daemon.call("GET", "/batchaid/queue").status == 200
         slowest = max(slowest, time.monotonic() - begun)
     assert slowest < 2 * PATIENCE
-    assert memory(job.daemon) - before < 64 << 20
+    assert memory(job.daemon) - before < (256 if sanitized() else 64) << 20  # a sanitizer keeps what was freed
     pids = [int(t.until(b"\n").out.split()[0]) for t in [*stalled[:3], deaf]]
     for t in [*stalled, deaf]:
         t.close()
