@@ -10,7 +10,7 @@
 #include "model/sample/sample.h"
 
 /* A new object with the time and the values of the machine, without GPUs. */
-json_t *sample_show(const struct node_sample *s);
+json_t *sample_show(const struct node_sample *g);
 /* Adds what a sample says of a GPU, without its index. */
 void gpu_sample_show(const struct gpu_sample *g, json_t *to);
 

@@ -4,6 +4,7 @@
  */
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -20,15 +21,16 @@ static int64_t us_of(struct timeval t)
 
 static bool read_memory(int64_t *bytes)
 {
-    long long pages;
+    char line[256], *end;
     FILE *f = fopen("/proc/self/statm", "re");
-    if (!f)
+    bool read = f && fgets(line, sizeof line, f);
+    if (f)
+        fclose(f);
+    if (!read)
         return false;
-    bool read = fscanf(f, "%*s %lld", &pages) == 1;
-    fclose(f);
-    if (read)
-        *bytes = pages * sysconf(_SC_PAGESIZE);
-    return read;
+    (void)strtoll(line, &end, 10); /* the size, in pages; then what of it is in memory */
+    *bytes = strtoll(end, NULL, 10) * sysconf(_SC_PAGESIZE);
+    return true;
 }
 
 static bool count_files(int64_t *n)

@@ -106,6 +106,7 @@ int cmd_hosts(const struct options *o);
 int cmd_nodes(const struct options *o);
 int cmd_exec(const struct options *o);
 int cmd_ssh(const struct options *o);
+int cmd_shell(const struct options *o);
 int cmd_forward(const struct options *o);
 int cmd_queue(const struct options *o);
 int cmd_reload(const struct options *o);

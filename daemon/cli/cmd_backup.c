@@ -25,13 +25,13 @@ int cmd_backup(const struct options *o)
     int rc = state_locate(o->state_dir, NULL, &s, &e);
     if (rc == 0)
         rc = st_backup(s.db, o->args[0], &e);
-    if (rc == 0)
+    if (rc == 0) {
         note(&s);
-    if (rc == 0)
         fprintf(stderr,
                 "batchaid: the database is in %s. The key of its secrets is not in it: keep a copy "
                 "of %s in another place\n",
                 o->args[0], s.secret_key);
+    }
     state_free(&s);
     return rc == 0 ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
 }

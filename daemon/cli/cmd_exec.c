@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/cli/cmd_jobs.h"
+#include "daemon/cli/enter.h"
 #include "daemon/cli/terminal.h"
 #include "lib/arena.h"
 #include "lib/shell.h"
@@ -23,23 +24,15 @@ static const char *command_of(const struct options *o, struct arena *a)
     return text;
 }
 
-static json_t *ask_for(const struct options *o, bool raw, struct arena *a)
-{
-    json_t *ask = json_pack("{s:s, s:s*}", "command", command_of(o, a), "node", o->node);
-    if (ask && raw)
-        terminal_add_size(ask);
-    return ask;
-}
-
-/* Returns the exit code of the command, or -1. */
-static int run_in(struct daemon_client *c, const struct options *o, const json_t *job, bool raw,
-                  struct err *e)
+int enter_job(struct daemon_client *c, const json_t *job, const char *node, const char *line,
+              struct err *e)
 {
     struct terminal_link *l = NULL;
-    struct arena a;
-    arena_init(&a);
+    bool raw = terminal_is_here();
     char *path = terminal_path(c, job);
-    json_t *ask = ask_for(o, raw, &a);
+    json_t *ask = json_pack("{s:s, s:s*}", "command", line, "node", node);
+    if (ask && raw)
+        terminal_add_size(ask);
     int rc = ask ? terminal_link_open(c, path, ask, &l, e)
                  : err_set(e, ERR_CONFIG, NULL, "the command is not UTF-8");
     const struct terminal_io io = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, raw};
@@ -48,7 +41,6 @@ static int run_in(struct daemon_client *c, const struct options *o, const json_t
     terminal_link_close(l);
     json_decref(ask);
     free(path);
-    arena_free(&a);
     return rc;
 }
 
@@ -56,14 +48,17 @@ static int enter(const struct options *o)
 {
     struct daemon_client *c = NULL;
     json_t *found = NULL;
+    struct arena a;
     struct err e;
-    int rc = terminal_client(o, &c, &e);
+    arena_init(&a);
+    int rc = jobs_open(o, &c, &e);
     if (rc == 0)
         rc = jobs_find(c, o->args[0], &found, &e);
     if (rc == 0)
-        rc = run_in(c, o, json_array_get(found, 0), terminal_is_here(), &e);
+        rc = enter_job(c, json_array_get(found, 0), o->node, command_of(o, &a), &e);
     json_decref(found);
     client_close(c);
+    arena_free(&a);
     return rc < 0 ? cli_fail(TERMINAL_LOST, &e) : rc;
 }
 

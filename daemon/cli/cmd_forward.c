@@ -86,7 +86,7 @@ static int carry(const struct forward *f, int fd, struct err *e)
     json_t *ask = json_pack("{s:i, s:s*}", "port", f->port, "node", f->options->node);
     const struct terminal_io io = {.in = fd, .out = fd, .err = STDERR_FILENO};
     char *path = NULL;
-    int rc = terminal_client(f->options, &c, e);
+    int rc = jobs_open(f->options, &c, e);
     if (rc == 0) {
         path = terminal_path(c, f->job);
         rc = terminal_link_open(c, path, ask, &l, e);

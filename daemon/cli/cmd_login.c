@@ -150,8 +150,8 @@ static int ask_for_token(struct daemon_client *c, const struct login *l, char **
     struct strbuf form = STRBUF_INIT;
     json_t *reply = NULL;
     char *user = client_escape(c, l->user), *password = client_escape(c, l->password);
-    strbuf_concat(&form, "grant_type=password&client_id=" LOGIN_CLIENT "&username=", user,
-                  "&password=", password);
+    strbuf_puts(&form, "grant_type=password&client_id=" LOGIN_CLIENT "&username=");
+    strbuf_concat(&form, user, "&password=", password);
     int rc = client_send(c, TOKEN_PATH, FORM, form.s, &reply, e);
     const char *token = json_string_value(json_object_get(reply, "refresh_token"));
     if (rc == 0 && !token)
@@ -209,7 +209,7 @@ static int log_in(struct login *l, struct environment *kept, struct err *e)
         rc = ask_for_token(c, l, &refresh, e);
     client_close(c);
     c = NULL;
-    if (rc < 0)
+    if (rc < 0 || !refresh)
         return -1;
     begin_environment(l, kept);
     environment_add(kept, LOGIN_REFRESH, refresh);

@@ -30,7 +30,7 @@ static int logs(struct daemon_client *c, const struct options *o, struct err *e)
     const struct follow f = {.job = job,
                              .until_end = o->follow,
                              .process = o->node,
-                             .tail = o->tail ? atoll(o->tail) : -1,
+                             .tail = o->tail ? strtoll(o->tail, NULL, 10) : -1,
                              .timeout_ms = -1};
     int rc = follow(c, &f, &last, e);
     const char *state = jobs_text(last, "state");
@@ -138,7 +138,8 @@ static int wait_for(struct daemon_client *c, const json_t *job, int64_t timeout_
 static int wait_for_all(struct daemon_client *c, const struct options *o, struct err *e)
 {
     json_t *jobs = json_array(), *job = NULL;
-    int64_t timeout_ms = o->timeout ? atoll(o->timeout) * 1000 : -1, begun = time_now_us();
+    int64_t timeout_ms = o->timeout ? strtoll(o->timeout, NULL, 10) * 1000 : -1,
+            begun = time_now_us();
     int rc = 0, code = 0;
     size_t i;
     for (int k = 0; rc == 0 && k < o->n_args; k++) {

@@ -237,6 +237,15 @@ static const struct cli_command commands[] = {
      .run = cmd_ssh,
      .help = "open a shell beside a running job's processes",
      .details = "As `batchaid exec` without a command.\n"},
+    {.name = "shell",
+     .arguments = "",
+     .options = OPT_STATE_DIR | OPT_SUBMIT,
+     .run = cmd_shell,
+     .help = "open a shell on a node, in a job of its own",
+     .details =
+         "The job has what --gpus, --cores, --memory and --image say, no copy of a folder, and\n"
+         "an hour if --time says nothing else. It ends with the shell or the connection. Ctrl-C\n"
+         "while it waits for its node cancels it.\n"},
     {.name = "forward",
      .arguments = "JOB [LOCAL:]PORT",
      .options = OPT_STATE_DIR | OPT_TERMINAL,

@@ -55,12 +55,12 @@ int job_check_cores(const char *value, struct err *e)
 
 int job_nodes(const struct options *o)
 {
-    return o->nodes ? atoi(o->nodes) : 1;
+    return o->nodes ? (int)strtol(o->nodes, NULL, 10) : 1;
 }
 
 int job_gpus(const struct options *o)
 {
-    return o->gpus ? atoi(o->gpus) : 0;
+    return o->gpus ? (int)strtol(o->gpus, NULL, 10) : 0;
 }
 
 static const char name_letters[] =
@@ -166,7 +166,8 @@ const char *job_new_name(const struct options *o, struct arena *a)
     const char *stem = stem_of(o);
     char *word = arena_strndup(a, stem, strcspn(stem, " \t\n"));
     const char *slash = strrchr(word, '/');
-    char *name = arena_strndup(a, slash ? slash + 1 : word, STEM_MAX), *dot = strrchr(name, '.');
+    const char *base = slash ? slash + 1 : word;
+    char *name = arena_strndup(a, base, strnlen(base, STEM_MAX)), *dot = strrchr(name, '.');
     if (dot)
         *dot = '\0';
     for (char *at = name; *at; at++)

@@ -353,13 +353,3 @@ char *terminal_path(struct daemon_client *c, const json_t *job)
     strbuf_puts(&path, "/terminal");
     return strbuf_take(&path);
 }
-
-int terminal_client(const struct options *o, struct daemon_client **out, struct err *e)
-{
-    struct state s;
-    if (state_locate(o->state_dir, NULL, &s, e) < 0)
-        return -1;
-    int rc = client_open(&s, out, e);
-    state_free(&s);
-    return rc;
-}

@@ -24,8 +24,6 @@ bool terminal_is_here(void);
 /* Returns the command's exit code, 128 + N if signal N ended it, or TERMINAL_LOST after a message
  * on standard error. The terminal's settings are restored. */
 int terminal_serve(struct terminal_link *l, const struct terminal_io *io);
-/* A client of the daemon that the options mean. */
-int terminal_client(const struct options *o, struct daemon_client **out, struct err *e) MUST_CHECK;
 /* BELOW/GROUP/WORKSPACE/EXPERIMENT/JOB/terminal of a found job. Caller frees. */
 char *terminal_path(struct daemon_client *c, const json_t *job);
 

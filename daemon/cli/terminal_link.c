@@ -298,11 +298,11 @@ int terminal_link_open(struct daemon_client *c, const char *path, const json_t *
     int rc = read_endpoint(l, client_endpoint(c), e);
     if (rc == 0)
         rc = dial(l, e);
-    if (rc == 0)
+    if (rc == 0) {
         l->tls = tls_client_new(l->fd, l->host, environment_get(&c->env, "SSL_CERT_FILE"),
                                 TERMINAL_PROTOCOL);
-    if (rc == 0)
         rc = shake_hands(l, e);
+    }
     if (rc == 0)
         rc = send_request(l, c, path, ask, e);
     if (rc == 0)

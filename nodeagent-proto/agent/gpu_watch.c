@@ -142,7 +142,7 @@ static enum reading read_lines(struct gpu_watch *w, struct gpu_program *p, line_
 static void keep_said(struct gpu_watch *w, const char *line)
 {
     size_t n = 0;
-    for (; line[n] && n < SAID_SHOWN; n++)
+    for (; n < SAID_SHOWN && line[n]; n++)
         w->said[n] = line[n] >= ' ' && line[n] <= '~' ? line[n] : '?';
     w->said[n] = '\0';
 }

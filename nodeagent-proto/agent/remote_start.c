@@ -100,9 +100,9 @@ int remote_start_pipes(const char *command, struct remote_started *s)
 
 static void set_size(int fd, const char *text)
 {
-    int rows, columns;
-    if (sscanf(text, "%5d %5d", &rows, &columns) != 2 || rows < 1 || columns < 1 ||
-        rows > SIZE_MAX_TTY || columns > SIZE_MAX_TTY)
+    char *end;
+    long rows = strtol(text, &end, 10), columns = strtol(end, NULL, 10);
+    if (rows < 1 || columns < 1 || rows > SIZE_MAX_TTY || columns > SIZE_MAX_TTY)
         return;
     const struct winsize w = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)columns};
     (void)ioctl(fd, TIOCSWINSZ, &w);
@@ -150,6 +150,7 @@ static bool listens_at(const char *line, unsigned port, unsigned *uid)
 {
     char at[33];
     unsigned at_port, state;
+    /* The kernel wrote the line, so no number is too large.  NOLINTNEXTLINE(cert-err34-c) */
     if (sscanf(line, " %*d: %32[0-9A-F]:%x %*[0-9A-F]:%*x %x %*x:%*x %*x:%*x %*x %u", at, &at_port,
                &state, uid) != 4 ||
         at_port != port || state != TCP_LISTEN)

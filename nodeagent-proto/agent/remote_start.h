@@ -19,12 +19,12 @@ struct remote_started {
 #define REMOTE_NOT_RUN 255 /* ssh's exit code for a command that could not be run */
 
 /* `command` NULL: a shell. -1: errno has the reason. */
-int remote_start_pipes(const char *command, struct remote_started *out);
+int remote_start_pipes(const char *command, struct remote_started *s);
 /* `size`: "ROWS COLUMNS TERM". Its processes get SIGHUP when all descriptors here are closed. */
-int remote_start_tty(const char *command, const char *size, struct remote_started *out);
+int remote_start_tty(const char *command, const char *size, struct remote_started *s);
 /* Connects to the port on a loopback address, if the port's listener is a process of our own
  * account. -1: `why` has the reason. */
-int remote_start_port(const char *port, struct remote_started *out, char *why, size_t n);
+int remote_start_port(const char *port, struct remote_started *s, char *why, size_t n);
 /* The end of the input. */
 void remote_close_in(struct remote_started *s);
 void remote_close_out(struct remote_started *s, int i);

@@ -269,7 +269,7 @@ static int forget(struct history_file *f, int64_t node, enum history_level level
 static int average(struct history_file *f, int64_t node, enum history_level level, int64_t now_s,
                    struct err *e)
 {
-    int64_t step_s = history_ages[level].step_s, begin = now_s / step_s * step_s, last;
+    int64_t step_s = history_ages[level].step_s, begin = now_s / step_s * step_s, last = 0;
     int rc = RUN(f, HISTORY_BEFORE, &last, e, node, level - 1, now_s);
     if (rc <= 0 || last >= begin)
         return rc < 0 ? -1 : 0;
@@ -293,7 +293,7 @@ static int average(struct history_file *f, int64_t node, enum history_level leve
 int history_file_add(struct history_file *f, const char *name, const struct node_sample *s,
                      struct err *e)
 {
-    int64_t node, at_s = s->at_us / US_PER_S;
+    int64_t node = 0, at_s = s->at_us / US_PER_S;
     int rc = by_name(f, HISTORY_NODE_ID, name, &node, e);
     if (rc == 0 && by_name(f, HISTORY_NODE_ADD, name, NULL, e) == 0)
         rc = by_name(f, HISTORY_NODE_ID, name, &node, e);

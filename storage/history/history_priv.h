@@ -15,7 +15,7 @@
 
 void sample_pack(const struct node_sample *s, struct strbuf *out);
 /* -1: damaged. *out is owned by the caller. */
-int sample_unpack(const void *bytes, size_t n, struct node_sample *out) MUST_CHECK;
+int sample_unpack(const void *from, size_t n, struct node_sample *out) MUST_CHECK;
 
 /* --- file.c: on the thread --- */
 
@@ -50,7 +50,7 @@ void history_file_close(struct history_file *f);
 int history_file_begin(struct history_file *f, struct err *e) MUST_CHECK;
 int history_file_end(struct history_file *f, int rc, struct err *e) MUST_CHECK;
 /* Within a transaction. */
-int history_file_add(struct history_file *f, const char *node, const struct node_sample *s,
+int history_file_add(struct history_file *f, const char *name, const struct node_sample *s,
                      struct err *e) MUST_CHECK;
 /* Forgets what is too old, of nodes of which nothing comes any more; at most once an hour, unless
  * `now`. */

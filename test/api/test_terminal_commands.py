@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`batchaid exec`, `ssh` and `forward`."""
 
+import json
 import os
 import pty
 import re
@@ -111,7 +112,7 @@ class Screen:
                 self.seen += os.read(self.main, 65536)
             return text in self.seen
 
-        wait_for(there, what=f"{text} on the screen")
+        wait_for(there, what=f"{text} on the screen, which has {self.seen}")
         return self
 
     def end(self):
@@ -128,6 +129,37 @@ def test_a_shell_in_a_terminal(job):
     s.until(b"40 120").until(b"is-42")
     s.type(b"exit 3\n")
     assert s.end() == 3
+
+
+def shell_job(ground_job):
+    """The newest job whose name begins with shell-."""
+    done = subprocess.run([BATCHAID, "jobs", "--json", "--state-dir", ground_job.daemon.state_dir], capture_output=True, check=True)
+    return next((j for j in json.loads(done.stdout)["value"] if j["name"].startswith("shell-")), None)
+
+
+def test_a_shell_in_a_job_of_its_own_ends_with_it(job):
+    s = Screen(job, "shell", "--time", "10m")
+    s.type(b"echo is-$((6 * 7)) $AZ_BATCHAI_JOB_NAME\n")
+    made = wait_for(lambda: shell_job(job))
+    s.until(b"is-42")
+    assert shell_job(job)["state"] == "running"
+    s.type(b"exit 4\n")
+    assert s.end() == 4
+    wait_for(lambda: (now := shell_job(job))["name"] == made["name"] and now["state"] == "succeeded", what="the end of its job")
+
+
+def test_the_job_of_a_shell_ends_when_its_client_is_killed(job):
+    s = Screen(job, "shell")
+    s.type(b"echo is-$((6 * 7))\n")
+    s.until(b"is-42")
+    s.process.kill()
+    s.process.wait()
+    wait_for(lambda: shell_job(job)["state"] not in ("queued", "running"), 40, "the end of its job")
+
+
+def test_a_shell_needs_a_terminal(job):
+    code, out, err = ran(job, "shell")
+    assert (code, out) == (255, b"") and b"a shell needs a terminal; run a command without one by: batchaid run" in err
 
 
 def test_the_size_follows(job):
