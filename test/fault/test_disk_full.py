@@ -20,7 +20,7 @@ SMALL_DISK = ["bash", "-c", f"trap '' XFSZ; ulimit -f {LIMIT_KIB}; exec \"$@\"",
 
 def test_writes_are_refused_and_nothing_acknowledged_is_lost(own_daemon):
     d = own_daemon(prefix=SMALL_DISK)
-    d.expect_log(r"db\.|storage|request")
+    d.expect_log(r"db\.|storage|request|samples\.")
     place = Place(d).make()
     place.experiment("first")
     tags = {f"tag{i}": "x" * 200 for i in range(50)}
@@ -53,7 +53,7 @@ LINES, LINES_PER_S = 40, 20
 
 def test_a_job_that_ends_on_a_full_disk_is_not_run_again(small_disk, own_daemon):
     d = own_daemon(state_dir=small_disk, prefix=LOG_THROUGH_PIPE)
-    d.expect_log(r"db\.|storage|request|run\.|pool\.|node\.")
+    d.expect_log(r"db\.|storage|request|run\.|pool\.|node\.|samples\.")
     place = Place(d).make()
     cluster = place.cluster(nodes=1)
     runs = place.share() / "runs"

@@ -10,7 +10,7 @@ TEXT = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def page(d, path="/metrics", accept=None, **more):
-    return d.call("GET", path, api_version=None, headers={"Accept": accept}, expect=more.pop("expect", 200), validate=False, **more)
+    return d.call("GET", path, api_version=None, headers={"Accept": accept}, expect=more.pop("expect", 200), **more)
 
 
 def samples(text, strict=False):

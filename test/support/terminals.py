@@ -7,6 +7,8 @@ import ssl
 import struct
 from urllib.parse import urlsplit
 
+from .daemon import JUDGE
+
 PROTOCOL = "batchaid-terminal/1"
 
 
@@ -37,6 +39,7 @@ class Terminal:
     def __init__(self, job, who=None, limit=30, upgrade=PROTOCOL, alpn=PROTOCOL, endpoint=None, token=None, **more):
         daemon = job.daemon
         url = urlsplit(endpoint or daemon.endpoint)
+        self.url = daemon.endpoint + path_of(job)
         self.socket = socket.create_connection((url.hostname, url.port), timeout=limit)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if url.scheme == "https":
@@ -62,6 +65,7 @@ class Terminal:
         self.headers = dict(line.lower().split(": ", 1) for line in rest)
         status = int(first.split()[1])
         if status == 101:
+            assert JUDGE.hear("POST", self.url, status, self.headers, b"") == []
             return
         while len(self.buffer) < int(self.headers.get("content-length", 0)):
             self._more()

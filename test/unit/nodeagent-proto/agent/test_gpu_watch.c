@@ -98,6 +98,12 @@ static bool knows_processes(const struct gpu_watch *w)
     return w->n_gpus > 0 && w->gpus[0].last.n_processes != SAMPLE_UNKNOWN && !w->listing.pid;
 }
 
+/* The second GPU may come after the first list of processes. */
+static bool knows_both(const struct gpu_watch *w)
+{
+    return w->n_gpus == 2 && knows_processes(w) && w->gpus[1].last.n_processes != SAMPLE_UNKNOWN;
+}
+
 static bool tells(const struct gpu_watch *w)
 {
     return *w->why != '\0';
@@ -118,8 +124,7 @@ TEST_WITH(gpus_and_processes, struct gpu_world *, w, gpu_world_new(), gpu_world_
     gpu_program_is(w, "echo '" BUSY_LINE "'; echo '" MIG_LINE "'; exec /bin/sleep 1000",
                    "echo '" UUID_0 ", 4711, 59000'; echo garbage; echo 'GPU-00, 1, 1'");
     gpu_watch_want(&w->watch);
-    gpu_until(w, has_two);
-    gpu_until(w, knows_processes);
+    gpu_until(w, knows_both);
     const struct gpu_sample *g = gpu_watch_find(&w->watch, UUID_0);
     assert_int_equal(g->busy_permille, 970);
     assert_int_equal(g->n_processes, 1);
