@@ -41,14 +41,15 @@ static int read_line(const char *question, bool hidden, char out[LINE_MAX_], str
 {
     struct termios old, quiet;
     bool terminal = isatty(STDIN_FILENO), hides = hidden && terminal;
-    if (terminal)
-        fprintf(stderr, "%s", question);
     hides = hides && tcgetattr(STDIN_FILENO, &old) == 0;
     if (hides) {
         quiet = old;
         quiet.c_lflag &= ~(tcflag_t)ECHO;
+        /* Before the question, because it forgets what was typed. */
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
     }
+    if (terminal)
+        fprintf(stderr, "%s", question);
     bool read = fgets(out, LINE_MAX_, stdin) != NULL;
     if (hides) {
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &old);
