@@ -21,6 +21,7 @@ int st_usage_each(struct storage *, int64_t from_ms, int64_t to_ms, int64_t now_
  */
 
 /* The use of the nodes of a pool's group, or that of a principal. */
+#define USAGE_OTHERS "(others)" /* the group of all that are beyond the bound of the list */
 struct usage_counted {
     const char *subscription, *group; /* of the pool; "": of a principal */
     const char *owner;                /* object id; "": of a group */
