@@ -29,20 +29,8 @@ static int cancel_one(struct daemon_client *c, const json_t *job, struct err *e)
 static int add_own(struct daemon_client *c, const char *state, json_t *jobs, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
-    json_int_t before = 0;
-    int rc;
-    do {
-        json_t *reply = NULL;
-        path.len = 0;
-        strbuf_printf(&path, "/batchaid/jobs?mine=true&max=1000&state=%s", state);
-        if (before)
-            strbuf_printf(&path, "&before=%" JSON_INTEGER_FORMAT, before);
-        rc = client_call(c, "GET", path.s, NULL, &reply, e);
-        if (rc == 0)
-            json_array_extend(jobs, json_object_get(reply, "value"));
-        before = json_integer_value(json_object_get(reply, "next"));
-        json_decref(reply);
-    } while (rc == 0 && before);
+    strbuf_concat(&path, "/batchaid/jobs?mine=true&max=1000&state=", state);
+    int rc = jobs_ask_all(c, path.s, jobs, e);
     strbuf_free(&path);
     return rc;
 }

@@ -76,6 +76,28 @@ bool jobs_has_ended(const json_t *j)
     return state && (strcmp(state, "succeeded") == 0 || strcmp(state, "failed") == 0);
 }
 
+int jobs_ask_all(struct daemon_client *c, const char *question, json_t *found, struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    json_int_t before = 0;
+    int rc;
+    do {
+        json_t *reply = NULL;
+        char page[24];
+        snprintf(page, sizeof page, "%" JSON_INTEGER_FORMAT, before);
+        strbuf_reset(&path);
+        strbuf_puts(&path, question);
+        jobs_filter(c, &path, "before", before ? page : NULL);
+        rc = client_call(c, "GET", path.s, NULL, &reply, e);
+        if (rc == 0)
+            json_array_extend(found, json_object_get(reply, "value"));
+        before = json_integer_value(json_object_get(reply, "next"));
+        json_decref(reply);
+    } while (rc == 0 && before);
+    strbuf_free(&path);
+    return rc;
+}
+
 void jobs_nothing_fits(const struct options *o, const char *all)
 {
     const struct {

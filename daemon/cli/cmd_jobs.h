@@ -23,6 +23,9 @@ int jobs_open(const struct options *o, struct daemon_client **out, struct err *e
 /* Appends NAME=VALUE to a path, after ? or &; nothing if `value` is NULL. */
 void jobs_filter(struct daemon_client *c, struct strbuf *path, const char *name, const char *value);
 const char *jobs_text(const json_t *o, const char *key);
+/* Appends all results of a query, page by page; `question` has no page yet. */
+int jobs_ask_all(struct daemon_client *c, const char *question, json_t *found,
+                 struct err *e) MUST_CHECK;
 /* Prints on standard error which filters had no match; nothing without filters. `all`: a command
  * that shows everything, such as "`batchaid jobs` lists all". */
 void jobs_nothing_fits(const struct options *o, const char *all);

@@ -111,8 +111,12 @@ static int shell(struct daemon_client *c, const struct options *o, struct err *e
     struct sent_job s = {.has_folder = false};
     arena_init(&s.arena);
     int rc = submit(c, o, &s, e);
-    if (rc == 0)
-        rc = wait_and_enter(c, s.place.name, e);
+    const struct job_place *p = &s.place;
+    if (rc == 0) /* by its whole name: another group may have a job of this name, too */
+        rc = wait_and_enter(
+            c,
+            arena_concat(&s.arena, p->group, "/", p->workspace, "/", p->experiment, "/", p->name),
+            e);
     sent_job_free(&s);
     return rc;
 }

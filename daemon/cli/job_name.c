@@ -50,27 +50,15 @@ static int ambiguous(const char *name, const json_t *found, struct err *e)
     return -1;
 }
 
-/* Appends the results of a query, page by page. */
+/* Appends the results of a query with these filters. */
 static int ask(struct daemon_client *c, const char *question, const char *const names[N_PARTS],
                char *const parts[N_PARTS], json_t *found, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
-    json_int_t before = 0;
-    int rc;
-    do {
-        json_t *reply = NULL;
-        path.len = 0;
-        strbuf_printf(&path, "%s", question);
-        for (int i = 0; i < N_PARTS; i++)
-            jobs_filter(c, &path, names[i], parts[i]);
-        if (before)
-            strbuf_printf(&path, "&before=%" JSON_INTEGER_FORMAT, before);
-        rc = client_call(c, "GET", path.s, NULL, &reply, e);
-        if (rc == 0)
-            json_array_extend(found, json_object_get(reply, "value"));
-        before = json_integer_value(json_object_get(reply, "next"));
-        json_decref(reply);
-    } while (rc == 0 && before);
+    strbuf_puts(&path, question);
+    for (int i = 0; i < N_PARTS; i++)
+        jobs_filter(c, &path, names[i], parts[i]);
+    int rc = jobs_ask_all(c, path.s, found, e);
     strbuf_free(&path);
     return rc;
 }

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * login.json has address, user and refresh token, ca.pem the authority: both in the user's own
+ * folder, closed to others. A file that others may read is not used.
+ */
 #include "daemon/cli/login_file.h"
 
 #include <errno.h>
