@@ -2,7 +2,11 @@
 #include "api/http/engine.h"
 
 #include <assert.h>
+#include <gnutls/abstract.h>
+#include <gnutls/gnutls.h>
 #include <microhttpd.h>
+
+#include "api/http/http_priv.h"
 
 static void on_timer(uv_timer_t *t);
 static void on_idle(uv_idle_t *i);
@@ -83,4 +87,16 @@ void engine_close(struct engine *x, void (*cb)(struct engine *x))
     uv_close((uv_handle_t *)&x->poll, on_handle_closed);
     uv_close((uv_handle_t *)&x->idle, on_handle_closed);
     uv_close((uv_handle_t *)&x->timer, on_handle_closed);
+}
+
+/* By the name that the client asks for. */
+void server_pick_certificate(const struct api *api, gnutls_session_t tls, gnutls_pcert_st **chain,
+                             unsigned *n, gnutls_privkey_t *key)
+{
+    char name[256];
+    size_t size = sizeof name;
+    unsigned type;
+    if (gnutls_server_name_get(tls, name, &size, &type, 0) < 0 || type != GNUTLS_NAME_DNS)
+        name[0] = '\0';
+    api->config.certs.pick(api->config.certs.ctx, name, chain, n, key);
 }

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Chooses the format by the weights of the header Accept, and renders families and samples.
+ */
 #include "api/metrics/text.h"
 
 #include <stdlib.h>
