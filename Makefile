@@ -473,6 +473,8 @@ UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
 USERDIR = $(DESTDIR)$(PREFIX)/lib/sysusers.d
 COMPDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 DOCDIR  = $(DESTDIR)$(PREFIX)/share/doc/batchaid
+# Alerts for Prometheus and a board for Grafana lie beside the pages.
+WATCHING := etc/prometheus/batchaid.rules.yml etc/grafana/batchaid.json
 # Installations below /usr keep their configuration in /etc.
 SYSCONFDIR = $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)/batchaid
 CONFDIR = $(DESTDIR)$(SYSCONFDIR)
@@ -543,13 +545,13 @@ install: all
 	@install -m 644 etc/batchaid.sysusers $(USERDIR)/batchaid.conf
 	@install -m 644 etc/batchaid.bash-completion $(COMPDIR)/batchaid
 	@install -m 644 etc/batchaid.yaml.example $(CONFDIR)/batchaid.yaml.example
-	@install -m 644 docs/*.md $(DOCDIR)
+	@install -m 644 docs/*.md $(WATCHING) $(DOCDIR)
 
 uninstall:
 	@rm -f $(BINDIR)/batchaid $(foreach p,batchai-node batchai-cmd,$(addprefix $(BINDIR)/,$(p) $(addprefix $(p)-,$(CROSS_ARCHS)))) \
 	    $(addprefix $(MANDIR)/man1/,batchaid.1 batchai-node.1 batchai-cmd.1) $(MANDIR)/man5/batchaid.yaml.5 $(UNITDIR)/batchaid.service \
 	    $(USERDIR)/batchaid.conf $(COMPDIR)/batchaid $(CONFDIR)/batchaid.yaml.example
-	@rm -f $(addprefix $(DOCDIR)/,$(notdir $(wildcard docs/*.md)))
+	@rm -f $(addprefix $(DOCDIR)/,$(notdir $(wildcard docs/*.md) $(WATCHING)))
 	@rmdir $(CONFDIR) $(DOCDIR) 2>/dev/null || true
 
 clean:
