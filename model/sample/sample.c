@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Bounds of values, states of GPUs, and averages, each over the one table of values.
+ */
 #include "model/sample/sample.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Two programs: the lasting one prints a line for each GPU, the short one the processes when a
+ * GPU's use has changed. Both are read without waiting; one that is silent, floods or dies is
+ * ended, and started again later and later.
+ */
 #include "nodeagent-proto/agent/gpu_watch.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A sample as JSON, both ways. Unknown values are absent; what a machine says is checked.
+ */
 #include "nodeagent-proto/wire/sample.h"
 
 #include <string.h>
