@@ -100,10 +100,11 @@ def test_a_role_that_names_the_right_enters_and_the_owner_sees_it(job, person):
 def test_ones_own_job_as_long_as_one_may_run_jobs(ground, cluster, person, daemon):
     ada, bob = person(SUBMITTER), person(SUBMITTER)
     flag, path = ground.flag(fresh("go"))
+    begun, there = ground.flag(fresh("begun"))
     mine = ground.experiment().path + "/jobs/" + fresh("mine")
-    ada.call("PUT", mine, job_body(cluster.id, wait_flag(path)), expect=(200, 202))
+    ada.call("PUT", mine, job_body(cluster.id, f">{there}\n{wait_flag(path)}"), expect=(200, 202))
     job = ground.job_at(mine.rsplit("/", 1)[1])
-    wait_for(lambda: ada.get(mine)["properties"]["executionState"] == "running", what="her job")
+    wait_for(begun.exists, what="her job's command")
     end, out, _ = run(job, "id -u", who=ada)
     assert end == (0, 0) and int(out) != 0
     refused(job, 403, "AuthorizationFailed", who=bob)

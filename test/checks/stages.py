@@ -36,7 +36,7 @@ PATIENT = {"BATCHAID_TEST_PATIENCE": os.environ.get("BATCHAID_TEST_PATIENCE", "3
 TRAITS = {
     "fault/test_kill_under_load.py": dict(cost=150, load=0.8),
     "fault/test_kill_at_each_step.py": dict(cost=60),
-    "fault/test_damaged_rows.py": dict(cost=120),
+    "fault/test_damaged_rows.py": dict(cost=120, limit=2400),
     "fault/test_blob_writes_killed.py": dict(cost=150, load=0.4),
     "e2e/test_batch_containers.py": dict(cost=230, load=0.3),
     "fault/test_rack_": dict(cost=90, load=0.3, claims=("rack",)),

@@ -23,7 +23,7 @@ OLD_VERSIONS = ("2018-03-01", "2017-09-01-preview")
 DOCUMENTS = {API_VERSION: ("2018-05-01", "2018-05-01-june"), **{v: (v,) for v in OLD_VERSIONS}}
 # Our own operations, which have no api-version, and those of them that no test may carry out.
 OWN_DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "admin-api.json"
-OWN, OWN_PATH = "batchaid", "/batchaid/"
+OWN, OWN_PATHS = "batchaid", re.compile("/batchaid/|/metrics(/|$)")
 UNTRIED = {"batchaid Nodes_Reboot": "the machine is the one that the tests run on"}
 METHODS = ("get", "put", "post", "patch", "delete", "head")
 
@@ -106,7 +106,7 @@ class Specs:
         """Returns (operation or None, list of complaints)."""
         query = {k.lower(): v for k, v in parse_qs(urlsplit(url).query).items()}
         version = query.get("api-version", [""])[0]
-        if urlsplit(url).path.startswith(OWN_PATH):
+        if OWN_PATHS.match(urlsplit(url).path):
             version = OWN
         spec = self.by_version.get(version)
         return spec.check(method, url, status, headers, body) if spec else (None, [])
@@ -120,7 +120,7 @@ class Operation:
     def __init__(self, version, method, template, document):
         self.version, self.method, self.template, self.document = version, method, template, document
         self.id, self.responses = document["operationId"], document["responses"]
-        self.produces = document.get("produces", ["application/json"])[0]
+        self.produces = tuple(document.get("produces", ["application/json"]))
         self.key = f"{version} {self.id}"
         pattern = re.sub(r"\\\{[^/]+?\\\}", "[^/]+", re.escape(template))
         self.pattern = re.compile(f"^{pattern}/?$", re.IGNORECASE)
@@ -183,7 +183,7 @@ class Spec:
         kind = headers.get("content-type", "")
         complaints = [] if kind.lower().startswith(op.produces) else [f"content-type {kind!r}"]
         try:
-            document = json.loads(body) if op.produces == "application/json" else body.decode("utf-8")
+            document = json.loads(body) if op.produces == ("application/json",) else body.decode("utf-8")
         except ValueError as e:
             return complaints + [f"{op.id} {status}: not JSON ({e}): {body[:200]!r}"]
         return complaints + self._violations(f"{op.id} {status}", schema, document)
