@@ -130,6 +130,7 @@ struct sched *sched_create(const struct sched_config *c)
     s->local_vm_sizes = copy_list(c->local_vm_sizes, count_list(c->local_vm_sizes));
     s->backfill = copy_list(c->backfill, c->n_backfill);
     s->autoscale_idle_us = (int64_t)c->autoscale_idle_s * 1000000;
+    s->keep = c->keep;
     create_rooms(s, c);
     wakes_handle(s->wakes, &woken_pool, pool_reconcile, s);
     wakes_handle_refused(s->wakes, &woken_pool, pool_refused);
@@ -145,6 +146,7 @@ int sched_change(struct sched *s, const struct sched_settings *c, struct err *e)
     free_list(backfill);
     s->autoscale_idle_us = (int64_t)c->autoscale_idle_s * 1000000;
     runs_keep_outputs(s->runs, c->kept_outputs);
+    keep_change(s, &c->keep);
     return 0;
 }
 
@@ -188,6 +190,7 @@ int sched_start(struct sched *s, struct err *e)
 {
     assert(!s->begun);
     s->begun = true;
+    keep_own(s);
     for (struct front *const *f = s->fronts.all; *f; f++)
         if ((*f)->ops->begin)
             (*f)->ops->begin(*f, s);

@@ -12,10 +12,23 @@
 #include "lib/idmap.h"
 #include "model/failure.h"
 #include "scheduler/fleet/fleet.h"
+#include "scheduler/keep.h"
 #include "scheduler/run/runs.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/wake/wake.h"
 #include "storage/storage.h"
+
+#define KEPT_MAX 8 /* more kinds than there are */
+
+/* A kind of which rows are forgotten, and how far the look at it is (keep.c). */
+struct kept {
+    const struct keep_kind *kind;
+    void *ctx;
+    bool counting;
+    int64_t left, at; /* rows to count, down from this measure */
+    int64_t before;   /* what is older goes */
+    int64_t gone;     /* since the look began */
+};
 
 struct sched {
     struct storage *st; /* borrowed, as is log */
@@ -41,6 +54,9 @@ struct sched {
     struct id_map retrying; /* pool -> the ordinal up to which its unusable nodes were tried again:
                                retry_unusable() */
     struct id_map short_pools; /* a set: pools that wait for capacity of other pools */
+    struct keep_limits keep;
+    struct kept kept[KEPT_MAX];
+    int n_kept;
     void (*stopped)(void *ctx);
     void *stopped_ctx;
 };
@@ -51,6 +67,10 @@ static inline void wake_short_pools(struct sched *s)
     for (size_t i = 0; i < s->short_pools.n; i++)
         wake(s->wakes, &woken_pool, s->short_pools.e[i].id);
 }
+
+/* keep.c: begins with the core's own kinds; new limits hold at once. */
+void keep_own(struct sched *s);
+void keep_change(struct sched *s, const struct keep_limits *limits);
 
 void pool_reconcile(void *ctx, int64_t id); /* for wakes_handle() */
 /* For wakes_handle_refused(): the pool's errors get the reason why it is not reconciled. */

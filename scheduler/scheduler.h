@@ -24,6 +24,7 @@
 #include "model/resource.h"
 #include "model/spec.h"
 #include "scheduler/front/front.h"
+#include "scheduler/keep.h"
 #include "scheduler/site/site.h"
 #include "scheduler/wake/wake.h"
 
@@ -75,6 +76,7 @@ struct sched_config {
     const char *const *backfill;
     size_t n_backfill;
     int kept_outputs;        /* how many ended runs may keep output on a node's own disk */
+    struct keep_limits keep; /* how long what has ended is kept */
     const struct site *site; /* borrowed; NULL: the embedded default, local nodes only */
 };
 
@@ -87,6 +89,7 @@ struct sched_settings {
     int autoscale_idle_s, kept_outputs;
     const char *const *backfill;
     size_t n_backfill;
+    struct keep_limits keep;
 };
 /* -1: nothing has changed. */
 int sched_change(struct sched *s, const struct sched_settings *c, struct err *e) MUST_CHECK;

@@ -84,6 +84,8 @@ struct config {
     int64_t autoscale_idle_s;
     int64_t local_slots, local_cores, local_memory_mb, local_fake_gpus;
     int64_t kept_outputs;
+    int64_t keep_job_days, keep_jobs, keep_event_days, keep_events, keep_operation_days,
+        keep_operations, keep_output_days;
     char *shared_directory; /* "" if not in the file */
     struct config_list backfill;
     int64_t first_uid, n_uids;

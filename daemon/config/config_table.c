@@ -68,6 +68,30 @@ static const struct setting rows[] = {
     ROW(SETTING_LIST, "storage", "queue_listen", AT(queue_listen), "", config_check_listen, NULL,
         "Addresses at which clients expect queues or tables, such as localhost:10001: each request "
         "gets 501, which clients handle better than a closed port."),
+    INT("keep", "job_days", AT(keep_job_days), "366", 0, 36500,
+        "The days for which an ended job is kept; then it is removed as if its user had deleted "
+        "it. "
+        "Reports of use keep it. 0: for ever.",
+        .live = true),
+    INT("keep", "jobs", AT(keep_jobs), "0", 0, 1000000000,
+        "The ended jobs that are kept, of Batch AI and of Azure Batch each; the oldest go first. "
+        "0: "
+        "any number.",
+        .live = true),
+    INT("keep", "event_days", AT(keep_event_days), "366", 0, 36500,
+        "The days for which events are kept, of each resource the last 100. 0: for ever.",
+        .live = true),
+    INT("keep", "events", AT(keep_events), "0", 0, 1000000000,
+        "The events that are kept; the oldest go first. 0: any number.", .live = true),
+    INT("keep", "operation_days", AT(keep_operation_days), "366", 0, 36500,
+        "The days for which clients can ask for an operation that has ended. 0: for ever.",
+        .live = true),
+    INT("keep", "operations", AT(keep_operations), "0", 0, 1000000000,
+        "The ended operations that are kept; the oldest go first. 0: any number.", .live = true),
+    INT("keep", "output_days", AT(keep_output_days), "366", 0, 36500,
+        "The days for which a node keeps the directory of an ended job with its logs, if output "
+        "directories are in it (jobs.kept_outputs). 0: no limit by age.",
+        .live = true),
     ROW(SETTING_LIST, "vault", "suffixes", AT(vault_suffixes), "", config_check_host_name, NULL,
         "Further suffixes of vaults' hosts, such as vault.azure.net, besides vault.localhost and "
         "vault.NAME of each other name of the daemon."),

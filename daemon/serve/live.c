@@ -7,6 +7,15 @@
 
 #define DAY_US (INT64_C(24) * 3600 * 1000000)
 
+struct keep_limits live_keep(const struct config *c)
+{
+    return (struct keep_limits){
+        {[KEEP_OWNERS] = {c->keep_job_days * DAY_US, c->keep_jobs},
+         [KEEP_EVENTS] = {c->keep_event_days * DAY_US, c->keep_events},
+         [KEEP_OPERATIONS] = {c->keep_operation_days * DAY_US, c->keep_operations},
+         [KEEP_OUTPUTS] = {c->keep_output_days * DAY_US, 0}}};
+}
+
 struct api_settings live_api(const struct config *config)
 {
     return (struct api_settings){.token_lifetime_s = (int)config->token_lifetime_s,
@@ -22,7 +31,8 @@ int live_take(void *ctx, const struct config *config, const struct site *site, s
                                       .autoscale_idle_s = (int)config->autoscale_idle_s,
                                       .kept_outputs = (int)config->kept_outputs,
                                       .backfill = (const char *const *)config->backfill.items,
-                                      .n_backfill = config->backfill.n};
+                                      .n_backfill = config->backfill.n,
+                                      .keep = live_keep(config)};
     if (!d->sched || !d->api)
         return err_set(e, ERR_UNAVAILABLE, NULL, "the daemon is starting or stopping");
     if (sched_change(d->sched, &sc, e) < 0)

@@ -348,6 +348,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                     .local_vm_sizes = (const char *const *)d->vm_sizes,
                                     .autoscale_idle_s = (int)cf->autoscale_idle_s,
                                     .kept_outputs = (int)cf->kept_outputs,
+                                    .keep = live_keep(cf),
                                     .backfill = (const char *const *)cf->backfill.items,
                                     .n_backfill = cf->backfill.n,
                                     .scripted = d->scripted.provider,

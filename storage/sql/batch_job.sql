@@ -71,6 +71,16 @@ SELECT number FROM batch_job
 WHERE schedule_id = :schedule_id AND schedule_id > 0 AND number > :after
 ORDER BY number LIMIT 1 OFFSET :nth - 1;
 
+-- A getter: when the nth newest of those was completed that were completed before `before`.
+-- st_batch_job_ended_nth(i64 before, int nth) -> i64? at
+SELECT state_us FROM batch_job WHERE state = {BATCH_JOB_COMPLETED} AND state_us < :before
+ORDER BY state_us DESC LIMIT 1 OFFSET :nth - 1;
+
+-- Those that were completed before `before_us`, the oldest first.
+-- st_batch_job_ended_before(i64 before_us, int limit) -> batch_job*
+$batch_job_select WHERE bj.state = {BATCH_JOB_COMPLETED} AND bj.state_us < :before_us
+ORDER BY bj.state_us LIMIT :limit;
+
 -- How many jobs of an account are not completed.
 -- st_batch_job_unfinished(i64 account_id) -> i64 n
 SELECT count(*) FROM batch_job WHERE account_id = :account_id AND state <> {BATCH_JOB_COMPLETED};

@@ -19,5 +19,19 @@ SELECT {event} FROM event e WHERE e.seq > :page.after ORDER BY e.seq LIMIT :page
 -- st_event_of(resource_kind kind, i64 resource_id) -> event*
 SELECT {event} FROM event e WHERE e.kind = :kind AND e.resource_id = :resource_id ORDER BY e.seq;
 
+-- A getter: the number of the nth newest of those with lower numbers than `before`.
+-- st_event_nth(i64 before, int nth) -> i64? at
+SELECT seq FROM event WHERE seq < :before ORDER BY seq DESC LIMIT 1 OFFSET :nth - 1;
+
+-- Whether the oldest event was made before `before_us`, or has a lower number than `before`.
+-- st_event_any_old(i64 before_us, i64 before) -> bool any
+SELECT EXISTS (SELECT 1 FROM event WHERE seq = (SELECT min(seq) FROM event)
+AND (at_us < :before_us OR seq < :before));
+
+-- Forgets such events among the oldest `limit` ones.
+-- st_event_forget_old(i64 before_us, i64 before, int limit) -> count gone
+DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE seq > 0 ORDER BY seq LIMIT :limit)
+AND (at_us < :before_us OR seq < :before);
+
 -- st_event_forget(resource_kind kind, i64 resource_id)
 DELETE FROM event WHERE kind = :kind AND resource_id = :resource_id;

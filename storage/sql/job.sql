@@ -11,6 +11,10 @@ u.owner_kind = {RES_JOB} AND u.idx = 0 AND u.owner_id = $job;
 SELECT {job} FROM job j CROSS JOIN run u ON $run_of_job(j.id)
 JOIN experiment r ON r.id = j.experiment_id $of_workspace;
 
+-- As the index job_ended has it.
+-- $has_ended
+exec_state IN ({EXEC_SUCCEEDED}, {EXEC_FAILED}) AND prov_state <> {PROV_DELETING};
+
 -- private st_job_insert_row(job j, sealed secrets) -> new id
 INSERT INTO {+job};
 
@@ -45,6 +49,14 @@ ORDER BY j.id LIMIT :page.limit;
 -- Jobs of all groups whose ids are lower than `before`, the newest first.
 -- st_job_latest(st_page page) -> job*
 $job_select WHERE j.id < :page.after ORDER BY j.id DESC LIMIT :page.limit;
+
+-- A getter: when the nth newest of those ended that ended before `before`.
+-- st_job_ended_nth(i64 before, int nth) -> i64? at
+SELECT exec_us FROM job WHERE $has_ended AND exec_us < :before ORDER BY exec_us DESC LIMIT 1 OFFSET :nth - 1;
+
+-- The jobs that ended before `before_us`, the oldest first.
+-- st_job_ended_before(i64 before_us, int limit) -> i64*
+SELECT id FROM job WHERE $has_ended AND exec_us < :before_us ORDER BY exec_us LIMIT :limit;
 
 -- How many jobs have not ended.
 -- st_job_unfinished(text subscription) -> i64 n

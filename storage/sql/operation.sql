@@ -24,6 +24,11 @@ SET status = CASE WHEN :error_code IS NULL THEN {OP_SUCCEEDED} ELSE {OP_FAILED} 
 error_code = :error_code, error_message = CASE WHEN :error_code IS NOT NULL THEN :error_message END
 WHERE kind = :kind AND resource_id = :resource_id AND is_delete = :is_delete AND status = {OP_IN_PROGRESS};
 
+-- A getter: when the nth newest of those ended that ended before `before`.
+-- st_op_ended_nth(i64 before, int nth) -> i64? at
+SELECT end_us FROM operation WHERE status <> {OP_IN_PROGRESS} AND end_us < :before
+ORDER BY end_us DESC LIMIT 1 OFFSET :nth - 1;
+
 -- Whether there are such for st_op_expire().
 -- st_op_any_expired(i64 before_us) -> bool any
 SELECT EXISTS (SELECT 1 FROM operation WHERE status <> {OP_IN_PROGRESS} AND end_us < :before_us);

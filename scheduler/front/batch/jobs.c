@@ -4,6 +4,7 @@
  */
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/front/batch/schedules.h"
+#include "scheduler/keep.h"
 #include "scheduler/wake/paced.h"
 
 /* Per pass: tasks to stop; tasks to remove, some 6 us each; and numbers of tasks. Other work of the
@@ -237,6 +238,44 @@ static void job_reconcile(void *ctx, int64_t id)
     wake_at(f->wakes, &woken_job, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
 }
 
+/* --- jobs that are forgotten ------------------------------------------------------------------ */
+
+struct forgetting {
+    struct batch_front *f;
+    const struct keep_cut *cut;
+    int limit, gone;
+};
+
+static int forget_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    struct forgetting *k = ctx;
+    struct arena a;
+    struct batch_job *jobs;
+    size_t n;
+    arena_init(&a);
+    int rc = st_batch_job_ended_before(st, &a, keep_until(k->cut), k->limit, &jobs, &n, e);
+    for (size_t i = 0; rc == 0 && i < n; i++, k->gone++)
+        rc = batch_job_delete(k->f, &jobs[i], k->cut->now_us, e);
+    arena_free(&a);
+    return rc;
+}
+
+/* They go as if their users had deleted them. */
+static int forget_jobs(void *ctx, const struct keep_cut *cut, int limit, int *gone, struct err *e)
+{
+    struct forgetting k = {ctx, cut, limit, 0};
+    int64_t at;
+    int rc = st_batch_job_ended_nth(k.f->st, keep_until(cut), 1, &at, e);
+    if (rc <= 0)
+        return rc;
+    rc = st_tx(k.f->st, "forget jobs", forget_in_tx, &k, e);
+    *gone = rc < 0 ? 0 : k.gone;
+    return rc;
+}
+
+static const struct keep_kind kept_jobs = {KEEP_OWNERS, "Batch jobs", st_batch_job_ended_nth,
+                                           forget_jobs, 20};
+
 void jobs_begin(struct batch_front *f)
 {
     wakes_handle(f->wakes, &woken_job, job_reconcile, f);
@@ -246,4 +285,5 @@ void jobs_begin(struct batch_front *f)
     feeder_begin(f);
     litter_begin(f);
     chores_begin(f);
+    keep_begin(f->sched, &kept_jobs, f);
 }

@@ -223,7 +223,7 @@ static void begin(struct front *base, struct sched *sched)
     f->sched = sched;
     f->wakes = sched_wakes(sched);
     deletions_begin(f);
-    operations_begin(f);
+    keep_jobs_begin(f);
 }
 
 static void end(struct front *f)

@@ -58,8 +58,8 @@ int array_ended(const struct front *f, struct storage *st, const struct run *r,
 /* Adds the array's variables for its processes, and the names of its files. */
 void array_spec(struct arena *a, const struct run *r, struct run_spec *s);
 
-/* --- operations.c ---------------------------------------------------------------------------- */
-void operations_begin(struct batchai_front *f);
+/* --- keep_jobs.c ----------------------------------------------------------------------------- */
+void keep_jobs_begin(struct batchai_front *f);
 
 /* --- waits.c --------------------------------------------------------------------------------- */
 void waits(const struct front *f, struct storage *st, const struct run_waiting *w);

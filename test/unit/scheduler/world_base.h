@@ -41,6 +41,7 @@ struct world {
     struct sched *s;
     struct arena a;
     int local_nodes, idle_s, mount_timeout_s, kill_timeout_s;
+    struct keep_limits keep;
     const struct site *site; /* borrowed; NULL: local nodes only */
     struct batchai_front front;
     struct batch_front batch;
@@ -164,6 +165,7 @@ static inline void world_start(struct world *w)
         .autoscale_idle_s = w->idle_s,
         .mount_timeout_s = w->mount_timeout_s,
         .kill_timeout_s = w->kill_timeout_s,
+        .keep = w->keep,
         .site = w->site};
     w->s = sched_create(&c);
     ok(sched_start(w->s, &e), &e);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Forgets jobs and asynchronous operations that have ended, as the site wants it. Purges
+ * soft-deleted vaults and secrets after their retention, and remains of vaults and of changes after
+ * resets.
+ */
+#include "scheduler/front/batchai/front_priv.h"
+#include "scheduler/keep.h"
+#include "storage/changes.h"
+
+/* All remains. */
+static const struct wake_kind woken_remains = {"remains", WAKE_LAST};
+
+#define PURGE_EVERY_US (600LL * 1000000)
+/* Per pass: some 10 us each; the next pass follows at once while there are more. */
+#define PURGE_PER_PASS 50 /* vaults and secrets */
+#define SWEEP_PER_PASS 500
+
+/* They go as if their users had deleted them. */
+static int forget_jobs(void *ctx, const struct keep_cut *cut, int limit, int *gone, struct err *e)
+{
+    struct batchai_front *f = ctx;
+    int64_t *ids;
+    size_t n;
+    struct arena a;
+    arena_init(&a);
+    int rc = st_job_ended_before(f->st, &a, keep_until(cut), limit, &ids, &n, e);
+    for (size_t i = 0; rc == 0 && i < n; i++, ++*gone)
+        rc = st_mark_deleting(f->st, RES_JOB, ids[i], cut->now_us, e);
+    arena_free(&a);
+    if (*gone > 0)
+        batchai_wake_deletions(f);
+    return rc;
+}
+
+static int forget_operations(void *ctx, const struct keep_cut *cut, int limit, int *gone,
+                             struct err *e)
+{
+    const struct batchai_front *f = ctx;
+    bool any;
+    if (st_op_any_expired(f->st, keep_until(cut), &any, e) < 0)
+        return -1;
+    return any ? st_op_expire(f->st, keep_until(cut), limit, gone, e) : 0;
+}
+
+static const struct keep_kind kept[] = {
+    {KEEP_OWNERS, "jobs", st_job_ended_nth, forget_jobs, 100},
+    {KEEP_OPERATIONS, "operations", st_op_ended_nth, forget_operations, 500},
+};
+
+static void purge(void *ctx, int64_t id)
+{
+    struct batchai_front *f = ctx;
+    struct err e = {0};
+    int purged = 0, swept = 0;
+    if (st_vault_expire(f->st, wakes_steady_wall(f->wakes), PURGE_PER_PASS, &purged, &e) != 0)
+        LOG_ERROR(f->log, "vaults.not_purged", LF_STR("why", e.msg));
+    if (st_changes_sweep(f->st, SWEEP_PER_PASS, &swept, &e) != 0)
+        LOG_ERROR(f->log, "changes.not_removed", LF_STR("why", e.msg));
+    if (purged > 0)
+        LOG_INFO(f->log, "vaults.purged", LF_INT("count", purged));
+    if (purged >= PURGE_PER_PASS || swept == SWEEP_PER_PASS)
+        wake_at(f->wakes, &woken_remains, id, wakes_mono(f->wakes)); /* next turn */
+    else
+        wake_at(f->wakes, &woken_remains, id, wakes_mono(f->wakes) + PURGE_EVERY_US);
+}
+
+void keep_jobs_begin(struct batchai_front *f)
+{
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        keep_begin(f->sched, &kept[i], f);
+    wakes_handle(f->wakes, &woken_remains, purge, f);
+    wake(f->wakes, &woken_remains, WAKE_ALL);
+}
+
+void batchai_wake_burials(struct batchai_front *f)
+{
+    batchai_wake_deletions(f);
+    wake(f->wakes, &woken_remains, WAKE_ALL);
+}
