@@ -102,7 +102,8 @@ struct config {
     struct config_list runtimes;
     const char *container_user;
     bool strict_host_keys;
-    char *known_hosts; /* "" if not in the file */
+    char *known_hosts;  /* "" if not in the file */
+    char *gpu_jobs_dir; /* "" if not in the file */
     int64_t connect_limit, connect_timeout_s, keepalive_s, dead_after_s;
     bool reclaim, samples;
     int64_t unusable_after_s, health_interval_s, min_free_disk_mb, local_min_free_disk_mb,

@@ -264,6 +264,12 @@ static const struct setting rows[] = {
         .live = true),
     INT("machines", "max_clock_skew_s", AT(max_clock_skew_s), "5", 1, 86400,
         "Report a machine whose clock differs by more seconds.", .live = true),
+    ROW(SETTING_STR, "machines", "gpu_jobs_directory", AT(gpu_jobs_dir), "", config_check_path,
+        NULL,
+        "A directory on machines of the inventory in which the agent keeps a file for each GPU, "
+        "called by its number, with the names of the jobs that have it: for dcgm-exporter's "
+        "--hpc-job-mapping-dir. Empty: none.",
+        .live = true),
     BOOL("machines", "samples", AT(samples), "true",
          "Whether nodes, also local ones, are asked every 15 s for samples of their machine and "
          "GPUs. With GPUs each agent keeps an nvidia-smi running. Off with --testing."),

@@ -407,6 +407,7 @@ static int load_numbers(struct daemon_site *s, const struct config *c, const str
     t->connect_timeout_s = (int)c->connect_timeout_s;
     t->keepalive_s = (int)c->keepalive_s;
     t->dead_after_s = (int)c->dead_after_s;
+    t->gpu_runs_dir = *c->gpu_jobs_dir ? c->gpu_jobs_dir : NULL;
     t->unusable_after_s = (int)c->unusable_after_s;
     t->health_interval_s = (int)c->health_interval_s;
     t->min_free_disk_bytes = c->min_free_disk_mb * MIB;

@@ -64,15 +64,16 @@ static void make_slots(struct live_run *run, const struct run_held *h)
     for (size_t i = 0; i < h->n; i++) {
         struct node_rt *rt = node_rt_get(run->runs->fleet, &h->nodes[i]);
         struct run_slot *slot = &run->slots[i];
-        *slot = (struct run_slot){.run = run,
-                                  .tenant = {.events = &run_tenant_events, .dir = run->dir},
-                                  .node_id = h->nodes[i].id,
-                                  .node_name = arena_strdup(&run->a, node_rt_name(rt)),
-                                  .root = arena_strdup(&run->a, node_rt_root(rt)),
-                                  .task_prefix = arena_strdup(&run->a, h->parts[i].task_prefix),
-                                  .takes = h->parts[i].takes,
-                                  .devices = arena_strdup(&run->a, h->parts[i].devices),
-                                  .rank = (int)i};
+        *slot = (struct run_slot){
+            .run = run,
+            .tenant = {.events = &run_tenant_events, .dir = run->dir, .name = run->name},
+            .node_id = h->nodes[i].id,
+            .node_name = arena_strdup(&run->a, node_rt_name(rt)),
+            .root = arena_strdup(&run->a, node_rt_root(rt)),
+            .task_prefix = arena_strdup(&run->a, h->parts[i].task_prefix),
+            .takes = h->parts[i].takes,
+            .devices = arena_strdup(&run->a, h->parts[i].devices),
+            .rank = (int)i};
         slot->tenant.gpus = slot->devices;
         slot->busy_us = h->parts[i].busy_us;
         slot->idle_us = h->parts[i].idle_us;

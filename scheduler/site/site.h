@@ -118,6 +118,9 @@ struct site {
     const char *shares_address; /* NULL: where the machine's link comes from */
     int shares_port;
 
+    /* where machines have a file for each GPU with its runs, for dcgm-exporter; NULL: no files */
+    const char *gpu_runs_dir;
+
     const char *known_hosts; /* the daemon's own file */
     bool strict_host_keys;
     const struct node_agents *agents; /* NULL only without machines */

@@ -77,6 +77,7 @@ void node_rt_free(struct node_rt *rt)
     node_usage_free(rt);
     node_samples_free(rt);
     node_loss_free(rt);
+    node_forget_gpu_runs(rt);
     free(rt->seen.facts);
     free(rt->name);
     free(rt->root);

@@ -41,6 +41,7 @@ struct node_tenant {
     const struct node_tenant_events *events;
     const char *dir;  /* its directory below <root>/RUNS_DIR, which no sweep removes; borrowed */
     const char *gpus; /* the numbers of its GPUs on the node: "0,2"; NULL: all; borrowed */
+    const char *name; /* for people; NULL: none; borrowed */
     struct node_rt *node; /* NULL: not attached */
     struct node_tenant *next;
 };

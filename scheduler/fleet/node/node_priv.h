@@ -118,7 +118,8 @@ struct node_rt {
     struct node_setup_done setup;
     char *account; /* the account that the node is known to have; NULL: none, as after each new
                       link. node_rt_account_works() */
-    struct node_tenant *tenants;        /* borrowed */
+    struct node_tenant *tenants; /* borrowed */
+    char *gpu_runs; /* what the machine was told over this link; NULL: nothing yet: gpu_runs.c */
     int64_t idle_row_us, idle_since_us; /* node.idle_us at the last call of fleet_node_idle_since(),
                                            and its result */
     /* Work in hand; all owned. */
@@ -313,10 +314,22 @@ void node_login_close(struct node_rt *rt);
 void node_samples_begin(struct node_rt *rt);
 /* The machine was drained or undrained: its GPUs are let go, or watched again. */
 void node_sample_soon(struct node_rt *rt);
+
 /* Fills what machine_view has of samples; out->has must be set. */
 void node_view_sample(const struct node_rt *rt, struct arena *a, bool usable,
                       struct machine_view *out);
 void node_samples_free(struct node_rt *rt);
+
+/* --- gpu_runs.c ------------------------------------------------------------------------------- */
+static inline bool tenant_has_gpu(const struct node_tenant *t, int number)
+{
+    return !t->gpus || gpu_is_among(t->gpus, number);
+}
+/* Writes the machine's files for dcgm-exporter, if they are to change; the link is ready. */
+void node_tell_gpu_runs(struct node_rt *rt);
+/* A new link: all are written again. */
+void node_forget_gpu_runs(struct node_rt *rt);
+void node_gpu_runs_changed(const struct node_rt *rt); /* a tenant has left */
 
 /* --- usage.c --------------------------------------------------------------------------- */
 

@@ -191,6 +191,7 @@ static bool greet(struct node_rt *rt, const struct node *row)
     if (!rt->contact.greeted) {
         rt->contact.greeted = true;
         rt->swept = false;
+        node_forget_gpu_runs(rt);
         if (row->state == NODE_IDLE)
             node_prepare_forget(rt);
         node_tell_ready(rt);
@@ -325,6 +326,7 @@ static void keep_link(struct node_rt *rt, const struct node *row)
     if (rt->contact.state != CONNECTION_READY)
         return;
     node_sweep(rt);
+    node_tell_gpu_runs(rt);
     node_sweep_archives(rt, row);
     use_link(rt, row);
 }

@@ -165,7 +165,7 @@ void node_sample_soon(struct node_rt *rt)
 static bool has_gpu(const struct node_rt *rt, int number)
 {
     for (const struct node_tenant *t = rt->tenants; t; t = t->next)
-        if (!t->gpus || gpu_is_among(t->gpus, number))
+        if (tenant_has_gpu(t, number))
             return true;
     return false;
 }

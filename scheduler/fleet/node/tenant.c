@@ -30,6 +30,7 @@ void node_detach(struct node_tenant *t)
     *at = t->next;
     t->next = NULL;
     t->node = NULL;
+    node_gpu_runs_changed(rt);
 }
 
 void node_tell_ready(struct node_rt *rt)
