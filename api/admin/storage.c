@@ -123,8 +123,31 @@ static int check_own(struct request *r, const struct share_name *n, struct err *
                    s.name);
 }
 
+/* 1: *id is being made; 0: it is there, or nothing makes it. */
+static int find_made(struct request *r, const struct share_name *n, int64_t *id, struct err *e)
+{
+    struct storage *st = admin_of(r)->storage;
+    struct storage_account acct;
+    struct share s;
+    int rc = st_account_by_name(st, &r->arena, arena_lower(&r->arena, n->account), &acct, e);
+    if (rc > 0)
+        rc = st_share_by_name(st, &r->arena, acct.id, n->kind, arena_lower(&r->arena, n->share), &s,
+                              e);
+    if (rc > 0)
+        *id = s.id;
+    return rc > 0 ? s.state == SHARE_MAKING : rc;
+}
+
+static void on_named(void *ctx, const struct err *why)
+{
+    struct request *r = ctx;
+    request_finish(r, why ? reply_err(r, why) : reply_empty(r, 204));
+}
+
+/* The caller's next request may be for a file in it. */
 struct replied *shares_name(struct request *r)
 {
+    int64_t id;
     struct err e;
     struct share_name n = {0};
     struct shares *sh = admin_of(r)->shares;
@@ -132,5 +155,9 @@ struct replied *shares_name(struct request *r)
         shares_check_named(sh, &n, &e) < 0 ||
         shares_make_named(sh, &n, r->who->object_id, r->now_us, &e) < 0)
         return reply_err(r, &e);
-    return reply_empty(r, 204);
+    int being_made = find_made(r, &n, &id, &e);
+    if (being_made <= 0)
+        return being_made < 0 ? reply_err(r, &e) : reply_empty(r, 204);
+    shares_when_made(sh, id, on_named, r);
+    return reply_later(r);
 }

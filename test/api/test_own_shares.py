@@ -24,7 +24,7 @@ def put(daemon, person, account, size=3, kind="file", name="a.tar"):
     scheme, host = daemon.endpoint.split("//")
     host = "localhost:" + host.rsplit(":", 1)[1]
     headers = {"x-ms-version": "2022-11-02", "x-ms-file-request-intent": "backup", "x-ms-type": "file", "x-ms-content-length": str(size)}
-    return daemon.call("PUT", f"{scheme}//{account}.file.core.{host}/jobs/{name}", token=token(person), api_version=None, headers=headers,
+    return daemon.call("PUT", f"{scheme}//{account}.file.core.{host}/jobs/{name}", token=person if isinstance(person, str) else token(person), api_version=None, headers=headers,
                        data=b"").status
 
 
@@ -55,3 +55,12 @@ def test_an_account_that_somebody_created_is_not_theirs(daemon, people):
     body = {"location": "eastus", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}}
     assert daemon.call("PUT", path, body, api_version="2019-06-01", validate=False).status in (200, 202)
     assert put(daemon, ada, account) == 403 and share(ada, account).status == 403
+
+
+def test_a_share_is_there_when_the_reply_is(daemon, people):
+    ada = people[0]
+    kept = token(ada)  # no login between the two requests
+    for _ in range(10):
+        account = fresh("jobsnow")
+        assert share(ada, account).status == 204
+        assert put(daemon, kept, account) == 201

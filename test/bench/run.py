@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench import fakes, jobs, machines, metrics, mpi, plans, rates, resets, samples, scripted, shares, sim, start, storage, tasks, usage, waits  # noqa: E402
+from bench import everyday, fakes, jobs, machines, metrics, mpi, plans, rates, resets, samples, scripted, shares, sim, start, storage, tasks, usage, waits  # noqa: E402
 from bench.figures import table  # noqa: E402
 from bench.fleet import SSHD  # noqa: E402
 from support.daemon import BATCHAID  # noqa: E402
@@ -46,6 +46,7 @@ MEASUREMENTS = {
     "shares": shares.measure,
     "resets": resets.measure,
     "fakes": fakes.measure,
+    "everyday": everyday.measure,
     "usage": usage.measure,
     "metrics": metrics.measure,
     "samples": samples.measure,
