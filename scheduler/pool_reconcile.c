@@ -406,13 +406,27 @@ static int tell_scaled(struct pass *p, bool settled, struct err *e)
     return FRONT_ASK(p->front, scaled, p->s->st, &p->pool, &s, p->now_us, e);
 }
 
+/* Whether each class has its target, and no node leaves: one class may lack what another still has
+ * too many. */
+static bool is_settled(const struct pass *p)
+{
+    for (size_t i = 0; i < p->n_nodes; i++)
+        if (p->nodes[i].state == NODE_LEAVING)
+            return false;
+    for (size_t k = 0; k < p->n_classes; k++) {
+        int has = 0;
+        for (size_t i = 0; i < p->n_nodes; i++)
+            has += p->n_classes == 1 || p->nodes[i].vm_priority == p->classes[k].priority;
+        if (has != p->classes[k].plan.target)
+            return false;
+    }
+    return true;
+}
+
 /* A resize that ends in the same turn still moves the transition time: two steps. */
 static int write_alloc_state(struct pass *p, struct err *e)
 {
-    size_t leaving = 0;
-    for (size_t i = 0; i < p->n_nodes; i++)
-        leaving += p->nodes[i].state == NODE_LEAVING;
-    bool settled = leaving == 0 && p->n_nodes == (size_t)p->scale.target;
+    bool settled = is_settled(p);
     if (p->why && p->pool.alloc_state == ALLOC_RESIZING && tell_event(p, e) != 0)
         return -1;
     if ((!settled || p->scale.changes) && move_pool(p, POOL_EV_RESIZE, e) != 0)

@@ -37,6 +37,12 @@ def test_messages_that_are_handed_over_say_what_their_text_says():
     assert hashes(*some) == hashes(*some, "--text")
 
 
+@pytest.mark.parametrize("seed", [1522, 81669])  # a resize ended when one class had too few and the other too many
+def test_histories_that_once_failed_hold(seed):
+    code, text = sim("--histories", 1, "--seed", seed, "--steps", 50)
+    assert code == 0, text
+
+
 # What is broken, and how the invariant that it breaks complains.
 BROKEN = {
     "durability": r"was acknowledged and is not there|had ended in state|is there again|starts once more",
