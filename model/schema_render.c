@@ -292,8 +292,9 @@ static void find_on_top(const struct renderer *w, const struct schema *s, const 
 {
     size_t next = 0; /* as above */
     memset(at, 0, s->n_fields * sizeof *at);
-    for (const struct over *o = object->member; o < object->member + object->n; o++)
+    for (size_t j = 0; j < object->n; j++)
         for (size_t k = 0; k < s->n_fields; k++) {
+            const struct over *o = &object->member[j];
             size_t i = next + k < s->n_fields ? next + k : next + k - s->n_fields;
             if (strcmp(field_canon(&s->fields[i]), o->name) != 0 || !is_shown(w, &s->fields[i]))
                 continue;

@@ -61,6 +61,7 @@ TRAITS = {
     "clients/test_az_walks.py": dict(cost=150),
     "clients/test_batch_clients.py": dict(cost=120),
     "clients/test_storage_clients.py": dict(cost=190),
+    "demo/test_portable.py": dict(cost=300, limit=2400),
     "clients/test_terraform.py": dict(cost=500, limit=9000),
     "e2e/test_remote_page.py": dict(cost=30, load=0.8),
 }

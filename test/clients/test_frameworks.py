@@ -7,8 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from support.daemon import Daemon
 from support.packages import Unavailable, install
-from support.world import MOUNT
+from support.world import MOUNT, Place
 
 DEBIAN = Path("/usr/lib/python3/dist-packages")
 
@@ -120,8 +121,15 @@ def environment(name, *packages, debians=False):
 
 
 @pytest.fixture(scope="module")
-def cluster(daemon, _place):
-    return _place.cluster(nodes=4, name="frameworks")
+def place():
+    """On a daemon whose jobs have the account of the tests: the frameworks lie in its cache."""
+    with Daemon({"jobs": {"uids": 0}}) as d:
+        yield Place(d).make()
+
+
+@pytest.fixture(scope="module")
+def cluster(place):
+    return place.cluster(nodes=4, name="frameworks")
 
 
 def results(job):

@@ -19,7 +19,7 @@ from support.world import Place
 
 PAGE = (ROOT / "docs" / "clients.md").read_text()
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
-INSTALLS = re.compile(r"\b(pip|npm) install\b|\bgo (mod|get)\b|^mvn ")
+INSTALLS = re.compile(r"\b(pip|npm) install\b|\bgo (mod|get)\b|^mvn |^terraform init")
 # What a section must show of the resources that the test has made.
 SHOWS = {"az": "client-page", "Python: azure-mgmt-batchai 2.0.0, 1.0.1 and 0.2.0": "page-workspace page-cluster"}
 SHOWS |= dict.fromkeys(re.findall(r"^## (Azure Batch: (?:Python, azure-batch 4|Node|Go|Java).*)", PAGE, re.M), "page-pool")
