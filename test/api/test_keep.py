@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """keep.*: what has ended is forgotten as the site wants it, in the daemon that runs, and reports of use stay."""
 
+import sqlite3
+from contextlib import closing
+
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
 from support.waiting import wait_for
@@ -11,6 +14,10 @@ def keep(d, **settings):
     d.config = {**d.config, "keep": settings}
     d.write_config()
     d.call("POST", "/batchaid/reload", api_version=None, expect=200)
+
+
+def directories(d):
+    return list(d.state_dir.glob("nodes/*/jobs/*"))
 
 
 def report(d):
@@ -25,10 +32,11 @@ def test_the_oldest_jobs_go_with_their_directories_and_the_report_stays(own_daem
     jobs = [place.job(cluster, "echo x", stdOutErrPathPrefix="$AZ_BATCHAI_JOB_TEMP").succeeded() for _ in range(4)]
     wait_for(lambda: report(d)[0][1] == 4, what="all in the report")
     before = report(d)
+    assert len(directories(d)) == 4
     keep(d, jobs=2)
     wait_for(lambda: all(d.call("GET", j.path).status == 404 for j in jobs[:2]), what="the older two gone")
     assert [j.state for j in jobs[2:]] == ["succeeded", "succeeded"]
-    wait_for(lambda: len(list(d.state_dir.glob("nodes/*/jobs/*"))) <= 2, what="their directories gone")
+    wait_for(lambda: len(directories(d)) == 2, what=lambda: directories(d))
     assert report(d) == before
     assert any("keep.forgotten" in line and "what=jobs count=2" in line for line in d.log())
 
@@ -57,3 +65,20 @@ def test_operations_and_events_are_kept_by_count(own_daemon):
     assert d.wait_operation(reply)["status"] == "Succeeded"
     keep(d, operations=1)
     wait_for(lambda: len(d.rows("SELECT guid FROM operation WHERE status <> 1")) == 1, what="one operation")
+
+
+def test_old_output_directories_go_and_their_jobs_stay(own_daemon):
+    d = own_daemon(config={"keep": {"output_days": 1}})
+    place = Place(d).make()
+    cluster = place.cluster(1)
+    old, young = (place.job(cluster, "echo x", stdOutErrPathPrefix="$AZ_BATCHAI_JOB_TEMP").succeeded() for _ in range(2))
+    assert [job.read("stdout.txt") for job in (old, young)] == ["x\n", "x\n"]
+    d.stop()
+    with closing(sqlite3.connect(f"{d.state_dir}/batchaid.db")) as db, db:
+        made = "SELECT run_id FROM allocation WHERE kept > 0 ORDER BY released_us LIMIT 1"
+        db.execute(f"UPDATE allocation SET released_us = released_us - 2 * 86400000000 WHERE run_id = ({made})")
+    d.start()
+    wait_for(lambda: "does not keep" in old.list().text, what="the older directory given up")
+    wait_for(lambda: len(directories(d)) == 1, what=lambda: directories(d))
+    assert young.read("stdout.txt") == "x\n"
+    assert old.state == "succeeded"
