@@ -98,7 +98,7 @@ int jobs_ask_all(struct daemon_client *c, const char *question, json_t *found, s
     return rc;
 }
 
-void jobs_nothing_fits(const struct options *o, const char *all)
+void jobs_nothing_fits(const struct options *o, const char *none, const char *all)
 {
     const struct {
         const char *name, *value;
@@ -113,6 +113,8 @@ void jobs_nothing_fits(const struct options *o, const char *all)
             strbuf_printf(&b, " --%s %s", filters[i].name, filters[i].value);
     if (b.len > 0)
         fprintf(stderr, "batchaid: no job fits%s; %s\n", b.s, all);
+    else
+        fprintf(stderr, "batchaid: %s\n", none);
     strbuf_free(&b);
 }
 
@@ -230,7 +232,7 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
     else if (rc == 0)
         print_table(all);
     if (rc == 0 && json_array_size(all) == 0)
-        jobs_nothing_fits(o, "`batchaid jobs` lists all");
+        jobs_nothing_fits(o, "there is no job yet", "`batchaid jobs` lists all");
     if (rc == 0 && before && !is_all)
         fprintf(stderr, "batchaid: these are the newest %d; filters, or --json, list all\n",
                 LISTED);

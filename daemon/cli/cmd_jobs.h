@@ -26,9 +26,9 @@ const char *jobs_text(const json_t *o, const char *key);
 /* Appends all results of a query, page by page; `question` has no page yet. */
 int jobs_ask_all(struct daemon_client *c, const char *question, json_t *found,
                  struct err *e) MUST_CHECK;
-/* Prints on standard error which filters had no match; nothing without filters. `all`: a command
- * that shows everything, such as "`batchaid jobs` lists all". */
-void jobs_nothing_fits(const struct options *o, const char *all);
+/* Prints on standard error which filters had no match, and `all`: a command that shows everything,
+ * such as "`batchaid jobs` lists all". Without filters: `none`. */
+void jobs_nothing_fits(const struct options *o, const char *none, const char *all);
 /* The last job that the caller has submitted. */
 #define JOBS_LAST "-"
 /* The one job or task of this name, [[[GROUP/]WORKSPACE/]EXPERIMENT/]JOB or

@@ -135,6 +135,7 @@ def test_a_running_job_is_shown_waited_for_and_cancelled(desk):
     assert desk.run("wait", "slow", check=False).returncode == job.fail()["executionInfo"]["exitCode"] != 0
     assert desk.run("cancel", "slow").stdout == "slow has ended already (failed)\n"
     assert json.loads(desk.run("ps", "--json").stdout)["value"] == []
+    assert "no job of yours runs or waits" in desk.run("ps").stderr
 
 
 def test_wait_has_the_code_of_the_first_that_failed(desk):
