@@ -211,7 +211,7 @@ RULE = "match, kind, type, source, options, command, unmount"
      "dead before it is asked"),
     ("machines: {disk: 1}\n",
      "1: machines: Unexpected key: disk; the keys here are unusable_after_s, health_interval_s, "
-     "min_free_disk_mb, max_clock_skew_s, samples, reclaim"),
+     "min_free_disk_mb, max_clock_skew_s, gpu_jobs_directory, samples, reclaim"),
     ("jobs:\n  memory_mb: 1GB\n",
      "2: jobs.memory_mb: '1GB' is not a whole number; use a number from 0 to 1000000000 in decimal digits"),
 ])
