@@ -5,4 +5,4 @@
 CREATE INDEX job_ended ON job (exec_us) WHERE exec_state IN (4, 5) AND prov_state <> 5;
 -- 6: completed.
 CREATE INDEX batch_job_ended ON batch_job (state_us) WHERE state = 6;
-CREATE INDEX allocation_kept ON allocation (released_us) WHERE kept > 0;
+CREATE INDEX allocation_kept ON allocation (released_us) WHERE kept > 0 AND node_id IS NOT NULL;

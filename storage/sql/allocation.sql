@@ -79,12 +79,13 @@ WHERE run_id = :al.run_id AND attempt = :al.attempt AND rank = :al.rank;
 -- The nodes of the oldest directories that belong to allocations which ended before `before_us`, a node as often as it
 -- has such.
 -- st_allocation_kept_before(i64 before_us, int limit) -> i64*
-SELECT node_id FROM allocation WHERE kept > 0 AND released_us < :before_us ORDER BY released_us LIMIT :limit;
+SELECT node_id FROM allocation WHERE kept > 0 AND node_id IS NOT NULL AND released_us < :before_us
+ORDER BY released_us LIMIT :limit;
 
 -- They are not kept any more.
 -- st_allocation_drop_before(i64 before_us, int limit) -> count gone
 UPDATE allocation SET kept = 0 WHERE (run_id, attempt, rank) IN (SELECT run_id, attempt, rank FROM allocation
-WHERE kept > 0 AND released_us < :before_us ORDER BY released_us LIMIT :limit);
+WHERE kept > 0 AND node_id IS NOT NULL AND released_us < :before_us ORDER BY released_us LIMIT :limit);
 
 -- The directories that a node keeps.
 -- st_allocation_kept_dirs(i64 node_id) -> kept_dir*
