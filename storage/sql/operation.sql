@@ -29,10 +29,6 @@ WHERE kind = :kind AND resource_id = :resource_id AND is_delete = :is_delete AND
 SELECT end_us FROM operation WHERE status <> {OP_IN_PROGRESS} AND end_us < :before
 ORDER BY end_us DESC LIMIT 1 OFFSET :nth - 1;
 
--- Whether there are such for st_op_expire().
--- st_op_any_expired(i64 before_us) -> bool any
-SELECT EXISTS (SELECT 1 FROM operation WHERE status <> {OP_IN_PROGRESS} AND end_us < :before_us);
-
 -- Forgets operations that ended before `before_us`, the oldest first, at most `limit` of them; *gone is how
 -- many.
 -- st_op_expire(i64 before_us, int limit) -> count gone

@@ -37,10 +37,9 @@ static int forget_operations(void *ctx, const struct keep_cut *cut, int limit, i
                              struct err *e)
 {
     const struct batchai_front *f = ctx;
-    bool any;
-    if (st_op_any_expired(f->st, keep_until(cut), &any, e) < 0)
-        return -1;
-    return any ? st_op_expire(f->st, keep_until(cut), limit, gone, e) : 0;
+    int64_t at;
+    int any = st_op_ended_nth(f->st, keep_until(cut), 1, &at, e);
+    return any <= 0 ? any : st_op_expire(f->st, keep_until(cut), limit, gone, e);
 }
 
 static const struct keep_kind kept[] = {
