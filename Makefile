@@ -165,6 +165,12 @@ RUN_PROGRAMS := $(sort $(wildcard scheduler/run/programs/*.sh))
 $(BUILD)/gen/run_programs.inc: $(RUN_PROGRAMS) test/tools/embed_sh.py
 	@mkdir -p $(@D)
 	@$(PYTHON) test/tools/embed_sh.py $(RUN_PROGRAMS) > $@.tmp && mv $@.tmp $@
+# The page: the files that browsers load, compressed.
+PAGE_FILES := $(sort $(wildcard api/page/files/* api/page/vendor/*.js api/page/vendor/*.css))
+$(BUILD)/gen/page_files.inc: $(PAGE_FILES) test/tools/embed_page.py
+	@mkdir -p $(@D)
+	@$(PYTHON) test/tools/embed_page.py $(PAGE_FILES) > $@.tmp && mv $@.tmp $@
+$(call obj,$(call src_of,api/page)): $(BUILD)/gen/page_files.inc
 $(call obj,$(call src_of,scheduler/run)): $(BUILD)/gen/launch_programs.inc $(BUILD)/gen/run_programs.inc
 
 $(BUILD)/batchaid: $(call obj,$(call src_of,daemon)) $(LINK_LIBS)

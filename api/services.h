@@ -16,6 +16,7 @@
 #include "api/graph/graph.h"
 #include "api/login/aad.h"
 #include "api/metrics/metrics.h"
+#include "api/page/page.h"
 #include "api/plane/batch/batch.h"
 #include "api/plane/blob/azblob.h"
 #include "api/plane/file/azfiles.h"

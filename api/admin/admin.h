@@ -46,9 +46,7 @@ struct admin {
     struct admin_reload reload;
 };
 
-/* page_service: what a browser sees at "/". It is open to all: it says nothing that a stranger may
- * not know. */
-extern const struct service admin_service, page_service;
+extern const struct service admin_service;
 struct error_words admin_words(int kind);
 
 static inline const struct admin *admin_of(const struct request *r)

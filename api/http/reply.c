@@ -164,6 +164,22 @@ struct replied *reply_json_copy(struct request *r, int status, const char *text,
     return done;
 }
 
+struct replied *reply_bytes(struct request *r, int status, const char *content_type,
+                            unsigned char *bytes, size_t n)
+{
+    return reply_response(r, status, content_type,
+                          MHD_create_response_from_buffer(n, bytes, MHD_RESPMEM_MUST_FREE));
+}
+
+struct replied *reply_static(struct request *r, int status, const char *content_type,
+                             const unsigned char *bytes, size_t n)
+{
+    /* libmicrohttpd does not write to them. */
+    unsigned char *same = (unsigned char *)(uintptr_t)bytes;
+    return reply_response(r, status, content_type,
+                          MHD_create_response_from_buffer(n, same, MHD_RESPMEM_PERSISTENT));
+}
+
 struct replied *reply_empty(struct request *r, int status)
 {
     return reply_response(r, status, NULL,

@@ -180,6 +180,11 @@ REPLIED reply_length(struct request *r, const char *content_type, uint64_t len);
 REPLIED reply_err(struct request *r, const struct err *e);
 /* Steals text (malloc). */
 REPLIED reply_text(struct request *r, int status, const char *content_type, char *text);
+/* Steals bytes (malloc). The second one borrows them: they live as long as the program. */
+REPLIED reply_bytes(struct request *r, int status, const char *content_type, unsigned char *bytes,
+                    size_t n);
+REPLIED reply_static(struct request *r, int status, const char *content_type,
+                     const unsigned char *bytes, size_t n);
 /* Keeps what a handler needs after it has returned. `release` is called once, when the request is
  * over: the reply was sent, or the client is gone. One for each request; memory in the request's
  * arena need not be kept. */

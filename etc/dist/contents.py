@@ -6,7 +6,7 @@
 
 Parts are Debian's packages: those of the libraries in DIR, and those that are linked statically: into the programs on
 nodes, and the PACKAGEs into the daemon. ROOT is the tree whose
-packages they are. The licences are the packages' own copyright files.
+packages they are. The licences are the packages' own copyright files. So are the scripts of others in the page.
 """
 import argparse
 import json
@@ -18,6 +18,8 @@ from pathlib import Path
 
 # Linked statically into the programs on nodes (Makefile: batchai-node, batchai-cmd).
 STATIC = ("libjansson-dev", "uuid-dev", "libminizip-dev", "zlib1g-dev", "libc6-dev")
+# In the page. The Preact in htm's file has no number of its own; this is the release that htm names.
+PAGE = (("htm", "3.1.1", "Apache-2.0"), ("preact", "10.2.0", "MIT"), ("uplot", "1.6.32", "MIT"))
 HASH = re.compile(r"-[0-9a-f]{8}(?=\.)")  # auditwheel's, in the names of libraries
 ROOT = Path(__file__).parents[2]
 
@@ -68,6 +70,14 @@ def part(root, package, files, licences):
     }
 
 
+def page_part(name, version, licence, licences):
+    """A script of others in the page: api/page/vendor/."""
+    shutil.copy(ROOT / f"api/page/vendor/{name}.LICENSE", licences / f"{name}.txt")
+    npm = f"pkg:npm/{name}@{version}"
+    return {"type": "library", "bom-ref": npm, "name": name, "version": version, "purl": npm,
+            "licenses": [{"license": {"id": licence}}]}  # fmt: skip
+
+
 def main():
     parser = argparse.ArgumentParser()
     for option in ("version", "arch", "root", "libraries", "sbom", "licences"):
@@ -83,6 +93,7 @@ def main():
     own = {"type": "application", "bom-ref": "batchaid", "name": "batchaid", "version": a.version,
            "licenses": [{"license": {"id": "MIT"}}]}  # fmt: skip
     parts = [part(a.root, package, files[package], licences) for package in sorted(files)]
+    parts += [page_part(*one, licences) for one in PAGE]
     sbom = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",

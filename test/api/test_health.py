@@ -23,16 +23,6 @@ def asked(d, what, token=None):
     return reply.status_code, reply.json()
 
 
-def test_a_browser_sees_what_answers_and_how_to_log_in(daemon):
-    reply = requests.get(daemon.endpoint + "/", headers={"Accept": "text/html"}, verify=daemon.env["SSL_CERT_FILE"], timeout=30)
-    assert reply.status_code == 200 and reply.headers["Content-Type"] == "text/html; charset=utf-8"
-    version = subprocess.run([BATCHAID, "version"], capture_output=True, text=True, check=True).stdout.strip()
-    assert f"<h1>{version}</h1>" in reply.text and "batchaid az-login" in reply.text and "man batchaid" in reply.text
-    assert reply.headers["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'"
-    refused = requests.post(daemon.endpoint + "/", verify=daemon.env["SSL_CERT_FILE"], timeout=30)
-    assert refused.status_code == 405 and "allowed: GET" in refused.text
-
-
 def test_ready_needs_no_token(daemon):
     assert asked(daemon, "ready") == (200, {"ready": True, "missing": []})
     assert daemon.get("/batchaid/ready") == {"ready": True, "missing": []}

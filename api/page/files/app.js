@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// The page: the login, the way from an address to a view, what is around all views.
+import { html, render, useEffect, useLayoutEffect, useRef, useState } from "./htm-preact.js";
+import { ask, whenLoggedOut } from "./client.js";
+import { liveState, listen, startLive, stopLive } from "./live.js";
+import { plain } from "./format.js";
+import { address, note, Notes, Question, readAddress, useTitle } from "./parts.js";
+import { Batch, Tasks } from "./batch.js";
+import { Job } from "./job.js";
+import { Jobs, Queue } from "./jobs.js";
+import { Login } from "./login.js";
+import { Machine, Machines } from "./machines.js";
+import { Overview } from "./overview.js";
+import { People } from "./people.js";
+import { Storage } from "./storage.js";
+import { Use } from "./use.js";
+
+const RENEW_MS = 10 * 60 * 1000;
+
+const VIEWS = {
+  overview: { title: "Overview", show: Overview }, queue: { title: "Queue", show: Queue }, jobs: { title: "Jobs", show: Jobs }, machines: { title: "Machines", show: Machines, may: "readMachines" },
+  use: { title: "Use", show: Use }, batch: { title: "Azure Batch", show: Batch }, storage: { title: "Storage", show: Storage }, people: { title: "People", show: People, may: "readMachines" },
+  // Parts of others.
+  job: { show: Job, in: "jobs" }, machine: { show: Machine, in: "machines" }, tasks: { show: Tasks, in: "batch" },
+};
+
+function Unknown({ view }) {
+  useTitle("Not found");
+  return html`<h1>Not found</h1><p>The page has no view '${plain(view, 60)}'. <a href=${address(["overview"])}>Overview</a></p>`;
+}
+
+const LIVE = { live: "Changes are shown as they happen", broken: "The daemon does not answer; the page connects again by itself", connecting: "Connecting" };
+
+function Live() {
+  const [state, set] = useState(liveState());
+  useEffect(() => listen((message) => message.state && set(message.state)), []);
+  return html`<span class=${`live ${state}`} role="status" title=${LIVE[state]}><span aria-hidden="true">${state === "live" ? "●" : "○"}</span> ${state}</span>`;
+}
+
+function useAddress() {
+  const [now, set] = useState(readAddress());
+  useEffect(() => {
+    const changed = () => set(readAddress());
+    addEventListener("hashchange", changed);
+    return () => removeEventListener("hashchange", changed);
+  }, []);
+  return now;
+}
+
+function Frame({ session, logOut }) {
+  const now = useAddress();
+  const main = useRef();
+  const view = Object.hasOwn(VIEWS, now.view) ? VIEWS[now.view] : { show: Unknown };
+  const place = [now.view, ...now.parts].join("/");
+  const first = useRef(true);
+  // The keyboard continues in the new view, as it does after the load of a page.
+  useLayoutEffect(() => {
+    if (!first.current) main.current.focus();
+    first.current = false;
+  }, [place]);
+  const shown = Object.entries(VIEWS).filter(([, v]) => v.title && (!v.may || session.may[v.may]));
+  const at = view.in ?? now.view;
+  return html`<a class="skip" href="#main" onClick=${(e) => { e.preventDefault(); main.current.focus(); }}>To the content</a>
+    <header><strong>batchaid</strong><nav aria-label="Views">${shown.map(([name, v]) => html`<a href=${address([name])} aria-current=${name === at ? "page" : undefined}>${v.title}</a>`)}</nav>
+      <span class="who"><${Live} /> <span title=${session.user.objectId}>${plain(session.user.name, 40)}</span> <button onClick=${logOut}>Log out</button></span></header>
+    <main id="main" ref=${main} tabindex="-1"><${view.show} key=${place} session=${session} view=${now.view} parts=${now.parts} query=${now.query} /></main>`;
+}
+
+// The code of `batchaid open` is behind the #, which no server sees; it leaves the address at once.
+function takeCode() {
+  const found = /^#code=([\w-]+)$/.exec(location.hash);
+  if (!found) return null;
+  history.replaceState(null, "", "/");
+  return found[1];
+}
+
+async function firstSession() {
+  const code = takeCode();
+  if (code) return ask("/batchaid/session", { method: "POST", body: { code } });
+  return ask("/batchaid/session");
+}
+
+function App() {
+  const [state, set] = useState({});
+  const begin = (session) => {
+    startLive();
+    set({ session });
+  };
+  const end = (why) => {
+    stopLive();
+    set({ out: true, why });
+  };
+  useEffect(() => {
+    whenLoggedOut(() => end("The login is over. Log in again."));
+    firstSession().then(begin, (failure) => end(failure.status === 401 ? undefined : failure.message));
+  }, []);
+  useEffect(() => {
+    if (!state.session) return undefined;
+    const timer = setInterval(() => ask("/batchaid/session/renew", { method: "POST" }).catch((failure) => failure.status === 401 && end("The login is over. Log in again.")), RENEW_MS);
+    return () => clearInterval(timer);
+  }, [state.session]);
+  const logOut = async () => {
+    try {
+      await ask("/batchaid/session", { method: "DELETE" });
+      end();
+    } catch (failure) {
+      note(failure.message, "failed");
+    }
+  };
+  return html`${state.session && html`<${Frame} session=${state.session} logOut=${logOut} />`}${state.out && html`<${Login} done=${begin} why=${state.why} />`}<${Notes} /><${Question} />`;
+}
+
+render(html`<${App} />`, document.getElementById("app"));

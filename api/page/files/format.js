@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Texts for values: sizes, times, durations, names that may be hostile. No function here touches the document.
+
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+export function bytes(n) {
+  if (n === undefined || n === null) return "";
+  let unit = 0;
+  while (n >= 1024 && unit < UNITS.length - 1) {
+    n /= 1024;
+    unit++;
+  }
+  return `${unit && n < 10 ? n.toFixed(1) : Math.round(n)} ${UNITS[unit]}`;
+}
+
+export function count(n) {
+  return n === undefined ? "" : n.toLocaleString("en");
+}
+
+// "3 jobs", "1 job".
+export function many(n, noun) {
+  return `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
+}
+
+export function percent(permille) {
+  return permille === undefined ? "unknown" : `${Math.round(permille / 10)} %`;
+}
+
+// 75 -> "1 min 15 s"; the two largest units.
+export function duration(seconds) {
+  if (seconds === undefined || Number.isNaN(seconds)) return "";
+  const parts = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+  let rest = Math.max(0, Math.round(seconds));
+  const said = [];
+  for (const [name, size] of parts) {
+    const n = Math.floor(rest / size);
+    rest -= n * size;
+    if (n) said.push(`${n} ${name}`);
+    if (said.length === 2) break;
+  }
+  return said.join(" ") || "0 s";
+}
+
+export function hours(milliseconds) {
+  return (milliseconds / 3600000).toLocaleString("en", { maximumFractionDigits: 1 });
+}
+
+export function since(time, now = Date.now()) {
+  return time ? `${duration((now - Date.parse(time)) / 1000)} ago` : "";
+}
+
+export function between(from, to, now = Date.now()) {
+  return from ? duration(((to ? Date.parse(to) : now) - Date.parse(from)) / 1000) : "";
+}
+
+// The reader's own zone, in an order that sorts.
+export function when(time) {
+  if (!time) return "";
+  const d = new Date(time);
+  const two = (n) => String(n).padStart(2, "0");
+  return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
+}
+
+// Characters that would be invisible, or that turn the order of others around, become names such as <U+202E>.
+const INVISIBLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
+
+export function visible(text) {
+  return String(text).replace(INVISIBLE, (c) => `<U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
+}
+
+// For a name in a line: visible, without line breaks, and not too long.
+export function plain(text, most = 200) {
+  const shown = visible(text ?? "").replace(/[\r\n\t]/g, " ");
+  return shown.length > most ? `${shown.slice(0, most)}… (${count(shown.length)} characters)` : shown;
+}
+
+// A word of a shell's command line.
+export function quoted(word) {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${String(word).replace(/'/g, "'\\''")}'`;
+}

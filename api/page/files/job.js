@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// A job: its story, its logs, its files, what it used.
+import { html } from "./htm-preact.js";
+import { ask, jobPath, url } from "./client.js";
+import { between, bytes, duration, hours, plain, since, when } from "./format.js";
+import { Choice, Command, Facts, Failed, jobAddress, State, Tabs, useData, useNow, useTitle, address } from "./parts.js";
+import { Browser } from "./files.js";
+import { Log } from "./log.js";
+import { jobActions } from "./jobs.js";
+
+const TABS = ["story", "logs", "files", "use"];
+
+function Story({ lines, now }) {
+  return html`<ol class="story">${lines.map((line) => html`<li>${line.time ? html`<time datetime=${line.time} title=${since(line.time, now)}>${when(line.time)}</time>` : html`<span class="time">now</span>`} ${plain(line.text, 2000)}</li>`)}</ol>`;
+}
+
+function Logs({ job, query }) {
+  const path = jobPath(job);
+  const listed = useData(`${path} logs`, () => ask(url(`${path}/files`, { directory: "stdouterr" })), ["job"]);
+  const files = listed.data?.value.filter((file) => !file.isDirectory) ?? [];
+  const chosen = files.find((file) => file.name === query.file) ?? files.find((file) => file.name.startsWith("stdout")) ?? files[0];
+  const content = (download) => url(`${path}/files/content`, { directory: "stdouterr", path: chosen.name, download: download || undefined });
+  const ended = ["succeeded", "failed"].includes(job.state);
+  return html`<${Failed} error=${listed.error} again=${listed.again} />${listed.data && !files.length && html`<p class="empty">The job has not written yet.</p>`}
+    ${chosen && html`<div class="filters"><${Choice} name="file" label="File" any=${chosen.name} values=${files.map((file) => file.name).filter((one) => one !== chosen.name)} query=${query} /></div>
+    <${Log} path=${content(false)} download=${content(true)} follow=${!ended} name=${plain(chosen.name, 80)} />`}`;
+}
+
+function Files({ job, query }) {
+  const path = jobPath(job);
+  const listed = useData(`${path} directories`, () => ask(`${path}/files`), ["job"]);
+  const names = listed.data?.value.map((one) => one.name) ?? [];
+  const directory = query.directory || names[0];
+  const to = (at, isFile) => address(["job", job.resourceGroup, job.workspace, job.experiment, job.name, "files"], { directory, path: at, file: isFile ? "1" : "" });
+  const list = (at, after) => ask(url(`${path}/files`, { directory, path: at, after }));
+  const content = (at, download) => url(`${path}/files/content`, { directory, path: at, download: download || undefined });
+  return html`<${Failed} error=${listed.error} again=${listed.again} />
+    ${names.length > 1 && html`<div class="filters"><${Choice} name="directory" label="Output directory" any=${names[0]} values=${names.slice(1)} query=${query} /></div>`}
+    ${listed.data && !names.length && html`<p class="empty">The job has no output directory.</p>`}
+    ${directory && html`<${Browser} label=${directory} at=${query.path ?? ""} isFile=${query.file === "1"} to=${to} list=${list} content=${content} kinds=${["job"]} follow=${job.state === "running"} />`}`;
+}
+
+function Use({ job }) {
+  const { resourceGroup, workspace, experiment, name } = job;
+  const path = `/batchaid/usage/${[resourceGroup, workspace, experiment, name].map(encodeURIComponent).join("/")}`;
+  const { data, error, again } = useData(path, () => ask(path), ["job"]);
+  if (!data) return html`<${Failed} error=${error} again=${again} />`;
+  const use = data.use;
+  const gpu = use.gpuMilliseconds ? `${hours(use.gpuMilliseconds)} h: ${hours(use.gpuBusyMilliseconds)} busy, ${hours(use.gpuIdleMilliseconds)} idle, ${hours(use.gpuUnknownMilliseconds)} unknown` : undefined;
+  return html`<p class="advice">${plain(data.advice, 500)}</p><${Facts} rows=${[
+    ["Waited", duration(use.waitMilliseconds / 1000)], ["Nodes", `${hours(use.nodeMilliseconds)} h`], ["GPUs", gpu],
+    ["Processor", duration((use.userMicroseconds + use.kernelMicroseconds) / 1e6)], ["Memory at most", bytes(use.memoryPeakBytes)],
+    ["Read, written", `${bytes(use.readBytes)}, ${bytes(use.writtenBytes)}`], ["Attempts", use.attempts]]} />
+    <div class="sheet"><table><caption>Each part of a node that it had</caption><thead><tr><th scope="col">Node</th><th scope="col">From</th><th scope="col">For</th><th scope="col">GPUs</th><th scope="col">Cores</th><th scope="col">Memory</th></tr></thead>
+    <tbody>${data.allocations.map((a) => html`<tr><td>${plain(a.node, 60)}</td><td>${when(a.begin)}</td><td>${between(a.begin, a.end)}</td><td>${a.gpus}</td><td>${a.cores}</td><td>${bytes(a.memoryPeakBytes)}</td></tr>`)}</tbody></table></div>`;
+}
+
+export function Job({ session, parts, query }) {
+  const [resourceGroup, workspace, experiment, name, tab = "story"] = parts;
+  const path = jobPath({ resourceGroup, workspace, experiment, name });
+  useTitle(plain(name ?? "Job", 60));
+  const now = useNow();
+  const { data, error, again } = useData(path, () => ask(path), ["job"]);
+  if (!data) return html`<h1>${plain(name)}</h1><${Failed} error=${error} again=${again} />`;
+  const job = data.job;
+  const commands = { story: ["explain"], logs: ["logs"], files: ["get"], use: ["job"] };
+  return html`<h1>${plain(job.name)} <${State} of=${job.state} /></h1>
+    <p class="actions">${jobActions(session).filter((action) => !action.for || action.for(job)).map((action) => html`<button onClick=${async () => { if (await action.run([job])) again(); }}>${action.title}</button> `)}</p>
+    <${Facts} rows=${[["Cluster", plain(job.cluster ?? "")], ["User", plain(job.createdBy ?? "")], ["Nodes", job.nodeCount], ["Submitted", when(job.createdTime)],
+      ["Started", when(job.startTime)], [job.endTime ? "Ran" : "Runs", between(job.startTime, job.endTime, now)], ["Exit code", job.exitCode]]} />
+    <${Tabs} tabs=${TABS} now=${tab} to=${(part) => jobAddress(job, part)} />
+    <${Failed} error=${error} again=${again} />
+    ${tab === "story" && html`<${Story} lines=${data.story} now=${now} />`}${tab === "logs" && html`<${Logs} job=${job} query=${query} />`}
+    ${tab === "files" && html`<${Files} job=${job} query=${query} />`}${tab === "use" && html`<${Use} job=${job} />`}
+    <${Command} words=${["batchaid", ...(commands[tab] ?? commands.story), job.name]} />`;
+}

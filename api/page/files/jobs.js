@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// The queue with places and expected starts, and the list of all jobs. What may be done to jobs: end them, delete them.
+import { html } from "./htm-preact.js";
+import { ask, jobPath, jobResource, url } from "./client.js";
+import { between, many, plain, since, when } from "./format.js";
+import { Choice, Command, confirm, forEach, jobAddress, State, Text, useNow, useTitle } from "./parts.js";
+import { Table } from "./table.js";
+
+const STATES = ["queued", "running", "terminating", "succeeded", "failed"];
+const OPEN = ["queued", "running"];
+const FIELDS = "resourceGroup,workspace,experiment,name,cluster,state,createdBy,createdTime,startTime,endTime,exitCode,nodeCount,priority";
+
+export function jobActions(session) {
+  const act = (title, text, method, action, done, only) => ({
+    title,
+    for: only,
+    run: async (jobs) => {
+      const said = await confirm({ title: `${title} ${many(jobs.length, "job")}?`, text, rows: jobs.map((job) => plain(job.name, 80)), action: `${title} ${many(jobs.length, "job")}` });
+      if (!said) return false;
+      await forEach(jobs, (job) => ask(jobResource(session.subscriptionId, job, action), { method }), done);
+      return true;
+    },
+  });
+  return [
+    act("Cancel", "Their processes end now; their files stay.", "POST", "/terminate", (n) => `${many(n, "job")} will end.`, (job) => OPEN.includes(job.state)),
+    act("Delete", "They and their output directories on nodes are removed. The record of use stays.", "DELETE", "", (n) => `${many(n, "job")} will be deleted.`),
+  ];
+}
+
+const name = { title: "Job", kind: "name", cell: (job) => html`<a href=${jobAddress(job)} title=${plain(job.name)}>${plain(job.name, 80)}${job.index === undefined ? "" : ` [${job.index}]`}</a>` };
+const state = { title: "State", cell: (job) => html`<${State} of=${job.state} />` };
+const user = { title: "User", kind: "wide", cell: (job) => plain(job.createdBy ?? "", 40) };
+const cluster = { title: "Cluster", kind: "wide", cell: (job) => plain(job.cluster ?? "", 40) };
+
+export function Jobs({ session, query }) {
+  useTitle("Jobs");
+  const filters = { state: query.state, cluster: query.cluster, experiment: query.experiment, user: query.user, begins: query.begins, mine: query.mine };
+  const load = async (before) => {
+    const page = await ask(url("/batchaid/jobs", { ...filters, sort: query.sort, fields: FIELDS, max: 100, before }));
+    return { rows: page.value, next: page.next, count: page.count, isMinimum: page.countIsMinimum };
+  };
+  const columns = [name, state, user, cluster,
+    { title: "Submitted", cell: (job) => html`<time title=${when(job.createdTime)} datetime=${job.createdTime}>${since(job.createdTime)}</time>` },
+    { title: "Ran", kind: "wide number", cell: (job) => between(job.startTime, job.endTime) },
+    { title: "Exit", kind: "wide number", cell: (job) => job.exitCode ?? "" }];
+  return html`<h1>Jobs</h1><form class="filters" onSubmit=${(e) => e.preventDefault()}>
+      <${Choice} name="state" label="State" values=${STATES} query=${query} /><${Text} name="cluster" label="Cluster" query=${query} />
+      <${Text} name="user" label="User" query=${query} /><${Text} name="begins" label="Name begins with" query=${query} />
+      <${Choice} name="mine" label="Whose" any="everybody's" values=${["true"]} query=${query} /></form>
+    <${Table} name="Jobs" noun="job" columns=${columns} load=${load} listKey=${JSON.stringify([filters, query.sort])} kinds=${["job"]} query=${query}
+      keyOf=${jobPath} actions=${jobActions(session)} empty="No job fits these filters." />
+    <${Command} words=${["batchaid", "jobs", ...Object.entries(filters).flatMap(([k, v]) => (!v ? [] : k === "mine" ? ["--mine"] : k === "begins" ? [] : [`--${k}`, v]))]} />`;
+}
+
+export function Queue({ session, query }) {
+  useTitle("Queue");
+  const now = useNow(10000);
+  const filters = { cluster: query.cluster, user: query.user, mine: query.mine };
+  const load = async () => ({ rows: (await ask(url("/batchaid/queue", { ...filters, max: 200 }))).value });
+  const columns = [{ title: "Place", kind: "number", cell: (job) => job.place ?? "" }, name, state, user, cluster,
+    { title: "Waiting, or running, for", cell: (job) => between(job.startTime ?? job.createdTime, undefined, now) },
+    { title: "Expected start, or end", kind: "wide", cell: (job) => (job.expectedStartTime ? `starts by ${when(job.expectedStartTime)}` : job.limitTime ? `ends by ${when(job.limitTime)}` : "") },
+    { title: "Where, or why not", kind: "wide", cell: (job) => html`<span title=${plain(job.waitsFor ?? "", 500)}>${plain(job.waitsFor ?? (job.nodes ?? []).join(", "), 120)}</span>` }];
+  return html`<h1>Queue</h1><form class="filters" onSubmit=${(e) => e.preventDefault()}><${Text} name="cluster" label="Cluster" query=${query} /><${Text} name="user" label="User" query=${query} />
+      <${Choice} name="mine" label="Whose" any="everybody's" values=${["true"]} query=${query} /></form>
+    <p class="quiet">Cluster by cluster, in the order of their start. At most 200 waiting jobs of each cluster are shown; Jobs has all.</p>
+    <${Table} name="Queue" noun="entry" columns=${columns} load=${load} listKey=${JSON.stringify(filters)} kinds=${["job"]} query=${query}
+      keyOf=${(job) => `${jobPath(job)} ${job.index ?? ""}`} actions=${jobActions(session)} empty="No job runs or waits." />
+    <${Command} words=${["batchaid", "queue", ...(query.cluster ? ["--cluster", query.cluster] : []), ...(query.user ? ["--user", query.user] : []), ...(query.mine ? ["--mine"] : [])]} />`;
+}

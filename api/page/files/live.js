@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Changes as they happen. One page of a browser holds a lock (Web Locks), reads the daemon's stream of events, and passes
+// each batch on to the others (BroadcastChannel): a browser has six connections to a host, and the seventh page would
+// wait for ever. When that page is closed, the next gets the lock, and resumes after the last event that it has seen.
+//
+//   waiting for the lock -> reading <-> broken (the browser connects again by itself)
+
+const LOCK = "batchaid-live";
+const AGAIN_MS = 3000;
+
+let channel;
+let ended; // AbortController of this login
+let last = ""; // the id of the last event
+let state = "connecting";
+const readers = new Set();
+
+export function liveState() {
+  return state;
+}
+
+function tell(message) {
+  if (message.id) last = message.id;
+  if (message.state) state = message.state;
+  for (const reader of readers) reader(message);
+}
+
+function pass(message) {
+  channel.postMessage(message);
+  tell(message);
+}
+
+// Reads until the login ends; never returns before that, because the lock is held as long.
+function read(signal) {
+  return new Promise((resolve) => {
+    let source;
+    let timer;
+    const open = () => {
+      source = new EventSource(last ? `/batchaid/events/stream?since=${encodeURIComponent(last)}` : "/batchaid/events/stream");
+      source.onopen = () => pass({ state: "live" });
+      source.onerror = () => {
+        pass({ state: "broken" });
+        if (source.readyState !== EventSource.CLOSED) return;
+        clearTimeout(timer);
+        timer = setTimeout(open, AGAIN_MS);
+      };
+      source.addEventListener("changes", (e) => pass({ id: e.lastEventId, changes: JSON.parse(e.data).value }));
+      source.addEventListener("machines", (e) => pass({ machines: JSON.parse(e.data) }));
+      source.addEventListener("reset", (e) => pass({ id: e.lastEventId, reset: true }));
+    };
+    open();
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      source.close();
+      resolve();
+    });
+  });
+}
+
+export function startLive() {
+  if (ended) return;
+  ended = new AbortController();
+  const { signal } = ended;
+  channel = new BroadcastChannel(LOCK);
+  channel.onmessage = (e) => {
+    if (e.data.hello) {
+      if (state !== "connecting") channel.postMessage({ state, id: last });
+    } else {
+      tell(e.data);
+    }
+  };
+  channel.postMessage({ hello: true });
+  navigator.locks.request(LOCK, { signal }, () => read(signal)).catch(() => {});
+}
+
+export function stopLive() {
+  if (!ended) return;
+  ended.abort();
+  channel.close();
+  ended = undefined;
+  last = "";
+  state = "connecting";
+}
+
+// Calls `reader` with each message until the returned function is called.
+export function listen(reader) {
+  readers.add(reader);
+  return () => readers.delete(reader);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Machines: the list, and one with its reason, its GPUs and what it did.
+import { html } from "./htm-preact.js";
+import { ask, segments, url } from "./client.js";
+import { bytes, many, percent, plain, since, when } from "./format.js";
+import { Chart } from "./chart.js";
+import { address, Choice, Command, confirm, Facts, Failed, forEach, State, Text, useData, useTitle } from "./parts.js";
+import { Table } from "./table.js";
+
+const STATES = ["free", "idle", "running", "preparing", "leaving", "unusable", "unreachable", "unknown"];
+const FIELDS = "name,state,drained,reason,cluster,job,capacity,taken,sample,gpus,local";
+const SPANS = { hour: 3600, day: 86400, week: 604800, month: 2592000 };
+
+function machineActions(session) {
+  if (!session.may.changeMachines) return [];
+  const act = (title, text, action, only, fields) => ({
+    title,
+    for: only,
+    run: async (machines) => {
+      const said = await confirm({ title: `${title} ${many(machines.length, "machine")}?`, text, fields, rows: machines.map((m) => plain(m.name, 80)), action: `${title} ${many(machines.length, "machine")}` });
+      if (!said) return false;
+      const body = said.reason ? { reason: said.reason } : undefined;
+      await forEach(machines, (m) => ask(`/batchaid/nodes/${segments(m.name)}/${action}`, { method: "POST", body }), (n) => `${title}: ${many(n, "machine")}.`);
+      return true;
+    },
+  });
+  return [
+    act("Drain", "Running jobs continue; no new job starts there.", "drain", (m) => !m.drained, [{ name: "reason", label: "Reason" }]),
+    act("Undrain", "They can be used again; an unusable node is tried again.", "undrain", (m) => m.drained || m.state === "unusable"),
+    act("Reboot", "They restart now, unless a job runs there.", "reboot", (m) => !m.local),
+  ];
+}
+
+function gpuWords(m) {
+  if (!m.gpus?.length) return m.capacity?.gpus ? `${m.taken?.gpus ?? 0} of ${m.capacity.gpus}` : "";
+  const n = {};
+  for (const gpu of m.gpus) n[gpu.state] = (n[gpu.state] ?? 0) + 1;
+  return Object.entries(n).map(([state, some]) => `${some} ${state}`).join(", ");
+}
+
+export function Machines({ session, query }) {
+  useTitle("Machines");
+  const filters = { state: query.state, cluster: query.cluster, begins: query.begins };
+  const load = async (after) => {
+    const page = await ask(url("/batchaid/nodes", { ...filters, sort: query.sort, fields: FIELDS, max: 100, after }));
+    return { rows: page.value, next: page.next, count: page.count };
+  };
+  const columns = [
+    { title: "Machine", sort: "name", kind: "name", cell: (m) => html`<a href=${address(["machine", m.name])}>${plain(m.name, 60)}</a>` },
+    { title: "State", sort: "state", cell: (m) => html`<${State} of=${m.state} />${m.drained ? " drained" : ""}` },
+    { title: "Cluster", sort: "cluster", kind: "wide", cell: (m) => plain(m.cluster ?? "", 40) },
+    { title: "Job", kind: "wide", cell: (m) => plain(m.job ?? "", 40) },
+    { title: "GPUs", cell: gpuWords },
+    { title: "Processor", kind: "wide number", cell: (m) => (m.sample?.cpuPermille === undefined ? "" : percent(m.sample.cpuPermille)) },
+    { title: "Memory", kind: "wide number", cell: (m) => (m.sample?.memoryUsedBytes === undefined ? "" : `${bytes(m.sample.memoryUsedBytes)} of ${bytes(m.sample.memoryBytes)}`) },
+    { title: "Reason", kind: "wide", cell: (m) => html`<span title=${plain(m.reason ?? "", 500)}>${plain(m.reason ?? "", 80)}</span>` }];
+  return html`<h1>Machines</h1><form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="state" label="State" values=${STATES} query=${query} />
+      <${Text} name="cluster" label="Cluster" query=${query} /><${Text} name="begins" label="Name begins with" query=${query} /></form>
+    <${Table} name="Machines" noun="machine" columns=${columns} load=${load} listKey=${JSON.stringify([filters, query.sort])} kinds=${["node"]} query=${query}
+      keyOf=${(m) => m.name} actions=${machineActions(session)} empty="No machine fits these filters." />
+    <${Command} words=${["batchaid", "nodes", ...(query.state ? ["--state", query.state] : []), ...(query.cluster ? ["--cluster", query.cluster] : [])]} />`;
+}
+
+async function samplesOf(node, span) {
+  const from = new Date(Date.now() - SPANS[span] * 1000).toISOString();
+  const value = [];
+  let at = from;
+  do {
+    const page = await ask(url("/batchaid/samples", { node, from: at, max: 500 }));
+    value.push(...page.value);
+    at = page.next;
+  } while (at && value.length < 2000);
+  return value;
+}
+
+function Charts({ node, query }) {
+  const span = SPANS[query.span] ? query.span : "hour";
+  const { data, error, again } = useData(`${node} ${span}`, () => samplesOf(node, span), ["node"]);
+  const times = data?.map((s) => Date.parse(s.time) / 1000) ?? [];
+  const gpus = [...new Set(data?.flatMap((s) => s.gpus.map((g) => g.index)) ?? [])].sort((a, b) => a - b);
+  const ofGpu = (index, member, scale) => data.map((s) => { const g = s.gpus.find((one) => one.index === index); return g?.[member] === undefined ? null : g[member] / scale; });
+  const of = (member, scale) => data.map((s) => (s[member] === undefined ? null : s[member] / scale));
+  const share = (v) => `${Math.round(v)} %`;
+  return html`<h2>What it did</h2><div class="filters"><${Choice} name="span" label="In the last" any="hour" values=${["day", "week", "month"]} query=${query} /></div>
+    <${Failed} error=${error} again=${again} />${data && !data.length && html`<p class="empty">There are no samples of this time.</p>`}
+    ${data?.length > 0 && html`
+      ${gpus.length > 0 && html`<${Chart} title="GPUs at work" times=${times} most=${100} show=${share} series=${gpus.map((i) => ({ name: `GPU ${i}`, values: ofGpu(i, "busyPermille", 10), dash: i > 5 ? [4, 3] : undefined }))} />
+      <${Chart} title="Memory of GPUs" times=${times} show=${bytes} series=${gpus.map((i) => ({ name: `GPU ${i}`, values: ofGpu(i, "memoryUsedBytes", 1), dash: i > 5 ? [4, 3] : undefined }))} />`}
+      <${Chart} title="Processor" times=${times} most=${100} show=${share} series=${[{ name: "used", values: of("cpuPermille", 10) }, { name: "waited for", values: of("cpuPressurePermille", 10), dash: [4, 3] }]} />
+      <${Chart} title="Memory" times=${times} show=${bytes} series=${[{ name: "used", values: of("memoryUsedBytes", 1) }]} />
+      <${Chart} title="Network, a second" times=${times} show=${bytes} series=${[{ name: "in", values: of("networkInBytesPerSecond", 1) }, { name: "out", values: of("networkOutBytesPerSecond", 1), dash: [4, 3] }]} />`}`;
+}
+
+export function Machine({ session, parts, query }) {
+  const name = parts[0] ?? "";
+  useTitle(plain(name, 60));
+  const path = `/batchaid/nodes/${segments(name)}`;
+  const { data: m, error, again } = useData(path, () => ask(path), ["node"]);
+  if (!m) return html`<h1>${plain(name)}</h1><${Failed} error=${error} again=${again} />`;
+  const models = [...new Set(m.facts?.gpus?.map((g) => g.model) ?? [])].join(", ");
+  return html`<h1>${plain(m.name)} <${State} of=${m.state} /></h1>
+    <p class="actions">${machineActions(session).filter((a) => !a.for || a.for(m)).map((a) => html`<button onClick=${async () => { if (await a.run([m])) again(); }}>${a.title}</button> `)}</p>
+    ${m.reason && html`<p class="advice">${m.drained ? "Drained: " : ""}${plain(m.reason, 2000)}</p>`}<${Failed} error=${error} again=${again} />
+    <${Facts} rows=${[["Cluster", plain(m.cluster ?? "")], ["Job", plain(m.job ?? "")], ["Sizes", m.vmSizes.join(", ")], ["Last contact", since(m.lastContactTime)],
+      ["GPUs", m.facts?.gpus?.length ? `${m.facts.gpus.length} × ${plain(models)}` : ""], ["Cores", m.facts?.cpus], ["Memory", bytes(m.facts?.memoryBytes)],
+      ["Free disk", bytes(m.sample?.diskFreeBytes ?? m.facts?.diskFreeBytes)], ["Containers", m.facts?.containerRuntimes?.join(", ")], ["System", plain(m.facts?.os ?? "")]]} />
+    ${m.gpus?.length > 0 && html`<div class="sheet"><table><caption>GPUs now</caption><thead><tr><th scope="col">GPU</th><th scope="col">State</th><th scope="col">Works</th><th scope="col">Memory</th><th scope="col">Power</th><th scope="col">Temperature</th><th scope="col">Processes</th></tr></thead>
+      <tbody>${m.gpus.map((g) => html`<tr><td title=${g.uuid}>${g.index}</td><td><${State} of=${g.state} /></td><td>${percent(g.busyPermille)}</td><td>${g.memoryUsedBytes === undefined ? "unknown" : `${bytes(g.memoryUsedBytes)} of ${bytes(g.memoryBytes)}`}</td>
+        <td>${g.powerMilliwatts === undefined ? "" : `${Math.round(g.powerMilliwatts / 1000)} W`}</td><td>${g.temperatureCelsius === undefined ? "" : `${g.temperatureCelsius} °C`}</td><td>${g.processes ?? ""}</td></tr>`)}</tbody></table></div>`}
+    <${Charts} node=${name} query=${query} /><${Command} words=${["batchaid", "nodes", m.name]} />`;
+}

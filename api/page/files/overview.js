@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// Each GPU of the site as a square on one canvas, machine by machine and cluster by cluster; below it the reader's own
+// jobs. States differ by shape as well as by colour.
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./htm-preact.js";
+import { ask, url } from "./client.js";
+import { count, many, plain } from "./format.js";
+import { address, Command, Failed, jobAddress, State, useData, useTitle } from "./parts.js";
+
+const SQUARE = 12; // pixels, with the gap
+const GAP = 2;
+const LABEL = 18; // the height of a cluster's name
+const PAGE = 500;
+const KINDS = [["b", "busy", "a job has it, and it works"], ["u", "used", "a job has it; nobody knows whether it works"],
+  ["i", "idle", "a job has it, and it does nothing"], ["f", "free", "a job can have it"],
+  ["o", "outside", "used by processes of no job"], ["x", "unusable", "it cannot be used"]];
+
+async function everyGpu() {
+  const rows = [];
+  let after;
+  let counts = {};
+  do {
+    const page = await ask(url("/batchaid/gpus", { max: PAGE, after }));
+    rows.push(...page.value);
+    counts = page.counts ?? counts;
+    after = page.next;
+  } while (after !== undefined);
+  return { rows, counts };
+}
+
+// Where each machine's first square is, for a width: {places: [{x, y, row}], labels, height}
+function laidOut(rows, width) {
+  const groups = new Map();
+  for (const row of rows) {
+    const name = row.cluster ?? "";
+    if (!groups.has(name)) groups.set(name, []);
+    groups.get(name).push(row);
+  }
+  const places = [];
+  const labels = [];
+  let y = 0;
+  for (const [name, members] of [...groups].sort((a, b) => (a[0] === "" ? 1 : b[0] === "" ? -1 : a[0] < b[0] ? -1 : 1))) {
+    labels.push({ y, name: name || "in no cluster", machines: members.length });
+    y += LABEL;
+    let x = 0;
+    for (const row of members) {
+      const size = row.gpus.length * SQUARE + GAP * 2;
+      if (x > 0 && x + size > width) {
+        x = 0;
+        y += SQUARE + GAP;
+      }
+      places.push({ x, y, row });
+      x += size;
+    }
+    y += SQUARE + 10;
+  }
+  return { places, labels, height: y };
+}
+
+function drawGpu(g, kind, x, y, colours) {
+  const size = SQUARE - GAP;
+  g.strokeStyle = g.fillStyle = colours[kind] ?? colours.x;
+  if (kind === "b") {
+    g.fillRect(x, y, size, size);
+    return;
+  }
+  g.strokeRect(x + 0.5, y + 0.5, size - 1, size - 1);
+  g.beginPath();
+  if (kind === "u") g.fillRect(x + 2, y + 2, size - 4, size - 4);
+  if (kind === "i") {
+    g.fillRect(x, y + size / 2, size, size / 2);
+  } else if (kind === "o") {
+    g.moveTo(x, y + size);
+    g.lineTo(x + size, y);
+  } else if (kind === "x") {
+    g.moveTo(x, y);
+    g.lineTo(x + size, y + size);
+    g.moveTo(x + size, y);
+    g.lineTo(x, y + size);
+  }
+  g.stroke();
+}
+
+function colours() {
+  const style = getComputedStyle(document.documentElement);
+  return Object.fromEntries([...KINDS.map(([letter, name]) => [letter, style.getPropertyValue(`--gpu-${name}`).trim()]), ["ink", style.getPropertyValue("--ink").trim()]]);
+}
+
+function draw(canvas, plan, width) {
+  const scale = window.devicePixelRatio || 1;
+  canvas.width = width * scale;
+  canvas.height = plan.height * scale;
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${plan.height}px`;
+  const g = canvas.getContext("2d");
+  g.scale(scale, scale);
+  const ink = colours();
+  g.font = "12px system-ui, sans-serif";
+  for (const label of plan.labels) {
+    g.fillStyle = ink.ink;
+    g.fillText(`${plain(label.name, 60)}: ${many(label.machines, "machine")}`, 0, label.y + 13);
+  }
+  for (const { x, y, row } of plan.places) {
+    for (let i = 0; i < row.gpus.length; i++) drawGpu(g, row.gpus[i], x + i * SQUARE, y, ink);
+  }
+}
+
+function under(plan, x, y) {
+  const place = plan.places.find((p) => y >= p.y && y < p.y + SQUARE && x >= p.x && x < p.x + p.row.gpus.length * SQUARE);
+  return place && { row: place.row, gpu: Math.floor((x - place.x) / SQUARE) };
+}
+
+function Gpus({ rows }) {
+  const box = useRef();
+  const canvas = useRef();
+  const [width, setWidth] = useState(0);
+  const [over, setOver] = useState(null);
+  const plan = useMemo(() => laidOut(rows, width), [rows, width]);
+  useLayoutEffect(() => {
+    const watch = new ResizeObserver(() => setWidth(box.current.clientWidth));
+    watch.observe(box.current);
+    return () => watch.disconnect();
+  }, []);
+  useEffect(() => {
+    if (!width) return undefined;
+    const again = () => draw(canvas.current, plan, width);
+    again();
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    dark.addEventListener("change", again);
+    return () => dark.removeEventListener("change", again);
+  }, [plan, width]);
+  const point = (e) => {
+    const edge = canvas.current.getBoundingClientRect();
+    return under(plan, e.clientX - edge.left, e.clientY - edge.top);
+  };
+  const open = (e) => {
+    const found = point(e);
+    if (found) location.hash = address(["machine", found.row.node]).slice(1);
+  };
+  const kind = over && KINDS.find(([letter]) => letter === over.row.gpus[over.gpu]);
+  return html`<div class="gpus" ref=${box}><canvas ref=${canvas} role="img" aria-label="The GPUs of the site; the table of machines has the same"
+      onMouseMove=${(e) => setOver(point(e) ?? null)} onMouseLeave=${() => setOver(null)} onClick=${open}></canvas></div>
+    <p class="quiet over">${over ? `${plain(over.row.node, 60)}, GPU ${over.gpu}: ${kind?.[1]}` : "Point at a square for its machine; a click opens it."}</p>`;
+}
+
+// Each entry has its count as a number, so that shape and colour are not alone.
+function Legend({ counts }) {
+  const canvas = useRef({});
+  useEffect(() => {
+    const ink = colours();
+    for (const [letter] of KINDS) {
+      const g = canvas.current[letter].getContext("2d");
+      g.clearRect(0, 0, SQUARE, SQUARE);
+      drawGpu(g, letter, 0, 0, ink);
+    }
+  }, []);
+  return html`<ul class="legend">${KINDS.map(([letter, name, text]) => html`<li title=${text}>
+    <canvas width=${SQUARE} height=${SQUARE} aria-hidden="true" ref=${(node) => { canvas.current[letter] = node; }}></canvas>
+    <a href=${address(["machines"])}><strong>${count(counts[name] ?? 0)}</strong> ${name}</a></li>`)}</ul>`;
+}
+
+export function Overview({ session }) {
+  useTitle("Overview");
+  const gpus = useData("gpus", everyGpu, ["node", "job"]);
+  const mine = useData("mine", () => ask(url("/batchaid/jobs", { mine: true, max: 10 })), ["job"]);
+  const rows = gpus.data?.rows.filter((row) => row.gpus) ?? [];
+  const none = gpus.data && !rows.length;
+  return html`<h1>Overview</h1>
+    ${session.may.readMachines && html`<section aria-label="GPUs"><${Failed} error=${gpus.error} again=${gpus.again} />
+    ${gpus.data && html`<${Legend} counts=${gpus.data.counts} />`}
+    ${none ? html`<p class="empty">No machine has told of a GPU. <a href=${address(["machines"])}>Machines</a></p>` : html`<${Gpus} rows=${rows} />`}</section>`}
+    <section aria-label="Your jobs"><h2>Your last jobs</h2><${Failed} error=${mine.error} again=${mine.again} />
+    ${mine.data && !mine.data.value.length && html`<p class="empty">You have no jobs. <code>batchaid submit -- python train.py</code> submits one, from the folder of its program.</p>`}
+    <ul class="cards">${mine.data?.value.map((job) => html`<li key=${job.name}><a href=${jobAddress(job)}>${plain(job.name, 60)}</a> <${State} of=${job.state} /> <span class="quiet">${plain(job.cluster ?? "", 40)}</span></li>`)}</ul></section>
+    <${Command} words=${["batchaid", "top"]} />`;
+}

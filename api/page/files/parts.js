@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// What all views are made of: addresses with filters, data that is kept fresh, messages, dialogs, the same as a command.
+import { html, useEffect, useLayoutEffect, useRef, useState } from "./htm-preact.js";
+import { count, quoted } from "./format.js";
+import { listen } from "./live.js";
+
+// --- addresses: #/view/part?filter=value --------------------------------------------------------
+
+export function readAddress(hash = location.hash) {
+  const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
+  const parts = path.split("/").filter(Boolean).map((part) => {
+    try {
+      return decodeURIComponent(part);
+    } catch {
+      return part;
+    }
+  });
+  return { view: parts[0] ?? "overview", parts: parts.slice(1), query: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+export function address(parts, query = {}) {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
+  const text = new URLSearchParams(given).toString();
+  return `#/${parts.map(encodeURIComponent).join("/")}${text ? `?${text}` : ""}`;
+}
+
+export function jobAddress(job, part) {
+  return address(["job", job.resourceGroup, job.workspace, job.experiment, job.name, ...(part ? [part] : [])]);
+}
+
+// Changes filters of the present address; the browser's Back goes to the filters before.
+export function setQuery(changes) {
+  const now = readAddress();
+  location.hash = address([now.view, ...now.parts], { ...now.query, ...changes }).slice(1);
+}
+
+// --- data ---------------------------------------------------------------------------------------
+
+const FRESH_MS = 1000; // between two readings because of changes
+
+// Whether a message of live.js is about one of these kinds; a reset is about all.
+function isAbout(message, kinds) {
+  if (message.reset || message.state === "live") return true;
+  if (message.machines && kinds.includes("node")) return true;
+  return message.changes?.some((change) => kinds.includes(change.kind)) ?? false;
+}
+
+// Calls `call` after changes of these kinds, at most once in FRESH_MS, and never while the page is hidden.
+export function useChanges(kinds, call) {
+  const latest = useRef();
+  latest.current = call;
+  useEffect(() => {
+    let timer;
+    let due = false;
+    const run = () => {
+      timer = undefined;
+      if (document.hidden) {
+        due = true;
+        return;
+      }
+      due = false;
+      latest.current();
+    };
+    const seen = () => {
+      if (!document.hidden && due) run();
+    };
+    const stop = listen((message) => {
+      if (isAbout(message, kinds)) timer ??= setTimeout(run, FRESH_MS);
+    });
+    document.addEventListener("visibilitychange", seen);
+    return () => {
+      stop();
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", seen);
+    };
+  }, [kinds.join()]);
+}
+
+// {data, error, again}: reads when `key` changes and after changes of these kinds. Old data stays until the new is there.
+export function useData(key, read, kinds = []) {
+  const [state, set] = useState({});
+  const round = useRef(0);
+  const again = async () => {
+    const mine = ++round.current;
+    try {
+      const data = await read();
+      if (mine === round.current) set({ key, data });
+    } catch (error) {
+      if (mine === round.current) set((before) => ({ key, data: before.key === key ? before.data : undefined, error }));
+    }
+  };
+  useEffect(() => {
+    again();
+    return () => round.current++;
+  }, [key]);
+  useChanges(kinds, again);
+  return state.key === key ? { ...state, again } : { again };
+}
+
+// The time, anew each second, for durations.
+export function useNow(every = 1000) {
+  const [now, set] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || set(Date.now()), every);
+    return () => clearInterval(timer);
+  }, [every]);
+  return now;
+}
+
+export function useTitle(title) {
+  useLayoutEffect(() => {
+    document.title = `${title} – batchaid`;
+  }, [title]);
+}
+
+// --- pieces -------------------------------------------------------------------------------------
+
+export function Failed({ error, again }) {
+  if (!error) return null;
+  return html`<p class="failed" role="alert">${error.message}${again && html` <button onClick=${again}>Try again</button>`}</p>`;
+}
+
+// The words of a state, with a sign of its own: a colour is never alone.
+const SIGNS = {
+  running: "▶", queued: "…", terminating: "◼", succeeded: "✓", failed: "✕", idle: "○", free: "○", preparing: "◔", unusable: "✕", unreachable: "⚡",
+  leaving: "◌", unknown: "?", busy: "●", used: "◍", outside: "◈", active: "▶", completed: "✓", steady: "○", resizing: "◔", disabled: "‖",
+};
+
+export function State({ of }) {
+  if (!of) return null;
+  return html`<span class="state s-${SIGNS[of] ? of : "other"}"><span aria-hidden="true">${SIGNS[of] ?? "·"}</span> ${of}</span>`;
+}
+
+export function Command({ words }) {
+  const [copied, set] = useState(false);
+  const text = words.filter((word) => word !== undefined && word !== "").map(quoted).join(" ");
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    set(true);
+    setTimeout(() => set(false), 2000);
+  };
+  return html`<p class="command"><span>The same as a command:</span> <code>${text}</code> <button onClick=${copy}>${copied ? "Copied" : "Copy"}</button></p>`;
+}
+
+// Chooses a filter of the address.
+export function Choice({ name, label, values, query, any = "any" }) {
+  return html`<label>${label} <select value=${query[name] ?? ""} onChange=${(e) => setQuery({ [name]: e.target.value })}>
+    <option value="">${any}</option>${values.map((v) => html`<option value=${v}>${v}</option>`)}</select></label>`;
+}
+
+// Text of a filter; the address follows when the writer pauses.
+export function Text({ name, label, query, placeholder }) {
+  const timer = useRef();
+  const changed = (e) => {
+    const value = e.target.value.trim();
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setQuery({ [name]: value }), 300);
+  };
+  return html`<label>${label} <input type="search" value=${query[name] ?? ""} placeholder=${placeholder} onInput=${changed} /></label>`;
+}
+
+export function Tabs({ tabs, now, to }) {
+  return html`<nav class="tabs" aria-label="Parts">${tabs.map((tab) => html`<a href=${to(tab)} aria-current=${tab === now ? "page" : undefined}>${tab}</a>`)}</nav>`;
+}
+
+// A definition list of the members that have a value.
+export function Facts({ rows }) {
+  return html`<dl class="facts">${rows.filter(([, value]) => value !== undefined && value !== "" && value !== null)
+    .map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+// --- messages and questions ---------------------------------------------------------------------
+
+let say = () => {};
+
+export function note(text, kind = "done") {
+  say({ text, kind });
+}
+
+export function Notes() {
+  const [notes, set] = useState([]);
+  useEffect(() => {
+    let number = 0;
+    say = (one) => {
+      const mine = { ...one, number: ++number };
+      set((before) => [...before.slice(-3), mine]);
+      setTimeout(() => set((before) => before.filter((n) => n !== mine)), one.kind === "failed" ? 15000 : 5000);
+    };
+  }, []);
+  return html`<div class="notes" role="status" aria-live="polite">${notes.map((n) => html`<p class=${n.kind} key=${n.number}>${n.text}</p>`)}</div>`;
+}
+
+let question = () => Promise.resolve(null);
+
+// Asks before something is done: {title, text, rows, action, fields}. Resolves to the fields' values, or null.
+export function confirm(asked) {
+  return question(asked);
+}
+
+export function Question() {
+  const [asked, set] = useState(null);
+  const dialog = useRef();
+  useEffect(() => {
+    question = (what) => new Promise((resolve) => set({ ...what, resolve }));
+  }, []);
+  useLayoutEffect(() => {
+    if (asked && !dialog.current.open) dialog.current.showModal();
+  }, [asked]);
+  if (!asked) return null;
+  const end = (value) => {
+    dialog.current.close();
+    asked.resolve(value);
+    set(null);
+  };
+  const submit = (e) => {
+    e.preventDefault();
+    end(Object.fromEntries(new FormData(e.target)));
+  };
+  return html`<dialog ref=${dialog} aria-labelledby="question" onCancel=${(e) => { e.preventDefault(); end(null); }}>
+    <form onSubmit=${submit}><h2 id="question">${asked.title}</h2>
+    ${asked.text && html`<p>${asked.text}</p>`}
+    ${asked.rows && html`<ul class="rows">${asked.rows.slice(0, 10).map((row) => html`<li>${row}</li>`)}
+      ${asked.rows.length > 10 && html`<li>and ${count(asked.rows.length - 10)} more</li>`}</ul>`}
+    ${asked.fields?.map((f) => html`<label>${f.label} ${f.values
+      ? html`<select name=${f.name}>${f.values.map((v) => html`<option value=${v}>${v}</option>`)}</select>`
+      : html`<input name=${f.name} type=${f.type ?? "text"} required=${f.required} autocomplete="off" />`}</label>`)}
+    <p class="buttons"><button type="button" onClick=${() => end(null)}>No, go back</button> <button type="submit" class="strong">${asked.action}</button></p></form></dialog>`;
+}
+
+// Does something to each row, six at once, and says what came of it.
+export async function forEach(rows, call, done) {
+  const failures = [];
+  let next = 0;
+  const worker = async () => {
+    while (next < rows.length) {
+      const row = rows[next++];
+      try {
+        await call(row);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(6, rows.length) }, worker));
+  const well = rows.length - failures.length;
+  if (well) note(done(well));
+  if (failures.length) note(`${count(failures.length)} of ${count(rows.length)} failed: ${failures[0].message}`, "failed");
+}

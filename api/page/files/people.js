@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// People: who may log in, with which roles; made, given a new password, removed.
+import { html, useState } from "./htm-preact.js";
+import { ask, segments } from "./client.js";
+import { many, plain } from "./format.js";
+import { Command, confirm, Failed, forEach, note, useTitle } from "./parts.js";
+import { Table } from "./table.js";
+
+const ROLES = ["Batch AI Job Submitter", "Reader", "Contributor", "Owner", "Batch AI Job Operator"];
+
+function roleWords(user) {
+  return user.roles.map((r) => `${r.role} at ${r.scope}`).join("; ");
+}
+
+// A password is shown once, in a box of its own, until the reader has taken it away.
+function Password({ of, done }) {
+  return html`<p class="advice" role="alert">The password of ${plain(of.name)} is <code>${of.password}</code>. It is shown once. <button onClick=${done}>I have noted it</button></p>`;
+}
+
+export function People({ session }) {
+  useTitle("People");
+  const [fresh, setFresh] = useState(null);
+  const [round, setRound] = useState(0);
+  const [error, setError] = useState(null);
+  const load = async () => ({ rows: (await ask("/batchaid/users")).value });
+  const add = async () => {
+    const said = await confirm({ title: "Add a user", action: "Add", text: "The role holds in the whole subscription.", fields: [{ name: "name", label: "Name", required: true }, { name: "role", label: "Role", values: ROLES }] });
+    if (!said) return;
+    try {
+      setFresh(await ask("/batchaid/users", { method: "POST", body: said }));
+      setError(null);
+      setRound(round + 1);
+    } catch (failure) {
+      setError(failure);
+    }
+  };
+  const reset = async (users) => {
+    if (!(await confirm({ title: `Give ${plain(users[0].name)} a new password?`, text: "The old password and old logins end.", action: "Give a new password" }))) return false;
+    try {
+      setFresh(await ask(`/batchaid/users/${segments(users[0].name)}/reset`, { method: "POST" }));
+    } catch (failure) {
+      note(failure.message, "failed");
+    }
+    return true;
+  };
+  const remove = async (users) => {
+    if (!(await confirm({ title: `Remove ${many(users.length, "user")}?`, text: "Their roles and logins end; their jobs stay.", rows: users.map((u) => plain(u.name, 80)), action: `Remove ${many(users.length, "user")}` }))) return false;
+    await forEach(users, (u) => ask(`/batchaid/users/${segments(u.name)}`, { method: "DELETE" }), (n) => `${many(n, "user")} removed.`);
+    return true;
+  };
+  const columns = [{ title: "Name", kind: "name", cell: (u) => plain(u.name, 60) }, { title: "Kind", kind: "wide", cell: (u) => (u.kind === "user" ? "user" : "program") },
+    { title: "Roles", cell: (u) => html`<span title=${plain(roleWords(u), 1000)}>${plain(roleWords(u), 120)}</span>` }];
+  const actions = session.may.changePeople ? [{ title: "New password", for: (u) => u.kind === "user", run: reset }, { title: "Remove", for: (u) => u.kind === "user", run: remove }] : [];
+  return html`<h1>People</h1>${session.may.changePeople && html`<p><button onClick=${add}>Add a user</button></p>`}<${Failed} error=${error} />
+    ${fresh?.password && html`<${Password} of=${fresh} done=${() => setFresh(null)} />`}
+    <${Table} name="People" noun="principal" columns=${columns} load=${load} listKey=${String(round)} keyOf=${(u) => u.objectId ?? u.name} actions=${actions} empty="There is nobody." />
+    <${Command} words=${["batchaid", "user", "list"]} />`;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Storage accounts with their shares and containers, which are browsed and downloaded from.
+import { html } from "./htm-preact.js";
+import { ask, url } from "./client.js";
+import { plain } from "./format.js";
+import { Browser } from "./files.js";
+import { address, Command, Failed, useData, useTitle } from "./parts.js";
+
+export function Storage({ parts, query }) {
+  const [account, kind, share] = parts;
+  useTitle(share ? plain(share, 60) : "Storage");
+  if (share) return html`<${Share} account=${account} kind=${kind} share=${share} query=${query} />`;
+  return html`<${Accounts} />`;
+}
+
+function Accounts() {
+  const { data, error, again } = useData("accounts", () => ask("/batchaid/storage/accounts"));
+  const list = (one, kind, names) => html`<h3>${kind === "files" ? "Shares" : "Containers"}</h3>${names?.length ? html`<ul class="cards">${names.map((share) => html`<li><a href=${address(["storage", one.name, kind, share])}>${plain(share, 80)}</a></li>`)}</ul>` : html`<p class="empty">None that you may read.</p>`}`;
+  return html`<h1>Storage</h1><${Failed} error=${error} again=${again} />${data && !data.value.length && html`<p class="empty">There are no storage accounts that you may see.</p>`}
+    ${data?.value.map((one) => html`<section aria-label=${one.name}><h2>${plain(one.name)} <span class="quiet">${plain(one.group ?? "")}</span></h2>${list(one, "files", one.files)}${list(one, "blobs", one.blobs)}</section>`)}
+    <${Command} words=${["az", "storage", "account", "list"]} />`;
+}
+
+function Share({ account, kind, share, query }) {
+  const where = { account, kind, share };
+  const to = (path, isFile) => address(["storage", account, kind, share], { path, file: isFile ? "1" : "" });
+  const list = (path, after) => ask(url("/batchaid/storage/items", { ...where, path, max: 200, after }));
+  const content = (path, download) => url("/batchaid/storage/content", { ...where, path, download: download || undefined });
+  const command = kind === "files" ? ["az", "storage", "file", "list", "--account-name", account, "--share-name", share] : ["az", "storage", "blob", "list", "--account-name", account, "--container-name", share];
+  return html`<h1>${plain(share)}</h1><p class="quiet">${kind === "files" ? "Share" : "Container"} of the account ${plain(account)}. <a href=${address(["storage"])}>All accounts</a></p>
+    <${Browser} label=${share} at=${query.path ?? ""} isFile=${query.file === "1"} to=${to} list=${list} content=${content} /><${Command} words=${command} />`;
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// A list of any length: read page by page as it is scrolled, and drawn only where it is seen. Rows have one height, so
+// that the place of each is known. A change reads the list again while its beginning is seen; further down it says so
+// instead, because rows must not move under the reader's hand.
+import { html, useEffect, useLayoutEffect, useRef, useState } from "./htm-preact.js";
+import { count, many } from "./format.js";
+import { Failed, setQuery, useChanges } from "./parts.js";
+
+const ROW = 34; // pixels, as in style.css
+const BEYOND = 8; // rows drawn above and below what is seen
+const PAGES_AGAIN = 3; // so many pages are read again after a change
+
+function useList(load, key, kinds) {
+  const [list, set] = useState({ rows: [], next: undefined, stale: false, done: false });
+  const busy = useRef(false);
+  const pages = useRef(0);
+  const round = useRef(0);
+  const read = async (wanted) => {
+    const mine = ++round.current;
+    busy.current = true;
+    try {
+      let rows = [];
+      let page = { next: undefined };
+      for (let n = 0; n < wanted; n++) {
+        page = await load(page.next);
+        if (mine !== round.current) return;
+        rows = rows.concat(page.rows);
+        if (page.next === undefined) break;
+      }
+      pages.current = wanted;
+      set({ rows, next: page.next, count: page.count, isMinimum: page.isMinimum, stale: false, done: true, key });
+    } catch (error) {
+      if (mine === round.current && error.name !== "AbortError") set((before) => ({ ...before, error, done: true, key }));
+    } finally {
+      if (mine === round.current) busy.current = false;
+    }
+  };
+  const more = async () => {
+    if (busy.current || list.next === undefined) return;
+    const mine = round.current;
+    busy.current = true;
+    try {
+      const page = await load(list.next);
+      if (mine !== round.current) return;
+      pages.current++;
+      set((before) => ({ ...before, rows: before.rows.concat(page.rows), next: page.next }));
+    } catch (error) {
+      if (mine === round.current) set((before) => ({ ...before, error }));
+    } finally {
+      if (mine === round.current) busy.current = false;
+    }
+  };
+  const first = () => read(1);
+  useEffect(() => {
+    first();
+    return () => round.current++;
+  }, [key]);
+  useChanges(kinds, () => (pages.current <= PAGES_AGAIN ? read(Math.max(1, pages.current)) : set((before) => ({ ...before, stale: true }))));
+  return { ...list, more, first };
+}
+
+// Which rows are seen: [from, to).
+function useWindow(box, total) {
+  const [seen, set] = useState([0, 40]);
+  useLayoutEffect(() => {
+    const look = () => {
+      const top = Math.max(0, Math.floor(box.current.scrollTop / ROW) - BEYOND);
+      const end = Math.min(total, top + Math.ceil(box.current.clientHeight / ROW) + 2 * BEYOND);
+      set((before) => (before[0] === top && before[1] === end ? before : [top, end]));
+    };
+    look();
+    const node = box.current;
+    const watch = new ResizeObserver(look);
+    watch.observe(node);
+    node.addEventListener("scroll", look, { passive: true });
+    return () => {
+      watch.disconnect();
+      node.removeEventListener("scroll", look);
+    };
+  }, [total]);
+  return seen;
+}
+
+function Head({ columns, query, pick, picked, rows }) {
+  const sorted = query.sort ?? "";
+  const cell = (c) => {
+    if (!c.sort) return html`<th class=${c.kind} scope="col">${c.title}</th>`;
+    const down = sorted === `-${c.sort}`;
+    const up = sorted === c.sort;
+    const to = up ? `-${c.sort}` : down ? "" : c.sort;
+    return html`<th class=${c.kind} scope="col" aria-sort=${up ? "ascending" : down ? "descending" : undefined}>
+      <button class="sort" onClick=${() => setQuery({ sort: to })}>${c.title} <span aria-hidden="true">${up ? "▲" : down ? "▼" : ""}</span></button></th>`;
+  };
+  return html`<thead><tr>${pick && html`<th class="pick"><input type="checkbox" aria-label="Choose all rows that are loaded"
+    checked=${picked.size > 0 && picked.size === rows.length} onChange=${(e) => pick(e.target.checked ? rows : [])} /></th>`}
+    ${columns.map(cell)}</tr></thead>`;
+}
+
+function moveFocus(box, index, total) {
+  const to = Math.max(0, Math.min(total - 1, index));
+  const node = box.current;
+  if (to * ROW < node.scrollTop) node.scrollTop = to * ROW;
+  else if ((to + 2) * ROW > node.scrollTop + node.clientHeight) node.scrollTop = (to + 2) * ROW - node.clientHeight;
+  // The row is drawn after the scroll.
+  requestAnimationFrame(() => requestAnimationFrame(() => node.querySelector(`[data-index="${to}"]`)?.focus()));
+}
+
+function Summary({ list, noun }) {
+  const shown = list.rows.length;
+  if (!list.done) return html`<span class="quiet">Reading…</span>`;
+  if (list.count === undefined) return html`<span class="quiet">${many(shown, noun)}${list.next !== undefined ? ", and more below" : ""}</span>`;
+  const all = `${list.isMinimum ? "more than " : ""}${count(list.count)}`;
+  return html`<span class="quiet">${shown < list.count ? `${count(shown)} of ${all} ${noun}s` : many(list.count, noun)}</span>`;
+}
+
+// columns: {title, cell(row), sort, kind}; actions: {title, run(rows), for(row)}, those that the role allows.
+export function Table({ name, noun, columns, load, listKey, kinds = [], keyOf, query = {}, actions = [], empty }) {
+  const list = useList(load, listKey, kinds);
+  const box = useRef();
+  const [picked, setPicked] = useState(new Map());
+  const [from, to] = useWindow(box, list.rows.length);
+  useEffect(() => {
+    setPicked(new Map());
+    box.current.scrollTop = 0;
+  }, [listKey]);
+  useEffect(() => {
+    if (list.next !== undefined && to + 2 * BEYOND >= list.rows.length) list.more();
+  });
+  const pick = actions.length ? (rows) => setPicked(new Map(rows.map((row) => [keyOf(row), row]))) : null;
+  const toggle = (row) => setPicked((before) => {
+    const after = new Map(before);
+    if (!after.delete(keyOf(row))) after.set(keyOf(row), row);
+    return after;
+  });
+  const keys = (e, row, index) => {
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -Infinity, End: Infinity };
+    if (e.key in steps) {
+      moveFocus(box, index + steps[e.key], list.rows.length);
+    } else if (e.key === "Enter" && e.target === e.currentTarget) {
+      e.currentTarget.querySelector("a")?.click();
+    } else if (e.key === " " && e.target === e.currentTarget && pick) {
+      toggle(row);
+    } else {
+      return;
+    }
+    e.preventDefault();
+  };
+  const run = async (action) => {
+    const rows = [...picked.values()].filter((row) => !action.for || action.for(row));
+    if (await action.run(rows)) {
+      setPicked(new Map());
+      list.first();
+    }
+  };
+  const row = (one, index) => html`<tr key=${keyOf(one)} data-index=${index} aria-rowindex=${index + 2} tabindex=${index === from ? 0 : -1}
+    onKeyDown=${(e) => keys(e, one, index)} class=${picked.has(keyOf(one)) ? "picked" : ""}>
+    ${pick && html`<td class="pick"><input type="checkbox" tabindex="-1" aria-label="Choose this row" checked=${picked.has(keyOf(one))} onChange=${() => toggle(one)} /></td>`}
+    ${columns.map((c) => html`<td class=${c.kind}>${c.cell(one)}</td>`)}</tr>`;
+  const width = columns.length + (pick ? 1 : 0);
+  return html`<section class="list" aria-label=${name}>
+    <div class="bar"><${Summary} list=${list} noun=${noun} />
+      ${list.stale && html`<button onClick=${list.first}>The list has changed: read it again</button>`}
+      ${picked.size > 0 && html`<span class="actions">${count(picked.size)} chosen: ${actions.map((action) => {
+        const n = [...picked.values()].filter((one) => !action.for || action.for(one)).length;
+        return html`<button disabled=${!n} onClick=${() => run(action)}>${action.title}${n !== picked.size ? ` (${count(n)})` : ""}</button> `;
+      })}</span>`}</div>
+    <${Failed} error=${list.error} again=${list.first} />
+    <div class="scroll" ref=${box}>
+      <table aria-rowcount=${list.count ?? -1}><${Head} columns=${columns} query=${query} pick=${pick} picked=${picked} rows=${list.rows} />
+      <tbody>${from > 0 && html`<tr class="space" aria-hidden="true" style=${{ height: `${from * ROW}px` }}><td colspan=${width}></td></tr>`}
+        ${list.rows.slice(from, to).map((one, n) => row(one, from + n))}
+        ${to < list.rows.length && html`<tr class="space" aria-hidden="true" style=${{ height: `${(list.rows.length - to) * ROW}px` }}><td colspan=${width}></td></tr>`}
+      </tbody></table>
+      ${list.done && !list.rows.length && !list.error && html`<p class="empty">${empty}</p>`}
+    </div></section>`;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * GET / is index.html, GET /page/HASH/NAME another file of the same build (embed_page.py). A
+ * browser asks for index.html each time, and keeps the others for ever. Files of another build are
+ * not found: the page then loads itself again. On the loop's thread; nothing is kept.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <zlib.h>
+
+#include "api/http/error.h"
+#include "api/http/request.h"
+#include "api/page/page.h"
+#include "api/page/routes.h"
+
+#define GZIP_WINDOW (15 + 16) /* of inflateInit2(): the largest window, and a head of gzip */
+
+struct page_file {
+    const char *name, *type;
+    size_t bytes, packed_bytes;
+    const unsigned char *packed;
+};
+
+#include "page_files.inc"
+
+static const struct page_file *file_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof page_files / sizeof *page_files; i++)
+        if (strcmp(page_files[i].name, name) == 0)
+            return &page_files[i];
+    return NULL;
+}
+
+/* RFC 9110, 12.5.3; a quality of 0 refuses a coding. */
+static bool takes_gzip(const struct request *r)
+{
+    const char *accepted = request_header(r, "Accept-Encoding");
+    const char *found = accepted ? strcasestr(accepted, "gzip") : NULL;
+    if (!found)
+        return false;
+    const char *quality = found + strlen("gzip");
+    quality += strspn(quality, " \t");
+    return strncasecmp(quality, ";q=0", 4) != 0 || strtod(quality + 3, NULL) > 0;
+}
+
+/* The caller frees the bytes. */
+static unsigned char *unpacked(const struct page_file *f)
+{
+    unsigned char *bytes = malloc(f->bytes);
+    z_stream z = {.next_in = (unsigned char *)(uintptr_t)f->packed,
+                  .avail_in = (unsigned)f->packed_bytes,
+                  .next_out = bytes,
+                  .avail_out = (unsigned)f->bytes};
+    if (!bytes || inflateInit2(&z, GZIP_WINDOW) != Z_OK || inflate(&z, Z_FINISH) != Z_STREAM_END)
+        abort();
+    inflateEnd(&z);
+    return bytes;
+}
+
+static struct replied *reply_file(struct request *r, const struct page_file *f)
+{
+    reply_header_text(r, "Vary", "Accept-Encoding");
+    reply_header_text(r, "X-Content-Type-Options", "nosniff");
+    if (!takes_gzip(r))
+        return reply_bytes(r, 200, f->type, unpacked(f), f->bytes);
+    reply_header_text(r, "Content-Encoding", "gzip");
+    return reply_static(r, 200, f->type, f->packed, f->packed_bytes);
+}
+
+/* Only files of this daemon run, only this daemon is asked, and no other site shows the page in a
+ * frame. Pictures may come from memory, as the page draws some. */
+#define CONTENT_POLICY                                                                             \
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "                \
+    "img-src 'self' blob: data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+static struct replied *page_get(struct request *r)
+{
+    reply_header_text(r, "Content-Security-Policy", CONTENT_POLICY);
+    reply_header_text(r, "X-Frame-Options", "DENY");
+    reply_header_text(r, "Referrer-Policy", "no-referrer");
+    reply_header_text(r, "Cross-Origin-Opener-Policy", "same-origin");
+    reply_header_text(r, "Cache-Control", "no-cache");
+    return reply_file(r, file_named("index.html"));
+}
+
+static struct replied *page_file_get(struct request *r)
+{
+    struct err e;
+    bool ours = strcmp(request_param(r, "hash"), PAGE_HASH) == 0;
+    const struct page_file *f = ours ? file_named(request_param(r, "name")) : NULL;
+    if (!f) {
+        err_set(&e, ERR_ROUTE_NOT_FOUND, NULL,
+                "The page has no file '%s' in the build '%s'; this daemon has the build '%s'. "
+                "Load the page again.",
+                request_param(r, "name"), request_param(r, "hash"), PAGE_HASH);
+        return reply_err(r, &e);
+    }
+    reply_header_text(r, "Cache-Control", "public, max-age=31536000, immutable");
+    return reply_file(r, f);
+}
+
+static const struct route routes[] = {
+    {"GET", "/", 0, 0, page_get, "Page_Get"},
+    {"GET", "/page/{hash}/{name}", 0, 0, page_file_get, "Page_GetFile"},
+};
+
+static const char *const paths[] = {"/", "/page/{rest*}", NULL};
+
+const struct service page_service = {
+    .name = "page",
+    .paths = paths,
+    .routes = routes,
+    .n_routes = sizeof routes / sizeof routes[0],
+    .versions = VERSIONS_NONE,
+    .body_max = REQUEST_BODY_MAX,
+    .own_headers = true,
+};
