@@ -334,6 +334,21 @@ static const struct st_column node_use_columns[] = {
 #undef ROW
 ROW_OF(node_use_row, struct node_use, node_use, NULL, "n");
 
+#define ROW struct node_use
+static const struct st_column node_brief_columns[] = {
+    FROM_INT64("n.id", node_id, id),
+    FROM_INT64("n.pool_id", pool_id, id),
+    FROM_TEXT("n.name", node),
+    FROM_INT("n.state", state, node_state),
+    FROM_INT(SQL_NODE_LIVE, live, count),
+    FROM_ID("n.machine_id", machine_id),
+    FROM_TEXT("coalesce(c.name, bp.name)", pool),
+    FROM_INT("n.vm_priority", vm_priority, vm_priority),
+    FROM_INT("n.gpus", has.gpus, count),
+};
+#undef ROW
+ROW_OF(node_brief_row, struct node_use, node_brief, NULL, "n");
+
 #define ROW struct node_tally
 static const struct st_column node_tally_columns[] = {
     FROM_INT("n.state", state, number),
@@ -435,6 +450,7 @@ static const struct st_row *const all_rows[] = {&group_row,
                                                 &node_row,
                                                 &allocation_row,
                                                 &node_use_row,
+                                                &node_brief_row,
                                                 &pool_place_row,
                                                 &pool_tally_row,
                                                 &owner_tally_row,

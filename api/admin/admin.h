@@ -10,6 +10,7 @@
 struct access;
 struct files;
 struct fleet;
+struct gpu_board;
 struct history;
 struct sched;
 struct shares;
@@ -41,6 +42,7 @@ struct admin {
     struct shares *shares;
     const struct files *files;
     struct terminals *terminals;
+    struct gpu_board *gpus;
     const char *authority; /* the certificate of the authority for clients, as PEM text */
     struct admin_watch watch;
     struct admin_reload reload;

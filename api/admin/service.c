@@ -26,6 +26,7 @@ static const struct route routes[] = {
     {"POST", NODE "/drain", 0, ROUTE_JSON_OPTIONAL, nodes_drain, "Nodes_Drain"},
     {"POST", NODE "/undrain", 0, 0, nodes_undrain, "Nodes_Undrain"},
     {"POST", NODE "/reboot", 0, 0, nodes_reboot, "Nodes_Reboot"},
+    {"GET", "/batchaid/gpus", 0, 0, gpus_list, "Gpus_List"},
     {"GET", "/batchaid/samples", 0, 0, samples_list, "Samples_List"},
     {"GET", "/batchaid/users", 0, 0, users_list, "Users_List"},
     {"POST", "/batchaid/users", 0, ROUTE_JSON, users_add, "Users_Add"},
@@ -68,11 +69,12 @@ static bool is_of_jobs(const struct request *r)
     return false;
 }
 
-/* The noun of its action; who may read nodes may read their samples. */
+/* The noun of its action; who may read nodes may read their samples and GPUs. */
 static const char *noun_of(const struct request *r)
 {
     const char *name = r->n_segments > 1 ? r->segment[1] : "";
-    return strcasecmp(name, "samples") == 0 ? "nodes" : name;
+    bool of_nodes = strcasecmp(name, "samples") == 0 || strcasecmp(name, "gpus") == 0;
+    return of_nodes ? "nodes" : name;
 }
 
 /* Whoever may submit a job somewhere may name a share for it, as its mounts do; shares_name() has

@@ -206,5 +206,5 @@ static void next(struct request *r, void *ctx)
 
 void metrics_of_nodes(struct request *r)
 {
-    request_again(r, next, fleet_machines_begin(metrics_of(r)->fleet, &r->arena));
+    request_again(r, next, fleet_machines_begin(metrics_of(r)->fleet, &r->arena, MACHINES_WHOLE));
 }

@@ -6,6 +6,7 @@
  */
 #include "daemon/serve/serve_priv.h"
 
+#include "api/admin/gpus.h"
 #include "api/admin/terminals.h"
 #include "api/arm/batchai/new_clusters.h"
 #include "api/arm/batchai/shown_jobs.h"
@@ -222,6 +223,7 @@ struct api_deps deps_api(struct daemon *d)
                   .shares = d->shares,
                   .files = d->files,
                   .terminals = terminals_create(&d->loop, c->log),
+                  .gpus = gpu_board_create(),
                   .authority = certs_authority(c->certs),
                   .reload = {reload_ask, &d->reload}},
         .authorization = {.access = &d->access},

@@ -22,6 +22,7 @@
 #include <sys/resource.h>
 #include <uv.h>
 
+#include "api/admin/gpus.h"
 #include "api/admin/terminals.h"
 #include "api/arm/batchai/new_clusters.h"
 #include "api/arm/batchai/shown_jobs.h"
@@ -546,6 +547,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     shown_jobs_free(d.deps.batchai.shown_jobs);
     codes_free(d.deps.aad.codes);
     terminals_free(d.deps.admin.terminals);
+    gpu_board_free(d.deps.admin.gpus);
     testing_log_free(d.deps.testing.log);
     testing_events_free(d.deps.testing.events);
     if (rc == 0 && d.seed_failed)

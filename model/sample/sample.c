@@ -98,6 +98,11 @@ enum gpu_state gpu_state_of(const struct gpu_sample *last, bool taken, bool usab
     return works == 0 ? GPU_IDLE : GPU_USED;
 }
 
+bool gpu_is_used_outside(const struct gpu_sample *last, bool taken)
+{
+    return !taken && last && (gpu_sample_works(last) == 1 || last->n_processes > 0);
+}
+
 const struct gpu_sample *sample_gpu(const struct node_sample *s, int index)
 {
     for (int i = 0; s && i < s->n_gpus; i++)

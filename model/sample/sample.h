@@ -103,6 +103,8 @@ int gpu_sample_works(const struct gpu_sample *g);
 bool gpu_is_among(const char *numbers, int number);
 /* The state of a GPU; `last` NULL: there is no recent sample of it. */
 enum gpu_state gpu_state_of(const struct gpu_sample *last, bool taken, bool usable);
+/* Whether processes use a GPU that no run has, as far as is known. */
+bool gpu_is_used_outside(const struct gpu_sample *last, bool taken);
 /* The GPU with this index; NULL: the sample has none, or there is no sample (NULL). */
 const struct gpu_sample *sample_gpu(const struct node_sample *s, int index);
 /* Whether other GPUs of the node are known and of this nothing is: the driver has lost it. */

@@ -115,7 +115,8 @@ int64_t fleet_node_idle_since(struct fleet *fl, const struct node *row, int64_t 
 /* A machine of the inventory, or a local node. Texts are in the arena; NULL: not known or not
  * applicable. */
 struct machine_view {
-    const char *name;  /* the machine's name; for a local node, the node's */
+    int64_t machine_id, node_id; /* 0: a local node; 0: no node */
+    const char *name;            /* the machine's name; for a local node, the node's */
     const char *state; /* "unknown" (never reached), "free", "unreachable", or its node's state */
     bool is_local, drained;
     const char *reason;             /* why drained, unreachable or unusable */
@@ -136,6 +137,7 @@ struct machine_view {
 struct gpu_view {
     int index;
     enum gpu_state state;
+    bool outside;                  /* processes use it that are of no run */
     const struct gpu_sample *last; /* of the machine's sample; NULL: it has none of this GPU */
 };
 
@@ -144,10 +146,18 @@ int fleet_machines(struct fleet *fl, struct arena *a, struct machine_view **out,
                    struct err *e) MUST_CHECK;
 /* The same in pieces of some milliseconds, with turns of the loop between them. 1: call
  * fleet_machines_more() again; 0: the list is complete. A machine that comes or goes meanwhile is
- * there or not. All of it is in the arena. */
-struct machines_reading *fleet_machines_begin(struct fleet *fl, struct arena *a);
+ * there or not. All of it is in the arena.
+ *
+ * A brief list costs a tenth. It has the names, states, pools and GPUs (state and `outside`), also
+ * the GPUs of free machines as far as they are known, and of the rest nothing. */
+enum machines_depth { MACHINES_WHOLE, MACHINES_BRIEF };
+struct machines_reading *fleet_machines_begin(struct fleet *fl, struct arena *a,
+                                              enum machines_depth depth);
 int fleet_machines_more(struct machines_reading *v, struct err *e) MUST_CHECK;
 struct machine_view *fleet_machines_list(const struct machines_reading *v, size_t *n);
+/* Reads the rest of a row of a brief list: 1; 0: its node or machine is gone; or -1. */
+int fleet_machine_complete(struct fleet *fl, struct arena *a, struct machine_view *m,
+                           struct err *e) MUST_CHECK;
 /* The machines that no pool has, by their state, with their GPUs as far as they are known. */
 enum machine_rest {
     MACHINE_FREE,

@@ -49,6 +49,15 @@ $node_uses ORDER BY n.id;
 -- st_node_uses_after(st_page page) -> node_use*
 $node_uses WHERE n.id > :page.after ORDER BY n.id LIMIT :page.limit;
 
+-- What an overview needs of them: no jobs, and no amounts but GPUs.
+-- st_node_uses_brief(st_page page) -> node_brief*
+SELECT {node_brief}
+FROM node n LEFT JOIN cluster c ON c.id = n.pool_id LEFT JOIN batch_pool bp ON bp.id = n.pool_id
+WHERE n.id > :page.after ORDER BY n.id LIMIT :page.limit;
+
+-- st_node_use_by_id(i64 id) -> node_use?
+$node_uses WHERE n.id = :id;
+
 -- private st_node_move_row(st_node_move m, text epoch)
 UPDATE node
 SET state = :m.to, state_us = :m.now_us, idle_us = CASE :m.to WHEN {NODE_IDLE} THEN :m.now_us ELSE 0 END,

@@ -76,6 +76,9 @@ def test_nodes_show_the_machine_and_each_gpu(sampled, gpus):
     assert 0 < machine["diskFreeBytes"] < machine["diskBytes"] and 0 <= machine["cpuPermille"] <= 1000
     busy, idle, mig = node["gpus"]
     assert [g["state"] for g in node["gpus"]] == ["busy", "free", "free"]
+    assert busy["outside"] is True and "outside" not in idle, "no job has it, and it works"
+    board = wait_for(lambda: (b := d.call("GET", "/batchaid/gpus", api_version=None).json)["counts"]["outside"] and b, 10)
+    assert board["value"] == [{"node": node["name"], "state": "idle", "cluster": node["cluster"], "gpus": "off"}]
     assert busy["busyPermille"] == 970 and busy["memoryUsedBytes"] == 60000 << 20 and busy["powerMilliwatts"] == 650100
     assert idle["busyPermille"] == 0 and idle["throttleReasons"] == 1
     assert "busyPermille" not in mig and "powerMilliwatts" not in mig and mig["memoryUsedBytes"] == 55 << 20

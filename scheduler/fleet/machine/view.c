@@ -20,6 +20,7 @@ static const char *const no_sizes[] = {NULL};
 struct machines_reading {
     struct fleet *fleet;
     struct arena *a;
+    enum machines_depth depth;
     struct node_use *uses; /* by id */
     size_t n_uses, uses_cap;
     bool has_uses;
@@ -69,12 +70,23 @@ static void view_facts(struct machines_reading *v, const char *facts, struct mac
                  LF_STR("why", e.msg));
 }
 
-static void view_sample(struct machines_reading *v, int64_t node_id, struct machine_view *out)
+/* The GPUs of a machine to which there is no link, as its last contact has told them. */
+static void view_unseen(struct machines_reading *v, bool usable, struct machine_view *out)
 {
-    const struct node_rt *rt = node_id ? node_rt_find(v->fleet, node_id) : NULL;
+    out->n_gpus = out->has.gpus;
+    out->gpus = arena_alloc(v->a, ((size_t)out->n_gpus + 1) * sizeof *out->gpus);
+    for (int i = 0; i < out->n_gpus; i++)
+        out->gpus[i] = (struct gpu_view){.index = i, .state = gpu_state_of(NULL, false, usable)};
+}
+
+static void view_sample(struct machines_reading *v, struct machine_view *out)
+{
+    const struct node_rt *rt = out->node_id ? node_rt_find(v->fleet, out->node_id) : NULL;
     bool usable = strcmp(out->state, "unusable") != 0 && strcmp(out->state, "unreachable") != 0;
     if (rt)
-        node_view_sample(rt, v->a, usable, out);
+        node_view_sample(rt, v->a, usable, v->depth == MACHINES_WHOLE, out);
+    else if (v->depth == MACHINES_BRIEF)
+        view_unseen(v, usable, out);
 }
 
 static const char *why_drained(struct arena *a, const struct machine *m)
@@ -89,6 +101,8 @@ static void view_machine(struct machines_reading *v, const struct machine *m,
 {
     const struct site_group *group = m->site ? m->site->group : NULL;
     const struct node_use *u = find_use(v, m->node_id);
+    out->machine_id = m->id;
+    out->node_id = m->node_id;
     out->name = arena_strdup(v->a, m->name); /* a reload may drop the machine */
     out->drained = m->drained;
     out->trouble = m->trouble ? arena_strdup(v->a, m->trouble) : NULL;
@@ -109,14 +123,16 @@ static void view_machine(struct machines_reading *v, const struct machine *m,
     } else {
         out->state = m->contact_us == 0 ? "unknown" : "free";
     }
-    view_facts(v, m->facts, out);
-    view_sample(v, m->node_id, out);
+    if (v->depth == MACHINES_WHOLE)
+        view_facts(v, m->facts, out);
+    view_sample(v, out);
 }
 
 static void view_local(struct machines_reading *v, const struct node_use *u,
                        struct machine_view *out)
 {
     const struct node_rt *rt = node_rt_find(v->fleet, u->node_id);
+    out->node_id = u->node_id;
     out->name = u->node;
     out->is_local = true;
     out->vm_sizes = v->fleet->cfg.local_vm_sizes;
@@ -126,9 +142,10 @@ static void view_local(struct machines_reading *v, const struct node_use *u,
         out->contact_us = rt->contact.hello_us;
         if (rt->room.closed && u->state != NODE_UNUSABLE) /* the node's errors have the same text */
             out->reason = joined(v->a, out->reason, arena_strdup(v->a, rt->room.closed));
-        view_facts(v, rt->seen.facts, out);
+        if (v->depth == MACHINES_WHOLE)
+            view_facts(v, rt->seen.facts, out);
     }
-    view_sample(v, u->node_id, out);
+    view_sample(v, out);
 }
 
 /* Room for one more of `size` bytes in a list of the arena, which keeps the shorter ones too. */
@@ -154,7 +171,9 @@ static int read_uses(struct machines_reading *v, struct err *e)
     struct node_use_rows more;
     const struct st_page page = {.after = v->n_uses > 0 ? v->uses[v->n_uses - 1].node_id : 0,
                                  .limit = PIECE};
-    if (st_node_uses_after(v->fleet->st, v->a, &page, &more, e) != 0)
+    int rc = v->depth == MACHINES_BRIEF ? st_node_uses_brief(v->fleet->st, v->a, &page, &more, e)
+                                        : st_node_uses_after(v->fleet->st, v->a, &page, &more, e);
+    if (rc != 0)
         return -1;
     for (size_t i = 0; i < more.n; i++) {
         v->uses = grown(v->a, v->uses, v->n_uses, &v->uses_cap, sizeof *v->uses);
@@ -164,10 +183,11 @@ static int read_uses(struct machines_reading *v, struct err *e)
     return 0;
 }
 
-struct machines_reading *fleet_machines_begin(struct fleet *fl, struct arena *a)
+struct machines_reading *fleet_machines_begin(struct fleet *fl, struct arena *a,
+                                              enum machines_depth depth)
 {
     struct machines_reading *v = arena_alloc(a, sizeof *v);
-    *v = (struct machines_reading){.fleet = fl, .a = a};
+    *v = (struct machines_reading){.fleet = fl, .a = a, .depth = depth};
     return v;
 }
 
@@ -192,10 +212,30 @@ struct machine_view *fleet_machines_list(const struct machines_reading *v, size_
     return v->list;
 }
 
+int fleet_machine_complete(struct fleet *fl, struct arena *a, struct machine_view *m, struct err *e)
+{
+    const struct machine *machine = m->machine_id ? machine_find(fl, m->machine_id) : NULL;
+    int64_t node_id = machine ? machine->node_id : m->node_id;
+    struct node_use use;
+    struct machines_reading v = {.fleet = fl, .a = a, .uses = &use};
+    int rc = node_id ? st_node_use_by_id(fl->st, a, node_id, &use, e) : 0;
+    if (rc < 0)
+        return -1;
+    v.n_uses = (size_t)rc;
+    if (m->machine_id ? !machine : rc == 0)
+        return 0;
+    memset(m, 0, sizeof *m);
+    if (machine)
+        view_machine(&v, machine, m);
+    else
+        view_local(&v, &use, m);
+    return 1;
+}
+
 int fleet_machines(struct fleet *fl, struct arena *a, struct machine_view **out, size_t *n,
                    struct err *e)
 {
-    struct machines_reading *v = fleet_machines_begin(fl, a);
+    struct machines_reading *v = fleet_machines_begin(fl, a, MACHINES_WHOLE);
     int rc = 1;
     while (rc == 1)
         rc = fleet_machines_more(v, e);

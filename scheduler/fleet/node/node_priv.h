@@ -315,8 +315,8 @@ void node_samples_begin(struct node_rt *rt);
 /* The machine was drained or undrained: its GPUs are let go, or watched again. */
 void node_sample_soon(struct node_rt *rt);
 
-/* Fills what machine_view has of samples; out->has must be set. */
-void node_view_sample(const struct node_rt *rt, struct arena *a, bool usable,
+/* Fills what machine_view has of samples; out->has must be set. `shows`: with the sample itself. */
+void node_view_sample(const struct node_rt *rt, struct arena *a, bool usable, bool shows,
                       struct machine_view *out);
 void node_samples_free(struct node_rt *rt);
 

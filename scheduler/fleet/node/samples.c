@@ -181,22 +181,31 @@ static const struct node_sample *copied(const struct node_sample *from, struct a
     return s;
 }
 
-void node_view_sample(const struct node_rt *rt, struct arena *a, bool usable,
-                      struct machine_view *out)
+/* NULL: none in the last minute. */
+static const struct node_sample *recent(const struct node_rt *rt)
 {
     const struct node_sampled *from = rt->sampled;
     int64_t now = wakes_mono(rt->fleet->wakes);
-    if (from && from->got_us && now - from->got_us <= STALE_US)
-        out->sample = copied(&from->last, a);
+    return from && from->got_us && now - from->got_us <= STALE_US ? &from->last : NULL;
+}
+
+void node_view_sample(const struct node_rt *rt, struct arena *a, bool usable, bool shows,
+                      struct machine_view *out)
+{
+    const struct node_sample *now = recent(rt);
+    if (now && shows)
+        now = out->sample = copied(now, a);
     out->n_gpus = out->has.gpus > rt->seen.has.gpus ? out->has.gpus : rt->seen.has.gpus;
-    for (int i = 0; out->sample && i < out->sample->n_gpus; i++)
-        if (out->sample->gpus[i].index >= out->n_gpus)
-            out->n_gpus = out->sample->gpus[i].index + 1;
+    for (int i = 0; now && i < now->n_gpus; i++)
+        if (now->gpus[i].index >= out->n_gpus)
+            out->n_gpus = now->gpus[i].index + 1;
     out->gpus = arena_alloc(a, ((size_t)out->n_gpus + 1) * sizeof *out->gpus);
     for (int i = 0; i < out->n_gpus; i++) {
-        const struct gpu_sample *last = sample_gpu(out->sample, i);
-        bool is_lost = last && sample_gpu_is_lost(out->sample, last);
-        enum gpu_state state = gpu_state_of(last, has_gpu(rt, i), usable && !is_lost);
-        out->gpus[i] = (struct gpu_view){i, state, last};
+        const struct gpu_sample *last = sample_gpu(now, i);
+        bool is_lost = last && sample_gpu_is_lost(now, last), taken = has_gpu(rt, i);
+        out->gpus[i] = (struct gpu_view){.index = i,
+                                         .state = gpu_state_of(last, taken, usable && !is_lost),
+                                         .outside = gpu_is_used_outside(last, taken),
+                                         .last = shows ? last : NULL};
     }
 }

@@ -73,6 +73,13 @@ TEST(states_of_gpus)
     assert_int_equal(gpu_state_of(&g, true, true), GPU_BUSY);
     assert_int_equal(gpu_state_of(&g, false, true), GPU_BUSY);
     assert_int_equal(gpu_state_of(&g, true, false), GPU_UNUSABLE);
+    assert_true(gpu_is_used_outside(&g, false));
+    assert_false(gpu_is_used_outside(&g, true));
+    g.busy_permille = 0;
+    assert_false(gpu_is_used_outside(&g, false));
+    g.n_processes = 1;
+    assert_true(gpu_is_used_outside(&g, false));
+    assert_false(gpu_is_used_outside(NULL, false));
     assert_string_equal(gpu_state_names[GPU_UNUSABLE], "unusable");
 }
 
