@@ -69,6 +69,7 @@ TRAITS = {
 # What only `make check-deep` runs, by the beginning of "stage/name", and why: what its like in the check shows as
 # well, what takes minutes of downloads, what looks for the unknown instead of guarding the known.
 DEEP = {
+    "browser/test_accessible": "a rule book of others, from npm",
     "clients/test_a": "the az of Debian takes the same ways in e2e",
     "clients/test_batch_": "clients of more languages; those of Python and Node stand for them",
     "clients/test_blob_features": "api/test_find_blobs and its like ask the same",
@@ -187,6 +188,7 @@ STAGES = {
     "api": api,
     "e2e": lambda: [*pytest("e2e", ASAN, only=without("e2e", "test_demo.py"))],
     "fault": lambda: [*pytest("fault", ASAN)],
+    "browser": lambda: [*pytest("browser", ASAN, load=0.9, cost=60)],
     "demo": lambda: [*pytest("demo", RELEASE, "test/e2e", ("test_demo.py", "test_az_recipe.py", "test_deb_and_image.py",
                                                            "test_examples.py", "test_many_at_once.py", "test_portable.py"),
                              load=1, cost=60)],

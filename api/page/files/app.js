@@ -74,25 +74,30 @@ function takeCode() {
   return found[1];
 }
 
+// Whether this browser has logged in: no script sees the cookie, and a request in vain is an error in the console.
+const MARK = "batchaid-login";
+
 async function firstSession() {
   const code = takeCode();
   if (code) return ask("/batchaid/session", { method: "POST", body: { code } });
-  return ask("/batchaid/session");
+  return localStorage.getItem(MARK) ? ask("/batchaid/session") : null;
 }
 
 function App() {
   const [state, set] = useState({});
   const begin = (session) => {
+    localStorage.setItem(MARK, "1");
     startLive();
     set({ session });
   };
   const end = (why) => {
+    localStorage.removeItem(MARK);
     stopLive();
     set({ out: true, why });
   };
   useEffect(() => {
     whenLoggedOut(() => end("The login is over. Log in again."));
-    firstSession().then(begin, (failure) => end(failure.status === 401 ? undefined : failure.message));
+    firstSession().then((session) => (session ? begin(session) : end()), (failure) => end(failure.status === 401 ? undefined : failure.message));
   }, []);
   useEffect(() => {
     if (!state.session) return undefined;

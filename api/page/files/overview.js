@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Each GPU of the site as a square on one canvas, machine by machine and cluster by cluster; below it the reader's own
+// Each GPU of the site as a square on one canvas, machine by machine and cluster by cluster; above it the reader's own
 // jobs. States differ by shape as well as by colour.
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./htm-preact.js";
 import { ask, url } from "./client.js";
@@ -165,11 +165,11 @@ export function Overview({ session }) {
   const rows = gpus.data?.rows.filter((row) => row.gpus) ?? [];
   const none = gpus.data && !rows.length;
   return html`<h1>Overview</h1>
-    ${session.may.readMachines && html`<section aria-label="GPUs"><${Failed} error=${gpus.error} again=${gpus.again} />
-    ${gpus.data && html`<${Legend} counts=${gpus.data.counts} />`}
-    ${none ? html`<p class="empty">No machine has told of a GPU. <a href=${address(["machines"])}>Machines</a></p>` : html`<${Gpus} rows=${rows} />`}</section>`}
     <section aria-label="Your jobs"><h2>Your last jobs</h2><${Failed} error=${mine.error} again=${mine.again} />
     ${mine.data && !mine.data.value.length && html`<p class="empty">You have no jobs. <code>batchaid submit -- python train.py</code> submits one, from the folder of its program.</p>`}
     <ul class="cards">${mine.data?.value.map((job) => html`<li key=${job.name}><a href=${jobAddress(job)}>${plain(job.name, 60)}</a> <${State} of=${job.state} /> <span class="quiet">${plain(job.cluster ?? "", 40)}</span></li>`)}</ul></section>
+    ${session.may.readMachines && html`<section aria-label="GPUs"><h2>GPUs</h2><${Failed} error=${gpus.error} again=${gpus.again} />
+    ${gpus.data && html`<${Legend} counts=${gpus.data.counts} />`}
+    ${none ? html`<p class="empty">No machine has told of a GPU. <a href=${address(["machines"])}>Machines</a></p>` : html`<${Gpus} rows=${rows} />`}</section>`}
     <${Command} words=${["batchaid", "top"]} />`;
 }

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Changes appear by themselves: in twelve tabs at once, after a restart of the daemon, with the network gone for a while."""
+
+from support.browser import Browser
+from support.waiting import wait_for
+
+
+def test_a_job_appears_and_ends_without_a_reload(page, shown):
+    page.open("#/jobs").see("live", "well")
+    job = shown.job("sleep 1").succeeded()
+    page.see(job.name)
+    wait_for(lambda: any(job.name in row and "succeeded" in row for row in page.rows()), 20, page.text)
+
+
+def test_twelve_tabs_have_one_stream(page, shown):
+    tabs = [page.driver.current_window_handle] + [page.new_tab() for _ in range(11)]
+    try:
+        for tab in tabs:
+            page.driver.switch_to.window(tab)
+            page.open("#/jobs").see("live", "well")
+        job = shown.job("true").succeeded()
+        for tab in tabs:  # each, when it is looked at
+            page.driver.switch_to.window(tab)
+            page.see(job.name)
+        page.complaints()
+        streams = [url for url in page.requests if "/events/stream" in url]
+        assert len(streams) <= 1, streams
+        # The page that reads is closed: another reads on.
+        page.driver.switch_to.window(tabs[0])
+        page.driver.close()
+        page.driver.switch_to.window(tabs[1])
+        job = shown.job("true").succeeded()
+        page.see(job.name)
+    finally:
+        for tab in tabs[2:]:
+            page.driver.switch_to.window(tab)
+            page.driver.close()
+        page.driver.switch_to.window(tabs[1])
+
+
+def test_after_a_restart_of_the_daemon_the_page_is_right_again(own_daemon):
+    from support.world import Place
+
+    d = own_daemon()
+    place = Place(d).make()
+    cluster = place.cluster()
+    browser = Browser(d)
+    try:
+        browser.log_in().open("#/jobs").see("No job fits these filters.", "live")
+        d.stop()
+        browser.see("broken", limit=30)
+        d.start()
+        browser.see("live", limit=60)
+        job = place.job(cluster, "true").succeeded()
+        browser.see(job.name, limit=30)
+        browser.expected += ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED", "net::ERR"]
+        assert not browser.complaints()
+    finally:
+        browser.close()

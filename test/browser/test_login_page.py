@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""The login of the page: by user and password, by a token, by a link of `batchaid open`; its cookie, its end."""
+
+from support.browser import Browser
+from support.waiting import wait_for
+
+
+def test_a_user_logs_in_with_a_password_and_out_again(browser, shown, person):
+    ada = person("Reader")
+    browser.log_in(ada.name, ada.password).see(ada.name, "Your last jobs")
+    (cookie,) = browser.cookies()
+    assert cookie["name"] == f"__Host-batchaid-{shown.daemon.port}" and cookie["path"] == "/"
+    assert cookie["httpOnly"] and cookie["secure"] and cookie["sameSite"] == "Strict"
+    browser.click("Log out").see("Log in", "Password")
+    assert browser.cookies() == []
+
+
+def test_a_wrong_password_is_refused_in_words(browser, person):
+    ada = person()
+    browser.expected.append("401")
+    browser.open().type("User", ada.name).type("Password", "wrong").click("Log in")
+    wait_for(lambda: browser.driver.find_elements("css selector", "[role=alert]"), 20, browser.text)
+    assert browser.cookies() == [] and browser.find("button", "Log in")
+
+
+def test_a_token_is_enough(browser, person):
+    browser.open().type("Password", person("Reader").token()).click("Log in").see("Log out")
+
+
+def test_a_link_of_the_command_logs_in_once(browser, shown):
+    link = shown.daemon.tool("open", "--print").stdout.strip()
+    browser.open(link).see("Log out")
+    assert "code" not in browser.driver.current_url  # nor in the history
+    browser.forget()
+    browser.expected += ["401", "400"]
+    browser.open(link).see("Log in")
+    assert browser.cookies() == []
+
+
+def test_a_link_from_a_chat_shows_its_view(page):
+    """The shell needs no login, which a Strict cookie would lack there; its requests are of the page."""
+    page.driver.get("data:text/html,<title>a chat</title>")
+    page.open(page.daemon.endpoint + "/#/jobs?state=failed").see("badly")
+    assert "well" not in page.text()
+
+
+def test_the_login_ends_with_a_new_password(browser, person):
+    ada = person("Reader")
+    browser.log_in(ada.name, ada.password)
+    ada.daemon.call("POST", f"/batchaid/users/{ada.name}/reset", expect=200)
+    browser.expected.append("401")
+    browser.open("#/jobs").see("The login is over. Log in again.", limit=60)
+
+
+def test_without_scripts_the_page_says_what_answers(served):
+    browser = Browser(served)
+    try:
+        browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+        browser.driver.get(served.endpoint)
+        assert "batchaid az-login" in browser.driver.find_element("tag name", "body").text
+    finally:
+        browser.close()

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""What each view shows, and what can be done there, by role."""
+
+import pytest
+from support.browser import By
+from support.waiting import wait_for
+from support.world import fresh
+
+VIEWS = ("overview", "queue", "jobs", "machines", "use", "batch", "storage", "people")
+
+
+def test_each_view_has_an_address_and_a_command(page):
+    for view in VIEWS:
+        page.open(f"#/{view}").see("The same as a command:")
+        assert page.driver.title.endswith("– batchaid") and page.find("a", "Overview")
+        assert page.driver.current_url.endswith(f"#/{view}")
+
+
+def test_an_unknown_view_is_refused_by_name(page):
+    page.open("#/nothing").see("The page has no view 'nothing'.")
+    page.open("#/__proto__").see("The page has no view '__proto__'.")
+
+
+def test_the_overview_counts_each_gpu(page):
+    page.open("#/overview").see("busy", "free", "unusable", "rack: 2 machines")
+    canvas = page.driver.find_element(By.CSS_SELECTOR, ".gpus canvas")
+    assert canvas.size["height"] > 20
+    page.driver.execute_script("arguments[0].click()", page.find("a", "long"))
+    page.see("allocated")
+
+
+def test_a_square_opens_its_machine(page):
+    page.open("#/overview").see("rack: 2 machines")
+    canvas = page.driver.find_element(By.CSS_SELECTOR, ".gpus canvas")
+    page.driver.execute_script("""const box = arguments[0].getBoundingClientRect();
+        arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true, clientX: box.left + 4, clientY: box.top + 22}))""", canvas)
+    page.see("What it did", "Free disk")
+
+
+def test_jobs_are_filtered_by_the_address_and_by_hand(page):
+    page.open("#/jobs").see("well", "badly", "long")
+    page.choose("State", "failed").see_none("well").see("badly")
+    assert page.driver.current_url.endswith("#/jobs?state=failed")
+    page.driver.back()
+    page.see("well", "badly", "long")
+    page.type("Name begins with", "lo").see_none("badly").see("long")
+
+
+def test_the_story_of_a_job(page):
+    page.open("#/job/lab/work/exp/badly").see("failed", "exit code 7", "Exit code", "batchaid explain badly")
+
+
+def test_the_logs_of_a_job_follow_it(page, shown):
+    job = shown.job("for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.5; done; echo the last").running()
+    page.open(f"#/job/lab/work/exp/{job.name}/logs").see("line 1").see("the last", limit=40)
+    job.succeed()
+
+
+def test_files_are_browsed_shown_and_downloaded(page, shown):
+    job = shown.job("""cd $AZ_BATCHAI_OUTPUT_MODEL && mkdir -p deep && printf 'a,b\\n1,"x, y"\\n' > t.csv && echo '{"k":[1,2]}' > deep/t.json""",
+                    outputDirectories=[{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out"}])
+    job.succeed()
+    page.open(f"#/job/lab/work/exp/{job.name}/files?directory=MODEL").click("t.csv").see("x, y")
+    page.open(f"#/job/lab/work/exp/{job.name}/files?directory=MODEL").click("deep/").click("t.json").see('"k": [')
+    page.click("MODEL").see("t.csv", "deep/")
+
+
+def test_the_use_of_a_job_and_of_all(page):
+    page.open("#/job/lab/work/exp/well/use").see("Each part of a node that it had", "Waited")
+    page.open("#/use").see("Node hours", "batchaid")
+    page.choose("By", "cluster").see("rack")
+
+
+def test_a_machine_shows_what_it_is(page):
+    page.open("#/machines").see("rack", "running")
+    page.click(page.rows()[0].split("\t")[1].strip()).see("What it did", "Containers", "Last contact")
+
+
+def test_jobs_are_cancelled_after_a_question(page, shown):
+    jobs = [shown.job("sleep 1000").running() for _ in range(1)] + [shown.job("sleep 1000")]
+    page.open("#/jobs").see(*(job.name for job in jobs)).choose_rows(*(job.name for job in jobs))
+    page.click("Cancel").see("Cancel 2 jobs?", "Their processes end now").click("No, go back")
+    assert all(job.state in ("queued", "running") for job in jobs)
+    page.click("Cancel").click("Cancel 2 jobs").see("2 jobs will end.")
+    for job in jobs:
+        job.wait("failed", "succeeded")
+
+
+def test_a_job_is_deleted(page, shown):
+    job = shown.job("true").succeeded()
+    page.open(f"#/job/lab/work/exp/{job.name}").click("Delete").click("Delete 1 job").see("1 job will be deleted.")
+    wait_for(job.gone, 20)
+
+
+def test_a_machine_is_drained_with_a_reason_and_undrained(page):
+    page.open("#/machines").see("rack")
+    name = page.rows()[0].split("\t")[1].strip()
+    page.choose_rows(name).click("Drain").type("Reason", "a new disk").click("Drain 1 machine").see("drained")
+    page.open(f"#/machine/{name}").see("Drained: a new disk")
+    page.click("Undrain").click("Undrain 1 machine").see_none("Drained:")
+
+
+def test_people_are_added_given_passwords_and_removed(page, served):
+    name = fresh("bob")
+    page.open("#/people").click("Add a user").type("Name", name).choose("Role", "Reader").click("Add")
+    page.see(f"The password of {name}", "It is shown once.").click("I have noted it")
+    page.see(f"{name}@", "Reader at /subscriptions/")
+    whole = next(row for row in page.rows() if name in row).split("\t")[1].strip()
+    page.choose_rows(whole).click("New password").click("Give a new password").see("The password of")
+    page.choose_rows(whole).click("Remove").click("Remove 1 user").see_none(f"{whole}\t")
+    assert all(user["name"] != whole for user in served.get("/batchaid/users")["value"])
+
+
+@pytest.mark.parametrize("role, sees, sees_not", [
+    ("Reader", ("Machines", "People"), ("Add a user",)),
+    ("Batch AI Job Submitter", ("Machines", "Jobs"), ("Add a user",)),
+    ("Contributor", ("Machines", "People"), ("Add a user",)),
+    ("Owner", ("Machines", "Add a user"), ()),
+])
+def test_a_role_is_shown_what_it_may(browser, shown, person, role, sees, sees_not):
+    ada = person(role)
+    browser.log_in(ada.name, ada.password)
+    browser.open("#/people").see(*sees)
+    for text in sees_not:
+        assert text not in browser.text()
+    browser.open("#/machines").see("rack")
+    changes = role in ("Contributor", "Owner")
+    assert bool(browser.driver.find_elements(By.CSS_SELECTOR, "td.pick")) == changes
+
+
+def test_a_role_at_one_group_sees_that_group_alone(browser, shown, person):
+    bob = person("Reader", scope=f"/subscriptions/{shown.daemon.subscription}/resourceGroups/elsewhere")
+    browser.log_in(bob.name, bob.password).open("#/jobs").see("No job fits these filters.")
+    assert not browser.find("a", "Machines")
+
+
+def test_what_the_role_does_not_allow_is_refused_in_words(browser, shown, person):
+    ada, job = person("Reader"), shown.job("sleep 1000").running()
+    browser.expected.append("403")
+    browser.log_in(ada.name, ada.password).open(f"#/job/lab/work/exp/{job.name}").click("Cancel").click("Cancel 1 job")
+    browser.see("does not have authorization to perform action")
+    assert job.state == "running"
+    job.terminate()
