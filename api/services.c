@@ -21,6 +21,7 @@ static const struct {
     {&arm_service, PART(batchai.arm), HOSTS_ANY},
     {&admin_service, PART(admin), HOSTS_ANY},
     {&aad_service, PART(aad), HOSTS_ANY},
+    {&session_service, PART(aad), HOSTS_ANY},
     {&azstorage_service, PART(azstorage), HOSTS_ANY},
     {&keyvault_service, PART(keyvault), HOSTS_ANY},
     {&azfiles_service, PART(azstorage), HOSTS_FILE},

@@ -23,7 +23,7 @@
 #include "api/plane/storage/azstorage.h"
 #include "api/testing/testing.h"
 
-#define API_SERVICES 20
+#define API_SERVICES 21
 
 /* By their numbers below API_SERVICES. */
 const struct service *api_service(size_t i);

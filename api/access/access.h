@@ -12,6 +12,7 @@
 #include "model/resource.h"
 
 struct loop_lane;
+struct session;
 struct storage;
 
 struct access {
@@ -27,6 +28,13 @@ struct access {
 int access_find(void *ctx, const char *object_id, struct principal *out, struct err *e);
 /* 1: there is such a user or service principal; like a getter. ctx as above. */
 int access_is_there(void *ctx, const char *object_id, struct err *e);
+/* 1: the principal has a secret of this id at this time; like a getter. */
+int access_has_secret(const struct access *x, const char *object_id, const char *key_id,
+                      int64_t now_us, struct err *e) MUST_CHECK;
+/* Whether a secret has begun and has not ended. */
+bool access_is_now(const struct credential *c, int64_t now_us);
+/* For struct directory; ctx as above. */
+int access_goes_on(void *ctx, const struct session *s, int64_t now_us, struct err *e);
 /* The first principal as if it had a row. */
 struct identity access_first(const struct access *x);
 /* Getters; the first principal is found too. */

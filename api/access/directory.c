@@ -9,6 +9,7 @@
 
 #include "api/access/access.h"
 #include "api/http/auth.h"
+#include "api/http/session.h"
 #include "storage/storage.h"
 
 #define LIST_MAX 100000
@@ -52,6 +53,49 @@ int access_is_there(void *ctx, const char *object_id, struct err *e)
 {
     struct principal who;
     return access_find(ctx, object_id, &who, e);
+}
+
+bool access_is_now(const struct credential *c, int64_t now_us)
+{
+    return c->starts_us <= now_us && (!c->ends_us || c->ends_us > now_us);
+}
+
+/* A service principal's secrets are those of its application, too. */
+static int secrets_of(const struct access *x, struct arena *a, const char *object_id,
+                      struct credential **rows, size_t *n, struct err *e)
+{
+    struct identity i;
+    int rc = st_identity_get(x->storage, a, object_id, &i, e);
+    *n = 0;
+    if (rc <= 0)
+        return rc;
+    return i.kind == IDENTITY_SERVICE ? st_credential_of_app(x->storage, a, i.app_id, rows, n, e)
+                                      : st_credential_list(x->storage, a, i.id, rows, n, e);
+}
+
+int access_has_secret(const struct access *x, const char *object_id, const char *key_id,
+                      int64_t now_us, struct err *e)
+{
+    struct credential *rows;
+    struct arena a;
+    size_t n;
+    arena_init(&a);
+    int rc = secrets_of(x, &a, object_id, &rows, &n, e);
+    bool has = false;
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        has |= strcasecmp(rows[i].key_id, key_id) == 0 && access_is_now(&rows[i], now_us);
+    arena_free(&a);
+    return rc < 0 ? -1 : has;
+}
+
+int access_goes_on(void *ctx, const struct session *s, int64_t now_us, struct err *e)
+{
+    const struct access *x = ctx;
+    bool ended = false;
+    int rc = *s->key_id ? access_has_secret(x, s->object_id, s->key_id, now_us, e) : 1;
+    if (rc > 0 && st_session_ended(x->storage, s->id, &ended, e) < 0)
+        return -1;
+    return rc > 0 ? !ended : rc;
 }
 
 int access_identity(const struct access *x, struct arena *a, const char *object_id,

@@ -126,6 +126,7 @@ const struct service admin_service = {
     .versions = VERSIONS_NONE,
     .may = may,
     .audiences = AUDIENCE_ARM,
+    .sessions = true,
     .body_max = REQUEST_BODY_MAX,
     .words = admin_words,
 };

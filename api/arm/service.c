@@ -81,6 +81,7 @@ const struct service arm_service = {
     .versions = VERSIONS_ANY,
     .may = arm_may,
     .audiences = AUDIENCE_ARM,
+    .sessions = true,
     .body_max = REQUEST_BODY_MAX,
     .words = arm_words,
 };

@@ -14,6 +14,7 @@
 
 #include "api/http/audience.h"
 #include "api/http/http_priv.h"
+#include "api/http/session.h"
 #include "lib/cache.h"
 
 #define US_PER_S        1000000LL
@@ -180,18 +181,24 @@ int auth_read(struct request *r, const char *token, struct authenticated *out, s
     /* A copy, because another token may push this one out of the cache during the request. */
     out->who = memcpy(arena_alloc(&r->arena, sizeof t->who), &t->who, sizeof t->who);
     out->account = *t->audience.account ? arena_strdup(&r->arena, t->audience.account) : NULL;
+    out->ends_us = t->expires_us;
     return 0;
 }
 
 int auth_check(struct request *r, struct err *e)
 {
-    struct authenticated a = {NULL, NULL};
-    const char *token = bearer_of(r, e);
+    struct authenticated a = {NULL, NULL, 0};
+    bool by_cookie = r->service->sessions && !request_header(r, "Authorization");
+    int rc = by_cookie ? session_check(r, e) : 0;
+    const char *token = rc == 0 ? bearer_of(r, e) : NULL;
+    if (rc > 0)
+        return 0;
     if (!token || auth_read(r, token, &a, e) < 0)
         return -1;
     if (a.account && r->label && !is_account(r->label, a.account))
         return bad_token(e, "it was issued for another account or vault");
     r->who = a.who;
     r->token_account = a.account;
+    r->login_ends_us = a.ends_us;
     return 0;
 }

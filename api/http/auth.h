@@ -14,12 +14,15 @@ struct cache_kind;
 struct authenticated {
     const struct principal *who; /* arena */
     const char *account;         /* the only account or vault that the token is for; NULL: any */
+    int64_t ends_us;
 };
 /* Gets the owner of a token that is for one of the service's audiences. */
 int auth_read(struct request *r, const char *token, struct authenticated *out,
               struct err *e) MUST_CHECK;
-/* Sets request.who and token_account from the request's token. ERR_NO_TOKEN, ERR_INVALID_TOKEN or
- * ERR_EXPIRED_TOKEN if the bearer token is not valid, or for none of the service's audiences. */
+/* Sets request.who and token_account from the request's token, or who and session from its cookie,
+ * if the service takes sessions and there is no Authorization header. ERR_NO_TOKEN,
+ * ERR_INVALID_TOKEN or ERR_EXPIRED_TOKEN if the bearer token is not valid, or for none of the
+ * service's audiences; cookies: session.h. */
 int auth_check(struct request *r, struct err *e) MUST_CHECK;
 
 /* A new token for a principal who logged in with the application `client_id`; the caller frees it.

@@ -6,6 +6,7 @@
 #define API_HTTP_PRINCIPAL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "lib/err.h"
 
@@ -28,10 +29,14 @@ struct principal {
 };
 
 /* Who there is. */
+struct session;
 struct directory {
     /* 1: fills in *out; 0: nobody has this object id, or has it any more; -1: failed. */
     int (*find)(void *ctx, const char *object_id, struct principal *out, struct err *e);
     void *ctx;
+    /* 1: the login of a session goes on (session.h); 0: its secret was changed, or it was ended by
+     * a logout. NULL: there are no sessions. */
+    int (*goes_on)(void *ctx, const struct session *s, int64_t now_us, struct err *e);
 };
 
 #endif

@@ -71,9 +71,11 @@ struct request {
     struct xml_reading *xml_reading; /* arena; NULL: it was not begun */
     struct strbuf raw;               /* the body as sent */
     struct arena arena;
-    const struct principal *who; /* arena; NULL: nobody was asked for a token */
-    const char *token_account;   /* that its token is for alone (auth.h); NULL: any */
-    int64_t now_us;              /* one instant for the whole request */
+    const struct principal *who;   /* arena; NULL: nobody was asked for a token */
+    const char *token_account;     /* that its token is for alone (auth.h); NULL: any */
+    const struct session *session; /* of its cookie (session.h); arena; NULL: it has a token */
+    int64_t login_ends_us;         /* when its token ends, or its cookie */
+    int64_t now_us;                /* one instant for the whole request */
     bool seeds; /* it makes what a seed says: nothing says who may put something into it */
     /* Part of a dump: a list answers at once, and shows secrets; an error in reading these is put
      * here. NULL: it is not. */
@@ -161,6 +163,12 @@ void reply_header(struct request *r, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same with a text that lives as long as the request. */
 void reply_header_text(struct request *r, const char *name, const char *value);
+/* The same; replaces an earlier one of the same name. */
+void reply_header_instead(struct request *r, const char *name, const char *value);
+/* Adds the headers by which a browser keeps bytes of users apart from the daemon's page: their
+ * scripts do not run and reach nothing, and they are only what their Content-Type says. The server
+ * calls it for each reply of a route with ROUTE_USERS_BYTES. */
+void reply_users_bytes(struct request *r);
 
 #define JSON_CONTENT_TYPE "application/json; charset=utf-8"
 

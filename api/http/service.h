@@ -40,7 +40,10 @@ enum route_flag {
     ROUTE_XML_OPTIONAL = 1 << 8, /* XML or nothing */
     /* The list shows only what the principal may see, so a principal who may see a part may request
      * it (api/arm/may.h). */
-    ROUTE_PARTIAL = 1 << 9
+    ROUTE_PARTIAL = 1 << 9,
+    /* The reply has bytes of users, or their text: a browser must not take it for a page of this
+     * host's. Each of its replies gets the headers of reply_users_bytes() (request.h). */
+    ROUTE_USERS_BYTES = 1 << 10
 };
 
 /* The flags also contain the limit of the route's body in bytes, if it differs from the service's;
@@ -102,6 +105,7 @@ struct service {
      * may. */
     int (*may)(struct request *r, struct err *e);
     unsigned audiences; /* the audiences whose tokens it takes, if it takes tokens: enum audience */
+    bool sessions; /* it takes cookies of sessions too, as pages of the daemon send (session.h) */
     /* Adds the WWW-Authenticate header of errors with ADDS_LOG_IN; NULL: ARM's header. */
     void (*challenge)(struct request *r);
     size_t body_max; /* limit in bytes for a body that is not streamed; a route may have another */

@@ -34,9 +34,6 @@ struct api_watch {
     void *ctx;
 };
 
-/* For headers(): adds a header, or replaces an earlier one of the same name. `value` lives as long
- * as the request. */
-void reply_header_instead(struct request *r, const char *name, const char *value);
 /* Continues a held request. */
 void watch_let_go(struct request *r);
 

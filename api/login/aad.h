@@ -16,7 +16,8 @@ struct aad {
     struct codes *codes;
 };
 
-extern const struct service aad_service;
+/* session_service: logins by cookie, of the daemon's page. */
+extern const struct service aad_service, session_service;
 
 static inline const struct aad *aad_of(const struct request *r)
 {

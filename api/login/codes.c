@@ -7,8 +7,10 @@
 
 #include <ctype.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/arena.h"
 
@@ -55,17 +57,52 @@ static struct code *find_slot(struct codes *c, int64_t now_us)
     return oldest;
 }
 
-struct code *codes_add(struct codes *c, int64_t now_us)
+static void fill(struct code *slot, int64_t expires_us)
 {
     unsigned char bytes[(CODE_SIZE - 1) / 2];
-    struct code *slot = find_slot(c, now_us);
-    if (!slot)
-        return NULL;
     memset(slot, 0, sizeof *slot);
     randombytes_buf(bytes, sizeof bytes);
     sodium_bin2hex(slot->code, sizeof slot->code, bytes, sizeof bytes);
+    slot->expires_us = expires_us;
+}
+
+struct code *codes_add(struct codes *c, int64_t now_us)
+{
+    struct code *slot = find_slot(c, now_us);
+    if (!slot)
+        return NULL;
+    fill(slot, now_us + CODE_SECONDS * INT64_C(1000000));
     make_user_code(slot->user_code);
-    slot->expires_us = now_us + CODE_SECONDS * INT64_C(1000000);
+    return slot;
+}
+
+/* The owner's oldest link, if there are as many as there may be. */
+static struct code *find_link(struct codes *c, const char *object_id, int64_t now_us)
+{
+    struct code *oldest = NULL;
+    int n = 0;
+    for (size_t i = 0; i < CODES_MAX; i++) {
+        struct code *slot = &c->slot[i];
+        if (!slot->session_ends_us || slot->expires_us <= now_us ||
+            strcasecmp(slot->object_id, object_id) != 0)
+            continue;
+        n++;
+        if (!oldest || slot->expires_us < oldest->expires_us)
+            oldest = slot;
+    }
+    return n >= LINKS_MAX ? oldest : NULL;
+}
+
+struct code *codes_add_link(struct codes *c, const char *object_id, const char *key_id,
+                            int64_t session_ends_us, int64_t now_us)
+{
+    struct code *own = find_link(c, object_id, now_us), *slot = own ? own : find_slot(c, now_us);
+    if (!slot)
+        return NULL;
+    fill(slot, now_us + LINK_SECONDS * INT64_C(1000000));
+    (void)snprintf(slot->object_id, sizeof slot->object_id, "%s", object_id);
+    (void)snprintf(slot->key_id, sizeof slot->key_id, "%s", key_id);
+    slot->session_ends_us = session_ends_us;
     return slot;
 }
 

@@ -2,7 +2,8 @@
  *
  * Logins that a user confirms on a web page: of devices, which show a short code for the page and
  * poll with a long code, and of programs that open the page in a browser and receive the long code
- * by a redirect. Kept in memory; a restart of the daemon forgets them.
+ * by a redirect. And links that begin a session of a browser, as `batchaid open` makes them. Kept
+ * in memory; a restart of the daemon forgets them.
  */
 #ifndef API_LOGIN_CODES_H
 #define API_LOGIN_CODES_H
@@ -10,11 +11,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/guid.h"
+
 #define CODE_SIZE      41  /* 160 random bits as hexadecimal digits */
 #define USER_CODE_SIZE 10  /* "BCDF-GHJK" */
 #define CODE_SECONDS   900 /* how long one is good */
 /* at a time; beyond, the oldest unconfirmed code of a device is dropped */
-#define CODES_MAX 1000
+#define CODES_MAX    1000
+#define LINK_SECONDS 60
+#define LINKS_MAX    10 /* of one owner at a time; beyond, the oldest is dropped */
 
 #define CODE_PROGRAM_SIZE 32
 
@@ -24,15 +29,20 @@ struct code {
     char code[CODE_SIZE];           /* "": free */
     char user_code[USER_CODE_SIZE]; /* "": nobody types it */
     char object_id[64];             /* the user who confirmed the code; "": not confirmed */
+    char key_id[GUID_SIZE];         /* the secret by which; "": none */
     char challenge[64], nonce[128]; /* from the program that opened the page */
     unsigned char program[CODE_PROGRAM_SIZE]; /* hash of the program's client id and redirect URI */
     int64_t expires_us;
+    int64_t session_ends_us; /* of a link: when the session ends in any case; 0: it is no link */
 };
 
 struct codes *codes_create(void);
 void codes_free(struct codes *c);
 /* A new code; NULL: there are too many. Borrowed until the next call, as are the results below. */
 struct code *codes_add(struct codes *c, int64_t now_us);
+/* The same for a link of this owner. No program gets a token for it. */
+struct code *codes_add_link(struct codes *c, const char *object_id, const char *key_id,
+                            int64_t session_ends_us, int64_t now_us);
 /* NULL: no such code, or it has expired. Accepts a user code in any case, with or without the
  * dash. */
 struct code *codes_by_code(struct codes *c, const char *code, int64_t now_us);

@@ -14,9 +14,8 @@
 #include "api/login/login.h"
 #include "storage/storage.h"
 
-#define TOKEN_KEY_BYTES  32
-#define REFRESH_ISSUER   "batchaid-refresh" /* never taken for an access token */
-#define REFRESH_LIFETIME (90L * 24 * 3600)
+#define TOKEN_KEY_BYTES 32
+#define REFRESH_ISSUER  "batchaid-refresh" /* never taken for an access token */
 
 /* "https://host/.default" -> "https://host". Skips words of a scope that are no URLs, such as
  * openid. */
@@ -81,54 +80,40 @@ static void add_id_token(struct request *r, const struct login_grant *login,
     add_token(r, body, "id_token", jwt);
 }
 
-/* The id of a user's password; NULL: the user has none, or no longer exists. A getter. */
-static int password_of(struct request *r, const char *object_id, const char **key_id, struct err *e)
+static void add_refresh_token(struct request *r, const struct login_grant *login,
+                              const struct principal *who, json_t *body)
 {
-    struct storage *st = aad_of(r)->access->storage;
-    struct identity i;
-    struct credential *rows;
-    size_t n = 0;
-    int rc = st_identity_get(st, &r->arena, object_id, &i, e);
-    if (rc > 0)
-        rc = st_credential_list(st, &r->arena, i.id, &rows, &n, e) < 0 ? -1 : n > 0;
-    if (rc > 0)
-        *key_id = rows[0].key_id;
-    return rc;
-}
-
-static int add_refresh_token(struct request *r, const struct login_grant *login,
-                             const struct principal *who, json_t *body, struct err *e)
-{
-    const char *key_id;
-    int rc = password_of(r, who->object_id, &key_id, e);
-    if (rc <= 0)
-        return rc;
-    jwt_t *jwt = new_token(r, REFRESH_ISSUER, login->client_id, who, REFRESH_LIFETIME);
-    jwt_add_grant(jwt, "key", key_id);
+    if (!*login->key_id)
+        return;
+    jwt_t *jwt = new_token(r, REFRESH_ISSUER, login->client_id, who, LOGIN_SECONDS);
+    jwt_add_grant(jwt, "key", login->key_id);
     add_token(r, body, "refresh_token", jwt);
-    return 0;
 }
 
-int login_refreshed(struct request *r, const char *token, const char *client_id,
-                    struct principal *who, struct err *e)
+static const char *text_of(struct request *r, jwt_t *jwt, const char *claim)
+{
+    const char *text = jwt_get_grant(jwt, claim);
+    return text ? arena_strdup(&r->arena, text) : NULL;
+}
+
+int login_refreshed(struct request *r, const char *token, struct login_refresh *out, struct err *e)
 {
     const struct directory *d = r->config->directory;
-    const char *issuer, *program, *oid, *key, *now = NULL;
+    const struct access *x = aad_of(r)->access;
     jwt_t *jwt = NULL;
     int rc = 0;
-    if (!aad_of(r)->access || jwt_decode(&jwt, token, r->config->token_key, TOKEN_KEY_BYTES) != 0 ||
-        !jwt)
+    if (!x || jwt_decode(&jwt, token, r->config->token_key, TOKEN_KEY_BYTES) != 0 || !jwt)
         return 0;
-    issuer = jwt_get_grant(jwt, "iss");
-    program = jwt_get_grant(jwt, "aud");
-    oid = jwt_get_grant(jwt, "oid");
-    key = jwt_get_grant(jwt, "key");
+    const char *issuer = jwt_get_grant(jwt, "iss"), *oid = jwt_get_grant(jwt, "oid");
+    long ends = jwt_get_grant_int(jwt, "exp");
+    out->client_id = text_of(r, jwt, "aud");
+    out->key_id = text_of(r, jwt, "key");
+    out->ends_us = ends * 1000000LL;
     if (jwt_get_alg(jwt) == JWT_ALG_HS256 && issuer && strcmp(issuer, REFRESH_ISSUER) == 0 &&
-        program && strcmp(program, client_id ? client_id : "") == 0 && oid && key &&
-        jwt_get_grant_int(jwt, "exp") > r->now_us / 1000000)
-        rc = password_of(r, oid, &now, e);
+        out->client_id && oid && out->key_id && ends > r->now_us / 1000000)
+        rc = access_has_secret(x, oid, out->key_id, r->now_us, e);
     if (rc > 0)
-        rc = strcmp(key, now) == 0 ? d->find(d->ctx, oid, who, e) : 0;
+        rc = d->find(d->ctx, oid, &out->who, e);
     jwt_free(jwt);
     return rc;
 }
@@ -159,7 +144,6 @@ static json_t *access_token(struct request *r, const struct login_grant *login,
 struct replied *login_grant(struct request *r, const struct login_grant *login,
                             const struct principal *who)
 {
-    struct err e;
     bool base;
     const char *audience = audience_of(r, login);
     if (!audience_is_ours(r, audience, &base))
@@ -170,8 +154,7 @@ struct replied *login_grant(struct request *r, const struct login_grant *login,
     json_t *body = request_own(r, access_token(r, login, who, audience, base));
     if (who->kind == PRINCIPAL_USER) {
         add_id_token(r, login, who, body);
-        if (add_refresh_token(r, login, who, body, &e) < 0)
-            return reply_err(r, &e);
+        add_refresh_token(r, login, who, body);
     }
     reply_header(r, "Cache-Control", "no-store");
     return reply_json(r, 200, json_incref(body));

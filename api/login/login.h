@@ -7,21 +7,32 @@
 
 #include "api/login/aad.h"
 
+/* After these a user logs in again, however the login is kept. */
+#define LOGIN_SECONDS (90L * 24 * 3600)
+
 /* The parameters of a login. Borrowed from the request. */
 struct login_grant {
     const char *client_id; /* the program's id; "": not given */
     const char *scope, *resource;
-    const char *nonce; /* for the id token; NULL: none */
+    const char *nonce;  /* for the id token; NULL: none */
+    const char *key_id; /* the password of the login, a user's; "": none */
 };
 
-/* Called after the login with the principal; NULL: the name or the secret is wrong. */
-typedef struct replied *(*login_next)(struct request *r, void *ctx, const struct principal *who);
+/* Called after the login with the principal (NULL: the name or the secret is wrong), and with the
+ * id of the secret ("": of the first principal, whose secret has none). */
+typedef struct replied *(*login_next)(struct request *r, void *ctx, const struct principal *who,
+                                      const char *key_id);
 
 /* Both compare the secret on a thread. `ctx` is in the request's arena. */
 REPLIED login_user(struct request *r, const char *name, const char *password, login_next next,
                    void *ctx);
+/* A service principal, also the first. */
 REPLIED login_app(struct request *r, const char *app_id, const char *secret, login_next next,
                   void *ctx);
+/* 1: there is such a service principal; 0: there is none; -1: err. */
+int login_app_is_known(struct request *r, const char *app_id, struct err *e) MUST_CHECK;
+/* Whether two secrets are the same; takes as long for each with the same length. */
+bool login_is_same(const char *a, const char *b);
 
 /* Replies that too many logins of this account have failed. The reply is the same for right and
  * wrong credentials, so that an attacker learns nothing. */
@@ -37,8 +48,15 @@ REPLIED login_failed(struct request *r, const char *name, const char *error,
  * an error if the audience is not of this daemon. */
 REPLIED login_grant(struct request *r, const struct login_grant *login,
                     const struct principal *who);
-/* Gets the owner of a refresh token that was given to this program. A getter. */
-int login_refreshed(struct request *r, const char *token, const char *client_id,
-                    struct principal *who, struct err *e) MUST_CHECK;
+/* What a refresh token says. In the request's arena. */
+struct login_refresh {
+    struct principal who;
+    const char *client_id; /* the program that it was given to */
+    const char *key_id;
+    int64_t ends_us;
+};
+/* A getter: of a refresh token whose password is still its owner's. */
+int login_refreshed(struct request *r, const char *token, struct login_refresh *out,
+                    struct err *e) MUST_CHECK;
 
 #endif

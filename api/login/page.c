@@ -131,7 +131,8 @@ struct replied *device_page(struct request *r)
     return ask(r, 200, NULL, NULL, "");
 }
 
-static struct replied *device_known(struct request *r, void *ctx, const struct principal *who)
+static struct replied *device_known(struct request *r, void *ctx, const struct principal *who,
+                                    const char *key_id)
 {
     const char *typed = ctx;
     struct code *code = codes_by_user_code(aad_of(r)->codes, typed, r->now_us);
@@ -143,6 +144,7 @@ static struct replied *device_known(struct request *r, void *ctx, const struct p
                    NULL, typed);
     }
     (void)snprintf(code->object_id, sizeof code->object_id, "%s", who->object_id);
+    (void)snprintf(code->key_id, sizeof code->key_id, "%s", key_id);
     return say(r, 200, "You are logged in. You can close this page.");
 }
 
@@ -217,7 +219,8 @@ static struct replied *call_back(struct request *r, const char *const value[CARR
     return reply_empty(r, 302);
 }
 
-static struct replied *program_known(struct request *r, void *ctx, const struct principal *who)
+static struct replied *program_known(struct request *r, void *ctx, const struct principal *who,
+                                     const char *key_id)
 {
     (void)ctx;
     const char *value[CARRIED];
@@ -231,6 +234,7 @@ static struct replied *program_known(struct request *r, void *ctx, const struct 
         return login_busy(r);
     code->user_code[0] = '\0';
     (void)snprintf(code->object_id, sizeof code->object_id, "%s", who->object_id);
+    (void)snprintf(code->key_id, sizeof code->key_id, "%s", key_id);
     (void)snprintf(code->challenge, sizeof code->challenge, "%s", value[CHALLENGE]);
     code_bind(code, value[CLIENT], value[REDIRECT]);
     (void)snprintf(code->nonce, sizeof code->nonce, "%s", value[NONCE]);

@@ -42,18 +42,13 @@ static void parse_basic(struct request *r, struct token_client *client)
     client->secret = arena_strdup(&r->arena, colon + 1);
 }
 
-static bool same(const char *a, const char *b)
-{
-    size_t n = strlen(b);
-    return strlen(a) == n && sodium_memcmp(a, b, n) == 0;
-}
-
 static struct login_grant *login_of(struct request *r, const char *client_id)
 {
     struct login_grant *login = arena_alloc(&r->arena, sizeof *login);
     *login = (struct login_grant){.client_id = client_id ? client_id : "",
                                   .scope = field(r, "scope"),
-                                  .resource = field(r, "resource")};
+                                  .resource = field(r, "resource"),
+                                  .key_id = ""};
     return login;
 }
 
@@ -84,32 +79,39 @@ static struct replied *wrong_secret(struct request *r, const char *client_id)
                         "The client_secret is wrong; 'batchaid env' shows the right one.");
 }
 
-static struct replied *app_known(struct request *r, void *ctx, const struct principal *who)
+static struct replied *app_known(struct request *r, void *ctx, const struct principal *who,
+                                 const char *key_id)
 {
     const struct login_grant *login = ctx;
+    (void)key_id;
     return who ? login_grant(r, login, who) : wrong_secret(r, login->client_id);
 }
 
 static struct replied *by_client(struct request *r, const struct token_client *client)
 {
-    const struct aad *aad = aad_of(r);
+    struct err e;
     if (!client->id || !client->secret)
         return missing(r, "client_id and client_secret are required.");
     if (!request_may_log_in(r, client->id))
         return login_limited(r);
-    struct login_grant *login = login_of(r, client->id);
-    if (!same(client->id, aad->client_id))
-        return login_app(r, client->id, client->secret, app_known, login);
-    return same(client->secret, aad->client_secret) ? find_and_grant(r, login, aad->client_id)
-                                                    : wrong_secret(r, client->id);
+    int known = login_app_is_known(r, client->id, &e);
+    if (known < 0)
+        return reply_err(r, &e);
+    if (known == 0)
+        return login_failed(r, client->id, "unauthorized_client",
+                            "The client_id is unknown here; 'batchaid env' shows the right one.");
+    return login_app(r, client->id, client->secret, app_known, login_of(r, client->id));
 }
 
 /* --- users ------------------------------------------------------------------------------------ */
 
-static struct replied *user_known(struct request *r, void *ctx, const struct principal *who)
+static struct replied *user_known(struct request *r, void *ctx, const struct principal *who,
+                                  const char *key_id)
 {
+    struct login_grant *login = ctx;
+    login->key_id = key_id;
     if (who)
-        return login_grant(r, ctx, who);
+        return login_grant(r, login, who);
     login_note_failure(r, field(r, "username"), "invalid_grant");
     return oauth_error(r, 400, "invalid_grant", "The user name or the password is wrong.");
 }
@@ -125,15 +127,19 @@ static struct replied *by_password(struct request *r, const struct token_client 
 static struct replied *by_refresh(struct request *r, const struct token_client *client)
 {
     const char *token = field(r, "refresh_token");
-    struct principal who;
+    struct login_grant *login = login_of(r, client->id);
+    struct login_refresh given;
     struct err e;
     if (!token)
         return missing(r, "refresh_token is required.");
-    int rc = login_refreshed(r, token, client->id, &who, &e);
-    if (rc == 0)
+    int rc = login_refreshed(r, token, &given, &e);
+    if (rc < 0)
+        return reply_err(r, &e);
+    if (rc == 0 || strcmp(given.client_id, login->client_id) != 0)
         return oauth_error(r, 400, "invalid_grant",
                            "The login is over, or the password was reset. Log in again.");
-    return rc < 0 ? reply_err(r, &e) : login_grant(r, login_of(r, client->id), &who);
+    login->key_id = given.key_id;
+    return login_grant(r, login, &given.who);
 }
 
 /* --- codes ------------------------------------------------------------------------------------ */
@@ -147,9 +153,11 @@ static struct replied *by_device(struct request *r, const struct token_client *c
         return oauth_error(r, 400, "expired_token", "The code is unknown, or its time is over.");
     if (!*code->object_id)
         return oauth_error(r, 400, "authorization_pending", "Nobody has typed the code yet.");
+    struct login_grant *login = login_of(r, client->id);
     const char *object_id = arena_strdup(&r->arena, code->object_id);
+    login->key_id = arena_strdup(&r->arena, code->key_id);
     codes_remove(code);
-    return find_and_grant(r, login_of(r, client->id), object_id);
+    return find_and_grant(r, login, object_id);
 }
 
 /* RFC 7636: the program that opened the page sent a hash; the same program knows the hashed
@@ -165,7 +173,7 @@ static bool verifies(const struct code *code, const char *verifier)
     crypto_hash_sha256(hash, (const unsigned char *)verifier, strlen(verifier));
     sodium_bin2base64(text, sizeof text, hash, sizeof hash,
                       sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-    return same(text, code->challenge);
+    return login_is_same(text, code->challenge);
 }
 
 static struct replied *by_code(struct request *r, const struct token_client *client)
@@ -182,6 +190,7 @@ static struct replied *by_code(struct request *r, const struct token_client *cli
     struct login_grant *login = login_of(r, client->id);
     const char *object_id = arena_strdup(&r->arena, code->object_id);
     login->nonce = arena_strdup(&r->arena, code->nonce);
+    login->key_id = arena_strdup(&r->arena, code->key_id);
     codes_remove(code);
     return find_and_grant(r, login, object_id);
 }

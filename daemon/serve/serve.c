@@ -406,7 +406,7 @@ static int open_api(struct daemon *d, struct err *e)
     d->listens.item[0].port = under_way_port(d->listens.item[0].port);
     d->deps = deps_api(d);
     hosts_make(names, n_names, cf, &d->own_hosts);
-    d->directory = (struct directory){access_find, &d->access};
+    d->directory = (struct directory){access_find, &d->access, access_goes_on};
     api_serve_all(&d->deps, (const char *const *const *)d->own_hosts.of, d->services);
     d->deps.admin.watch = (struct admin_watch){testing_forget, &d->deps.testing};
     d->watch = (struct api_watch){testing_begin, testing_headers, testing_end, &d->deps.testing};

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --
--- Users, service principals and applications, what they log in with, their roles; and subscriptions.
+-- Users, service principals and applications, what they log in with, their roles, and sessions that they ended; and
+-- subscriptions.
 
 -- $assignment_select
 SELECT {role_assignment} FROM role_assignment ra;
@@ -81,3 +82,15 @@ DELETE FROM subscription WHERE id = :id;
 
 -- st_subscription_name(i64 id, text name) -> changed "subscription"
 UPDATE subscription SET name = :name WHERE id = :id;
+
+-- Again: until later.
+-- st_session_end(text id, i64 until_us)
+INSERT OR REPLACE INTO ended_session (id, until_us) VALUES (:id, :until_us);
+
+-- st_session_ended(text id) -> bool any
+SELECT EXISTS (SELECT 1 FROM ended_session WHERE id = :id);
+
+-- Some of those whose cookies have ended by themselves.
+-- st_session_forget(i64 now_us)
+DELETE FROM ended_session WHERE id IN
+(SELECT id FROM ended_session WHERE until_us <= :now_us ORDER BY until_us LIMIT 100);

@@ -13,7 +13,7 @@ MADE_AGAIN = {
     "dependency", "node", "node_bar", "node_setup", "run", "run_secret",
 }  # fmt: skip
 HISTORY = {"change", "change_forgotten", "event", "operation", "usage", "usage_day", "usage_over", "usage_subject"}
-OF_THE_DAEMON = {"credential", "epoch", "identity", "machine", "meta"}
+OF_THE_DAEMON = {"credential", "ended_session", "epoch", "identity", "machine", "meta"}
 NOT_IN_IT = {"batch_node_user", "blob_snapshot", "uncommitted_blob"}  # as docs/testing.md says
 ON_THEIR_WAY = {"batch_litter", "item_change", "kept_put"}
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Who may is one table, tried whole: every route of every service (test/rights.tsv), with every role as it is published
 (support/published_roles.py), at a scope and elsewhere, and with every other credential: keys, each letter of each kind
-of signature, access policies, the token of a task, nothing.
+of signature, access policies, the token of a task, the cookie of a browser, nothing.
 
 A cell is one request to one daemon. It is made so that whoever may does nothing by it: it names what is not there, or
 has a body or header that cannot be. So who may is answered anything but 401 and 403."""
@@ -23,6 +23,7 @@ from support import batch, rights
 from support.accounts import Accounts
 from support.batch import BatchGround
 from support.batch_jobs import Job, add_pool
+from support.browser import Browser
 from support.daemon import Daemon
 from support.people import Person
 from support.published_roles import ROLES
@@ -39,7 +40,8 @@ VERSIONS = {
     "batchai": "2018-05-01", "batchrm": "2022-10-01",
 }  # fmt: skip
 TABLE = rights.rows()
-MANAGERS = ("arm", "batchai", "batchrm", "storage", "keyvault", "authorization", "graph", "admin", "metrics")
+MANAGERS = ("arm", "batchai", "batchrm", "storage", "keyvault", "authorization", "graph", "admin", "session", "metrics")
+BY_COOKIE = set(MANAGERS) - {"graph", "metrics"}  # services that take the cookie of a browser, too
 OTHERS = ("aad", "health", "page", "azstorage", "testing")
 
 
@@ -91,6 +93,14 @@ class World:
             assert reply.status == 200, reply
             person.tokens[resource] = reply.json["access_token"]
         return person.tokens[resource]
+
+    def cookie(self, person, new=False):
+        """Headers of a browser in which the person has logged in. `new`: a request with them may log out."""
+        if new or "cookie" not in person.tokens:
+            browser = Browser(self.daemon, f"127.0.0.1:{self.daemon.port}")
+            browser.log_in(token=self.token(person, "https://management.azure.com"))
+            person.tokens["cookie"] = {"Cookie": browser.cookie, "Origin": browser.origin, "Sec-Fetch-Site": "same-origin"}
+        return person.tokens["cookie"]
 
     def refused(self, method, path, host=None, headers=None, body=None):
         """One cell: whether the request is refused for who asks."""
@@ -202,6 +212,14 @@ def test_each_role_at_the_resource_manager(world, service):
         wrong.look(world, row, "nothing", row.right == "open", world.refused(row.method, path, None, head, body))
         other = {**head, "Authorization": "Bearer " + world.token(world.people["Owner"], "https://storage.azure.com")}
         wrong.look(world, row, "a token for others", row.right == "open", world.refused(row.method, path, None, other, body))
+        for name in ("Owner", "Reader", "no role"):
+            person, takes = world.people[name], service in BY_COOKIE
+            allowed = row.right == "open" or (takes and person.grants.allows(row.right, scope))
+            by = {**head, **world.cookie(person, service == "session")}
+            wrong.look(world, row, f"{name}'s cookie", allowed, world.refused(row.method, path, None, by, body))
+        # Of another port of this host, to which a browser sends the same cookies.
+        by = {**by, **world.cookie(world.people["Owner"]), "Origin": "https://127.0.0.1:1", "Sec-Fetch-Site": "same-site"}
+        wrong.look(world, row, "another page", row.right == "open", world.refused(row.method, path, None, by, body))
     wrong.check()
 
 
@@ -219,10 +237,11 @@ def test_the_rest_is_open_or_has_keys_of_its_own(world):
     """Logins and health are open; links and what tests ask for are nobody's who only has a token."""
     wrong = Wrong()
     owner = {"Authorization": "Bearer " + world.token(world.people["Owner"], "https://management.azure.com")}
+    cookie = world.cookie(world.people["Owner"])
     for row in of(*OTHERS):
         path = filled(row, world, tenant="adfs")
         allowed = {"open": True, "link": False, "testing": True}[row.right]  # testing is off: there is nothing
-        for by in ({}, owner):
+        for by in ({}, owner, cookie):
             refused = world.refused(row.method, path, None, by, b"" if row.method == "POST" else None)
             wrong.look(world, row, "anybody", allowed, refused)
             if row.right == "testing":
@@ -262,9 +281,9 @@ def test_each_role_key_and_task_at_azure_batch(world, task):
         if body:
             head["Content-Type"] = "application/json; odata=minimalmetadata"
 
-        def cell(who, allowed, job="nosuch", by=None):
+        def cell(who, allowed, job="nosuch", by=None, more=()):
             path = filled(row, world, key=f"thumbprintAlgorithm=sha1,thumbprint={'0' * 40}", jobId=job)
-            given = {**head, **({"Authorization": by} if by else {})}
+            given = {**head, **dict(more), **({"Authorization": by} if by else {})}
             if by == "key":
                 signed = {**given, "Content-Length": str(len(body or b""))}
                 query = [("api-version", version)]
@@ -280,6 +299,7 @@ def test_each_role_key_and_task_at_azure_batch(world, task):
         cell("a token for storage", False, by="Bearer " + world.token(owner, "https://storage.azure.com"))
         cell("the key", True, by="key")
         cell("nothing", False)
+        cell("a cookie", False, more=world.cookie(owner))
         own = row.path.startswith("/jobs/{jobId}")
         cell("a task's token, its job", own, task.job.id, "Bearer " + task.token)
         cell("a task's token, another job", False, by="Bearer " + task.token)
@@ -300,9 +320,9 @@ def test_each_role_and_policy_at_a_vault(world):
     safes = {by_roles: Safe(world.daemon, name) for by_roles, name in world.vault.items()}
     bodies = {"PUT": b'{"value": "x"}', "PATCH": b"{}", "POST": b'{"value": "x"}'}
 
-    def cell(row, who, allowed, safe, person):
+    def cell(row, who, allowed, safe, person, more=()):
         path = filled(row, world) + f"?api-version={VERSIONS['vault']}"
-        head = {"Content-Type": "application/json"}
+        head = {"Content-Type": "application/json", **dict(more)}
         if person:
             head["Authorization"] = "Bearer " + world.token(person, f"https://vault.{safe.site}")
         wrong.look(world, row, who, allowed, world.refused(row.method, path, safe.host, head, bodies.get(row.method)))
@@ -313,6 +333,7 @@ def test_each_role_and_policy_at_a_vault(world):
             cell(row, name, person.grants.allows(row.right, scope), safes[True], person)
             cell(row, f"{name}, of no policy", False, safes[False], person)
         cell(row, "nothing", False, safes[True], None)
+        cell(row, "a cookie", False, safes[True], None, world.cookie(world.people["Key Vault Administrator"]))
     for permission in sorted({row.resource for row in of("vault")}):
         change = {"properties": {"accessPolicies": [policy(nobody.id, secrets=[permission])]}}
         world.vaults.call("PATCH", f"/vaults/{world.vault[False]}", change, expect=200)
@@ -343,7 +364,7 @@ class Store:
         query = "&".join(q for q in query.split("&") if q and not q.endswith("="))
         return path + (f"?{query}" if query else ""), share if template != "/" else ""
 
-    def refused(self, row, sas=None, by=None, share=None):
+    def refused(self, row, sas=None, by=None, share=None, more=()):
         path, _ = self.request(row, share)
         if sas:
             path += ("&" if "?" in path else "?") + sas
@@ -351,7 +372,7 @@ class Store:
         body = b"<" if row.method in ("PUT", "POST") else None
         if "userdelegationkey" in path:
             body = b"<KeyInfo/>"  # who may is looked at behind the body there
-        head |= {"Content-Length": str(len(body or b"")), "x-ms-blob-type": "None", "x-ms-lease-action": "None"}
+        head |= {"Content-Length": str(len(body or b"")), "x-ms-blob-type": "None", "x-ms-lease-action": "None", **dict(more)}
         if by == "key":
             head["Authorization"] = sign(row.method, path, head, self.world.key, self.world.account)
         elif by:
@@ -378,6 +399,8 @@ def test_each_role_and_key_at_a_storage_account(world, service):
         for resource in ("https://management.azure.com", f"https://other.{store.kind}.core.windows.net"):
             by = world.token(owner, resource)
             wrong.look(world, row, f"a token for {resource}", row.right == "open", store.refused(row, by=by))
+        refused = store.refused(row, more=world.cookie(owner))
+        wrong.look(world, row, "a cookie", row.right == "open", refused)
         levels = {"blobs-open": ("blob",), "all-open": ("blob", "container")} if service == "azblob" else {}
         for share, public in {"box": (), **levels}.items():
             allowed = row.right == "open" or row.public in public

@@ -2,7 +2,7 @@
 """One daemon and one Chromium for a file of tests: a cluster of four GPUs, and jobs in each state."""
 
 import pytest
-from support.browser import CHROMIUM, DRIVER, Browser
+from support.chromium import CHROMIUM, DRIVER, Browser
 from support.daemon import Daemon
 from support.people import Person
 from support.world import Place, fresh

@@ -2,7 +2,7 @@
 """Names, logs and files of users that would be programs or would deceive the reader. All are shown as text, or refused."""
 
 import pytest
-from support.browser import By
+from support.chromium import By
 from support.waiting import wait_for
 
 SCRIPT = "<img src=x onerror=\"window.hit=1\"><script>window.hit=1</script>"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Changes appear by themselves: in twelve tabs at once, after a restart of the daemon, with the network gone for a while."""
 
-from support.browser import Browser
+from support.chromium import Browser
 from support.waiting import wait_for
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The login of the page: by user and password, by a token, by a link of `batchaid open`; its cookie, its end."""
 
-from support.browser import Browser
+from support.chromium import Browser
 from support.waiting import wait_for
 
 

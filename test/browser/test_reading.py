@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """By keyboard alone, on a phone, in the dark, with many rows."""
 
-from support.browser import By, Keys
+from support.chromium import By, Keys
 from support.waiting import wait_for
 
 

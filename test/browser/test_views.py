@@ -2,7 +2,7 @@
 """What each view shows, and what can be done there, by role."""
 
 import pytest
-from support.browser import By
+from support.chromium import By
 from support.waiting import wait_for
 from support.world import fresh
 

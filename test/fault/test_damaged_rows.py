@@ -19,7 +19,7 @@ FAKE_AGENT = (Path(__file__).parents[1] / "unit" / "daemon" / "fake_agent.py").r
 # Tables of migrations/, so that their tests run apart; those of Azure Batch: test_damaged_batch_rows.py.
 TABLES = (
     "allocation", "blob_snapshot", "blob_tag", "change", "change_forgotten", "cluster", "credential",
-    "dependency", "epoch", "event", "experiment", "file_server", "identity", "item_change", "job",
+    "dependency", "ended_session", "epoch", "event", "experiment", "file_server", "identity", "item_change", "job",
     "kept_put", "machine", "meta", "node", "operation", "pool", "resource_group", "role_assignment",
     "run", "run_secret", "secret", "secret_version", "share", "share_item", "storage_account",
     "subscription", "uncommitted_blob", "usage", "usage_day", "usage_over", "usage_subject", "vault", "workspace",
@@ -74,6 +74,7 @@ UPDATE run SET held = 2 WHERE owner_kind = 6 AND owner_id = (SELECT max(id) FROM
 PEOPLE = """
 INSERT INTO subscription VALUES (1, '00000000-0000-0000-0000-000000000006', 'team', 1, 'x');
 INSERT INTO identity SELECT 7, '00000000-0000-0000-0000-000000000007', NULL, 1, 'ada@lab', 'Ada', 1, NULL;
+INSERT INTO ended_session VALUES ('00112233445566778899aabbccddeeff', 1);
 INSERT INTO credential VALUES (1, 7, '00000000-0000-0000-0000-000000000008', NULL, 'x', NULL, 1, 1);
 INSERT INTO role_assignment SELECT 1, '00000000-0000-0000-0000-000000000009',
     '/subscriptions/' || (SELECT subscription FROM resource_group LIMIT 1),

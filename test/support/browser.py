@@ -1,202 +1,146 @@
 # SPDX-License-Identifier: MIT
-"""A real Chromium that looks at the page of a daemon. It trusts the daemon's authority as a reader's browser does, by an
-entry in its store of certificates: no error is ignored. What went wrong in the page is judged at the end: errors in the
-console, requests to others than the daemon."""
+"""What a browser sends to the daemon's page: its cookie, and from where a request comes. Each header may be wrong."""
 
+import base64
+import hashlib
+import hmac
 import json
-import os
-import shutil
-import subprocess
-import tempfile
+import ssl
+import time
+from http.client import HTTPConnection, HTTPSConnection
+from http.cookies import SimpleCookie
 
-from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
-from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.common.action_chains import ActionChains
-
-from .waiting import wait_for
-
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-OWN = ("data:", "blob:", "about:", "chrome:", "devtools:")
-NAMED = ("//{tag}[normalize-space(.)={text} or @aria-label={text}]", "//{tag}[contains(normalize-space(.), {text})]")
+from .daemon import JUDGE, PATIENCE
 
 
-def as_xpath(text):
-    return "concat(%s)" % ", ".join(f"'{part}'" if part != "'" else '"\'"' for part in ["", *text.replace("'", "\0'\0").split("\0")])
+class Answer:
+    def __init__(self, method, url, response):
+        self.method, self.url, self.status = method, url, response.status
+        self.headers, self.content = response.headers, response.read()
+
+    @property
+    def json(self):
+        return json.loads(self.content)
+
+    @property
+    def error(self):
+        return self.json["error"]
+
+    @property
+    def cookie(self):
+        """(name, value, attributes in lower case) of what the reply sets."""
+        (line,) = self.headers.get_all("Set-Cookie")
+        (found,) = SimpleCookie(line).values()
+        return found.key, found.value, line.lower().split("; ")[1:]
+
+    def __repr__(self):
+        return f"<{self.method} {self.url} -> {self.status} {self.content[:400]!r}>"
 
 
 class Browser:
-    """A Chromium with a folder of its own. close() returns what was wrong."""
+    """`host` is what the requests name; `cookie` is what it sends, name=value."""
 
-    def __init__(self, daemon, size=(1200, 800)):
+    def __init__(self, daemon, host=None, cookie=None):
         self.daemon = daemon
-        self.home = tempfile.mkdtemp(prefix="batchaid-browser-")
-        self._trust(daemon.env["SSL_CERT_FILE"])
-        options = webdriver.ChromeOptions()
-        options.binary_location = CHROMIUM
-        for argument in ("--headless=new", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={self.home}/profile",
-                         "--disable-background-networking", "--no-first-run"):
-            options.add_argument(argument)
-        if os.geteuid() == 0:
-            options.add_argument("--no-sandbox")
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.driver = webdriver.Chrome(service=Service(DRIVER, env={**os.environ, "HOME": self.home}), options=options)
-        self.resize(*size)
-        self.expected = []  # parts of console errors that a test provokes
-        self.errors, self.requests = [], []
+        self.host = host or f"localhost:{daemon.port}"
+        self.cookie = cookie
+        self.connection = None
 
-    def _trust(self, authority):
-        """Chromium reads the store of the user; newer releases have moved it."""
-        for place in (".pki/nssdb", ".local/share/pki/nssdb"):
-            store = f"sql:{self.home}/{place}"
-            os.makedirs(f"{self.home}/{place}")
-            subprocess.run(["certutil", "-d", store, "-N", "--empty-password"], check=True)
-            subprocess.run(["certutil", "-d", store, "-A", "-t", "C,,", "-n", "batchaid", "-i", authority], check=True)
+    @property
+    def origin(self):
+        return "https://" + self.host
 
-    # --- what is set ----------------------------------------------------------------------------
+    def connect(self):
+        context = ssl.create_default_context(cafile=self.daemon.ca)
+        context.check_hostname = False
+        return HTTPSConnection("127.0.0.1", self.daemon.port, context=context, timeout=60 * PATIENCE)
 
-    def resize(self, width, height):
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                    {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
+    def send(self, method, path, body=None, headers=(), connection=None):
+        """Exactly these headers, besides Host and those of the body."""
+        connection = connection or self.connection or self.connect()
+        data = body if isinstance(body, (bytes, type(None))) else json.dumps(body).encode()
+        head = [("Host", self.host), ("Content-Length", str(len(data or b"")))]
+        if data is not None and "content-type" not in (name.lower() for name, _ in headers):
+            head.append(("Content-Type", "application/json"))
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        for name, value in [*head, *headers]:
+            if value is not None:
+                connection.putheader(name, value)
+        connection.endheaders(data)
+        answer = Answer(method, self.origin + path, connection.getresponse())
+        self.connection = connection if isinstance(connection, HTTPSConnection) and answer.headers["Connection"] != "close" else None
+        if path.startswith("/batchaid/session") and answer.status < 405 and b"{" in (answer.content or b"{"):
+            assert JUDGE.hear(method, answer.url, answer.status, answer.headers, answer.content) == []
+        return answer
 
-    def prefer(self, **features):
-        features = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    def call(self, method, path, body=None, **more):
+        """As a script of the page does; a header that is None is left out."""
+        head = {"Sec-Fetch-Site": "same-origin", "Cookie": self.cookie}
+        if method not in ("GET", "HEAD"):
+            head["Origin"] = self.origin
+        head.update({name.replace("_", "-"): value for name, value in more.items()})
+        answer = self.send(method, path, body, list(head.items()))
+        if answer.status < 300 and answer.headers.get("Set-Cookie"):
+            name, value, _ = answer.cookie
+            self.cookie = f"{name}={value}" if value else None
+        return answer
 
-    def new_tab(self):
-        self.driver.switch_to.new_window("tab")
-        return self.driver.current_window_handle
+    def log_in(self, expect=200, **body):
+        answer = self.call("POST", "/batchaid/session", body)
+        assert answer.status == expect, answer
+        return answer
 
-    def cookies(self):
-        return self.driver.execute_cdp_cmd("Network.getCookies", {"urls": [self.daemon.endpoint]})["cookies"]
+    @property
+    def value(self):
+        return self.cookie.split("=", 1)[1]
 
-    def forget(self):
-        """As a browser that was never here."""
-        self._note()
-        self.driver.get("about:blank")
-        self.driver.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": self.daemon.endpoint, "storageTypes": "all"})
-        self.driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
+    def is_in(self):
+        answer = self.call("GET", "/batchaid/session")
+        assert answer.status in (200, 401), answer
+        return answer.status == 200
 
-    # --- what a reader does ---------------------------------------------------------------------
 
-    def open(self, address=""):
-        """#/jobs, or a whole URL."""
-        url = address if "://" in address else f"{self.daemon.endpoint}/{address}"
-        if self.driver.current_url.split("#")[0] == url.split("#")[0] and "#" in url:
-            self.driver.execute_script("location.hash = arguments[0]", url.split("#", 1)[1])
-        else:
-            self.driver.get(url)
-        return self
+def plainly(daemon):
+    return HTTPConnection("127.0.0.1", daemon.port, timeout=60 * PATIENCE)
 
-    def log_in(self, user=None, secret=None):
-        """As a person with a password; without a name as the daemon's own principal, by a link of `batchaid open`."""
-        if user is None:
-            link = self.daemon.tool("open", "--print").stdout.strip()
-            self.open(link)
-        else:
-            self.open()
-            self.type("User", user)
-            self.type("Password", secret)
-            self.click("Log in")
-        self.see("Log out")
-        return self
 
-    def text(self):
-        return self.driver.execute_script("return document.body ? document.body.innerText : ''")
+def user(person):
+    return {"user": person.name, "password": person.password}
 
-    def see(self, *texts, limit=20):
-        def seen():
-            shown = self.text()
-            return all(text in shown for text in texts)
 
-        wait_for(seen, limit, lambda: f"the page has not shown {texts}, but:\n{self.text()[:3000]}\nconsole: {self.console()}")
-        return self
+def first(daemon):
+    return {"user": daemon.env["AZURE_CLIENT_ID"], "password": daemon.env["AZURE_CLIENT_SECRET"]}
 
-    def see_none(self, text, limit=20):
-        wait_for(lambda: text not in self.text(), limit, lambda: f"the page still shows {text!r}:\n{self.text()[:3000]}")
-        return self
 
-    def find(self, tag, text):
-        for way in NAMED:
-            for element in self.driver.find_elements(By.XPATH, way.format(tag=tag, text=as_xpath(text))):
-                if element.is_displayed():
-                    return element
-        return None
+# --- cookies as an attacker makes them --------------------------------------------------------------------------------
 
-    def click(self, text, tag="*[self::button or self::a]"):
-        def clicked():
-            element = self.find(tag, text)
-            try:
-                if element is None or not element.is_enabled():
-                    return False
-                element.click()
-                return True
-            except StaleElementReferenceException:
-                return False
 
-        wait_for(clicked, 20, lambda: f"there is nothing to click called {text!r}:\n{self.text()[:3000]}")
-        return self
+def encoded(data):
+    return base64.urlsafe_b64encode(data if isinstance(data, bytes) else json.dumps(data).encode()).rstrip(b"=").decode()
 
-    def field(self, label):
-        return wait_for(lambda: next(iter(self.driver.find_elements(
-            By.XPATH, f"//label[starts-with(normalize-space(.), {as_xpath(label)})]//*[self::input or self::select]")), None), 20,
-            lambda: f"there is no field {label!r}:\n{self.text()[:3000]}")
 
-    def type(self, label, text):
-        element = self.field(label)
-        element.clear()
-        element.send_keys(text)
-        return self
+def decoded(text):
+    return json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
 
-    def choose(self, label, value):
-        option = f".//option[normalize-space(.)={as_xpath(value)}]"
-        wait_for(lambda: self.field(label).find_elements(By.XPATH, option), 20, lambda: f"{label!r} has no {value!r}")[0].click()
-        return self
 
-    def press(self, *keys):
-        ActionChains(self.driver).send_keys(*(getattr(Keys, key) if hasattr(Keys, key) else key for key in keys)).perform()
-        return self
+def claims_of(value):
+    return decoded(value.split(".")[1])
 
-    def focused(self):
-        return self.driver.switch_to.active_element
 
-    def rows(self):
-        """The texts of the rows of the list that are drawn."""
-        return self.driver.execute_script("return [...document.querySelectorAll('.list tbody tr[data-index]')].map(r => r.innerText)")
+def signed(claims, key, alg="HS256"):
+    text = encoded({"typ": "JWT", "alg": alg}) + "." + encoded(claims)
+    return text + "." + (encoded(hmac.new(key, text.encode(), hashlib.sha256).digest()) if key else "")
 
-    def choose_rows(self, *names):
-        for name in names:
-            box = f"//tr[.//a[normalize-space(.)={as_xpath(name)}] or td[normalize-space(.)={as_xpath(name)}]]//input[@type='checkbox']"
-            wait_for(lambda box=box: self.driver.find_elements(By.XPATH, box), 20, lambda name=name: f"no row {name!r}: {self.rows()}")[0].click()
-        return self
 
-    # --- what is judged -------------------------------------------------------------------------
+def token_key(daemon):
+    return (daemon.state_dir / "token.key").read_bytes()
 
-    def _note(self):
-        for entry in self.driver.get_log("browser"):
-            if entry["level"] in ("SEVERE", "WARNING"):
-                self.errors.append(entry["message"])
-        for entry in self.driver.get_log("performance"):
-            message = json.loads(entry["message"])["message"]
-            if message["method"] == "Network.requestWillBeSent":
-                self.requests.append(message["params"]["request"]["url"])
 
-    def console(self):
-        self._note()
-        return self.errors
-
-    def complaints(self):
-        self._note()
-        errors = [e for e in self.errors if not any(part in e for part in self.expected)]
-        others = [url for url in self.requests if not url.startswith((self.daemon.endpoint + "/", *OWN))]
-        self.errors, self.requests, self.expected = [], [], []
-        return [f"in the console: {e}" for e in errors] + [f"asked another than the daemon: {url}" for url in others]
-
-    def picture(self, path):
-        self.driver.save_screenshot(str(path))
-
-    def close(self):
-        self.driver.quit()
-        shutil.rmtree(self.home, ignore_errors=True)
+def claims(browser, **more):
+    """Those of a good cookie of the first principal."""
+    now = int(time.time())
+    oid = browser.daemon.env["AZURE_CLIENT_ID"]
+    good = {"iss": "batchaid-session", "aud": browser.origin, "sid": "0" * 32, "oid": oid, "key": ""}
+    good.update(iat=now, exp=now + 3600, end=now + 7200)
+    good.update(more)
+    return {name: value for name, value in good.items() if value is not None}

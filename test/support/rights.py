@@ -2,7 +2,7 @@
 """Who may do what, as test/rights.tsv has it: a row a route of any service. `right` is
 
     open             anybody, also without a credential
-    login            whoever has a token for the service
+    login            whoever has a token for the service, or the cookie of a browser if the service takes cookies
     role             whoever has a role, whatever and wherever it is
     ACTION           whose role has this action at the scope of the path
     see ACTION       the same; and whoever has a role above or below the scope, who sees the part that theirs allow
@@ -29,7 +29,7 @@ from .published_roles import ROLES
 
 TABLE = Path(__file__).parents[1] / "rights.tsv"
 Row = namedtuple("Row", "service method path right resource account container public")
-Route = namedtuple("Route", "service method path operation version")
+Route = namedtuple("Route", "service method path operation version bytes")
 
 
 def rows():

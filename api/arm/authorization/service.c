@@ -51,6 +51,7 @@ const struct service authorization_service = {
     .versions = VERSIONS_ANY,
     .may = may,
     .audiences = AUDIENCE_ARM,
+    .sessions = true,
     .body_max = REQUEST_BODY_MAX,
     .words = authorization_words,
 };

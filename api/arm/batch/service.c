@@ -137,6 +137,7 @@ const struct service batchrm_service = {
     .version_name = rm_version_name,
     .may = arm_may,
     .audiences = AUDIENCE_ARM,
+    .sessions = true,
     .body_max = REQUEST_BODY_MAX,
     .words = batchrm_words,
     .error = batchrm_error,

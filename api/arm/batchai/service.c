@@ -157,6 +157,7 @@ const struct service batchai_service = {
     .version_name = version_name,
     .may = may,
     .audiences = AUDIENCE_ARM,
+    .sessions = true,
     .body_max = REQUEST_BODY_MAX,
     .words = batchai_words,
     .headers = headers,

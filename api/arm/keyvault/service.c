@@ -61,6 +61,7 @@ const struct service keyvault_service = {
     .versions = VERSIONS_ANY,
     .may = arm_may,
     .audiences = AUDIENCE_ARM,
+    .sessions = true,
     .body_max = REQUEST_BODY_MAX,
     .words = keyvault_words,
     .headers = headers,

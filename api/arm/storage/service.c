@@ -94,6 +94,7 @@ const struct service storage_rm_service = {
     .versions = VERSIONS_ANY,
     .may = arm_may,
     .audiences = AUDIENCE_ARM,
+    .sessions = true,
     .body_max = REQUEST_BODY_MAX,
     .words = storage_rm_words,
     .headers = headers,

@@ -145,7 +145,7 @@ static int is_forbidden(struct err *e, const char *why)
 static int check_delegated(const struct azstorage *z, struct arena *a, const struct asked_url *x,
                            const struct sas *s, int64_t now_us, struct err *e)
 {
-    const struct directory directory = {access_find, (void *)(uintptr_t)z->access};
+    const struct directory directory = {.find = access_find, .ctx = (void *)(uintptr_t)z->access};
     struct strbuf text = STRBUF_INIT;
     struct principal who;
     const char *why;

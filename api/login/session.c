@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Begins, renews and ends sessions of the daemon's page, and makes links that begin one. A session
+ * begins with a password or secret, and then lasts as a login by refresh token does; or with a
+ * token, and then ends with it, so that a token stays as short as it is.
+ *
+ *     given -> [secret compared on a thread] -> begun: struct session -> then: cookie, or link
+ */
+#include "api/http/session.h"
+
+#include <string.h>
+
+#include "api/access/access.h"
+#include "api/http/accept.h"
+#include "api/http/auth.h"
+#include "api/login/codes.h"
+#include "api/login/errors.h"
+#include "api/login/login.h"
+#include "api/login/routes.h"
+#include "model/schema_rows.h"
+#include "storage/storage.h"
+
+#define US_PER_S       1000000LL
+#define DEFAULT_DOMAIN "@batchaid"
+#define NAME_MAX_      256
+#define PASSWORD_MAX   1024
+#define TOKEN_MAX      8192
+
+/* Names of logins without a user, for the limit of failed logins and the log. */
+#define BY_TOKEN "a token"
+#define BY_LINK  "a link"
+
+/* What a request gives to log in. */
+struct given {
+    const char *user, *password, *token, *code;
+    /* What follows; of the arena. */
+    struct replied *(*then)(struct request *r, struct session *s, const struct principal *who);
+};
+
+static const struct field given_rows[] = {
+    TEXT("user", 0, 1, NAME_MAX_, INTO(given, user)),
+    TEXT("password", SECRET, 1, PASSWORD_MAX, INTO(given, password)),
+    TEXT("token", SECRET, 1, TOKEN_MAX, INTO(given, token)),
+    TEXT("code", SECRET, 1, NAME_MAX_, INTO(given, code)),
+};
+static SCHEMA(given_body, given_rows, "Session", FILLS(given));
+
+/* The table's errors are the body's. */
+static int read_given(struct request *r, struct given *g, struct err *e)
+{
+    if (request_read_body(r, &given_body, g, e) == 0)
+        return 0;
+    if (e->code == ERR_INVALID_PROPERTY || e->code == ERR_MISSING_PROPERTY)
+        e->code = AAD_BAD_LOGIN;
+    return -1;
+}
+
+/* --- as JSON ---------------------------------------------------------------------------------- */
+
+/* What the page shows and offers, which the roles in the subscription decide. */
+static int render_may(struct request *r, const struct principal *who, json_t **out, struct err *e)
+{
+    static const struct {
+        const char *name, *action;
+    } rows[] = {{"readMachines", "batchaid/nodes/read"},
+                {"changeMachines", "batchaid/nodes/write"},
+                {"changePeople", "Microsoft.Authorization/users/write"}};
+    const struct access *x = aad_of(r)->access;
+    const char *scope = arena_concat(&r->arena, "/subscriptions/", x->subscription_id);
+    struct grants g = {NULL, 0};
+    if (!who->first && access_load(x, &r->arena, who, &g, e) < 0)
+        return -1;
+    *out = json_object();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bool may = who->first || access_verdict(&g, rows[i].action, scope) == ACCESS_YES;
+        json_object_set_new(*out, rows[i].name, json_boolean(may));
+    }
+    return 0;
+}
+
+static struct replied *reply_session(struct request *r, const struct principal *who,
+                                     int64_t until_us)
+{
+    char when[TIMEFMT_SIZE];
+    json_t *may;
+    struct err e;
+    if (render_may(r, who, &may, &e) < 0)
+        return reply_err(r, &e);
+    timefmt_wire(until_us, when);
+    return reply_json(
+        r, 200,
+        json_pack("{s:{s:s, s:s, s:s}, s:s, s:s, s:s, s:o}", "user", "name", who->name, "objectId",
+                  who->object_id, "kind", who->kind == PRINCIPAL_USER ? "user" : "servicePrincipal",
+                  "expiresTime", when, "subscriptionId", aad_of(r)->access->subscription_id,
+                  "version", BATCHAID_VERSION, "may", may));
+}
+
+/* --- logins ----------------------------------------------------------------------------------- */
+
+static struct replied *refuse(struct request *r, const char *name, const char *why)
+{
+    struct err e;
+    login_note_failure(r, name, "invalid_login");
+    err_set(&e, AAD_WRONG_LOGIN, NULL, "%s", why);
+    return reply_err(r, &e);
+}
+
+static struct replied *compared(struct request *r, void *ctx, const struct principal *who,
+                                const char *key_id)
+{
+    const struct given *g = ctx;
+    if (!who)
+        return refuse(r, g->user, "The user name or the password is wrong.");
+    struct session s = session_new(who->object_id, key_id, r->now_us + LOGIN_SECONDS * US_PER_S);
+    return g->then(r, &s, who);
+}
+
+/* The name of a user has an @, so that it is not taken for the id of a service principal. */
+static struct replied *by_password(struct request *r, struct given *g)
+{
+    if (guid_valid(g->user))
+        return login_app(r, g->user, g->password, compared, g);
+    if (!strchr(g->user, '@'))
+        g->user = arena_concat(&r->arena, g->user, DEFAULT_DOMAIN);
+    return login_user(r, g->user, g->password, compared, g);
+}
+
+/* A refresh token, such as `batchaid login` keeps. */
+static int read_refresh(struct request *r, const char *token, struct session *s,
+                        struct principal *who, struct err *e)
+{
+    struct login_refresh given;
+    int rc = login_refreshed(r, token, &given, e);
+    if (rc <= 0)
+        return rc;
+    *who = given.who;
+    *s = session_new(who->object_id, given.key_id, given.ends_us);
+    return 1;
+}
+
+static struct replied *by_token(struct request *r, struct given *g)
+{
+    struct authenticated a;
+    struct session s;
+    struct principal who;
+    struct err e;
+    if (!request_may_log_in(r, BY_TOKEN))
+        return login_limited(r);
+    int rc = read_refresh(r, g->token, &s, &who, &e);
+    if (rc < 0)
+        return reply_err(r, &e);
+    if (rc > 0)
+        return g->then(r, &s, &who);
+    if (auth_read(r, g->token, &a, &e) < 0)
+        return refuse(r, BY_TOKEN, e.msg);
+    s = session_new(a.who->object_id, "", a.ends_us);
+    return g->then(r, &s, a.who);
+}
+
+static struct replied *by_code(struct request *r, struct given *g)
+{
+    const struct directory *d = r->config->directory;
+    struct principal who;
+    struct err e;
+    if (!request_may_log_in(r, BY_LINK))
+        return login_limited(r);
+    struct code *code = codes_by_code(aad_of(r)->codes, g->code, r->now_us);
+    if (!code || !code->session_ends_us)
+        return refuse(r, BY_LINK,
+                      "The link is unknown, used or over: it works once, for a minute. Make a new "
+                      "one with `batchaid open`.");
+    struct session s = session_new(code->object_id, code->key_id, code->session_ends_us);
+    codes_remove(code);
+    int rc = d->find(d->ctx, s.object_id, &who, &e);
+    if (rc > 0)
+        rc = d->goes_on(d->ctx, &s, r->now_us, &e);
+    if (rc < 0)
+        return reply_err(r, &e);
+    return rc > 0 ? g->then(r, &s, &who)
+                  : refuse(r, BY_LINK,
+                           "The login that made the link is over, or its password was reset.");
+}
+
+/* Takes one of the ways to log in. */
+static struct replied *log_in(struct request *r, struct given *g)
+{
+    struct err e;
+    int ways = (g->user || g->password) + !!g->token + !!g->code;
+    if (ways == 1 && g->token)
+        return by_token(r, g);
+    if (ways == 1 && g->code)
+        return by_code(r, g);
+    if (ways == 1 && g->user && g->password)
+        return by_password(r, g);
+    err_set(&e, AAD_BAD_LOGIN, NULL,
+            "The body must have either user and password, or token, or code; it has %s%s%s%s%s.",
+            g->user ? "user " : "", g->password ? "password " : "", g->token ? "token " : "",
+            g->code ? "code " : "", ways ? "" : "none of them");
+    return reply_err(r, &e);
+}
+
+/* --- sessions --------------------------------------------------------------------------------- */
+
+static struct replied *give(struct request *r, struct session *s, const struct principal *who)
+{
+    session_give(r, s);
+    reply_header(r, "Cache-Control", "no-store");
+    return reply_session(r, who, s->until_us);
+}
+
+static struct replied *begin(struct request *r, struct session *s, const struct principal *who)
+{
+    LOG_INFO(r->config->log, "session.begun", LF_STR("by", who->name),
+             LF_STR("from", request_peer(r)), LF_STR("req", r->correlation_id));
+    return give(r, s, who);
+}
+
+struct replied *session_create(struct request *r)
+{
+    struct given *g = arena_alloc(&r->arena, sizeof *g);
+    struct err e;
+    if (session_may_begin(r, &e) < 0 || read_given(r, g, &e) < 0)
+        return reply_err(r, &e);
+    g->then = begin;
+    return log_in(r, g);
+}
+
+struct replied *session_get(struct request *r)
+{
+    return reply_session(r, r->who, r->login_ends_us);
+}
+
+static struct replied *no_session(struct request *r)
+{
+    struct err e;
+    err_set(
+        &e, ERR_BAD_REQUEST, NULL,
+        "The request has a bearer token, and no login by cookie, which alone can be renewed and "
+        "ended here. A token ends by itself.");
+    return reply_err(r, &e);
+}
+
+struct replied *session_renew(struct request *r)
+{
+    if (!r->session)
+        return no_session(r);
+    struct session s = *r->session;
+    return give(r, &s, r->who);
+}
+
+/* No cookie of the session outlives this time. */
+struct replied *session_end(struct request *r)
+{
+    struct storage *st = aad_of(r)->access->storage;
+    struct err e;
+    if (!r->session)
+        return no_session(r);
+    int64_t until_us = r->now_us + SESSION_SECONDS * US_PER_S;
+    if (st_session_forget(st, r->now_us, &e) < 0 ||
+        st_session_end(st, r->session->id, until_us, &e) < 0)
+        return reply_err(r, &e);
+    LOG_INFO(r->config->log, "session.ended", LF_STR("by", r->who->name),
+             LF_STR("req", r->correlation_id));
+    session_take(r);
+    return reply_empty(r, 204);
+}
+
+/* --- links ------------------------------------------------------------------------------------ */
+
+static struct replied *link_to(struct request *r, struct session *s, const struct principal *who)
+{
+    char when[TIMEFMT_SIZE];
+    const struct code *code =
+        codes_add_link(aad_of(r)->codes, s->object_id, s->key_id, s->ends_us, r->now_us);
+    if (!code)
+        return login_busy(r);
+    LOG_INFO(r->config->log, "session.link_made", LF_STR("by", who->name),
+             LF_STR("from", request_peer(r)), LF_STR("req", r->correlation_id));
+    timefmt_wire(code->expires_us, when);
+    reply_header(r, "Cache-Control", "no-store");
+    return reply_json(r, 201,
+                      json_pack("{s:s, s:o, s:s}", "code", code->code, "url",
+                                json_sprintf("%s/#code=%s", request_base(r), code->code),
+                                "expiresTime", when));
+}
+
+struct replied *session_link(struct request *r)
+{
+    struct given *g = arena_alloc(&r->arena, sizeof *g);
+    struct err e;
+    if (session_may_begin(r, &e) < 0 || read_given(r, g, &e) < 0)
+        return reply_err(r, &e);
+    g->then = link_to;
+    if (r->body)
+        return log_in(r, g);
+    struct session s = r->session
+                           ? session_new(r->who->object_id, r->session->key_id, r->session->ends_us)
+                           : session_new(r->who->object_id, "", r->login_ends_us);
+    return link_to(r, &s, r->who);
+}
