@@ -44,7 +44,8 @@ enum {
     OPT_AGAIN = 16777216,    /* --failed */
     OPT_GET = 33554432,      /* --to, of a folder */
     OPT_TERMINAL = 67108864, /* --node of a job */
-    OPT_LOGIN = 134217728    /* --user, --fingerprint and --ca */
+    OPT_LOGIN = 134217728,   /* --user, --fingerprint and --ca */
+    OPT_OPEN = 268435456     /* --print */
 };
 
 /* The values of an option that may be repeated. */
@@ -72,7 +73,7 @@ struct options {
     bool no_copy, yes;
     const char *node, *tail, *folder_to;
     const char *fingerprint, *ca; /* of a daemon's authority */
-    bool follow, mine, queued, failed;
+    bool follow, mine, queued, failed, print;
     /* For `nodes` with names but without a command: the list of commands. Otherwise NULL. */
     const char *commands;
     char **args; /* the arguments after the options, NULL-terminated; borrowed from main() */
@@ -130,6 +131,7 @@ int cmd_restore(const struct options *o);
 int cmd_share_serve(int argc, char **argv);
 int cmd_login(const struct options *o);
 int cmd_logout(const struct options *o);
+int cmd_open(const struct options *o);
 int cmd_fingerprint(const struct options *o);
 int cmd_completion(const struct options *o);
 int cmd_version(const struct options *o);

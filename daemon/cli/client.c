@@ -282,6 +282,14 @@ const char *client_user(const struct daemon_client *c)
     return environment_get(&c->env, LOGIN_USER);
 }
 
+json_t *client_login_body(const struct daemon_client *c)
+{
+    const char *refresh = environment_get(&c->env, LOGIN_REFRESH);
+    return refresh ? json_pack("{s:s}", "token", refresh)
+                   : json_pack("{s:s, s:s}", "user", environment_get(&c->env, "AZURE_CLIENT_ID"),
+                               "password", environment_get(&c->env, "AZURE_CLIENT_SECRET"));
+}
+
 int client_open_testing(const struct state *s, struct daemon_client **out, struct err *e)
 {
     struct strbuf line = STRBUF_INIT;

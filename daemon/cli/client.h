@@ -39,6 +39,10 @@ const char *client_endpoint(const struct daemon_client *c);
 const char *client_subscription(const struct daemon_client *c);
 const char *client_user(const struct daemon_client *c);
 
+/* The body of a request by which a browser logs in as this client does (POST /batchaid/session).
+ * Caller decrefs. */
+json_t *client_login_body(const struct daemon_client *c);
+
 /* The time limit of one request; by default a minute. */
 void client_limit(struct daemon_client *c, long milliseconds);
 

@@ -353,6 +353,16 @@ static const struct cli_command commands[] = {
      .run = cmd_logout,
      .help = "forget the login",
      .details = "A new password ends it everywhere: batchaid user reset NAME.\n"},
+    {.name = "open",
+     .arguments = "",
+     .options = OPT_STATE_DIR | OPT_OPEN,
+     .run = cmd_open,
+     .help = "open the daemon's page in a browser, logged in",
+     .details =
+         "Makes a link that logs a browser in as you, once and within a minute, and opens it\n"
+         "with xdg-open; without a screen (DISPLAY, WAYLAND_DISPLAY) it prints the link. You are\n"
+         "the daemon's own principal, or the user of `batchaid login`. The browser must trust the\n"
+         "daemon's authority: the file ca.pem that `batchaid env` names.\n"},
     {.name = "fingerprint",
      .arguments = "",
      .options = OPT_STATE_DIR,

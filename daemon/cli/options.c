@@ -154,6 +154,7 @@ const struct cli_option known_options[] = {
      "what `batchaid fingerprint` prints on the daemon's machine (default: it asks)"},
     {"ca", "FILE", OPT_LOGIN, AT(ca), NULL, NULL,
      "the certificate of the daemon's authority, instead of fetching it"},
+    {"print", "", OPT_OPEN, AT(print), NULL, NULL, "print the link, instead of opening it"},
     {"cluster", "NAME", OPT_QUEUE | OPT_JOBS, AT(cluster), NULL, NULL,
      "only jobs of clusters with this name"},
     {"cluster", "NAME", OPT_NODES, AT(cluster), NULL, NULL,

@@ -9,7 +9,7 @@ import pytest
 from support.daemon import BATCHAID
 
 COMMANDS = ["serve", "env", "hosts", "az-login", "az", "share-path", "storage", "keygen", "check-config",
-            "reload", "nodes", "submit", "run", "ps", "top", "logs", "cancel", "rerun", "get", "exec", "ssh", "shell", "forward", "queue", "jobs", "explain", "job", "report", "refused", "user", "subscription", "login", "logout", "fingerprint", "wait", "demo", "seed", "dump", "backup", "restore", "completion", "version", "help"]
+            "reload", "nodes", "submit", "run", "ps", "top", "logs", "cancel", "rerun", "get", "exec", "ssh", "shell", "forward", "queue", "jobs", "explain", "job", "report", "refused", "user", "subscription", "login", "logout", "open", "fingerprint", "wait", "demo", "seed", "dump", "backup", "restore", "completion", "version", "help"]
 
 
 def test_help_lists_every_command(run):
