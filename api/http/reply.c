@@ -78,6 +78,16 @@ static void add_date(const struct request *r, struct MHD_Response *resp)
     MHD_add_response_header(resp, "Date", when);
 }
 
+void reply_users_bytes(struct request *r)
+{
+    /* The last three are not below default-src. */
+    reply_header_instead(r, "Content-Security-Policy",
+                         "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; "
+                         "frame-ancestors 'none'");
+    if (r->service && r->service->own_headers) /* the usual headers have it */
+        reply_header_instead(r, "X-Content-Type-Options", "nosniff");
+}
+
 static void add_headers(struct request *r, struct MHD_Response *resp)
 {
     if (r->config->clock_changes)
@@ -86,6 +96,8 @@ static void add_headers(struct request *r, struct MHD_Response *resp)
         add_usual_headers(r, resp);
     if (r->service && r->service->headers)
         r->service->headers(r);
+    if (r->route && (r->route->flags & ROUTE_USERS_BYTES))
+        reply_users_bytes(r);
     const struct api_watch *watch = r->config->watch;
     if (watch && watch->headers && r->service && !r->service->unwatched)
         watch->headers(watch->ctx, r);

@@ -55,8 +55,8 @@
     X("PUT", ANY "&comp=acl", ROUTE_XML_OPTIONAL, azcontainer_set_acl,                             \
       "Container_SetAccessPolicy", 'c', NULL, NULL)                                                \
     X("PUT", BLOB "&comp=", ROUTE_STREAM, azblob_put, "BlockBlob_Upload", 'o', "cw", "cw")         \
-    X("GET", BLOB "&comp=", 0, azblob_get, "Blob_Download", 'o', "r", "r")                         \
-    X("HEAD", BLOB "&comp=", 0, azblob_head, "Blob_GetProperties", 'o', "r", "r")                  \
+    X("GET", BLOB "&comp=", ROUTE_USERS_BYTES, azblob_get, "Blob_Download", 'o', "r", "r")         \
+    X("HEAD", BLOB "&comp=", ROUTE_USERS_BYTES, azblob_head, "Blob_GetProperties", 'o', "r", "r")  \
     X("DELETE", BLOB "&comp=", 0, azblob_delete, "Blob_Delete", 'o', "d", "d")                     \
     X("PUT", BLOB "&comp=metadata", 0, azblob_set_metadata, "Blob_SetMetadata", 'o', "w", "w")     \
     PLANE_READS(X, BLOB "&comp=metadata", 0, azblob_head, "Blob_GetMetadata", 'o', "r", "r")       \

@@ -62,8 +62,8 @@
     X("DELETE", DIR "&comp=", 0, azdirectory_delete, "Directory_Delete", 'o', "d", "d")            \
     X("PUT", DIR "&comp=rename", 0, azdirectory_rename, "Directory_Rename", 'o', "w", "w")         \
     X("PUT", ITEM "&comp=", 0, azfile_create, "File_Create", 'o', "cw", "cw")                      \
-    X("GET", ITEM "&comp=", 0, azfile_get, "File_Download", 'o', "r", "r")                         \
-    X("HEAD", ITEM "&comp=", 0, azfile_head, "File_GetProperties", 'o', "r", "r")                  \
+    X("GET", ITEM "&comp=", ROUTE_USERS_BYTES, azfile_get, "File_Download", 'o', "r", "r")         \
+    X("HEAD", ITEM "&comp=", ROUTE_USERS_BYTES, azfile_head, "File_GetProperties", 'o', "r", "r")  \
     X("DELETE", ITEM "&comp=", 0, azfile_delete, "File_Delete", 'o', "d", "d")                     \
     X("PUT", ITEM "&comp=range", RANGE, azrange_put, "File_UploadRange", 'o', "w", "w")            \
     X("GET", ITEM "&comp=rangelist", 0, azranges_list, "File_GetRangeList", 'o', "r", "r")         \

@@ -7,12 +7,16 @@
 #include "api/plane/storage/link.h"
 
 static const struct route routes[] = {
-    {"GET", "/files/{account}/{share}/{path*}", 0, 0, files_download, "Files_Get"},
-    {"HEAD", "/files/{account}/{share}/{path*}", 0, 0, files_download, "Files_Head"},
-    {"GET", "/blobs/{account}/{share}/{path*}", 0, 0, blobs_download, "Blobs_Get"},
-    {"HEAD", "/blobs/{account}/{share}/{path*}", 0, 0, blobs_download, "Blobs_Head"},
-    {"GET", "/nodes/{job}/{rank}/{directory}/{path*}", 0, 0, nodes_download, "NodeFiles_Get"},
-    {"HEAD", "/nodes/{job}/{rank}/{directory}/{path*}", 0, 0, nodes_download, "NodeFiles_Head"},
+    {"GET", "/files/{account}/{share}/{path*}", 0, ROUTE_USERS_BYTES, files_download, "Files_Get"},
+    {"HEAD", "/files/{account}/{share}/{path*}", 0, ROUTE_USERS_BYTES, files_download,
+     "Files_Head"},
+    {"GET", "/blobs/{account}/{share}/{path*}", 0, ROUTE_USERS_BYTES, blobs_download, "Blobs_Get"},
+    {"HEAD", "/blobs/{account}/{share}/{path*}", 0, ROUTE_USERS_BYTES, blobs_download,
+     "Blobs_Head"},
+    {"GET", "/nodes/{job}/{rank}/{directory}/{path*}", 0, ROUTE_USERS_BYTES, nodes_download,
+     "NodeFiles_Get"},
+    {"HEAD", "/nodes/{job}/{rank}/{directory}/{path*}", 0, ROUTE_USERS_BYTES, nodes_download,
+     "NodeFiles_Head"},
 };
 
 static const char *const paths[] = {"/files/{rest*}", "/blobs/{rest*}", "/nodes/{rest*}", NULL};
