@@ -52,8 +52,8 @@ def test_files_that_are_programs_are_shown_as_text(page, hostile, name):
 
 
 @pytest.mark.parametrize("name", ["page.html", "picture.svg"])
-def test_the_file_itself_runs_nothing_in_the_origin_of_the_page(page, served, name):
-    url = f"{served.endpoint}/batchaid/jobs/lab/work/exp/hostile/files/content?directory=ALL&path={name}"
+def test_the_file_itself_runs_nothing_in_the_origin_of_the_page(page, hostile, name):
+    url = f"{page.origin}/batchaid/jobs/lab/work/exp/hostile/files/content?directory=ALL&path={name}"
     page.expected += ["sandbox", "Content Security Policy"]
     page.driver.get(url)
     wait_for(lambda: page.driver.execute_script("return document.readyState") == "complete")

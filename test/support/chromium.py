@@ -32,6 +32,7 @@ class Browser:
 
     def __init__(self, daemon, size=(1200, 800)):
         self.daemon = daemon
+        self.origin = f"https://localhost:{daemon.port}"
         self.home = tempfile.mkdtemp(prefix="batchaid-browser-")
         self._trust(daemon.env["SSL_CERT_FILE"])
         options = webdriver.ChromeOptions()
@@ -70,20 +71,20 @@ class Browser:
         return self.driver.current_window_handle
 
     def cookies(self):
-        return self.driver.execute_cdp_cmd("Network.getCookies", {"urls": [self.daemon.endpoint]})["cookies"]
+        return self.driver.execute_cdp_cmd("Network.getCookies", {"urls": [self.origin]})["cookies"]
 
     def forget(self):
         """As a browser that was never here."""
         self._note()
         self.driver.get("about:blank")
-        self.driver.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": self.daemon.endpoint, "storageTypes": "all"})
+        self.driver.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": self.origin, "storageTypes": "all"})
         self.driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
 
     # --- what a reader does ---------------------------------------------------------------------
 
     def open(self, address=""):
         """#/jobs, or a whole URL."""
-        url = address if "://" in address else f"{self.daemon.endpoint}/{address}"
+        url = address if "://" in address else f"{self.origin}/{address}"
         if self.driver.current_url.split("#")[0] == url.split("#")[0] and "#" in url:
             self.driver.execute_script("location.hash = arguments[0]", url.split("#", 1)[1])
         else:
@@ -190,7 +191,7 @@ class Browser:
     def complaints(self):
         self._note()
         errors = [e for e in self.errors if not any(part in e for part in self.expected)]
-        others = [url for url in self.requests if not url.startswith((self.daemon.endpoint + "/", *OWN))]
+        others = [url for url in self.requests if not url.startswith((self.origin + "/", *OWN))]
         self.errors, self.requests, self.expected = [], [], []
         return [f"in the console: {e}" for e in errors] + [f"asked another than the daemon: {url}" for url in others]
 
