@@ -95,6 +95,23 @@ def whole(response):
     return Reply(response)
 
 
+# What the daemon itself writes, with types that users' bytes may have too.
+OWN_TYPES = ("application/json", "application/xml", "multipart/mixed")
+OWN_PATHS = ("/metrics", "/batchaid/ca.pem", "/adfs/", "/page/")
+
+
+def unguarded(reply):
+    """The complaints about bytes of users that a browser could take for a page of the daemon."""
+    kind, path = reply.headers.get("Content-Type", ""), urlsplit(reply.url).path
+    if reply.status not in (200, 206) or kind.startswith(OWN_TYPES) or path == "/" or path.startswith(OWN_PATHS):
+        return []
+    if not kind:
+        return []
+    safe = "sandbox" in reply.headers.get("Content-Security-Policy", "").split("; ")
+    guarded = safe and reply.headers.get("X-Content-Type-Options") == "nosniff"
+    return [] if guarded else [f"{reply.method} {path} -> {kind!r} without sandbox and nosniff: ROUTE_USERS_BYTES"]
+
+
 def processes_of(directory):
     """pid -> command line of every process that has to do with this directory."""
     needle = os.fsencode(str(directory))
@@ -433,6 +450,7 @@ class Daemon:
             allow_redirects=False,
         )
         reply = whole(response)
+        assert not unguarded(reply), unguarded(reply)
         if validate:
             complaints = JUDGE.hear(method, reply.url, reply.status, reply.headers, reply.content)
             assert not complaints, "against the published spec:\n" + "\n".join(complaints)

@@ -10,7 +10,7 @@ from email.utils import formatdate
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from . import data_spec
-from .daemon import Daemon
+from .daemon import Daemon, unguarded
 from .ports import free_port
 
 ACCOUNT = "devstoreaccount1"
@@ -81,6 +81,8 @@ class Plane:
             answer = Answer(connection.getresponse())
         finally:
             connection.close()
+        answer.method, answer.url = method, path
+        assert not unguarded(answer), unguarded(answer)
         if self.spec and sent.get("x-ms-version") == VERSION:
             self.spec.judge(method, path.removeprefix(f"/{ACCOUNT}"), answer)
         return answer
