@@ -111,6 +111,9 @@ int st_turn_begin(struct storage *st, struct err *e)
 static int turn_commit(struct storage *st, struct err *why)
 {
     int rc = 0;
+    if (st->events_added)
+        st->events_note(st);
+    st->events_added = false;
     if (st->turn_doomed) {
         *why = st->doom;
         rc = -1;

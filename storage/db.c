@@ -191,7 +191,8 @@ static int bring_up(struct storage *st, const struct st_config *c, const struct 
     if (!file->exists && !st->without_sync && sync_directory(st->path, e) < 0)
         return -1;
     st_sql_watch(st, st_checkpoint_frames);
-    if (st_key_load(st, e) < 0 || st_set_clean(st, beside ? CLOSE_UNCHECKED : CLOSE_NONE, e) < 0 ||
+    if (st_events_begin(st, e) < 0 || st_key_load(st, e) < 0 ||
+        st_set_clean(st, beside ? CLOSE_UNCHECKED : CLOSE_NONE, e) < 0 ||
         (!st->without_sync && open_wal(st, e) < 0))
         return -1;
     return beside ? st_check_beside(st, c->loop, e) : 0;

@@ -271,6 +271,12 @@ const struct epoch *st_epoch(const struct storage *st);
 /* Moves of jobs, nodes and pools add their events themselves. The latest hundred of each resource
  * are kept, and are removed with it. */
 int st_event_add(struct storage *, const struct event *ev, struct err *) MUST_CHECK;
+/* The number up to which all events are on disk: those with higher numbers may still be undone. */
+int64_t st_events_on_disk(const struct storage *);
+/* Calls `fn` each time when it has grown, also while the storage closes. There may be one
+ * watcher. */
+typedef void (*st_events_fn)(void *ctx, int64_t on_disk);
+void st_watch_events(struct storage *, st_events_fn fn, void *ctx);
 
 /* Makes the row of this share and path, or replaces it; its tags can be found from then on. The id
  * does not matter. */

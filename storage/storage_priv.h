@@ -76,9 +76,14 @@ struct storage {
 
     st_job_changed_fn job_changed; /* NULL: nobody watches */
     void *job_changed_ctx;
-    bool changes_muted; /* only within a call: its writes are not reported (changes.c) */
-    bool changes_due;   /* the next write first calls changes_begin, */
-    bool changes_new;   /* which this turn has done */
+    st_events_fn events_grown; /* the same */
+    void *events_grown_ctx;
+    bool events_added; /* in this turn; before its commit comes: */
+    void (*events_note)(struct storage *st);
+    int64_t events_on_disk; /* the number of the last */
+    bool changes_muted;     /* only within a call: its writes are not reported (changes.c) */
+    bool changes_due;       /* the next write first calls changes_begin, */
+    bool changes_new;       /* which this turn has done */
     int (*changes_begin)(struct storage *st, struct err *e);
 
     int wal_fd;             /* our own, for fdatasync */
@@ -135,6 +140,8 @@ int st_usage_write(struct storage *st, struct usage_live *live, const struct all
 /* --- st_event.c ------------------------------------------------------------------------------- */
 /* The reason of an event: `given`, or the name of the failure, or NULL. */
 const char *st_reason(const char *given, int failure);
+/* Events of earlier lives are on disk. */
+int st_events_begin(struct storage *st, struct err *e) MUST_CHECK;
 
 /* --- migrate.c -------------------------------------------------------------------------------- */
 #define ST_APPLICATION_ID 0x62616964 /* "baid" */

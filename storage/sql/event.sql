@@ -15,6 +15,14 @@ INSERT INTO {+event};
 -- st_event_since(st_page page) -> event*
 SELECT {event} FROM event e WHERE e.seq > :page.after ORDER BY e.seq LIMIT :page.limit;
 
+-- The same with numbers below `before`, the newest first.
+-- st_event_before(i64 before, int limit) -> event*
+SELECT {event} FROM event e WHERE e.seq < :before ORDER BY e.seq DESC LIMIT :limit;
+
+-- The number of the newest.
+-- private st_event_newest() -> i64 seq
+SELECT coalesce(max(seq), 0) FROM event;
+
 -- All that are kept of a resource, in order.
 -- st_event_of(resource_kind kind, i64 resource_id) -> event*
 SELECT {event} FROM event e WHERE e.kind = :kind AND e.resource_id = :resource_id ORDER BY e.seq;

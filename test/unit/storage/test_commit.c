@@ -390,6 +390,107 @@ static int failing_sync(int fd)
     return -1;
 }
 
+/* --- events and the sync --------------------------------------------------------------------- */
+
+struct told {
+    int n;
+    int64_t last;
+};
+
+static void on_events(void *ctx, int64_t on_disk)
+{
+    struct told *t = ctx;
+    t->n++;
+    t->last = on_disk;
+}
+
+static void add_event(struct fx *f, int64_t job)
+{
+    const struct event ev = {.at_us = T0,
+                             .kind = RES_JOB,
+                             .resource_id = job,
+                             .from = EXEC_QUEUED,
+                             .to = EXEC_QUEUED,
+                             .reason = "test"};
+    ok(f, st_event_add(f->st, &ev, &f->e));
+}
+
+static int64_t newest_event(struct fx *f)
+{
+    int64_t seq = 0;
+    ok(f, st_event_newest(f->st, &seq, &f->e));
+    return seq;
+}
+
+static void run_until_told(struct fx *f, const struct told *t, int n)
+{
+    while (t->n < n)
+        uv_run(&f->loop, UV_RUN_ONCE);
+}
+
+/* A later turn's events are committed by then, but not on disk. */
+GATED_TEST(test_events_are_told_after_the_sync_of_their_turn)
+{
+    struct told t = {0};
+    int64_t job = fx_add_job(f, "a"), before = st_events_on_disk(f->st), first;
+    st_watch_events(f->st, on_events, &t);
+    add_event(f, job);
+    add_event(f, job);
+    first = newest_event(f);
+    st_turn_end(f->st);
+    add_event(f, job);
+    st_turn_end(f->st);
+    uv_run(&f->loop, UV_RUN_NOWAIT);
+    assert_int_equal(t.n, 0);
+    assert_int_equal(st_events_on_disk(f->st), before);
+    uv_sem_post(&gate);
+    run_until_told(f, &t, 1);
+    assert_int_equal(t.last, first);
+    assert_int_equal(st_events_on_disk(f->st), first);
+    uv_sem_post(&gate);
+    run_until_told(f, &t, 2);
+    assert_int_equal(t.last, newest_event(f));
+    st_when_durable(f->st, on_durable, &(struct mark){&(struct trace){0}, 0});
+    st_turn_end(f->st); /* without events */
+    assert_int_equal(t.n, 2);
+}
+
+static int take_back(struct storage *st, void *ctx, struct err *e)
+{
+    (void)st;
+    add_event(ctx, 1);
+    add_event(ctx, 1);
+    return err_set(e, ERR_INTERNAL, NULL, "test");
+}
+
+/* Their numbers are given to others, of a turn that is not on disk. */
+GATED_TEST(test_events_of_a_rolled_back_part_are_not_told)
+{
+    struct told t = {0};
+    int64_t job = fx_add_job(f, "a"), first;
+    st_watch_events(f->st, on_events, &t);
+    add_event(f, job);
+    first = newest_event(f);
+    assert_int_equal(st_tx(f->st, "part", take_back, f, &f->e), -1);
+    st_turn_end(f->st);
+    uv_sem_post(&gate);
+    run_until_told(f, &t, 1);
+    assert_int_equal(t.last, first);
+}
+
+DB_TEST(test_events_of_an_earlier_life_are_on_disk)
+{
+    int64_t job = fx_add_job(f, "a"), last = newest_event(f);
+    fx_reopen(f);
+    assert_int_equal(st_events_on_disk(f->st), last);
+    struct event *rows;
+    size_t n;
+    add_event(f, job);
+    ok(f, st_event_before(f->st, &f->a, newest_event(f), 1, &rows, &n, &f->e));
+    assert_int_equal(n, 1);
+    assert_int_equal(rows[0].seq, last);
+}
+
 /* --- crashes --------------------------------------------------------------------------------- */
 
 /* Runs in a child: opens, writes "acked", waits until it is on disk, writes on, dies by `how`. */
