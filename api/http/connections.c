@@ -24,6 +24,7 @@
 /* A silent client is gone after (1 + KEEPALIVES) * KEEPALIVE_S seconds. */
 #define KEEPALIVE_S 15
 #define KEEPALIVES  3
+#define SEND_BUFFER (64 * 1024) /* bytes */
 
 enum list { FRESH, IDLE, BUSY, LISTS };
 
@@ -235,17 +236,43 @@ void connection_hang_up(struct connection *c)
     shutdown(c->fd, SHUT_RDWR);
 }
 
+struct option {
+    int level, name, value;
+};
+
+static void set(const struct connection *c, const struct option *all, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        (void)setsockopt(c->fd, all[i].level, all[i].name, &all[i].value, sizeof all[i].value);
+}
+
 void connection_lasts(const struct connection *c)
 {
-    static const struct {
-        int level, option, value;
-    } all[] = {{IPPROTO_TCP, TCP_NODELAY, 1},
-               {SOL_SOCKET, SO_KEEPALIVE, 1},
-               {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_S},
-               {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_S},
-               {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVES}};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        (void)setsockopt(c->fd, all[i].level, all[i].option, &all[i].value, sizeof all[i].value);
+    static const struct option all[] = {{IPPROTO_TCP, TCP_NODELAY, 1},
+                                        {SOL_SOCKET, SO_KEEPALIVE, 1},
+                                        {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_S},
+                                        {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_S},
+                                        {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVES}};
+    set(c, all, sizeof all / sizeof all[0]);
+}
+
+void connection_streams(const struct connection *c)
+{
+    static const struct option all[] = {
+        {SOL_SOCKET, SO_SNDBUF, SEND_BUFFER},
+        {IPPROTO_TCP, TCP_USER_TIMEOUT, (1 + KEEPALIVES) * KEEPALIVE_S * 1000}};
+    connection_lasts(c);
+    set(c, all, sizeof all / sizeof all[0]);
+}
+
+int connection_fd(const struct connection *c)
+{
+    return c->fd;
+}
+
+int connection_most(const struct connection *c)
+{
+    return c->all->max;
 }
 
 void connection_set_tls(struct connection *c)

@@ -43,6 +43,7 @@ struct api {
     struct relay *relays;                     /* with their clients' TLS */
     int relays_closing;                       /* whose handles are being closed */
     struct upgraded *upgraded;                /* connections that have left HTTP */
+    struct live *lives;                       /* replies without an end */
     struct request *starved;                  /* requests whose streamed body waits for its sink */
     void (*stopped)(void *ctx);
     void *stopped_ctx;
@@ -126,6 +127,9 @@ void watch_hurry(struct api *api);
 
 /* upgrade.c: closes all connections that have left HTTP. */
 void upgrade_hurry(struct api *api);
+
+/* live.c: ends all replies that have no end. */
+void live_hurry(struct api *api);
 
 /* certificate.c: the certificate for the name that a client asks for. */
 struct gnutls_session_int;

@@ -52,6 +52,14 @@ void reply_header(struct request *r, const char *name, const char *fmt, ...)
     reply_header_text(r, name, arena_strdup(&r->arena, value));
 }
 
+static bool has_header(const struct request *r, const char *name)
+{
+    for (int i = 0; i < r->n_headers; i++)
+        if (strcasecmp(r->header[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static void add_usual_headers(struct request *r, struct MHD_Response *resp)
 {
     static const struct named_value fixed[] = {
@@ -61,7 +69,8 @@ static void add_usual_headers(struct request *r, struct MHD_Response *resp)
         {"X-Content-Type-Options", "nosniff"},
     };
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
-        MHD_add_response_header(resp, fixed[i].name, fixed[i].value);
+        if (!has_header(r, fixed[i].name))
+            MHD_add_response_header(resp, fixed[i].name, fixed[i].value);
     char when[TIMEFMT_SIZE];
     timefmt_basic(r->now_us, 0, when);
     const char *routing = arena_concat(&r->arena, "LOCAL:", when, ":", r->correlation_id);

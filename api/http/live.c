@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * libmicrohttpd asks for bytes; without any, the connection is suspended until the next push. While
+ * it is suspended libmicrohttpd does not notice that the client leaves, so the loop watches the
+ * socket for that. Memory: the reply owns the struct; freed when the reply is over and the loop has
+ * closed the handle.
+ */
+#include "api/http/live.h"
+
+#include <assert.h>
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/http/connections.h"
+#include "api/http/http_priv.h"
+
+/* How much libmicrohttpd takes at a time. */
+#define BLOCK (16 * 1024)
+
+struct live {
+    struct live *next, **prev; /* of the server's */
+    struct engine *engine;
+    struct MHD_Connection *conn;
+    struct connection *connection;
+    const struct live_events *events;
+    void *ctx;
+    struct live_text *text; /* NULL: the client has taken everything */
+    size_t taken;           /* of it */
+    uv_poll_t poll;
+    bool suspended, has_poll, released;
+    bool ending; /* after the text */
+    bool gone;   /* the client */
+};
+
+/* --- texts --------------------------------------------------------------------------------------
+ */
+
+struct live_text *live_text_new(struct strbuf *b)
+{
+    struct live_text *t = xcalloc(1, sizeof *t);
+    t->refs = 1;
+    t->n = b->len;
+    t->bytes = strbuf_take(b);
+    return t;
+}
+
+void live_text_drop(struct live_text *t)
+{
+    assert(!t || t->refs > 0);
+    if (!t || --t->refs > 0)
+        return;
+    free(t->bytes);
+    free(t);
+}
+
+/* --- the reply ----------------------------------------------------------------------------------
+ */
+
+static void free_if_over(struct live *l)
+{
+    if (!l->released || l->has_poll)
+        return;
+    live_text_drop(l->text);
+    free(l);
+}
+
+static void on_poll_closed(uv_handle_t *h)
+{
+    struct live *l = h->data;
+    l->has_poll = false;
+    free_if_over(l);
+}
+
+/* libmicrohttpd closes the socket only after this. */
+static void on_released(void *ctx)
+{
+    struct live *l = ctx;
+    *l->prev = l->next;
+    if (l->next)
+        l->next->prev = l->prev;
+    l->released = true;
+    uv_poll_stop(&l->poll);
+    uv_close((uv_handle_t *)&l->poll, on_poll_closed);
+    l->events->closed(l->ctx);
+}
+
+static void resume(struct live *l)
+{
+    if (!l->suspended)
+        return;
+    assert(l->engine->api->suspended > 0);
+    l->suspended = false;
+    l->engine->dirty = true;
+    l->engine->api->suspended--;
+    MHD_resume_connection(l->conn);
+}
+
+static ssize_t take(struct live *l, char *buf, size_t max)
+{
+    size_t left = l->text->n - l->taken, n = left < max ? left : max;
+    memcpy(buf, l->text->bytes + l->taken, n);
+    l->taken += n;
+    if (n == left) {
+        live_text_drop(l->text);
+        l->text = NULL;
+    }
+    return (ssize_t)n;
+}
+
+static ssize_t on_read(void *ctx, uint64_t pos, char *buf, size_t max)
+{
+    struct live *l = ctx;
+    (void)pos; /* the position only moves forward */
+    if (l->gone)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    if (l->text)
+        return take(l, buf, max);
+    if (l->ending)
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    l->suspended = true;
+    l->engine->api->suspended++;
+    MHD_suspend_connection(l->conn);
+    l->events->ready(l->ctx);
+    return 0;
+}
+
+/* A client that has shut its side down has left, too: no client of such replies does that and reads
+ * on. */
+static void on_left(uv_poll_t *p, int status, int events)
+{
+    struct live *l = p->data;
+    (void)status, (void)events;
+    uv_poll_stop(p);
+    l->gone = true;
+    resume(l);
+}
+
+struct replied *reply_live(struct request *r, const char *content_type, struct live_text *first,
+                           const struct live_events *events, void *ctx, struct live **out,
+                           struct err *e)
+{
+    struct api *api = r->api;
+    if (r->inner || !r->connection) {
+        live_text_drop(first);
+        err_set(e, ERR_NOT_SUPPORTED, NULL, "A reply without an end cannot be a part of another.");
+        return NULL;
+    }
+    struct live *l = xcalloc(1, sizeof *l);
+    *l = (struct live){.next = api->lives,
+                       .prev = &api->lives,
+                       .engine = r->engine,
+                       .conn = r->conn,
+                       .connection = r->connection,
+                       .events = events,
+                       .ctx = ctx,
+                       .text = first,
+                       .has_poll = true,
+                       .ending = api->stopping};
+    if (l->next)
+        l->next->prev = &l->next;
+    api->lives = l;
+    connection_streams(r->connection);
+    uv_poll_init(api->config.loop, &l->poll, connection_fd(r->connection));
+    l->poll.data = l;
+    uv_poll_start(&l->poll, UV_DISCONNECT, on_left);
+    *out = l;
+    return reply_response(
+        r, 200, content_type,
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, on_read, l, on_released));
+}
+
+size_t live_most(const struct request *r)
+{
+    return r->connection ? (size_t)connection_most(r->connection) / 4 : 0;
+}
+
+/* --- pushing ------------------------------------------------------------------------------------
+ */
+
+bool live_is_ready(const struct live *l)
+{
+    return l->suspended && !l->gone && !l->ending;
+}
+
+static void send_text(struct live *l, struct live_text *t)
+{
+    t->refs++;
+    l->text = t;
+    l->taken = 0;
+}
+
+void live_push(struct live *l, struct live_text *t)
+{
+    assert(live_is_ready(l) && !l->text && t->n > 0);
+    send_text(l, t);
+    resume(l);
+}
+
+/* Also a reply that has not begun is cut off. */
+void live_end(struct live *l, struct live_text *last)
+{
+    bool ready = live_is_ready(l);
+    l->ending = true;
+    if (ready && last)
+        send_text(l, last);
+    if (ready)
+        resume(l);
+    else
+        connection_hang_up(l->connection);
+}
+
+void live_hurry(struct api *api)
+{
+    for (struct live *l = api->lives, *next; l; l = next) {
+        next = l->next; /* libmicrohttpd ends it later */
+        live_end(l, NULL);
+    }
+}
