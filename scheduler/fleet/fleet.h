@@ -158,6 +158,13 @@ struct machine_view *fleet_machines_list(const struct machines_reading *v, size_
 /* Reads the rest of a row of a brief list: 1; 0: its node or machine is gone; or -1. */
 int fleet_machine_complete(struct fleet *fl, struct arena *a, struct machine_view *m,
                            struct err *e) MUST_CHECK;
+/* For clients who look now and then which machines and local nodes are shown otherwise than before:
+ * drained, in trouble, reached, with other states of GPUs. What events of nodes say is not among
+ * this. */
+uint64_t fleet_changes(const struct fleet *fl); /* grows with each change */
+/* The names of those that have changed since it was `since`: at most `max`; returns how many there
+ * are, SIZE_MAX: all may have changed. Borrowed until the loop turns. */
+size_t fleet_changed_since(const struct fleet *fl, uint64_t since, const char **names, size_t max);
 /* The machines that no pool has, by their state, with their GPUs as far as they are known. */
 enum machine_rest {
     MACHINE_FREE,

@@ -36,6 +36,7 @@ struct machine {
     char *facts;         /* node_facts_text(), or NULL */
     struct capacity has; /* slots 0: not known */
     char *trouble;       /* why it could not be reached or used at the last try; NULL: no problem */
+    uint64_t changed;    /* see fleet_changes() */
     struct machine *next_retired;
 };
 
@@ -71,6 +72,8 @@ struct fleet {
     int64_t sampling_us;                  /* when it is due (monotonic); 0: it is not set */
     const struct node_work *const *works; /* node_works */
     struct fleet_counts counts;
+    uint64_t changes; /* see fleet_changes(); all_changed: when the list of machines did */
+    uint64_t all_changed;
     struct id_map reads; /* struct node_read * of pending reads: node/files.c */
     int64_t last_read;
     bool reads_ended;
@@ -107,7 +110,10 @@ void effect_reread_machines(void *ctx, int64_t id, const struct err *why);
  * NULL the machine just answered; this is kept in memory only, like a problem, which any contact
  * ends. */
 void machine_contact(struct fleet *fl, struct machine *m, const struct node_facts *facts);
-void machine_trouble(struct machine *m, const char *why);
+void machine_trouble(struct fleet *fl, struct machine *m, const char *why);
+/* machine/changes.c: for fleet_changes(). */
+void machine_changed(struct fleet *fl, struct machine *m);
+void machines_all_changed(struct fleet *fl);
 
 /* --- node/capacity.c ------------------------------------------------------------------------- */
 /* Records the capacity of a machine from the facts of its last contact. */

@@ -42,6 +42,7 @@ static int set_drained(struct fleet *fl, struct machine *m, bool drained, const 
         return -1;
     m->drained = drained;
     machine_text(&m->reason, drained ? reason : NULL);
+    machine_changed(fl, m);
     wake_when_durable(fl->wakes, effect_reread_machines, fl, m->id);
     struct node_rt *rt = m->node_id ? node_rt_find(fl, m->node_id) : NULL;
     if (rt)
@@ -103,7 +104,7 @@ int fleet_machine_undrain(struct fleet *fl, const char *name, struct err *e)
     struct undrain u = {fl, m};
     if (!m || st_tx(fl->st, "undrain machine", undrain, &u, e) != 0)
         return -1;
-    machine_trouble(m, NULL);
+    machine_trouble(fl, m, NULL);
     LOG_INFO(fl->log, "machine.undrained", LF_STR("machine", m->name));
     return 0;
 }

@@ -179,6 +179,7 @@ static void take_rows(struct rows *r)
     retire(fl, &before);
     id_map_free(&before);
     machines_note_claims(fl, r->uses, r->n_uses);
+    machines_all_changed(fl);
 }
 
 static int follow(struct fleet *fl, const struct site *site, bool only_reads, struct err *e)

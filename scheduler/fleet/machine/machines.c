@@ -8,6 +8,8 @@
 #include <strings.h>
 
 #include "model/capacity.h"
+#include <string.h>
+
 #include "scheduler/fleet/fleet_priv.h"
 
 void machine_text(char **field, const char *text)
@@ -195,6 +197,7 @@ void machine_release(struct fleet *fl, int64_t node_id)
         if (fl->machines[i]->node_id != node_id)
             continue;
         machine_claim(fl->machines[i], 0, 0);
+        machine_changed(fl, fl->machines[i]);
         wake_when_durable(fl->wakes, effect_reread_machines, fl, node_id);
         if (fl->machines[i]->leaves)
             wake_durable(fl->wakes, &woken_inventory, THE_INVENTORY);
@@ -219,6 +222,7 @@ void machines_reread(struct fleet *fl)
             }
         }
         machines_note_claims(fl, uses, n_uses);
+        machines_all_changed(fl);
         fleet_capacity_freed(fl, true);
     } else if (fl->n_machines > 0) {
         LOG_ERROR(fl->log, "machines.not_read", LF_STR("why", e.msg));
@@ -257,6 +261,8 @@ bool fleet_part_fits(const struct fleet *fl, const char *vm_size, enum vm_priori
 
 void machine_contact(struct fleet *fl, struct machine *m, const struct node_facts *facts)
 {
+    if (m->trouble || m->contact_us == 0)
+        machine_changed(fl, m);
     m->contact_us = wakes_wall(fl->wakes);
     if (m->trouble) {
         machine_text(&m->trouble, NULL);
@@ -273,7 +279,9 @@ void machine_contact(struct fleet *fl, struct machine *m, const struct node_fact
                   LF_STR("why", e.msg));
 }
 
-void machine_trouble(struct machine *m, const char *why)
+void machine_trouble(struct fleet *fl, struct machine *m, const char *why)
 {
+    if (strcmp(m->trouble ? m->trouble : "", why ? why : "") != 0)
+        machine_changed(fl, m);
     machine_text(&m->trouble, why);
 }

@@ -190,7 +190,7 @@ static void note_loss(struct node_rt *rt, const char *why, bool refused)
     log_loss(rt, why);
     node_set_text(&rt->contact.why_down, why);
     if (rt->machine)
-        machine_trouble(rt->machine, why);
+        machine_trouble(rt->fleet, rt->machine, why);
 }
 
 /* By number or by time, as in node_connect_hopeless(). */

@@ -119,6 +119,7 @@ struct node_rt {
     char *account; /* the account that the node is known to have; NULL: none, as after each new
                       link. node_rt_account_works() */
     struct node_tenant *tenants; /* borrowed */
+    uint64_t changed;            /* of a local node: see fleet_changes() */
     char *gpu_runs; /* what the machine was told over this link; NULL: nothing yet: gpu_runs.c */
     int64_t idle_row_us, idle_since_us; /* node.idle_us at the last call of fleet_node_idle_since(),
                                            and its result */
@@ -166,6 +167,9 @@ struct node_work {
 };
 extern const struct node_work node_watch_work, node_prepare_work, node_unknown_work,
     node_beside_work, node_leave_work, node_release_work;
+
+/* For fleet_changes(): machine/changes.c. */
+void node_shown_changed(struct node_rt *rt);
 
 /* --- runtime.c ------------------------------------------------------------------------- */
 

@@ -134,7 +134,8 @@ static void clean(struct node_rt *rt)
     case SCRIPT_RUNNING:
         break;
     case SCRIPT_DONE:
-        machine_trouble(rt->machine, NULL); /* the next node will notice a problem itself */
+        machine_trouble(rt->fleet, rt->machine,
+                        NULL); /* the next node will notice a problem itself */
         r->over = true;
         break;
     case SCRIPT_FAILED:

@@ -24,6 +24,7 @@ struct node_sampled {
     int64_t due_us, got_us; /* monotonic; got_us 0: there is no sample */
     struct node_sample last;
     char told[SAMPLE_WHY_SIZE]; /* the last reason in the log */
+    uint64_t works, is_there;   /* sets of GPUs, as the last sample has them */
 };
 
 static int64_t every_us(const struct fleet *fl)
@@ -64,6 +65,23 @@ static void tell_tenants(struct node_rt *rt, int64_t us)
             t->events->sampled(t, &rt->sampled->last, us);
 }
 
+/* Whoever shows states of GPUs shows others now. */
+static void note_states(struct node_rt *rt)
+{
+    struct node_sampled *to = rt->sampled;
+    uint64_t works = 0, there = 0;
+    for (int i = 0; i < to->last.n_gpus; i++) {
+        const struct gpu_sample *g = &to->last.gpus[i];
+        uint64_t bit = g->index >= 0 && g->index < SAMPLE_GPUS ? UINT64_C(1) << g->index : 0;
+        works |= gpu_sample_works(g) > 0 ? bit : 0;
+        there |= gpu_sample_works(g) >= 0 && !sample_gpu_is_lost(&to->last, g) ? bit : 0;
+    }
+    if (works != to->works || there != to->is_there)
+        node_shown_changed(rt);
+    to->works = works;
+    to->is_there = there;
+}
+
 /* Also called when a link breaks. */
 static void on_sample(void *ctx, const struct err *why, const struct node_sample *s)
 {
@@ -80,6 +98,7 @@ static void on_sample(void *ctx, const struct err *why, const struct node_sample
     sample_copy(&to->last, s);
     to->last.at_us = wakes_wall(rt->fleet->wakes);
     to->got_us = now;
+    note_states(rt);
     tell_why(rt, s->why);
     tell_tenants(rt, before ? now - before : INT64_MAX);
     if (rt->fleet->cfg.samples)

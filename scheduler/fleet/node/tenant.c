@@ -13,6 +13,8 @@ void node_attach(struct node_rt *rt, struct node_tenant *t)
     t->node = rt;
     t->next = rt->tenants;
     rt->tenants = t;
+    if (rt->seen.has.gpus > 0)
+        node_shown_changed(rt);
     /* A tenant needs the link, unless the node was given up before. */
     wake(rt->fleet->wakes, &woken_node, rt->id);
 }
@@ -31,6 +33,8 @@ void node_detach(struct node_tenant *t)
     t->next = NULL;
     t->node = NULL;
     node_gpu_runs_changed(rt);
+    if (rt->seen.has.gpus > 0)
+        node_shown_changed(rt);
 }
 
 void node_tell_ready(struct node_rt *rt)

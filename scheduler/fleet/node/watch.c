@@ -88,7 +88,7 @@ static void tell(struct node_rt *rt, const char *trouble)
 {
     struct node_watch *w = rt->watch;
     machine_contact(rt->fleet, rt->machine, NULL);
-    machine_trouble(rt->machine, trouble);
+    machine_trouble(rt->fleet, rt->machine, trouble);
     if (strcmp(w->trouble ? w->trouble : "", trouble ? trouble : "") == 0)
         return;
     node_set_text(&w->trouble, trouble);

@@ -75,7 +75,7 @@ SITE_TEST(test_what_may_be_asked_for, 0, "m1", "m2")
 SITE_TEST(test_the_most_promising_first, 0, "bad", "new1", "new2", "good", "gone")
 {
     machine_contact(w->s->fleet, w->s->fleet->machines[0], NULL);
-    machine_trouble(w->s->fleet->machines[0], "no route to host");
+    machine_trouble(w->s->fleet, w->s->fleet->machines[0], "no route to host");
     machine_contact(w->s->fleet, w->s->fleet->machines[3], NULL);
     drain(w, "gone", NULL);
     int64_t c = add_gpu_cluster(w, "c", 5);

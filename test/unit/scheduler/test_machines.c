@@ -87,7 +87,7 @@ SITE_TEST(test_views, 1, "m1", "low1", "m2")
     int64_t local = add_cluster_of(w, "local", 1);
     WAIT(w, counts(w, local).idle == 1);
     machine_contact(w->s->fleet, machine_find(w->s->fleet, 2), NULL);
-    machine_trouble(machine_find(w->s->fleet, 3), "connection refused");
+    machine_trouble(w->s->fleet, machine_find(w->s->fleet, 3), "connection refused");
     struct machine_view *views;
     size_t n;
     struct err e = {0};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which machines and local nodes are shown otherwise than before. A number grows with each change,
+ * and each has the number of its last: so a client that looks costs nothing in between, and nobody
+ * keeps a list for it.
+ */
+#include "scheduler/fleet/node/node_priv.h"
+
+void machine_changed(struct fleet *fl, struct machine *m)
+{
+    m->changed = ++fl->changes;
+}
+
+void machines_all_changed(struct fleet *fl)
+{
+    fl->all_changed = ++fl->changes;
+}
+
+void node_shown_changed(struct node_rt *rt)
+{
+    if (rt->machine)
+        machine_changed(rt->fleet, rt->machine);
+    else
+        rt->changed = ++rt->fleet->changes;
+}
+
+uint64_t fleet_changes(const struct fleet *fl)
+{
+    return fl->changes;
+}
+
+size_t fleet_changed_since(const struct fleet *fl, uint64_t since, const char **names, size_t max)
+{
+    size_t n = 0;
+    if (fl->all_changed > since)
+        return SIZE_MAX;
+    for (size_t i = 0; i < fl->n_machines; i++)
+        if (fl->machines[i]->changed > since && n++ < max)
+            names[n - 1] = fl->machines[i]->name;
+    for (size_t i = 0; i < fl->nodes.n; i++) {
+        const struct node_rt *rt = fl->nodes.e[i].p;
+        if (!rt->machine && rt->changed > since && n++ < max)
+            names[n - 1] = rt->name;
+    }
+    return n;
+}
