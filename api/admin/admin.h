@@ -8,6 +8,7 @@
 #include "api/http/request.h"
 
 struct access;
+struct event_streams;
 struct files;
 struct fleet;
 struct gpu_board;
@@ -43,6 +44,7 @@ struct admin {
     const struct files *files;
     struct terminals *terminals;
     struct gpu_board *gpus;
+    struct event_streams *event_streams;
     const char *authority; /* the certificate of the authority for clients, as PEM text */
     struct admin_watch watch;
     struct admin_reload reload;

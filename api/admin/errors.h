@@ -8,7 +8,9 @@
 
 #include "api/arm/errors.h"
 
-#define ADMIN_OWN(X) X(ADMIN_UPGRADE_REQUIRED, 426, "UpgradeRequired", 0)
+#define ADMIN_OWN(X)                                                                               \
+    X(ADMIN_UPGRADE_REQUIRED, 426, "UpgradeRequired", 0)                                           \
+    X(ADMIN_TOO_MANY_STREAMS, 429, "TooManyStreams", ADDS_TRY_AGAIN)
 enum { ERROR_OWN_KINDS(ADMIN_KINDS, ADMIN_OWN) };
 
 #endif

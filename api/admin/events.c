@@ -16,8 +16,9 @@
 
 static int add(struct request *r, const struct event *ev, json_t *list, struct err *e)
 {
-    json_t *shown = NULL;
-    int rc = event_render(admin_of(r)->storage, &r->arena, ev, &shown, e);
+    const struct admin *d = admin_of(r);
+    struct event_subject s;
+    int rc = event_subject(d->storage, d->fleet, &r->arena, ev, &s, e);
     if (rc < 0)
         return -1;
     if (rc == 0) {
@@ -26,7 +27,7 @@ static int add(struct request *r, const struct event *ev, json_t *list, struct e
                                "this daemon"));
         return 0;
     }
-    json_array_append_new(list, shown);
+    json_array_append_new(list, event_show(ev, &s));
     return 0;
 }
 

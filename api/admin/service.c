@@ -41,6 +41,7 @@ static const struct route routes[] = {
     {"GET", "/batchaid/counters", 0, 0, counters_get, "Counters_Get"},
     {"GET", "/batchaid/ca.pem", 0, ROUTE_OPEN, authority_get, "Authority_Get"},
     {"GET", "/batchaid/events", 0, 0, events_list, "Events_List"},
+    {"GET", "/batchaid/events/stream", 0, 0, events_follow_all, "Events_Stream"},
     {"GET", "/batchaid/queue", 0, 0, queue_list, "Queue_List"},
     {"GET", "/batchaid/jobs", 0, 0, all_jobs_list, "Jobs_ListAll"},
     {"GET", "/batchaid/jobs/{group}/{workspace}/{experiment}/{job}", 0, 0, all_jobs_explain,
@@ -67,6 +68,13 @@ static bool is_of_jobs(const struct request *r)
         if (strcasecmp(r->segment[1], *name) == 0)
             return true;
     return false;
+}
+
+/* Rights are checked event by event. */
+static bool is_stream(const struct request *r)
+{
+    return r->n_segments == 3 && strcasecmp(r->segment[1], "events") == 0 &&
+           strcasecmp(r->segment[2], "stream") == 0;
 }
 
 /* The noun of its action; who may read nodes may read their samples and GPUs. */
@@ -100,7 +108,7 @@ static int may(struct request *r, struct err *e)
         return -1;
     if (r->who->first)
         return 0;
-    if (is_of_jobs(r))
+    if (is_of_jobs(r) || is_stream(r))
         return seen_jobs_may(r, e);
     bool reads = strcmp(r->method, "GET") == 0;
     bool people = r->n_segments > 1 && strcasecmp(r->segment[1], "users") == 0;

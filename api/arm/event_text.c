@@ -6,37 +6,32 @@
 #include "api/arm/event_text.h"
 
 #include "lib/timefmt.h"
+#include "scheduler/fleet/node/node.h"
 #include "storage/storage.h"
 
-/* The place and the name of an event's resource. */
-struct subject {
-    struct scope scope;
-    const char *cluster, *name; /* cluster: for a node */
-};
-
-static int find_job(struct storage *st, struct arena *a, int64_t id, struct subject *out,
+static int find_job(struct storage *st, struct arena *a, int64_t id, struct event_subject *out,
                     struct err *e)
 {
     struct job j;
     int rc = st_job_by_id(st, a, id, &j, e);
     if (rc > 0)
-        *out = (struct subject){.scope = j.scope, .name = j.name};
+        *out = (struct event_subject){.scope = j.scope, .name = j.name};
     return rc;
 }
 
-static int find_cluster(struct storage *st, struct arena *a, int64_t id, struct subject *out,
+static int find_cluster(struct storage *st, struct arena *a, int64_t id, struct event_subject *out,
                         struct err *e)
 {
     struct cluster c;
     int rc = st_cluster_by_id(st, a, id, &c, e);
     if (rc > 0)
-        *out = (struct subject){.scope = c.scope, .name = c.name};
+        *out = (struct event_subject){.scope = c.scope, .name = c.name};
     return rc;
 }
 
 /* Its account takes the place of a workspace. */
-static int find_batch_pool(struct storage *st, struct arena *a, int64_t id, struct subject *out,
-                           struct err *e)
+static int find_batch_pool(struct storage *st, struct arena *a, int64_t id,
+                           struct event_subject *out, struct err *e)
 {
     struct batch_pool p;
     struct batch_account b;
@@ -44,13 +39,13 @@ static int find_batch_pool(struct storage *st, struct arena *a, int64_t id, stru
     if (rc > 0)
         rc = st_batch_account_by_id(st, a, p.account_id, &b, e);
     if (rc > 0) {
-        *out = (struct subject){.scope = b.scope, .name = p.name};
+        *out = (struct event_subject){.scope = b.scope, .name = p.name, .is_batch = true};
         out->scope.workspace = b.name;
     }
     return rc;
 }
 
-static int find_node(struct storage *st, struct arena *a, int64_t id, struct subject *out,
+static int find_node(struct storage *st, struct arena *a, int64_t id, struct event_subject *out,
                      struct err *e)
 {
     struct node nd;
@@ -66,7 +61,7 @@ static int find_node(struct storage *st, struct arena *a, int64_t id, struct sub
 
 /* Kinds of resources that have events. */
 static const struct {
-    int (*find)(struct storage *st, struct arena *a, int64_t id, struct subject *out,
+    int (*find)(struct storage *st, struct arena *a, int64_t id, struct event_subject *out,
                 struct err *e);
     const struct enum_name *states;
 } kinds[] = {
@@ -81,26 +76,48 @@ static const char *state_name(const struct event *ev, int state)
     return state == 0 ? NULL : enum_to_name(kinds[ev->kind].states, state);
 }
 
-static json_t *show(const struct event *ev, const struct subject *s)
+json_t *event_show(const struct event *ev, const struct event_subject *s)
 {
     char at[TIMEFMT_SIZE];
     timefmt_wire(ev->at_us, at);
-    return json_pack("{s:I, s:s, s:s, s:s*, s:s*, s:s*, s:s*, s:s, s:s*, s:s, s:s*}", "sequence",
-                     (json_int_t)ev->seq, "time", at, "kind",
-                     enum_to_name(resource_kind_names, (int)ev->kind), "resourceGroup",
-                     s->scope.group, "workspace", s->scope.workspace, "experiment",
-                     s->scope.experiment, "cluster", s->cluster, "name", s->name, "from",
-                     state_name(ev, ev->from), "to", state_name(ev, ev->to), "reason", ev->reason);
+    return json_pack("{s:I, s:s, s:s, s:s*, s:s*, s:s*, s:s*, s:s*, s:s, s:s*, s:s*, s:s, s:s*}",
+                     "sequence", (json_int_t)ev->seq, "time", at, "kind",
+                     enum_to_name(resource_kind_names, (int)ev->kind), "subscription",
+                     s->scope.subscription, "resourceGroup", s->scope.group, "workspace",
+                     s->scope.workspace, "experiment", s->scope.experiment, "cluster", s->cluster,
+                     "name", s->name, "machine", s->machine, "from", state_name(ev, ev->from), "to",
+                     state_name(ev, ev->to), "reason", ev->reason);
 }
 
-int event_render(struct storage *st, struct arena *a, const struct event *ev, json_t **out,
-                 struct err *e)
+int event_subject(struct storage *st, const struct fleet *fl, struct arena *a,
+                  const struct event *ev, struct event_subject *out, struct err *e)
 {
-    struct subject s = {.name = ""};
+    *out = (struct event_subject){.name = ""};
     if ((size_t)ev->kind >= sizeof kinds / sizeof *kinds || !kinds[ev->kind].find)
         return 0;
-    if (kinds[ev->kind].find(st, a, ev->resource_id, &s, e) < 0)
+    if (kinds[ev->kind].find(st, a, ev->resource_id, out, e) < 0)
         return -1;
-    *out = show(ev, &s);
+    if (ev->kind == RES_NODE)
+        out->machine = node_rt_machine(node_rt_find(fl, ev->resource_id));
     return 1;
+}
+
+const char *event_action(const struct event *ev, const struct event_subject *s)
+{
+    if (s->is_batch)
+        return "Microsoft.Batch/batchAccounts/read";
+    return ev->kind == RES_JOB ? "Microsoft.BatchAI/workspaces/experiments/jobs/read"
+                               : "Microsoft.BatchAI/workspaces/clusters/read";
+}
+
+const char *event_scope(struct arena *a, const struct event *ev, const struct event_subject *s)
+{
+    const char *group = arena_concat(a, "/subscriptions/", s->scope.subscription,
+                                     "/resourceGroups/", s->scope.group, "/providers/");
+    if (s->is_batch)
+        return arena_concat(a, group, "Microsoft.Batch/batchAccounts/", s->scope.workspace);
+    const char *place = arena_concat(a, group, "Microsoft.BatchAI/workspaces/", s->scope.workspace);
+    if (ev->kind == RES_JOB)
+        return arena_concat(a, place, "/experiments/", s->scope.experiment, "/jobs/", s->name);
+    return arena_concat(a, place, "/clusters/", s->cluster ? s->cluster : s->name);
 }

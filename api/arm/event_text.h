@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Events in the form of replies.
+ * Events in the form of replies, and whom they concern.
  */
 #ifndef API_ARM_EVENT_TEXT_H
 #define API_ARM_EVENT_TEXT_H
@@ -11,10 +11,23 @@
 #include "lib/err.h"
 #include "model/resource.h"
 
+struct fleet;
 struct storage;
 
-/* 1: *out is a new reference. 0: resources of its kind have no events. -1: err. */
-int event_render(struct storage *st, struct arena *a, const struct event *ev, json_t **out,
-                 struct err *e) MUST_CHECK;
+/* The place and the name of an event's resource; name "": it is gone. Texts are in the arena. */
+struct event_subject {
+    struct scope scope;
+    const char *cluster, *name; /* cluster: of a node, the name of its cluster or pool */
+    const char *machine;        /* of a node; NULL: none, or not known any more */
+    bool is_batch;              /* of Azure Batch: its account takes the place of a workspace */
+};
+/* A getter; 0: resources of its kind have no events. */
+int event_subject(struct storage *st, const struct fleet *fl, struct arena *a,
+                  const struct event *ev, struct event_subject *out, struct err *e) MUST_CHECK;
+/* A new reference. */
+json_t *event_show(const struct event *ev, const struct event_subject *s);
+/* Whoever may do the action (of static life) at the scope may see the event. */
+const char *event_action(const struct event *ev, const struct event_subject *s);
+const char *event_scope(struct arena *a, const struct event *ev, const struct event_subject *s);
 
 #endif

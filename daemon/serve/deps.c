@@ -6,6 +6,7 @@
  */
 #include "daemon/serve/serve_priv.h"
 
+#include "api/admin/event_stream.h"
 #include "api/admin/gpus.h"
 #include "api/admin/terminals.h"
 #include "api/arm/batchai/new_clusters.h"
@@ -180,6 +181,25 @@ static struct metrics metrics_deps(struct daemon *d)
                             .people = d->c->config->metrics_people};
 }
 
+static struct admin admin_deps(struct daemon *d)
+{
+    const struct serve_config *c = d->c;
+    return (struct admin){.sched = d->sched,
+                          .samples = d->samples,
+                          .fleet = sched_fleet(d->sched),
+                          .wakes = sched_wakes(d->sched),
+                          .storage = d->storage,
+                          .access = &d->access,
+                          .shares = d->shares,
+                          .files = d->files,
+                          .terminals = terminals_create(&d->loop, c->log),
+                          .gpus = gpu_board_create(),
+                          .event_streams = event_streams_create(&d->loop, c->log, d->storage,
+                                                                &d->access, sched_fleet(d->sched)),
+                          .authority = certs_authority(c->certs),
+                          .reload = {reload_ask, &d->reload}};
+}
+
 struct api_deps deps_api(struct daemon *d)
 {
     const struct serve_config *c = d->c;
@@ -214,18 +234,7 @@ struct api_deps deps_api(struct daemon *d)
                     .cluster_quota = (int)cf->quota_clusters,
                     .core_quota = (int)cf->quota_cores},
         .azstorage = azstorage_deps(d),
-        .admin = {.sched = d->sched,
-                  .samples = d->samples,
-                  .fleet = sched_fleet(d->sched),
-                  .wakes = sched_wakes(d->sched),
-                  .storage = d->storage,
-                  .access = &d->access,
-                  .shares = d->shares,
-                  .files = d->files,
-                  .terminals = terminals_create(&d->loop, c->log),
-                  .gpus = gpu_board_create(),
-                  .authority = certs_authority(c->certs),
-                  .reload = {reload_ask, &d->reload}},
+        .admin = admin_deps(d),
         .authorization = {.access = &d->access},
         .graph = {.access = &d->access},
         .aad = {.client_id = c->credentials->client_id,

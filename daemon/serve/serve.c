@@ -22,6 +22,7 @@
 #include <sys/resource.h>
 #include <uv.h>
 
+#include "api/admin/event_stream.h"
 #include "api/admin/gpus.h"
 #include "api/admin/terminals.h"
 #include "api/arm/batchai/new_clusters.h"
@@ -548,6 +549,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     codes_free(d.deps.aad.codes);
     terminals_free(d.deps.admin.terminals);
     gpu_board_free(d.deps.admin.gpus);
+    event_streams_free(d.deps.admin.event_streams);
     testing_log_free(d.deps.testing.log);
     testing_events_free(d.deps.testing.events);
     if (rc == 0 && d.seed_failed)

@@ -193,6 +193,7 @@ def sent(row, world):
     version = world.version[row.service, row.method, row.path]
     version = VERSIONS.get(row.service) if version == "-" else version
     path += f"?api-version={version}" if version else ""
+    path += "?since=x" if path.endswith("/events/stream") else ""  # whoever may would wait for its end
     return path, scope, b"{" if row.method in ("PUT", "PATCH", "POST") else None
 
 

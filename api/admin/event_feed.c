@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads events into the ring, some in each turn of the loop: new ones up to the last that is on
+ * disk, and older ones for a client that goes on from before.
+ */
+#include <stdio.h>
+
+#include "api/admin/event_stream_priv.h"
+#include "api/arm/event_text.h"
+#include "lib/hash.h"
+#include "lib/jsontext.h"
+#include "storage/storage.h"
+
+#define EVENTS_PER_TURN 64 /* some 3 ms */
+
+void event_id(const struct event *ev, char out[EVENT_ID_SIZE])
+{
+    const int64_t what[] = {ev->at_us, ev->kind, ev->resource_id, ev->from, ev->to};
+    snprintf(out, EVENT_ID_SIZE, "%lld-%08x", (long long)ev->seq,
+             (unsigned)text_hash(what, sizeof what));
+}
+
+int event_feed_begin(struct event_feed *f, struct err *e)
+{
+    struct arena a;
+    struct event *rows;
+    size_t n = 0;
+    int64_t last = st_events_on_disk(f->st);
+    arena_init(&a);
+    int rc = st_event_before(f->st, &a, last + 1, 1, &rows, &n, e);
+    if (rc == 0) {
+        event_ring_reset(&f->ring, last);
+        f->read = f->goal = last;
+        f->back = FEED_NOT_BACK;
+        snprintf(f->id, sizeof f->id, "0");
+    }
+    if (rc == 0 && n > 0)
+        event_id(&rows[0], f->id);
+    arena_free(&a);
+    return rc;
+}
+
+/* 0: its resource is gone, or has no events. */
+static int make(const struct event_feed *f, struct arena *a, const struct event *ev,
+                struct strbuf *text, struct ring_event *out, struct err *e)
+{
+    struct event_subject s;
+    int rc = event_subject(f->st, f->fl, a, ev, &s, e);
+    if (rc <= 0 || *s.name == '\0')
+        return rc < 0 ? -1 : 0;
+    json_auto_t *shown = event_show(ev, &s);
+    strbuf_reset(text);
+    jsontext_add(text, shown);
+    *out = (struct ring_event){.seq = ev->seq,
+                               .action = event_action(ev, &s),
+                               .scope = event_scope(a, ev, &s),
+                               .text = text->s,
+                               .n = text->len};
+    event_id(ev, out->id);
+    return 1;
+}
+
+static int read_newer(struct event_feed *f, struct arena *a, struct strbuf *text, struct err *e)
+{
+    struct event_rows rows;
+    struct ring_event one;
+    const struct st_page page = {.after = f->read, .limit = EVENTS_PER_TURN};
+    int rc = st_event_since(f->st, a, &page, &rows, e);
+    for (size_t i = 0; rc >= 0 && i < rows.n && rows.items[i].seq <= f->goal; i++) {
+        rc = make(f, a, &rows.items[i], text, &one, e);
+        if (rc > 0)
+            event_ring_add(&f->ring, &one);
+        f->read = rows.items[i].seq;
+        event_id(&rows.items[i], f->id);
+    }
+    if (rc >= 0 && (rows.n < EVENTS_PER_TURN || rows.items[rows.n - 1].seq >= f->goal))
+        f->read = f->goal;
+    return rc < 0 ? -1 : 0;
+}
+
+static int read_older(struct event_feed *f, struct arena *a, struct strbuf *text, struct err *e)
+{
+    struct event *rows;
+    struct ring_event one;
+    size_t n = 0, i = 0;
+    int rc = st_event_before(f->st, a, f->ring.after + 1, EVENTS_PER_TURN, &rows, &n, e);
+    for (; rc >= 0 && i < n && rows[i].seq > f->back; i++) {
+        rc = make(f, a, &rows[i], text, &one, e);
+        if (rc > 0 && !event_ring_add_older(&f->ring, &one)) {
+            f->back = FEED_NOT_BACK; /* who needs more is told so */
+            return 0;
+        }
+        f->ring.after = rows[i].seq - 1;
+    }
+    if (rc >= 0 && (i < n || n < EVENTS_PER_TURN) && f->ring.after > f->back)
+        f->ring.after = f->back;
+    if (rc >= 0 && f->ring.after <= f->back)
+        f->back = FEED_NOT_BACK;
+    return rc < 0 ? -1 : 0;
+}
+
+bool event_feed_more(struct event_feed *f)
+{
+    struct arena a;
+    struct err e;
+    struct strbuf text = STRBUF_INIT;
+    bool newer = f->read < f->goal, older = f->back < f->ring.after;
+    if (!newer && !older)
+        return false;
+    arena_init(&a);
+    int rc = newer ? read_newer(f, &a, &text, &e) : read_older(f, &a, &text, &e);
+    strbuf_free(&text);
+    arena_free(&a);
+    if (rc == 0)
+        return true;
+    LOG_WARN(f->log, "event_stream.not_read", LF_INT("sequence", f->read), LF_STR("why", e.msg));
+    f->goal = f->read; /* until the next round */
+    f->back = FEED_NOT_BACK;
+    return false;
+}

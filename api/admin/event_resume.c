@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where a stream begins: after the event that its client got last, if this event is still there and
+ * is the same. After the restore of a backup its number may belong to another event.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/admin/event_stream_priv.h"
+#include "storage/storage.h"
+
+#define TAG_DIGITS 8
+
+/* "123", or "123-0a1b2c3d". */
+static bool parse(const char *text, struct event_from *out)
+{
+    char *end;
+    *out = (struct event_from){.is_given = true};
+    if (!isdigit((unsigned char)*text))
+        return false;
+    errno = 0;
+    out->seq = strtoll(text, &end, 10);
+    if (errno != 0 || *end == '\0')
+        return errno == 0;
+    out->has_tag = true;
+    if (*end != '-' || strlen(end + 1) != TAG_DIGITS ||
+        strspn(end + 1, "0123456789abcdef") != TAG_DIGITS)
+        return false;
+    out->tag = (unsigned)strtoul(end + 1, NULL, 16);
+    return true;
+}
+
+int event_from_read(struct request *r, struct event_from *out, struct err *e)
+{
+    const char *last = request_header(r, "Last-Event-ID"), *since = request_query(r, "since");
+    const char *name = last && *last ? "Last-Event-ID" : "since";
+    const char *text = last && *last ? last : since;
+    *out = (struct event_from){.is_given = false};
+    if (!text || parse(text, out))
+        return 0;
+    return err_set(e, ERR_INVALID_QUERY, name,
+                   "'%s' is '%.60s', which is not the id of an event; it must be the last id of "
+                   "a stream, or a whole number from 0 to %lld, such as `next` of GET "
+                   "/batchaid/events.",
+                   name, text, (long long)INT64_MAX);
+}
+
+static int judge_row(const struct event_feed *f, struct request *r, const struct event_from *from,
+                     const char **why, struct err *e)
+{
+    struct event_rows rows;
+    char id[EVENT_ID_SIZE], *tag;
+    const struct st_page page = {.after = from->seq - 1, .limit = 1};
+    if (st_event_since(f->st, &r->arena, &page, &rows, e) < 0)
+        return -1;
+    if (rows.n == 0 || rows.items[0].seq != from->seq) {
+        *why = arena_printf(&r->arena, "event %lld is not kept any more", (long long)from->seq);
+        return 0;
+    }
+    event_id(&rows.items[0], id);
+    tag = strchr(id, '-') + 1;
+    if (from->has_tag && strtoul(tag, NULL, 16) != from->tag)
+        *why = arena_printf(&r->arena, "event %lld is another one now: the database was restored",
+                            (long long)from->seq);
+    return 0;
+}
+
+int event_from_judge(const struct event_feed *f, struct request *r, const struct event_from *from,
+                     const char **why, struct err *e)
+{
+    int64_t oldest = 0;
+    *why = NULL;
+    if (!from->is_given)
+        return 0;
+    if (from->seq > st_events_on_disk(f->st)) {
+        *why = arena_printf(&r->arena,
+                            "event %lld has not happened; the database was perhaps restored",
+                            (long long)from->seq);
+        return 0;
+    }
+    if (from->seq > 0 && judge_row(f, r, from, why, e) < 0)
+        return -1;
+    if (*why)
+        return 0;
+    int rc = st_event_nth(f->st, INT64_MAX, EVENT_RING_EVENTS + 1, &oldest, e);
+    if (rc > 0 && from->seq < oldest)
+        *why = arena_printf(&r->arena, "more than %d events have happened since event %lld",
+                            EVENT_RING_EVENTS, (long long)from->seq);
+    return rc < 0 ? -1 : 0;
+}

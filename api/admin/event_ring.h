@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The latest events as texts, in order, for all streams of events. Each has a position; positions
+ * of present events do not change. When the ring is full, the oldest event leaves it.
+ */
+#ifndef API_ADMIN_EVENT_RING_H
+#define API_ADMIN_EVENT_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EVENT_RING_EVENTS 4096
+#define EVENT_RING_BYTES  (2U * 1024 * 1024)
+#define EVENT_ID_SIZE     32
+
+/* Whoever may do `action` at `scope` may see it. */
+struct ring_event {
+    int64_t seq;
+    char id[EVENT_ID_SIZE]; /* for clients */
+    const char *action;     /* of static life */
+    const char *scope, *text;
+    size_t n; /* bytes of the text */
+};
+
+/* Zeroed: empty, with all events after number 0. */
+struct event_ring {
+    struct ring_event **at; /* NULL: empty */
+    int64_t first, end;     /* positions: of the oldest; behind the newest */
+    int64_t after;          /* it has all events with higher numbers, up to the newest */
+    size_t bytes;
+};
+
+/* Empties it; the next event is the first after number `after`. */
+void event_ring_reset(struct event_ring *g, int64_t after);
+/* Copies the texts. The event is newer than all in the ring. */
+void event_ring_add(struct event_ring *g, const struct ring_event *ev);
+/* The event is older than all in the ring. False: there is no room. */
+bool event_ring_add_older(struct event_ring *g, const struct ring_event *ev);
+/* An event by its position, which is in [first, end). Valid until an event is added. */
+const struct ring_event *event_ring_get(const struct event_ring *g, int64_t at);
+/* The position of the first event with a number above `seq`. */
+int64_t event_ring_find(const struct event_ring *g, int64_t seq);
+
+#endif

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Streams and their rounds. Between rounds there is one timer a second, while there are streams:
+ * for rights, comments and machines. A stream ends from outside (its client leaves, the server
+ * stops), or because its login or its rights have ended; then its last event is `end`.
+ */
+#include "api/admin/event_stream.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/admin/errors.h"
+#include "api/admin/event_stream_priv.h"
+#include "api/admin/routes.h"
+#include "api/http/live.h"
+#include "lib/jsontext.h"
+#include "scheduler/fleet/fleet.h"
+#include "storage/storage.h"
+
+#define ROUND_MS       250
+#define TICK_MS        1000
+#define SILENCE_MS     15000
+#define RETRY_MS       2000 /* what clients wait before they come again */
+#define BATCH_BYTES    65536
+#define SERVED_AT_ONCE 64  /* streams in a turn of the loop */
+#define MACHINES_MAX   200 /* named in an event */
+#define TYPE           "text/event-stream"
+
+struct stream {
+    struct stream *next;
+    struct event_streams *all;
+    struct event_viewer *viewer;
+    struct live *live;
+    const struct clock *clock;
+    unsigned version;  /* of the viewer's roles */
+    int64_t at;        /* position of its next event */
+    int64_t wanted;    /* events after this number are being read for it; -1: none are */
+    uint64_t machines; /* the changes of machines that it knows */
+    uint64_t sent_ms;
+    int64_t login_ends_us; /* 0: not known */
+    bool ended;
+};
+
+struct event_streams {
+    uv_loop_t *loop;
+    const struct fleet *fl;
+    struct event_feed feed;
+    struct event_viewers viewers;
+    struct stream *first;
+    size_t n;
+    struct stream *turn; /* the next to be served in this round */
+    uv_timer_t *tick, *round;
+    uv_idle_t *work;   /* these three are NULL without streams */
+    uint64_t round_ms; /* the end of the last round */
+    bool again;        /* another round is due */
+    uint64_t machines; /* the changes of machines that are told */
+};
+
+/* --- rounds are due -----------------------------------------------------------------------------
+ */
+
+static void on_round(uv_timer_t *t);
+static void on_work(uv_idle_t *i);
+static void on_tick(uv_timer_t *t);
+
+static void plan(struct event_streams *all)
+{
+    if (!all->work || uv_is_active((uv_handle_t *)all->round))
+        return;
+    if (uv_is_active((uv_handle_t *)all->work)) {
+        all->again = true;
+        return;
+    }
+    uint64_t now = uv_now(all->loop), due = all->round_ms + ROUND_MS;
+    uv_timer_start(all->round, on_round, due > now ? due - now : 0, 0);
+}
+
+static void on_events(void *ctx, int64_t on_disk)
+{
+    (void)on_disk;
+    plan(ctx);
+}
+
+static bool lacks(const struct stream *s)
+{
+    return s->at < s->all->feed.ring.end || s->wanted >= 0 || s->machines < s->all->machines ||
+           s->version != s->viewer->version;
+}
+
+static void on_ready(void *ctx)
+{
+    struct stream *s = ctx;
+    if (!s->ended && lacks(s))
+        plan(s->all);
+}
+
+/* --- life ---------------------------------------------------------------------------------------
+ */
+
+static void on_handle_closed(uv_handle_t *h)
+{
+    free(h);
+}
+
+static void stop_handles(struct event_streams *all)
+{
+    uv_close((uv_handle_t *)all->tick, on_handle_closed);
+    uv_close((uv_handle_t *)all->round, on_handle_closed);
+    uv_close((uv_handle_t *)all->work, on_handle_closed);
+    all->tick = all->round = NULL;
+    all->work = NULL;
+    event_ring_reset(&all->feed.ring, 0);
+}
+
+static void start_handles(struct event_streams *all)
+{
+    all->tick = xcalloc(1, sizeof *all->tick);
+    all->round = xcalloc(1, sizeof *all->round);
+    all->work = xcalloc(1, sizeof *all->work);
+    uv_timer_init(all->loop, all->tick);
+    uv_timer_init(all->loop, all->round);
+    uv_idle_init(all->loop, all->work);
+    all->tick->data = all->round->data = all->work->data = all;
+    all->machines = fleet_changes(all->fl);
+    uv_timer_start(all->tick, on_tick, TICK_MS, TICK_MS);
+}
+
+static void on_closed(void *ctx)
+{
+    struct stream *s = ctx;
+    struct event_streams *all = s->all;
+    struct stream **at = &all->first;
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+    if (all->turn == s)
+        all->turn = s->next;
+    event_viewer_leave(&all->viewers, s->viewer);
+    free(s);
+    if (--all->n == 0)
+        stop_handles(all);
+}
+
+static const struct live_events of_client = {.ready = on_ready, .closed = on_closed};
+
+/* --- texts --------------------------------------------------------------------------------------
+ */
+
+static void add_event(struct strbuf *b, const char *type, json_t *data)
+{
+    json_auto_t *stolen = data;
+    strbuf_concat(b, "event: ", type, "\ndata: ");
+    jsontext_add(b, stolen);
+    strbuf_putc(b, '\n');
+}
+
+static void add_reason(struct strbuf *b, const char *type, const char *why)
+{
+    add_event(b, type, json_pack("{s:o}", "reason", jsontext_string(why)));
+}
+
+static void add_id(struct strbuf *b, const char *id)
+{
+    strbuf_concat(b, "id: ", id, "\n");
+}
+
+/* What the viewer sees of the events from a position on, up to some size; returns the position
+ * behind. */
+static int64_t add_changes(struct strbuf *b, const struct event_ring *g,
+                           const struct event_viewer *v, int64_t at)
+{
+    size_t shown = 0, begun = b->len;
+    const char *id = NULL;
+    for (; at < g->end && b->len - begun < BATCH_BYTES; at++) {
+        const struct ring_event *ev = event_ring_get(g, at);
+        id = ev->id;
+        if (!event_viewer_sees(v, ev))
+            continue;
+        strbuf_puts(b, shown++ > 0 ? "," : "event: changes\ndata: {\"value\":[");
+        strbuf_add(b, ev->text, ev->n);
+    }
+    if (shown > 0) {
+        strbuf_puts(b, "]}\n");
+        add_id(b, id);
+        strbuf_putc(b, '\n');
+    }
+    return at;
+}
+
+static void add_machines(struct strbuf *b, const struct fleet *fl, uint64_t since)
+{
+    const char *names[MACHINES_MAX];
+    size_t n = fleet_changed_since(fl, since, names, MACHINES_MAX);
+    json_t *list = json_array();
+    for (size_t i = 0; n <= MACHINES_MAX && i < n; i++)
+        json_array_append_new(list, jsontext_string(names[i]));
+    add_event(b, "machines",
+              json_pack("{s:o, s:b}", "value", list, "all", (int)(n > MACHINES_MAX)));
+    strbuf_putc(b, '\n');
+}
+
+/* The next text of a stream, of the viewer; NULL: the viewer sees nothing of what has happened. */
+static struct live_text *make_text(struct stream *s)
+{
+    struct event_streams *all = s->all;
+    struct event_viewer *v = s->viewer;
+    struct strbuf b = STRBUF_INIT;
+    bool same = v->last.is_made && v->last.from == s->at && v->last.end == all->feed.ring.end &&
+                v->last.machines == s->machines;
+    if (!same) {
+        v->last.from = s->at;
+        v->last.end = all->feed.ring.end;
+        v->last.machines = s->machines;
+        v->last.is_made = true;
+        v->last.to = add_changes(&b, &all->feed.ring, v, s->at);
+        if (s->machines < all->machines && v->sees_machines)
+            add_machines(&b, all->fl, s->machines);
+        live_text_drop(v->last.text);
+        v->last.text = b.len > 0 ? live_text_new(&b) : NULL;
+    }
+    s->at = v->last.to;
+    s->machines = all->machines;
+    return v->last.text;
+}
+
+/* --- a stream in a round ------------------------------------------------------------------------
+ */
+
+static void push(struct stream *s, struct live_text *t)
+{
+    s->sent_ms = uv_now(s->all->loop);
+    live_push(s->live, t);
+}
+
+static void push_own(struct stream *s, struct strbuf *b)
+{
+    struct live_text *t = live_text_new(b);
+    push(s, t);
+    live_text_drop(t);
+}
+
+/* Live from now on. */
+static void push_reset(struct stream *s, const char *why)
+{
+    struct strbuf b = STRBUF_INIT;
+    add_reason(&b, "reset", why);
+    add_id(&b, s->all->feed.id);
+    strbuf_putc(&b, '\n');
+    s->at = s->all->feed.ring.end;
+    s->wanted = -1;
+    s->version = s->viewer->version;
+    s->machines = s->all->machines;
+    push_own(s, &b);
+}
+
+/* The events that it wants have been read: it has a position from now on. */
+static void settle(struct stream *s)
+{
+    const struct event_feed *f = &s->all->feed;
+    if (s->wanted < 0 || f->ring.after > s->wanted || f->read < s->wanted)
+        return;
+    s->at = event_ring_find(&f->ring, s->wanted);
+    s->wanted = -1;
+}
+
+/* Why it has to be reset; NULL: it has not. */
+static const char *why_lost(const struct stream *s)
+{
+    const struct event_feed *f = &s->all->feed;
+    if (s->version != s->viewer->version)
+        return "your roles have changed";
+    if (s->wanted >= 0)
+        return f->back == FEED_NOT_BACK && f->ring.after > s->wanted
+                   ? "more has happened meanwhile than is kept for streams"
+                   : NULL;
+    return s->at < f->ring.first ? "more has happened than you have read" : NULL;
+}
+
+static void serve(struct stream *s)
+{
+    if (s->ended || s->viewer->gone || !live_is_ready(s->live) || !lacks(s))
+        return;
+    settle(s);
+    const char *why = why_lost(s);
+    if (why)
+        push_reset(s, why);
+    if (why || s->wanted >= 0)
+        return;
+    struct live_text *t = make_text(s);
+    if (t)
+        push(s, t);
+}
+
+/* --- a round ------------------------------------------------------------------------------------
+ */
+
+static void on_round(uv_timer_t *t)
+{
+    struct event_streams *all = t->data;
+    all->feed.goal = st_events_on_disk(all->feed.st);
+    all->turn = all->first;
+    uv_idle_start(all->work, on_work);
+}
+
+static bool is_behind(const struct event_streams *all)
+{
+    for (const struct stream *s = all->first; s; s = s->next)
+        if (!s->ended && !s->viewer->gone && live_is_ready(s->live) && lacks(s))
+            return true;
+    return false;
+}
+
+static void end_round(struct event_streams *all)
+{
+    uv_idle_stop(all->work);
+    event_viewers_forget(&all->viewers);
+    all->round_ms = uv_now(all->loop);
+    if (all->again || is_behind(all)) {
+        all->again = false;
+        plan(all);
+    }
+}
+
+static void on_work(uv_idle_t *i)
+{
+    struct event_streams *all = i->data;
+    if (event_feed_more(&all->feed))
+        return;
+    for (int k = 0; k < SERVED_AT_ONCE && all->turn; k++) {
+        struct stream *s = all->turn;
+        all->turn = s->next;
+        serve(s);
+    }
+    if (!all->turn)
+        end_round(all);
+}
+
+/* --- time ---------------------------------------------------------------------------------------
+ */
+
+static void end(struct stream *s, const char *why)
+{
+    struct strbuf b = STRBUF_INIT;
+    add_reason(&b, "end", why);
+    strbuf_putc(&b, '\n');
+    struct live_text *t = live_text_new(&b);
+    s->ended = true;
+    LOG_INFO(s->all->feed.log, "event_stream.ended", LF_STR("by", s->viewer->name),
+             LF_STR("why", why));
+    live_end(s->live, t);
+    live_text_drop(t);
+}
+
+/* Also the id, for a client who may see little of what happens. */
+static void say_something(struct stream *s)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_puts(&b, ":\n");
+    if (s->at == s->all->feed.ring.end && s->wanted < 0)
+        add_id(&b, s->all->feed.id);
+    strbuf_putc(&b, '\n');
+    push_own(s, &b);
+}
+
+static void look_after(struct stream *s, uint64_t now)
+{
+    if (s->ended)
+        return;
+    if (s->viewer->gone)
+        end(s, s->viewer->gone);
+    else if (s->login_ends_us && clock_now(s->clock) >= s->login_ends_us)
+        end(s, "your login has ended");
+    else if (now - s->sent_ms >= SILENCE_MS && live_is_ready(s->live))
+        say_something(s);
+}
+
+static void on_tick(uv_timer_t *t)
+{
+    struct event_streams *all = t->data;
+    uint64_t now = uv_now(all->loop);
+    event_viewers_ask(&all->viewers, now);
+    for (struct stream *s = all->first, *next; s; s = next) {
+        next = s->next;
+        look_after(s, now);
+    }
+    all->machines = fleet_changes(all->fl);
+    if (is_behind(all))
+        plan(all);
+}
+
+/* --- opening ------------------------------------------------------------------------------------
+ */
+
+static int check_number(const struct event_streams *all, const struct request *r, struct err *e)
+{
+    size_t own = event_viewer_streams(&all->viewers, r->who->object_id), most = live_most(r);
+    if (own >= EVENT_STREAMS_OF_ONE_MAX)
+        return err_set(e, ADMIN_TOO_MANY_STREAMS, NULL,
+                       "You have %zu streams of events open, the most that one may have; close "
+                       "some, or let the tabs of a browser share one.",
+                       own);
+    if (all->n >= EVENT_STREAMS_MAX || all->n >= most)
+        return err_set(e, ERR_UNAVAILABLE, NULL,
+                       "%zu streams of events are open, the most that the daemon serves; try again "
+                       "later.",
+                       all->n);
+    return 0;
+}
+
+static struct live_text *first_text(const struct event_streams *all, bool resumes, const char *why)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "retry: %d\n", RETRY_MS);
+    if (why)
+        add_reason(&b, "reset", why);
+    if (!resumes)
+        add_id(&b, all->feed.id);
+    strbuf_putc(&b, '\n');
+    return live_text_new(&b);
+}
+
+/* -1: err, and there is no stream. */
+static int enter(struct event_streams *all, const struct request *r, struct stream **out,
+                 struct err *e)
+{
+    struct event_viewer *v;
+    uint64_t now = uv_now(all->loop);
+    if (event_viewer_enter(&all->viewers, r->who, now, &v, e) < 0)
+        return -1;
+    struct stream *s = xcalloc(1, sizeof *s);
+    *s = (struct stream){.next = all->first,
+                         .all = all,
+                         .viewer = v,
+                         .clock = &r->config->clock,
+                         .version = v->version,
+                         .at = all->feed.ring.end,
+                         .wanted = -1,
+                         .sent_ms = now,
+                         .login_ends_us = r->login_ends_us};
+    if (all->n++ == 0)
+        start_handles(all);
+    s->machines = all->machines;
+    all->first = s;
+    *out = s;
+    return 0;
+}
+
+struct replied *events_follow_all(struct request *r)
+{
+    struct event_streams *all = admin_of(r)->event_streams;
+    struct event_from from;
+    struct stream *s = NULL;
+    const char *why = NULL;
+    struct err e;
+    if (event_from_read(r, &from, &e) < 0 || check_number(all, r, &e) < 0 ||
+        (all->n == 0 && event_feed_begin(&all->feed, &e) < 0) ||
+        event_from_judge(&all->feed, r, &from, &why, &e) < 0 || enter(all, r, &s, &e) < 0)
+        return reply_err(r, &e);
+    bool resumes = from.is_given && !why;
+    if (resumes) {
+        s->wanted = from.seq;
+        if (from.seq < all->feed.ring.after && from.seq < all->feed.back)
+            all->feed.back = from.seq;
+        plan(all);
+    }
+    reply_header_text(r, "Cache-Control", "no-store");
+    reply_header_text(r, "X-Accel-Buffering", "no");
+    struct replied *done =
+        reply_live(r, TYPE, first_text(all, resumes, why), &of_client, s, &s->live, &e);
+    if (done)
+        return done;
+    on_closed(s);
+    return reply_err(r, &e);
+}
+
+struct event_streams *event_streams_create(uv_loop_t *loop, const struct log *log,
+                                           struct storage *st, const struct access *access,
+                                           struct fleet *fl)
+{
+    struct event_streams *all = xcalloc(1, sizeof *all);
+    *all = (struct event_streams){.loop = loop, .fl = fl, .viewers = {.access = access}};
+    all->feed = (struct event_feed){.log = log, .st = st, .fl = fl, .back = FEED_NOT_BACK};
+    st_watch_events(st, on_events, all);
+    return all;
+}
+
+void event_streams_free(struct event_streams *all)
+{
+    assert(!all || (all->n == 0 && !all->viewers.list));
+    free(all);
+}

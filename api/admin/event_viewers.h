@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The principals who have streams of events, and what they may see. Their rights are read again
+ * every few seconds.
+ */
+#ifndef API_ADMIN_EVENT_VIEWERS_H
+#define API_ADMIN_EVENT_VIEWERS_H
+
+#include "api/access/access.h"
+#include "api/admin/event_ring.h"
+
+struct live_text;
+
+struct event_viewer {
+    struct event_viewer *next;
+    size_t streams;
+    char object_id[PRINCIPAL_ID_SIZE], name[PRINCIPAL_NAME_SIZE];
+    struct arena arena; /* of the grants */
+    struct grants grants;
+    bool first, sees_machines;
+    const char *gone; /* why it may see nothing any more; NULL: it may */
+    unsigned version; /* of its roles */
+    uint64_t asked_ms, roles;
+
+    /* The text that its last stream got, for others at the same place. */
+    struct {
+        int64_t from, end, to;
+        uint64_t machines;
+        struct live_text *text; /* NULL: it sees nothing of that */
+        bool is_made;
+    } last;
+};
+
+struct event_viewers {
+    const struct access *access; /* borrowed */
+    struct event_viewer *list;
+};
+
+/* The one of a principal, with one more stream. -1: its rights cannot be read. */
+int event_viewer_enter(struct event_viewers *all, const struct principal *who, uint64_t now_ms,
+                       struct event_viewer **out, struct err *e) MUST_CHECK;
+void event_viewer_leave(struct event_viewers *all, struct event_viewer *v);
+size_t event_viewer_streams(const struct event_viewers *all, const char *object_id);
+/* Reads the rights of those who were not asked for for a while. */
+void event_viewers_ask(struct event_viewers *all, uint64_t now_ms);
+/* Forgets the last texts. */
+void event_viewers_forget(struct event_viewers *all);
+bool event_viewer_sees(const struct event_viewer *v, const struct ring_event *ev);
+
+#endif
