@@ -12,15 +12,17 @@
 #include "api/admin/seen_jobs.h"
 #include "api/admin/story.h"
 #include "api/admin/task_story.h"
-#include "api/http/request.h"
+#include "api/http/slices.h"
+#include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "model/enums.h"
 #include "storage/overview.h"
 
 #define JOBS_DEFAULT 100
 #define JOBS_MAX     1000
-/* The most jobs read for one request, whatever matches the filters: some 15 ms. */
-#define LOOKED_MAX 2000
+/* The most jobs that one request looks at, whatever matches the filters: some 100 ms, in slices. */
+#define LOOKED_MAX 10000
+#define JOBS_BATCH 200 /* read at once */
 
 static bool is(struct request *r, const char *filter, const char *value)
 {
@@ -66,30 +68,133 @@ static int check_filters(struct request *r, int64_t *since_us, struct err *e)
     return 0;
 }
 
+/* --- the list --------------------------------------------------------------------------------- */
+
+struct job_list {
+    struct request *r;
+    struct page *page;
+    uint64_t wanted;
+    int64_t since_us, at; /* at: the id of the last row that was looked at */
+    int64_t next;         /* the id after which the next page begins; 0: not full yet */
+    long max, matching, looked;
+    bool oldest_first, counts, is_first;
+    bool over;    /* all that follow are older than wanted */
+    bool skipped; /* rows follow that were not looked at */
+};
+
+static void begin(struct page *p)
+{
+    strbuf_puts(&p->text, "{\"value\":[");
+}
+
+/* How many there are is said on the first page: of those that were looked at. */
+static void end(struct page *p)
+{
+    const struct job_list *l = p->of;
+    bool cut = (p->more || l->skipped) && !l->over;
+    strbuf_puts(&p->text, "]");
+    if (cut || l->matching > p->n)
+        strbuf_printf(&p->text, ",\"next\":%lld", (long long)(l->next ? l->next : l->at));
+    if (l->is_first && (l->counts || !cut))
+        strbuf_printf(&p->text, ",\"count\":%ld%s", l->matching,
+                      cut ? ",\"countIsMinimum\":true" : "");
+    strbuf_puts(&p->text, "}");
+}
+
+/* The page is full, and nobody wants to know how many more there are; or too many were looked at.
+ */
+static bool is_enough(struct slices *s)
+{
+    const struct job_list *l = s->of;
+    return l->over || l->looked >= LOOKED_MAX || (l->next && !l->counts);
+}
+
+static int fetch(struct slices *s, struct err *e)
+{
+    const struct job_list *l = s->of;
+    struct job_rows rows;
+    struct storage *st = admin_of(l->r)->storage;
+    const struct st_page page = {.after = l->at, .limit = JOBS_BATCH};
+    int rc = l->oldest_first ? st_job_oldest(st, &l->r->arena, &page, &rows, e)
+                             : st_job_latest(st, &l->r->arena, &page, &rows, e);
+    s->rows = rows.items;
+    s->n = rc < 0 ? 0 : rows.n;
+    s->at_end = s->n < JOBS_BATCH;
+    return rc;
+}
+
+static int add(struct slices *s, const void *row, struct err *e)
+{
+    struct job_list *l = s->of;
+    const struct job *j = row;
+    (void)e;
+    if (is_enough(s)) {
+        l->skipped = !l->over;
+        return 0;
+    }
+    l->over = !l->oldest_first && j->created_us < l->since_us;
+    if (l->over)
+        return 0;
+    l->looked++;
+    if (!passes(l->r, j, l->since_us)) {
+        l->at = j->id;
+        return 0;
+    }
+    struct strbuf *out = l->next || l->page->n == l->max ? NULL : page_row_of_id(l->page, j->id);
+    if (out) {
+        json_auto_t *shown = members_show(l->r, seen_job_members, l->wanted, j);
+        jsontext_add(out, shown);
+    } else if (!l->next) {
+        l->next = l->at;
+        l->page->more = false; /* others are counted */
+    }
+    l->matching++;
+    l->at = j->id;
+    return 0;
+}
+
+static int read_order(struct request *r, struct job_list *l, struct err *e)
+{
+    const char *sort = request_query(r, "sort");
+    l->oldest_first = sort && strcasecmp(sort, "createdTime") == 0;
+    if (!sort || l->oldest_first || strcasecmp(sort, "-createdTime") == 0)
+        return 0;
+    return err_set(e, ERR_INVALID_QUERY, "sort",
+                   "'%.100s' is not a valid order of jobs; use createdTime, or -createdTime for "
+                   "the newest first",
+                   sort);
+}
+
+static int read_list(struct request *r, struct job_list *l, struct err *e)
+{
+    static const char *const yes_or_no[] = {"true", "false", NULL};
+    const char *count = request_query(r, "count");
+    long before;
+    if (read_order(r, l, e) < 0 || check_filters(r, &l->since_us, e) < 0 ||
+        request_query_int(r, "max", 1, JOBS_MAX, JOBS_DEFAULT, &l->max, e) < 0 ||
+        request_query_int(r, "before", 1, LONG_MAX, l->oldest_first ? 0 : LONG_MAX, &before, e) <
+            0 ||
+        words_check(r, "count", "value of count", count, yes_or_no, e) < 0 ||
+        members_wanted(r, seen_job_members, "a job", &l->wanted, e) < 0)
+        return -1;
+    l->counts = count && strcasecmp(count, "true") == 0;
+    l->is_first = !request_query(r, "before");
+    l->at = before;
+    return 0;
+}
+
 struct replied *all_jobs_list(struct request *r)
 {
-    struct job_rows rows;
+    static const struct page_form form = {JSON_CONTENT_TYPE, begin, ",", end};
+    static const struct slices_kind kind = {fetch, add, is_enough};
     struct err e;
-    size_t i;
-    long max, before;
-    int64_t since_us;
-    if (request_query_int(r, "max", 1, JOBS_MAX, JOBS_DEFAULT, &max, &e) < 0 ||
-        request_query_int(r, "before", 1, LONG_MAX, LONG_MAX, &before, &e) < 0 ||
-        check_filters(r, &since_us, &e) < 0 ||
-        st_job_latest(admin_of(r)->storage, &r->arena,
-                      &(struct st_page){.after = before, .limit = LOOKED_MAX}, &rows, &e) < 0)
+    struct job_list *l = arena_alloc(&r->arena, sizeof *l);
+    *l = (struct job_list){.r = r};
+    if (read_list(r, l, &e) < 0)
         return reply_err(r, &e);
-    json_t *list = json_array();
-    for (i = 0;
-         i < rows.n && json_array_size(list) < (size_t)max && rows.items[i].created_us >= since_us;
-         i++)
-        if (passes(r, &rows.items[i], since_us))
-            json_array_append_new(list, seen_job_render(r, &rows.items[i]));
-    bool more = i < rows.n ? rows.items[i].created_us >= since_us : rows.n == LOOKED_MAX;
-    json_t *out = json_pack("{s:o}", "value", list);
-    if (more && i > 0)
-        json_object_set_new(out, "next", json_integer(rows.items[i - 1].id));
-    return reply_json(r, 200, out);
+    l->page = page_begin(r, &form, l->max, "");
+    l->page->of = l;
+    return slices_reply(l->page, &kind, l, sizeof(struct job));
 }
 
 /* The path's scope: GROUP/WORKSPACE/EXPERIMENT/JOB, or GROUP/ACCOUNT/JOB/TASK. */

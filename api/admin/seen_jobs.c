@@ -115,19 +115,65 @@ static const char *last_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static bool has_ended(const struct job *j)
+{
+    return j->exec_state == EXEC_SUCCEEDED || j->exec_state == EXEC_FAILED;
+}
+
+/* Left out for the configured subscription, of which most jobs are. */
+static json_t *subscription(struct request *r, const void *row)
+{
+    const struct job *j = row;
+    bool usual = strcasecmp(j->scope.subscription, admin_of(r)->access->subscription_id) == 0;
+    return usual ? NULL : json_string(j->scope.subscription);
+}
+
+static json_t *created_by(struct request *r, const void *row)
+{
+    return jsontext_optional(maker(r, row));
+}
+
+#define MEMBER(function, value)                                                                    \
+    static json_t *function(struct request *r, const void *row)                                    \
+    {                                                                                              \
+        const struct job *j = row;                                                                 \
+        (void)r;                                                                                   \
+        return value;                                                                              \
+    }
+MEMBER(group, json_string(j->scope.group))
+MEMBER(workspace, json_string(j->scope.workspace))
+MEMBER(experiment, json_string(j->scope.experiment))
+MEMBER(name, json_string(j->name))
+MEMBER(cluster, jsontext_optional(last_of(j->cluster_ref)))
+MEMBER(state, json_string(enum_to_name(exec_state_names, (int)j->exec_state)))
+MEMBER(priority, json_integer(j->priority))
+MEMBER(node_count, json_integer(j->node_count))
+MEMBER(created, seen_time(j->created_us))
+MEMBER(started, seen_time(j->start_us))
+MEMBER(ended, has_ended(j) ? seen_time(j->end_us) : NULL)
+MEMBER(exit_code, has_ended(j) && j->has_exit_code ? json_integer(j->exit_code) : NULL)
+
+const struct member seen_job_members[] = {
+    {"subscription", subscription},
+    {"resourceGroup", group},
+    {"workspace", workspace},
+    {"experiment", experiment},
+    {"name", name},
+    {"cluster", cluster},
+    {"state", state},
+    {"priority", priority},
+    {"nodeCount", node_count},
+    {"createdBy", created_by},
+    {"createdTime", created},
+    {"startTime", started},
+    {"endTime", ended},
+    {"exitCode", exit_code},
+    {NULL, NULL},
+};
+
 json_t *seen_job_render(struct request *r, const struct job *j)
 {
-    bool ended = j->exec_state == EXEC_SUCCEEDED || j->exec_state == EXEC_FAILED;
-    json_t *out = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s*, s:s, s:i, s:i, s:s*, s:o*, s:o*, s:o*}", "resourceGroup",
-        j->scope.group, "workspace", j->scope.workspace, "experiment", j->scope.experiment, "name",
-        j->name, "cluster", last_of(j->cluster_ref), "state",
-        enum_to_name(exec_state_names, (int)j->exec_state), "priority", j->priority, "nodeCount",
-        j->node_count, "createdBy", maker(r, j), "createdTime", seen_time(j->created_us),
-        "startTime", seen_time(j->start_us), "endTime", ended ? seen_time(j->end_us) : NULL);
-    if (ended && j->has_exit_code)
-        json_object_set_new(out, "exitCode", json_integer(j->exit_code));
-    return out;
+    return members_show(r, seen_job_members, UINT64_MAX, j);
 }
 
 json_t *seen_run_render(struct request *r, const struct job *j, const struct run *run)

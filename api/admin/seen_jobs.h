@@ -7,13 +7,15 @@
 #define API_ADMIN_SEEN_JOBS_H
 
 #include "api/admin/admin.h"
+#include "api/admin/members.h"
 #include "model/resource.h"
 
 /* service.may of these operations: every principal with a role may ask, and sees what the role
  * permits. */
 int seen_jobs_may(struct request *r, struct err *e);
 bool seen_job(const struct request *r, const struct job *j);
-/* The names, state and times of a job: members of all replies with jobs. */
+/* The names, state and times of a job (struct job): members of all replies with jobs. */
+extern const struct member seen_job_members[];
 json_t *seen_job_render(struct request *r, const struct job *j);
 json_t *seen_time(int64_t us); /* NULL: 0 */
 /* A line of a story: what happened then or, at 0, what is true now. */

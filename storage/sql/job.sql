@@ -50,6 +50,10 @@ ORDER BY j.id LIMIT :page.limit;
 -- st_job_latest(st_page page) -> job*
 $job_select WHERE j.id < :page.after ORDER BY j.id DESC LIMIT :page.limit;
 
+-- The same, the oldest first.
+-- st_job_oldest(st_page page) -> job*
+$job_select WHERE j.id > :page.after ORDER BY j.id LIMIT :page.limit;
+
 -- A getter: when the nth newest of those ended that ended before `before`.
 -- st_job_ended_nth(i64 before, int nth) -> i64? at
 SELECT exec_us FROM job WHERE $has_ended AND exec_us < :before ORDER BY exec_us DESC LIMIT 1 OFFSET :nth - 1;
