@@ -65,7 +65,7 @@ int client_refused(const json_t *reply, long status, struct err *e)
                 ended          ? ERR_ENDED_DAEMON
                 : status < 500 ? ERR_BAD_REQUEST
                                : ERR_INTERNAL,
-                NULL, "%s", text);
+                code, "%s", text);
         table_clean(e->msg); /* the message may quote text from a machine */
         return -1;
     }
@@ -183,10 +183,34 @@ static void add_credentials(struct daemon_client *c, const char *scope, struct s
         add_field(c, form, "scope", scope);
 }
 
+static char *bearer(const char *token)
+{
+    struct strbuf line = STRBUF_INIT;
+    strbuf_concat(&line, "Authorization: Bearer ", token);
+    return strbuf_take(&line);
+}
+
+/* The token that the environment has lent for this. */
+static int take_lent(struct daemon_client *c, const char *scope, char **authorization,
+                     struct err *e)
+{
+    const char *token = environment_get(&c->env, scope ? LOGIN_STORAGE_TOKEN : LOGIN_TOKEN);
+    if (!token)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "BATCHAID_TOKEN is not valid at storage accounts, to which a folder is "
+                       "copied; set BATCHAID_STORAGE_TOKEN to a token for %s, or copy nothing with "
+                       "--no-copy",
+                       scope);
+    *authorization = bearer(token);
+    return 0;
+}
+
 int client_log_in(struct daemon_client *c, const char *scope, char **authorization, struct err *e)
 {
-    struct strbuf form = STRBUF_INIT, line = STRBUF_INIT;
+    struct strbuf form = STRBUF_INIT;
     json_t *reply = NULL;
+    if (environment_get(&c->env, LOGIN_TOKEN))
+        return take_lent(c, scope, authorization, e);
     add_credentials(c, scope, &form);
     const struct daemon_call call = {"POST", TOKEN_PATH, "application/x-www-form-urlencoded",
                                      form.s};
@@ -198,10 +222,8 @@ int client_log_in(struct daemon_client *c, const char *scope, char **authorizati
         err_set(e, ERR_CONFIG, NULL,
                 "your login at %.200s is no longer valid; log in again: batchaid login %.200s",
                 client_endpoint(c), client_endpoint(c));
-    if (rc == 0) {
-        strbuf_printf(&line, "Authorization: Bearer %s", token);
-        *authorization = strbuf_take(&line);
-    }
+    if (rc == 0)
+        *authorization = bearer(token);
     json_decref(reply);
     client_wipe(form.s);
     strbuf_free(&form);

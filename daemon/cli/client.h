@@ -54,7 +54,7 @@ int client_call(struct daemon_client *c, const char *method, const char *path, c
 /* The same; any status is a success. *out: NULL if the reply has no JSON. */
 int client_try(struct daemon_client *c, const char *method, const char *path, const json_t *body,
                long *status, json_t **out, struct err *e) MUST_CHECK;
-/* The error of such a reply of 400 and above. Returns -1. */
+/* The error of such a reply of 400 and above; its target is the reply's code. Returns -1. */
 int client_refused(const json_t *reply, long status, struct err *e);
 
 /* POST with a text of this type as its body. */

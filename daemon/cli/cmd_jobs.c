@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/cli/login_file.h"
+#include "daemon/cli/login_token.h"
 #include "daemon/cli/table.h"
 #include "daemon/cli/watch.h"
 #include "lib/timefmt.h"
@@ -16,6 +17,13 @@
 #define LISTED 100
 /* --since goes back a hundred years at most. */
 #define SINCE_MAX_S INT64_C(3153600000)
+
+/* 1: a login, lent by the environment or kept; 0: none, so the daemon of this machine is meant. */
+static int find_login(struct environment *login, struct err *e)
+{
+    int lent = login_token_read(login, e);
+    return lent != 0 ? lent : login_read(login, e);
+}
 
 /* Whether a daemon of this machine is meant, although there is a login. */
 static bool is_named(const struct options *o)
@@ -28,7 +36,7 @@ int jobs_open(const struct options *o, struct daemon_client **out, struct err *e
 {
     struct state s;
     struct environment login;
-    int kept = is_named(o) ? 0 : login_read(&login, e);
+    int kept = is_named(o) ? 0 : find_login(&login, e);
     if (kept != 0)
         return kept < 0 ? -1 : client_open_login(&login, out, e);
     if (state_locate(o->state_dir, NULL, &s, e) < 0)

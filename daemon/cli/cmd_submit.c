@@ -186,11 +186,22 @@ void submit_show(const struct sent_job *s, const struct options *o)
     }
 }
 
+/* For programs, beside the message on standard error. */
+static void print_refusal(const struct err *e)
+{
+    json_t *out = json_pack("{s:{s:s, s:s}}", "error", "code", e->target, "message", e->msg);
+    json_dumpf(out, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(out);
+}
+
 static int submit_and_print(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct sent_job s = {.has_folder = false};
     arena_init(&s.arena);
     int rc = submit(c, o, &s, e);
+    if (rc < 0 && o->json)
+        print_refusal(e);
     if (rc == 0 && o->dry_run)
         submit_show(&s, o);
     if (rc == 0 && (!o->dry_run || o->json))

@@ -12,8 +12,10 @@
 #include "lib/err.h"
 
 /* Further members of the environment of a login, which are no variables of clients. */
-#define LOGIN_REFRESH "refresh token"
-#define LOGIN_USER    "user"
+#define LOGIN_REFRESH       "refresh token"
+#define LOGIN_TOKEN         "token" /* instead: a bearer token for requests to the daemon */
+#define LOGIN_STORAGE_TOKEN "storage token"
+#define LOGIN_USER          "user"
 
 struct environment {
     struct {

@@ -162,3 +162,40 @@ def test_wrong_urls(run, url, words):
 def test_nobody_answers(run):
     done = run("login", "https://localhost:1", "--user", "x")
     assert done.returncode == 1 and "the daemon at https://localhost:1 does not answer" in done.stderr
+
+
+# --- tokens that another program lends --------------------------------------------------------------
+
+
+def lent(head, person, **more):
+    """The variables of somebody who has only tokens."""
+    storage = person.login(scope="https://storage.azure.com/.default").json["access_token"]
+    return {"BATCHAID_ENDPOINT": head.endpoint + "/", "SSL_CERT_FILE": head.ca, "AZURE_SUBSCRIPTION_ID": head.subscription,
+            "AZURE_USERNAME": person.name, "BATCHAID_TOKEN": person.token(), "BATCHAID_STORAGE_TOKEN": storage, **more}
+
+
+def test_tokens_of_the_environment_are_a_login(head, laptop, ada, tmp_path):
+    Desk(head, tmp_path / "admin").submit("--no-copy", "--", "true")[1].succeed()
+    (laptop.folder / "in").write_text("hello\n")
+    done = laptop.run("run", "--name", "lent", "--", "cat in", **lent(head, ada))
+    assert done.stdout == "hello\n" and not laptop.kept.exists()
+    (job,) = json.loads(laptop.run("jobs", "--json", "--user", ada.name, **lent(head, ada)).stdout)["value"]
+    assert (job["createdBy"], job["experiment"]) == (ada.name, ada.name.split("@")[0])
+
+
+@pytest.mark.parametrize("more, words", [
+    ({"BATCHAID_STORAGE_TOKEN": ""}, "set BATCHAID_STORAGE_TOKEN to a token for https://storage.azure.com/.default, or copy nothing with"),
+    ({"SSL_CERT_FILE": ""}, "BATCHAID_TOKEN is set, and SSL_CERT_FILE is not; set it as `batchaid env` prints it"),
+    ({"BATCHAID_ENDPOINT": "head.lab"}, "BATCHAID_ENDPOINT: 'head.lab' is not a valid endpoint"),
+    ({"BATCHAID_TOKEN": "forged"}, "token"),
+])
+def test_a_lent_login_with_a_mistake(head, laptop, ada, more, words, tmp_path):
+    Desk(head, tmp_path / "admin").submit("--no-copy", "--", "true")[1].succeed()
+    done = laptop.run("submit", "--json", "--", "true", check=False, **lent(head, ada, **more))
+    assert done.returncode == 1 and words in done.stderr and ada.token() not in done.stderr
+
+
+def test_a_refusal_has_its_code_for_programs(head, laptop, ada):
+    done = laptop.run("submit", "--json", "--group", "nowhere", "--no-copy", "--", "true", check=False, **lent(head, ada))
+    error = json.loads(done.stdout)["error"]
+    assert error["code"] == "AuthorizationFailed" and done.stderr == f"batchaid: {error['message']}\n"
