@@ -5,13 +5,13 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import venv
 from pathlib import Path
 
 import pytest
-from support.daemon import BUILD, ROOT
+from support.daemon import ROOT
 from support.waiting import wait_for
+from support.wheel import install_wheel
 
 PAGE = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "testing.md").read_text(), re.S)[1]
 EXAMPLE = '''
@@ -191,13 +191,9 @@ def test_az_speaks_to_it(batchaid):
 def python(tmp_path_factory):
     """An interpreter with the package, with the programs under test in it, and Azure's SDK of the machine."""
     here = tmp_path_factory.mktemp("wheel")
-    make = ["make", "-s", "-o", "all", "wheel-src", f"BUILD={BUILD}", f"WHEEL_SRC={here / 'src'}"]
-    subprocess.run(make, cwd=ROOT, check=True, capture_output=True, timeout=300)
     venv.create(here / "env", system_site_packages=True, with_pip=False)
     python = here / "env" / "bin" / "python"
-    install = ["pip", "install", "-q", "--root-user-action=ignore", "--no-deps", "--no-index", "--no-build-isolation", here / "src"]
-    subprocess.run([sys.executable, "-m", *install, "--target", next((here / "env" / "lib").iterdir()) / "site-packages"],
-                   check=True, timeout=120)  # fmt: skip
+    install_wheel(here / "src", next((here / "env" / "lib").iterdir()) / "site-packages")
     return python
 
 

@@ -22,7 +22,9 @@ import urllib.parse
 import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, Union
+from typing import IO, Any, NoReturn, Optional, Union
+
+from .errors import BatchaidError
 
 Span = Union[str, datetime.timedelta]  # "PT1H30M", or the same as a timedelta
 Seconds = Union[float, datetime.timedelta]
@@ -40,14 +42,6 @@ NEEDED = ("BATCHAID_ENDPOINT", "SSL_CERT_FILE", "AZURE_TENANT_ID", "AZURE_CLIENT
 # Of `serve`, besides the settings of its configuration.
 SWITCHES = ["fake_nodes", "rules", "seed", "strict"]
 OF_CLIENTS = ("BATCHAID_", "AZURE_", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE")
-
-
-class BatchaidError(Exception):
-    """The daemon refused a request: `status`, `code`, and its message."""
-
-    def __init__(self, status: int, code: str, message: str) -> None:
-        super().__init__(f"{status} {code}: {message}")
-        self.status, self.code = status, code
 
 
 def place(memory="/dev/shm", least=1 << 30):
@@ -133,6 +127,24 @@ def check_settings(program, settings):
         if name not in known:
             like = "".join(f" ({n}?)" for n in difflib.get_close_matches(name, known, 1))
             raise ValueError(f"there is no setting {name}{like}: `batchaid help config` lists them, here with _ for each dot")
+
+
+def environment_of(program: str, state_dir: Optional[str] = None) -> dict[str, str]:
+    """The variables that `batchaid env` prints; RuntimeError says why there are none."""
+    command = [program, "env", *(["--state-dir", state_dir] if state_dir else [])]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=START_SECONDS, check=False)
+    except OSError as e:
+        raise RuntimeError(refused_by_system(program, e)) from None
+    if done.returncode != 0:
+        raise RuntimeError(refused_by_loader(done.stderr) or done.stderr.strip())
+    words = [shlex.split(line)[1] for line in done.stdout.splitlines() if line.startswith("export ")]
+    return dict(word.split("=", 1) for word in words)
+
+
+def local_environment() -> dict[str, str]:
+    """The same of the daemon of this computer, or of BATCHAID_STATE_DIR."""
+    return environment_of(program())
 
 
 def span(value: Span) -> str:
@@ -258,11 +270,7 @@ class Cloud:
         return self._log.read()[-4000:]
 
     def _read_environment(self):
-        done = subprocess.run(
-            [self.program, "env", "--state-dir", self.state_dir], capture_output=True, text=True, timeout=START_SECONDS, check=True
-        )
-        words = [shlex.split(line)[1] for line in done.stdout.splitlines() if line.startswith("export ")]
-        self._take(dict(word.split("=", 1) for word in words))
+        self._take(environment_of(self.program, self.state_dir))
 
     def _take(self, environment):
         missing = [name for name in NEEDED if name not in environment]

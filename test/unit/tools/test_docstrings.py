@@ -10,9 +10,14 @@ FILES = sorted((ROOT / "etc/wheel/batchaid").glob("*.py"))
 DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+def is_overload(node):
+    """The function itself, which comes after its overloads, has the docstring of all."""
+    return any(isinstance(d, ast.Name) and d.id == "overload" for d in getattr(node, "decorator_list", ()))
+
+
 def undocumented(node, name):
     """The names of the node and of what is public in it that have none. What is inside of functions is not public."""
-    if not (ast.get_docstring(node) or "").strip():
+    if not is_overload(node) and not (ast.get_docstring(node) or "").strip():
         yield name
     if isinstance(node, (ast.Module, ast.ClassDef)):
         for inner in node.body:

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: MIT
+"""Requests to a daemon, with a bearer token that is renewed before it expires.
+
+Every connection goes to the daemon itself, without a proxy: the hosts of storage accounts, at which files are downloaded, need
+no address here. Each thread has connections of its own. A request that fails on a connection that was open before is sent
+again on a new one; all requests of this package may be repeated.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import re
+import socket
+import ssl
+import threading
+import time
+import urllib.parse
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Optional
+
+from .errors import BatchaidError, InvalidArgument, LoginNeeded, Unreachable, refused
+
+TOKEN_PATH = "/adfs/oauth2/token"
+STORAGE = "https://storage.azure.com/.default"
+# The id of az's application, as `batchaid login` uses it: a login needs some application, and the daemon accepts any.
+APPLICATION = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
+TIMEOUT_S = 60.0
+RENEWED_S = 300.0  # a token is renewed so long before its end, or at four fifths of its life
+PIECE = 1 << 18
+
+
+class Reply(NamedTuple):
+    """What came back."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    def json(self) -> Any:
+        """Its body; None if it has none, or no JSON."""
+        try:
+            return json.loads(self.content) if self.content else None
+        except ValueError:
+            return None
+
+    def error(self) -> BatchaidError:
+        """That of a refusal, in the words of the resource manager, the login or a storage account."""
+        said = self.json()
+        said = said if isinstance(said, dict) else {}
+        error = said.get("error")
+        if isinstance(error, dict):
+            return refused(self.status, str(error.get("code", "")), str(error.get("message", "")))
+        if isinstance(error, str):
+            return refused(self.status, error, str(said.get("error_description", "")))
+        text = self.content[:2000].decode(errors="replace")
+        xml = re.search(r"<Code>(.*?)</Code>.*?<Message>(.*?)</Message>", text, re.DOTALL)
+        if xml:
+            return refused(self.status, xml[1], xml[2])
+        return refused(self.status, http.client.responses.get(self.status, ""), text[:300] or "the daemon gave no reason")
+
+
+def plain_endpoint(url: str) -> str:
+    """In lower case and without a slash; InvalidArgument unless it is https://HOST or https://HOST:PORT."""
+    parts = urllib.parse.urlsplit(url.strip().lower()) if isinstance(url, str) else None
+    try:
+        valid = parts is not None and parts.scheme == "https" and bool(parts.hostname) and (parts.port or 443) > 0
+    except ValueError:  # of the port
+        valid = False
+    if parts is None or not valid or parts.path not in ("", "/") or parts.query or parts.username is not None:
+        raise InvalidArgument(
+            f"{url!r} is not a valid endpoint; write how you reach the daemon, as in https://gpu-head.lab:7443"
+        )
+    return f"https://{parts.netloc}"
+
+
+class Login:
+    """Who asks: the credentials, and tokens made of them for the requests of each scope."""
+
+    def __init__(self, grant: Mapping[str, str], user: Optional[str] = None, again: str = "") -> None:
+        """`grant`: the form of a request for a token, or {"token": TEXT}; `again`: how to log in again."""
+        self._grant, self.user, self.again = dict(grant), user, again
+        self._tokens: dict[Optional[str], tuple[str, float]] = {}
+        self._lock = threading.Lock()
+
+    def token(self, connection: Connection, scope: Optional[str] = None) -> str:
+        """One that is valid for a while; it may be a new one."""
+        with self._lock:
+            token, until = self._tokens.get(scope, ("", 0.0))
+            if not token or time.monotonic() >= until:
+                token, lifetime = self._ask(connection, scope)
+                until = time.monotonic() + max(lifetime - RENEWED_S, lifetime * 0.8)
+                self._tokens[scope] = (token, until)
+            return token
+
+    def forget(self, token: str) -> None:
+        """The daemon has refused it."""
+        with self._lock:
+            self._tokens = {scope: kept for scope, kept in self._tokens.items() if kept[0] != token}
+
+    def _ask(self, connection: Connection, scope: Optional[str]) -> tuple[str, float]:
+        if "token" in self._grant:
+            if scope is None:
+                return self._grant["token"], float("inf")
+            raise LoginNeeded(0, "", "a bearer token alone is not valid at storage accounts, to which a folder is copied: use "
+                                     "folder=None, or log in with user= and password=")  # fmt: skip
+        form = {**self._grant, **({"scope": scope} if scope else {})}
+        reply = connection.exchange(
+            "POST", TOKEN_PATH, urllib.parse.urlencode(form).encode(), {"Content-Type": "application/x-www-form-urlencoded"}
+        )
+        said = reply.json()
+        if 400 <= reply.status < 500 and reply.status != 429:
+            error = reply.error()
+            raise LoginNeeded(error.status, error.code, f"{error.message} {self.again}".strip())
+        if reply.status != 200 or not isinstance(said, dict) or not isinstance(said.get("access_token"), str):
+            raise reply.error()
+        if self._grant["grant_type"] == "password" and isinstance(said.get("refresh_token"), str):
+            self._grant = {"grant_type": "refresh_token", "client_id": self._grant["client_id"],
+                           "refresh_token": said["refresh_token"]}  # fmt: skip
+        return said["access_token"], float(said.get("expires_in", 3600))
+
+
+class _ToTheDaemon(http.client.HTTPSConnection):
+    """To a host, at the daemon's address."""
+
+    def __init__(self, host: str, port: int, daemon: tuple[str, int], tls: ssl.SSLContext) -> None:
+        super().__init__(host, port, timeout=TIMEOUT_S, context=tls)
+        self._daemon, self._tls = daemon, tls
+
+    def connect(self) -> None:
+        sock = socket.create_connection(self._daemon, TIMEOUT_S)
+        try:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.sock = self._tls.wrap_socket(sock, server_hostname=self.host)
+        except BaseException:
+            sock.close()
+            raise
+
+
+class Connection:
+    """To one daemon, as one login."""
+
+    def __init__(self, endpoint: str, login: Login, cafile: Optional[str] = None) -> None:
+        self.endpoint, self.login, self.cafile = plain_endpoint(endpoint), login, cafile
+        parts = urllib.parse.urlsplit(self.endpoint)
+        self._daemon = (parts.hostname or "", parts.port or 443)
+        try:
+            self._tls = ssl.create_default_context(cafile=cafile)
+        except OSError as e:  # an SSLError too
+            raise InvalidArgument(f"the file of the daemon's authority, {cafile}, cannot be read: {e.strerror or e}") from None
+        self._local = threading.local()
+
+    def authorities(self) -> str:
+        """The file with the authorities that are trusted."""
+        system = ssl.get_default_verify_paths()
+        return self.cafile or system.cafile or system.openssl_cafile
+
+    def close(self) -> None:
+        """Closes this thread's connections; a later request opens new ones."""
+        for connection in self._open().values():
+            connection.close()
+        self._open().clear()
+
+    # --- one exchange ---------------------------------------------------------------------------
+
+    def _open(self) -> dict[tuple[str, int], _ToTheDaemon]:
+        if getattr(self._local, "process", None) != os.getpid():  # a fork must not write to its parent's connections
+            self._local.process, self._local.open = os.getpid(), {}
+        found: dict[tuple[str, int], _ToTheDaemon] = self._local.open
+        return found
+
+    def _begin(self, method: str, url: str, body: Optional[bytes], headers: Mapping[str, str]) -> http.client.HTTPResponse:
+        parts = urllib.parse.urlsplit(urllib.parse.urljoin(self.endpoint, url))
+        to = (parts.hostname or "", parts.port or 443)
+        target = urllib.parse.urlunsplit(("", "", parts.path, parts.query, ""))
+        known = self._open()
+        for new in (False, True):
+            if to not in known:
+                known[to], new = _ToTheDaemon(*to, self._daemon, self._tls), True
+            try:
+                known[to].request(method, target, body=body, headers=dict(headers))
+                return known[to].getresponse()
+            except (http.client.HTTPException, OSError) as e:
+                known.pop(to).close()
+                if new or isinstance(e, socket.timeout):
+                    raise self._unreachable(e) from None
+        raise AssertionError("not reached")
+
+    def _unreachable(self, e: Exception) -> Unreachable:
+        if isinstance(e, ssl.SSLCertVerificationError):
+            authority = f"the authority in {self.cafile}" if self.cafile else "the authorities of this system"
+            return Unreachable(
+                f"the certificate of {self.endpoint} is not one of {authority} ({e.verify_message}): either another daemon "
+                f"answers there, or it has a new authority; log in again (batchaid login {self.endpoint}), or name the file "
+                "of its authority in cafile=", temporary=False,
+            )  # fmt: skip
+        if isinstance(e, socket.gaierror):
+            return Unreachable(f"the host of {self.endpoint} has no address here: {e.strerror}")
+        reason = getattr(e, "strerror", None) or str(e) or type(e).__name__
+        return Unreachable(f"the daemon at {self.endpoint} does not answer: {reason}")
+
+    def exchange(self, method: str, url: str, body: Optional[bytes] = None, headers: Optional[Mapping[str, str]] = None) -> Reply:
+        """A request without a token; any status is a success."""
+        response = self._begin(method, url, body, headers or {})
+        try:
+            return Reply(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
+        except (http.client.HTTPException, OSError) as e:
+            self.close()
+            raise self._unreachable(e) from None
+
+    # --- with a token ---------------------------------------------------------------------------
+
+    def request(self, method: str, path: str, body: Any = None) -> Reply:
+        """A request with a token; any status but 401 is a success."""
+        data = None if body is None else json.dumps(body).encode()
+        for last in (False, True):
+            token = self.login.token(self)
+            headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+            if data is not None or method != "GET":
+                headers["Content-Type"] = "application/json"
+            reply = self.exchange(method, path, data if data is not None or method == "GET" else b"", headers)
+            if reply.status != 401:
+                return reply
+            self.login.forget(token)
+            if last or "token" in self.login._grant:
+                break
+        error = reply.error()
+        raise LoginNeeded(error.status, error.code, f"{error.message} {self.login.again}".strip())
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """The JSON of the reply; a BatchaidError if the daemon refuses."""
+        reply = self.request(method, path, body)
+        if reply.status >= 400:
+            raise reply.error()
+        said = reply.json()
+        if said is None and reply.content:
+            raise BatchaidError(0, "", f"what answers at {self.endpoint} is not batchaid: its answer to {path} is not JSON")
+        return said
+
+    # --- bytes ----------------------------------------------------------------------------------
+
+    def pieces(self, url: str, begin: int = 0, end: Optional[int] = None) -> Iterator[bytes]:
+        """The bytes of a download from `begin` to before `end`. The link has its own signature. Nothing from there on is no
+        error, and a link that has expired is NotAllowed."""
+        if end is not None and end <= begin:
+            return
+        headers = {"Range": f"bytes={begin}-{'' if end is None else end - 1}"} if begin or end is not None else {}
+        response = self._begin("GET", url, None, headers)
+        try:
+            if response.status == 416:
+                response.read()
+                return
+            if response.status >= 400:
+                raise Reply(response.status, {}, response.read()).error()
+            while piece := response.read(PIECE):
+                yield piece
+            if response.length:  # http.client takes a connection that ends early for the end
+                raise http.client.IncompleteRead(b"", response.length)
+        except (http.client.HTTPException, OSError) as e:
+            raise self._unreachable(e) from None
+        finally:
+            if not response.isclosed():
+                with contextlib.suppress(OSError):
+                    self.close()

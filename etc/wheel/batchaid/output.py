@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: MIT
+"""The output of a job: lines of its standard output and standard error, the last ones first if only these are wanted.
+
+A line is text without its end. Bytes that are not UTF-8 become U+FFFD, or with errors="surrogateescape" what os.fsencode()
+turns back; a file's read() has all bytes as they are. A carriage return begins the line again, as on a terminal, so a
+progress bar is its latest state. A line of more than a million characters comes in pieces.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Optional
+
+from .errors import InvalidArgument
+from .pauses import Pauses
+from .shown import coloured, log_html
+
+if TYPE_CHECKING:
+    from .remote_job import Job
+
+LINE_MAX = 1_000_000  # characters
+BLOCK = 1 << 16  # of the search for the last lines
+PART = 1 << 22  # bytes of one request
+SHOWN_LINES = 1000  # in a notebook
+STREAMS = ("stdout", "stderr")
+NAME = re.compile(r"(stdout|stderr)(?:-(.+))?\.txt")
+
+
+class Line(str):
+    """A line with where it comes from: `stream` is stdout or stderr, `process` the number of the node or the index of the
+    array if there are several, else "". `end` is what it ended with: "\\n", or "" of a piece, or "\\r" of a progress bar
+    that goes on."""
+
+    stream: str
+    process: str
+    end: str
+
+    def __new__(cls, text: str, stream: str = "stdout", process: str = "", end: str = "\n") -> Line:
+        line = super().__new__(cls, text)
+        line.stream, line.process, line.end = stream, process, end
+        return line
+
+
+class Reader:
+    """Makes lines of the bytes of one file."""
+
+    def __init__(self, stream: str, process: str, errors: str) -> None:
+        self.stream, self.process, self.offset = stream, process, 0
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
+        self._rest = self._shown = ""
+
+    def _line(self, text: str, end: str = "\n") -> Line:
+        if text.endswith("\r"):
+            text = text[:-1]
+        return Line(text[text.rfind("\r") + 1 :], self.stream, self.process, end)
+
+    def add(self, piece: bytes) -> Iterator[Line]:
+        """The lines that are whole now."""
+        self.offset += len(piece)
+        *whole, self._rest = (self._rest + self._decoder.decode(piece)).split("\n")
+        for text in whole:
+            while len(text) > LINE_MAX:
+                yield self._line(text[:LINE_MAX], "")
+                text = text[LINE_MAX:]
+            yield self._line(text)
+        while len(self._rest) > LINE_MAX:
+            yield self._line(self._rest[:LINE_MAX], "")
+            self._rest = self._rest[LINE_MAX:]
+
+    def unfinished(self) -> Iterator[Line]:
+        """The state of a progress bar, which begins its line again and again, if it is a new one."""
+        text = self._rest.rstrip("\r")
+        before, begun_again, state = text.rpartition("\r")
+        if not begun_again and text == self._rest:
+            return
+        self._rest = "\r" + state + self._rest[len(text) :]
+        if state and state != self._shown:
+            self._shown = state
+            yield Line(state, self.stream, self.process, "\r")
+
+    def finish(self) -> Iterator[Line]:
+        """What has no end of line."""
+        rest = self._rest + self._decoder.decode(b"", True)
+        self._rest = ""
+        if rest.strip("\r"):
+            yield self._line(rest, "")
+
+
+class Output:
+    """The files of a job's standard output and standard error, and how far they have been read."""
+
+    def __init__(self, job: Job, stream: Optional[str], process: Optional[str], errors: str) -> None:
+        self.job, self.stream, self.process, self.errors = job, stream, process, errors
+        self.readers: dict[str, Reader] = {}
+
+    def _listed(self) -> list[tuple[str, str, int]]:
+        """(name, link, size): standard output before standard error of each process, in the order of their numbers."""
+        found = []
+        for one in self.job.listed_files("stdouterr"):
+            match = NAME.fullmatch(one.get("name", ""))
+            if not match or not one.get("downloadUrl"):
+                continue
+            stream, process = match[1], match[2] or ""
+            if self.stream in (None, stream) and self.process in (None, process):
+                order = (int(process) if process.isdecimal() else 0, process, STREAMS.index(stream))
+                size = int((one.get("properties") or {}).get("contentLength") or 0)
+                found.append((order, one["name"], one["downloadUrl"], size))
+        return [one[1:] for one in sorted(found)]
+
+    def _tail(self, url: str, size: int, lines: int) -> int:
+        """Where the last `lines` lines begin: it is read backwards in blocks, which grow."""
+        if lines == 0:
+            return size
+        end, block, seen = size, BLOCK, 0
+        while end > 0:
+            begin = max(0, end - block)
+            text = b"".join(self.job.client.connection.pieces(url, begin, end))
+            at = len(text)
+            if end == size and text.endswith(b"\n"):
+                at -= 1  # the end of the last line
+            while (at := text.rfind(b"\n", 0, at)) >= 0:
+                seen += 1
+                if seen == lines:
+                    return begin + at + 1
+            end, block = begin, min(block * 4, PART)
+        return 0
+
+    def look(self, tail: Optional[int]) -> Iterator[Line]:
+        """What was added since the look before; `tail`: of a file that is new, only so many lines."""
+        for name, url, size in self._listed():
+            reader = self.readers.get(name)
+            if reader is None:
+                match = NAME.fullmatch(name)
+                assert match is not None
+                reader = Reader(match[1], match[2] or "", self.errors)
+                if tail is not None:
+                    reader.offset = self._tail(url, size, tail)
+                self.readers[name] = reader
+            while reader.offset < size:
+                before = reader.offset
+                for piece in self.job.client.connection.pieces(url, before, min(size, before + PART)):
+                    yield from reader.add(piece)
+                if reader.offset == before:
+                    break  # it is shorter than it was
+
+    def unfinished(self) -> Iterator[Line]:
+        """Of each file the latest state of a progress bar."""
+        for reader in self.readers.values():
+            yield from reader.unfinished()
+
+    def finish(self) -> Iterator[Line]:
+        """Of each file what has no end of line."""
+        for reader in self.readers.values():
+            yield from reader.finish()
+
+
+class Logs:
+    """The output up to now. Iterate over it for lines; print it, or show it in a notebook, for a text in which no line can
+    do more than colour itself."""
+
+    def __init__(self, job: Job, tail: Optional[int], stream: Optional[str], process: Optional[str], errors: str) -> None:
+        self._job, self._tail = job, tail
+        self._make: Callable[[], Output] = lambda: Output(job, stream, process, errors)
+
+    def __iter__(self) -> Iterator[Line]:
+        return self._lines(self._tail)
+
+    def _lines(self, tail: Optional[int]) -> Iterator[Line]:
+        output = self._make()
+        yield from output.look(tail)
+        yield from output.finish()
+
+    def _text(self, lines: list[Line]) -> list[str]:
+        several = len({line.process for line in lines}) > 1
+        return [f"{line.process}| {line}" if several else str(line) for line in whole(lines)]
+
+    def __str__(self) -> str:
+        return "\n".join(coloured(text) for text in self._text(list(self)))
+
+    def __repr__(self) -> str:
+        return f"<Logs of {self._job.name}: print it, or iterate over its lines>"
+
+    def _repr_html_(self) -> str:
+        tail = SHOWN_LINES if self._tail is None else min(self._tail, SHOWN_LINES)
+        lines = self._text(list(self._lines(tail)))
+        note = ""
+        if tail == SHOWN_LINES and len(lines) >= SHOWN_LINES:
+            note = f"At most the last {SHOWN_LINES:,} lines of each file; print(job.logs()) prints all."
+        return log_html(lines, note) if lines else f"<div>{self._job.name} has written nothing yet.</div>"
+
+
+def whole(lines: list[Line]) -> list[Line]:
+    """The same with the pieces of a line joined."""
+    joined: list[Line] = []
+    for line in lines:
+        if joined and joined[-1].end == "" and (joined[-1].stream, joined[-1].process) == (line.stream, line.process):
+            last = joined.pop()
+            line = Line(str(last) + str(line), line.stream, line.process, line.end)
+        joined.append(line)
+    return joined
+
+
+def follow(job: Job, tail: Optional[int], stream: Optional[str], process: Optional[str], errors: str) -> Iterator[Line]:
+    """Lines as they are written, until the job ends. A daemon that restarts is waited for."""
+    output, pauses = Output(job, stream, process, errors), Pauses()
+    known: Optional[int] = tail
+    while True:
+        any_line = False
+        try:
+            ended = job.refresh().ended is not None  # before the files, so those of an ended job are complete
+            for line in output.look(known):
+                any_line = True
+                yield line
+            known = None  # a file that appears later is shown from its beginning
+        except pauses.passing as e:
+            pauses.after_trouble(e)
+            continue
+        if ended:
+            break
+        yield from output.unfinished()
+        pauses.after_look(any_line)
+    yield from output.finish()
+
+
+def checked_tail(tail: Any) -> Optional[int]:
+    """A number of lines, or None for all."""
+    if tail is None or (isinstance(tail, int) and not isinstance(tail, bool) and tail >= 0):
+        return tail
+    raise InvalidArgument(f"tail is {tail!r}; it must be a number of lines, 0 or more, or None for all")
+
+
+def checked_stream(stream: Any) -> Optional[str]:
+    """The name of a stream, or None for both."""
+    if stream is None or stream in STREAMS:
+        return stream  # type: ignore[no-any-return]
+    raise InvalidArgument(f'stream is {stream!r}; it must be "stdout" or "stderr", or None for both')

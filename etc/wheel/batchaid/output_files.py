@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Files that a job has written. Names come from the job, so a download writes only below the folder that you name, and does
+not follow links there."""
+
+from __future__ import annotations
+
+import datetime
+import errno
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+from .errors import BatchaidError, NotAllowed, NotFound
+from .shown import Cell, Column, Table, bytes_text, local, one_line, time_of
+
+if TYPE_CHECKING:
+    from .remote_job import Job
+
+
+class File:
+    """A file as it was when it was listed: `name`, `size` in bytes, `modified`, an instant of whole seconds."""
+
+    def __init__(self, job: Job, directory: str, path: str, name: str, row: Mapping[str, Any]) -> None:
+        """`path`: in its output directory; `name`: for people."""
+        self.job, self.directory, self.path, self.name = job, directory, path, name
+        properties = row.get("properties") or {}
+        self.size = int(properties.get("contentLength") or 0)
+        self._url = str(row["downloadUrl"])
+        self.modified = time_of(properties.get("lastModified"))
+
+    def _found_again(self) -> str:
+        """A new link: those of a list expire."""
+        below, _, name = self.path.rpartition("/")
+        for row in self.job.listed_files(self.directory, below or "."):
+            if row.get("name") == name and row.get("downloadUrl"):
+                return str(row["downloadUrl"])
+        raise NotFound(404, "", f"{self.job.name} has no file {self.name} any more")
+
+    def pieces(self, begin: int = 0, end: Optional[int] = None) -> Iterator[bytes]:
+        """Its bytes from `begin` to before `end`, piece by piece."""
+        pieces = self.job.client.connection.pieces(self._url, begin, end)
+        try:
+            first = next(pieces, b"")
+        except NotAllowed:
+            self._url = self._found_again()
+            pieces = self.job.client.connection.pieces(self._url, begin, end)
+            first = next(pieces, b"")
+        yield first
+        yield from pieces
+
+    def read(self, begin: int = 0, end: Optional[int] = None) -> bytes:
+        """All its bytes, or those from `begin` to before `end`."""
+        return b"".join(self.pieces(begin, end))
+
+    def text(self, errors: str = "replace") -> str:
+        """Its text; what is not UTF-8 is replaced, or as bytes.decode() does."""
+        return self.read().decode("utf-8", errors)
+
+    def download(self, to: Union[str, os.PathLike[str], None] = None) -> Path:
+        """Writes it to a file, which it returns. `to`: a folder that exists or ends with a slash, in which it gets its own
+        name with the folders in it; or the file's path. None: the present folder."""
+        to = "." if to is None else to
+        path = Path(to)
+        if path.is_dir() or str(os.fspath(to)).endswith(os.sep):
+            parts = self.name.split("/")
+            if any(part in ("", ".", "..") or "\0" in part for part in parts):
+                raise BatchaidError(0, "", f"{one_line(self.name)!r} leads out of the folder, so it was not written; name a file in to=")
+            path = make_folders(path, parts[:-1]) / parts[-1]
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+        try:
+            fd = os.open(path, flags, 0o666)
+        except OSError as e:
+            if e.errno == errno.ELOOP:
+                raise BatchaidError(0, "", f"{path} is a link, which is not followed; remove it, or name another file in to=") from None
+            raise
+        with open(fd, "wb") as out:
+            for piece in self.pieces():
+                out.write(piece)
+        return path
+
+    def __repr__(self) -> str:
+        return f"<File {one_line(self.name)}: {bytes_text(self.size)}>"
+
+    def _repr_html_(self) -> str:
+        return Files([self])._repr_html_()
+
+
+def make_folders(top: Path, names: Sequence[str]) -> Path:
+    """Makes folders in `top`; a link in the way is refused."""
+    top.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        top = top / name
+        if top.is_symlink():
+            raise BatchaidError(0, "", f"{top} is a link, which is not followed; remove it, or name another folder in to=")
+        top.mkdir(exist_ok=True)
+    return top
+
+
+class Files(Table[File]):
+    """Files of a job."""
+
+    columns = (Column("NAME"), Column("SIZE", True), Column("MODIFIED"))
+
+    def row(self, item: File) -> Sequence[Cell]:
+        """The cells of one file."""
+        return (item.name, bytes_text(item.size), local(item.modified))
+
+    def __getitem__(self, key: Any) -> Any:
+        """By number, or by name: files["model.pt"]."""
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        for file in self:
+            if file.name == key:
+                return file
+        names = ", ".join(one_line(file.name) for file in self[:10])
+        raise NotFound(404, "", f"there is no file {key!r}; there are: {names or 'none'}{', ...' if len(self) > 10 else ''}")
+
+    def download(self, to: Union[str, os.PathLike[str]]) -> list[Path]:
+        """Writes all into a folder, which is made if it is missing."""
+        Path(to).mkdir(parents=True, exist_ok=True)
+        return [file.download(to) for file in self]
