@@ -2,8 +2,10 @@
 """The Python package with jobs: submit, wait, logs, files, as somebody uses them; and what can go wrong meanwhile."""
 
 import datetime
+import inspect
 import itertools
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -20,6 +22,7 @@ import batchaid  # noqa: E402
 from batchaid import client as clients  # noqa: E402
 from batchaid import pauses, waiting  # noqa: E402
 
+PAGE = (ROOT / "docs" / "python.md").read_text()
 HOSTILE = "<script>alert(1)</script>"
 LOST = r"node\.|link\.|run\.|agent|daemon\.(crashed|ended)|loop\.slow|work\.crashed"
 
@@ -157,6 +160,25 @@ def test_values_arrive_as_they_are(lab):
     odd = "a\tb\u2028c\x7fd 'e\" $HOME \U0001f600 - # : {"
     job = batchaid.submit(["sh", "-c", 'printf "%s|%s" "$ODD" "$1"', "sh", odd], env={"ODD": odd}, folder=None).wait()
     assert str(next(iter(job.logs()))) == f"{odd}|{odd}"
+
+
+def test_the_lines_of_the_page(lab, home, capsys):
+    (home / "project" / "train.py").write_text("import sys\nprint('trained', *sys.argv[1:])\nopen('model.bin', 'w').write('12')\n")
+    os.utime("train.py", (0, 0))
+    exec(re.search(r"^```python\n(.*?)^```$", PAGE, re.M | re.S)[1], {})
+    said = capsys.readouterr().out
+    assert said.startswith("trained\nmodel.bin 2\n") and (home / "project" / "results" / "model.bin").read_text() == "12"
+    assert sorted(re.findall(r"^(\d) trained --seed (\d)$", said, re.M)) == [(n, n) for n in "1234"]
+    assert "JOB" in said and "node hours" in said
+
+
+def test_the_page_lists_the_functions():
+    named = {word for row in re.findall(r"^\| `(.*?) \|", PAGE, re.M) for word in re.findall(r"(?:job\.)?(\w+)\(", f"`{row}")}
+    assert {"connect", "submit", "job", "jobs", "queue", "nodes", "wait", "logs", "files", "explain", "cancel", "refresh"} <= named
+    submit = inspect.signature(batchaid.submit)
+    assert [p for p in submit.parameters if f"{p}=" not in PAGE and p != "command"] == []
+    kinds = {name for name in batchaid.__all__ if isinstance(getattr(batchaid, name), type) and issubclass(getattr(batchaid, name), Exception)}
+    assert [kind for kind in kinds if f"`{kind}`" not in PAGE] == []
 
 
 # --- mistakes -------------------------------------------------------------------------------------

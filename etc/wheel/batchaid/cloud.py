@@ -20,7 +20,7 @@ import tempfile
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NoReturn, Optional, Union
 
@@ -44,7 +44,7 @@ SWITCHES = ["fake_nodes", "rules", "seed", "strict"]
 OF_CLIENTS = ("BATCHAID_", "AZURE_", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE")
 
 
-def place(memory="/dev/shm", least=1 << 30):
+def place(memory: str = "/dev/shm", least: int = 1 << 30) -> Optional[str]:
     """Where a state lies, as the daemon chooses it by itself: in memory, if there is room and programs may be executed."""
     try:
         there = os.statvfs(memory)
@@ -113,7 +113,7 @@ def make_folder() -> str:
         ) from None
 
 
-def check_settings(program, settings):
+def check_settings(program: str, settings: Mapping[str, Any]) -> None:
     """ValueError, if there are no such settings."""
     try:
         done = subprocess.run([program, "help", "config"], capture_output=True, text=True, timeout=START_SECONDS, check=False)
@@ -172,11 +172,11 @@ def body_of(value: Any) -> bytes:
 def class_of_client(name: str) -> Any:
     """The management client of this name, of the packages azure.mgmt... that are installed."""
     try:
-        import azure.mgmt
+        azure_mgmt = importlib.import_module("azure.mgmt")
     except ImportError:
         raise LookupError(f"no package of Azure is installed that could have {name}: pip install azure-mgmt-...") from None
     known = []
-    for found in pkgutil.iter_modules(azure.mgmt.__path__):
+    for found in pkgutil.iter_modules(azure_mgmt.__path__):
         if not name.lower().startswith(found.name):
             continue
         for module in (f"azure.mgmt.{found.name}", f"azure.mgmt.{found.name}.{found.name}s"):
@@ -189,7 +189,7 @@ def class_of_client(name: str) -> Any:
     raise LookupError(f"none of the installed packages azure.mgmt... has a {name}{like}; install its package, or pass the class")
 
 
-def refusal(text):
+def refusal(text: bytes) -> tuple[str, str]:
     """Code and message of what refused a request: the daemon, or its token endpoint."""
     try:
         said = json.loads(text)
@@ -208,20 +208,26 @@ class Cloud:
         """One that somebody else started, such as a container: by the variables that `batchaid env` prints.
         Nothing of it is stopped in the end."""
         cloud = cls.__new__(cls)
-        cloud.program, cloud.log, cloud.settings, cloud.process = None, None, {}, None
-        cloud._above = cloud._guard = None
+        cloud._begin_empty(None, None, {})
         cloud._take({k: v for k, v in (environment or os.environ).items() if k.startswith(OF_CLIENTS)})
         return cloud
 
     def __init__(self, log: IO[str] | None = None, **settings: Any) -> None:
-        self.program = program()
+        found = program()
         if settings:
-            check_settings(self.program, settings)
+            check_settings(found, settings)
+        self._begin_empty(found, log, settings)
+
+    def _begin_empty(self, program: Optional[str], log: Optional[IO[str]], settings: Mapping[str, Any]) -> None:
+        self.program = program
         self.log = log  # a file object, or None: the log is kept for the errors of the start
         self.settings = settings
-        self.process = self._guard = self._above = None
+        self.process: Optional[subprocess.Popen[str]] = None
+        self._guard: Optional[subprocess.Popen[bytes]] = None
+        self._above: Optional[str] = None
+        self._logged_in = False
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> NoReturn:
         if name in ("endpoint", "environment", "ca_bundle", "state_dir", "_tls", "_token"):
             raise RuntimeError("this Cloud is not started: use `with Cloud() as cloud`, or start()")
         raise AttributeError(f"Cloud has no {name}")
@@ -230,21 +236,23 @@ class Cloud:
 
     def start(self) -> Cloud:
         """Starts the daemon and returns when it serves; `with Cloud() as cloud` does so."""
+        if self.program is None:
+            raise RuntimeError("this daemon was started by somebody else: it runs already")
         self._above = make_folder()
         try:
-            self._begin()
+            self._begin(self.program, self._above)
         except BaseException:
             self.stop()
             raise
         return self
 
-    def _begin(self):
-        self.state_dir = os.path.join(self._above, "state")
+    def _begin(self, program: str, above: str) -> None:
+        self.state_dir = os.path.join(above, "state")
         env = {k: v for k, v in os.environ.items() if not k.startswith("BATCHAID_")}
         for name, value in self.settings.items():
             env["BATCHAID_" + name.upper()] = str(value).lower() if isinstance(value, bool) else str(value)
-        self._log = self.log or open(os.path.join(self._above, "log"), "w+", encoding="utf-8")  # noqa: SIM115
-        command = [self.program, "serve", "--ephemeral", "--testing", "--state-dir", self.state_dir]
+        self._log = self.log or open(os.path.join(above, "log"), "w+", encoding="utf-8")  # noqa: SIM115
+        command = [program, "serve", "--ephemeral", "--testing", "--state-dir", self.state_dir]
         command += ["--listen", "localhost:0"]
         try:
             # In a session of its own Ctrl-C ends the tests, which then end the daemon.
@@ -252,27 +260,24 @@ class Cloud:
                 command, stdout=subprocess.PIPE, stderr=self._log, env=env, text=True, start_new_session=True
             )
         except OSError as e:
-            raise RuntimeError(refused_by_system(self.program, e)) from None
-        guard = ["/bin/sh", "-c", GUARD, "sh", str(self.process.pid), self._above]
+            raise RuntimeError(refused_by_system(program, e)) from None
+        guard = ["/bin/sh", "-c", GUARD, "sh", str(self.process.pid), above]
         self._guard = subprocess.Popen(guard, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                        start_new_session=True)  # fmt: skip
-        line = self.process.stdout.readline()
+        line = self.process.stdout.readline() if self.process.stdout else ""
         if not line.startswith("ready "):
             self.process.wait()
             said = self._tail()
             raise RuntimeError(f"batchaid did not start: {refused_by_loader(said) or said}")
-        self._read_environment()
+        self._take(environment_of(program, self.state_dir))
 
-    def _tail(self):
+    def _tail(self) -> str:
         if self.log:
             return "its log says why"
         self._log.seek(0)
         return self._log.read()[-4000:]
 
-    def _read_environment(self):
-        self._take(environment_of(self.program, self.state_dir))
-
-    def _take(self, environment):
+    def _take(self, environment: dict[str, str]) -> None:
         missing = [name for name in NEEDED if name not in environment]
         if missing:
             raise RuntimeError(f"{', '.join(missing)} is not set: BATCHAID_ENDPOINT goes with all that `batchaid env` prints")
@@ -283,14 +288,15 @@ class Cloud:
             self._tls = ssl.create_default_context(cafile=self.ca_bundle)
         except OSError as e:  # an SSLError too
             raise RuntimeError(f"SSL_CERT_FILE names {self.ca_bundle}, which cannot be read: {e.strerror or e}") from None
-        self._token = None
+        self._token: Optional[str] = None
 
     def stop(self) -> None:
         """Stops the daemon that start() started, and removes what it kept."""
         if self.process:
             self.process.terminate()
             self.process.wait()
-            self.process.stdout.close()
+            if self.process.stdout:
+                self.process.stdout.close()
             self.process = None
         if self._guard:
             self._guard.communicate(b"over\n")
@@ -309,8 +315,8 @@ class Cloud:
 
     # --- requests -------------------------------------------------------------------------------
 
-    def _open(self, method, url, headers, data, lines=False):
-        request = urllib.request.Request(url, data=data, method=method, headers=headers)
+    def _open(self, method: str, url: str, headers: Mapping[str, str], data: Optional[bytes], lines: bool = False) -> Any:
+        request = urllib.request.Request(url, data=data, method=method, headers=dict(headers))
         opener = urllib.request.build_opener(
             urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=self._tls)
         )
@@ -336,7 +342,7 @@ class Cloud:
                 "scope": self.endpoint + "/.default",
             }
             data = urllib.parse.urlencode(form).encode()
-            self._token = self._open("POST", self.endpoint + "/adfs/oauth2/token", {}, data)["access_token"]
+            self._token = str(self._open("POST", self.endpoint + "/adfs/oauth2/token", {}, data)["access_token"])
         return self._token
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
@@ -363,13 +369,13 @@ class Cloud:
     def ready(self) -> bool:
         """Whether requests are served to the end."""
         try:
-            return self._open("GET", self.endpoint + "/batchaid/ready", {}, None)["ready"]
+            return bool(self._open("GET", self.endpoint + "/batchaid/ready", {}, None)["ready"])
         except (BatchaidError, ConnectionError):
             return False
 
     def health(self) -> dict[str, Any]:
         """Its parts with numbers; BatchaidError, if not all is well."""
-        return self.call("GET", "/batchaid/health")
+        return dict(self.call("GET", "/batchaid/health"))
 
     def seed(self, state: str | Path | Mapping[str, Any], subscription: str | None = None) -> dict[str, int]:
         """`state`: a text, YAML or JSON, the tree of one, or the Path of a file with one."""
@@ -377,11 +383,11 @@ class Cloud:
             state = state.read_text(encoding="utf-8")
         text = state if isinstance(state, str) else body_of(state).decode()
         query = "?" + urllib.parse.urlencode({"subscription": subscription}) if subscription else ""
-        return self.testing("POST", "/seed" + query, text=text)
+        return dict(self.testing("POST", "/seed" + query, text=text))
 
     def dump(self, **query: str) -> dict[str, Any]:
         """What there is, as seed() takes it: subscription=, resourceGroup=."""
-        return self.testing("GET", "/dump?" + urllib.parse.urlencode(query))
+        return dict(self.testing("GET", "/dump?" + urllib.parse.urlencode(query)))
 
     @property
     def clock(self) -> Clock:
@@ -451,17 +457,17 @@ class Subscription:
     def requests(self, **match: Any) -> list[dict[str, Any]]:
         """Those of this test that are over: operation=, path=, method=, status=."""
         query = urllib.parse.urlencode({"subscription": self.id, "after": self._began, "max": 10000, **match})
-        return self.cloud.testing("GET", "/requests?" + query)["value"]
+        return list(self.cloud.testing("GET", "/requests?" + query)["value"])
 
     def expect(self, count: int = 1, timeout: Seconds = 10, **match: Any) -> list[dict[str, Any]]:
         """Waits until so many that fit are over, and returns them."""
         body = {"match": {"subscription": self.id, **match}, "count": count, "after": self._began}
         body["timeoutSeconds"] = seconds(timeout)
-        return self.cloud.testing("POST", "/requests/expect", body)["value"]
+        return list(self.cloud.testing("POST", "/requests/expect", body)["value"])
 
     def unknown(self) -> list[dict[str, Any]]:
         """What was asked for here and is not served, with how often: method, path, count."""
-        return self.cloud.testing("GET", f"/unknown?subscription={self.id}")["value"]
+        return list(self.cloud.testing("GET", f"/unknown?subscription={self.id}")["value"])
 
     # --- what jobs do on fake nodes --------------------------------------------------------------
 
@@ -472,12 +478,12 @@ class Subscription:
         """What jobs that fit do on nodes of vmSize FAKE: duration="PT6H", exitCode=1, stdout=[...], files=[...],
         hold=True; docs/testing.md."""
         match = {"name": name, "command": command, "environment": environment, "pool": pool, "role": role}
-        return self.rules({"match": {k: v for k, v in match.items() if v is not None}, **what})[0]
+        return self.rules({"match": {k: v for k, v in match.items() if v is not None}, **what})[0]  # type: ignore[no-any-return]
 
     def rules(self, *rules: Mapping[str, Any]) -> list[Any]:
         """Adds several, all or none. Without any: those that there are."""
         if not rules:
-            return self.cloud.testing("GET", f"/rules?subscription={self.id}")["value"]
+            return list(self.cloud.testing("GET", f"/rules?subscription={self.id}")["value"])
         own = [{**rule, "match": {**rule.get("match", {}), "subscription": self.id}} for rule in rules]
         return [Rule(self.cloud, rule) for rule in self.cloud.testing("POST", "/rules", {"rules": own})["value"]]
 
@@ -489,12 +495,12 @@ class Subscription:
     def strict(self, **rows: Any) -> dict[str, Any]:
         """From now on things take the time that they took in the service, and are throttled as there: allocation="PT3M",
         writesPerHour=10, strict=False; docs/testing.md. What holds then; by the clock of `cloud`."""
-        return self.cloud.testing("POST", "/strict", {"subscription": self.id, **rows})
+        return dict(self.cloud.testing("POST", "/strict", {"subscription": self.id, **rows}))
 
     def events(self, after: int = 0, timeout: Seconds = 0) -> list[dict[str, Any]]:
         """Changes of state of what is here behind number `after`; waits for the first of them."""
         query = urllib.parse.urlencode({"subscription": self.id, "after": after, "timeoutSeconds": seconds(timeout)})
-        return self.cloud.testing("GET", "/events?" + query, lines=True)
+        return list(self.cloud.testing("GET", "/events?" + query, lines=True))
 
     # --- clients --------------------------------------------------------------------------------
 
@@ -514,10 +520,8 @@ class Subscription:
 
     def credential(self) -> Any:
         """Of azure-identity."""
-        from azure.identity import ClientSecretCredential
-
         env = self.environment
-        return ClientSecretCredential(
+        return importlib.import_module("azure.identity").ClientSecretCredential(
             env["AZURE_TENANT_ID"],
             env["AZURE_CLIENT_ID"],
             env["AZURE_CLIENT_SECRET"],
@@ -550,15 +554,14 @@ class Subscription:
         """The real az, logged in; what it prints as JSON. Of a daemon that this has started."""
         if self.cloud.program is None:
             raise RuntimeError("the daemon was started by somebody else: call az itself, with what `batchaid env` says")
-        login = "az-login" if not getattr(self.cloud, "_logged_in", False) else None
-        if login:
+        if not self.cloud._logged_in:
             self._run([self.cloud.program, "az-login", "--state-dir", self.cloud.state_dir])
             self.cloud._logged_in = True
         words = [self.cloud.program, "az", "--state-dir", self.cloud.state_dir, *shlex.split(command)]
         said = self._run([*words, "--subscription", self.id, "-o", "json"])
         return json.loads(said) if said.strip() else None
 
-    def _run(self, words):
+    def _run(self, words: Sequence[str]) -> str:
         done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, **self.environment}, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"{shlex.join(words)} failed:\n{done.stderr}")
@@ -573,7 +576,7 @@ class Fault:
 
     def release(self) -> int:
         """Lets go what it holds."""
-        return self.cloud.testing("POST", f"/faults/{self.id}/release")["released"]
+        return int(self.cloud.testing("POST", f"/faults/{self.id}/release")["released"])
 
     def remove(self) -> None:
         """Removes the fault; the daemon lets go what it holds."""
@@ -589,7 +592,7 @@ class Clock:
     def _call(self, method: str, body: Any = None) -> dict[str, Any]:
         headers = {KEY_HEADER: self.cloud.environment["BATCHAID_TESTING_KEY"], "Content-Type": "application/json"}
         data = None if body is None else body_of(body)
-        said = self.cloud._open(method, self.cloud.endpoint + "/batchaid/clock", headers, data)
+        said = dict(self.cloud._open(method, self.cloud.endpoint + "/batchaid/clock", headers, data))
         if body is not None:
             self.cloud._token = None  # it may have run out
         return said
@@ -632,7 +635,7 @@ class Rule:
 
     def release(self) -> int:
         """Begins the time of the jobs that it holds."""
-        return self.cloud.testing("POST", f"/rules/{self.id}/release")["released"]
+        return int(self.cloud.testing("POST", f"/rules/{self.id}/release")["released"])
 
     def remove(self) -> None:
         """Removes the rule."""

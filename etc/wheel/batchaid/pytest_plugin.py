@@ -4,13 +4,16 @@ environment of clients set."""
 
 import os
 import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 
-from .cloud import BatchaidError, Cloud
+from .cloud import Cloud, Subscription
+from .errors import BatchaidError
 
 
-def cloud_of(settings):
+def cloud_of(settings: Mapping[str, Any]) -> Cloud:
     """The daemon that BATCHAID_ENDPOINT names, or else a new one with these settings."""
     if not os.environ.get("BATCHAID_ENDPOINT"):
         return Cloud(**settings).start()
@@ -22,13 +25,13 @@ def cloud_of(settings):
 
 
 @pytest.fixture(scope="session")
-def batchaid_settings():
+def batchaid_settings() -> Mapping[str, Any]:
     """Override it to start the daemon with settings of your own: {"local_nodes": 4}."""
     return {}
 
 
 @pytest.fixture(scope="session")
-def batchaid_cloud(batchaid_settings):
+def batchaid_cloud(batchaid_settings: Mapping[str, Any]) -> Iterator[Cloud]:
     """A daemon of the session's own, or the one that BATCHAID_ENDPOINT names."""
     try:
         cloud, why = cloud_of(batchaid_settings), None
@@ -41,7 +44,7 @@ def batchaid_cloud(batchaid_settings):
 
 
 @pytest.fixture
-def batchaid(batchaid_cloud):
+def batchaid(batchaid_cloud: Cloud) -> Iterator[Subscription]:
     """A subscription of each test's own. A fixture of a wider scope makes one: `batchaid_cloud.subscription()`."""
     one = batchaid_cloud.subscription()
     with one.patched():

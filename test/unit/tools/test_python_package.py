@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+"""The Python package without a daemon: its types, and what is computed from texts."""
+import ast
+import datetime
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PACKAGE = ROOT / "etc" / "wheel" / "batchaid"
+sys.path.insert(0, str(PACKAGE.parent))
+from batchaid import connection, errors, output, output_files, pauses, shown, submission, waiting  # noqa: E402
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.11"])
+def test_types_are_strict(version, tmp_path):
+    mypy = shutil.which("mypy", path="/usr/bin") or pytest.skip("mypy is not installed")
+    done = subprocess.run([mypy, "--strict", "--python-version", version, "--cache-dir", tmp_path, "--python-executable", "/usr/bin/python3",
+                           PACKAGE], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("file", sorted(PACKAGE.glob("*.py")), ids=lambda f: f.name)
+def test_python_3_9_reads_it(file):
+    ast.parse(file.read_text(), feature_version=(3, 9))
+
+
+# --- lines ----------------------------------------------------------------------------------------
+
+
+def lines_of(*pieces, errors="replace"):
+    reader = output.Reader("stdout", "", errors)
+    return [line for piece in pieces for line in reader.add(piece)] + list(reader.finish())
+
+
+@pytest.mark.parametrize("pieces, lines", [
+    ((b"a\nb",), ["a", "b"]),
+    ((b"a\r", b"\nb\n\n"), ["a", "b", ""]),
+    ((b"\xc3", b"\xa9\n"), ["\u00e9"]),
+    ((b"\xff\n\xc3",), ["\ufffd", "\ufffd"]),
+    ((b"10%\r20%\r\n",), ["20%"]),
+    ((b"a\x85b\x0bc\x1cd\xe2\x80\xa8e\n",), ["a\ufffdb\x0bc\x1cd\u2028e"]),
+    ((b"",), []),
+])
+def test_bytes_become_lines(pieces, lines):
+    assert lines_of(*pieces) == lines
+
+
+def test_a_long_line_comes_in_pieces_and_is_joined():
+    lines = lines_of(*[b"x" * 70_000] * 40, b"\nend\n")
+    assert [len(line) for line in lines] == [1_000_000, 1_000_000, 800_000, 3] and [line.end for line in lines] == ["", "", "\n", "\n"]
+    assert [len(line) for line in output.whole(lines)] == [2_800_000, 3]
+
+
+def test_a_bar_is_told_once_in_each_state():
+    reader, said = output.Reader("stdout", "", "replace"), []
+    for piece in (b"\r1", b"0%", b"", b"\r20%\r", b"", b"\ndone"):
+        said += [*reader.add(piece), *reader.unfinished()]
+    assert [(str(x), x.end) for x in said] == [("1", "\r"), ("10%", "\r"), ("20%", "\r"), ("20%", "\n")]
+    assert list(reader.finish()) == ["done"]
+
+
+# --- text for people ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text, plain, coloured", [
+    ("\x1b[31mred\x1b[0m", "red", "\x1b[31mred\x1b[0m"),
+    ("\x1b[2J\x1b]0;t\x07a\x1b]8;;http://x\x1b\\b", "ab", "ab"),
+    ("\x9b2J\x00\x7f", "\\x9b2J\\x00\\x7f", "\\x9b2J\\x00\\x7f"),
+    ("\u202etxt.exe\u2066", "\\u202etxt.exe\\u2066", "\\u202etxt.exe\\u2066"),
+    ("\x1b", "\\x1b", "\\x1b"),
+    ("\udcff", "\\udcff", "\\udcff"),
+])
+def test_a_log_can_only_colour_itself(text, plain, coloured):
+    assert (shown.plain(text), shown.coloured(text)) == (plain, coloured)
+
+
+def test_cells_are_escaped():
+    html = shown.table_html([shown.Column("A"), shown.Column("B", True), shown.Column("C")], [("<i>&\"'", 1, None), ("x\ny", 2, "")], "<note>")
+    assert "&lt;i&gt;&amp;&quot;&#x27;" in html and "x\\ny" in html and "&lt;note&gt;" in html and "<th style=\"text-align: left\">C" not in html
+    assert shown.table_text([shown.Column("A"), shown.Column("N", True)], [("a", 1), ("bb", 22)]) == "A    N\na    1\nbb  22"
+    many = shown.table_html([shown.Column("A")], [(n,) for n in range(700)])
+    assert many.count("<tr>") == 501 and "200 more rows are not shown here." in many
+
+
+@pytest.mark.parametrize("text, micro", [("2026-11-29T10:13:55Z", 0), ("2026-11-29T10:13:55.94Z", 940000), ("2026-11-29T10:13:55.1234567Z", 123456)])
+def test_times_are_read(text, micro):
+    assert shown.time_of(text) == datetime.datetime(2026, 11, 29, 10, 13, 55, micro, datetime.timezone.utc)
+
+
+def test_spans_and_sizes():
+    span = datetime.timedelta
+    assert [shown.elapsed(s) for s in (None, span(seconds=-1), span(seconds=187), span(hours=1, seconds=62), span(days=2, seconds=1))] == [
+        "", "0:00", "3:07", "1:01:02", "2d 0:00:01"]  # fmt: skip
+    assert [shown.bytes_text(n) for n in (0, 999, 1500, 250_000_000, 3 * 10**12)] == ["0 B", "999 B", "1.5 kB", "250 MB", "3.0 TB"]
+    assert [waiting.span_of(t) for t in ("PT4H", "P1DT2H3M4S", "soon")] == [span(hours=4), span(days=1, seconds=7384), None]
+    assert [waiting.indexes(t) for t in ("", "7", "0-9:3", "1,5,7", "1-20", "x")] == [0, 1, 4, 3, 20, 0]
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wish, members", [
+    ({"command": "a | b", "gpus": 2, "time": datetime.timedelta(hours=1)}, {"command": "a | b", "gpus": "2", "time": "3600s"}),
+    ({"command": ["my prog"]}, {"command": "'my prog'"}),
+    ({"command": [Path("a"), "b c"], "env": {}}, {"command": ["a", "b c"]}),
+    ({"command": "a", "array": range(0, 10, 3), "workspace": "w"}, {"command": "a", "array": "0-9:3", "group": "jobs/w"}),
+    ({"command": "a", "array": [5, 7], "group": "g", "workspace": "w"}, {"command": "a", "array": "5,7", "group": "g/w"}),
+    ({"command": "a", "after": ["x", "y:end"], "secrets": {"T": "v/s"}}, {"command": "a", "after": "x,y:end", "secret": {"T": "v/s"}}),
+    ({"command": "a", "env": {"N": 1, "F": 0.5}}, {"command": "a", "env": {"N": "1", "F": "0.5"}}),
+])
+def test_arguments_become_a_job_file(wish, members):
+    assert submission.job_file(wish) == members
+
+
+@pytest.mark.parametrize("said, words", [
+    ("batchaid: /dev/stdin:1:12: --gpus is '-1'; it must be", "gpus is '-1'; it must be"),
+    ("batchaid: use --gpus 4, or more --nodes", "use gpus=4, or more nodes"),
+    ("more than 1 GB is copied only with --yes; or copy nothing with --no-copy", "more than 1 GB is copied only with yes=True; or copy nothing with folder=None"),
+    ("and --cluster NAME chooses; without --cluster the command", 'and cluster="NAME" chooses; without cluster the command'),
+    ("use --group a/b", 'use group="a/b"'),
+    ("--secret T=x/y: there is no vault", 'secrets={"T": "x/y"}: there is no vault'),
+])
+def test_messages_have_the_names_of_arguments(said, words):
+    assert submission.in_words_of_python(said) == words
+
+
+# --- tokens, pauses, downloads ---------------------------------------------------------------------
+
+
+class Endpoint:
+    """Gives tokens, and notes for what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def exchange(self, method, url, body, headers):
+        self.asked.append(body.decode())
+        text = f'{{"access_token": "t{len(self.asked)}", "expires_in": 3600, "refresh_token": "again"}}'
+        return connection.Reply(200, {}, text.encode())
+
+
+def test_a_token_is_renewed_before_it_expires(monkeypatch):
+    now, endpoint = [1000.0], Endpoint()
+    monkeypatch.setattr(connection.time, "monotonic", lambda: now[0])
+    login = connection.Login({"grant_type": "password", "client_id": "c", "username": "u", "password": "secret"}, "u")
+    assert [login.token(endpoint), login.token(endpoint)] == ["t1", "t1"]
+    now[0] += 3290
+    assert login.token(endpoint) == "t1"
+    now[0] += 20
+    assert login.token(endpoint) == "t2" and login.token(endpoint, "https://x/.default") == "t3"
+    assert "password=secret" in endpoint.asked[0] and endpoint.asked[1] == "grant_type=refresh_token&client_id=c&refresh_token=again"
+    assert endpoint.asked[2].endswith("scope=https%3A%2F%2Fx%2F.default") and "secret" not in str(vars(login))
+
+
+def test_pauses_grow_to_two_seconds_and_a_silent_daemon_is_given_up(monkeypatch):
+    now, slept = [0.0], []
+
+    def sleep(seconds):
+        slept.append(seconds)
+        now[0] += seconds
+
+    monkeypatch.setattr(pauses.time, "sleep", sleep)
+    monkeypatch.setattr(pauses.time, "monotonic", lambda: now[0])
+    p = pauses.Pauses()
+    for _ in range(20):
+        p.after_look(False)
+    assert slept[0] == 0.1 and slept[-1] == 2.0 and sum(slept[:8]) < 6
+    p.after_look(True)
+    assert slept[-1] == 0.1
+    begun = now[0]
+    with pytest.raises(errors.Unreachable):
+        for _ in range(1000):
+            p.after_trouble(errors.Unreachable("silent"))
+    assert 600 <= now[0] - begun < 605
+    for lasting in (errors.Unreachable("certificate", temporary=False), errors.NotAllowed(403, "A", "b"), errors.JobGone(404, "A", "b")):
+        with pytest.raises(type(lasting)):
+            pauses.Pauses().after_trouble(lasting)
+
+
+class Remote(output_files.File):
+    """A file of this name."""
+
+    def __init__(self, name):
+        super().__init__(None, "FILES", name, name, {"downloadUrl": "x"})
+
+    def pieces(self, begin=0, end=None):
+        yield b"content"
+
+
+def test_a_download_stays_in_its_folder(tmp_path):
+    assert Remote("a/b").download(tmp_path) == tmp_path / "a" / "b" and (tmp_path / "a" / "b").read_text() == "content"
+    assert Remote("../../x").download(tmp_path / "own").read_text() == "content"
+    for name in ("../x", "a/../../x", "/etc/x", "a//b", "a/\0"):
+        with pytest.raises(errors.BatchaidError, match="leads out of the folder"):
+            Remote(name).download(tmp_path)
+    (tmp_path / "link").symlink_to("/etc")
+    (tmp_path / "file").symlink_to(tmp_path / "elsewhere")
+    for name in ("link/x", "file"):
+        with pytest.raises(errors.BatchaidError, match="is a link, which is not followed"):
+            Remote(name).download(tmp_path)
+    assert not (tmp_path / "elsewhere").exists()
