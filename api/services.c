@@ -20,6 +20,7 @@ static const struct {
     {&batchai_service, PART(batchai), HOSTS_ANY},
     {&arm_service, PART(batchai.arm), HOSTS_ANY},
     {&admin_service, PART(admin), HOSTS_ANY},
+    {&browse_service, PART(azstorage), HOSTS_ANY},
     {&aad_service, PART(aad), HOSTS_ANY},
     {&session_service, PART(aad), HOSTS_ANY},
     {&azstorage_service, PART(azstorage), HOSTS_ANY},

@@ -13,6 +13,7 @@
 #include "api/arm/batchai/batchai.h"
 #include "api/arm/keyvault/keyvault.h"
 #include "api/arm/storage/storage_rm.h"
+#include "api/browse/browse.h"
 #include "api/graph/graph.h"
 #include "api/login/aad.h"
 #include "api/metrics/metrics.h"
@@ -23,7 +24,7 @@
 #include "api/plane/storage/azstorage.h"
 #include "api/testing/testing.h"
 
-#define API_SERVICES 21
+#define API_SERVICES 22
 
 /* By their numbers below API_SERVICES. */
 const struct service *api_service(size_t i);

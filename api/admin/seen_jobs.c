@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/access/access.h"
+#include "api/access/sees.h"
 #include "api/http/auth.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
@@ -18,35 +18,11 @@
 #include "storage/batch_jobs.h"
 #include "storage/storage.h"
 
-#define READ_JOB     "Microsoft.BatchAI/workspaces/experiments/jobs/read"
 #define READ_ACCOUNT "Microsoft.Batch/batchAccounts/read"
-
-int seen_jobs_may(struct request *r, struct err *e)
-{
-    const struct access *x = admin_of(r)->access;
-    struct grants *g = arena_alloc(&r->arena, sizeof *g);
-    if (access_load(x, &r->arena, r->who, g, e) < 0)
-        return -1;
-    r->grant = g;
-    if (g->n > 0)
-        return 0;
-    return access_refuse(r, READ_JOB,
-                         arena_concat(&r->arena, "/subscriptions/", x->subscription_id), e);
-}
 
 bool seen_job(const struct request *r, const struct job *j)
 {
-    struct arena a;
-    const struct scope *s = &j->scope;
-    if (!r->grant)
-        return true;
-    arena_init(&a);
-    const char *id = arena_concat(&a, "/subscriptions/", s->subscription, "/resourceGroups/",
-                                  s->group, "/providers/Microsoft.BatchAI/workspaces/",
-                                  s->workspace, "/experiments/", s->experiment, "/jobs/", j->name);
-    bool sees = access_verdict(r->grant, READ_JOB, id) == ACCESS_YES;
-    arena_free(&a);
-    return sees;
+    return sees_job(r->grant, j);
 }
 
 const char *seen_detail(struct request *r, const char *name, const char *value)

@@ -10,9 +10,7 @@
 #include "api/admin/members.h"
 #include "model/resource.h"
 
-/* service.may of these operations: every principal with a role may ask, and sees what the role
- * permits. */
-int seen_jobs_may(struct request *r, struct err *e);
+/* Of operations whose service.may is sees_may(). */
 bool seen_job(const struct request *r, const struct job *j);
 /* The names, state and times of a job (struct job): members of all replies with jobs. */
 extern const struct member seen_job_members[];

@@ -5,11 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/access/access.h"
+#include "api/access/sees.h"
 #include "api/admin/admin.h"
 #include "api/admin/errors.h"
 #include "api/admin/routes.h"
-#include "api/admin/seen_jobs.h"
 #include "api/http/auth.h"
 #include "api/http/request.h"
 
@@ -109,7 +108,7 @@ static int may(struct request *r, struct err *e)
     if (r->who->first)
         return 0;
     if (is_of_jobs(r) || is_stream(r))
-        return seen_jobs_may(r, e);
+        return sees_may(r, admin_of(r)->access, e);
     bool reads = strcmp(r->method, "GET") == 0;
     bool people = r->n_segments > 1 && strcasecmp(r->segment[1], "users") == 0;
     const char *action = arena_concat(&r->arena, people ? "Microsoft.Authorization/" : "batchaid/",

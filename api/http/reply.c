@@ -32,6 +32,14 @@ void reply_header_text(struct request *r, const char *name, const char *value)
     r->header[r->n_headers++] = (struct named_value){name, value};
 }
 
+const char *reply_header_value(const struct request *r, const char *name)
+{
+    for (int i = 0; i < r->n_headers; i++)
+        if (strcasecmp(r->header[i].name, name) == 0)
+            return r->header[i].value;
+    return NULL;
+}
+
 void reply_header_instead(struct request *r, const char *name, const char *value)
 {
     for (int i = 0; i < r->n_headers; i++)

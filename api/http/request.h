@@ -169,6 +169,8 @@ void reply_header_instead(struct request *r, const char *name, const char *value
  * scripts do not run and reach nothing, and they are only what their Content-Type says. The server
  * calls it for each reply of a route with ROUTE_USERS_BYTES. */
 void reply_users_bytes(struct request *r);
+/* The value of a header that was added; NULL: none. */
+const char *reply_header_value(const struct request *r, const char *name);
 
 #define JSON_CONTENT_TYPE "application/json; charset=utf-8"
 

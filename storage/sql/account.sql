@@ -39,6 +39,11 @@ $account_select WHERE s.group_id = :group_id AND s.id > :page.after ORDER BY s.i
 -- private st_account_list_subscription(text subscription, st_page page) -> account*
 $account_select WHERE g.subscription = :subscription AND s.id > :page.after ORDER BY s.id LIMIT :page.limit;
 
+-- Those of all subscriptions.
+-- st_account_list_all(st_page page) -> account*
+SELECT {account} FROM storage_account s CROSS JOIN resource_group g ON g.id = s.group_id
+WHERE s.id > :page.after ORDER BY s.id LIMIT :page.limit;
+
 -- st_account_count(text subscription) -> i64 n
 SELECT count(*) FROM resource_group g JOIN storage_account s ON s.group_id = g.id
 WHERE g.subscription = :subscription;

@@ -40,7 +40,7 @@ VERSIONS = {
     "batchai": "2018-05-01", "batchrm": "2022-10-01",
 }  # fmt: skip
 TABLE = rights.rows()
-MANAGERS = ("arm", "batchai", "batchrm", "storage", "keyvault", "authorization", "graph", "admin", "session", "metrics")
+MANAGERS = ("arm", "batchai", "batchrm", "storage", "keyvault", "authorization", "graph", "admin", "browse", "session", "metrics")
 BY_COOKIE = set(MANAGERS) - {"graph", "metrics"}  # services that take the cookie of a browser, too
 OTHERS = ("aad", "health", "page", "azstorage", "testing")
 

@@ -89,7 +89,7 @@ struct replied *file_list_reply(struct file_list *l)
         qsort(l->entry, l->n, sizeof *l->entry, file_entry_by_name);
     /* The id of an entry is its position, from 1 on. */
     for (size_t i = (size_t)page_after_id(l->page); i < l->n && !l->page->more; i++)
-        add(l, &l->entry[i], (int64_t)i + 1);
+        (l->show ? l->show : add)(l, &l->entry[i], (int64_t)i + 1);
     struct replied *done = page_reply(l->page);
     request_release(l->r); /* a client may take long to read the reply */
     return done;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The list of files in the answer of listOutputFiles, found on a share (job_files.c) or on nodes
- * (node_files.c). Entries are added in any order, and shown in pages sorted by name.
+ * The files of a job's output directories, found on a share (job_files.c) or on nodes
+ * (node_files.c): lists of them, for listOutputFiles and for pages (api/browse/), and their bytes
+ * (job_bytes.c). Entries are added in any order, and shown in pages sorted by name.
  */
 #ifndef API_ARM_BATCHAI_FILE_LIST_H
 #define API_ARM_BATCHAI_FILE_LIST_H
@@ -12,8 +13,33 @@
 #include "model/resource.h"
 #include "storage/folders/files.h"
 
+/* Where the files are. */
+struct output_source {
+    struct runs *runs;
+    struct fleet *fleet;
+    struct files *files;
+    const char *storage_dir;
+};
+
+/* The names of a request's parameters, for errors. */
+struct output_names {
+    const char *id, *directory;
+};
+
+/* An output directory. */
+struct output_place {
+    const char *id;
+    const char *prefix;                /* its path in the job's document */
+    const struct mount_volume *volume; /* NULL: it is on the nodes' own disks */
+    const char *base;                  /* its path on that share or container */
+};
+
 struct file_list {
     struct request *r; /* the list lives in its memory */
+    struct output_source of;
+    const struct output_names *names;
+    /* Shows an entry; NULL: as listOutputFiles does. */
+    void (*show)(struct file_list *l, const struct file_entry *en, int64_t id);
     struct page *page;
     long expiry_minutes;
     const char *id;           /* of the output directory */
@@ -25,7 +51,18 @@ struct file_list {
     struct file_ref dir;      /* the source of links; path: the listed directory */
     struct file_entry *entry; /* owned, with the names */
     size_t n;
+    size_t *left_out; /* gets the number of entries that cannot be shown; NULL: nobody asks */
 };
+
+/* Finds the job's output directory with this id. ERR_OUTPUT_DIRECTORY_NOT_FOUND. */
+int output_find(struct request *r, const struct job *j, const char *id,
+                const struct output_names *names, struct output_place *out,
+                struct err *e) MUST_CHECK;
+/* Lists l->directory of the output directory l->id. */
+REPLIED job_files_list(struct file_list *l, const struct job *j);
+/* Sets l->directory and is_base from a parameter (NULL: the output directory itself).
+ * ERR_INVALID_PATH: it leads out. */
+int file_list_set_directory(struct file_list *l, const char *directory, struct err *e) MUST_CHECK;
 
 void file_list_add(struct file_list *l, const char *name, bool is_dir, int64_t size,
                    int64_t mtime_us);
@@ -42,5 +79,21 @@ int node_files_list(struct file_list *l, const struct job *j, struct replied **o
                     struct err *e) MUST_CHECK;
 /* The same for a request that is answered later already. */
 void node_files_finish(struct file_list *l, const struct job *j);
+/* The node that has `path` of an output directory, and the path there: files of the first node are
+ * shown as they are, those of others under the nodes' names. NULL: the first node was deleted. */
+const struct output_dir *node_files_choose(const struct output_dir *at, size_t n, const char *path,
+                                           const char **there);
+
+/* --- job_bytes.c ---------------------------------------------------------------------------- */
+
+/* GET and HEAD of a file: with byte ranges, from a share or a node. */
+struct job_bytes {
+    struct output_source of;
+    const struct output_names *names;
+    const char *id;   /* of the output directory */
+    const char *path; /* in it */
+    const char *type; /* Content-Type */
+};
+REPLIED job_bytes_send(struct request *r, const struct job *j, const struct job_bytes *what);
 
 #endif

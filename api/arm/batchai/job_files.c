@@ -35,6 +35,8 @@ static void take_entries(struct file_list *list, struct file_entries *found)
 {
     list->entry = found->entry;
     list->n = found->n;
+    if (list->left_out)
+        *list->left_out = found->left_out;
     if (found->left_out > 0)
         LOG_DEBUG(list->r->config->log, "listing.truncated", LF_STR("share", list->dir.scope[1]),
                   LF_STR("directory", list->dir.path), LF_INT("listed", list->n),
@@ -46,8 +48,8 @@ static struct replied *refuse(const struct file_list *list, const struct err *wh
 {
     struct err e;
     enum err_code code = why->code == ERR_IO ? ERR_INVALID_QUERY : why->code;
-    err_set(&e, code, "directory", "The directory '%.200s' cannot be listed: %s.", list->directory,
-            why->msg);
+    err_set(&e, code, list->names->directory, "The directory '%.200s' cannot be listed: %s.",
+            list->directory, why->msg);
     return reply_err(list->r, &e);
 }
 
@@ -59,7 +61,7 @@ static bool is_elsewhere(const struct job_share_list *l)
     struct output_dir *at;
     struct err e;
     size_t n;
-    return runs_output_dirs(arm_of(r)->runs, &r->arena, RES_JOB, l->job.id, l->list->id, &at, &n,
+    return runs_output_dirs(l->list->of.runs, &r->arena, RES_JOB, l->job.id, l->list->id, &at, &n,
                             &e) == 0 &&
            n > 0 && !at[0].is_local;
 }
@@ -82,17 +84,6 @@ static void on_listed(void *ctx, const struct err *why, struct file_entries *fou
     }
 }
 
-static int find_output(struct request *r, const struct run_spec *s, const char *id,
-                       struct run_output *out, struct err *e)
-{
-    if (run_output_find(&r->arena, s, id, out))
-        return 0;
-    return err_set(e, ERR_OUTPUT_DIRECTORY_NOT_FOUND, "outputdirectoryid",
-                   "The job has no output directory with id '%.100s'; use 'stdouterr' or the id of "
-                   "one of its outputDirectories.",
-                   id);
-}
-
 /* Joins the non-empty parts with slashes; "" is the share itself. */
 static const char *join_path(struct arena *a, const char *const *parts, size_t n)
 {
@@ -101,6 +92,30 @@ static const char *join_path(struct arena *a, const char *const *parts, size_t n
         if (*parts[i])
             path = arena_printf(a, "%s%s%s", path, *path ? "/" : "", parts[i]);
     return path;
+}
+
+int output_find(struct request *r, const struct job *j, const char *id,
+                const struct output_names *names, struct output_place *out, struct err *e)
+{
+    struct run_spec spec;
+    struct run_output found;
+    const char *rest = "";
+    if (job_spec_decode(&r->arena, j, NULL, &spec, e) < 0)
+        return -1;
+    if (!run_output_find(&r->arena, &spec, id, &found))
+        return err_set(e, ERR_OUTPUT_DIRECTORY_NOT_FOUND, names->id,
+                       "The job has no output directory with id '%.100s'; use 'stdouterr' or the "
+                       "id of one of its outputDirectories.",
+                       id);
+    const struct mount_volume *v = mount_resolve(&r->arena, &batchai_front_words, &spec.pool_mounts,
+                                                 &spec.mounts, found.prefix, &rest);
+    bool is_share = v && (v->kind == MOUNT_FILE_SHARE || v->kind == MOUNT_BLOBS);
+    const char *parts[] = {rest, found.below};
+    *out = (struct output_place){.id = id,
+                                 .prefix = found.prefix,
+                                 .volume = is_share ? v : NULL,
+                                 .base = join_path(&r->arena, parts, 2)};
+    return 0;
 }
 
 /* Lists output outside of shares, on the nodes. */
@@ -112,7 +127,7 @@ static struct replied *list_on_nodes(struct file_list *l, const struct job *j)
         return done;
     e = why;
     if (why.code == ERR_NOT_ON_MOUNT_ROOT)
-        err_set(&e, ERR_NOT_ON_MOUNT_ROOT, "outputdirectoryid",
+        err_set(&e, ERR_NOT_ON_MOUNT_ROOT, l->names->id,
                 "The specified outputDirectoryId %.100s is not present on a mount root: its path "
                 "'%.300s' is on none of the file shares and containers that the job or its cluster "
                 "mounts, and %s.",
@@ -131,31 +146,39 @@ static struct replied *list_on_share(struct file_list *l, const struct job *j,
     struct job_share_list *sl = arena_alloc(&r->arena, sizeof *sl);
     *sl = (struct job_share_list){.list = l, .job = *j};
     const struct files_list what = {
-        .at = {fleet_share_path(batchai_of(r)->storage_dir, &r->arena, v), l->dir.path},
+        .at = {fleet_share_path(l->of.storage_dir, &r->arena, v), l->dir.path},
         .base = base,
         .max = ENTRIES_MAX,
         .files_only = !l->shows_directories};
-    files_list(batchai_of(r)->files, &what, on_listed, sl);
+    files_list(l->of.files, &what, on_listed, sl);
     return reply_later(r);
 }
 
-static struct replied *list(struct file_list *l, const struct job *j)
+struct replied *job_files_list(struct file_list *l, const struct job *j)
 {
-    struct request *r = l->r;
-    struct run_spec spec;
+    struct output_place place;
     struct err e;
-    struct run_output out;
-    const char *rest = "";
-    if (job_spec_decode(&r->arena, j, NULL, &spec, &e) < 0 ||
-        find_output(r, &spec, l->id, &out, &e) < 0)
-        return reply_err(r, &e);
-    l->prefix = out.prefix;
-    const struct mount_volume *v = mount_resolve(&r->arena, &batchai_front_words, &spec.pool_mounts,
-                                                 &spec.mounts, l->prefix, &rest);
-    if (!v || (v->kind != MOUNT_FILE_SHARE && v->kind != MOUNT_BLOBS))
-        return list_on_nodes(l, j);
-    const char *parts[] = {rest, out.below};
-    return list_on_share(l, j, v, join_path(&r->arena, parts, 2));
+    if (output_find(l->r, j, l->id, l->names, &place, &e) < 0)
+        return reply_err(l->r, &e);
+    l->prefix = place.prefix;
+    return place.volume ? list_on_share(l, j, place.volume, place.base) : list_on_nodes(l, j);
+}
+
+int file_list_set_directory(struct file_list *l, const char *directory, struct err *e)
+{
+    char *clean = arena_strdup(&l->r->arena, directory ? directory : ".");
+    while (strncmp(clean, "./", 2) == 0)
+        clean += 2;
+    for (size_t n = strlen(clean); n > 1 && clean[n - 1] == '/'; n--)
+        clean[n - 1] = '\0';
+    l->directory = clean;
+    l->is_base = strcmp(clean, ".") == 0 || strcmp(clean, "") == 0;
+    if (fs_path_is_safe(clean))
+        return 0;
+    return err_set(e, ERR_INVALID_PATH, l->names->directory,
+                   "The directory '%.200s' is not allowed: it must be a relative path inside the "
+                   "output directory, without '..'.",
+                   directory);
 }
 
 static int parse(struct file_list *l, struct err *e)
@@ -173,20 +196,8 @@ static int parse(struct file_list *l, struct err *e)
     /* 2017 lists files only: it can neither mark an item as a directory nor request a directory. */
     l->shows_directories = r->version != V_2017_09_01_PREVIEW;
     l->hides_log = !l->shows_directories && strcasecmp(l->id, "stdouterr") == 0;
-    const char *dir = l->shows_directories ? request_query(r, "directory") : NULL;
-    char *clean = arena_strdup(&r->arena, dir ? dir : ".");
-    while (strncmp(clean, "./", 2) == 0)
-        clean += 2;
-    for (size_t n = strlen(clean); n > 1 && clean[n - 1] == '/'; n--)
-        clean[n - 1] = '\0';
-    l->directory = clean;
-    l->is_base = strcmp(clean, ".") == 0 || strcmp(clean, "") == 0;
-    if (fs_path_is_safe(clean))
-        return 0;
-    return err_set(e, ERR_INVALID_PATH, "directory",
-                   "The directory '%.200s' is not allowed: it must be a relative path inside the "
-                   "output directory, without '..'.",
-                   dir);
+    return file_list_set_directory(l, l->shows_directories ? request_query(r, "directory") : NULL,
+                                   e);
 }
 
 struct replied *jobs_list_output_files(struct request *r)
@@ -195,10 +206,13 @@ struct replied *jobs_list_output_files(struct request *r)
     struct job j;
     if (find_job(r, &j, &e) < 0)
         return reply_err(r, &e);
+    static const struct output_names names = {"outputdirectoryid", "directory"};
+    const struct batchai *b = batchai_of(r);
     struct file_list *l = arena_alloc(&r->arena, sizeof *l);
-    l->r = r;
+    *l = (struct file_list){
+        .r = r, .of = {b->arm.runs, b->arm.fleet, b->files, b->storage_dir}, .names = &names};
     request_keep(r, l, file_list_release);
     if (parse(l, &e) < 0)
         return reply_err(r, &e);
-    return list(l, &j);
+    return job_files_list(l, &j);
 }

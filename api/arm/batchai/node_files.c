@@ -16,21 +16,18 @@ struct node_list {
     const struct output_dir *asked; /* one of them */
 };
 
-/* Chooses the node for the requested directory, and the path there. NULL: the first node was
- * deleted, so there are only the directories of the others. */
-static const struct output_dir *choose(const struct node_list *nl, const char **path)
+const struct output_dir *node_files_choose(const struct output_dir *at, size_t n, const char *path,
+                                           const char **there)
 {
-    const char *dir = nl->list->is_base ? "" : nl->list->directory;
-    size_t first = strcspn(dir, "/");
-    for (size_t i = 0; i < nl->n; i++) {
-        const struct output_dir *at = &nl->at[i];
-        if (at->rank == 0 || strlen(at->node) != first || strncmp(dir, at->node, first) != 0)
+    size_t first = strcspn(path, "/");
+    for (size_t i = 0; i < n; i++) {
+        if (at[i].rank == 0 || strlen(at[i].node) != first || strncmp(path, at[i].node, first) != 0)
             continue;
-        *path = dir[first] ? dir + first + 1 : "";
-        return at;
+        *there = path[first] ? path + first + 1 : "";
+        return &at[i];
     }
-    *path = dir;
-    return nl->n > 0 && nl->at[0].rank == 0 ? &nl->at[0] : NULL;
+    *there = path;
+    return n > 0 && at[0].rank == 0 ? &at[0] : NULL;
 }
 
 static void add_nodes(const struct node_list *nl)
@@ -53,7 +50,7 @@ static struct replied *refuse(struct node_list *nl, const struct err *why)
     struct err e = *why;
     if (why->code != ERR_UNAVAILABLE)
         err_set(&e, why->code == ERR_FILE_NOT_FOUND ? ERR_FILE_NOT_FOUND : ERR_INVALID_QUERY,
-                "directory", "The directory '%.200s' cannot be listed: %s.", l->directory,
+                l->names->directory, "The directory '%.200s' cannot be listed: %s.", l->directory,
                 why->msg);
     return reply_err(l->r, &e);
 }
@@ -82,7 +79,8 @@ static int look(struct node_list *nl, const struct job *j, struct replied **out)
     struct arena *a = &l->r->arena;
     const char *path;
     struct err e;
-    const struct output_dir *at = choose(nl, &path);
+    const struct output_dir *at =
+        node_files_choose(nl->at, nl->n, l->is_base ? "" : l->directory, &path);
     if (!at && (l->is_base || nl->n == 0)) {
         *out = reply(nl);
         return 1;
@@ -93,7 +91,7 @@ static int look(struct node_list *nl, const struct job *j, struct replied **out)
                                path};
     if (!at)
         err_set(&e, ERR_FILE_NOT_FOUND, NULL, "its node has left the cluster");
-    else if (fleet_list_dir(arm_of(l->r)->fleet, at, path, on_listed, nl, &e) == 0)
+    else if (fleet_list_dir(l->of.fleet, at, path, on_listed, nl, &e) == 0)
         return 0;
     *out = refuse(nl, &e);
     return 1;
@@ -104,7 +102,7 @@ static int find(struct file_list *l, const struct job *j, struct node_list **out
     struct output_dir *at;
     size_t n;
     struct request *r = l->r;
-    if (runs_output_dirs(arm_of(r)->runs, &r->arena, RES_JOB, j->id, l->id, &at, &n, e) < 0)
+    if (runs_output_dirs(l->of.runs, &r->arena, RES_JOB, j->id, l->id, &at, &n, e) < 0)
         return -1;
     *out = arena_alloc(&r->arena, sizeof **out);
     **out = (struct node_list){.list = l, .at = at, .n = n};

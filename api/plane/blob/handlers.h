@@ -164,6 +164,21 @@ int blob_check_online(struct request *r, const struct share_item *i, const struc
 int tags_check(struct request *r, const char *header, const struct share_item *i, int fails,
                struct err *e) MUST_CHECK;
 
+/* A list of a container's blobs for a page that is not XML, up to slashes: rows are added by `show`
+ * in order, and the page has the place of the next (page_pass()). */
+struct page;
+struct blob_show {
+    void (*prefix)(struct page *p, const char *name); /* what several names have in common */
+    void (*blob)(struct page *p, const char *name, const struct file_facts *f);
+};
+struct blobs_wish {
+    const struct blob_show *show;
+    struct page *page;
+    const char *prefix, *after; /* after: NULL: from the first on */
+    size_t *left_out;           /* gets the number of files that cannot be shown */
+};
+struct replied *blobs_show(struct request *r, const struct blobs_wish *w);
+
 struct replied *azblob_copy(struct request *r);
 /* Append Block From URL: reads the source's bytes into r->raw, as if they were the body; then
  * calls `append`, unless there is an error, which is answered. */

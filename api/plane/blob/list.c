@@ -33,7 +33,9 @@
 struct blob_list {
     struct request *r;
     struct storage_list q;
-    struct page *page; /* its page */
+    struct page *page;            /* its page */
+    const struct blob_show *show; /* NULL: XML */
+    size_t *left_out;             /* NULL: nobody asks */
     const char *container, *delimiter;
     bool metadata, tags, copy, uncommitted;
     struct file_items files;
@@ -64,6 +66,10 @@ static void listing_free(void *ctx)
 
 static void add_prefix(struct blob_list *l, const char *name)
 {
+    if (l->show) {
+        l->show->prefix(l->page, name);
+        return;
+    }
     xml_open(&l->page->text, "BlobPrefix");
     listing_name(&l->page->text, name, true);
     xml_close(&l->page->text, "BlobPrefix");
@@ -136,6 +142,10 @@ static void add_blob(struct blob_list *l, const char *name, int64_t snapshot_us,
                      const struct share_item *i, const struct file_facts *f)
 {
     char when[ITEM_TIME_SIZE];
+    if (l->show) {
+        l->show->blob(l->page, name, f);
+        return;
+    }
     xml_open(&l->page->text, "Blob");
     listing_name(&l->page->text, name, true);
     if (snapshot_us) {
@@ -270,6 +280,8 @@ static void mark_end(struct blob_list *l)
 static struct replied *finish(struct blob_list *l)
 {
     mark_end(l);
+    if (l->left_out)
+        *l->left_out = l->files.left_out;
     struct replied *done = page_reply(l->page);
     request_release(l->r);
     return done;
@@ -458,28 +470,10 @@ static int read_includes(struct blob_list *l, struct err *e)
                    "Snapshots can be listed without a delimiter only.");
 }
 
-struct replied *azblobs_list(struct request *r)
+static struct replied *walk(struct blob_list *l)
 {
-    static const char *const words[] = {
-        "snapshots",   "metadata", "uncommittedblobs",    "copy",      "deleted",
-        "tags",        "versions", "deletedwithversions", "legalhold", "immutabilitypolicy",
-        "permissions", NULL};
-    struct err e;
-    struct blob_list *l = arena_alloc(&r->arena, sizeof *l);
-    const char *delimiter = request_query(r, "delimiter");
-    if (plane_share(r, &e) < 0 || storage_list_begin(r, "Blobs", &l->q, &e) < 0 ||
-        listing_check_include(r, words, &e) < 0)
-        return reply_err(r, &e);
-    l->r = r;
-    l->page = l->q.page;
-    l->delimiter = l->q.delimiter = delimiter ? delimiter : "";
-    if (split_marker(l, &e) < 0 || read_includes(l, &e) < 0)
-        return reply_err(r, &e);
+    struct request *r = l->r;
     request_keep(r, l, listing_free);
-    struct named_value *name = arena_alloc(&r->arena, sizeof *name);
-    *name = (struct named_value){"ContainerName", grant_of(r)->share.name};
-    l->q.attribute = name;
-    l->q.n_attributes = 1;
     page_open(l->page);
     const struct mount_volume v = {.kind = MOUNT_BLOBS,
                                    .account = grant_of(r)->account.name,
@@ -493,6 +487,43 @@ struct replied *azblobs_list(struct request *r)
                                     .max = (size_t)l->page->max};
     files_walk(azstorage_of(r)->files, &walk, on_page, l);
     return reply_later(r);
+}
+
+struct replied *azblobs_list(struct request *r)
+{
+    static const char *const words[] = {
+        "snapshots",   "metadata", "uncommittedblobs",    "copy",      "deleted",
+        "tags",        "versions", "deletedwithversions", "legalhold", "immutabilitypolicy",
+        "permissions", NULL};
+    struct err e;
+    struct blob_list *l = arena_alloc(&r->arena, sizeof *l);
+    *l = (struct blob_list){.r = r};
+    const char *delimiter = request_query(r, "delimiter");
+    if (plane_share(r, &e) < 0 || storage_list_begin(r, "Blobs", &l->q, &e) < 0 ||
+        listing_check_include(r, words, &e) < 0)
+        return reply_err(r, &e);
+    l->page = l->q.page;
+    l->delimiter = l->q.delimiter = delimiter ? delimiter : "";
+    if (split_marker(l, &e) < 0 || read_includes(l, &e) < 0)
+        return reply_err(r, &e);
+    struct named_value *name = arena_alloc(&r->arena, sizeof *name);
+    *name = (struct named_value){"ContainerName", grant_of(r)->share.name};
+    l->q.attribute = name;
+    l->q.n_attributes = 1;
+    return walk(l);
+}
+
+struct replied *blobs_show(struct request *r, const struct blobs_wish *w)
+{
+    struct blob_list *l = arena_alloc(&r->arena, sizeof *l);
+    *l = (struct blob_list){.r = r,
+                            .q = {.page = w->page, .prefix = w->prefix, .marker = w->after},
+                            .page = w->page,
+                            .show = w->show,
+                            .left_out = w->left_out,
+                            .delimiter = "/",
+                            .done = w->after};
+    return walk(l);
 }
 
 /* --- containers ----------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@ struct download {
     struct file *file;      /* owned, after it was opened */
     struct files *files;    /* borrowed */
     struct file_reply what; /* texts are the request's */
+    bool wants_same;        /* the part of the file that If-Range names, or all of another */
     bool is_all;            /* all wanted bytes were read at the opening */
     uint64_t first;         /* of a structured message: where in the file its bytes begin */
     struct structuring frames;
@@ -41,6 +42,16 @@ void reply_file_state(struct request *r, int64_t mtime_us)
     timefmt_http(mtime_us, when);
     reply_header(r, "Last-Modified", "%s", when);
     reply_header(r, "ETag", "\"0x%llX\"", (unsigned long long)time_to_ticks(mtime_us));
+}
+
+const char *range_if_same(struct request *r, const char *range)
+{
+    const char *wanted = request_header(r, "If-Range");
+    const char *etag = reply_header_value(r, "ETag");
+    const char *modified = reply_header_value(r, "Last-Modified");
+    bool same = !wanted || (etag && strcmp(wanted, etag) == 0) ||
+                (*wanted != '"' && modified && strcmp(wanted, modified) == 0);
+    return same ? range : NULL;
 }
 
 int storage_slice(struct request *r, const char *range, uint64_t size, struct file_slice *out,
@@ -137,6 +148,21 @@ static void frame_slice(struct request *r, struct download *d, struct file_start
     *slice = (struct file_slice){.status = slice->status, .len = length};
 }
 
+/* With If-Range the bytes that were read at the opening begin at the file's start, as nobody knew
+ * whether a part was wanted. Leaves those of the slice: all, or none. */
+static void cut_start(struct file_start *start, const struct file_slice *slice)
+{
+    bool has_slice = start->is_all && slice->first + slice->len <= start->n;
+    if (slice->status == 200)
+        return;
+    if (has_slice && slice->len > 0)
+        memmove(start->bytes, start->bytes + slice->first, slice->len);
+    else
+        free(start->bytes);
+    start->n = has_slice ? slice->len : 0;
+    start->bytes = start->n > 0 ? start->bytes : NULL;
+}
+
 static struct replied *send_file(struct request *r, struct download *d, struct file_start *start)
 {
     struct err e;
@@ -145,8 +171,11 @@ static struct replied *send_file(struct request *r, struct download *d, struct f
     int rc = look(r, d, &start->facts, &type, &e);
     if (rc == LOOK_AGAIN)
         return NULL;
-    if (rc < 0 || storage_slice(r, d->what.range, start->facts.size, &slice, &e) < 0)
+    const char *range = d->wants_same && rc == 0 ? range_if_same(r, d->what.range) : d->what.range;
+    if (rc < 0 || storage_slice(r, range, start->facts.size, &slice, &e) < 0)
         return reply_err(r, &e);
+    if (d->wants_same)
+        cut_start(start, &slice);
     if (d->what.hashed)
         d->what.hashed(r, start->md5);
     if (d->what.framed)
@@ -227,13 +256,23 @@ static struct file_range choose(const char *header, uint64_t size)
     return (struct file_range){.len = size};
 }
 
+/* With If-Range: a part is wanted only if the file is the same. */
+static struct file_range choose_all(const char *header, uint64_t size)
+{
+    (void)header;
+    return (struct file_range){.len = size};
+}
+
 struct replied *reply_file(struct request *r, struct files *files, const struct file_reply *what)
 {
     struct download *d = xcalloc(1, sizeof *d);
     *d = (struct download){.r = r, .files = files, .what = *what};
+    d->wants_same = what->range && !what->hashed && request_header(r, "If-Range");
     request_keep(r, d, download_free);
     const struct files_open open = {.at = {what->folder, what->path},
-                                    .choose = strcmp(r->method, "HEAD") == 0 ? NULL : choose,
+                                    .choose = strcmp(r->method, "HEAD") == 0 ? NULL
+                                              : d->wants_same                ? choose_all
+                                                                             : choose,
                                     .text = what->range,
                                     .at_once = what->at_once,
                                     .wants_md5 = what->hashed != NULL};

@@ -75,7 +75,21 @@ int storage_slice(struct request *r, const char *range, uint64_t size, struct fi
                   struct err *e) MUST_CHECK;
 /* The header with the wanted range: x-ms-range, or else Range. */
 const char *range_header(const struct request *r);
+/* The range, unless the request's If-Range asks for the part of another file than the reply's ETag
+ * and Last-Modified are of: then NULL. */
+const char *range_if_same(struct request *r, const char *range);
 /* ETag and Last-Modified of a file without notes. */
 void reply_file_state(struct request *r, int64_t mtime_us);
+
+/* A reply with a file on a node's own disk, or with the part that the request's Range asks for. */
+struct output_dir;
+struct fleet;
+struct node_file {
+    struct fleet *fleet;
+    const struct output_dir *at;
+    const char *path, *content_type;
+};
+/* 0: request_finish() will answer. ERR_UNAVAILABLE, ERR_FILE_NOT_FOUND. */
+int send_node_file(struct request *r, const struct node_file *what, struct err *e) MUST_CHECK;
 
 #endif

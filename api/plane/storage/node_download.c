@@ -20,6 +20,7 @@ struct node_download {
     struct fleet *fleet;
     struct output_dir at; /* texts are owned */
     char *path;
+    const char *content_type;    /* the request's */
     struct reply_stream *stream; /* borrowed */
 };
 
@@ -46,32 +47,55 @@ static int fetch(void *ctx, struct reply_stream *s, uint64_t offset, size_t max)
     return fleet_read_file(d->fleet, &d->at, d->path, (int64_t)offset, max, on_piece, d, &e);
 }
 
+static int refused(struct err *e)
+{
+    if (e->code != ERR_UNAVAILABLE)
+        e->code = ERR_FILE_NOT_FOUND;
+    return -1;
+}
+
 static struct replied *refuse(struct request *r, const struct err *why)
 {
     struct err e = *why;
-    if (e.code != ERR_UNAVAILABLE)
-        e.code = ERR_FILE_NOT_FOUND;
+    (void)refused(&e);
     return reply_err(r, &e);
 }
 
-static struct replied *send_file(struct request *r, const struct node_bytes *got)
+static struct replied *send_file(struct request *r, const struct node_download *d,
+                                 const struct node_bytes *got)
 {
+    const char *type = d->content_type;
     struct err e;
     struct file_slice slice = {0};
     reply_file_state(r, got->mtime_us);
-    if (storage_slice(r, range_header(r), (uint64_t)got->size, &slice, &e) < 0)
+    if (storage_slice(r, range_if_same(r, range_header(r)), (uint64_t)got->size, &slice, &e) < 0)
         return reply_err(r, &e);
     const struct stream_source source = {
         .fetch = fetch, .release = download_free, .ctx = request_take_back(r)};
-    return reply_stream(r, slice.status, "application/octet-stream", slice.first, slice.len,
-                        &source);
+    return reply_stream(r, slice.status, type, slice.first, slice.len, &source);
 }
 
 static void on_size(void *ctx, const struct err *why, const struct node_bytes *got)
 {
     struct node_download *d = ctx;
     struct request *r = d->r;
-    request_finish(r, why ? refuse(r, why) : send_file(r, got));
+    request_finish(r, why ? refuse(r, why) : send_file(r, d, got));
+}
+
+int send_node_file(struct request *r, const struct node_file *what, struct err *e)
+{
+    struct node_download *d = xcalloc(1, sizeof *d);
+    d->r = r;
+    d->fleet = what->fleet;
+    d->at = *what->at;
+    d->at.node = xstrdup(what->at->node);
+    d->at.base = xstrdup(what->at->base);
+    d->path = xstrdup(what->path);
+    d->content_type = what->content_type;
+    request_keep(r, d, download_free);
+    if (fleet_read_file(d->fleet, &d->at, d->path, 0, 0, on_size, d, e) == 0)
+        return 0;
+    return refused(e);
 }
 
 /* Reads a number; only digits are valid. */
@@ -132,15 +156,9 @@ struct replied *nodes_download(struct request *r)
         return reply_err(r, &e);
     if (find_place(r, &f, &at, &e) < 0)
         return refuse(r, &e);
-    struct node_download *d = xcalloc(1, sizeof *d);
-    d->r = r;
-    d->fleet = azstorage_of(r)->fleet;
-    d->at = at;
-    d->at.node = xstrdup(at.node);
-    d->at.base = xstrdup(at.base);
-    d->path = xstrdup(f.path);
-    request_keep(r, d, download_free);
-    if (fleet_read_file(d->fleet, &d->at, d->path, 0, 0, on_size, d, &e) == 0)
-        return reply_later(r);
-    return refuse(r, &e);
+    const struct node_file what = {.fleet = azstorage_of(r)->fleet,
+                                   .at = &at,
+                                   .path = f.path,
+                                   .content_type = "application/octet-stream"};
+    return send_node_file(r, &what, &e) < 0 ? reply_err(r, &e) : reply_later(r);
 }

@@ -118,12 +118,28 @@ static int allows(const struct access *x, struct arena *a, const struct principa
            (about != AN_ITEM && access_verdict(&held, t->action, t->scope) == ACCESS_YES);
 }
 
+static const struct needed_action reading = {AN_ITEM, "/read"};
+
+bool roles_allow_reading(struct arena *a, const struct principal *who, const struct grants *held,
+                         const struct storage_account *account, enum share_kind kind,
+                         const char *share)
+{
+    const struct target_of_role t = target_of(a, account, kind, share, reading);
+    return is_own(who, account, AN_ITEM) || access_to_data(held, t.action, t.scope);
+}
+
+int roles_refuse_reading(struct request *r, const struct storage_account *account,
+                         enum share_kind kind, const char *share, struct err *e)
+{
+    const struct target_of_role t = target_of(&r->arena, account, kind, share, reading);
+    return access_refuse(r, t.action, t.scope, e);
+}
+
 int roles_read(const struct access *x, struct arena *a, const struct principal *who,
                const struct storage_account *account, enum share_kind kind, const char *share,
                struct err *e)
 {
-    static const struct needed_action read = {AN_ITEM, "/read"};
-    const struct target_of_role t = target_of(a, account, kind, share, read);
+    const struct target_of_role t = target_of(a, account, kind, share, reading);
     return is_own(who, account, AN_ITEM) ? 1 : allows(x, a, who, &t, AN_ITEM, e);
 }
 
@@ -171,8 +187,8 @@ int plane_check_role_of_source(struct request *r, const struct principal *who,
                                const struct storage_account *account, enum share_kind kind,
                                const char *share, const char *needed, struct err *e)
 {
-    static const struct needed_action read = {AN_ITEM, "/read"}, tags = {AN_ITEM, "/tags/read"};
-    if (check(r, who, account, kind, share, read, e) < 0)
+    static const struct needed_action tags = {AN_ITEM, "/tags/read"};
+    if (check(r, who, account, kind, share, reading, e) < 0)
         return -1;
     return strchr(needed, 't') ? check(r, who, account, kind, share, tags, e) : 0;
 }

@@ -13,5 +13,12 @@
 int roles_read(const struct access *x, struct arena *a, const struct principal *who,
                const struct storage_account *account, enum share_kind kind, const char *share,
                struct err *e) MUST_CHECK;
+/* The same of roles that were loaded. */
+bool roles_allow_reading(struct arena *a, const struct principal *who, const struct grants *held,
+                         const struct storage_account *account, enum share_kind kind,
+                         const char *share);
+/* ERR_FORBIDDEN: no role allows reading it; logs it. */
+int roles_refuse_reading(struct request *r, const struct storage_account *account,
+                         enum share_kind kind, const char *share, struct err *e);
 
 #endif

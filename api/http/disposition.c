@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * filename has the ASCII of a name for old clients, filename* (RFC 8187) the whole name. Pure.
+ */
+#include "api/http/disposition.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "lib/jsontext.h"
+#include "lib/strbuf.h"
+
+#define NAME_MAX_SHOWN 200 /* bytes; clients cut names of files at 255, and add to them */
+
+/* U+200B-200F, 202A-202E and 2060-206F: characters without a shape, which also change the direction
+ * of others; U+0080-009F; U+FEFF. */
+static bool is_hidden(const unsigned char *s, size_t n)
+{
+    static const struct {
+        unsigned char first[2], least, most; /* least, most: the last byte */
+    } hidden[] = {{{0xe2, 0x80}, 0x8b, 0x8f},
+                  {{0xe2, 0x80}, 0xa8, 0xae},
+                  {{0xe2, 0x81}, 0xa0, 0xaf},
+                  {{0xef, 0xbb}, 0xbf, 0xbf}};
+    if (n == 2 && s[0] == 0xc2 && s[1] < 0xa0)
+        return true;
+    for (size_t i = 0; n == 3 && i < sizeof hidden / sizeof hidden[0]; i++)
+        if (memcmp(s, hidden[i].first, 2) == 0 && s[2] >= hidden[i].least && s[2] <= hidden[i].most)
+            return true;
+    return false;
+}
+
+static bool is_safe_ascii(unsigned char c)
+{
+    return c >= ' ' && c < 0x7f && !strchr("/\\\"", c);
+}
+
+/* Adds one character to both forms. */
+static void add(struct strbuf *ascii, struct strbuf *whole, const char *s, size_t n)
+{
+    const unsigned char *c = (const unsigned char *)s;
+    bool one = n == 1 && is_safe_ascii(*c);
+    strbuf_putc(ascii, one ? *s : '_');
+    if (n < 2 ? !one : is_hidden(c, n)) {
+        strbuf_putc(whole, '_');
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (isalnum(c[i]) && c[i] < 0x80)
+            strbuf_putc(whole, s[i]);
+        else if (c[i] < 0x80 && strchr("-._~!#$&+^`|", c[i])) /* attr-char */
+            strbuf_putc(whole, s[i]);
+        else
+            strbuf_printf(whole, "%%%02X", c[i]);
+}
+
+const char *disposition_attachment(struct arena *a, const char *name)
+{
+    struct strbuf ascii = STRBUF_INIT, whole = STRBUF_INIT;
+    const char *end = name + jsontext_cut(name, NAME_MAX_SHOWN);
+    for (const char *p = name; p < end;) {
+        size_t n = jsontext_character(p);
+        n = n ? n : 1; /* not UTF-8 */
+        add(&ascii, &whole, p, (unsigned char)*p < 0x80 || n > 1 ? n : 0);
+        p += n;
+    }
+    if (ascii.len == 0)
+        add(&ascii, &whole, "_", 1);
+    const char *text =
+        arena_concat(a, "attachment; filename=\"", ascii.s, "\"; filename*=UTF-8''", whole.s);
+    strbuf_free(&ascii);
+    strbuf_free(&whole);
+    return text;
+}
