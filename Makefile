@@ -451,7 +451,7 @@ help:
 	@echo 'make sim           random histories of the core in virtual time: HISTORIES= SEED= STEPS='
 	@echo 'make bench         print figures: start, memory, requests and jobs per second, machines'
 	@echo 'make install       PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again'
-	@echo 'make wheel         the Python package for tests with the daemon and its libraries, into $(DIST_DIR)/'
+	@echo 'make wheel         the Python package, for jobs and tests, with the daemon and its libraries, into $(DIST_DIR)/'
 	@echo 'make deb           a Debian package, into $(DEB_DIR)/'
 	@echo 'make dist          wheel, tarball, Debian package and image with checksums, into $(DIST_DIR)/; wheel and tarball for aarch64, too'
 	@echo 'make image         a container image of it for podman and docker, $(IMAGE)'

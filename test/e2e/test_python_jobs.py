@@ -336,7 +336,7 @@ def test_a_daemon_that_restarts_ends_no_wait(own_daemon, home, monkeypatch, caps
     d.expect_log(LOST)
     monkeypatch.setenv("BATCHAID_STATE_DIR", str(d.state_dir))
     client = batchaid.connect()
-    line, flag = gate(home, "echo one", "echo two")
+    line, flag = gate(home, "echo one; seq 1 500000 >large", "echo two")
     job = client.submit(line, folder=None)
     follower = job.logs(follow=True)
     assert next(follower) == "one"
@@ -348,6 +348,10 @@ def test_a_daemon_that_restarts_ends_no_wait(own_daemon, home, monkeypatch, caps
         d.crash()
         flag.touch()
     assert ended == [0] and followed == [["two"]]
+    pieces = job.files("large")[0].pieces()
+    first = next(pieces)
+    d.crash()
+    assert 0 < len(first) < 1 << 20 and (first + b"".join(pieces)).split() == [b"%d" % i for i in range(1, 500001)]
 
 
 # --- logins ---------------------------------------------------------------------------------------

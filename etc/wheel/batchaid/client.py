@@ -67,6 +67,7 @@ class Queued:
 class Queue(Table[Queued]):
     """Running and waiting jobs, cluster by cluster, in their order."""
 
+    empty = "No job runs or waits."
     columns = (
         Column("CLUSTER"), Column("PLACE", True), Column("JOB"), Column("INDEX", True), Column("STATE"), Column("USER"),
         Column("RUNS ON"), Column("UNTIL AT MOST"), Column("WAITS FOR"), Column("STARTS AT THE LATEST"),
@@ -108,6 +109,7 @@ class Node:
 class Nodes(Table[Node]):
     """The machines of the inventory, then local nodes."""
 
+    empty = "There is no node."
     columns = (Column("NODE"), Column("STATE"), Column("CLUSTER"), Column("JOB"), Column("GPUS", True), Column("CORES", True),
                Column("MEMORY", True), Column("REASON"))  # fmt: skip
 

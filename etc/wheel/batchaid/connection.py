@@ -27,7 +27,7 @@ TOKEN_PATH = "/adfs/oauth2/token"
 STORAGE = "https://storage.azure.com/.default"
 # The id of az's application, as `batchaid login` uses it: a login needs some application, and the daemon accepts any.
 APPLICATION = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
-TIMEOUT_S = 60.0
+CONNECT_S, TIMEOUT_S = 10.0, 60.0
 RENEWED_S = 300.0  # a token is renewed so long before its end, or at four fifths of its life
 PIECE = 1 << 18
 
@@ -130,8 +130,9 @@ class _ToTheDaemon(http.client.HTTPSConnection):
         self._daemon, self._tls = daemon, tls
 
     def connect(self) -> None:
-        sock = socket.create_connection(self._daemon, TIMEOUT_S)
+        sock = socket.create_connection(self._daemon, CONNECT_S)
         try:
+            sock.settimeout(TIMEOUT_S)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.sock = self._tls.wrap_socket(sock, server_hostname=self.host)
         except BaseException:

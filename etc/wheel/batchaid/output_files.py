@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
-from .errors import BatchaidError, NotAllowed, NotFound
+from .errors import BatchaidError, NotAllowed, NotFound, Unreachable
+from .pauses import Pauses
 from .shown import Cell, Column, Table, bytes_text, local, one_line, time_of
 
 if TYPE_CHECKING:
@@ -37,8 +38,7 @@ class File:
                 return str(row["downloadUrl"])
         raise NotFound(404, "", f"{self.job.name} has no file {self.name} any more")
 
-    def pieces(self, begin: int = 0, end: Optional[int] = None) -> Iterator[bytes]:
-        """Its bytes from `begin` to before `end`, piece by piece."""
+    def _once(self, begin: int, end: Optional[int]) -> Iterator[bytes]:
         pieces = self.job.client.connection.pieces(self._url, begin, end)
         try:
             first = next(pieces, b"")
@@ -48,6 +48,18 @@ class File:
             first = next(pieces, b"")
         yield first
         yield from pieces
+
+    def pieces(self, begin: int = 0, end: Optional[int] = None) -> Iterator[bytes]:
+        """Its bytes from `begin` to before `end`, piece by piece. It goes on behind the last piece after the daemon's restart."""
+        at, pauses = begin, Pauses()
+        while True:
+            try:
+                for piece in self._once(at, end):
+                    at, pauses = at + len(piece), Pauses()
+                    yield piece
+                return
+            except Unreachable as e:
+                pauses.after_trouble(e)
 
     def read(self, begin: int = 0, end: Optional[int] = None) -> bytes:
         """All its bytes, or those from `begin` to before `end`."""
@@ -100,6 +112,7 @@ def make_folders(top: Path, names: Sequence[str]) -> Path:
 class Files(Table[File]):
     """Files of a job."""
 
+    empty = 'It has written no such file since its start; files("*") lists all.'
     columns = (Column("NAME"), Column("SIZE", True), Column("MODIFIED"))
 
     def row(self, item: File) -> Sequence[Cell]:

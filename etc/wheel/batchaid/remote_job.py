@@ -258,9 +258,9 @@ class Job:
 
     @overload
     def logs(
-        self, *, follow: bool, tail: Optional[int] = None, stream: Optional[str] = None,
+        self, *, follow: Literal[True], tail: Optional[int] = None, stream: Optional[str] = None,
         process: Union[str, int, None] = None, errors: str = "replace",
-    ) -> Union[Logs, Iterator[Line]]: ...  # fmt: skip
+    ) -> Iterator[Line]: ...  # fmt: skip
 
     def logs(
         self, *, follow: bool = False, tail: Optional[int] = None, stream: Optional[str] = None,
@@ -350,6 +350,7 @@ def visible_path(job: Job) -> str:
 class Jobs(Table[Job]):
     """Jobs, the newest first."""
 
+    empty = "No job fits."
     columns = (
         Column("JOB"), Column("STATE"), Column("CLUSTER"), Column("NODES", True), Column("USER"), Column("CREATED"),
         Column("STARTED"), Column("ENDED"), Column("EXIT", True), Column("WHERE"),

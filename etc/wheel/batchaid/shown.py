@@ -144,6 +144,7 @@ class Table(list[T]):
     """A list that shows itself as a table."""
 
     columns: Sequence[Column] = ()
+    empty = "There is none."
     note = ""  # below the table
 
     def row(self, item: T) -> Sequence[Cell]:
@@ -151,7 +152,9 @@ class Table(list[T]):
         raise NotImplementedError
 
     def __str__(self) -> str:
+        if not self:
+            return self.empty
         return "\n".join(filter(None, [table_text(self.columns, map(self.row, self)), self.note]))
 
     def _repr_html_(self) -> str:
-        return table_html(self.columns, map(self.row, self), self.note)
+        return table_html(self.columns, map(self.row, self), self.note if self else self.empty)

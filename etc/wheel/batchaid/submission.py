@@ -148,6 +148,8 @@ def job_file(wish: Mapping[str, Any]) -> dict[str, Any]:
     """The members of a job file, which are named like the options of `batchaid submit`."""
     members = {name: value_of(name, value) for name, value in wish.items() if value is not None or name == "command"}
     if workspace := members.pop("workspace", None):
+        if "/" in members.get("group", ""):
+            raise InvalidArgument(f"group is {members['group']!r} and workspace is {workspace!r}; give the workspace once")
         members["group"] = f"{members.get('group', 'jobs')}/{workspace}"
     return {("secret" if name == "secrets" else name): value for name, value in members.items() if value != {}}
 

@@ -2,6 +2,8 @@
 """The Python package without a daemon: its types, and what is computed from texts."""
 import ast
 import datetime
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,12 +17,27 @@ sys.path.insert(0, str(PACKAGE.parent))
 from batchaid import connection, errors, output, output_files, pauses, shown, submission, waiting  # noqa: E402
 
 
-@pytest.mark.parametrize("version", ["3.9", "3.11"])
-def test_types_are_strict(version, tmp_path):
+PROGRAM = """
+import batchaid
+job: batchaid.Job = batchaid.submit(["a", "b"], gpus=1, array=range(3), env={"A": 1}).wait(timeout=5, check=False)
+plan: batchaid.Plan = batchaid.Client.submit(job.client, "a", after=[job, "x:end"], dry_run=True)
+words: list[str] = [line.stream + line.process for line in job.logs(follow=True)] + [str(job.logs(tail=3))]
+sizes: list[int] = [file.size + len(file.read()) for file in job.files()]
+states: list[str] = [one.state for one in batchaid.jobs(mine=True)] + [q.waits_for for q in batchaid.queue()]
+gpus: list[int | None] = [node.gpus for node in batchaid.nodes()]
+"""
+
+
+def test_types_are_strict(tmp_path):
+    """Those of the package, and as a program sees them: each line of the mistakes is an error."""
     mypy = shutil.which("mypy", path="/usr/bin") or pytest.skip("mypy is not installed")
-    done = subprocess.run([mypy, "--strict", "--python-version", version, "--cache-dir", tmp_path, "--python-executable", "/usr/bin/python3",
-                           PACKAGE], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)  # fmt: skip
-    assert done.returncode == 0, done.stdout
+    (tmp_path / "program.py").write_text("from __future__ import annotations" + PROGRAM)
+    (tmp_path / "mistakes.py").write_text("import batchaid\nbatchaid.submit(3)\nbatchaid.submit('a', gpu=1)\nx: int = batchaid.job().state\n")
+    argv = [mypy, "--strict", "--python-version", "3.9", "--cache-dir", tmp_path / "cache", "--python-executable", "/usr/bin/python3"]
+    env = {**os.environ, "MYPYPATH": str(PACKAGE.parent)}
+    done = subprocess.run([*argv, "-p", "batchaid", "-m", "program", "-m", "mistakes"], cwd=tmp_path, env=env, capture_output=True, text=True,
+                          timeout=600, check=False)  # fmt: skip
+    assert set(re.findall(r"^(\S+:\d+): error", done.stdout, re.M)) == {f"mistakes.py:{n}" for n in (2, 3, 4)}, done.stdout
 
 
 @pytest.mark.parametrize("file", sorted(PACKAGE.glob("*.py")), ids=lambda f: f.name)
@@ -114,6 +131,11 @@ def test_spans_and_sizes():
 ])
 def test_arguments_become_a_job_file(wish, members):
     assert submission.job_file(wish) == members
+
+
+def test_a_workspace_is_given_once():
+    with pytest.raises(errors.InvalidArgument, match="group is 'a/b' and workspace is 'c'; give the workspace once"):
+        submission.job_file({"command": "a", "group": "a/b", "workspace": "c"})
 
 
 @pytest.mark.parametrize("said, words", [
