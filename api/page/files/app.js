@@ -33,7 +33,10 @@ const LIVE = { live: "Changes are shown as they happen", broken: "The daemon doe
 
 function Live() {
   const [state, set] = useState(liveState());
-  useEffect(() => listen((message) => message.state && set(message.state)), []);
+  useEffect(() => {
+    set(liveState()); // what came before this effect
+    return listen((message) => message.state && set(message.state));
+  }, []);
   return html`<span class=${`live ${state}`} role="status" title=${LIVE[state]}><span aria-hidden="true">${state === "live" ? "●" : "○"}</span> ${state}</span>`;
 }
 

@@ -90,5 +90,5 @@ export function Browser({ label, at, isFile, to, list, content, follow, kinds = 
     const page = await list(at, after);
     return { rows: page.value, next: page.next };
   };
-  return html`${crumbs}<${Table} name="Files" noun="entry" columns=${columns} load=${load} listKey=${`${label}/${at}`} kinds=${kinds} keyOf=${(one) => one.name} empty="The folder is empty." />`;
+  return html`${crumbs}<${Table} name="Files" noun="file" columns=${columns} load=${load} listKey=${`${label}/${at}`} kinds=${kinds} keyOf=${(one) => one.name} empty="The folder is empty." />`;
 }

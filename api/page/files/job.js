@@ -63,9 +63,10 @@ export function Job({ session, parts, query }) {
   const { data, error, again } = useData(path, () => ask(path), ["job"]);
   if (!data) return html`<h1>${plain(name)}</h1><${Failed} error=${error} again=${again} />`;
   const job = data.job;
+  const leave = () => { location.hash = address(["jobs"]).slice(1); };
   const commands = { story: ["explain"], logs: ["logs"], files: ["get"], use: ["job"] };
   return html`<h1>${plain(job.name)} <${State} of=${job.state} /></h1>
-    <p class="actions">${jobActions(session).filter((action) => !action.for || action.for(job)).map((action) => html`<button onClick=${async () => { if (await action.run([job])) again(); }}>${action.title}</button> `)}</p>
+    <p class="actions">${jobActions(session).filter((action) => !action.for || action.for(job)).map((action) => html`<button onClick=${async () => { if (await action.run([job])) (action.removes ? leave : again)(); }}>${action.title}</button> `)}</p>
     <${Facts} rows=${[["Cluster", plain(job.cluster ?? "")], ["User", plain(job.createdBy ?? "")], ["Nodes", job.nodeCount], ["Submitted", when(job.createdTime)],
       ["Started", when(job.startTime)], [job.endTime ? "Ran" : "Runs", between(job.startTime, job.endTime, now)], ["Exit code", job.exitCode]]} />
     <${Tabs} tabs=${TABS} now=${tab} to=${(part) => jobAddress(job, part)} />

@@ -11,8 +11,9 @@ const OPEN = ["queued", "running"];
 const FIELDS = "resourceGroup,workspace,experiment,name,cluster,state,createdBy,createdTime,startTime,endTime,exitCode,nodeCount,priority";
 
 export function jobActions(session) {
-  const act = (title, text, method, action, done, only) => ({
+  const act = (title, text, method, action, done, only, removes) => ({
     title,
+    removes,
     for: only,
     run: async (jobs) => {
       const said = await confirm({ title: `${title} ${many(jobs.length, "job")}?`, text, rows: jobs.map((job) => plain(job.name, 80)), action: `${title} ${many(jobs.length, "job")}` });
@@ -23,7 +24,7 @@ export function jobActions(session) {
   });
   return [
     act("Cancel", "Their processes end now; their files stay.", "POST", "/terminate", (n) => `${many(n, "job")} will end.`, (job) => OPEN.includes(job.state)),
-    act("Delete", "They and their output directories on nodes are removed. The record of use stays.", "DELETE", "", (n) => `${many(n, "job")} will be deleted.`),
+    act("Delete", "They and their output directories on nodes are removed. The record of use stays.", "DELETE", "", (n) => `${many(n, "job")} will be deleted.`, undefined, true),
   ];
 }
 
@@ -64,7 +65,7 @@ export function Queue({ session, query }) {
   return html`<h1>Queue</h1><form class="filters" onSubmit=${(e) => e.preventDefault()}><${Text} name="cluster" label="Cluster" query=${query} /><${Text} name="user" label="User" query=${query} />
       <${Choice} name="mine" label="Whose" any="everybody's" values=${["true"]} query=${query} /></form>
     <p class="quiet">Cluster by cluster, in the order of their start. At most 200 waiting jobs of each cluster are shown; Jobs has all.</p>
-    <${Table} name="Queue" noun="entry" columns=${columns} load=${load} listKey=${JSON.stringify(filters)} kinds=${["job"]} query=${query}
+    <${Table} name="Queue" noun="run" columns=${columns} load=${load} listKey=${JSON.stringify(filters)} kinds=${["job"]} query=${query}
       keyOf=${(job) => `${jobPath(job)} ${job.index ?? ""}`} actions=${jobActions(session)} empty="No job runs or waits." />
     <${Command} words=${["batchaid", "queue", ...(query.cluster ? ["--cluster", query.cluster] : []), ...(query.user ? ["--user", query.user] : []), ...(query.mine ? ["--mine"] : [])]} />`;
 }

@@ -7,7 +7,8 @@ import { bytes, count } from "./format.js";
 import { Failed } from "./parts.js";
 import { readLine } from "./text.js";
 
-const PIECE = 128 * 1024;
+const PIECE = 128 * 1024; // of the end, first
+const EARLIER = 1024 * 1024;
 const MOST = 8 * 1024 * 1024;
 const FOLLOW_MS = 2000;
 const LINE = 19; // pixels, as in style.css
@@ -27,6 +28,20 @@ function joined(a, b) {
   return all;
 }
 
+// The end of a file, as far as it is shown first. An empty file has no range.
+async function beginning(path, signal) {
+  const head = await fetched(path, { method: "HEAD", signal });
+  if (head.headers.get("Content-Length") === "0") return { data: new Uint8Array(), from: 0, size: 0 };
+  return range(path, `-${PIECE}`, signal);
+}
+
+// At most MOST bytes are kept.
+function appended(data, from, more) {
+  const all = joined(data, more);
+  const over = Math.max(0, all.length - MOST);
+  return { data: all.slice(over), from: from + over };
+}
+
 // The bytes [from, from + data.length) of a file of `size` bytes, as lines. Broken UTF-8 becomes U+FFFD.
 function linesOf(data, from) {
   let text = new TextDecoder().decode(data);
@@ -44,7 +59,7 @@ function useLog(path, follow) {
   const earlier = async () => {
     const { data, from } = held.current;
     if (from === 0 || data.length >= MOST) return 0;
-    const begin = Math.max(0, from - PIECE);
+    const begin = Math.max(0, from - EARLIER);
     const piece = await range(path, `${begin}-${from - 1}`);
     const before = log.lines.length;
     held.current = { data: joined(piece.data, data), from: begin };
@@ -60,16 +75,16 @@ function useLog(path, follow) {
       const { data, from } = held.current;
       const end = from + data.length;
       try {
-        const piece = end === 0 ? await range(path, `-${PIECE}`, stop.signal) : await range(path, `${end}-`, stop.signal);
-        if (end > 0 && piece.size < end) held.current = { data: new Uint8Array(), from: 0 }; // written anew
-        else if (end === 0) held.current = { data: piece.data, from: piece.from };
-        else if (piece.from === end && piece.data.length) held.current = { data: joined(data, piece.data).slice(-MOST), from: Math.max(from, end + piece.data.length - MOST) };
+        // With the last byte that is here: a range behind the end of a file is an error.
+        const piece = end === 0 ? await beginning(path, stop.signal) : await range(path, `${end - 1}-`, stop.signal);
+        if (end === 0) held.current = { data: piece.data, from: piece.from };
+        else if (piece.data.length > 1) held.current = appended(data, from, piece.data.subarray(1));
         show(piece.size);
       } catch (error) {
         if (error.name === "AbortError") return;
-        // 416: nothing new; an empty file has no range at all.
-        if (error.status !== 416) set((before) => ({ ...before, error, done: true }));
-        else set((before) => ({ ...before, error: undefined, done: true }));
+        // 416: the file is shorter than it was, and is read anew.
+        if (error.status === 416) held.current = { data: new Uint8Array(), from: 0 };
+        else set((before) => ({ ...before, error, done: true }));
       }
       if (follow) timer = setTimeout(next, document.hidden ? 5 * FOLLOW_MS : FOLLOW_MS);
     };

@@ -25,8 +25,8 @@ function machineActions(session) {
     },
   });
   return [
-    act("Drain", "Running jobs continue; no new job starts there.", "drain", (m) => !m.drained, [{ name: "reason", label: "Reason" }]),
-    act("Undrain", "They can be used again; an unusable node is tried again.", "undrain", (m) => m.drained || m.state === "unusable"),
+    act("Drain", "Running jobs continue; no new job starts there.", "drain", (m) => !m.local && !m.drained, [{ name: "reason", label: "Reason" }]),
+    act("Undrain", "They can be used again; an unusable node is tried again.", "undrain", (m) => m.drained || (!m.local && m.state === "unusable")),
     act("Reboot", "They restart now, unless a job runs there.", "reboot", (m) => !m.local),
   ];
 }

@@ -137,7 +137,7 @@ function Gpus({ rows }) {
     if (found) location.hash = address(["machine", found.row.node]).slice(1);
   };
   const kind = over && KINDS.find(([letter]) => letter === over.row.gpus[over.gpu]);
-  return html`<div class="gpus" ref=${box}><canvas ref=${canvas} role="img" aria-label="The GPUs of the site; the table of machines has the same"
+  return html`<div class="gpus" ref=${box}><canvas ref=${canvas} role="img" aria-label=${`GPUs of ${many(rows.length, "machine")}; the table below has the same in words`}
       onMouseMove=${(e) => setOver(point(e) ?? null)} onMouseLeave=${() => setOver(null)} onClick=${open}></canvas></div>
     <p class="quiet over">${over ? `${plain(over.row.node, 60)}, GPU ${over.gpu}: ${kind?.[1]}` : "Point at a square for its machine; a click opens it."}</p>`;
 }
@@ -158,9 +158,23 @@ function Legend({ counts }) {
     <a href=${address(["machines"])}><strong>${count(counts[name] ?? 0)}</strong> ${name}</a></li>`)}</ul>`;
 }
 
+// The same in words, for readers without pictures.
+function Clusters({ rows }) {
+  const clusters = new Map();
+  for (const row of rows) {
+    const name = row.cluster ?? "";
+    const one = clusters.get(name) ?? { machines: 0 };
+    one.machines++;
+    for (const letter of row.gpus) one[letter] = (one[letter] ?? 0) + 1;
+    clusters.set(name, one);
+  }
+  return html`<details><summary>As a table</summary><div class="sheet"><table><thead><tr><th scope="col">Cluster</th><th scope="col">Machines</th>${KINDS.map(([, name, text]) => html`<th scope="col" title=${text}>${name}</th>`)}</tr></thead>
+    <tbody>${[...clusters].sort().map(([name, one]) => html`<tr><th scope="row">${name ? plain(name, 60) : "in no cluster"}</th><td class="number">${count(one.machines)}</td>${KINDS.map(([letter]) => html`<td class="number">${count(one[letter] ?? 0)}</td>`)}</tr>`)}</tbody></table></div></details>`;
+}
+
 export function Overview({ session }) {
   useTitle("Overview");
-  const gpus = useData("gpus", everyGpu, ["node", "job"]);
+  const gpus = useData("gpus", () => (session.may.readMachines ? everyGpu() : { rows: [], counts: {} }), ["node", "job"]);
   const mine = useData("mine", () => ask(url("/batchaid/jobs", { mine: true, max: 10 })), ["job"]);
   const rows = gpus.data?.rows.filter((row) => row.gpus) ?? [];
   const none = gpus.data && !rows.length;
@@ -170,6 +184,6 @@ export function Overview({ session }) {
     <ul class="cards">${mine.data?.value.map((job) => html`<li key=${job.name}><a href=${jobAddress(job)}>${plain(job.name, 60)}</a> <${State} of=${job.state} /> <span class="quiet">${plain(job.cluster ?? "", 40)}</span></li>`)}</ul></section>
     ${session.may.readMachines && html`<section aria-label="GPUs"><h2>GPUs</h2><${Failed} error=${gpus.error} again=${gpus.again} />
     ${gpus.data && html`<${Legend} counts=${gpus.data.counts} />`}
-    ${none ? html`<p class="empty">No machine has told of a GPU. <a href=${address(["machines"])}>Machines</a></p>` : html`<${Gpus} rows=${rows} />`}</section>`}
+    ${none ? html`<p class="empty">No machine has told of a GPU. <a href=${address(["machines"])}>Machines</a></p>` : html`<${Gpus} rows=${rows} /><${Clusters} rows=${rows} />`}</section>`}
     <${Command} words=${["batchaid", "top"]} />`;
 }
