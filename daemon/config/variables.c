@@ -19,6 +19,7 @@ static const char *const others[] = {
     "CONFIG", "STATE_DIR", "TESTING", /* `serve` reads them, or refuses them with a reason */
     "ENDPOINT", "TESTING_KEY",        /* `batchaid env` prints them */
     "PROGRAM",                        /* the packages for npm and Go read it */
+    "TOKEN", "STORAGE_TOKEN",         /* commands of jobs read them */
     "JOB_", "ARRAY_",                 /* jobs have them */
     "TEST_", "TESTING_FAULT", "FAULT_", "SPEC_DIR", "CLOUD_SPEC_DIR", "BATCH_SPEC_DIR",
     "RECIPES_DIR", "STORAGE_DIR", "JUDGES", "UML", "DEEP", "DIST", "SLOW_TOOL", "SIM", "SIM_AGENTS",

@@ -67,7 +67,7 @@ def test_a_variable_that_nobody_reads_is_refused(tmp_path, name, meant):
 
 
 def test_variables_of_clients_jobs_and_kubernetes_are_taken():
-    names = ("ENDPOINT", "TESTING_KEY", "JOB_GPUS", "ARRAY_INDEX", "SERVICE_HOST", "PORT_7443_TCP", "TEST_PATIENCE")
+    names = ("ENDPOINT", "TESTING_KEY", "TOKEN", "STORAGE_TOKEN", "JOB_GPUS", "ARRAY_INDEX", "SERVICE_HOST", "PORT_7443_TCP", "TEST_PATIENCE")
     with Daemon(environment={f"BATCHAID_{name}": "1" for name in names}) as d:
         again = {k: v for k, v in d.env.items() if k.startswith("BATCHAID_")}  # as `eval "$(batchaid env)"` sets them
         assert "BATCHAID_ENDPOINT" in again
