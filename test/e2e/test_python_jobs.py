@@ -6,9 +6,11 @@ import inspect
 import itertools
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager
 
 import pytest
@@ -199,6 +201,7 @@ def test_the_page_lists_the_functions():
     ({"command": []}, r"the command is \[\]; it must be a list such as"),
     ({"command": ["a\0b"]}, r"a text has the character \\u0000"),
     ({"command": ["\ud800"]}, "is not UTF-8"),
+    ({"env": {"A": "x" * 2_000_000}}, "the command and all values are 2,000,0.. bytes; they may be 1,000,000"),
 ])  # fmt: skip
 def test_a_wrong_argument_says_what_would_be_right(lab, wish, said):
     with pytest.raises(batchaid.InvalidArgument, match=said) as e:
@@ -228,6 +231,7 @@ def test_jobs_that_cannot_be_found(lab):
         (lambda: batchaid.job("same-"), batchaid.InvalidArgument, "there are several of 'same-'; name one of them: jobs/jobs/"),
         (lambda: batchaid.job("a/b/c/d/e"), batchaid.InvalidArgument, "too many slashes"),
         (lambda: batchaid.jobs(state="faild"), batchaid.InvalidArgument, "state is 'faild'; it must be queued, running, "),
+        (lambda: batchaid.jobs(user="\ud800"), batchaid.InvalidArgument, "is not UTF-8"),
         (lambda: batchaid.jobs(limit=0), batchaid.InvalidArgument, "limit is 0; it must be a whole number from 1 on"),
         (lambda: batchaid.job("same-1").logs(tail=-1), batchaid.InvalidArgument, "tail is -1; it must be a number of lines"),
         (lambda: batchaid.job("same-1").logs(stream="out"), batchaid.InvalidArgument, 'it must be "stdout" or "stderr"'),
@@ -236,7 +240,7 @@ def test_jobs_that_cannot_be_found(lab):
     ):
         with pytest.raises(kind) as e:
             call()
-        assert said in str(e.value)
+        assert said in str(e.value) and not str(e.value).startswith("404 :")
 
 
 # --- output ---------------------------------------------------------------------------------------
@@ -272,6 +276,14 @@ def test_a_hostile_log_is_only_text(lab, home):
     assert "more characters" in shown and len(shown) < 20_000
 
 
+def test_of_a_line_without_end_people_see_the_end(lab):
+    job = batchaid.submit("head -c 3000000 /dev/zero | tr '\\0' x >&2; exit 1", folder=None)
+    with pytest.raises(batchaid.JobFailed) as e:
+        job.wait(progress=False)
+    assert e.value.stderr == "x" * 500 and len(job.logs()._repr_html_()) < 5000
+    assert sum(len(line) for line in job.logs(tail=1)) == 3_000_000
+
+
 def test_a_progress_bar_is_followed_in_its_states(lab, home):
     line, flag = gate(home, r"printf '\r10%%'; printf '\r20%%'", r"printf '\r99%%\n'")
     lines = batchaid.submit(line, folder=None).logs(follow=True)
@@ -285,8 +297,8 @@ def test_a_progress_bar_is_followed_in_its_states(lab, home):
 
 def test_a_full_cluster_has_a_place_and_a_timeout(lab, home, capsys):
     line, flag = gate(home)
-    nodes = lab.get("/batchaid/nodes", api_version=None)["value"]
-    slots = sum(n["capacity"]["slots"] for n in nodes if n["state"] in ("idle", "running") and "capacity" in n) or 4
+    batchaid.submit("true", folder=None).wait(progress=False)  # the cluster has its node now
+    slots = sum(node.raw["capacity"]["slots"] for node in batchaid.nodes() if node.cluster == "default")
     running = [batchaid.submit(line, folder=None) for _ in range(slots)]
     wait_for(lambda: all(j.state == "running" for j in running), 60, "all slots to be taken")
     late = batchaid.submit("true", folder=None)
@@ -352,6 +364,24 @@ def test_a_daemon_that_restarts_ends_no_wait(own_daemon, home, monkeypatch, caps
     first = next(pieces)
     d.crash()
     assert 0 < len(first) < 1 << 20 and (first + b"".join(pieces)).split() == [b"%d" % i for i in range(1, 500001)]
+
+
+def test_a_daemon_that_hangs_delays_no_timeout(own_daemon, home, monkeypatch):
+    d = own_daemon()
+    d.expect_log(LOST)
+    monkeypatch.setenv("BATCHAID_STATE_DIR", str(d.state_dir))
+    line, flag = gate(home)
+    job = batchaid.submit(line, folder=None)
+    os.kill(d.process.pid, signal.SIGSTOP)
+    begun = time.monotonic()
+    try:
+        with pytest.raises(batchaid.WaitTimeout, match="it is not known: the daemon does not answer"):
+            job.wait(0.5, progress=False)
+        assert time.monotonic() - begun < 10 * PATIENCE
+    finally:
+        os.kill(d.process.pid, signal.SIGCONT)
+    flag.touch()
+    assert job.wait().exit_code == 0
 
 
 # --- logins ---------------------------------------------------------------------------------------

@@ -127,7 +127,10 @@ class Nodes(Table[Node]):
 def query_of(path: str, **parameters: Any) -> str:
     """A path with those parameters that are not None."""
     given = {name: "true" if value is True else str(value) for name, value in parameters.items() if value not in (None, False)}
-    return f"{path}?{urllib.parse.urlencode(given)}" if given else path
+    try:
+        return f"{path}?{urllib.parse.urlencode(given)}" if given else path
+    except UnicodeEncodeError as e:
+        raise InvalidArgument(f"{e.object!r} is not UTF-8") from None
 
 
 class Client:

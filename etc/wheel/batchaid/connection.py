@@ -130,14 +130,22 @@ class _ToTheDaemon(http.client.HTTPSConnection):
         self._daemon, self._tls = daemon, tls
 
     def connect(self) -> None:
-        sock = socket.create_connection(self._daemon, CONNECT_S)
+        limit = self.timeout if self.timeout is not None else CONNECT_S
+        sock = socket.create_connection(self._daemon, min(limit, CONNECT_S))
         try:
-            sock.settimeout(TIMEOUT_S)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.sock = self._tls.wrap_socket(sock, server_hostname=self.host)
+            self.sock.settimeout(limit)
         except BaseException:
             sock.close()
             raise
+
+
+    def limit(self, seconds: float) -> None:
+        """For each wait for bytes of the next request."""
+        self.timeout = seconds
+        if self.sock is not None:
+            self.sock.settimeout(seconds)
 
 
 class Connection:
@@ -164,6 +172,19 @@ class Connection:
             connection.close()
         self._open().clear()
 
+    @contextlib.contextmanager
+    def until(self, instant: float) -> Iterator[None]:
+        """No request of this thread waits beyond this instant of time.monotonic(), but for a second."""
+        before = getattr(self._local, "until", float("inf"))
+        self._local.until = instant
+        try:
+            yield
+        finally:
+            self._local.until = before
+
+    def _limit(self) -> float:
+        return max(1.0, min(TIMEOUT_S, getattr(self._local, "until", float("inf")) - time.monotonic()))
+
     # --- one exchange ---------------------------------------------------------------------------
 
     def _open(self) -> dict[tuple[str, int], _ToTheDaemon]:
@@ -181,6 +202,7 @@ class Connection:
             if to not in known:
                 known[to], new = _ToTheDaemon(*to, self._daemon, self._tls), True
             try:
+                known[to].limit(self._limit())
                 known[to].request(method, target, body=body, headers=dict(headers))
                 return known[to].getresponse()
             except (http.client.HTTPException, OSError) as e:

@@ -18,7 +18,7 @@ class BatchaidError(Exception):
         self.status, self.code, self.message = status, code, message
 
     def __str__(self) -> str:
-        return f"{self.status} {self.code}: {self.message}" if self.status else self.message
+        return f"{self.status} {self.code}: {self.message}" if self.status and self.code else self.message
 
 
 class InvalidArgument(BatchaidError, ValueError):

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 LINE_MAX = 1_000_000  # characters
 BLOCK = 1 << 16  # of the search for the last lines
 PART = 1 << 22  # bytes of one request
+TAIL_MAX = 1 << 26  # bytes that are looked at for the last lines; of longer lines the rest is left out
+SHOWN_MAX = 1 << 20  # the same of what people look at
 SHOWN_LINES = 1000  # in a notebook
 STREAMS = ("stdout", "stderr")
 NAME = re.compile(r"(stdout|stderr)(?:-(.+))?\.txt")
@@ -92,7 +94,7 @@ class Output:
     """The files of a job's standard output and standard error, and how far they have been read."""
 
     def __init__(self, job: Job, stream: Optional[str], process: Optional[str], errors: str) -> None:
-        self.job, self.stream, self.process, self.errors = job, stream, process, errors
+        self.job, self.stream, self.process, self.errors, self.tail_max = job, stream, process, errors, TAIL_MAX
         self.readers: dict[str, Reader] = {}
 
     def _listed(self) -> list[tuple[str, str, int]]:
@@ -113,9 +115,9 @@ class Output:
         """Where the last `lines` lines begin: it is read backwards in blocks, which grow."""
         if lines == 0:
             return size
-        end, block, seen = size, BLOCK, 0
-        while end > 0:
-            begin = max(0, end - block)
+        end, block, seen, least = size, BLOCK, 0, max(0, size - self.tail_max)
+        while end > least:
+            begin = max(least, end - block)
             text = b"".join(self.job.client.connection.pieces(url, begin, end))
             at = len(text)
             if end == size and text.endswith(b"\n"):
@@ -125,7 +127,7 @@ class Output:
                 if seen == lines:
                     return begin + at + 1
             end, block = begin, min(block * 4, PART)
-        return 0
+        return least
 
     def look(self, tail: Optional[int]) -> Iterator[Line]:
         """What was added since the look before; `tail`: of a file that is new, only so many lines."""
@@ -165,16 +167,21 @@ class Logs:
         self._make: Callable[[], Output] = lambda: Output(job, stream, process, errors)
 
     def __iter__(self) -> Iterator[Line]:
-        return self._lines(self._tail)
+        return self._lines(self._tail, TAIL_MAX)
 
-    def _lines(self, tail: Optional[int]) -> Iterator[Line]:
+    def _lines(self, tail: Optional[int], tail_max: int) -> Iterator[Line]:
         output = self._make()
+        output.tail_max = tail_max
         yield from output.look(tail)
         yield from output.finish()
 
     def _text(self, lines: list[Line]) -> list[str]:
         several = len({line.process for line in lines}) > 1
         return [f"{line.process}| {line}" if several else str(line) for line in whole(lines)]
+
+    def end(self, tail: int) -> list[Line]:
+        """The last lines of each file, for people: of very long ones only the end."""
+        return whole(list(self._lines(tail, SHOWN_MAX)))
 
     def __str__(self) -> str:
         return "\n".join(coloured(text) for text in self._text(list(self)))
@@ -184,7 +191,7 @@ class Logs:
 
     def _repr_html_(self) -> str:
         tail = SHOWN_LINES if self._tail is None else min(self._tail, SHOWN_LINES)
-        lines = self._text(list(self._lines(tail)))
+        lines = self._text(self.end(tail))
         note = ""
         if tail == SHOWN_LINES and len(lines) >= SHOWN_LINES:
             note = f"At most the last {SHOWN_LINES:,} lines of each file; print(job.logs()) prints all."

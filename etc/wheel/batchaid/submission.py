@@ -28,7 +28,7 @@ from .shown import Column, bytes_text, table_html, table_text
 if TYPE_CHECKING:
     from .client import Client
 
-FILE = "/dev/stdin"
+FILE, FILE_MAX = "/dev/stdin", 1_000_000
 USAGE = 2  # the program's exit code for a wrong argument
 UNSET = ("BATCHAID_STATE_DIR", "BATCHAID_TOKEN", "BATCHAID_STORAGE_TOKEN", "AZURE_USERNAME", "SSL_CERT_FILE")
 Command = Union[str, Sequence[Union[str, "os.PathLike[str]"]]]
@@ -158,9 +158,12 @@ def as_yaml(members: Mapping[str, Any]) -> bytes:
     """JSON that is YAML as well."""
     text = UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(members, ensure_ascii=False))
     try:
-        return text.encode()
+        data = text.encode()
     except UnicodeEncodeError as e:
-        raise InvalidArgument(f"{e.object[e.start - 20 : e.end]!r} is not UTF-8; the command and all values must be") from None
+        raise InvalidArgument(f"{e.object[max(0, e.start - 20) : e.end]!r} is not UTF-8; the command and all values must be") from None
+    if len(data) > FILE_MAX:
+        raise InvalidArgument(f"the command and all values are {len(data):,} bytes; they may be {FILE_MAX:,}: put them into a file of the folder")
+    return data
 
 
 # Options as messages name them, and what is written here instead.

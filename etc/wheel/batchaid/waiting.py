@@ -253,7 +253,7 @@ def failure(job: Job) -> JobFailed:
     """The error of a job that has failed, with the end of its standard error, if that can still be read."""
     try:
         failed = job.failed_indexes()
-        lines = list(job.logs(tail=SHOWN_LINES, stream="stderr", process=failed[0] if failed else None))
+        lines = job.logs(stream="stderr", process=failed[0] if failed else None).end(SHOWN_LINES)
     except BatchaidError:
         lines = []
     return JobFailed(job, job.exit_code, reason_of(job), "\n".join(one_line(line)[:SHOWN_CHARACTERS] for line in lines[-SHOWN_LINES:]))
@@ -281,9 +281,10 @@ def until_ended(look: Look, shown: Silent, pauses: Pauses) -> bool:
 def wait(job: Job, timeout: Union[float, datetime.timedelta, None], check: bool, progress: Optional[bool]) -> Job:
     """Job.wait()."""
     limit = seconds(timeout, "timeout")
-    look, shown = Look(job), shown_by(progress)
+    look, shown, until = Look(job), shown_by(progress), time.monotonic() + limit
     try:
-        ended = until_ended(look, shown, Pauses(time.monotonic() + limit))
+        with job.client.connection.until(until):
+            ended = until_ended(look, shown, Pauses(until))
     except KeyboardInterrupt:
         print(f"batchaid: the job {one_line(job.name)} goes on: job.wait() waits again, job.cancel() ends it", file=sys.stderr)
         raise
