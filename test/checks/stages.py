@@ -40,6 +40,7 @@ TRAITS = {
     "fault/test_blob_writes_killed.py": dict(cost=150, load=0.4),
     "e2e/test_batch_containers.py": dict(cost=230, load=0.3),
     "fault/test_rack_": dict(cost=90, load=0.3, claims=("rack",)),
+    "e2e/test_python_jobs.py": dict(cost=30),
     "e2e/test_rack_": dict(cost=80, load=0.4, claims=("rack",)),
     "e2e/test_machines_page.py": dict(cost=30, claims=("rack",)),
     "e2e/test_containers.py": dict(cost=70, load=0.4, claims=("docker",)),

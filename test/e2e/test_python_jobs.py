@@ -253,6 +253,8 @@ def test_many_lines_come_whole_and_the_last_alone(lab):
     assert [str(x) for x in job.logs(stream="stdout")] == [str(i) for i in range(1, 100001)]
     assert list(job.logs(tail=20000, stream="stdout")) == [str(i) for i in range(80001, 100001)]
     assert list(job.logs(tail=2)) == ["99999", "100000", "2", "3"] and list(job.logs(tail=0)) == []
+    twice = list(zip(job.logs(stream="stdout"), job.logs(stream="stdout")))  # their downloads take turns
+    assert len(twice) == 100000 and all(a == b for a, b in twice)
     shown = job.logs()._repr_html_()
     assert "last 1,000 lines" in shown and "99001" in shown and "\n99000\n" not in shown
 

@@ -30,6 +30,7 @@ APPLICATION = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
 CONNECT_S, TIMEOUT_S = 10.0, 60.0
 RENEWED_S = 300.0  # a token is renewed so long before its end, or at four fifths of its life
 PIECE = 1 << 18
+IN_URLS = "/?&=%:~+!$,;'@()*[]"  # what is not escaped again
 
 
 class Reply(NamedTuple):
@@ -85,6 +86,11 @@ class Login:
         self._tokens: dict[Optional[str], tuple[str, float]] = {}
         self._lock = threading.Lock()
 
+    @property
+    def renewable(self) -> bool:
+        """Whether there can be a new token."""
+        return "token" not in self._grant
+
     def token(self, connection: Connection, scope: Optional[str] = None) -> str:
         """One that is valid for a while; it may be a new one."""
         with self._lock:
@@ -101,7 +107,7 @@ class Login:
             self._tokens = {scope: kept for scope, kept in self._tokens.items() if kept[0] != token}
 
     def _ask(self, connection: Connection, scope: Optional[str]) -> tuple[str, float]:
-        if "token" in self._grant:
+        if not self.renewable:
             if scope is None:
                 return self._grant["token"], float("inf")
             raise LoginNeeded(0, "", "a bearer token alone is not valid at storage accounts, to which a folder is copied: use "
@@ -139,7 +145,6 @@ class _ToTheDaemon(http.client.HTTPSConnection):
         except BaseException:
             sock.close()
             raise
-
 
     def limit(self, seconds: float) -> None:
         """For each wait for bytes of the next request."""
@@ -193,10 +198,12 @@ class Connection:
         found: dict[tuple[str, int], _ToTheDaemon] = self._local.open
         return found
 
-    def _begin(self, method: str, url: str, body: Optional[bytes], headers: Mapping[str, str]) -> http.client.HTTPResponse:
+    def _begin(
+        self, method: str, url: str, body: Optional[bytes], headers: Mapping[str, str]
+    ) -> tuple[http.client.HTTPResponse, tuple[str, int]]:
         parts = urllib.parse.urlsplit(urllib.parse.urljoin(self.endpoint, url))
         to = (parts.hostname or "", parts.port or 443)
-        target = urllib.parse.urlunsplit(("", "", parts.path, parts.query, ""))
+        target = urllib.parse.quote(urllib.parse.urlunsplit(("", "", parts.path, parts.query, "")), safe=IN_URLS)
         known = self._open()
         for new in (False, True):
             if to not in known:
@@ -204,7 +211,7 @@ class Connection:
             try:
                 known[to].limit(self._limit())
                 known[to].request(method, target, body=body, headers=dict(headers))
-                return known[to].getresponse()
+                return known[to].getresponse(), to
             except (http.client.HTTPException, OSError) as e:
                 known.pop(to).close()
                 if new or isinstance(e, socket.timeout):
@@ -226,7 +233,7 @@ class Connection:
 
     def exchange(self, method: str, url: str, body: Optional[bytes] = None, headers: Optional[Mapping[str, str]] = None) -> Reply:
         """A request without a token; any status is a success."""
-        response = self._begin(method, url, body, headers or {})
+        response, _ = self._begin(method, url, body, headers or {})
         try:
             return Reply(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
         except (http.client.HTTPException, OSError) as e:
@@ -247,7 +254,7 @@ class Connection:
             if reply.status != 401:
                 return reply
             self.login.forget(token)
-            if last or "token" in self.login._grant:
+            if last or not self.login.renewable:
                 break
         error = reply.error()
         raise LoginNeeded(error.status, error.code, f"{error.message} {self.login.again}".strip())
@@ -270,7 +277,8 @@ class Connection:
         if end is not None and end <= begin:
             return
         headers = {"Range": f"bytes={begin}-{'' if end is None else end - 1}"} if begin or end is not None else {}
-        response = self._begin("GET", url, None, headers)
+        response, to = self._begin("GET", url, None, headers)
+        connection = self._open().pop(to)  # others are not to use it between two pieces
         try:
             if response.status == 416:
                 response.read()
@@ -284,6 +292,5 @@ class Connection:
         except (http.client.HTTPException, OSError) as e:
             raise self._unreachable(e) from None
         finally:
-            if not response.isclosed():
-                with contextlib.suppress(OSError):
-                    self.close()
+            if not response.isclosed() or self._open().setdefault(to, connection) is not connection:
+                connection.close()

@@ -201,11 +201,12 @@ class Logs:
 def whole(lines: list[Line]) -> list[Line]:
     """The same with the pieces of a line joined."""
     joined: list[Line] = []
-    for line in lines:
-        if joined and joined[-1].end == "" and (joined[-1].stream, joined[-1].process) == (line.stream, line.process):
-            last = joined.pop()
-            line = Line(str(last) + str(line), line.stream, line.process, line.end)
-        joined.append(line)
+    pieces: list[Line] = []
+    for line, following in zip(lines, [*lines[1:], None]):
+        pieces.append(line)
+        if line.end or following is None or (line.stream, line.process) != (following.stream, following.process):
+            joined.append(Line("".join(pieces), line.stream, line.process, line.end))
+            pieces = []
     return joined
 
 

@@ -326,7 +326,7 @@ class Job:
         return f"<Job {visible_path(self)}: {self._row.get('state', 'not asked yet')}>"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Job) and (self.path, self.client) == (other.path, other.client)
+        return isinstance(other, Job) and (self.path, self.client.endpoint) == (other.path, other.client.endpoint)
 
     def __hash__(self) -> int:
         return hash(self.path)

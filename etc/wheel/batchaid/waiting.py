@@ -244,7 +244,10 @@ def shown_by(progress: Any) -> Silent:
 
 def reason_of(job: Job) -> str:
     """Why a job has failed, in the daemon's words."""
-    errors = (job.resource.get("executionInfo") or {}).get("errors") or []
+    try:
+        errors = (job.resource.get("executionInfo") or {}).get("errors") or []
+    except BatchaidError as e:
+        return f"the reason cannot be read: {one_line(e)}"
     said = "; ".join(f"{e.get('code', '')}: {e.get('message', '')}" for e in errors)
     return one_line(said) or "the daemon has no reason; job.explain() shows its history"
 
