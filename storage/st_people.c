@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Users, service principals and applications, and their credentials.
+ * Users, service principals and applications, their credentials, and sessions that they ended.
  */
 #include "storage/seeding.h"
 #include "storage/storage_priv.h"
@@ -25,4 +25,27 @@ int st_credential_any(struct storage *st, struct err *e)
 {
     bool any;
     return st_credential_exists(st, &any, e) < 0 ? -1 : any;
+}
+
+/* Ended sessions of one principal; beyond, all that have begun end, so that nobody fills the disk
+ * by logging in and out. */
+#define ENDED_MAX 100
+
+static int end_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    const struct st_ended_session *s = ctx;
+    int64_t n = 0;
+    if (st_session_forget(st, s->now_us, e) < 0 || st_session_count(st, s->principal, &n, e) < 0)
+        return -1;
+    if (n < ENDED_MAX)
+        return st_session_insert(st, s->principal, s->id, s->begun_us, s->until_us, e);
+    if (st_session_remove_of(st, s->principal, e) < 0)
+        return -1;
+    return st_session_insert(st, s->principal, "*", s->now_us, s->until_us, e);
+}
+
+int st_session_end(struct storage *st, const struct st_ended_session *s, struct err *e)
+{
+    struct st_ended_session copy = *s;
+    return st_tx(st, "session end", end_in_tx, &copy, e);
 }

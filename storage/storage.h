@@ -359,4 +359,11 @@ int st_identity_remove(struct storage *, const struct identity *i, struct err *)
 /* 1: there are credentials of principals other than the first; like a getter. */
 int st_credential_any(struct storage *, struct err *) MUST_CHECK;
 
+/* A session of a browser that its owner has ended; until then its cookies would have been good. */
+struct st_ended_session {
+    const char *principal, *id;
+    int64_t begun_us, now_us, until_us;
+};
+int st_session_end(struct storage *st, const struct st_ended_session *s, struct err *e) MUST_CHECK;
+
 #endif

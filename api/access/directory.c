@@ -93,7 +93,7 @@ int access_goes_on(void *ctx, const struct session *s, int64_t now_us, struct er
     const struct access *x = ctx;
     bool ended = false;
     int rc = *s->key_id ? access_has_secret(x, s->object_id, s->key_id, now_us, e) : 1;
-    if (rc > 0 && st_session_ended(x->storage, s->id, &ended, e) < 0)
+    if (rc > 0 && st_session_ended(x->storage, s->object_id, s->id, s->begun_us, &ended, e) < 0)
         return -1;
     return rc > 0 ? !ended : rc;
 }

@@ -175,6 +175,7 @@ static int read_claims(struct request *r, jwt_t *jwt, const struct origin *here,
         return bad_cookie(e, "this daemon has not given it as a cookie");
     if (!audience || !is_same(audience, here))
         return bad_cookie(e, "it was given to another host or port");
+    s->begun_us = (int64_t)jwt_get_grant_int(jwt, "beg");
     s->until_us = instant_of(jwt, "exp");
     s->ends_us = instant_of(jwt, "end");
     if (begun_us > r->now_us + CLOCK_SKEW_US)
@@ -238,10 +239,11 @@ int session_check(struct request *r, struct err *e)
     return 1;
 }
 
-struct session session_new(const char *object_id, const char *key_id, int64_t ends_us)
+struct session session_new(const char *object_id, const char *key_id, int64_t now_us,
+                           int64_t ends_us)
 {
     unsigned char random[(SESSION_ID_SIZE - 1) / 2];
-    struct session s = {.ends_us = ends_us};
+    struct session s = {.begun_us = now_us, .ends_us = ends_us};
     randombytes_buf(random, sizeof random);
     sodium_bin2hex(s.id, sizeof s.id, random, sizeof random);
     (void)snprintf(s.object_id, sizeof s.object_id, "%s", object_id);
@@ -276,6 +278,7 @@ void session_give(struct request *r, struct session *s)
     jwt_add_grant(jwt, "oid", s->object_id);
     jwt_add_grant(jwt, "key", s->key_id);
     jwt_add_grant_int(jwt, "iat", (long)(r->now_us / US_PER_S));
+    jwt_add_grant_int(jwt, "beg", (long)s->begun_us);
     jwt_add_grant_int(jwt, "exp", (long)(s->until_us / US_PER_S));
     jwt_add_grant_int(jwt, "end", (long)(s->ends_us / US_PER_S));
     jwt_set_alg(jwt, JWT_ALG_HS256, r->config->token_key, TOKEN_KEY_BYTES);

@@ -25,6 +25,7 @@ struct session {
     char id[SESSION_ID_SIZE]; /* random; renewed cookies have the same */
     char object_id[PRINCIPAL_ID_SIZE];
     char key_id[GUID_SIZE]; /* the secret of the login; "": it had none, or ends by itself */
+    int64_t begun_us;       /* the login */
     int64_t until_us;       /* of the cookie */
     int64_t ends_us;        /* however often it is renewed */
 };
@@ -37,7 +38,8 @@ int session_check(struct request *r, struct err *e) MUST_CHECK;
 int session_may_begin(struct request *r, struct err *e) MUST_CHECK;
 
 /* A new session of this owner, with an id. */
-struct session session_new(const char *object_id, const char *key_id, int64_t ends_us);
+struct session session_new(const char *object_id, const char *key_id, int64_t now_us,
+                           int64_t ends_us);
 /* Adds the cookie to the coming reply, and sets session.until_us. */
 void session_give(struct request *r, struct session *s);
 /* Lets the browser forget its cookie. */

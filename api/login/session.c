@@ -111,7 +111,8 @@ static struct replied *compared(struct request *r, void *ctx, const struct princ
     const struct given *g = ctx;
     if (!who)
         return refuse(r, g->user, "The user name or the password is wrong.");
-    struct session s = session_new(who->object_id, key_id, r->now_us + LOGIN_SECONDS * US_PER_S);
+    struct session s =
+        session_new(who->object_id, key_id, r->now_us, r->now_us + LOGIN_SECONDS * US_PER_S);
     return g->then(r, &s, who);
 }
 
@@ -134,7 +135,7 @@ static int read_refresh(struct request *r, const char *token, struct session *s,
     if (rc <= 0)
         return rc;
     *who = given.who;
-    *s = session_new(who->object_id, given.key_id, given.ends_us);
+    *s = session_new(who->object_id, given.key_id, r->now_us, given.ends_us);
     return 1;
 }
 
@@ -153,7 +154,7 @@ static struct replied *by_token(struct request *r, struct given *g)
         return g->then(r, &s, &who);
     if (auth_read(r, g->token, &a, &e) < 0)
         return refuse(r, BY_TOKEN, e.msg);
-    s = session_new(a.who->object_id, "", a.ends_us);
+    s = session_new(a.who->object_id, "", r->now_us, a.ends_us);
     return g->then(r, &s, a.who);
 }
 
@@ -169,7 +170,7 @@ static struct replied *by_code(struct request *r, struct given *g)
         return refuse(r, BY_LINK,
                       "The link is unknown, used or over: it works once, for a minute. Make a new "
                       "one with `batchaid open`.");
-    struct session s = session_new(code->object_id, code->key_id, code->session_ends_us);
+    struct session s = session_new(code->object_id, code->key_id, r->now_us, code->session_ends_us);
     codes_remove(code);
     int rc = d->find(d->ctx, s.object_id, &who, &e);
     if (rc > 0)
@@ -251,13 +252,15 @@ struct replied *session_renew(struct request *r)
 /* No cookie of the session outlives this time. */
 struct replied *session_end(struct request *r)
 {
-    struct storage *st = aad_of(r)->access->storage;
     struct err e;
     if (!r->session)
         return no_session(r);
-    int64_t until_us = r->now_us + SESSION_SECONDS * US_PER_S;
-    if (st_session_forget(st, r->now_us, &e) < 0 ||
-        st_session_end(st, r->session->id, until_us, &e) < 0)
+    const struct st_ended_session ended = {.principal = r->session->object_id,
+                                           .id = r->session->id,
+                                           .begun_us = r->session->begun_us,
+                                           .now_us = r->now_us,
+                                           .until_us = r->now_us + SESSION_SECONDS * US_PER_S};
+    if (st_session_end(aad_of(r)->access->storage, &ended, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "session.ended", LF_STR("by", r->who->name),
              LF_STR("req", r->correlation_id));
@@ -293,8 +296,8 @@ struct replied *session_link(struct request *r)
     g->then = link_to;
     if (r->body)
         return log_in(r, g);
-    struct session s = r->session
-                           ? session_new(r->who->object_id, r->session->key_id, r->session->ends_us)
-                           : session_new(r->who->object_id, "", r->login_ends_us);
+    const struct session *own = r->session;
+    struct session s = session_new(r->who->object_id, own ? own->key_id : "", r->now_us,
+                                   own ? own->ends_us : r->login_ends_us);
     return link_to(r, &s, r->who);
 }

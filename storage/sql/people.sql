@@ -84,13 +84,20 @@ DELETE FROM subscription WHERE id = :id;
 UPDATE subscription SET name = :name WHERE id = :id;
 
 -- Again: until later.
--- st_session_end(text id, i64 until_us)
-INSERT OR REPLACE INTO ended_session (id, until_us) VALUES (:id, :until_us);
+-- private st_session_insert(text principal, text id, i64 begun_us, i64 until_us)
+INSERT OR REPLACE INTO ended_session (principal, id, begun_us, until_us) VALUES (:principal, :id, :begun_us, :until_us);
 
--- st_session_ended(text id) -> bool any
-SELECT EXISTS (SELECT 1 FROM ended_session WHERE id = :id);
+-- private st_session_count(text principal) -> i64 n
+SELECT count(*) FROM ended_session WHERE principal = :principal;
+
+-- private st_session_remove_of(text principal)
+DELETE FROM ended_session WHERE principal = :principal;
 
 -- Some of those whose cookies have ended by themselves.
--- st_session_forget(i64 now_us)
-DELETE FROM ended_session WHERE id IN
-(SELECT id FROM ended_session WHERE until_us <= :now_us ORDER BY until_us LIMIT 100);
+-- private st_session_forget(i64 now_us)
+DELETE FROM ended_session WHERE (principal, id) IN
+(SELECT principal, id FROM ended_session WHERE until_us <= :now_us ORDER BY until_us LIMIT 100);
+
+-- st_session_ended(text principal, text id, i64 begun_us) -> bool any
+SELECT EXISTS (SELECT 1 FROM ended_session WHERE principal = :principal AND id = :id)
+    OR EXISTS (SELECT 1 FROM ended_session WHERE principal = :principal AND id = '*' AND begun_us >= :begun_us);

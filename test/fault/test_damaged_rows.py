@@ -74,7 +74,7 @@ UPDATE run SET held = 2 WHERE owner_kind = 6 AND owner_id = (SELECT max(id) FROM
 PEOPLE = """
 INSERT INTO subscription VALUES (1, '00000000-0000-0000-0000-000000000006', 'team', 1, 'x');
 INSERT INTO identity SELECT 7, '00000000-0000-0000-0000-000000000007', NULL, 1, 'ada@lab', 'Ada', 1, NULL;
-INSERT INTO ended_session VALUES ('00112233445566778899aabbccddeeff', 1);
+INSERT INTO ended_session VALUES ('00000000-0000-0000-0000-000000000007', '00112233445566778899aabbccddeeff', 1, 1);
 INSERT INTO credential VALUES (1, 7, '00000000-0000-0000-0000-000000000008', NULL, 'x', NULL, 1, 1);
 INSERT INTO role_assignment SELECT 1, '00000000-0000-0000-0000-000000000009',
     '/subscriptions/' || (SELECT subscription FROM resource_group LIMIT 1),

@@ -7,10 +7,12 @@ import hmac
 import json
 import ssl
 import time
+from datetime import datetime, timedelta, timezone
 from http.client import HTTPConnection, HTTPSConnection
 from http.cookies import SimpleCookie
 
 from .daemon import JUDGE, PATIENCE
+from .world import instant
 
 
 class Answer:
@@ -100,6 +102,23 @@ class Browser:
         return answer.status == 200
 
 
+def good(answer):
+    assert answer.status < 300, answer
+    return answer
+
+
+def refused(answer, status, code, *words):
+    assert (answer.status, answer.error["code"]) == (status, code), answer
+    for word in words:
+        assert word in answer.error["message"], answer
+    return answer
+
+
+def lives(answer, until):
+    left = instant(answer.json["expiresTime"]) - datetime.now(timezone.utc)
+    assert abs(left - until) < timedelta(minutes=2), answer.json
+
+
 def plainly(daemon):
     return HTTPConnection("127.0.0.1", daemon.port, timeout=60 * PATIENCE)
 
@@ -141,6 +160,6 @@ def claims(browser, **more):
     now = int(time.time())
     oid = browser.daemon.env["AZURE_CLIENT_ID"]
     good = {"iss": "batchaid-session", "aud": browser.origin, "sid": "0" * 32, "oid": oid, "key": ""}
-    good.update(iat=now, exp=now + 3600, end=now + 7200)
+    good.update(iat=now, beg=now * 1000000, exp=now + 3600, end=now + 7200)
     good.update(more)
     return {name: value for name, value in good.items() if value is not None}
