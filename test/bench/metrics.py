@@ -24,7 +24,7 @@ def fill(d):
     """A cluster whose nodes all run a member of an array, and arrays that wait for them."""
     Testing(d).rules({"duration": "PT10H"})
     place = Place(d).make()
-    cluster = place.cluster(NODES, vmSize="FAKE")
+    cluster = place.cluster(NODES, vmSize="FAKE_ND40")
     for _ in range(JOBS // ARRAY):
         place.job(cluster, environmentVariables=wishes(ARRAY=f"1-{ARRAY}"))
     wait_for(lambda: of(d, "batchaid_runs", kind="job", state="running") == NODES, 600)

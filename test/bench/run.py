@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench import everyday, fakes, jobs, live, machines, metrics, mpi, plans, rates, resets, samples, scripted, shares, sim, start, storage, tasks, usage, waits  # noqa: E402
+from bench import everyday, fakes, jobs, live, machines, metrics, mpi, page, plans, rates, resets, samples, scripted, shares, sim, start, storage, tasks, usage, waits  # noqa: E402
 from bench.figures import table  # noqa: E402
 from bench.fleet import SSHD  # noqa: E402
 from support.daemon import BATCHAID  # noqa: E402
@@ -50,6 +50,7 @@ MEASUREMENTS = {
     "usage": usage.measure,
     "metrics": metrics.measure,
     "samples": samples.measure,
+    "page": page.measure,
     "live": live.measure,
 }
 PROGRAMS = ("wrk", "cc", "pkg-config", "pdsh", "parallel-ssh", "mpirun.mpich", SSHD)
