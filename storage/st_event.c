@@ -78,3 +78,15 @@ void st_watch_events(struct storage *st, st_events_fn fn, void *ctx)
     st->events_grown = fn;
     st->events_grown_ctx = ctx;
 }
+
+void st_removes(const struct storage *st, enum resource_kind kind, int64_t id)
+{
+    if (st->removes)
+        st->removes(st->removes_ctx, kind, id);
+}
+
+void st_watch_removals(struct storage *st, st_removal_fn fn, void *ctx)
+{
+    st->removes = fn;
+    st->removes_ctx = ctx;
+}

@@ -277,6 +277,10 @@ int64_t st_events_on_disk(const struct storage *);
  * watcher. */
 typedef void (*st_events_fn)(void *ctx, int64_t on_disk);
 void st_watch_events(struct storage *, st_events_fn fn, void *ctx);
+/* Calls `fn` before the row of a resource with events is removed, and they with it: inside the
+ * transaction, which may still be undone. `fn` may read. There may be one watcher; NULL: none. */
+typedef void (*st_removal_fn)(void *ctx, enum resource_kind kind, int64_t id);
+void st_watch_removals(struct storage *, st_removal_fn fn, void *ctx);
 
 /* Makes the row of this share and path, or replaces it; its tags can be found from then on. The id
  * does not matter. */

@@ -78,6 +78,8 @@ struct storage {
     void *job_changed_ctx;
     st_events_fn events_grown; /* the same */
     void *events_grown_ctx;
+    st_removal_fn removes; /* the same */
+    void *removes_ctx;
     bool events_added; /* in this turn; before its commit comes: */
     void (*events_note)(struct storage *st);
     int64_t events_on_disk; /* the number of the last */
@@ -142,6 +144,8 @@ int st_usage_write(struct storage *st, struct usage_live *live, const struct all
 const char *st_reason(const char *given, int failure);
 /* Events of earlier lives are on disk. */
 int st_events_begin(struct storage *st, struct err *e) MUST_CHECK;
+/* A row is about to be removed: whoever watches is told. */
+void st_removes(const struct storage *st, enum resource_kind kind, int64_t id);
 
 /* --- migrate.c -------------------------------------------------------------------------------- */
 #define ST_APPLICATION_ID 0x62616964 /* "baid" */
