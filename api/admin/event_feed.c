@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reads events into the ring, some in each turn of the loop: new ones up to the last that is on
- * disk, and older ones for a client that goes on from before.
+ * disk, and older ones for a client that goes on from before. Removals, which have no rows, are
+ * noted as they happen, and come into the ring when they are on disk.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "api/admin/event_stream_priv.h"
 #include "api/arm/event_text.h"
@@ -12,6 +14,8 @@
 #include "storage/storage.h"
 
 #define EVENTS_PER_TURN 64 /* some 3 ms */
+/* Clients that read get them in some rounds, before they leave the ring. */
+#define EVENTS_PER_ROUND (EVENT_RING_EVENTS / 4)
 
 void event_id(const struct event *ev, char out[EVENT_ID_SIZE])
 {
@@ -31,6 +35,7 @@ int event_feed_begin(struct event_feed *f, struct err *e)
     if (rc == 0) {
         event_ring_reset(&f->ring, last);
         f->read = f->goal = last;
+        f->is_on = true;
         f->back = FEED_NOT_BACK;
         snprintf(f->id, sizeof f->id, "0");
     }
@@ -40,7 +45,7 @@ int event_feed_begin(struct event_feed *f, struct err *e)
     return rc;
 }
 
-/* 0: its resource is gone, or has no events. */
+/* 0: its resource is gone, or has no events. The text is the buffer's, the rest in the arena. */
 static int make(const struct event_feed *f, struct arena *a, const struct event *ev,
                 struct strbuf *text, struct ring_event *out, struct err *e)
 {
@@ -71,6 +76,7 @@ static int read_newer(struct event_feed *f, struct arena *a, struct strbuf *text
         if (rc > 0)
             event_ring_add(&f->ring, &one);
         f->read = rows.items[i].seq;
+        f->left--;
         event_id(&rows.items[i], f->id);
     }
     if (rc >= 0 && (rows.n < EVENTS_PER_TURN || rows.items[rows.n - 1].seq >= f->goal))
@@ -99,12 +105,19 @@ static int read_older(struct event_feed *f, struct arena *a, struct strbuf *text
     return rc < 0 ? -1 : 0;
 }
 
+void event_feed_round(struct event_feed *f)
+{
+    f->goal = st_events_on_disk(f->st);
+    f->left = EVENTS_PER_ROUND;
+    f->failed = false;
+}
+
 bool event_feed_more(struct event_feed *f)
 {
     struct arena a;
     struct err e;
     struct strbuf text = STRBUF_INIT;
-    bool newer = f->read < f->goal, older = f->back < f->ring.after;
+    bool newer = f->read < f->goal && f->left > 0 && !f->failed, older = f->back < f->ring.after;
     if (!newer && !older)
         return false;
     arena_init(&a);
@@ -114,7 +127,92 @@ bool event_feed_more(struct event_feed *f)
     if (rc == 0)
         return true;
     LOG_WARN(f->log, "event_stream.not_read", LF_INT("sequence", f->read), LF_STR("why", e.msg));
-    f->goal = f->read; /* until the next round */
+    f->failed = true;
     f->back = FEED_NOT_BACK;
     return false;
+}
+
+/* --- removals -----------------------------------------------------------------------------------
+ */
+
+struct removal {
+    struct event_feed *feed;
+    struct event ev;
+    struct arena arena;
+    struct strbuf text;
+    struct ring_event one;
+};
+
+/* A part of the turn may have been undone. */
+static bool is_there(const struct removal *r)
+{
+    struct arena a;
+    struct event_subject s;
+    struct err e;
+    arena_init(&a);
+    bool there = event_subject(r->feed->st, r->feed->fl, &a, &r->ev, &s, &e) == 1 && *s.name;
+    arena_free(&a);
+    return there;
+}
+
+static void lose(struct event_feed *f, int64_t seq)
+{
+    f->has_lost = true;
+    f->lost = seq;
+}
+
+/* Its number says where it stands: whoever has that event perhaps lacks the removal. */
+static void on_removed(void *ctx, const struct err *why)
+{
+    struct removal *r = ctx;
+    struct event_feed *f = r->feed;
+    if (!f->is_on) {
+        lose(f, st_events_on_disk(f->st));
+    } else if (!why && !is_there(r)) {
+        r->one.seq = f->read;
+        snprintf(r->one.id, sizeof r->one.id, "%s", f->id);
+        event_ring_add(&f->ring, &r->one);
+        f->grown(f->ctx);
+    }
+    strbuf_free(&r->text);
+    arena_free(&r->arena);
+    free(r);
+}
+
+static void on_removal(void *ctx, enum resource_kind kind, int64_t id)
+{
+    struct event_feed *f = ctx;
+    struct err e;
+    if (!event_has_kind(kind))
+        return;
+    if (!f->is_on) {
+        lose(f, st_events_on_disk(f->st));
+        return;
+    }
+    struct removal *r = xcalloc(1, sizeof *r);
+    *r = (struct removal){.feed = f,
+                          .ev = {.at_us = loop_wall_us(f->loop), .kind = kind, .resource_id = id}};
+    arena_init(&r->arena);
+    if (make(f, &r->arena, &r->ev, &r->text, &r->one, &e) > 0) {
+        r->one.is_beside = true;
+        st_when_durable(f->st, on_removed, r);
+        return;
+    }
+    strbuf_free(&r->text);
+    arena_free(&r->arena);
+    free(r);
+}
+
+void event_feed_watch(struct event_feed *f)
+{
+    st_watch_removals(f->st, on_removal, f);
+}
+
+void event_feed_end(struct event_feed *f)
+{
+    for (int64_t at = f->ring.first; at < f->ring.end; at++)
+        if (event_ring_get(&f->ring, at)->is_beside)
+            lose(f, event_ring_get(&f->ring, at)->seq);
+    event_ring_reset(&f->ring, 0);
+    f->is_on = false;
 }

@@ -82,7 +82,9 @@ int event_from_judge(const struct event_feed *f, struct request *r, const struct
     }
     if (from->seq > 0 && judge_row(f, r, from, why, e) < 0)
         return -1;
-    if (*why)
+    if (!*why && f->has_lost && from->seq <= f->lost)
+        *why = "something was deleted while nobody had a stream";
+    if (*why || (f->is_on && from->seq >= f->ring.after))
         return 0;
     int rc = st_event_nth(f->st, INT64_MAX, EVENT_RING_EVENTS + 1, &oldest, e);
     if (rc > 0 && from->seq < oldest)

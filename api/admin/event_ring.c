@@ -77,12 +77,17 @@ const struct ring_event *event_ring_get(const struct event_ring *g, int64_t at)
     return *slot(g, at);
 }
 
+static bool is_behind(const struct ring_event *ev, int64_t seq)
+{
+    return ev->seq > seq || (ev->is_beside && ev->seq == seq);
+}
+
 int64_t event_ring_find(const struct event_ring *g, int64_t seq)
 {
     int64_t low = g->first, high = g->end;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if ((*slot(g, middle))->seq > seq)
+        if (is_behind(*slot(g, middle), seq))
             high = middle;
         else
             low = middle + 1;

@@ -14,9 +14,11 @@
 #define EVENT_RING_BYTES  (2U * 1024 * 1024)
 #define EVENT_ID_SIZE     32
 
-/* Whoever may do `action` at `scope` may see it. */
+/* Whoever may do `action` at `scope` may see it. What has no number of its own (a removal) has that
+ * of the event before it. */
 struct ring_event {
     int64_t seq;
+    bool is_beside;         /* it has no number of its own */
     char id[EVENT_ID_SIZE]; /* for clients */
     const char *action;     /* of static life */
     const char *scope, *text;
@@ -39,7 +41,7 @@ void event_ring_add(struct event_ring *g, const struct ring_event *ev);
 bool event_ring_add_older(struct event_ring *g, const struct ring_event *ev);
 /* An event by its position, which is in [first, end). Valid until an event is added. */
 const struct ring_event *event_ring_get(const struct event_ring *g, int64_t at);
-/* The position of the first event with a number above `seq`. */
+/* The position of the first event that is behind number `seq`. */
 int64_t event_ring_find(const struct event_ring *g, int64_t seq);
 
 #endif

@@ -14,6 +14,7 @@
 #include "api/admin/event_stream_priv.h"
 #include "api/admin/routes.h"
 #include "api/http/live.h"
+#include "api/http/session.h"
 #include "lib/jsontext.h"
 #include "scheduler/fleet/fleet.h"
 #include "storage/storage.h"
@@ -21,8 +22,9 @@
 #define ROUND_MS       250
 #define TICK_MS        1000
 #define SILENCE_MS     15000
+#define SESSION_MS     5000
 #define RETRY_MS       2000 /* what clients wait before they come again */
-#define BATCH_BYTES    65536
+#define BATCH_BYTES    (128 * 1024)
 #define SERVED_AT_ONCE 64  /* streams in a turn of the loop */
 #define MACHINES_MAX   200 /* named in an event */
 #define TYPE           "text/event-stream"
@@ -32,13 +34,15 @@ struct stream {
     struct event_streams *all;
     struct event_viewer *viewer;
     struct live *live;
-    const struct clock *clock;
+    const struct api_config *config;
     unsigned version;  /* of the viewer's roles */
     int64_t at;        /* position of its next event */
     int64_t wanted;    /* events after this number are being read for it; -1: none are */
     uint64_t machines; /* the changes of machines that it knows */
     uint64_t sent_ms;
-    int64_t login_ends_us; /* 0: not known */
+    int64_t login_ends_us;  /* 0: not known */
+    struct session session; /* id "": it has a token */
+    uint64_t asked_ms;      /* whether the session goes on */
     bool ended;
 };
 
@@ -76,6 +80,11 @@ static void plan(struct event_streams *all)
     uv_timer_start(all->round, on_round, due > now ? due - now : 0, 0);
 }
 
+static void on_grown(void *ctx)
+{
+    plan(ctx);
+}
+
 static void on_events(void *ctx, int64_t on_disk)
 {
     (void)on_disk;
@@ -110,7 +119,7 @@ static void stop_handles(struct event_streams *all)
     uv_close((uv_handle_t *)all->work, on_handle_closed);
     all->tick = all->round = NULL;
     all->work = NULL;
-    event_ring_reset(&all->feed.ring, 0);
+    event_feed_end(&all->feed);
 }
 
 static void start_handles(struct event_streams *all)
@@ -298,7 +307,7 @@ static void serve(struct stream *s)
 static void on_round(uv_timer_t *t)
 {
     struct event_streams *all = t->data;
-    all->feed.goal = st_events_on_disk(all->feed.st);
+    event_feed_round(&all->feed);
     all->turn = all->first;
     uv_idle_start(all->work, on_work);
 }
@@ -316,7 +325,8 @@ static void end_round(struct event_streams *all)
     uv_idle_stop(all->work);
     event_viewers_forget(&all->viewers);
     all->round_ms = uv_now(all->loop);
-    if (all->again || is_behind(all)) {
+    bool more = all->feed.read < all->feed.goal && !all->feed.failed;
+    if (all->again || more || is_behind(all)) {
         all->again = false;
         plan(all);
     }
@@ -363,13 +373,27 @@ static void say_something(struct stream *s)
     push_own(s, &b);
 }
 
+/* A session ends with a logout, or with the secret of its login. */
+static bool has_login(struct stream *s, uint64_t now)
+{
+    const struct directory *d = s->config->directory;
+    int64_t now_us = clock_now(&s->config->clock);
+    struct err e;
+    if (s->login_ends_us && now_us >= s->login_ends_us)
+        return false;
+    if (*s->session.id == '\0' || now - s->asked_ms < SESSION_MS)
+        return true;
+    s->asked_ms = now;
+    return d->goes_on(d->ctx, &s->session, now_us, &e) == 1;
+}
+
 static void look_after(struct stream *s, uint64_t now)
 {
     if (s->ended)
         return;
     if (s->viewer->gone)
         end(s, s->viewer->gone);
-    else if (s->login_ends_us && clock_now(s->clock) >= s->login_ends_us)
+    else if (!has_login(s, now))
         end(s, "your login has ended");
     else if (now - s->sent_ms >= SILENCE_MS && live_is_ready(s->live))
         say_something(s);
@@ -432,12 +456,15 @@ static int enter(struct event_streams *all, const struct request *r, struct stre
     *s = (struct stream){.next = all->first,
                          .all = all,
                          .viewer = v,
-                         .clock = &r->config->clock,
+                         .config = r->config,
                          .version = v->version,
                          .at = all->feed.ring.end,
                          .wanted = -1,
                          .sent_ms = now,
+                         .asked_ms = now,
                          .login_ends_us = r->login_ends_us};
+    if (r->session)
+        s->session = *r->session;
     if (all->n++ == 0)
         start_handles(all);
     s->machines = all->machines;
@@ -474,13 +501,20 @@ struct replied *events_follow_all(struct request *r)
     return reply_err(r, &e);
 }
 
-struct event_streams *event_streams_create(uv_loop_t *loop, const struct log *log,
-                                           struct storage *st, const struct access *access,
-                                           struct fleet *fl)
+struct event_streams *event_streams_create(uv_loop_t *loop, struct loop *time,
+                                           const struct log *log, struct storage *st,
+                                           const struct access *access, struct fleet *fl)
 {
     struct event_streams *all = xcalloc(1, sizeof *all);
     *all = (struct event_streams){.loop = loop, .fl = fl, .viewers = {.access = access}};
-    all->feed = (struct event_feed){.log = log, .st = st, .fl = fl, .back = FEED_NOT_BACK};
+    all->feed = (struct event_feed){.log = log,
+                                    .st = st,
+                                    .fl = fl,
+                                    .back = FEED_NOT_BACK,
+                                    .loop = time,
+                                    .grown = on_grown,
+                                    .ctx = all};
+    event_feed_watch(&all->feed);
     st_watch_events(st, on_events, all);
     return all;
 }

@@ -18,10 +18,11 @@
 #define EVENT_STREAMS_MAX        512 /* fewer if the server has few connections: live_most() */
 #define EVENT_STREAMS_OF_ONE_MAX 128 /* of one principal */
 
-/* Borrows all; the storage and the fleet until the server has stopped. */
-struct event_streams *event_streams_create(uv_loop_t *loop, const struct log *log,
-                                           struct storage *st, const struct access *access,
-                                           struct fleet *fl);
+/* Borrows all; the storage and the fleet until the server has stopped. `time` has the wall clock
+ * that is shown. */
+struct event_streams *event_streams_create(uv_loop_t *loop, struct loop *time,
+                                           const struct log *log, struct storage *st,
+                                           const struct access *access, struct fleet *fl);
 /* After the server has stopped, which ends all streams. */
 void event_streams_free(struct event_streams *all);
 

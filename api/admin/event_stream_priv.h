@@ -21,10 +21,21 @@ struct event_feed {
     const struct fleet *fl;
     struct event_ring ring;
     int64_t read; /* the number of the last event that was read */
-    int64_t goal; /* so far it is read in this round */
+    int64_t goal; /* so far it is read in this round, but at most: */
+    int left;     /* events */
+    bool failed;  /* they cannot be read; the next event tries again */
     int64_t back; /* so far older events are read; FEED_NOT_BACK */
     char id[EVENT_ID_SIZE];
+    bool is_on;    /* somebody has a stream */
+    bool has_lost; /* removals that are not in the ring: the last was at this number */
+    int64_t lost;
+    struct loop *loop;        /* whose wall clock is shown */
+    void (*grown)(void *ctx); /* the ring, between rounds */
+    void *ctx;
 };
+
+/* Watches what is removed from here on. */
+void event_feed_watch(struct event_feed *f);
 
 /* The id of an event, for clients: its number, and what tells it from another event that has its
  * number after the database was restored. */
@@ -32,7 +43,10 @@ void event_id(const struct event *ev, char out[EVENT_ID_SIZE]);
 
 /* Begins at the last event on disk. */
 int event_feed_begin(struct event_feed *f, struct err *e) MUST_CHECK;
-/* Reads some events; false: all are read. */
+void event_feed_end(struct event_feed *f);
+/* Before a round. */
+void event_feed_round(struct event_feed *f);
+/* Reads some events; false: all are read, or enough of them for this round. */
 bool event_feed_more(struct event_feed *f);
 
 /* Where a client wants to go on. */

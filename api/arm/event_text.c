@@ -76,24 +76,34 @@ static const char *state_name(const struct event *ev, int state)
     return state == 0 ? NULL : enum_to_name(kinds[ev->kind].states, state);
 }
 
+static json_t *number_of(const struct event *ev)
+{
+    return ev->seq > 0 ? json_integer((json_int_t)ev->seq) : NULL;
+}
+
 json_t *event_show(const struct event *ev, const struct event_subject *s)
 {
     char at[TIMEFMT_SIZE];
     timefmt_wire(ev->at_us, at);
-    return json_pack("{s:I, s:s, s:s, s:s*, s:s*, s:s*, s:s*, s:s*, s:s, s:s*, s:s*, s:s, s:s*}",
-                     "sequence", (json_int_t)ev->seq, "time", at, "kind",
+    return json_pack("{s:o*, s:s, s:s, s:s*, s:s*, s:s*, s:s*, s:s*, s:s, s:s*, s:s*, s:s, s:s*}",
+                     "sequence", number_of(ev), "time", at, "kind",
                      enum_to_name(resource_kind_names, (int)ev->kind), "subscription",
                      s->scope.subscription, "resourceGroup", s->scope.group, "workspace",
                      s->scope.workspace, "experiment", s->scope.experiment, "cluster", s->cluster,
                      "name", s->name, "machine", s->machine, "from", state_name(ev, ev->from), "to",
-                     state_name(ev, ev->to), "reason", ev->reason);
+                     ev->to == 0 ? EVENT_REMOVED : state_name(ev, ev->to), "reason", ev->reason);
+}
+
+bool event_has_kind(enum resource_kind kind)
+{
+    return (size_t)kind < sizeof kinds / sizeof *kinds && kinds[kind].find;
 }
 
 int event_subject(struct storage *st, const struct fleet *fl, struct arena *a,
                   const struct event *ev, struct event_subject *out, struct err *e)
 {
     *out = (struct event_subject){.name = ""};
-    if ((size_t)ev->kind >= sizeof kinds / sizeof *kinds || !kinds[ev->kind].find)
+    if (!event_has_kind(ev->kind))
         return 0;
     if (kinds[ev->kind].find(st, a, ev->resource_id, out, e) < 0)
         return -1;

@@ -6,6 +6,7 @@
 #define API_ARM_EVENT_TEXT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "lib/arena.h"
 #include "lib/err.h"
@@ -24,6 +25,9 @@ struct event_subject {
 /* A getter; 0: resources of its kind have no events. */
 int event_subject(struct storage *st, const struct fleet *fl, struct arena *a,
                   const struct event *ev, struct event_subject *out, struct err *e) MUST_CHECK;
+bool event_has_kind(enum resource_kind kind); /* whether resources of the kind have events */
+/* What a removal is shown as, which is an event with the number and the states 0. */
+#define EVENT_REMOVED "deleted"
 /* A new reference. */
 json_t *event_show(const struct event *ev, const struct event_subject *s);
 /* Whoever may do the action (of static life) at the scope may see the event. */

@@ -194,8 +194,9 @@ static struct admin admin_deps(struct daemon *d)
                           .files = d->files,
                           .terminals = terminals_create(&d->loop, c->log),
                           .gpus = gpu_board_create(),
-                          .event_streams = event_streams_create(&d->loop, c->log, d->storage,
-                                                                &d->access, sched_fleet(d->sched)),
+                          .event_streams =
+                              event_streams_create(&d->loop, d->time.loop, c->log, d->storage,
+                                                   &d->access, sched_fleet(d->sched)),
                           .authority = certs_authority(c->certs),
                           .reload = {reload_ask, &d->reload}};
 }

@@ -13,6 +13,7 @@ import uuid
 
 import pytest
 from support import deep
+from support.browser import Browser, user
 from support.daemon import JUDGE
 from support.event_streams import PATH, Refused, Stream
 from support.gpus import Gpus
@@ -92,6 +93,46 @@ def test_a_node_has_its_cluster(ground):
         seen = s.events(lambda seen: any(e["kind"] == "node" and e["to"] == "idle" for e in seen))
         assert {e.get("cluster") for e in seen if e["kind"] == "node"} == {cluster.name}
         cluster.delete()
+
+
+def test_what_is_deleted_is_told(own_daemon):
+    """Although its events go with it; also to who comes again, or he is reset."""
+    d = own_daemon()
+    place = Place(d, "mine").make()
+    ada, bob = Person(d, "Reader", place.group_path), Person(d, "Reader", Place(d, "other").make().group_path)
+    cluster = place.cluster(nodes=1)
+    job = place.job(cluster).succeeded()
+    with Stream(d, ada) as a, Stream(d, bob) as hidden, Stream(d) as first:
+        for s in (a, hidden, first):
+            s.next()
+        last = a.id
+        job.delete()
+        cluster.delete()
+        for s in (a, first):
+            seen = s.events(has(cluster.name, "deleted"))
+            gone = [e for e in seen if e["to"] == "deleted"]
+            assert {e["kind"] for e in gone} == {"job", "cluster", "node"} and not any("sequence" in e for e in gone)
+            (one,) = [e for e in gone if e["kind"] == "job"]
+            assert one["name"] == job.name and {"resourceGroup", "workspace", "experiment", "time"} <= set(one)
+            assert JUDGE.spec is None or JUDGE.spec[OWN].check_definition("EventStreamChanges", {"value": seen}) == []
+        assert hidden.quiet(0.5) == []
+        place.cluster(nodes=0, name="stays")
+        first.events(has("stays", "steady"))
+        with Stream(d, last=first.id) as again:
+            gone = place.cluster(nodes=0, name="gone")
+            again.events(has("gone", "steady"))
+            last = again.id
+        gone.delete()
+        first.events(has("gone", "deleted"))
+        place.cluster(nodes=0, name="new")
+        with Stream(d, last=last) as again:
+            m = again.next()
+            assert m.type == "reset" or has("gone", "deleted")(again.events(has("new", "steady")))
+    place.cluster_at("stays").delete()
+    wait_for(place.cluster_at("stays").gone)
+    with Stream(d, last=first.id) as s:
+        m = s.next()
+        assert m.type == "reset" and ("deleted" in m.data["reason"] or "not kept" in m.data["reason"])
 
 
 def test_at_most_four_batches_a_second(ground, cluster):
@@ -358,6 +399,27 @@ def test_a_token_that_expires_ends_the_stream(own_daemon):
         Clock(d).advance("P2D")
         (end,) = [m for m in s.over(15) if m.type == "end"]
         assert end.data == {"reason": "your login has ended"}
+
+
+def test_a_session_that_is_ended_ends_the_stream(own_daemon):
+    """By a logout, and with its password; not by the end of a cookie that was renewed meanwhile."""
+    d = own_daemon()
+    ada = Person(d, "Reader", f"/subscriptions/{d.subscription}")
+    browsers = [Browser(d) for _ in range(3)]
+    for browser in browsers:
+        browser.log_in(**user(ada))
+    with Stream(d, browsers[0]) as out, Stream(d, browsers[1]) as reset, Stream(d, ada) as by_token:
+        assert browsers[0].call("DELETE", "/batchaid/session").status == 204
+        (end,) = [m for m in out.over(15) if m.type == "end"]
+        assert end.data == {"reason": "your login has ended"}
+        assert not [m for m in reset.quiet(0.1) if m.type == "end"]
+        d.call("POST", f"/batchaid/users/{ada.name}/reset", expect=200)
+        assert [m.data for m in reset.over(15) if m.type == "end"] == [{"reason": "your login has ended"}]
+        Place(d).make().cluster(nodes=0, name="c")
+        by_token.events(has("c", "steady"))
+    with pytest.raises(Refused) as refused:
+        Stream(d, browsers[2])
+    assert refused.value.status == 401
 
 
 # --- those who read slowly, leave, or come in thousands -------------------------------------------------------------------

@@ -31,7 +31,7 @@ class Refused(Exception):
 
 
 class Stream:
-    """One of `who`: a Person, else the first principal. `last`: Last-Event-ID."""
+    """One of `who`: a Person or a Browser, else the first principal. `last`: Last-Event-ID."""
 
     def __init__(self, daemon, who=None, last=None, since=None, limit=30, buffer=None, endpoint=None, token=None,
                  protocol="HTTP/1.1"):  # fmt: skip
@@ -45,9 +45,12 @@ class Stream:
         if url.scheme == "https":
             context = ssl.create_default_context(cafile=str(daemon.ca))
             self.socket = context.wrap_socket(self.socket, server_hostname=url.hostname)
-        token = token or (who.token() if who else daemon.token())
         self.path = PATH + (f"?since={since}" if since is not None else "")
-        lines = [f"GET {self.path} {protocol}", f"Host: {url.netloc}", f"Authorization: Bearer {token}"]
+        lines = [f"GET {self.path} {protocol}", f"Host: {getattr(who, 'host', url.netloc)}"]
+        if getattr(who, "cookie", None):
+            lines += [f"Cookie: {who.cookie}", "Sec-Fetch-Site: same-origin"]
+        else:
+            lines += [f"Authorization: Bearer {token or (who.token() if who else daemon.token())}"]
         lines += [f"Last-Event-ID: {last}"] if last is not None else []
         self.socket.sendall("\r\n".join([*lines, "", ""]).encode())
         self.raw, self.text, self.ended = b"", b"", False

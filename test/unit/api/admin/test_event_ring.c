@@ -48,6 +48,25 @@ TEST(test_events_are_copied_and_found_by_number_and_position)
     assert_int_equal(g.bytes, 0);
 }
 
+/* Whoever has the event before a removal lacks the removal, perhaps. */
+TEST(test_what_has_no_number_is_found_behind_its_event)
+{
+    struct event_ring g = {0};
+    event_ring_reset(&g, 0);
+    add(&g, 1);
+    add(&g, 2);
+    struct ring_event gone = event(2, "gone");
+    gone.is_beside = true;
+    event_ring_add(&g, &gone);
+    event_ring_add(&g, &gone);
+    add(&g, 3);
+    assert_int_equal(event_ring_find(&g, 0), g.first);
+    assert_int_equal(event_ring_find(&g, 1), g.first + 1);
+    assert_int_equal(event_ring_find(&g, 2), g.first + 2);
+    assert_int_equal(event_ring_find(&g, 3), g.end);
+    event_ring_reset(&g, 0);
+}
+
 TEST(test_older_events_come_before_and_move_nobody)
 {
     struct event_ring g = {0};
