@@ -48,6 +48,9 @@ static const struct route routes[] = {
     {"POST", "/batchaid/jobs/{group}/{workspace}/{experiment}/{job}/terminal", 0,
      ROUTE_JSON_OPTIONAL, terminal_open_in_job, "Jobs_OpenTerminal"},
     {"GET", "/batchaid/tasks", 0, 0, all_tasks_find, "Tasks_Find"},
+    {"GET", "/batchaid/batch/pools", 0, 0, batch_pools_list_all, "BatchPools_ListAll"},
+    {"GET", "/batchaid/batch/jobs", 0, 0, batch_jobs_list_all, "BatchJobs_ListAll"},
+    {"GET", "/batchaid/batch/tasks", 0, 0, batch_tasks_list_all, "BatchTasks_List"},
     {"GET", "/batchaid/usage", 0, 0, usage_report, "Usage_Report"},
     {"GET", "/batchaid/usage/{group}/{workspace}/{experiment}/{job}", 0, 0, usage_of_job,
      "Usage_OfJob"},
@@ -62,7 +65,7 @@ static const char *const paths[] = {"/batchaid/{rest*}", NULL};
 /* Rights are checked job by job. */
 static bool is_of_jobs(const struct request *r)
 {
-    static const char *const of_jobs[] = {"queue", "jobs", "tasks", "usage", NULL};
+    static const char *const of_jobs[] = {"queue", "jobs", "tasks", "batch", "usage", NULL};
     for (const char *const *name = of_jobs; r->n_segments > 1 && *name; name++)
         if (strcasecmp(r->segment[1], *name) == 0)
             return true;

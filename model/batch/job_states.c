@@ -31,6 +31,7 @@
 
 #include <stddef.h>
 
+#include "model/batch/rows.h"
 #include "model/batch/schedule_rows.h"
 
 enum { JOB_STATES = BATCH_JOB_DELETING, TASK_STATES = BATCH_TASK_COMPLETED };
@@ -73,6 +74,12 @@ const struct sm batch_job_machine = {"batch job", JOB_STATES, BATCH_JOB_EVENTS,
 const struct sm batch_task_machine = {"batch task", TASK_STATES, BATCH_TASK_EVENTS,
                                       task_states,  task_events, task_edges};
 
+const struct enum_name batch_pool_state_names[] = {
+    {BATCH_POOL_ACTIVE, "active"}, {BATCH_POOL_DELETING, "deleting"}, {0, NULL}};
+const struct enum_name batch_allocation_names[] = {{BATCH_ALLOCATION_STEADY, "steady"},
+                                                   {BATCH_ALLOCATION_RESIZING, "resizing"},
+                                                   {BATCH_ALLOCATION_STOPPING, "stopping"},
+                                                   {0, NULL}};
 const struct enum_name batch_job_state_names[] = {
     {BATCH_JOB_ACTIVE, "active"},           {BATCH_JOB_DISABLING, "disabling"},
     {BATCH_JOB_DISABLED, "disabled"},       {BATCH_JOB_ENABLING, "enabling"},

@@ -28,6 +28,8 @@ enum batch_allocation {
     BATCH_ALLOCATION_STOPPING = 3
 };
 
+extern const struct enum_name batch_pool_state_names[], batch_allocation_names[];
+
 /* The requested size of a pool. The core's target (struct pool) is smaller after a stopped or
  * timed-out resize. */
 struct batch_size {

@@ -33,6 +33,11 @@ $batch_account_select WHERE ba.group_id = :group_id AND ba.id > :page.after ORDE
 -- private st_batch_account_list_subscription(text subscription, st_page page) -> batch_account*
 $batch_account_select WHERE g.subscription = :subscription AND ba.id > :page.after ORDER BY ba.id LIMIT :page.limit;
 
+-- Those of all subscriptions, by name.
+-- st_batch_account_list_all(st_names page) -> batch_account*
+SELECT {batch_account} FROM batch_account ba CROSS JOIN resource_group g ON g.id = ba.group_id
+WHERE ba.name > :page.after ORDER BY ba.name LIMIT :page.limit;
+
 -- Those of all subscriptions that have a task of this name in a job of this name.
 -- st_batch_account_with_task(text job, text task) -> batch_account*
 $batch_account_select

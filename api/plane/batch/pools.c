@@ -17,13 +17,6 @@
 #include "model/batch/tables_pool.h"
 #include "model/span.h"
 
-static const struct enum_name state_names[] = {
-    {BATCH_POOL_ACTIVE, "active"}, {BATCH_POOL_DELETING, "deleting"}, {0, NULL}};
-static const struct enum_name allocation_names[] = {{BATCH_ALLOCATION_STEADY, "steady"},
-                                                    {BATCH_ALLOCATION_RESIZING, "resizing"},
-                                                    {BATCH_ALLOCATION_STOPPING, "stopping"},
-                                                    {0, NULL}};
-
 /* --- finding and showing ---------------------------------------------------------------------- */
 
 int pool_of(struct request *r, bool changes, struct batch_pool *out, struct err *e)
@@ -61,9 +54,9 @@ void pool_render(struct request *r, const struct batch_pool *p, schema_set set, 
         SHOW_TEXT("eTag", batch_etag_text(r, p->updated_us)),
         SHOW_TEXT("lastModified", batch_time_text(r, p->updated_us)),
         SHOW_TEXT("creationTime", batch_time_text(r, p->created_us)),
-        SHOW_TEXT("state", enum_to_name(state_names, (int)p->state)),
+        SHOW_TEXT("state", enum_to_name(batch_pool_state_names, (int)p->state)),
         SHOW_TEXT("stateTransitionTime", batch_time_text(r, p->state_us)),
-        SHOW_TEXT("allocationState", enum_to_name(allocation_names, (int)p->size.state)),
+        SHOW_TEXT("allocationState", enum_to_name(batch_allocation_names, (int)p->size.state)),
         SHOW_TEXT("allocationStateTransitionTime", batch_time_text(r, p->size.state_us)),
         SHOW_TEXT("resizeTimeout", scaled ? NULL : span_of(r, p->size.timeout_us)),
         SHOW_INT("currentDedicatedNodes", p->has_dedicated),
@@ -122,10 +115,10 @@ struct replied *pools_list(struct request *r)
 {
     static const struct batch_filter filters[BATCH_POOL_PROPERTIES] = {
         [BATCH_POOL_ID] = {"id", BATCH_BY_TEXT, FILTER_ANY_OP, NULL},
-        [BATCH_POOL_STATE] = {"state", BATCH_BY_STATE, FILTER_EQUAL, state_names},
+        [BATCH_POOL_STATE] = {"state", BATCH_BY_STATE, FILTER_EQUAL, batch_pool_state_names},
         [BATCH_POOL_STATE_TIME] = {"stateTransitionTime", BATCH_BY_TIME, FILTER_ORDER, NULL},
         [BATCH_POOL_ALLOCATION] = {"allocationState", BATCH_BY_STATE, FILTER_EQUAL,
-                                   allocation_names},
+                                   batch_allocation_names},
         [BATCH_POOL_ALLOCATION_TIME] = {"allocationStateTransitionTime", BATCH_BY_TIME,
                                         FILTER_ORDER, NULL},
         [BATCH_POOL_CREATED] = {"creationTime", BATCH_BY_TIME, FILTER_ORDER, NULL},

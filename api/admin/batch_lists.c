@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pools, jobs and tasks of Azure Batch in compact rows, of all accounts that the caller may read:
+ * by account, then by name. Rows are read in slices. The place of a row is ACCOUNT/NAME.
+ */
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/access/access.h"
+#include "api/admin/members.h"
+#include "api/admin/routes.h"
+#include "api/admin/seen_jobs.h"
+#include "api/http/slices.h"
+#include "lib/jsontext.h"
+#include "storage/batch.h"
+#include "storage/batch_jobs.h"
+
+#define ROWS_DEFAULT 100
+#define ROWS_MAX     1000
+#define BATCH        200   /* rows read at once */
+#define STATES_MAX   10    /* of a kind */
+#define LOOKED_MAX   10000 /* rows for one request, whatever matches the state: some 100 ms */
+
+struct batch_rows;
+
+/* A kind of rows. */
+struct rows_kind {
+    const char *noun;
+    size_t size;
+    const struct enum_name *states;
+    /* Reads the rows behind l->name. */
+    int (*read)(struct batch_rows *l, struct slices *s, struct err *e);
+    const char *(*name_of)(const void *row);
+    const char *(*state_of)(const void *row);
+    int (*show)(struct batch_rows *l, const void *row, json_t *to, struct err *e);
+};
+
+struct batch_rows {
+    struct request *r;
+    const struct rows_kind *kind;
+    struct page *page;
+    const char *states; /* NULL: all */
+    bool only;          /* one account */
+    bool in_account;    /* the account has rows that were not read */
+    int64_t account_id;
+    int64_t job_id; /* of the tasks */
+    /* Of the last account that was read; the request's memory ends with each batch. */
+    struct strbuf account, group, subscription;
+    struct strbuf name; /* of the last row in this account */
+    long looked;
+};
+
+static void rows_free(void *ctx)
+{
+    struct batch_rows *l = ctx;
+    strbuf_free(&l->account);
+    strbuf_free(&l->group);
+    strbuf_free(&l->subscription);
+    strbuf_free(&l->name);
+}
+
+static struct storage *storage_of(const struct batch_rows *l)
+{
+    return admin_of(l->r)->storage;
+}
+
+/* --- the three kinds -------------------------------------------------------------------------- */
+
+static const char *text_of(const struct strbuf *b)
+{
+    return b->len > 0 ? b->s : "";
+}
+
+/* The part of a list behind the last row. */
+static struct st_names part_of(const struct batch_rows *l)
+{
+    return (struct st_names){.after = text_of(&l->name), .limit = BATCH};
+}
+
+#define READS(kind, of)                                                                            \
+    static int read_##kind##s(struct batch_rows *l, struct slices *s, struct err *e)               \
+    {                                                                                              \
+        struct batch_##kind##_rows rows = {0};                                                     \
+        const struct st_names part = part_of(l);                                                   \
+        int rc = st_batch_##kind##_list(storage_of(l), &l->r->arena, of, NULL, &part, &rows, e);   \
+        s->rows = rows.items;                                                                      \
+        s->n = rc < 0 ? 0 : rows.n;                                                                \
+        return rc;                                                                                 \
+    }
+READS(pool, l->account_id)
+READS(job, l->account_id)
+READS(task, l->job_id)
+
+#define NAMED(kind)                                                                                \
+    static const char *kind##_name(const void *row)                                                \
+    {                                                                                              \
+        return ((const struct batch_##kind *)row)->name;                                           \
+    }                                                                                              \
+    static const char *kind##_state(const void *row)                                               \
+    {                                                                                              \
+        return enum_to_name(batch_##kind##_state_names,                                            \
+                            (int)((const struct batch_##kind *)row)->state);                       \
+    }
+NAMED(pool)
+NAMED(job)
+NAMED(task)
+
+/* Takes the members of `more`; NULL values were left out. */
+static void add(json_t *to, json_t *more)
+{
+    json_auto_t *taken = more;
+    json_object_update(to, taken);
+}
+
+static int show_pool(struct batch_rows *l, const void *row, json_t *to, struct err *e)
+{
+    const struct batch_pool *p = row;
+    (void)l, (void)e;
+    add(to, json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:b, s:i, s:o*}", "allocationState",
+                      enum_to_name(batch_allocation_names, (int)p->size.state), "vmSize",
+                      p->vm_size, "dedicatedNodes", p->has_dedicated, "lowPriorityNodes",
+                      p->has_low, "targetDedicatedNodes", p->size.dedicated,
+                      "targetLowPriorityNodes", p->size.low, "autoScale", (int)p->scaling.enabled,
+                      "slots", p->slots, "createdTime", seen_time(p->created_us)));
+    if (p->size.errors)
+        json_object_set_new(to, "hasResizeErrors", json_true());
+    return 0;
+}
+
+static int show_job(struct batch_rows *l, const void *row, json_t *to, struct err *e)
+{
+    const struct batch_job *j = row;
+    struct batch_counts n = {0};
+    if (st_batch_job_counts(storage_of(l), &l->r->arena, j->id, &n, e) < 0)
+        return -1;
+    add(to, json_pack("{s:s*, s:i, s:o*, s:o*, s:o*, s:{s:I, s:I, s:I, s:I}}", "pool",
+                      *j->pool_name ? j->pool_name : NULL, "priority", j->priority, "createdTime",
+                      seen_time(j->created_us), "startTime", seen_time(j->start_us), "endTime",
+                      seen_time(j->end_us), "tasks", "active", (json_int_t)n.active, "running",
+                      (json_int_t)n.running, "succeeded", (json_int_t)n.succeeded, "failed",
+                      (json_int_t)n.failed));
+    return 0;
+}
+
+static int show_task(struct batch_rows *l, const void *row, json_t *to, struct err *e)
+{
+    const struct batch_task *t = row;
+    json_auto_t *failure = t->failure ? json_loads(t->failure, 0, NULL) : NULL;
+    (void)l, (void)e;
+    add(to,
+        json_pack("{s:s*, s:s*, s:s*, s:s*, s:i, s:o*, s:o*, s:o*}", "result",
+                  t->result ? enum_to_name(batch_result_names, (int)t->result) : NULL, "failure",
+                  json_string_value(json_object_get(failure, "code")), "pool", t->pool_name, "node",
+                  t->node_name, "retries", t->retries, "createdTime", seen_time(t->created_us),
+                  "startTime", seen_time(t->start_us), "endTime", seen_time(t->end_us)));
+    if (t->has_exit_code)
+        json_object_set_new(to, "exitCode", json_integer(t->exit_code));
+    return 0;
+}
+
+#define KIND(kind)                                                                                 \
+    {                                                                                              \
+#kind, sizeof(struct batch_##kind), batch_##kind##_state_names, read_##kind##s,            \
+            kind##_name, kind##_state, show_##kind                                                 \
+    }
+static const struct rows_kind pools = KIND(pool), jobs = KIND(job), tasks = KIND(task);
+
+/* --- accounts --------------------------------------------------------------------------------- */
+
+static void set(struct strbuf *b, const char *text)
+{
+    strbuf_reset(b);
+    strbuf_puts(b, text);
+}
+
+/* Goes on with an account, from the row behind `name` on. */
+static void enter(struct batch_rows *l, const struct batch_account *b, const char *name)
+{
+    l->account_id = b->id;
+    l->in_account = true;
+    set(&l->account, b->name);
+    set(&l->group, b->scope.group);
+    set(&l->subscription, b->scope.subscription);
+    set(&l->name, name);
+}
+
+/* Looks at the next account: 1; 0: there is none. It is passed over if the caller may not read it.
+ */
+static int next_account(struct batch_rows *l, struct err *e)
+{
+    struct batch_account_rows rows;
+    if (l->only)
+        return 0;
+    if (st_batch_account_list_all(storage_of(l), &l->r->arena,
+                                  &(struct st_names){.after = text_of(&l->account), .limit = 1},
+                                  &rows, e) < 0)
+        return -1;
+    if (rows.n == 0)
+        return 0;
+    l->looked++;
+    enter(l, &rows.items[0], "");
+    l->in_account = seen_account(l->r, &rows.items[0]);
+    if (!l->in_account)
+        page_pass(l->page, arena_concat(&l->r->arena, rows.items[0].name, "/"));
+    return 1;
+}
+
+/* --- slices ----------------------------------------------------------------------------------- */
+
+static int fetch(struct slices *s, struct err *e)
+{
+    struct batch_rows *l = s->of;
+    int rc;
+    s->n = 0;
+    if (!l->in_account) {
+        rc = next_account(l, e);
+        s->at_end = rc == 0;
+        if (rc < 0 || !l->in_account)
+            return rc < 0 ? -1 : 0;
+    }
+    rc = l->kind->read(l, s, e);
+    l->in_account = rc == 0 && s->n == BATCH;
+    s->at_end = rc == 0 && !l->in_account && l->only;
+    return rc;
+}
+
+static int add_row(struct slices *s, const void *row, struct err *e)
+{
+    struct batch_rows *l = s->of;
+    struct request *r = l->r;
+    const char *name = l->kind->name_of(row), *state = l->kind->state_of(row);
+    const char *account = text_of(&l->account), *of = text_of(&l->subscription);
+    const char *key = arena_concat(&r->arena, account, "/", name);
+    l->looked++;
+    set(&l->name, name);
+    if (l->states && !words_have(l->states, state)) {
+        page_pass(l->page, key);
+        return 0;
+    }
+    bool usual = strcasecmp(of, admin_of(r)->access->subscription_id) == 0;
+    json_auto_t *shown =
+        json_pack("{s:s*, s:s, s:s, s:s, s:s}", "subscription", usual ? NULL : of, "group",
+                  text_of(&l->group), "account", account, "name", name, "state", state);
+    if (l->kind->show(l, row, shown, e) < 0)
+        return -1;
+    page_add(l->page, key, json_incref(shown));
+    return 0;
+}
+
+static bool is_enough(struct slices *s)
+{
+    const struct batch_rows *l = s->of;
+    return l->looked >= LOOKED_MAX;
+}
+
+static void begin(struct page *p)
+{
+    strbuf_puts(&p->text, "{\"value\":[");
+}
+
+/* The place of the next page is that of the last row, shown or passed over. */
+static void end(struct page *p)
+{
+    strbuf_puts(&p->text, "]");
+    if (p->more && p->last.len > 0) {
+        strbuf_puts(&p->text, ",\"next\":");
+        jsontext_add_text(&p->text, p->last.s, p->last.len);
+    }
+    strbuf_puts(&p->text, "}");
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+static int find_account(struct request *r, const char *name, struct batch_account *out,
+                        struct err *e)
+{
+    int rc = st_batch_account_by_name(admin_of(r)->storage, &r->arena, arena_lower(&r->arena, name),
+                                      out, e);
+    if (rc < 0 || (rc > 0 && seen_account(r, out)))
+        return rc < 0 ? -1 : 0;
+    return err_set(e, ERR_RESOURCE_NOT_FOUND, "account",
+                   "There is no Batch account '%.60s' that you may read.", name);
+}
+
+/* Begins in the account of the query, or behind `after`. */
+static int find_begin(struct batch_rows *l, struct err *e)
+{
+    struct request *r = l->r;
+    struct batch_account b;
+    const char *account = request_query(r, "account"), *after = request_query(r, "after");
+    const char *slash = after ? strchr(after, '/') : NULL;
+    if (after && !slash)
+        return err_set(e, ERR_INVALID_QUERY, "after",
+                       "'%.100s' is not a valid place in the list; use the `next` of its page "
+                       "before",
+                       after);
+    if (account) {
+        if (find_account(r, account, &b, e) < 0)
+            return -1;
+        l->only = true;
+        enter(l, &b, slash ? slash + 1 : "");
+        return 0;
+    }
+    if (!slash)
+        return 0;
+    const char *name = arena_strndup(&r->arena, after, (size_t)(slash - after));
+    set(&l->account, name);
+    int rc = st_batch_account_by_name(storage_of(l), &r->arena, name, &b, e);
+    if (rc > 0 && seen_account(r, &b))
+        enter(l, &b, slash + 1);
+    return rc < 0 ? -1 : 0;
+}
+
+/* Tasks are those of one job. */
+static int find_job(struct batch_rows *l, struct err *e)
+{
+    struct batch_job j;
+    struct request *r = l->r;
+    static const char *const wanted[] = {"account", "job"};
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        if (!request_query(r, wanted[i]))
+            return err_set(e, ERR_INVALID_QUERY, wanted[i],
+                           "The query parameter %s is missing: tasks are listed by "
+                           "?account=NAME&job=ID",
+                           wanted[i]);
+    if (find_begin(l, e) < 0)
+        return -1;
+    const char *id = request_query(r, "job");
+    int rc = st_batch_job_get(storage_of(l), &r->arena, l->account_id, id, &j, e);
+    l->job_id = rc > 0 ? j.id : 0;
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
+    return err_set(e, ERR_JOB_NOT_FOUND, "job", "The Batch account %s has no job '%.100s'.",
+                   text_of(&l->account), id);
+}
+
+static int check_states(struct request *r, const struct rows_kind *kind, const char *states,
+                        struct err *e)
+{
+    const char *names[STATES_MAX + 1] = {NULL};
+    for (size_t i = 0; kind->states[i].name; i++) {
+        assert(i < STATES_MAX);
+        names[i] = kind->states[i].name;
+    }
+    return words_check(r, "state", arena_concat(&r->arena, "state of a ", kind->noun), states,
+                       names, e);
+}
+
+static struct replied *list(struct request *r, const struct rows_kind *kind,
+                            int (*find)(struct batch_rows *l, struct err *e))
+{
+    static const struct page_form form = {JSON_CONTENT_TYPE, begin, ",", end};
+    static const struct slices_kind how = {fetch, add_row, is_enough};
+    struct err e;
+    long max;
+    struct batch_rows *l = arena_alloc(&r->arena, sizeof *l);
+    *l = (struct batch_rows){.r = r, .kind = kind, .states = request_query(r, "state")};
+    request_own_thing(r, l, rows_free);
+    if (request_query_int(r, "max", 1, ROWS_MAX, ROWS_DEFAULT, &max, &e) < 0 ||
+        check_states(r, kind, l->states, &e) < 0 || find(l, &e) < 0)
+        return reply_err(r, &e);
+    l->page = page_begin(r, &form, max, "");
+    return slices_reply(l->page, &how, l, kind->size);
+}
+
+struct replied *batch_pools_list_all(struct request *r)
+{
+    return list(r, &pools, find_begin);
+}
+
+struct replied *batch_jobs_list_all(struct request *r)
+{
+    return list(r, &jobs, find_begin);
+}
+
+struct replied *batch_tasks_list_all(struct request *r)
+{
+    return list(r, &tasks, find_job);
+}
