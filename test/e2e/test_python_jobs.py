@@ -102,8 +102,8 @@ def gate(home, before=":", after="true"):
 def test_from_the_folder_to_the_results(lab, home, capsys):
     for name, text in {"train.py": "open('made.txt', 'w').write('1')\nprint('epoch 1')\n", "big.log": "x", ".gitignore": "*.log\n"}.items():
         (home / "project" / name).write_text(text)
-    os.utime("train.py", (0, 0))  # shown times have whole seconds, so a file of the start's second counts as written, too
-    os.utime(".gitignore", (0, 0))
+    os.utime("train.py", (10**9, 10**9))  # shown times have whole seconds, so a file of the start's second counts as written, too
+    os.utime(".gitignore", (10**9, 10**9))
     job = batchaid.submit(["python3", "train.py"], time="1h", env={"EPOCHS": 1})
     assert job.wait() is job and (job.state, job.exit_code) == ("succeeded", 0)
     assert f"batchaid: {job.name}: succeeded, after 0:0" in capsys.readouterr().err
@@ -166,7 +166,7 @@ def test_values_arrive_as_they_are(lab):
 
 def test_the_lines_of_the_page(lab, home, capsys):
     (home / "project" / "train.py").write_text("import sys\nprint('trained', *sys.argv[1:])\nopen('model.bin', 'w').write('12')\n")
-    os.utime("train.py", (0, 0))
+    os.utime("train.py", (10**9, 10**9))
     exec(re.search(r"^```python\n(.*?)^```$", PAGE, re.M | re.S)[1], {})
     said = capsys.readouterr().out
     assert said.startswith("trained\nmodel.bin 2\n") and (home / "project" / "results" / "model.bin").read_text() == "12"
@@ -255,6 +255,8 @@ def test_many_lines_come_whole_and_the_last_alone(lab):
     assert list(job.logs(tail=2)) == ["99999", "100000", "2", "3"] and list(job.logs(tail=0)) == []
     twice = list(zip(job.logs(stream="stdout"), job.logs(stream="stdout")))  # their downloads take turns
     assert len(twice) == 100000 and all(a == b for a, b in twice)
+    file = job.files(directory="stdouterr")["stdout.txt"]
+    assert (file.read(2, 5), file.read(file.size), file.read(file.size - 7), len(file.read())) == (b"2\n3", b"", b"100000\n", file.size)
     shown = job.logs()._repr_html_()
     assert "last 1,000 lines" in shown and "99001" in shown and "\n99000\n" not in shown
 
@@ -469,7 +471,7 @@ def test_who_may_only_read(lab, home):
         with pytest.raises(batchaid.NotAllowed, match="does not have authorization"):
             reader.submit("true", folder=None)
         flag.touch()
-        assert seen.wait(progress=False).exit_code == 0 and seen.use.node_hours >= 0
+        assert seen.wait(progress=False).exit_code == 0 and seen.use.node_hours >= 0 and str(seen.logs()) == "out"
     with person(lab, role="none") as nobody, pytest.raises(batchaid.NotAllowed, match="has no role at https://"):
         client_of(lab, nobody).check()
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Requests to a daemon, with a bearer token that is renewed before it expires.
 
-Every connection goes to the daemon itself, without a proxy: the hosts of storage accounts, at which files are downloaded, need
-no address here. Each thread has connections of its own. A request that fails on a connection that was open before is sent
-again on a new one; all requests of this package may be repeated.
+Connections go straight to the daemon, without a proxy. Each thread has its own, and so has each download: others may ask
+between two pieces of it. A request that fails on a connection that was open before is sent again on a new one; all requests of
+this package may be repeated.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import contextlib
 import http.client
 import json
 import os
-import re
 import socket
 import ssl
 import threading
@@ -48,7 +47,7 @@ class Reply(NamedTuple):
             return None
 
     def error(self) -> BatchaidError:
-        """That of a refusal, in the words of the resource manager, the login or a storage account."""
+        """That of a refusal, in the words of the daemon or of its login."""
         said = self.json()
         said = said if isinstance(said, dict) else {}
         error = said.get("error")
@@ -56,11 +55,8 @@ class Reply(NamedTuple):
             return refused(self.status, str(error.get("code", "")), str(error.get("message", "")))
         if isinstance(error, str):
             return refused(self.status, error, str(said.get("error_description", "")))
-        text = self.content[:2000].decode(errors="replace")
-        xml = re.search(r"<Code>(.*?)</Code>.*?<Message>(.*?)</Message>", text, re.DOTALL)
-        if xml:
-            return refused(self.status, xml[1], xml[2])
-        return refused(self.status, http.client.responses.get(self.status, ""), text[:300] or "the daemon gave no reason")
+        text = self.content[:300].decode(errors="replace")
+        return refused(self.status, http.client.responses.get(self.status, ""), text or "the daemon gave no reason")
 
 
 def plain_endpoint(url: str) -> str:
@@ -128,16 +124,16 @@ class Login:
         return said["access_token"], float(said.get("expires_in", 3600))
 
 
-class _ToTheDaemon(http.client.HTTPSConnection):
-    """To a host, at the daemon's address."""
+class _HTTPS(http.client.HTTPSConnection):
+    """With a limit for the connection itself."""
 
-    def __init__(self, host: str, port: int, daemon: tuple[str, int], tls: ssl.SSLContext) -> None:
+    def __init__(self, host: str, port: int, tls: ssl.SSLContext) -> None:
         super().__init__(host, port, timeout=TIMEOUT_S, context=tls)
-        self._daemon, self._tls = daemon, tls
+        self._tls = tls
 
     def connect(self) -> None:
         limit = self.timeout if self.timeout is not None else CONNECT_S
-        sock = socket.create_connection(self._daemon, min(limit, CONNECT_S))
+        sock = socket.create_connection((self.host, self.port), min(limit, CONNECT_S))
         try:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.sock = self._tls.wrap_socket(sock, server_hostname=self.host)
@@ -158,8 +154,6 @@ class Connection:
 
     def __init__(self, endpoint: str, login: Login, cafile: Optional[str] = None) -> None:
         self.endpoint, self.login, self.cafile = plain_endpoint(endpoint), login, cafile
-        parts = urllib.parse.urlsplit(self.endpoint)
-        self._daemon = (parts.hostname or "", parts.port or 443)
         try:
             self._tls = ssl.create_default_context(cafile=cafile)
         except OSError as e:  # an SSLError too
@@ -172,10 +166,10 @@ class Connection:
         return self.cafile or system.cafile or system.openssl_cafile
 
     def close(self) -> None:
-        """Closes this thread's connections; a later request opens new ones."""
-        for connection in self._open().values():
+        """Closes this thread's connection; a later request opens a new one."""
+        connection = self._take()
+        if connection is not None:
             connection.close()
-        self._open().clear()
 
     @contextlib.contextmanager
     def until(self, instant: float) -> Iterator[None]:
@@ -192,31 +186,39 @@ class Connection:
 
     # --- one exchange ---------------------------------------------------------------------------
 
-    def _open(self) -> dict[tuple[str, int], _ToTheDaemon]:
-        if getattr(self._local, "process", None) != os.getpid():  # a fork must not write to its parent's connections
-            self._local.process, self._local.open = os.getpid(), {}
-        found: dict[tuple[str, int], _ToTheDaemon] = self._local.open
-        return found
+    def _take(self) -> Optional[_HTTPS]:
+        """This thread's open connection, which nobody else uses until _give()."""
+        kept: tuple[int, Optional[_HTTPS]] = getattr(self._local, "kept", (0, None))
+        self._local.kept = (0, None)
+        return kept[1] if kept[0] == os.getpid() else None  # a fork must not write to its parent's connections
+
+    def _give(self, connection: _HTTPS) -> None:
+        """To be used again, after a whole reply."""
+        self.close()
+        self._local.kept = (os.getpid(), connection)
 
     def _begin(
-        self, method: str, url: str, body: Optional[bytes], headers: Mapping[str, str]
-    ) -> tuple[http.client.HTTPResponse, tuple[str, int]]:
-        parts = urllib.parse.urlsplit(urllib.parse.urljoin(self.endpoint, url))
-        to = (parts.hostname or "", parts.port or 443)
-        target = urllib.parse.quote(urllib.parse.urlunsplit(("", "", parts.path, parts.query, "")), safe=IN_URLS)
-        known = self._open()
-        for new in (False, True):
-            if to not in known:
-                known[to], new = _ToTheDaemon(*to, self._daemon, self._tls), True
+        self, method: str, path: str, body: Optional[bytes], headers: Mapping[str, str]
+    ) -> tuple[_HTTPS, http.client.HTTPResponse]:
+        """Sends a request; the caller reads the reply, and gives the connection back or closes it."""
+        parts = urllib.parse.urlsplit(self.endpoint)
+        target = urllib.parse.quote(path, safe=IN_URLS)
+        connection = self._take()
+        while True:
+            new = connection is None
+            connection = connection or _HTTPS(parts.hostname or "", parts.port or 443, self._tls)
             try:
-                known[to].limit(self._limit())
-                known[to].request(method, target, body=body, headers=dict(headers))
-                return known[to].getresponse(), to
+                connection.limit(self._limit())
+                connection.request(method, target, body=body, headers=dict(headers))
+                return connection, connection.getresponse()
             except (http.client.HTTPException, OSError) as e:
-                known.pop(to).close()
+                connection.close()
                 if new or isinstance(e, socket.timeout):
                     raise self._unreachable(e) from None
-        raise AssertionError("not reached")
+                connection = None
+            except BaseException:
+                connection.close()
+                raise
 
     def _unreachable(self, e: Exception) -> Unreachable:
         if isinstance(e, ssl.SSLCertVerificationError):
@@ -231,37 +233,44 @@ class Connection:
         reason = getattr(e, "strerror", None) or str(e) or type(e).__name__
         return Unreachable(f"the daemon at {self.endpoint} does not answer: {reason}")
 
-    def exchange(self, method: str, url: str, body: Optional[bytes] = None, headers: Optional[Mapping[str, str]] = None) -> Reply:
-        """A request without a token; any status is a success."""
-        response, _ = self._begin(method, url, body, headers or {})
+    def _read(self, connection: _HTTPS, response: http.client.HTTPResponse) -> Reply:
         try:
-            return Reply(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
+            reply = Reply(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
         except (http.client.HTTPException, OSError) as e:
-            self.close()
+            connection.close()
             raise self._unreachable(e) from None
+        except BaseException:
+            connection.close()
+            raise
+        self._give(connection)
+        return reply
+
+    def exchange(self, method: str, path: str, body: Optional[bytes] = None, headers: Optional[Mapping[str, str]] = None) -> Reply:
+        """A request without a token; any status is a success."""
+        return self._read(*self._begin(method, path, body, headers or {}))
 
     # --- with a token ---------------------------------------------------------------------------
 
-    def request(self, method: str, path: str, body: Any = None) -> Reply:
-        """A request with a token; any status but 401 is a success."""
-        data = None if body is None else json.dumps(body).encode()
+    def _begin_with_token(
+        self, method: str, path: str, body: Optional[bytes], headers: Mapping[str, str]
+    ) -> tuple[_HTTPS, http.client.HTTPResponse]:
+        """Like _begin(), with a new token if the daemon refuses the first."""
         for last in (False, True):
             token = self.login.token(self)
-            headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
-            if data is not None or method != "GET":
-                headers["Content-Type"] = "application/json"
-            reply = self.exchange(method, path, data if data is not None or method == "GET" else b"", headers)
-            if reply.status != 401:
-                return reply
+            connection, response = self._begin(method, path, body, {**headers, "Authorization": f"Bearer {token}"})
+            if response.status != 401:
+                break
+            error = self._read(connection, response).error()
             self.login.forget(token)
             if last or not self.login.renewable:
-                break
-        error = reply.error()
-        raise LoginNeeded(error.status, error.code, f"{error.message} {self.login.again}".strip())
+                raise LoginNeeded(error.status, error.code, f"{error.message} {self.login.again}".strip())
+        return connection, response
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """The JSON of the reply; a BatchaidError if the daemon refuses."""
-        reply = self.request(method, path, body)
+        data = b"" if body is None and method != "GET" else None if body is None else json.dumps(body).encode()
+        headers = {"Accept": "application/json", **({} if data is None else {"Content-Type": "application/json"})}
+        reply = self._read(*self._begin_with_token(method, path, data, headers))
         if reply.status >= 400:
             raise reply.error()
         said = reply.json()
@@ -271,14 +280,12 @@ class Connection:
 
     # --- bytes ----------------------------------------------------------------------------------
 
-    def pieces(self, url: str, begin: int = 0, end: Optional[int] = None) -> Iterator[bytes]:
-        """The bytes of a download from `begin` to before `end`. The link has its own signature. Nothing from there on is no
-        error, and a link that has expired is NotAllowed."""
+    def pieces(self, path: str, begin: int = 0, end: Optional[int] = None) -> Iterator[bytes]:
+        """The bytes of a file from `begin` to before `end`. Nothing from there on is no error."""
         if end is not None and end <= begin:
             return
         headers = {"Range": f"bytes={begin}-{'' if end is None else end - 1}"} if begin or end is not None else {}
-        response, to = self._begin("GET", url, None, headers)
-        connection = self._open().pop(to)  # others are not to use it between two pieces
+        connection, response = self._begin_with_token("GET", path, None, headers)
         try:
             if response.status == 416:
                 response.read()
@@ -290,7 +297,10 @@ class Connection:
             if response.length:  # http.client takes a connection that ends early for the end
                 raise http.client.IncompleteRead(b"", response.length)
         except (http.client.HTTPException, OSError) as e:
+            connection.close()
             raise self._unreachable(e) from None
         finally:
-            if not response.isclosed() or self._open().setdefault(to, connection) is not connection:
+            if response.isclosed() and connection.sock is not None:
+                self._give(connection)
+            else:
                 connection.close()

@@ -98,27 +98,26 @@ class Output:
         self.readers: dict[str, Reader] = {}
 
     def _listed(self) -> list[tuple[str, str, int]]:
-        """(name, link, size): standard output before standard error of each process, in the order of their numbers."""
+        """(name, path of its bytes, size): standard output before standard error of each process, in the order of their numbers."""
         found = []
         for one in self.job.listed_files("stdouterr"):
-            match = NAME.fullmatch(one.get("name", ""))
-            if not match or not one.get("downloadUrl"):
+            match = NAME.fullmatch(one["name"])
+            if not match or one["isDirectory"]:
                 continue
             stream, process = match[1], match[2] or ""
             if self.stream in (None, stream) and self.process in (None, process):
                 order = (int(process) if process.isdecimal() else 0, process, STREAMS.index(stream))
-                size = int((one.get("properties") or {}).get("contentLength") or 0)
-                found.append((order, one["name"], one["downloadUrl"], size))
+                found.append((order, one["name"], self.job.content_path("stdouterr", one["path"]), int(one.get("size") or 0)))
         return [one[1:] for one in sorted(found)]
 
-    def _tail(self, url: str, size: int, lines: int) -> int:
+    def _tail(self, path: str, size: int, lines: int) -> int:
         """Where the last `lines` lines begin: it is read backwards in blocks, which grow."""
         if lines == 0:
             return size
         end, block, seen, least = size, BLOCK, 0, max(0, size - self.tail_max)
         while end > least:
             begin = max(least, end - block)
-            text = b"".join(self.job.client.connection.pieces(url, begin, end))
+            text = b"".join(self.job.client.connection.pieces(path, begin, end))
             at = len(text)
             if end == size and text.endswith(b"\n"):
                 at -= 1  # the end of the last line
@@ -131,18 +130,18 @@ class Output:
 
     def look(self, tail: Optional[int]) -> Iterator[Line]:
         """What was added since the look before; `tail`: of a file that is new, only so many lines."""
-        for name, url, size in self._listed():
+        for name, path, size in self._listed():
             reader = self.readers.get(name)
             if reader is None:
                 match = NAME.fullmatch(name)
                 assert match is not None
                 reader = Reader(match[1], match[2] or "", self.errors)
                 if tail is not None:
-                    reader.offset = self._tail(url, size, tail)
+                    reader.offset = self._tail(path, size, tail)
                 self.readers[name] = reader
             while reader.offset < size:
                 before = reader.offset
-                for piece in self.job.client.connection.pieces(url, before, min(size, before + PART)):
+                for piece in self.job.client.connection.pieces(path, before, min(size, before + PART)):
                     yield from reader.add(piece)
                 if reader.offset == before:
                     break  # it is shorter than it was

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
-from .errors import BatchaidError, NotAllowed, NotFound, Unreachable
+from .errors import BatchaidError, NotFound, Unreachable
 from .pauses import Pauses
 from .shown import Cell, Column, Table, bytes_text, local, one_line, time_of
 
@@ -20,41 +20,19 @@ if TYPE_CHECKING:
 
 
 class File:
-    """A file as it was when it was listed: `name`, `size` in bytes, `modified`, an instant of whole seconds."""
+    """A file as it was when it was listed: `name`, `size` in bytes, and `modified`."""
 
     def __init__(self, job: Job, directory: str, path: str, name: str, row: Mapping[str, Any]) -> None:
         """`path`: in its output directory; `name`: for people."""
         self.job, self.directory, self.path, self.name = job, directory, path, name
-        properties = row.get("properties") or {}
-        self.size = int(properties.get("contentLength") or 0)
-        self._url = str(row["downloadUrl"])
-        self.modified = time_of(properties.get("lastModified"))
-
-    def _found_again(self) -> str:
-        """A new link: those of a list expire."""
-        below, _, name = self.path.rpartition("/")
-        for row in self.job.listed_files(self.directory, below or "."):
-            if row.get("name") == name and row.get("downloadUrl"):
-                return str(row["downloadUrl"])
-        raise NotFound(404, "", f"{self.job.name} has no file {self.name} any more")
-
-    def _once(self, begin: int, end: Optional[int]) -> Iterator[bytes]:
-        pieces = self.job.client.connection.pieces(self._url, begin, end)
-        try:
-            first = next(pieces, b"")
-        except NotAllowed:
-            self._url = self._found_again()
-            pieces = self.job.client.connection.pieces(self._url, begin, end)
-            first = next(pieces, b"")
-        yield first
-        yield from pieces
+        self.size, self.modified = int(row.get("size") or 0), time_of(row.get("modifiedTime"))
 
     def pieces(self, begin: int = 0, end: Optional[int] = None) -> Iterator[bytes]:
         """Its bytes from `begin` to before `end`, piece by piece. It goes on behind the last piece after the daemon's restart."""
         at, pauses = begin, Pauses()
         while True:
             try:
-                for piece in self._once(at, end):
+                for piece in self.job.client.connection.pieces(self.job.content_path(self.directory, self.path), at, end):
                     at, pauses = at + len(piece), Pauses()
                     yield piece
                 return

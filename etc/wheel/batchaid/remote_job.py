@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 VERSION = "2018-05-01"
 FRESH_S = 1.0  # what is known of a job is asked again after that
 ENDED = ("succeeded", "failed")
+GONE = ("JobNotFound", "ResourceNotFound", "ParentResourceNotFound", "ResourceGroupNotFound")
 OUTPUT, FOLDER = "FILES", "folder"  # of `batchaid submit`: its output directory, and the folder in it where the command runs
 UNPACKING = ".unpack-"  # how names of folders begin that are being unpacked
 
@@ -123,21 +124,22 @@ class Job:
         """GROUP/WORKSPACE/EXPERIMENT/JOB: the name that no other job has."""
         return f"{self.group}/{self.workspace}/{self.experiment}/{self.name}"
 
-    def _at(self, below: str) -> str:
-        return f"{below}/{segments(self.group, self.workspace, self.experiment, self.name)}?" + urllib.parse.urlencode(
-            {"subscription": self.client.subscription}
-        )
+    def _at(self, below: str, tail: str = "", **query: str) -> str:
+        where = f"{below}/{segments(self.group, self.workspace, self.experiment, self.name)}{tail}"
+        return f"{where}?" + urllib.parse.urlencode({"subscription": self.client.subscription, **query})
 
-    def _resource_path(self, tail: str = "", **query: str) -> str:
+    def _resource_path(self, tail: str = "") -> str:
         where = (f"/subscriptions/{segments(self.client.subscription)}/resourceGroups/{segments(self.group)}"
                  f"/providers/Microsoft.BatchAI/workspaces/{segments(self.workspace)}/experiments/{segments(self.experiment)}"
                  f"/jobs/{segments(self.name)}")  # fmt: skip
-        return f"{where}{tail}?" + urllib.parse.urlencode({"api-version": VERSION, **query})
+        return f"{where}{tail}?api-version={VERSION}"
 
     def _call(self, method: str, path: str) -> Any:
         try:
             return self.client.connection.call(method, path)
         except NotFound as e:
+            if e.code not in GONE:
+                raise
             raise JobGone(e.status, e.code, f"the job {self.path} is gone: {e.message}") from None
 
     # --- its state ------------------------------------------------------------------------------
@@ -275,32 +277,34 @@ class Job:
             raise InvalidArgument(f'errors is {errors!r}; it must be "replace" or "surrogateescape", or as bytes.decode() has it')
         return _follow(self, tail, stream, process, errors) if follow else Logs(self, tail, stream, process, errors)
 
-    def listed_files(self, directory: str, below: str = ".") -> Iterator[dict[str, Any]]:
-        """The rows of listOutputFiles of one folder of an output directory; none before the job has begun."""
-        query = {"outputdirectoryid": directory, "maxresults": "1000"}
-        path = self._resource_path("/listOutputFiles", **query, **({"directory": below} if below != "." else {}))
-        method = "POST"
-        while path:
+    def listed_files(self, directory: str, below: str = "") -> Iterator[dict[str, Any]]:
+        """The rows of one folder of an output directory, as the daemon lists them; none before the job has begun."""
+        query = {"directory": directory, **({"path": below} if below else {})}
+        while True:
             try:
-                reply = self._call(method, path)
+                reply = self._call("GET", self._at("/batchaid/jobs", "/files", **query))
             except BatchaidError as e:
-                if e.status in (400, 404, 409) and self.refresh().started is None:
+                if e.status in (400, 404, 409) and not isinstance(e, JobGone) and self.refresh().started is None:
                     return
                 raise
-            yield from reply.get("value", [])
-            following = urllib.parse.urlsplit(reply.get("nextLink") or "")
-            path, method = urllib.parse.urlunsplit(("", "", following.path, following.query, "")), "GET"
+            yield from reply["value"]
+            if not reply.get("next"):
+                return
+            query["after"] = str(reply["next"])
+
+    def content_path(self, directory: str, path: str) -> str:
+        """Where the bytes of a file are."""
+        return self._at("/batchaid/jobs", "/files/content", directory=directory, path=path)
 
     def _walk(self, directory: str, below: str, shown: str) -> Iterator[File]:
-        for one in self.listed_files(directory, below or "."):
-            name = str(one.get("name", ""))
-            if not name or name.startswith(UNPACKING):
+        for row in self.listed_files(directory, below):
+            if row["name"].startswith(UNPACKING):
                 continue
-            inner, path = f"{below}/{name}" if below else name, f"{shown}/{name}" if shown else name
-            if one.get("fileType") == "directory":
-                yield from self._walk(directory, inner, path)
-            elif one.get("downloadUrl"):
-                yield File(self, directory, inner, path, one)
+            path = f"{shown}/{row['name']}" if shown else row["name"]
+            if row["isDirectory"]:
+                yield from self._walk(directory, row["path"], path)
+            else:
+                yield File(self, directory, row["path"], path, row)
 
     def files(self, pattern: Optional[str] = None, *, directory: Optional[str] = None) -> Files:
         """The files that it has written since its start, as `batchaid get` takes them: those of its folder by their names
