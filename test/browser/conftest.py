@@ -83,3 +83,17 @@ def page(browser, shown):
 def person(served, temporary):
     """person("Reader") -> somebody with a role."""
     return lambda role=None, **more: temporary(Person(served, role, **more))
+
+
+@pytest.fixture(scope="module")
+def batch(served):
+    """A pool of Azure Batch with a job that has a task."""
+    from support.batch import BatchGround
+    from support.batch_jobs import Job, add_pool
+
+    ground = BatchGround(served)
+    add_pool(ground.plane, "pool1", targetDedicatedNodes=1)
+    job = Job(ground.plane, "pool1", id="job1")
+    job.done("/bin/true", id="task1")
+    yield ground
+    ground.remove()

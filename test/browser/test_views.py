@@ -77,6 +77,18 @@ def test_a_machine_shows_what_it_is(page):
     page.click(next(row for row in page.rows() if "running" in row).split("\t")[1].strip()).see("What it did", "Containers", "Last contact")
 
 
+def test_shares_are_browsed(page, shown):
+    (shown.place.share() / "notes").mkdir(exist_ok=True)
+    (shown.place.share() / "notes/read.me").write_text("the text of a file\n")
+    page.open("#/storage").see("acct").click("out").click("notes/").click("read.me").see("the text of a file")
+    assert "storage/acct/files/out?path=notes%2Fread.me" in page.driver.current_url
+
+
+def test_pools_and_tasks_of_azure_batch(page, batch):
+    page.open("#/batch").see("pool1", "steady").click("job1").see("task1", "completed")
+    page.choose("State", "active").see("No task fits these filters.")
+
+
 def test_jobs_are_cancelled_after_a_question(page, shown):
     jobs = [shown.job("sleep 1000").running() for _ in range(1)] + [shown.job("sleep 1000")]
     page.open("#/jobs").see(*(job.name for job in jobs)).choose_rows(*(job.name for job in jobs))

@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: MIT
 // Azure Batch: pools, jobs and their tasks, of all accounts that the reader may see.
 import { html } from "./htm-preact.js";
-import { ask, url } from "./client.js";
+import { ask, askAll, url } from "./client.js";
 import { between, count, plain, when } from "./format.js";
 import { address, Choice, Command, Failed, State, useData, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
 const TASK_STATES = ["active", "preparing", "running", "completed"];
 
+function taskWords(tasks) {
+  const some = Object.entries(tasks ?? {}).filter(([, n]) => n);
+  return some.length ? some.map(([state, n]) => `${count(n)} ${state}`).join(", ") : "none";
+}
+
 export function Batch({ query }) {
   useTitle("Azure Batch");
-  const pools = useData("pools", () => ask("/batchaid/batch/pools"), ["cluster", "node"]);
+  const pools = useData("pools", () => askAll("/batchaid/batch/pools"), ["cluster", "node"]);
   const load = async (after) => {
     const page = await ask(url("/batchaid/batch/jobs", { account: query.account, max: 100, after }));
     return { rows: page.value, next: page.next, count: page.count };
   };
   const accounts = [...new Set(pools.data?.value.map((p) => p.account) ?? [])];
-  const columns = [{ title: "Job", kind: "name", cell: (j) => html`<a href=${address(["tasks", j.account, j.id])}>${plain(j.id, 80)}</a>` }, { title: "Account", kind: "wide", cell: (j) => plain(j.account, 40) },
-    { title: "State", cell: (j) => html`<${State} of=${j.state} />` }, { title: "Pool", kind: "wide", cell: (j) => plain(j.pool ?? "", 40) }, { title: "Made", kind: "wide", cell: (j) => when(j.createdTime) }];
+  const columns = [{ title: "Job", kind: "name", cell: (j) => html`<a href=${address(["tasks", j.account, j.name])}>${plain(j.name, 80)}</a>` }, { title: "Account", kind: "wide", cell: (j) => plain(j.account, 40) },
+    { title: "State", cell: (j) => html`<${State} of=${j.state} />` }, { title: "Pool", kind: "wide", cell: (j) => plain(j.pool ?? "", 40) }, { title: "Tasks", cell: (j) => taskWords(j.tasks) }, { title: "Made", kind: "wide", cell: (j) => when(j.createdTime) }];
   return html`<h1>Azure Batch</h1><h2>Pools</h2><${Failed} error=${pools.error} again=${pools.again} />
     ${pools.data && !pools.data.value.length && html`<p class="empty">There are no pools that you may see.</p>`}
     ${pools.data?.value.length > 0 && html`<div class="sheet"><table><thead><tr><th scope="col">Pool</th><th scope="col">Account</th><th scope="col">State</th><th scope="col">Nodes</th><th scope="col">Wanted</th><th scope="col" class="wide">Size</th></tr></thead>
-      <tbody>${pools.data.value.map((p) => html`<tr><th scope="row">${plain(p.id, 60)}</th><td>${plain(p.account, 40)}</td><td><${State} of=${p.allocationState ?? p.state} /></td><td class="number">${count(p.currentNodes)}</td><td class="number">${count(p.targetNodes)}</td><td class="wide">${plain(p.vmSize ?? "", 40)}</td></tr>`)}</tbody></table></div>`}
+      <tbody>${pools.data.value.map((p) => html`<tr><th scope="row">${plain(p.name, 60)}</th><td>${plain(p.account, 40)}</td><td><${State} of=${p.allocationState ?? p.state} /></td><td class="number">${count((p.dedicatedNodes ?? 0) + (p.lowPriorityNodes ?? 0))}</td><td class="number">${p.autoScale ? "by a formula" : count((p.targetDedicatedNodes ?? 0) + (p.targetLowPriorityNodes ?? 0))}</td><td class="wide">${plain(p.vmSize ?? "", 40)}</td></tr>`)}</tbody></table></div>`}${pools.data?.isCut && html`<p class="quiet">These are the first ${count(pools.data.value.length)} pools.</p>`}
     <h2>Jobs</h2><form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="account" label="Account" values=${accounts} query=${query} /></form>
-    <${Table} name="Jobs of Azure Batch" noun="job" columns=${columns} load=${load} listKey=${query.account ?? ""} kinds=${["job"]} query=${query} keyOf=${(j) => `${j.account} ${j.id}`} empty="There are no jobs that you may see." />
+    <${Table} name="Jobs of Azure Batch" noun="job" columns=${columns} load=${load} listKey=${query.account ?? ""} kinds=${["job"]} query=${query} keyOf=${(j) => `${j.account} ${j.name}`} empty="There are no jobs that you may see." />
     <${Command} words=${["az", "batch", "job", "list"]} />`;
 }
 
@@ -34,10 +39,10 @@ export function Tasks({ parts, query }) {
     const page = await ask(url("/batchaid/batch/tasks", { account, job, state: query.state, max: 100, after }));
     return { rows: page.value, next: page.next, count: page.count };
   };
-  const columns = [{ title: "Task", kind: "name", cell: (t) => plain(t.id, 80) }, { title: "State", cell: (t) => html`<${State} of=${t.state} />` }, { title: "Exit", kind: "number", cell: (t) => t.exitCode ?? "" },
+  const columns = [{ title: "Task", kind: "name", cell: (t) => plain(t.name, 80) }, { title: "State", cell: (t) => html`<${State} of=${t.result === "failure" ? "failed" : t.state} />` }, { title: "Exit", kind: "number", cell: (t) => t.exitCode ?? "" },
     { title: "Node", kind: "wide", cell: (t) => plain(t.node ?? "", 60) }, { title: "Made", kind: "wide", cell: (t) => when(t.createdTime) }, { title: "Ran", kind: "wide number", cell: (t) => between(t.startTime, t.endTime) }];
   return html`<h1>${plain(job)}</h1><p class="quiet">Tasks of the job in the account ${plain(account)}. <a href=${address(["batch"])}>All jobs</a></p>
     <form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="state" label="State" values=${TASK_STATES} query=${query} /></form>
-    <${Table} name="Tasks" noun="task" columns=${columns} load=${load} listKey=${JSON.stringify([account, job, query.state])} kinds=${["job"]} query=${query} keyOf=${(t) => t.id} empty="No task fits these filters." />
+    <${Table} name="Tasks" noun="task" columns=${columns} load=${load} listKey=${JSON.stringify([account, job, query.state])} kinds=${["job"]} query=${query} keyOf=${(t) => t.name} empty="No task fits these filters." />
     <${Command} words=${["az", "batch", "task", "list", "--job-id", job]} />`;
 }

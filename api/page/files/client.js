@@ -56,6 +56,18 @@ export async function ask(path, options) {
   return text ? JSON.parse(text) : null;
 }
 
+// The rows of a short list, page by page, at most `most`: {value, isCut}.
+export async function askAll(path, query = {}, most = 500) {
+  const value = [];
+  let after;
+  do {
+    const page = await ask(url(path, { ...query, after }));
+    value.push(...page.value);
+    after = page.next;
+  } while (after !== undefined && value.length < most);
+  return { value, isCut: after !== undefined };
+}
+
 // A path with a query of the members that have a value.
 export function url(path, query = {}) {
   const given = Object.entries(query).filter(([, v]) => v !== undefined && v !== null && v !== "");

@@ -171,6 +171,6 @@ export function Table({ name, noun, columns, load, listKey, kinds = [], keyOf, q
         ${list.rows.slice(from, to).map((one, n) => row(one, from + n))}
         ${to < list.rows.length && html`<tr class="space" aria-hidden="true" style=${{ height: `${(list.rows.length - to) * ROW}px` }}><td colspan=${width}></td></tr>`}
       </tbody></table>
-      ${list.done && !list.rows.length && !list.error && html`<p class="empty">${empty}</p>`}
+      ${list.done && !list.rows.length && list.next === undefined && !list.error && html`<p class="empty">${empty}</p>`}
     </div></section>`;
 }
