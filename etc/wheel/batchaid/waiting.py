@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .remote_job import Job
 
 SERVICE_LIMIT_S = 7 * 86400  # of jobs that ask for no time limit
-LINES_S = 10.0  # between two lines that differ only in the place in the queue
+LINES_S = 10.0  # between two lines that differ only in the place in the queue, or in what of an array has ended
 SHOWN_LINES, SHOWN_CHARACTERS = 20, 500  # of the standard error of a job that failed
 
 
@@ -169,14 +169,14 @@ class Lines(Silent):
 
     def __init__(self) -> None:
         self._key: Optional[tuple[object, ...]] = None
-        self._place: Optional[int] = None
+        self._at: tuple[Optional[int], Optional[int]] = (None, None)
         self._until = 0.0
 
     def show(self, progress: Progress) -> None:
         """Writes a line if something has changed."""
-        moved = progress.place != self._place and time.monotonic() >= self._until
-        if progress.key() != self._key or moved:
-            self._key, self._place, self._until = progress.key(), progress.place, time.monotonic() + LINES_S
+        at = (progress.place, progress.done)
+        if progress.key() != self._key or (at != self._at and time.monotonic() >= self._until):
+            self._key, self._at, self._until = progress.key(), at, time.monotonic() + LINES_S
             print(f"batchaid: {one_line(progress.name)}: {progress.words()}", file=sys.stderr, flush=True)
 
 

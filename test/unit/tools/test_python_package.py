@@ -117,6 +117,18 @@ def test_spans_and_sizes():
     assert [waiting.indexes(t) for t in ("", "7", "0-9:3", "1,5,7", "1-20", "x")] == [0, 1, 4, 3, 20, 0]
 
 
+def test_lines_of_progress_are_few(capsys, monkeypatch):
+    now, lines = [0.0], waiting.Lines()
+    monkeypatch.setattr(waiting.time, "monotonic", lambda: now[0])
+    for second, state, place, done in ((0, "queued", 3, None), (1, "queued", 2, None), (11, "queued", 1, None), (12, "running", None, 0),
+                                       (13, "running", None, 1), (30, "running", None, 7), (31, "running", None, 7)):  # fmt: skip
+        now[0] = 100.0 + second
+        lines.show(waiting.Progress("j\n", state, "c", place=place, done=done, total=9))
+    assert capsys.readouterr().err.splitlines() == [
+        "batchaid: j\\n: queued, place 3 in c", "batchaid: j\\n: queued, place 1 in c",
+        "batchaid: j\\n: running, 0 of 9 indexes have ended", "batchaid: j\\n: running, 7 of 9 indexes have ended"]  # fmt: skip
+
+
 # --- arguments ------------------------------------------------------------------------------------
 
 
