@@ -17,6 +17,7 @@
 #include "api/http/auth.h"
 #include "api/http/http_priv.h"
 #include "api/http/router.h"
+#include "api/http/session.h"
 #include "api/http/xml.h"
 #include "api/login/aad.h"
 #include "api/plane/storage/errors.h"
@@ -125,7 +126,9 @@ static const struct route routes[] = {
 static const char *const paths[] = {"/files/{rest*}", "/json/{rest*}", "/xml", NULL};
 static int may(struct request *r, struct err *e)
 {
-    return strcmp(r->method, "PUT") == 0 ? auth_check(r, e) : 0;
+    int rc = strcmp(r->method, "PUT") == 0 ? auth_check(r, e) : 0;
+    CLAIM(rc < 0 || !r->session || strcmp(r->session->object_id, "client") == 0);
+    return rc;
 }
 static const struct service links = {.name = "links",
                                      .paths = paths,
@@ -134,6 +137,7 @@ static const struct service links = {.name = "links",
                                      .versions = VERSIONS_NONE,
                                      .may = may,
                                      .audiences = AUDIENCE_ARM,
+                                     .sessions = true,
                                      .words = azstorage_words,
                                      .error = azstorage_error,
                                      .body_max = 1 << 20};
@@ -213,7 +217,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const uint8_t key[32] = "0123456789abcdef0123456789abcde";
     static const struct log quiet = {.fd = -1, .level = LOG_LVL_ERROR};
     static const struct api_listen door = {.host = "127.0.0.1"};
-    static const struct directory directory = {find_principal, NULL};
+    static const struct directory directory = {.find = find_principal};
     const struct aad aad = {.client_id = "client", .client_secret = "secret"};
     const struct served services[] = {{&links, NULL, NULL}, {&aad_service, &aad, NULL}};
     struct api api = {.config = {.services = services,
