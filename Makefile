@@ -552,13 +552,14 @@ install: all
 	@install -m 644 etc/batchaid.bash-completion $(COMPDIR)/batchaid
 	@install -m 644 etc/batchaid.yaml.example $(CONFDIR)/batchaid.yaml.example
 	@install -m 644 docs/*.md $(WATCHING) $(DOCDIR)
+	@install -m 644 -D -t $(DOCDIR)/images docs/images/*.png
 
 uninstall:
 	@rm -f $(BINDIR)/batchaid $(foreach p,batchai-node batchai-cmd,$(addprefix $(BINDIR)/,$(p) $(addprefix $(p)-,$(CROSS_ARCHS)))) \
 	    $(addprefix $(MANDIR)/man1/,batchaid.1 batchai-node.1 batchai-cmd.1) $(MANDIR)/man5/batchaid.yaml.5 $(UNITDIR)/batchaid.service \
 	    $(USERDIR)/batchaid.conf $(COMPDIR)/batchaid $(CONFDIR)/batchaid.yaml.example
-	@rm -f $(addprefix $(DOCDIR)/,$(notdir $(wildcard docs/*.md) $(WATCHING)))
-	@rmdir $(CONFDIR) $(DOCDIR) 2>/dev/null || true
+	@rm -f $(addprefix $(DOCDIR)/,$(notdir $(wildcard docs/*.md) $(WATCHING)) $(patsubst docs/%,%,$(wildcard docs/images/*.png)))
+	@rmdir $(DOCDIR)/images $(CONFDIR) $(DOCDIR) 2>/dev/null || true
 
 clean:
 	@rm -rf build build-asan build-tsan build-fuzz build-aarch64 $(BUILD)

@@ -5,7 +5,6 @@ import { visible } from "./format.js";
 
 const LINE_MOST = 4000; // characters shown of a line, until the reader asks for all
 // A control sequence (CSI), a command to the terminal (OSC), or another escape of two characters.
-// eslint-disable-next-line no-control-regex
 const SEQUENCE = /\u001b\[([0-?]*)[ -/]*([@-~])|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[@-Z\\-_]/g;
 
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
