@@ -14,7 +14,7 @@ import uuid
 import pytest
 from support import deep
 from support.browser import Browser, user
-from support.daemon import JUDGE
+from support.daemon import JUDGE, sanitized
 from support.event_streams import PATH, Refused, Stream
 from support.gpus import Gpus
 from support.many import ended_jobs
@@ -443,7 +443,7 @@ def test_a_slow_reader_is_reset_and_holds_up_nobody(own_daemon):
             first += len(m.data["value"]) if m.type == "changes" else 0
             m = slow.next()
         assert 0 < first < KEPT and "than you have read" in m.data["reason"]
-        assert memory(d) - before < 60_000  # kB, with the rows of all these jobs
+        assert sanitized() or memory(d) - before < 60_000  # kB, with the rows of all these jobs
         name = fresh("live")
         place.cluster(nodes=0, name=name)
         assert {e["name"] for e in slow.events(has(name, "steady"))} == {name}
@@ -481,7 +481,7 @@ def test_thousands_are_refused(own_daemon):
     before = memory(d)
     for _ in range(10_000 if deep.DEEP else 500):
         assert d.call("GET", PATH, api_version=None, validate=False).status == 503
-    assert memory(d) - before < 30_000
+    assert sanitized() or memory(d) - before < 30_000
     Place(d).make().cluster(nodes=0, name="c")
     for s in held[::50]:
         s.events(has("c", "steady"))
