@@ -67,11 +67,18 @@ void gpu_board_free(struct gpu_board *b)
     free(b);
 }
 
+/* Somebody else may make the board. */
+static void give_up(struct gpu_list *l)
+{
+    if (l->board)
+        l->board->maker = NULL;
+    l->board = NULL;
+}
+
 static void list_free(void *ctx)
 {
     struct gpu_list *l = ctx;
-    if (l->board)
-        l->board->maker = NULL;
+    give_up(l);
     strbuf_free(&l->text);
 }
 
@@ -171,8 +178,6 @@ static struct replied *finish(struct request *r, struct gpu_list *l)
     if (!b)
         return reply_json_text(r, 200, &l->text);
     keep(b, &l->text);
-    b->maker = NULL;
-    l->board = NULL;
     return reply_board(r, b);
 }
 
@@ -214,10 +219,12 @@ static struct replied *list_some(struct request *r, struct gpu_list *l)
 static void list_more(struct request *r, void *ctx)
 {
     struct replied *done = list_some(r, ctx);
-    if (done)
-        request_finish(r, done);
-    else
+    if (!done) {
         request_again(r, list_more, ctx);
+        return;
+    }
+    give_up(ctx); /* a client may take long to read the reply */
+    request_finish(r, done);
 }
 
 /* The board: sent if it is fresh, waited for while somebody makes it, or made. */

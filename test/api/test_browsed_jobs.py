@@ -170,6 +170,27 @@ def test_names_of_downloads(files, name, shown, encoded):
     assert "Content-Disposition" not in files.get(path=name, download="false").headers
 
 
+def test_files_on_the_nodes_own_disks(own_place, daemon):
+    """Those of further nodes are below their names; the job is over, and its nodes are there."""
+    j = own_place.job(own_place.cluster(2), "echo $AZ_BATCHAI_TASK_INDEX > n.txt; echo out", nodes=2, stdOutErrPathPrefix="$AZ_BATCHAI_JOB_TEMP")
+    j.succeed()
+    j.place = own_place
+    files = Files(daemon, j)
+    assert files.names() == ["stdouterr"]
+    found = files.list(directory="stdouterr")["value"]
+    assert [f["path"] for f in found if not f["isDirectory"]] == [f["name"] for f in j.files() if f["fileType"] == "file"]
+    reply = files.get("stdouterr", path="stdout.txt", headers={"Range": "bytes=-2"}, expect=206)
+    assert reply.content == b"t\n" and reply.headers["Content-Range"] == "bytes 2-3/4" and reply.headers["Content-Type"].startswith("text/plain")
+    same = {"Range": "bytes=0-0", "If-Range": reply.headers["ETag"]}
+    assert files.get("stdouterr", path="stdout.txt", headers=same, expect=206).content == b"o"
+    assert files.get("stdouterr", path="stdout.txt", headers={**same, "If-Range": '"0x1"'}).content == b"out\n"
+    assert files.get("stdouterr", path="stdout.txt", method="HEAD").headers["Content-Length"] == "4"
+    for path, code in (("none", 404), ("../../../../etc/passwd", 400)):
+        files.get("stdouterr", path=path, expect=code)
+    for directory in (f["name"] for f in found if f["isDirectory"]):
+        assert files.list(directory="stdouterr", path=directory)["value"] is not None
+
+
 # --- who may not, and what may not --------------------------------------------------------------------------------------
 
 
