@@ -12,16 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
+#include <zlib.h>
 
 #include "api/admin/admin.h"
 #include "api/admin/routes.h"
+#include "api/http/coding.h"
 #include "lib/jsontext.h"
+#include "lib/work.h"
 #include "scheduler/fleet/fleet.h"
 
 #define FRESH_NS          UINT64_C(1000000000)
 #define MACHINES_PER_TURN 200
 #define GPUS_MAX          10000 /* machines of a page */
-#define ETAG_SIZE         (2 * crypto_generichash_BYTES_MIN + 3)
+#define ETAG_SIZE         (2 * crypto_generichash_BYTES_MIN + 5)
+#define GZIP_WINDOW       (15 + 16) /* of deflateInit2(): the largest, and a head of gzip */
+#define GZIP_MEMORY       8
 
 /* What a letter stands for: the states, and `outside`. */
 enum { GPU_OUTSIDE = GPU_STATES, LETTERS };
@@ -36,6 +41,8 @@ struct gpu_list;
 
 struct gpu_board {
     struct strbuf text;
+    unsigned char *packed; /* the text with gzip */
+    size_t n_packed;
     char etag[ETAG_SIZE];
     uint64_t made_ns;       /* 0: never */
     struct gpu_list *maker; /* NULL: nobody makes it now */
@@ -62,8 +69,10 @@ struct gpu_board *gpu_board_create(void)
 
 void gpu_board_free(struct gpu_board *b)
 {
-    if (b)
+    if (b) {
         strbuf_free(&b->text);
+        free(b->packed);
+    }
     free(b);
 }
 
@@ -142,6 +151,23 @@ static void end(struct gpu_list *l, struct arena *a)
 
 /* --- the board -------------------------------------------------------------------------------- */
 
+/* The names of machines are alike, and so are their GPUs: a tenth is left. */
+static void pack(struct gpu_board *b)
+{
+    z_stream z = {.next_in = (unsigned char *)b->text.s, .avail_in = (unsigned)b->text.len};
+    if (deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY, Z_DEFAULT_STRATEGY) !=
+        Z_OK)
+        work_give_up();
+    size_t room = deflateBound(&z, b->text.len);
+    b->packed = xrealloc(b->packed, room);
+    z.next_out = b->packed;
+    z.avail_out = (unsigned)room;
+    if (deflate(&z, Z_FINISH) != Z_STREAM_END)
+        work_give_up();
+    b->n_packed = room - z.avail_out;
+    deflateEnd(&z);
+}
+
 static void keep(struct gpu_board *b, struct strbuf *text)
 {
     unsigned char hash[crypto_generichash_BYTES_MIN];
@@ -152,7 +178,8 @@ static void keep(struct gpu_board *b, struct strbuf *text)
     b->made_ns = uv_hrtime();
     crypto_generichash(hash, sizeof hash, (const unsigned char *)b->text.s, b->text.len, NULL, 0);
     sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
-    snprintf(b->etag, sizeof b->etag, "\"%s\"", hex);
+    snprintf(b->etag, sizeof b->etag, "W/\"%s\"", hex); /* of the text, packed or not */
+    pack(b);
 }
 
 static struct replied *reply_board(struct request *r, const struct gpu_board *b)
@@ -161,7 +188,13 @@ static struct replied *reply_board(struct request *r, const struct gpu_board *b)
     reply_header(r, "ETag", "%s", b->etag);
     if (has && strcmp(has, b->etag) == 0)
         return reply_empty(r, 304);
-    return reply_json_copy(r, 200, b->text.s, b->text.len);
+    reply_header_text(r, "Vary", "Accept-Encoding");
+    if (!takes_gzip(r))
+        return reply_json_copy(r, 200, b->text.s, b->text.len);
+    unsigned char *copy = xrealloc(NULL, b->n_packed);
+    memcpy(copy, b->packed, b->n_packed);
+    reply_header_text(r, "Content-Encoding", "gzip");
+    return reply_bytes(r, 200, JSON_CONTENT_TYPE, copy, b->n_packed);
 }
 
 static bool is_fresh(const struct gpu_board *b)

@@ -6,9 +6,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <zlib.h>
 
+#include "api/http/coding.h"
 #include "api/http/error.h"
 #include "api/http/request.h"
 #include "api/page/page.h"
@@ -30,18 +30,6 @@ static const struct page_file *file_named(const char *name)
         if (strcmp(page_files[i].name, name) == 0)
             return &page_files[i];
     return NULL;
-}
-
-/* RFC 9110, 12.5.3; a quality of 0 refuses a coding. */
-static bool takes_gzip(const struct request *r)
-{
-    const char *accepted = request_header(r, "Accept-Encoding");
-    const char *found = accepted ? strcasestr(accepted, "gzip") : NULL;
-    if (!found)
-        return false;
-    const char *quality = found + strlen("gzip");
-    quality += strspn(quality, " \t");
-    return strncasecmp(quality, ";q=0", 4) != 0 || strtod(quality + 3, NULL) > 0;
 }
 
 /* The caller frees the bytes. */

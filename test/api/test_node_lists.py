@@ -129,6 +129,10 @@ def test_every_gpu_has_a_letter(own_daemon):
     etag = d.call("GET", "/batchaid/gpus", api_version=None, expect=200).headers["ETag"]
     again = d.call("GET", "/batchaid/gpus", api_version=None, headers={"If-None-Match": etag}, validate=False)
     assert again.status == 304 and again.content == b""
+    plain = d.call("GET", "/batchaid/gpus", api_version=None, headers={"Accept-Encoding": "gzip;q=0"}, expect=200)
+    packed = d.call("GET", "/batchaid/gpus", api_version=None, headers={"Accept-Encoding": "gzip"}, expect=200)
+    assert "Content-Encoding" not in plain.headers and packed.headers["Content-Encoding"] == "gzip"
+    assert packed.json["counts"] == plain.json["counts"] and packed.headers["Vary"] == "Accept-Encoding"
     assert "next" in gpus(d, expect=400, after="x")["error"]["message"]
     marker.touch()
     job.succeed()
