@@ -431,7 +431,8 @@ def test_install_and_uninstall(tmp_path):
         "share/bash-completion/completions/batchaid", "share/man/man1/batchaid.1",
         "share/man/man1/batchai-node.1", "share/man/man1/batchai-cmd.1", "share/man/man5/batchaid.yaml.5",
         "share/doc/batchaid/batchaid.rules.yml", "share/doc/batchaid/batchaid.json",
-        *(f"share/doc/batchaid/{page.name}" for page in (ROOT / "docs").glob("*.md")))}
+        *(f"share/doc/batchaid/{page.name}" for page in (ROOT / "docs").glob("*.md")),
+        *(f"share/doc/batchaid/images/{picture.name}" for picture in (ROOT / "docs/images").iterdir()))}
     unit = files["opt/b/lib/systemd/system/batchaid.service"].read_text()
     assert "/opt/b/bin/batchaid serve" in unit and "/opt/b/etc/batchaid/batchaid.yaml" in unit
     assert not re.search(r"@\w+@", unit.split("[Unit]")[1])
