@@ -129,6 +129,26 @@ def test_lines_of_progress_are_few(capsys, monkeypatch):
         "batchaid: j\\n: running, 0 of 9 indexes have ended", "batchaid: j\\n: running, 7 of 9 indexes have ended"]  # fmt: skip
 
 
+def card(**more):
+    begun = shown.now() - datetime.timedelta(seconds=100)
+    return waiting.Card(waiting.Progress(**{"name": "<b>\u202e", "state": "running", "cluster": "c", "started": begun, **more}))._repr_html_()
+
+
+@pytest.mark.parametrize("more, bar", [
+    ({"state": "queued", "place": 3, "waits_for": "<i>", "started": None}, '<progress max="1" style="width: 20em"></progress> queued'),
+    ({}, '<progress max="1" style="width: 20em"></progress> running'),
+    ({"limit": datetime.timedelta(seconds=200)}, 'value="0.5'),
+    ({"limit": datetime.timedelta(seconds=200)}, "</progress> 1:40 of at most 3:20"),
+    ({"limit": datetime.timedelta(seconds=50)}, 'value="1.0000"'),
+    ({"done": 3, "total": 12}, 'value="0.2500" style="width: 20em"></progress> 3 of 12'),
+    ({"state": "failed", "exit_code": 3}, 'value="1.0000" style="width: 20em"></progress> 100%'),
+    ({"trouble": "<u>"}, "No news: &lt;u&gt;"),
+])
+def test_a_card_of_progress(more, bar):
+    html = card(**more)
+    assert bar in html and "&lt;b&gt;\\u202e" in html and not re.search(r"<[biu]>", html)
+
+
 # --- arguments ------------------------------------------------------------------------------------
 
 
