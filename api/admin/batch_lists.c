@@ -288,7 +288,7 @@ static int find_begin(struct batch_rows *l, struct err *e)
 {
     struct request *r = l->r;
     struct batch_account b;
-    const char *account = request_query(r, "account"), *after = request_query(r, "after");
+    const char *account = query_filled(r, "account"), *after = query_filled(r, "after");
     const char *slash = after ? strchr(after, '/') : NULL;
     if (after && !slash)
         return err_set(e, ERR_INVALID_QUERY, "after",
@@ -319,7 +319,7 @@ static int find_job(struct batch_rows *l, struct err *e)
     struct request *r = l->r;
     static const char *const wanted[] = {"account", "job"};
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
-        if (!request_query(r, wanted[i]))
+        if (!query_filled(r, wanted[i]))
             return err_set(e, ERR_INVALID_QUERY, wanted[i],
                            "The query parameter %s is missing: tasks are listed by "
                            "?account=NAME&job=ID",
@@ -355,7 +355,7 @@ static struct replied *list(struct request *r, const struct rows_kind *kind,
     struct err e;
     long max;
     struct batch_rows *l = arena_alloc(&r->arena, sizeof *l);
-    *l = (struct batch_rows){.r = r, .kind = kind, .states = request_query(r, "state")};
+    *l = (struct batch_rows){.r = r, .kind = kind, .states = query_filled(r, "state")};
     request_own_thing(r, l, rows_free);
     if (request_query_int(r, "max", 1, ROWS_MAX, ROWS_DEFAULT, &max, &e) < 0 ||
         check_states(r, kind, l->states, &e) < 0 || find(l, &e) < 0)

@@ -155,7 +155,7 @@ static int add(struct slices *s, const void *row, struct err *e)
 
 static int read_order(struct request *r, struct job_list *l, struct err *e)
 {
-    const char *sort = request_query(r, "sort");
+    const char *sort = query_filled(r, "sort");
     l->oldest_first = sort && strcasecmp(sort, "createdTime") == 0;
     if (!sort || l->oldest_first || strcasecmp(sort, "-createdTime") == 0)
         return 0;

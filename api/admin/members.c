@@ -5,6 +5,12 @@
 #include <string.h>
 #include <strings.h>
 
+const char *query_filled(struct request *r, const char *name)
+{
+    const char *text = request_query(r, name);
+    return text && *text ? text : NULL;
+}
+
 static bool is_word(const char *text, size_t n, const char *word)
 {
     return strlen(word) == n && strncasecmp(text, word, n) == 0;
@@ -54,13 +60,13 @@ int words_check(struct request *r, const char *parameter, const char *what, cons
 int members_wanted(struct request *r, const struct member *table, const char *of, uint64_t *wanted,
                    struct err *e)
 {
-    const char *names[MEMBERS_MAX + 1] = {NULL}, *fields = request_query(r, "fields");
+    const char *names[MEMBERS_MAX + 1] = {NULL}, *fields = query_filled(r, "fields");
     size_t n = 0;
     *wanted = 0;
     for (; table[n].name; n++) {
         assert(n < MEMBERS_MAX);
         names[n] = table[n].name;
-        if (!fields || !*fields || words_have(fields, table[n].name))
+        if (!fields || words_have(fields, table[n].name))
             *wanted |= UINT64_C(1) << n;
     }
     return words_check(r, "fields", arena_concat(&r->arena, "member of ", of), fields, names, e);

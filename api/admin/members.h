@@ -24,6 +24,10 @@ json_t *members_show(struct request *r, const struct member *table, uint64_t wan
 /* The bit of a member, which must be there. */
 uint64_t members_bit(const struct member *table, const char *name);
 
+/* A query parameter; NULL: it is absent or empty, as forms of browsers send what nobody filled in.
+ */
+const char *query_filled(struct request *r, const char *name);
+
 /* Whether one of the words of a text "a,b" is `word`, without regard to case. */
 bool words_have(const char *text, const char *word);
 /* Refuses a word of `text` that is not in `names` (NULL at the end); NULL: nothing to check. The

@@ -236,7 +236,7 @@ static void list_more(struct request *r, void *ctx)
 
 static int read_order(struct request *r, struct listing *l, struct err *e)
 {
-    const char *sort = request_query(r, "sort");
+    const char *sort = query_filled(r, "sort");
     if (!sort)
         return 0;
     l->descends = *sort == '-';
@@ -258,10 +258,10 @@ static int read_wishes(struct request *r, struct listing *l, struct err *e)
     for (size_t i = 0; wishes[i]; i++)
         if (request_query(r, wishes[i]))
             l->depth = MACHINES_BRIEF;
-    l->states = request_query(r, "state");
+    l->states = query_filled(r, "state");
     l->cluster = request_query(r, "cluster");
     l->begins = request_query(r, "begins");
-    l->after = request_query(r, "after");
+    l->after = query_filled(r, "after");
     if (read_order(r, l, e) < 0 ||
         words_check(r, "state", "state of a machine", l->states, state_names, e) < 0)
         return -1;

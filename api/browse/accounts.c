@@ -90,7 +90,7 @@ struct replied *accounts_list(struct request *r)
     struct err e;
     struct account_list *l = arena_alloc(&r->arena, sizeof *l);
     *l = (struct account_list){.r = r};
-    if (rows_begin(r, &l->rows, &e) < 0)
+    if (rows_begin_numbers(r, &l->rows, &e) < 0)
         return reply_err(r, &e);
     l->at = page_after_id(l->rows.page);
     return slices_reply(l->rows.page, &kind, l, sizeof(struct storage_account));

@@ -23,6 +23,8 @@ struct rows {
 };
 /* Reads max and after, and begins the page. */
 int rows_begin(struct request *r, struct rows *out, struct err *e) MUST_CHECK;
+/* The same for pages whose places are numbers. */
+int rows_begin_numbers(struct request *r, struct rows *out, struct err *e) MUST_CHECK;
 struct entry {
     const char *name, *path; /* path: what names it in a request; NULL: only its name does */
     bool is_directory;

@@ -48,9 +48,10 @@ static struct replied *list_directories(struct request *r, const struct job *j, 
     struct err e;
     if (job_spec_decode(&r->arena, j, NULL, &spec, &e) < 0)
         return reply_err(r, &e);
-    for (size_t i = 0; i < run_output_count(&spec); i++) {
+    for (size_t i = (size_t)page_after_id(rows->page); i < run_output_count(&spec); i++) {
         const struct run_output o = run_output_at(&r->arena, &spec, i);
-        rows_add(rows->page, o.id, &(struct entry){.name = o.id, .is_directory = true});
+        rows_add(rows->page, arena_printf(&r->arena, "%zu", i + 1),
+                 &(struct entry){.name = o.id, .is_directory = true});
     }
     return page_reply(rows->page);
 }
@@ -76,7 +77,7 @@ struct replied *job_files(struct request *r)
     struct err e;
     struct rows *rows = arena_alloc(&r->arena, sizeof *rows);
     struct file_list *l = arena_alloc(&r->arena, sizeof *l);
-    if (find_job(r, &j, &e) < 0 || rows_begin(r, rows, &e) < 0)
+    if (find_job(r, &j, &e) < 0 || rows_begin_numbers(r, rows, &e) < 0)
         return reply_err(r, &e);
     *l = (struct file_list){.r = r,
                             .of = source_of(r),

@@ -2,6 +2,7 @@
  *
  * The form of all lists here, and what the two routes of bytes share.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -42,6 +43,14 @@ int rows_begin(struct request *r, struct rows *out, struct err *e)
     out->page->of = out;
     page_open(out->page);
     return 0;
+}
+
+int rows_begin_numbers(struct request *r, struct rows *out, struct err *e)
+{
+    long place;
+    if (request_query_int(r, "after", 0, LONG_MAX, 0, &place, e) < 0)
+        return -1;
+    return rows_begin(r, out, e);
 }
 
 void rows_add(struct page *p, const char *key, const struct entry *en)

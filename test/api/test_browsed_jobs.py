@@ -77,6 +77,10 @@ def test_pages(files):
     first = files.list(directory="OUT", max="2")
     rest = files.list(directory="OUT", after=first["next"])
     assert [f["name"] for f in first["value"] + rest["value"]] == files.names(directory="OUT") and "next" not in rest
+    first = files.list(max="1")
+    assert [f["name"] for f in first["value"]] == ["stdouterr"] and files.names(after=first["next"]) == ["OUT"]
+    for params in ({}, {"directory": "OUT"}):
+        assert "'x'" in files.call(after="x", expect=400, **params).json["error"]["message"]
 
 
 # --- bytes --------------------------------------------------------------------------------------------------------------

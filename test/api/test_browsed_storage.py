@@ -252,6 +252,18 @@ def test_bad_queries(store, params, status, words):
     assert all(w in message for w in words), message
 
 
+def test_a_place_in_the_list_of_accounts(store):
+    assert "'x'" in store.call("accounts", after="x", expect=400).error["message"]
+    found, params = [], {}
+    while True:
+        page = store.call("accounts", max="1", **params).json
+        found += page["value"]
+        if "next" not in page:
+            break
+        params = {"after": page["next"]}
+    assert found == store.call("accounts").json["value"]
+
+
 def test_bytes_need_a_path(store):
     assert "path is missing" in store.content("", expect=400).error["message"]
     assert "'yes'" in store.content("plain.txt", download="yes", expect=400).error["message"]

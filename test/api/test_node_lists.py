@@ -62,6 +62,7 @@ def test_filters_and_orders(tested, place, three, t):
     assert running["count"] == 2 and {n["cluster"] for n in running["value"]} == {"big"}
     assert nodes(tested, state="Idle,running")["count"] == 5 and nodes(tested, state="unusable") == {"value": [], "count": 0}
     assert nodes(tested, cluster="A-SMALL")["count"] == 2 and nodes(tested, cluster="a")["count"] == 0
+    assert nodes(tested, state="", sort="", fields="", begins="", after="")["value"] == whole, "a form that nobody filled in"
     begins = whole[0]["name"][:-1].upper()
     assert nodes(tested, begins=begins)["count"] == len([n for n in whole if n["name"].upper().startswith(begins)])
     for sort, key in (("name", lambda n: n["name"]), ("state", lambda n: (n["state"], n["name"])), ("cluster", lambda n: (n["cluster"], n["name"]))):
