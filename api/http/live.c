@@ -101,7 +101,7 @@ static ssize_t take(struct live *l, char *buf, size_t max)
     size_t left = l->text->n - l->taken, n = left < max ? left : max;
     memcpy(buf, l->text->bytes + l->taken, n);
     l->taken += n;
-    if (n == left) {
+    if (l->taken == l->text->n) {
         live_text_drop(l->text);
         l->text = NULL;
     }
