@@ -68,6 +68,21 @@ def test_who_runs_and_who_waits_for_what(own_place, flag):
     assert texts[4].startswith("succeeded after ") and texts[4].endswith("exit code 0") and len(texts) == 5
 
 
+def test_a_part_of_a_queue_says_what_is_left_out(own_place, flag, temporary):
+    d, (host, until), cluster = own_place.daemon, flag, own_place.cluster(nodes=2)
+    run = [own_place.job(cluster, until).running() for _ in range(2)]
+    wait = [own_place.job(cluster) for _ in range(2)]
+    whole = get(d, "queue", cluster=cluster.name)
+    assert [q["name"] for q in whole["value"]] == [job.name for job in run + wait] and whole["leftOut"] == []
+    part = get(d, "queue", cluster=cluster.name, max=1, running=1)
+    assert [q["name"] for q in part["value"]] == [run[0].name, wait[0].name]
+    assert part["leftOut"] == [{"cluster": cluster.name, "running": 1, "waiting": True}]
+    stranger = temporary(Person(d, READER, f"/subscriptions/{d.subscription}/resourceGroups/elsewhere"))
+    assert stranger.get("/batchaid/queue?max=1&running=0", api_version=None) == {"value": [], "leftOut": []}
+    refused(d.call("GET", "/batchaid/queue?running=-1", api_version=None), 400, "InvalidQueryParameterValue", "running", ["-1", "from 0 to"])
+    host.touch()
+
+
 def test_a_short_job_starts_in_a_gap(own_place, flag):
     host, until = flag
     cluster = own_place.cluster(2)

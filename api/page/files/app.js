@@ -4,7 +4,7 @@ import { html, render, useEffect, useLayoutEffect, useRef, useState } from "./ht
 import { ask, whenLoggedOut } from "./client.js";
 import { liveState, listen, startLive, stopLive } from "./live.js";
 import { plain } from "./format.js";
-import { address, note, Notes, Question, readAddress, useTitle } from "./parts.js";
+import { address, Failed, note, Notes, Question, readAddress, useTitle } from "./parts.js";
 import { Batch, Tasks } from "./batch.js";
 import { Job } from "./job.js";
 import { Jobs, Queue } from "./jobs.js";
@@ -16,6 +16,7 @@ import { Storage } from "./storage.js";
 import { Use } from "./use.js";
 
 const RENEW_MS = 10 * 60 * 1000;
+const AGAIN_MS = 3000;
 
 const VIEWS = {
   overview: { title: "Overview", show: Overview }, queue: { title: "Queue", show: Queue }, jobs: { title: "Jobs", show: Jobs }, machines: { title: "Machines", show: Machines, may: "readMachines" },
@@ -100,7 +101,12 @@ function App() {
   };
   useEffect(() => {
     whenLoggedOut(() => end("The login is over. Log in again."));
-    firstSession().then((session) => (session ? begin(session) : end()), (failure) => end(failure.status === 401 ? undefined : failure.message));
+    const start = () => firstSession().then((session) => (session ? begin(session) : end()), (failure) => {
+      if (failure.status === 0) setTimeout(start, AGAIN_MS);
+      if (failure.status === 0 || failure.status >= 500) set({ failure, start });
+      else end(failure.status === 401 ? undefined : failure.message);
+    });
+    start();
   }, []);
   useEffect(() => {
     if (!state.session) return undefined;
@@ -115,7 +121,8 @@ function App() {
       note(failure.message, "failed");
     }
   };
-  return html`${state.session && html`<${Frame} session=${state.session} logOut=${logOut} />`}${state.out && html`<${Login} done=${begin} why=${state.why} />`}<${Notes} /><${Question} />`;
+  return html`${state.session && html`<${Frame} session=${state.session} logOut=${logOut} />`}${state.failure && html`<main><h1>batchaid</h1><${Failed} error=${state.failure} again=${state.start} /></main>`}
+    ${state.out && html`<${Login} done=${begin} why=${state.why} />`}<${Notes} /><${Question} />`;
 }
 
 render(html`<${App} />`, document.getElementById("app"));

@@ -50,6 +50,15 @@ export async function fetched(path, { method = "GET", body, headers = {}, signal
   throw failure;
 }
 
+// Whether the login goes on; if it is over, the page learns it as from any other request.
+export async function checkLogin() {
+  try {
+    await fetched("/batchaid/session");
+  } catch (failure) {
+    if (failure.status === 401) loggedOut(failure);
+  }
+}
+
 export async function ask(path, options) {
   const reply = await fetched(path, options);
   const text = await reply.text();

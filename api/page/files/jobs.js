@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The queue with places and expected starts, and the list of all jobs. What may be done to jobs: end them, delete them.
-import { html } from "./htm-preact.js";
+import { html, useState } from "./htm-preact.js";
 import { ask, jobPath, jobResource, url } from "./client.js";
-import { between, many, plain, since, when } from "./format.js";
-import { Choice, Command, confirm, forEach, jobAddress, State, Text, useNow, useTitle } from "./parts.js";
+import { between, count, many, plain, since, when } from "./format.js";
+import { address, Choice, Command, confirm, forEach, jobAddress, State, Text, useNow, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
 const STATES = ["queued", "running", "terminating", "succeeded", "failed"];
@@ -53,18 +53,32 @@ export function Jobs({ session, query }) {
     <${Command} words=${["batchaid", "jobs", ...Object.entries(filters).flatMap(([k, v]) => (!v ? [] : k === "mine" ? ["--mine"] : k === "begins" ? [] : [`--${k}`, v]))]} />`;
 }
 
+// What is shown of each cluster: more of it, if the reader has chosen it.
+const PART = { max: 50, running: 50 };
+const WHOLE = { max: 1000, running: 1000 };
+
+function LeftOut({ rows }) {
+  const words = (one) => [one.running ? `${count(one.running)} more run` : "", one.waiting ? "more wait" : ""].filter(Boolean).join(", ");
+  return html`${rows.map((one) => html`<p class="quiet">In <a href=${address(["queue"], { cluster: one.cluster })}>${plain(one.cluster, 60)}</a> ${words(one)}.</p>`)}`;
+}
+
 export function Queue({ session, query }) {
   useTitle("Queue");
   const now = useNow(10000);
   const filters = { cluster: query.cluster, user: query.user, mine: query.mine };
-  const load = async () => ({ rows: (await ask(url("/batchaid/queue", { ...filters, max: 200 }))).value });
+  const [leftOut, setLeftOut] = useState([]);
+  const load = async () => {
+    const page = await ask(url("/batchaid/queue", { ...filters, ...(query.cluster ? WHOLE : PART) }));
+    setLeftOut(page.leftOut);
+    return { rows: page.value };
+  };
   const columns = [{ title: "Place", kind: "number", cell: (job) => job.place ?? "" }, name, state, user, cluster,
     { title: "Waiting, or running, for", cell: (job) => between(job.startTime ?? job.createdTime, undefined, now) },
     { title: "Expected start, or end", kind: "wide", cell: (job) => (job.expectedStartTime ? `starts by ${when(job.expectedStartTime)}` : job.limitTime ? `ends by ${when(job.limitTime)}` : "") },
     { title: "Where, or why not", kind: "wide", cell: (job) => html`<span title=${plain(job.waitsFor ?? "", 500)}>${plain(job.waitsFor ?? (job.nodes ?? []).join(", "), 120)}</span>` }];
   return html`<h1>Queue</h1><form class="filters" onSubmit=${(e) => e.preventDefault()}><${Text} name="cluster" label="Cluster" query=${query} /><${Text} name="user" label="User" query=${query} />
       <${Choice} name="mine" label="Whose" any="everybody's" values=${["true"]} query=${query} /></form>
-    <p class="quiet">Cluster by cluster, in the order of their start. At most 200 waiting jobs of each cluster are shown; Jobs has all.</p>
+    <p class="quiet">Cluster by cluster, in the order of their start.</p><${LeftOut} rows=${leftOut} />
     <${Table} name="Queue" noun="run" columns=${columns} load=${load} listKey=${JSON.stringify(filters)} kinds=${["job"]} query=${query}
       keyOf=${(job) => `${jobPath(job)} ${job.index ?? ""}`} actions=${jobActions(session)} empty="No job runs or waits." />
     <${Command} words=${["batchaid", "queue", ...(query.cluster ? ["--cluster", query.cluster] : []), ...(query.user ? ["--user", query.user] : []), ...(query.mine ? ["--mine"] : [])]} />`;

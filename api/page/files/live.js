@@ -5,6 +5,8 @@
 //
 //   waiting for the lock -> reading <-> broken (the browser connects again by itself)
 
+import { checkLogin } from "./client.js";
+
 const LOCK = "batchaid-live";
 const AGAIN_MS = 3000;
 
@@ -40,8 +42,10 @@ function read(signal) {
       source.onerror = () => {
         pass({ state: "broken" });
         if (source.readyState !== EventSource.CLOSED) return;
+        // Refused, not broken: by a daemon that ends, or because the login is over.
         clearTimeout(timer);
         timer = setTimeout(open, AGAIN_MS);
+        checkLogin();
       };
       source.addEventListener("changes", (e) => pass({ id: e.lastEventId, changes: JSON.parse(e.data).value }));
       source.addEventListener("machines", (e) => pass({ machines: JSON.parse(e.data) }));

@@ -54,7 +54,7 @@ function linesOf(data, from) {
 
 function useLog(path, follow) {
   const [log, set] = useState({ lines: [], from: 0, size: 0 });
-  const held = useRef({ data: new Uint8Array(), from: 0 });
+  const held = useRef({});
   const show = (size) => set({ lines: linesOf(held.current.data, held.current.from), from: held.current.from, size, done: true });
   const earlier = async () => {
     const { data, from } = held.current;
@@ -62,28 +62,31 @@ function useLog(path, follow) {
     const begin = Math.max(0, from - EARLIER);
     const piece = await range(path, `${begin}-${from - 1}`);
     const before = log.lines.length;
-    held.current = { data: joined(piece.data, data), from: begin };
+    held.current = { path, data: joined(piece.data, data), from: begin };
     show(piece.size);
     return linesOf(held.current.data, begin).length - before;
   };
   useEffect(() => {
     const stop = new AbortController();
     let timer;
-    held.current = { data: new Uint8Array(), from: 0 };
-    set({ lines: [], from: 0, size: 0 });
+    // The end of its job changes `follow` alone, and moves nothing under the reader.
+    if (held.current.path !== path) {
+      held.current = { path, data: new Uint8Array(), from: 0 };
+      set({ lines: [], from: 0, size: 0 });
+    }
     const next = async () => {
       const { data, from } = held.current;
       const end = from + data.length;
       try {
         // With the last byte that is here: a range behind the end of a file is an error.
         const piece = end === 0 ? await beginning(path, stop.signal) : await range(path, `${end - 1}-`, stop.signal);
-        if (end === 0) held.current = { data: piece.data, from: piece.from };
-        else if (piece.data.length > 1) held.current = appended(data, from, piece.data.subarray(1));
+        if (end === 0) held.current = { path, data: piece.data, from: piece.from };
+        else if (piece.data.length > 1) held.current = { path, ...appended(data, from, piece.data.subarray(1)) };
         show(piece.size);
       } catch (error) {
         if (error.name === "AbortError") return;
         // 416: the file is shorter than it was, and is read anew.
-        if (error.status === 416) held.current = { data: new Uint8Array(), from: 0 };
+        if (error.status === 416) held.current = { path, data: new Uint8Array(), from: 0 };
         else set((before) => ({ ...before, error, done: true }));
       }
       if (follow) timer = setTimeout(next, document.hidden ? 5 * FOLLOW_MS : FOLLOW_MS);

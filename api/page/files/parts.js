@@ -151,12 +151,15 @@ export function Choice({ name, label, values, query, any = "any" }) {
 // Text of a filter; the address follows when the writer pauses.
 export function Text({ name, label, query, placeholder }) {
   const timer = useRef();
+  const [typed, setTyped] = useState(query[name] ?? "");
+  useEffect(() => setTyped(query[name] ?? ""), [query[name]]);
   const changed = (e) => {
-    const value = e.target.value.trim();
+    const value = e.target.value;
+    setTyped(value);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => setQuery({ [name]: value }), 300);
+    timer.current = setTimeout(() => setQuery({ [name]: value.trim() }), 300);
   };
-  return html`<label>${label} <input type="search" value=${query[name] ?? ""} placeholder=${placeholder} onInput=${changed} /></label>`;
+  return html`<label>${label} <input type="search" value=${typed} placeholder=${placeholder} onInput=${changed} /></label>`;
 }
 
 export function Tabs({ tabs, now, to }) {
