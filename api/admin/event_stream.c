@@ -19,15 +19,15 @@
 #include "scheduler/fleet/fleet.h"
 #include "storage/storage.h"
 
-#define ROUND_MS       250
-#define TICK_MS        1000
-#define SILENCE_MS     15000
-#define SESSION_MS     5000
-#define RETRY_MS       2000 /* what clients wait before they come again */
-#define BATCH_BYTES    (128 * 1024)
-#define SERVED_AT_ONCE 64  /* streams in a turn of the loop */
-#define MACHINES_MAX   200 /* named in an event */
-#define TYPE           "text/event-stream"
+#define ROUND_MS     250
+#define TICK_MS      1000
+#define SILENCE_MS   15000
+#define SESSION_MS   5000
+#define RETRY_MS     2000 /* what clients wait before they come again */
+#define BATCH_BYTES  (128 * 1024)
+#define TURN_NS      2000000 /* of a turn of the loop for streams; others are served then */
+#define MACHINES_MAX 200     /* named in an event */
+#define TYPE         "text/event-stream"
 
 struct stream {
     struct stream *next;
@@ -209,28 +209,29 @@ static void add_machines(struct strbuf *b, const struct fleet *fl, uint64_t sinc
     strbuf_putc(b, '\n');
 }
 
-/* The next text of a stream, of the viewer; NULL: the viewer sees nothing of what has happened. */
+/* The next text of a stream, of its viewers; NULL: they see nothing of what has happened. */
 static struct live_text *make_text(struct stream *s)
 {
     struct event_streams *all = s->all;
-    struct event_viewer *v = s->viewer;
+    struct event_texts *t = s->viewer->texts;
     struct strbuf b = STRBUF_INIT;
-    bool same = v->last.is_made && v->last.from == s->at && v->last.end == all->feed.ring.end &&
-                v->last.machines == s->machines;
+    bool same = t->is_made && t->from == s->at && t->end == all->feed.ring.end &&
+                t->machines == s->machines;
     if (!same) {
-        v->last.from = s->at;
-        v->last.end = all->feed.ring.end;
-        v->last.machines = s->machines;
-        v->last.is_made = true;
-        v->last.to = add_changes(&b, &all->feed.ring, v, s->at);
-        if (s->machines < all->machines && v->sees_machines)
+        live_text_drop(t->text);
+        *t = (struct event_texts){.viewers = t->viewers,
+                                  .from = s->at,
+                                  .end = all->feed.ring.end,
+                                  .machines = s->machines,
+                                  .is_made = true};
+        t->to = add_changes(&b, &all->feed.ring, s->viewer, s->at);
+        if (s->machines < all->machines && s->viewer->sees_machines)
             add_machines(&b, all->fl, s->machines);
-        live_text_drop(v->last.text);
-        v->last.text = b.len > 0 ? live_text_new(&b) : NULL;
+        t->text = b.len > 0 ? live_text_new(&b) : NULL;
     }
-    s->at = v->last.to;
+    s->at = t->to;
     s->machines = all->machines;
-    return v->last.text;
+    return t->text;
 }
 
 /* --- a stream in a round ------------------------------------------------------------------------
@@ -337,7 +338,7 @@ static void on_work(uv_idle_t *i)
     struct event_streams *all = i->data;
     if (event_feed_more(&all->feed))
         return;
-    for (int k = 0; k < SERVED_AT_ONCE && all->turn; k++) {
+    for (uint64_t begun = uv_hrtime(); all->turn && uv_hrtime() - begun < TURN_NS;) {
         struct stream *s = all->turn;
         all->turn = s->next;
         serve(s);

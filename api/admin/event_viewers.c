@@ -14,8 +14,9 @@
 #include "api/http/live.h"
 #include "lib/hash.h"
 
-#define RIGHTS_MS     5000
-#define READ_MACHINES "batchaid/nodes/read"
+#define RIGHTS_MS        5000
+#define SHARED_ROLES_MAX 32 /* of a principal who shares texts with others */
+#define READ_MACHINES    "batchaid/nodes/read"
 
 /* The same for the same roles in any order. */
 static uint64_t roles_of(const struct grants *g)
@@ -29,6 +30,45 @@ static uint64_t roles_of(const struct grants *g)
     return sum;
 }
 
+static bool has(const struct grants *g, const struct role_assignment *one)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (strcmp(g->rows[i].role, one->role) == 0 && strcmp(g->rows[i].scope, one->scope) == 0)
+            return true;
+    return false;
+}
+
+/* No role is assigned twice at a scope. */
+static bool sees_the_same(const struct event_viewer *a, const struct event_viewer *b)
+{
+    bool same = a->first == b->first && a->roles == b->roles && a->grants.n == b->grants.n &&
+                a->grants.n <= SHARED_ROLES_MAX;
+    for (size_t i = 0; same && i < a->grants.n; i++)
+        same = has(&b->grants, &a->grants.rows[i]);
+    return same;
+}
+
+static void leave_texts(struct event_viewer *v)
+{
+    struct event_texts *t = v->texts;
+    v->texts = NULL;
+    if (!t || --t->viewers > 0)
+        return;
+    live_text_drop(t->text);
+    free(t);
+}
+
+/* After its roles were read. */
+static void share_texts(const struct event_viewers *all, struct event_viewer *v)
+{
+    struct event_viewer *other = all->list;
+    leave_texts(v);
+    while (other && (other == v || !other->texts || !sees_the_same(v, other)))
+        other = other->next;
+    v->texts = other ? other->texts : xcalloc(1, sizeof *v->texts);
+    v->texts->viewers++;
+}
+
 static void look_at(struct event_viewers *all, struct event_viewer *v)
 {
     struct arena a;
@@ -37,8 +77,11 @@ static void look_at(struct event_viewers *all, struct event_viewer *v)
     v->sees_machines = v->first || access_verdict(&v->grants, READ_MACHINES, scope) == ACCESS_YES;
     arena_free(&a);
     uint64_t now = roles_of(&v->grants);
-    v->version += now != v->roles;
+    bool changed = now != v->roles;
+    v->version += changed;
     v->roles = now;
+    if (changed || !v->texts)
+        share_texts(all, v);
     if (!v->first && v->grants.n == 0)
         v->gone = "your roles were taken away";
 }
@@ -105,7 +148,7 @@ void event_viewer_leave(struct event_viewers *all, struct event_viewer *v)
     while (*at != v)
         at = &(*at)->next;
     *at = v->next;
-    live_text_drop(v->last.text);
+    leave_texts(v);
     arena_free(&v->arena);
     free(v);
 }
@@ -126,9 +169,11 @@ void event_viewers_ask(struct event_viewers *all, uint64_t now_ms)
 void event_viewers_forget(struct event_viewers *all)
 {
     for (struct event_viewer *v = all->list; v; v = v->next) {
-        live_text_drop(v->last.text);
-        v->last.text = NULL;
-        v->last.is_made = false;
+        if (!v->texts)
+            continue;
+        live_text_drop(v->texts->text);
+        v->texts->text = NULL;
+        v->texts->is_made = false;
     }
 }
 

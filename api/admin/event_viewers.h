@@ -11,6 +11,16 @@
 
 struct live_text;
 
+/* The text that a stream got last, for others at the same place. Viewers with the same roles share
+ * it. */
+struct event_texts {
+    size_t viewers;
+    int64_t from, end, to;
+    uint64_t machines;
+    struct live_text *text; /* NULL: they see nothing of that */
+    bool is_made;
+};
+
 struct event_viewer {
     struct event_viewer *next;
     size_t streams;
@@ -22,13 +32,7 @@ struct event_viewer {
     unsigned version; /* of its roles */
     uint64_t asked_ms, roles;
 
-    /* The text that its last stream got, for others at the same place. */
-    struct {
-        int64_t from, end, to;
-        uint64_t machines;
-        struct live_text *text; /* NULL: it sees nothing of that */
-        bool is_made;
-    } last;
+    struct event_texts *texts;
 };
 
 struct event_viewers {
