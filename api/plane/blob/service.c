@@ -59,7 +59,8 @@
     X("HEAD", BLOB "&comp=", ROUTE_USERS_BYTES, azblob_head, "Blob_GetProperties", 'o', "r", "r")  \
     X("DELETE", BLOB "&comp=", 0, azblob_delete, "Blob_Delete", 'o', "d", "d")                     \
     X("PUT", BLOB "&comp=metadata", 0, azblob_set_metadata, "Blob_SetMetadata", 'o', "w", "w")     \
-    PLANE_READS(X, BLOB "&comp=metadata", 0, azblob_head, "Blob_GetMetadata", 'o', "r", "r")       \
+    PLANE_READS(X, BLOB "&comp=metadata", ROUTE_USERS_BYTES, azblob_head, "Blob_GetMetadata", 'o', \
+                "r", "r")                                                                          \
     X("PUT", BLOB "&comp=block", ROUTE_STREAM, azblock_put, "BlockBlob_StageBlock", 'o', "w", "w") \
     X("PUT", BLOB "&comp=blocklist", BLOCKLIST, azblocks_commit, "BlockBlob_CommitBlockList", 'o', \
       "w", "w")                                                                                    \
