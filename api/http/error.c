@@ -12,9 +12,9 @@ struct error_words error_own(const struct error_words *own, size_t n, int kind)
 }
 
 #define HTTP_ALONE(X) HTTP_ERRORS(X) NO_CORE_ERRORS(X)
-static ERROR_TABLE(http_words, HTTP_ALONE, NO_OWN_ERRORS)
+ERROR_TABLE(http_words, HTTP_ALONE, NO_OWN_ERRORS)
 
-    struct error_words error_words(const struct service *s, int kind)
+struct error_words error_words(const struct service *s, int kind)
 {
     return s && s->words ? s->words(kind) : http_words(kind);
 }

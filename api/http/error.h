@@ -100,6 +100,8 @@
 extern const struct error_words error_fault; /* a bug of ours */
 struct error_words error_own(const struct error_words *own, size_t n, int kind);
 
+/* The table of plain HTTP. */
+struct error_words http_words(int kind);
 /* The code of a kind in service `s` (NULL: no service was found). */
 struct error_words error_words(const struct service *s, int kind);
 /* {"error":{"code","message"[,"target"]}}; new reference. */

@@ -102,5 +102,6 @@ const struct service page_service = {
     .n_routes = sizeof routes / sizeof routes[0],
     .versions = VERSIONS_NONE,
     .body_max = REQUEST_BODY_MAX,
+    .words = http_words,
     .own_headers = true,
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A folder and its files: browsed, shown, downloaded. Pictures, text, CSV and JSON are shown. HTML and SVG of users are
 // shown as text: the page never runs them, and the daemon sends each file with a policy that forbids it too.
-import { html, useEffect, useState } from "./htm-preact.js";
+import { html, useState } from "./htm-preact.js";
 import { fetched } from "./client.js";
-import { bytes, count, plain, visible, when } from "./format.js";
+import { bytes, count, many, plain, visible, when } from "./format.js";
 import { Failed, useData } from "./parts.js";
 import { Log } from "./log.js";
 import { Table } from "./table.js";
@@ -55,40 +55,52 @@ function Shown({ file, content, follow }) {
   return html`<${Log} path=${path} follow=${follow} download=${content(true)} name=${plain(file.name, 80)} />`;
 }
 
-// at: the path below the folder, "" is its root. to(path): an address. content(path, download): where its bytes are.
-// list(path, after): {value, next}. One level up of a file is its folder.
+// The folders above a path, each with what names it: "a/b/c" has a and a/b.
+function above(at) {
+  const folders = [];
+  for (let n = at.indexOf("/"); n >= 0 && n < at.length - 1; n = at.indexOf("/", n + 1)) folders.push(at.slice(0, n));
+  return folders;
+}
+
+function lastOf(path) {
+  const name = path.endsWith("/") ? path.slice(0, -1) : path;
+  return name.slice(name.lastIndexOf("/") + 1);
+}
+
+// A file as the list of its folder has it: with its size.
+async function found(list, at) {
+  let after;
+  do {
+    const page = await list(at.slice(0, Math.max(0, at.lastIndexOf("/"))), after);
+    const one = page.value.find((entry) => entry.path === at);
+    if (one) return one;
+    after = page.next;
+  } while (after !== undefined);
+  throw new Error(`There is no file '${plain(at)}'.`);
+}
+
+function OneFile({ at, list, content, follow }) {
+  const { data: file, error, again } = useData(at, () => found(list, at));
+  return html`<${Failed} error=${error} again=${again} />${file && html`<p class="bar"><span class="quiet">${bytes(file.size)}, ${when(file.modifiedTime)}</span>
+    <a href=${content(at, true)} download>Download</a></p><${Shown} file=${file} content=${(download) => content(at, download)} follow=${follow} />`}`;
+}
+
+// at: the path below the folder, as the list names it; "" is its root. to(path, isFile): an address. list(path, after): a
+// page of entries. content(path, download): where its bytes are.
 export function Browser({ label, at, isFile, to, list, content, follow, kinds = [] }) {
-  const parts = at.split("/").filter(Boolean);
-  const crumbs = html`<nav class="crumbs" aria-label="Folders"><a href=${to("")}>${label}</a>${parts.map((part, n) => html` / <a href=${to(parts.slice(0, n + 1).join("/"))}>${plain(part, 60)}</a>`)}</nav>`;
-  const [file, setFile] = useState(null);
-  useEffect(() => setFile(null), [at]);
-  const above = parts.slice(0, -1).join("/");
-  const own = useData(isFile ? at : "", async () => {
-    if (!isFile) return null;
-    // The list of its folder knows its size.
-    let after;
-    do {
-      const page = await list(above, after);
-      const found = page.value.find((one) => one.name === parts[parts.length - 1]);
-      if (found) return found;
-      after = page.next;
-    } while (after !== undefined);
-    throw new Error(`There is no file '${plain(at)}'.`);
-  });
-  if (isFile) {
-    const known = file ?? own.data;
-    return html`${crumbs}<${Failed} error=${own.error} again=${own.again} />${known && html`<p class="bar"><span class="quiet">${bytes(known.size)}, ${when(known.modifiedTime)}</span>
-      <a href=${content(at, true)} download>Download</a></p><${Shown} file=${known} content=${(download) => content(at, download)} follow=${follow} />`}`;
-  }
-  const path = (one) => (at ? `${at}/${one.name}` : one.name);
+  const [leftOut, setLeftOut] = useState(0);
+  const crumbs = html`<nav class="crumbs" aria-label="Folders"><a href=${to("")}>${label}</a>${above(at).map((folder) => html` / <a href=${to(folder)}>${plain(lastOf(folder), 60)}</a>`)}${at && html` / ${plain(lastOf(at), 60)}`}</nav>`;
+  if (isFile) return html`${crumbs}<${OneFile} at=${at} list=${list} content=${content} follow=${follow} />`;
   const columns = [
-    { title: "Name", kind: "name", cell: (one) => html`<a href=${to(path(one), !one.isDirectory)}>${plain(one.name, 120)}${one.isDirectory ? "/" : ""}</a>` },
+    { title: "Name", kind: "name", cell: (one) => html`<a href=${to(one.path, !one.isDirectory)}>${plain(one.name, 120)}${one.isDirectory ? "/" : ""}</a>` },
     { title: "Size", kind: "number", cell: (one) => (one.isDirectory ? "" : bytes(one.size)) },
     { title: "Changed", kind: "wide", cell: (one) => when(one.modifiedTime) },
-    { title: "", cell: (one) => !one.isDirectory && html`<a href=${content(path(one), true)} download>Download</a>` }];
+    { title: "", cell: (one) => !one.isDirectory && html`<a href=${content(one.path, true)} download>Download</a>` }];
   const load = async (after) => {
     const page = await list(at, after);
+    setLeftOut((before) => (after === undefined ? 0 : before) + (page.leftOut ?? 0));
     return { rows: page.value, next: page.next };
   };
-  return html`${crumbs}<${Table} name="Files" noun="file" columns=${columns} load=${load} listKey=${`${label}/${at}`} kinds=${kinds} keyOf=${(one) => one.name} empty="The folder is empty." />`;
+  return html`${crumbs}${leftOut > 0 && html`<p class="quiet">${many(leftOut, "name")} cannot be shown: a request cannot name ${leftOut === 1 ? "it" : "them"}.</p>`}
+    <${Table} name="Files" noun="file" columns=${columns} load=${load} listKey=${`${label}/${at}`} kinds=${kinds} keyOf=${(one) => one.path} empty="The folder is empty." />`;
 }
