@@ -167,6 +167,7 @@ def test_curl_reads_it(daemon, ground, cluster):
             if line.startswith("data: ") and any(e["name"] == job.name for e in json.loads(line[6:])["value"]):
                 break
         p.kill()
+    job.succeeded()
 
 
 def test_http_1_0_and_without_tls(own_daemon):
