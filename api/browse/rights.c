@@ -34,8 +34,8 @@ static bool allows(const struct request *r, const struct storage_account *accoun
         return true;
     arena_init(&a);
     const char *scope =
-        arena_concat(&a, "/subscriptions/", account->scope.subscription, "/resourceGroups/",
-                     account->scope.group, "/providers/" ACCOUNTS "/", account->name);
+        arena_printf(&a, "/subscriptions/%s/resourceGroups/%s/providers/" ACCOUNTS "/%s",
+                     account->scope.subscription, account->scope.group, account->name);
     bool yes = access_verdict(held, action, scope) == ACCESS_YES;
     arena_free(&a);
     return yes;

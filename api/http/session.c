@@ -45,7 +45,8 @@ static bool read_authority(const char *text, struct origin *out)
     if (!colon)
         return true;
     size_t digits = strspn(colon + 1, "0123456789");
-    out->port = digits > 0 && digits < 6 && !colon[1 + digits] ? atoi(colon + 1) : 0;
+    out->port =
+        digits > 0 && digits < 6 && !colon[1 + digits] ? (int)strtol(colon + 1, NULL, 10) : 0;
     return out->port > 0 && out->port <= PORT_MAX;
 }
 

@@ -111,9 +111,9 @@ static struct replied *compared(struct request *r, void *ctx, const struct princ
     const struct given *g = ctx;
     if (!who)
         return refuse(r, g->user, "The user name or the password is wrong.");
-    struct session s =
-        session_new(who->object_id, key_id, r->now_us, r->now_us + LOGIN_SECONDS * US_PER_S);
-    return g->then(r, &s, who);
+    struct session *s = arena_alloc(&r->arena, sizeof *s);
+    *s = session_new(who->object_id, key_id, r->now_us, r->now_us + LOGIN_SECONDS * US_PER_S);
+    return g->then(r, s, who);
 }
 
 /* The name of a user has an @, so that it is not taken for the id of a service principal. */
@@ -142,20 +142,20 @@ static int read_refresh(struct request *r, const char *token, struct session *s,
 static struct replied *by_token(struct request *r, struct given *g)
 {
     struct authenticated a;
-    struct session s;
-    struct principal who;
+    struct session *s = arena_alloc(&r->arena, sizeof *s);
+    struct principal *who = arena_alloc(&r->arena, sizeof *who);
     struct err e;
     if (!request_may_log_in(r, BY_TOKEN))
         return login_limited(r);
-    int rc = read_refresh(r, g->token, &s, &who, &e);
+    int rc = read_refresh(r, g->token, s, who, &e);
     if (rc < 0)
         return reply_err(r, &e);
     if (rc > 0)
-        return g->then(r, &s, &who);
+        return g->then(r, s, who);
     if (auth_read(r, g->token, &a, &e) < 0)
         return refuse(r, BY_TOKEN, e.msg);
-    s = session_new(a.who->object_id, "", r->now_us, a.ends_us);
-    return g->then(r, &s, a.who);
+    *s = session_new(a.who->object_id, "", r->now_us, a.ends_us);
+    return g->then(r, s, a.who);
 }
 
 static struct replied *by_code(struct request *r, struct given *g)

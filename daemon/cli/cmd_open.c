@@ -16,8 +16,6 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 
-extern char **environ;
-
 #define OPENER "xdg-open"
 
 /* So that the text can stand in a page as it is. */

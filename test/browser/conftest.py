@@ -62,8 +62,8 @@ def chromium(served):
 
 
 @pytest.fixture
-def browser(chromium):
-    """A browser that was never here; afterwards nothing may have gone wrong in the page."""
+def browser(chromium, temporary):
+    """A browser that was never here; afterwards nothing may have gone wrong in the page, whose users are removed later."""
     chromium.forget()
     chromium.complaints()
     chromium.resize(1200, 800)

@@ -68,6 +68,18 @@ def test_files_are_browsed_shown_and_downloaded(page, shown):
     page.click("MODEL").see("t.csv", "deep/")
 
 
+# One red pixel.
+PNG = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC")
+
+
+def test_a_picture_is_shown(page, shown):
+    job = shown.job(f"echo {PNG} | base64 -d > $AZ_BATCHAI_OUTPUT_MODEL/red.png",
+                    outputDirectories=[{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out"}])
+    job.succeed()
+    page.open(f"#/job/lab/work/exp/{job.name}/files?directory=MODEL").click("red.png")
+    wait_for(lambda: page.driver.execute_script("return document.querySelector('img.picture')?.naturalWidth") == 1, 20)
+
+
 def test_the_use_of_a_job_and_of_all(page):
     page.open("#/job/lab/work/exp/well/use").see("Each part of a node that it had", "Waited")
     page.open("#/use").see("Node hours", "batchaid")

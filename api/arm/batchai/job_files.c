@@ -156,7 +156,7 @@ static struct replied *list_on_share(struct file_list *l, const struct job *j,
 
 struct replied *job_files_list(struct file_list *l, const struct job *j)
 {
-    struct output_place place;
+    struct output_place place = {0};
     struct err e;
     if (output_find(l->r, j, l->id, l->names, &place, &e) < 0)
         return reply_err(l->r, &e);
