@@ -161,7 +161,8 @@ static struct replied *by_token(struct request *r, struct given *g)
 static struct replied *by_code(struct request *r, struct given *g)
 {
     const struct directory *d = r->config->directory;
-    struct principal who;
+    struct session *s = arena_alloc(&r->arena, sizeof *s);
+    struct principal *who = arena_alloc(&r->arena, sizeof *who);
     struct err e;
     if (!request_may_log_in(r, BY_LINK))
         return login_limited(r);
@@ -170,14 +171,14 @@ static struct replied *by_code(struct request *r, struct given *g)
         return refuse(r, BY_LINK,
                       "The link is unknown, used or over: it works once, for a minute. Make a new "
                       "one with `batchaid open`.");
-    struct session s = session_new(code->object_id, code->key_id, r->now_us, code->session_ends_us);
+    *s = session_new(code->object_id, code->key_id, r->now_us, code->session_ends_us);
     codes_remove(code);
-    int rc = d->find(d->ctx, s.object_id, &who, &e);
+    int rc = d->find(d->ctx, s->object_id, who, &e);
     if (rc > 0)
-        rc = d->goes_on(d->ctx, &s, r->now_us, &e);
+        rc = d->goes_on(d->ctx, s, r->now_us, &e);
     if (rc < 0)
         return reply_err(r, &e);
-    return rc > 0 ? g->then(r, &s, &who)
+    return rc > 0 ? g->then(r, s, who)
                   : refuse(r, BY_LINK,
                            "The login that made the link is over, or its password was reset.");
 }
