@@ -97,7 +97,7 @@ def whole(response):
 
 
 # What the daemon itself writes, with types that users' bytes may have too.
-OWN_TYPES = ("application/json", "application/xml", "multipart/mixed")
+OWN_TYPES = ("application/json", "application/x-ndjson", "application/xml", "multipart/mixed")
 OWN_PATHS = ("/metrics", "/batchaid/ca.pem", "/adfs/", "/page/")
 
 
