@@ -71,8 +71,10 @@ function Frame({ session, logOut }) {
 }
 
 // The code of `batchaid open` is behind the #, which no server sees; it leaves the address at once.
+const CODE = /^#code=([\w-]+)$/;
+
 function takeCode() {
-  const found = /^#code=([\w-]+)$/.exec(location.hash);
+  const found = CODE.exec(location.hash);
   if (!found) return null;
   history.replaceState(null, "", "/");
   return found[1];
@@ -81,8 +83,7 @@ function takeCode() {
 // Whether this browser has logged in: no script sees the cookie, and a request in vain is an error in the console.
 const MARK = "batchaid-login";
 
-async function firstSession() {
-  const code = takeCode();
+async function firstSession(code) {
   if (code) return ask("/batchaid/session", { method: "POST", body: { code } });
   return localStorage.getItem(MARK) ? ask("/batchaid/session") : null;
 }
@@ -90,8 +91,8 @@ async function firstSession() {
 function App() {
   const [state, set] = useState({});
   const begin = (session) => {
-    localStorage.setItem(MARK, "1");
-    startLive();
+    localStorage.setItem(MARK, session.user.objectId);
+    startLive(session.user.objectId);
     set({ session });
   };
   const end = (why) => {
@@ -100,17 +101,31 @@ function App() {
     set({ out: true, why });
   };
   useEffect(() => {
+    const code = takeCode();
+    let timer;
+    const start = () => {
+      clearTimeout(timer);
+      firstSession(code).then((session) => (session ? begin(session) : end()), (failure) => {
+        // No answer, or one that broke off: the login may be as good as before.
+        const isOpen = !failure.status || failure.status >= 500;
+        if (!isOpen) end(failure.status === 401 && !code ? undefined : failure.message);
+        else set({ failure, start });
+        if (isOpen) timer = setTimeout(start, AGAIN_MS);
+      });
+    };
     whenLoggedOut(() => end("The login is over. Log in again."));
-    const start = () => firstSession().then((session) => (session ? begin(session) : end()), (failure) => {
-      if (failure.status === 0) setTimeout(start, AGAIN_MS);
-      if (failure.status === 0 || failure.status >= 500) set({ failure, start });
-      else end(failure.status === 401 ? undefined : failure.message);
+    // Another page has logged out, or in as somebody else: the cookie is of all pages.
+    addEventListener("storage", (e) => {
+      if (e.key === MARK && e.newValue) location.reload();
+      else if (e.key === MARK) end("Another page has logged out.");
     });
+    // A link of `batchaid open`, put into the address of an open page.
+    addEventListener("hashchange", () => CODE.test(location.hash) && location.reload());
     start();
   }, []);
   useEffect(() => {
     if (!state.session) return undefined;
-    const timer = setInterval(() => ask("/batchaid/session/renew", { method: "POST" }).catch((failure) => failure.status === 401 && end("The login is over. Log in again.")), RENEW_MS);
+    const timer = setInterval(() => ask("/batchaid/session/renew", { method: "POST" }).then((session) => set((before) => (before.session ? { session } : before)), (failure) => failure.status === 401 && end("The login is over. Log in again.")), RENEW_MS);
     return () => clearInterval(timer);
   }, [state.session]);
   const logOut = async () => {
@@ -118,11 +133,12 @@ function App() {
       await ask("/batchaid/session", { method: "DELETE" });
       end();
     } catch (failure) {
-      note(failure.message, "failed");
+      if (failure.status === 401) end();
+      else note(failure.message, "failed");
     }
   };
   return html`${state.session && html`<${Frame} session=${state.session} logOut=${logOut} />`}${state.failure && html`<main><h1>batchaid</h1><${Failed} error=${state.failure} again=${state.start} /></main>`}
-    ${state.out && html`<${Login} done=${begin} why=${state.why} />`}<${Notes} /><${Question} />`;
+    ${state.out && html`<${Login} done=${begin} why=${state.why} />`}<${Notes} /><${Question} key=${Boolean(state.session)} />`;
 }
 
 render(html`<${App} />`, document.getElementById("app"));

@@ -15,7 +15,7 @@ function taskWords(tasks) {
 
 export function Batch({ query }) {
   useTitle("Azure Batch");
-  const pools = useData("pools", () => askAll("/batchaid/batch/pools"), ["cluster", "node"]);
+  const pools = useData("pools", () => askAll("/batchaid/batch/pools"), ["Batch pool", "node"]);
   const load = async (after) => {
     const page = await ask(url("/batchaid/batch/jobs", { account: query.account, max: 100, after }));
     return { rows: page.value, next: page.next, count: page.count };

@@ -18,6 +18,7 @@ export function Chart({ title, times, series, most, show, bars }) {
       width: box.current.clientWidth,
       height: HEIGHT,
       title,
+      ...(bars ? { tzDate: (ts) => window.uPlot.tzDate(new Date(ts * 1000), "UTC") } : {}),
       scales: { y: { range: (u, low, high) => [0, most ?? (high > 0 ? high * 1.05 : 1)] } },
       axes: [axis, { ...axis, size: 70, values: (u, ticks) => ticks.map((v) => show(v)) }],
       series: [{}, ...series.map((s, n) => ({

@@ -85,6 +85,8 @@ export function url(path, query = {}) {
 }
 
 export function segments(...names) {
+  // Browsers take these two for steps of a path.
+  if (names.includes(".") || names.includes("..")) throw new Failure(404, "NotFound", "A name cannot be '.' or '..'.");
   return names.map(encodeURIComponent).join("/");
 }
 
@@ -93,8 +95,12 @@ export function jobPath(job) {
   return `/batchaid/jobs/${segments(job.resourceGroup, job.workspace, job.experiment, job.name)}`;
 }
 
-export function jobResource(subscription, job, action = "") {
-  const { resourceGroup, workspace, experiment, name } = job;
+export function jobKey(job) {
+  return `${job.subscription ?? ""} ${jobPath(job)} ${job.index ?? ""}`;
+}
+
+export function jobResource(configured, job, action = "") {
+  const { subscription = configured, resourceGroup, workspace, experiment, name } = job;
   return `/subscriptions/${subscription}/resourceGroups/${segments(resourceGroup)}/providers/Microsoft.BatchAI/workspaces/` +
     `${segments(workspace)}/experiments/${segments(experiment)}/jobs/${segments(name)}${action}?${API}`;
 }

@@ -67,11 +67,18 @@ function lastOf(path) {
   return name.slice(name.lastIndexOf("/") + 1);
 }
 
+// Names of blobs may have two slashes in sequence, or begin with a slash: then the slash is of the folder's name.
+function folderOf(at) {
+  const n = at.lastIndexOf("/");
+  if (n < 0) return "";
+  return n === 0 || at[n - 1] === "/" ? at.slice(0, n + 1) : at.slice(0, n);
+}
+
 // A file as the list of its folder has it: with its size.
 async function found(list, at) {
   let after;
   do {
-    const page = await list(at.slice(0, Math.max(0, at.lastIndexOf("/"))), after);
+    const page = await list(folderOf(at), after);
     const one = page.value.find((entry) => entry.path === at);
     if (one) return one;
     after = page.next;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A job: its story, its logs, its files, what it used.
 import { html } from "./htm-preact.js";
-import { ask, jobPath, url } from "./client.js";
+import { ask, jobPath, segments, url } from "./client.js";
 import { between, bytes, duration, hours, plain, since, when } from "./format.js";
 import { Choice, Command, Facts, Failed, jobAddress, State, Tabs, useData, useNow, useTitle, address } from "./parts.js";
 import { Browser } from "./files.js";
@@ -16,24 +16,26 @@ function Story({ lines, now }) {
 
 function Logs({ job, query }) {
   const path = jobPath(job);
-  const listed = useData(`${path} logs`, () => ask(url(`${path}/files`, { directory: "stdouterr" })), ["job"]);
+  const listed = useData(`${path} logs`, () => ask(url(`${path}/files`, { subscription: job.subscription, directory: "stdouterr" })), ["job"]);
   const files = listed.data?.value.filter((file) => !file.isDirectory) ?? [];
-  const chosen = files.find((file) => file.name === query.file) ?? files.find((file) => file.name.startsWith("stdout")) ?? files[0];
-  const content = (download) => url(`${path}/files/content`, { directory: "stdouterr", path: chosen.name, download: download || undefined });
+  const usual = files.find((file) => file.name.startsWith("stdout")) ?? files[0];
+  const chosen = query.file ? files.find((file) => file.name === query.file) : usual;
+  const content = (download) => url(`${path}/files/content`, { subscription: job.subscription, directory: "stdouterr", path: chosen.name, download: download || undefined });
   const ended = ["succeeded", "failed"].includes(job.state);
   return html`<${Failed} error=${listed.error} again=${listed.again} />${listed.data && !files.length && html`<p class="empty">The job has not written yet.</p>`}
-    ${chosen && html`<div class="filters"><${Choice} name="file" label="File" any=${chosen.name} values=${files.map((file) => file.name).filter((one) => one !== chosen.name)} query=${query} /></div>
-    <${Log} path=${content(false)} download=${content(true)} follow=${!ended} name=${plain(chosen.name, 80)} />`}`;
+    ${usual && html`<div class="filters"><${Choice} name="file" label="File" any=${usual.name} values=${files.map((file) => file.name).filter((one) => one !== usual.name)} query=${query} /></div>`}
+    ${usual && !chosen && html`<p class="failed" role="alert">There is no file '${plain(query.file)}' among the first ${files.length} files; Files has all.</p>`}
+    ${chosen && html`<${Log} path=${content(false)} download=${content(true)} follow=${!ended} name=${plain(chosen.name, 80)} />`}`;
 }
 
 function Files({ job, query }) {
   const path = jobPath(job);
-  const listed = useData(`${path} directories`, () => ask(`${path}/files`), ["job"]);
+  const listed = useData(`${path} directories`, () => ask(url(`${path}/files`, { subscription: job.subscription })), ["job"]);
   const names = listed.data?.value.map((one) => one.name) ?? [];
   const directory = query.directory || names[0];
-  const to = (at, isFile) => address(["job", job.resourceGroup, job.workspace, job.experiment, job.name, "files"], { directory, path: at, file: isFile ? "1" : "" });
-  const list = (at, after) => ask(url(`${path}/files`, { directory, path: at, after }));
-  const content = (at, download) => url(`${path}/files/content`, { directory, path: at, download: download || undefined });
+  const to = (at, isFile) => jobAddress(job, "files", { directory, path: at, file: isFile ? "1" : "" });
+  const list = (at, after) => ask(url(`${path}/files`, { subscription: job.subscription, directory, path: at, after }));
+  const content = (at, download) => url(`${path}/files/content`, { subscription: job.subscription, directory, path: at, download: download || undefined });
   return html`<${Failed} error=${listed.error} again=${listed.again} />
     ${names.length > 1 && html`<div class="filters"><${Choice} name="directory" label="Output directory" any=${names[0]} values=${names.slice(1)} query=${query} /></div>`}
     ${listed.data && !names.length && html`<p class="empty">The job has no output directory.</p>`}
@@ -42,7 +44,7 @@ function Files({ job, query }) {
 
 function Use({ job }) {
   const { resourceGroup, workspace, experiment, name } = job;
-  const path = `/batchaid/usage/${[resourceGroup, workspace, experiment, name].map(encodeURIComponent).join("/")}`;
+  const path = url(`/batchaid/usage/${segments(resourceGroup, workspace, experiment, name)}`, { subscription: job.subscription });
   const { data, error, again } = useData(path, () => ask(path), ["job"]);
   if (!data) return html`<${Failed} error=${error} again=${again} />`;
   const use = data.use;
@@ -57,12 +59,12 @@ function Use({ job }) {
 
 export function Job({ session, parts, query }) {
   const [resourceGroup, workspace, experiment, name, tab = "story"] = parts;
-  const path = jobPath({ resourceGroup, workspace, experiment, name });
+  const path = url(jobPath({ resourceGroup, workspace, experiment, name }), { subscription: query.subscription });
   useTitle(plain(name ?? "Job", 60));
   const now = useNow();
   const { data, error, again } = useData(path, () => ask(path), ["job"]);
   if (!data) return html`<h1>${plain(name)}</h1><${Failed} error=${error} again=${again} />`;
-  const job = data.job;
+  const job = { ...data.job, subscription: query.subscription };
   const leave = () => { location.hash = address(["jobs"]).slice(1); };
   const commands = { story: ["explain"], logs: ["logs"], files: ["get"], use: ["job"] };
   return html`<h1>${plain(job.name)} <${State} of=${job.state} /></h1>

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT
 // The queue with places and expected starts, and the list of all jobs. What may be done to jobs: end them, delete them.
 import { html, useState } from "./htm-preact.js";
-import { ask, jobPath, jobResource, url } from "./client.js";
+import { ask, jobKey, jobResource, url } from "./client.js";
 import { between, count, many, plain, since, when } from "./format.js";
 import { address, Choice, Command, confirm, forEach, jobAddress, State, Text, useNow, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
 const STATES = ["queued", "running", "terminating", "succeeded", "failed"];
 const OPEN = ["queued", "running"];
-const FIELDS = "resourceGroup,workspace,experiment,name,cluster,state,createdBy,createdTime,startTime,endTime,exitCode,nodeCount,priority";
+const FIELDS = "subscription,resourceGroup,workspace,experiment,name,cluster,state,createdBy,createdTime,startTime,endTime,exitCode,nodeCount,priority";
 
 export function jobActions(session) {
   const act = (title, text, method, action, done, only, removes) => ({
     title,
     removes,
     for: only,
-    run: async (jobs) => {
-      const said = await confirm({ title: `${title} ${many(jobs.length, "job")}?`, text, rows: jobs.map((job) => plain(job.name, 80)), action: `${title} ${many(jobs.length, "job")}` });
+    run: async (rows) => {
+      // Several indexes of an array are one job.
+      const jobs = [...new Map(rows.map((job) => [jobKey({ ...job, index: undefined }), job])).values()];
+      const arrays = rows.some((job) => job.index !== undefined) ? " Of an array all indexes are meant." : "";
+      const said = await confirm({ title: `${title} ${many(jobs.length, "job")}?`, text: text + arrays, rows: jobs.map((job) => plain(job.name, 80)), action: `${title} ${many(jobs.length, "job")}` });
       if (!said) return false;
       await forEach(jobs, (job) => ask(jobResource(session.subscriptionId, job, action), { method }), done);
       return true;
@@ -49,7 +52,7 @@ export function Jobs({ session, query }) {
       <${Text} name="user" label="User" query=${query} /><${Text} name="begins" label="Name begins with" query=${query} />
       <${Choice} name="mine" label="Whose" any="everybody's" values=${["true"]} query=${query} /></form>
     <${Table} name="Jobs" noun="job" columns=${columns} load=${load} listKey=${JSON.stringify([filters, query.sort])} kinds=${["job"]} query=${query}
-      keyOf=${jobPath} actions=${jobActions(session)} empty="No job fits these filters." />
+      keyOf=${jobKey} actions=${jobActions(session)} empty="No job fits these filters." />
     <${Command} words=${["batchaid", "jobs", ...Object.entries(filters).flatMap(([k, v]) => (!v ? [] : k === "mine" ? ["--mine"] : k === "begins" ? [] : [`--${k}`, v]))]} />`;
 }
 
@@ -80,6 +83,6 @@ export function Queue({ session, query }) {
       <${Choice} name="mine" label="Whose" any="everybody's" values=${["true"]} query=${query} /></form>
     <p class="quiet">Cluster by cluster, in the order of their start.</p><${LeftOut} rows=${leftOut} />
     <${Table} name="Queue" noun="run" columns=${columns} load=${load} listKey=${JSON.stringify(filters)} kinds=${["job"]} query=${query}
-      keyOf=${(job) => `${jobPath(job)} ${job.index ?? ""}`} actions=${jobActions(session)} empty="No job runs or waits." />
+      keyOf=${jobKey} actions=${jobActions(session)} empty="No job runs or waits." />
     <${Command} words=${["batchaid", "queue", ...(query.cluster ? ["--cluster", query.cluster] : []), ...(query.user ? ["--user", query.user] : []), ...(query.mine ? ["--mine"] : [])]} />`;
 }

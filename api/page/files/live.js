@@ -9,6 +9,7 @@ import { checkLogin } from "./client.js";
 
 const LOCK = "batchaid-live";
 const AGAIN_MS = 3000;
+const AGAIN_MOST_MS = 60000;
 
 let channel;
 let ended; // AbortController of this login
@@ -36,15 +37,20 @@ function read(signal) {
   return new Promise((resolve) => {
     let source;
     let timer;
+    let wait = AGAIN_MS;
     const open = () => {
       source = new EventSource(last ? `/batchaid/events/stream?since=${encodeURIComponent(last)}` : "/batchaid/events/stream");
-      source.onopen = () => pass({ state: "live" });
+      source.onopen = () => {
+        wait = AGAIN_MS;
+        pass({ state: "live" });
+      };
       source.onerror = () => {
         pass({ state: "broken" });
         if (source.readyState !== EventSource.CLOSED) return;
         // Refused, not broken: by a daemon that ends, or because the login is over.
         clearTimeout(timer);
-        timer = setTimeout(open, AGAIN_MS);
+        timer = setTimeout(open, wait);
+        wait = Math.min(2 * wait, AGAIN_MOST_MS);
         checkLogin();
       };
       source.addEventListener("changes", (e) => pass({ id: e.lastEventId, changes: JSON.parse(e.data).value }));
@@ -60,11 +66,12 @@ function read(signal) {
   });
 }
 
-export function startLive() {
+// The lock and the channel are of one user: no event of one reaches the page of another.
+export function startLive(user) {
   if (ended) return;
   ended = new AbortController();
   const { signal } = ended;
-  channel = new BroadcastChannel(LOCK);
+  channel = new BroadcastChannel(`${LOCK} ${user}`);
   channel.onmessage = (e) => {
     if (e.data.hello) {
       if (state !== "connecting") channel.postMessage({ state, id: last });
@@ -73,7 +80,7 @@ export function startLive() {
     }
   };
   channel.postMessage({ hello: true });
-  navigator.locks.request(LOCK, { signal }, () => read(signal)).catch(() => {});
+  navigator.locks.request(`${LOCK} ${user}`, { signal }, () => read(signal)).catch(() => {});
 }
 
 export function stopLive() {

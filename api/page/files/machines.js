@@ -9,6 +9,7 @@ import { Table } from "./table.js";
 
 const STATES = ["free", "idle", "running", "preparing", "leaving", "unusable", "unreachable", "unknown"];
 const FIELDS = "name,state,drained,reason,cluster,job,capacity,taken,sample,gpus,local";
+const STEPS = { hour: "15s", day: "5m", week: "1h", month: "1h" };
 const SPANS = { hour: 3600, day: 86400, week: 604800, month: 2592000 };
 
 function machineActions(session) {
@@ -31,10 +32,15 @@ function machineActions(session) {
   ];
 }
 
+// Of the overview: work outside of jobs is a state of its own.
+function stateOf(gpu) {
+  return gpu.outside && gpu.state !== "unusable" ? "outside" : gpu.state;
+}
+
 function gpuWords(m) {
   if (!m.gpus?.length) return m.capacity?.gpus ? `${m.taken?.gpus ?? 0} of ${m.capacity.gpus}` : "";
   const n = {};
-  for (const gpu of m.gpus) n[gpu.state] = (n[gpu.state] ?? 0) + 1;
+  for (const gpu of m.gpus) n[stateOf(gpu)] = (n[stateOf(gpu)] ?? 0) + 1;
   return Object.entries(n).map(([state, some]) => `${some} ${state}`).join(", ");
 }
 
@@ -66,7 +72,7 @@ async function samplesOf(node, span) {
   const value = [];
   let at = from;
   do {
-    const page = await ask(url("/batchaid/samples", { node, from: at, max: 500 }));
+    const page = await ask(url("/batchaid/samples", { node, from: at, step: STEPS[span], max: 500 }));
     value.push(...page.value);
     at = page.next;
   } while (at && value.length < 2000);
@@ -101,11 +107,11 @@ export function Machine({ session, parts, query }) {
   return html`<h1>${plain(m.name)} <${State} of=${m.state} /></h1>
     <p class="actions">${machineActions(session).filter((a) => !a.for || a.for(m)).map((a) => html`<button onClick=${async () => { if (await a.run([m])) again(); }}>${a.title}</button> `)}</p>
     ${m.reason && html`<p class="advice">${m.drained ? "Drained: " : ""}${plain(m.reason, 2000)}</p>`}<${Failed} error=${error} again=${again} />
-    <${Facts} rows=${[["Cluster", plain(m.cluster ?? "")], ["Job", plain(m.job ?? "")], ["Sizes", m.vmSizes.join(", ")], ["Last contact", since(m.lastContactTime)],
+    <${Facts} rows=${[["Cluster", plain(m.cluster ?? "")], ["Job", plain(m.job ?? "")], ["Sizes", plain(m.vmSizes.join(", "))], ["Last contact", since(m.lastContactTime)],
       ["GPUs", m.facts?.gpus?.length ? `${m.facts.gpus.length} × ${plain(models)}` : ""], ["Cores", m.facts?.cpus], ["Memory", bytes(m.facts?.memoryBytes)],
-      ["Free disk", bytes(m.sample?.diskFreeBytes ?? m.facts?.diskFreeBytes)], ["Containers", m.facts?.containerRuntimes?.join(", ")], ["System", plain(m.facts?.os ?? "")]]} />
+      ["Free disk", bytes(m.sample?.diskFreeBytes ?? m.facts?.diskFreeBytes)], ["Containers", plain(m.facts?.containerRuntimes?.join(", ") ?? "")], ["System", plain(m.facts?.os ?? "")]]} />
     ${m.gpus?.length > 0 && html`<div class="sheet"><table><caption>GPUs now</caption><thead><tr><th scope="col">GPU</th><th scope="col">State</th><th scope="col">Works</th><th scope="col">Memory</th><th scope="col">Power</th><th scope="col">Temperature</th><th scope="col">Processes</th></tr></thead>
-      <tbody>${m.gpus.map((g) => html`<tr><td title=${g.uuid}>${g.index}</td><td><${State} of=${g.state} /></td><td>${percent(g.busyPermille)}</td><td>${g.memoryUsedBytes === undefined ? "unknown" : `${bytes(g.memoryUsedBytes)} of ${bytes(g.memoryBytes)}`}</td>
+      <tbody>${m.gpus.map((g) => html`<tr><td title=${plain(g.uuid ?? "")}>${g.index}</td><td><${State} of=${stateOf(g)} /></td><td>${percent(g.busyPermille)}</td><td>${g.memoryUsedBytes === undefined ? "unknown" : `${bytes(g.memoryUsedBytes)} of ${bytes(g.memoryBytes)}`}</td>
         <td>${g.powerMilliwatts === undefined ? "" : `${Math.round(g.powerMilliwatts / 1000)} W`}</td><td>${g.temperatureCelsius === undefined ? "" : `${g.temperatureCelsius} °C`}</td><td>${g.processes ?? ""}</td></tr>`)}</tbody></table></div>`}
     <${Charts} node=${name} query=${query} /><${Command} words=${["batchaid", "nodes", m.name]} />`;
 }

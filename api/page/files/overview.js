@@ -2,7 +2,7 @@
 // Each GPU of the site as a square on one canvas, machine by machine and cluster by cluster; above it the reader's own
 // jobs. States differ by shape as well as by colour.
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./htm-preact.js";
-import { ask, url } from "./client.js";
+import { ask, jobKey, url } from "./client.js";
 import { count, many, plain } from "./format.js";
 import { address, Command, Failed, jobAddress, State, useData, useTitle } from "./parts.js";
 
@@ -86,7 +86,8 @@ function colours() {
 }
 
 function draw(canvas, plan, width) {
-  const scale = window.devicePixelRatio || 1;
+  // Browsers have limits for the sides and the area of a canvas.
+  const scale = Math.min(window.devicePixelRatio || 1, 16000 / plan.height, Math.sqrt(16e6 / (width * plan.height)));
   canvas.width = width * scale;
   canvas.height = plan.height * scale;
   canvas.style.width = `${width}px`;
@@ -181,7 +182,7 @@ export function Overview({ session }) {
   return html`<h1>Overview</h1>
     <section aria-label="Your jobs"><h2>Your last jobs</h2><${Failed} error=${mine.error} again=${mine.again} />
     ${mine.data && !mine.data.value.length && html`<p class="empty">You have no jobs. <code>batchaid submit -- python train.py</code> submits one, from the folder of its program.</p>`}
-    <ul class="cards">${mine.data?.value.map((job) => html`<li key=${job.name}><a href=${jobAddress(job)}>${plain(job.name, 60)}</a> <${State} of=${job.state} /> <span class="quiet">${plain(job.cluster ?? "", 40)}</span></li>`)}</ul></section>
+    <ul class="cards">${mine.data?.value.map((job) => html`<li key=${jobKey(job)}><a href=${jobAddress(job)}>${plain(job.name, 60)}</a> <${State} of=${job.state} /> <span class="quiet">${plain(job.cluster ?? "", 40)}</span></li>`)}</ul></section>
     ${session.may.readMachines && html`<section aria-label="GPUs"><h2>GPUs</h2><${Failed} error=${gpus.error} again=${gpus.again} />
     ${gpus.data && html`<${Legend} counts=${gpus.data.counts} />`}
     ${none ? html`<p class="empty">No machine has told of a GPU. <a href=${address(["machines"])}>Machines</a></p>` : html`<${Gpus} rows=${rows} /><${Clusters} rows=${rows} />`}</section>`}

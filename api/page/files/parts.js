@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What all views are made of: addresses with filters, data that is kept fresh, messages, dialogs, the same as a command.
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./htm-preact.js";
-import { count, quoted } from "./format.js";
+import { count, plain, quoted, visible } from "./format.js";
 import { listen } from "./live.js";
 
 // --- addresses: #/view/part?filter=value --------------------------------------------------------
@@ -24,8 +24,9 @@ export function address(parts, query = {}) {
   return `#/${parts.map(encodeURIComponent).join("/")}${text ? `?${text}` : ""}`;
 }
 
-export function jobAddress(job, part) {
-  return address(["job", job.resourceGroup, job.workspace, job.experiment, job.name, ...(part ? [part] : [])]);
+// A job of the configured subscription names none.
+export function jobAddress(job, part, query = {}) {
+  return address(["job", job.resourceGroup, job.workspace, job.experiment, job.name, ...(part ? [part] : [])], { subscription: job.subscription, ...query });
 }
 
 // Changes filters of the present address; the browser's Back goes to the filters before.
@@ -52,23 +53,38 @@ export function useChanges(kinds, call) {
   useEffect(() => {
     let timer;
     let due = false;
-    const run = () => {
+    let running = false;
+    let again = false;
+    let over = false;
+    // One reading at a time: a slow one would otherwise be outdated by the next for ever.
+    const plan = () => {
+      if (running) again = true;
+      else timer ??= setTimeout(run, FRESH_MS);
+    };
+    const run = async () => {
       timer = undefined;
       if (document.hidden) {
         due = true;
         return;
       }
-      due = false;
-      latest.current();
+      due = again = false;
+      running = true;
+      try {
+        await latest.current();
+      } finally {
+        running = false;
+        if (again && !over) plan();
+      }
     };
     const seen = () => {
-      if (!document.hidden && due) run();
+      if (!document.hidden && due && !running) run();
     };
     const stop = listen((message) => {
-      if (isAbout(message, kinds)) timer ??= setTimeout(run, FRESH_MS);
+      if (isAbout(message, kinds)) plan();
     });
     document.addEventListener("visibilitychange", seen);
     return () => {
+      over = true;
       stop();
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", seen);
@@ -117,7 +133,7 @@ export function useTitle(title) {
 
 export function Failed({ error, again }) {
   if (!error) return null;
-  return html`<p class="failed" role="alert">${error.message}${again && html` <button onClick=${again}>Try again</button>`}</p>`;
+  return html`<p class="failed" role="alert">${visible(error.message)}${again && html` <button onClick=${again}>Try again</button>`}</p>`;
 }
 
 // The words of a state, with a sign of its own: a colour is never alone.
@@ -135,24 +151,33 @@ export function Command({ words }) {
   const [copied, set] = useState(false);
   const text = words.filter((word) => word !== undefined && word !== "").map(quoted).join(" ");
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch (error) {
+      note(`The browser does not let the page copy: ${error.message}`, "failed");
+      return;
+    }
     set(true);
     setTimeout(() => set(false), 2000);
   };
-  return html`<p class="command"><span>The same as a command:</span> <code>${text}</code> <button onClick=${copy}>${copied ? "Copied" : "Copy"}</button></p>`;
+  return html`<p class="command"><span>The same as a command:</span> <code>${visible(text)}</code> <button onClick=${copy}>${copied ? "Copied" : "Copy"}</button></p>`;
 }
 
 // Chooses a filter of the address.
 export function Choice({ name, label, values, query, any = "any" }) {
-  return html`<label>${label} <select value=${query[name] ?? ""} onChange=${(e) => setQuery({ [name]: e.target.value })}>
-    <option value="">${any}</option>${values.map((v) => html`<option value=${v}>${v}</option>`)}</select></label>`;
+  const now = query[name] === undefined || query[name] === any ? "" : query[name];
+  const all = now === "" || values.includes(now) ? values : [...values, now];
+  return html`<label>${label} <select value=${now} onChange=${(e) => setQuery({ [name]: e.target.value })}>
+    <option value="">${plain(any, 80)}</option>${all.map((v) => html`<option value=${v}>${plain(v, 80)}</option>`)}</select></label>`;
 }
 
 // Text of a filter; the address follows when the writer pauses.
 export function Text({ name, label, query, placeholder }) {
   const timer = useRef();
   const [typed, setTyped] = useState(query[name] ?? "");
-  useEffect(() => setTyped(query[name] ?? ""), [query[name]]);
+  // The address has changed, not by this field.
+  useEffect(() => setTyped((before) => (before.trim() === (query[name] ?? "") ? before : query[name] ?? "")), [query[name]]);
+  useEffect(() => () => clearTimeout(timer.current), []);
   const changed = (e) => {
     const value = e.target.value;
     setTyped(value);
@@ -190,7 +215,7 @@ export function Notes() {
       setTimeout(() => set((before) => before.filter((n) => n !== mine)), one.kind === "failed" ? 15000 : 5000);
     };
   }, []);
-  return html`<div class="notes" role="status" aria-live="polite">${notes.map((n) => html`<p class=${n.kind} key=${n.number}>${n.text}</p>`)}</div>`;
+  return html`<div class="notes" role="status" aria-live="polite">${notes.map((n) => html`<p class=${n.kind} key=${n.number}>${visible(n.text)}</p>`)}</div>`;
 }
 
 let question = () => Promise.resolve(null);
@@ -234,18 +259,21 @@ export function Question() {
 export async function forEach(rows, call, done) {
   const failures = [];
   let next = 0;
+  let well = 0;
   const worker = async () => {
     while (next < rows.length) {
       const row = rows[next++];
       try {
         await call(row);
+        well++;
       } catch (error) {
         failures.push(error);
+        // The login is over: the rest is not to be done by the login that follows.
+        if (error.status === 401) next = rows.length;
       }
     }
   };
   await Promise.all(Array.from({ length: Math.min(6, rows.length) }, worker));
-  const well = rows.length - failures.length;
   if (well) note(done(well));
   if (failures.length) note(`${count(failures.length)} of ${count(rows.length)} failed: ${failures[0].message}`, "failed");
 }

@@ -48,9 +48,11 @@ export function People({ session }) {
     await forEach(users, (u) => ask(`/batchaid/users/${segments(u.name)}`, { method: "DELETE" }), (n) => `${many(n, "user")} removed.`);
     return true;
   };
+  // A new password ends the logins of its user, who would not see it here.
+  const isOther = (u) => u.kind === "user" && u.objectId !== session.user.objectId;
   const columns = [{ title: "Name", kind: "name", cell: (u) => plain(u.name, 60) }, { title: "Kind", kind: "wide", cell: (u) => (u.kind === "user" ? "user" : "program") },
     { title: "Roles", cell: (u) => html`<span title=${plain(roleWords(u), 1000)}>${plain(roleWords(u), 120)}</span>` }];
-  const actions = session.may.changePeople ? [{ title: "New password", for: (u) => u.kind === "user", run: reset }, { title: "Remove", for: (u) => u.kind === "user", run: remove }] : [];
+  const actions = session.may.changePeople ? [{ title: "New password", one: true, for: isOther, run: reset }, { title: "Remove", for: isOther, run: remove }] : [];
   return html`<h1>People</h1>${session.may.changePeople && html`<p><button onClick=${add}>Add a user</button></p>`}<${Failed} error=${error} />
     ${fresh?.password && html`<${Password} of=${fresh} done=${() => setFresh(null)} />`}
     <${Table} name="People" noun="principal" columns=${columns} load=${load} listKey=${String(round)} keyOf=${(u) => u.objectId ?? u.name} actions=${actions} empty="There is nobody." />

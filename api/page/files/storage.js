@@ -24,7 +24,7 @@ function Accounts() {
 function Share({ account, kind, share, query }) {
   const where = { account, kind, share };
   const to = (path, isFile) => address(["storage", account, kind, share], { path, file: isFile ? "1" : "" });
-  const list = (path, after) => ask(url("/batchaid/storage/items", { ...where, path, max: 200, after }));
+  const list = (path, after) => ask(url("/batchaid/storage/items", { ...where, path, after }));
   const content = (path, download) => url("/batchaid/storage/content", { ...where, path, download: download || undefined });
   const command = kind === "files" ? ["az", "storage", "file", "list", "--account-name", account, "--share-name", share] : ["az", "storage", "blob", "list", "--account-name", account, "--container-name", share];
   return html`<h1>${plain(share)}</h1><p class="quiet">${kind === "files" ? "Share" : "Container"} of the account ${plain(account)}. <a href=${address(["storage"])}>All accounts</a></p>

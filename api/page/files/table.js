@@ -10,40 +10,47 @@ const ROW = 34; // pixels, as in style.css
 const BEYOND = 8; // rows drawn above and below what is seen
 const PAGES_AGAIN = 3; // so many pages are read again after a change
 
-function useList(load, key, kinds) {
+function useList(load, key, kinds, atTop) {
   const [list, set] = useState({ rows: [], next: undefined, stale: false, done: false });
   const busy = useRef(false);
   const pages = useRef(0);
   const round = useRef(0);
+  const next = useRef(); // not of a drawing: an effect of an older drawing may run late
   const read = async (wanted) => {
     const mine = ++round.current;
     busy.current = true;
     try {
       let rows = [];
       let page = { next: undefined };
+      let head;
       for (let n = 0; n < wanted; n++) {
         page = await load(page.next);
         if (mine !== round.current) return;
+        head ??= page;
         rows = rows.concat(page.rows);
         if (page.next === undefined) break;
       }
       pages.current = wanted;
-      set({ rows, next: page.next, count: page.count, isMinimum: page.isMinimum, stale: false, done: true, key });
+      next.current = page.next;
+      set({ rows, next: page.next, count: head.count, isMinimum: head.isMinimum, stale: false, done: true, key });
     } catch (error) {
-      if (mine === round.current && error.name !== "AbortError") set((before) => ({ ...before, error, done: true, key }));
+      if (mine !== round.current) return;
+      next.current = undefined; // "Try again" begins again
+      set((before) => ({ ...(before.key === key ? before : { rows: [] }), next: undefined, error, done: true, key }));
     } finally {
       if (mine === round.current) busy.current = false;
     }
   };
   const more = async () => {
-    if (busy.current || list.next === undefined) return;
+    if (busy.current || next.current === undefined) return;
     const mine = round.current;
     busy.current = true;
     try {
-      const page = await load(list.next);
+      const page = await load(next.current);
       if (mine !== round.current) return;
       pages.current++;
-      set((before) => ({ ...before, rows: before.rows.concat(page.rows), next: page.next }));
+      next.current = page.next;
+      set((before) => ({ ...before, rows: before.rows.concat(page.rows), next: page.next, error: undefined }));
     } catch (error) {
       if (mine === round.current) set((before) => ({ ...before, error }));
     } finally {
@@ -51,12 +58,16 @@ function useList(load, key, kinds) {
     }
   };
   const first = () => read(1);
+  const again = () => (next.current === undefined ? first() : set((before) => ({ ...before, error: undefined })));
   useEffect(() => {
     first();
     return () => round.current++;
   }, [key]);
-  useChanges(kinds, () => (pages.current <= PAGES_AGAIN ? read(Math.max(1, pages.current)) : set((before) => ({ ...before, stale: true }))));
-  return { ...list, more, first };
+  useChanges(kinds, async () => {
+    if (pages.current <= PAGES_AGAIN && atTop()) await read(Math.max(1, pages.current));
+    else set((before) => ({ ...before, stale: true }));
+  });
+  return { ...list, more, first, again };
 }
 
 // Which rows are seen: [from, to).
@@ -108,15 +119,15 @@ function moveFocus(box, index, total) {
 function Summary({ list, noun }) {
   const shown = list.rows.length;
   if (!list.done) return html`<span class="quiet">Reading…</span>`;
-  if (list.count === undefined) return html`<span class="quiet">${many(shown, noun)}${list.next !== undefined ? ", and more below" : ""}</span>`;
+  if (list.count === undefined || (list.isMinimum && shown >= list.count)) return html`<span class="quiet">${many(shown, noun)}${list.next !== undefined ? ", and more below" : ""}</span>`;
   const all = `${list.isMinimum ? "more than " : ""}${count(list.count)}`;
   return html`<span class="quiet">${shown < list.count ? `${count(shown)} of ${all} ${noun}s` : many(list.count, noun)}</span>`;
 }
 
 // columns: {title, cell(row), sort, kind}; actions: {title, run(rows), for(row)}, those that the role allows.
 export function Table({ name, noun, columns, load, listKey, kinds = [], keyOf, query = {}, actions = [], empty }) {
-  const list = useList(load, listKey, kinds);
   const box = useRef();
+  const list = useList(load, listKey, kinds, () => !box.current || box.current.scrollTop < ROW);
   const [picked, setPicked] = useState(new Map());
   const [from, to] = useWindow(box, list.rows.length);
   useEffect(() => {
@@ -124,7 +135,7 @@ export function Table({ name, noun, columns, load, listKey, kinds = [], keyOf, q
     box.current.scrollTop = 0;
   }, [listKey]);
   useEffect(() => {
-    if (list.next !== undefined && to + 2 * BEYOND >= list.rows.length) list.more();
+    if (!list.error && list.next !== undefined && to + 2 * BEYOND >= list.rows.length) list.more();
   });
   const pick = actions.length ? (rows) => setPicked(new Map(rows.map((row) => [keyOf(row), row]))) : null;
   const toggle = (row) => setPicked((before) => {
@@ -146,7 +157,9 @@ export function Table({ name, noun, columns, load, listKey, kinds = [], keyOf, q
     e.preventDefault();
   };
   const run = async (action) => {
-    const rows = [...picked.values()].filter((row) => !action.for || action.for(row));
+    // As they are now: what was chosen may have changed since.
+    const now = new Map(list.rows.map((row) => [keyOf(row), row]));
+    const rows = [...picked].map(([key, row]) => now.get(key) ?? row).filter((row) => !action.for || action.for(row));
     if (await action.run(rows)) {
       setPicked(new Map());
       list.first();
@@ -162,9 +175,9 @@ export function Table({ name, noun, columns, load, listKey, kinds = [], keyOf, q
       ${list.stale && html`<button onClick=${list.first}>The list has changed: read it again</button>`}
       ${picked.size > 0 && html`<span class="actions">${count(picked.size)} chosen: ${actions.map((action) => {
         const n = [...picked.values()].filter((one) => !action.for || action.for(one)).length;
-        return html`<button disabled=${!n} onClick=${() => run(action)}>${action.title}${n !== picked.size ? ` (${count(n)})` : ""}</button> `;
+        return html`<button disabled=${!n || (action.one && n !== 1)} onClick=${() => run(action)}>${action.title}${n !== picked.size ? ` (${count(n)})` : ""}</button> `;
       })}</span>`}</div>
-    <${Failed} error=${list.error} again=${list.first} />
+    <${Failed} error=${list.error} again=${list.again} />
     <div class="scroll" ref=${box}>
       <table aria-rowcount=${list.count ?? -1}><${Head} columns=${columns} query=${query} pick=${pick} picked=${picked} rows=${list.rows} />
       <tbody>${from > 0 && html`<tr class="space" aria-hidden="true" style=${{ height: `${from * ROW}px` }}><td colspan=${width}></td></tr>`}

@@ -50,8 +50,7 @@ export function readLine(line, style = {}, whole = false) {
   let at = 0;
   let room = whole ? Infinity : LINE_MOST;
   const add = (part) => {
-    if (!part || room <= 0) return;
-    pieces.push({ text: visible(part.slice(0, room)), names: classOf(style) });
+    if (part && room > 0) pieces.push({ text: visible(part.slice(0, room)), names: classOf(style) });
     room -= part.length;
   };
   const end = whole ? text.length : Math.min(text.length, LINE_MOST * 2);

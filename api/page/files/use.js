@@ -9,6 +9,11 @@ import { Choice, Command, Failed, setQuery, useData, useTitle } from "./parts.js
 const BY = ["user", "group", "cluster", "gpu", "experiment"];
 const DAY = 86400000;
 const SHOWN = 100;
+const DAYS_MOST = 31; // of the chart: a request each
+
+function isDay(text) {
+  return /^\d{4}-\d\d-\d\d$/.test(text ?? "") && !Number.isNaN(Date.parse(text));
+}
 
 function day(time) {
   return new Date(time).toISOString().slice(0, 10);
@@ -16,7 +21,7 @@ function day(time) {
 
 async function daily(from, to) {
   const days = [];
-  for (let at = Date.parse(from); at < Date.parse(to) && days.length < 31; at += DAY) days.push(at);
+  for (let at = Math.max(Date.parse(from), Date.parse(to) - DAYS_MOST * DAY); at < Date.parse(to); at += DAY) days.push(at);
   const reports = await Promise.all(days.map((at) => ask(url("/batchaid/usage", { by: "user", from: new Date(at).toISOString(), to: new Date(at + DAY).toISOString() }))));
   return days.map((at, n) => ({ at, use: reports[n].total }));
 }
@@ -30,8 +35,8 @@ function Bar({ use, most, member }) {
 export function Use({ query }) {
   useTitle("Use");
   const by = BY.includes(query.by) ? query.by : "user";
-  const to = query.to || day(Date.now() + DAY);
-  const from = query.from || day(Date.parse(to) - 14 * DAY);
+  const to = isDay(query.to) ? query.to : day(Date.now() + DAY);
+  const from = isDay(query.from) ? query.from : day(Date.parse(to) - 14 * DAY);
   const report = useData(JSON.stringify([by, from, to]), () => ask(url("/batchaid/usage", { by, from: `${from}T00:00:00Z`, to: `${to}T00:00:00Z` })));
   const days = useData(`${from} ${to}`, () => daily(from, to));
   const total = report.data?.total;
@@ -41,9 +46,9 @@ export function Use({ query }) {
     <td class="number wide">${hours(use.coreMilliseconds)}</td><td class="number wide">${use.runs ? duration(use.waitMilliseconds / 1000 / Math.max(1, use.attempts)) : ""}</td><td class="chartcell"><${Bar} use=${use} most=${rows[0]?.[member]} member=${member} /></td></tr>`;
   const values = days.data?.map((d) => d.use[member] / 3600000) ?? [];
   return html`<h1>Use</h1><form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="by" label="By" any="user" values=${BY.slice(1)} query=${query} />
-      <label>From <input type="date" value=${from} onChange=${(e) => setQuery({ from: e.target.value })} /></label><label>To <input type="date" value=${to} onChange=${(e) => setQuery({ to: e.target.value })} /></label></form>
+      <label>From (UTC) <input type="date" value=${from} onChange=${(e) => setQuery({ from: e.target.value })} /></label><label>To (UTC) <input type="date" value=${to} onChange=${(e) => setQuery({ to: e.target.value })} /></label></form>
     <${Failed} error=${report.error ?? days.error} again=${report.again} />
-    ${days.data?.length > 0 && html`<${Chart} title=${member === "gpuMilliseconds" ? "GPU hours a day" : "Node hours a day"} times=${days.data.map((d) => d.at / 1000)} bars=${true} show=${(v) => v.toFixed(1)} series=${[{ name: "hours", values }]} />`}
+    ${days.data?.length > 0 && html`<${Chart} title=${member === "gpuMilliseconds" ? "GPU hours a day (UTC)" : "Node hours a day (UTC)"} times=${days.data.map((d) => d.at / 1000)} bars=${true} show=${(v) => v.toFixed(1)} series=${[{ name: "hours", values }]} />`}
     ${report.data && html`<div class="sheet"><table><thead><tr><th scope="col">${by}</th><th scope="col">Runs</th><th scope="col">GPU hours</th><th scope="col">Node hours</th><th scope="col" class="wide">Core hours</th><th scope="col" class="wide">Waited, each</th><th scope="col">Busy, idle, unknown</th></tr></thead>
       <tbody>${rows.slice(0, SHOWN).map((use) => line(use.name, use))}</tbody><tfoot>${line("all", total)}</tfoot></table></div>
       ${rows.length > SHOWN && html`<p class="quiet">These are the first ${SHOWN} of ${count(rows.length)} lines; the command has all.</p>`}`}
