@@ -54,6 +54,17 @@ def test_the_login_ends_with_a_new_password(browser, person):
     browser.open("#/jobs").see("The login is over. Log in again.", limit=60)
 
 
+def test_a_login_as_somebody_else_is_one_of_all_tabs(browser, shown, person):
+    """The cookie is of all tabs, so no tab goes on as who was logged in before."""
+    ada = person("Reader")
+    first = browser.log_in(ada.name, ada.password).driver.current_window_handle
+    browser.new_tab()
+    browser.log_in().see("batchaid Log out")
+    browser.driver.close()
+    browser.driver.switch_to.window(first)
+    browser.see_none(ada.name).see("batchaid Log out", "live")
+
+
 def test_without_scripts_the_page_says_what_answers(served):
     browser = Browser(served)
     try:
