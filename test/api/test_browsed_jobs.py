@@ -32,7 +32,7 @@ class Files:
         more = {"token": self.person.token()} if self.person else {}
         query = "&".join(f"{k}={quote(v, safe='')}" for k, v in params.items())
         path = self.path + end + ("?" + query if query else "")
-        return self.daemon.call(method, path, api_version=None, headers=headers, expect=expect, validate=not end, **more)
+        return self.daemon.call(method, path, api_version=None, headers=headers, expect=expect, **more)
 
     def list(self, **params):
         return self.call(**params).json

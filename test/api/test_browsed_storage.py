@@ -57,7 +57,7 @@ class Store:
         query = "&".join(f"{k}={quote(v, safe='')}" for k, v in params.items())
         more = {"token": by.token()} if by else {}
         path = f"/batchaid/storage/{end}" + ("?" + query if query else "")
-        return self.daemon.call(method, path, api_version=None, headers=headers, expect=expect, validate=end != "content", **more)
+        return self.daemon.call(method, path, api_version=None, headers=headers, expect=expect, **more)
 
     def accounts_of(self, by=None):
         return {a["name"]: (a["files"], a["blobs"]) for a in self.call("accounts", by).json["value"]}
