@@ -71,16 +71,16 @@ def test_a_job_s_gpus_are_busy_idle_and_unknown_in_its_record(sampled, gpus):
     cluster = place.cluster(1)
     with_gpus(d)
     marker, inside = place.flag("go")
-    job = place.job(cluster, wait_flag(inside)).running()
     begin = time.monotonic()
+    job = place.job(cluster, wait_flag(inside)).running()
     wait_for(lambda: [g["state"] for g in nodes(d)[0]["gpus"]] == ["busy", "idle", "used"], 30, "states")
     seen = nodes(d)[0]["sample"]["time"]
     wait_for(lambda: nodes(d)[0]["sample"]["time"] > seen, 60, "another sample")
     marker.touch()
     job.succeed()
-    took = (time.monotonic() - begin) * 1000
     path = f"/batchaid/usage/{place.group}/{place.workspace}/exp/{job.name}"
     used = wait_for(lambda: (u := d.call("GET", path, api_version=None).json["use"])["attempts"] and u)
+    took = (time.monotonic() - begin) * 1000  # until the node was released, which its record includes
     busy, idle, unknown = (used[f"gpu{k}Milliseconds"] for k in ("Busy", "Idle", "Unknown"))
     assert busy + idle + unknown == used["gpuMilliseconds"]
     assert 0 < busy <= took and busy == idle and unknown >= busy
