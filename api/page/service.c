@@ -2,7 +2,7 @@
  *
  * GET / is index.html, GET /page/HASH/NAME another file of the same build (embed_page.py). A
  * browser asks for index.html each time, and keeps the others for ever. Files of another build are
- * not found: the page then loads itself again. On the loop's thread; nothing is kept.
+ * not found: the error says to load the page again. On the loop's thread; nothing is kept.
  */
 #include <stdlib.h>
 #include <string.h>

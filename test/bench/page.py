@@ -3,20 +3,18 @@
 long until a view is there, how long scrolling holds the browser, what a view weighs."""
 
 import json
-import threading
 import time
 
 from support.chromium import Browser
 from support.daemon import Daemon
 
 from .figures import Figure
-from .load import Client
+from .live import RATE, Changes
 from .metrics import JOBS, NODES, fill
 from .size import size
 from .stage import Stage
 
 ROUNDS, SCREENS = size(5, 1), size(60, 5)
-RATE, CHANGERS = size(200, 20), 4
 AIM_FIRST_MS, AIM_NEXT_MS, AIM_TASK_MS, AIM_HEAP_MB, AIM_VIEW_KB = 1000, 200, 50, 64, 300
 MB, KB = 1 << 20, 1 << 10
 
@@ -33,32 +31,6 @@ new PerformanceObserver(l => l.getEntries().forEach(e => { window.longest = Math
 SCROLL = """const [screens, done] = arguments; const box = document.querySelector('.scroll'); let n = 0;
 const step = () => { box.scrollTop += box.clientHeight; ++n < screens ? requestAnimationFrame(() => setTimeout(step, 50)) : setTimeout(done, 500); };
 step()"""
-
-
-class Changes:
-    """Jobs that are put meanwhile, RATE a second."""
-
-    def __init__(self, daemon):
-        self.scene, self.over = Stage(daemon, nodes=0), threading.Event()
-        self.threads = [threading.Thread(target=self.run, args=(i,)) for i in range(CHANGERS)]
-
-    def run(self, changer):
-        begin, body, made = time.monotonic(), json.dumps(self.scene.body()), 0
-        with Client(self.scene.daemon) as client:
-            while not self.over.is_set():
-                client.call("PUT", self.scene.job_path(f"seen-{changer}-{made}"), body)
-                made += 1
-                time.sleep(max(0, begin + made * CHANGERS / RATE - time.monotonic()))
-
-    def __enter__(self):
-        for thread in self.threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.over.set()
-        for thread in self.threads:
-            thread.join()
 
 
 def there(browser, script):
@@ -107,7 +79,7 @@ def measure():
         browser = Browser(d)
         try:
             browser.log_in()
-            with Changes(d):
+            with Changes(Stage(d, nodes=0), 0):
                 for _ in range(ROUNDS):
                     firsts.append(first(browser))
                     received(browser)
