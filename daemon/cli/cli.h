@@ -28,15 +28,15 @@ enum {
     OPT_DRY_RUN = 256,
     OPT_ROLE = 512,       /* and --scope */
     OPT_REMOTE = 1024,    /* --endpoint and --user */
-    OPT_QUEUE = 2048,     /* --cluster, and --user of jobs */
-    OPT_JOBS = 4096,      /* the same, --state, --experiment and --since */
+    OPT_QUEUE = 2048,     /* --cluster, --user and --mine of jobs */
+    OPT_JOBS = 4096,      /* the same, --state, --experiment, --begins and --since */
     OPT_EPHEMERAL = 8192, /* and further options for tests, which may be variables too */
     OPT_TIMEOUT = 16384,
     OPT_SUBSCRIPTION = 32768,
     OPT_TESTING = 65536,
     OPT_REPORT = 131072, /* --by, --from, --to and --csv */
     OPT_WATCH = 262144,
-    OPT_NODES = 524288,      /* --state and --cluster of machines */
+    OPT_NODES = 524288,      /* --state, --cluster, --begins and --sort of machines */
     OPT_SUBMIT = 1048576,    /* what a job file may say, too */
     OPT_SUBMITS = 2097152,   /* --file, --dry-run and --yes */
     OPT_LOGS = 4194304,      /* --follow, --node and --tail */
@@ -64,6 +64,7 @@ struct options {
     size_t n_listen;
     const char *comment, *reason, *role, *scope, *endpoint, *user;
     const char *cluster, *experiment, *job_state, *node_state, *since, *timeout, *by, *from, *to;
+    const char *begins, *sort;
     bool container, json, csv, watch, dry_run, ephemeral, testing, fake_nodes, strict;
     const char *rules, *seed, *subscription;
     /* A job, as it is to be submitted. */

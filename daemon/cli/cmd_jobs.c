@@ -110,11 +110,8 @@ void jobs_nothing_fits(const struct options *o, const char *none, const char *al
 {
     const struct {
         const char *name, *value;
-    } filters[] = {{"state", o->job_state},
-                   {"cluster", o->cluster},
-                   {"experiment", o->experiment},
-                   {"user", o->user},
-                   {"since", o->since}};
+    } filters[] = {{"state", o->job_state}, {"cluster", o->cluster}, {"experiment", o->experiment},
+                   {"user", o->user},       {"begins", o->begins},   {"since", o->since}};
     struct strbuf b = STRBUF_INIT;
     for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++)
         if (filters[i].value)
@@ -205,6 +202,8 @@ static void make_path(struct daemon_client *c, const struct options *o, json_int
     jobs_filter(c, path, "cluster", o->cluster);
     jobs_filter(c, path, "experiment", o->experiment);
     jobs_filter(c, path, "user", o->user);
+    jobs_filter(c, path, "begins", o->begins);
+    jobs_filter(c, path, "mine", o->mine ? "true" : NULL);
     jobs_filter(c, path, "since", o->since);
     if (before)
         strbuf_printf(path, "&before=%" JSON_INTEGER_FORMAT, before);
@@ -216,7 +215,8 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
     struct strbuf path = STRBUF_INIT;
     json_t *all = json_array(), *reply;
     json_int_t before = 0;
-    bool filtered = o->job_state || o->cluster || o->experiment || o->user || o->since;
+    bool filtered =
+        o->job_state || o->cluster || o->experiment || o->user || o->begins || o->mine || o->since;
     bool is_all = filtered || o->json;
     char since[TIMEFMT_SIZE];
     struct options wanted = *o;
@@ -240,7 +240,10 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
     else if (rc == 0)
         print_table(all);
     if (rc == 0 && json_array_size(all) == 0)
-        jobs_nothing_fits(o, "there is no job yet", "`batchaid jobs` lists all");
+        jobs_nothing_fits(o,
+                          o->mine ? "you have no job yet; `batchaid jobs` lists those of others"
+                                  : "there is no job yet",
+                          "`batchaid jobs` lists all");
     if (rc == 0 && before && !is_all)
         fprintf(stderr, "batchaid: these are the newest %d; filters, or --json, list all\n",
                 LISTED);

@@ -48,6 +48,8 @@ static int check_usage(const struct verb *v, const struct options *o, struct err
         {OPT_DRY_RUN, o->dry_run, "--dry-run"},
         {OPT_NODES, o->node_state != NULL, "--state"},
         {OPT_NODES, o->cluster != NULL, "--cluster"},
+        {OPT_NODES, o->begins != NULL, "--begins"},
+        {OPT_NODES, o->sort != NULL, "--sort"},
         {OPT_WATCH, o->watch, "--watch"},
     };
     for (size_t i = 0; i < sizeof some / sizeof some[0]; i++)

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "daemon/cli/client.h"
+#include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/cmd_nodes.h"
 #include "daemon/cli/table.h"
 #include "daemon/cli/watch.h"
@@ -299,11 +300,18 @@ static bool fits(const json_t *node, const struct options *o)
     const char *cluster = text_of(node, "cluster");
     if (o->cluster && (!cluster || strcasecmp(cluster, o->cluster) != 0))
         return false;
+    if (o->begins && strncasecmp(text_of(node, "name"), o->begins, strlen(o->begins)) != 0)
+        return false;
     if (!o->node_state)
         return true;
     return strcmp(o->node_state, "drained") == 0
                ? json_is_true(json_object_get(node, "drained"))
                : strcmp(o->node_state, text_of(node, "state")) == 0;
+}
+
+static bool is_filtered(const struct options *o)
+{
+    return o->node_state || o->cluster || o->begins;
 }
 
 /* Takes the reference. */
@@ -315,10 +323,11 @@ static json_t *filter(json_t *nodes, const struct options *o)
     json_array_foreach(nodes, i, node)
         if (fits(node, o))
             json_array_append(left, node);
-    if (json_array_size(left) == 0 && (o->node_state || o->cluster))
-        fprintf(stderr, "batchaid: no node fits%s%s%s%s; `batchaid nodes` lists all\n",
+    if (json_array_size(left) == 0 && is_filtered(o))
+        fprintf(stderr, "batchaid: no node fits%s%s%s%s%s%s; `batchaid nodes` lists all\n",
                 o->node_state ? " --state " : "", o->node_state ? o->node_state : "",
-                o->cluster ? " --cluster " : "", o->cluster ? o->cluster : "");
+                o->cluster ? " --cluster " : "", o->cluster ? o->cluster : "",
+                o->begins ? " --begins " : "", o->begins ? o->begins : "");
     json_decref(nodes);
     return left;
 }
@@ -333,20 +342,25 @@ static bool has_inventory(const json_t *nodes)
     return false;
 }
 
-static int fetch(const char *state_dir, json_t **out, struct err *e)
+static int fetch(const struct options *o, json_t **out, struct err *e)
 {
     struct state s;
     struct daemon_client *client = NULL;
+    struct strbuf path = STRBUF_INIT;
     json_t *reply = NULL;
-    if (state_locate(state_dir, NULL, &s, e) < 0)
+    if (state_locate(o->state_dir, NULL, &s, e) < 0)
         return -1;
     int rc = client_open(&s, &client, e);
+    strbuf_puts(&path, "/batchaid/nodes");
     if (rc == 0)
-        rc = client_call(client, "GET", "/batchaid/nodes", NULL, &reply, e);
+        jobs_filter(client, &path, "sort", o->sort);
+    if (rc == 0)
+        rc = client_call(client, "GET", path.s, NULL, &reply, e);
     *out = json_incref(json_object_get(reply, "value"));
     if (rc == 0 && !json_is_array(*out))
         rc = err_set(e, ERR_PROTOCOL, NULL, "the daemon's answer has no list of machines");
     json_decref(reply);
+    strbuf_free(&path);
     client_close(client);
     state_free(&s);
     return rc;
@@ -365,7 +379,7 @@ static int show(const struct options *o)
 {
     struct err e;
     json_t *all = NULL;
-    if (fetch(o->state_dir, &all, &e) < 0) {
+    if (fetch(o, &all, &e) < 0) {
         json_decref(all);
         return cli_fail(EXIT_FAILED, &e);
     }
@@ -378,7 +392,7 @@ static int show(const struct options *o)
         size_t n = json_array_size(shown);
         if (n)
             print_table(shown);
-        if (!o->n_args && !o->node_state && !o->cluster && !has_inventory(all))
+        if (!o->n_args && !is_filtered(o) && !has_inventory(all))
             nodes_explain_inventory(
                 n ? "There is no inventory: these are local nodes, on the machine of the daemon."
                   : "There is no inventory, and no cluster has local nodes now.");

@@ -220,6 +220,12 @@ def test_the_commands_print_it(own_place, flag):
     assert len(recent) == 3 and d.tool("jobs", "--cluster", cluster.name, "--since", "0s").stderr.startswith("batchaid: no job fits")
     nobody = d.tool("queue", "--cluster", cluster.name, "--user", "nobody")
     assert nobody.stderr == f"batchaid: no job fits --cluster {cluster.name} --user nobody; `batchaid queue` shows all running and waiting jobs\n"
+    for command in ("queue", "jobs"):
+        assert waits.name in d.tool(command, "--cluster", cluster.name, "--mine").stdout
+    assert waits.name not in d.tool("jobs", "--begins", runs.name[:-1] + "-").stdout
+    assert waits.name in d.tool("jobs", "--begins", waits.name[:-1].upper()).stdout
+    nothing = d.tool("jobs", "--begins", "nothing-has-this-name")
+    assert nothing.stderr == "batchaid: no job fits --begins nothing-has-this-name; `batchaid jobs` lists all\n"
     wrong = d.tool("jobs", "--since", "2x", check=False)
     assert wrong.returncode == 1 and "'2x' is not a valid time" in wrong.stderr
     lines = d.tool("explain", waits.name).stdout.splitlines()

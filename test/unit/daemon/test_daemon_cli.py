@@ -195,6 +195,7 @@ def test_completion_knows_commands_and_options(run):
     (["user", "re"], ["remove", "reset"]),
     (["jobs", "--state", "r"], ["running"]),
     (["nodes", "--state", "r"], ["running"]),
+    (["nodes", "--sort", "-n"], ["-name"]),
     (["serve", "--log-format", ""], ["text", "json"]),
     (["serve", "--config", "x"], [":files"]),
     (["serve", "--state-dir", ""], [":folders"]),

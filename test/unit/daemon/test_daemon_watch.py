@@ -38,6 +38,18 @@ def test_nodes_by_state(run, daemon):
     assert done.stderr == "batchaid: no node fits --state idle --cluster rack; `batchaid nodes` lists all\n"
 
 
+def test_nodes_by_the_beginning_of_the_name_and_in_an_order(run, daemon):
+    found, done = nodes(run, "--sort", "-name")
+    assert found == ["127.0.0.2:1", "127.0.0.1:1"]
+    members = [[set(n) for n in json.loads(one.stdout)["value"]] for one in (done, nodes(run)[1])]
+    assert members[0] == members[1]
+    assert nodes(run, "--begins", "127.0.0.2")[0] == ["127.0.0.2:1"]
+    found, done = nodes(run, "--begins", "gpu")
+    assert found == [] and done.stderr == "batchaid: no node fits --begins gpu; `batchaid nodes` lists all\n"
+    wrong = run("nodes", "--state-dir", "state", "--sort", "size")
+    assert wrong.returncode == 1 and "'size' is not a valid order of machines; use name, state or cluster" in wrong.stderr
+
+
 def test_a_state_that_is_none(run, daemon):
     done = run("nodes", "--state", "iddle")
     assert done.returncode == 2 and "'iddle' is not a state of a machine; the states are unknown, free," in done.stderr
