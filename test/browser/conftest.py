@@ -95,5 +95,6 @@ def batch(served):
     add_pool(ground.plane, "pool1", targetDedicatedNodes=1)
     job = Job(ground.plane, "pool1", id="job1")
     job.done("/bin/true", id="task1")
+    ground.job = job
     yield ground
     ground.remove()

@@ -12,6 +12,53 @@ def test_a_job_appears_and_ends_without_a_reload(page, shown):
     wait_for(lambda: any(job.name in row and "succeeded" in row for row in page.rows()), 20, page.text)
 
 
+def test_a_task_of_azure_batch_appears_without_a_reload(page, batch):
+    page.open("#/batch").click("job1").see("task1")
+    batch.job.done("/bin/true", id="task2")
+    page.see("task2")
+
+
+def test_ages_grow_without_a_change(page):
+    def row():
+        return next((row for row in page.rows() if "well" in row), None)
+
+    page.open("#/jobs").see("well")
+    first = row()
+    wait_for(lambda: row() != first, 30)
+
+
+def test_ages_are_of_the_daemons_clock(page):
+    """A browser's clock may be wrong, by three hours here."""
+    wrong = page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": "{ const now = Date.now; Date.now = () => now() + 3 * 3600000; }"})
+    try:
+        page.driver.refresh()
+        page.open("#/jobs").see("well", "live")
+        assert page.driver.execute_script("return Date.now() - performance.timeOrigin") > 3 * 3600000
+        assert not any(" h " in row.split("ago")[0] for row in page.rows()), page.rows()
+    finally:
+        page.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", wrong)
+
+
+def test_charts_are_not_read_for_each_change(page, shown):
+    """Samples come every 15 seconds, changes of a busy site many times a second."""
+    page.open("#/machines").see("rack")
+    page.click(next(row for row in page.rows() if "running" in row).split("\t")[1].strip()).see("What it did", "live")
+    page.complaints()
+    for _ in range(4):
+        shown.job("true").succeeded()
+    page.console()
+    asked = [url for url in page.requests if "/batchaid/samples" in url]
+    assert len(asked) <= 2, asked
+
+
+def test_a_login_that_has_ended_is_told_to_the_page(browser, person):
+    ada = person("Reader")
+    browser.expected.append("401")
+    browser.log_in(ada.name, ada.password).open("#/jobs").see("live")
+    ada.remove()
+    browser.see("The login is over. Log in again.", limit=30)
+
+
 def test_twelve_tabs_have_one_stream(page, shown):
     tabs = [page.driver.current_window_handle] + [page.new_tab() for _ in range(11)]
     try:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What each view shows, and what can be done there, by role."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,17 @@ def test_each_view_has_an_address_and_a_command(page):
         page.open(f"#/{view}").see("The same as a command:")
         assert page.driver.title.endswith("– batchaid") and page.find("a", "Overview")
         assert page.driver.current_url.endswith(f"#/{view}")
+
+
+@pytest.mark.parametrize("address", [
+    "overview", "queue", "queue?cluster=rack&mine=true", "jobs", "jobs?state=failed&cluster=rack&begins=ba&mine=true&experiment=exp",
+    "machines", "machines?state=running&begins=t&sort=-name", "use", "use?by=cluster&from=2026-11-01&to=2026-11-02", "people",
+    "job/lab/work/exp/well", "job/lab/work/exp/well/logs", "job/lab/work/exp/well/use", "machine/spare.rack"])
+def test_the_command_for_the_same_is_understood(page, served, address):
+    page.open(f"#/{address}").see("The same as a command:")
+    command = wait_for(lambda: page.driver.find_elements(By.CSS_SELECTOR, ".command code"), 20)[-1].text
+    program, *words = shlex.split(command)
+    assert program == "batchaid" and "batchaid:" not in served.tool(*words).stderr
 
 
 def test_an_unknown_view_is_refused_by_name(page):
@@ -66,6 +78,29 @@ def test_files_are_browsed_shown_and_downloaded(page, shown):
     page.open(f"#/job/lab/work/exp/{job.name}/files?directory=MODEL").click("t.csv").see("x, y")
     page.open(f"#/job/lab/work/exp/{job.name}/files?directory=MODEL").click("deep/").click("t.json").see('"k": [')
     page.click("MODEL").see("t.csv", "deep/")
+
+
+def test_colours_of_a_log_continue_in_the_next_line(page, shown):
+    job = shown.job(r"printf '\033[32mgreen\nstill\n10%%\r\033[31mred\n\033[0mplain\n'")
+    job.succeed()
+    page.open(f"#/job/lab/work/exp/{job.name}/logs").see("plain")
+    colours = page.driver.execute_script("return [...document.querySelectorAll('.line')].map(l => l.innerText.trim() + ' ' + (l.querySelector('span')?.className ?? ''))")
+    assert [one.strip() for one in colours] == ["green c-green", "still c-green", "red c-red", "plain"]
+
+
+def test_a_log_is_searched(page, shown):
+    job = shown.job("for i in $(seq 300); do echo line $i; done; echo '\u0130\u0130 a.b (NEEDLE)'; echo needle")
+    job.succeed()
+    page.open(f"#/job/lab/work/exp/{job.name}/logs").see("needle").type("Find", "needle").see("1 of 2 lines")
+    marks = page.driver.execute_script("return [...document.querySelectorAll('mark')].map(m => m.innerText)")
+    assert marks == ["NEEDLE", "needle"]
+    page.type("Find", "a.b (").see("1 of 1 lines").type("Find", "a1b").see("in no line that is loaded")
+
+
+def test_a_wide_table_says_what_is_left_out(page, shown):
+    job = shown.job("seq -s, 60 > $AZ_BATCHAI_OUTPUT_MODEL/wide.csv", outputDirectories=[{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out"}])
+    job.succeed()
+    page.open(f"#/job/lab/work/exp/{job.name}/files?directory=MODEL").click("wide.csv").see("These are the first 50 of 60 columns")
 
 
 # One red pixel.

@@ -3,9 +3,10 @@
 import { html } from "./htm-preact.js";
 import { ask, askAll, url } from "./client.js";
 import { between, count, plain, when } from "./format.js";
-import { address, Choice, Command, Failed, State, useData, useTitle } from "./parts.js";
+import { address, Choice, Command, Failed, State, useData, useNow, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
+const EVERY_MS = 5000; // jobs and tasks have no events
 const TASK_STATES = ["active", "preparing", "running", "completed"];
 
 function taskWords(tasks) {
@@ -28,21 +29,22 @@ export function Batch({ query }) {
     ${pools.data?.value.length > 0 && html`<div class="sheet"><table><thead><tr><th scope="col">Pool</th><th scope="col">Account</th><th scope="col">State</th><th scope="col">Nodes</th><th scope="col">Wanted</th><th scope="col" class="wide">Size</th></tr></thead>
       <tbody>${pools.data.value.map((p) => html`<tr><th scope="row">${plain(p.name, 60)}</th><td>${plain(p.account, 40)}</td><td><${State} of=${p.allocationState ?? p.state} /></td><td class="number">${count((p.dedicatedNodes ?? 0) + (p.lowPriorityNodes ?? 0))}</td><td class="number">${p.autoScale ? "by a formula" : count((p.targetDedicatedNodes ?? 0) + (p.targetLowPriorityNodes ?? 0))}</td><td class="wide">${plain(p.vmSize ?? "", 40)}</td></tr>`)}</tbody></table></div>`}${pools.data?.isCut && html`<p class="quiet">These are the first ${count(pools.data.value.length)} pools.</p>`}
     <h2>Jobs</h2><form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="account" label="Account" values=${accounts} query=${query} /></form>
-    <${Table} name="Jobs of Azure Batch" noun="job" columns=${columns} load=${load} listKey=${query.account ?? ""} kinds=${["job"]} query=${query} keyOf=${(j) => `${j.account} ${j.name}`} empty="There are no jobs that you may see." />
+    <${Table} name="Jobs of Azure Batch" noun="job" columns=${columns} load=${load} listKey=${query.account ?? ""} every=${EVERY_MS} query=${query} keyOf=${(j) => `${j.account} ${j.name}`} empty="There are no jobs that you may see." />
     <${Command} words=${["az", "batch", "job", "list"]} />`;
 }
 
 export function Tasks({ parts, query }) {
   const [account, job] = parts;
   useTitle(plain(job, 60));
+  const now = useNow(EVERY_MS);
   const load = async (after) => {
     const page = await ask(url("/batchaid/batch/tasks", { account, job, state: query.state, max: 100, after }));
     return { rows: page.value, next: page.next, count: page.count };
   };
   const columns = [{ title: "Task", kind: "name", cell: (t) => plain(t.name, 80) }, { title: "State", cell: (t) => html`<${State} of=${t.result === "failure" ? "failed" : t.state} />` }, { title: "Exit", kind: "number", cell: (t) => t.exitCode ?? "" },
-    { title: "Node", kind: "wide", cell: (t) => plain(t.node ?? "", 60) }, { title: "Made", kind: "wide", cell: (t) => when(t.createdTime) }, { title: "Ran", kind: "wide number", cell: (t) => between(t.startTime, t.endTime) }];
+    { title: "Node", kind: "wide", cell: (t) => plain(t.node ?? "", 60) }, { title: "Made", kind: "wide", cell: (t) => when(t.createdTime) }, { title: "Ran", kind: "wide number", cell: (t) => between(t.startTime, t.endTime, now) }];
   return html`<h1>${plain(job)}</h1><p class="quiet">Tasks of the job in the account ${plain(account)}. <a href=${address(["batch"])}>All jobs</a></p>
     <form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="state" label="State" values=${TASK_STATES} query=${query} /></form>
-    <${Table} name="Tasks" noun="task" columns=${columns} load=${load} listKey=${JSON.stringify([account, job, query.state])} kinds=${["job"]} query=${query} keyOf=${(t) => t.name} empty="No task fits these filters." />
+    <${Table} name="Tasks" noun="task" columns=${columns} load=${load} listKey=${JSON.stringify([account, job, query.state])} every=${EVERY_MS} query=${query} keyOf=${(t) => t.name} empty="No task fits these filters." />
     <${Command} words=${["az", "batch", "task", "list", "--job-id", job]} />`;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Requests to the daemon, with the cookie of the login. An error is a Failure with the daemon's own sentence.
 
+import { learnTime } from "./format.js";
+
 export class Failure extends Error {
   constructor(status, code, message) {
     super(message);
@@ -44,6 +46,7 @@ export async function fetched(path, { method = "GET", body, headers = {}, signal
     if (error.name === "AbortError") throw error;
     throw new Failure(0, "Unreachable", "The daemon does not answer. It may be restarting; the page tries again.");
   }
+  learnTime(reply.headers.get("Date"));
   if (reply.ok) return reply;
   const failure = await failureOf(reply);
   if (reply.status === 401 && !path.startsWith("/batchaid/session")) loggedOut(failure);

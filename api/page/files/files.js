@@ -12,6 +12,7 @@ import { readCsv } from "./text.js";
 const PICTURES = ["png", "jpg", "jpeg", "gif", "webp", "bmp"];
 const SHOWN_MOST = 256 * 1024; // bytes read of CSV and JSON
 const ROWS_MOST = 200;
+const COLUMNS_MOST = 50;
 
 function endOf(name) {
   return name.includes(".") ? name.slice(name.lastIndexOf(".") + 1).toLowerCase() : "";
@@ -25,10 +26,12 @@ async function beginning(path, size) {
 
 function Csv({ text, cut }) {
   const rows = readCsv(text, ROWS_MOST + 1);
-  const wide = Math.min(50, Math.max(0, ...rows.map((row) => row.length)));
+  const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
+  const wide = Math.min(COLUMNS_MOST, columns);
   return html`<div class="sheet"><table><thead><tr>${rows[0]?.slice(0, wide).map((cell) => html`<th scope="col">${plain(cell)}</th>`)}</tr></thead>
     <tbody>${rows.slice(1).map((row) => html`<tr>${row.slice(0, wide).map((cell) => html`<td>${plain(cell)}</td>`)}</tr>`)}</tbody></table></div>
-    ${(cut || rows.length > ROWS_MOST) && html`<p class="quiet">These are the first ${count(rows.length - 1)} rows; Download has all.</p>`}`;
+    ${(cut || rows.length > ROWS_MOST) && html`<p class="quiet">These are the first ${count(rows.length - 1)} rows; Download has all.</p>`}
+    ${columns > wide && html`<p class="quiet">These are the first ${wide} of ${count(columns)} columns; Download has all.</p>`}`;
 }
 
 function Json({ text, cut }) {

@@ -45,11 +45,24 @@ export function hours(milliseconds) {
   return (milliseconds / 3600000).toLocaleString("en", { maximumFractionDigits: 1 });
 }
 
-export function since(time, now = Date.now()) {
+// The daemon's clock, as far as its replies say it: a browser's may be set wrong, or belong to another zone.
+let ahead = 0;
+
+export function learnTime(date) {
+  const apart = Date.parse(date) - Date.now();
+  // Replies have whole seconds, and take a while.
+  if (!Number.isNaN(apart)) ahead = Math.abs(apart) < 2000 ? 0 : apart;
+}
+
+export function present() {
+  return Date.now() + ahead;
+}
+
+export function since(time, now = present()) {
   return time ? `${duration((now - Date.parse(time)) / 1000)} ago` : "";
 }
 
-export function between(from, to, now = Date.now()) {
+export function between(from, to, now = present()) {
   return from ? duration(((to ? Date.parse(to) : now) - Date.parse(from)) / 1000) : "";
 }
 

@@ -38,14 +38,15 @@ const cluster = { title: "Cluster", kind: "wide", cell: (job) => plain(job.clust
 
 export function Jobs({ session, query }) {
   useTitle("Jobs");
+  const now = useNow(10000);
   const filters = { state: query.state, cluster: query.cluster, experiment: query.experiment, user: query.user, begins: query.begins, mine: query.mine };
   const load = async (before) => {
     const page = await ask(url("/batchaid/jobs", { ...filters, sort: query.sort, fields: FIELDS, max: 100, before }));
     return { rows: page.value, next: page.next, count: page.count, isMinimum: page.countIsMinimum };
   };
   const columns = [name, state, user, cluster,
-    { title: "Submitted", cell: (job) => html`<time title=${when(job.createdTime)} datetime=${job.createdTime}>${since(job.createdTime)}</time>` },
-    { title: "Ran", kind: "wide number", cell: (job) => between(job.startTime, job.endTime) },
+    { title: "Submitted", cell: (job) => html`<time title=${when(job.createdTime)} datetime=${job.createdTime}>${since(job.createdTime, now)}</time>` },
+    { title: "Ran", kind: "wide number", cell: (job) => between(job.startTime, job.endTime, now) },
     { title: "Exit", kind: "wide number", cell: (job) => job.exitCode ?? "" }];
   return html`<h1>Jobs</h1><form class="filters" onSubmit=${(e) => e.preventDefault()}>
       <${Choice} name="state" label="State" values=${STATES} query=${query} /><${Text} name="cluster" label="Cluster" query=${query} />
@@ -53,7 +54,7 @@ export function Jobs({ session, query }) {
       <${Choice} name="mine" label="Whose" any="everybody's" values=${["true"]} query=${query} /></form>
     <${Table} name="Jobs" noun="job" columns=${columns} load=${load} listKey=${JSON.stringify([filters, query.sort])} kinds=${["job"]} query=${query}
       keyOf=${jobKey} actions=${jobActions(session)} empty="No job fits these filters." />
-    <${Command} words=${["batchaid", "jobs", ...Object.entries(filters).flatMap(([k, v]) => (!v ? [] : k === "mine" ? ["--mine"] : k === "begins" ? [] : [`--${k}`, v]))]} />`;
+    <${Command} words=${["batchaid", "jobs", ...Object.entries(filters).flatMap(([k, v]) => (!v ? [] : k === "mine" ? ["--mine"] : [`--${k}`, v]))]} />`;
 }
 
 // What is shown of each cluster: more of it, if the reader has chosen it.

@@ -55,6 +55,8 @@ function read(signal) {
       };
       source.addEventListener("changes", (e) => pass({ id: e.lastEventId, changes: JSON.parse(e.data).value }));
       source.addEventListener("machines", (e) => pass({ machines: JSON.parse(e.data) }));
+      // The login or the rights have ended: the connection ends by itself.
+      source.addEventListener("end", () => checkLogin());
       source.addEventListener("reset", (e) => pass({ id: e.lastEventId, reset: true }));
     };
     open();

@@ -5,7 +5,7 @@ import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./h
 import { fetched } from "./client.js";
 import { bytes, count } from "./format.js";
 import { Failed } from "./parts.js";
-import { readLine } from "./text.js";
+import { readLine, stylesOf } from "./text.js";
 
 const PIECE = 128 * 1024; // of the end, first
 const EARLIER = 1024 * 1024;
@@ -143,21 +143,25 @@ function useLog(path, follow) {
 function marked(text, wanted) {
   if (!wanted) return text;
   const parts = [];
-  const lower = text.toLowerCase();
   let at = 0;
-  for (let found = lower.indexOf(wanted); found >= 0; found = lower.indexOf(wanted, at)) {
-    parts.push(text.slice(at, found), html`<mark>${text.slice(found, found + wanted.length)}</mark>`);
-    at = found + wanted.length;
+  for (const found of text.matchAll(wanted)) {
+    parts.push(text.slice(at, found.index), html`<mark>${found[0]}</mark>`);
+    at = found.index + found[0].length;
   }
   parts.push(text.slice(at));
   return parts;
 }
 
-function Line({ text, wanted, now }) {
+function Line({ text, style, wanted, now }) {
   const [whole, set] = useState(false);
-  const { pieces, cut } = readLine(text, {}, whole);
+  const { pieces, cut } = readLine(text, style, whole);
   return html`<div class=${now ? "line now" : "line"}>${pieces.map((p) => (p.names || wanted ? html`<span class=${p.names}>${marked(p.text, wanted)}</span>` : p.text))}
     ${cut > 0 && html` <button onClick=${() => set(true)}>${count(cut)} more characters</button>`}</div>`;
+}
+
+// The text as an expression: it finds small and large letters, at the places where they are.
+function expression(typed) {
+  return typed ? new RegExp(typed.replace(/[\^$\\.*+?()[\]{}|/]/g, "\\$&"), "giu") : null;
 }
 
 export function Log({ path, follow, download, name }) {
@@ -167,8 +171,9 @@ export function Log({ path, follow, download, name }) {
   const [seen, setSeen] = useState([0, 60]);
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
-  const wanted = typed.toLowerCase();
-  const hits = useMemo(() => (wanted ? log.lines.flatMap((line, index) => (line.toLowerCase().includes(wanted) ? [index] : [])) : []), [log.lines, wanted]);
+  const wanted = useMemo(() => expression(typed), [typed]);
+  const styles = useMemo(() => stylesOf(log.lines), [log.lines]);
+  const hits = useMemo(() => (wanted ? log.lines.flatMap((line, index) => (line.search(wanted) >= 0 ? [index] : [])) : []), [log.lines, wanted]);
   const look = () => {
     const node = box.current;
     bottom.current = node.scrollTop + node.clientHeight >= node.scrollHeight - 2 * LINE;
@@ -205,7 +210,7 @@ export function Log({ path, follow, download, name }) {
     <${Failed} error=${log.error} />
     <div class="lines" ref=${box} onScroll=${look} tabindex="0" role="log" aria-live="off" aria-label=${`Lines of ${name}`}>
       <div style=${{ height: `${Math.min(from, log.lines.length) * LINE}px` }}></div>
-      ${log.lines.slice(from, to).map((text, n) => html`<${Line} key=${from + n} text=${text} wanted=${wanted} now=${hits[at] === from + n} />`)}
+      ${log.lines.slice(from, to).map((text, n) => html`<${Line} key=${from + n} text=${text} style=${styles[from + n]} wanted=${wanted} now=${hits[at] === from + n} />`)}
       <div style=${{ height: `${Math.max(0, log.lines.length - to) * LINE}px` }}></div>
       ${log.done && !log.lines.length && html`<p class="empty">Nothing has been written.</p>`}
     </div></section>`;

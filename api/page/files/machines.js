@@ -2,14 +2,16 @@
 // Machines: the list, and one with its reason, its GPUs and what it did.
 import { html } from "./htm-preact.js";
 import { ask, segments, url } from "./client.js";
-import { bytes, many, percent, plain, since, when } from "./format.js";
+import { bytes, many, percent, plain, present, since } from "./format.js";
 import { Chart } from "./chart.js";
-import { address, Choice, Command, confirm, Facts, Failed, forEach, State, Text, useData, useTitle } from "./parts.js";
+import { address, Choice, Command, confirm, Facts, Failed, forEach, State, Text, useData, useNow, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
 const STATES = ["free", "idle", "running", "preparing", "leaving", "unusable", "unreachable", "unknown"];
 const FIELDS = "name,state,drained,reason,cluster,job,capacity,taken,sample,gpus,local";
 const STEPS = { hour: "15s", day: "5m", week: "1h", month: "1h" };
+const MACHINE_MS = 15000; // its samples, and its contact, have no events
+const AGAIN_MS = { hour: 15000, day: 300000, week: 3600000, month: 3600000 };
 const SPANS = { hour: 3600, day: 86400, week: 604800, month: 2592000 };
 
 function machineActions(session) {
@@ -64,11 +66,11 @@ export function Machines({ session, query }) {
       <${Text} name="cluster" label="Cluster" query=${query} /><${Text} name="begins" label="Name begins with" query=${query} /></form>
     <${Table} name="Machines" noun="machine" columns=${columns} load=${load} listKey=${JSON.stringify([filters, query.sort])} kinds=${["node"]} query=${query}
       keyOf=${(m) => m.name} actions=${machineActions(session)} empty="No machine fits these filters." />
-    <${Command} words=${["batchaid", "nodes", ...(query.state ? ["--state", query.state] : []), ...(query.cluster ? ["--cluster", query.cluster] : [])]} />`;
+    <${Command} words=${["batchaid", "nodes", ...(query.state ? ["--state", query.state] : []), ...(query.cluster ? ["--cluster", query.cluster] : []), ...(query.begins ? ["--begins", query.begins] : []), ...(query.sort ? ["--sort", query.sort] : [])]} />`;
 }
 
 async function samplesOf(node, span) {
-  const from = new Date(Date.now() - SPANS[span] * 1000).toISOString();
+  const from = new Date(present() - SPANS[span] * 1000).toISOString();
   const value = [];
   let at = from;
   do {
@@ -81,7 +83,7 @@ async function samplesOf(node, span) {
 
 function Charts({ node, query }) {
   const span = SPANS[query.span] ? query.span : "hour";
-  const { data, error, again } = useData(`${node} ${span}`, () => samplesOf(node, span), ["node"]);
+  const { data, error, again } = useData(`${node} ${span}`, () => samplesOf(node, span), [], AGAIN_MS[span]);
   const times = data?.map((s) => Date.parse(s.time) / 1000) ?? [];
   const gpus = [...new Set(data?.flatMap((s) => s.gpus.map((g) => g.index)) ?? [])].sort((a, b) => a - b);
   const ofGpu = (index, member, scale) => data.map((s) => { const g = s.gpus.find((one) => one.index === index); return g?.[member] === undefined ? null : g[member] / scale; });
@@ -97,17 +99,22 @@ function Charts({ node, query }) {
       <${Chart} title="Network, a second" times=${times} show=${bytes} series=${[{ name: "in", values: of("networkInBytesPerSecond", 1) }, { name: "out", values: of("networkOutBytesPerSecond", 1), dash: [4, 3] }]} />`}`;
 }
 
+// Its own component: the charts are not drawn again each second.
+function Ago({ time }) {
+  return since(time, useNow());
+}
+
 export function Machine({ session, parts, query }) {
   const name = parts[0] ?? "";
   useTitle(plain(name, 60));
   const path = `/batchaid/nodes/${segments(name)}`;
-  const { data: m, error, again } = useData(path, () => ask(path), ["node"]);
+  const { data: m, error, again } = useData(path, () => ask(path), ["node"], MACHINE_MS);
   if (!m) return html`<h1>${plain(name)}</h1><${Failed} error=${error} again=${again} />`;
   const models = [...new Set(m.facts?.gpus?.map((g) => g.model) ?? [])].join(", ");
   return html`<h1>${plain(m.name)} <${State} of=${m.state} /></h1>
     <p class="actions">${machineActions(session).filter((a) => !a.for || a.for(m)).map((a) => html`<button onClick=${async () => { if (await a.run([m])) again(); }}>${a.title}</button> `)}</p>
     ${m.reason && html`<p class="advice">${m.drained ? "Drained: " : ""}${plain(m.reason, 2000)}</p>`}<${Failed} error=${error} again=${again} />
-    <${Facts} rows=${[["Cluster", plain(m.cluster ?? "")], ["Job", plain(m.job ?? "")], ["Sizes", plain(m.vmSizes.join(", "))], ["Last contact", since(m.lastContactTime)],
+    <${Facts} rows=${[["Cluster", plain(m.cluster ?? "")], ["Job", plain(m.job ?? "")], ["Sizes", plain(m.vmSizes.join(", "))], ["Last contact", html`<${Ago} time=${m.lastContactTime} />`],
       ["GPUs", m.facts?.gpus?.length ? `${m.facts.gpus.length} × ${plain(models)}` : ""], ["Cores", m.facts?.cpus], ["Memory", bytes(m.facts?.memoryBytes)],
       ["Free disk", bytes(m.sample?.diskFreeBytes ?? m.facts?.diskFreeBytes)], ["Containers", plain(m.facts?.containerRuntimes?.join(", ") ?? "")], ["System", plain(m.facts?.os ?? "")]]} />
     ${m.gpus?.length > 0 && html`<div class="sheet"><table><caption>GPUs now</caption><thead><tr><th scope="col">GPU</th><th scope="col">State</th><th scope="col">Works</th><th scope="col">Memory</th><th scope="col">Power</th><th scope="col">Temperature</th><th scope="col">Processes</th></tr></thead>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What all views are made of: addresses with filters, data that is kept fresh, messages, dialogs, the same as a command.
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./htm-preact.js";
-import { count, plain, quoted, visible } from "./format.js";
+import { count, plain, present, quoted, visible } from "./format.js";
 import { listen } from "./live.js";
 
 // --- addresses: #/view/part?filter=value --------------------------------------------------------
@@ -46,8 +46,9 @@ function isAbout(message, kinds) {
   return message.changes?.some((change) => kinds.includes(change.kind)) ?? false;
 }
 
-// Calls `call` after changes of these kinds, at most once in FRESH_MS, and never while the page is hidden.
-export function useChanges(kinds, call) {
+// Calls `call` after changes of these kinds, at most once in FRESH_MS, and never while the page is hidden; and all `every`
+// milliseconds, for what has no events.
+export function useChanges(kinds, call, every) {
   const latest = useRef();
   latest.current = call;
   useEffect(() => {
@@ -82,18 +83,20 @@ export function useChanges(kinds, call) {
     const stop = listen((message) => {
       if (isAbout(message, kinds)) plan();
     });
+    const ticks = every && setInterval(plan, every);
     document.addEventListener("visibilitychange", seen);
     return () => {
       over = true;
       stop();
       clearTimeout(timer);
+      clearInterval(ticks);
       document.removeEventListener("visibilitychange", seen);
     };
-  }, [kinds.join()]);
+  }, [kinds.join(), every]);
 }
 
-// {data, error, again}: reads when `key` changes and after changes of these kinds. Old data stays until the new is there.
-export function useData(key, read, kinds = []) {
+// {data, error, again}: reads when `key` changes and as useChanges() says. Old data stays until the new is there.
+export function useData(key, read, kinds = [], every) {
   const [state, set] = useState({});
   const round = useRef(0);
   const again = async () => {
@@ -109,15 +112,15 @@ export function useData(key, read, kinds = []) {
     again();
     return () => round.current++;
   }, [key]);
-  useChanges(kinds, again);
+  useChanges(kinds, again, every);
   return state.key === key ? { ...state, again } : { again };
 }
 
-// The time, anew each second, for durations.
+// The time, for durations: drawn again after so many milliseconds.
 export function useNow(every = 1000) {
-  const [now, set] = useState(Date.now());
+  const [now, set] = useState(present());
   useEffect(() => {
-    const timer = setInterval(() => document.hidden || set(Date.now()), every);
+    const timer = setInterval(() => document.hidden || set(present()), every);
     return () => clearInterval(timer);
   }, [every]);
   return now;

@@ -10,7 +10,7 @@ const ROW = 34; // pixels, as in style.css
 const BEYOND = 8; // rows drawn above and below what is seen
 const PAGES_AGAIN = 3; // so many pages are read again after a change
 
-function useList(load, key, kinds, atTop) {
+function useList(load, key, kinds, every, atTop) {
   const [list, set] = useState({ rows: [], next: undefined, stale: false, done: false });
   const busy = useRef(false);
   const pages = useRef(0);
@@ -65,19 +65,20 @@ function useList(load, key, kinds, atTop) {
   }, [key]);
   useChanges(kinds, async () => {
     if (pages.current <= PAGES_AGAIN && atTop()) await read(Math.max(1, pages.current));
-    else set((before) => ({ ...before, stale: true }));
-  });
+    else if (!every) set((before) => ({ ...before, stale: true }));
+  }, every);
   return { ...list, more, first, again };
 }
 
-// Which rows are seen: [from, to).
+// Which rows are drawn, and the first that is seen: [from, to, first].
 function useWindow(box, total) {
-  const [seen, set] = useState([0, 40]);
+  const [seen, set] = useState([0, 40, 0]);
   useLayoutEffect(() => {
     const look = () => {
-      const top = Math.max(0, Math.floor(box.current.scrollTop / ROW) - BEYOND);
+      const first = Math.ceil(box.current.scrollTop / ROW);
+      const top = Math.max(0, first - BEYOND);
       const end = Math.min(total, top + Math.ceil(box.current.clientHeight / ROW) + 2 * BEYOND);
-      set((before) => (before[0] === top && before[1] === end ? before : [top, end]));
+      set((before) => (before[2] === first && before[1] === end ? before : [top, end, first]));
     };
     look();
     const node = box.current;
@@ -125,11 +126,11 @@ function Summary({ list, noun }) {
 }
 
 // columns: {title, cell(row), sort, kind}; actions: {title, run(rows), for(row)}, those that the role allows.
-export function Table({ name, noun, columns, load, listKey, kinds = [], keyOf, query = {}, actions = [], empty }) {
+export function Table({ name, noun, columns, load, listKey, kinds = [], every, keyOf, query = {}, actions = [], empty }) {
   const box = useRef();
-  const list = useList(load, listKey, kinds, () => !box.current || box.current.scrollTop < ROW);
+  const list = useList(load, listKey, kinds, every, () => !box.current || box.current.scrollTop < ROW);
   const [picked, setPicked] = useState(new Map());
-  const [from, to] = useWindow(box, list.rows.length);
+  const [from, to, first] = useWindow(box, list.rows.length);
   useEffect(() => {
     setPicked(new Map());
     box.current.scrollTop = 0;
@@ -165,7 +166,7 @@ export function Table({ name, noun, columns, load, listKey, kinds = [], keyOf, q
       list.first();
     }
   };
-  const row = (one, index) => html`<tr key=${keyOf(one)} data-index=${index} aria-rowindex=${index + 2} tabindex=${index === from ? 0 : -1}
+  const row = (one, index) => html`<tr key=${keyOf(one)} data-index=${index} aria-rowindex=${index + 2} tabindex=${index === Math.min(first, to - 1) ? 0 : -1}
     onKeyDown=${(e) => keys(e, one, index)} class=${picked.has(keyOf(one)) ? "picked" : ""}>
     ${pick && html`<td class="pick"><input type="checkbox" tabindex="-1" aria-label="Choose this row" checked=${picked.has(keyOf(one))} onChange=${() => toggle(one)} /></td>`}
     ${columns.map((c) => html`<td class=${c.kind}>${c.cell(one)}</td>`)}</tr>`;

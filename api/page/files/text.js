@@ -30,22 +30,35 @@ function applied(style, parameters) {
   return next;
 }
 
+function styleAfter(text, style) {
+  if (!text.includes("\u001b")) return style;
+  for (const found of text.matchAll(SEQUENCE)) if (found[2] === "m") style = applied(style, found[1]);
+  return style;
+}
+
+// The style with which each line begins: colours continue until they are ended.
+export function stylesOf(lines) {
+  let style = {};
+  return lines.map((line) => {
+    const now = style;
+    style = styleAfter(line, style);
+    return now;
+  });
+}
+
 function classOf(style) {
   const names = ["bold", "dim", "italic", "underline"].filter((name) => style[name]);
   if (style.colour) names.push(`c-${style.colour}`);
   return names.join(" ");
 }
 
-// What is seen of a line after its carriage returns: the last that was written there.
-function overwritten(line) {
-  const text = line.endsWith("\r") ? line.slice(0, -1) : line;
-  const at = text.lastIndexOf("\r");
-  return at < 0 ? text : text.slice(at + 1);
-}
-
-// {pieces: [{text, names}], style at the end, cut: characters that are not shown}
-export function readLine(line, style = {}, whole = false) {
-  const text = overwritten(line);
+// {pieces: [{text, names}], cut: characters that are not shown}. Of carriage returns the last is seen: what follows it was
+// written over the rest.
+export function readLine(line, style, whole = false) {
+  const written = line.endsWith("\r") ? line.slice(0, -1) : line;
+  const from = written.lastIndexOf("\r") + 1;
+  const text = written.slice(from);
+  style = styleAfter(written.slice(0, from), style);
   const pieces = [];
   let at = 0;
   let room = whole ? Infinity : LINE_MOST;
@@ -61,7 +74,7 @@ export function readLine(line, style = {}, whole = false) {
     if (found[2] === "m") style = applied(style, found[1]);
   }
   add(seen.slice(at));
-  return { pieces, style, cut: Math.max(0, text.length - end + Math.max(0, -room)) };
+  return { pieces, cut: Math.max(0, text.length - end + Math.max(0, -room)) };
 }
 
 // CSV (RFC 4180): rows of cells, at most `most` rows.

@@ -3,7 +3,7 @@
 import { html } from "./htm-preact.js";
 import { ask, url } from "./client.js";
 import { Chart } from "./chart.js";
-import { count, duration, hours, plain } from "./format.js";
+import { count, duration, hours, plain, present } from "./format.js";
 import { Choice, Command, Failed, setQuery, useData, useTitle } from "./parts.js";
 
 const BY = ["user", "group", "cluster", "gpu", "experiment"];
@@ -35,7 +35,7 @@ function Bar({ use, most, member }) {
 export function Use({ query }) {
   useTitle("Use");
   const by = BY.includes(query.by) ? query.by : "user";
-  const to = isDay(query.to) ? query.to : day(Date.now() + DAY);
+  const to = isDay(query.to) ? query.to : day(present() + DAY);
   const from = isDay(query.from) ? query.from : day(Date.parse(to) - 14 * DAY);
   const report = useData(JSON.stringify([by, from, to]), () => ask(url("/batchaid/usage", { by, from: `${from}T00:00:00Z`, to: `${to}T00:00:00Z` })));
   const days = useData(`${from} ${to}`, () => daily(from, to));
