@@ -492,7 +492,7 @@ def told_of_both(plane, job, task):
 def test_each_node_of_a_task_has_a_container_until_the_task_ends(team, plane, engine):
     job = team()
     task = job.add(STAYS, **on_both("cat /etc/image"), **settings())
-    wait_for(lambda: [p.get("exitCode") for p in subtasks(job, task)] == [0], 60, "the coordination")
+    wait_for(lambda: contained(job, task) and [p.get("exitCode") for p in subtasks(job, task)] == [0], 60, "the coordination on both")
     first, other = told_of_both(plane, job, task)
     assert first["state"] == other["state"] == "running" and first["error"] == other["error"] == ""
     assert {first["containerId"], other["containerId"]} == in_engine(engine)
