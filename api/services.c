@@ -34,6 +34,7 @@ static const struct {
     {&graph_service, PART(graph), HOSTS_ANY},
     {&batch_service, PART(batch), HOSTS_BATCH},
     {&batch_paths_service, PART(batch), HOSTS_ANY},
+    {&batch_actions_service, PART(batch), HOSTS_ANY},
     {&unserved_service, PART(azstorage), HOSTS_UNSERVED},
     {&testing_service, PART(testing), HOSTS_ANY},
     {&health_service, PART(health), HOSTS_ANY},

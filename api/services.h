@@ -24,7 +24,7 @@
 #include "api/plane/storage/azstorage.h"
 #include "api/testing/testing.h"
 
-#define API_SERVICES 22
+#define API_SERVICES 23
 
 /* By their numbers below API_SERVICES. */
 const struct service *api_service(size_t i);

@@ -146,6 +146,20 @@ def test_pools_and_tasks_of_azure_batch(page, batch):
     page.choose("State", "active").see("No task fits these filters.")
 
 
+def test_tasks_and_jobs_of_azure_batch_are_changed_after_a_question(page, batch):
+    from support.batch_jobs import Job
+
+    job = Job(batch.plane, "pool1", id="job2")
+    failed, stays = job.ran("/bin/sh -c 'exit 3'")[0], job.begin("sleep 1000")
+    page.open("#/batch").click("job2").see(stays, "failed").choose_rows(stays, failed)
+    page.click("Terminate (1)").see("Terminate 1 task?", "Their processes end now").click("Terminate 1 task").see("Terminate: 1 task.")
+    job.wait(stays)
+    page.choose_rows(failed).click("Run again").click("Run again 1 task").see("Run again: 1 task.")
+    page.open("#/batch").see("job2").choose_rows("job2").click("Disable").choose("Running tasks", "wait").click("Disable 1 job")
+    job.wait_state("disabled")
+    page.see("disabled").choose_rows("job2").click("Delete").click("Delete 1 job").see_none("job2")
+
+
 def test_jobs_are_cancelled_after_a_question(page, shown):
     jobs = [shown.job("sleep 1000").running() for _ in range(1)] + [shown.job("sleep 1000")]
     page.open("#/jobs").see(*(job.name for job in jobs)).choose_rows(*(job.name for job in jobs))

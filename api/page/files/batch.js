@@ -1,13 +1,39 @@
 // SPDX-License-Identifier: MIT
 // Azure Batch: pools, jobs and their tasks, of all accounts that the reader may see.
 import { html } from "./htm-preact.js";
-import { ask, askAll, url } from "./client.js";
+import { ask, askAll, segments, url } from "./client.js";
 import { between, count, plain, when } from "./format.js";
-import { address, Choice, Command, Failed, State, useData, useNow, useTitle } from "./parts.js";
+import { address, Choice, Command, Failed, rowsAction, State, useData, useNow, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
 const EVERY_MS = 5000; // jobs and tasks have no events
 const TASK_STATES = ["active", "preparing", "running", "completed"];
+
+const OPEN = ["active", "disabling", "disabled", "enabling"];
+
+// path(row): where the job or task is.
+function batchAction(noun, path, title, words, method, action, only, more) {
+  return rowsAction({ title, noun, text: () => words, only, call: (row, said) => ask(path(row) + action, { method, body: method === "POST" && more ? said : undefined }), ...more });
+}
+
+function jobActions() {
+  const act = (...rest) => batchAction("job", (j) => `/batchaid/batch/${segments(j.account)}/jobs/${segments(j.name)}`, ...rest);
+  return [
+    act("Terminate", "Their tasks end now; their files stay.", "POST", "/terminate", (j) => OPEN.includes(j.state)),
+    act("Disable", "No task begins until they are enabled.", "POST", "/disable", (j) => j.state === "active", { fields: [{ name: "disableTasks", label: "Running tasks", values: ["requeue", "terminate", "wait"] }] }),
+    act("Enable", "Their tasks may begin again.", "POST", "/enable", (j) => j.state === "disabled"),
+    act("Delete", "They and their tasks are removed, with all files of the tasks.", "DELETE", "", (j) => j.state !== "deleting"),
+  ];
+}
+
+function taskActions(account, job) {
+  const act = (...rest) => batchAction("task", (t) => `/batchaid/batch/${segments(account)}/jobs/${segments(job)}/tasks/${segments(t.name)}`, ...rest);
+  return [
+    act("Terminate", "Their processes end now; their files stay.", "POST", "/terminate", (t) => t.state !== "completed"),
+    act("Run again", "A failed task becomes active again, with all its retries.", "POST", "/reactivate", (t) => t.result === "failure"),
+    act("Delete", "They are removed with their files.", "DELETE", ""),
+  ];
+}
 
 function taskWords(tasks) {
   const some = Object.entries(tasks ?? {}).filter(([, n]) => n);
@@ -29,7 +55,7 @@ export function Batch({ query }) {
     ${pools.data?.value.length > 0 && html`<div class="sheet"><table><thead><tr><th scope="col">Pool</th><th scope="col">Account</th><th scope="col">State</th><th scope="col">Nodes</th><th scope="col">Wanted</th><th scope="col" class="wide">Size</th></tr></thead>
       <tbody>${pools.data.value.map((p) => html`<tr><th scope="row">${plain(p.name, 60)}</th><td>${plain(p.account, 40)}</td><td><${State} of=${p.allocationState ?? p.state} /></td><td class="number">${count((p.dedicatedNodes ?? 0) + (p.lowPriorityNodes ?? 0))}</td><td class="number">${p.autoScale ? "by a formula" : count((p.targetDedicatedNodes ?? 0) + (p.targetLowPriorityNodes ?? 0))}</td><td class="wide">${plain(p.vmSize ?? "", 40)}</td></tr>`)}</tbody></table></div>`}${pools.data?.isCut && html`<p class="quiet">These are the first ${count(pools.data.value.length)} pools.</p>`}
     <h2>Jobs</h2><form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="account" label="Account" values=${accounts} query=${query} /></form>
-    <${Table} name="Jobs of Azure Batch" noun="job" columns=${columns} load=${load} listKey=${query.account ?? ""} every=${EVERY_MS} query=${query} keyOf=${(j) => `${j.account} ${j.name}`} empty="There are no jobs that you may see." />
+    <${Table} name="Jobs of Azure Batch" noun="job" columns=${columns} load=${load} listKey=${query.account ?? ""} every=${EVERY_MS} query=${query} keyOf=${(j) => `${j.account} ${j.name}`} actions=${jobActions()} empty="There are no jobs that you may see." />
     <${Command} words=${["az", "batch", "job", "list"]} />`;
 }
 
@@ -45,6 +71,6 @@ export function Tasks({ parts, query }) {
     { title: "Node", kind: "wide", cell: (t) => plain(t.node ?? "", 60) }, { title: "Made", kind: "wide", cell: (t) => when(t.createdTime) }, { title: "Ran", kind: "wide number", cell: (t) => between(t.startTime, t.endTime, now) }];
   return html`<h1>${plain(job)}</h1><p class="quiet">Tasks of the job in the account ${plain(account)}. <a href=${address(["batch"])}>All jobs</a></p>
     <form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="state" label="State" values=${TASK_STATES} query=${query} /></form>
-    <${Table} name="Tasks" noun="task" columns=${columns} load=${load} listKey=${JSON.stringify([account, job, query.state])} every=${EVERY_MS} query=${query} keyOf=${(t) => t.name} empty="No task fits these filters." />
+    <${Table} name="Tasks" noun="task" columns=${columns} load=${load} listKey=${JSON.stringify([account, job, query.state])} every=${EVERY_MS} query=${query} keyOf=${(t) => t.name} actions=${taskActions(account, job)} empty="No task fits these filters." />
     <${Command} words=${["az", "batch", "task", "list", "--job-id", job]} />`;
 }

@@ -3,31 +3,31 @@
 import { html, useState } from "./htm-preact.js";
 import { ask, jobKey, jobResource, url } from "./client.js";
 import { between, count, many, plain, since, when } from "./format.js";
-import { address, Choice, Command, confirm, forEach, jobAddress, State, Text, useNow, useTitle } from "./parts.js";
+import { address, Choice, Command, jobAddress, rowsAction, State, Text, useNow, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
 const STATES = ["queued", "running", "terminating", "succeeded", "failed"];
 const OPEN = ["queued", "running"];
 const FIELDS = "subscription,resourceGroup,workspace,experiment,name,cluster,state,createdBy,createdTime,startTime,endTime,exitCode,nodeCount,priority";
 
+// Several indexes of an array are one job.
+function unique(rows) {
+  return [...new Map(rows.map((job) => [jobKey({ ...job, index: undefined }), job])).values()];
+}
+
 export function jobActions(session) {
-  const act = (title, text, method, action, done, only, removes) => ({
+  const act = (title, words, method, action, done, more) => rowsAction({
     title,
-    removes,
-    for: only,
-    run: async (rows) => {
-      // Several indexes of an array are one job.
-      const jobs = [...new Map(rows.map((job) => [jobKey({ ...job, index: undefined }), job])).values()];
-      const arrays = rows.some((job) => job.index !== undefined) ? " Of an array all indexes are meant." : "";
-      const said = await confirm({ title: `${title} ${many(jobs.length, "job")}?`, text: text + arrays, rows: jobs.map((job) => plain(job.name, 80)), action: `${title} ${many(jobs.length, "job")}` });
-      if (!said) return false;
-      await forEach(jobs, (job) => ask(jobResource(session.subscriptionId, job, action), { method }), done);
-      return true;
-    },
+    noun: "job",
+    text: (rows) => words + (rows.some((job) => job.index !== undefined) ? " Of an array all indexes are meant." : ""),
+    call: (job) => ask(jobResource(session.subscriptionId, job, action), { method }),
+    done: (n) => `${many(n, "job")} ${done}.`,
+    unique,
+    ...more,
   });
   return [
-    act("Cancel", "Their processes end now; their files stay.", "POST", "/terminate", (n) => `${many(n, "job")} will end.`, (job) => OPEN.includes(job.state)),
-    act("Delete", "They and their output directories on nodes are removed. The record of use stays.", "DELETE", "", (n) => `${many(n, "job")} will be deleted.`, undefined, true),
+    act("Cancel", "Their processes end now; their files stay.", "POST", "/terminate", "will end", { only: (job) => OPEN.includes(job.state) }),
+    act("Delete", "They and their output directories on nodes are removed. The record of use stays.", "DELETE", "", "will be deleted", { removes: true }),
   ];
 }
 

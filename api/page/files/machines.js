@@ -2,9 +2,9 @@
 // Machines: the list, and one with its reason, its GPUs and what it did.
 import { html } from "./htm-preact.js";
 import { ask, segments, url } from "./client.js";
-import { bytes, many, percent, plain, present, since } from "./format.js";
+import { bytes, percent, plain, present, since } from "./format.js";
 import { Chart } from "./chart.js";
-import { address, Choice, Command, confirm, Facts, Failed, forEach, State, Text, useData, useNow, useTitle } from "./parts.js";
+import { address, Choice, Command, Facts, Failed, rowsAction, State, Text, useData, useNow, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
 const STATES = ["free", "idle", "running", "preparing", "leaving", "unusable", "unreachable", "unknown"];
@@ -16,16 +16,13 @@ const SPANS = { hour: 3600, day: 86400, week: 604800, month: 2592000 };
 
 function machineActions(session) {
   if (!session.may.changeMachines) return [];
-  const act = (title, text, action, only, fields) => ({
+  const act = (title, words, action, only, fields) => rowsAction({
     title,
-    for: only,
-    run: async (machines) => {
-      const said = await confirm({ title: `${title} ${many(machines.length, "machine")}?`, text, fields, rows: machines.map((m) => plain(m.name, 80)), action: `${title} ${many(machines.length, "machine")}` });
-      if (!said) return false;
-      const body = said.reason ? { reason: said.reason } : undefined;
-      await forEach(machines, (m) => ask(`/batchaid/nodes/${segments(m.name)}/${action}`, { method: "POST", body }), (n) => `${title}: ${many(n, "machine")}.`);
-      return true;
-    },
+    noun: "machine",
+    text: () => words,
+    call: (m, said) => ask(`/batchaid/nodes/${segments(m.name)}/${action}`, { method: "POST", body: said.reason ? { reason: said.reason } : undefined }),
+    only,
+    fields,
   });
   return [
     act("Drain", "Running jobs continue; no new job starts there.", "drain", (m) => !m.local && !m.drained, [{ name: "reason", label: "Reason" }]),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What all views are made of: addresses with filters, data that is kept fresh, messages, dialogs, the same as a command.
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./htm-preact.js";
-import { count, plain, present, quoted, visible } from "./format.js";
+import { count, many, plain, present, quoted, visible } from "./format.js";
 import { listen } from "./live.js";
 
 // --- addresses: #/view/part?filter=value --------------------------------------------------------
@@ -279,4 +279,18 @@ export async function forEach(rows, call, done) {
   await Promise.all(Array.from({ length: Math.min(6, rows.length) }, worker));
   if (well) note(done(well));
   if (failures.length) note(`${count(failures.length)} of ${count(rows.length)} failed: ${failures[0].message}`, "failed");
+}
+
+// An action on chosen rows: it is said before it is done. text(rows): what it does; call(row, values of the fields); done(n):
+// the words for n rows; only(row): whether it is for this row; unique(rows): those that are meant.
+export function rowsAction({ title, noun, text, call, done, only, fields, removes, unique = (rows) => rows }) {
+  const run = async (chosen) => {
+    const rows = unique(chosen);
+    const words = `${title} ${many(rows.length, noun)}`;
+    const said = await confirm({ title: `${words}?`, text: text(chosen), fields, rows: rows.map((row) => plain(row.name, 80)), action: words });
+    if (!said) return false;
+    await forEach(rows, (row) => call(row, said), done ?? ((n) => `${title}: ${many(n, noun)}.`));
+    return true;
+  };
+  return { title, removes, for: only, run };
 }

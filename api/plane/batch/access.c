@@ -135,9 +135,10 @@ static const struct {
              {"applications", "/applications"},
              {"certificates", "/certificates"}};
 
-static const char *action_of(struct request *r)
+/* `at`: the place of that segment. */
+static const char *action_of(struct request *r, int at)
 {
-    const char *first = r->n_segments > 0 ? r->segment[0] : "", *type = "";
+    const char *first = r->n_segments > at ? r->segment[at] : "", *type = "";
     size_t n = strcspn(first, "(");
     bool reads = strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
@@ -167,11 +168,6 @@ int batch_check_role(struct request *r, const char *action, struct err *e)
     if (access_to_data(&held, action, scope) || access_verdict(&held, action, scope) == ACCESS_YES)
         return 0;
     return access_refuse(r, action, scope, e);
-}
-
-static int check_role(struct request *r, struct err *e)
-{
-    return batch_check_role(r, action_of(r), e);
 }
 
 int batch_check_also(struct request *r, const char *action, struct err *e)
@@ -306,8 +302,19 @@ int batch_may(struct request *r, struct err *e)
         return -1;
     if (r->token_account && strcasecmp(r->token_account, batch_account_of(r)->name) != 0)
         return refused(r, "The token was issued for another account.", e);
-    if ((by_key ? with_key(r, &by, e) : check_role(r, e)) < 0 ||
+    if ((by_key ? with_key(r, &by, e) : batch_check_role(r, action_of(r, 0), e)) < 0 ||
         check_mode(r, by_key ? "SharedKey" : "AAD", e) < 0)
+        return -1;
+    return batch_check_query(r, e);
+}
+
+/* /batchaid/batch/ACCOUNT/jobs/... */
+#define OWN_PATH_TYPE 3
+
+int batch_may_in(struct request *r, const char *account, struct err *e)
+{
+    if (find_account(r, account, e) < 0 ||
+        batch_check_role(r, action_of(r, OWN_PATH_TYPE), e) < 0 || check_mode(r, "AAD", e) < 0)
         return -1;
     return batch_check_query(r, e);
 }

@@ -35,6 +35,9 @@ struct batch {
 /* batch_service serves the hosts of accounts; batch_paths_service serves its paths at all other
  * hosts. */
 extern const struct service batch_service, batch_paths_service;
+/* Actions on jobs and tasks at the daemon's own paths, below /batchaid/batch. */
+extern const struct service batch_actions_service;
+struct error_words batch_actions_words(int kind);
 
 static inline const struct batch *batch_of(const struct request *r)
 {
@@ -59,6 +62,8 @@ static inline const struct batch_account *batch_account_of(struct request *r)
 
 /* service.may of both services: finds the account, and checks the signature or the token. */
 int batch_may(struct request *r, struct err *e) MUST_CHECK;
+/* The same for batch_actions_service, whose paths contain the account; the login is checked. */
+int batch_may_in(struct request *r, const char *account, struct err *e) MUST_CHECK;
 /* For a body that does more than its path: whether the sender may also do `action`
  * ("/pools/write"). A key may; for a task's token nothing is checked here. */
 int batch_check_also(struct request *r, const char *action, struct err *e) MUST_CHECK;
