@@ -6,19 +6,9 @@ import uuid
 import pytest
 from support.people import CONTRIBUTOR, READER, Person
 from support.refusals import P, refused
-from support.world import Place, fresh
+from support.world import In, Place, fresh
 
 GROUPS = "api-version=2019-10-01"
-
-
-class In:
-    """The daemon, as it is seen in another subscription."""
-
-    def __init__(self, daemon, subscription):
-        self._daemon, self.subscription = daemon, subscription
-
-    def __getattr__(self, name):
-        return getattr(self._daemon, name)
 
 
 def added(daemon):

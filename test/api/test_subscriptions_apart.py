@@ -11,7 +11,7 @@ from support.batch import Plane
 from support.batch_jobs import Jobs, add_pool
 from support.batch_rm import BatchAccounts
 from support.waiting import wait_for
-from support.world import Place, file_share, fresh
+from support.world import In, Place, file_share, fresh
 
 ARGUMENTS = ["--ephemeral", "--fake-nodes"]
 EXPECTS = (".",)
@@ -40,7 +40,7 @@ class Own:
         return [g["name"] for g in self.call("GET", "/resourceGroups", expect=200).json["value"]]
 
     def place(self):
-        return Place(_In(self.daemon, self.id), fresh("group"), "ws").make()
+        return Place(In(self.daemon, self.id), fresh("group"), "ws").make()
 
     def fault(self, **what):
         return self.t.fault({"subscription": self.id, **what.pop("match", {})}, **what)
@@ -57,16 +57,6 @@ class Own:
         self.t.call("DELETE", f"/rules?subscription={self.id}", expect=204)
         self.reset()
         self.daemon.call("DELETE", f"/batchaid/subscriptions/{self.id}")
-
-
-class _In:
-    """The daemon, with another subscription than its first."""
-
-    def __init__(self, daemon, subscription):
-        self._daemon, self.subscription = daemon, subscription
-
-    def __getattr__(self, name):
-        return getattr(self._daemon, name)
 
 
 @pytest.fixture
@@ -164,7 +154,7 @@ def test_a_dump_and_a_seed_are_of_one(two, t):
 
 def test_the_operations_of_an_account_cannot_either(two, tested):
     a, b = two
-    accounts = Accounts(_In(tested, a.id)).make()
+    accounts = Accounts(In(tested, a.id)).make()
     name = account_name()
     place = accounts.put(name, account_body(), expect=202).headers["location"].removeprefix(tested.endpoint)
     accounts.call("GET", place, expect=200)
@@ -234,7 +224,7 @@ def test_strict_mode_is_of_one(two, t, tested):
 
 class Batch:
     def __init__(self, own):
-        self.accounts = BatchAccounts(_In(own.daemon, own.id)).make()
+        self.accounts = BatchAccounts(In(own.daemon, own.id)).make()
         self.name = self.accounts.account()
         self.plane = Plane(own.daemon, self.name, self.accounts.keys(self.name)[0])
 
@@ -306,7 +296,7 @@ def test_a_share_of_an_own_account_goes_with_it(two, tested):
     a, b = two
     name = account_name()
     for one in two:
-        accounts = Accounts(_In(tested, one.id)).make()
+        accounts = Accounts(In(tested, one.id)).make()
         accounts.account(name)
         accounts.share(name, "out")
         job_that_writes(one, "x", account=name, credentials={"accountKey": accounts.keys(name)[0]})

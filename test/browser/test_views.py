@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.chromium import By
 from support.waiting import wait_for
-from support.world import fresh
+from support.world import In, Place, fresh
 
 VIEWS = ("overview", "queue", "jobs", "machines", "use", "batch", "storage", "people")
 
@@ -78,6 +78,28 @@ def test_files_are_browsed_shown_and_downloaded(page, shown):
     page.open(f"#/job/lab/work/exp/{job.name}/files?directory=MODEL").click("t.csv").see("x, y")
     page.open(f"#/job/lab/work/exp/{job.name}/files?directory=MODEL").click("deep/").click("t.json").see('"k": [')
     page.click("MODEL").see("t.csv", "deep/")
+
+
+def test_a_log_that_is_replaced_is_shown_as_it_is(page, shown):
+    host, flag = shown.place.flag(fresh("go"))
+    job = shown.job(f"f=$AZ_BATCHAI_OUTPUT_MODEL/f.txt; seq -f 'first %g' 50 > $f; while ! [ -e {flag} ]; do sleep 0.1; done; echo second > $f; sleep 1000",
+                    outputDirectories=[{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out"}]).running()
+    page.expected.append("416")  # the answer to a range behind the new end
+    page.open(f"#/job/lab/work/exp/{job.name}/files?directory=MODEL").click("f.txt").see("first 50")
+    host.touch()
+    page.see("second").see_none("first")
+    job.terminate()
+
+
+def test_a_job_of_another_subscription(page, served):
+    guid = served.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
+    place = Place(In(served, guid), "other", "ws").make()
+    job = place.job(place.cluster(name="there"), "echo begun; sleep 1000", name="elsewhere").running()
+    page.open("#/jobs").click("elsewhere").see("running", "▶").click("logs").see("begun").click("use").see("Each part of a node that it had")
+    page.click("story").click("Cancel").click("Cancel 1 job").see("1 job will end.")
+    job.wait("failed")
+    place.remove()
+    served.call("DELETE", f"/batchaid/subscriptions/{guid}", expect=204)
 
 
 def test_colours_of_a_log_continue_in_the_next_line(page, shown):

@@ -207,6 +207,16 @@ class Job(Resource):
         return self.call("POST", "/terminate", expect=(200, 202))
 
 
+class In:
+    """The daemon, as it is seen in another subscription."""
+
+    def __init__(self, daemon, subscription):
+        self._daemon, self.subscription = daemon, subscription
+
+    def __getattr__(self, name):
+        return getattr(self._daemon, name)
+
+
 class Place:
     def __init__(self, daemon, group=None, workspace=None, location="northeurope"):
         self.daemon = daemon
