@@ -11,6 +11,7 @@ import { readCsv } from "./text.js";
 
 const PICTURES = ["png", "jpg", "jpeg", "gif", "webp", "bmp"];
 const SHOWN_MOST = 256 * 1024; // bytes read of CSV and JSON
+const EVERY_MS = 5000; // of a folder that is being written to: files have no events
 const ROWS_MOST = 200;
 const COLUMNS_MOST = 50;
 
@@ -112,5 +113,5 @@ export function Browser({ label, at, isFile, to, list, content, follow, kinds = 
     return { rows: page.value, next: page.next };
   };
   return html`${crumbs}${leftOut > 0 && html`<p class="quiet">${many(leftOut, "name")} cannot be shown: a request cannot name ${leftOut === 1 ? "it" : "them"}.</p>`}
-    <${Table} name="Files" noun="file" columns=${columns} load=${load} listKey=${`${label}/${at}`} kinds=${kinds} keyOf=${(one) => one.path} empty="The folder is empty." />`;
+    <${Table} name="Files" noun="file" columns=${columns} load=${load} listKey=${`${label}/${at}`} kinds=${kinds} every=${follow ? EVERY_MS : undefined} keyOf=${(one) => one.path} empty="The folder is empty." />`;
 }
