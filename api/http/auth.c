@@ -20,9 +20,6 @@
 #define US_PER_S        1000000LL
 #define TOKEN_KEY_BYTES 32
 
-/* Accepts tokens from the near future, because the clock may have been set back a little. */
-#define CLOCK_SKEW_US (300 * US_PER_S)
-
 /* Verified tokens by their hash. 32 clients at once are plenty; a miss costs 30 us. */
 #define CACHED_TOKENS    32
 #define TOKEN_HASH_BYTES 32
@@ -85,16 +82,9 @@ static int bad_token(struct err *e, const char *why)
                    why);
 }
 
-/* The time of a claim, given in seconds; 0 if it is missing or out of range. */
-static int64_t instant_of(jwt_t *jwt, const char *claim)
-{
-    int64_t s = (int64_t)jwt_get_grant_int(jwt, claim);
-    return s > 0 && s < INT64_MAX / US_PER_S ? s * US_PER_S : 0;
-}
-
 static int check_times(int64_t begins_us, int64_t expires_us, int64_t now_us, struct err *e)
 {
-    if (begins_us > now_us + CLOCK_SKEW_US)
+    if (begins_us > now_us + TOKEN_SKEW_US)
         return bad_token(e, "it is not valid yet");
     if (expires_us > now_us)
         return 0;
@@ -124,11 +114,11 @@ static int verify(struct request *r, const char *token, struct cached_token *out
     /* Checks the algorithm, because libjwt also decodes unsigned tokens. */
     const char *issuer = jwt_get_grant(jwt, "iss");
     bool ours = jwt_get_alg(jwt) == JWT_ALG_HS256 && issuer && strcmp(issuer, "batchaid") == 0;
-    out->expires_us = instant_of(jwt, "exp");
+    out->expires_us = claim_instant(jwt, "exp");
     audience_read(r->config, jwt_get_grant(jwt, "aud"), jwt_get_grant_bool(jwt, "base") == 1,
                   &out->audience);
     int rc = !ours ? bad_token(e, "it was not signed by this daemon")
-                   : check_times(instant_of(jwt, "nbf"), out->expires_us, r->now_us, e);
+                   : check_times(claim_instant(jwt, "nbf"), out->expires_us, r->now_us, e);
     if (rc == 0)
         rc = check_owner(r, jwt_get_grant(jwt, "oid"), &out->who, e);
     jwt_free(jwt);

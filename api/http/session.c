@@ -19,9 +19,6 @@
 #define HTTPS_PORT      443
 #define PORT_MAX        65535
 
-/* The clock may have been set back a little. */
-#define CLOCK_SKEW_US (300 * US_PER_S)
-
 /* --- origins ---------------------------------------------------------------------------------- */
 
 /* Of https. */
@@ -150,7 +147,7 @@ static int bad_cookie(struct err *e, const char *why)
                    why);
 }
 
-static int64_t instant_of(jwt_t *jwt, const char *claim)
+int64_t claim_instant(struct jwt *jwt, const char *claim)
 {
     int64_t s = (int64_t)jwt_get_grant_int(jwt, claim);
     return s > 0 && s < INT64_MAX / US_PER_S ? s * US_PER_S : 0;
@@ -167,7 +164,7 @@ static int read_claims(struct request *r, jwt_t *jwt, const struct origin *here,
                        struct err *e)
 {
     const char *issuer = jwt_get_grant(jwt, "iss"), *audience = jwt_get_grant(jwt, "aud");
-    int64_t begun_us = instant_of(jwt, "iat");
+    int64_t begun_us = claim_instant(jwt, "iat");
     /* Checks the algorithm, because libjwt also decodes unsigned tokens. */
     if (jwt_get_alg(jwt) != JWT_ALG_HS256 || !issuer || strcmp(issuer, ISSUER) != 0 ||
         !take_text(jwt, "sid", s->id, sizeof s->id) ||
@@ -177,9 +174,9 @@ static int read_claims(struct request *r, jwt_t *jwt, const struct origin *here,
     if (!audience || !is_same(audience, here))
         return bad_cookie(e, "it was given to another host or port");
     s->begun_us = (int64_t)jwt_get_grant_int(jwt, "beg");
-    s->until_us = instant_of(jwt, "exp");
-    s->ends_us = instant_of(jwt, "end");
-    if (begun_us > r->now_us + CLOCK_SKEW_US)
+    s->until_us = claim_instant(jwt, "exp");
+    s->ends_us = claim_instant(jwt, "end");
+    if (begun_us > r->now_us + TOKEN_SKEW_US)
         return bad_cookie(e, "it is not valid yet");
     if (s->until_us > r->now_us && s->ends_us > r->now_us)
         return 0;

@@ -21,6 +21,14 @@
 #define SESSION_SECONDS (12L * 3600)
 #define SESSION_ID_SIZE 33
 
+/* Tokens and cookies from the near future are accepted, because the clock may have been set back a
+ * little. */
+#define TOKEN_SKEW_US INT64_C(300000000)
+
+struct jwt;
+/* The time of a claim, which is given in seconds; 0 if it is missing or out of range. */
+int64_t claim_instant(struct jwt *jwt, const char *claim);
+
 struct session {
     char id[SESSION_ID_SIZE]; /* random; renewed cookies have the same */
     char object_id[PRINCIPAL_ID_SIZE];
