@@ -265,11 +265,6 @@ void connection_streams(const struct connection *c)
     set(c, all, sizeof all / sizeof all[0]);
 }
 
-int connection_fd(const struct connection *c)
-{
-    return c->fd;
-}
-
 int connection_most(const struct connection *c)
 {
     return c->all->max;

@@ -61,7 +61,6 @@ void connection_lasts(const struct connection *c);
 /* The same for one by which the daemon sends without being asked: the system keeps little of what
  * the client does not read, and gives up a client that acknowledges nothing. */
 void connection_streams(const struct connection *c);
-int connection_fd(const struct connection *c);
 /* The most connections at a time. */
 int connection_most(const struct connection *c);
 bool connection_refused(const struct connection *c);

@@ -136,34 +136,54 @@ static void on_left(uv_poll_t *p, int status, int events)
     resume(l);
 }
 
+/* Watches libmicrohttpd's socket: the client's own, or the end of a relay, which shuts it down when
+ * the client leaves. */
+static int watch(struct live *l, struct err *e)
+{
+    int fd = MHD_get_connection_info(l->conn, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    int rc = uv_poll_init(l->engine->api->config.loop, &l->poll, fd);
+    if (rc < 0)
+        return err_set(e, ERR_INTERNAL, NULL, "The connection cannot be watched: %s.",
+                       uv_strerror(rc));
+    l->poll.data = l;
+    l->has_poll = true;
+    uv_poll_start(&l->poll, UV_DISCONNECT, on_left);
+    return 0;
+}
+
+static void add(struct api *api, struct live *l)
+{
+    l->next = api->lives;
+    l->prev = &api->lives;
+    if (l->next)
+        l->next->prev = &l->next;
+    api->lives = l;
+}
+
 struct replied *reply_live(struct request *r, const char *content_type, struct live_text *first,
                            const struct live_events *events, void *ctx, struct live **out,
                            struct err *e)
 {
-    struct api *api = r->api;
     if (r->inner || !r->connection) {
         live_text_drop(first);
         err_set(e, ERR_NOT_SUPPORTED, NULL, "A reply without an end cannot be a part of another.");
         return NULL;
     }
     struct live *l = xcalloc(1, sizeof *l);
-    *l = (struct live){.next = api->lives,
-                       .prev = &api->lives,
-                       .engine = r->engine,
+    *l = (struct live){.engine = r->engine,
                        .conn = r->conn,
                        .connection = r->connection,
                        .events = events,
                        .ctx = ctx,
                        .text = first,
-                       .has_poll = true,
-                       .ending = api->stopping};
-    if (l->next)
-        l->next->prev = &l->next;
-    api->lives = l;
+                       .ending = r->api->stopping};
+    if (watch(l, e) < 0) {
+        live_text_drop(first);
+        free(l);
+        return NULL;
+    }
+    add(r->api, l);
     connection_streams(r->connection);
-    uv_poll_init(api->config.loop, &l->poll, connection_fd(r->connection));
-    l->poll.data = l;
-    uv_poll_start(&l->poll, UV_DISCONNECT, on_left);
     *out = l;
     return reply_response(
         r, 200, content_type,

@@ -20,6 +20,7 @@ from support.gpus import Gpus
 from support.many import ended_jobs
 from support.people import Person
 from support.spec import OWN
+from support.terminals import PROTOCOL
 from support.testing import Clock, Testing
 from support.waiting import PATIENCE, wait_for
 from support.world import Place, fresh
@@ -179,6 +180,17 @@ def test_http_1_0_and_without_tls(own_daemon):
         place.cluster(nodes=0, name="c")
         for one in (s, old):
             assert one.events(has("c", "steady"))
+
+
+def test_on_the_way_of_terminals(own_daemon):
+    """Who offers their protocol comes by a relay; that he leaves is noticed behind it too."""
+    d = own_daemon()
+    place = Place(d).make()
+    with Stream(d, alpn=PROTOCOL) as s:
+        place.cluster(nodes=0, name="c")
+        assert s.events(has("c", "steady"))
+    for _ in range(140):  # more than one may have at a time
+        wait_for(lambda: opened(d, alpn=PROTOCOL), 20, "a place").close()
 
 
 def test_a_comment_after_a_while(own_daemon):
@@ -491,9 +503,9 @@ def test_thousands_are_refused(own_daemon):
     wait_for(lambda: opened(d), 5, "a free place").close()
 
 
-def opened(d):
+def opened(d, **more):
     try:
-        return Stream(d)
+        return Stream(d, **more)
     except Refused:
         return None
 

@@ -34,7 +34,7 @@ class Stream:
     """One of `who`: a Person or a Browser, else the first principal. `last`: Last-Event-ID."""
 
     def __init__(self, daemon, who=None, last=None, since=None, limit=30, buffer=None, endpoint=None, token=None,
-                 protocol="HTTP/1.1"):  # fmt: skip
+                 protocol="HTTP/1.1", alpn=None):  # fmt: skip
         url = urlsplit(endpoint or daemon.endpoint)
         self.limit = limit * PATIENCE
         self.socket = socket.socket(socket.AF_INET6 if ":" in url.hostname else socket.AF_INET)
@@ -44,6 +44,8 @@ class Stream:
         self.socket.connect((url.hostname, url.port))
         if url.scheme == "https":
             context = ssl.create_default_context(cafile=str(daemon.ca))
+            if alpn:
+                context.set_alpn_protocols([alpn])
             self.socket = context.wrap_socket(self.socket, server_hostname=url.hostname)
         self.path = PATH + (f"?since={since}" if since is not None else "")
         lines = [f"GET {self.path} {protocol}", f"Host: {getattr(who, 'host', url.netloc)}"]
