@@ -214,7 +214,7 @@ static struct replied *finish(struct request *r, struct gpu_list *l)
     return reply_board(r, b);
 }
 
-/* The number of the machine after which the page begins; if it is gone, of its old place. */
+/* The number of the machine after which the page begins; if it is gone, of the place before it. */
 static size_t first_of(const struct gpu_list *l)
 {
     const char *slash = l->after ? strchr(l->after, '/') : NULL;
@@ -223,7 +223,8 @@ static size_t first_of(const struct gpu_list *l)
     for (size_t i = 0; i < l->n; i++)
         if (strcmp(l->list[i].name, slash + 1) == 0)
             return i + 1;
-    return strtoul(l->after, NULL, 10);
+    unsigned long number = strtoul(l->after, NULL, 10);
+    return number > 0 ? number - 1 : 0;
 }
 
 static int read_some(struct gpu_list *l, struct err *e)

@@ -78,9 +78,12 @@ struct listing {
     uint64_t wanted;
     long max;
 
-    bool read;                  /* the following is set */
+    bool read;                /* the following is set */
+    struct machine_view *all; /* in the inventory's order */
+    size_t n_all;
     struct machine_view **list; /* those that pass, in order */
     size_t n, at, end;          /* the next, and the end of the page */
+    const char *next;           /* the place of the page's last row; NULL: it is the list's */
     bool any;                   /* a row was written */
     struct strbuf text;
 };
@@ -100,12 +103,11 @@ static bool passes(const struct listing *l, const struct machine_view *m)
 
 static void filter(struct listing *l, struct arena *a)
 {
-    size_t n;
-    struct machine_view *all = fleet_machines_list(l->reading, &n);
-    l->list = arena_alloc(a, (n + 1) * sizeof *l->list);
-    for (size_t i = 0; i < n; i++)
-        if (passes(l, &all[i]))
-            l->list[l->n++] = &all[i];
+    l->all = fleet_machines_list(l->reading, &l->n_all);
+    l->list = arena_alloc(a, (l->n_all + 1) * sizeof *l->list);
+    for (size_t i = 0; i < l->n_all; i++)
+        if (passes(l, &l->all[i]))
+            l->list[l->n++] = &l->all[i];
 }
 
 static void sort(struct listing *l)
@@ -120,30 +122,38 @@ static void sort(struct listing *l)
     }
 }
 
-/* The place of a row: its key and name; in the inventory's order its number, as machines may come
- * and go between two pages. */
+/* The place of a row: its key and name; in the inventory's order its number there, as machines may
+ * come and go between two pages. */
 static const char *token_of(const struct listing *l, struct arena *a, size_t i)
 {
     const struct machine_view *m = l->list[i];
     return l->order ? arena_concat(a, l->order->key_of(m), "/", m->name)
-                    : arena_printf(a, "%zu/%s", i + 1, m->name);
+                    : arena_printf(a, "%zu/%s", (size_t)(m - l->all) + 1, m->name);
+}
+
+/* How many machines of the inventory are not behind a token: up to its machine; if this is gone, up
+ * to the machine before it. */
+static size_t passed_by(const struct listing *l, const char *key, const char *name)
+{
+    for (size_t i = 0; i < l->n_all; i++)
+        if (strcmp(l->all[i].name, name) == 0)
+            return i + 1;
+    unsigned long number = strtoul(key, NULL, 10);
+    return number > 0 ? number - 1 : 0;
 }
 
 /* The first row behind a token. */
 static size_t row_behind(const struct listing *l, const char *key, const char *name)
 {
-    size_t i = 0;
-    if (l->order) {
+    size_t i = 0, passed = l->order ? 0 : passed_by(l, key, name);
+    if (l->order)
         while (i < l->n && (compare(l->order->key_of(l->list[i]), l->list[i]->name, key, name) *
                             (l->descends ? -1 : 1)) <= 0)
             i++;
-        return i;
-    }
-    for (; i < l->n; i++)
-        if (strcmp(l->list[i]->name, name) == 0)
-            return i + 1;
-    unsigned long number = strtoul(key, NULL, 10);
-    return number < l->n ? number : l->n;
+    else
+        while (i < l->n && (size_t)(l->list[i] - l->all) < passed)
+            i++;
+    return i;
 }
 
 static int find_page(struct listing *l, struct arena *a, struct err *e)
@@ -157,6 +167,8 @@ static int find_page(struct listing *l, struct arena *a, struct err *e)
     if (slash)
         l->at = row_behind(l, arena_strndup(a, l->after, (size_t)(slash - l->after)), slash + 1);
     l->end = l->n - l->at > (size_t)l->max ? l->at + (size_t)l->max : l->n;
+    if (l->end < l->n && l->end > 0) /* before rows are completed, which reads states again */
+        l->next = token_of(l, a, l->end - 1);
     return 0;
 }
 
@@ -202,10 +214,9 @@ static struct replied *finish(struct request *r, struct listing *l)
     strbuf_puts(&l->text, l->any ? "]" : "{\"value\":[]");
     if (l->depth == MACHINES_BRIEF)
         strbuf_printf(&l->text, ",\"count\":%zu", l->n);
-    if (l->end < l->n && l->end > 0) {
-        const char *next = token_of(l, &r->arena, l->end - 1);
+    if (l->next) {
         strbuf_puts(&l->text, ",\"next\":");
-        jsontext_add_text(&l->text, next, strlen(next));
+        jsontext_add_text(&l->text, l->next, strlen(l->next));
     }
     strbuf_puts(&l->text, "}");
     return reply_json_text(r, 200, &l->text);

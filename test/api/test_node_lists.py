@@ -88,8 +88,16 @@ def test_a_machine_that_goes_between_two_pages_takes_none_with_it(tested, place,
     still = set(names(nodes(tested)))
     assert names(nodes(tested, after=first["next"])) == [n for n in rest if n in still]
     gone = nodes(tested, max=10, after="2/somebody-who-is-gone")
-    assert names(gone) == names(nodes(tested))[2:]
+    assert names(gone) == names(nodes(tested))[1:], "the next has its place"
     assert nodes(tested, after="99999999999999999999999/x")["value"] == []
+
+
+def test_machines_that_leave_a_filter_between_two_pages_take_none_with_them(tested, place, three, t):
+    t.rules({"hold": True})
+    first = nodes(tested, state="idle", max=2)
+    place.job(three[0], "work", nodes=3).running()
+    assert {n["state"] for n in nodes(tested)["value"] if n["name"] in names(first)} == {"running"}
+    assert names(nodes(tested, state="idle", after=first["next"])) == names(nodes(tested, state="idle"))
 
 
 @pytest.mark.parametrize(
