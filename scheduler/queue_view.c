@@ -75,12 +75,28 @@ static int by_start(const void *pa, const void *pb)
     return (a->run_id > b->run_id) - (a->run_id < b->run_id);
 }
 
-static const char *node_name(const struct pass *p, int64_t node_id)
+static int by_id(const void *pa, const void *pb)
 {
+    const struct node *const *a = pa, *const *b = pb;
+    return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
+}
+
+/* The nodes by their ids. */
+static const struct node **nodes_by_id(const struct pass *p)
+{
+    const struct node **all = arena_alloc(p->a, (p->n_nodes + 1) * sizeof *all);
     for (size_t i = 0; i < p->n_nodes; i++)
-        if (p->nodes[i].id == node_id)
-            return name_of(p, &p->nodes[i]);
-    return "";
+        all[i] = &p->nodes[i];
+    if (p->n_nodes > 1)
+        qsort(all, p->n_nodes, sizeof *all, by_id);
+    return all;
+}
+
+static const char *node_name(const struct pass *p, const struct node *const *all, int64_t node_id)
+{
+    const struct node wanted = {.id = node_id}, *key = &wanted;
+    const struct node *const *found = bsearch(&key, all, p->n_nodes, sizeof *all, by_id);
+    return found ? name_of(p, *found) : "";
 }
 
 static int look_at_running(struct pass *p, struct queue_view *v, struct err *e)
@@ -93,9 +109,10 @@ static int look_at_running(struct pass *p, struct queue_view *v, struct err *e)
         qsort(rows, n, sizeof *rows, by_run);
     v->running = arena_alloc(p->a, (n + 1) * sizeof *v->running);
     const char **names = arena_alloc(p->a, (n + 1) * sizeof *names);
+    const struct node **nodes = nodes_by_id(p);
     for (size_t i = 0; i < n; i++) {
         const struct held_part *h = &rows[i];
-        names[i] = node_name(p, h->node_id);
+        names[i] = node_name(p, nodes, h->node_id);
         if (i == 0 || rows[i - 1].run_id != h->run_id)
             v->running[v->n_running++] = (struct queue_running){
                 .run_id = h->run_id,
@@ -128,10 +145,12 @@ static int look_at_waiting(struct pass *p, struct queue_view *v, int max, struct
     size_t n_held, n;
     if (pass_load_held(p, &held, &n_held, e) != 0 ||
         st_run_in_turn(p->s->st, p->a, p->pool.id, max + 1, &runs, &n, e) != 0 ||
-        st_run_held(p->s->st, p->a, p->pool.id, max, &v->held, &v->n_held, e) != 0)
+        st_run_held(p->s->st, p->a, p->pool.id, max + 1, &v->held, &v->n_held, e) != 0)
         return -1;
-    v->more = n > (size_t)max;
-    v->n_waiting = v->more ? (size_t)max : n;
+    v->more = n > (size_t)max || v->n_held > (size_t)max;
+    v->n_waiting = n > (size_t)max ? (size_t)max : n;
+    if (v->n_held > (size_t)max)
+        v->n_held = (size_t)max;
     v->waiting = arena_alloc(p->a, (v->n_waiting + 1) * sizeof *v->waiting);
     const struct plan_queue_input in = {.nodes = pass_queue_nodes(p),
                                         .n_nodes = p->n_nodes,

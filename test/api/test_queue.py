@@ -7,7 +7,7 @@ import pytest
 from support.daemon import Daemon
 from support.people import READER, Person
 from support.refusals import refused
-from support.world import Place, fresh, instant, wait_flag, wait_for
+from support.world import In, Place, fresh, instant, wait_flag, wait_for
 
 HOUR = {"constraints": {"maxWallClockTime": "PT1H"}}
 MINUTE = {"constraints": {"maxWallClockTime": "PT1M"}}
@@ -151,6 +151,30 @@ def test_an_array_is_there_index_by_index(own_place, flag):
     host.touch()
     job.succeed()
     assert [line["text"] for line in story(d, own_place, job)][-3:] == [f"index {i} has ended" for i in (3, 4, 5)]
+
+
+def test_indexes_that_wait_for_others_are_left_out_in_words(own_place, flag):
+    d, (host, until) = own_place.daemon, flag
+    cluster = own_place.cluster(1)
+    wishes = [{"name": "BATCHAID_JOB_ARRAY", "value": "1-9"}, {"name": "BATCHAID_JOB_ARRAY_LIMIT", "value": "1"}]
+    job = own_place.job(cluster, until, environmentVariables=wishes)
+    wait_for(lambda: [q for q in queue(d, cluster) if "nodes" in q], 30, "the first to run")
+    part = get(d, "queue", cluster=cluster.name, max=3)
+    assert [q["index"] for q in part["value"]] == [1, 2, 3, 4] and part["leftOut"] == [{"cluster": cluster.name, "running": 0, "waiting": True}]
+    assert get(d, "queue", cluster=cluster.name, max=8)["leftOut"] == []
+    host.touch()
+    job.succeed()
+
+
+def test_a_job_of_another_subscription_says_so(own_place, flag):
+    d, (host, until) = own_place.daemon, flag
+    guid = d.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
+    there = Place(In(d, guid), "other", "ws").make()
+    cluster = there.cluster(1)
+    job = there.job(cluster, until).running()
+    assert [(q["name"], q["subscription"]) for q in queue(d, cluster)] == [(job.name, guid)]
+    host.touch()
+    job.succeed()
 
 
 def test_jobs_of_all_groups_are_filtered(own_place):
