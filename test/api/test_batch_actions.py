@@ -101,3 +101,11 @@ def test_a_contributor_of_the_account_may(actions, daemon, ground, job, temporar
 def test_no_login_no_action(daemon, job, actions):
     reply = actions.call("DELETE", token=None, expect=401)
     assert reply.error["code"] == "AuthenticationFailed" and job.get()["state"] == "active"
+
+
+def test_an_account_that_takes_keys_alone(actions, ground, job):
+    account = f"{ground.accounts.path}/{ground.name}"
+    ground.accounts.call("PATCH", account, {"properties": {"allowedAuthenticationModes": ["SharedKey"]}}, expect=200)
+    actions.refused("POST", "/terminate", 403, "AuthenticationFailed", ground.name, "allowedAuthenticationModes")
+    ground.accounts.call("PATCH", account, {"properties": {"allowedAuthenticationModes": ["SharedKey", "AAD", "TaskAuthenticationToken"]}}, expect=200)
+    assert job.get()["state"] == "active"

@@ -313,9 +313,13 @@ int batch_may(struct request *r, struct err *e)
 
 int batch_may_in(struct request *r, const char *account, struct err *e)
 {
-    if (find_account(r, account, e) < 0 ||
-        batch_check_role(r, action_of(r, OWN_PATH_TYPE), e) < 0 || check_mode(r, "AAD", e) < 0)
+    if (find_account(r, account, e) < 0 || batch_check_role(r, action_of(r, OWN_PATH_TYPE), e) < 0)
         return -1;
+    if (!batch_account_allows(batch_account_of(r)->doc, "AAD"))
+        return err_set(e, BATCH_AUTHENTICATION_FAILED, NULL,
+                       "The account %s takes requests with its keys alone: its "
+                       "allowedAuthenticationModes have no AAD.",
+                       batch_account_of(r)->name);
     return batch_check_query(r, e);
 }
 
