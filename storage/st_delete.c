@@ -140,8 +140,7 @@ static int remove_row(struct storage *st, void *ctx, struct err *e)
 {
     const struct row_removal *r = ctx;
     const struct kind_delete *k = &kinds[r->kind];
-    st_removes(st, r->kind, r->id);
-    if (k->remove(st, r->id, e) < 0)
+    if (st_removes(st, r->kind, r->id, e) < 0 || k->remove(st, r->id, e) < 0)
         return err_prefix(e, "The %s %lld cannot be removed", k->noun, (long long)r->id);
     if (q_changed(st) == 0)
         return missing(r, e);

@@ -79,10 +79,11 @@ void st_watch_events(struct storage *st, st_events_fn fn, void *ctx)
     st->events_grown_ctx = ctx;
 }
 
-void st_removes(const struct storage *st, enum resource_kind kind, int64_t id)
+int st_removes(struct storage *st, enum resource_kind kind, int64_t id, struct err *e)
 {
     if (st->removes)
         st->removes(st->removes_ctx, kind, id);
+    return st_meta_note_removal(st, e);
 }
 
 void st_watch_removals(struct storage *st, st_removal_fn fn, void *ctx)

@@ -83,8 +83,9 @@ int st_node_move(struct storage *st, const struct st_node_move *m, struct err *e
 static int remove_row(struct storage *st, void *ctx, struct err *e)
 {
     int64_t id = *(const int64_t *)ctx;
-    st_removes(st, RES_NODE, id);
-    return st_node_remove_row(st, id, e) < 0 ? -1 : st_event_forget(st, RES_NODE, id, e);
+    if (st_removes(st, RES_NODE, id, e) < 0 || st_node_remove_row(st, id, e) < 0)
+        return -1;
+    return st_event_forget(st, RES_NODE, id, e);
 }
 
 int st_node_remove(struct storage *st, int64_t id, struct err *e)

@@ -144,8 +144,8 @@ int st_usage_write(struct storage *st, struct usage_live *live, const struct all
 const char *st_reason(const char *given, int failure);
 /* Events of earlier lives are on disk. */
 int st_events_begin(struct storage *st, struct err *e) MUST_CHECK;
-/* A row is about to be removed: whoever watches is told. */
-void st_removes(const struct storage *st, enum resource_kind kind, int64_t id);
+/* A row is about to be removed, in this transaction: notes it, and whoever watches is told. */
+int st_removes(struct storage *st, enum resource_kind kind, int64_t id, struct err *e) MUST_CHECK;
 
 /* --- migrate.c -------------------------------------------------------------------------------- */
 #define ST_APPLICATION_ID 0x62616964 /* "baid" */

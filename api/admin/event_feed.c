@@ -65,6 +65,48 @@ static int make(const struct event_feed *f, struct arena *a, const struct event 
     return 1;
 }
 
+/* --- removals that wait for their place --------------------------------------------------------
+ */
+
+struct removal {
+    struct removal *next;
+    struct event_feed *feed;
+    struct event ev;
+    struct arena arena;
+    struct strbuf text;
+    struct ring_event one;
+};
+
+static void removal_free(struct removal *r)
+{
+    strbuf_free(&r->text);
+    arena_free(&r->arena);
+    free(r);
+}
+
+static struct removal *take_first(struct event_feed *f)
+{
+    struct removal *r = f->removals;
+    f->removals = r->next;
+    if (!f->removals)
+        f->last = NULL;
+    return r;
+}
+
+/* Those whose place is reached: all events before it, and its own, are in the ring. */
+static void add_removals(struct event_feed *f, int64_t before)
+{
+    while (f->removals && f->removals->one.seq < before) {
+        struct removal *r = take_first(f);
+        snprintf(r->one.id, sizeof r->one.id, "%s", f->id);
+        event_ring_add(&f->ring, &r->one);
+        removal_free(r);
+    }
+}
+
+/* --- reading ------------------------------------------------------------------------------------
+ */
+
 static int read_newer(struct event_feed *f, struct arena *a, struct strbuf *text, struct err *e)
 {
     struct event_rows rows;
@@ -73,6 +115,9 @@ static int read_newer(struct event_feed *f, struct arena *a, struct strbuf *text
     int rc = st_event_since(f->st, a, &page, &rows, e);
     for (size_t i = 0; rc >= 0 && i < rows.n && rows.items[i].seq <= f->goal; i++) {
         rc = make(f, a, &rows.items[i], text, &one, e);
+        if (rc < 0)
+            break;
+        add_removals(f, rows.items[i].seq);
         if (rc > 0)
             event_ring_add(&f->ring, &one);
         f->read = rows.items[i].seq;
@@ -81,6 +126,7 @@ static int read_newer(struct event_feed *f, struct arena *a, struct strbuf *text
     }
     if (rc >= 0 && (rows.n < EVENTS_PER_TURN || rows.items[rows.n - 1].seq >= f->goal))
         f->read = f->goal;
+    add_removals(f, f->read + 1);
     return rc < 0 ? -1 : 0;
 }
 
@@ -92,6 +138,8 @@ static int read_older(struct event_feed *f, struct arena *a, struct strbuf *text
     int rc = st_event_before(f->st, a, f->ring.after + 1, EVENTS_PER_TURN, &rows, &n, e);
     for (; rc >= 0 && i < n && rows[i].seq > f->back; i++) {
         rc = make(f, a, &rows[i], text, &one, e);
+        if (rc < 0)
+            break;
         if (rc > 0 && !event_ring_add_older(&f->ring, &one)) {
             f->back = FEED_NOT_BACK; /* who needs more is told so */
             return 0;
@@ -135,14 +183,6 @@ bool event_feed_more(struct event_feed *f)
 /* --- removals -----------------------------------------------------------------------------------
  */
 
-struct removal {
-    struct event_feed *feed;
-    struct event ev;
-    struct arena arena;
-    struct strbuf text;
-    struct ring_event one;
-};
-
 /* A part of the turn may have been undone. */
 static bool is_there(const struct removal *r)
 {
@@ -155,28 +195,23 @@ static bool is_there(const struct removal *r)
     return there;
 }
 
-static void lose(struct event_feed *f, int64_t seq)
-{
-    f->has_lost = true;
-    f->lost = seq;
-}
-
-/* Its number says where it stands: whoever has that event perhaps lacks the removal. */
+/* Whoever has the last event on disk perhaps lacks the removal: it stands behind that event. */
 static void on_removed(void *ctx, const struct err *why)
 {
     struct removal *r = ctx;
     struct event_feed *f = r->feed;
+    int64_t seq = st_events_on_disk(f->st);
     if (!f->is_on) {
-        lose(f, st_events_on_disk(f->st));
+        event_ring_lose(&f->ring, seq);
     } else if (!why && !is_there(r)) {
-        r->one.seq = f->read;
-        snprintf(r->one.id, sizeof r->one.id, "%s", f->id);
-        event_ring_add(&f->ring, &r->one);
+        r->one.seq = seq;
+        *(f->last ? &f->last->next : &f->removals) = r;
+        f->last = r;
+        add_removals(f, f->read + 1);
         f->grown(f->ctx);
+        return;
     }
-    strbuf_free(&r->text);
-    arena_free(&r->arena);
-    free(r);
+    removal_free(r);
 }
 
 static void on_removal(void *ctx, enum resource_kind kind, int64_t id)
@@ -186,7 +221,7 @@ static void on_removal(void *ctx, enum resource_kind kind, int64_t id)
     if (!event_has_kind(kind))
         return;
     if (!f->is_on) {
-        lose(f, st_events_on_disk(f->st));
+        event_ring_lose(&f->ring, st_events_on_disk(f->st));
         return;
     }
     struct removal *r = xcalloc(1, sizeof *r);
@@ -198,21 +233,27 @@ static void on_removal(void *ctx, enum resource_kind kind, int64_t id)
         st_when_durable(f->st, on_removed, r);
         return;
     }
-    strbuf_free(&r->text);
-    arena_free(&r->arena);
-    free(r);
+    removal_free(r);
 }
 
 void event_feed_watch(struct event_feed *f)
 {
+    int64_t last = st_events_on_disk(f->st);
+    struct err e;
+    if (st_last_removal(f->st, &last, &e) < 0)
+        LOG_WARN(f->log, "event_stream.not_read", LF_INT("sequence", last), LF_STR("why", e.msg));
+    if (last >= 0)
+        event_ring_lose(&f->ring, last);
     st_watch_removals(f->st, on_removal, f);
 }
 
 void event_feed_end(struct event_feed *f)
 {
-    for (int64_t at = f->ring.first; at < f->ring.end; at++)
-        if (event_ring_get(&f->ring, at)->is_beside)
-            lose(f, event_ring_get(&f->ring, at)->seq);
+    while (f->removals) {
+        struct removal *r = take_first(f);
+        event_ring_lose(&f->ring, r->one.seq);
+        removal_free(r);
+    }
     event_ring_reset(&f->ring, 0);
     f->is_on = false;
 }

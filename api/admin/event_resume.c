@@ -82,8 +82,8 @@ int event_from_judge(const struct event_feed *f, struct request *r, const struct
     }
     if (from->seq > 0 && judge_row(f, r, from, why, e) < 0)
         return -1;
-    if (!*why && f->has_lost && from->seq <= f->lost)
-        *why = "something was deleted while nobody had a stream";
+    if (!*why && event_ring_lacks(&f->ring, from->seq))
+        *why = "something was deleted that streams do not have any more";
     if (*why || (f->is_on && from->seq >= f->ring.after))
         return 0;
     int rc = st_event_nth(f->st, INT64_MAX, EVENT_RING_EVENTS + 1, &oldest, e);

@@ -39,9 +39,22 @@ static bool is_full(const struct event_ring *g, size_t more)
            (g->end > g->first && g->bytes + more > EVENT_RING_BYTES);
 }
 
+void event_ring_lose(struct event_ring *g, int64_t seq)
+{
+    g->lost = g->has_lost && g->lost > seq ? g->lost : seq;
+    g->has_lost = true;
+}
+
+bool event_ring_lacks(const struct event_ring *g, int64_t seq)
+{
+    return g->has_lost && seq <= g->lost;
+}
+
 static void drop_oldest(struct event_ring *g)
 {
     struct ring_event *ev = *slot(g, g->first);
+    if (ev->is_beside)
+        event_ring_lose(g, ev->seq);
     g->after = ev->seq;
     g->bytes -= size_of(ev);
     g->first++;

@@ -31,6 +31,8 @@ struct event_ring {
     int64_t first, end;     /* positions: of the oldest; behind the newest */
     int64_t after;          /* it has all events with higher numbers, up to the newest */
     size_t bytes;
+    bool has_lost; /* removals are not in it any more: the last had this number */
+    int64_t lost;
 };
 
 /* Empties it; the next event is the first after number `after`. */
@@ -41,6 +43,10 @@ void event_ring_add(struct event_ring *g, const struct ring_event *ev);
 bool event_ring_add_older(struct event_ring *g, const struct ring_event *ev);
 /* An event by its position, which is in [first, end). Valid until an event is added. */
 const struct ring_event *event_ring_get(const struct event_ring *g, int64_t at);
+/* A removal that is not in the ring: whoever has no later event than this perhaps lacks it. */
+void event_ring_lose(struct event_ring *g, int64_t seq);
+/* Whether a removal is lost to a client whose last event is `seq`. */
+bool event_ring_lacks(const struct event_ring *g, int64_t seq);
 /* The position of the first event that is behind number `seq`. */
 int64_t event_ring_find(const struct event_ring *g, int64_t seq);
 

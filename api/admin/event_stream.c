@@ -26,6 +26,7 @@
 #define RETRY_MS     2000 /* what clients wait before they come again */
 #define BATCH_BYTES  (128 * 1024)
 #define TURN_NS      2000000 /* of a turn of the loop for streams; others are served then */
+#define LOOKED_MAX   512     /* events that are judged for a text */
 #define MACHINES_MAX 200     /* named in an event */
 #define TYPE         "text/event-stream"
 
@@ -181,7 +182,8 @@ static int64_t add_changes(struct strbuf *b, const struct event_ring *g,
 {
     size_t shown = 0, begun = b->len;
     const char *id = NULL;
-    for (; at < g->end && b->len - begun < BATCH_BYTES; at++) {
+    int64_t end = g->end - at > LOOKED_MAX ? at + LOOKED_MAX : g->end;
+    for (; at < end && b->len - begun < BATCH_BYTES; at++) {
         const struct ring_event *ev = event_ring_get(g, at);
         id = ev->id;
         if (!event_viewer_sees(v, ev))
@@ -223,6 +225,7 @@ static struct live_text *make_text(struct stream *s)
                                   .from = s->at,
                                   .end = all->feed.ring.end,
                                   .machines = s->machines,
+                                  .to_machines = all->machines,
                                   .is_made = true};
         t->to = add_changes(&b, &all->feed.ring, s->viewer, s->at);
         if (s->machines < all->machines && s->viewer->sees_machines)
@@ -230,7 +233,7 @@ static struct live_text *make_text(struct stream *s)
         t->text = b.len > 0 ? live_text_new(&b) : NULL;
     }
     s->at = t->to;
-    s->machines = all->machines;
+    s->machines = t->to_machines;
     return t->text;
 }
 
@@ -268,7 +271,8 @@ static void push_reset(struct stream *s, const char *why)
 static void settle(struct stream *s)
 {
     const struct event_feed *f = &s->all->feed;
-    if (s->wanted < 0 || f->ring.after > s->wanted || f->read < s->wanted)
+    if (s->wanted < 0 || f->ring.after > s->wanted || f->read < s->wanted ||
+        event_ring_lacks(&f->ring, s->wanted))
         return;
     s->at = event_ring_find(&f->ring, s->wanted);
     s->wanted = -1;
@@ -281,7 +285,8 @@ static const char *why_lost(const struct stream *s)
     if (s->version != s->viewer->version)
         return "your roles have changed";
     if (s->wanted >= 0)
-        return f->back == FEED_NOT_BACK && f->ring.after > s->wanted
+        return event_ring_lacks(&f->ring, s->wanted) ||
+                       (f->back == FEED_NOT_BACK && f->ring.after > s->wanted)
                    ? "more has happened meanwhile than is kept for streams"
                    : NULL;
     return s->at < f->ring.first ? "more has happened than you have read" : NULL;
@@ -483,8 +488,11 @@ struct replied *events_follow_all(struct request *r)
     struct err e;
     if (event_from_read(r, &from, &e) < 0 || check_number(all, r, &e) < 0 ||
         (all->n == 0 && event_feed_begin(&all->feed, &e) < 0) ||
-        event_from_judge(&all->feed, r, &from, &why, &e) < 0 || enter(all, r, &s, &e) < 0)
+        event_from_judge(&all->feed, r, &from, &why, &e) < 0 || enter(all, r, &s, &e) < 0) {
+        if (all->n == 0)
+            event_feed_end(&all->feed);
         return reply_err(r, &e);
+    }
     bool resumes = from.is_given && !why;
     if (resumes) {
         s->wanted = from.seq;

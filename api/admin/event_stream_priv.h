@@ -26,15 +26,14 @@ struct event_feed {
     bool failed;  /* they cannot be read; the next event tries again */
     int64_t back; /* so far older events are read; FEED_NOT_BACK */
     char id[EVENT_ID_SIZE];
-    bool is_on;    /* somebody has a stream */
-    bool has_lost; /* removals that are not in the ring: the last was at this number */
-    int64_t lost;
-    struct loop *loop;        /* whose wall clock is shown */
-    void (*grown)(void *ctx); /* the ring, between rounds */
+    bool is_on;                      /* somebody has a stream */
+    struct removal *removals, *last; /* on disk, behind events that were not read yet; in order */
+    struct loop *loop;               /* whose wall clock is shown */
+    void (*grown)(void *ctx);        /* the ring, between rounds */
     void *ctx;
 };
 
-/* Watches what is removed from here on. */
+/* Watches what is removed from here on. What was removed in earlier lives is lost. */
 void event_feed_watch(struct event_feed *f);
 
 /* The id of an event, for clients: its number, and what tells it from another event that has its

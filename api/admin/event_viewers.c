@@ -16,6 +16,7 @@
 
 #define RIGHTS_MS        5000
 #define SHARED_ROLES_MAX 32 /* of a principal who shares texts with others */
+#define UNREADABLE       "your roles cannot be read now"
 #define READ_MACHINES    "batchaid/nodes/read"
 
 /* The same for the same roles in any order. */
@@ -135,6 +136,7 @@ int event_viewer_enter(struct event_viewers *all, const struct principal *who, u
     *out = v;
     if (ask(all, v, e) == 0)
         return 0;
+    v->gone = UNREADABLE; /* its other streams end */
     event_viewer_leave(all, v);
     return -1;
 }
@@ -162,7 +164,7 @@ void event_viewers_ask(struct event_viewers *all, uint64_t now_ms)
             continue;
         v->asked_ms = now_ms;
         if (ask(all, v, &e) < 0)
-            v->gone = "your roles cannot be read now";
+            v->gone = UNREADABLE;
     }
 }
 

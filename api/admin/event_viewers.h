@@ -16,7 +16,7 @@ struct live_text;
 struct event_texts {
     size_t viewers;
     int64_t from, end, to;
-    uint64_t machines;
+    uint64_t machines, to_machines;
     struct live_text *text; /* NULL: they see nothing of that */
     bool is_made;
 };

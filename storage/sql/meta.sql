@@ -17,3 +17,9 @@ SELECT {epoch} FROM epoch h WHERE h.id = 1;
 -- Writes something that nobody reads, to see whether writes reach the disk: st_when_durable().
 -- st_touch()
 UPDATE epoch SET started_us = started_us + 1 - 2 * (started_us % 2) WHERE id = 1;
+
+-- st_last_removal() -> i64 seq
+SELECT removed_after FROM meta WHERE id = 1;
+
+-- private st_meta_note_removal()
+UPDATE meta SET removed_after = coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'event'), 0) WHERE id = 1;

@@ -307,6 +307,41 @@ def test_a_restart_gives_each_event_once(own_daemon):
     assert seen == [e for e in listed(d) if e["sequence"] >= numbers[0]][: len(seen)]
 
 
+def test_a_removal_before_a_restart_is_not_lost(own_daemon):
+    """It has no event that could be read again, so whoever was away begins anew; whoever has a later event goes on."""
+    d = own_daemon()
+    place = Place(d).make()
+    place.cluster(nodes=0, name="goes")
+    with Stream(d) as s:
+        s.next()
+        away = place.cluster(nodes=0, name="stays") and s.events(has("stays", "steady")) and s.id
+    with Stream(d):
+        place.cluster_at("goes").delete()
+        place.cluster(nodes=0, name="later")
+    d.stop()
+    d.start()
+    with Stream(d, last=away) as s:
+        assert s.next().type == "reset"
+    with Stream(d, since=listed(d)[-1]["sequence"]) as s:
+        place.cluster(nodes=0, name="last")
+        assert s.events(has("last", "steady"))
+
+
+def test_a_removal_is_told_behind_the_events_that_are_listed(own_daemon):
+    """At once after an event, which the stream has not read yet."""
+    d = own_daemon()
+    place = Place(d).make()
+    with Stream(d) as other:
+        other.next()
+        for i in range(5):
+            place.cluster(nodes=0, name=f"c{i}")
+            place.cluster(nodes=0, name=f"stays{i}")
+            at = listed(d)[-1]["sequence"]
+            place.cluster_at(f"c{i}").delete()
+            with Stream(d, since=at) as s:
+                assert s.events(has(f"c{i}", "deleted"))
+
+
 def test_a_killed_daemon_has_what_it_told(own_daemon):
     """Only what is on disk is told."""
     d = own_daemon()

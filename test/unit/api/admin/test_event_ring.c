@@ -99,6 +99,27 @@ TEST(test_the_oldest_leave_a_full_ring)
     event_ring_reset(&g, 0);
 }
 
+/* Whoever has no later event than a removal that is gone perhaps lacks it. */
+TEST(test_a_removal_that_leaves_the_ring_is_not_forgotten)
+{
+    struct event_ring g = {0};
+    event_ring_reset(&g, 0);
+    assert_false(event_ring_lacks(&g, 0));
+    struct ring_event gone = event(1, "gone");
+    gone.is_beside = true;
+    add(&g, 1);
+    event_ring_add(&g, &gone);
+    for (int64_t seq = 2; seq <= EVENT_RING_EVENTS + 2; seq++) {
+        assert_int_equal(event_ring_lacks(&g, 1), seq == EVENT_RING_EVENTS + 2);
+        add(&g, seq);
+    }
+    assert_true(event_ring_lacks(&g, 0) && event_ring_lacks(&g, 1));
+    assert_false(event_ring_lacks(&g, 2));
+    event_ring_lose(&g, 0);
+    assert_true(event_ring_lacks(&g, 1));
+    event_ring_reset(&g, 0);
+}
+
 TEST(test_bytes_are_bounded)
 {
     struct event_ring g = {0};
