@@ -13,6 +13,7 @@ from .daemon import JUDGE
 from .waiting import PATIENCE
 
 PATH = "/batchaid/events/stream"
+KEPT = 4096  # events for all streams
 Message = namedtuple("Message", "type data id")  # type "": a comment, or an id alone
 
 
@@ -177,3 +178,17 @@ class Stream:
 
     def __exit__(self, *_):
         self.close()
+
+
+def has(name, state):
+    return lambda seen: any(e["name"] == name and e["to"] == state for e in seen)
+
+
+def listed(d, since=0):
+    found = []
+    while True:
+        page = d.call("GET", "/batchaid/events", api_version=None, params={"since": since, "max": 1000}, expect=200).json
+        if not page["value"]:
+            return found
+        found += page["value"]
+        since = page["next"]
