@@ -183,6 +183,30 @@ def test_the_page_lists_the_functions():
     assert [kind for kind in kinds if f"`{kind}`" not in PAGE] == []
 
 
+def test_jobs_of_another_subscription(own_daemon, home, monkeypatch):
+    """They are listed beside those of the client's own, also with the same path."""
+    d = own_daemon(config={"local": {"nodes": 2}})
+    monkeypatch.setenv("BATCHAID_STATE_DIR", str(d.state_dir))
+    other = d.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
+    there = clients.Client(batchaid.connect().connection, other.upper())
+    own = batchaid.submit("echo own", folder=None, name="twice").wait()
+    line, flag = gate(home, "echo other")
+    array = there.submit(line, folder=None, name="twice", array="1-2")
+    found = {job.subscription: job for job in batchaid.jobs(limit=None) if job.path == own.path}
+    assert found == {d.subscription: own, other: array} and own != array and len({own, array, *found.values()}) == 2
+    assert batchaid.job(own.path) == own and there.job(own.path) == array
+    wait_for(lambda: "running, 0 of 2 indexes have ended" in waiting.Look(found[other]).ask().words(), 20, "the array to run")
+    with pytest.raises(batchaid.InvalidArgument, match=f"of subscription {other}; a job can wait only for jobs of its own"):
+        batchaid.submit("true", folder=None, after=[array])
+    flag.touch()
+    assert found[other].wait(60 * PATIENCE, progress=False).state == "succeeded" and found[d.subscription].wait().state == "succeeded"
+    assert list(found[other].logs(process=1)) == ["other"] and list(found[d.subscription].logs()) == ["own"]
+    wait_for(lambda: found[other].use.runs == 2, 20, "the record of its use")
+    assert {"stdout-1.txt", "stdout-2.txt"} <= {f.name for f in found[other].files(directory="stdouterr")}
+    only = there.submit("sleep 1000", folder=None, name="only-there")
+    assert batchaid.job("only-there") == only and batchaid.job("only-there").cancel().wait(check=False).state == "failed"
+
+
 # --- mistakes -------------------------------------------------------------------------------------
 
 

@@ -138,6 +138,7 @@ class Client:
 
     def __init__(self, connection: Connection, subscription: Optional[str] = None) -> None:
         self._connection, self._subscription = connection, subscription
+        self._configured: Optional[str] = None
 
     @property
     def connection(self) -> Connection:
@@ -171,6 +172,13 @@ class Client:
                                         "add, or az role assignment create")  # fmt: skip
             self._subscription = str(found[0]["subscriptionId"])
         return self._subscription
+
+    @property
+    def configured_subscription(self) -> str:
+        """The id of the daemon's configured subscription, in which the jobs are whose rows name none."""
+        if self._configured is None:
+            self._configured = str(self.call("GET", "/batchaid/session")["subscriptionId"])
+        return self._configured
 
     def check(self) -> None:
         """Whether the daemon answers and takes the login; an error says what is wrong."""
@@ -290,10 +298,18 @@ class Client:
         rows = self._rows(6, name=parts[-1], **where) or (self._rows(6, begins=parts[-1], **where) if parts[-1] else [])
         if not rows:
             raise NotFound(404, "", f"there is no job {one_line(name)!r}, and no job whose name begins so; batchaid.jobs() lists jobs")
-        if len(rows) > 1:
-            names = ", ".join(one_line(Job(self._bound(), row).path) for row in rows[:5])
-            raise InvalidArgument(f"there are several of {one_line(name)!r}; name one of them: {names}{', ...' if len(rows) > 5 else ''}")
-        return Job(self._bound(), rows[0])
+        return self._only(name, [Job(self._bound(), row) for row in rows])
+
+    def _only(self, name: str, found: list[Job]) -> Job:
+        """Of jobs with one path in several subscriptions the one in the client's own; otherwise several are an error."""
+        if len(found) > 1 and len({job.path for job in found}) == 1:
+            own = self._bound().subscription.lower()
+            found = [job for job in found if job.subscription.lower() == own] or found
+        if len(found) > 1:
+            of = len({job.subscription for job in found}) > 1
+            names = ", ".join(one_line(job.path) + (f" of subscription {job.subscription}" if of else "") for job in found[:5])
+            raise InvalidArgument(f"there are several of {one_line(name)!r}; name one of them: {names}{', ...' if len(found) > 5 else ''}")
+        return found[0]
 
     def queue_rows(self, **query: Any) -> list[dict[str, Any]]:
         """The rows of GET /batchaid/queue."""

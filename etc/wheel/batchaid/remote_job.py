@@ -113,6 +113,7 @@ class Job:
         self.client = client
         self.group, self.workspace = str(row["resourceGroup"]), str(row["workspace"])
         self.experiment, self.name = str(row["experiment"]), str(row["name"])
+        self._subscription: Optional[str] = row.get("subscription")  # None: the configured one
         self._row, self._seen = dict(row), time.monotonic() if complete else float("-inf")
         self._resource: dict[str, Any] = {}
         self._resource_is_last = False
@@ -121,15 +122,21 @@ class Job:
 
     @property
     def path(self) -> str:
-        """GROUP/WORKSPACE/EXPERIMENT/JOB: the name that no other job has."""
+        """GROUP/WORKSPACE/EXPERIMENT/JOB: the name that no other job of its subscription has."""
         return f"{self.group}/{self.workspace}/{self.experiment}/{self.name}"
+
+    @property
+    def subscription(self) -> str:
+        """The id of its subscription, which is not always that of the client."""
+        return self._subscription or self.client.configured_subscription
 
     def _at(self, below: str, tail: str = "", **query: str) -> str:
         where = f"{below}/{segments(self.group, self.workspace, self.experiment, self.name)}{tail}"
-        return f"{where}?" + urllib.parse.urlencode({"subscription": self.client.subscription, **query})
+        given = {**({"subscription": self._subscription} if self._subscription else {}), **query}
+        return f"{where}?{urllib.parse.urlencode(given)}" if given else where
 
     def _resource_path(self, tail: str = "") -> str:
-        where = (f"/subscriptions/{segments(self.client.subscription)}/resourceGroups/{segments(self.group)}"
+        where = (f"/subscriptions/{segments(self.subscription)}/resourceGroups/{segments(self.group)}"
                  f"/providers/Microsoft.BatchAI/workspaces/{segments(self.workspace)}/experiments/{segments(self.experiment)}"
                  f"/jobs/{segments(self.name)}")  # fmt: skip
         return f"{where}{tail}?api-version={VERSION}"
@@ -330,10 +337,13 @@ class Job:
         return f"<Job {visible_path(self)}: {self._row.get('state', 'not asked yet')}>"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Job) and (self.path, self.client.endpoint) == (other.path, other.client.endpoint)
+        return isinstance(other, Job) and self._identity() == other._identity()
 
     def __hash__(self) -> int:
-        return hash(self.path)
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[str, Optional[str], str]:
+        return (self.client.endpoint, self._subscription, self.path)
 
     def _repr_html_(self) -> str:
         try:

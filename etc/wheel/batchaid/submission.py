@@ -234,13 +234,31 @@ def failed(done: subprocess.CompletedProcess[bytes]) -> BatchaidError:
     return refused(0, code, message)
 
 
+def subscription_of_row(client: Client) -> Optional[str]:
+    """The client's subscription as rows of jobs have it: None for the configured one."""
+    own = client.subscription.lower()
+    return None if own == client.configured_subscription.lower() else own
+
+
+def after_own(client: Client, after: Any) -> Any:
+    """The same; InvalidArgument for a job of another subscription, whose name may be that of another job in the client's."""
+    jobs = [after] if isinstance(after, (str, Job)) else list(after) if isinstance(after, Iterable) else []
+    for job in jobs:
+        if isinstance(job, Job) and job.subscription.lower() != client.subscription.lower():
+            raise InvalidArgument(f"after has {job.path} of subscription {job.subscription}; a job can wait only for jobs of its own "
+                                  f"subscription, {client.subscription}")  # fmt: skip
+    return jobs if isinstance(after, Iterable) and not isinstance(after, (str, Job)) else after
+
+
 def submit(client: Client, wish: Mapping[str, Any], folder: Any, dry_run: bool, yes: bool) -> Union[Job, Plan]:
     """Client.submit()."""
+    wish = {**wish, "after": after_own(client, wish.get("after"))}
     text = as_yaml(job_file(wish))
     if folder is not None and not isinstance(folder, (str, os.PathLike)):
         raise InvalidArgument(f'folder is {folder!r}; it must be the path of a folder, as ".", or None to copy nothing')
     arguments = ["--no-copy"] if folder is None else ["--folder", os.fspath(folder) or "."]
     arguments += [*(["--dry-run"] if dry_run else []), *(["--yes"] if yes else [])]
+    subscription = None if dry_run else subscription_of_row(client)
     done = run(client, arguments, text, folder is not None and not dry_run)
     if done.returncode != 0:
         raise failed(done)
@@ -252,7 +270,7 @@ def submit(client: Client, wish: Mapping[str, Any], folder: Any, dry_run: bool, 
                     copied.get("files", 0), copied.get("bytes", 0), notes["leftOut"], notes["warnings"])  # fmt: skip
     for path, why in notes["warnings"].items():
         print(f"batchaid: warning: {path} {why}", file=sys.stderr)
-    job = Job(client, made, complete=False)
+    job = Job(client, {**made, "subscription": subscription}, complete=False)
     with contextlib.suppress(BatchaidError):  # it exists, whatever happens now
         job.refresh()
     return job

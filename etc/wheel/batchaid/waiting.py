@@ -142,7 +142,7 @@ class Look:
         waiting: dict[str, Any] = {}
         if state == "queued" or (self._total and state not in ("succeeded", "failed")):
             own = [one for one in job.client.queue_rows(cluster=row.get("cluster"), max=10000 if self._total else None)
-                   if all(one.get(k) == row.get(k) for k in ("resourceGroup", "workspace", "experiment", "name"))]  # fmt: skip
+                   if all(one.get(k) == row.get(k) for k in ("subscription", "resourceGroup", "workspace", "experiment", "name"))]  # fmt: skip
             waiting = next((one for one in own if "waitsFor" in one), {})
             done = max(0, self._total - len(own)) if self._total and own else None
         self.last = Progress(
