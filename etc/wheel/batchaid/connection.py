@@ -73,6 +73,11 @@ def plain_endpoint(url: str) -> str:
     return f"https://{parts.netloc}"
 
 
+def clock() -> float:
+    """Seconds, of which those count, too, that the computer sleeps; time.monotonic() leaves them out."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
 class Login:
     """Who asks: the credentials, and tokens made of them for the requests of each scope."""
 
@@ -87,13 +92,13 @@ class Login:
         """Whether there can be a new token."""
         return "token" not in self._grant
 
-    def token(self, connection: Connection, scope: Optional[str] = None) -> str:
-        """One that is valid for a while; it may be a new one."""
+    def token(self, connection: Connection, scope: Optional[str] = None, new: bool = False) -> str:
+        """One that is valid for a while; it may be a new one, and is with `new`, unless this login cannot be renewed."""
         with self._lock:
             token, until = self._tokens.get(scope, ("", 0.0))
-            if not token or time.monotonic() >= until:
+            if not token or new or clock() >= until:
                 token, lifetime = self._ask(connection, scope)
-                until = time.monotonic() + max(lifetime - RENEWED_S, lifetime * 0.8)
+                until = clock() + max(lifetime - RENEWED_S, lifetime * 0.8)
                 self._tokens[scope] = (token, until)
             return token
 

@@ -190,13 +190,14 @@ def in_words_of_python(said: str) -> str:
 
 
 def environment_of(client: Client, with_folder: bool) -> dict[str, str]:
-    """What the program needs to be the client's login: tokens alone."""
+    """What the program needs to be the client's login: tokens alone. They are new, because the program cannot renew them, and
+    a copy may take long."""
     connection = client.connection
     env = {k: v for k, v in os.environ.items() if k not in UNSET}
     env.update(BATCHAID_ENDPOINT=connection.endpoint, AZURE_SUBSCRIPTION_ID=client.subscription, NO_PROXY="*", no_proxy="*",
-               BATCHAID_TOKEN=connection.login.token(connection), SSL_CERT_FILE=connection.authorities())  # fmt: skip
+               BATCHAID_TOKEN=connection.login.token(connection, new=True), SSL_CERT_FILE=connection.authorities())  # fmt: skip
     if with_folder:
-        env["BATCHAID_STORAGE_TOKEN"] = connection.login.token(connection, STORAGE)
+        env["BATCHAID_STORAGE_TOKEN"] = connection.login.token(connection, STORAGE, new=True)
     if client.user:
         env["AZURE_USERNAME"] = client.user
     return env

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -199,7 +200,7 @@ class Endpoint:
 
 def test_a_token_is_renewed_before_it_expires(monkeypatch):
     now, endpoint = [1000.0], Endpoint()
-    monkeypatch.setattr(connection.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(connection, "clock", lambda: now[0])
     login = connection.Login({"grant_type": "password", "client_id": "c", "username": "u", "password": "secret"}, "u")
     assert [login.token(endpoint), login.token(endpoint)] == ["t1", "t1"]
     now[0] += 3290
@@ -208,6 +209,19 @@ def test_a_token_is_renewed_before_it_expires(monkeypatch):
     assert login.token(endpoint) == "t2" and login.token(endpoint, "https://x/.default") == "t3"
     assert "password=secret" in endpoint.asked[0] and endpoint.asked[1] == "grant_type=refresh_token&client_id=c&refresh_token=again"
     assert endpoint.asked[2].endswith("scope=https%3A%2F%2Fx%2F.default") and "secret" not in str(vars(login))
+
+
+def test_a_submission_gets_new_tokens(monkeypatch):
+    """The program cannot renew them: a copy may take longer than the rest of the life of older ones."""
+    monkeypatch.setattr(Endpoint, "authorities", lambda self: "ca.pem", raising=False)
+    endpoint = Endpoint()
+    endpoint.endpoint, endpoint.login = "https://x", connection.Login({"grant_type": "client_credentials"})
+    client = SimpleNamespace(connection=endpoint, subscription="s", user=None)
+    said = [submission.environment_of(client, with_folder=folder) for folder in (True, True, False)]
+    assert [(env["BATCHAID_TOKEN"], env.get("BATCHAID_STORAGE_TOKEN")) for env in said] == [("t1", "t2"), ("t3", "t4"), ("t5", None)]
+    assert endpoint.login.token(endpoint) == "t5"
+    endpoint.login = connection.Login({"token": "given"})
+    assert submission.environment_of(client, with_folder=False)["BATCHAID_TOKEN"] == "given"
 
 
 def test_pauses_grow_to_two_seconds_and_a_silent_daemon_is_given_up(monkeypatch):
