@@ -444,12 +444,10 @@ def test_a_person_logs_in_by_password_and_by_token(lab, home, monkeypatch):
 
 def test_the_login_of_the_command_line_is_found(shared, home):
     with person(shared) as ada:
-        fingerprint = shared.tool("fingerprint").stdout.strip()
         url = shared.endpoint.replace("127.0.0.1", "localhost")
         with pytest.raises(batchaid.LoginNeeded, match=r"there is no login, and no daemon on this computer: batchaid login https://HOST"):
             batchaid.jobs()
-        subprocess.run([BATCHAID, "login", url, "--user", ada.name, "--fingerprint", fingerprint], input=ada.password + "\n", text=True,
-                       check=True, capture_output=True, timeout=60 * PATIENCE)  # fmt: skip
+        log_in(shared, ada, url)
         assert batchaid.connect().user == ada.name and batchaid.jobs(mine=True) == []
         kept = home / ".config" / "batchaid" / "login.json"
         kept.chmod(0o644)
@@ -460,6 +458,46 @@ def test_the_login_of_the_command_line_is_found(shared, home):
         with pytest.raises(batchaid.LoginNeeded, match="cannot be read .*; log in again: batchaid login URL"):
             batchaid.connect()
         assert batchaid.connect(url, ada.name, ada.password, cafile=shared.ca).user == ada.name
+
+
+def reset(daemon, one, login):
+    """Ends all logins of somebody, who has a new password; the login's tokens are as if they had expired."""
+    one.password = daemon.call("POST", f"/batchaid/users/{one.name}/reset", {}, expect=200).json["password"]
+    login._tokens.clear()
+
+
+def log_in(daemon, one, url):
+    """In a terminal."""
+    fingerprint = daemon.tool("fingerprint").stdout.strip()
+    subprocess.run([BATCHAID, "login", url, "--user", one.name, "--fingerprint", fingerprint], input=one.password + "\n", text=True,
+                   check=True, capture_output=True, timeout=60 * PATIENCE)  # fmt: skip
+
+
+def test_a_new_login_is_used_by_jobs_that_are_known(lab, shared, home, monkeypatch):
+    batchaid.submit("true", folder=None).wait()  # makes the cluster, which a user may not
+    monkeypatch.delenv("BATCHAID_ENDPOINT")
+    monkeypatch.setattr(clients, "_default", None)
+    url = shared.endpoint.replace("127.0.0.1", "localhost")
+    with person(shared) as ada, person(shared) as bob:
+        log_in(shared, ada, url)
+        job = batchaid.submit("echo out", folder=None).wait()
+        reset(shared, ada, job.client.connection.login)
+        with pytest.raises(batchaid.LoginNeeded, match=f"Log in again: batchaid login {url} --user {ada.name} in a terminal"):
+            job.refresh()
+        log_in(shared, bob, url)
+        with pytest.raises(batchaid.LoginNeeded, match="Log in again"):
+            job.refresh()  # somebody else's login is not taken
+        log_in(shared, ada, url)
+        assert job.refresh().state == "succeeded" and batchaid.job() == job
+        assert batchaid.submit("true", folder=None).wait().user == ada.name
+        batchaid.connect(url, ada.name, ada.password)
+        reset(shared, ada, job.client.connection.login)
+        with pytest.raises(batchaid.LoginNeeded, match="Log in again"):
+            job.refresh()
+        with pytest.raises(batchaid.LoginNeeded, match="is wrong"):
+            batchaid.connect(url, ada.name, "wrong", cafile=shared.ca)
+        batchaid.connect(url, ada.name, ada.password)
+        assert str(job.logs()) == "out"
 
 
 @pytest.mark.parametrize("more, kind, said", [

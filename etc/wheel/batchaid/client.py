@@ -336,9 +336,19 @@ class Found(NamedTuple):
     login: Optional[Login]
 
 
-def again(endpoint: str) -> str:
-    """How to log in again."""
-    return f'Log in again: batchaid login {endpoint} in a terminal, or batchaid.connect("{endpoint}", user="NAME").'
+def of_user(grant: Mapping[str, str], user: str, endpoint: str) -> Login:
+    """A login that goes on when the user logs in again, here or in a terminal."""
+    again = f'Log in again: batchaid login {endpoint} --user {user} in a terminal, or batchaid.connect("{endpoint}", user="{user}").'
+    return Login(grant, user, again, lambda: kept_login(user, endpoint))
+
+
+def kept_login(user: str, endpoint: str) -> Optional[Login]:
+    """What `batchaid login` keeps of this user at this daemon."""
+    try:
+        kept = of_login()
+    except LoginNeeded:
+        return None  # what is wrong with it is no reason for a refusal
+    return kept.login if kept is not None and kept.login is not None and (kept.endpoint, kept.login.user) == (endpoint, user) else None
 
 
 def user_of_token(token: str) -> Optional[str]:
@@ -386,7 +396,7 @@ def of_login() -> Optional[Found]:
             kept = json.load(file)
         endpoint, user = plain_endpoint(kept["endpoint"]), str(kept["user"])
         grant = {"grant_type": "refresh_token", "client_id": APPLICATION, "refresh_token": str(kept["refreshToken"])}
-        return Found(endpoint, os.path.join(folder, "batchaid", "ca.pem"), kept["subscription"], Login(grant, user, again(endpoint)))
+        return Found(endpoint, os.path.join(folder, "batchaid", "ca.pem"), kept["subscription"], of_user(grant, user, endpoint))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, KeyError, TypeError, OSError) as e:
@@ -431,7 +441,7 @@ def login_of(default: Optional[Found], endpoint: str, user: Optional[str], passw
             raise InvalidArgument(f'user is {user!r}; it must be a name such as "ada", or "ada@lab"')
         user = user if "@" in user else user + DOMAIN
         grant = {"grant_type": "password", "client_id": APPLICATION, "username": user}
-        return Login({**grant, "password": asked_for(user, endpoint) if password is None else password}, user, again(endpoint))
+        return of_user({**grant, "password": asked_for(user, endpoint) if password is None else password}, user, endpoint)
     if password is not None:
         raise InvalidArgument("password= is given without user=; a password is of a user")
     if default is None or default.login is None or default.endpoint != endpoint:
@@ -474,6 +484,10 @@ def connect(
     global _default
     client = make_client(endpoint, user, password, token, cafile)
     client.check()
+    login, before = client.connection.login, _default
+    if before is not None and login.user and login.renewable and (client.user, client.endpoint) == (before.user, before.endpoint):
+        before.connection.login.take_over(login)  # jobs of earlier clients use that
+        client.connection.login = before.connection.login
     _default = client
     return client
 

@@ -17,7 +17,7 @@ import ssl
 import threading
 import time
 import urllib.parse
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Optional
 
 from .errors import BatchaidError, InvalidArgument, LoginNeeded, Unreachable, refused
@@ -81,11 +81,15 @@ def clock() -> float:
 class Login:
     """Who asks: the credentials, and tokens made of them for the requests of each scope."""
 
-    def __init__(self, grant: Mapping[str, str], user: Optional[str] = None, again: str = "") -> None:
-        """`grant`: the form of a request for a token, or {"token": TEXT}; `again`: how to log in again."""
-        self._grant, self.user, self.again = dict(grant), user, again
+    def __init__(
+        self, grant: Mapping[str, str], user: Optional[str] = None, again: str = "",
+        kept: Callable[[], Optional[Login]] = lambda: None,
+    ) -> None:  # fmt: skip
+        """`grant`: the form of a request for a token, or {"token": TEXT}; `again`: how to log in again; `kept`: a login of the
+        same user at the same daemon, who may have logged in again elsewhere."""
+        self._grant, self.user, self.again, self._kept = dict(grant), user, again, kept
         self._tokens: dict[Optional[str], tuple[str, float]] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     @property
     def renewable(self) -> bool:
@@ -101,6 +105,20 @@ class Login:
                 until = clock() + max(lifetime - RENEWED_S, lifetime * 0.8)
                 self._tokens[scope] = (token, until)
             return token
+
+    def take_over(self, other: Login) -> bool:
+        """Uses the credentials of another login of the same user from now on. False: it has them already."""
+        with self._lock:
+            if other._grant == self._grant:
+                return False
+            self._grant, self._tokens = dict(other._grant), dict(other._tokens)
+            self.again, self._kept = other.again, other._kept
+            return True
+
+    def _logged_in_again(self) -> bool:
+        """Whether there are other credentials than those that were refused. A password that was refused stays refused."""
+        kept = self._kept() if self._grant["grant_type"] == "refresh_token" else None
+        return kept is not None and self.take_over(kept)
 
     def forget(self, token: str) -> None:
         """The daemon has refused it."""
@@ -119,6 +137,8 @@ class Login:
         )
         said = reply.json()
         if 400 <= reply.status < 500 and reply.status != 429:
+            if self._logged_in_again():
+                return self._ask(connection, scope)
             error = reply.error()
             raise LoginNeeded(error.status, error.code, f"{error.message} {self.again}".strip())
         if reply.status != 200 or not isinstance(said, dict) or not isinstance(said.get("access_token"), str):
