@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any, Optional
 
 from .errors import InvalidArgument
@@ -63,13 +63,18 @@ class Reader:
         self.offset += len(piece)
         *whole, self._rest = (self._rest + self._decoder.decode(piece)).split("\n")
         for text in whole:
-            while len(text) > LINE_MAX:
-                yield self._line(text[:LINE_MAX], "")
-                text = text[LINE_MAX:]
-            yield self._line(text)
-        while len(self._rest) > LINE_MAX:
-            yield self._line(self._rest[:LINE_MAX], "")
-            self._rest = self._rest[LINE_MAX:]
+            rest = yield from self._cut(text)
+            yield self._line(rest)
+        self._rest = yield from self._cut(self._rest)
+
+    def _cut(self, text: str) -> Generator[Line, None, str]:
+        """Pieces of a long line; returns the rest."""
+        if len(text) > LINE_MAX:  # earlier states of a progress bar are no part of its line
+            text = text[max(0, text.rfind("\r", 0, len(text.rstrip("\r")))) :]
+        while len(text) > LINE_MAX:
+            yield self._line(text[:LINE_MAX], "")
+            text = text[LINE_MAX:]
+        return text
 
     def unfinished(self) -> Iterator[Line]:
         """The state of a progress bar, which begins its line again and again, if it is a new one."""

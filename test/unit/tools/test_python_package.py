@@ -73,6 +73,16 @@ def test_a_long_line_comes_in_pieces_and_is_joined():
     assert [len(line) for line in output.whole(lines)] == [2_800_000, 3]
 
 
+@pytest.mark.parametrize("pieces", [1, 40])
+@pytest.mark.parametrize("end, lines", [(b"done\n", ["done"]), (b"\r\n", ["99%" + " " * 997]), (b"", ["99%" + " " * 997])])
+def test_a_long_progress_bar_is_its_latest_state(pieces, end, lines):
+    """It has more characters than a line has without being cut."""
+    states = b"".join(b"\r%2d%%" % (n % 100) + b" " * 997 for n in range(1900)) + (b"\r" if end == b"done\n" else b"") + end
+    size = len(states) // pieces + 1
+    said = lines_of(*[states[at : at + size] for at in range(0, len(states), size)])
+    assert said == lines and output.whole(said) == lines
+
+
 def test_a_bar_is_told_once_in_each_state():
     reader, said = output.Reader("stdout", "", "replace"), []
     for piece in (b"\r1", b"0%", b"", b"\r20%\r", b"", b"\ndone"):
