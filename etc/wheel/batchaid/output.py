@@ -133,8 +133,9 @@ class Output:
             end, block = begin, min(block * 4, PART)
         return least
 
-    def look(self, tail: Optional[int]) -> Iterator[Line]:
-        """What was added since the look before; `tail`: of a file that is new, only so many lines."""
+    def look(self, tail: Optional[int], last: bool = False) -> Iterator[Line]:
+        """What was added since the look before; `tail`: of a file that is new, only so many lines. The `last` look has, after
+        the lines of each file, what has no end of line there."""
         for name, path, size in self._listed():
             reader = self.readers.get(name)
             if reader is None:
@@ -150,16 +151,13 @@ class Output:
                     yield from reader.add(piece)
                 if reader.offset == before:
                     break  # it is shorter than it was
+            if last:
+                yield from reader.finish()
 
     def unfinished(self) -> Iterator[Line]:
         """Of each file the latest state of a progress bar."""
         for reader in self.readers.values():
             yield from reader.unfinished()
-
-    def finish(self) -> Iterator[Line]:
-        """Of each file what has no end of line."""
-        for reader in self.readers.values():
-            yield from reader.finish()
 
 
 class Logs:
@@ -176,8 +174,7 @@ class Logs:
     def _lines(self, tail: Optional[int], tail_max: int) -> Iterator[Line]:
         output = self._make()
         output.tail_max = tail_max
-        yield from output.look(tail)
-        yield from output.finish()
+        yield from output.look(tail, last=True)
 
     def _text(self, lines: list[Line]) -> list[str]:
         several = len({line.process for line in lines}) > 1
@@ -222,7 +219,7 @@ def follow(job: Job, tail: Optional[int], stream: Optional[str], process: Option
         any_line = False
         try:
             ended = job.refresh().ended is not None  # before the files, so those of an ended job are complete
-            for line in output.look(known):
+            for line in output.look(known, last=ended):
                 any_line = True
                 yield line
             known = None  # a file that appears later is shown from its beginning
@@ -233,7 +230,6 @@ def follow(job: Job, tail: Optional[int], stream: Optional[str], process: Option
             break
         yield from output.unfinished()
         pauses.after_look(any_line)
-    yield from output.finish()
 
 
 def checked_tail(tail: Any) -> Optional[int]:

@@ -91,6 +91,35 @@ def test_a_bar_is_told_once_in_each_state():
     assert list(reader.finish()) == ["done"]
 
 
+class Written:
+    """A job that has written these files of its output, and is over; the connection to it, too."""
+
+    def __init__(self, **files):
+        self._files = {f"{name}.txt": content for name, content in files.items()}
+        self.name, self.ended, self.client, self.connection = "job", shown.now(), self, self
+
+    def refresh(self):
+        return self
+
+    def listed_files(self, directory):
+        return [{"name": name, "path": name, "isDirectory": False, "size": len(content)} for name, content in self._files.items()]
+
+    def content_path(self, directory, path):
+        return path
+
+    def pieces(self, path, begin=0, end=None):
+        for at in range(begin, len(self._files[path]) if end is None else end, 1 << 18):
+            yield self._files[path][at : min(at + (1 << 18), end)]
+
+
+def test_a_last_line_without_end_stays_in_its_file():
+    job = Written(stdout=b"a\nlast", stderr=b"err1\nerr2\n")
+    logs = output.Logs(job, None, None, None, "replace")
+    assert list(logs) == list(output.follow(job, None, None, None, "replace")) == ["a", "last", "err1", "err2"]
+    long = output.Logs(Written(stdout=b"x" * 2_500_000, stderr=b"err\n"), None, None, None, "replace")
+    assert [len(line) for line in str(long).split("\n")] == [2_500_000, 3]
+
+
 # --- text for people ------------------------------------------------------------------------------
 
 
