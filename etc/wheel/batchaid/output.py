@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LINE_MAX = 1_000_000  # characters
 BLOCK = 1 << 16  # of the search for the last lines
 PART = 1 << 22  # bytes of one request
-TAIL_MAX = 1 << 26  # bytes that are looked at for the last lines; of longer lines the rest is left out
+TAIL_MAX = 1 << 26  # bytes that are looked at for the last lines; what is before them is left out
 SHOWN_MAX = 1 << 20  # the same of what people look at
 SHOWN_LINES = 1000  # in a notebook
 STREAMS = ("stdout", "stderr")
@@ -101,6 +101,7 @@ class Output:
     def __init__(self, job: Job, stream: Optional[str], process: Optional[str], errors: str) -> None:
         self.job, self.stream, self.process, self.errors, self.tail_max = job, stream, process, errors, TAIL_MAX
         self.readers: dict[str, Reader] = {}
+        self.left_out = self.too_long = False  # lines before the last of a file; also some of these, because they are long
 
     def _listed(self) -> list[tuple[str, str, int]]:
         """(name, path of its bytes, size): standard output before standard error of each process, in the order of their numbers."""
@@ -116,10 +117,12 @@ class Output:
         return [one[1:] for one in sorted(found)]
 
     def _tail(self, path: str, size: int, lines: int) -> int:
-        """Where the last `lines` lines begin: it is read backwards in blocks, which grow."""
+        """Where the last `lines` lines begin, or the first whole line of what is looked at: it is read backwards in blocks, which
+        grow."""
         if lines == 0:
             return size
         end, block, seen, least = size, BLOCK, 0, max(0, size - self.tail_max)
+        first = least
         while end > least:
             begin = max(least, end - block)
             text = b"".join(self.job.client.connection.pieces(path, begin, end))
@@ -127,11 +130,12 @@ class Output:
             if end == size and text.endswith(b"\n"):
                 at -= 1  # the end of the last line
             while (at := text.rfind(b"\n", 0, at)) >= 0:
-                seen += 1
+                seen, first = seen + 1, begin + at + 1
                 if seen == lines:
-                    return begin + at + 1
+                    return first
             end, block = begin, min(block * 4, PART)
-        return least
+        self.too_long = self.too_long or least > 0
+        return first if least > 0 else 0
 
     def look(self, tail: Optional[int], last: bool = False) -> Iterator[Line]:
         """What was added since the look before; `tail`: of a file that is new, only so many lines. The `last` look has, after
@@ -144,6 +148,7 @@ class Output:
                 reader = Reader(match[1], match[2] or "", self.errors)
                 if tail is not None:
                     reader.offset = self._tail(path, size, tail)
+                    self.left_out = self.left_out or reader.offset > 0
                 self.readers[name] = reader
             while reader.offset < size:
                 before = reader.offset
@@ -169,12 +174,12 @@ class Logs:
         self._make: Callable[[], Output] = lambda: Output(job, stream, process, errors)
 
     def __iter__(self) -> Iterator[Line]:
-        return self._lines(self._tail, TAIL_MAX)
+        return self._make().look(self._tail, last=True)
 
-    def _lines(self, tail: Optional[int], tail_max: int) -> Iterator[Line]:
+    def _end(self, tail: int) -> tuple[list[Line], Output]:
         output = self._make()
-        output.tail_max = tail_max
-        yield from output.look(tail, last=True)
+        output.tail_max = SHOWN_MAX
+        return whole(list(output.look(tail, last=True))), output
 
     def _text(self, lines: list[Line]) -> list[str]:
         several = len({line.process for line in lines}) > 1
@@ -182,7 +187,7 @@ class Logs:
 
     def end(self, tail: int) -> list[Line]:
         """The last lines of each file, for people: of very long ones only the end."""
-        return whole(list(self._lines(tail, SHOWN_MAX)))
+        return self._end(tail)[0]
 
     def __str__(self) -> str:
         return "\n".join(coloured(text) for text in self._text(list(self)))
@@ -192,10 +197,11 @@ class Logs:
 
     def _repr_html_(self) -> str:
         tail = SHOWN_LINES if self._tail is None else min(self._tail, SHOWN_LINES)
-        lines = self._text(self.end(tail))
-        note = ""
-        if tail == SHOWN_LINES and len(lines) >= SHOWN_LINES:
-            note = f"At most the last {SHOWN_LINES:,} lines of each file; print(job.logs()) prints all."
+        shown, output = self._end(tail)
+        lines, note = self._text(shown), ""
+        if output.too_long or (output.left_out and tail != self._tail):
+            most = f"{SHOWN_LINES:,} lines" + (" and 1 MiB" if output.too_long else "")
+            note = f"At most the last {most} of each file; print(job.logs()) prints all."
         return log_html(lines, note) if lines else f"<div>{self._job.name} has written nothing yet.</div>"
 
 

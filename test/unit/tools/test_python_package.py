@@ -120,6 +120,21 @@ def test_a_last_line_without_end_stays_in_its_file():
     assert [len(line) for line in str(long).split("\n")] == [2_500_000, 3]
 
 
+@pytest.mark.parametrize("content, tail, first, note", [
+    (b"%d\n" * 1000 % tuple(range(1000)), None, "0", ""),
+    (b"%d\n" * 1001 % tuple(range(1001)), None, "1", "At most the last 1,000 lines of each file; print"),
+    (b"%d\n" * 2000 % tuple(range(2000)), 1000, "1000", ""),
+    (b"%05d\n" % 0 + b"".join(b"%05d" % n + b"x" * 2995 + b"\n" for n in range(500)), None, "00151", "At most the last 1,000 lines and 1 MiB of"),
+    (b"a" * 3_000_000 + b"\n", None, "a", "At most the last 1,000 lines and 1 MiB of"),
+    (b"a" * 3_000_000 + b"\nend", 2, "end", "At most the last 1,000 lines and 1 MiB of"),
+    (b"", None, None, ""),
+])  # fmt: skip
+def test_a_notebook_says_when_it_shows_only_the_end(content, tail, first, note):
+    html = output.Logs(Written(stdout=content), tail, None, None, "replace")._repr_html_()
+    assert (f"<small>{note}" in html) if note else ("<small>" not in html)
+    assert f">{first}" in html if first else "has written nothing yet" in html
+
+
 # --- text for people ------------------------------------------------------------------------------
 
 
