@@ -4,14 +4,16 @@ not follow links there."""
 
 from __future__ import annotations
 
+import contextlib
 import datetime
-import errno
 import os
+import secrets
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import IO, TYPE_CHECKING, Any, Optional, Union
 
-from .errors import BatchaidError, NotFound, Unreachable
+from .errors import BatchaidError, NotFound
 from .pauses import Pauses
 from .shown import Cell, Column, Table, bytes_text, local, one_line, time_of
 
@@ -28,7 +30,8 @@ class File:
         self.size, self.modified = int(row.get("size") or 0), time_of(row.get("modifiedTime"))
 
     def pieces(self, begin: int = 0, end: Optional[int] = None) -> Iterator[bytes]:
-        """Its bytes from `begin` to before `end`, piece by piece. It goes on behind the last piece after the daemon's restart."""
+        """Its bytes from `begin` to before `end`, piece by piece. It goes on behind the last piece after the daemon's restart,
+        or when the daemon has no time for it."""
         at, pauses = begin, Pauses()
         while True:
             try:
@@ -36,7 +39,7 @@ class File:
                     at, pauses = at + len(piece), Pauses()
                     yield piece
                 return
-            except Unreachable as e:
+            except pauses.passing as e:
                 pauses.after_trouble(e)
 
     def read(self, begin: int = 0, end: Optional[int] = None) -> bytes:
@@ -48,8 +51,8 @@ class File:
         return self.read().decode("utf-8", errors)
 
     def download(self, to: Union[str, os.PathLike[str], None] = None) -> Path:
-        """Writes it to a file, which it returns. `to`: a folder that exists or ends with a slash, in which it gets its own
-        name with the folders in it; or the file's path. None: the present folder."""
+        """Writes it to a file, which it returns, and which is there only when it is whole. `to`: a folder that exists or ends
+        with a slash, in which it gets its own name with the folders in it; or the file's path. None: the present folder."""
         to = "." if to is None else to
         path = Path(to)
         if path.is_dir() or str(os.fspath(to)).endswith(os.sep):
@@ -57,14 +60,9 @@ class File:
             if any(part in ("", ".", "..") or "\0" in part for part in parts):
                 raise BatchaidError(0, "", f"{one_line(self.name)!r} leads out of the folder, so it was not written; name a file in to=")
             path = make_folders(path, parts[:-1]) / parts[-1]
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-        try:
-            fd = os.open(path, flags, 0o666)
-        except OSError as e:
-            if e.errno == errno.ELOOP:
-                raise BatchaidError(0, "", f"{path} is a link, which is not followed; remove it, or name another file in to=") from None
-            raise
-        with open(fd, "wb") as out:
+        if path.is_symlink():
+            raise BatchaidError(0, "", f"{path} is a link, which is not followed; remove it, or name another file in to=")
+        with opened(path) as out:
             for piece in self.pieces():
                 out.write(piece)
         return path
@@ -74,6 +72,27 @@ class File:
 
     def _repr_html_(self) -> str:
         return Files([self])._repr_html_()
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """A file to be written, which has its name only at the end, so that a part of it is never taken for the whole."""
+    before = path.stat().st_mode if path.exists() else None
+    if before is not None and not stat.S_ISREG(before):  # a pipe, a device
+        with open(os.open(path, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)), "wb") as out:
+            yield out
+        return
+    part = path.with_name(f".batchaid-{secrets.token_hex(8)}.part")
+    fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+    try:
+        with open(fd, "wb") as out:
+            if before is not None:
+                os.fchmod(fd, stat.S_IMODE(before))
+            yield out
+        os.replace(part, path)
+    except BaseException:
+        part.unlink()
+        raise
 
 
 def make_folders(top: Path, names: Sequence[str]) -> Path:

@@ -325,3 +325,36 @@ def test_a_download_stays_in_its_folder(tmp_path):
         with pytest.raises(errors.BatchaidError, match="is a link, which is not followed"):
             Remote(name).download(tmp_path)
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_download_that_breaks_leaves_no_part_of_the_file(tmp_path):
+    class Broken(Remote):
+        def pieces(self, begin=0, end=None):
+            yield b"con"
+            raise errors.Unreachable("the daemon is away")
+
+    (tmp_path / "old").write_text("before")
+    (tmp_path / "old").chmod(0o640)
+    for name in ("old", "new"):
+        with pytest.raises(errors.Unreachable):
+            Broken(name).download(tmp_path)
+    assert [f.name for f in tmp_path.iterdir()] == ["old"] and (tmp_path / "old").read_text() == "before"
+    assert Remote("old").download(tmp_path).read_text() == "content" and (tmp_path / "old").stat().st_mode & 0o777 == 0o640
+    os.mkfifo(tmp_path / "pipe")
+    with open(os.open(tmp_path / "pipe", os.O_RDWR), "rb", 0) as pipe:
+        Remote("x").download(tmp_path / "pipe")
+        assert pipe.read(7) == b"content"
+
+
+def test_a_download_goes_on_when_the_daemon_has_time_again(monkeypatch):
+    troubles = iter([errors.BatchaidError(503, "ServiceUnavailable", "busy"), errors.BatchaidError(429, "TooManyRequests", "busy"), None])
+
+    class Busy(Written):
+        def pieces(self, path, begin=0, end=None):
+            yield self._files[path][begin : begin + 2]
+            if trouble := next(troubles):
+                raise trouble
+            yield self._files[path][begin + 2 :]
+
+    monkeypatch.setattr(pauses.time, "sleep", lambda seconds: None)
+    assert output_files.File(Busy(a=b"0123456789"), "x", "a.txt", "a", {}).read() == b"0123456789"
