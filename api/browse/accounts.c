@@ -45,9 +45,10 @@ static json_t *names_of(struct request *r, const struct storage_account *account
                       &(struct st_names){.after = "", .limit = SHARES_SHOWN + 1}, &rows, e) < 0)
         return NULL;
     json_t *names = json_array();
+    bool all = may_read_all(r, account);
     *cut = *cut || rows.n > SHARES_SHOWN;
     for (size_t i = 0; i < rows.n && i < SHARES_SHOWN; i++)
-        if (may_read(r, account, kind, rows.items[i].name))
+        if (all || may_read_one(r, account, kind, rows.items[i].name))
             json_array_append_new(names, json_string(rows.items[i].name));
     return names;
 }

@@ -49,9 +49,11 @@ static inline const struct grants *held_by(const struct request *r)
 {
     return r->grant;
 }
-/* Whether the principal may read a share or container. */
-bool may_read(struct request *r, const struct storage_account *account, enum share_kind kind,
-              const char *share);
+/* Whether the principal may read all shares and containers of an account; if not, whether its roles
+ * allow to read this one. */
+bool may_read_all(const struct request *r, const struct storage_account *account);
+bool may_read_one(struct request *r, const struct storage_account *account, enum share_kind kind,
+                  const char *share);
 /* Whether the principal sees the account. */
 bool sees_account(struct request *r, const struct storage_account *account);
 /* Finds the share or container of the query (account, kind, share), checks the rights, and sets

@@ -3,17 +3,12 @@
  * The output directories of a job, their files, and the bytes of these: what listOutputFiles and
  * its download links have, for who may read the job.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "api/arm/batchai/file_list.h"
 #include "api/browse/browse.h"
 #include "api/browse/routes.h"
 #include "api/http/disposition.h"
 #include "model/run_output.h"
 #include "storage/storage.h"
-
-#define POSITION_SIZE 24
 
 static const struct output_names names = {"directory", "path"};
 
@@ -56,14 +51,11 @@ static struct replied *list_directories(struct request *r, const struct job *j, 
     return page_reply(rows->page);
 }
 
-/* The id of an entry is its position. */
-static void show(struct file_list *l, const struct file_entry *en, int64_t id)
+static void show(struct file_list *l, const struct file_entry *en)
 {
-    char key[POSITION_SIZE];
     const char *path =
         l->is_base ? en->name : arena_concat(&l->r->arena, l->directory, "/", en->name);
-    snprintf(key, sizeof key, "%lld", (long long)id);
-    rows_add(l->page, key,
+    rows_add(l->page, en->name,
              &(struct entry){.name = en->name,
                              .path = path,
                              .is_directory = en->is_dir,
@@ -77,15 +69,16 @@ struct replied *job_files(struct request *r)
     struct err e;
     struct rows *rows = arena_alloc(&r->arena, sizeof *rows);
     struct file_list *l = arena_alloc(&r->arena, sizeof *l);
-    if (find_job(r, &j, &e) < 0 || rows_begin_numbers(r, rows, &e) < 0)
+    const char *id = request_query(r, "directory");
+    if (find_job(r, &j, &e) < 0 || (id ? rows_begin : rows_begin_numbers)(r, rows, &e) < 0)
         return reply_err(r, &e);
     *l = (struct file_list){.r = r,
                             .of = source_of(r),
                             .names = &names,
                             .show = show,
-                            .left_out = &rows->left_out,
+                            .left_out = *rows->page->after ? NULL : &rows->left_out, /* said once */
                             .page = rows->page,
-                            .id = request_query(r, "directory"),
+                            .id = id,
                             .shows_directories = true};
     if (!l->id)
         return list_directories(r, &j, rows);

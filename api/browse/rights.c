@@ -53,15 +53,17 @@ static bool has_keys(const struct request *r, const struct storage_account *acco
            !account_forbids(account, "allowSharedKeyAccess");
 }
 
-bool may_read(struct request *r, const struct storage_account *account, enum share_kind kind,
-              const char *share)
+bool may_read_all(const struct request *r, const struct storage_account *account)
+{
+    return !held_by(r) || has_keys(r, account);
+}
+
+bool may_read_one(struct request *r, const struct storage_account *account, enum share_kind kind,
+                  const char *share)
 {
     struct arena a;
-    const struct grants *held = held_by(r);
-    if (!held || has_keys(r, account))
-        return true;
     arena_init(&a);
-    bool yes = roles_allow_reading(&a, r->who, held, account, kind, share);
+    bool yes = roles_allow_reading(&a, r->who, held_by(r), account, kind, share);
     arena_free(&a);
     return yes;
 }
@@ -103,7 +105,7 @@ static int find_share(struct request *r, struct grant *g, struct err *e)
         return err_set(e, ERR_INVALID_QUERY, "share",
                        "The query parameter share is missing: name a %s of the account %s.",
                        g->plane->share, g->account.name);
-    if (!may_read(r, &g->account, g->plane->kind, name))
+    if (!may_read_all(r, &g->account) && !may_read_one(r, &g->account, g->plane->kind, name))
         return roles_refuse_reading(r, &g->account, g->plane->kind, name, e);
     int rc = st_share_by_name(azstorage_of(r)->storage, &r->arena, g->account.id, g->plane->kind,
                               name, &g->share, e);

@@ -2,6 +2,7 @@
 """Files of jobs over the daemon's own host: lists, the tail of a log, downloads; and who may not, and what may not."""
 
 import os
+import shutil
 from urllib.parse import quote
 
 import pytest
@@ -57,6 +58,10 @@ def files(daemon, job):
     return Files(daemon, job)
 
 
+def folder_of(job):
+    return job.place.share() / job.properties["jobOutputDirectoryPathSegment"] / "outputs" / "models"
+
+
 # --- lists --------------------------------------------------------------------------------------------------------------
 
 
@@ -79,8 +84,22 @@ def test_pages(files):
     assert [f["name"] for f in first["value"] + rest["value"]] == files.names(directory="OUT") and "next" not in rest
     first = files.list(max="1")
     assert [f["name"] for f in first["value"]] == ["stdouterr"] and files.names(after=first["next"]) == ["OUT"]
-    for params in ({}, {"directory": "OUT"}):
-        assert "'x'" in files.call(after="x", expect=400, **params).json["error"]["message"]
+    assert "'x'" in files.call(after="x", expect=400).json["error"]["message"]
+
+
+def test_a_file_that_comes_or_goes_between_two_pages_moves_no_other(files, job):
+    out = folder_of(job)
+    (out / "between").mkdir()
+    for name in ("b", "d", "f"):
+        (out / f"between/{name}").write_text(name)
+    first = files.list(directory="OUT", path="between", max="2")
+    (out / "between/a").write_text("a")
+    (out / "between/e").write_text("e")
+    rest = files.list(directory="OUT", path="between", after=first["next"])
+    assert [f["name"] for f in first["value"] + rest["value"]] == ["b", "d", "e", "f"]
+    (out / "between/d").unlink()
+    assert [f["name"] for f in files.list(directory="OUT", path="between", after=first["next"])["value"]] == ["e", "f"]
+    shutil.rmtree(out / "between")
 
 
 # --- bytes --------------------------------------------------------------------------------------------------------------
@@ -225,8 +244,7 @@ def test_what_is_no_file(files, path):
 
 
 def test_a_link_out_is_neither_shown_nor_followed(files, job):
-    folder = job.place.share() / job.properties["jobOutputDirectoryPathSegment"] / "outputs" / "models"
-    link = folder / "out"
+    link = folder_of(job) / "out"
     link.symlink_to("/etc/passwd")
     try:
         assert "out" not in files.names(directory="OUT")

@@ -70,6 +70,17 @@ static bool is_sorted(const struct file_list *l)
     return true;
 }
 
+static size_t first_of(const struct file_list *l)
+{
+    const struct file_entry last = {.name = (char *)l->page->after};
+    size_t i = 0;
+    if (!l->show)
+        return (size_t)page_after_id(l->page);
+    while (*l->page->after && i < l->n && file_entry_by_name(&l->entry[i], &last) <= 0)
+        i++;
+    return i;
+}
+
 static void hide_log(struct file_list *l)
 {
     size_t kept = 0;
@@ -87,9 +98,11 @@ struct replied *file_list_reply(struct file_list *l)
         hide_log(l);
     if (!is_sorted(l))
         qsort(l->entry, l->n, sizeof *l->entry, file_entry_by_name);
-    /* The id of an entry is its position, from 1 on. */
-    for (size_t i = (size_t)page_after_id(l->page); i < l->n && !l->page->more; i++)
-        (l->show ? l->show : add)(l, &l->entry[i], (int64_t)i + 1);
+    for (size_t i = first_of(l); i < l->n && !l->page->more; i++)
+        if (l->show)
+            l->show(l, &l->entry[i]);
+        else
+            add(l, &l->entry[i], (int64_t)i + 1); /* its id is its position, from 1 on */
     struct replied *done = page_reply(l->page);
     request_release(l->r); /* a client may take long to read the reply */
     return done;

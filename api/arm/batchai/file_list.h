@@ -38,8 +38,9 @@ struct file_list {
     struct request *r; /* the list lives in its memory */
     struct output_source of;
     const struct output_names *names;
-    /* Shows an entry; NULL: as listOutputFiles does. */
-    void (*show)(struct file_list *l, const struct file_entry *en, int64_t id);
+    /* Shows an entry, whose place in the list is its name; NULL: as listOutputFiles does, where the
+     * place is the position. */
+    void (*show)(struct file_list *l, const struct file_entry *en);
     struct page *page;
     long expiry_minutes;
     const char *id;           /* of the output directory */
