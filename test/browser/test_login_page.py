@@ -32,8 +32,14 @@ def test_a_link_of_the_command_logs_in_once(browser, shown):
     link = shown.daemon.tool("open", "--print").stdout.strip()
     browser.open(link).see("Log out")
     assert "code" not in browser.driver.current_url  # nor in the history
-    browser.forget()
     shown.daemon.expect_log('login.failed .*"a link"')
+    browser.expected.append("401")
+    # Once more: the login goes on, and the reader is told.
+    browser.open(link)
+    wait_for(lambda: browser.driver.find_elements("css selector", ".notes .failed"), 20, browser.text)
+    browser.see("Log out").click("Close")
+    assert browser.cookies() and not browser.find("button", "Log in")
+    browser.forget()
     browser.expected.append("401")
     browser.open(link).see("Log in")
     assert browser.cookies() == []

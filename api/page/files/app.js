@@ -84,8 +84,19 @@ function takeCode() {
 const MARK = "batchaid-login";
 
 async function firstSession(code) {
-  if (code) return ask("/batchaid/session", { method: "POST", body: { code } });
-  return localStorage.getItem(MARK) ? ask("/batchaid/session") : null;
+  const isMarked = localStorage.getItem(MARK);
+  if (!code) return isMarked ? ask("/batchaid/session") : null;
+  try {
+    return await ask("/batchaid/session", { method: "POST", body: { code } });
+  } catch (failure) {
+    if (!isMarked || !failure.status || failure.status >= 500) throw failure;
+    // The link was used or is too old; the login of this browser may be as good as before.
+    const session = await ask("/batchaid/session").catch((second) => {
+      throw second.status === 401 ? failure : second;
+    });
+    note(failure.message, "failed");
+    return session;
+  }
 }
 
 function App() {
