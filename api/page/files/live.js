@@ -21,7 +21,9 @@ export function liveState() {
   return state;
 }
 
-function tell(message) {
+// A state that is no news goes no further: "live" means that everything may have changed.
+function tell(told) {
+  const message = told.state === state ? { ...told, state: undefined } : told;
   if (message.id) last = message.id;
   if (message.state) state = message.state;
   for (const reader of readers) reader(message);
@@ -39,10 +41,11 @@ function read(signal) {
     let timer;
     let wait = AGAIN_MS;
     const open = () => {
+      const isBlind = !last; // what happened between another page's stream and this one is not told
       source = new EventSource(last ? `/batchaid/events/stream?since=${encodeURIComponent(last)}` : "/batchaid/events/stream");
       source.onopen = () => {
         wait = AGAIN_MS;
-        pass({ state: "live" });
+        pass({ state: "live", reset: isBlind });
       };
       source.onerror = () => {
         pass({ state: "broken" });
