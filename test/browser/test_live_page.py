@@ -3,6 +3,7 @@
 
 from support.chromium import Browser
 from support.waiting import wait_for
+from support.world import fresh, wait_flag
 
 
 def test_a_job_appears_and_ends_without_a_reload(page, shown):
@@ -10,6 +11,22 @@ def test_a_job_appears_and_ends_without_a_reload(page, shown):
     job = shown.job("sleep 1").succeeded()
     page.see(job.name)
     wait_for(lambda: any(job.name in row and "succeeded" in row for row in page.rows()), 20, page.text)
+
+
+def test_a_later_index_of_an_array_appears_in_the_queue(page, shown):
+    """It starts and ends without an event."""
+    host, flag = shown.place.flag(fresh("go"))
+    job = shown.job(f'[ "$BATCHAID_ARRAY_INDEX" = 1 ] || {{ {wait_flag(flag)}; exit; }}; sleep 1000',
+                    environmentVariables=[{"name": "BATCHAID_JOB_ARRAY", "value": "0-1"}])
+
+    def runs(index):
+        return any(f"{job.name} [{index}]" in row and "ends by" in row for row in page.rows())
+
+    page.open("#/queue").see("live")
+    wait_for(lambda: runs(0) and not runs(1), 30, page.text)
+    host.touch()
+    wait_for(lambda: runs(1) and not runs(0), 40, page.text)
+    job.terminate()
 
 
 def test_a_task_of_azure_batch_appears_without_a_reload(page, batch):

@@ -58,3 +58,58 @@ def test_the_dark_page_has_light_letters(page):
 
 def test_states_differ_without_colours(page):
     page.open("#/jobs").see("✓ succeeded", "✕ failed", "▶ running")
+
+
+# Answers for the jobs of Azure Batch: nine pages of 50, of which every second is empty, as those of a filter may be.
+LONG = """window.version = 1; window.asked = 0; window.states = 'active'; window.refused = 'none';
+const real = window.fetch;
+window.fetch = (path, options) => {
+  const url = new URL(path, location.href);
+  const answer = (body, status = 200) => Promise.resolve(new Response(JSON.stringify(body), {status}));
+  if (url.pathname.includes('/jobs/n')) {
+    const refused = url.pathname.includes(window.refused);
+    return refused ? answer({error: {code: 'Conflict', message: 'It is held.'}}, 409) : answer({});
+  }
+  if (url.pathname !== '/batchaid/batch/jobs') return real(path, options);
+  window.asked++;
+  const page = Number(url.searchParams.get('after') ?? 0);
+  const rows = page % 2 ? 0 : 50;
+  const value = Array.from({length: rows}, (_, n) => ({account: 'acc', name: `n${page * 25 + n}`, state: window.states, pool: `v${window.version}`}));
+  return answer({value, next: page < 16 ? page + 1 : undefined});
+}; location.hash = '#/batch';"""
+
+
+def top(page, to=None):
+    return page.driver.execute_script("const s = document.querySelector('.list .scroll'); if (arguments[0] !== null) s.scrollTop = arguments[0]; return s.scrollTop", to)
+
+
+def test_a_long_list_stays_fresh_or_says_that_it_is_old(page):
+    page.driver.execute_script(LONG)
+    page.see("n0")
+    wait_for(lambda: (top(page, 1e9), any("n449" in row for row in page.rows()))[1], 20, page.rows)
+    top(page, 0)
+    page.driver.execute_script("window.version = 2")
+    page.see("v2").see_none("v1")
+    wait_for(lambda: (top(page, 1e9), any("n249" in row for row in page.rows()))[1], 20, page.rows)
+    assert "may have changed" not in page.text()
+    page.see("may have changed")
+    page.driver.execute_script("window.version = 3")
+    page.click("The list may have changed: read it again").see("v3", "n0").see_none("may have changed")
+    assert top(page) == 0
+
+
+def test_chosen_rows_are_those_of_now(page):
+    page.driver.execute_script(LONG)
+    page.see("n0").choose_rows("n1", "n2", "n3")
+    page.see("3 chosen")
+    page.driver.execute_script("window.refused = '/n2/'")
+    page.click("Terminate").see("Terminate 3 jobs?").click("Terminate 3 jobs").see("Terminate: 2 jobs.", "1 of 3 failed. n2: It is held.", "1 chosen")
+    page.click("Close").see_none("It is held.")
+    page.driver.execute_script("window.states = 'disabled'")
+    page.see("disabled").click("Enable").see("Enable 1 job?").click("No, go back")
+    page.driver.execute_script("window.states = 'deleting'")
+    page.see("deleting")
+    assert not page.find("button", "Delete (0)").is_enabled()
+    page.driver.execute_script("window.states = 'active'; window.refused = 'none'")
+    page.see("active").click("Terminate").click("Terminate 1 job").see("Terminate: 1 job.").see_none("1 chosen")
+    wait_for(lambda: page.focused().get_attribute("class") == "scroll", 10)

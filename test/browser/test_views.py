@@ -243,6 +243,7 @@ def test_what_the_role_does_not_allow_is_refused_in_words(browser, shown, person
     ada, job = person("Reader"), shown.job("sleep 1000").running()
     browser.expected.append("403")
     browser.log_in(ada.name, ada.password).open(f"#/job/lab/work/exp/{job.name}").click("Cancel").click("Cancel 1 job")
-    browser.see("does not have authorization to perform action")
-    assert job.state == "running"
+    browser.see("1 of 1 failed.", "does not have authorization to perform action").click("Close")
+    browser.click("Delete").click("Delete 1 job").see("does not have authorization to perform action")
+    assert job.state == "running" and job.name in browser.driver.current_url
     job.terminate()

@@ -90,8 +90,8 @@ async function found(list, at) {
   throw new Error(`There is no file '${plain(at)}'.`);
 }
 
-function OneFile({ at, list, content, follow }) {
-  const { data: file, error, again } = useData(at, () => found(list, at));
+function OneFile({ label, at, list, content, follow }) {
+  const { data: file, error, again } = useData(`${label} ${at}`, () => found(list, at));
   return html`<${Failed} error=${error} again=${again} />${file && html`<p class="bar"><span class="quiet">${bytes(file.size)}, ${when(file.modifiedTime)}</span>
     <a href=${content(at, true)} download>Download</a></p><${Shown} file=${file} content=${(download) => content(at, download)} follow=${follow} />`}`;
 }
@@ -101,7 +101,7 @@ function OneFile({ at, list, content, follow }) {
 export function Browser({ label, at, isFile, to, list, content, follow, kinds = [] }) {
   const [leftOut, setLeftOut] = useState(0);
   const crumbs = html`<nav class="crumbs" aria-label="Folders"><a href=${to("")}>${label}</a>${above(at).map((folder) => html` / <a href=${to(folder)}>${plain(lastOf(folder), 60)}</a>`)}${at && html` / ${plain(lastOf(at), 60)}`}</nav>`;
-  if (isFile) return html`${crumbs}<${OneFile} at=${at} list=${list} content=${content} follow=${follow} />`;
+  if (isFile) return html`${crumbs}<${OneFile} key=${`${label} ${at}`} label=${label} at=${at} list=${list} content=${content} follow=${follow} />`;
   const columns = [
     { title: "Name", kind: "name", cell: (one) => html`<a href=${to(one.path, !one.isDirectory)}>${plain(one.name, 120)}${one.isDirectory ? "/" : ""}</a>` },
     { title: "Size", kind: "number", cell: (one) => (one.isDirectory ? "" : bytes(one.size)) },

@@ -2,28 +2,38 @@
 // A job: its story, its logs, its files, what it used.
 import { html } from "./htm-preact.js";
 import { ask, jobPath, segments, url } from "./client.js";
-import { between, bytes, duration, hours, plain, since, when } from "./format.js";
-import { Choice, Command, Facts, Failed, jobAddress, State, Tabs, useData, useNow, useTitle, address } from "./parts.js";
+import { between, bytes, count, duration, hours, plain, since, when } from "./format.js";
+import { Choice, Command, Facts, Failed, jobAddress, keepFocus, State, Tabs, useData, useNow, useTitle, address } from "./parts.js";
 import { Browser } from "./files.js";
 import { Log } from "./log.js";
 import { jobActions } from "./jobs.js";
 
+const EVERY_MS = 10000; // later indexes of an array start, write and end without an event
+const ENDED = ["succeeded", "failed"];
+
 const TABS = ["story", "logs", "files", "use"];
 
-function Story({ lines, now }) {
+// Clocks of their own: the view is not drawn again each second.
+function Story({ lines }) {
+  const now = useNow(EVERY_MS);
   return html`<ol class="story">${lines.map((line) => html`<li>${line.time ? html`<time datetime=${line.time} title=${since(line.time, now)}>${when(line.time)}</time>` : html`<span class="time">now</span>`} ${plain(line.text, 2000)}</li>`)}</ol>`;
+}
+
+function Ran({ job }) {
+  return between(job.startTime, job.endTime, useNow());
 }
 
 function Logs({ job, query }) {
   const path = jobPath(job);
-  const listed = useData(`${path} logs`, () => ask(url(`${path}/files`, { subscription: job.subscription, directory: "stdouterr" })), ["job"]);
+  const ended = ENDED.includes(job.state);
+  const listed = useData(`${path} logs`, () => ask(url(`${path}/files`, { subscription: job.subscription, directory: "stdouterr" })), ["job"], ended ? undefined : EVERY_MS);
   const files = listed.data?.value.filter((file) => !file.isDirectory) ?? [];
   const usual = files.find((file) => file.name.startsWith("stdout")) ?? files[0];
   const chosen = query.file ? files.find((file) => file.name === query.file) : usual;
   const content = (download) => url(`${path}/files/content`, { subscription: job.subscription, directory: "stdouterr", path: chosen.name, download: download || undefined });
-  const ended = ["succeeded", "failed"].includes(job.state);
   return html`<${Failed} error=${listed.error} again=${listed.again} />${listed.data && !files.length && html`<p class="empty">The job has not written yet.</p>`}
     ${usual && html`<div class="filters"><${Choice} name="file" label="File" any=${usual.name} values=${files.map((file) => file.name).filter((one) => one !== usual.name)} query=${query} /></div>`}
+    ${listed.data?.next !== undefined && html`<p class="quiet">These are the first ${count(files.length)} files; Files has all.</p>`}
     ${usual && !chosen && html`<p class="failed" role="alert">There is no file '${plain(query.file)}' among the first ${files.length} files; Files has all.</p>`}
     ${chosen && html`<${Log} path=${content(false)} download=${content(true)} follow=${!ended} name=${plain(chosen.name, 80)} />`}`;
 }
@@ -37,7 +47,7 @@ function Files({ job, query }) {
   const list = (at, after) => ask(url(`${path}/files`, { subscription: job.subscription, directory, path: at, after }));
   const content = (at, download) => url(`${path}/files/content`, { subscription: job.subscription, directory, path: at, download: download || undefined });
   return html`<${Failed} error=${listed.error} again=${listed.again} />
-    ${names.length > 1 && html`<div class="filters"><${Choice} name="directory" label="Output directory" any=${names[0]} values=${names.slice(1)} query=${query} /></div>`}
+    ${names.length > 1 && html`<div class="filters"><${Choice} name="directory" label="Output directory" any=${names[0]} values=${names.slice(1)} also=${{ path: "", file: "" }} query=${query} /></div>`}
     ${listed.data && !names.length && html`<p class="empty">The job has no output directory.</p>`}
     ${directory && html`<${Browser} label=${directory} at=${query.path ?? ""} isFile=${query.file === "1"} to=${to} list=${list} content=${content} kinds=${["job"]} follow=${job.state === "running"} />`}`;
 }
@@ -61,19 +71,24 @@ export function Job({ session, parts, query }) {
   const [resourceGroup, workspace, experiment, name, tab = "story"] = parts;
   const path = url(jobPath({ resourceGroup, workspace, experiment, name }), { subscription: query.subscription });
   useTitle(plain(name ?? "Job", 60));
-  const now = useNow();
-  const { data, error, again } = useData(path, () => ask(path), ["job"]);
+  const { data, error, again } = useData(path, () => ask(path), ["job"], (read) => (read && ENDED.includes(read.job.state) ? undefined : EVERY_MS));
   if (!data) return html`<h1>${plain(name)}</h1><${Failed} error=${error} again=${again} />`;
   const job = { ...data.job, subscription: query.subscription };
-  const leave = () => { location.hash = address(["jobs"]).slice(1); };
+  const act = async (action) => {
+    const failed = await action.run([job]);
+    if (!failed) return;
+    if (action.removes && !failed.length) location.hash = address(["jobs"]).slice(1);
+    else await again();
+    keepFocus();
+  };
   const commands = { story: ["explain"], logs: ["logs"], files: ["get"], use: ["job"] };
   return html`<h1>${plain(job.name)} <${State} of=${job.state} /></h1>
-    <p class="actions">${jobActions(session).filter((action) => !action.for || action.for(job)).map((action) => html`<button onClick=${async () => { if (await action.run([job])) (action.removes ? leave : again)(); }}>${action.title}</button> `)}</p>
+    <p class="actions">${jobActions(session).filter((action) => !action.for || action.for(job)).map((action) => html`<button onClick=${() => act(action)}>${action.title}</button> `)}</p>
     <${Facts} rows=${[["Cluster", plain(job.cluster ?? "")], ["User", plain(job.createdBy ?? "")], ["Nodes", job.nodeCount], ["Submitted", when(job.createdTime)],
-      ["Started", when(job.startTime)], [job.endTime ? "Ran" : "Runs", between(job.startTime, job.endTime, now)], ["Exit code", job.exitCode]]} />
+      ["Started", when(job.startTime)], [job.endTime ? "Ran" : "Runs", job.startTime && html`<${Ran} job=${job} />`], ["Exit code", job.exitCode]]} />
     <${Tabs} tabs=${TABS} now=${tab} to=${(part) => jobAddress(job, part)} />
     <${Failed} error=${error} again=${again} />
-    ${tab === "story" && html`<${Story} lines=${data.story} now=${now} />`}${tab === "logs" && html`<${Logs} job=${job} query=${query} />`}
+    ${tab === "story" && html`<${Story} lines=${data.story} />`}${tab === "logs" && html`<${Logs} job=${job} query=${query} />`}
     ${tab === "files" && html`<${Files} job=${job} query=${query} />`}${tab === "use" && html`<${Use} job=${job} />`}
     <${Command} words=${["batchaid", ...(commands[tab] ?? commands.story), job.name]} />`;
 }

@@ -8,6 +8,7 @@ import { Table } from "./table.js";
 
 const STATES = ["queued", "running", "terminating", "succeeded", "failed"];
 const OPEN = ["queued", "running"];
+const QUEUE_MS = 10000; // later indexes of an array start and end without an event
 const FIELDS = "subscription,resourceGroup,workspace,experiment,name,cluster,state,createdBy,createdTime,startTime,endTime,exitCode,nodeCount,priority";
 
 // Several indexes of an array are one job.
@@ -51,7 +52,7 @@ export function Jobs({ session, query }) {
   return html`<h1>Jobs</h1><form class="filters" onSubmit=${(e) => e.preventDefault()}>
       <${Choice} name="state" label="State" values=${STATES} query=${query} /><${Text} name="cluster" label="Cluster" query=${query} />
       <${Text} name="user" label="User" query=${query} /><${Text} name="begins" label="Name begins with" query=${query} />
-      <${Choice} name="mine" label="Whose" any="everybody's" values=${["true"]} query=${query} /></form>
+      <${Choice} name="mine" label="Whose" any="everybody's" values=${["true"]} labels=${{ true: "mine" }} query=${query} /></form>
     <${Table} name="Jobs" noun="job" columns=${columns} load=${load} listKey=${JSON.stringify([filters, query.sort])} kinds=${["job"]} query=${query}
       keyOf=${jobKey} actions=${jobActions(session)} empty="No job fits these filters." />
     <${Command} words=${["batchaid", "jobs", ...Object.entries(filters).flatMap(([k, v]) => (!v ? [] : k === "mine" ? ["--mine"] : [`--${k}`, v]))]} />`;
@@ -61,9 +62,9 @@ export function Jobs({ session, query }) {
 const PART = { max: 50, running: 50 };
 const WHOLE = { max: 1000, running: 1000 };
 
-function LeftOut({ rows }) {
+function LeftOut({ rows, query }) {
   const words = (one) => [one.running ? `${count(one.running)} more run` : "", one.waiting ? "more wait" : ""].filter(Boolean).join(", ");
-  return html`${rows.map((one) => html`<p class="quiet">In <a href=${address(["queue"], { cluster: one.cluster })}>${plain(one.cluster, 60)}</a> ${words(one)}.</p>`)}`;
+  return html`${rows.map((one) => html`<p class="quiet">In <a href=${address(["queue"], { ...query, cluster: one.cluster })}>${plain(one.cluster, 60)}</a> ${words(one)}.</p>`)}`;
 }
 
 export function Queue({ session, query }) {
@@ -81,9 +82,9 @@ export function Queue({ session, query }) {
     { title: "Expected start, or end", kind: "wide", cell: (job) => (job.expectedStartTime ? `starts by ${when(job.expectedStartTime)}` : job.limitTime ? `ends by ${when(job.limitTime)}` : "") },
     { title: "Where, or why not", kind: "wide", cell: (job) => html`<span title=${plain(job.waitsFor ?? "", 500)}>${plain(job.waitsFor ?? (job.nodes ?? []).join(", "), 120)}</span>` }];
   return html`<h1>Queue</h1><form class="filters" onSubmit=${(e) => e.preventDefault()}><${Text} name="cluster" label="Cluster" query=${query} /><${Text} name="user" label="User" query=${query} />
-      <${Choice} name="mine" label="Whose" any="everybody's" values=${["true"]} query=${query} /></form>
-    <p class="quiet">Cluster by cluster, in the order of their start.</p><${LeftOut} rows=${leftOut} />
-    <${Table} name="Queue" noun="run" columns=${columns} load=${load} listKey=${JSON.stringify(filters)} kinds=${["job"]} query=${query}
+      <${Choice} name="mine" label="Whose" any="everybody's" values=${["true"]} labels=${{ true: "mine" }} query=${query} /></form>
+    <p class="quiet">Cluster by cluster, in the order of their start.</p><${LeftOut} rows=${leftOut} query=${query} />
+    <${Table} name="Queue" noun="run" columns=${columns} load=${load} listKey=${JSON.stringify(filters)} kinds=${["job"]} every=${QUEUE_MS} query=${query}
       keyOf=${jobKey} actions=${jobActions(session)} empty="No job runs or waits." />
     <${Command} words=${["batchaid", "queue", ...(query.cluster ? ["--cluster", query.cluster] : []), ...(query.user ? ["--user", query.user] : []), ...(query.mine ? ["--mine"] : [])]} />`;
 }

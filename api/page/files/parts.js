@@ -95,7 +95,8 @@ export function useChanges(kinds, call, every) {
   }, [kinds.join(), every]);
 }
 
-// {data, error, again}: reads when `key` changes and as useChanges() says. Old data stays until the new is there.
+// {data, error, again}: reads when `key` changes and as useChanges() says. Old data stays until the new is there. `every`
+// may be a function of the data.
 export function useData(key, read, kinds = [], every) {
   const [state, set] = useState({});
   const round = useRef(0);
@@ -112,7 +113,7 @@ export function useData(key, read, kinds = [], every) {
     again();
     return () => round.current++;
   }, [key]);
-  useChanges(kinds, again, every);
+  useChanges(kinds, again, typeof every === "function" ? every(state.key === key ? state.data : undefined) : every);
   return state.key === key ? { ...state, again } : { again };
 }
 
@@ -166,12 +167,12 @@ export function Command({ words }) {
   return html`<p class="command"><span>The same as a command:</span> <code>${visible(text)}</code> <button onClick=${copy}>${copied ? "Copied" : "Copy"}</button></p>`;
 }
 
-// Chooses a filter of the address.
-export function Choice({ name, label, values, query, any = "any" }) {
+// Chooses a filter of the address. labels: other words for some values; also: what changes together with it.
+export function Choice({ name, label, values, query, any = "any", labels = {}, also = {} }) {
   const now = query[name] === undefined || query[name] === any ? "" : query[name];
   const all = now === "" || values.includes(now) ? values : [...values, now];
-  return html`<label>${label} <select value=${now} onChange=${(e) => setQuery({ [name]: e.target.value })}>
-    <option value="">${plain(any, 80)}</option>${all.map((v) => html`<option value=${v}>${plain(v, 80)}</option>`)}</select></label>`;
+  return html`<label>${label} <select value=${now} onChange=${(e) => setQuery({ ...also, [name]: e.target.value })}>
+    <option value="">${plain(any, 80)}</option>${all.map((v) => html`<option value=${v}>${labels[v] ?? plain(v, 80)}</option>`)}</select></label>`;
 }
 
 // Text of a filter; the address follows when the writer pauses.
@@ -208,17 +209,22 @@ export function note(text, kind = "done") {
   say({ text, kind });
 }
 
+const NOTES_MOST = 4;
+const NOTE_MS = 5000;
+
+// A failure stays until the reader closes it.
 export function Notes() {
   const [notes, set] = useState([]);
+  const close = (one) => set((before) => before.filter((n) => n !== one));
   useEffect(() => {
     let number = 0;
     say = (one) => {
       const mine = { ...one, number: ++number };
-      set((before) => [...before.slice(-3), mine]);
-      setTimeout(() => set((before) => before.filter((n) => n !== mine)), one.kind === "failed" ? 15000 : 5000);
+      set((before) => [...before.filter((n) => n.text !== one.text).slice(1 - NOTES_MOST), mine]);
+      if (one.kind !== "failed") setTimeout(() => close(mine), NOTE_MS);
     };
   }, []);
-  return html`<div class="notes" role="status" aria-live="polite">${notes.map((n) => html`<p class=${n.kind} key=${n.number}>${visible(n.text)}</p>`)}</div>`;
+  return html`<div class="notes" role="status" aria-live="polite">${notes.map((n) => html`<p class=${n.kind} key=${n.number}>${visible(n.text)}${n.kind === "failed" && html` <button onClick=${() => close(n)}>Close</button>`}</p>`)}</div>`;
 }
 
 let question = () => Promise.resolve(null);
@@ -258,39 +264,55 @@ export function Question() {
     <p class="buttons"><button type="button" onClick=${() => end(null)}>No, go back</button> <button type="submit" class="strong">${asked.action}</button></p></form></dialog>`;
 }
 
-// Does something to each row, six at once, and says what came of it.
+const FAILURES_NAMED = 3;
+
+function failureWords(failed, total) {
+  const named = failed.slice(0, FAILURES_NAMED).map(({ row, error }) => `${plain(row.name, 80)}: ${error.message}`);
+  const more = failed.length - named.length;
+  return `${count(failed.length)} of ${count(total)} failed. ${named.join(" ")}${more ? ` And ${count(more)} more.` : ""}`;
+}
+
+// Does something to each row, six at once, says what came of it, and resolves to the rows for which it was not done.
 export async function forEach(rows, call, done) {
-  const failures = [];
+  const failed = [];
+  const well = new Set();
   let next = 0;
-  let well = 0;
   const worker = async () => {
     while (next < rows.length) {
       const row = rows[next++];
       try {
         await call(row);
-        well++;
+        well.add(row);
       } catch (error) {
-        failures.push(error);
+        failed.push({ row, error });
         // The login is over: the rest is not to be done by the login that follows.
         if (error.status === 401) next = rows.length;
       }
     }
   };
   await Promise.all(Array.from({ length: Math.min(6, rows.length) }, worker));
-  if (well) note(done(well));
-  if (failures.length) note(`${count(failures.length)} of ${count(rows.length)} failed: ${failures[0].message}`, "failed");
+  if (well.size) note(done(well.size));
+  if (failed.length) note(failureWords(failed, rows.length), "failed");
+  return rows.filter((row) => !well.has(row));
+}
+
+// The keyboard goes on in `node`, if the button that was pressed is gone once the view is drawn again.
+export function keepFocus(node = document.getElementById("main")) {
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    if (!document.activeElement || document.activeElement === document.body) node?.focus();
+  }));
 }
 
 // An action on chosen rows: it is said before it is done. text(rows): what it does; call(row, values of the fields); done(n):
-// the words for n rows; only(row): whether it is for this row; unique(rows): those that are meant.
+// the words for n rows; only(row): whether it is for this row; unique(rows): those that are meant. run() resolves to the rows
+// that failed, or to nothing if the reader went back.
 export function rowsAction({ title, noun, text, call, done, only, fields, removes, unique = (rows) => rows }) {
   const run = async (chosen) => {
     const rows = unique(chosen);
     const words = `${title} ${many(rows.length, noun)}`;
     const said = await confirm({ title: `${words}?`, text: text(chosen), fields, rows: rows.map((row) => plain(row.name, 80)), action: words });
-    if (!said) return false;
-    await forEach(rows, (row) => call(row, said), done ?? ((n) => `${title}: ${many(n, noun)}.`));
-    return true;
+    if (!said) return undefined;
+    return forEach(rows, (row) => call(row, said), done ?? ((n) => `${title}: ${many(n, noun)}.`));
   };
   return { title, removes, for: only, run };
 }

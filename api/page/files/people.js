@@ -35,18 +35,18 @@ export function People({ session }) {
     }
   };
   const reset = async (users) => {
-    if (!(await confirm({ title: `Give ${plain(users[0].name)} a new password?`, text: "The old password and old logins end.", action: "Give a new password" }))) return false;
+    if (!(await confirm({ title: `Give ${plain(users[0].name)} a new password?`, text: "The old password and old logins end.", action: "Give a new password" }))) return undefined;
     try {
       setFresh(await ask(`/batchaid/users/${segments(users[0].name)}/reset`, { method: "POST" }));
     } catch (failure) {
       note(failure.message, "failed");
+      return users;
     }
-    return true;
+    return [];
   };
   const remove = async (users) => {
-    if (!(await confirm({ title: `Remove ${many(users.length, "user")}?`, text: "Their roles and logins end; their jobs stay.", rows: users.map((u) => plain(u.name, 80)), action: `Remove ${many(users.length, "user")}` }))) return false;
-    await forEach(users, (u) => ask(`/batchaid/users/${segments(u.name)}`, { method: "DELETE" }), (n) => `${many(n, "user")} removed.`);
-    return true;
+    if (!(await confirm({ title: `Remove ${many(users.length, "user")}?`, text: "Their roles and logins end; their jobs stay.", rows: users.map((u) => plain(u.name, 80)), action: `Remove ${many(users.length, "user")}` }))) return undefined;
+    return forEach(users, (u) => ask(`/batchaid/users/${segments(u.name)}`, { method: "DELETE" }), (n) => `${many(n, "user")} removed.`);
   };
   // A new password ends the logins of its user, who would not see it here.
   const isOther = (u) => u.kind === "user" && u.objectId !== session.user.objectId;

@@ -17,7 +17,8 @@ function Accounts() {
   const { data, error, again } = useData("accounts", () => askAll("/batchaid/storage/accounts"));
   const list = (one, kind, names) => html`<h3>${kind === "files" ? "Shares" : "Containers"}</h3>${names?.length ? html`<ul class="cards">${names.map((share) => html`<li><a href=${address(["storage", one.name, kind, share])}>${plain(share, 80)}</a></li>`)}</ul>` : html`<p class="empty">None that you may read.</p>`}`;
   return html`<h1>Storage</h1><${Failed} error=${error} again=${again} />${data && !data.value.length && html`<p class="empty">There are no storage accounts that you may see.</p>`}
-    ${data?.value.map((one) => html`<section aria-label=${one.name}><h2>${plain(one.name)} <span class="quiet">${plain(one.group ?? "")}</span></h2>${list(one, "files", one.files)}${list(one, "blobs", one.blobs)}</section>`)}
+    ${data?.value.map((one) => html`<section aria-label=${one.name}><h2>${plain(one.name)} <span class="quiet">${plain(one.group ?? "")}</span></h2>${list(one, "files", one.files)}${list(one, "blobs", one.blobs)}
+      ${one.cut && html`<p class="quiet">The account has more shares or containers than are shown.</p>`}</section>`)}
     ${data?.isCut && html`<p class="quiet">These are the first ${data.value.length} accounts.</p>`}<${Command} words=${["az", "storage", "account", "list"]} />`;
 }
 

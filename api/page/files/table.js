@@ -1,36 +1,49 @@
 // SPDX-License-Identifier: MIT
 // A list of any length: read page by page as it is scrolled, and drawn only where it is seen. Rows have one height, so
-// that the place of each is known. A change reads the list again while its beginning is seen; further down it says so
-// instead, because rows must not move under the reader's hand.
+// that the place of each is known. A change reads the list again while its beginning is seen, as far as rows are seen or
+// chosen; further down it says so instead, because rows must not move under the reader's hand.
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./htm-preact.js";
 import { count, many } from "./format.js";
-import { Failed, setQuery, useChanges } from "./parts.js";
+import { Failed, keepFocus, note, setQuery, useChanges } from "./parts.js";
 
 const ROW = 34; // pixels, as in style.css
 const BEYOND = 8; // rows drawn above and below what is seen
-const PAGES_AGAIN = 3; // so many pages are read again after a change
+const PAGES_AGAIN = 10; // at most so many pages are read again after a change: those of a filter may be empty
 
-function useList(load, key, kinds, every, atTop) {
+// needed(): how many rows from the first a new reading has to have.
+function useList(load, key, kinds, every, atTop, needed) {
   const [list, set] = useState({ rows: [], next: undefined, stale: false, done: false });
   const busy = useRef(false);
-  const pages = useRef(0);
+  const ends = useRef([]); // how many rows there are after each page that was read
   const round = useRef(0);
   const next = useRef(); // not of a drawing: an effect of an older drawing may run late
-  const read = async (wanted) => {
+  // The number of pages that have so many rows.
+  const pagesOf = (rows) => {
+    const last = ends.current.findIndex((end) => end >= rows);
+    return Math.max(1, last < 0 ? ends.current.length : last + 1);
+  };
+  const read = async (wanted, isAsked) => {
     const mine = ++round.current;
     busy.current = true;
     try {
       let rows = [];
       let page = { next: undefined };
       let head;
+      const sizes = [];
       for (let n = 0; n < wanted; n++) {
         page = await load(page.next);
         if (mine !== round.current) return;
         head ??= page;
         rows = rows.concat(page.rows);
+        sizes.push(rows.length);
         if (page.next === undefined) break;
       }
-      pages.current = wanted;
+      // The reader has gone on meanwhile: rows stay where they are.
+      if (!isAsked && !atTop()) {
+        set((before) => ({ ...before, stale: true }));
+        return;
+      }
+      ends.current = sizes;
       next.current = page.next;
       set({ rows, next: page.next, count: head.count, isMinimum: head.isMinimum, stale: false, done: true, key });
     } catch (error) {
@@ -48,7 +61,7 @@ function useList(load, key, kinds, every, atTop) {
     try {
       const page = await load(next.current);
       if (mine !== round.current) return;
-      pages.current++;
+      ends.current.push((ends.current.at(-1) ?? 0) + page.rows.length);
       next.current = page.next;
       set((before) => ({ ...before, rows: before.rows.concat(page.rows), next: page.next, error: undefined }));
     } catch (error) {
@@ -57,15 +70,16 @@ function useList(load, key, kinds, every, atTop) {
       if (mine === round.current) busy.current = false;
     }
   };
-  const first = () => read(1);
+  const first = (rows = 0) => read(Math.min(PAGES_AGAIN, pagesOf(rows)), true);
   const again = () => (next.current === undefined ? first() : set((before) => ({ ...before, error: undefined })));
   useEffect(() => {
-    first();
+    read(1, true);
     return () => round.current++;
   }, [key]);
   useChanges(kinds, async () => {
-    if (pages.current <= PAGES_AGAIN && atTop()) await read(Math.max(1, pages.current));
-    else if (!every) set((before) => ({ ...before, stale: true }));
+    const pages = pagesOf(needed());
+    if (pages <= PAGES_AGAIN && atTop()) await read(pages);
+    else set((before) => ({ ...before, stale: true }));
   }, every);
   return { ...list, more, first, again };
 }
@@ -75,7 +89,8 @@ function useWindow(box, total) {
   const [seen, set] = useState([0, 40, 0]);
   useLayoutEffect(() => {
     const look = () => {
-      const first = Math.ceil(box.current.scrollTop / ROW);
+      // A list that has become shorter is not where it was.
+      const first = Math.ceil(Math.min(box.current.scrollTop, Math.max(0, (total + 1) * ROW - box.current.clientHeight)) / ROW);
       const top = Math.max(0, first - BEYOND);
       const end = Math.min(total, top + Math.ceil(box.current.clientHeight / ROW) + 2 * BEYOND);
       set((before) => (before[2] === first && before[1] === end ? before : [top, end, first]));
@@ -120,28 +135,41 @@ function moveFocus(box, index, total) {
 function Summary({ list, noun }) {
   const shown = list.rows.length;
   if (!list.done) return html`<span class="quiet">Reading…</span>`;
+  if (list.error && !shown) return null;
   if (list.count === undefined || (list.isMinimum && shown >= list.count)) return html`<span class="quiet">${many(shown, noun)}${list.next !== undefined ? ", and more below" : ""}</span>`;
   const all = `${list.isMinimum ? "more than " : ""}${count(list.count)}`;
   return html`<span class="quiet">${shown < list.count ? `${count(shown)} of ${all} ${noun}s` : many(list.count, noun)}</span>`;
 }
 
-// columns: {title, cell(row), sort, kind}; actions: {title, run(rows), for(row)}, those that the role allows.
+// columns: {title, cell(row), sort, kind}; actions: {title, run(rows), for(row)}. run() resolves to the rows that failed, which
+// stay chosen, or to nothing if the reader went back.
 export function Table({ name, noun, columns, load, listKey, kinds = [], every, keyOf, query = {}, actions = [], empty }) {
   const box = useRef();
-  const list = useList(load, listKey, kinds, every, () => !box.current || box.current.scrollTop < ROW);
-  const [picked, setPicked] = useState(new Map());
+  const [picked, setPicked] = useState(new Set()); // keys
+  const view = useRef({ to: 0, last: -1 });
+  const list = useList(load, listKey, kinds, every, () => !box.current || box.current.scrollTop < ROW, () => Math.max(view.current.to, view.current.last + 1));
   const [from, to, first] = useWindow(box, list.rows.length);
+  const chosen = picked.size ? list.rows.filter((one) => picked.has(keyOf(one))) : [];
+  view.current = { to, last: chosen.length ? list.rows.lastIndexOf(chosen.at(-1)) : -1 };
   useEffect(() => {
-    setPicked(new Map());
+    setPicked(new Set());
     box.current.scrollTop = 0;
   }, [listKey]);
+  // What has left the list is no longer chosen.
+  useEffect(() => {
+    if (chosen.length < picked.size) setPicked(new Set(chosen.map(keyOf)));
+  }, [list.rows]);
   useEffect(() => {
     if (!list.error && list.next !== undefined && to + 2 * BEYOND >= list.rows.length) list.more();
   });
-  const pick = actions.length ? (rows) => setPicked(new Map(rows.map((row) => [keyOf(row), row]))) : null;
+  const again = (rows) => {
+    box.current.scrollTop = 0;
+    return list.first(rows);
+  };
+  const pick = actions.length ? (rows) => setPicked(new Set(rows.map(keyOf))) : null;
   const toggle = (row) => setPicked((before) => {
-    const after = new Map(before);
-    if (!after.delete(keyOf(row))) after.set(keyOf(row), row);
+    const after = new Set(before);
+    if (!after.delete(keyOf(row))) after.add(keyOf(row));
     return after;
   });
   const keys = (e, row, index) => {
@@ -158,13 +186,16 @@ export function Table({ name, noun, columns, load, listKey, kinds = [], every, k
     e.preventDefault();
   };
   const run = async (action) => {
-    // As they are now: what was chosen may have changed since.
-    const now = new Map(list.rows.map((row) => [keyOf(row), row]));
-    const rows = [...picked].map(([key, row]) => now.get(key) ?? row).filter((row) => !action.for || action.for(row));
-    if (await action.run(rows)) {
-      setPicked(new Map());
-      list.first();
+    const rows = chosen.filter((row) => !action.for || action.for(row));
+    if (!rows.length) {
+      note(`${action.title}: no chosen ${noun} can be changed so any more.`, "failed");
+      return;
     }
+    const failed = await action.run(rows);
+    if (!failed || !box.current) return;
+    setPicked(new Set(failed.map(keyOf)));
+    await again(failed.length ? view.current.last + 1 : 0);
+    keepFocus(box.current);
   };
   const row = (one, index) => html`<tr key=${keyOf(one)} data-index=${index} aria-rowindex=${index + 2} tabindex=${index === Math.min(first, to - 1) ? 0 : -1}
     onKeyDown=${(e) => keys(e, one, index)} class=${picked.has(keyOf(one)) ? "picked" : ""}>
@@ -173,13 +204,13 @@ export function Table({ name, noun, columns, load, listKey, kinds = [], every, k
   const width = columns.length + (pick ? 1 : 0);
   return html`<section class="list" aria-label=${name}>
     <div class="bar"><${Summary} list=${list} noun=${noun} />
-      ${list.stale && html`<button onClick=${list.first}>The list has changed: read it again</button>`}
-      ${picked.size > 0 && html`<span class="actions">${count(picked.size)} chosen: ${actions.map((action) => {
-        const n = [...picked.values()].filter((one) => !action.for || action.for(one)).length;
-        return html`<button disabled=${!n || (action.one && n !== 1)} onClick=${() => run(action)}>${action.title}${n !== picked.size ? ` (${count(n)})` : ""}</button> `;
+      ${list.stale && html`<button onClick=${() => again(view.current.last + 1)}>The list ${every ? "may have" : "has"} changed: read it again</button>`}
+      ${chosen.length > 0 && html`<span class="actions">${count(chosen.length)} chosen: ${actions.map((action) => {
+        const n = chosen.filter((one) => !action.for || action.for(one)).length;
+        return html`<button disabled=${!n || (action.one && n !== 1)} onClick=${() => run(action)}>${action.title}${n !== chosen.length ? ` (${count(n)})` : ""}</button> `;
       })}</span>`}</div>
     <${Failed} error=${list.error} again=${list.again} />
-    <div class="scroll" ref=${box}>
+    <div class="scroll" ref=${box} tabindex="-1">
       <table aria-rowcount=${list.count ?? -1}><${Head} columns=${columns} query=${query} pick=${pick} picked=${picked} rows=${list.rows} />
       <tbody>${from > 0 && html`<tr class="space" aria-hidden="true" style=${{ height: `${from * ROW}px` }}><td colspan=${width}></td></tr>`}
         ${list.rows.slice(from, to).map((one, n) => row(one, from + n))}

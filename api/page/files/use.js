@@ -39,6 +39,7 @@ export function Use({ query }) {
   const from = isDay(query.from) ? query.from : day(Date.parse(to) - 14 * DAY);
   const report = useData(JSON.stringify([by, from, to]), () => ask(url("/batchaid/usage", { by, from: `${from}T00:00:00Z`, to: `${to}T00:00:00Z` })));
   const days = useData(`${from} ${to}`, () => daily(from, to));
+  const again = () => [report, days].forEach((one) => one.error && one.again());
   const total = report.data?.total;
   const member = total?.gpuMilliseconds ? "gpuMilliseconds" : "nodeMilliseconds";
   const rows = [...(report.data?.value ?? [])].sort((a, b) => b[member] - a[member]);
@@ -47,7 +48,7 @@ export function Use({ query }) {
   const values = days.data?.map((d) => d.use[member] / 3600000) ?? [];
   return html`<h1>Use</h1><form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="by" label="By" any="user" values=${BY.slice(1)} query=${query} />
       <label>From (UTC) <input type="date" value=${from} onChange=${(e) => setQuery({ from: e.target.value })} /></label><label>To (UTC) <input type="date" value=${to} onChange=${(e) => setQuery({ to: e.target.value })} /></label></form>
-    <${Failed} error=${report.error ?? days.error} again=${report.again} />
+    <${Failed} error=${report.error ?? days.error} again=${again} />
     ${days.data?.length > 0 && html`<${Chart} title=${member === "gpuMilliseconds" ? "GPU hours a day (UTC)" : "Node hours a day (UTC)"} times=${days.data.map((d) => d.at / 1000)} bars=${true} show=${(v) => v.toFixed(1)} series=${[{ name: "hours", values }]} />`}
     ${report.data && html`<div class="sheet"><table><thead><tr><th scope="col">${by}</th><th scope="col">Runs</th><th scope="col">GPU hours</th><th scope="col">Node hours</th><th scope="col" class="wide">Core hours</th><th scope="col" class="wide">Waited, each</th><th scope="col">Busy, idle, unknown</th></tr></thead>
       <tbody>${rows.slice(0, SHOWN).map((use) => line(use.name, use))}</tbody><tfoot>${line("all", total)}</tfoot></table></div>
