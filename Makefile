@@ -400,7 +400,7 @@ check:
 	@$(MAKE) tsan-bins
 	@$(PYTHON) test/run_checks.py $(STAGES)
 
-# And what takes longer: all clients, every program under valgrind, fuzzing, 100,000 histories, packages and images.
+# And what takes longer: all clients, every program under valgrind, fuzzing, 40,000 histories, packages and images.
 check-deep:
 	@test/tools/deps.sh build demo packaging test lint bench
 	@$(MAKE) $(JOBS_FLAG) all unit-bins sim-bins bench-bins

@@ -237,7 +237,7 @@ def sim():
     head = subprocess.run(["git", "rev-parse", "--short=7", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
     seed = int(head.stdout, 16) if head.returncode == 0 else 1
     yield make("sim", "sim", "HISTORIES=3000", f"SEED={seed}", load=2, cost=40)
-    yield make("sim", "sim", "HISTORIES=100000", load=2, cost=1200, limit=3600, deep="100,000 histories")
+    yield make("sim", "sim", "HISTORIES=40000", load=2, cost=2000, limit=5400, deep="40,000 histories")
     yield from pytest("sim", RELEASE, "test/sim", load=1, cost=30)
 
 

@@ -323,7 +323,16 @@ class Daemon:
                 found.append(f"sanitizer: {line}")
             elif COMPLAINT.search(line) and not any(p.search(line) for p in expected):
                 found.append(f"unexpected in the log: {line}")
-        return found[:20]
+        return found[:20] + self._sanitizer_report()
+
+    def _sanitizer_report(self):
+        """The first report of a sanitizer, to its summary: the tail of the log has its end alone."""
+        log = self.log()
+        begin = next((n for n, line in enumerate(log) if SANITIZER.search(line)), None)
+        if begin is None:
+            return []
+        end = next((n for n in range(begin, len(log)) if log[n].startswith("SUMMARY:")), len(log))
+        return ["\n".join(log[begin : min(end, begin + 80) + 1])]
 
     # --- command line -------------------------------------------------------------------------
 
