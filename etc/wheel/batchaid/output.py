@@ -117,8 +117,8 @@ class Output:
         return [one[1:] for one in sorted(found)]
 
     def _tail(self, path: str, size: int, lines: int) -> int:
-        """Where the last `lines` lines begin, or the first whole line of what is looked at: it is read backwards in blocks, which
-        grow."""
+        """Where the last `lines` lines begin, or what is looked at, less the rest of a line of usual length: it is read backwards
+        in blocks, which grow."""
         if lines == 0:
             return size
         end, block, seen, least = size, BLOCK, 0, max(0, size - self.tail_max)
@@ -135,7 +135,7 @@ class Output:
                     return first
             end, block = begin, min(block * 4, PART)
         self.too_long = self.too_long or least > 0
-        return first if least > 0 else 0
+        return first if least > 0 and first - least <= BLOCK else least
 
     def look(self, tail: Optional[int], last: bool = False) -> Iterator[Line]:
         """What was added since the look before; `tail`: of a file that is new, only so many lines. The `last` look has, after

@@ -15,14 +15,13 @@ from .errors import BatchaidError, InvalidArgument, JobGone, NotFound
 from .output import Line, Logs, checked_stream, checked_tail, follow
 from .output_files import File, Files
 from .shown import Cell, Column, Table, bytes_text, elapsed, escaped, local, now, one_line, table_html, table_text, time_of
-from .waiting import wait
+from .waiting import ENDED, ended_of, wait
 
 if TYPE_CHECKING:
     from .client import Client
 
 VERSION = "2018-05-01"
 FRESH_S = 1.0  # what is known of a job is asked again after that
-ENDED = ("succeeded", "failed")
 GONE = ("JobNotFound", "ResourceNotFound", "ParentResourceNotFound", "ResourceGroupNotFound")
 OUTPUT, FOLDER = "FILES", "folder"  # of `batchaid submit`: its output directory, and the folder in it where the command runs
 UNPACKING = ".unpack-"  # how names of folders begin that are being unpacked
@@ -208,8 +207,7 @@ class Job:
     @property
     def ended(self) -> Optional[datetime.datetime]:
         """When it ended, or None."""
-        row = self._now()
-        return time_of(row.get("endTime")) or self.created if row.get("state") in ENDED else None
+        return ended_of(self._now())
 
     @property
     def elapsed(self) -> Optional[datetime.timedelta]:

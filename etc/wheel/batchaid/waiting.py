@@ -9,6 +9,7 @@ import importlib
 import re
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Optional, Union
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 SERVICE_LIMIT_S = 7 * 86400  # of jobs that ask for no time limit
 LINES_S = 10.0  # between two lines that differ only in the place in the queue, or in what of an array has ended
+# Between two looks at the queue, for which the daemon may have to look at all waiting jobs of a cluster: of a job that waits, of
+# an array; and the least multiple of the time that the look before took.
+PLACE_S, ARRAY_S, TIMES = 6.0, 20.0, 20
+ENDED = ("succeeded", "failed")
 SHOWN_LINES, SHOWN_CHARACTERS = 20, 500  # of the standard error of a job that failed
 
 
@@ -61,7 +66,7 @@ class Progress:
 
     def part(self) -> Optional[float]:
         """From 0 to 1, how far the bar is; None: nobody knows."""
-        if self.state in ("succeeded", "failed"):
+        if self.state in ENDED:
             return 1.0
         if self.total and self.done is not None:
             return self.done / self.total
@@ -113,6 +118,11 @@ def span_of(text: str) -> Optional[datetime.timedelta]:
     return datetime.timedelta(days=days, hours=hours, minutes=minutes, seconds=rest)
 
 
+def ended_of(row: Mapping[str, Any]) -> Optional[datetime.datetime]:
+    """When a job ended, or None."""
+    return time_of(row.get("endTime")) or time_of(row.get("createdTime")) if row.get("state") in ENDED else None
+
+
 class Look:
     """What is asked about one job again and again."""
 
@@ -122,6 +132,8 @@ class Look:
         self._asked = False
         self._total = 0
         self._limit: Optional[datetime.timedelta] = None
+        self._queued: list[dict[str, Any]] = []
+        self._queued_state, self._queued_until = "", 0.0
 
     def _wishes(self) -> None:
         """Its time limit and its array, which do not change."""
@@ -132,6 +144,17 @@ class Look:
         self._limit = limit if limit and limit.total_seconds() != SERVICE_LIMIT_S else None
         self._asked = True
 
+    def _in_queue(self, row: dict[str, Any]) -> list[dict[str, Any]]:
+        """Its rows in the queue, of an array one for each index that has not ended, as they were a while ago."""
+        begun = time.monotonic()
+        if row["state"] != self._queued_state or begun >= self._queued_until:
+            found = self.job.client.queue_rows(cluster=row.get("cluster"), user=row.get("createdBy"), max=10000 if self._total else None)
+            same = ("subscription", "resourceGroup", "workspace", "experiment", "name")
+            self._queued = [one for one in found if all(one.get(k) == row.get(k) for k in same)]
+            self._queued_state, end = row["state"], time.monotonic()
+            self._queued_until = end + max(ARRAY_S if self._total else PLACE_S, TIMES * (end - begun))
+        return self._queued
+
     def ask(self) -> Progress:
         """How it stands now."""
         job = self.job
@@ -140,16 +163,15 @@ class Look:
         row = job.refresh()._row
         state, done = str(row["state"]), None
         waiting: dict[str, Any] = {}
-        if state == "queued" or (self._total and state not in ("succeeded", "failed")):
-            own = [one for one in job.client.queue_rows(cluster=row.get("cluster"), max=10000 if self._total else None)
-                   if all(one.get(k) == row.get(k) for k in ("subscription", "resourceGroup", "workspace", "experiment", "name"))]  # fmt: skip
+        if state == "queued" or (self._total and state not in ENDED):
+            own = self._in_queue(row)
             waiting = next((one for one in own if "waitsFor" in one), {})
             done = max(0, self._total - len(own)) if self._total and own else None
         self.last = Progress(
             name=job.name, state=state, cluster=str(row.get("cluster") or ""), place=waiting.get("place"),
             waits_for=str(waiting.get("waitsFor") or ""), expected=time_of(waiting.get("expectedStartTime")),
-            started=time_of(row.get("startTime")), ended=job.ended, limit=self._limit, done=done, total=self._total or None,
-            exit_code=job.exit_code,
+            started=time_of(row.get("startTime")), ended=ended_of(row), limit=self._limit, done=done, total=self._total or None,
+            exit_code=row.get("exitCode"),
         )  # fmt: skip
         return self.last
 

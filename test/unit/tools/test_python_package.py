@@ -126,7 +126,7 @@ def test_a_last_line_without_end_stays_in_its_file():
     (b"%d\n" * 2000 % tuple(range(2000)), 1000, "1000", ""),
     (b"%05d\n" % 0 + b"".join(b"%05d" % n + b"x" * 2995 + b"\n" for n in range(500)), None, "00151", "At most the last 1,000 lines and 1 MiB of"),
     (b"a" * 3_000_000 + b"\n", None, "a", "At most the last 1,000 lines and 1 MiB of"),
-    (b"a" * 3_000_000 + b"\nend", 2, "end", "At most the last 1,000 lines and 1 MiB of"),
+    (b"a" * 3_000_000 + b"\nend", 2, "a", "At most the last 1,000 lines and 1 MiB of"),
     (b"", None, None, ""),
 ])  # fmt: skip
 def test_a_notebook_says_when_it_shows_only_the_end(content, tail, first, note):
@@ -182,6 +182,41 @@ def test_lines_of_progress_are_few(capsys, monkeypatch):
     assert capsys.readouterr().err.splitlines() == [
         "batchaid: j\\n: queued, place 3 in c", "batchaid: j\\n: queued, place 1 in c",
         "batchaid: j\\n: running, 0 of 9 indexes have ended", "batchaid: j\\n: running, 7 of 9 indexes have ended"]  # fmt: skip
+
+
+class Asked:
+    """A job in a cluster whose queue takes `took` seconds to answer; it notes when it was asked for that."""
+
+    def __init__(self, now, array, took=0.0):
+        self.now, self.took, self.asked, self.client, self.name = now, took, [], self, "j"
+        self._row = {"name": "j", "experiment": "e", "state": "queued", "cluster": "c", "createdBy": "ada", "createdTime": "2026-11-29T10:13:55Z"}
+        self.resource = {"environmentVariables": [{"name": "BATCHAID_JOB_ARRAY", "value": array}]}
+
+    def refresh(self):
+        return self
+
+    def queue_rows(self, **query):
+        self.asked.append(self.now[0])
+        self.now[0] += self.took
+        assert (query["cluster"], query["user"]) == ("c", "ada")
+        return [{**self._row, "index": n, "subscription": s} for n in range(3) for s in (None, "other")]
+
+
+@pytest.mark.parametrize("array, took, asked", [("0-9", 0.0, [0, 20, 30, 50]), ("0-9", 4.0, [0, 30]), ("", 0.0, [0, 6, 12, 18, 24])])
+def test_a_queue_is_seldom_asked_for(monkeypatch, array, took, asked):
+    """For half a minute the job waits, then it runs."""
+    now = [0.0]
+    monkeypatch.setattr(waiting.time, "monotonic", lambda: now[0])
+    job, done = Asked(now, array, took), set()
+    look = waiting.Look(job)
+    for second in range(0, 60, 2):
+        now[0] = max(now[0], second)
+        job._row["state"] = "queued" if now[0] < 30 else "running"
+        done.add(look.ask().done)
+    assert job.asked == asked and done == ({7} if array else {None})
+    job._row.update(state="succeeded", exitCode=0, endTime="2026-11-29T10:14:55Z")
+    last = look.ask()
+    assert (last.state, last.exit_code, last.ended) == ("succeeded", 0, shown.time_of("2026-11-29T10:14:55Z")) and job.asked == asked
 
 
 def card(**more):
