@@ -23,7 +23,7 @@ class Azurite(Peer):
 
     def __init__(self, directory, *options):
         self.directory, self.options = directory, options
-        self.blob = Plane(free_port())
+        self.blob = Plane(free_port(), ours=False)
 
     def start(self):
         program = home() / "node_modules" / "azurite" / "dist" / "src" / "blob" / "main.js"
