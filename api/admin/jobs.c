@@ -77,6 +77,8 @@ struct job_list {
     int64_t since_us, at; /* at: the id of the last row that was looked at */
     int64_t next;         /* the id after which the next page begins; 0: not full yet */
     long max, matching, looked;
+    enum exec_state state; /* 0: all; read by an index */
+    const char *maker;     /* NULL: all; the same */
     bool oldest_first, counts, is_first;
     bool over;    /* all that follow are older than wanted */
     bool skipped; /* rows follow that were not looked at */
@@ -109,14 +111,26 @@ static bool is_enough(struct slices *s)
     return l->over || l->looked >= LOOKED_MAX || (l->next && !l->counts);
 }
 
+/* By the narrowest index that the filters allow; passes() has the rest. */
+static int read_batch(const struct job_list *l, struct job_rows *out, struct err *e)
+{
+    struct storage *st = admin_of(l->r)->storage;
+    struct arena *a = &l->r->arena;
+    const struct st_page page = {.after = l->at, .limit = JOBS_BATCH};
+    if (l->maker)
+        return (l->oldest_first ? st_job_oldest_of : st_job_latest_of)(st, a, l->maker, &page, out,
+                                                                       e);
+    if (l->state)
+        return (l->oldest_first ? st_job_oldest_in : st_job_latest_in)(st, a, l->state, &page, out,
+                                                                       e);
+    return (l->oldest_first ? st_job_oldest : st_job_latest)(st, a, &page, out, e);
+}
+
 static int fetch(struct slices *s, struct err *e)
 {
     const struct job_list *l = s->of;
     struct job_rows rows;
-    struct storage *st = admin_of(l->r)->storage;
-    const struct st_page page = {.after = l->at, .limit = JOBS_BATCH};
-    int rc = l->oldest_first ? st_job_oldest(st, &l->r->arena, &page, &rows, e)
-                             : st_job_latest(st, &l->r->arena, &page, &rows, e);
+    int rc = read_batch(l, &rows, e);
     s->rows = rows.items;
     s->n = rc < 0 ? 0 : rows.n;
     s->at_end = s->n < JOBS_BATCH;
@@ -168,7 +182,8 @@ static int read_order(struct request *r, struct job_list *l, struct err *e)
 static int read_list(struct request *r, struct job_list *l, struct err *e)
 {
     static const char *const yes_or_no[] = {"true", "false", NULL};
-    const char *count = request_query(r, "count");
+    const char *count = request_query(r, "count"), *state = request_query(r, "state"),
+               *mine = request_query(r, "mine");
     long before;
     if (read_order(r, l, e) < 0 || check_filters(r, &l->since_us, e) < 0 ||
         request_query_int(r, "max", 1, JOBS_MAX, JOBS_DEFAULT, &l->max, e) < 0 ||
@@ -178,6 +193,8 @@ static int read_list(struct request *r, struct job_list *l, struct err *e)
         members_wanted(r, seen_job_members, "a job", &l->wanted, e) < 0)
         return -1;
     l->counts = count && strcasecmp(count, "true") == 0;
+    l->state = state ? (enum exec_state)enum_from_name(exec_state_names, state) : 0;
+    l->maker = mine && strcasecmp(mine, "true") == 0 ? r->who->object_id : NULL;
     l->is_first = !request_query(r, "before");
     l->at = before;
     return 0;

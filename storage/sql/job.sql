@@ -54,6 +54,18 @@ $job_select WHERE j.id < :page.after ORDER BY j.id DESC LIMIT :page.limit;
 -- st_job_oldest(st_page page) -> job*
 $job_select WHERE j.id > :page.after ORDER BY j.id LIMIT :page.limit;
 
+-- The same, of those in one state.
+-- st_job_latest_in(exec_state state, st_page page) -> job*
+$job_select WHERE j.exec_state = :state AND j.id < :page.after ORDER BY j.id DESC LIMIT :page.limit;
+-- st_job_oldest_in(exec_state state, st_page page) -> job*
+$job_select WHERE j.exec_state = :state AND j.id > :page.after ORDER BY j.id LIMIT :page.limit;
+
+-- The same, of those of one maker.
+-- st_job_latest_of(text created_by, st_page page) -> job*
+$job_select WHERE j.created_by = :created_by AND j.id < :page.after ORDER BY j.id DESC LIMIT :page.limit;
+-- st_job_oldest_of(text created_by, st_page page) -> job*
+$job_select WHERE j.created_by = :created_by AND j.id > :page.after ORDER BY j.id LIMIT :page.limit;
+
 -- A getter: when the nth newest of those ended that ended before `before`.
 -- st_job_ended_nth(i64 before, int nth) -> i64? at
 SELECT exec_us FROM job WHERE $has_ended AND exec_us < :before ORDER BY exec_us DESC LIMIT 1 OFFSET :nth - 1;

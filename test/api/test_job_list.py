@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The list of the jobs of all groups: orders, members, pages, counts."""
 
+import json
+import sqlite3
+
 import pytest
 from support.people import Person
 from support.testing_fixtures import place  # noqa: F401 (a fixture)
+from support.world import Place, job_body
 
 ARGUMENTS = ["--ephemeral", "--fake-nodes"]
 EXPECTS = (".",)
@@ -72,6 +76,38 @@ def test_a_page_that_may_not_show_a_job_does_not_count_it(tested, place, seven):
     assert stranger.get("/batchaid/jobs?count=true", api_version=None) == {"value": [], "count": 0}
     one = Person(tested, role="Reader", scope=f"/subscriptions/{tested.subscription}/resourceGroups/{place.group}")
     assert one.get("/batchaid/jobs?count=true&max=1", api_version=None)["count"] == 7
+
+
+def add_copies(d, job, count):
+    """Of a stopped daemon: as many jobs like this one, the last, which have succeeded and have no maker."""
+    with sqlite3.connect(d.state_dir / "batchaid.db") as db:
+        new = {"job": {"name": "'copy' || n.value", "guid": "'copy' || n.value", "exec_state": "4", "created_by": "NULL"},
+               "run": {"owner_id": "t.owner_id + 1 + n.value", "guid": "'run' || n.value"}}
+        for table, is_it in (("job", "name = ?"), ("run", "owner_kind = 6 AND owner_id = (SELECT id FROM job WHERE name = ?)")):
+            columns = [c[1] for c in db.execute(f"PRAGMA table_info({table})") if c[1] != "id"]
+            values = [new[table].get(c, f"t.{c}") for c in columns]
+            db.execute(f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {table} t, json_each(?) n WHERE t.{is_it}",
+                       (json.dumps(list(range(count))), job.name))
+    db.close()
+
+
+def test_what_is_rare_is_found_at_once(own_daemon):
+    """By an index: one page looks at 10,000 jobs at most. Behind so many ended ones is one that failed, of somebody else."""
+    d = own_daemon()
+    place, ada = Place(d).make(), Person(d, "Owner", f"/subscriptions/{d.subscription}")
+    cluster, job = place.cluster(1), place.job_at("rare", "exp")
+    place.experiment("exp")
+    ada.call("PUT", job.path, place.whole(job_body(cluster.path, "exit 3")), expect=(200, 202))
+    job.wait("failed")
+    d.stop()
+    add_copies(d, job, 10_500)
+    d.start()
+    assert names(jobs(d, begins="rare")) == []
+    for sort in ("createdTime", "-createdTime"):
+        assert names(jobs(d, state="failed", sort=sort)) == ["rare"]
+        (mine,) = ada.get(f"/batchaid/jobs?mine=true&max=10&sort={sort}", api_version=None)["value"]
+        assert mine["name"] == "rare"
+    assert jobs(d, state="failed", count="true")["count"] == 1
 
 
 @pytest.mark.parametrize(
