@@ -4,12 +4,13 @@ import { html } from "./htm-preact.js";
 import { ask, segments, url } from "./client.js";
 import { bytes, percent, plain, present, since } from "./format.js";
 import { Chart } from "./chart.js";
-import { address, Choice, Command, Facts, Failed, rowsAction, State, Text, useData, useNow, useTitle } from "./parts.js";
+import { address, Choice, Command, Facts, Failed, keepFocus, rowsAction, State, Text, useData, useNow, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
 const STATES = ["free", "idle", "running", "preparing", "leaving", "unusable", "unreachable", "unknown"];
 const FIELDS = "name,state,drained,reason,cluster,job,capacity,taken,sample,gpus,local";
 const STEPS = { hour: "15s", day: "5m", week: "1h", month: "1h" };
+const STEP_SECONDS = { "15s": 15, "5m": 300, "1h": 3600 };
 const MACHINE_MS = 15000; // its samples, and its contact, have no events
 const AGAIN_MS = { hour: 15000, day: 300000, week: 3600000, month: 3600000 };
 const SPANS = { hour: 3600, day: 86400, week: 604800, month: 2592000 };
@@ -61,34 +62,52 @@ export function Machines({ session, query }) {
     { title: "Reason", kind: "wide", cell: (m) => html`<span title=${plain(m.reason ?? "", 500)}>${plain(m.reason ?? "", 80)}</span>` }];
   return html`<h1>Machines</h1><form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="state" label="State" values=${STATES} query=${query} />
       <${Text} name="cluster" label="Cluster" query=${query} /><${Text} name="begins" label="Name begins with" query=${query} /></form>
-    <${Table} name="Machines" noun="machine" columns=${columns} load=${load} listKey=${JSON.stringify([filters, query.sort])} kinds=${["node"]} query=${query}
+    <${Table} name="Machines" noun="machine" columns=${columns} load=${load} listKey=${JSON.stringify([filters, query.sort])} kinds=${["node", "job"]} every=${MACHINE_MS} query=${query}
       keyOf=${(m) => m.name} actions=${machineActions(session)} empty="No machine fits these filters." />
     <${Command} words=${["batchaid", "nodes", ...(query.state ? ["--state", query.state] : []), ...(query.cluster ? ["--cluster", query.cluster] : []), ...(query.begins ? ["--begins", query.begins] : []), ...(query.sort ? ["--sort", query.sort] : [])]} />`;
 }
 
 async function samplesOf(node, span) {
-  const from = new Date(present() - SPANS[span] * 1000).toISOString();
+  const now = present();
+  const from = now - SPANS[span] * 1000;
   const value = [];
-  let at = from;
+  let at = new Date(from).toISOString();
   do {
     const page = await ask(url("/batchaid/samples", { node, from: at, step: STEPS[span], max: 500 }));
     value.push(...page.value);
     at = page.next;
   } while (at && value.length < 2000);
-  return value;
+  return { value, points: pointsOf(value, STEP_SECONDS[STEPS[span]], from / 1000, now / 1000) };
+}
+
+// Points of charts, [{time, sample}]: the whole span, and a point without a sample where samples are missing, as a line
+// would go on there.
+function pointsOf(samples, step, from, now) {
+  const points = [];
+  for (const sample of samples) {
+    const time = Date.parse(sample.time) / 1000;
+    const last = points.at(-1)?.time ?? time;
+    if (time - last > 2 * step) points.push({ time: last + step });
+    points.push({ time, sample });
+  }
+  if (points.length && points[0].time > from) points.unshift({ time: from });
+  if (points.length && points.at(-1).time < now) points.push({ time: now });
+  return points;
 }
 
 function Charts({ node, query }) {
   const span = SPANS[query.span] ? query.span : "hour";
   const { data, error, again } = useData(`${node} ${span}`, () => samplesOf(node, span), [], AGAIN_MS[span]);
-  const times = data?.map((s) => Date.parse(s.time) / 1000) ?? [];
-  const gpus = [...new Set(data?.flatMap((s) => s.gpus.map((g) => g.index)) ?? [])].sort((a, b) => a - b);
-  const ofGpu = (index, member, scale) => data.map((s) => { const g = s.gpus.find((one) => one.index === index); return g?.[member] === undefined ? null : g[member] / scale; });
-  const of = (member, scale) => data.map((s) => (s[member] === undefined ? null : s[member] / scale));
+  const points = data?.points ?? [];
+  const times = points.map((p) => p.time);
+  const gpus = [...new Set(data?.value.flatMap((s) => s.gpus.map((g) => g.index)) ?? [])].sort((a, b) => a - b);
+  const scaled = (n, scale) => (n === undefined ? null : n / scale);
+  const ofGpu = (index, member, scale) => points.map(({ sample }) => scaled(sample?.gpus.find((one) => one.index === index)?.[member], scale));
+  const of = (member, scale) => points.map(({ sample }) => scaled(sample?.[member], scale));
   const share = (v) => `${Math.round(v)} %`;
   return html`<h2>What it did</h2><div class="filters"><${Choice} name="span" label="In the last" any="hour" values=${["day", "week", "month"]} query=${query} /></div>
-    <${Failed} error=${error} again=${again} />${data && !data.length && html`<p class="empty">There are no samples of this time.</p>`}
-    ${data?.length > 0 && html`
+    <${Failed} error=${error} again=${again} />${data && !data.value.length && html`<p class="empty">There are no samples of this time.</p>`}
+    ${data?.value.length > 0 && html`
       ${gpus.length > 0 && html`<${Chart} title="GPUs at work" times=${times} most=${100} show=${share} series=${gpus.map((i) => ({ name: `GPU ${i}`, values: ofGpu(i, "busyPermille", 10), dash: i > 5 ? [4, 3] : undefined }))} />
       <${Chart} title="Memory of GPUs" times=${times} show=${bytes} series=${gpus.map((i) => ({ name: `GPU ${i}`, values: ofGpu(i, "memoryUsedBytes", 1), dash: i > 5 ? [4, 3] : undefined }))} />`}
       <${Chart} title="Processor" times=${times} most=${100} show=${share} series=${[{ name: "used", values: of("cpuPermille", 10) }, { name: "waited for", values: of("cpuPressurePermille", 10), dash: [4, 3] }]} />
@@ -107,9 +126,14 @@ export function Machine({ session, parts, query }) {
   const path = `/batchaid/nodes/${segments(name)}`;
   const { data: m, error, again } = useData(path, () => ask(path), ["node"], MACHINE_MS);
   if (!m) return html`<h1>${plain(name)}</h1><${Failed} error=${error} again=${again} />`;
+  const act = async (action) => {
+    if (!(await action.run([m]))) return;
+    await again();
+    keepFocus();
+  };
   const models = [...new Set(m.facts?.gpus?.map((g) => g.model) ?? [])].join(", ");
   return html`<h1>${plain(m.name)} <${State} of=${m.state} /></h1>
-    <p class="actions">${machineActions(session).filter((a) => !a.for || a.for(m)).map((a) => html`<button onClick=${async () => { if (await a.run([m])) again(); }}>${a.title}</button> `)}</p>
+    <p class="actions">${machineActions(session).filter((a) => !a.for || a.for(m)).map((a) => html`<button onClick=${() => act(a)}>${a.title}</button> `)}</p>
     ${m.reason && html`<p class="advice">${m.drained ? "Drained: " : ""}${plain(m.reason, 2000)}</p>`}<${Failed} error=${error} again=${again} />
     <${Facts} rows=${[["Cluster", plain(m.cluster ?? "")], ["Job", plain(m.job ?? "")], ["Sizes", plain(m.vmSizes.join(", "))], ["Last contact", html`<${Ago} time=${m.lastContactTime} />`],
       ["GPUs", m.facts?.gpus?.length ? `${m.facts.gpus.length} × ${plain(models)}` : ""], ["Cores", m.facts?.cpus], ["Memory", bytes(m.facts?.memoryBytes)],

@@ -2,6 +2,7 @@
 // Each GPU of the site as a square on one canvas, machine by machine and cluster by cluster; above it the reader's own
 // jobs. States differ by shape as well as by colour.
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./htm-preact.js";
+import { useDark } from "./chart.js";
 import { ask, jobKey, url } from "./client.js";
 import { count, many, plain } from "./format.js";
 import { address, Command, Failed, jobAddress, State, useData, useTitle } from "./parts.js";
@@ -121,14 +122,10 @@ function Gpus({ rows }) {
     watch.observe(box.current);
     return () => watch.disconnect();
   }, []);
+  const dark = useDark();
   useEffect(() => {
-    if (!width) return undefined;
-    const again = () => draw(canvas.current, plan, width);
-    again();
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    dark.addEventListener("change", again);
-    return () => dark.removeEventListener("change", again);
-  }, [plan, width]);
+    if (width) draw(canvas.current, plan, width);
+  }, [plan, width, dark]);
   const point = (e) => {
     const edge = canvas.current.getBoundingClientRect();
     return under(plan, e.clientX - edge.left, e.clientY - edge.top);
@@ -146,6 +143,7 @@ function Gpus({ rows }) {
 // Each entry has its count as a number, so that shape and colour are not alone.
 function Legend({ counts }) {
   const canvas = useRef({});
+  const dark = useDark();
   useEffect(() => {
     const ink = colours();
     for (const [letter] of KINDS) {
@@ -153,7 +151,7 @@ function Legend({ counts }) {
       g.clearRect(0, 0, SQUARE, SQUARE);
       drawGpu(g, letter, 0, 0, ink);
     }
-  }, []);
+  }, [dark]);
   return html`<ul class="legend">${KINDS.map(([letter, name, text]) => html`<li title=${text}>
     <canvas width=${SQUARE} height=${SQUARE} aria-hidden="true" ref=${(node) => { canvas.current[letter] = node; }}></canvas>
     <a href=${address(["machines"])}><strong>${count(counts[name] ?? 0)}</strong> ${name}</a></li>`)}</ul>`;
