@@ -113,3 +113,34 @@ def test_chosen_rows_are_those_of_now(page):
     page.driver.execute_script("window.states = 'active'; window.refused = 'none'")
     page.see("active").click("Terminate").click("Terminate 1 job").see("Terminate: 1 job.").see_none("1 chosen")
     wait_for(lambda: page.focused().get_attribute("class") == "scroll", 10)
+
+
+# Pieces of a text, put together in any order, have the lines and colours of the whole.
+PIECES = """const done = arguments[0];
+import(document.querySelector('script[type=module]').src.replace(/[^/]*$/, 'lines.js')).then(({append, prepend, linesFrom, LINES_MOST}) => {
+  const parts = ['a', '\\n', '\u00e9', '\\u001b[31m', '\\u001b[0m', '\\n', '\u20ac\\n', 'longer', '\\r'];
+  const any = (n) => Math.floor(Math.random() * n);
+  const wrong = [];
+  const words = (kept) => JSON.stringify([kept.lines, kept.styles.map((s) => s.names)]);
+  for (let round = 0; round < 300; round++) {
+    const text = Array.from({length: any(40)}, () => parts[any(parts.length)]).join('');
+    const file = new TextEncoder().encode(text);
+    let from = any(file.length + 1), end = from + any(file.length - from + 1);
+    let kept = linesFrom(file.slice(from, end), from);
+    while (from > 0 || end < file.length) {
+      const [first, last] = any(2) ? [any(from + 1), end] : [from, end + any(file.length - end + 1)];
+      if (first < from) kept = prepend(kept, file.slice(first, from));
+      if (last > end) kept = append(kept, file.slice(end, last));
+      [from, end] = [first, last];
+    }
+    if (words(kept) !== words(linesFrom(file, 0))) wrong.push(text);
+  }
+  const many = linesFrom(new TextEncoder().encode('x\\n'.repeat(LINES_MOST + 7)), 0);
+  const more = append(many, new TextEncoder().encode('y\\nz'));
+  done([wrong, many.first, many.from, many.lines.length, more.first, more.lines.length, more.lines.at(-1), more.isFull]);
+}, (error) => done(String(error)));"""
+
+
+def test_a_log_has_the_lines_of_all_its_pieces(page):
+    found = page.driver.execute_async_script(PIECES)
+    assert found == [[], 7, 13, 500000, 9, 500000, "z", True], found

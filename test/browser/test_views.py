@@ -72,12 +72,15 @@ def test_the_logs_of_a_job_follow_it(page, shown):
 
 
 def test_files_are_browsed_shown_and_downloaded(page, shown):
-    job = shown.job("""cd $AZ_BATCHAI_OUTPUT_MODEL && mkdir -p deep && printf 'a,b\\n1,"x, y"\\n' > t.csv && echo '{"k":[1,2]}' > deep/t.json""",
-                    outputDirectories=[{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out"}])
+    job = shown.job("""cd $AZ_BATCHAI_OUTPUT_MODEL && mkdir -p deep && printf 'a,b\\n1,"x, y"\\n3" disk,z\\n' > t.csv &&
+                       echo '{"k":[1,9007199254740993],"k":[]}' > deep/t.json; echo > $AZ_BATCHAI_OUTPUT_REST/of.rest""",
+                    outputDirectories=[{"id": name, "pathPrefix": f"$AZ_BATCHAI_MOUNT_ROOT/out/{name}"} for name in ("MODEL", "REST")])
     job.succeed()
-    page.open(f"#/job/lab/work/exp/{job.name}/files?directory=MODEL").click("t.csv").see("x, y")
-    page.open(f"#/job/lab/work/exp/{job.name}/files?directory=MODEL").click("deep/").click("t.json").see('"k": [')
-    page.click("MODEL").see("t.csv", "deep/")
+    page.open(f"#/job/lab/work/exp/{job.name}/files?directory=MODEL").click("t.csv").see("x, y", '3" disk')
+    page.open(f"#/job/lab/work/exp/{job.name}/files?directory=MODEL").click("deep/").click("t.json").see('"k": [', "9007199254740993", '"k": []')
+    page.choose("Output directory", "REST").see("of.rest")
+    page.driver.back()
+    page.see("9007199254740993").click("MODEL").see("t.csv", "deep/")
 
 
 def test_a_log_that_is_replaced_is_shown_as_it_is(page, shown):
@@ -103,7 +106,7 @@ def test_a_job_of_another_subscription(page, served):
 
 
 def test_colours_of_a_log_continue_in_the_next_line(page, shown):
-    job = shown.job(r"printf '\033[32mgreen\nstill\n10%%\r\033[31mred\n\033[0mplain\n'")
+    job = shown.job(r"printf '\033[32mgreen\nstill\n10%%\r\033[31mred\n\033(B\033[0;48:2::1:31:0;58;5;31mplain\n'")
     job.succeed()
     page.open(f"#/job/lab/work/exp/{job.name}/logs").see("plain")
     colours = page.driver.execute_script("return [...document.querySelectorAll('.line')].map(l => l.innerText.trim() + ' ' + (l.querySelector('span')?.className ?? ''))")
@@ -111,11 +114,18 @@ def test_colours_of_a_log_continue_in_the_next_line(page, shown):
 
 
 def test_a_log_is_searched(page, shown):
-    job = shown.job("for i in $(seq 300); do echo line $i; done; echo '\u0130\u0130 a.b (NEEDLE)'; echo needle")
+    job = shown.job(r"for i in $(seq 300); do echo line $i; done; printf '\033[31mr\033[1med\033[m\n'; echo '\u0130\u0130 a.b (NEEDLE)'; echo needle")
     job.succeed()
     page.open(f"#/job/lab/work/exp/{job.name}/logs").see("needle").type("Find", "needle").see("1 of 2 lines")
-    marks = page.driver.execute_script("return [...document.querySelectorAll('mark')].map(m => m.innerText)")
-    assert marks == ["NEEDLE", "needle"]
+    def marks():
+        return page.driver.execute_script("return [...document.querySelectorAll('mark')].map(m => m.innerText)")
+
+    assert marks() == ["NEEDLE", "needle"]
+    page.press("ENTER").see("2 of 2 lines")
+    # What is seen is searched: a word in two colours, and not the colours.
+    page.type("Find", "red").see("1 of 1 lines")
+    assert marks() == ["r", "ed"]
+    page.type("Find", "31m").see("in no line that is loaded")
     page.type("Find", "a.b (").see("1 of 1 lines").type("Find", "a1b").see("in no line that is loaded")
 
 
@@ -146,6 +156,23 @@ def test_the_use_of_a_job_and_of_all(page):
 def test_a_machine_shows_what_it_is(page):
     page.open("#/machines").see("rack", "running")
     page.click(next(row for row in page.rows() if "running" in row).split("\t")[1].strip()).see("What it did", "Containers", "Last contact")
+
+
+SAMPLES = """const real = window.fetch;
+window.fetch = (path, options) => {
+  const sample = (ago, cpuPermille) => ({time: new Date(Date.now() - ago * 1000).toISOString(), cpuPermille, gpus: []});
+  if (!path.startsWith('/batchaid/samples')) return real(path, options);
+  return Promise.resolve(new Response(JSON.stringify({value: [sample(1200, 100), sample(1185, 300), sample(30, 500), sample(15, 700)]})));
+}; location.hash = '#/machine/spare.rack';"""
+
+
+def test_charts_have_their_values_in_words(page):
+    page.driver.execute_script(SAMPLES)
+    page.click("Processor as a table", "summary").see("waited for")
+    rows = page.driver.execute_script("return [...document.querySelectorAll('details[open] tbody tr')].map(r => r.cells[1].innerText)")
+    assert rows == ["10 %", "30 %", "50 %", "70 %"]
+    page.prefer(prefers_color_scheme="dark")
+    page.prefer(prefers_color_scheme="light")
 
 
 def test_shares_are_browsed(page, shown):

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A folder and its files: browsed, shown, downloaded. Pictures, text, CSV and JSON are shown. HTML and SVG of users are
 // shown as text: the page never runs them, and the daemon sends each file with a policy that forbids it too.
-import { html, useState } from "./htm-preact.js";
+import { html, useMemo, useState } from "./htm-preact.js";
 import { fetched } from "./client.js";
 import { bytes, count, many, plain, visible, when } from "./format.js";
 import { Failed, useData } from "./parts.js";
 import { Log } from "./log.js";
 import { Table } from "./table.js";
-import { readCsv } from "./text.js";
+import { indentJson, readCsv } from "./text.js";
 
 const PICTURES = ["png", "jpg", "jpeg", "gif", "webp", "bmp"];
 const SHOWN_MOST = 256 * 1024; // bytes read of CSV and JSON
@@ -26,7 +26,7 @@ async function beginning(path, size) {
 }
 
 function Csv({ text, cut }) {
-  const rows = readCsv(text, ROWS_MOST + 1);
+  const rows = useMemo(() => readCsv(text, ROWS_MOST + 1), [text]);
   const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
   const wide = Math.min(COLUMNS_MOST, columns);
   return html`<div class="sheet"><table><thead><tr>${rows[0]?.slice(0, wide).map((cell) => html`<th scope="col">${plain(cell)}</th>`)}</tr></thead>
@@ -36,13 +36,8 @@ function Csv({ text, cut }) {
 }
 
 function Json({ text, cut }) {
-  let shown = text;
-  try {
-    if (!cut) shown = JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    // Not valid JSON: shown as it is.
-  }
-  return html`<pre class="text">${visible(shown)}</pre>${cut && html`<p class="quiet">This is the beginning; Download has all.</p>`}`;
+  const shown = useMemo(() => visible(cut ? text : indentJson(text)), [text, cut]);
+  return html`<pre class="text">${shown}</pre>${cut && html`<p class="quiet">This is the beginning; Download has all.</p>`}`;
 }
 
 function Part({ path, size, show }) {
