@@ -222,6 +222,9 @@ def test_jobs_of_another_subscription(own_daemon, home, monkeypatch):
     ({"array": []}, r"array is \[\]; it must be a text such as"),
     ({"after": 3}, "after is 3; it must be a job, a text such as"),
     ({"folder": 3}, "folder is 3; it must be the path of a folder"),
+    ({"folder": "/etc/passwd"}, "folder is '/etc/passwd', a file; it must be the path of a folder"),
+    ({"memory": 32}, 'memory is 32; it must be a text, such as "32G"'),
+    ({"env": {"A": None}}, r"env\['A'\] is None; it must be a text or a number"),
     ({"command": []}, r"the command is \[\]; it must be a list such as"),
     ({"command": ["a\0b"]}, r"a text has the character \\u0000"),
     ({"command": ["\ud800"]}, "is not UTF-8"),
@@ -503,7 +506,7 @@ def test_a_new_login_is_used_by_jobs_that_are_known(lab, shared, home, monkeypat
 @pytest.mark.parametrize("more, kind, said", [
     ({"endpoint": "head.lab"}, batchaid.InvalidArgument, "'head.lab' is not a valid endpoint; write how you reach the daemon, as in https"),
     ({"endpoint": "http://head.lab"}, batchaid.InvalidArgument, "is not a valid endpoint"),
-    ({"endpoint": "https://localhost:1"}, batchaid.LoginNeeded, "there is no login for https://localhost:1: batchaid login"),
+    ({"endpoint": "https://localhost:1"}, batchaid.LoginNeeded, "there is no login for https://localhost:1 (yours is for https://"),
     ({"endpoint": "https://localhost:1", "token": "x"}, batchaid.Unreachable, "the daemon at https://localhost:1 does not answer: "),
     ({"endpoint": "https://nowhere.invalid", "token": "x"}, batchaid.Unreachable, "the host of https://nowhere.invalid has no address here"),
     ({"password": "x"}, batchaid.InvalidArgument, "password= is given without user="),
@@ -511,13 +514,19 @@ def test_a_new_login_is_used_by_jobs_that_are_known(lab, shared, home, monkeypat
     ({"user": "a"}, batchaid.LoginNeeded, "the password of a@batchaid is missing, and nobody can be asked for it here"),
     ({"token": "a\nb"}, batchaid.InvalidArgument, "token is not a bearer token"),
     ({"cafile": "/nowhere"}, batchaid.InvalidArgument, "the file of the daemon's authority, /nowhere, cannot be read: No such file"),
-    ({"cafile": "/etc/ssl/certs/ca-certificates.crt"}, batchaid.Unreachable, "is not one of the authority in /etc/ssl"),
+    ({"cafile": "/etc/ssl/certs/ca-certificates.crt"}, batchaid.Unreachable, "a terminal makes it known, or name its file in cafile="),
 ])  # fmt: skip
 def test_a_wrong_login_says_what_would_be_right(lab, monkeypatch, more, kind, said):
     monkeypatch.setattr(sys, "stdin", open(os.devnull))
     with pytest.raises(kind) as e:
         batchaid.connect(**more)
     assert said in str(e.value)
+
+
+def test_a_name_that_the_certificate_has_not(lab):
+    number = lab.endpoint.replace("127.0.0.1", "2130706433")  # the same address
+    with pytest.raises(batchaid.Unreachable, match="is not for this name .*; the administrator adds names in the setting tls.names"):
+        batchaid.connect(number, token="x", cafile=lab.ca)
 
 
 def test_who_may_only_read(lab, home):

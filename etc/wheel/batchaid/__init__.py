@@ -3,7 +3,7 @@
 
     import batchaid
 
-    job = batchaid.submit(["python", "train.py"], gpus=2, time="4h")
+    job = batchaid.submit(["python3", "train.py"], gpus=2, time="4h")
     job.wait()
     print(job.logs(tail=20))
     job.files().download("results")

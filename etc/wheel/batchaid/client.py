@@ -445,7 +445,9 @@ def login_of(default: Optional[Found], endpoint: str, user: Optional[str], passw
     if password is not None:
         raise InvalidArgument("password= is given without user=; a password is of a user")
     if default is None or default.login is None or default.endpoint != endpoint:
-        raise LoginNeeded(0, "", f"there is no login for {endpoint}: batchaid login {endpoint} in a terminal keeps one, or give user= or token=")
+        other = f" (yours is for {default.endpoint})" if default is not None and default.endpoint != endpoint else ""
+        raise LoginNeeded(0, "", f"there is no login for {endpoint}{other}: batchaid login {endpoint} in a terminal keeps one, or give "
+                                 "user= or token=")  # fmt: skip
     return default.login
 
 

@@ -29,6 +29,7 @@ APPLICATION = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
 CONNECT_S, TIMEOUT_S = 10.0, 60.0
 RENEWED_S = 300.0  # a token is renewed so long before its end, or at four fifths of its life
 PIECE = 1 << 18
+WRONG_NAME = (62, 64)  # X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH
 IN_URLS = "/?&=%:~+!$,;'@()*[]"  # what is not escaped again
 
 
@@ -246,12 +247,17 @@ class Connection:
                 raise
 
     def _unreachable(self, e: Exception) -> Unreachable:
+        if isinstance(e, ssl.SSLCertVerificationError) and e.verify_code in WRONG_NAME:
+            return Unreachable(
+                f"the certificate of {self.endpoint} is not for this name ({e.verify_message}): use a name of the daemon that is in "
+                "its certificate; the administrator adds names in the setting tls.names", temporary=False,
+            )  # fmt: skip
         if isinstance(e, ssl.SSLCertVerificationError):
             authority = f"the authority in {self.cafile}" if self.cafile else "the authorities of this system"
             return Unreachable(
-                f"the certificate of {self.endpoint} is not one of {authority} ({e.verify_message}): either another daemon "
-                f"answers there, or it has a new authority; log in again (batchaid login {self.endpoint}), or name the file "
-                "of its authority in cafile=", temporary=False,
+                f"the certificate of {self.endpoint} is not one of {authority} ({e.verify_message}). If this computer does not know "
+                f"the daemon's authority yet, or it has a new one: batchaid login {self.endpoint} in a terminal makes it known, or "
+                "name its file in cafile=. Otherwise something else answers there", temporary=False,
             )  # fmt: skip
         if isinstance(e, socket.gaierror):
             return Unreachable(f"the host of {self.endpoint} has no address here: {e.strerror}")

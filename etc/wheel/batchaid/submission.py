@@ -71,8 +71,10 @@ class Plan:
 def text_of(name: str, value: Any, kinds: tuple[type, ...] = (str,)) -> str:
     """A value of one of these kinds as text; the program checks what is in it."""
     if isinstance(value, bool) or not isinstance(value, kinds):
-        words = " or ".join({str: "a text", int: "a whole number"}.get(kind, kind.__name__) for kind in kinds)
-        raise InvalidArgument(f"{name} is {value!r}; it must be {words}")
+        named = {str: "a text", int: "a whole number", float: "a number"}
+        words = " or ".join(named[kind] for kind in kinds if kind is not int or float not in kinds)
+        example = ', such as "32G"' if name == "memory" else ""
+        raise InvalidArgument(f"{name} is {value!r}; it must be {words}{example}")
     return str(value)
 
 
@@ -166,8 +168,11 @@ def as_yaml(members: Mapping[str, Any]) -> bytes:
     return data
 
 
-# Options as messages name them, and what is written here instead.
+# Options as messages name them, and members of a job's document, and what is written here instead.
 WORDS = (
+    (r"properties\.environmentVariables\[\d+\]\.value is (.*); BATCHAID_JOB_MEMORY must", r"memory is \1; it must"),
+    (r"properties\.environmentVariables ask for", "gpus, cores and memory ask for"),
+    (r"properties\.containerSettings\.imageSourceRegistry\.image is", "image is"),
     (r"--no-copy\b", "folder=None"),
     (r"--yes\b", "yes=True"),
     (r"--secret (\w+)=([\w./-]+)", r'secrets={"\1": "\2"}'),
@@ -257,6 +262,8 @@ def submit(client: Client, wish: Mapping[str, Any], folder: Any, dry_run: bool, 
     text = as_yaml(job_file(wish))
     if folder is not None and not isinstance(folder, (str, os.PathLike)):
         raise InvalidArgument(f'folder is {folder!r}; it must be the path of a folder, as ".", or None to copy nothing')
+    if folder is not None and os.path.isfile(folder):
+        raise InvalidArgument(f"folder is {os.fspath(folder)!r}, a file; it must be the path of a folder, of which the job gets a copy")
     arguments = ["--no-copy"] if folder is None else ["--folder", os.fspath(folder) or "."]
     arguments += [*(["--dry-run"] if dry_run else []), *(["--yes"] if yes else [])]
     subscription = None if dry_run else subscription_of_row(client)

@@ -266,6 +266,8 @@ def test_a_workspace_is_given_once():
     ("more than 1 GB is copied only with --yes; or copy nothing with --no-copy", "more than 1 GB is copied only with yes=True; or copy nothing with folder=None"),
     ("and --cluster NAME chooses; without --cluster the command", 'and cluster="NAME" chooses; without cluster the command'),
     ("use --group a/b", 'use group="a/b"'),
+    ('properties.environmentVariables[0].value is "32 G"; BATCHAID_JOB_MEMORY must be a number', 'memory is "32 G"; it must be a number'),
+    ("properties.environmentVariables ask for 99 GPUs of each node", "gpus, cores and memory ask for 99 GPUs of each node"),
     ("--secret T=x/y: there is no vault", 'secrets={"T": "x/y"}: there is no vault'),
 ])
 def test_messages_have_the_names_of_arguments(said, words):
