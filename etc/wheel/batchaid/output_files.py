@@ -91,7 +91,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
             yield out
         os.replace(part, path)
     except BaseException:
-        part.unlink()
+        part.unlink(missing_ok=True)
         raise
 
 
