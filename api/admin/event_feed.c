@@ -228,11 +228,14 @@ static void on_removal(void *ctx, enum resource_kind kind, int64_t id)
     *r = (struct removal){.feed = f,
                           .ev = {.at_us = loop_wall_us(f->loop), .kind = kind, .resource_id = id}};
     arena_init(&r->arena);
-    if (make(f, &r->arena, &r->ev, &r->text, &r->one, &e) > 0) {
+    int rc = make(f, &r->arena, &r->ev, &r->text, &r->one, &e);
+    if (rc > 0) {
         r->one.is_beside = true;
         st_when_durable(f->st, on_removed, r);
         return;
     }
+    if (rc < 0)
+        event_ring_lose(&f->ring, st_events_on_disk(f->st));
     removal_free(r);
 }
 

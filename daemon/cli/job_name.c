@@ -134,6 +134,7 @@ static void add_below(struct daemon_client *c, const char *below, const json_t *
     strbuf_puts(path, below);
     for (int i = N_PARTS - 1; i >= 0; i--)
         add_segment(c, path, jobs_text(j, members[i]));
+    jobs_filter(c, path, "subscription", jobs_text(j, "subscription"));
 }
 
 int jobs_ask_about(struct daemon_client *c, const char *below, const json_t *j, json_t **reply,
@@ -169,7 +170,8 @@ void jobs_add_path(struct daemon_client *c, const json_t *j, const char *tail, s
 {
     static const char *const before[N_PARTS] = {
         "/jobs", "/experiments", "/providers/Microsoft.BatchAI/workspaces", "/resourceGroups"};
-    strbuf_concat(path, "/subscriptions/", client_subscription(c));
+    const char *of = jobs_text(j, "subscription"); /* only if it is not the configured one */
+    strbuf_concat(path, "/subscriptions/", of ? of : client_subscription(c));
     for (int i = N_PARTS - 1; i >= 0; i--) {
         strbuf_puts(path, before[i]);
         add_segment(c, path, jobs_text(j, members[i]));

@@ -351,5 +351,6 @@ char *terminal_path(struct daemon_client *c, const json_t *job)
         free(escaped);
     }
     strbuf_puts(&path, "/terminal");
+    jobs_filter(c, &path, "subscription", jobs_text(job, "subscription"));
     return strbuf_take(&path);
 }

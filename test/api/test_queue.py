@@ -173,8 +173,12 @@ def test_a_job_of_another_subscription_says_so(own_place, flag):
     cluster = there.cluster(1)
     job = there.job(cluster, until).running()
     assert [(q["name"], q["subscription"]) for q in queue(d, cluster)] == [(job.name, guid)]
+    assert "running" in d.tool("explain", job.name).stdout and d.tool("job", job.name).stdout
+    assert d.tool("exec", job.name, "--", "echo", "here").stdout == "here\n"
+    assert d.tool("cancel", job.name).returncode == 0
+    job.wait("failed")
+    assert d.tool("logs", job.name).returncode == 0
     host.touch()
-    job.succeed()
 
 
 def test_jobs_of_all_groups_are_filtered(own_place):
