@@ -2,6 +2,7 @@
 """Jobs and tasks of Azure Batch at the daemon's own paths: with a login, and with the rights of the data plane."""
 
 import pytest
+from support.browser import Browser, first, good, refused
 from support.people import Person
 from support.waiting import wait_for
 
@@ -109,3 +110,15 @@ def test_an_account_that_takes_keys_alone(actions, ground, job):
     actions.refused("POST", "/terminate", 403, "AuthenticationFailed", ground.name, "allowedAuthenticationModes")
     ground.accounts.call("PATCH", account, {"properties": {"allowedAuthenticationModes": ["SharedKey", "AAD", "TaskAuthenticationToken"]}}, expect=200)
     assert job.get()["state"] == "active"
+
+
+def test_a_cookie_works_here_alone_and_for_the_page_alone(daemon, actions, job):
+    browser = Browser(daemon)
+    browser.log_in(**first(daemon))
+    good(browser.call("POST", f"{actions.path}/disable", {"disableTasks": "wait"}))
+    job.wait_state("disabled")
+    for head in ({"Origin": "https://evil.example"}, {"Origin": None}, {"Sec_Fetch_Site": "cross-site"}):
+        refused(browser.call("POST", f"{actions.path}/enable", **head), 403, "AuthorizationFailed")
+    assert browser.call("POST", f"{job.url}/enable?api-version=2022-10-01.16.0").status == 401, "not the data plane"
+    assert job.get()["state"] == "disabled"
+    good(browser.call("POST", f"{actions.path}/enable"))
