@@ -57,14 +57,26 @@ static int read_given(struct request *r, struct given *g, struct err *e)
 
 /* --- as JSON ---------------------------------------------------------------------------------- */
 
-/* What the page shows and offers, which the roles in the subscription decide. */
+/* Whether one of the roles allows the action where it was given, if only on what is one's own. */
+static bool may_somewhere(const struct grants *g, const char *action)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (access_verdict(g, action, g->rows[i].scope) != ACCESS_NO)
+            return true;
+    return false;
+}
+
+/* What the page shows and offers: by the roles in the subscription, or anywhere. */
 static int render_may(struct request *r, const struct principal *who, json_t **out, struct err *e)
 {
     static const struct {
         const char *name, *action;
-    } rows[] = {{"readMachines", "batchaid/nodes/read"},
-                {"changeMachines", "batchaid/nodes/write"},
-                {"changePeople", "Microsoft.Authorization/users/write"}};
+        bool somewhere;
+    } rows[] = {{"readMachines", "batchaid/nodes/read", false},
+                {"changeMachines", "batchaid/nodes/write", false},
+                {"changePeople", "Microsoft.Authorization/users/write", false},
+                {"changeJobs", "Microsoft.BatchAI/workspaces/experiments/jobs/delete", true},
+                {"changeBatch", "Microsoft.Batch/batchAccounts/jobs/write", true}};
     const struct access *x = aad_of(r)->access;
     const char *scope = arena_concat(&r->arena, "/subscriptions/", x->subscription_id);
     struct grants g = {NULL, 0};
@@ -72,7 +84,9 @@ static int render_may(struct request *r, const struct principal *who, json_t **o
         return -1;
     *out = json_object();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        bool may = who->first || access_verdict(&g, rows[i].action, scope) == ACCESS_YES;
+        bool may = who->first ||
+                   (rows[i].somewhere ? may_somewhere(&g, rows[i].action)
+                                      : access_verdict(&g, rows[i].action, scope) == ACCESS_YES);
         json_object_set_new(*out, rows[i].name, json_boolean(may));
     }
     return 0;

@@ -48,7 +48,7 @@ def test_a_user_logs_in_and_uses_the_page(daemon, browser, ada):
     assert name == f"__Host-batchaid-{daemon.port}" and len(value) < 800
     assert sorted(attributes) == ["httponly", "path=/", "samesite=strict", "secure"]
     assert answer.json["user"] == {"name": ada.name, "objectId": ada.id, "kind": "user"}
-    assert answer.json["may"] == {"readMachines": True, "changeMachines": False, "changePeople": False}
+    assert answer.json["may"] == {"readMachines": True, "changeMachines": False, "changePeople": False, "changeJobs": False, "changeBatch": False}
     assert answer.json["subscriptionId"] == daemon.subscription and answer.json["version"]
     lives(answer, 12 * HOUR)
     assert good(browser.call("GET", "/batchaid/session")).json == answer.json
@@ -62,9 +62,17 @@ def test_a_user_logs_in_and_uses_the_page(daemon, browser, ada):
 def test_a_name_may_be_without_the_domain_of_the_daemon(daemon, browser):
     bob = Person(daemon, CONTRIBUTOR, name=fresh("bob"))
     answer = browser.log_in(user=bob.name.split("@")[0], password=bob.password)
-    assert answer.json["may"] == {"readMachines": True, "changeMachines": True, "changePeople": False}
+    assert answer.json["may"] == {"readMachines": True, "changeMachines": True, "changePeople": False, "changeJobs": True, "changeBatch": True}
     bob.remove()
     refused(browser.call("GET", "/batchaid/session"), 401, "InvalidAuthenticationToken", "does not exist any more")
+
+
+@pytest.mark.parametrize("role, jobs, batch", [("Batch AI Job Submitter", True, False), ("Reader", False, False), ("Owner", True, True), ("Contributor", True, True)])
+def test_what_a_role_may_somewhere(daemon, browser, person, role, jobs, batch):
+    """In one group, which need not be there."""
+    ada = person(role, f"/subscriptions/{daemon.subscription}/resourceGroups/here")
+    may = browser.log_in(**user(ada)).json["may"]
+    assert (may["changeJobs"], may["changeBatch"]) == (jobs, batch) and not may["changeMachines"]
 
 
 def test_service_principals_log_in_by_their_secrets(daemon, browser):
