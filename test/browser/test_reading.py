@@ -144,3 +144,36 @@ import(document.querySelector('script[type=module]').src.replace(/[^/]*$/, 'line
 def test_a_log_has_the_lines_of_all_its_pieces(page):
     found = page.driver.execute_async_script(PIECES)
     assert found == [[], 7, 13, 500000, 9, 500000, "z", True], found
+
+
+# A log of numbers, one a line, that grows when the test says so.
+NUMBERS = """const numbers = (from, to) => new TextEncoder().encode(Array.from({length: to - from}, (_, n) => `${from + n}\\n`).join(''));
+let file = numbers(0, 499000);
+window.grow = () => { const more = numbers(499000, 501000), all = new Uint8Array(file.length + more.length); all.set(file); all.set(more, file.length); file = all; };
+const real = window.fetch;
+window.fetch = (path, options) => {
+  if (!path.includes('/files/content')) return real(path, options);
+  if (options.method === 'HEAD') return Promise.resolve(new Response(null, {headers: {'Content-Length': file.length}}));
+  const [, from, to] = /bytes=(\\d*)-(\\d*)/.exec(options.headers.Range);
+  const begin = from ? Number(from) : Math.max(0, file.length - to);
+  const end = from ? Math.min(file.length, Number(to) + 1) : file.length;
+  const headers = {'Content-Range': `bytes ${begin}-${end - 1}/${file.length}`};
+  return Promise.resolve(new Response(file.slice(begin, end), {status: 206, headers}));
+}; location.hash = '#/job/lab/work/exp/long/logs';"""
+SEEN = """const box = document.querySelector('.lines'), top = box.getBoundingClientRect().top;
+const first = [...box.querySelectorAll('.line')].find((line) => line.getBoundingClientRect().top >= top);
+return [first?.innerText, box.scrollHeight, first?.getBoundingClientRect().top - top];"""
+
+
+def test_the_place_in_a_log_stays_while_lines_come_and_go(page):
+    page.driver.execute_script(NUMBERS)
+    page.see("498999")
+    while page.find("button", "Load what is before"):
+        page.click("Load what is before")
+        wait_for(lambda: "498999" in page.text(), 10)
+    page.driver.execute_script("document.querySelector('.lines').scrollTop = 250000 * 19")
+    before = wait_for(lambda: (seen := page.driver.execute_script(SEEN))[0] and seen, 10)
+    page.driver.execute_script("window.grow()")
+    page.see("at most 8.0 MiB and 500,000 lines")
+    after = page.driver.execute_script(SEEN)
+    assert 9.4e6 < before[1] < after[1] < 9.6e6 and after[0] == before[0] == "250000" and after[2] == before[2]

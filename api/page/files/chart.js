@@ -58,11 +58,12 @@ function Values({ title, times, series, show, bars }) {
   const [open, setOpen] = useState(false);
   const all = open ? times.flatMap((time, n) => (series.some((s) => typeof s.values[n] === "number") ? [n] : [])) : [];
   const step = Math.max(1, Math.ceil(all.length / ROWS_MOST));
+  const rows = all.filter((n, place) => place % step === 0);
   const time = (n) => (bars ? new Date(times[n] * 1000).toISOString().slice(0, 10) : when(times[n] * 1000));
   return html`<details onToggle=${(e) => setOpen(e.target.open)}><summary>${title} as a table</summary>${open && html`<div class="sheet"><table>
-    ${step > 1 && html`<caption>Each ${step}th of ${all.length} values</caption>`}
+    ${step > 1 && html`<caption>${rows.length} of ${all.length} times</caption>`}
     <thead><tr><th scope="col">Time</th>${series.map((s) => html`<th scope="col">${s.name}</th>`)}</tr></thead>
-    <tbody>${all.filter((n, place) => place % step === 0).map((n) => html`<tr><th scope="row">${time(n)}</th>${series.map((s) => html`<td class="number">${typeof s.values[n] === "number" ? show(s.values[n]) : "–"}</td>`)}</tr>`)}</tbody></table></div>`}</details>`;
+    <tbody>${rows.map((n) => html`<tr><th scope="row">${time(n)}</th>${series.map((s) => html`<td class="number">${typeof s.values[n] === "number" ? show(s.values[n]) : "–"}</td>`)}</tr>`)}</tbody></table></div>`}</details>`;
 }
 
 // times: seconds; series: [{name, values, dash}]; most: the top of the axis, if it is known; show(value): its text.
