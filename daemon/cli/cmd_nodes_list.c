@@ -352,10 +352,10 @@ static int fetch(const struct options *o, json_t **out, struct err *e)
         return -1;
     int rc = client_open(&s, &client, e);
     strbuf_puts(&path, "/batchaid/nodes");
-    if (rc == 0)
+    if (rc == 0) {
         jobs_filter(client, &path, "sort", o->sort);
-    if (rc == 0)
         rc = client_call(client, "GET", path.s, NULL, &reply, e);
+    }
     *out = json_incref(json_object_get(reply, "value"));
     if (rc == 0 && !json_is_array(*out))
         rc = err_set(e, ERR_PROTOCOL, NULL, "the daemon's answer has no list of machines");

@@ -2,13 +2,17 @@
 """One daemon and one Chromium for a file of tests: a cluster of four GPUs, and jobs in each state."""
 
 import pytest
-from support.chromium import CHROMIUM, DRIVER, Browser
+from support.chromium import CHROMIUM, DRIVER, Browser, own_network
 from support.daemon import Daemon
 from support.people import Person
 from support.world import Place, fresh
 
 # The machine of the inventory has a size that no cluster asks for, so nobody reaches for it.
 GPUS = {"local": {"nodes": 3, "fake_gpus": 4}, "inventory": [{"hosts": "spare.rack", "user": "nobody", "vm_sizes": ["SPARE"]}]}
+
+
+def pytest_configure():
+    own_network()
 
 
 def pytest_collection_modifyitems(items):
