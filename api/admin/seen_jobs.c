@@ -152,14 +152,6 @@ json_t *seen_job_render(struct request *r, const struct job *j)
     return members_show(r, seen_job_members, UINT64_MAX, j);
 }
 
-json_t *seen_run_render(struct request *r, const struct job *j, const struct run *run)
-{
-    json_t *out = seen_job_render(r, j);
-    if (run->runs > 1)
-        json_object_set_new(out, "index", json_integer(run->number));
-    return out;
-}
-
 static enum exec_state state_of(const struct run *run)
 {
     switch (run->state) {
@@ -172,6 +164,21 @@ static enum exec_state state_of(const struct run *run)
         break;
     }
     return run->failure == 0 ? EXEC_SUCCEEDED : EXEC_FAILED;
+}
+
+/* The state and the start of an index are its own, not those of the whole array. */
+json_t *seen_run_render(struct request *r, const struct job *j, const struct run *run)
+{
+    json_t *out = seen_job_render(r, j);
+    if (run->runs == 1)
+        return out;
+    json_object_set_new(out, "index", json_integer(run->number));
+    json_object_set_new(out, "state",
+                        json_string(enum_to_name(exec_state_names, (int)state_of(run))));
+    json_object_del(out, "startTime");
+    if (run->start_us > 0)
+        json_object_set_new(out, "startTime", seen_time(run->start_us));
+    return out;
 }
 
 bool seen_account(const struct request *r, const struct batch_account *b)

@@ -145,6 +145,7 @@ def test_an_array_is_there_index_by_index(own_place, flag):
     wait_for(lambda: [q for q in queue(d, cluster) if "nodes" in q], 30, "the first to run")
     got = {q["index"]: q.get("waitsFor") for q in queue(d, cluster)}
     assert got == {3: None, 4: "0 of 1 node free", 5: "earlier indexes of its array to end"}
+    assert [(q["index"], q["state"], "startTime" in q) for q in queue(d, cluster)] == [(3, "running", True), (4, "queued", False), (5, "queued", False)]
     texts = [line["text"] for line in story(d, own_place, job)]
     assert texts[-3].startswith("index 3 runs on tvm-") and texts[-2] == "2 indexes wait, 4 to 5"
     assert texts[-1].startswith("index 4 waits "), texts

@@ -258,6 +258,16 @@ def test_a_role_is_shown_what_it_may(browser, shown, person, role, sees, sees_no
     browser.open("#/machines").see("rack")
     changes = role in ("Contributor", "Owner")
     assert bool(browser.driver.find_elements(By.CSS_SELECTOR, "td.pick")) == changes
+    browser.open("#/job/lab/work/exp/well").see("exit code 0")
+    assert bool(browser.find("button", "Delete")) == (role != "Reader")
+
+
+def test_jobs_are_sorted_by_their_age(page):
+    page.open("#/jobs").see("well").click("Submitted").see("▲")
+    wait_for(lambda: "well" in page.rows()[0], 20, page.rows)
+    assert page.driver.current_url.endswith("?sort=createdTime")
+    page.click("Submitted ▲").see("▼")
+    wait_for(lambda: "well" in page.rows()[-1], 20, page.rows)
 
 
 def test_a_role_at_one_group_sees_that_group_alone(browser, shown, person):
@@ -267,7 +277,7 @@ def test_a_role_at_one_group_sees_that_group_alone(browser, shown, person):
 
 
 def test_what_the_role_does_not_allow_is_refused_in_words(browser, shown, person):
-    ada, job = person("Reader"), shown.job("sleep 1000").running()
+    ada, job = person("Batch AI Job Submitter"), shown.job("sleep 1000").running()
     browser.expected.append("403")
     browser.log_in(ada.name, ada.password).open(f"#/job/lab/work/exp/{job.name}").click("Cancel").click("Cancel 1 job")
     browser.see("1 of 1 failed.", "does not have authorization to perform action").click("Close")

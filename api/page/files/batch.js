@@ -16,7 +16,8 @@ function batchAction(noun, path, title, words, method, action, only, more) {
   return rowsAction({ title, noun, text: () => words, only, call: (row, said) => ask(path(row) + action, { method, body: method === "POST" && more ? said : undefined }), ...more });
 }
 
-function jobActions() {
+function jobActions(session) {
+  if (!session.may.changeBatch) return [];
   const act = (...rest) => batchAction("job", (j) => `/batchaid/batch/${segments(j.account)}/jobs/${segments(j.name)}`, ...rest);
   return [
     act("Terminate", "Their tasks end now; their files stay.", "POST", "/terminate", (j) => OPEN.includes(j.state)),
@@ -26,7 +27,8 @@ function jobActions() {
   ];
 }
 
-function taskActions(account, job) {
+function taskActions(session, account, job) {
+  if (!session.may.changeBatch) return [];
   const act = (...rest) => batchAction("task", (t) => `/batchaid/batch/${segments(account)}/jobs/${segments(job)}/tasks/${segments(t.name)}`, ...rest);
   return [
     act("Terminate", "Their processes end now; their files stay.", "POST", "/terminate", (t) => t.state !== "completed"),
@@ -40,7 +42,7 @@ function taskWords(tasks) {
   return some.length ? some.map(([state, n]) => `${count(n)} ${state}`).join(", ") : "none";
 }
 
-export function Batch({ query }) {
+export function Batch({ session, query }) {
   useTitle("Azure Batch");
   const pools = useData("pools", () => askAll("/batchaid/batch/pools"), ["Batch pool", "node"]);
   const load = async (after) => {
@@ -55,11 +57,11 @@ export function Batch({ query }) {
     ${pools.data?.value.length > 0 && html`<div class="sheet"><table><thead><tr><th scope="col">Pool</th><th scope="col">Account</th><th scope="col">State</th><th scope="col">Nodes</th><th scope="col">Wanted</th><th scope="col" class="wide">Size</th></tr></thead>
       <tbody>${pools.data.value.map((p) => html`<tr><th scope="row">${plain(p.name, 60)}</th><td>${plain(p.account, 40)}</td><td><${State} of=${p.allocationState ?? p.state} /></td><td class="number">${count((p.dedicatedNodes ?? 0) + (p.lowPriorityNodes ?? 0))}</td><td class="number">${p.autoScale ? "by a formula" : count((p.targetDedicatedNodes ?? 0) + (p.targetLowPriorityNodes ?? 0))}</td><td class="wide">${plain(p.vmSize ?? "", 40)}</td></tr>`)}</tbody></table></div>`}${pools.data?.isCut && html`<p class="quiet">These are the first ${count(pools.data.value.length)} pools.</p>`}
     <h2>Jobs</h2><form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="account" label="Account" values=${accounts} query=${query} /></form>
-    <${Table} name="Jobs of Azure Batch" noun="job" columns=${columns} load=${load} listKey=${query.account ?? ""} every=${EVERY_MS} query=${query} keyOf=${(j) => `${j.account} ${j.name}`} actions=${jobActions()} empty="There are no jobs that you may see." />
+    <${Table} name="Jobs of Azure Batch" noun="job" columns=${columns} load=${load} listKey=${query.account ?? ""} every=${EVERY_MS} query=${query} keyOf=${(j) => `${j.account} ${j.name}`} actions=${jobActions(session)} empty="There are no jobs that you may see." />
     <${Command} words=${["az", "batch", "job", "list"]} />`;
 }
 
-export function Tasks({ parts, query }) {
+export function Tasks({ session, parts, query }) {
   const [account, job] = parts;
   useTitle(plain(job, 60));
   const now = useNow(EVERY_MS);
@@ -71,6 +73,6 @@ export function Tasks({ parts, query }) {
     { title: "Node", kind: "wide", cell: (t) => plain(t.node ?? "", 60) }, { title: "Made", kind: "wide", cell: (t) => when(t.createdTime) }, { title: "Ran", kind: "wide number", cell: (t) => between(t.startTime, t.endTime, now) }];
   return html`<h1>${plain(job)}</h1><p class="quiet">Tasks of the job in the account ${plain(account)}. <a href=${address(["batch"])}>All jobs</a></p>
     <form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="state" label="State" values=${TASK_STATES} query=${query} /></form>
-    <${Table} name="Tasks" noun="task" columns=${columns} load=${load} listKey=${JSON.stringify([account, job, query.state])} every=${EVERY_MS} query=${query} keyOf=${(t) => t.name} actions=${taskActions(account, job)} empty="No task fits these filters." />
+    <${Table} name="Tasks" noun="task" columns=${columns} load=${load} listKey=${JSON.stringify([account, job, query.state])} every=${EVERY_MS} query=${query} keyOf=${(t) => t.name} actions=${taskActions(session, account, job)} empty="No task fits these filters." />
     <${Command} words=${["az", "batch", "task", "list", "--job-id", job]} />`;
 }

@@ -17,6 +17,7 @@ function unique(rows) {
 }
 
 export function jobActions(session) {
+  if (!session.may.changeJobs) return [];
   const act = (title, words, method, action, done, more) => rowsAction({
     title,
     noun: "job",
@@ -46,7 +47,7 @@ export function Jobs({ session, query }) {
     return { rows: page.value, next: page.next, count: page.count, isMinimum: page.countIsMinimum };
   };
   const columns = [name, state, user, cluster,
-    { title: "Submitted", cell: (job) => html`<time title=${when(job.createdTime)} datetime=${job.createdTime}>${since(job.createdTime, now)}</time>` },
+    { title: "Submitted", sort: "createdTime", cell: (job) => html`<time title=${when(job.createdTime)} datetime=${job.createdTime}>${since(job.createdTime, now)}</time>` },
     { title: "Ran", kind: "wide number", cell: (job) => between(job.startTime, job.endTime, now) },
     { title: "Exit", kind: "wide number", cell: (job) => job.exitCode ?? "" }];
   return html`<h1>Jobs</h1><form class="filters" onSubmit=${(e) => e.preventDefault()}>
