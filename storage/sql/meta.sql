@@ -22,4 +22,4 @@ UPDATE epoch SET started_us = started_us + 1 - 2 * (started_us % 2) WHERE id = 1
 SELECT removed_after FROM meta WHERE id = 1;
 
 -- private st_meta_note_removal()
-UPDATE meta SET removed_after = coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'event'), 0) WHERE id = 1;
+UPDATE meta SET removed_after = max(removed_after, (SELECT coalesce(max(seq), 0) FROM event)) WHERE id = 1;
