@@ -40,7 +40,7 @@ VERSIONS = {
     "batchai": "2018-05-01", "batchrm": "2022-10-01",
 }  # fmt: skip
 TABLE = rights.rows()
-MANAGERS = ("arm", "batchai", "batchrm", "storage", "keyvault", "authorization", "graph", "admin", "browse", "session", "metrics")
+MANAGERS = ("arm", "batchai", "batchrm", "storage", "keyvault", "authorization", "graph", "admin", "browse", "batch actions", "session", "metrics")
 BY_COOKIE = set(MANAGERS) - {"graph", "metrics"}  # services that take the cookie of a browser, too
 OTHERS = ("aad", "health", "page", "azstorage", "testing")
 
@@ -178,7 +178,7 @@ def test_each_role_that_there_is_is_published(world):
 
 
 def filled(row, world, **values):
-    values = {"subscription": world.daemon.subscription, "namespace": "Microsoft.Batch", "location": "eastus", **values}
+    values = {"subscription": world.daemon.subscription, "namespace": "Microsoft.Batch", "location": "eastus", "account": world.ground.name, **values}
     return re.sub(r"\{(\w+)\*?\}", lambda m: values.get(m.group(1), "nosuch"), row.path)
 
 

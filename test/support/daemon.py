@@ -331,8 +331,8 @@ class Daemon:
         begin = next((n for n, line in enumerate(log) if SANITIZER.search(line)), None)
         if begin is None:
             return []
-        end = next((n for n in range(begin, len(log)) if log[n].startswith("SUMMARY:")), len(log))
-        return ["\n".join(log[begin : min(end, begin + 80) + 1])]
+        end = next((n for n in range(begin, len(log)) if log[n].startswith("SUMMARY:")), begin)
+        return ["\n".join(log[begin : min(end, begin + 80) + 1])] if end > begin else []
 
     # --- command line -------------------------------------------------------------------------
 
