@@ -10,22 +10,14 @@ import { address, Command, Failed, jobAddress, State, useData, useTitle } from "
 const SQUARE = 12; // pixels, with the gap
 const GAP = 2;
 const LABEL = 18; // the height of a cluster's name
-const PAGE = 500;
 const KINDS = [["b", "busy", "a job has it, and it works"], ["u", "used", "a job has it; nobody knows whether it works"],
   ["i", "idle", "a job has it, and it does nothing"], ["f", "free", "a job can have it"],
   ["o", "outside", "used by processes of no job"], ["x", "unusable", "it cannot be used"]];
 
+// The whole board in one request: the daemon makes it once a second for all who look at it.
 async function everyGpu() {
-  const rows = [];
-  let after;
-  let counts = {};
-  do {
-    const page = await ask(url("/batchaid/gpus", { max: PAGE, after }));
-    rows.push(...page.value);
-    counts = page.counts ?? counts;
-    after = page.next;
-  } while (after !== undefined);
-  return { rows, counts };
+  const { value, counts } = await ask("/batchaid/gpus");
+  return { rows: value, counts };
 }
 
 // Where each machine's first square is, for a width: {places: [{x, y, row}], labels, height}
@@ -57,26 +49,27 @@ function laidOut(rows, width) {
   return { places, labels, height: y };
 }
 
-function drawGpu(g, kind, x, y, colours) {
+// Squares of one kind, as [x, y]: a colour is set once, not 16,000 times.
+function drawGpus(g, kind, squares, colours) {
   const size = SQUARE - GAP;
   g.strokeStyle = g.fillStyle = colours[kind] ?? colours.x;
   if (kind === "b") {
-    g.fillRect(x, y, size, size);
+    for (const [x, y] of squares) g.fillRect(x, y, size, size);
     return;
   }
-  g.strokeRect(x + 0.5, y + 0.5, size - 1, size - 1);
+  for (const [x, y] of squares) {
+    g.strokeRect(x + 0.5, y + 0.5, size - 1, size - 1);
+    if (kind === "u") g.fillRect(x + 2, y + 2, size - 4, size - 4);
+    else if (kind === "i") g.fillRect(x, y + size / 2, size, size / 2);
+  }
+  if (kind !== "o" && kind !== "x") return;
   g.beginPath();
-  if (kind === "u") g.fillRect(x + 2, y + 2, size - 4, size - 4);
-  if (kind === "i") {
-    g.fillRect(x, y + size / 2, size, size / 2);
-  } else if (kind === "o") {
+  for (const [x, y] of squares) {
     g.moveTo(x, y + size);
     g.lineTo(x + size, y);
-  } else if (kind === "x") {
+    if (kind === "o") continue;
     g.moveTo(x, y);
     g.lineTo(x + size, y + size);
-    g.moveTo(x + size, y);
-    g.lineTo(x, y + size);
   }
   g.stroke();
 }
@@ -101,9 +94,11 @@ function draw(canvas, plan, width) {
     g.fillStyle = ink.ink;
     g.fillText(`${plain(label.name, 60)}: ${many(label.machines, "machine")}`, 0, label.y + 13);
   }
+  const kinds = {};
   for (const { x, y, row } of plan.places) {
-    for (let i = 0; i < row.gpus.length; i++) drawGpu(g, row.gpus[i], x + i * SQUARE, y, ink);
+    for (let i = 0; i < row.gpus.length; i++) (kinds[row.gpus[i]] ??= []).push([x + i * SQUARE, y]);
   }
+  for (const [kind, squares] of Object.entries(kinds)) drawGpus(g, kind, squares, ink);
 }
 
 function under(plan, x, y) {
@@ -149,7 +144,7 @@ function Legend({ counts }) {
     for (const [letter] of KINDS) {
       const g = canvas.current[letter].getContext("2d");
       g.clearRect(0, 0, SQUARE, SQUARE);
-      drawGpu(g, letter, 0, 0, ink);
+      drawGpus(g, letter, [[0, 0]], ink);
     }
   }, [dark]);
   return html`<ul class="legend">${KINDS.map(([letter, name, text]) => html`<li title=${text}>
