@@ -49,29 +49,39 @@ function laidOut(rows, width) {
   return { places, labels, height: y };
 }
 
-// Squares of one kind, as [x, y]: a colour is set once, not 16,000 times.
-function drawGpus(g, kind, squares, colours) {
+function drawGpu(g, kind, x, y, colours) {
   const size = SQUARE - GAP;
   g.strokeStyle = g.fillStyle = colours[kind] ?? colours.x;
   if (kind === "b") {
-    for (const [x, y] of squares) g.fillRect(x, y, size, size);
+    g.fillRect(x, y, size, size);
     return;
   }
-  for (const [x, y] of squares) {
-    g.strokeRect(x + 0.5, y + 0.5, size - 1, size - 1);
-    if (kind === "u") g.fillRect(x + 2, y + 2, size - 4, size - 4);
-    else if (kind === "i") g.fillRect(x, y + size / 2, size, size / 2);
-  }
-  if (kind !== "o" && kind !== "x") return;
+  g.strokeRect(x + 0.5, y + 0.5, size - 1, size - 1);
   g.beginPath();
-  for (const [x, y] of squares) {
+  if (kind === "u") g.fillRect(x + 2, y + 2, size - 4, size - 4);
+  if (kind === "i") {
+    g.fillRect(x, y + size / 2, size, size / 2);
+  } else if (kind === "o") {
     g.moveTo(x, y + size);
     g.lineTo(x + size, y);
-    if (kind === "o") continue;
+  } else if (kind === "x") {
     g.moveTo(x, y);
     g.lineTo(x + size, y + size);
+    g.moveTo(x + size, y);
+    g.lineTo(x, y + size);
   }
   g.stroke();
+}
+
+// The squares of one machine as a picture: most machines are like others, and 16,000 squares take long.
+function tileOf(gpus, scale, ink) {
+  const tile = document.createElement("canvas");
+  tile.width = Math.max(1, Math.round(gpus.length * SQUARE * scale));
+  tile.height = Math.round(SQUARE * scale);
+  const g = tile.getContext("2d");
+  g.scale(scale, scale);
+  for (let i = 0; i < gpus.length; i++) drawGpu(g, gpus[i], i * SQUARE, 0, ink);
+  return tile;
 }
 
 function colours() {
@@ -94,11 +104,11 @@ function draw(canvas, plan, width) {
     g.fillStyle = ink.ink;
     g.fillText(`${plain(label.name, 60)}: ${many(label.machines, "machine")}`, 0, label.y + 13);
   }
-  const kinds = {};
+  const tiles = new Map();
   for (const { x, y, row } of plan.places) {
-    for (let i = 0; i < row.gpus.length; i++) (kinds[row.gpus[i]] ??= []).push([x + i * SQUARE, y]);
+    if (!tiles.has(row.gpus)) tiles.set(row.gpus, tileOf(row.gpus, scale, ink));
+    g.drawImage(tiles.get(row.gpus), x, y, row.gpus.length * SQUARE, SQUARE);
   }
-  for (const [kind, squares] of Object.entries(kinds)) drawGpus(g, kind, squares, ink);
 }
 
 function under(plan, x, y) {
@@ -144,7 +154,7 @@ function Legend({ counts }) {
     for (const [letter] of KINDS) {
       const g = canvas.current[letter].getContext("2d");
       g.clearRect(0, 0, SQUARE, SQUARE);
-      drawGpus(g, letter, [[0, 0]], ink);
+      drawGpu(g, letter, 0, 0, ink);
     }
   }, [dark]);
   return html`<ul class="legend">${KINDS.map(([letter, name, text]) => html`<li title=${text}>
