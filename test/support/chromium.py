@@ -164,9 +164,8 @@ class Browser:
             lambda: f"there is no field {label!r}:\n{self.text()[:3000]}")
 
     def type(self, label, text):
-        element = self.field(label)
-        element.clear()
-        element.send_keys(text)
+        # As a reader does: clear() makes no event that the page hears, which may draw the old text again meanwhile.
+        self.field(label).send_keys(Keys.CONTROL, "a", Keys.NULL, text)
         return self
 
     def choose(self, label, value):
