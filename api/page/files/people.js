@@ -3,7 +3,7 @@
 import { html, useState } from "./htm-preact.js";
 import { ask, segments } from "./client.js";
 import { many, plain } from "./format.js";
-import { Command, confirm, Failed, forEach, note, useTitle } from "./parts.js";
+import { Command, confirm, Failed, note, rowsAction, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
 const ROLES = ["Batch AI Job Submitter", "Reader", "Contributor", "Owner", "Batch AI Job Operator"];
@@ -44,15 +44,19 @@ export function People({ session }) {
     }
     return [];
   };
-  const remove = async (users) => {
-    if (!(await confirm({ title: `Remove ${many(users.length, "user")}?`, text: "Their roles and logins end; their jobs stay.", rows: users.map((u) => plain(u.name, 80)), action: `Remove ${many(users.length, "user")}` }))) return undefined;
-    return forEach(users, (u) => ask(`/batchaid/users/${segments(u.name)}`, { method: "DELETE" }), (n) => `${many(n, "user")} removed.`);
-  };
   // A new password ends the logins of its user, who would not see it here.
   const isOther = (u) => u.kind === "user" && u.objectId !== session.user.objectId;
+  const remove = rowsAction({
+    title: "Remove",
+    noun: "user",
+    text: () => "Their roles and logins end; their jobs stay.",
+    call: (u) => ask(`/batchaid/users/${segments(u.name)}`, { method: "DELETE" }),
+    done: (n) => `${many(n, "user")} removed.`,
+    only: isOther,
+  });
   const columns = [{ title: "Name", kind: "name", cell: (u) => plain(u.name, 60) }, { title: "Kind", kind: "wide", cell: (u) => (u.kind === "user" ? "user" : "program") },
     { title: "Roles", cell: (u) => html`<span title=${plain(roleWords(u), 1000)}>${plain(roleWords(u), 120)}</span>` }];
-  const actions = session.may.changePeople ? [{ title: "New password", one: true, for: isOther, run: reset }, { title: "Remove", for: isOther, run: remove }] : [];
+  const actions = session.may.changePeople ? [{ title: "New password", one: true, for: isOther, run: reset }, remove] : [];
   return html`<h1>People</h1>${session.may.changePeople && html`<p><button onClick=${add}>Add a user</button></p>`}<${Failed} error=${error} />
     ${fresh?.password && html`<${Password} of=${fresh} done=${() => setFresh(null)} />`}
     <${Table} name="People" noun="principal" columns=${columns} load=${load} listKey=${String(round)} keyOf=${(u) => u.objectId ?? u.name} actions=${actions} empty="There is nobody." />
