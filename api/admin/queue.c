@@ -176,12 +176,6 @@ static int add_row(struct slices *s, const void *of, struct err *e)
     return adds[row->kind](s->of, row->i, e);
 }
 
-static bool is_enough(struct slices *s)
-{
-    (void)s;
-    return false;
-}
-
 static void begin(struct page *p)
 {
     strbuf_puts(&p->text, "{\"value\":[");
@@ -199,7 +193,7 @@ struct replied *queue_list(struct request *r)
 {
     static const struct page_form form = {
         .content_type = JSON_CONTENT_TYPE, .begin = begin, .between = ",", .end = end};
-    static const struct slices_kind kind = {fetch, add_row, is_enough};
+    static const struct slices_kind kind = {.fetch = fetch, .add = add_row};
     struct err e;
     struct queue *q = arena_alloc(&r->arena, sizeof *q);
     *q = (struct queue){

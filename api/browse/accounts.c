@@ -79,15 +79,9 @@ static int add(struct slices *s, const void *row, struct err *e)
     return 0;
 }
 
-static bool is_enough(struct slices *s)
-{
-    (void)s;
-    return false;
-}
-
 struct replied *accounts_list(struct request *r)
 {
-    static const struct slices_kind kind = {fetch, add, is_enough};
+    static const struct slices_kind kind = {.fetch = fetch, .add = add};
     struct err e;
     struct account_list *l = arena_alloc(&r->arena, sizeof *l);
     *l = (struct account_list){.r = r};

@@ -70,6 +70,11 @@ static bool ends_early(const struct slices *s, uint64_t until_ns)
     return s->page->r->dumps && uv_hrtime() >= until_ns;
 }
 
+static bool is_enough(struct slices *s)
+{
+    return s->kind->is_enough && s->kind->is_enough(s);
+}
+
 /* NULL: the rest follows in later turns. */
 static struct replied *step(struct slices *s)
 {
@@ -79,7 +84,7 @@ static struct replied *step(struct slices *s)
     do {
         if ((s->at == s->n && fetch(s, &e) < 0) || add_rows(s, until_ns, &e) < 0)
             return reply_err(page->r, &e);
-        if (has_more(s) && !page->more && (s->kind->is_enough(s) || ends_early(s, until_ns)))
+        if (has_more(s) && !page->more && (is_enough(s) || ends_early(s, until_ns)))
             page->more = true;
         if (page->more || !has_more(s))
             return page_reply(page);

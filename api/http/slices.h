@@ -19,7 +19,8 @@ struct slices_kind {
     int (*fetch)(struct slices *s, struct err *e);
     /* Handles one row: page_row() or page_pass(). */
     int (*add)(struct slices *s, const void *row, struct err *e);
-    /* Whether the page has cost enough and must end although it is not full. */
+    /* Whether the page has cost enough and must end although it is not full;
+     * NULL: never. */
     bool (*is_enough)(struct slices *s);
 };
 
