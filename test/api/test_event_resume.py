@@ -21,24 +21,14 @@ def add_events(d, count, at=None):
     db.close()
 
 
-@pytest.fixture(scope="module")
-def ground(daemon, temporary_in_file):
-    return temporary_in_file(Place(daemon).make())
-
-
-@pytest.fixture(scope="module")
-def cluster(ground):
-    return ground.cluster(nodes=1)
-
-
-def test_it_goes_on_behind_an_id(ground, cluster):
-    d = ground.daemon
+def test_it_goes_on_behind_an_id(place, shared_cluster):
+    d = place.daemon
     with Stream(d) as s:
         s.next()
-        first = ground.job(cluster).succeeded()
+        first = place.job(shared_cluster).succeeded()
         s.events(has(first.name, "succeeded"))
         last = s.id
-    second = ground.job(cluster).succeeded()
+    second = place.job(shared_cluster).succeeded()
     wanted = listed(d, int(last.split("-")[0]))
     for given in ({"last": last}, {"since": last}, {"since": last.split("-")[0]}, {"last": last, "since": 0}):
         with Stream(d, **given) as s:
