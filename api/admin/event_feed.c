@@ -37,7 +37,7 @@ int event_feed_begin(struct event_feed *f, struct err *e)
         f->read = f->goal = last;
         f->is_on = true;
         f->back = FEED_NOT_BACK;
-        snprintf(f->id, sizeof f->id, "0");
+        snprintf(f->id, sizeof f->id, "0-00000000");
     }
     if (rc == 0 && n > 0)
         event_id(&rows[0], f->id);

@@ -13,7 +13,18 @@
 
 #define TAG_DIGITS 8
 
-/* "123", or "123-0a1b2c3d". */
+/* "-0a1b2c3d"; returns the text behind. NULL: not such a tag. */
+static const char *parse_tag(const char *text, unsigned *out)
+{
+    if (*text != '-' || strspn(text + 1, "0123456789abcdef") < TAG_DIGITS)
+        return NULL;
+    char digits[TAG_DIGITS + 1] = "";
+    memcpy(digits, text + 1, TAG_DIGITS);
+    *out = (unsigned)strtoul(digits, NULL, 16);
+    return text + 1 + TAG_DIGITS;
+}
+
+/* "123", "123-0a1b2c3d", or "123-0a1b2c3d-4e5f6a7b". */
 static bool parse(const char *text, struct event_from *out)
 {
     char *end;
@@ -24,12 +35,13 @@ static bool parse(const char *text, struct event_from *out)
     out->seq = strtoll(text, &end, 10);
     if (errno != 0 || *end == '\0')
         return errno == 0;
+    const char *rest = parse_tag(end, &out->tag);
     out->has_tag = true;
-    if (*end != '-' || strlen(end + 1) != TAG_DIGITS ||
-        strspn(end + 1, "0123456789abcdef") != TAG_DIGITS)
-        return false;
-    out->tag = (unsigned)strtoul(end + 1, NULL, 16);
-    return true;
+    if (!rest || *rest == '\0')
+        return rest != NULL;
+    rest = parse_tag(rest, &out->roles);
+    out->has_roles = true;
+    return rest && *rest == '\0';
 }
 
 int event_from_read(struct request *r, struct event_from *out, struct err *e)

@@ -170,9 +170,11 @@ static void add_reason(struct strbuf *b, const char *type, const char *why)
     add_event(b, type, json_pack("{s:o}", "reason", jsontext_string(why)));
 }
 
-static void add_id(struct strbuf *b, const char *id)
+/* With the viewer's roles: a client that returns with others lacks what it sees now, and has what
+ * it may not see. */
+static void add_id(struct strbuf *b, const char *id, const struct event_viewer *v)
 {
-    strbuf_concat(b, "id: ", id, "\n");
+    strbuf_printf(b, "id: %s-%08x\n", id, event_viewer_mark(v));
 }
 
 /* What the viewer sees of the events from a position on, up to some size; returns the position
@@ -193,7 +195,7 @@ static int64_t add_changes(struct strbuf *b, const struct event_ring *g,
     }
     if (shown > 0) {
         strbuf_puts(b, "]}\n");
-        add_id(b, id);
+        add_id(b, id, v);
         strbuf_putc(b, '\n');
     }
     return at;
@@ -258,7 +260,7 @@ static void push_reset(struct stream *s, const char *why)
 {
     struct strbuf b = STRBUF_INIT;
     add_reason(&b, "reset", why);
-    add_id(&b, s->all->feed.id);
+    add_id(&b, s->all->feed.id, s->viewer);
     strbuf_putc(&b, '\n');
     s->at = s->all->feed.ring.end;
     s->wanted = -1;
@@ -374,7 +376,7 @@ static void say_something(struct stream *s)
     struct strbuf b = STRBUF_INIT;
     strbuf_puts(&b, ":\n");
     if (s->at == s->all->feed.ring.end && s->wanted < 0)
-        add_id(&b, s->all->feed.id);
+        add_id(&b, s->all->feed.id, s->viewer);
     strbuf_putc(&b, '\n');
     push_own(s, &b);
 }
@@ -438,14 +440,14 @@ static int check_number(const struct event_streams *all, const struct request *r
     return 0;
 }
 
-static struct live_text *first_text(const struct event_streams *all, bool resumes, const char *why)
+static struct live_text *first_text(const struct stream *s, bool resumes, const char *why)
 {
     struct strbuf b = STRBUF_INIT;
     strbuf_printf(&b, "retry: %d\n", RETRY_MS);
     if (why)
         add_reason(&b, "reset", why);
     if (!resumes)
-        add_id(&b, all->feed.id);
+        add_id(&b, s->all->feed.id, s->viewer);
     strbuf_putc(&b, '\n');
     return live_text_new(&b);
 }
@@ -493,6 +495,8 @@ struct replied *events_follow_all(struct request *r)
             event_feed_end(&all->feed);
         return reply_err(r, &e);
     }
+    if (!why && from.has_roles && from.roles != event_viewer_mark(s->viewer))
+        why = "your roles have changed";
     bool resumes = from.is_given && !why;
     if (resumes) {
         s->wanted = from.seq;
@@ -503,7 +507,7 @@ struct replied *events_follow_all(struct request *r)
     reply_header_text(r, "Cache-Control", "no-store");
     reply_header_text(r, "X-Accel-Buffering", "no");
     struct replied *done =
-        reply_live(r, TYPE, first_text(all, resumes, why), &of_client, s, &s->live, &e);
+        reply_live(r, TYPE, first_text(s, resumes, why), &of_client, s, &s->live, &e);
     if (done)
         return done;
     on_closed(s);

@@ -52,8 +52,8 @@ bool event_feed_more(struct event_feed *f);
 struct event_from {
     bool is_given;
     int64_t seq;
-    bool has_tag;
-    unsigned tag;
+    bool has_tag, has_roles;
+    unsigned tag, roles; /* roles: event_viewer_mark() */
 };
 int event_from_read(struct request *r, struct event_from *out, struct err *e) MUST_CHECK;
 /* *why: why it cannot go on from there, in the request's arena; NULL: it can. */

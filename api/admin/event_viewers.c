@@ -179,6 +179,11 @@ void event_viewers_forget(struct event_viewers *all)
     }
 }
 
+unsigned event_viewer_mark(const struct event_viewer *v)
+{
+    return (unsigned)(number_hash(v->roles + (v->first ? 1 : 0)) & UINT32_MAX);
+}
+
 bool event_viewer_sees(const struct event_viewer *v, const struct ring_event *ev)
 {
     return v->first || access_verdict(&v->grants, ev->action, ev->scope) == ACCESS_YES;

@@ -49,6 +49,8 @@ size_t event_viewer_streams(const struct event_viewers *all, const char *object_
 void event_viewers_ask(struct event_viewers *all, uint64_t now_ms);
 /* Forgets the last texts. */
 void event_viewers_forget(struct event_viewers *all);
+/* The same for the same roles, after a restart of the daemon too. */
+unsigned event_viewer_mark(const struct event_viewer *v);
 bool event_viewer_sees(const struct event_viewer *v, const struct ring_event *ev);
 
 #endif

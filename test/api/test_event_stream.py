@@ -24,7 +24,7 @@ from support.testing import Clock, Testing
 from support.waiting import PATIENCE, wait_for
 from support.world import Place, fresh
 
-TAGGED = re.compile(r"[0-9]+-[0-9a-f]{8}")
+TAGGED = re.compile(r"([0-9]+-[0-9a-f]{8})-[0-9a-f]{8}")  # an event, and the roles of who reads
 
 
 def moves(events, name):
@@ -48,7 +48,7 @@ def test_a_job_is_told_as_it_is_listed(ground, cluster):
     d = ground.daemon
     with Stream(d) as s:
         first = s.next()
-        assert s.retry == 2000 and (TAGGED.fullmatch(first.id) or first.id == "0")
+        assert s.retry == 2000 and TAGGED.fullmatch(first.id)
         assert s.headers["content-type"] == "text/event-stream" and s.headers["transfer-encoding"] == "chunked"
         assert s.headers["cache-control"] == "no-store" and s.headers["x-accel-buffering"] == "no"
         job = ground.job(cluster).succeeded()
@@ -179,7 +179,7 @@ def test_a_comment_after_a_while(own_daemon):
         s.events(lambda seen: seen and seen[-1]["to"] == "steady")
         begin = time.monotonic()
         m = hidden.next(20)
-        assert m is not None and m.type == "" and m.id == s.id != "0"
+        assert m is not None and m.type == "" and TAGGED.fullmatch(m.id)[1] == TAGGED.fullmatch(s.id)[1]
         assert time.monotonic() - begin < 17 * PATIENCE
 
 
@@ -225,6 +225,29 @@ def test_a_role_comes_and_goes_in_mid_stream(own_daemon):
         s.until("reset")
         other.cluster(nodes=0, name="again")
         s.events(has("again", "steady"))
+
+
+def test_roles_that_change_while_a_client_is_away_reset_it(own_daemon):
+    d = own_daemon()
+    mine, other = Place(d, "mine").make(), Place(d, "other").make()
+    ada = Person(d, "Reader", mine.group_path)
+    kept = assign(d, ada, other.group_path)
+    with Stream(d, ada) as s:
+        away = s.next().id
+    d.restart()
+    with Stream(d, ada, last=away) as s:
+        assert s.next().type != "reset", "the same roles"
+    d.call("DELETE", kept, api_version="2022-04-01", validate=False, expect=200)
+    with Stream(d, ada, last=away) as s:
+        m = s.next()
+        assert m.type == "reset" and m.data == {"reason": "your roles have changed"}
+        away = m.id
+        mine.cluster(nodes=0, name="shown")
+        s.events(has("shown", "steady"))
+    with Stream(d, ada, last=away) as s:
+        assert {e["name"] for e in s.events(has("shown", "steady"))} == {"shown"}
+    with Stream(d, last=away) as s:
+        assert s.next().type == "reset", "another's id"
 
 
 def assign(d, person, scope):
