@@ -158,23 +158,6 @@ def test_a_machine_shows_what_it_is(page):
     page.click(next(row for row in page.rows() if "running" in row).split("\t")[1].strip()).see("What it did", "Containers", "Last contact")
 
 
-SAMPLES = """const real = window.fetch;
-window.fetch = (path, options) => {
-  const sample = (ago, cpuPermille) => ({time: new Date(Date.now() - ago * 1000).toISOString(), cpuPermille, gpus: []});
-  if (!path.startsWith('/batchaid/samples')) return real(path, options);
-  return Promise.resolve(new Response(JSON.stringify({value: [sample(1200, 100), sample(1185, 300), sample(30, 500), sample(15, 700)]})));
-}; location.hash = '#/machine/spare.rack';"""
-
-
-def test_charts_have_their_values_in_words(page):
-    page.driver.execute_script(SAMPLES)
-    page.click("Processor as a table", "summary").see("waited for")
-    rows = page.driver.execute_script("return [...document.querySelectorAll('details[open] tbody tr')].map(r => r.cells[1].innerText)")
-    assert rows == ["10 %", "30 %", "50 %", "70 %"]
-    page.prefer(prefers_color_scheme="dark")
-    page.prefer(prefers_color_scheme="light")
-
-
 def test_shares_are_browsed(page, shown):
     (shown.place.share() / "notes").mkdir(exist_ok=True)
     (shown.place.share() / "notes/read.me").write_text("the text of a file\n")

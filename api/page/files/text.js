@@ -4,9 +4,10 @@
 import { visible } from "./format.js";
 
 const LINE_MOST = 4000; // characters shown of a line, until the reader asks for all
-// A control sequence (CSI), a command to the terminal (OSC), another escape with or without characters between (ECMA-48, 5.4;
-// ECMA-35, 13.2).
-const SEQUENCE = /\u001b\[([0-?]*)[ -/]*([@-~])|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[ -/]+[0-~]|\u001b[0-Z\\^-~]/g;
+// A control sequence (CSI), a command to the terminal (OSC), another text for it (DCS, SOS, PM, APC; ECMA-48, 5.6), another
+// escape with or without characters between (ECMA-48, 5.4; ECMA-35, 13.2).
+const SEQUENCE = new RegExp(["\\[([0-?]*)[ -/]*([@-~])", "\\][^\u0007\u001b]*(?:\u0007|\u001b\\\\)", "[PX^_][^\u001b]*\u001b\\\\", "[ -/]+[0-~]", "[0-Z\\\\^-~]"]
+  .map((kind) => `\u001b${kind}`).join("|"), "g");
 
 const PLAIN = { names: "" };
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];

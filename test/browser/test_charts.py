@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""Charts of samples that the test makes: values, gaps, colours, and a part that is chosen with the mouse."""
+
+import pytest
+from selenium.webdriver import ActionChains
+from support.waiting import wait_for
+
+# Two samples of twenty minutes ago, then none until half a minute ago; `extra` more come later. A second is 15 here: what is
+# read each quarter of a minute is read each second.
+SAMPLES = """const real = window.fetch, uPlot = window.uPlot, timer = window.setTimeout;
+window.plots = []; window.extra = 0;
+window.uPlot = class extends uPlot { constructor(...all) { super(...all); window.plots.push(this); } };
+window.setTimeout = (work, ms, ...rest) => timer(work, ms === 15000 ? 1000 : ms, ...rest);
+window.fetch = (path, options) => {
+  const sample = (ago, cpuPermille) => ({time: new Date(Date.now() - ago * 1000).toISOString(), cpuPermille, gpus: []});
+  if (!path.startsWith('/batchaid/samples')) return real(path, options);
+  const more = Array.from({length: window.extra}, (_, n) => sample(14 - n, 800));
+  return Promise.resolve(new Response(JSON.stringify({value: [sample(1200, 100), sample(1185, 300), sample(30, 500), sample(15, 700), ...more]})));
+}; location.hash = '#/machine/spare.rack';"""
+PLOT = "const plot = window.plots.filter((p) => p.root.isConnected && p.root.closest('[aria-label=Processor]')).at(-1); return "
+# The painted points of the first series: from what they are painted between the second sample and the third, and all.
+PAINTED = PLOT + """(() => {
+  const {left, top, width, height} = plot.bbox, copy = new OffscreenCanvas(width, height).getContext('2d', {willReadFrequently: true});
+  copy.drawImage(plot.ctx.canvas, left, top, width, height, 0, 0, width, height);
+  const data = copy.getImageData(0, 0, width, height).data;
+  const [r, g, b] = arguments[0], at = (time) => plot.valToPos(time, 'x', true) - left;
+  const gap = [at(plot.data[0].at(-5) + 60), at(plot.data[0].at(-3) - 60)];
+  let inside = 0, all = 0;
+  for (let x = 0; x < width; x++) for (let y = 0; y < height; y++) {
+    const i = (y * width + x) * 4;
+    if (data[i] !== r || data[i + 1] !== g || data[i + 2] !== b || data[i + 3] !== 255) continue;
+    all++;
+    if (x > gap[0] && x < gap[1]) inside++;
+  }
+  return [inside, all];
+})()"""
+
+
+@pytest.fixture
+def chart(page):
+    page.driver.execute_script(SAMPLES)
+    page.see("Processor as a table")
+    wait_for(lambda: page.driver.execute_script(PLOT + "plot?.data[0].length"), 10)
+    yield page
+    page.prefer(prefers_color_scheme="light")
+
+
+def colour(page, name="--series-0"):
+    """[red, green, blue] of a colour of the page."""
+    return page.driver.execute_script("""const c = document.createElement('canvas').getContext('2d');
+        c.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(arguments[0]).trim(); c.fillRect(0, 0, 1, 1);
+        return [...c.getImageData(0, 0, 1, 1).data].slice(0, 3)""", name)
+
+
+def span(page):
+    return page.driver.execute_script(PLOT + "[plot.scales.x.min, plot.scales.x.max]")
+
+
+def test_charts_have_their_values_in_words(chart):
+    chart.click("Processor as a table", "summary").see("waited for")
+    rows = chart.driver.execute_script("return [...document.querySelectorAll('details[open] tbody tr')].map(r => r.cells[1].innerText)")
+    assert rows == ["10 %", "30 %", "50 %", "70 %"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_line_has_the_pages_colour_and_a_gap_where_samples_are_missing(chart, scheme):
+    light = colour(chart)
+    chart.prefer(prefers_color_scheme=scheme)
+    wait_for(lambda: chart.driver.execute_script(PAINTED, colour(chart))[1] > 20, 10)
+    assert chart.driver.execute_script(PAINTED, colour(chart))[0] == 0
+    assert (colour(chart) == light) == (scheme == "light")
+
+
+def test_a_part_that_was_chosen_stays_when_values_come(chart):
+    whole = span(chart)
+    box = chart.driver.execute_script(PLOT + "plot.over")
+    chart.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", box)
+    third = box.size["width"] // 3
+    ActionChains(chart.driver).move_to_element_with_offset(box, -third, 0).click_and_hold().move_by_offset(third, 0).release().perform()
+    part = wait_for(lambda: span(chart) != whole and span(chart), 10)
+    assert whole[0] < part[0] < part[1] < whole[1]
+    chart.driver.execute_script("window.extra = 3")
+    wait_for(lambda: 80 in chart.driver.execute_script(PLOT + "plot.data[1]"), 20)
+    assert span(chart) == part
+    chart.driver.execute_script("arguments[0].dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))", box)
+    wait_for(lambda: span(chart)[1] - span(chart)[0] > 0.9 * (whole[1] - whole[0]), 10)
