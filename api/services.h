@@ -46,7 +46,7 @@ struct api_deps {
     struct batch batch;
     struct azstorage azstorage; /* also used by the data planes */
     struct keyvault keyvault;
-    struct storage_rm storage_rm;
+    struct arm storage_rm;
     struct batchrm batchrm;
     struct admin admin;
     struct aad aad;

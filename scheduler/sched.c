@@ -271,6 +271,12 @@ bool sched_is_local(const struct sched *s, const char *vm_size, enum vm_priority
     return capacity(s, vm_size, priority, &on_machines) > 0 && !on_machines;
 }
 
+bool sched_mounts_own(const struct sched *s, const char *vm_size, enum vm_priority priority,
+                      const struct mount_volume *m)
+{
+    return sched_is_local(s, vm_size, priority) || !fleet_has_mount_rule(s->fleet, m);
+}
+
 bool sched_is_for_all(const struct sched *s, const char *vm_size, enum vm_priority priority)
 {
     const struct site *site = fleet_site(s->fleet);

@@ -149,6 +149,10 @@ struct wakes *sched_wakes(const struct sched *s);
 
 /* Whether new nodes of such a pool would be local. */
 bool sched_is_local(const struct sched *s, const char *vm_size, enum vm_priority priority);
+/* Whether they would mount a share or container from the daemon: as local nodes do, and machines
+ * for which no rule of the site mounts it. */
+bool sched_mounts_own(const struct sched *s, const char *vm_size, enum vm_priority priority,
+                      const struct mount_volume *m);
 /* False: runs of such a pool can reach the daemon's own files, so only the first principal may use
  * it. */
 bool sched_is_for_all(const struct sched *s, const char *vm_size, enum vm_priority priority);

@@ -14,12 +14,14 @@ struct batchai_front;
 struct fleet;
 struct runs;
 struct sched;
+struct shares;
 
 struct arm {
     struct storage *storage;
     struct sched *sched; /* for decisions about clusters; other members reach its parts: */
     struct fleet *fleet;
     struct runs *runs;
+    struct shares *shares;
     struct batchai_front *front;   /* carries out deletions in the tree of groups */
     const struct access *access;   /* who may do what */
     const char *subscription_name; /* of the configured subscription; access has its id */

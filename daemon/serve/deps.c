@@ -121,18 +121,17 @@ struct batch_blobs deps_blobs(struct batch_blobs_source *s)
 static struct testing testing_deps(struct daemon *d, const struct arm *arm)
 {
     bool on = d->c->testing_key != NULL;
-    return (struct testing){
-        .arm = *arm,
-        .key = d->c->testing_key,
-        .log = on ? testing_log_create(&d->loop) : NULL,
-        .faults = d->scripted.faults,
-        .events = on ? testing_events_create(&d->loop, d->storage) : NULL,
-        .rules = d->scripted.rules,
-        .strict = d->scripted.strict,
-        .clock = d->time.clock,
-        .services = d->services,
-        .n_services = API_SERVICES,
-        .seed = {*arm, d->logins, d->c->state->storage, d->shares, d->files, d->packages}};
+    return (struct testing){.arm = *arm,
+                            .key = d->c->testing_key,
+                            .log = on ? testing_log_create(&d->loop) : NULL,
+                            .faults = d->scripted.faults,
+                            .events = on ? testing_events_create(&d->loop, d->storage) : NULL,
+                            .rules = d->scripted.rules,
+                            .strict = d->scripted.strict,
+                            .clock = d->time.clock,
+                            .services = d->services,
+                            .n_services = API_SERVICES,
+                            .seed = {*arm, d->logins, d->c->state->storage, d->files, d->packages}};
 }
 
 static struct azstorage azstorage_deps(struct daemon *d)
@@ -209,6 +208,7 @@ struct api_deps deps_api(struct daemon *d)
                             .sched = d->sched,
                             .fleet = sched_fleet(d->sched),
                             .runs = sched_runs(d->sched),
+                            .shares = d->shares,
                             .front = &d->front,
                             .access = &d->access,
                             .subscription_name = cf->subscription_name,
@@ -223,12 +223,11 @@ struct api_deps deps_api(struct daemon *d)
         .keyvault = {.arm = keyvault,
                      .suffixes = (const char *const *)cf->vault_suffixes.items,
                      .n_suffixes = cf->vault_suffixes.n},
-        .storage_rm = {.arm = storage_rm, .shares = d->shares},
-        .batch = {batch, &d->batch, quotas},
-        .batchrm = {batch, d->shares, d->packages, d->files, &d->batch, quotas},
+        .storage_rm = storage_rm,
+        .batch = {batch, &d->batch, quotas, &d->blobs.store},
+        .batchrm = {batch, d->packages, d->files, &d->batch, quotas, &d->blobs.store},
         .batchai = {.arm = arm,
                     .files = d->files,
-                    .shares = d->shares,
                     .storage_dir = c->state->storage,
                     .new_clusters = new_clusters_create(d->time.loop, config_resizing_s(cf)),
                     .shown_jobs = shown_jobs_create(d->storage, SHOWN_JOBS_BYTES),

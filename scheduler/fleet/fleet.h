@@ -347,6 +347,8 @@ void file_server_forget(struct fleet *fl, int64_t id);
  * not made. */
 const char *fleet_share_path(const char *storage_dir, struct arena *a,
                              const struct mount_volume *m);
+/* Whether a rule of the site mounts it on machines; otherwise they mount it from the daemon. */
+bool fleet_has_mount_rule(const struct fleet *fl, const struct mount_volume *m);
 /* Appends to a file of such a share; makes the file and its parent directories if they are missing.
  * `written` is called once, later; with an error if the write failed. */
 void fleet_append_to_share(struct fleet *fl, const struct mount_volume *m, const char *path,

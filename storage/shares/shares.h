@@ -104,8 +104,9 @@ int shares_implicit_group(struct storage *st, struct arena *a, const char *subsc
 struct share_name {
     const char *account, *share;
     enum share_kind kind;
-    const char *key; /* the account's key in base64; NULL: none is given */
-    bool needs_key;  /* if the account exists, one of its keys must be given */
+    const char *key;   /* the account's key in base64; NULL: none is given */
+    bool needs_key;    /* if the account exists, one of its keys must be given */
+    bool is_elsewhere; /* a rule of the site mounts it: only this key is checked, nothing made */
 };
 /* Whether the share exists or can be made. A key for an account that a user created must be one of
  * the account's keys; an account that a mount made accepts any key. If mounts create nothing, the

@@ -248,3 +248,32 @@ def test_nobody_takes_over_what_another_has_named(daemon, two):
     assert (reply.status, reply.code) == (409, "StorageAccountAlreadyExists")
     assert create(bob, bobs).status == 202
     assert create(ada, adas).status == 409
+
+
+SPARE = {"hosts": "spare.rack", "user": "nobody", "vm_sizes": ["SPARE"]}
+RULE = {"match": "*/*", "type": "nfs", "source": "filer:/export/{account}/{share}"}
+
+
+@pytest.mark.parametrize("rules", [[], [RULE]], ids=["the daemon serves it", "a rule mounts it"])
+def test_machines_mount_what_is_anothers_only_with_its_key(own_daemon, rules):
+    """Where no rule mounts it, machines reach the same folders as local nodes."""
+    d = own_daemon(start=False, config={"inventory": [SPARE], "mounts": rules})
+    d.tool("keygen")
+    d.start()
+    adas, bobs = Place(d, "adas", "ws").make(), Place(d, "bobs", "ws").make()
+    bob = Person(d, CONTRIBUTOR, scope=bobs.group)
+    account, unknown = account_name(), account_name()
+    mine = Accounts(d, adas.group)
+    mine.account(account)
+    mine.share(account, "data")
+
+    def put(volumes, expect):
+        body = cluster_body(0, vmSize="SPARE", nodeSetup={"mountVolumes": volumes})
+        return bob.call("PUT", bobs.cluster_at(fresh("c")).path, body, expect=expect)
+
+    for wrong in (mounts([share_of(account, "data")]), mounts([share_of(account.upper(), "DATA")]), mounts(blobs=[box_of(account, "box")])):
+        assert "accountKey is not a key" in put(wrong, 400).error["message"]
+    put(mounts([share_of(account, "data", mine.keys(account)[0])]), 202)
+    put(mounts([share_of(unknown, "data")]), 202)
+    made = [a["name"] for a in Accounts(d, IMPLICIT).call("GET", "").json.get("value", [])]
+    assert made == ([] if rules else [unknown])

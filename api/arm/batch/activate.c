@@ -74,7 +74,7 @@ struct replied *batch_packages_activate(struct request *r)
         rc = in_words(&(struct err){.code = ERR_FILE_NOT_FOUND}, &e);
     if (rc < 0)
         return reply_err(r, &e);
-    const struct file_place from = {shares_folder(batchrm_of(r)->shares, &r->arena, &s), at.blob};
+    const struct file_place from = {shares_folder(arm_of(r)->shares, &r->arena, &s), at.blob};
     packages_keep(batchrm_of(r)->packages, &from, on_kept, r);
     return reply_later(r);
 }

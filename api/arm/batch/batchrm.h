@@ -11,15 +11,14 @@
 
 struct files;
 struct packages;
-struct shares;
 
 struct batchrm {
     struct arm arm; /* first */
-    struct shares *shares;
     struct packages *packages;
     struct files *files;
     struct batch_front *front;
     struct batch_quotas quotas;
+    const struct azstorage *store; /* for signatures of URLs; borrowed */
 };
 
 extern const struct service batchrm_service;

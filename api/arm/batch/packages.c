@@ -306,7 +306,7 @@ struct replied *batch_packages_create(struct request *r)
                                 .name = at.container,
                                 .kind = SHARE_BLOBS,
                                 .public_access = PUBLIC_NONE};
-    if (shares_make(batchrm_of(r)->shares, &fresh, r->now_us, on_container, r, &e) < 0)
+    if (shares_make(arm_of(r)->shares, &fresh, r->now_us, on_container, r, &e) < 0)
         return reply_err(r, &e);
     return reply_later(r);
 }
@@ -365,7 +365,7 @@ struct replied *batch_packages_delete(struct request *r)
         return e.code == BATCHRM_PACKAGE_NOT_FOUND ? reply_empty(r, 204) : reply_err(r, &e);
     if (package_place(r, &x, p.name, &at, &e) < 0 || package_container(r, &at, &s, &e) <= 0)
         return deleted(r);
-    const struct file_place file = {shares_folder(batchrm_of(r)->shares, &r->arena, &s), at.blob};
+    const struct file_place file = {shares_folder(arm_of(r)->shares, &r->arena, &s), at.blob};
     files_remove_file(batchrm_of(r)->files, &file, on_blob_removed, r);
     return reply_later(r);
 }

@@ -8,6 +8,7 @@
 #include "api/arm/batch/errors.h"
 #include "api/arm/batch/pools.h"
 #include "api/plane/batch/batch.h"
+#include "api/plane/batch/pool_mounts.h"
 #include "api/plane/batch/reply.h"
 #include "model/batch/rm.h"
 #include "model/batch/rm_words.h"
@@ -98,6 +99,7 @@ int rm_pool_check_packages(struct request *r, const struct batch_account *b,
 
 struct pool_change {
     struct request *r;
+    const struct batch_account *account;
     struct batch_pool *p;
     const struct rm_pool_body *b;
     struct accepted stored;
@@ -139,6 +141,22 @@ static int change_member(struct pool_change *c, const char *name, struct err *e)
         return 0;
     return err_set(e, BATCHRM_FIXED, rm_pool_place(&c->r->arena, name),
                    "A property that cannot be updated was specified as part of the request.");
+}
+
+int rm_pool_take_mounts(struct request *r, const struct batch_account *account,
+                        const struct accepted *b, const char *vm_size, struct err *e)
+{
+    const struct pool_asker who = {account, batchrm_of(r)->store, r->who->first || r->seeds};
+    return pool_mounts_take(r, &who, b, "", vm_size, e);
+}
+
+static int take_new_mounts(struct pool_change *c, bool whole, struct err *e)
+{
+    static const char mounts[] = "mountConfiguration";
+    const json_t *given = json_object_get(whole ? c->b->plane.doc : c->b->named, mounts);
+    if (!given || !may_change(c->r, mounts))
+        return 0;
+    return rm_pool_take_mounts(c->r, c->account, &c->b->plane, c->p->vm_size, e);
 }
 
 static int change_members(struct pool_change *c, bool whole, struct err *e)
@@ -225,11 +243,14 @@ static int write_change(struct storage *st, void *ctx, struct err *e)
 int rm_pool_change(struct request *r, struct rm_pool *x, const struct rm_pool_body *b, bool whole,
                    struct err *e)
 {
-    struct pool_change c = {
-        .r = r, .p = &x->row, .b = b, .updated_us = batch_modified(r, x->row.updated_us)};
+    struct pool_change c = {.r = r,
+                            .account = &x->account,
+                            .p = &x->row,
+                            .b = b,
+                            .updated_us = batch_modified(r, x->row.updated_us)};
     if (pool_load(r, batchrm_of(r)->front, &x->row, &c.stored, e) < 0)
         return -1;
-    if (change_members(&c, whole, e) < 0)
+    if (change_members(&c, whole, e) < 0 || take_new_mounts(&c, whole, e) < 0)
         return -1;
     return st_tx(arm_of(r)->storage, "change pool", write_change, &c, e) < 0 ? -1 : 0;
 }

@@ -218,6 +218,7 @@ static int insert(struct rm *m, struct err *e)
     x->row.created_by = r->who->object_id;
     if (check_local(r, &x->row, e) < 0 || rm_pool_check_formula(&x->row, e) < 0 ||
         rm_pool_check_packages(r, &x->account, &b, e) < 0 ||
+        rm_pool_take_mounts(r, &x->account, &b.plane, x->row.vm_size, e) < 0 ||
         pool_make(batchrm_of(r)->front, &x->row, &b.plane, e) < 0)
         return -1;
     LOG_INFO(r->config->log, "pool.created", LF_STR("pool", m->name),

@@ -33,6 +33,9 @@ int rm_pool_change(struct request *r, struct rm_pool *x, const struct rm_pool_bo
 /* Refuses references to missing packages. */
 int rm_pool_check_packages(struct request *r, const struct batch_account *b,
                            const struct rm_pool_body *given, struct err *e) MUST_CHECK;
+/* Checks what the pool mounts, and makes what is missing (pool_mounts_take()). */
+int rm_pool_take_mounts(struct request *r, const struct batch_account *account,
+                        const struct accepted *b, const char *vm_size, struct err *e) MUST_CHECK;
 /* Refuses a formula that cannot be parsed. */
 int rm_pool_check_formula(const struct batch_pool *p, struct err *e) MUST_CHECK;
 

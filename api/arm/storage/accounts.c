@@ -223,7 +223,7 @@ static struct replied *remove_account(struct rm *m)
     struct request *r = m->r;
     const struct storage_account *s = m->row;
     if (check_account_is_idle(r, s, &e) < 0 ||
-        shares_delete_account(storage_rm_of(r)->shares, s->id, r->now_us, on_deleted, r, &e) < 0)
+        shares_delete_account(arm_of(r)->shares, s->id, r->now_us, on_deleted, r, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "storage_account.deleted", LF_STR("account", s->name),
              LF_STR("group", s->scope.group), LF_STR("by", r->who->name));

@@ -258,7 +258,7 @@ static struct replied *create(struct rm *m)
                       .public_access = PUBLIC_NONE};
     struct rm *kept = memcpy(arena_alloc(&m->r->arena, sizeof *m), m, sizeof *m);
     if (take_properties(m, &s, &e) < 0 ||
-        shares_make(storage_rm_of(m->r)->shares, &s, m->r->now_us, on_made, kept, &e) < 0)
+        shares_make(arm_of(m->r)->shares, &s, m->r->now_us, on_made, kept, &e) < 0)
         return reply_err(m->r, &e);
     return reply_later(m->r);
 }
@@ -294,7 +294,7 @@ static struct replied *remove_share(struct rm *m)
                 "There is currently a lease on the %s; break or release it first.", w->noun);
         return reply_err(r, &e);
     }
-    if (shares_delete(storage_rm_of(r)->shares, s, r->now_us, on_deleted, r, &e) < 0)
+    if (shares_delete(arm_of(r)->shares, s, r->now_us, on_deleted, r, &e) < 0)
         return reply_err(r, &e);
     return reply_later(r);
 }

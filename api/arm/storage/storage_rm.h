@@ -8,18 +8,6 @@
 
 #include "api/arm/arm.h"
 
-struct shares;
-
-struct storage_rm {
-    struct arm arm; /* first */
-    struct shares *shares;
-};
-
 extern const struct service storage_rm_service;
-
-static inline const struct storage_rm *storage_rm_of(const struct request *r)
-{
-    return r->deps;
-}
 
 #endif

@@ -18,6 +18,7 @@
 #include "model/batch/rows.h"
 #include "model/batch/versions.h"
 
+struct azstorage;
 struct batch_error_value;
 struct batch_front;
 
@@ -30,6 +31,7 @@ struct batch {
     struct arm arm;
     struct batch_front *front;
     struct batch_quotas quotas;
+    const struct azstorage *store; /* for signatures of URLs; borrowed */
 };
 
 /* batch_service serves the hosts of accounts; batch_paths_service serves its paths at all other

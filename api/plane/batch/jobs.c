@@ -12,6 +12,7 @@
 #include "api/plane/batch/batch.h"
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/list.h"
+#include "api/plane/batch/pool_mounts.h"
 #include "api/plane/batch/reply.h"
 #include "api/plane/batch/run_as.h"
 #include "api/plane/batch/stats.h"
@@ -283,6 +284,7 @@ struct replied *batch_jobs_add(struct request *r)
                           .start_us = r->now_us,
                           .number = 1};
     if (check_life(r, j.doc, &e) < 0 || check_new(r, &j, &e) < 0 ||
+        batch_take_mounts(r, &given, AUTO_POOL ".pool", NULL, &e) < 0 ||
         batch_job_add(front_of_request(r), &r->arena, &j, given.secrets_text, &e) < 0)
         return reply_err(r, &e);
     batch_job_changed(front_of_request(r), j.id);

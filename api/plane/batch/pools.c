@@ -11,6 +11,7 @@
 #include "api/plane/batch/batch.h"
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/jobs.h"
+#include "api/plane/batch/pool_mounts.h"
 #include "api/plane/batch/pool_stats.h"
 #include "api/plane/batch/reply.h"
 #include "api/plane/batch/run_as.h"
@@ -184,7 +185,8 @@ static int add(struct request *r, const struct accepted *b, struct batch_pool *p
     if (batch_check_local(r, p->vm_size, e) < 0 ||
         (p->scaling.enabled && batch_formula_accept(p->scaling.formula, e) < 0) ||
         refuse_taken(r, p->name, e) < 0 || check_quota(r, e) < 0 || check_subnet(r, b, e) < 0 ||
-        batch_check_packages(r, json_object_get(b->doc, "applicationPackageReferences"), e) < 0)
+        batch_check_packages(r, json_object_get(b->doc, "applicationPackageReferences"), e) < 0 ||
+        batch_take_mounts(r, b, "", NULL, e) < 0)
         return -1;
     return pool_make(batch_of(r)->front, p, b, e);
 }

@@ -6,6 +6,7 @@
 
 #include "api/plane/batch/batch.h"
 #include "api/plane/batch/errors.h"
+#include "api/plane/batch/pool_mounts.h"
 #include "api/plane/batch/pools.h"
 #include "api/plane/batch/reply.h"
 #include "api/plane/batch/run_as.h"
@@ -40,6 +41,8 @@ static int change(struct request *r, const struct schema *s, const char *const *
         if (json_object_get(given.doc, "startTask"))
             rc = batch_check_start_task(stored.doc, "", e);
     }
+    if (rc == 0)
+        rc = batch_take_mounts(r, &given, "", p->vm_size, e);
     if (rc == 0)
         rc = pool_store(batch_of(r)->front, &r->arena, &stored, batch_modified(r, p->updated_us), p,
                         e);

@@ -151,14 +151,12 @@ static bool is_for_all(struct request *r, const char *vm_size)
            sched_is_for_all(s, vm_size, VM_LOWPRIORITY);
 }
 
-/* A key counts as the first principal as long as nobody else may list keys. A task's token counts
- * as the principal of the task. */
-static int is_firsts(struct request *r, struct err *e)
+int batch_is_firsts(struct request *r, struct err *e)
 {
     const struct batch_grant *g = batch_grant(r);
-    if (r->seeds || g->task || (r->who && r->who->first))
+    if (r->seeds || (r->who && r->who->first))
         return 1;
-    if (!g->by_key)
+    if (g->task || !g->by_key)
         return 0;
     int others =
         access_others_may(batch_of(r)->arm.access, &r->arena, LIST_KEYS, batch_account_scope(r), e);
@@ -169,7 +167,8 @@ int batch_check_local(struct request *r, const char *vm_size, struct err *e)
 {
     if (is_for_all(r, vm_size))
         return 0;
-    int rc = is_firsts(r, e);
+    /* the node already serves the task whose token this is */
+    int rc = batch_grant(r)->task ? 1 : batch_is_firsts(r, e);
     return rc == 0 ? access_refuse_local(r, e) : rc < 0 ? -1 : 0;
 }
 

@@ -17,6 +17,9 @@ struct request;
  * `pool`, or if NULL to the pool in its poolInfo. */
 int batch_check_run_as(struct request *r, const json_t *doc, const char *pool,
                        struct err *e) MUST_CHECK;
+/* Whether the sender counts as the first principal: 1 or 0. A key does, as long as nobody else may
+ * list keys; a task's token does not. */
+int batch_is_firsts(struct request *r, struct err *e) MUST_CHECK;
 /* ERR_FORBIDDEN if nodes of this size are local ones that serve the first principal only. The other
  * functions check their pool in the same way. */
 int batch_check_local(struct request *r, const char *vm_size, struct err *e) MUST_CHECK;

@@ -11,6 +11,7 @@
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/jobs.h"
 #include "api/plane/batch/list.h"
+#include "api/plane/batch/pool_mounts.h"
 #include "api/plane/batch/reply.h"
 #include "api/plane/batch/routes.h"
 #include "api/plane/batch/run_as.h"
@@ -19,6 +20,8 @@
 #include "model/batch/tables_schedule.h"
 #include "scheduler/front/batch/schedules.h"
 #include "storage/storage.h"
+
+#define POOL "jobSpecification.poolInfo.autoPoolSpecification.pool"
 
 static const char *path_of(struct request *r, const char *name)
 {
@@ -234,7 +237,8 @@ struct replied *schedules_add(struct request *r)
     s.name = json_string_value(json_object_get(given.doc, "id"));
     s.doc = jsontext_in(&r->arena, given.doc);
     read_doc(r, &s);
-    if (check_new(r, s.name, &e) < 0 || st_whole(arm_of(r)->storage, insert, &w, &e) < 0)
+    if (check_new(r, s.name, &e) < 0 || batch_take_mounts(r, &given, POOL, NULL, &e) < 0 ||
+        st_whole(arm_of(r)->storage, insert, &w, &e) < 0)
         return reply_err(r, &e);
     batch_schedule_changed(batch_of(r)->front, s.id);
     return batch_reply_written(r, 201, path_of(r, s.name), s.updated_us);
@@ -276,7 +280,8 @@ static struct replied *change(struct request *r, const struct schema *schema, bo
     s.doc = jsontext_in(&r->arena, doc);
     s.updated_us = batch_modified(r, s.updated_us);
     read_doc(r, &s);
-    if (rc < 0 || st_whole(arm_of(r)->storage, update, &w, &e) < 0)
+    if (rc < 0 || batch_take_mounts(r, &given, POOL, NULL, &e) < 0 ||
+        st_whole(arm_of(r)->storage, update, &w, &e) < 0)
         return reply_err(r, &e);
     batch_schedule_changed(batch_of(r)->front, s.id);
     return batch_reply_written(r, 200, path_of(r, s.name), s.updated_us);

@@ -100,6 +100,8 @@ bool storage_url_is_signed(struct storage *st, struct arena *a, const struct sto
     return same;
 }
 
+#define NEVER_OPEN ((enum public_access)(PUBLIC_CONTAINER + 1))
+
 /* The access that a URL must give: by a signature with each of these grants, or by the public
  * access of the container. */
 struct need {
@@ -108,7 +110,8 @@ struct need {
     const char *what;
 };
 static const struct need one_blob = {"or", PUBLIC_BLOB, "read"},
-                         all_blobs = {"clor", PUBLIC_CONTAINER, "listed and read"};
+                         all_blobs = {"clor", PUBLIC_CONTAINER, "listed and read"},
+                         mounted = {"clorowod", NEVER_OPEN, "listed, read, written and deleted"};
 
 static bool is_allowed(const struct sas *s, const struct sas_policy *policy,
                        const struct need *need, const struct storage_url *u, int64_t now_us,
@@ -338,6 +341,25 @@ int storage_url_open_all(const struct azstorage *z, struct arena *a, const char 
         return -1;
     *out = container_of(z, a, &share);
     return 1;
+}
+
+int storage_sas_mounts(const struct azstorage *z, struct arena *a, const char *account,
+                       const char *container, const char *sas, int64_t now_us, struct err *e)
+{
+    struct storage_url u;
+    struct storage_account found;
+    struct share share;
+    const char *rest;
+    const char *url =
+        arena_concat(a, "https://", arena_lower(a, account), ".blob.core.windows.net/",
+                     arena_lower(a, container), "?", sas + (*sas == '?'));
+    if (storage_url_split(a, url, NULL, SHARE_BLOBS, &u) < 0)
+        return is_forbidden(e, "it is not a query of a URL");
+    int rc = find_share_of(z, a, &u, &found, &share, &rest, e);
+    if (rc <= 0)
+        return rc;
+    const struct asked_url x = {&u, &found, &share};
+    return may_read(z, a, &x, &mounted, now_us, e);
 }
 
 /* --- URLs at the daemon itself ---------------------------------------------------------------- */

@@ -40,6 +40,11 @@ bool storage_url_is_signed(struct storage *st, struct arena *a, const struct sto
  * blob may not be read (ERR_FORBIDDEN). Messages contain no signatures. */
 int storage_url_open(const struct azstorage *z, struct arena *a, const char *url, const char *owner,
                      int64_t now_us, struct file_place *out, struct err *e) MUST_CHECK;
+/* Whether a SAS, the text behind "?", permits that blobs of a container are listed, read, written
+ * and deleted. 0: yes, or the account is not one of this daemon. */
+int storage_sas_mounts(const struct azstorage *z, struct arena *a, const char *account,
+                       const char *container, const char *sas, int64_t now_us,
+                       struct err *e) MUST_CHECK;
 /* The place of a container's blobs. */
 struct storage_container {
     const char *folder;

@@ -174,7 +174,7 @@ static bool waits_for_folder(struct applying *p, const struct seed_step *s)
     struct err e;
     if (find_share(p, s, &row, &e) <= 0 || row.state != SHARE_MAKING)
         return false;
-    shares_when_made(p->seed->shares, row.id, on_made, p);
+    shares_when_made(p->seed->arm.shares, row.id, on_made, p);
     return true;
 }
 

@@ -19,14 +19,12 @@
 struct files;
 struct loop_lane;
 struct packages;
-struct shares;
 
 struct seed {
     struct arm arm;
     struct loop_lane *lane; /* for files; borrowed */
     /* the directory with the folders of accounts; borrowed, as the following: */
     const char *storage_dir;
-    struct shares *shares;
     struct files *files;
     struct packages *packages;
 };

@@ -10,22 +10,26 @@
 
 /* --- shares and containers -------------------------------------------------------------------- */
 
-static const struct site_mount_rule *find_rule(const struct planning *p)
+static const struct site_mount_rule *find_rule(const struct site *site,
+                                               const struct mount_volume *m)
 {
-    const struct site *site = p->node->site;
     for (size_t i = 0; site && i < site->n_mounts; i++) {
         const struct site_mount_rule *r = &site->mounts[i];
-        bool kind = p->m->kind == MOUNT_BLOBS ? r->blobs : r->files;
-        if (kind && plan_matches(r->account, p->words.account) &&
-            plan_matches(r->share, p->words.share))
+        bool kind = m->kind == MOUNT_BLOBS ? r->blobs : r->files;
+        if (kind && plan_matches(r->account, m->account) && plan_matches(r->share, m->share))
             return r;
     }
     return NULL;
 }
 
+bool fleet_has_mount_rule(const struct fleet *fl, const struct mount_volume *m)
+{
+    return find_rule(fleet_site(fl), m) != NULL;
+}
+
 static bool plan_by_rule(struct planning *p)
 {
-    p->rule = find_rule(p);
+    p->rule = find_rule(p->node->site, p->m);
     if (!p->rule)
         return plan_own(p);
     if (p->rule->unmount && *p->rule->unmount)

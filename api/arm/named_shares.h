@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * The shares and containers in mounts of clusters and jobs: on local nodes they are the daemon's
- * own.
+ * The shares and containers that mounts of nodes name. The daemon serves them to local nodes, and
+ * to machines for which no rule of the site mounts them.
  */
-#ifndef API_ARM_BATCHAI_NAMED_SHARES_H
-#define API_ARM_BATCHAI_NAMED_SHARES_H
+#ifndef API_ARM_NAMED_SHARES_H
+#define API_ARM_NAMED_SHARES_H
 
-#include "api/arm/batchai/batchai.h"
+#include "api/arm/arm.h"
+#include "model/resource.h"
 #include "model/spec.h"
+#include "storage/shares/shares.h"
 
+struct event;
+
+/* The share of a mount on nodes of this size. False: the volume names none. */
+bool named_share_of(struct request *r, const struct mount_volume *m, const char *vm_size,
+                    enum vm_priority priority, struct share_name *out);
+/* Sets needs_key: the sender may not list the keys of its account, and no mount of the sender has
+ * made the account. A request without a principal needs a key. */
+int named_share_ask(struct request *r, struct share_name *n, struct err *e) MUST_CHECK;
 /* Whether they may be mounted, before anything is written; and makes the missing ones, in the
- * transaction of their first mount. Does nothing for machines, whose mounts come from elsewhere. */
+ * transaction of their first mount. */
 int check_named_shares(struct request *r, const struct cluster *c, const struct mount_list *mounts,
                        struct err *e) MUST_CHECK;
 /* *made: a text about new shares; NULL: none. */

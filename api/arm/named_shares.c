@@ -1,34 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-#include "api/arm/batchai/named_shares.h"
+#include "api/arm/named_shares.h"
 
 #include <string.h>
 
 #include "api/arm/lookup.h"
 #include "api/arm/may.h"
 #include "scheduler/scheduler.h"
-#include "storage/shares/shares.h"
 #include "storage/storage.h"
 
-/* False: not a share of this daemon. */
-static bool name_of(const struct mount_volume *m, struct share_name *n)
+bool named_share_of(struct request *r, const struct mount_volume *m, const char *vm_size,
+                    enum vm_priority priority, struct share_name *out)
 {
-    if (m->kind != MOUNT_FILE_SHARE && m->kind != MOUNT_BLOBS)
+    if ((m->kind != MOUNT_FILE_SHARE && m->kind != MOUNT_BLOBS) || !m->account || !m->share)
         return false;
-    *n = (struct share_name){.account = m->account,
-                             .share = m->share,
-                             .kind = m->kind == MOUNT_BLOBS ? SHARE_BLOBS : SHARE_FILES,
-                             .key = m->key};
-    return m->account && m->share;
+    *out = (struct share_name){.account = m->account,
+                               .share = m->share,
+                               .kind = m->kind == MOUNT_BLOBS ? SHARE_BLOBS : SHARE_FILES,
+                               .key = m->key,
+                               .is_elsewhere =
+                                   !sched_mounts_own(arm_of(r)->sched, vm_size, priority, m)};
+    return true;
 }
 
-static bool is_local(struct request *r, const struct cluster *c)
-{
-    return sched_is_local(arm_of(r)->sched, c->vm_size, c->vm_priority);
-}
-
-/* A caller who may list an account's keys, or whose mount has made the account, need not give one.
- * The first principal may list all. */
-static int need_key(struct request *r, struct share_name *n, struct err *e)
+/* The first principal may list all keys. */
+int named_share_ask(struct request *r, struct share_name *n, struct err *e)
 {
     struct storage_account s;
     struct err refused;
@@ -36,11 +31,12 @@ static int need_key(struct request *r, struct share_name *n, struct err *e)
                                 &s, e);
     if (rc <= 0)
         return rc;
-    bool own = s.implicit && s.created_by && strcmp(s.created_by, r->who->object_id) == 0;
+    bool own = s.implicit && s.created_by && r->who && strcmp(s.created_by, r->who->object_id) == 0;
     const char *id =
         resource_id(&r->arena, "Microsoft.Storage", &s.scope, "storageAccounts", s.name);
     n->needs_key =
-        !own && arm_check(r, "Microsoft.Storage/storageAccounts/listKeys/action", id, &refused) < 0;
+        !own && (!r->who || arm_check(r, "Microsoft.Storage/storageAccounts/listKeys/action", id,
+                                      &refused) < 0);
     return 0;
 }
 
@@ -49,11 +45,14 @@ int check_named_shares(struct request *r, const struct cluster *c, const struct 
 {
     struct share_name n;
     for (size_t i = 0; i < mounts->n; i++) {
-        if (!name_of(&mounts->items[i], &n) || !is_local(r, c))
+        const struct mount_volume *m = &mounts->items[i];
+        if (!named_share_of(r, m, c->vm_size, c->vm_priority, &n))
+            continue;
+        if (n.is_elsewhere && m->secret_ref) /* the key is read when the machine mounts it */
             continue;
         if (r->inner) /* of a seed, possibly from a dump, which lacks the keys of mounts */
             n.key = NULL;
-        if (need_key(r, &n, e) < 0 || shares_check_named(batchai_of(r)->shares, &n, e) < 0)
+        if (named_share_ask(r, &n, e) < 0 || shares_check_named(arm_of(r)->shares, &n, e) < 0)
             return -1;
     }
     return 0;
@@ -72,9 +71,9 @@ int make_named_shares(struct request *r, const struct cluster *c, const struct m
     struct share_name n;
     *made = NULL;
     for (size_t i = 0; i < mounts->n; i++) {
-        if (!name_of(&mounts->items[i], &n) || !is_local(r, c))
+        if (!named_share_of(r, &mounts->items[i], c->vm_size, c->vm_priority, &n))
             continue;
-        int rc = shares_make_named(batchai_of(r)->shares, &n, r->who->object_id, r->now_us, e);
+        int rc = shares_make_named(arm_of(r)->shares, &n, r->who->object_id, r->now_us, e);
         if (rc < 0)
             return -1;
         if (rc > 0)
