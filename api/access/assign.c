@@ -8,6 +8,7 @@
 
 #define SCOPE_MAX     1000
 #define SUBSCRIPTIONS "/subscriptions/"
+#define ASSIGN        "Microsoft.Authorization/roleAssignments/write"
 
 /* Segments that are not empty, without control characters. */
 static bool is_path(const char *s)
@@ -47,6 +48,36 @@ int access_check_scope(const struct access *x, struct arena *a, const char *scop
     return err_set(e, ERR_INVALID_PROPERTY, "scope",
                    "The scope '%.200s' is in no subscription here, such as %s.", scope,
                    x->subscription_id);
+}
+
+int access_check_assign(const struct access *x, struct request *r, const char *scope, struct err *e)
+{
+    struct grants g;
+    if (r->who->first)
+        return 0;
+    if (access_load(x, &r->arena, r->who, &g, e) < 0)
+        return -1;
+    return access_verdict(&g, ASSIGN, scope) == ACCESS_YES ? 0 : access_refuse(r, ASSIGN, scope, e);
+}
+
+int access_check_over(const struct access *x, struct request *r, const struct identity *i,
+                      struct err *e)
+{
+    struct identity service = *i;
+    struct role_assignment *rows;
+    size_t n;
+    int rc =
+        i->kind == IDENTITY_APPLICATION
+            ? st_identity_by_app(x->storage, &r->arena, IDENTITY_SERVICE, i->app_id, &service, e)
+            : 1;
+    if (rc <= 0)
+        return rc;
+    if (st_role_assignment_of(x->storage, &r->arena, service.object_id, &rows, &n, e) < 0)
+        return -1;
+    for (size_t k = 0; k < n; k++)
+        if (access_check_assign(x, r, rows[k].scope, e) < 0)
+            return -1;
+    return 0;
 }
 
 int access_assign(const struct access *x, struct request *r, const struct role_assignment *given,

@@ -161,7 +161,9 @@ static int check_role(struct request *r, struct given *g, struct err *e)
     const char *subscription = arena_concat(&r->arena, "/subscriptions/", x->subscription_id);
     if (g->scope && *g->scope && *g->scope != '/') /* a group's name */
         g->scope = arena_concat(&r->arena, subscription, "/resourceGroups/", g->scope);
-    return access_check_scope(x, &r->arena, g->scope ? g->scope : subscription, &g->scope, e);
+    if (access_check_scope(x, &r->arena, g->scope ? g->scope : subscription, &g->scope, e) < 0)
+        return -1;
+    return g->as ? access_check_assign(x, r, g->scope, e) : 0;
 }
 
 static int check_free(struct request *r, const char *name, struct err *e)
@@ -261,13 +263,14 @@ struct replied *users_add(struct request *r)
 
 /* --- remove and reset ------------------------------------------------------------------------- */
 
+/* The user that the path names, whom the sender may change. */
 static int find_user(struct request *r, struct identity *i, struct err *e)
 {
     const char *name = full_name(r, request_param(r, "user"));
     int rc = st_identity_user(admin_of(r)->storage, &r->arena, name, i, e);
     if (rc == 0)
         return err_set(e, ERR_RESOURCE_NOT_FOUND, NULL, "There is no user '%.200s'.", name);
-    return rc < 0 ? -1 : 0;
+    return rc < 0 ? -1 : access_check_over(admin_of(r)->access, r, i, e);
 }
 
 struct replied *users_remove(struct request *r)

@@ -82,6 +82,18 @@ struct replied *graph_services_create(struct request *r)
     return rc == 0 ? create(r, IDENTITY_SERVICE, app.app_id, app.display) : reply_err(r, &e);
 }
 
+/* GRAPH_DENIED: the principal has roles that the sender may not assign. */
+static int check_over(struct request *r, const struct identity *i, struct err *e)
+{
+    int rc = access_check_over(graph_of(r)->access, r, i, e);
+    if (rc == 0 || e->code != ERR_FORBIDDEN)
+        return rc;
+    return err_set(e, GRAPH_DENIED, NULL,
+                   "Insufficient privileges to complete the operation: '%s' has roles that you may "
+                   "not assign.",
+                   i->name);
+}
+
 struct replied *graph_remove(struct request *r)
 {
     const struct access *x = graph_of(r)->access;
@@ -97,7 +109,9 @@ struct replied *graph_remove(struct request *r)
         err_set(&e, GRAPH_BAD_REQUEST, NULL, "The daemon's own principal cannot be removed.");
         return reply_err(r, &e);
     }
-    return access_remove(x, r, &i, &e) < 0 ? reply_err(r, &e) : reply_empty(r, 204);
+    if (check_over(r, &i, &e) < 0 || access_remove(x, r, &i, &e) < 0)
+        return reply_err(r, &e);
+    return reply_empty(r, 204);
 }
 
 /* --- secrets ---------------------------------------------------------------------------------- */
@@ -123,7 +137,7 @@ static int find_owner(struct request *r, struct identity *i, struct err *e)
     if (graph_find(r, request_param(r, "id"), 0, i, e) < 0)
         return -1;
     if (i->id && i->kind != IDENTITY_USER)
-        return 0;
+        return check_over(r, i, e);
     return err_set(e, GRAPH_BAD_REQUEST, NULL, "'%.100s' can have no secrets.", i->object_id);
 }
 

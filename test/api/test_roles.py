@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 from support import cloud_spec
-from support.people import OWNER, READER
+from support.people import OWNER, READER, Person
 from support.refusals import refused
 from support.storage import StorageDaemon
 from support.world import fresh
@@ -325,3 +325,31 @@ def test_who_may_change_the_directory(daemon, person, app):
         refused(graph(daemon, "POST", "/servicePrincipals", body), 400, "Request_BadRequest")
     token = daemon.token_reply(scope="https://storage.azure.com/.default").json["access_token"]
     assert daemon.call("GET", "/v1.0/users", token=token, api_version=None, validate=False).status == 401
+
+
+def test_an_owner_of_one_subscription_gets_no_roles_elsewhere_through_the_directory(daemon, person, temporary):
+    """Who gives a user a password, or a program a secret, has its roles."""
+    other = daemon.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
+    try:
+        owner, everywhere = person(OWNER), person(READER, scope="/")
+        for scope in ("/", f"/subscriptions/{other}", f"/subscriptions/{other}/resourceGroups/g"):
+            reply = owner.call("POST", "/batchaid/users", {"name": fresh("x"), "role": READER, "scope": scope})
+            refused(reply, 403, "AuthorizationFailed")
+            assert "Microsoft.Authorization/roleAssignments/write" in reply.error["message"]
+        for tail, method in ((f"/{everywhere.name}/reset", "POST"), (f"/{everywhere.name}", "DELETE")):
+            refused(owner.call(method, "/batchaid/users" + tail), 403, "AuthorizationFailed")
+        refused(graph(daemon, "DELETE", f"/users/{everywhere.name}", person=owner), 403, "Authorization_RequestDenied")
+        app = graph(daemon, "POST", "/applications", {"displayName": "elsewhere"}, expect=201).json
+        sp = graph(daemon, "POST", "/servicePrincipals", {"appId": app["appId"]}, expect=201).json
+        secret = secret_of(daemon, app)
+        Roles(daemon, f"/subscriptions/{other}").give(sp["id"])
+        for kind, id in (("applications", app["id"]), ("servicePrincipals", sp["id"])):
+            for method, tail, body in (("POST", "/addPassword", {}), ("POST", "/removePassword", {"keyId": secret["keyId"]}), ("DELETE", "", None)):
+                reply = graph(daemon, method, f"/{kind}/{id}{tail}", body, person=owner)
+                refused(reply, 403, "Authorization_RequestDenied")
+        assert login(daemon, app, secret["secretText"]).status == 200
+        ada = temporary(Person(daemon, "none"))
+        assert owner.call("POST", f"/batchaid/users/{ada.name}/reset", {}).status == 200
+        graph(daemon, "DELETE", f"/applications/{app['id']}", expect=204)
+    finally:
+        daemon.call("DELETE", f"/batchaid/subscriptions/{other}")
