@@ -59,13 +59,14 @@ static bool is(const struct request *r, int i, const char *name)
     return i < r->n_segments && strcasecmp(r->segment[i], name) == 0;
 }
 
-/* The index of the last segment "providers"; 0: none. */
+/* The index of the last segment "providers" that is not a name; 0: none. Types and names alternate,
+ * beginning with the type "subscriptions". */
 static int find_provider(const struct request *r)
 {
-    for (int i = r->n_segments - 1; i > 0; i--)
-        if (is(r, i, "providers"))
-            return i;
-    return 0;
+    int at = 0;
+    for (int i = 0; i < r->n_segments; i += 2)
+        at = is(r, i, "providers") ? i : at;
+    return at;
 }
 
 /* A path of the resource manager itself: subscriptions, groups, and lists in them. */

@@ -76,34 +76,50 @@ struct code *codes_add(struct codes *c, int64_t now_us)
     return slot;
 }
 
-/* The owner's oldest link, if there are as many as there may be. */
-static struct code *find_link(struct codes *c, const char *object_id, int64_t now_us)
+/* The owner's oldest link, or confirmed code, if there are as many as there may be. */
+static struct code *find_owned(struct codes *c, const char *object_id, bool is_link, int64_t now_us)
 {
     struct code *oldest = NULL;
     int n = 0;
     for (size_t i = 0; i < CODES_MAX; i++) {
         struct code *slot = &c->slot[i];
-        if (!slot->session_ends_us || slot->expires_us <= now_us ||
+        if (is_link != (slot->session_ends_us != 0) || slot->expires_us <= now_us ||
             strcasecmp(slot->object_id, object_id) != 0)
             continue;
         n++;
         if (!oldest || slot->expires_us < oldest->expires_us)
             oldest = slot;
     }
-    return n >= LINKS_MAX ? oldest : NULL;
+    return n >= OWNED_MAX ? oldest : NULL;
 }
 
-struct code *codes_add_link(struct codes *c, const char *object_id, const char *key_id,
-                            int64_t session_ends_us, int64_t now_us)
+static void own(struct code *slot, const char *object_id, const char *key_id)
 {
-    struct code *own = find_link(c, object_id, now_us), *slot = own ? own : find_slot(c, now_us);
+    (void)snprintf(slot->object_id, sizeof slot->object_id, "%s", object_id);
+    (void)snprintf(slot->key_id, sizeof slot->key_id, "%s", key_id);
+}
+
+struct code *codes_add_link(struct codes *c, const struct session *s, int64_t now_us)
+{
+    struct code *old = find_owned(c, s->object_id, true, now_us);
+    struct code *slot = old ? old : find_slot(c, now_us);
     if (!slot)
         return NULL;
     fill(slot, now_us + LINK_SECONDS * INT64_C(1000000));
-    (void)snprintf(slot->object_id, sizeof slot->object_id, "%s", object_id);
-    (void)snprintf(slot->key_id, sizeof slot->key_id, "%s", key_id);
-    slot->session_ends_us = session_ends_us;
+    own(slot, s->object_id, s->key_id);
+    (void)snprintf(slot->session_id, sizeof slot->session_id, "%s", s->id);
+    slot->session_begun_us = s->begun_us;
+    slot->session_ends_us = s->ends_us;
     return slot;
+}
+
+void codes_confirm(struct codes *c, struct code *code, const char *object_id, const char *key_id,
+                   int64_t now_us)
+{
+    struct code *old = find_owned(c, object_id, false, now_us);
+    if (old)
+        codes_remove(old);
+    own(code, object_id, key_id);
 }
 
 /* Hashes each text with its final NUL, so that two different pairs never have the same bytes. */

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/guid.h"
+#include "api/http/session.h"
 
 #define CODE_SIZE      41  /* 160 random bits as hexadecimal digits */
 #define USER_CODE_SIZE 10  /* "BCDF-GHJK" */
@@ -19,7 +19,8 @@
 /* at a time; beyond, the oldest unconfirmed code of a device is dropped */
 #define CODES_MAX    1000
 #define LINK_SECONDS 60
-#define LINKS_MAX    10 /* of one owner at a time; beyond, the oldest is dropped */
+/* Links of one owner at a time, and his confirmed codes; beyond, the oldest is dropped. */
+#define OWNED_MAX 10
 
 #define CODE_PROGRAM_SIZE 32
 
@@ -34,6 +35,10 @@ struct code {
     unsigned char program[CODE_PROGRAM_SIZE]; /* hash of the program's client id and redirect URI */
     int64_t expires_us;
     int64_t session_ends_us; /* of a link: when the session ends in any case; 0: it is no link */
+    /* Of a link: the session that made it, with which the link ends; "": a login without a cookie.
+     */
+    char session_id[SESSION_ID_SIZE];
+    int64_t session_begun_us;
 };
 
 struct codes *codes_create(void);
@@ -41,8 +46,10 @@ void codes_free(struct codes *c);
 /* A new code; NULL: there are too many. Borrowed until the next call, as are the results below. */
 struct code *codes_add(struct codes *c, int64_t now_us);
 /* The same for a link of this owner. No program gets a token for it. */
-struct code *codes_add_link(struct codes *c, const char *object_id, const char *key_id,
-                            int64_t session_ends_us, int64_t now_us);
+struct code *codes_add_link(struct codes *c, const struct session *s, int64_t now_us);
+/* A user confirms a code by a secret. */
+void codes_confirm(struct codes *c, struct code *code, const char *object_id, const char *key_id,
+                   int64_t now_us);
 /* NULL: no such code, or it has expired. Accepts a user code in any case, with or without the
  * dash. */
 struct code *codes_by_code(struct codes *c, const char *code, int64_t now_us);

@@ -44,13 +44,18 @@ struct replied *login_busy(struct request *r)
     return reply_err(r, &e);
 }
 
-void login_note_failure(struct request *r, const char *name, const char *why)
+void login_log_failure(struct request *r, const char *name, const char *why)
 {
     char who[100];
     (void)snprintf(who, sizeof who, "%s", name);
-    request_login_failed(r, name);
     LOG_WARN(r->config->log, "login.failed", LF_STR("from", request_peer(r)),
              LF_STR("client_id", who), LF_STR("why", why), LF_STR("req", r->correlation_id));
+}
+
+void login_note_failure(struct request *r, const char *name, const char *why)
+{
+    request_login_failed(r, name);
+    login_log_failure(r, name, why);
 }
 
 struct replied *login_failed(struct request *r, const char *name, const char *error,

@@ -40,6 +40,9 @@ REPLIED login_limited(struct request *r);
 /* Too many are being logged in on pages. */
 REPLIED login_busy(struct request *r);
 /* Counts and logs a failed login. `name` is the name that the client sent. */
+/* Writes a failed login to the log. */
+void login_log_failure(struct request *r, const char *name, const char *why);
+/* The same, and counts it for the limit of failures of the name. */
 void login_note_failure(struct request *r, const char *name, const char *why);
 REPLIED login_failed(struct request *r, const char *name, const char *error,
                      const char *description);

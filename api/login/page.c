@@ -143,8 +143,7 @@ static struct replied *device_known(struct request *r, void *ctx, const struct p
                        : "The user name or the password is wrong.",
                    NULL, typed);
     }
-    (void)snprintf(code->object_id, sizeof code->object_id, "%s", who->object_id);
-    (void)snprintf(code->key_id, sizeof code->key_id, "%s", key_id);
+    codes_confirm(aad_of(r)->codes, code, who->object_id, key_id, r->now_us);
     return say(r, 200, "You are logged in. You can close this page.");
 }
 
@@ -233,8 +232,7 @@ static struct replied *program_known(struct request *r, void *ctx, const struct 
     if (!code)
         return login_busy(r);
     code->user_code[0] = '\0';
-    (void)snprintf(code->object_id, sizeof code->object_id, "%s", who->object_id);
-    (void)snprintf(code->key_id, sizeof code->key_id, "%s", key_id);
+    codes_confirm(aad_of(r)->codes, code, who->object_id, key_id, r->now_us);
     (void)snprintf(code->challenge, sizeof code->challenge, "%s", value[CHALLENGE]);
     code_bind(code, value[CLIENT], value[REDIRECT]);
     (void)snprintf(code->nonce, sizeof code->nonce, "%s", value[NONCE]);

@@ -26,7 +26,8 @@
 #define PASSWORD_MAX   1024
 #define TOKEN_MAX      8192
 
-/* Names of logins without a user, for the limit of failed logins and the log. */
+/* Names in the log of logins without a user. These have no limit of failures: nobody guesses a
+ * token or a code of 160 random bits, and a limit would shut out all who share an address. */
 #define BY_TOKEN "a token"
 #define BY_LINK  "a link"
 
@@ -114,7 +115,7 @@ static struct replied *reply_session(struct request *r, const struct principal *
 static struct replied *refuse(struct request *r, const char *name, const char *why)
 {
     struct err e;
-    login_note_failure(r, name, "invalid_login");
+    login_log_failure(r, name, "invalid_login");
     err_set(&e, AAD_WRONG_LOGIN, NULL, "%s", why);
     return reply_err(r, &e);
 }
@@ -123,8 +124,10 @@ static struct replied *compared(struct request *r, void *ctx, const struct princ
                                 const char *key_id)
 {
     const struct given *g = ctx;
-    if (!who)
+    if (!who) {
+        request_login_failed(r, g->user);
         return refuse(r, g->user, "The user name or the password is wrong.");
+    }
     struct session *s = arena_alloc(&r->arena, sizeof *s);
     *s = session_new(who->object_id, key_id, r->now_us, r->now_us + LOGIN_SECONDS * US_PER_S);
     return g->then(r, s, who);
@@ -159,8 +162,6 @@ static struct replied *by_token(struct request *r, struct given *g)
     struct session *s = arena_alloc(&r->arena, sizeof *s);
     struct principal *who = arena_alloc(&r->arena, sizeof *who);
     struct err e;
-    if (!request_may_log_in(r, BY_TOKEN))
-        return login_limited(r);
     int rc = read_refresh(r, g->token, s, who, &e);
     if (rc < 0)
         return reply_err(r, &e);
@@ -178,18 +179,19 @@ static struct replied *by_code(struct request *r, struct given *g)
     struct session *s = arena_alloc(&r->arena, sizeof *s);
     struct principal *who = arena_alloc(&r->arena, sizeof *who);
     struct err e;
-    if (!request_may_log_in(r, BY_LINK))
-        return login_limited(r);
     struct code *code = codes_by_code(aad_of(r)->codes, g->code, r->now_us);
     if (!code || !code->session_ends_us)
         return refuse(r, BY_LINK,
                       "The link is unknown, used or over: it works once, for a minute. Make a new "
                       "one with `batchaid open`.");
     *s = session_new(code->object_id, code->key_id, r->now_us, code->session_ends_us);
+    struct session by = *s; /* the login that made the link */
+    (void)snprintf(by.id, sizeof by.id, "%s", code->session_id);
+    by.begun_us = code->session_begun_us;
     codes_remove(code);
     int rc = d->find(d->ctx, s->object_id, who, &e);
     if (rc > 0)
-        rc = d->goes_on(d->ctx, s, r->now_us, &e);
+        rc = d->goes_on(d->ctx, &by, r->now_us, &e);
     if (rc < 0)
         return reply_err(r, &e);
     return rc > 0 ? g->then(r, s, who)
@@ -288,8 +290,7 @@ struct replied *session_end(struct request *r)
 static struct replied *link_to(struct request *r, struct session *s, const struct principal *who)
 {
     char when[TIMEFMT_SIZE];
-    const struct code *code =
-        codes_add_link(aad_of(r)->codes, s->object_id, s->key_id, s->ends_us, r->now_us);
+    const struct code *code = codes_add_link(aad_of(r)->codes, s, r->now_us);
     if (!code)
         return login_busy(r);
     LOG_INFO(r->config->log, "session.link_made", LF_STR("by", who->name),
@@ -311,8 +312,7 @@ struct replied *session_link(struct request *r)
     g->then = link_to;
     if (r->body)
         return log_in(r, g);
-    const struct session *own = r->session;
-    struct session s = session_new(r->who->object_id, own ? own->key_id : "", r->now_us,
-                                   own ? own->ends_us : r->login_ends_us);
+    struct session s =
+        r->session ? *r->session : session_new(r->who->object_id, "", r->now_us, r->login_ends_us);
     return link_to(r, &s, r->who);
 }

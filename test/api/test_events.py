@@ -4,7 +4,8 @@
 import sqlite3
 
 import pytest
-from support.world import Place
+from support.people import READER, Person
+from support.world import In, Place
 
 INSERT = "INSERT INTO event (at_us, kind, resource_id, from_state, to_state) VALUES (1, ?, 1, 0, ?)"
 WITHOUT_HISTORY = (1, 2, 3, 5)  # groups, workspaces, experiments, file servers: model/enums.h
@@ -96,3 +97,19 @@ def test_an_event_of_a_kind_that_has_none_is_left_out(own_daemon):
     assert "unknown" in [e["to"] for e in seen]
     page(d, since=told[-1]["sequence"], max=2)  # of such events alone
     assert sum("event.skipped" in line for line in d.log()) >= len(WITHOUT_HISTORY)
+
+
+def test_each_lists_what_his_roles_may_read(own_daemon):
+    """As the stream tells it. Pages of what others did are passed over."""
+    d = own_daemon()
+    other = d.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
+    mine, theirs = Place(d).make(), Place(In(d, other)).make()
+    ada, all_seeing = Person(d, READER), Person(d, READER, scope="/")
+    for _ in range(5):
+        theirs.cluster(nodes=0)
+    shown = mine.cluster(nodes=0, name="shown")
+    first = page(d, max=1000)["value"]
+    assert {e["cluster"] if e["kind"] == "node" else e["name"] for e in first} > {"shown"}
+    mine_only = ada.call("GET", "/batchaid/events", api_version=None, params={"max": 2}, expect=200).json
+    assert {e["name"] for e in mine_only["value"]} == {shown.name} and mine_only["next"] > 2
+    assert all_seeing.call("GET", "/batchaid/events", api_version=None, params={"max": 1000}, expect=200).json["value"] == first

@@ -169,7 +169,8 @@ def test_tries_are_limited_as_for_every_login(own_daemon):
     browser.log_in(**user(bob))
     for kind in ("token", "code"):
         statuses = [browser.call("POST", "/batchaid/session", {kind: "x"}).status for _ in range(40)]
-        assert statuses[0] == 401 and statuses[-1] == 429, statuses
+        assert set(statuses) == {401}, "no limit, which others at the address would hit"
+    browser.log_in(code=daemon.call("POST", "/batchaid/session/links", api_version=None, expect=201).json["code"])
     browser.log_in(**user(bob))
 
 

@@ -3,7 +3,7 @@
 
 import subprocess
 from datetime import datetime, timedelta, timezone
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from support.browser import Browser, claims_of, first, good, lives, refused, user
@@ -48,8 +48,10 @@ def test_a_link_leads_to_the_login_that_made_it(daemon, browser, ada):
     lives(other.log_in(code=link["code"]), 12 * HOUR)
     assert claims_of(other.value)["sid"] != claims_of(browser.value)["sid"]
     assert claims_of(other.value)["end"] == claims_of(browser.value)["end"]
+    late = good(browser.call("POST", "/batchaid/session/links")).json
     good(browser.call("DELETE", "/batchaid/session"))
     assert other.is_in(), "another browser"
+    refused(Browser(daemon).log_in(code=late["code"], expect=401), 401, "InvalidLogin", "login that made the link is over")
     link = ada.call("POST", "/batchaid/session/links", user(ada), api_version=None, expect=201).json
     late = ada.call("POST", "/batchaid/session/links", user(ada), api_version=None, expect=201).json
     lives(other.log_in(code=link["code"]), 12 * HOUR)
@@ -91,6 +93,18 @@ def test_a_code_of_one_login_is_none_of_another(daemon, browser, ada):
     assert daemon.session().post(device["verification_uri"], data=page, timeout=30).status_code == 200
     browser.log_in(code=device["device_code"], expect=401)
     assert browser.log_in(code=link).json["user"]["objectId"] == ada.id
+
+
+def test_confirmed_codes_of_one_are_few_at_a_time(daemon, ada):
+    """Whoever does not use them leaves room for the logins of others."""
+    program = {"client_id": "a-client", "redirect_uri": "http://localhost:1"}
+    form = {**program, "username": ada.name, "password": ada.password}
+    codes = []
+    for _ in range(11):
+        reply = daemon.session().post(f"{daemon.endpoint}/adfs/oauth2/authorize", data=form, timeout=30, allow_redirects=False)
+        codes += parse_qs(urlsplit(reply.headers["Location"]).query)["code"]
+    statuses = [ada.login(grant_type="authorization_code", code=code, **program).status for code in codes]
+    assert statuses == [400] + 10 * [200]
 
 
 def test_a_code_of_an_old_password_is_worth_nothing(daemon, browser, ada):
