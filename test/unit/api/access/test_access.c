@@ -110,69 +110,67 @@ TEST(the_best_role_counts)
     assert_false(access_to_data(&g, "Microsoft.KeyVault/vaults/secrets/getSecret/action", GROUP));
 }
 
+static const struct {
+    const char *method, *path, *action, *scope;
+} targets[] = {
+    {"GET", "/subscriptions", NULL, ""},
+    {"GET", "/providers/Microsoft.BatchAI/operations", NULL, ""},
+    {"GET", SUB, "Microsoft.Resources/subscriptions/read", SUB},
+    {"GET", SUB "/resourceGroups", "Microsoft.Resources/subscriptions/resourceGroups/read", SUB},
+    {"HEAD", GROUP, "Microsoft.Resources/subscriptions/resourceGroups/read", GROUP},
+    {"PUT", GROUP, "Microsoft.Resources/subscriptions/resourceGroups/write", GROUP},
+    {"DELETE", GROUP, "Microsoft.Resources/subscriptions/resourceGroups/delete", GROUP},
+    {"GET", GROUP "/resources", "Microsoft.Resources/subscriptions/resourceGroups/resources/read",
+     GROUP},
+    {"POST", SUB "/providers/Microsoft.BatchAI/register", "Microsoft.BatchAI/register/action", SUB},
+    {"GET", SUB "/providers/Microsoft.BatchAI", "Microsoft.BatchAI/read", SUB},
+    {"GET", SUB "/providers/Microsoft.BatchAI/clusters", "Microsoft.BatchAI/clusters/read", SUB},
+    {"GET", SUB "/providers/Microsoft.BatchAI/locations/l/operationresults/1",
+     "Microsoft.BatchAI/locations/operationresults/read", SUB},
+    {"POST", SUB "/providers/Microsoft.Storage/checkNameAvailability", "Microsoft.Storage/read",
+     SUB},
+    {"PATCH", WS, "Microsoft.BatchAI/workspaces/write", WS},
+    {"GET", WS "/clusters", "Microsoft.BatchAI/workspaces/clusters/read", WS},
+    {"POST", WS "/experiments/e/jobs/j/terminate",
+     "Microsoft.BatchAI/workspaces/experiments/jobs/terminate/action", WS "/experiments/e/jobs/j"},
+    {"POST", WS "/experiments/e/jobs/j/listOutputFiles",
+     "Microsoft.BatchAI/workspaces/experiments/jobs/read", WS "/experiments/e/jobs/j"},
+    {"GET", WS "/experiments/e/jobs/j/listOutputFiles",
+     "Microsoft.BatchAI/workspaces/experiments/jobs/read", WS "/experiments/e/jobs/j"},
+    {"PUT", WS "/experiments/providers/jobs/providers",
+     "Microsoft.BatchAI/workspaces/experiments/jobs/write",
+     WS "/experiments/providers/jobs/providers"},
+    {"DELETE", GROUP "/providers/Microsoft.BatchAI/workspaces/providers/clusters/c",
+     "Microsoft.BatchAI/workspaces/clusters/delete",
+     GROUP "/providers/Microsoft.BatchAI/workspaces/providers/clusters/c"},
+    {"GET", SUB "/resourceGroups/providers",
+     "Microsoft.Resources/subscriptions/resourceGroups/read", SUB "/resourceGroups/providers"},
+    {"POST", GROUP "/providers/Microsoft.Storage/storageAccounts/a/listKeys",
+     "Microsoft.Storage/storageAccounts/listKeys/action",
+     GROUP "/providers/Microsoft.Storage/storageAccounts/a"},
+    {"POST", GROUP "/providers/Microsoft.Storage/storageAccounts/a/listkeys",
+     "Microsoft.Storage/storageAccounts/listkeys/action",
+     GROUP "/providers/Microsoft.Storage/storageAccounts/a"},
+    {"PUT", WS "/providers/Microsoft.Authorization/roleAssignments/1",
+     "Microsoft.Authorization/roleAssignments/write",
+     WS "/providers/Microsoft.Authorization/roleAssignments/1"},
+};
+
 TEST(a_request_is_an_action_at_a_scope)
 {
-    static const struct {
-        const char *method, *path, *action, *scope;
-    } rows[] = {
-        {"GET", "/subscriptions", NULL, ""},
-        {"GET", "/providers/Microsoft.BatchAI/operations", NULL, ""},
-        {"GET", SUB, "Microsoft.Resources/subscriptions/read", SUB},
-        {"GET", SUB "/resourceGroups", "Microsoft.Resources/subscriptions/resourceGroups/read",
-         SUB},
-        {"HEAD", GROUP, "Microsoft.Resources/subscriptions/resourceGroups/read", GROUP},
-        {"PUT", GROUP, "Microsoft.Resources/subscriptions/resourceGroups/write", GROUP},
-        {"DELETE", GROUP, "Microsoft.Resources/subscriptions/resourceGroups/delete", GROUP},
-        {"GET", GROUP "/resources",
-         "Microsoft.Resources/subscriptions/resourceGroups/resources/read", GROUP},
-        {"POST", SUB "/providers/Microsoft.BatchAI/register", "Microsoft.BatchAI/register/action",
-         SUB},
-        {"GET", SUB "/providers/Microsoft.BatchAI", "Microsoft.BatchAI/read", SUB},
-        {"GET", SUB "/providers/Microsoft.BatchAI/clusters", "Microsoft.BatchAI/clusters/read",
-         SUB},
-        {"GET", SUB "/providers/Microsoft.BatchAI/locations/l/operationresults/1",
-         "Microsoft.BatchAI/locations/operationresults/read", SUB},
-        {"POST", SUB "/providers/Microsoft.Storage/checkNameAvailability", "Microsoft.Storage/read",
-         SUB},
-        {"PATCH", WS, "Microsoft.BatchAI/workspaces/write", WS},
-        {"GET", WS "/clusters", "Microsoft.BatchAI/workspaces/clusters/read", WS},
-        {"POST", WS "/experiments/e/jobs/j/terminate",
-         "Microsoft.BatchAI/workspaces/experiments/jobs/terminate/action",
-         WS "/experiments/e/jobs/j"},
-        {"POST", WS "/experiments/e/jobs/j/listOutputFiles",
-         "Microsoft.BatchAI/workspaces/experiments/jobs/read", WS "/experiments/e/jobs/j"},
-        {"GET", WS "/experiments/e/jobs/j/listOutputFiles",
-         "Microsoft.BatchAI/workspaces/experiments/jobs/read", WS "/experiments/e/jobs/j"},
-        {"PUT", WS "/experiments/providers/jobs/providers",
-         "Microsoft.BatchAI/workspaces/experiments/jobs/write",
-         WS "/experiments/providers/jobs/providers"},
-        {"DELETE", GROUP "/providers/Microsoft.BatchAI/workspaces/providers/clusters/c",
-         "Microsoft.BatchAI/workspaces/clusters/delete",
-         GROUP "/providers/Microsoft.BatchAI/workspaces/providers/clusters/c"},
-        {"GET", SUB "/resourceGroups/providers",
-         "Microsoft.Resources/subscriptions/resourceGroups/read", SUB "/resourceGroups/providers"},
-        {"POST", GROUP "/providers/Microsoft.Storage/storageAccounts/a/listKeys",
-         "Microsoft.Storage/storageAccounts/listKeys/action",
-         GROUP "/providers/Microsoft.Storage/storageAccounts/a"},
-        {"POST", GROUP "/providers/Microsoft.Storage/storageAccounts/a/listkeys",
-         "Microsoft.Storage/storageAccounts/listkeys/action",
-         GROUP "/providers/Microsoft.Storage/storageAccounts/a"},
-        {"PUT", WS "/providers/Microsoft.Authorization/roleAssignments/1",
-         "Microsoft.Authorization/roleAssignments/write",
-         WS "/providers/Microsoft.Authorization/roleAssignments/1"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct request r = {.method = rows[i].method};
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        struct request r = {.method = targets[i].method};
         struct target t;
-        char *path = arena_strdup(&r.arena, rows[i].path), *rest = path + 1, *one;
+        char *path = arena_strdup(&r.arena, targets[i].path), *rest = path + 1, *one;
         while ((one = strsep(&rest, "/"))) {
             r.segment_len[r.n_segments] = strlen(one);
             r.segment[r.n_segments++] = one;
         }
         access_target(&r, &t);
-        if (!rows[i].action != !t.action || (t.action && strcmp(t.action, rows[i].action) != 0) ||
-            strcmp(t.scope, rows[i].scope) != 0)
-            fail_msg("%s %s: %s at %s", rows[i].method, rows[i].path, t.action, t.scope);
+        if (!targets[i].action != !t.action ||
+            (t.action && strcmp(t.action, targets[i].action) != 0) ||
+            strcmp(t.scope, targets[i].scope) != 0)
+            fail_msg("%s %s: %s at %s", targets[i].method, targets[i].path, t.action, t.scope);
         arena_free(&r.arena);
     }
 }
