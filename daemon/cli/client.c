@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * One libcurl handle for each client: it keeps its connection, and its first token. A reply is kept
- * in memory up to a bound, and belongs to the caller. Secrets are wiped before their memory is
- * freed. Blocks; a command has one thread.
+ * One libcurl handle for each client: it keeps its connection, and its token, which it replaces
+ * once the daemon refuses it: a command may outlive many tokens. A reply is kept in memory up to a
+ * bound, and belongs to the caller. Secrets are wiped before their memory is freed. Blocks; a
+ * command has one thread.
  */
 #include <sodium.h>
 #include <stdbool.h>
@@ -15,12 +16,11 @@
 #include "lib/jsontext.h"
 #include "lib/strbuf.h"
 
-#define CONNECT_MS  10000L
-#define REPLY_MS    60000L
-#define REPLY_MAX   (512U << 20) /* bytes; dumps contain files */
-#define TOKEN_PATH  "/adfs/oauth2/token"
-#define HTTP_REFUSE 400L
-#define HTTP_OK     200L
+#define CONNECT_MS 10000L
+#define REPLY_MS   60000L
+#define REPLY_MAX  (512U << 20) /* bytes; dumps contain files */
+#define TOKEN_PATH "/adfs/oauth2/token"
+#define HTTP_OK    200L
 
 void client_wipe(char *secret)
 {
@@ -77,6 +77,7 @@ int client_refused(const json_t *reply, long status, struct err *e)
 struct daemon_call {
     const char *method, *path;
     const char *type, *body; /* its Content-Type; NULL: no body */
+    bool is_login;           /* it asks for a token, so it has none */
 };
 
 void client_set(struct daemon_client *c, const char *url, char *trouble)
@@ -109,16 +110,15 @@ static void set_request(struct daemon_client *c, const char *url, const struct d
     c->lib.curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, call->method);
 }
 
-/* Any answer, whatever its status, is a success; *out: NULL if it has no JSON. */
-static int exchange(struct daemon_client *c, const struct daemon_call *call, long *status,
-                    json_t **out, struct err *e)
+static int exchange_once(struct daemon_client *c, const struct daemon_call *call, long *status,
+                         json_t **out, struct err *e)
 {
     struct strbuf url = STRBUF_INIT, reply = STRBUF_INIT, content = STRBUF_INIT;
     char trouble[CURL_ERROR_SIZE] = "";
     strbuf_printf(&url, "%s%s", environment_get(&c->env, "BATCHAID_ENDPOINT"), call->path);
     strbuf_printf(&content, "Content-Type: %s", call->type ? call->type : "application/json");
     struct curl_slist *headers = c->lib.curl_slist_append(NULL, content.s);
-    if (c->authorization)
+    if (c->authorization && !call->is_login)
         headers = c->lib.curl_slist_append(headers, c->authorization);
     set_request(c, url.s, call, &reply, trouble);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers);
@@ -140,6 +140,20 @@ static int exchange(struct daemon_client *c, const struct daemon_call *call, lon
     strbuf_free(&reply);
     strbuf_free(&content);
     return result;
+}
+
+/* Any answer, whatever its status, is a success; *out: NULL if it has no JSON. A refused token is
+ * replaced once. */
+static int exchange(struct daemon_client *c, const struct daemon_call *call, long *status,
+                    json_t **out, struct err *e)
+{
+    int rc = exchange_once(c, call, status, out, e);
+    if (rc < 0 || call->is_login || !client_may_renew(c, *status))
+        return rc;
+    json_decref(*out);
+    *out = NULL;
+    return client_renew(c, NULL, &c->authorization, e) < 0 ? -1
+                                                           : exchange_once(c, call, status, out, e);
 }
 
 static int request(struct daemon_client *c, const struct daemon_call *call, json_t **out,
@@ -213,7 +227,7 @@ int client_log_in(struct daemon_client *c, const char *scope, char **authorizati
         return take_lent(c, scope, authorization, e);
     add_credentials(c, scope, &form);
     const struct daemon_call call = {"POST", TOKEN_PATH, "application/x-www-form-urlencoded",
-                                     form.s};
+                                     form.s, true};
     int rc = request(c, &call, &reply, e);
     const char *token = json_string_value(json_object_get(reply, "access_token"));
     if (rc == 0 && !token)
@@ -228,6 +242,22 @@ int client_log_in(struct daemon_client *c, const char *scope, char **authorizati
     client_wipe(form.s);
     strbuf_free(&form);
     return rc;
+}
+
+bool client_may_renew(const struct daemon_client *c, long status)
+{
+    return status == HTTP_UNAUTHORIZED && c->renewable;
+}
+
+int client_renew(struct daemon_client *c, const char *scope, char **authorization, struct err *e)
+{
+    char *fresh = NULL;
+    if (client_log_in(c, scope, &fresh, e) < 0)
+        return -1;
+    client_wipe(*authorization);
+    free(*authorization);
+    *authorization = fresh;
+    return 0;
 }
 
 /* NULL: `e` says why. Takes the environment over. */
@@ -268,6 +298,7 @@ static int open_with(struct daemon_client *c, struct daemon_client **out, struct
         client_close(c);
         return -1;
     }
+    c->renewable = !environment_get(&c->env, LOGIN_TOKEN);
     *out = c;
     return 0;
 }

@@ -46,7 +46,8 @@ json_t *client_login_body(const struct daemon_client *c);
 /* The time limit of one request; by default a minute. */
 void client_limit(struct daemon_client *c, long milliseconds);
 
-/* Sends one request; `body` may be NULL. The caller frees *out (NULL if the reply has no body). If
+/* Sends one request, again with a new token if the daemon refuses the first, where the login can
+ * give others; `body` may be NULL. The caller frees *out (NULL if the reply has no body). If
  * the daemon refuses, the error has its code and message. */
 int client_call(struct daemon_client *c, const char *method, const char *path, const json_t *body,
                 json_t **out, struct err *e) MUST_CHECK;
@@ -87,6 +88,10 @@ typedef int (*client_sink)(void *ctx, const void *bytes, size_t n);
  * from there on is no error. */
 int client_fetch(struct daemon_client *c, const char *url, int64_t from, client_sink sink,
                  void *ctx, struct err *e) MUST_CHECK;
+
+/* GET of a path of the daemon's own services, with the client's token. */
+int client_fetch_own(struct daemon_client *c, const char *path, client_sink sink, void *ctx,
+                     struct err *e) MUST_CHECK;
 
 /* `name` as one segment of a path. Caller frees. */
 char *client_escape(struct daemon_client *c, const char *name);

@@ -13,7 +13,6 @@
 #define SCHEME        "https://"
 #define STORAGE_SCOPE "https://storage.azure.com/.default"
 #define SHOWN_MAX     600 /* bytes of a refusal in XML */
-#define HTTP_REFUSE   400L
 #define HTTP_NO_RANGE 416L
 #define STALL_BYTES_S 1L
 #define STALL_S       60L
@@ -66,6 +65,12 @@ static char *element_of(const char *xml, const char *open, const char *close)
 
 static int refused(const char *what, long status, const struct strbuf *reply, struct err *e)
 {
+    json_t *tree = reply->len ? json_loadb(reply->s, reply->len, 0, NULL) : NULL;
+    if (tree) { /* of the daemon's own services */
+        client_refused(tree, status, e);
+        json_decref(tree);
+        return err_prefix(e, "%.200s", what);
+    }
     char *code = element_of(reply->s, "<Code>", "</Code>");
     char *text = element_of(reply->s, "<Message>", "</Message>");
     err_set(e, status < 500 ? ERR_BAD_REQUEST : ERR_INTERNAL, NULL, "%.200s: %.100s %.500s", what,
@@ -82,11 +87,10 @@ static int not_reached(struct daemon_client *c, CURLcode rc, const char *trouble
 }
 
 static int perform_put(struct daemon_client *c, const struct client_put *put, const char *url,
-                       struct curl_slist *headers, struct err *e)
+                       struct curl_slist *headers, long *status, struct err *e)
 {
     char trouble[CURL_ERROR_SIZE] = "";
     struct strbuf reply = STRBUF_INIT;
-    long status = 0;
     struct curl_slist *there = to_the_daemon(c);
     client_set(c, url, trouble);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_CONNECT_TO, there);
@@ -97,34 +101,44 @@ static int perform_put(struct daemon_client *c, const struct client_put *put, co
     c->lib.curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, keep_start);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, &reply);
     CURLcode rc = c->lib.curl_easy_perform(c->curl);
-    c->lib.curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
-    int result = rc != CURLE_OK          ? not_reached(c, rc, trouble, e)
-                 : status >= HTTP_REFUSE ? refused(put->path, status, &reply, e)
-                                         : 0;
+    c->lib.curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, status);
+    int result = rc != CURLE_OK           ? not_reached(c, rc, trouble, e)
+                 : *status >= HTTP_REFUSE ? refused(put->path, *status, &reply, e)
+                                          : 0;
     c->lib.curl_slist_free_all(there);
     strbuf_free(&reply);
     return result;
 }
 
-int client_put_file(struct daemon_client *c, const struct client_put *put, struct err *e)
+static int put_once(struct daemon_client *c, const struct client_put *put, long *status,
+                    struct err *e)
 {
     static const char *const always[] = {
         "x-ms-version: 2022-11-02", "x-ms-file-request-intent: backup", "Content-Type:", "Expect:"};
     struct strbuf url = STRBUF_INIT;
-    struct curl_slist *headers = NULL;
-    if (!c->for_storage && client_log_in(c, STORAGE_SCOPE, &c->for_storage, e) < 0)
-        return -1;
-    headers = c->lib.curl_slist_append(headers, c->for_storage);
+    struct curl_slist *headers = c->lib.curl_slist_append(NULL, c->for_storage);
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
         headers = c->lib.curl_slist_append(headers, always[i]);
     for (const char *const *line = put->headers; line && *line; line++)
         headers = c->lib.curl_slist_append(headers, *line);
     add_host(&url, put->account, client_endpoint(c));
     strbuf_concat(&url, "/", put->share, "/", put->path);
-    int rc = perform_put(c, put, url.s, headers, e);
+    int rc = perform_put(c, put, url.s, headers, status, e);
     c->lib.curl_slist_free_all(headers);
     strbuf_free(&url);
     return rc;
+}
+
+int client_put_file(struct daemon_client *c, const struct client_put *put, struct err *e)
+{
+    long status = 0;
+    if (!c->for_storage && client_log_in(c, STORAGE_SCOPE, &c->for_storage, e) < 0)
+        return -1;
+    int rc = put_once(c, put, &status, e);
+    if (rc == 0 || !client_may_renew(c, status))
+        return rc;
+    return client_renew(c, STORAGE_SCOPE, &c->for_storage, e) < 0 ? -1
+                                                                  : put_once(c, put, &status, e);
 }
 
 /* --- downloads -------------------------------------------------------------------------------- */
@@ -148,31 +162,61 @@ static size_t on_piece(char *bytes, size_t size, size_t n, void *ctx)
     return d->ended ? 0 : size * n;
 }
 
-int client_fetch(struct daemon_client *c, const char *url, int64_t from, client_sink sink,
-                 void *ctx, struct err *e)
+/* `headers`: NULL for a link, which has its own signature. */
+static int fetch_once(struct download *d, const char *url, int64_t from, struct curl_slist *headers,
+                      long *status, struct err *e)
 {
-    struct download d = {.c = c, .sink = sink, .ctx = ctx};
+    struct daemon_client *c = d->c;
     char trouble[CURL_ERROR_SIZE] = "", range[32];
     struct curl_slist *there = to_the_daemon(c);
-    long status = 0;
     snprintf(range, sizeof range, "%" PRId64 "-", from);
     client_set(c, url, trouble);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_CONNECT_TO, there);
+    c->lib.curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_TIMEOUT_MS, 0L);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_LOW_SPEED_LIMIT, STALL_BYTES_S);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_LOW_SPEED_TIME, STALL_S);
     if (from > 0)
         c->lib.curl_easy_setopt(c->curl, CURLOPT_RANGE, range);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, on_piece);
-    c->lib.curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, &d);
+    c->lib.curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, d);
     CURLcode rc = c->lib.curl_easy_perform(c->curl);
-    c->lib.curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
-    int result = d.ended          ? 0
-                 : rc != CURLE_OK ? not_reached(c, rc, trouble, e)
-                 : status == HTTP_NO_RANGE || status < HTTP_REFUSE
-                     ? 0
-                     : refused("the download", status, &d.error, e);
+    c->lib.curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, status);
     c->lib.curl_slist_free_all(there);
+    return d->ended         ? 0
+           : rc != CURLE_OK ? not_reached(c, rc, trouble, e)
+           : *status == HTTP_NO_RANGE || *status < HTTP_REFUSE
+               ? 0
+               : refused("the download", *status, &d->error, e);
+}
+
+int client_fetch(struct daemon_client *c, const char *url, int64_t from, client_sink sink,
+                 void *ctx, struct err *e)
+{
+    struct download d = {.c = c, .sink = sink, .ctx = ctx};
+    long status = 0;
+    int rc = fetch_once(&d, url, from, NULL, &status, e);
     strbuf_free(&d.error);
-    return result;
+    return rc;
+}
+
+int client_fetch_own(struct daemon_client *c, const char *path, client_sink sink, void *ctx,
+                     struct err *e)
+{
+    struct download d = {.c = c, .sink = sink, .ctx = ctx};
+    struct strbuf url = STRBUF_INIT;
+    long status = 0;
+    int rc = -1;
+    strbuf_concat(&url, client_endpoint(c), path);
+    for (int i = 0; i < 2; i++) {
+        struct curl_slist *headers = c->lib.curl_slist_append(NULL, c->authorization);
+        rc = fetch_once(&d, url.s, 0, headers, &status, e);
+        c->lib.curl_slist_free_all(headers);
+        strbuf_free(&d.error);
+        if (rc == 0 || i > 0 || !client_may_renew(c, status) ||
+            client_renew(c, NULL, &c->authorization, e) < 0)
+            break;
+    }
+    strbuf_free(&url);
+    return rc;
 }

@@ -5,6 +5,8 @@
 #ifndef DAEMON_CLI_CLIENT_PRIV_H
 #define DAEMON_CLI_CLIENT_PRIV_H
 
+#include <stdbool.h>
+
 #include "daemon/cli/client.h"
 #include "scheduler/fleet/transfer/curl_functions.h"
 
@@ -14,8 +16,12 @@ struct daemon_client {
     struct environment env;
     char *authorization; /* the header's line, with a token or the key of tests; secret */
     char *for_storage;   /* the same for storage accounts; NULL until the first use; secret */
+    bool renewable;      /* both are of the login, which gives others */
     long limit_ms;       /* of a request */
 };
+
+#define HTTP_REFUSE       400L
+#define HTTP_UNAUTHORIZED 401L
 
 void client_wipe(char *secret); /* NULL: nothing */
 /* Prepares the handle for a request to this URL. `trouble`: CURL_ERROR_SIZE bytes. */
@@ -23,5 +29,9 @@ void client_set(struct daemon_client *c, const char *url, char *trouble);
 /* Gets a token for the services of this scope; NULL: for the daemon's own requests. */
 int client_log_in(struct daemon_client *c, const char *scope, char **authorization,
                   struct err *e) MUST_CHECK;
+/* Whether a reply of this status means that the token is to be replaced: client_renew(). */
+bool client_may_renew(const struct daemon_client *c, long status);
+int client_renew(struct daemon_client *c, const char *scope, char **authorization,
+                 struct err *e) MUST_CHECK;
 
 #endif

@@ -21,7 +21,7 @@ class Desk:
         folder.mkdir()
 
     def run(self, *arguments, check=True, **more):
-        env = environment(self.folder.parent, BATCHAID_STATE_DIR=str(self.daemon.state_dir), **more)
+        env = environment(self.folder.parent, **{"BATCHAID_STATE_DIR": str(self.daemon.state_dir), **more})
         done = subprocess.run([str(BATCHAID), *arguments], cwd=self.folder, capture_output=True, text=True, timeout=120, env=env,
                               stdin=subprocess.DEVNULL)
         assert not check or done.returncode == 0, done.stderr

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""Commands that outlive a token, a connection or the daemon that they talk to. Faults are injected by the daemon (docs/testing.md)."""
+import pytest
+from support.testing import Clock, Testing, testing_daemon
+
+from test_daemon_everyday import Started
+from test_daemon_submit import Desk
+
+
+@pytest.fixture(scope="module")
+def tested():
+    with testing_daemon() as d:
+        yield d
+
+
+@pytest.fixture
+def faults(tested):
+    made = Testing(tested)
+    yield made
+    made.forget()
+
+
+@pytest.fixture
+def desk(tested, tmp_path):
+    tmp_path.chmod(0o755)
+    return Desk(tested, tmp_path / "project")
+
+
+# --- tokens -----------------------------------------------------------------------------------------
+
+
+def test_followed_for_longer_than_a_token_lives(desk):
+    flag, clock = desk.folder.parent / "go", Clock(desk.daemon)
+    desk.submit("--name", "long", "--time", "20h", "--no-copy", "--", f'echo one; while [ ! -e "{flag}" ]; do sleep 0.02; done; echo two')
+    logs, wait = Started(desk, "logs", "-f", "long").until("one"), Started(desk, "wait", "long")
+    clock.advance("PT3H")
+    flag.touch()
+    assert (logs.end(), logs.said) == (0, "one\ntwo\n")
+    assert (wait.end(), wait.said) == (0, "")
+    clock.change(real=True)
+
+
+@pytest.mark.parametrize("operation", ["File_UploadRange", "Jobs_Create"])
+def test_a_token_that_ends_while_the_folder_is_copied(desk, faults, operation):
+    desk.write("in", "content\n")
+    made = faults.fault({"operation": operation}, reply={"status": 401, "code": "ExpiredAuthenticationToken", "message": "It has expired."})
+    assert desk.run("run", "--", "cat in").stdout == "content\n"
+    assert [f["hits"] for f in faults.get("/faults")["value"] if f["id"] == made["id"]] == [1]
+
+
+def test_a_lent_token_is_not_replaced(desk, faults):
+    d = desk.daemon
+    lent = {"BATCHAID_TOKEN": d.token(), "SSL_CERT_FILE": str(d.ca), "AZURE_SUBSCRIPTION_ID": d.subscription, "BATCHAID_ENDPOINT": d.endpoint}
+    faults.fault({"path": "/batchaid/queue"}, reply={"status": 401, "code": "ExpiredAuthenticationToken", "message": "It has expired."})
+    assert "It has expired." in desk.run("queue", check=False, BATCHAID_STATE_DIR="", **lent).stderr
