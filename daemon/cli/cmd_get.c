@@ -3,18 +3,15 @@
  * `batchaid get`: downloads files of a job's output directories. Names come from the job, so only
  * names that stay below the folder are written, and links there are not followed.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/cli/cmd_jobs.h"
+#include "daemon/cli/get_file.h"
 #include "daemon/cli/job_wish.h"
 #include "daemon/cli/table.h"
-#include "lib/fs.h"
 #include "lib/timefmt.h"
 
 struct getting {
@@ -23,134 +20,130 @@ struct getting {
     const json_t *job;
     char *to;
     int64_t since_us; /* the job's start */
-    size_t files;
+    size_t files, older;
+    json_int_t left_out; /* by the daemon: no request can name them */
     int64_t bytes;
+    bool *found; /* for each argument: a file fits it */
     struct err *e;
 };
 
 /* --- one file --------------------------------------------------------------------------------- */
 
-static int write_bytes(void *ctx, const void *bytes, size_t n)
+static void print_path(const char *path)
 {
-    return fs_write_all(*(const int *)ctx, bytes, n);
+    char *shown = xstrdup(path);
+    if (isatty(STDOUT_FILENO))
+        table_clean(shown);
+    printf("%s\n", shown);
+    free(shown);
 }
 
-/* Opens DIR/NAME for writing and makes the folders of NAME. */
-static int open_file(const struct getting *g, const char *name, char **path)
+/* GET of a path, and not of a link: a link ends in an hour, and a list may take longer. */
+static void content_path(const struct getting *g, const char *id, const char *path,
+                         struct strbuf *out)
 {
-    struct err *e = g->e;
-    *path = fs_join(g->to, name);
-    char *folder = fs_folder(*path);
-    int rc = fs_path_is_safe(name) ? fs_mkdirs(folder, 0777, e)
-                                   : err_set(e, ERR_CONFIG, NULL,
-                                             "'%.200s' leads out of the folder, so it was not "
-                                             "written",
-                                             name);
-    free(folder);
-    if (rc < 0)
-        return -1;
-    int fd = open(*path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-    return fd < 0 ? err_errno(e, ERR_IO, "%.300s cannot be written", *path) : fd;
+    jobs_add_story(g->c, g->job, "/files/content", out);
+    jobs_filter(g->c, out, "directory", id);
+    jobs_filter(g->c, out, "path", path);
 }
 
-static int fetch(struct getting *g, const char *name, const json_t *shown)
+static int fetch(struct getting *g, const char *id, const char *path, const char *name,
+                 json_int_t size)
 {
-    char *path = NULL;
-    int64_t size =
-        json_integer_value(json_object_get(json_object_get(shown, "properties"), "contentLength"));
-    int fd = open_file(g, name, &path), rc = fd < 0 ? -1 : 0;
-    if (rc == 0)
-        rc = client_fetch(g->c, jobs_text(shown, "downloadUrl"), 0, write_bytes, &fd, g->e);
-    if (fd >= 0 && close(fd) < 0 && rc == 0)
-        rc = err_errno(g->e, ERR_IO, "%.300s cannot be written", path);
+    struct get_file file;
+    struct strbuf there = STRBUF_INIT, where = STRBUF_INIT;
+    strbuf_concat(&there, g->to, "/", name);
+    content_path(g, id, path, &where);
+    int rc = get_file_open(g->to, name, &file, g->e);
     if (rc == 0) {
-        printf("%s\n", path);
+        struct err ended;
+        rc = client_fetch_own(g->c, where.s, get_file_write, &file, g->e);
+        if (get_file_end(&file, rc == 0, &ended) < 0) {
+            *g->e = ended;
+            rc = -1;
+        }
+        if (rc < 0)
+            err_prefix(g->e, "%.300s was not fetched, and is as it was", there.s);
+    }
+    if (rc == 0) {
+        print_path(there.s);
         g->files++;
         g->bytes += size;
     }
-    free(path);
+    strbuf_free(&there);
+    strbuf_free(&where);
     return rc;
 }
 
 /* --- which files ------------------------------------------------------------------------------ */
 
 /* FILE is a pattern of the whole name, or a folder above it. */
-static bool is_named(const struct options *o, const char *name)
+static bool is_named(const struct getting *g, const char *name)
 {
-    for (int i = 1; i < o->n_args; i++) {
-        const char *wanted = o->args[i];
+    bool is = false;
+    for (int i = 1; i < g->o->n_args; i++) {
+        const char *wanted = g->o->args[i];
         size_t n = strlen(wanted);
         n -= n > 0 && wanted[n - 1] == '/';
         if (fnmatch(wanted, name, 0) == 0 || (strncmp(wanted, name, n) == 0 && name[n] == '/'))
-            return true;
+            is = g->found[i] = true;
     }
-    return false;
+    return is;
 }
 
-/* Shown times have whole seconds. */
-static bool is_wanted(const struct getting *g, const char *name, const json_t *shown)
+/* Shown times have whole seconds. A file without a time is of 1970. */
+static bool is_wanted(struct getting *g, const char *name, const json_t *row)
 {
-    int64_t changed_us = INT64_MAX;
-    const char *when = jobs_text(json_object_get(shown, "properties"), "lastModified");
+    int64_t changed_us = 0;
+    const char *when = jobs_text(row, "modifiedTime");
     if (g->o->n_args > 1)
-        return is_named(g->o, name);
+        return is_named(g, name);
     if (when && timefmt_parse(when, &changed_us) < 0)
         changed_us = INT64_MAX;
-    return changed_us >= g->since_us - g->since_us % 1000000;
+    bool is = changed_us >= g->since_us - g->since_us % 1000000;
+    g->older += !is;
+    return is;
 }
 
 static int get_dir(struct getting *g, const char *id, const char *dir, const char *shown_dir);
 
-static int get_one(struct getting *g, const char *id, const char *dir, const char *shown_dir,
-                   const json_t *one)
+static int get_one(struct getting *g, const char *id, const char *shown_dir, const json_t *row)
 {
-    const char *name = jobs_text(one, "name"), *type = jobs_text(one, "fileType");
-    struct strbuf path = STRBUF_INIT, shown = STRBUF_INIT;
+    const char *name = jobs_text(row, "name"), *path = jobs_text(row, "path");
+    struct strbuf shown = STRBUF_INIT;
     int rc = 0;
-    if (!name || strncmp(name, ".unpack-", 8) == 0)
+    if (!name || !path || strncmp(name, ".unpack-", 8) == 0)
         return 0;
-    strbuf_concat(&path, dir, *dir ? "/" : "", name);
     strbuf_concat(&shown, shown_dir, *shown_dir ? "/" : "", name);
-    if (type && strcmp(type, "directory") == 0)
-        rc = get_dir(g, id, path.s, shown.s);
-    else if (jobs_text(one, "downloadUrl") && is_wanted(g, shown.s, one))
-        rc = fetch(g, shown.s, one);
-    strbuf_free(&path);
+    if (json_is_true(json_object_get(row, "isDirectory")))
+        rc = get_dir(g, id, path, shown.s);
+    else if (is_wanted(g, shown.s, row))
+        rc = fetch(g, id, path, shown.s, json_integer_value(json_object_get(row, "size")));
     strbuf_free(&shown);
     return rc;
 }
 
-/* The next page is at a link of the daemon's. */
-static const char *next_of(const struct getting *g, const json_t *reply)
-{
-    const char *next = jobs_text(reply, "nextLink");
-    size_t n = strlen(client_endpoint(g->c));
-    const char *path = next ? strstr(next, "/subscriptions/") : NULL;
-    return next && strncmp(next, client_endpoint(g->c), n) == 0 ? next + n : path;
-}
-
 static int get_dir(struct getting *g, const char *id, const char *dir, const char *shown_dir)
 {
-    struct strbuf path = STRBUF_INIT;
-    json_t *one;
+    json_t *reply = NULL, *row;
     size_t i;
     int rc = 0;
-    jobs_add_path(g->c, g->job, "/listOutputFiles", &path);
-    jobs_filter(g->c, &path, "outputdirectoryid", id);
-    jobs_filter(g->c, &path, "directory", *dir ? dir : ".");
-    for (const char *method = "POST"; rc == 0 && path.len; method = "GET") {
-        json_t *reply = NULL;
-        rc = client_call(g->c, method, path.s, NULL, &reply, g->e);
-        json_array_foreach(json_object_get(reply, "value"), i, one)
-            if (rc == 0)
-                rc = get_one(g, id, dir, shown_dir, one);
-        const char *next = rc == 0 ? next_of(g, reply) : NULL;
-        strbuf_reset(&path);
-        if (next)
-            strbuf_puts(&path, next);
+    do {
+        struct strbuf path = STRBUF_INIT;
+        jobs_add_story(g->c, g->job, "/files", &path);
+        jobs_filter(g->c, &path, "directory", id);
+        jobs_filter(g->c, &path, "path", *dir ? dir : NULL);
+        jobs_filter(g->c, &path, "after", jobs_text(reply, "next"));
         json_decref(reply);
-    }
-    strbuf_free(&path);
+        reply = NULL;
+        rc = client_call(g->c, "GET", path.s, NULL, &reply, g->e);
+        g->left_out += json_integer_value(json_object_get(reply, "leftOut"));
+        json_array_foreach(json_object_get(reply, "value"), i, row)
+            if (rc == 0)
+                rc = get_one(g, id, shown_dir, row);
+        strbuf_free(&path);
+    } while (rc == 0 && jobs_text(reply, "next"));
+    json_decref(reply);
     return rc;
 }
 
@@ -178,20 +171,49 @@ static int get_all(struct getting *g, const json_t *resource)
     return rc;
 }
 
-static void say(const struct getting *g)
+/* 0: there is a file for each argument. */
+static int say_missing(const struct getting *g)
+{
+    int code = EXIT_DONE;
+    for (int i = 1; i < g->o->n_args; i++)
+        if (!g->found[i]) {
+            code = EXIT_FAILED;
+            fprintf(stderr, "batchaid: no file of %s has such a name: %s\n",
+                    jobs_text(g->job, "name"), g->o->args[i]);
+        }
+    return code;
+}
+
+static const char *plural(json_int_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* The exit code. */
+static int say(const struct getting *g)
 {
     struct strbuf bytes = STRBUF_INIT;
+    const char *name = jobs_text(g->job, "name");
     table_bytes(g->bytes, &bytes);
     if (g->files)
-        fprintf(stderr, "batchaid: %zu file%s, %s\n", g->files, g->files == 1 ? "" : "s", bytes.s);
-    else if (g->o->n_args > 1)
-        fprintf(stderr, "batchaid: no file of %s has such a name\n", jobs_text(g->job, "name"));
-    else
+        fprintf(stderr, "batchaid: %zu file%s, %s\n", g->files, plural((json_int_t)g->files),
+                bytes.s);
+    else if (g->o->n_args == 1)
+        fprintf(stderr, "batchaid: %s has written no files since its start\n", name);
+    if (g->older)
         fprintf(stderr,
-                "batchaid: %s has written no files since its start; `batchaid get %s '*'` fetches "
-                "all\n",
-                jobs_text(g->job, "name"), jobs_text(g->job, "name"));
+                "batchaid: not fetched: %zu file%s from before its start, as in the copy of your "
+                "folder; `batchaid get %s '*'` fetches all\n",
+                g->older, plural((json_int_t)g->older), name);
+    if (g->left_out)
+        fprintf(stderr,
+                "batchaid: warning: %" JSON_INTEGER_FORMAT
+                " file%s cannot be fetched, because no request can have such a name (it is not "
+                "UTF-8)\n",
+                g->left_out, plural(g->left_out));
     strbuf_free(&bytes);
+    int code = say_missing(g);
+    return g->files ? code : EXIT_FAILED;
 }
 
 static int get(struct daemon_client *c, const struct options *o, struct err *e)
@@ -203,6 +225,7 @@ static int get(struct daemon_client *c, const struct options *o, struct err *e)
         return -1;
     const char *begun = jobs_text(job, "startTime");
     g.job = job;
+    g.found = xcalloc((size_t)o->n_args, sizeof *g.found);
     g.to = xstrdup(o->folder_to ? o->folder_to : jobs_text(job, "name"));
     if (!begun || timefmt_parse(begun, &g.since_us) < 0)
         g.since_us = 0;
@@ -213,12 +236,13 @@ static int get(struct daemon_client *c, const struct options *o, struct err *e)
     if (rc == 0)
         rc = get_all(&g, resource);
     if (rc == 0)
-        say(&g);
+        rc = say(&g);
     strbuf_free(&path);
     json_decref(job);
     json_decref(resource);
     free(g.to);
-    return rc < 0 ? -1 : g.files ? EXIT_DONE : EXIT_FAILED;
+    free(g.found);
+    return rc;
 }
 
 int cmd_get(const struct options *o)

@@ -39,8 +39,9 @@ int jobs_find(struct daemon_client *c, const char *name, json_t **found, struct 
 int jobs_find_job(struct daemon_client *c, const char *name, json_t **job, struct err *e);
 /* Appends the path of the job's resource and `tail`, with the api-version as its query. */
 void jobs_add_path(struct daemon_client *c, const json_t *j, const char *tail, struct strbuf *path);
-/* Appends the path of its story. */
-void jobs_add_story(struct daemon_client *c, const json_t *j, struct strbuf *path);
+/* Appends the path of its story, or of what is at `tail` below it. */
+void jobs_add_story(struct daemon_client *c, const json_t *j, const char *tail,
+                    struct strbuf *path);
 /* Whether the job has ended, by the state in a reply. */
 bool jobs_has_ended(const json_t *j);
 /* Gets BELOW/GROUP/WORKSPACE/EXPERIMENT/JOB of a found job or task. */

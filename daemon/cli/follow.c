@@ -248,7 +248,7 @@ static void make_paths(struct following *w)
 {
     jobs_add_path(w->c, w->f->job, "/listOutputFiles", &w->files_path);
     strbuf_puts(&w->files_path, "&outputdirectoryid=stdouterr&maxresults=1000");
-    jobs_add_story(w->c, w->f->job, &w->state_path);
+    jobs_add_story(w->c, w->f->job, "", &w->state_path);
 }
 
 /* The state is read before the files, so the files of an ended job are complete. */

@@ -128,12 +128,13 @@ static void add_segment(struct daemon_client *c, struct strbuf *path, const char
     free(escaped);
 }
 
-static void add_below(struct daemon_client *c, const char *below, const json_t *j,
+static void add_below(struct daemon_client *c, const char *below, const json_t *j, const char *tail,
                       struct strbuf *path)
 {
     strbuf_puts(path, below);
     for (int i = N_PARTS - 1; i >= 0; i--)
         add_segment(c, path, jobs_text(j, members[i]));
+    strbuf_puts(path, tail);
     jobs_filter(c, path, "subscription", jobs_text(j, "subscription"));
 }
 
@@ -141,15 +142,15 @@ int jobs_ask_about(struct daemon_client *c, const char *below, const json_t *j, 
                    struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
-    add_below(c, below, j, &path);
+    add_below(c, below, j, "", &path);
     int rc = client_call(c, "GET", path.s, NULL, reply, e);
     strbuf_free(&path);
     return rc;
 }
 
-void jobs_add_story(struct daemon_client *c, const json_t *j, struct strbuf *path)
+void jobs_add_story(struct daemon_client *c, const json_t *j, const char *tail, struct strbuf *path)
 {
-    add_below(c, "/batchaid/jobs", j, path);
+    add_below(c, "/batchaid/jobs", j, tail, path);
 }
 
 int jobs_find_job(struct daemon_client *c, const char *name, json_t **job, struct err *e)

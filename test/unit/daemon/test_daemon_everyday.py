@@ -205,8 +205,18 @@ def test_get_fetches_what_the_job_wrote(desk):
     assert sorted(done.stdout.split()) == ["writes/c", "writes/r/a", "writes/r/s/b"] and "3 files, 6B" in done.stderr
     assert (desk.folder / "writes/r/s/b").read_text() == "2\n" and (desk.folder / "old").read_text() == "old"
     assert sorted(desk.run("get", "writes", "--to", "x", "r/s", "old").stdout.split()) == ["x/old", "x/r/s/b"]
-    done = desk.run("get", "writes", "*.nothing", check=False)
-    assert done.returncode == 1 and "no file of writes has such a name" in done.stderr
+    assert "not fetched: 1 file from before its start" in done.stderr and "batchaid get writes '*'" in done.stderr
+    done = desk.run("get", "writes", "--to", "y", "c", "*.nothing", "r/s/", check=False)
+    assert done.returncode == 1 and sorted(done.stdout.split()) == ["y/c", "y/r/s/b"]
+    assert [line for line in done.stderr.splitlines() if "no file" in line] == ["batchaid: no file of writes has such a name: *.nothing"]
+
+
+def test_get_of_names_that_are_hard_to_show(desk):
+    desk.submit("--name", "odd", "--no-copy", "--", r"""touch "$(printf 'a\033[2J')" "$(printf 'caf\351')" """)[1].succeed()
+    done = desk.run("get", "odd")
+    assert done.stdout == "odd/a\x1b[2J\n" and "1 file cannot be fetched, because no request can have such a name" in done.stderr
+    p = Started(desk, "get", "odd", terminal=True)
+    assert p.end() == 0 and "odd/a?[2J" in p.said
 
 
 def test_get_writes_through_no_link(desk):
@@ -216,6 +226,15 @@ def test_get_writes_through_no_link(desk):
     (desk.folder / "linked" / "a").symlink_to(target)
     done = desk.run("get", "linked", check=False)
     assert done.returncode == 1 and "linked/a cannot be written" in done.stderr and target.read_text() == "kept"
+
+
+def test_get_writes_through_no_linked_folder(desk):
+    desk.submit("--name", "inside", "--no-copy", "--", "mkdir d; echo 1 >d/a")[1].succeed()
+    target = desk.write("outside/a", "kept")
+    (desk.folder / "inside").mkdir()
+    (desk.folder / "inside" / "d").symlink_to(target.parent)
+    done = desk.run("get", "inside", check=False)
+    assert done.returncode == 1 and "inside/d/a cannot be written" in done.stderr and target.read_text() == "kept"
 
 
 def test_completion_has_live_names(desk):

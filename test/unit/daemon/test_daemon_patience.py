@@ -2,6 +2,7 @@
 """Commands that outlive a token, a connection or the daemon that they talk to. Faults are injected by the daemon (docs/testing.md)."""
 import pytest
 from support.testing import Clock, Testing, testing_daemon
+from support.waiting import wait_for
 
 from test_daemon_everyday import Started
 from test_daemon_submit import Desk
@@ -53,3 +54,27 @@ def test_a_lent_token_is_not_replaced(desk, faults):
     lent = {"BATCHAID_TOKEN": d.token(), "SSL_CERT_FILE": str(d.ca), "AZURE_SUBSCRIPTION_ID": d.subscription, "BATCHAID_ENDPOINT": d.endpoint}
     faults.fault({"path": "/batchaid/queue"}, reply={"status": 401, "code": "ExpiredAuthenticationToken", "message": "It has expired."})
     assert "It has expired." in desk.run("queue", check=False, BATCHAID_STATE_DIR="", **lent).stderr
+
+
+# --- downloads --------------------------------------------------------------------------------------
+
+
+def test_get_keeps_a_file_whose_download_fails(desk, faults):
+    desk.submit("--name", "kept", "--no-copy", "--", "mkdir d; echo new >d/a")[1].succeed()
+    mine = desk.write("kept/d/a", "mine", 0o600)
+    faults.fault({"path": "/batchaid/jobs/*/files/content"}, cut="before")
+    done = desk.run("get", "kept", check=False)
+    assert done.returncode == 1 and "kept/d/a was not fetched, and is as it was: " in done.stderr
+    assert mine.read_text() == "mine" and [f.name for f in mine.parent.iterdir()] == ["a"]
+    faults.fault({"path": "/batchaid/jobs/*/files/content"}, reply={"status": 401, "code": "ExpiredAuthenticationToken", "message": "Over."})
+    desk.run("get", "kept")
+    assert mine.read_text() == "new\n" and mine.stat().st_mode & 0o777 == 0o600
+
+
+def test_ctrl_c_leaves_nothing_half(desk, faults):
+    desk.submit("--name", "half", "--no-copy", "--", "echo new >a")[1].succeed()
+    faults.fault({"path": "/batchaid/jobs/*/files/content"}, hold=True)
+    p = Started(desk, "get", "half")
+    wait_for(lambda: list((desk.folder / "half").glob(".batchaid-*.part")), 20, "the download to begin")
+    p.process.terminate()
+    assert p.end() == -15 and list((desk.folder / "half").iterdir()) == []

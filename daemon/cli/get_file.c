@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/cli/get_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/fs.h"
+
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+
+/* The file that a signal removes: one at a time is written. */
+static struct get_file *volatile under_way;
+
+static void on_end(int signo)
+{
+    if (under_way && *under_way->partial)
+        (void)unlinkat(under_way->dir, under_way->partial, 0);
+    signal(signo, SIG_DFL);
+    raise(signo);
+}
+
+static void watch_signals(struct get_file *f)
+{
+    under_way = f;
+    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
+        signal(ending[i], f ? on_end : SIG_DFL);
+}
+
+/* The folder `name` in `dir`, which it closes; made if it is missing. */
+static int enter(int dir, const char *name)
+{
+    int made = mkdirat(dir, name, 0777);
+    int next = made < 0 && errno != EEXIST ? -1 : fs_open_here(dir, name, O_RDONLY);
+    int why = errno;
+    close(dir);
+    errno = why;
+    return next;
+}
+
+/* The folder of `name` below `root`; *last: the rest of the name. */
+static int open_folder(const char *root, const char *name, const char **last)
+{
+    int dir = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const char *slash;
+    for (; dir >= 0 && (slash = strchr(name, '/')); name = slash + 1) {
+        char part[sizeof((struct get_file *)0)->name];
+        size_t n = (size_t)(slash - name);
+        if (n >= sizeof part) {
+            close(dir);
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        memcpy(part, name, n);
+        part[n] = '\0';
+        dir = enter(dir, part);
+    }
+    *last = name;
+    return dir;
+}
+
+/* What stands in the place: nothing, or a file that may be written. */
+static int look_at_place(struct get_file *f)
+{
+    struct stat st;
+    if (fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? 0 : -1;
+    if (!S_ISREG(st.st_mode)) {
+        errno = S_ISDIR(st.st_mode) ? EISDIR : S_ISLNK(st.st_mode) ? ELOOP : EEXIST;
+        return -1;
+    }
+    f->mode = st.st_mode & 0777;
+    return faccessat(f->dir, f->name, W_OK, 0);
+}
+
+static int open_partial(struct get_file *f)
+{
+    unsigned char bytes[8];
+    char hex[2 * sizeof bytes + 1];
+    randombytes_buf(bytes, sizeof bytes);
+    snprintf(f->partial, sizeof f->partial, ".batchaid-%s.part",
+             sodium_bin2hex(hex, sizeof hex, bytes, sizeof bytes));
+    watch_signals(f);
+    f->fd = openat(f->dir, f->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    return f->fd < 0 || (f->mode && fchmod(f->fd, f->mode) < 0) ? -1 : 0;
+}
+
+/* Closes all, and removes what was written. */
+static void drop(struct get_file *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    if (*f->partial)
+        (void)unlinkat(f->dir, f->partial, 0);
+    watch_signals(NULL);
+    if (f->dir >= 0)
+        close(f->dir);
+}
+
+static int open_last(struct get_file *f, const char *last)
+{
+    if (strlen(last) >= sizeof f->name) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(f->name, last, strlen(last) + 1);
+    return look_at_place(f) < 0 ? -1 : open_partial(f);
+}
+
+int get_file_open(const char *root, const char *name, struct get_file *out, struct err *e)
+{
+    const char *last = NULL;
+    *out = (struct get_file){.dir = -1, .fd = -1};
+    if (!fs_path_is_safe(name))
+        return err_set(e, ERR_CONFIG, NULL,
+                       "'%.200s' leads out of the folder, so it was not written", name);
+    if (fs_mkdirs(root, 0777, e) < 0)
+        return -1;
+    out->dir = open_folder(root, name, &last);
+    if (out->dir >= 0 && open_last(out, last) == 0)
+        return 0;
+    err_errno(e, ERR_IO, "%.200s/%.200s cannot be written", root, name);
+    drop(out);
+    return -1;
+}
+
+int get_file_write(void *file, const void *bytes, size_t n)
+{
+    struct get_file *f = file;
+    int rc = fs_write_all(f->fd, bytes, n);
+    if (rc < 0)
+        f->trouble = errno;
+    return rc;
+}
+
+int get_file_end(struct get_file *f, bool whole, struct err *e)
+{
+    int fd = f->fd, rc = 0;
+    f->fd = -1;
+    errno = f->trouble;
+    if (f->trouble || (close(fd) < 0 && whole))
+        rc = err_errno(e, ERR_IO, "it cannot be written");
+    else if (whole && renameat(f->dir, f->partial, f->dir, f->name) < 0)
+        rc = err_errno(e, ERR_IO, "it cannot be written");
+    else if (whole)
+        *f->partial = '\0'; /* it has its name, so nothing is removed */
+    drop(f);
+    return rc;
+}
