@@ -72,8 +72,9 @@ int client_check_name(struct daemon_client *c, const char *url, struct err *e) M
 
 /* --- files (client_files.c) --- */
 
-/* PUT at a share of a storage account: `path` is below the share, with its query. */
+/* A request at a share of a storage account: `path` is below the share, with its query. */
 struct client_put {
+    const char *method; /* NULL: PUT */
     const char *account, *share, *path;
     const char *const *headers; /* lines, up to a NULL */
     const void *bytes;

@@ -97,7 +97,7 @@ static int perform_put(struct daemon_client *c, const struct client_put *put, co
     c->lib.curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)put->n);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, put->bytes ? put->bytes : "");
-    c->lib.curl_easy_setopt(c->curl, CURLOPT_CUSTOMREQUEST, "PUT");
+    c->lib.curl_easy_setopt(c->curl, CURLOPT_CUSTOMREQUEST, put->method ? put->method : "PUT");
     c->lib.curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, keep_start);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, &reply);
     CURLcode rc = c->lib.curl_easy_perform(c->curl);

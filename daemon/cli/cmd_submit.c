@@ -50,8 +50,8 @@ static json_t *notes_json(const struct folder_notes *notes)
     json_t *list = json_array();
     for (size_t i = 0; i < notes->n; i++)
         json_array_append_new(list,
-                              json_pack("{s:o, s:s}", "path", jsontext_string(notes->items[i].path),
-                                        "why", notes->items[i].why));
+                              json_pack("{s:o, s:o}", "path", jsontext_string(notes->items[i].path),
+                                        "why", jsontext_string(notes->items[i].why)));
     return list;
 }
 
@@ -149,17 +149,41 @@ static int check_command(const struct options *o, struct err *e)
                    "python train.py");
 }
 
+/* Whether the job may exist although its creation failed: there was no answer, or none that says.
+ */
+static bool may_exist(const struct err *e)
+{
+    return e->code != ERR_BAD_REQUEST && e->code != ERR_CONFLICT;
+}
+
+/* With a copy of the folder, which is not left behind if there is no job. */
+static int copy_and_create(struct daemon_client *c, struct sent_job *s, const struct options *o,
+                           struct err *e)
+{
+    const struct job_place *p = &s->place;
+    bool needed = false;
+    int rc = copy_folder(c, s, e);
+    if (rc == 0) {
+        rc = create(c, s, o, e);
+        needed = rc == 0 || may_exist(e);
+    }
+    if (p->archive && !needed)
+        folder_copy_remove(c, p->account, JOB_SHARE, p->archive);
+    return rc;
+}
+
 int submit(struct daemon_client *c, const struct options *o, struct sent_job *s, struct err *e)
 {
-    if (look_at_folder(s, o, e) < 0 || job_place_find(c, o, &s->arena, &s->place, e) < 0)
+    if (look_at_folder(s, o, e) < 0 || job_place_find(c, o, &s->arena, &s->place, e) < 0 ||
+        (o->name && job_place_check_name(c, &s->place, e) < 0))
         return -1;
     s->place.archive = s->has_folder ? new_archive(&s->arena) : NULL;
-    if (!o->dry_run && (job_place_make(c, o, &s->place, e) < 0 || copy_folder(c, s, e) < 0))
+    if (!o->dry_run && job_place_make(c, o, &s->place, e) < 0)
         return -1;
     s->document = job_document(o, &s->place, client_subscription(c));
     if (!s->document)
         return err_set(e, ERR_CONFIG, NULL, "the command or a value is not UTF-8");
-    return o->dry_run ? 0 : create(c, s, o, e);
+    return o->dry_run ? 0 : copy_and_create(c, s, o, e);
 }
 
 void sent_job_free(struct sent_job *s)

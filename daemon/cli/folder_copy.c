@@ -299,3 +299,13 @@ int folder_copy(struct daemon_client *c, struct folder *f, const char *account, 
     free(w.piece);
     return rc;
 }
+
+void folder_copy_remove(struct daemon_client *c, const char *account, const char *share,
+                        const char *archive)
+{
+    struct err ignored;
+    const struct client_put gone = {
+        .method = "DELETE", .account = account, .share = share, .path = archive};
+    if (client_put_file(c, &gone, &ignored) < 0)
+        return;
+}

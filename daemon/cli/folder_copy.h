@@ -16,4 +16,8 @@ int64_t folder_copy_size(const struct folder *f);
 int folder_copy(struct daemon_client *c, struct folder *f, const char *account, const char *share,
                 const char *archive, struct err *e) MUST_CHECK;
 
+/* Removes a copy that no job needs. A failure is not said: the copy then stays. */
+void folder_copy_remove(struct daemon_client *c, const char *account, const char *share,
+                        const char *archive);
+
 #endif

@@ -22,6 +22,7 @@
 #define VM_SIZE        "STANDARD_D1_V2" /* any: machines without vm_sizes serve it */
 #define LOCATION       "eastus"         /* likewise */
 #define ACCOUNT_MAX    24
+#define HASHED         4 /* bytes of a hash, in hex at the end of an account's name */
 #define EXPERIMENT_MAX 64
 #define VERSION        "2018-05-01"
 #define VERSION_GROUP  "2019-10-01"
@@ -52,6 +53,17 @@ static char *plain(struct arena *a, const char *prefix, const char *text, size_t
         if (isalnum((unsigned char)*text))
             *at++ = (char)tolower((unsigned char)*text);
     return out;
+}
+
+/* An account of this user alone, by a hash of the whole name: that of plain() may be another
+ * user's, as j.doe and jdoe have the same. */
+static char *unique_account(struct arena *a, const char *user)
+{
+    unsigned char hash[crypto_generichash_BYTES];
+    char hex[2 * HASHED + 1];
+    crypto_generichash(hash, sizeof hash, (const unsigned char *)user, strlen(user), NULL, 0);
+    sodium_bin2hex(hex, sizeof hex, hash, HASHED);
+    return arena_concat(a, plain(a, "jobs", user, ACCOUNT_MAX - 2 * HASHED), hex);
 }
 
 /* --group is GROUP or GROUP/WORKSPACE. */
@@ -261,7 +273,12 @@ static int find_others(struct daemon_client *c, const struct options *o, struct 
     char *all = arena_strdup(a, o->after);
     for (char *one = strtok_r(all, ",", &rest); one && rc == 0; one = strtok_r(NULL, ",", &rest))
         rc = add_dependency(c, p, one, &b, e);
-    p->after = arena_strdup(a, b.s);
+    if (rc == 0 && !b.len)
+        rc = err_set(e, ERR_CONFIG, NULL,
+                     "--after is '%.100s'; it must be jobs separated by commas, each as JOB, or as "
+                     "JOB:end",
+                     o->after);
+    p->after = arena_strdup(a, b.s ? b.s : "");
     strbuf_free(&b);
     return rc;
 }
@@ -323,7 +340,9 @@ int job_place_find(struct daemon_client *c, const struct options *o, struct aren
     const char *user = user_of(c, a);
     *p = (struct job_place){.group = NULL};
     take_group(o, a, p);
-    p->account = plain(a, "jobs", client_user(c) ? client_user(c) : user, ACCOUNT_MAX);
+    const char *whole = client_user(c) ? client_user(c) : user;
+    p->account = plain(a, "jobs", whole, ACCOUNT_MAX);
+    p->second_account = unique_account(a, whole);
     p->experiment = o->experiment ? o->experiment : plain(a, "", user, EXPERIMENT_MAX);
     p->name = o->name ? o->name : job_new_name(o, a);
     if (choose_cluster(c, o, a, p, e) < 0 || find_others(c, o, a, p, e) < 0)
@@ -369,10 +388,13 @@ static int make_cluster(struct daemon_client *c, const struct job_place *p, stru
     strbuf_free(&group);
     strbuf_free(&workspace);
     strbuf_free(&cluster);
-    if (rc < 0)
+    if (rc < 0 && strcmp(e->target, "AuthorizationFailed") == 0)
         err_prefix(e,
                    "the cluster %.100s of %.100s/%.100s is missing, and cannot be made by you; "
                    "somebody with the role Contributor can make it, by one submit of their own",
+                   p->cluster, p->group, p->workspace);
+    else if (rc < 0)
+        err_prefix(e, "the cluster %.100s of %.100s/%.100s is missing, and was not made",
                    p->cluster, p->group, p->workspace);
     return rc;
 }
@@ -424,32 +446,79 @@ static int check_cluster(struct daemon_client *c, const struct options *o,
     return rc;
 }
 
-int job_place_make(struct daemon_client *c, const struct options *o, const struct job_place *p,
-                   struct err *e)
+static int make_share(struct daemon_client *c, const char *account, long *status, struct err *e)
 {
-    json_t *reply = NULL;
-    if (check_cluster(c, o, p, e) < 0)
-        return -1;
-    json_t *share =
-        json_pack("{s:s, s:s, s:s}", "account", p->account, "kind", "files", "name", JOB_SHARE);
-    int rc = client_call(c, "POST", "/batchaid/storage/shares", share, &reply, e);
+    json_t *reply = NULL, *share = json_pack("{s:s, s:s, s:s}", "account", account, "kind", "files",
+                                             "name", JOB_SHARE);
+    int rc = client_try(c, "POST", "/batchaid/storage/shares", share, status, &reply, e);
+    if (rc == 0 && *status >= HTTP_REFUSE)
+        rc = client_refused(reply, *status, e);
     json_decref(share);
     json_decref(reply);
     return rc;
 }
 
-/* 404: the experiment is missing. */
+int job_place_make(struct daemon_client *c, const struct options *o, struct job_place *p,
+                   struct err *e)
+{
+    long status = 0;
+    struct err other;
+    if (check_cluster(c, o, p, e) < 0)
+        return -1;
+    if (make_share(c, p->account, &status, e) == 0)
+        return 0;
+    if (status != HTTP_FORBIDDEN || make_share(c, p->second_account, &status, &other) < 0)
+        return -1;
+    p->account = p->second_account;
+    return 0;
+}
+
+/* --- the job ---------------------------------------------------------------------------------- */
+
+static void add_job(struct daemon_client *c, const struct job_place *p, struct strbuf *path)
+{
+    char *name = client_escape(c, p->name);
+    add_below(c, p, "experiments", p->experiment, path);
+    strbuf_concat(path, "/jobs/", name, "?api-version=" VERSION);
+    free(name);
+}
+
+static int name_taken(const struct job_place *p, struct err *e)
+{
+    return err_set(
+        e, ERR_CONFLICT, "Conflict",
+        "there is a job %.100s in %.100s/%.100s/%.100s already, and nothing was started; "
+        "choose another --name, or repeat that job: batchaid rerun %.100s",
+        p->name, p->group, p->workspace, p->experiment, p->name);
+}
+
+/* Who may not see the job is told by the request that creates it. */
+int job_place_check_name(struct daemon_client *c, const struct job_place *p, struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    json_t *reply = NULL;
+    long status = 0;
+    add_job(c, p, &path);
+    int rc = client_try(c, "GET", path.s, NULL, &status, &reply, e);
+    if (rc == 0 && status < HTTP_REFUSE)
+        rc = name_taken(p, e);
+    json_decref(reply);
+    strbuf_free(&path);
+    return rc;
+}
+
+/* 404: the experiment is missing. 200: a job with the same document is there, and stays as it is.
+ */
 static int put_job(struct daemon_client *c, const struct job_place *p, const json_t *document,
                    long *status, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
     json_t *reply = NULL;
-    char *name = client_escape(c, p->name);
-    add_below(c, p, "experiments", p->experiment, &path);
-    strbuf_concat(&path, "/jobs/", name, "?api-version=" VERSION);
-    free(name);
+    add_job(c, p, &path);
     int rc = client_try(c, "PUT", path.s, document, status, &reply, e);
-    if (rc == 0 && *status >= HTTP_REFUSE) {
+    if (rc == 0 && *status == HTTP_OK) {
+        rc = name_taken(p, e);
+    } else if (rc == 0 && *status >= HTTP_REFUSE) {
         rc = client_refused(reply, *status, e);
         if (*status == HTTP_CONFLICT)
             e->code = ERR_CONFLICT;

@@ -15,6 +15,7 @@
 
 #include "lib/shell.h"
 #include "lib/strbuf.h"
+#include "model/wishes.h"
 
 #define NODES_MAX  10000
 #define GPUS_MAX   1024
@@ -51,6 +52,30 @@ int job_check_gpus(const char *value, struct err *e)
 int job_check_cores(const char *value, struct err *e)
 {
     return check_number("cores", value, 1, CORES_MAX, e);
+}
+
+/* By the rule of the reserved variable that the value becomes. */
+static int check_wish(const char *option, const char *variable, const char *value, struct err *e)
+{
+    struct wishes w = {.part = false};
+    struct err ignored;
+    if (wish_read(variable, value, "", "", &w, &ignored) == 0)
+        return 0;
+    const struct wish_row *row = wish_row(0);
+    for (size_t i = 1; row && strcmp(row->name, variable) != 0; i++)
+        row = wish_row(i);
+    return err_set(e, ERR_CONFIG, NULL, "--%s is '%.100s'; it must be %s", option, value,
+                   row ? row->right : "another value");
+}
+
+int job_check_memory(const char *value, struct err *e)
+{
+    return check_wish("memory", WISH_PREFIX "MEMORY", value, e);
+}
+
+int job_check_array(const char *value, struct err *e)
+{
+    return check_wish("array", WISH_PREFIX "ARRAY", value, e);
 }
 
 int job_nodes(const struct options *o)
@@ -125,12 +150,20 @@ static size_t variable_name(const char *value)
 
 int job_check_env(const char *value, struct err *e)
 {
-    return variable_name(value) > 0
-               ? 0
-               : err_set(e, ERR_CONFIG, NULL,
-                         "--env is '%.100s'; it must be NAME=VALUE with a name of letters, digits "
-                         "and _, as in --env EPOCHS=20",
-                         value);
+    size_t n = variable_name(value);
+    struct wishes w = {.part = false};
+    if (n == 0)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "--env is '%.100s'; it must be NAME=VALUE with a name of letters, digits "
+                       "and _, as in --env EPOCHS=20",
+                       value);
+    if (!wish_reserved(value))
+        return 0;
+    char *name = xstrdup(value);
+    name[n] = '\0';
+    int rc = wish_read(name, value + n + 1, "--env", "--env", &w, e);
+    free(name);
+    return rc;
 }
 
 int job_check_secret(const char *value, struct err *e)

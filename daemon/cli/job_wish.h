@@ -17,6 +17,8 @@ int job_check_name(const char *value, struct err *e);
 int job_check_nodes(const char *value, struct err *e);
 int job_check_gpus(const char *value, struct err *e);
 int job_check_cores(const char *value, struct err *e);
+int job_check_memory(const char *value, struct err *e);
+int job_check_array(const char *value, struct err *e);
 int job_check_time(const char *value, struct err *e);
 int job_check_env(const char *value, struct err *e);
 int job_check_secret(const char *value, struct err *e);
@@ -34,12 +36,13 @@ const char *job_new_name(const struct options *o, struct arena *a);
 /* Where a job is, and what it mounts. */
 struct job_place {
     const char *group, *workspace, *experiment, *cluster, *name;
-    const char *vm_size; /* for the creation of the cluster */
-    int nodes_max;       /* likewise */
-    const char *account; /* the storage account of the caller's jobs */
-    const char *archive; /* the copy of the folder on its share; NULL: none */
-    const char *after;   /* EXPERIMENT/JOB:success,...; NULL: none */
-    json_t *secrets;     /* the list of the document; NULL: none. Borrowed */
+    const char *vm_size;        /* for the creation of the cluster */
+    int nodes_max;              /* likewise */
+    const char *account;        /* the storage account of the caller's jobs */
+    const char *second_account; /* that which nobody else can have: job_place_make() */
+    const char *archive;        /* the copy of the folder on its share; NULL: none */
+    const char *after;          /* EXPERIMENT/JOB:success,...; NULL: none */
+    json_t *secrets;            /* the list of the document; NULL: none. Borrowed */
 };
 
 #define JOB_SHARE  "jobs"     /* the share of that account, and the mount of it */

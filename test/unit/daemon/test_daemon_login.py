@@ -48,6 +48,20 @@ def laptop(head, tmp_path):
     return Laptop(head, tmp_path / "home")
 
 
+def test_two_names_with_one_account(head, laptop, tmp_path):
+    """Accounts are named by letters and digits alone, so both would have the same."""
+    word = fresh("j")
+    both = [Person(head, name=f"{name}@batchaid") for name in (word, f"{word[0]}.{word[1:]}")]
+    Desk(head, tmp_path / "admin").submit("--no-copy", "--", "true")[1].succeed()
+    (laptop.folder / "in").write_text("hello\n")
+    for person in (*both, both[0]):
+        laptop.login(person)
+        assert laptop.run("run", "--", "cat in").stdout == "hello\n"
+        laptop.run("logout")
+    for person in both:
+        person.remove()
+
+
 @pytest.fixture
 def ada(head):
     person = Person(head, name=fresh("ada") + "@batchaid")

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Commands that outlive a token, a connection or the daemon that they talk to. Faults are injected by the daemon (docs/testing.md)."""
+import os
+import pwd
+
 import pytest
 from support.testing import Clock, Testing, testing_daemon
 from support.waiting import wait_for
@@ -54,6 +57,30 @@ def test_a_lent_token_is_not_replaced(desk, faults):
     lent = {"BATCHAID_TOKEN": d.token(), "SSL_CERT_FILE": str(d.ca), "AZURE_SUBSCRIPTION_ID": d.subscription, "BATCHAID_ENDPOINT": d.endpoint}
     faults.fault({"path": "/batchaid/queue"}, reply={"status": 401, "code": "ExpiredAuthenticationToken", "message": "It has expired."})
     assert "It has expired." in desk.run("queue", check=False, BATCHAID_STATE_DIR="", **lent).stderr
+
+
+# --- refusals ---------------------------------------------------------------------------------------
+
+
+def test_a_copy_that_no_job_needs_is_removed(desk, faults):
+    share = desk.daemon.share("jobsroot" if os.geteuid() == 0 else f"jobs{pwd.getpwuid(os.geteuid()).pw_name}", "jobs")
+    before = set(share.iterdir())
+    desk.write("in", "content\n")
+    faults.fault({"operation": "Jobs_Create"}, times=0, reply={"status": 400, "code": "InvalidPropertyValue", "message": "Not so."})
+    done = desk.run("submit", "--name", "refused", "--", "true", check=False)
+    assert done.returncode == 1 and "copied 1 file" in done.stderr and "Not so." in done.stderr
+    assert set(share.iterdir()) == before
+    faults.forget()
+    desk.submit("--name", "accepted", "--", "true")
+    assert len(set(share.iterdir()) - before) == 1
+
+
+def test_why_a_cluster_is_not_made(desk, faults):
+    faults.fault({"operation": "Clusters_Create"}, reply={"status": 409, "code": "QuotaExceeded", "message": "No cores are left."})
+    done = desk.run("submit", "--group", "another", "--no-copy", "--", "true", check=False)
+    assert done.returncode == 1 and done.stderr.endswith("is missing, and was not made: No cores are left.\n")
+    faults.fault({"operation": "Clusters_Create"}, reply={"status": 403, "code": "AuthorizationFailed", "message": "You may not."})
+    assert "cannot be made by you; somebody with the role Contributor can" in desk.run("submit", "--group", "another", "--no-copy", "x", check=False).stderr
 
 
 # --- downloads --------------------------------------------------------------------------------------

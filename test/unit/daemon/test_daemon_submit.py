@@ -104,6 +104,19 @@ def test_after_another_job(desk):
     _, job = desk.submit("--after", "first-of:end", "--no-copy", "--", "true")
     job.succeed()
     assert desk.run("submit", "--after", "nothing-like-it", "--", "true", check=False).stderr.startswith("batchaid: --after: there is no job")
+    assert "--after is ','; it must be jobs separated by commas" in desk.run("submit", "--after", ",", "--", "true", check=False).stderr
+
+
+def test_a_name_that_a_job_has(desk):
+    """Although the job is the same: nothing would run."""
+    _, job = desk.submit("--name", "taken", "--no-copy", "--", "true")
+    job.succeed()
+    for more in (["submit", "--no-copy"], ["run", "--no-copy"], ["submit"], ["submit", "--dry-run"]):
+        done = desk.run(*more, "--name", "taken", "--", "true", check=False)
+        assert done.returncode == (125 if more[0] == "run" else 1) and done.stdout == "", done.stderr
+        assert "there is a job taken in jobs/jobs/" in done.stderr and "nothing was started; choose another --name" in done.stderr
+        assert "batchaid rerun taken" in done.stderr and "copied" not in done.stderr
+    assert json.loads(desk.run("submit", "--json", "--name", "taken", "--", "true", check=False).stdout)["error"]["code"] == "Conflict"
 
 
 # --- what is copied ---------------------------------------------------------------------------------
@@ -149,6 +162,7 @@ def test_what_is_no_file_is_named(desk):
     (desk.folder / "out").symlink_to("/etc/hostname")
     (desk.folder / "in").symlink_to("a")
     (desk.folder / "empty").mkdir()
+    os.symlink(b"/caf\xe9", bytes(desk.folder / "bytes"))
     s = socket.socket(socket.AF_UNIX)
     old = os.getcwd()
     os.chdir(desk.folder)
@@ -159,8 +173,9 @@ def test_what_is_no_file_is_named(desk):
     s.close()
     assert {n["path"]: n["why"] for n in said["folder"]["leftOut"]} == {"pipe": "is a FIFO", "socket": "is a socket"}
     assert "warning: out is a link out of the folder, to /etc/hostname" in done.stderr and "pipe is a FIFO" in done.stderr
+    assert {n["path"]: n["why"].split(", ")[1] for n in said["folder"]["warnings"]} == {"out": "to /etc/hostname", "bytes": "to /caf\ufffd"}
     text = desk.job(said).succeeded().read("stdout.txt")
-    assert text.split() == ["./a", "./empty", "./in", "./out", "./" + "x" * 120, "./" + "x" * 120 + "/" + "y" * 120, "/etc/hostname"]
+    assert text.split() == ["./a", "./bytes", "./empty", "./in", "./out", "./" + "x" * 120, "./" + "x" * 120 + "/" + "y" * 120, "/etc/hostname"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
@@ -221,6 +236,9 @@ def test_mistakes_in_a_job_file(desk, text, words):
     ([], "there is no command; write it after --, as in: batchaid submit --gpus 1 -- python train.py"),
     (["--nodes", "0", "true"], "--nodes is '0'; it must be a whole number from 1 to 10000"),
     (["--gpus", "1.5", "true"], "--gpus is '1.5'"),
+    (["--memory", "32X", "true"], "--memory is '32X'; it must be a number with a unit, such as 512M"),
+    (["--array", "5-1", "true"], "--array is '5-1'; it must be indexes from 0 to 1000000 in rising order"),
+    (["--env", "BATCHAID_JOB_RETRIES=99", "true"], "--env is \"99\"; BATCHAID_JOB_RETRIES must be a whole number from 0 to 10"),
     (["--time", "4", "true"], "--time is '4'; it must be a time such as 30m, 4h or 1d12h"),
     (["--time", "1h2d", "true"], "--time is '1h2d'"),
     (["--name", "a b", "true"], "--name is 'a b'; it must be 1 to 64 letters"),
@@ -238,7 +256,6 @@ def test_wrong_command_lines(desk, arguments, words):
     (["--folder", "nope", "--", "true"], "the folder nope cannot be copied: No such file"),
     (["--folder", "file", "--", "true"], "'file' is not a folder"),
     (["--secret", "A=v9/s", "--no-copy", "--", "true"], "there is no vault 'v9' that you may see"),
-    (["--array", "5-1", "--no-copy", "--", "true"], "BATCHAID_JOB_ARRAY"),
     (["--gpus", "7", "--no-copy", "--", "true"], "GPU"),
 ])  # fmt: skip
 def test_what_cannot_be(desk, arguments, words):
