@@ -16,11 +16,13 @@
 #include "lib/jsontext.h"
 #include "lib/strbuf.h"
 
-#define CONNECT_MS 10000L
-#define REPLY_MS   60000L
-#define REPLY_MAX  (512U << 20) /* bytes; dumps contain files */
-#define TOKEN_PATH "/adfs/oauth2/token"
-#define HTTP_OK    200L
+#define CONNECT_MS     10000L
+#define REPLY_MS       60000L
+#define REPLY_MAX      (512U << 20) /* bytes; dumps contain files */
+#define TOKEN_PATH     "/adfs/oauth2/token"
+#define HTTP_OK        200L
+#define HTTP_TOO_MANY  429L
+#define HTTP_OF_DAEMON 500L /* from here on the daemon is the cause */
 
 void client_wipe(char *secret)
 {
@@ -62,15 +64,27 @@ int client_refused(const json_t *reply, long status, struct err *e)
     if (text) {
         bool ended = code && strcmp(code, "DaemonEndedDuringRequest") == 0;
         err_set(e,
-                ended          ? ERR_ENDED_DAEMON
-                : status < 500 ? ERR_BAD_REQUEST
-                               : ERR_INTERNAL,
+                ended                     ? ERR_ENDED_DAEMON
+                : status == HTTP_TOO_MANY ? ERR_UNAVAILABLE
+                : status < HTTP_OF_DAEMON ? ERR_BAD_REQUEST
+                                          : ERR_INTERNAL,
                 code, "%s", text);
         table_clean(e->msg); /* the message may quote text from a machine */
         return -1;
     }
     return err_set(e, ERR_INTERNAL, NULL, "the daemon answered with status %ld and no reason",
                    status);
+}
+
+bool client_may_pass(const struct err *e)
+{
+    return e->code == ERR_UNAVAILABLE || e->code == ERR_ENDED_DAEMON || e->code == ERR_INTERNAL;
+}
+
+/* The error of an exchange that failed. A certificate does not become valid by waiting. */
+int client_not_reached(CURLcode rc)
+{
+    return rc == CURLE_PEER_FAILED_VERIFICATION ? ERR_CONFIG : ERR_UNAVAILABLE;
 }
 
 /* A request to the daemon; borrowed. */
@@ -130,8 +144,8 @@ static int exchange_once(struct daemon_client *c, const struct daemon_call *call
         result = err_set(e, ERR_PROTOCOL, NULL, "the daemon's answer to %s is larger than %u MiB",
                          call->path, REPLY_MAX >> 20);
     else if (rc != CURLE_OK)
-        result = err_set(e, ERR_UNAVAILABLE, NULL, "the daemon at %s does not answer: %s", url.s,
-                         *trouble ? trouble : c->lib.curl_easy_strerror(rc));
+        result = err_set(e, client_not_reached(rc), NULL, "the daemon at %s does not answer: %s",
+                         url.s, *trouble ? trouble : c->lib.curl_easy_strerror(rc));
     else if (*status < HTTP_REFUSE && reply.len && !*out)
         result = err_set(e, ERR_PROTOCOL, NULL, "the daemon's answer to %s is not JSON", url.s);
     client_wipe(reply.s); /* the reply may be a token */

@@ -8,6 +8,7 @@
 #define DAEMON_CLI_CLIENT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "daemon/cli/environment.h"
 #include "daemon/config/state.h"
@@ -55,6 +56,8 @@ int client_call(struct daemon_client *c, const char *method, const char *path, c
 /* The same; any status is a success. *out: NULL if the reply has no JSON. */
 int client_try(struct daemon_client *c, const char *method, const char *path, const json_t *body,
                long *status, json_t **out, struct err *e) MUST_CHECK;
+/* Whether the same request may succeed later: the daemon did not answer, or could not do it now. */
+bool client_may_pass(const struct err *e);
 /* The error of such a reply of 400 and above; its target is the reply's code. Returns -1. */
 int client_refused(const json_t *reply, long status, struct err *e);
 

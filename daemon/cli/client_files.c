@@ -82,7 +82,7 @@ static int refused(const char *what, long status, const struct strbuf *reply, st
 
 static int not_reached(struct daemon_client *c, CURLcode rc, const char *trouble, struct err *e)
 {
-    return err_set(e, ERR_UNAVAILABLE, NULL, "the daemon at %.200s does not answer: %.300s",
+    return err_set(e, client_not_reached(rc), NULL, "the daemon at %.200s does not answer: %.300s",
                    client_endpoint(c), *trouble ? trouble : c->lib.curl_easy_strerror(rc));
 }
 

@@ -29,6 +29,7 @@ void client_set(struct daemon_client *c, const char *url, char *trouble);
 /* Gets a token for the services of this scope; NULL: for the daemon's own requests. */
 int client_log_in(struct daemon_client *c, const char *scope, char **authorization,
                   struct err *e) MUST_CHECK;
+int client_not_reached(CURLcode rc); /* the code of the error */
 /* Whether a reply of this status means that the token is to be replaced: client_renew(). */
 bool client_may_renew(const struct daemon_client *c, long status);
 int client_renew(struct daemon_client *c, const char *scope, char **authorization,

@@ -42,6 +42,8 @@ void jobs_add_path(struct daemon_client *c, const json_t *j, const char *tail, s
 /* Appends the path of its story, or of what is at `tail` below it. */
 void jobs_add_story(struct daemon_client *c, const json_t *j, const char *tail,
                     struct strbuf *path);
+/* The path of the next page of a list of Batch AI's; NULL: this page is the last. Borrowed. */
+const char *jobs_next_page(const struct daemon_client *c, const json_t *reply);
 /* Whether the job has ended, by the state in a reply. */
 bool jobs_has_ended(const json_t *j);
 /* Gets BELOW/GROUP/WORKSPACE/EXPERIMENT/JOB of a found job or task. */

@@ -22,9 +22,27 @@ static int detached(const char *name)
 
 /* --- logs ------------------------------------------------------------------------------------- */
 
+/* Why nothing was printed; the exit code. */
+static int no_output(const struct options *o, const char *name, const json_t *last)
+{
+    const char *state = jobs_text(last, "state");
+    if (state && strcmp(state, "queued") == 0)
+        fprintf(stderr, "batchaid: the job waits; `batchaid explain %s` says for what\n", name);
+    else if (o->node)
+        fprintf(
+            stderr,
+            "batchaid: %s has no output of '%s'; --node takes the number of a node, or an index "
+            "of an array, that has begun\n",
+            name, o->node);
+    else
+        fprintf(stderr, "batchaid: %s has no output; `batchaid explain %s` says why\n", name, name);
+    return EXIT_FAILED;
+}
+
 static int logs(struct daemon_client *c, const struct options *o, struct err *e)
 {
-    json_t *job = NULL, *last = NULL;
+    json_t *job = NULL;
+    struct followed seen;
     if (jobs_find_job(c, o->args[0], &job, e) < 0)
         return -1;
     const struct follow f = {.job = job,
@@ -32,15 +50,13 @@ static int logs(struct daemon_client *c, const struct options *o, struct err *e)
                              .process = o->node,
                              .tail = o->tail ? strtoll(o->tail, NULL, 10) : -1,
                              .timeout_ms = -1};
-    int rc = follow(c, &f, &last, e);
-    const char *state = jobs_text(last, "state");
+    int rc = follow(c, &f, &seen, e);
     if (rc == FOLLOW_DETACHED)
         rc = detached(jobs_text(job, "name"));
-    else if (rc == FOLLOW_DONE && state && strcmp(state, "queued") == 0)
-        fprintf(stderr, "batchaid: the job waits; `batchaid explain %s` says for what\n",
-                jobs_text(job, "name"));
+    else if (rc == FOLLOW_DONE)
+        rc = seen.files ? EXIT_DONE : no_output(o, jobs_text(job, "name"), seen.job);
     json_decref(job);
-    json_decref(last);
+    json_decref(seen.job);
     return rc;
 }
 
@@ -68,7 +84,8 @@ static void say_end(const json_t *last)
 static int run_job(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct sent_job s = {.has_folder = false};
-    json_t *job = NULL, *last = NULL;
+    struct followed seen = {.job = NULL};
+    json_t *job = NULL;
     arena_init(&s.arena);
     int rc = submit(c, o, &s, e);
     if (rc == 0 && o->dry_run) {
@@ -77,16 +94,16 @@ static int run_job(struct daemon_client *c, const struct options *o, struct err 
         fprintf(stderr, "batchaid: job %s\n", s.place.name);
         job = row_of(&s.place);
         const struct follow f = {.job = job, .until_end = true, .tail = -1, .timeout_ms = -1};
-        rc = follow(c, &f, &last, e);
+        rc = follow(c, &f, &seen, e);
         if (rc == FOLLOW_DETACHED) {
             rc = detached(s.place.name);
         } else if (rc == FOLLOW_DONE) {
-            say_end(last);
-            rc = follow_exit_code(last);
+            say_end(seen.job);
+            rc = follow_exit_code(seen.job);
         }
     }
     json_decref(job);
-    json_decref(last);
+    json_decref(seen.job);
     sent_job_free(&s);
     return rc;
 }
@@ -111,26 +128,28 @@ static int64_t left_of(int64_t timeout_ms, int64_t since_us)
     return timeout_ms < 0 ? -1 : left > 0 ? left : 0;
 }
 
-/* The exit code so far; -1: err. */
-static int wait_for(struct daemon_client *c, const json_t *job, int64_t timeout_ms, struct err *e)
+/* The exit code so far; -1: err. *end: an end that is no job's may have the same code. */
+static int wait_for(struct daemon_client *c, const json_t *job, int64_t timeout_ms, int *end,
+                    struct err *e)
 {
     const struct follow f = {
         .job = job, .until_end = true, .quiet = true, .tail = -1, .timeout_ms = timeout_ms};
-    json_t *last = NULL;
+    struct followed seen;
     const char *name = jobs_text(job, "name");
-    int rc = follow(c, &f, &last, e);
-    if (rc == FOLLOW_DETACHED)
+    int rc = *end = follow(c, &f, &seen, e);
+    const char *state = jobs_text(seen.job, "state");
+    if (*end == FOLLOW_DETACHED) {
         rc = EXIT_DETACHED;
-    else if (rc == FOLLOW_LATE)
+    } else if (*end == FOLLOW_LATE) {
         rc = EXIT_LATE;
-    else if (rc == FOLLOW_DONE)
-        rc = follow_exit_code(last);
-    if (rc == EXIT_LATE && !jobs_has_ended(last))
-        fprintf(stderr, "batchaid: %s has not ended in time; it is %s\n", name,
-                jobs_text(last, "state"));
-    else if (rc > 0 && rc != EXIT_DETACHED)
-        fprintf(stderr, "batchaid: %s failed; why: batchaid explain %s\n", name, name);
-    json_decref(last);
+        fprintf(stderr, "batchaid: %s has not ended in time; it %s%s\n", name,
+                state ? "is " : "could not be asked for", state ? state : "");
+    } else if (*end == FOLLOW_DONE) {
+        rc = follow_exit_code(seen.job);
+        if (rc > 0)
+            fprintf(stderr, "batchaid: %s failed; why: batchaid explain %s\n", name, name);
+    }
+    json_decref(seen.job);
     return rc;
 }
 
@@ -140,7 +159,7 @@ static int wait_for_all(struct daemon_client *c, const struct options *o, struct
     json_t *jobs = json_array(), *job = NULL;
     int64_t timeout_ms = o->timeout ? strtoll(o->timeout, NULL, 10) * 1000 : -1,
             begun = time_now_us();
-    int rc = 0, code = 0;
+    int rc = 0, code = 0, end = FOLLOW_DONE;
     size_t i;
     for (int k = 0; rc == 0 && k < o->n_args; k++) {
         rc = jobs_find_job(c, o->args[k], &job, e);
@@ -148,14 +167,14 @@ static int wait_for_all(struct daemon_client *c, const struct options *o, struct
             json_array_append_new(jobs, job);
     }
     json_array_foreach(jobs, i, job) {
-        int one = rc < 0 ? 0 : wait_for(c, job, left_of(timeout_ms, begun), e);
+        int one = rc < 0 ? 0 : wait_for(c, job, left_of(timeout_ms, begun), &end, e);
         rc = one < 0 ? -1 : rc;
         code = code == 0 ? one : code;
-        if (one == EXIT_DETACHED)
+        if (end == FOLLOW_DETACHED)
             break;
     }
     json_decref(jobs);
-    return rc < 0 ? -1 : code;
+    return rc < 0 ? -1 : end == FOLLOW_DETACHED ? EXIT_DETACHED : code;
 }
 
 int cmd_wait_for_jobs(const struct options *o)

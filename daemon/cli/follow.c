@@ -2,7 +2,8 @@
  *
  * Asks for the list of output files again and again, and downloads what was added to them. The
  * last look comes after the job's end, so nothing is missed. Pauses grow: a short job is followed
- * closely, a long one costs little.
+ * closely, a long one costs little. While the daemon does not answer, as in a restart, looks are
+ * repeated; each file goes on where it was.
  */
 #include "daemon/cli/follow.h"
 
@@ -21,11 +22,17 @@
 #define LAST_PAUSE_MS  500
 #define FILES_MAX      4096
 #define TAIL_BLOCK     65536
+#define OUTAGE_MAX_MS  600000
+#define OUTAGE_PAUSE   2000
+#define HTTP_REFUSE    400
+#define HTTP_FORBIDDEN 403
+#define HTTP_PASSES    429 /* and from 500 on */
 
 static volatile sig_atomic_t interrupted;
 
 struct followed_file {
     char *name;
+    bool begun; /* its offset is known */
     int64_t offset;
     struct log_lines lines;
 };
@@ -37,7 +44,8 @@ struct following {
     struct followed_file **files;
     size_t n;
     struct log_lines *writer, *error_writer;
-    bool waiting_shown;
+    bool waiting_shown, has_more_files;
+    int64_t outage_ms; /* since then the daemon does not answer; 0: it answers */
     struct err *e;
 };
 
@@ -97,10 +105,16 @@ static struct followed_file *file_named(struct following *w, const char *name)
         if (strcmp(w->files[i]->name, name) == 0)
             return w->files[i];
     const char *process = process_of(name, &is_error, &len);
-    if (!process || w->n == FILES_MAX ||
-        (w->f->process &&
-         (strlen(w->f->process) != len || strncmp(w->f->process, process, len) != 0)))
+    if (!process || (w->f->process &&
+                     (strlen(w->f->process) != len || strncmp(w->f->process, process, len) != 0)))
         return NULL;
+    if (w->n == FILES_MAX) {
+        if (!w->has_more_files)
+            fprintf(stderr, "batchaid: only the first %d files are shown; --node N shows others\n",
+                    FILES_MAX);
+        w->has_more_files = true;
+        return NULL;
+    }
     w->files = xrealloc(w->files, (w->n + 1) * sizeof *w->files);
     struct followed_file *f = w->files[w->n++] = xcalloc(1, sizeof *f);
     f->name = xstrdup(name);
@@ -167,8 +181,9 @@ static int read_more(struct following *w, const json_t *shown, bool first)
     struct followed_file *f = name && url ? file_named(w, name) : NULL;
     if (!f)
         return 0;
-    if (first && w->f->tail >= 0 && tail_of(w, url, size, w->f->tail, &f->offset) < 0)
+    if (first && !f->begun && w->f->tail >= 0 && tail_of(w, url, size, w->f->tail, &f->offset) < 0)
         return -1;
+    f->begun = true;
     return size > f->offset && !interrupted ? client_fetch(w->c, url, f->offset, on_bytes, f, w->e)
                                             : 0;
 }
@@ -187,33 +202,66 @@ static void name_processes(struct following *w)
         w->files[i]->lines.prefixed = several;
 }
 
-/* A job that has not begun has no files yet. */
-static int look_at_files(struct following *w, bool first)
+/* A job whose processes have not begun has no files yet: the list is refused, but not forbidden. */
+static int judge_list(const struct following *w, const json_t *job, long status,
+                      const json_t *reply)
 {
-    long status = 0;
-    json_t *reply = NULL, *shown;
-    size_t i;
-    if (w->f->quiet)
-        return 0;
-    int rc = client_try(w->c, "POST", w->files_path.s, NULL, &status, &reply, w->e);
-    json_array_foreach(json_object_get(reply, "value"), i, shown)
-        if (jobs_text(shown, "name"))
-            file_named(w, jobs_text(shown, "name"));
-    name_processes(w);
-    json_array_foreach(json_object_get(reply, "value"), i, shown)
+    bool begins = status != HTTP_FORBIDDEN && status != HTTP_PASSES && status < 500 &&
+                  (!jobs_has_ended(job) || !jobs_text(job, "startTime"));
+    return status < HTTP_REFUSE || begins ? 0 : client_refused(reply, status, w->e);
+}
+
+/* Appends the rows of all pages. */
+static int list_files(struct following *w, const json_t *job, json_t *all)
+{
+    struct strbuf path = STRBUF_INIT;
+    int rc = 0;
+    strbuf_puts(&path, w->files_path.s);
+    for (const char *method = "POST"; rc == 0 && path.len; method = "GET") {
+        long status = 0;
+        json_t *reply = NULL;
+        rc = client_try(w->c, method, path.s, NULL, &status, &reply, w->e);
         if (rc == 0)
-            rc = read_more(w, shown, first);
-    fflush(stdout);
-    json_decref(reply);
+            rc = judge_list(w, job, status, reply);
+        if (rc == 0)
+            json_array_extend(all, json_object_get(reply, "value"));
+        const char *next = rc == 0 ? jobs_next_page(w->c, reply) : NULL;
+        strbuf_reset(&path);
+        if (next)
+            strbuf_puts(&path, next);
+        json_decref(reply);
+    }
+    strbuf_free(&path);
     return rc;
 }
 
-/* The job's row. */
+static int look_at_files(struct following *w, const json_t *job, bool first)
+{
+    json_t *all, *shown;
+    size_t i;
+    if (w->f->quiet)
+        return 0;
+    all = json_array();
+    int rc = list_files(w, job, all);
+    json_array_foreach(all, i, shown)
+        if (jobs_text(shown, "name"))
+            file_named(w, jobs_text(shown, "name"));
+    name_processes(w);
+    json_array_foreach(all, i, shown)
+        if (rc == 0)
+            rc = read_more(w, shown, first);
+    fflush(stdout);
+    json_decref(all);
+    return rc;
+}
+
+/* Replaces the job's row. */
 static int look_at_job(struct following *w, json_t **row)
 {
     json_t *reply = NULL;
     if (client_call(w->c, "GET", w->state_path.s, NULL, &reply, w->e) < 0)
         return -1;
+    json_decref(*row);
     *row = json_incref(json_object_get(reply, "job"));
     const json_t *story = json_object_get(reply, "story");
     const char *now = jobs_text(json_array_get(story, json_array_size(story) - 1), "text");
@@ -252,37 +300,62 @@ static void make_paths(struct following *w)
 }
 
 /* The state is read before the files, so the files of an ended job are complete. */
-static int follow_on(struct following *w, json_t **last)
+static int look(struct following *w, json_t **row, bool first)
+{
+    int rc = look_at_job(w, row);
+    return rc < 0 ? -1 : look_at_files(w, *row, first);
+}
+
+/* Whether a look that failed is to be repeated: the daemon may restart. */
+static bool waits_for_daemon(struct following *w)
+{
+    bool begins = w->outage_ms == 0;
+    if (!w->f->until_end || !client_may_pass(w->e))
+        return false;
+    if (begins) {
+        w->outage_ms = now_ms();
+        fprintf(stderr, "%sbatchaid: %s\nbatchaid: waiting up to %d minutes for the daemon\n",
+                w->waiting_shown ? "\r\033[K" : "", w->e->msg, OUTAGE_MAX_MS / 60000);
+        w->waiting_shown = false;
+    }
+    return now_ms() - w->outage_ms < OUTAGE_MAX_MS;
+}
+
+static int follow_on(struct following *w, json_t **row)
 {
     int64_t begun = now_ms(), pause = FIRST_PAUSE_MS;
-    for (bool first = true;; first = false) {
-        json_decref(*last);
-        *last = NULL;
-        if (look_at_job(w, last) < 0 || look_at_files(w, first) < 0)
-            return -1;
+    for (bool first = true;;) {
+        int rc = look(w, row, first);
         if (interrupted)
             return FOLLOW_DETACHED;
-        if (jobs_has_ended(*last) || !w->f->until_end)
-            return FOLLOW_DONE;
+        if (rc < 0 && !waits_for_daemon(w))
+            return -1;
+        if (rc == 0) {
+            first = false;
+            w->outage_ms = 0;
+            if (jobs_has_ended(*row) || !w->f->until_end)
+                return FOLLOW_DONE;
+        }
         if (w->f->timeout_ms >= 0 && now_ms() - begun >= w->f->timeout_ms)
             return FOLLOW_LATE;
-        if (!follow_pause(pause))
+        if (!follow_pause(rc < 0 ? OUTAGE_PAUSE : (long)pause))
             return FOLLOW_DETACHED;
         pause = pause * 3 / 2 < LAST_PAUSE_MS ? pause * 3 / 2 : LAST_PAUSE_MS;
     }
 }
 
-int follow(struct daemon_client *c, const struct follow *f, json_t **last, struct err *e)
+int follow(struct daemon_client *c, const struct follow *f, struct followed *out, struct err *e)
 {
     struct sigaction old;
     struct following w = {.c = c, .f = f, .e = e};
-    *last = NULL;
+    *out = (struct followed){.job = NULL};
     make_paths(&w);
     catch_interrupts(&old);
-    int rc = follow_on(&w, last);
+    int rc = follow_on(&w, &out->job);
     sigaction(SIGINT, &old, NULL);
     if (w.waiting_shown)
         fputs("\r\033[K", stderr);
+    out->files = w.n;
     free_all(&w);
     return rc;
 }

@@ -23,9 +23,14 @@ struct follow {
 
 enum follow_end { FOLLOW_DONE, FOLLOW_DETACHED, FOLLOW_LATE };
 
-/* *last: the job's row when it ended; caller decrefs. Ctrl-C ends it with FOLLOW_DETACHED, and a
- * second Ctrl-C the program. -1: err. */
-int follow(struct daemon_client *c, const struct follow *f, json_t **last,
+struct followed {
+    json_t *job;  /* its row at the last look; NULL: there was none. Caller decrefs */
+    size_t files; /* of output that were there */
+};
+
+/* Ctrl-C ends it with FOLLOW_DETACHED, and a second Ctrl-C the program. With `until_end` a daemon
+ * that does not answer is waited for. -1: err. */
+int follow(struct daemon_client *c, const struct follow *f, struct followed *out,
            struct err *e) MUST_CHECK;
 /* The exit code of a job that has ended. */
 int follow_exit_code(const json_t *job);

@@ -179,3 +179,12 @@ void jobs_add_path(struct daemon_client *c, const json_t *j, const char *tail, s
     }
     strbuf_concat(path, tail, "?api-version=2018-05-01");
 }
+
+const char *jobs_next_page(const struct daemon_client *c, const json_t *reply)
+{
+    const char *next = jobs_text(reply, "nextLink");
+    size_t n = strlen(client_endpoint(c));
+    return next && strncmp(next, client_endpoint(c), n) == 0 ? next + n
+           : next                                            ? strstr(next, "/subscriptions/")
+                                                             : NULL;
+}

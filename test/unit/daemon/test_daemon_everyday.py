@@ -104,6 +104,24 @@ def test_logs_of_several_processes(desk):
     desk.submit("--name", "many", "--array", "4-5", "--no-copy", "--", "echo $BATCHAID_ARRAY_INDEX; printf last")[1].succeed()
     assert sorted(desk.run("logs", "many").stdout.splitlines()) == ["4| 4", "4| last", "5| 5", "5| last"]
     assert desk.run("logs", "--node", "5", "many").stdout == "5\nlast"
+    done = desk.run("logs", "--node", "399", "many", check=False)
+    assert done.returncode == 1 and "many has no output of '399'; --node takes the number of a node, or an index" in done.stderr
+
+
+def test_logs_among_many_files(desk):
+    desk.submit("--name", "crowd", "--no-copy", "--", 'seq -f "$AZ_BATCHAI_STDOUTERR_DIR/a%g" 1 1100 | xargs touch; echo found')[1].succeed()
+    assert desk.run("logs", "crowd").stdout == "found\n"
+
+
+def test_logs_of_a_job_that_waits(desk):
+    slow(desk, "first")
+    desk.submit("--name", "second", "--after", "first", "--no-copy", "--", "true")
+    done = desk.run("logs", "second", check=False)
+    assert done.returncode == 1 and "the job waits; `batchaid explain second` says for what" in done.stderr
+    desk.run("cancel", "first", "second")
+    desk.run("wait", "second", check=False)
+    done = desk.run("logs", "second", check=False)
+    assert done.returncode == 1 and "second has no output; `batchaid explain second` says why" in done.stderr
 
 
 def test_the_end_of_a_large_log(desk):
@@ -144,6 +162,9 @@ def test_wait_has_the_code_of_the_first_that_failed(desk):
     done = desk.run("wait", "good", "bad", "worse", check=False)
     assert done.returncode == 9 and "batchaid: bad failed; why: batchaid explain bad" in done.stderr
     assert desk.run("wait", "good").returncode == 0
+    desk.submit("--name", "like-ctrl-c", "--no-copy", "--", "exit 130")
+    done = desk.run("wait", "like-ctrl-c", "bad", check=False)
+    assert done.returncode == 130 and "like-ctrl-c failed; why" in done.stderr and "bad failed; why" in done.stderr
     assert desk.run("wait", "good", "nothing-like-it", check=False).returncode == 125
 
 

@@ -6,6 +6,7 @@ import pwd
 import pytest
 from support.testing import Clock, Testing, testing_daemon
 from support.waiting import wait_for
+from support.world import fresh
 
 from test_daemon_everyday import Started
 from test_daemon_submit import Desk
@@ -19,9 +20,8 @@ def tested():
 
 @pytest.fixture
 def faults(tested):
-    made = Testing(tested)
-    yield made
-    made.forget()
+    yield Testing(tested)
+    Testing(tested).forget()  # with the key of a restarted daemon
 
 
 @pytest.fixture
@@ -30,13 +30,21 @@ def desk(tested, tmp_path):
     return Desk(tested, tmp_path / "project")
 
 
+def waits(desk, faults, name, *more):
+    """`batchaid wait`, which has asked for the job's state."""
+    before = faults.last()
+    p = Started(desk, "wait", *more, name)
+    assert faults.expect(after=before, timeout=60, path=f"/batchaid/jobs/*/{name}").status == 200
+    return p
+
+
 # --- tokens -----------------------------------------------------------------------------------------
 
 
-def test_followed_for_longer_than_a_token_lives(desk):
+def test_followed_for_longer_than_a_token_lives(desk, faults):
     flag, clock = desk.folder.parent / "go", Clock(desk.daemon)
     desk.submit("--name", "long", "--time", "20h", "--no-copy", "--", f'echo one; while [ ! -e "{flag}" ]; do sleep 0.02; done; echo two')
-    logs, wait = Started(desk, "logs", "-f", "long").until("one"), Started(desk, "wait", "long")
+    logs, wait = Started(desk, "logs", "-f", "long").until("one"), waits(desk, faults, "long")
     clock.advance("PT3H")
     flag.touch()
     assert (logs.end(), logs.said) == (0, "one\ntwo\n")
@@ -57,6 +65,43 @@ def test_a_lent_token_is_not_replaced(desk, faults):
     lent = {"BATCHAID_TOKEN": d.token(), "SSL_CERT_FILE": str(d.ca), "AZURE_SUBSCRIPTION_ID": d.subscription, "BATCHAID_ENDPOINT": d.endpoint}
     faults.fault({"path": "/batchaid/queue"}, reply={"status": 401, "code": "ExpiredAuthenticationToken", "message": "It has expired."})
     assert "It has expired." in desk.run("queue", check=False, BATCHAID_STATE_DIR="", **lent).stderr
+
+
+# --- outages ----------------------------------------------------------------------------------------
+
+WAITING = "batchaid: waiting up to 10 minutes for the daemon\n"
+
+
+def test_a_daemon_that_restarts_is_waited_for(desk, faults):
+    flag, daemon = desk.folder.parent / "go", desk.daemon
+    desk.submit("--name", "outlives", "--no-copy", "--", f'echo one; while [ ! -e "{flag}" ]; do sleep 0.02; done; echo two')
+    logs, wait = Started(desk, "logs", "-f", "outlives").until("one"), waits(desk, faults, "outlives", "--timeout", "900")
+    top = Started(desk, "ps", "--watch").until("outlives")
+    daemon.stop()
+    for p in (logs, wait):
+        p.until(WAITING)
+    top.until("no batchaid daemon is serving")
+    daemon.start()
+    top.until("outlives")
+    top.process.terminate()
+    top.end()
+    flag.touch()
+    assert (logs.end(), logs.said.replace("\r\n", "\n").count(WAITING)) == (0, 1)
+    assert logs.said.startswith("one\nbatchaid: the daemon at ") and logs.said.endswith("for the daemon\ntwo\n")
+    assert wait.end() == 0
+
+
+@pytest.mark.parametrize("fault", [{"reply": {"status": 503, "code": "ServerBusy", "message": "Soon."}}, {"cut": "before"}])
+def test_a_request_that_fails_is_repeated(desk, faults, fault):
+    desk.submit("--name", fresh("busy"), "--no-copy", "--", "echo out")[1].succeed()
+    faults.fault({"operation": "Jobs_ListOutputFiles"}, **fault)
+    done = desk.run("logs", "-f", "-")
+    assert done.stdout == "out\n" and WAITING in done.stderr
+    faults.fault({"operation": "Jobs_ListOutputFiles"}, **fault)
+    assert desk.run("logs", "-", check=False).returncode == 1
+    faults.fault({"operation": "Jobs_ListOutputFiles"}, reply={"status": 403, "code": "AuthorizationFailed", "message": "You may not."})
+    done = desk.run("logs", "-f", "-", check=False)
+    assert done.returncode == 1 and "You may not." in done.stderr and WAITING not in done.stderr
 
 
 # --- refusals ---------------------------------------------------------------------------------------

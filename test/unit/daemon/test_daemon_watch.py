@@ -77,10 +77,21 @@ def test_watch_shows_it_again_in_the_same_place(daemon, tmp_path, command):
     assert shown.startswith(CLEAR)
 
 
-def test_watch_ends_with_the_daemon(daemon, tmp_path):
+def test_watch_waits_for_the_daemon(daemon, serve, tmp_path):
     p = subprocess.Popen([str(BATCHAID), "nodes", "--watch", "--state-dir", "state"], cwd=tmp_path, text=True,
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(tmp_path))
     assert p.stdout.readline().startswith("NAME")
     daemon.stop()
-    out, err = p.communicate(timeout=60)
-    assert p.returncode == 1 and "batchaid: " in err and "\x1b" not in out
+    assert "batchaid: " in p.stderr.readline()
+    serve("--config", tmp_path / "c.yaml")
+    line = "-"
+    while line and not line.startswith("NAME"):
+        line = p.stdout.readline()
+    p.terminate()
+    out, _ = p.communicate(timeout=60)
+    assert line and "\x1b" not in out
+
+
+def test_watch_of_no_daemon_ends(run):
+    done = run("nodes", "--watch", "--state-dir", "state")
+    assert done.returncode == 1 and "batchaid: " in done.stderr
