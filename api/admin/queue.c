@@ -31,13 +31,14 @@ struct queue {
     struct page *page;
     const char *wanted;    /* NULL: all clusters */
     long waiting, running; /* to show of each cluster */
+    int looked_at;         /* waiting jobs of each cluster: more, if not all are asked for */
     int64_t *ids;          /* of the pools */
     size_t n_ids, at;
     /* Of the cluster whose rows are shown: */
     struct queue_view v;
-    long shown; /* running */
-    json_int_t cut;
-    bool sees;
+    long shown[ROW_END]; /* by kind */
+    json_int_t cut;      /* of the running jobs */
+    bool more, sees;
     json_t *left_out; /* borrowed */
 };
 
@@ -63,7 +64,15 @@ static void add(struct queue *q, json_t *row)
     page_add(q->page, "", row);
 }
 
-/* The first running jobs are shown, the others counted: those that the caller may see. */
+/* Only jobs that the caller asks for count, so that none hides behind those of others. */
+static bool is_cut(struct queue *q, enum row_kind kind, long most)
+{
+    bool is = q->shown[kind]++ >= most;
+    q->sees = q->sees || is;
+    return is;
+}
+
+/* The first running jobs are shown, the others counted. */
 static int add_running(struct queue *q, size_t i, struct err *e)
 {
     struct job j;
@@ -72,9 +81,8 @@ static int add_running(struct queue *q, size_t i, struct err *e)
     int rc = is_asked_for(q->r, run->run_id, &j, &row, e);
     if (rc <= 0)
         return rc;
-    if (q->shown++ >= q->running) {
+    if (is_cut(q, ROW_RUNNING, q->running)) {
         q->cut++;
-        q->sees = true;
         return 0;
     }
     json_t *o = seen_run_render(q->r, &j, &row);
@@ -93,6 +101,10 @@ static int add_waiting(struct queue *q, size_t i, struct err *e)
     int rc = is_asked_for(q->r, w->run.id, &j, &row, e);
     if (rc <= 0)
         return rc;
+    if (is_cut(q, ROW_WAITING, q->waiting)) {
+        q->more = true;
+        return 0;
+    }
     const char *what = waits_for(q->r, &q->v, i, e);
     if (!what)
         return -1;
@@ -113,6 +125,10 @@ static int add_held(struct queue *q, size_t i, struct err *e)
     int rc = is_asked_for(q->r, run->id, &j, &row, e);
     if (rc <= 0)
         return rc;
+    if (is_cut(q, ROW_HELD, q->waiting)) {
+        q->more = true;
+        return 0;
+    }
     const char *what = waits_for_ends(q->r, run, e);
     if (!what)
         return -1;
@@ -126,9 +142,10 @@ static int add_held(struct queue *q, size_t i, struct err *e)
 static int add_left_out(struct queue *q, size_t i, struct err *e)
 {
     (void)i, (void)e;
-    if (q->sees && (q->cut > 0 || q->v.more))
-        json_array_append_new(q->left_out, json_pack("{s:s, s:I, s:b}", "cluster", q->v.name,
-                                                     "running", q->cut, "waiting", q->v.more));
+    if (q->sees && (q->cut > 0 || q->more || q->v.more))
+        json_array_append_new(q->left_out,
+                              json_pack("{s:s, s:I, s:b}", "cluster", q->v.name, "running", q->cut,
+                                        "waiting", q->more || q->v.more));
     return 0;
 }
 
@@ -148,12 +165,12 @@ static int fetch(struct slices *s, struct err *e)
     s->at_end = q->at == q->n_ids;
     if (s->at_end)
         return 0;
-    int rc = queue_view(admin_of(q->r)->sched, a, q->ids[q->at++], (int)q->waiting, &q->v, e);
+    int rc = queue_view(admin_of(q->r)->sched, a, q->ids[q->at++], q->looked_at, &q->v, e);
     if (rc <= 0 || (q->wanted && strcasecmp(q->wanted, q->v.name) != 0))
         return rc < 0 ? -1 : 0;
-    q->shown = 0;
+    memset(q->shown, 0, sizeof q->shown);
     q->cut = 0;
-    q->sees = false;
+    q->more = q->sees = false;
     size_t n = q->v.n_running + q->v.n_waiting + q->v.n_held + 1;
     struct row *rows = arena_alloc(a, n * sizeof *rows), *at = rows;
     add_rows(&at, ROW_RUNNING, q->v.n_running);
@@ -202,6 +219,8 @@ struct replied *queue_list(struct request *r)
         request_query_int(r, "running", 0, RUNNING_MAX, RUNNING_MAX, &q->running, &e) < 0 ||
         st_pool_ids(admin_of(r)->storage, &r->arena, &q->ids, &q->n_ids, &e) < 0)
         return reply_err(r, &e);
+    bool asks_for_all = !r->grant && !request_query(r, "mine") && !request_query(r, "user");
+    q->looked_at = asks_for_all ? (int)q->waiting : QUEUE_MAX;
     q->page = page_begin(r, &form, LONG_MAX, "");
     q->page->of = q;
     return slices_reply(q->page, &kind, q, sizeof(struct row));

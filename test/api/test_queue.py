@@ -7,7 +7,7 @@ import pytest
 from support.daemon import Daemon
 from support.people import READER, Person
 from support.refusals import refused
-from support.world import In, Place, fresh, instant, wait_flag, wait_for
+from support.world import In, Place, fresh, instant, job_body, wait_flag, wait_for
 
 HOUR = {"constraints": {"maxWallClockTime": "PT1H"}}
 MINUTE = {"constraints": {"maxWallClockTime": "PT1M"}}
@@ -80,6 +80,25 @@ def test_a_part_of_a_queue_says_what_is_left_out(own_place, flag, temporary):
     stranger = temporary(Person(d, READER, f"/subscriptions/{d.subscription}/resourceGroups/elsewhere"))
     assert stranger.get("/batchaid/queue?max=1&running=0", api_version=None) == {"value": [], "leftOut": []}
     refused(d.call("GET", "/batchaid/queue?running=-1", api_version=None), 400, "InvalidQueryParameterValue", "running", ["-1", "from 0 to"])
+    host.touch()
+
+
+def test_no_job_hides_behind_those_of_others(own_place, flag, temporary):
+    d, (host, until), cluster = own_place.daemon, flag, own_place.cluster(nodes=1)
+    own_place.job(cluster, until).running()
+    others = [own_place.job(cluster) for _ in range(2)]
+    ada = temporary(Person(d))
+    mine = [own_place.job_at(fresh("hers")) for _ in range(2)]
+    for job in mine:
+        ada.call("PUT", job.path, own_place.whole(job_body(cluster.path)), expect=(200, 202))
+    for asked in (lambda **more: ada.get("/batchaid/queue?" + "&".join(f"{k}={v}" for k, v in more.items()), api_version=None),
+                  lambda **more: get(d, "queue", user=ada.name, **{k: v for k, v in more.items() if k != "mine"})):
+        one = asked(cluster=cluster.name, mine="true", max=1)
+        assert [(q["name"], q["place"]) for q in one["value"]] == [(mine[0].name, 3)]
+        assert one["leftOut"] == [{"cluster": cluster.name, "running": 0, "waiting": True}]
+        assert [q["name"] for q in asked(cluster=cluster.name, mine="true", max=2)["value"]] == [job.name for job in mine]
+        assert asked(cluster=cluster.name, mine="true", max=2)["leftOut"] == []
+    assert [q["name"] for q in get(d, "queue", cluster=cluster.name, max=1)["value"] if "place" in q] == [others[0].name]
     host.touch()
 
 
