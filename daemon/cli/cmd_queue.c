@@ -11,6 +11,8 @@
 #include "daemon/cli/table.h"
 #include "daemon/cli/watch.h"
 
+#define WAITING_MAX "10000" /* the most of each cluster that one reply may have */
+
 static const struct table_column columns[] = {
     {.name = "CLUSTER", .elide = true},
     {.name = "PLACE", .right = true},
@@ -109,6 +111,28 @@ static void print_table(const json_t *all)
     table_free(&t);
 }
 
+void queue_say_left_out(const json_t *left_out, const char *all)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(left_out, i, one) {
+        json_int_t run = json_integer_value(json_object_get(one, "running"));
+        char more[48] = "";
+        if (run > 0)
+            snprintf(more, sizeof more, "%" JSON_INTEGER_FORMAT " more run", run);
+        bool wait = json_is_true(json_object_get(one, "waiting"));
+        fprintf(stderr, "batchaid: not shown: in cluster %s %s%s%s; %s\n",
+                jobs_text(one, "cluster"), more, *more && wait ? ", and " : "",
+                wait ? "more jobs wait" : "", all);
+    }
+}
+
+static void print_whole(json_t *reply)
+{
+    json_dumpf(reply, stdout, JSON_INDENT(2));
+    putchar('\n');
+}
+
 static int list(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
@@ -117,10 +141,11 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
     jobs_filter(c, &path, "cluster", o->cluster);
     jobs_filter(c, &path, "user", o->user);
     jobs_filter(c, &path, "mine", o->mine ? "true" : NULL);
+    jobs_filter(c, &path, "max", o->json ? WAITING_MAX : NULL);
     int rc = client_call(c, "GET", path.s, NULL, &reply, e);
     json_t *all = json_object_get(reply, "value");
     if (rc == 0 && o->json)
-        jobs_print_json(json_incref(all));
+        print_whole(reply);
     else if (rc == 0)
         print_table(all);
     if (rc == 0 && json_array_size(all) == 0)
@@ -130,6 +155,8 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
                                 "others, `batchaid jobs` also ended ones"
                               : "no job runs or waits; `batchaid jobs` also lists ended ones",
                           "`batchaid queue` shows all running and waiting jobs");
+    queue_say_left_out(json_object_get(reply, "leftOut"),
+                       o->json ? "--cluster and --user show fewer" : "--json lists all");
     json_decref(reply);
     strbuf_free(&path);
     return rc;

@@ -96,7 +96,7 @@ static void print_table(const json_t *nodes, const json_t *queue)
         add_part(&t, node, "cores");
         add_memory(&t, node);
         add_part(&t, node, "gpus");
-        table_add(&t, TABLE_PLAIN, jobs_text(json_array_get(gpus, 0), "name"));
+        table_add(&t, TABLE_PLAIN, jobs_text(json_array_get(gpus, 0), "model"));
         add_jobs(&t, queue, node);
     }
     struct table_screen screen = table_screen_of(stdout);
@@ -104,15 +104,18 @@ static void print_table(const json_t *nodes, const json_t *queue)
     table_free(&t);
 }
 
-static void say_waiting(const json_t *queue)
+static void say_waiting(const json_t *queue, const json_t *left_out)
 {
     size_t i, waiting = 0;
-    json_t *job;
+    bool more = false;
+    json_t *job, *one;
+    json_array_foreach(left_out, i, one)
+        more = more || json_is_true(json_object_get(one, "waiting"));
     json_array_foreach(queue, i, job)
         waiting += jobs_text(job, "waitsFor") != NULL;
     if (waiting)
-        printf("\n%zu job%s; `batchaid queue` shows for what\n", waiting,
-               waiting == 1 ? " waits" : "s wait");
+        printf("\n%s%zu job%s; `batchaid queue` shows for what\n", more ? "more than " : "",
+               waiting, waiting == 1 ? " waits" : "s wait");
 }
 
 static int top(struct daemon_client *c, const struct options *o, struct err *e)
@@ -123,13 +126,14 @@ static int top(struct daemon_client *c, const struct options *o, struct err *e)
         rc = client_call(c, "GET", "/batchaid/queue", NULL, &queue, e);
     json_t *n = json_object_get(nodes, "value"), *q = json_object_get(queue, "value");
     if (rc == 0 && o->json) {
-        json_t *out = json_pack("{s:O, s:O}", "nodes", n, "jobs", q);
+        json_t *out = json_pack("{s:O, s:O, s:O}", "nodes", n, "jobs", q, "leftOut",
+                                json_object_get(queue, "leftOut"));
         json_dumpf(out, stdout, JSON_INDENT(2));
         putchar('\n');
         json_decref(out);
     } else if (rc == 0) {
         print_table(n, q);
-        say_waiting(q);
+        say_waiting(q, json_object_get(queue, "leftOut"));
     }
     json_decref(nodes);
     json_decref(queue);

@@ -156,6 +156,19 @@ def test_a_running_job_is_shown_waited_for_and_cancelled(desk):
     assert "no job of yours runs or waits" in desk.run("ps").stderr
 
 
+def test_a_queue_that_is_cut_says_so(desk):
+    slow(desk, "ahead")
+    desk.submit("--name", "crowd-waits", "--after", "ahead", "--array", "1-201", "--no-copy", "--", "true")
+    done = desk.run("ps")
+    assert "crowd-waits[1-200]" in done.stdout and done.stderr == "batchaid: not shown: in cluster default more jobs wait; --json lists all\n"
+    whole = json.loads(desk.run("ps", "--json").stdout)
+    assert len(whole["value"]) == 202 and whole["leftOut"] == []
+    assert "more than 200 jobs wait" in desk.run("top").stdout
+    assert json.loads(desk.run("top", "--json").stdout)["leftOut"] == [{"cluster": "default", "running": 0, "waiting": True}]
+    desk.run("cancel", "crowd-waits", "ahead")
+    desk.run("wait", "crowd-waits", "ahead", check=False)
+
+
 def test_wait_has_the_code_of_the_first_that_failed(desk):
     for name, line in (("good", "true"), ("bad", "exit 9"), ("worse", "exit 8")):
         desk.submit("--name", name, "--no-copy", "--", line)
