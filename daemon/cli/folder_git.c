@@ -2,8 +2,9 @@
  *
  * The program git tells which files its rules take: in a checkout the tracked files and the new
  * ones that are not ignored; elsewhere, with a repository that is empty and removed at once, the
- * files that no .gitignore names. The rules of .batchaidignore (of the folder itself) hold for
- * tracked files, too. Where git is not installed, a folder without such rules is taken as a whole.
+ * files that no .gitignore names. The files of .batchaidignore have rules like those of .gitignore,
+ * each for its folder and those below, and hold for tracked files, too. Where git is not installed,
+ * a folder without such rules is taken as a whole.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,7 @@
 struct git {
     const char *dir;
     char *repository; /* an empty one of our own; NULL: `dir` is in a checkout */
-    bool has_ignore;
+    bool has_ignore;  /* the folder, or one above it in its checkout, has an IGNORE */
 };
 
 /* --- running git ------------------------------------------------------------------------------ */
@@ -113,13 +114,15 @@ static bool is_there(const char *dir, const char *name)
     return is;
 }
 
-/* Whether the folder or one above it is a checkout. */
-static bool in_checkout(const char *dir)
+/* Whether the folder or one above it is a checkout. *ignores: one of them has an IGNORE. */
+static bool in_checkout(const char *dir, bool *ignores)
 {
     char *at = realpath(dir, NULL);
     bool is = false;
+    *ignores = false;
     while (at && !is) {
         is = is_there(at, ".git");
+        *ignores = *ignores || is_there(at, IGNORE);
         char *slash = strrchr(at, '/');
         if (!slash || !at[1])
             break;
@@ -171,14 +174,31 @@ static void split(struct strbuf *text, struct folder_names *out)
         qsort(out->items, out->n, sizeof *out->items, compare);
 }
 
-/* Removes what .batchaidignore names of the tracked files. */
+static bool is_ignore(const char *name)
+{
+    size_t n = strlen(name), own = strlen(IGNORE);
+    return n >= own && strcmp(name + n - own, IGNORE) == 0 &&
+           (n == own || name[n - own - 1] == '/');
+}
+
+/* Whether rules of an IGNORE may hold for some name. */
+static bool has_rules(const struct git *g, const struct folder_names *names)
+{
+    bool has = g->has_ignore;
+    for (size_t i = 0; i < names->n && !has; i++)
+        has = is_ignore(names->items[i]);
+    return has;
+}
+
+/* Removes what IGNORE names, also of the tracked files. */
 static int leave_out(const struct git *g, struct folder_names *names, struct err *e)
 {
-    static const char *const ignored[] = {"ls-files", "-z", "--cached", "--ignored", "-X",
-                                          IGNORE,     "--", ".",        NULL};
+    static const char *const ignored[] = {
+        "ls-files", "-z", "--cached", "--others", "--ignored", "--exclude-per-directory=" IGNORE,
+        "--",       ".",  NULL};
     struct strbuf text = STRBUF_INIT;
     struct folder_names gone = {.n = 0};
-    if (!g->has_ignore || g->repository)
+    if (!has_rules(g, names))
         return 0;
     if (run_git(g, ignored, &text, e) < 0) {
         strbuf_free(&text);
@@ -198,13 +218,8 @@ static int ask(const struct git *g, struct folder_names *out, struct err *e)
 {
     const char *taken[ARGS_MAX] = {"ls-files", "-z", "--others", "--exclude-standard"};
     struct strbuf text = STRBUF_INIT;
-    size_t n = 4;
     if (!g->repository)
-        taken[n++] = "--cached";
-    if (g->has_ignore) {
-        taken[n++] = "-X";
-        taken[n++] = IGNORE;
-    }
+        taken[4] = "--cached";
     if (run_git(g, taken, &text, e) < 0) {
         strbuf_free(&text);
         return -1;
@@ -226,10 +241,11 @@ static bool has_git(void)
 
 int folder_names_read(const char *dir, struct folder_names *out, struct err *e)
 {
-    struct git g = {.dir = dir, .has_ignore = is_there(dir, IGNORE)};
+    struct git g = {.dir = dir};
     struct err ignored;
     *out = (struct folder_names){.all = true};
-    bool checkout = in_checkout(dir);
+    bool above = false, checkout = in_checkout(dir, &above);
+    g.has_ignore = is_there(dir, IGNORE) || (checkout && above);
     if (!checkout && !g.has_ignore && !is_there(dir, ".gitignore") && !has_git())
         return 0;
     int rc = checkout ? 0 : make_repository(&g, e);

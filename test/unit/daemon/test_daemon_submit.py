@@ -153,6 +153,11 @@ def test_a_checkout(desk):
     assert left == {".git": "is git's own", "tracked.bin": "is ignored", "sub/x.tmp": "is ignored"}
     names, _ = copied(desk, "--folder", "sub")
     assert names == ["./.gitignore", "./y"]
+    for name in ("sub/.batchaidignore", "sub/deep/.batchaidignore", "sub/deep/z", "sub/deep/kept", "sub/runs/1", "sub/a.bin"):
+        desk.write(name, {"sub/.batchaidignore": "/y\n/runs/\n", "sub/deep/.batchaidignore": "z\n"}.get(name, "x"))
+    names, left = copied(desk, "--folder", "sub")
+    assert names == ["./.batchaidignore", "./.gitignore", "./deep", "./deep/.batchaidignore", "./deep/kept"]
+    assert left == {"y": "is ignored", "x.tmp": "is ignored", "runs/": "is ignored", "a.bin": "is ignored", "deep/z": "is ignored"}
 
 
 def test_what_is_no_file_is_named(desk):
