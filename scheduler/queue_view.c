@@ -138,19 +138,16 @@ static bool some_node_fits(const struct pass *p, const struct run *r)
     return r->need_whole;
 }
 
-static int look_at_waiting(struct pass *p, struct queue_view *v, int max, struct err *e)
+static int look_at_waiting(struct pass *p, struct queue_view *v, struct err *e)
 {
     struct plan_held *held;
     struct run *runs;
     size_t n_held, n;
     if (pass_load_held(p, &held, &n_held, e) != 0 ||
-        st_run_in_turn(p->s->st, p->a, p->pool.id, max + 1, &runs, &n, e) != 0 ||
-        st_run_held(p->s->st, p->a, p->pool.id, max + 1, &v->held, &v->n_held, e) != 0)
+        st_run_in_turn(p->s->st, p->a, p->pool.id, QUEUE_FORESEEN + 1, &runs, &n, e) != 0)
         return -1;
-    v->more = n > (size_t)max || v->n_held > (size_t)max;
-    v->n_waiting = n > (size_t)max ? (size_t)max : n;
-    if (v->n_held > (size_t)max)
-        v->n_held = (size_t)max;
+    v->more = n > QUEUE_FORESEEN;
+    v->n_waiting = v->more ? QUEUE_FORESEEN : n;
     v->waiting = arena_alloc(p->a, (v->n_waiting + 1) * sizeof *v->waiting);
     const struct plan_queue_input in = {.nodes = pass_queue_nodes(p),
                                         .n_nodes = p->n_nodes,
@@ -176,7 +173,7 @@ static int look_at_waiting(struct pass *p, struct queue_view *v, int max, struct
     return 0;
 }
 
-int queue_view(struct sched *s, struct arena *a, int64_t pool_id, int max, struct queue_view *out,
+int queue_view(struct sched *s, struct arena *a, int64_t pool_id, struct queue_view *out,
                struct err *e)
 {
     struct pass p = {.s = s, .a = a, .now_us = wakes_wall(s->wakes)};
@@ -190,7 +187,7 @@ int queue_view(struct sched *s, struct arena *a, int64_t pool_id, int max, struc
     if (pass_load_nodes(&p, e) != 0)
         return -1;
     look_at_nodes(&p, out);
-    if (look_at_running(&p, out, e) != 0 || look_at_waiting(&p, out, max, e) != 0)
+    if (look_at_running(&p, out, e) != 0 || look_at_waiting(&p, out, e) != 0)
         return -1;
     return 1;
 }

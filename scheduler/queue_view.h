@@ -10,7 +10,7 @@
 #include "scheduler/plan.h"
 #include "scheduler/scheduler.h"
 
-/* How many waiting runs get an expected start; later runs only have a place. */
+/* How many waiting runs get an expected start; later runs have a place alone. */
 #define QUEUE_FORESEEN 200
 
 struct queue_running {
@@ -37,13 +37,13 @@ struct queue_view {
     size_t n_running;
     struct queue_waiting *waiting; /* in turn */
     size_t n_waiting;
-    bool more;        /* further runs wait behind these */
-    struct run *held; /* by id: they are in no queue until their dependencies have ended */
-    size_t n_held;
+    bool more; /* further runs wait behind these */
 };
 
-/* 1; 0: the pool does not exist. At most `max` waiting runs. */
-int queue_view(struct sched *s, struct arena *a, int64_t pool_id, int max, struct queue_view *out,
+/* 1; 0: the pool does not exist. Looks at the first QUEUE_FORESEEN waiting runs; the plan foresees
+ * nothing of those behind them (st_run_behind()). Held runs (st_run_held()) are in no queue until
+ * their dependencies have ended. */
+int queue_view(struct sched *s, struct arena *a, int64_t pool_id, struct queue_view *out,
                struct err *e) MUST_CHECK;
 
 #endif

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * The queues of all clusters: running jobs with their limits, waiting jobs with their reasons and
- * expected starts. `batchaid queue` is the client. A cluster is looked at in one turn of the loop;
- * its jobs are shown in slices, because there may be many.
+ * expected starts. `batchaid queue` is the client. Made in slices, because there may be many rows:
+ * a batch of rows is a cluster with the waiting jobs that its plan foresees, or some of those
+ * behind them, or some that are held.
+ *
+ *     [next cluster] -> more waiting, while there are any -> held, while there are any -> ROW_END
  */
 #include <limits.h>
 #include <string.h>
@@ -18,28 +21,44 @@
 #define QUEUE_DEFAULT 200
 #define QUEUE_MAX     10000
 #define RUNNING_MAX   1000000
+#define BATCH         500 /* of waiting or held jobs */
+#define NAME_SIZE     128 /* of a cluster or pool, whose names have 64 letters at most */
 
 /* The rows of a cluster, in this order. The last one says what was left out. */
-enum row_kind { ROW_RUNNING, ROW_WAITING, ROW_HELD, ROW_END };
+enum row_kind { ROW_RUNNING, ROW_WAITING, ROW_BEHIND, ROW_HELD, ROW_END };
 struct row {
     enum row_kind kind;
-    size_t i; /* in its part of the view */
+    size_t i; /* in its part of the batch */
 };
+
+/* What the next batch is. */
+enum part { PART_CLUSTER, PART_BEHIND, PART_HELD };
 
 struct queue {
     struct request *r;
     struct page *page;
     const char *wanted;    /* NULL: all clusters */
     long waiting, running; /* to show of each cluster */
-    int looked_at;         /* waiting jobs of each cluster: more, if not all are asked for */
     int64_t *ids;          /* of the pools */
     size_t n_ids, at;
+    enum part next;
     /* Of the cluster whose rows are shown: */
-    struct queue_view v;
+    char name[NAME_SIZE];
+    struct pool pool;    /* its numbers alone outlive the batch */
     long shown[ROW_END]; /* by kind */
     json_int_t cut;      /* of the running jobs */
     bool more, sees;
+    size_t place;     /* of the last waiting job of the batches before this one */
+    size_t n_behind;  /* in this batch */
+    struct run last;  /* read; its numbers alone outlive the batch */
     json_t *left_out; /* borrowed */
+    /* Of the batch: */
+    struct row *rows;
+    struct queue_view v;
+    struct run_rows runs; /* behind the view, or held */
+    struct job job;       /* of the last row, as many rows may be of one array */
+    const struct run *job_of;
+    int job_found;
 };
 
 static json_t *names(const struct queue_running *run)
@@ -51,11 +70,15 @@ static json_t *names(const struct queue_running *run)
 }
 
 /* 1: the caller may see the job of this run, and asks for it; 0; or -1. */
-static int is_asked_for(struct request *r, int64_t run_id, struct job *j, struct run *row,
-                        struct err *e)
+static int is_asked_for(struct queue *q, const struct run *run, struct err *e)
 {
-    int rc = seen_job_of_run(r, run_id, j, row, e);
-    return rc > 0 ? seen_job_is_by(r, j) : rc;
+    if (q->job_of && q->job_of->owner_kind == run->owner_kind &&
+        q->job_of->owner_id == run->owner_id)
+        return q->job_found;
+    int rc = seen_job_with(q->r, run, &q->job, e);
+    q->job_of = run;
+    q->job_found = rc > 0 ? seen_job_is_by(q->r, &q->job) : rc;
+    return q->job_found;
 }
 
 static void add(struct queue *q, json_t *row)
@@ -75,17 +98,18 @@ static bool is_cut(struct queue *q, enum row_kind kind, long most)
 /* The first running jobs are shown, the others counted. */
 static int add_running(struct queue *q, size_t i, struct err *e)
 {
-    struct job j;
-    struct run row;
     const struct queue_running *run = &q->v.running[i];
-    int rc = is_asked_for(q->r, run->run_id, &j, &row, e);
+    struct run *row = arena_alloc(&q->r->arena, sizeof *row);
+    int rc = st_run_by_id(admin_of(q->r)->storage, &q->r->arena, run->run_id, row, e);
+    if (rc > 0)
+        rc = is_asked_for(q, row, e);
     if (rc <= 0)
         return rc;
     if (is_cut(q, ROW_RUNNING, q->running)) {
         q->cut++;
         return 0;
     }
-    json_t *o = seen_run_render(q->r, &j, &row);
+    json_t *o = seen_run_render(q->r, &q->job, row);
     json_object_set_new(o, "nodes", names(run));
     if (run->limit_us > 0 && !run->releasing)
         json_object_set_new(o, "limitTime", seen_time(run->limit_us));
@@ -93,46 +117,55 @@ static int add_running(struct queue *q, size_t i, struct err *e)
     return 0;
 }
 
+/* 1: the run is to be shown; 0; or -1. */
+static int is_shown(struct queue *q, const struct run *run, enum row_kind kind, struct err *e)
+{
+    int rc = is_asked_for(q, run, e);
+    if (rc <= 0 || !is_cut(q, kind, q->waiting))
+        return rc;
+    q->more = true;
+    return 0;
+}
+
+static json_t *waiting(struct queue *q, const struct run *run, size_t place, const char *what)
+{
+    json_t *o = seen_run_render(q->r, &q->job, run);
+    json_object_set_new(o, "place", json_integer((json_int_t)place));
+    json_object_set_new(o, "waitsFor", json_string(what));
+    return o;
+}
+
 static int add_waiting(struct queue *q, size_t i, struct err *e)
 {
-    struct job j;
-    struct run row;
     const struct queue_waiting *w = &q->v.waiting[i];
-    int rc = is_asked_for(q->r, w->run.id, &j, &row, e);
-    if (rc <= 0)
-        return rc;
-    if (is_cut(q, ROW_WAITING, q->waiting)) {
-        q->more = true;
-        return 0;
-    }
-    const char *what = waits_for(q->r, &q->v, i, e);
+    int rc = is_shown(q, &w->run, ROW_WAITING, e);
+    const char *what = rc > 0 ? waits_for(q->r, &q->v, i, e) : NULL;
     if (!what)
-        return -1;
-    json_t *o = seen_run_render(q->r, &j, &row);
-    json_object_set_new(o, "place", json_integer((json_int_t)i + 1));
-    json_object_set_new(o, "waitsFor", json_string(what));
+        return rc > 0 ? -1 : rc;
+    json_t *o = waiting(q, &w->run, i + 1, what);
     if (w->verdict.start_us > 0)
         json_object_set_new(o, "expectedStartTime", seen_time(w->verdict.start_us));
     add(q, o);
     return 0;
 }
 
+static int add_behind(struct queue *q, size_t i, struct err *e)
+{
+    size_t before = q->place + i;
+    int rc = is_shown(q, &q->runs.items[i], ROW_WAITING, e);
+    if (rc > 0)
+        add(q, waiting(q, &q->runs.items[i], before + 1, waits_behind(q->r, &q->pool, before)));
+    return rc < 0 ? -1 : 0;
+}
+
 static int add_held(struct queue *q, size_t i, struct err *e)
 {
-    struct job j;
-    struct run row;
-    const struct run *run = &q->v.held[i];
-    int rc = is_asked_for(q->r, run->id, &j, &row, e);
-    if (rc <= 0)
-        return rc;
-    if (is_cut(q, ROW_HELD, q->waiting)) {
-        q->more = true;
-        return 0;
-    }
-    const char *what = waits_for_ends(q->r, run, e);
+    const struct run *run = &q->runs.items[i];
+    int rc = is_shown(q, run, ROW_HELD, e);
+    const char *what = rc > 0 ? waits_for_ends(q->r, run, e) : NULL;
     if (!what)
-        return -1;
-    json_t *o = seen_run_render(q->r, &j, &row);
+        return rc > 0 ? -1 : rc;
+    json_t *o = seen_run_render(q->r, &q->job, run);
     json_object_set_new(o, "waitsFor", json_string(what));
     add(q, o);
     return 0;
@@ -142,44 +175,104 @@ static int add_held(struct queue *q, size_t i, struct err *e)
 static int add_left_out(struct queue *q, size_t i, struct err *e)
 {
     (void)i, (void)e;
-    if (q->sees && (q->cut > 0 || q->more || q->v.more))
-        json_array_append_new(q->left_out,
-                              json_pack("{s:s, s:I, s:b}", "cluster", q->v.name, "running", q->cut,
-                                        "waiting", q->more || q->v.more));
+    if (q->sees && (q->cut > 0 || q->more))
+        json_array_append_new(q->left_out, json_pack("{s:s, s:I, s:b}", "cluster", q->name,
+                                                     "running", q->cut, "waiting", q->more));
     return 0;
 }
 
 /* --- slices ----------------------------------------------------------------------------------- */
 
-static void add_rows(struct row **at, enum row_kind kind, size_t n)
+static void add_rows(struct slices *s, enum row_kind kind, size_t n)
 {
+    const struct queue *q = s->of;
     for (size_t i = 0; i < n; i++)
-        *(*at)++ = (struct row){kind, i};
+        q->rows[s->n++] = (struct row){kind, i};
 }
 
-/* The rows of the next cluster. */
-static int fetch(struct slices *s, struct err *e)
+static void begin_rows(struct slices *s, size_t n)
 {
     struct queue *q = s->of;
-    struct arena *a = &q->r->arena;
+    s->rows = q->rows = arena_alloc(&q->r->arena, (n + 1) * sizeof *q->rows);
+    s->n = 0;
+}
+
+static int fetch_cluster(struct slices *s, struct err *e)
+{
+    struct queue *q = s->of;
     s->at_end = q->at == q->n_ids;
     if (s->at_end)
         return 0;
-    int rc = queue_view(admin_of(q->r)->sched, a, q->ids[q->at++], q->looked_at, &q->v, e);
+    int rc = queue_view(admin_of(q->r)->sched, &q->r->arena, q->ids[q->at++], &q->v, e);
     if (rc <= 0 || (q->wanted && strcasecmp(q->wanted, q->v.name) != 0))
         return rc < 0 ? -1 : 0;
     memset(q->shown, 0, sizeof q->shown);
     q->cut = 0;
     q->more = q->sees = false;
-    size_t n = q->v.n_running + q->v.n_waiting + q->v.n_held + 1;
-    struct row *rows = arena_alloc(a, n * sizeof *rows), *at = rows;
-    add_rows(&at, ROW_RUNNING, q->v.n_running);
-    add_rows(&at, ROW_WAITING, q->v.n_waiting);
-    add_rows(&at, ROW_HELD, q->v.n_held);
-    add_rows(&at, ROW_END, 1);
-    s->rows = rows;
-    s->n = n;
+    (void)snprintf(q->name, sizeof q->name, "%s", q->v.name);
+    q->pool = q->v.pool;
+    q->place = q->v.n_waiting;
+    q->n_behind = 0;
+    q->next = q->v.more ? PART_BEHIND : PART_HELD;
+    if (q->v.more)
+        q->last = q->v.waiting[q->v.n_waiting - 1].run;
+    else
+        q->last.id = 0;
+    begin_rows(s, q->v.n_running + q->v.n_waiting);
+    add_rows(s, ROW_RUNNING, q->v.n_running);
+    add_rows(s, ROW_WAITING, q->v.n_waiting);
     return 0;
+}
+
+/* Nothing is read behind what is left out. */
+static int fetch_behind(struct slices *s, struct err *e)
+{
+    struct queue *q = s->of;
+    const struct st_page page = {.after = q->last.id, .limit = BATCH};
+    q->runs.n = 0;
+    q->place += q->n_behind;
+    if (!q->more && st_run_behind(admin_of(q->r)->storage, &q->r->arena, q->pool.id,
+                                  q->last.priority, &page, &q->runs, e) < 0)
+        return -1;
+    begin_rows(s, q->runs.n);
+    add_rows(s, ROW_BEHIND, q->runs.n);
+    q->n_behind = q->runs.n;
+    if (q->runs.n == BATCH) {
+        q->last = q->runs.items[BATCH - 1];
+        return 0;
+    }
+    q->next = PART_HELD;
+    q->last.id = 0;
+    return 0;
+}
+
+static int fetch_held(struct slices *s, struct err *e)
+{
+    struct queue *q = s->of;
+    const struct st_page page = {.after = q->last.id, .limit = BATCH};
+    bool all = q->shown[ROW_HELD] > q->waiting;
+    q->runs.n = 0;
+    if (!all &&
+        st_run_held(admin_of(q->r)->storage, &q->r->arena, q->pool.id, &page, &q->runs, e) < 0)
+        return -1;
+    begin_rows(s, q->runs.n + 1);
+    add_rows(s, ROW_HELD, q->runs.n);
+    if (q->runs.n == BATCH) {
+        q->last.id = q->runs.items[BATCH - 1].id;
+        return 0;
+    }
+    add_rows(s, ROW_END, 1);
+    q->next = PART_CLUSTER;
+    return 0;
+}
+
+static int fetch(struct slices *s, struct err *e)
+{
+    static int (*const parts[])(struct slices * s, struct err * e) = {
+        [PART_CLUSTER] = fetch_cluster, [PART_BEHIND] = fetch_behind, [PART_HELD] = fetch_held};
+    struct queue *q = s->of;
+    q->job_of = NULL;
+    return parts[q->next](s, e);
 }
 
 static int add_row(struct slices *s, const void *of, struct err *e)
@@ -187,6 +280,7 @@ static int add_row(struct slices *s, const void *of, struct err *e)
     static int (*const adds[])(struct queue * q, size_t i,
                                struct err * e) = {[ROW_RUNNING] = add_running,
                                                   [ROW_WAITING] = add_waiting,
+                                                  [ROW_BEHIND] = add_behind,
                                                   [ROW_HELD] = add_held,
                                                   [ROW_END] = add_left_out};
     const struct row *row = of;
@@ -219,8 +313,6 @@ struct replied *queue_list(struct request *r)
         request_query_int(r, "running", 0, RUNNING_MAX, RUNNING_MAX, &q->running, &e) < 0 ||
         st_pool_ids(admin_of(r)->storage, &r->arena, &q->ids, &q->n_ids, &e) < 0)
         return reply_err(r, &e);
-    bool asks_for_all = !r->grant && !request_query(r, "mine") && !request_query(r, "user");
-    q->looked_at = asks_for_all ? (int)q->waiting : QUEUE_MAX;
     q->page = page_begin(r, &form, LONG_MAX, "");
     q->page->of = q;
     return slices_reply(q->page, &kind, q, sizeof(struct row));

@@ -247,17 +247,17 @@ json_t *seen_task_render(struct request *r, const struct batch_account *b,
     return seen_job_render(r, &shown);
 }
 
+int seen_job_with(struct request *r, const struct run *run, struct job *out, struct err *e)
+{
+    if (run->owner_kind == RES_BATCH_TASK)
+        return seen_task(r, run, out, e);
+    int rc = st_job_by_id(admin_of(r)->storage, &r->arena, run->owner_id, out, e);
+    return rc == 1 && !seen_job(r, out) ? 0 : rc;
+}
+
 int seen_job_of_run(struct request *r, int64_t run_id, struct job *out, struct run *found,
                     struct err *e)
 {
-    struct run run;
-    struct storage *st = admin_of(r)->storage;
-    int rc = st_run_by_id(st, &r->arena, run_id, &run, e);
-    if (rc <= 0)
-        return rc;
-    *found = run;
-    if (run.owner_kind == RES_BATCH_TASK)
-        return seen_task(r, &run, out, e);
-    rc = st_job_by_id(st, &r->arena, run.owner_id, out, e);
-    return rc == 1 && !seen_job(r, out) ? 0 : rc;
+    int rc = st_run_by_id(admin_of(r)->storage, &r->arena, run_id, found, e);
+    return rc > 0 ? seen_job_with(r, found, out, e) : rc;
 }

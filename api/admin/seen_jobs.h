@@ -33,6 +33,8 @@ struct batch_task;
 bool seen_account(const struct request *r, const struct batch_account *b);
 json_t *seen_task_render(struct request *r, const struct batch_account *b,
                          const struct batch_job *j, const struct batch_task *t);
+/* The job of a run, if the caller may see it: 1, 0 or -1. */
+int seen_job_with(struct request *r, const struct run *run, struct job *out, struct err *e);
 /* A run and its job, if the caller may see it: 1, 0 or -1. */
 int seen_job_of_run(struct request *r, int64_t run_id, struct job *out, struct run *found,
                     struct err *e);

@@ -58,13 +58,20 @@ static const char *kind_of(const struct queue_view *v)
     return v->pool.kind == RES_BATCH_POOL ? "pool" : "cluster";
 }
 
+const char *waits_behind(struct request *r, const struct pool *p, size_t before)
+{
+    if (p->going)
+        return p->kind == RES_BATCH_POOL ? "its pool is being deleted"
+                                         : "its cluster is being deleted";
+    return arena_printf(&r->arena, "its turn: %zu others are before it", before);
+}
+
 const char *waits_for(struct request *r, const struct queue_view *v, size_t i, struct err *e)
 {
     struct arena *a = &r->arena;
     const struct queue_waiting *w = &v->waiting[i];
     if (v->pool.going)
-        return v->pool.kind == RES_BATCH_POOL ? "its pool is being deleted"
-                                              : "its cluster is being deleted";
+        return waits_behind(r, &v->pool, i);
     switch (w->verdict.turn) {
     case PLAN_STARTS:
         return "nothing: it starts in a moment";
@@ -81,7 +88,7 @@ const char *waits_for(struct request *r, const struct queue_view *v, size_t i, s
     case PLAN_BARRED:
         return "a node that can be prepared for its job: others start before it";
     case PLAN_NOT_SEEN:
-        return arena_printf(a, "its turn: %zu others are before it", i);
+        return waits_behind(r, &v->pool, i);
     }
     return "";
 }
@@ -91,7 +98,7 @@ int waits_in_queue(struct request *r, int64_t pool_id, int64_t run_id, struct qu
 {
     struct queue_view v;
     *out = (struct queue_place){0};
-    int rc = queue_view(admin_of(r)->sched, &r->arena, pool_id, QUEUE_FORESEEN, &v, e);
+    int rc = queue_view(admin_of(r)->sched, &r->arena, pool_id, &v, e);
     if (rc <= 0)
         return rc;
     for (size_t i = 0; i < v.n_waiting; i++)

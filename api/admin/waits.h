@@ -11,6 +11,8 @@
 /* What the i-th of the runs that wait waits for: "2 of 4 nodes free, behind j17". The request's;
  * NULL: err. */
 const char *waits_for(struct request *r, const struct queue_view *v, size_t i, struct err *e);
+/* Of a run that is behind `before` others of a pool, and behind those that the plan foresees. */
+const char *waits_behind(struct request *r, const struct pool *p, size_t before);
 /* Where a run stands in the queue of its pool, and what it waits for there. */
 struct queue_place {
     size_t place; /* from 1; 0: behind the first runs that are looked at */

@@ -44,9 +44,14 @@ $queue_of_pool UNION ALL $waiting_of_pool AND u.held > {HOLD_NOT} LIMIT :limit;
 -- st_run_in_turn(i64 pool_id, int limit) -> run*
 $queue_of_pool ORDER BY u.priority DESC, u.id LIMIT :limit;
 
--- Waiting runs of a pool that are held, by id.
--- st_run_held(i64 pool_id, int limit) -> run*
-$waiting_of_pool AND u.held > {HOLD_NOT} ORDER BY u.id LIMIT :limit;
+-- The same behind a run with this priority and id.
+-- st_run_behind(i64 pool_id, int priority, st_page page) -> run*
+$queue_of_pool AND (u.priority < :priority OR (u.priority = :priority AND u.id > :page.after))
+ORDER BY u.priority DESC, u.id LIMIT :page.limit;
+
+-- Waiting runs of a pool that are held, by id, behind this id.
+-- st_run_held(i64 pool_id, st_page page) -> run*
+$waiting_of_pool AND u.held > {HOLD_NOT} AND u.id > :page.after ORDER BY u.id LIMIT :page.limit;
 
 -- Those that are to fail because of what they waited for.
 -- st_run_broken(i64 pool_id, int limit) -> run*

@@ -83,6 +83,28 @@ def test_a_part_of_a_queue_says_what_is_left_out(own_place, flag, temporary):
     host.touch()
 
 
+def test_places_go_on_behind_what_the_plan_foresees(own_place, flag, temporary):
+    """Rows are read in batches: of the plan, then 500 each, then those that are held."""
+    d, (host, until), cluster = own_place.daemon, flag, own_place.cluster(nodes=1)
+    first = own_place.job(cluster, until).running()
+    own_place.job(cluster, environmentVariables=[{"name": "BATCHAID_JOB_ARRAY", "value": "1-1000"}])
+    held = own_place.job(cluster, environmentVariables=[{"name": "BATCHAID_JOB_DEPENDS_ON", "value": first.name}])
+    ada, hers = temporary(Person(d)), own_place.job_at(fresh("hers"))
+    ada.call("PUT", hers.path, own_place.whole(job_body(cluster.path)), expect=(200, 202))
+    whole = get(d, "queue", cluster=cluster.name, max=10000)
+    waiting = [q for q in whole["value"] if "place" in q]
+    assert [q["place"] for q in waiting] == list(range(1, 1002)) and waiting[-1]["name"] == hers.name
+    assert [q["index"] for q in waiting[:-1]] == list(range(1, 1001))
+    assert waiting[700]["waitsFor"] == "its turn: 700 others are before it"
+    assert [q["name"] for q in whole["value"] if "place" not in q] == [first.name, held.name] and whole["leftOut"] == []
+    mine = ada.get(f"/batchaid/queue?mine=true&max=1&cluster={cluster.name}", api_version=None)
+    assert [(q["name"], q["place"]) for q in mine["value"]] == [(hers.name, 1001)] and mine["leftOut"] == []
+    part = get(d, "queue", cluster=cluster.name, max=703)
+    assert [q["place"] for q in part["value"] if "place" in q] == list(range(1, 704))
+    assert part["leftOut"] == [{"cluster": cluster.name, "running": 0, "waiting": True}]
+    host.touch()
+
+
 def test_no_job_hides_behind_those_of_others(own_place, flag, temporary):
     d, (host, until), cluster = own_place.daemon, flag, own_place.cluster(nodes=1)
     own_place.job(cluster, until).running()
