@@ -94,9 +94,14 @@ WHERE bt.job_id = :job_id AND bt.state = {BATCH_TASK_ACTIVE} AND bt.waits = 0 AN
 AND bt.instances <= :nodes
 ORDER BY bt.id LIMIT :limit;
 
--- Tasks of a job that have a run: oldest first.
--- st_batch_task_fed(i64 job_id, int limit) -> batch_task*
-$batch_task_select WHERE bt.job_id = :job_id AND bt.fed = 1 ORDER BY bt.id LIMIT :limit;
+-- Tasks of a job that have a run, are in this state, and have a lesser fate: oldest first.
+-- st_batch_task_to_stop(i64 job_id, batch_task_state state, batch_fate fate, int limit) -> batch_task*
+$batch_task_select WHERE bt.job_id = :job_id AND bt.fed = 1 AND bt.state = :state AND bt.fate < :fate
+ORDER BY bt.fate, bt.id LIMIT :limit;
+
+-- Whether a task of the job has a run.
+-- st_batch_task_any_fed(i64 job_id) -> bool any
+SELECT EXISTS (SELECT 1 FROM batch_task WHERE job_id = :job_id AND fed = 1);
 
 -- Tasks of the jobs after the job `after` that have a run of this priority which waits for its first start in this pool:
 -- in turn.
@@ -108,6 +113,10 @@ ORDER BY u.id;
 
 -- st_batch_task_count_fed(i64 job_id) -> i64 n
 SELECT count(*) FROM batch_task WHERE job_id = :job_id AND fed = 1;
+
+-- How many of them wait for their start.
+-- st_batch_task_count_queued(i64 job_id) -> i64 n
+SELECT count(*) FROM batch_task WHERE job_id = :job_id AND fed = 1 AND state = {BATCH_TASK_ACTIVE};
 
 -- Runs of tasks that are over and were not removed.
 -- st_batch_task_over() -> i64*

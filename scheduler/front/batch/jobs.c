@@ -13,36 +13,51 @@
 #define REMOVED_AT_ONCE 1000
 #define NUMBERS_AT_ONCE 5000
 
-/* The treatment of a task with a run while its job is in this state. */
-static enum batch_fate fate_of(const struct batch_job *j, const struct batch_task *t)
+/* The treatment of a task that has a run and is in this state, while its job is in its present
+ * state. */
+static enum batch_fate fate_of(const struct batch_job *j, enum batch_task_state state)
 {
-    bool runs = t->state != BATCH_TASK_ACTIVE;
     if (j->state == BATCH_JOB_DELETING)
         return BATCH_FATE_DELETE;
-    if (!runs) /* it waits in the core's queue: withdrawn */
+    if (state == BATCH_TASK_ACTIVE) /* it waits in the core's queue: withdrawn */
         return BATCH_FATE_REQUEUE;
+    if (state == BATCH_TASK_COMPLETED)
+        return BATCH_FATE_OWN;
     if (j->state == BATCH_JOB_TERMINATING || j->disable == BATCH_DISABLE_TERMINATE)
         return BATCH_FATE_TERMINATE;
     return j->disable == BATCH_DISABLE_WAIT ? BATCH_FATE_OWN : BATCH_FATE_REQUEUE;
 }
 
-/* Stops the tasks that must stop; *left: some of them still have a run. */
-static int stop_tasks(struct batch_front *f, const struct batch_job *j, bool *left, struct err *e)
+/* At most *most of the tasks in one state; *most becomes how many more may follow. */
+static int stop_some(struct batch_front *f, const struct batch_job *j, enum batch_task_state state,
+                     int *most, struct err *e)
 {
     struct arena a;
     struct batch_task *tasks;
     size_t n;
+    enum batch_fate fate = fate_of(j, state);
     arena_init(&a);
-    int rc = st_batch_task_fed(f->st, &a, j->id, TASKS_AT_ONCE, &tasks, &n, e);
-    *left = rc == 0 && n > 0;
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        enum batch_fate fate = fate_of(j, &tasks[i]);
-        bool over = tasks[i].state == BATCH_TASK_COMPLETED && fate != BATCH_FATE_DELETE;
-        if (fate > tasks[i].fate && !over)
-            rc = task_stop(f, &tasks[i], fate, e);
-    }
+    int rc = st_batch_task_to_stop(f->st, &a, j->id, state, fate, *most, &tasks, &n, e);
+    for (size_t i = 0; rc == 0 && i < n; i++, (*most)--)
+        rc = task_stop(f, &tasks[i], fate, e);
     arena_free(&a);
     return rc;
+}
+
+/* Stops the tasks that must stop: first those that wait, so that none of them starts. *more: others
+ * follow in a later turn. */
+static int stop_tasks(struct batch_front *f, const struct batch_job *j, bool *more, struct err *e)
+{
+    static const enum batch_task_state order[] = {BATCH_TASK_ACTIVE, BATCH_TASK_PREPARING,
+                                                  BATCH_TASK_RUNNING, BATCH_TASK_COMPLETED};
+    int most = TASKS_AT_ONCE;
+    for (size_t i = 0; i < sizeof order / sizeof order[0] && most > 0; i++)
+        if (stop_some(f, j, order[i], &most, e) < 0)
+            return -1;
+    *more = most == 0;
+    if (*more)
+        wake_durable(f->wakes, &woken_job, j->id);
+    return 0;
 }
 
 static int remove_slice(struct batch_front *f, const struct batch_job *j, bool runs, struct err *e)
@@ -99,11 +114,12 @@ static int is_held_up(struct batch_front *f, const struct batch_job *j, enum pac
 
 static int deleting(struct batch_front *f, const struct batch_job *j, struct err *e)
 {
-    bool left, held;
-    if (stop_tasks(f, j, &left, e) < 0 || (!left && chores_finish(f, j, &left, e) < 0) ||
+    bool more, left, held;
+    if (stop_tasks(f, j, &more, e) < 0 || st_batch_task_any_fed(f->st, j->id, &left, e) < 0 ||
+        (!left && chores_finish(f, j, &left, e) < 0) ||
         is_held_up(f, j, PACE_BATCH_JOB_DELETION, &held, e) < 0)
         return -1;
-    return held ? 0 : remove_slice(f, j, left, e);
+    return held || more ? 0 : remove_slice(f, j, left, e);
 }
 
 /* Whether none of its tasks runs; tasks that were withdrawn or have ended may still be cleaned
@@ -122,12 +138,12 @@ static int at_rest(struct batch_front *f, const struct batch_job *j, bool *rest,
 static int stopping(struct batch_front *f, const struct batch_job *j, enum batch_job_event ev,
                     struct err *e)
 {
-    bool left, rest, held;
+    bool more, left, rest, held;
     const struct st_batch_job_move m = {.now_us = wakes_wall(f->wakes),
                                         .ends = ev == BATCH_JOB_EV_COMPLETED};
-    if (stop_tasks(f, j, &left, e) < 0 || at_rest(f, j, &rest, e) < 0)
+    if (stop_tasks(f, j, &more, e) < 0 || at_rest(f, j, &rest, e) < 0)
         return -1;
-    if (!rest)
+    if (more || !rest)
         return 0;
     if (m.ends && chores_finish(f, j, &left, e) < 0)
         return -1;

@@ -208,6 +208,8 @@ int task_run_requeued(const struct front *f, struct storage *st, const struct ru
         return chore_run_requeued(batch_self(f), st, r, now_us, e);
     arena_init(&a);
     int rc = owner_of(st, &a, r, &o, e);
+    if (rc == 0 && o.j.state != BATCH_JOB_ACTIVE) /* it is withdrawn, so that it does not start */
+        wake_durable(batch_self(f)->wakes, &woken_job, o.j.id);
     if (rc == 0 && (rc = st_run_by_id(st, &a, r->id, &now, e)) >= 0)
         rc = again(st, r, &o.t, rc == 1 && now.retried > r->retried, now_us, e);
     arena_free(&a);

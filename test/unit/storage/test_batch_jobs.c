@@ -177,8 +177,11 @@ DB_TEST(test_whose_turn_it_is)
     int64_t fed;
     ok(f, st_batch_task_count_fed(f->st, second, &fed, &f->e));
     assert_int_equal(fed, 2);
-    ok(f, st_batch_task_fed(f->st, &f->a, second, 1, &tasks, &n, &f->e));
-    assert_int_equal(tasks[0].id, a.id);
+    ok(f, st_batch_task_set_fate(f->st, a.id, BATCH_FATE_REQUEUE, &f->e));
+    ok(f, st_batch_task_to_stop(f->st, &f->a, second, BATCH_TASK_ACTIVE, BATCH_FATE_REQUEUE, 1,
+                                &tasks, &n, &f->e));
+    assert_int_equal(n, 1);
+    assert_int_equal(tasks[0].id, b.id);
 }
 
 DB_TEST(test_lists_are_by_name_and_go_on)

@@ -69,7 +69,7 @@ static const char *const sorted[] = {"ST_GROUP_LIST",
                                      "ST_BATCH_TASK_LIST",
                                      "ST_BATCH_TASK_OF_NODE",
                                      "ST_BATCH_TASK_READY",
-                                     "ST_BATCH_TASK_FED",
+                                     "ST_BATCH_TASK_TO_STOP",
                                      "ST_BATCH_TASK_FILES_DUE",
                                      "ST_BATCH_LITTER_OF_NODE"};
 

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jobs of Azure Batch with many tasks: whose tasks get runs, and which of them stop with their job.
+ * On fake nodes, in virtual time.
+ */
+#include "model/batch/job_states.h"
+#include "scheduler/front/batch/tasks.h"
+#include "test/unit/scheduler/batch_pools.h"
+
+/* A pool of one node. */
+static void add_slots(struct world *w, const char *name, int slots)
+{
+    struct err e = {0};
+    int64_t id, now = wakes_wall(sched_wakes(w->s));
+    const struct batch_pool p = {.account_id = add_account(w),
+                                 .name = name,
+                                 .doc = "{}",
+                                 .created_us = now,
+                                 .updated_us = now,
+                                 .size = {.dedicated = 1, .timeout_us = 15 * MINUTE},
+                                 .vm_size = "STANDARD_D1",
+                                 .dealloc = DEALLOC_REQUEUE,
+                                 .slots = slots};
+    ok(batch_pool_add(&w->batch, &p, NULL, &id, &e), &e);
+    WAIT(w, has_nodes(w, id, 1));
+}
+
+/* `more`: properties, each with a comma behind it; ' for ". */
+static struct batch_job add_work(struct world *w, const char *name, const char *more)
+{
+    struct err e = {0};
+    int64_t now = wakes_wall(sched_wakes(w->s));
+    struct batch_job j = {
+        .account_id = add_account(w),
+        .name = arena_strdup(&w->a, name),
+        .doc = json(w, arena_printf(&w->a, "{%s 'id':'%s','poolInfo':{'poolId':'p'}}", more, name)),
+        .state = BATCH_JOB_ACTIVE,
+        .state_us = now,
+        .created_us = now,
+        .updated_us = now,
+        .start_us = now,
+        .number = 1};
+    ok(batch_job_add(&w->batch, &w->a, &j, NULL, &e), &e);
+    return j;
+}
+
+static struct batch_task add_work_task(struct world *w, const struct batch_job *j, int number,
+                                       int run_s)
+{
+    struct err e = {0};
+    const struct batch_waits nothing = {0};
+    int64_t now = wakes_wall(sched_wakes(w->s));
+    const char *name = arena_printf(&w->a, "t%d", number);
+    struct batch_task t = {
+        .job_id = j->id,
+        .name = name,
+        .doc = json(
+            w, arena_printf(&w->a, "{'id':'%s','commandLine':'fake run=%d'}", name, run_s * 1000)),
+        .state = BATCH_TASK_ACTIVE,
+        .state_us = now,
+        .created_us = now,
+        .updated_us = now,
+        .slots = 1,
+        .instances = 1,
+        .job_name = j->name};
+    ok(batch_task_add(w->st, &t, NULL, &nothing, &e), &e);
+    return t;
+}
+
+/* They end one after the other, each 10 s after the one before. */
+static void add_tasks(struct world *w, const struct batch_job *j, int n)
+{
+    for (int i = 0; i < n; i++)
+        (void)add_work_task(w, j, i, 600 + 10 * i);
+    batch_job_has_more(&w->batch, j->id);
+}
+
+static struct batch_job work_row(struct world *w, const struct batch_job *j)
+{
+    struct err e = {0};
+    struct batch_job row = {.id = 0};
+    ok(st_batch_job_by_id(w->st, &w->a, j->id, &row, &e), &e);
+    return row;
+}
+
+static enum batch_task_state task_state(struct world *w, const struct batch_task *t)
+{
+    struct err e = {0};
+    struct batch_task row = {.id = 0};
+    ok(st_batch_task_by_id(w->st, &w->a, t->id, &row, &e), &e);
+    return row.state;
+}
+
+static int64_t queued(struct world *w, const struct batch_job *j)
+{
+    struct err e = {0};
+    int64_t n = 0;
+    ok(st_batch_task_count_queued(w->st, j->id, &n, &e), &e);
+    return n;
+}
+
+/* A job of which 256 tasks run, 200 wait in the queue of the core, and others are only rows. */
+static struct batch_job busy_work(struct world *w)
+{
+    struct virtual_world *v = virtual_of(w);
+    add_slots(w, "p", 256);
+    struct batch_job j = add_work(w, "j", "");
+    add_tasks(w, &j, 600);
+    WAIT(w, v->started == 256 && queued(w, &j) == 200);
+    return work_row(w, &j);
+}
+
+WORLD_TEST(test_no_task_of_a_disabled_job_starts, world_virtual(1))
+{
+    struct err e = {0};
+    struct virtual_world *v = virtual_of(w);
+    struct batch_job j = busy_work(w);
+    ok(batch_job_disable(&w->batch, &j, BATCH_DISABLE_WAIT, j.updated_us + 1, &e), &e);
+    WAIT(w, work_row(w, &j).state == BATCH_JOB_DISABLED);
+    assert_int_equal(v->started, 256);
+    assert_int_equal(v->ended, 256); /* as they would have, each by itself */
+    assert_int_equal(queued(w, &j), 0);
+    j = work_row(w, &j);
+    ok(batch_job_enable(&w->batch, &j, j.updated_us + 1, &e), &e);
+    WAIT(w, v->started == 600);
+}
+
+TEST(test_no_task_of_a_job_that_ends_starts)
+{
+    for (int deletes = 0; deletes < 2; deletes++) {
+        struct err e = {0};
+        struct world *w = world_virtual(1);
+        struct virtual_world *v = virtual_of(w);
+        struct batch_job j = busy_work(w);
+        bool any = true;
+        ok(deletes ? batch_job_delete(&w->batch, &j, j.updated_us + 1, &e)
+                   : batch_job_terminate(&w->batch, &j, NULL, true, j.updated_us + 1, &e),
+           &e);
+        WAIT(w, v->ended == 256);
+        assert_int_equal(v->started, 256);
+        WAIT(w, st_batch_task_any_fed(w->st, j.id, &any, &e) == 0 && !any);
+        if (!deletes)
+            WAIT(w, work_row(w, &j).state == BATCH_JOB_COMPLETED);
+        assert_int_equal(v->started, 256);
+        world_free(w);
+    }
+}
+
+/* Its time limit does not matter: what was retried or lost its node would start again. */
+WORLD_TEST(test_a_task_of_a_disabled_job_is_not_tried_again, world_virtual(1))
+{
+    struct err e = {0};
+    struct virtual_world *v = virtual_of(w);
+    add_slots(w, "p", 2);
+    struct batch_job j = add_work(w, "j", "");
+    struct batch_task t = add_work_task(w, &j, 1, 600);
+    batch_job_has_more(&w->batch, j.id);
+    WAIT(w, v->started == 1);
+    j = work_row(w, &j);
+    ok(batch_job_disable(&w->batch, &j, BATCH_DISABLE_WAIT, j.updated_us + 1, &e), &e);
+    pass(w, MINUTE);
+    assert_int_equal(work_row(w, &j).state, BATCH_JOB_DISABLING);
+    struct node nd = node_row(w, pool_row(w, 1).id, 0);
+    ok(sched_node_ask(w->s, &nd, WISH_RESTART, DEALLOC_REQUEUE, &e), &e);
+    WAIT(w, work_row(w, &j).state == BATCH_JOB_DISABLED);
+    pass(w, 10 * MINUTE);
+    assert_int_equal(v->started, 1);
+    assert_int_equal(task_state(w, &t), BATCH_TASK_ACTIVE);
+}
