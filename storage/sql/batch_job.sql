@@ -86,11 +86,13 @@ ORDER BY bj.state_us LIMIT :limit;
 SELECT count(*) FROM batch_job WHERE account_id = :account_id AND state <> {BATCH_JOB_COMPLETED};
 
 -- Active jobs of a pool that have a task which may run and has no run, and wants no more nodes than these:
--- highest priority first, then oldest.
+-- highest priority first, then oldest. Those that already run as many tasks as they may are passed over.
 -- st_batch_job_turn(i64 account_id, text pool_name, int nodes, int limit) -> batch_job*
 $batch_job_select
 WHERE bj.account_id = :account_id AND bj.pool_name = :pool_name AND bj.state = {BATCH_JOB_ACTIVE}
 AND $batch_has_ready(:nodes)
+AND (bj.max_parallel < 0
+OR (SELECT count(*) FROM batch_task t WHERE t.job_id = bj.id AND t.fed = 1) < bj.max_parallel)
 ORDER BY bj.priority DESC, bj.id LIMIT :limit;
 
 -- The jobs whose tasks have a run of this priority that waits for its first start in this pool: in turn, a job as

@@ -167,3 +167,16 @@ WORLD_TEST(test_a_task_of_a_disabled_job_is_not_tried_again, world_virtual(1))
     assert_int_equal(v->started, 1);
     assert_int_equal(task_state(w, &t), BATCH_TASK_ACTIVE);
 }
+
+WORLD_TEST(test_jobs_at_their_limit_hold_no_other_up, world_virtual(1))
+{
+    struct virtual_world *v = virtual_of(w);
+    add_slots(w, "p", 256);
+    for (int i = 0; i < 100; i++) {
+        struct batch_job j = add_work(w, arena_printf(&w->a, "j%d", i), "'maxParallelTasks': 1,");
+        add_tasks(w, &j, 2);
+    }
+    WAIT(w, v->started == 100);
+    pass(w, MINUTE);
+    assert_int_equal(v->most_at_once, 100);
+}
