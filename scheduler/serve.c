@@ -19,6 +19,8 @@
 #define QUEUE_MAX 64
 /* Waiting runs that one pass checks with backfill; at most PLAN_DEPTH of them get reservations. */
 #define QUEUE_LOOK 128
+/* The most with those that are passed over because nodes are barred to them. */
+#define QUEUE_LOOK_MOST 1024
 
 /* The most ids of checked runs to remember: then all of them are checked again. */
 #define JUDGED_MAX 4096
@@ -240,6 +242,7 @@ struct serving {
     size_t n, limit;  /* how many were read, and how many were requested */
     size_t next;
     size_t looked, waiting; /* in this pass */
+    size_t barred;          /* of `waiting`: they hold nobody up */
     int64_t first_wait_us;  /* how long a run waits at least for its first nodes (strict mode) */
 };
 
@@ -279,6 +282,7 @@ static int ask(struct pass *p, struct serving *v, const struct run *r, struct er
         return -1;
     struct plan_verdict got = plan_queue_ask(v->q, &wish);
     v->waiting += got.turn != PLAN_STARTS;
+    v->barred += got.turn == PLAN_BARRED;
     if (got.turn != PLAN_STARTS)
         return 0;
     p->started[p->n_started++] = r->id;
@@ -292,7 +296,8 @@ static int read_more(struct pass *p, struct serving *v, struct err *e)
 {
     if (v->runs && v->n < v->limit) /* there were no more */
         return 0;
-    v->limit = v->runs ? QUEUE_LOOK : v->limit;
+    if (v->runs)
+        v->limit = v->limit < QUEUE_LOOK ? QUEUE_LOOK : 2 * v->limit;
     if (st_run_queue(p->s->st, p->a, p->pool.id, v->largest, (int)v->limit, &v->runs, &v->n, e) !=
         0)
         return -1;
@@ -324,7 +329,8 @@ int pass_serve_queue(struct pass *p, struct err *e)
                         .limit = first_look(nodes, p->n_nodes)};
     p->started = arena_alloc(p->a, QUEUE_MAX * sizeof *p->started);
     v.first_wait_us = front_takes_us(p->front, STEP_RUN_START, p->pool.id);
-    while (plan_queue_goes_on(v.q) && p->n_started < QUEUE_MAX && v.looked < QUEUE_LOOK) {
+    while (plan_queue_goes_on(v.q) && p->n_started < QUEUE_MAX &&
+           v.looked - v.barred < QUEUE_LOOK && v.looked < QUEUE_LOOK_MOST) {
         if (v.next == v.n && read_more(p, &v, e) != 0)
             return -1;
         if (v.next == v.n) {

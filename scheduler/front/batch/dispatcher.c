@@ -21,6 +21,9 @@
 /* The most waiting runs of one pool with at least a given priority. A pass of the core reads 64 of
  * them, and starts at most as many. */
 #define WINDOW 200
+/* The most of a job to which nodes are barred, because its preparation failed there. Others start
+ * before them, so they do not count among those of the pool. */
+#define BARRED_WINDOW 64
 /* Jobs that one pass reads. */
 #define JOBS_AT_ONCE 64
 /* Tasks of a job that are read at once when jobs take turns. */
@@ -88,18 +91,32 @@ static int window_left(struct feeding *k, int priority, int *left, struct err *e
     return 0;
 }
 
-/* How many more tasks its maxParallelTasks lets run, at most `most`. */
-static int parallel_left(struct feeding *k, const struct batch_job *j, int most, int *left,
-                         struct err *e)
+static void lower(int *left, int64_t most, int64_t there)
 {
-    int64_t fed;
+    if (most - there < *left)
+        *left = there < most ? (int)(most - there) : 0;
+}
+
+/* How many more runs the job may have, at most `most`: maxParallelTasks limits those that wait and
+ * those that run, and if nodes are barred to it those that wait are limited too. */
+static int job_left(struct feeding *k, const struct batch_job *j, int most, int *left,
+                    struct err *e)
+{
+    int64_t fed, queued, *nodes;
+    size_t barred = 0;
     *left = most;
-    if (j->max_parallel == BATCH_UNLIMITED)
-        return 0;
-    if (st_batch_task_count_fed(k->f->st, j->id, &fed, e) < 0)
+    if (j->max_parallel != BATCH_UNLIMITED) {
+        if (st_batch_task_count_fed(k->f->st, j->id, &fed, e) < 0)
+            return -1;
+        lower(left, j->max_parallel, fed);
+    }
+    if (j->prepares && st_node_barred(k->f->st, k->a, j->id, &nodes, &barred, e) < 0)
         return -1;
-    if (j->max_parallel - fed < most)
-        *left = fed < j->max_parallel ? (int)(j->max_parallel - fed) : 0;
+    if (barred == 0)
+        return 0;
+    if (st_batch_task_count_queued(k->f->st, j->id, &queued, e) < 0)
+        return -1;
+    lower(left, BARRED_WINDOW, queued);
     return 0;
 }
 
@@ -108,7 +125,7 @@ static int feed_job(struct feeding *k, const struct batch_job *j, struct err *e)
     struct batch_task *tasks;
     size_t n;
     int room;
-    if (window_left(k, j->priority, &room, e) < 0 || parallel_left(k, j, room, &room, e) < 0)
+    if (window_left(k, j->priority, &room, e) < 0 || job_left(k, j, room, &room, e) < 0)
         return -1;
     if (room == 0)
         return 0;
@@ -194,7 +211,7 @@ static int put_in_order(struct feeding *k, const struct batch_job *jobs, size_t 
         int left;
         if (!goes_before(k, &jobs[i], &w))
             continue;
-        if (parallel_left(k, &jobs[i], 1, &left, e) < 0)
+        if (job_left(k, &jobs[i], 1, &left, e) < 0)
             return -1;
         if (left == 0)
             continue;
@@ -257,7 +274,7 @@ static int feed_in_turn(struct feeding *k, const struct batch_job *jobs, size_t 
         return -1;
     for (size_t i = 0; i < n; i++) {
         turns[i] = (struct in_turn){.job = &jobs[i], .waiting = runs_of(&w, jobs[i].id)};
-        if (parallel_left(k, &jobs[i], left, &turns[i].left, e) < 0)
+        if (job_left(k, &jobs[i], left, &turns[i].left, e) < 0)
             return -1;
     }
     while (left-- > 0 && rc == 1)

@@ -180,3 +180,25 @@ WORLD_TEST(test_jobs_at_their_limit_hold_no_other_up, world_virtual(1))
     pass(w, MINUTE);
     assert_int_equal(v->most_at_once, 100);
 }
+
+WORLD_TEST(test_a_job_barred_from_all_nodes_holds_no_other_up, world_virtual(1))
+{
+    static const char fails[] = "'jobPreparationTask': {'id': 'prep', 'waitForSuccess': true,"
+                                "'commandLine': 'fake run=100 exit=1',"
+                                "'constraints': {'maxTaskRetryCount': 0}},";
+    struct err e = {0};
+    struct virtual_world *v = virtual_of(w);
+    int64_t *nodes;
+    size_t n = 0;
+    add_slots(w, "p", 2);
+    struct batch_job a = add_work(w, "a", fails), b = add_work(w, "b", "");
+    add_tasks(w, &a, 300);
+    WAIT(w, st_node_barred(w->st, &w->a, a.id, &nodes, &n, &e) == 0 && n == 1);
+    pass(w, MINUTE);
+    int began = v->started;
+    struct batch_task t = add_work_task(w, &b, 1, 10);
+    batch_job_has_more(&w->batch, b.id);
+    WAIT(w, task_state(w, &t) == BATCH_TASK_COMPLETED);
+    assert_int_equal(v->started, began + 1);
+    assert_true(queued(w, &a) > 128); /* more than a pass looks at of others */
+}
