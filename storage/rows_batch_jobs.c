@@ -131,12 +131,12 @@ static const struct st_column batch_count_columns[] = {
     FROM_INT64("bc.wall_us", wall_us, bits),
     FROM_INT64("bc.wait_us", wait_us, bits),
     FROM_INT64("bc.retries", retries, tally),
-    FROM_INT64("bc.user_us", used.user_us, tally),
-    FROM_INT64("bc.kernel_us", used.kernel_us, tally),
-    FROM_INT64("bc.read_bytes", used.read_bytes, tally),
-    FROM_INT64("bc.write_bytes", used.write_bytes, tally),
-    FROM_INT64("bc.read_ops", used.read_ops, tally),
-    FROM_INT64("bc.write_ops", used.write_ops, tally),
+    FROM_INT64("bc.user_us", used.user_us, amount),
+    FROM_INT64("bc.kernel_us", used.kernel_us, amount),
+    FROM_INT64("bc.read_bytes", used.read_bytes, amount),
+    FROM_INT64("bc.write_bytes", used.write_bytes, amount),
+    FROM_INT64("bc.read_ops", used.read_ops, amount),
+    FROM_INT64("bc.write_ops", used.write_ops, amount),
 };
 #undef ROW
 ROW_OF(batch_count_row, struct batch_counts, batch_count, NULL, "bc");

@@ -10,13 +10,18 @@ SELECT {batch_job} FROM batch_job bj;
 EXISTS (SELECT 1 FROM batch_task t WHERE t.job_id = bj.id AND t.state = {BATCH_TASK_ACTIVE} AND t.waits = 0
 AND t.fed = 0 AND t.instances <= $nodes);
 
+-- The sum of numbers that are at most USAGE_MOST, and at most that.
+-- $bounded_sum(column)
+min((min(sum($column >> 30), 1 << 30) << 30) + sum($column & 0x3fffffff), 1 << 60);
+
 -- $batch_counts_of_jobs
 SELECT ifnull(sum(bc.active), 0), ifnull(sum(bc.running), 0), ifnull(sum(bc.succeeded), 0),
 ifnull(sum(bc.failed), 0), ifnull(sum(bc.active_slots), 0), ifnull(sum(bc.running_slots), 0),
 ifnull(sum(bc.succeeded_slots), 0), ifnull(sum(bc.failed_slots), 0), ifnull(sum(bc.wall_us), 0),
-ifnull(sum(bc.wait_us), 0), ifnull(sum(bc.retries), 0), ifnull(sum(bc.user_us), 0),
-ifnull(sum(bc.kernel_us), 0), ifnull(sum(bc.read_bytes), 0), ifnull(sum(bc.write_bytes), 0),
-ifnull(sum(bc.read_ops), 0), ifnull(sum(bc.write_ops), 0)
+ifnull(sum(bc.wait_us), 0), ifnull(sum(bc.retries), 0), ifnull($bounded_sum(bc.user_us), 0),
+ifnull($bounded_sum(bc.kernel_us), 0), ifnull($bounded_sum(bc.read_bytes), 0),
+ifnull($bounded_sum(bc.write_bytes), 0), ifnull($bounded_sum(bc.read_ops), 0),
+ifnull($bounded_sum(bc.write_ops), 0)
 FROM batch_job bj CROSS JOIN batch_count bc ON bc.job_id = bj.id;
 
 -- filter batch_job[BATCH_JOB_PROPERTIES]: what a filter may compare

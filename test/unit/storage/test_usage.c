@@ -4,7 +4,7 @@
  * time.
  */
 #include "storage/usage.h"
-#include "test/unit/storage/fixture.h"
+#include "test/unit/storage/batch_fixture.h"
 
 #define HOUR_US (INT64_C(3600) * 1000000)
 
@@ -198,4 +198,56 @@ TEST(test_sums_do_not_overflow)
     usage_measured_add(&both, &one);
     assert_int_equal(both.user_us, USAGE_MOST);
     assert_int_equal(both.read_bytes, USAGE_MOST);
+}
+
+/* Each of these is as much as a machine can say of some machine-years. */
+DB_TEST(test_counters_of_jobs_do_not_overflow)
+{
+    int64_t id, job = fx_add_batch_job(f, "j", "p", 0);
+    struct batch_task t = fx_add_batch_task(f, job, "t", 1, 1);
+    struct batch_counts n;
+    struct usage u = {.subject_id = 1,
+                      .owner_kind = RES_BATCH_TASK,
+                      .owner_id = t.id,
+                      .name = "t",
+                      .node_name = "tvm-1",
+                      .used = {.known = true, .user_us = USAGE_MOST, .read_ops = USAGE_MOST - 1}};
+    for (u.run_id = 1; u.run_id < 10; u.run_id++)
+        ok(f, st_usage_insert_row(f->st, &u, &id, &f->e));
+    assert_int_equal(st_batch_job_counts(f->st, &f->a, job, &n, &f->e), 1);
+    assert_int_equal(n.used.user_us, USAGE_MOST);
+    assert_int_equal(n.used.read_ops, USAGE_MOST);
+    assert_int_equal(n.used.write_ops, 0);
+    for (int i = 0; i < 9; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "j%d", i);
+        t = fx_add_batch_task(f, fx_add_batch_job(f, name, "p", 0), "t", 1, 1);
+        u.owner_id = t.id;
+        u.run_id++;
+        ok(f, st_usage_insert_row(f->st, &u, &id, &f->e));
+    }
+    assert_int_equal(st_batch_account_counts(f->st, &f->a, 1, &n, &f->e), 1);
+    assert_int_equal(n.used.user_us, USAGE_MOST);
+    assert_int_equal(n.used.read_ops, USAGE_MOST);
+}
+
+DB_TEST(test_a_report_over_full_days_does_not_overflow)
+{
+    const struct usage_subject who = {.owner = "me",
+                                      .subscription = "s",
+                                      .group = "g",
+                                      .home = "w",
+                                      .experiment = "Exp",
+                                      .pool = "p",
+                                      .vm_size = "v",
+                                      .gpu = "V100"};
+    const struct usage_sums most = {.user_us = USAGE_MOST, .read_bytes = (INT64_C(1) << 40) + 7};
+    int64_t id;
+    ok(f, st_usage_subject_add(f->st, &who, &f->e));
+    ok(f, st_usage_subject_id(f->st, &who, &id, &f->e));
+    for (int64_t day = 0; day < 9; day++)
+        ok(f, st_usage_day_add(f->st, day, id, &most, &f->e));
+    struct usage_sums sums = cut(f, 0, 9 * USAGE_DAY_MS * 1000);
+    assert_int_equal(sums.user_us, USAGE_MOST);
+    assert_int_equal(sums.read_bytes, 9 * most.read_bytes);
 }
