@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "model/enums.h"
+#include "model/usage.h"
 
 /* The place of a resource, with the names spelled as at its creation. Levels below the resource's
  * own are NULL. */
@@ -169,6 +170,7 @@ struct allocation {
     const char *task_prefix;
     int64_t created_us, released_us;
     int64_t busy_us, idle_us; /* of each of its GPUs on average, as samples saw them until lately */
+    struct usage_measured used; /* by its processes, from the end of its run on */
 };
 
 /* One start of the daemon. Terms grow; the random part distinguishes starts of the same second. */

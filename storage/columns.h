@@ -103,6 +103,16 @@ DOMAIN(item_change_kind, CHANGE_REPLACES, CHANGE_GROWS, 0);
 DOMAIN(file_size, 0, INT64_MAX, 0);
 DOMAIN(bits, INT64_MIN, INT64_MAX, 0); /* only compared */
 
+/* The columns of a struct usage_measured that is the member `used`. */
+#define USED_COLUMNS                                                                               \
+    BOOL("measured", used.known), INT64("user_us", used.user_us, amount),                          \
+        INT64("kernel_us", used.kernel_us, amount),                                                \
+        INT64("memory_peak", used.memory_peak, amount),                                            \
+        INT64("memory_used", used.memory_used, amount),                                            \
+        INT64("read_bytes", used.read_bytes, amount),                                              \
+        INT64("write_bytes", used.write_bytes, amount), INT64("read_ops", used.read_ops, amount),  \
+        INT64("write_ops", used.write_ops, amount)
+
 #define ROW_OF(row, type, list, table, alias)                                                      \
     const struct st_row row = {#list,          table,                                              \
                                alias,          sizeof(type),                                       \

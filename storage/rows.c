@@ -305,6 +305,7 @@ static const struct st_column allocation_columns[] = {
     INT64("released_us", released_us, instant),
     INT64("busy_us", busy_us, instant),
     INT64("idle_us", idle_us, instant),
+    USED_COLUMNS,
 };
 #undef ROW
 ROW_OF(allocation_row, struct allocation, allocation, "allocation", "a");

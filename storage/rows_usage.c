@@ -29,15 +29,7 @@ static const struct st_column usage_columns[] = {
     INT64("wait_ms", wait_ms, amount),
     INT64("busy_ms", busy_ms, amount),
     INT64("idle_ms", idle_ms, amount),
-    BOOL("measured", used.known),
-    INT64("user_us", used.user_us, amount),
-    INT64("kernel_us", used.kernel_us, amount),
-    INT64("memory_peak", used.memory_peak, amount),
-    INT64("memory_used", used.memory_used, amount),
-    INT64("read_bytes", used.read_bytes, amount),
-    INT64("write_bytes", used.write_bytes, amount),
-    INT64("read_ops", used.read_ops, amount),
-    INT64("write_ops", used.write_ops, amount),
+    USED_COLUMNS,
 };
 #undef ROW
 ROW_OF(usage_row, struct usage, usage, "usage", "r");

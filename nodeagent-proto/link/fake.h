@@ -28,6 +28,7 @@ struct fake_output {
 struct fake_task {
     int64_t run_us; /* run time until the task ends by itself */
     int exit_code;
+    int64_t user_us; /* what the node measures of it; 0: it measures nothing */
     bool ignores_term;
     int64_t dying_us; /* time between SIGKILL and the end of the task, to imitate a task that hangs
                          in the kernel; 0: short */

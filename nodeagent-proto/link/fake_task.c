@@ -236,7 +236,9 @@ struct fake_node_task *fake_task_start(struct fake_node *n, const struct task_sp
     t->status = (struct task_status){.id = t->id,
                                      .state = TASK_RUNNING,
                                      .started_us = loop_wall_us(f->c.loop),
-                                     .exit_code = t->plan.exit_code};
+                                     .exit_code = t->plan.exit_code,
+                                     .measured = t->plan.user_us > 0,
+                                     .user_us = t->plan.user_us};
     if (t->why) {
         t->status.state = TASK_FAILED_TO_START;
         t->status.why = t->why;

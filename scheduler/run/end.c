@@ -8,6 +8,18 @@
 #include "scheduler/run/outputs.h"
 #include "scheduler/run/run_priv.h"
 
+/* What is known of it now: the nodes forget the tasks before their allocations end. */
+static int note_used(struct live_run *run, struct storage *st, struct err *e)
+{
+    for (int i = 0; i < run->n_slots; i++) {
+        const struct run_slot *slot = &run->slots[i];
+        if (slot->used.known && st_allocation_note_used(st, run->row.id, run->row.attempt,
+                                                        slot->rank, &slot->used, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int end_tx(struct storage *st, void *ctx, struct err *e)
 {
     struct live_run *run = ctx;
@@ -28,7 +40,9 @@ static int end_tx(struct storage *st, void *ctx, struct err *e)
                                   .end_us = now,
                                   .failure = end.why ? (int)end.why->code : 0};
     assert(out->kind != OUT_NONE && out->kind != OUT_REQUEUE && out->kind != OUT_REMOVE);
-    return st_run_move(st, &m, e) < 0 ? -1 : f->ops->ended(f, st, &run->row, &end, e);
+    if (st_run_move(st, &m, e) < 0 || note_used(run, st, e) < 0)
+        return -1;
+    return f->ops->ended(f, st, &run->row, &end, e);
 }
 
 static void log_end(struct live_run *run)

@@ -79,6 +79,8 @@ static void make_slots(struct live_run *run, const struct run_held *h)
         slot->idle_us = h->parts[i].idle_us;
         slot->noted_us = slot->busy_us + slot->idle_us;
         arena_init(&slot->a);
+        slot->used = h->parts[i].used;
+        slot->summed = slot->used.known;
         node_attach(rt, &slot->tenant);
     }
 }

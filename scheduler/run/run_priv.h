@@ -127,6 +127,7 @@ struct run_slot {
     const char *node_name, *root;
     struct capacity takes;      /* of the node */
     struct usage_measured used; /* by its tasks that have ended */
+    bool summed;                /* `used` is from the row, which has the whole */
     int64_t busy_us, idle_us;   /* of each of its GPUs on average, as samples saw them */
     int64_t noted_us;           /* how much of both the allocation has */
     const char *devices;        /* its GPUs; NULL: all */

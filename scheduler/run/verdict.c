@@ -242,7 +242,8 @@ void slot_note_use(struct run_slot *slot, const struct task_status *st)
                                         .write_bytes = st->write_bytes,
                                         .read_ops = st->read_ops,
                                         .write_ops = st->write_ops};
-    usage_measured_add(&slot->used, &used);
+    if (!slot->summed)
+        usage_measured_add(&slot->used, &used);
 }
 
 void verdict_task(struct live_run *run, struct run_task *task, const struct task_status *st)

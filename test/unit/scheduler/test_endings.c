@@ -10,6 +10,7 @@
 
 #include "lib/strbuf.h"
 #include "scheduler/run/runs.h"
+#include "storage/usage.h"
 
 /* A job that runs. */
 static int64_t start_job(struct world *w, int64_t cluster, const char *command, int nodes)
@@ -195,4 +196,29 @@ WORLD_TEST(test_delete_running_job, world_virtual(2))
     WAIT(w, st_job_by_id(w->st, &w->a, j, &row, &e) == 0);
     WAIT(w, counts(w, c).idle == 2);
     assert_int_equal(still_running(w), 0);
+}
+
+/* One node has forgotten its tasks, and the other is slow, when the daemon starts anew. */
+WORLD_TEST(test_what_a_job_used_is_known_after_a_restart_within_its_cleaning, world_virtual(2))
+{
+    struct err e = {0};
+    struct usage *rows;
+    size_t n;
+    int64_t c = idle_cluster(w, 2);
+    virtual_of(w)->user_us = 500;
+    int64_t j = add_job(w, c, "j", JOB("fake run=1000", .prep = "fake run=1000", .nodes = 2));
+    WAIT(w, virtual_of(w)->started == 3);
+    struct fake_node *slow = fake_of(w, c, 1);
+    fake_set_hung(slow, true);
+    assert_ends(w, j, EXEC_SUCCEEDED);
+    pass(w, SECOND);
+    restart(w);
+    fake_set_hung(slow, false);
+    WAIT(w, counts(w, c).idle == 2);
+    ok(st_usage_of_owner(w->st, &w->a, RES_JOB, j, &rows, &n, &e), &e);
+    assert_int_equal(n, 2);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(rows[i].used.known);
+        assert_int_equal(rows[i].used.user_us, rows[i].rank == 0 ? 1000 : 500);
+    }
 }

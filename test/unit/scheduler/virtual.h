@@ -29,6 +29,7 @@ struct virtual_world {
     int started, ended; /* tasks, on all nodes */
     int most_at_once;   /* of them that ran */
     char last_started[120];
+    int64_t user_us;   /* what nodes measure of each task; 0: nothing */
     const char *stuck; /* tasks with this in their ids hang in the kernel; NULL: none does */
 };
 
@@ -60,6 +61,7 @@ static inline void plan_task(void *ctx, const struct fake_node *on, const struct
     (void)on;
     const struct virtual_world *v = ctx;
     fake_read_command(spec->command_line, out);
+    out->user_us = v->user_us;
     if (v->stuck && strstr(spec->id, v->stuck))
         out->run_us = out->dying_us = INT64_MAX / 4;
 }
