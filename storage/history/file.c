@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The file of the history. Averages are made of rows, not of memory: when the first sample after a
- * step comes, the step before is averaged. So a restart loses nothing that is on disk, and whatever
- * is repeated replaces itself.
+ * step comes, the step before is averaged; if none comes, the hourly sweep averages it. So a
+ * restart loses nothing that is on disk, and whatever is repeated replaces itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -258,10 +258,36 @@ static int64_t keeps(const struct history_file *f, enum history_level level)
     return history_ages[level].keeps_s >> (level == HISTORY_RAW ? 0 : f->halvings);
 }
 
-static int forget(struct history_file *f, int64_t node, enum history_level level, int64_t now_s,
-                  struct err *e)
+static int forget(struct history_file *f, int64_t node, enum history_level level, struct err *e)
 {
-    return RUN(f, HISTORY_FORGET, NULL, e, node, level, now_s - keeps(f, level));
+    return RUN(f, HISTORY_FORGET, NULL, e, node, level, f->steady_s - keeps(f, level));
+}
+
+/* Writes the average of the step of this level that begins then. */
+static int average_step(struct history_file *f, int64_t node, enum history_level level,
+                        int64_t begin, struct err *e)
+{
+    int64_t step_s = history_ages[level].step_s;
+    struct node_sample mean;
+    const int64_t range[5] = {node, level - 1, begin, begin + step_s, step_s};
+    int rc = each(f, range, add_to_mean, f->mean, e);
+    int n = sample_mean_take(f->mean, &mean);
+    if (rc == 0 && n > 0)
+        rc = put(f, node, level, begin, &mean, e);
+    sample_free(&mean);
+    return rc;
+}
+
+/* The beginning of the last step of this level that has samples and was over at `now_s`: 1. */
+static int last_step(struct history_file *f, int64_t node, enum history_level level, int64_t now_s,
+                     int64_t *begin, struct err *e)
+{
+    int64_t step_s = history_ages[level].step_s, last = 0;
+    int rc = RUN(f, HISTORY_BEFORE, &last, e, node, level - 1, now_s);
+    if (rc <= 0 || last >= now_s / step_s * step_s)
+        return rc < 0 ? -1 : 0;
+    *begin = last / step_s * step_s;
+    return 1;
 }
 
 /* A sample at `now_s` of the level below is there: averages the last step before, if it was not
@@ -269,23 +295,16 @@ static int forget(struct history_file *f, int64_t node, enum history_level level
 static int average(struct history_file *f, int64_t node, enum history_level level, int64_t now_s,
                    struct err *e)
 {
-    int64_t step_s = history_ages[level].step_s, begin = now_s / step_s * step_s, last = 0;
-    int rc = RUN(f, HISTORY_BEFORE, &last, e, node, level - 1, now_s);
-    if (rc <= 0 || last >= begin)
-        return rc < 0 ? -1 : 0;
-    struct node_sample mean;
-    begin = last / step_s * step_s;
-    const int64_t range[5] = {node, level - 1, begin, begin + step_s, step_s};
-    rc = each(f, range, add_to_mean, f->mean, e);
-    int n = sample_mean_take(f->mean, &mean);
-    if (rc == 0 && n > 0)
-        rc = put(f, node, level, begin, &mean, e);
-    sample_free(&mean);
-    if (rc == 0 && forget(f, node, level - 1, now_s, e) < 0)
+    int64_t begin;
+    int rc = last_step(f, node, level, now_s, &begin, e);
+    if (rc <= 0)
+        return rc;
+    rc = average_step(f, node, level, begin, e);
+    if (rc == 0 && forget(f, node, level - 1, e) < 0)
         rc = -1;
     if (rc == 0 && level + 1 < HISTORY_LEVELS)
         rc = average(f, node, level + 1, begin, e);
-    if (rc == 0 && level + 1 == HISTORY_LEVELS && forget(f, node, level, now_s, e) < 0)
+    if (rc == 0 && level + 1 == HISTORY_LEVELS && forget(f, node, level, e) < 0)
         rc = -1;
     return rc;
 }
@@ -306,6 +325,31 @@ int history_file_add(struct history_file *f, const char *name, const struct node
 
 /* --- nodes that are gone ---------------------------------------------------------------------- */
 
+/* An average that is there stays: some of its samples may be gone since. */
+static int average_last(struct history_file *f, int64_t node, enum history_level level,
+                        int64_t now_s, struct err *e)
+{
+    int64_t begin, there = 0;
+    int rc = last_step(f, node, level, now_s, &begin, e);
+    if (rc <= 0)
+        return rc;
+    if (RUN(f, HISTORY_BEFORE, &there, e, node, level, begin + 1) < 0)
+        return -1;
+    return there == begin ? 0 : average_step(f, node, level, begin, e);
+}
+
+static int sweep_node(struct history_file *f, int64_t node, int64_t now_s, bool at_once,
+                      struct err *e)
+{
+    for (int level = HISTORY_RAW + 1; level < HISTORY_LEVELS && !at_once; level++)
+        if (average_last(f, node, level, now_s, e) < 0)
+            return -1;
+    for (int level = 0; level < HISTORY_LEVELS; level++)
+        if (forget(f, node, level, e) < 0)
+            return -1;
+    return RUN(f, HISTORY_NODE_GONE, NULL, e, node) < 0 ? -1 : 0;
+}
+
 int history_file_sweep(struct history_file *f, int64_t now_s, bool at_once, struct err *e)
 {
     int64_t node = 0;
@@ -313,13 +357,9 @@ int history_file_sweep(struct history_file *f, int64_t now_s, bool at_once, stru
     if (!at_once && now_s - f->swept_s < HOUR_S && f->swept_s <= now_s)
         return 0;
     f->swept_s = now_s;
-    while ((rc = RUN(f, HISTORY_NODES, &node, e, node)) == 1) {
-        for (int level = 0; level < HISTORY_LEVELS; level++)
-            if (forget(f, node, level, now_s, e) < 0)
-                return -1;
-        if (RUN(f, HISTORY_NODE_GONE, NULL, e, node) < 0)
+    while ((rc = RUN(f, HISTORY_NODES, &node, e, node)) == 1)
+        if (sweep_node(f, node, now_s, at_once, e) < 0)
             return -1;
-    }
     return rc;
 }
 

@@ -23,6 +23,7 @@
 struct waiting {
     char *node;
     struct node_sample s;
+    int64_t steady_us;
 };
 
 struct list {
@@ -82,9 +83,11 @@ static void free_list(struct list *l)
 
 static int write_rows(struct history_file *f, const struct list *l, struct err *e)
 {
-    for (size_t i = 0; i < l->n; i++)
+    for (size_t i = 0; i < l->n; i++) {
+        f->steady_s = l->e[i].steady_us / SECOND_US;
         if (history_file_add(f, l->e[i].node, &l->e[i].s, e) < 0)
             return -1;
+    }
     return history_file_sweep(f, l->e[l->n - 1].s.at_us / SECOND_US, false, e);
 }
 
@@ -102,6 +105,7 @@ static int make_room(struct history *s, const struct list *l, struct err *e)
     struct history_file *f = &s->file;
     if (history_file_open(f, s->path, s->c.bytes_most, e) < 0 || history_file_begin(f, e) < 0)
         return -1;
+    f->steady_s = l->e[l->n - 1].steady_us / SECOND_US;
     int rc = history_file_sweep(f, l->e[l->n - 1].s.at_us / SECOND_US, true, e);
     return history_file_end(f, rc, e);
 }
@@ -168,8 +172,10 @@ static void begin_write(struct history *s)
     s->batch.list = s->list;
     s->list = l;
     s->writing = loop_work(s->lane, write_batch, on_written, s);
-    if (!s->writing)
-        free_list(&s->batch.list);
+    if (s->writing)
+        return;
+    s->counts.lost += s->batch.list.n; /* reads fill the lane */
+    free_list(&s->batch.list);
 }
 
 static void on_time(void *ctx)
@@ -189,7 +195,8 @@ static void arm(struct history *s)
 }
 
 /* While the file cannot be written, only the last samples wait for it. */
-void history_add(struct history *s, const char *node, const struct node_sample *sample)
+void history_add(struct history *s, const char *node, const struct node_sample *sample,
+                 int64_t steady_us)
 {
     if (s->closing)
         return;
@@ -206,6 +213,7 @@ void history_add(struct history *s, const char *node, const struct node_sample *
     struct waiting *w = &s->list.e[s->list.n++];
     w->node = xstrdup(node);
     w->s.gpus = NULL;
+    w->steady_us = steady_us;
     sample_copy(&w->s, sample);
     arm(s);
 }

@@ -31,8 +31,10 @@ struct history *history_open(const struct history_config *c);
 void history_close(struct history *s, loop_fn closed, void *ctx);
 
 /* Never waits; if the thread is far behind, the sample is lost. A later sample of the same node and
- * second replaces it. */
-void history_add(struct history *s, const char *node, const struct node_sample *sample);
+ * second replaces it. `steady_us`: the wall clock, but not ahead because it was set forward; older
+ * samples age by it. */
+void history_add(struct history *s, const char *node, const struct node_sample *sample,
+                 int64_t steady_us);
 
 enum history_level { HISTORY_RAW, HISTORY_MINUTES, HISTORY_HOURS, HISTORY_LEVELS };
 extern const struct history_age {

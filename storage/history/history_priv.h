@@ -39,9 +39,10 @@ struct history_file {
     sqlite3 *db; /* NULL: not open */
     sqlite3_stmt *statements[HISTORY_STATEMENTS];
     struct sample_mean *mean;
-    int halvings;    /* of the times for which samples are kept, because the file is full */
-    int64_t swept_s; /* when nodes that are gone were last looked for */
-    bool put_aside;  /* a damaged file was, since the last look */
+    int halvings;     /* of the times for which samples are kept, because the file is full */
+    int64_t swept_s;  /* when nodes that are gone were last looked for */
+    int64_t steady_s; /* the time by which samples become old; see history_add() */
+    bool put_aside;   /* a damaged file was, since the last look */
 };
 
 int history_file_open(struct history_file *f, const char *path, int64_t bytes_most,
@@ -52,8 +53,8 @@ int history_file_end(struct history_file *f, int rc, struct err *e) MUST_CHECK;
 /* Within a transaction. */
 int history_file_add(struct history_file *f, const char *name, const struct node_sample *s,
                      struct err *e) MUST_CHECK;
-/* Forgets what is too old, of nodes of which nothing comes any more; at most once an hour, unless
- * `now`. */
+/* Of nodes of which nothing comes any more: averages the last step, and forgets what is too old. At
+ * most once an hour, unless `at_once`: then there is no room, and it only forgets. */
 int history_file_sweep(struct history_file *f, int64_t now_s, bool at_once,
                        struct err *e) MUST_CHECK;
 /* Allocates *rows, whose samples the caller frees too; at most max + 1. */

@@ -102,7 +102,8 @@ static void on_sample(void *ctx, const struct err *why, const struct node_sample
     tell_why(rt, s->why);
     tell_tenants(rt, before ? now - before : INT64_MAX);
     if (rt->fleet->cfg.samples)
-        history_add(rt->fleet->cfg.samples, rt->machine ? rt->machine->name : rt->name, &to->last);
+        history_add(rt->fleet->cfg.samples, rt->machine ? rt->machine->name : rt->name, &to->last,
+                    wakes_steady_wall(rt->fleet->wakes));
 }
 
 /* --- questions -------------------------------------------------------------------------------- */

@@ -85,13 +85,19 @@ static struct node_sample sample_at(int64_t at_s, int cpu, struct gpu_sample gpu
     return s;
 }
 
-static void add(struct world *h, const char *node, int64_t at_s, int cpu)
+static void add_by(struct world *h, const char *node, int64_t at_s, int cpu, int64_t steady_s)
 {
     struct gpu_sample gpus[2];
     struct err e;
     const struct node_sample s = sample_at(at_s, cpu, gpus);
+    h->file.steady_s = at_s < steady_s ? at_s : steady_s;
     if (history_file_add(&h->file, node, &s, &e) < 0)
         fail_msg("%s", e.msg);
+}
+
+static void add(struct world *h, const char *node, int64_t at_s, int cpu)
+{
+    add_by(h, node, at_s, cpu, at_s);
 }
 
 static void open_file(struct world *h)
@@ -183,24 +189,63 @@ TEST_WITH(steps_survive_restarts, struct world *, h, world_new(), world_free)
     assert_int_equal(read_file(h, HISTORY_RAW, 0, INT64_MAX), 1);
 }
 
-TEST_WITH(nodes_that_are_gone, struct world *, h, world_new(), world_free)
+/* The next samples are of a year later, for a moment. */
+TEST_WITH(a_clock_set_forward_ages_nothing, struct world *, h, world_new(), world_free)
 {
     struct err e;
-    int64_t left = -1;
+    open_file(h);
+    assert_int_equal(history_file_begin(&h->file, &e), 0);
+    for (int i = 0; i < HOUR; i += 15)
+        add(h, "n1", BEGIN_S + i, 100);
+    size_t minutes = read_file(h, HISTORY_MINUTES, 0, INT64_MAX);
+    add_by(h, "n1", BEGIN_S + 400 * DAY, 100, BEGIN_S + HOUR);
+    add_by(h, "n1", BEGIN_S + 400 * DAY + 3600, 100, BEGIN_S + HOUR + 15);
+    assert_int_equal(history_file_sweep(&h->file, BEGIN_S + 400 * DAY, true, &e), 0);
+    add(h, "n1", BEGIN_S + HOUR + 30, 100);
+    assert_int_equal(history_file_end(&h->file, 0, &e), 0);
+    assert_int_equal(read_file(h, HISTORY_RAW, 0, BEGIN_S + HOUR), HOUR / 15 - 2);
+    assert_int_equal(read_file(h, HISTORY_MINUTES, 0, BEGIN_S + HOUR), minutes + 1);
+}
+
+static int64_t number(struct world *h, const char *sql)
+{
+    sqlite3_stmt *q;
+    assert_int_equal(sqlite3_prepare_v2(h->file.db, sql, -1, &q, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    int64_t n = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return n;
+}
+
+static void sweep(struct world *h, int64_t now_s)
+{
+    struct err e;
+    h->file.steady_s = now_s;
+    assert_int_equal(history_file_sweep(&h->file, now_s, false, &e), 0);
+}
+
+/* Their last steps reach the averages. */
+TEST_WITH(nodes_that_are_gone, struct world *, h, world_new(), world_free)
+{
     open_file(h);
     add(h, "gone", BEGIN_S, 1);
-    add(h, "n1", BEGIN_S, 1);
-    add(h, "n1", BEGIN_S + 300, 1);
-    assert_int_equal(history_file_sweep(&h->file, BEGIN_S + 2 * HOUR, false, &e), 0);
-    assert_int_equal(read_file(h, HISTORY_RAW, 0, INT64_MAX), 0);
+    add(h, "n1", BEGIN_S, 100);
+    add(h, "n1", BEGIN_S + 300, 200);
+    add(h, "n1", BEGIN_S + 315, 400);
+    sweep(h, BEGIN_S + 320); /* the step is not over */
     assert_int_equal(read_file(h, HISTORY_MINUTES, 0, INT64_MAX), 1);
-    sqlite3_stmt *count;
-    assert_int_equal(sqlite3_prepare_v2(h->file.db, "SELECT count(*) FROM node", -1, &count, NULL),
-                     SQLITE_OK);
-    assert_int_equal(sqlite3_step(count), SQLITE_ROW);
-    left = sqlite3_column_int64(count, 0);
-    sqlite3_finalize(count);
-    assert_int_equal(left, 1);
+    sweep(h, BEGIN_S + 310 + HOUR); /* some of the samples go */
+    sweep(h, BEGIN_S + 3 * HOUR);
+    assert_int_equal(read_file(h, HISTORY_RAW, 0, INT64_MAX), 0);
+    assert_int_equal(read_file(h, HISTORY_MINUTES, 0, INT64_MAX), 2);
+    assert_int_equal(h->last.cpu_permille, 300);
+    assert_int_equal(read_file(h, HISTORY_HOURS, 0, INT64_MAX), 1);
+    assert_int_equal(h->last.cpu_permille, 200);
+    sweep(h, BEGIN_S + 8 * DAY);
+    assert_int_equal(read_file(h, HISTORY_MINUTES, 0, INT64_MAX), 0);
+    assert_int_equal(number(h, "SELECT count(*) FROM node"), 2);
+    sweep(h, BEGIN_S + 366 * DAY);
+    assert_int_equal(number(h, "SELECT count(*) FROM node"), 0);
 }
 
 TEST_WITH(a_full_file_forgets_earlier, struct world *, h, world_new(), world_free)
@@ -212,6 +257,7 @@ TEST_WITH(a_full_file_forgets_earlier, struct world *, h, world_new(), world_fre
         struct gpu_sample gpus[2];
         const struct node_sample s = sample_at(BEGIN_S + i * 3600, 1, gpus);
         assert_int_equal(history_file_begin(&h->file, &e), 0);
+        h->file.steady_s = BEGIN_S + i * 3600;
         rc = history_file_end(&h->file, history_file_add(&h->file, "n1", &s, &e), &e);
         halvings = h->file.halvings;
     }
@@ -251,6 +297,12 @@ static void on_rows(void *ctx, const struct err *why, const struct node_sample *
         sample_copy(&h->first, &rows[0]);
 }
 
+static void on_any_rows(void *ctx, const struct err *why, const struct node_sample *rows, size_t n,
+                        bool more)
+{
+    (void)ctx, (void)why, (void)rows, (void)n, (void)more;
+}
+
 static size_t ask(struct world *h, int max)
 {
     struct err e;
@@ -266,7 +318,7 @@ static void add_one(struct world *h, int64_t at_s)
 {
     struct gpu_sample gpus[2];
     const struct node_sample s = sample_at(at_s, 250, gpus);
-    history_add(h->samples, "n1", &s);
+    history_add(h->samples, "n1", &s, at_s * 1000000);
 }
 
 static void until_written(struct world *h, uint64_t n)
@@ -354,6 +406,26 @@ TEST_WITH(without_a_place_nothing_stops, struct world *, h, world_new(), world_f
     for (int i = 0; i < 5000; i++) /* it waits a minute for another try */
         add_one(h, BEGIN_S + i);
     assert_int_equal(history_counts(h->samples)->lost, 1 + 5000 - 4096);
+}
+
+/* Reads fill the queue of the thread, which waits for the file. */
+TEST_WITH(a_refused_batch_counts_as_lost, struct world *, h, world_new(), world_free)
+{
+    struct err e;
+    sqlite3 *lock;
+    const struct history_query q = {"n1", HISTORY_RAW, 0, INT64_MAX, 5};
+    assert_int_equal(sqlite3_open(h->path, &lock), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(lock, "CREATE TABLE t (a); BEGIN EXCLUSIVE", NULL, NULL, NULL),
+                     SQLITE_OK);
+    open_samples(h, quiet());
+    add_one(h, BEGIN_S);
+    for (int reads = 0; reads < 65;) /* one with the thread, 64 behind it */
+        if (history_read(h->samples, &q, on_any_rows, h, &e) == 0)
+            reads++;
+    while (history_counts(h->samples)->lost == 0)
+        uv_run(&h->uv, UV_RUN_NOWAIT);
+    assert_int_equal(history_counts(h->samples)->lost, 1);
+    assert_int_equal(sqlite3_close(lock), SQLITE_OK);
 }
 
 TEST_WITH(pending_reads_end, struct world *, h, world_new(), world_free)
