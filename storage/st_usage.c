@@ -115,11 +115,26 @@ void st_used_free(struct storage *st)
 
 /* --- writing an end -------------------------------------------------------------------------- */
 
+/* How far the wall clock may differ from the time that has passed without having been set. */
+#define STEP_MS 1000
+
+/* The time that it lasted counts, back from its end, if the wall clock was set meanwhile. */
+static void set_time(struct usage *u, const struct allocation_end *end)
+{
+    int64_t held = end->held_us / 1000;
+    u->end_ms = end->now_us / 1000;
+    int64_t off = u->end_ms - u->begin_ms - held;
+    if (end->held_us > 0 && (off > STEP_MS || off < -STEP_MS))
+        u->begin_ms = u->end_ms > held ? u->end_ms - held : 0;
+    if (u->end_ms < u->begin_ms)
+        u->end_ms = u->begin_ms;
+}
+
 int st_usage_write(struct storage *st, struct usage_live *live, const struct allocation_end *end,
                    struct err *e)
 {
     struct usage *u = &live->row;
-    u->end_ms = end->now_us / 1000 > u->begin_ms ? end->now_us / 1000 : u->begin_ms;
+    set_time(u, end);
     u->again = end->again;
     u->used = end->used;
     usage_sampled(u, end->busy_us, end->idle_us);

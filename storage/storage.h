@@ -246,6 +246,7 @@ const char *st_task_prefix(struct storage *, struct arena *, const struct run *r
 struct allocation_end {
     enum allocation_state to;
     int64_t now_us;
+    int64_t held_us;          /* how long it lasted on the monotonic clock; 0: not known */
     bool again;               /* the run is put back into its queue */
     int64_t busy_us, idle_us; /* of each of its GPUs on average; usage_sampled() */
     struct usage_measured used;

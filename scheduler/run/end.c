@@ -106,6 +106,7 @@ static int release_part(struct live_run *run, struct run_slot *slot, struct allo
         slot->state == SLOT_GONE ? ALLOCATION_EV_LOST : ALLOCATION_EV_RELEASED;
     const struct allocation_end end = {.to = allocation_next(al->state, ev),
                                        .now_us = wakes_wall(rs->wakes),
+                                       .held_us = wakes_mono(rs->wakes) - run->held_us,
                                        .again = run->out.kind == OUT_REQUEUE,
                                        .busy_us = slot->busy_us,
                                        .idle_us = slot->idle_us,

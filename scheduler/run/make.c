@@ -8,7 +8,8 @@
 #include "scheduler/run/run_priv.h"
 #include "scheduler/run/terminal.h"
 
-/* The assumed beginning (us ago) of a run without a time limit is at most this old. */
+/* The assumed beginning (us ago) of a run without a time limit, or of an allocation, is at most
+ * this old. */
 #define LONGEST_KNOWN_US (10LL * 365 * 24 * 3600 * 1000000)
 
 /* --- making a run --------------------------------------------------------------------------- */
@@ -78,9 +79,9 @@ static void make_slots(struct live_run *run, const struct run_held *h)
         slot->busy_us = h->parts[i].busy_us;
         slot->idle_us = h->parts[i].idle_us;
         slot->noted_us = slot->busy_us + slot->idle_us;
-        arena_init(&slot->a);
         slot->used = h->parts[i].used;
         slot->summed = slot->used.known;
+        arena_init(&slot->a);
         node_attach(rt, &slot->tenant);
     }
 }
@@ -157,6 +158,7 @@ struct live_run *run_make(struct runs *rs, const struct run *row, const struct r
     make_slots(run, h);
     decode_spec(run);
     run->began_us = began(run);
+    run->held_us = wakes_mono_of(rs->wakes, h->parts[0].created_us, LONGEST_KNOWN_US);
     run->held = run->spec.place && run->spec.place->held;
     bool resumed = h->parts[0].term != st_epoch(rs->st)->term;
     if (resumed)

@@ -169,6 +169,7 @@ struct live_run {
     const char *name;
     const char *dir;  /* the directory of this attempt, below each node's <root>/RUNS_DIR */
     int64_t began_us; /* on the monotonic clock; after a restart computed from the row */
+    int64_t held_us;  /* since when it has its nodes: the same */
     bool deleting;    /* it is to be forgotten */
     bool held;        /* RUN_ACTIVE: its front does not let it begin yet */
     bool awaits;      /* RUN_ACTIVE: mounts_await() delays a slot, and wakes the run */

@@ -3,6 +3,7 @@
  * A wall clock that is set back or forward stops no limit and times nothing out. On fake nodes, in
  * virtual time.
  */
+#include "storage/usage.h"
 #include "virtual.h"
 
 #define HOUR    (3600 * SECOND)
@@ -74,4 +75,27 @@ WORLD_TEST(set_back_over_a_restart, world_virtual(1))
     set_clock(w, -48 * HOUR);
     world_start(w);
     assert_times_out_after(w, j, 50 * SECOND);
+}
+
+/* The record of use has the time that went by. */
+TEST(set_clock_is_no_use)
+{
+    static const int64_t by_us[] = {365 * 24 * HOUR, -48 * HOUR};
+    for (size_t i = 0; i < 2; i++) {
+        struct err e = {0};
+        struct usage *rows;
+        size_t n;
+        struct world *w = world_virtual(1);
+        int64_t c = idle_cluster(w, 1), j = add_job(w, c, "j", JOB("fake run=60000"));
+        WAIT(w, job_state(w, j) == EXEC_RUNNING);
+        pass(w, 30 * SECOND);
+        set_clock(w, by_us[i]);
+        assert_ends(w, j, EXEC_SUCCEEDED);
+        WAIT(w, counts(w, c).idle == 1);
+        ok(st_usage_of_owner(w->st, &w->a, RES_JOB, j, &rows, &n, &e), &e);
+        assert_int_equal(n, 1);
+        assert_in_range(rows[0].end_ms - rows[0].begin_ms, 60000, 65000);
+        assert_in_range(wakes_wall(sched_wakes(w->s)) / 1000 - rows[0].end_ms, 0, 60000);
+        world_free(w);
+    }
 }
