@@ -44,7 +44,8 @@ static const struct st_column usage_ended_columns[] = {
     FROM_TEXT("s.pool", subject.pool),
     FROM_TEXT("s.vm_size", subject.vm_size),
     FROM_TEXT("s.gpu", subject.gpu),
-    FROM_INT64("r.subject_id", row.subject_id, id),
+    FROM_INT64("r.id", row.id, id),
+    FROM_INT64("r.subject_id", subject.id, id),
     FROM_INT64("r.run_id", row.run_id, id),
     FROM_INT("r.attempt", row.attempt, count),
     FROM_INT("r.rank", row.rank, count),
@@ -98,9 +99,6 @@ static const struct st_column usage_live_columns[] = {
     FROM_INT("a.slots", row.slots, count),
     FROM_INT(SQL_USAGE_CORES, row.cores, count),
     FROM_INT64("a.memory", row.memory, memory),
-/* At most USAGE_MOST, as each of the numbers is. */
-#define SUM(column)                                                                                \
-    "min((min(sum(" column " >> 30), 1 << 30) << 30) + sum(" column " & 0x3fffffff), 1 << 60)"
     FROM_INT64(SQL_USAGE_WAIT, row.wait_ms, amount),
     FROM_INT64(SQL_USAGE_BUSY, row.busy_ms, amount),
     FROM_INT64(SQL_USAGE_IDLE, row.idle_ms, amount),
@@ -108,6 +106,9 @@ static const struct st_column usage_live_columns[] = {
 #undef ROW
 ROW_OF(usage_live_row, struct usage_live, usage_live, NULL, "a");
 
+/* At most USAGE_MOST, as each of the numbers is. */
+#define SUM(column)                                                                                \
+    "min((min(sum(" column " >> 30), 1 << 30) << 30) + sum(" column " & 0x3fffffff), 1 << 60)"
 #define ROW struct usage_total
 static const struct st_column usage_total_columns[] = {
     FROM_TEXT("s.owner", subject.owner),

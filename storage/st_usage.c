@@ -147,81 +147,140 @@ int st_usage_write(struct storage *st, struct usage_live *live, const struct all
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-struct reading {
-    struct storage *st;
-    struct arena *a;
-    int64_t from_ms, to_ms;
-    st_usage_fn fn;
-    void *ctx;
-};
-
-static void give(const struct reading *r, const struct usage_live *l, bool open)
+/* What belongs to the part of the day that is asked for. */
+static void give(const struct st_usage_reading *r, const struct usage_live *l, int64_t from_ms,
+                 int64_t to_ms, bool open)
 {
     struct usage_sums sums = {0};
-    usage_add_cut(&sums, &l->row, open, r->from_ms, r->to_ms);
+    usage_add_cut(&sums, &l->row, open, from_ms > r->from_ms ? from_ms : r->from_ms,
+                  to_ms < r->to_ms ? to_ms : r->to_ms);
     r->fn(r->ctx, &l->subject, &sums);
 }
 
-static int read_part(const struct reading *r, int64_t day, struct err *e)
-{
-    struct usage_live *rows;
-    size_t n;
-    if (st_usage_of_day(r->st, r->a, day, day * USAGE_DAY_MS, (day + 1) * USAGE_DAY_MS, &rows, &n,
-                        e) < 0)
-        return -1;
-    struct reading part = *r;
-    part.from_ms = r->from_ms > day * USAGE_DAY_MS ? r->from_ms : day * USAGE_DAY_MS;
-    part.to_ms = r->to_ms < (day + 1) * USAGE_DAY_MS ? r->to_ms : (day + 1) * USAGE_DAY_MS;
-    for (size_t i = 0; i < n; i++)
-        give(&part, &rows[i], false);
-    return 0;
-}
-
-static int read_days(const struct reading *r, int64_t first, int64_t end, struct err *e)
+static int read_days(struct storage *st, struct arena *a, const struct st_usage_reading *r,
+                     int64_t first, int64_t end, struct err *e)
 {
     struct usage_total *rows;
     size_t n;
-    if (st_usage_of_days(r->st, r->a, first, end, &rows, &n, e) < 0)
+    if (st_usage_of_days(st, a, first, end, &rows, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         r->fn(r->ctx, &rows[i].subject, &rows[i].sums);
     return 0;
 }
 
-/* Whole days, and the parts of the days in which the cut begins and ends. */
-static int read_ended(const struct reading *r, struct err *e)
-{
-    int64_t first = usage_day(r->from_ms + USAGE_DAY_MS - 1), end = usage_day(r->to_ms);
-    if (first > end) /* within one day */
-        return read_part(r, end, e);
-    if (first * USAGE_DAY_MS > r->from_ms && read_part(r, first - 1, e) < 0)
-        return -1;
-    if (end * USAGE_DAY_MS < r->to_ms && read_part(r, end, e) < 0)
-        return -1;
-    return first < end ? read_days(r, first, end, e) : 0;
-}
-
-static int read_open(const struct reading *r, int64_t now_ms, struct err *e)
+static int read_open(struct storage *st, struct arena *a, const struct st_usage_reading *r,
+                     struct err *e)
 {
     struct usage_live *rows;
     size_t n;
-    if (st_usage_live_all(r->st, r->a, &rows, &n, e) < 0)
+    if (st_usage_live_all(st, a, &rows, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
-        rows[i].row.end_ms = now_ms > rows[i].row.begin_ms ? now_ms : rows[i].row.begin_ms;
-        give(r, &rows[i], true);
+        struct usage *u = &rows[i].row;
+        u->end_ms = r->now_ms > u->begin_ms ? r->now_ms : u->begin_ms;
+        give(r, &rows[i], r->from_ms, r->to_ms, true);
     }
     return 0;
 }
 
+static void begin_day(struct st_usage_reading *r)
+{
+    int64_t begin_ms = r->n_days > r->at ? r->days[r->at] * USAGE_DAY_MS : 0;
+    r->over = false;
+    r->place = (struct st_usage_place){begin_ms > r->from_ms ? begin_ms : r->from_ms, 0};
+}
+
+/* Whole days are read at once, as is the present day if nothing is asked that comes after it; of
+ * the days in which the cut begins and ends the rows are read. */
+static int read_whole(struct storage *st, struct arena *a, struct st_usage_reading *r,
+                      struct err *e)
+{
+    int64_t first = usage_day(r->from_ms + USAGE_DAY_MS - 1), end = usage_day(r->to_ms), end_ms;
+    if (st_usage_last(st, &r->last, e) < 0 || st_usage_last_end(st, &end_ms, e) < 0)
+        return -1;
+    if (first > end) { /* within one day */
+        r->days[r->n_days++] = end;
+        return 0;
+    }
+    if (first * USAGE_DAY_MS > r->from_ms)
+        r->days[r->n_days++] = first - 1;
+    if (end_ms < r->to_ms)
+        end++;
+    else if (end * USAGE_DAY_MS < r->to_ms)
+        r->days[r->n_days++] = end;
+    return first < end ? read_days(st, a, r, first, end, e) : 0;
+}
+
+int st_usage_begin(struct storage *st, struct st_usage_reading *r, struct err *e)
+{
+    struct arena a;
+    assert(r->from_ms >= 0 && r->n_days == 0);
+    if (r->to_ms <= r->from_ms)
+        return 0;
+    arena_init(&a);
+    int rc = read_whole(st, &a, r, e) < 0 ? -1 : read_open(st, &a, r, e);
+    begin_day(r);
+    arena_free(&a);
+    return rc;
+}
+
+static int read_rows(struct storage *st, struct arena *a, const struct st_usage_reading *r,
+                     int limit, struct usage_live **rows, size_t *n, struct err *e)
+{
+    int64_t day = r->days[r->at];
+    return r->over ? st_usage_over(st, a, day, r->place.id, r->last, limit, rows, n, e)
+                   : st_usage_ended(st, a, &r->place, (day + 1) * USAGE_DAY_MS, r->last, limit,
+                                    rows, n, e);
+}
+
+/* Goes on to those that went over the end of the day, then to the next day. */
+static void go_on(struct st_usage_reading *r)
+{
+    if (!r->over) {
+        r->over = true;
+        r->place.id = 0;
+        return;
+    }
+    r->at++;
+    begin_day(r);
+}
+
+int st_usage_more(struct storage *st, struct st_usage_reading *r, int limit, bool *left,
+                  struct err *e)
+{
+    struct arena a;
+    struct usage_live *rows;
+    size_t n = 0;
+    int rc = 0;
+    arena_init(&a);
+    if (r->at < r->n_days)
+        rc = read_rows(st, &a, r, limit, &rows, &n, e);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        int64_t day = r->days[r->at];
+        give(r, &rows[i], day * USAGE_DAY_MS, (day + 1) * USAGE_DAY_MS, false);
+        r->place = (struct st_usage_place){rows[i].row.end_ms, rows[i].row.id};
+    }
+    arena_free(&a);
+    if (rc == 0 && n < (size_t)limit && r->at < r->n_days)
+        go_on(r);
+    *left = r->at < r->n_days;
+    return rc;
+}
+
+/* Rows that st_usage_each() reads at once. */
+#define AT_ONCE 1000
+
 int st_usage_each(struct storage *st, int64_t from_ms, int64_t to_ms, int64_t now_ms,
                   st_usage_fn fn, void *ctx, struct err *e)
 {
-    struct arena a;
-    arena_init(&a);
-    const struct reading r = {st, &a, from_ms, to_ms, fn, ctx};
-    assert(from_ms >= 0);
-    int rc = to_ms <= from_ms ? 0 : read_ended(&r, e) < 0 ? -1 : read_open(&r, now_ms, e);
-    arena_free(&a);
-    return rc;
+    struct st_usage_reading r = {
+        .from_ms = from_ms, .to_ms = to_ms, .now_ms = now_ms, .fn = fn, .ctx = ctx};
+    bool left = true;
+    if (st_usage_begin(st, &r, e) < 0)
+        return -1;
+    while (left)
+        if (st_usage_more(st, &r, AT_ONCE, &left, e) < 0)
+            return -1;
+    return 0;
 }

@@ -11,11 +11,34 @@
 #include "storage/storage.h"
 
 /* Calls fn for what each subject had in [from_ms, to_ms), perhaps more than once for a subject: the
- * parts are to be added. The present is now_ms: what has not ended counts until then. */
+ * parts are to be added. The present is now_ms: what has not ended counts until then. Subjects of
+ * what has not ended have no id. */
 typedef void (*st_usage_fn)(void *ctx, const struct usage_subject *s,
                             const struct usage_sums *sums);
 int st_usage_each(struct storage *, int64_t from_ms, int64_t to_ms, int64_t now_ms, st_usage_fn fn,
                   void *ctx, struct err *);
+
+/* The same in parts: the rows of a day that is not read as a whole may be many. What ends between
+ * two parts counts as it was at the beginning. */
+struct st_usage_place {
+    int64_t end_ms, id;
+};
+struct st_usage_reading {
+    int64_t from_ms, to_ms, now_ms;
+    st_usage_fn fn;
+    void *ctx;
+    /* Below: of st_usage.c. */
+    int64_t last;    /* later rows are not read */
+    int64_t days[2]; /* that are not read as a whole */
+    size_t n_days, at;
+    bool over; /* of the day, those that ended on it were read */
+    struct st_usage_place place;
+};
+/* Fill in the first members. */
+int st_usage_begin(struct storage *, struct st_usage_reading *r, struct err *) MUST_CHECK;
+/* So many rows. *left: there may be more. */
+int st_usage_more(struct storage *, struct st_usage_reading *r, int limit, bool *left,
+                  struct err *) MUST_CHECK;
 
 /* --- counted since the start, for metrics, which cannot add up the whole record each time --------
  */

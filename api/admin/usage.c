@@ -2,6 +2,7 @@
  *
  * Who used what: sums of the record of use, by users, groups, clusters, GPUs or experiments.
  * Callers see their own use, and that in groups where they have the right batchaid/usage/read.
+ * The record is read in slices: a day that is not asked for as a whole may have many rows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,11 @@
 #include "api/admin/times.h"
 #include "api/admin/usage_json.h"
 #include "api/http/request.h"
+#include "lib/idmap.h"
 #include "storage/usage.h"
+
+/* Rows that are read at once: some milliseconds. */
+#define SLICE 200
 
 /* An amount of one key of the report. */
 struct line {
@@ -24,9 +29,15 @@ struct line {
 struct report {
     struct request *r;
     const char *(*key_of)(struct report *rep, const struct usage_subject *s);
+    const char *by;
+    struct st_usage_reading reading;
     struct line *lines;
     size_t n, cap;
+    struct id_map subjects; /* the place of each subject's line plus 1; UNSEEN */
+    bool sliced;            /* the reply is sent by request_finish() */
 };
+
+#define UNSEEN (-1)
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
@@ -107,16 +118,32 @@ static bool is_nothing(const struct usage_sums *s)
     return memcmp(s, &nothing, sizeof nothing) == 0;
 }
 
-static void take(void *ctx, const struct usage_subject *s, const struct usage_sums *sums)
+static void add_line(struct report *rep, const struct usage_subject *s,
+                     const struct usage_sums *sums)
 {
-    struct report *rep = ctx;
-    if (is_nothing(sums) || !sees(rep->r, s))
-        return;
     if (rep->n == rep->cap) {
         rep->cap = rep->cap ? 2 * rep->cap : 64;
         rep->lines = xrealloc(rep->lines, rep->cap * sizeof *rep->lines);
     }
     rep->lines[rep->n++] = (struct line){arena_strdup(&rep->r->arena, rep->key_of(rep, s)), *sums};
+}
+
+/* A subject has many rows: its key and the right to see it are found once. */
+static void take(void *ctx, const struct usage_subject *s, const struct usage_sums *sums)
+{
+    struct report *rep = ctx;
+    int64_t at = s->id ? id_map_number(&rep->subjects, s->id) : 0;
+    if (is_nothing(sums) || at == UNSEEN)
+        return;
+    if (at > 0) {
+        usage_add(&rep->lines[at - 1].sums, sums);
+        return;
+    }
+    bool seen = sees(rep->r, s);
+    if (seen)
+        add_line(rep, s, sums);
+    if (s->id)
+        id_map_put_number(&rep->subjects, s->id, seen ? (int64_t)rep->n : UNSEEN);
 }
 
 static int by_key(const void *a, const void *b)
@@ -138,7 +165,7 @@ static void merge(struct report *rep)
     rep->n = n;
 }
 
-static json_t *show(struct report *rep, const char *by, int64_t from_ms, int64_t to_ms)
+static json_t *show(struct report *rep)
 {
     struct usage_sums total = {0};
     json_t *list = json_array(), *all = json_object();
@@ -149,25 +176,55 @@ static json_t *show(struct report *rep, const char *by, int64_t from_ms, int64_t
         json_array_append_new(list, one);
     }
     usage_show(all, &total);
-    return json_pack("{s:s, s:o*, s:o, s:o, s:o}", "by", by, "from", seen_time(from_ms * 1000),
-                     "to", seen_time(to_ms * 1000), "value", list, "total", all);
+    return json_pack("{s:s, s:o*, s:o, s:o, s:o}", "by", rep->by, "from",
+                     seen_time(rep->reading.from_ms * 1000), "to",
+                     seen_time(rep->reading.to_ms * 1000), "value", list, "total", all);
+}
+
+static void release(void *report)
+{
+    struct report *rep = report;
+    free(rep->lines);
+    id_map_free(&rep->subjects);
+}
+
+static struct replied *step(struct report *rep);
+
+static void on_turn(struct request *r, void *ctx)
+{
+    struct report *rep = ctx;
+    rep->sliced = true;
+    struct replied *done = step(rep);
+    if (done)
+        request_finish(r, done);
+}
+
+/* NULL: the rest follows in later turns. */
+static struct replied *step(struct report *rep)
+{
+    struct err e;
+    bool left;
+    if (st_usage_more(admin_of(rep->r)->storage, &rep->reading, SLICE, &left, &e) < 0)
+        return reply_err(rep->r, &e);
+    if (!left) {
+        merge(rep);
+        return reply_json(rep->r, 200, show(rep));
+    }
+    request_again(rep->r, on_turn, rep);
+    return rep->sliced ? NULL : reply_later(rep->r);
 }
 
 struct replied *usage_report(struct request *r)
 {
-    struct report rep = {.r = r};
-    const char *by = NULL;
-    int64_t now_ms = r->now_us / 1000, from_ms, to_ms;
+    struct report *rep = arena_alloc(&r->arena, sizeof *rep);
+    int64_t now_ms = r->now_us / 1000;
     struct err e;
-    int rc = find_way(&rep, &by, &e);
-    if (rc == 0 && query_time(r, "from", 0, &from_ms, &e) == 0 &&
-        query_time(r, "to", now_ms + 1, &to_ms, &e) == 0)
-        rc = st_usage_each(admin_of(r)->storage, from_ms, to_ms, now_ms, take, &rep, &e);
-    else
-        rc = -1;
-    if (rc == 0)
-        merge(&rep);
-    json_t *out = rc == 0 ? show(&rep, by, from_ms, to_ms) : NULL;
-    free(rep.lines);
-    return out ? reply_json(r, 200, out) : reply_err(r, &e);
+    *rep = (struct report){.r = r, .reading = {.now_ms = now_ms, .fn = take, .ctx = rep}};
+    request_own_thing(r, rep, release);
+    if (find_way(rep, &rep->by, &e) < 0 ||
+        query_time(r, "from", 0, &rep->reading.from_ms, &e) < 0 ||
+        query_time(r, "to", now_ms + 1, &rep->reading.to_ms, &e) < 0 ||
+        st_usage_begin(admin_of(r)->storage, &rep->reading, &e) < 0)
+        return reply_err(r, &e);
+    return step(rep);
 }

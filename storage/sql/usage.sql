@@ -74,14 +74,25 @@ memory_peak = max(memory_peak, excluded.memory_peak);
 SELECT {usage_total} FROM usage_day d CROSS JOIN usage_subject s ON s.id = d.subject_id
 WHERE d.day >= :first AND d.day < :end GROUP BY d.subject_id;
 
--- The rows of one day, which begins at from_ms and ends before to_ms, with their subjects: those that ended on it, and
--- those that went on.
--- st_usage_of_day(i64 day, i64 from_ms, i64 to_ms) -> usage_ended*
+-- The id of the last row that was written; the last end of all rows. 0: there are none.
+-- st_usage_last() -> i64 id
+SELECT coalesce(max(id), 0) FROM usage;
+
+-- st_usage_last_end() -> i64 end_ms
+SELECT coalesce(max(end_ms), 0) FROM usage;
+
+-- Rows up to the row `last` that ended behind a place, before to_ms, with their subjects.
+-- st_usage_ended(st_usage_place place, i64 to_ms, i64 last, int limit) -> usage_ended*
 SELECT {usage_ended} FROM usage r CROSS JOIN usage_subject s ON s.id = r.subject_id
-WHERE r.end_ms >= :from_ms AND r.end_ms < :to_ms
-UNION ALL
+WHERE r.end_ms >= :place.end_ms AND r.end_ms < :to_ms AND (r.end_ms > :place.end_ms OR r.id > :place.id)
+AND +r.id <= :last
+ORDER BY r.end_ms, r.id LIMIT :limit;
+
+-- The same of those that went on over the end of a day, in the order of their ids.
+-- st_usage_over(i64 day, i64 after_id, i64 last, int limit) -> usage_ended*
 SELECT {usage_ended} FROM usage_over o CROSS JOIN usage r ON r.id = o.usage_id
-CROSS JOIN usage_subject s ON s.id = r.subject_id WHERE o.day = :day;
+CROSS JOIN usage_subject s ON s.id = r.subject_id
+WHERE o.day = :day AND o.usage_id > :after_id AND o.usage_id <= :last ORDER BY o.usage_id LIMIT :limit;
 
 -- Of one job or task, in the order of their ends.
 -- st_usage_of_owner(resource_kind owner, i64 owner_id) -> usage*

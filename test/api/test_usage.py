@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from datetime import datetime, timedelta, timezone
 
 from support.people import READER, SUBMITTER, Person
 from support.world import fresh, job_body, wait_for
@@ -52,6 +53,8 @@ def test_the_report_adds_up_and_outlives_what_it_names(own_place):
     whole = line(own_place)
     assert all(whole[k] == sum(p[k] for p in parts) for k in whole if k not in ("name", "memoryPeakBytes"))
     assert whole["runs"] == 3
+    began = datetime.now(timezone.utc) - timedelta(hours=1)  # the rows of the day are read, not its sum
+    assert line(own_place, **{"from": began.strftime("%Y-%m-%dT%H:%M:%SZ")}) == whole
     experiment = line(own_place, "experiment", f"{own_place.group}/{own_place.workspace}/exp")
     assert {**experiment, "name": ""} == {**whole, "name": ""}
     name = f"{own_place.group}/{own_place.workspace}/{cluster.name}"

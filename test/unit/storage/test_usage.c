@@ -251,3 +251,47 @@ DB_TEST(test_a_report_over_full_days_does_not_overflow)
     assert_int_equal(sums.user_us, USAGE_MOST);
     assert_int_equal(sums.read_bytes, 9 * most.read_bytes);
 }
+
+/* Rows of a day in parts of two; the last job ends between two parts, and counts as if not. */
+DB_TEST(test_a_day_is_read_in_parts)
+{
+    int64_t node = add_node(f), at = T0;
+    struct allocation al;
+    for (int i = 0; i < 7; i++, at += 11000000) {
+        char name[8];
+        snprintf(name, sizeof name, "j%d", i);
+        al = hold(f, fx_add_job(f, name), node, at);
+        end(f, &al, at + 10000000, false);
+    }
+    al = hold(f, fx_add_job(f, "long"), node, at - 2 * 24 * HOUR_US);
+    end(f, &al, at, false);
+    al = hold(f, fx_add_job(f, "last"), node, at);
+    for (int64_t from = T0 - 30 * HOUR_US; from < at; from += 10 * HOUR_US - 3000000) {
+        struct usage_sums whole = {0}, parts = {0};
+        bool left = true;
+        int64_t now_ms = (at + 5000000) / 1000;
+        struct st_usage_reading r = {.from_ms = from / 1000,
+                                     .to_ms = (at - 1000) / 1000,
+                                     .now_ms = now_ms,
+                                     .fn = add,
+                                     .ctx = &parts};
+        ok(f, st_usage_each(f->st, r.from_ms, r.to_ms, now_ms, add, &whole, &f->e));
+        ok(f, st_usage_begin(f->st, &r, &f->e));
+        while (left)
+            ok(f, st_usage_more(f->st, &r, 2, &left, &f->e));
+        assert_memory_equal(&parts, &whole, sizeof whole);
+    }
+    struct usage_sums sums = {0};
+    struct st_usage_reading r = {.from_ms = T0 / 1000 + 1000,
+                                 .to_ms = at / 1000 + 6000,
+                                 .now_ms = at / 1000 + 5000,
+                                 .fn = add,
+                                 .ctx = &sums};
+    bool left = true;
+    ok(f, st_usage_begin(f->st, &r, &f->e));
+    end(f, &al, at + 5000000, false);
+    while (left)
+        ok(f, st_usage_more(f->st, &r, 3, &left, &f->e));
+    assert_int_equal(sums.attempts, 8);
+    assert_int_equal(sums.node_ms, 7 * 10000 - 1000 + (at - T0) / 1000 - 1000 + 5000);
+}
