@@ -22,12 +22,17 @@ int st_run_insert(struct storage *, const struct run *r, int64_t *id, struct err
 int st_run_next_turn(struct storage *, enum resource_kind owner, int64_t owner_id,
                      struct err *) MUST_CHECK;
 /* Dependencies of runs. add: rows of one owner, which is queued; rows in `state` open hold its runs
- * back. settle: `awaited` has ended; its dependents are released, or marked to fail, with events of
- * their owners. */
+ * back. settle: `awaited` has ended; its first dependents are released, or marked to fail, with
+ * events of their owners. *left: there may be more. */
 int st_dependency_add(struct storage *, struct arena *, const struct dependency *rows, size_t n,
                       int64_t now_us, struct err *) MUST_CHECK;
+struct st_settling {
+    enum ended_how ended;
+    int limit; /* of dependents */
+    int64_t now_us;
+};
 int st_dependency_settle(struct storage *, enum resource_kind awaited, int64_t awaited_id,
-                         enum ended_how how, int64_t now_us, struct err *) MUST_CHECK;
+                         const struct st_settling *how, bool *left, struct err *) MUST_CHECK;
 /* A guarded move of a run's state; the only function that writes the state. */
 struct st_run_move {
     int64_t id;

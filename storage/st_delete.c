@@ -5,6 +5,7 @@
  * children.
  */
 #include <assert.h>
+#include <limits.h>
 
 #include "storage/burial.h"
 #include "storage/storage_priv.h"
@@ -136,6 +137,14 @@ int st_mark_deleting(struct storage *st, enum resource_kind kind, int64_t id, in
     return st_tx(st, "mark deleting", mark_all, &r, e);
 }
 
+/* Those that wait for a job which is removed. */
+static int settle_all(struct storage *st, const struct row_removal *r, struct err *e)
+{
+    const struct st_settling how = {ENDED_REMOVED, INT_MAX, r->now_us};
+    bool left;
+    return st_dependency_settle(st, RES_JOB, r->id, &how, &left, e);
+}
+
 static int remove_row(struct storage *st, void *ctx, struct err *e)
 {
     const struct row_removal *r = ctx;
@@ -147,8 +156,7 @@ static int remove_row(struct storage *st, void *ctx, struct err *e)
     if (r->kind == RES_CLUSTER && st_pool_remove(st, r->id, e) < 0)
         return -1;
     if (r->kind == RES_JOB &&
-        (st_runs_remove(st, RES_JOB, r->id, e) < 0 ||
-         st_dependency_settle(st, RES_JOB, r->id, ENDED_REMOVED, r->now_us, e) < 0))
+        (st_runs_remove(st, RES_JOB, r->id, e) < 0 || settle_all(st, r, e) < 0))
         return err_prefix(e, "The %s %lld cannot be removed", k->noun, (long long)r->id);
     if (st_event_forget(st, r->kind, r->id, e) < 0)
         return -1;

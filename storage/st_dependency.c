@@ -106,16 +106,18 @@ struct settling {
     enum resource_kind kind;
     int64_t id, now_us;
     enum ended_how how;
+    int limit;
+    bool *left;
 };
 
-static int settle_all(struct storage *st, void *ctx, struct err *e)
+static int settle(struct storage *st, void *ctx, struct err *e)
 {
     struct settling *k = ctx;
     struct dependency *rows;
     size_t n;
     if (st_dependency_remove(st, k->kind, k->id, e) < 0) /* it does not wait any more */
         return -1;
-    if (st_dependency_awaiting(st, &k->a, k->kind, k->id, &rows, &n, e) < 0)
+    if (st_dependency_awaiting(st, &k->a, k->kind, k->id, k->limit, &rows, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         const struct dependency *d = &rows[i];
@@ -124,15 +126,21 @@ static int settle_all(struct storage *st, void *ctx, struct err *e)
             decide(st, &k->a, d->owner_kind, d->owner_id, k->now_us, why, e) < 0)
             return -1;
     }
+    *k->left = n == (size_t)k->limit;
     return 0;
 }
 
 int st_dependency_settle(struct storage *st, enum resource_kind awaited, int64_t awaited_id,
-                         enum ended_how how, int64_t now_us, struct err *e)
+                         const struct st_settling *how, bool *left, struct err *e)
 {
-    struct settling k = {.kind = awaited, .id = awaited_id, .now_us = now_us, .how = how};
+    struct settling k = {.kind = awaited,
+                         .id = awaited_id,
+                         .now_us = how->now_us,
+                         .how = how->ended,
+                         .limit = how->limit,
+                         .left = left};
     arena_init(&k.a);
-    int rc = st_tx(st, "settle dependencies", settle_all, &k, e);
+    int rc = st_tx(st, "settle dependencies", settle, &k, e);
     arena_free(&k.a);
     return rc;
 }

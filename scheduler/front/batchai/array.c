@@ -129,7 +129,7 @@ static int end_all(struct storage *st, struct one_end *k, struct err *e)
                                       : JOB_EV_FAILED;
     int rc = move(st, &k->j, ev, &m, e);
     if (rc == 0)
-        rc = dependents_settle(k->f, st, k->j.id, &all, e);
+        rc = dependents_settle(k->f, k->j.id, &all, e);
     if (rc == 0 && terminated)
         rc = st_op_finish(st, RES_JOB, k->j.id, false, NULL, NULL, all.now_us, e);
     return rc;

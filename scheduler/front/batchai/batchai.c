@@ -186,7 +186,7 @@ static int ended(const struct front *f, struct storage *st, const struct run *r,
         .failure = end->why ? (int)end->why->code : 0};
     int rc = move(st, r, event_of(end), &m, e);
     if (rc == 0)
-        rc = dependents_settle(f, st, m.id, end, e);
+        rc = dependents_settle(f, m.id, end, e);
     if (rc == 0 && m.from == EXEC_TERMINATING)
         rc = st_op_finish(st, RES_JOB, m.id, false, NULL, NULL, end->now_us, e);
     arena_free(&a);
@@ -223,6 +223,7 @@ static void begin(struct front *base, struct sched *sched)
     f->sched = sched;
     f->wakes = sched_wakes(sched);
     deletions_begin(f);
+    dependents_begin(f);
     keep_jobs_begin(f);
 }
 

@@ -146,13 +146,15 @@ static int remove_jobs(struct deletion_pass *p, struct err *e)
     if (st_doomed_jobs(p->f->st, &p->a, p->left, &rows, &n, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
-        bool held;
+        bool held, left = false;
         if (is_held_up(p, RES_JOB, rows[i].id, &held, e) < 0)
             return -1;
         int may = held ? 0 : forget_runs(p, &rows[i], e);
-        if (may < 0 || (may > 0 && (dependents_wake(p->f, rows[i].id, e) < 0 ||
-                                    remove_row(p, RES_JOB, rows[i].id, e) != 0)))
+        if (may < 0 || (may > 0 && dependents_leave(p->f, rows[i].id, &left, e) < 0) ||
+            (may > 0 && !left && remove_row(p, RES_JOB, rows[i].id, e) != 0))
             return -1;
+        if (left)
+            wake_durable(p->f->wakes, &woken_deletions, WAKE_ALL);
         if (may > 0 || (held && p->fresh)) /* a delayed job has left the queue already */
             wake_queue(p, &rows[i]);
     }

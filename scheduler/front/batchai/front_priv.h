@@ -37,11 +37,14 @@ void may_remove(struct front *f);
 bool removes_runs(const struct front *f);
 
 /* --- dependents.c ---------------------------------------------------------------------------- */
-/* The job is about to end or to be removed: wakes the pools of dependent jobs. */
-int dependents_wake(const struct batchai_front *f, int64_t job_id, struct err *e) MUST_CHECK;
-/* The job ends: releases dependent jobs, or marks them to fail. */
-int dependents_settle(const struct front *f, struct storage *st, int64_t job_id,
-                      const struct run_end *end, struct err *e) MUST_CHECK;
+void dependents_begin(struct batchai_front *f);
+/* The job ends: releases dependent jobs, or marks them to fail, and wakes their pools. Of many the
+ * rest follows. */
+int dependents_settle(const struct front *f, int64_t job_id, const struct run_end *end,
+                      struct err *e) MUST_CHECK;
+/* The same for a job that is about to be removed. *left: it cannot be yet. */
+int dependents_leave(const struct batchai_front *f, int64_t job_id, bool *left,
+                     struct err *e) MUST_CHECK;
 
 /* --- array.c: the results of single runs of an array --- */
 /* Writes an event of a job whose state stays. */

@@ -232,3 +232,37 @@ WORLD_TEST(test_a_terminated_job_is_not_tried_again, world_virtual(1))
     terminate(w, j);
     assert_ends_in(w, j, EXEC_FAILED, 1);
 }
+
+static size_t unsettled(struct world *w)
+{
+    struct err e = {0};
+    int64_t *ids;
+    size_t n;
+    ok(st_dependency_unsettled(w->st, &w->a, &ids, &n, &e), &e);
+    return n;
+}
+
+/* Its end does not release them all in its transaction. A restart goes on, and so does a removal.
+ */
+TEST(test_many_that_wait_for_one_are_released_some_at_a_time)
+{
+    enum { MANY = 1100 };
+    for (int how = 0; how < 3; how++) {
+        struct world *w = world_virtual(1);
+        int64_t c = idle_cluster(w, 1), first = add(w, c, "first", BAD), last = 0;
+        for (int i = 0; i < MANY; i++)
+            last = add_after(w, c, arena_printf(&w->a, "j%d", i), first, AFTER_SUCCESS);
+        int64_t good = add_after(w, c, "good", first, AFTER_FAILURE);
+        WAIT(w, job_ended(w, first));
+        assert_int_equal(unsettled(w), 1);
+        if (how == 1)
+            restart(w);
+        else if (how == 2)
+            delete_row(w, RES_JOB, first);
+        assert_ends(w, good, EXEC_SUCCEEDED);
+        assert_ends(w, last, EXEC_FAILED);
+        job_says(w, last, "but it has failed");
+        assert_int_equal(unsettled(w), 0);
+        world_free(w);
+    }
+}

@@ -16,6 +16,7 @@ static const char *const scans_allowed[] = {
     "ST_NODE_IDS",
     "ST_NODE_LOCAL_TOTAL",
     "ST_NODE_USES",
+    "ST_DEPENDENCY_POOLS", /* of rows that it has chosen */
     "ST_POOL_TALLIES",
     "ST_OWNER_TALLIES",
     "ST_MACHINE_LIST",
@@ -103,6 +104,7 @@ static bool is_table_scan(const char *detail)
                                           "run_queue",
                                           "run_live",
                                           "allocation_live",
+                                          "dependency_open",
                                           "operation_open",
                                           "share_unsettled",
                                           "storage_account_deleting",
