@@ -50,7 +50,8 @@ struct shown {
     unsigned n;
     gnutls_privkey_t key;
     time_t begins, ends;
-    int64_t used_us; /* monotonic */
+    gnutls_x509_crt_t first; /* of the site's chain; NULL: it is of the daemon */
+    int64_t used_us;         /* monotonic */
 };
 
 struct certs {
@@ -61,9 +62,8 @@ struct certs {
     char *ca_pem;
     gnutls_x509_privkey_t key; /* the key of all certificates of the daemon */
     struct shown *own;
-    struct shown *site;         /* NULL: none */
-    gnutls_x509_crt_t site_crt; /* its first certificate */
-    struct shown *made;         /* for names, most recently used first */
+    struct shown *site; /* NULL: none */
+    struct shown *made; /* for names, most recently used first */
     size_t n_made;
     struct shown *retired; /* may still be in use for a handshake */
 };
@@ -153,12 +153,14 @@ static int get_server(const struct certs *c, time_t now, struct pair *p, struct 
 
 /* --- certificates in use --- */
 
-static void shown_free(struct shown *s)
+void certs_shown_free(struct shown *s)
 {
     if (!s)
         return;
     for (unsigned i = 0; i < s->n; i++)
         gnutls_pcert_deinit(&s->chain[i]);
+    if (s->first)
+        gnutls_x509_crt_deinit(s->first);
     gnutls_privkey_deinit(s->key);
     free(s->name);
     free(s);
@@ -168,7 +170,7 @@ static void shown_free_all(struct shown *s)
 {
     while (s) {
         struct shown *next = s->next;
-        shown_free(s);
+        certs_shown_free(s);
         s = next;
     }
 }
@@ -190,7 +192,7 @@ static struct shown *shown_create(gnutls_x509_crt_t *chain, unsigned n, gnutls_x
     }
     if (good)
         return s;
-    shown_free(s);
+    certs_shown_free(s);
     return NULL;
 }
 
@@ -213,7 +215,7 @@ static void free_retired(struct certs *c, int64_t mono_us)
             continue;
         }
         *at = s->next;
-        shown_free(s);
+        certs_shown_free(s);
     }
 }
 
@@ -294,7 +296,7 @@ static bool make_room(struct certs *c, int64_t mono_us)
         last = &(*last)->next;
     if (mono_us - (*last)->used_us < LENT_US)
         return false;
-    shown_free(*last);
+    certs_shown_free(*last);
     *last = NULL;
     c->n_made--;
     return true;
@@ -354,7 +356,7 @@ void certs_pick(struct certs *c, const char *name, int64_t now_us, int64_t mono_
     struct shown *s = NULL;
     free_retired(c, mono_us);
     renew_own(c, now_us, mono_us);
-    if (c->site && *name && gnutls_x509_crt_check_hostname(c->site_crt, name))
+    if (c->site && *name && gnutls_x509_crt_check_hostname(c->site->first, name))
         s = c->site;
     else if (is_ours(c, name) && !sans_have(&c->wanted, name))
         s = for_name(c, name, now_us, mono_us);
@@ -428,7 +430,7 @@ static int64_t ends_us(gnutls_x509_crt_t crt)
 
 int64_t certs_site_ends_us(const struct certs *c)
 {
-    return c->site_crt ? ends_us(c->site_crt) : 0;
+    return c->site ? ends_us(c->site->first) : 0;
 }
 
 int64_t certs_authority_ends_us(const struct certs *c)
@@ -460,35 +462,35 @@ int certs_site_check(const char *cert, const char *key, int64_t *ends, struct er
     return rc;
 }
 
-static void show_site(struct certs *c, struct shown *s, gnutls_x509_crt_t first, int64_t mono_us)
-{
-    retire(c, c->site, mono_us);
-    if (c->site_crt)
-        gnutls_x509_crt_deinit(c->site_crt);
-    c->site = s;
-    c->site_crt = first;
-}
-
-int certs_site_take(struct certs *c, const struct certs_site *text, int64_t mono_us, struct err *e)
+int certs_site_make(const struct certs *c, const struct certs_site *text, struct shown **out,
+                    struct err *e)
 {
     gnutls_x509_crt_t chain[CHAIN_MAX];
     gnutls_x509_privkey_t key;
     unsigned n = 0;
-    struct shown *s = NULL;
+    *out = NULL;
     if (!text->cert)
         return 0;
     if (gnutls_x509_privkey_init(&key) < 0)
         abort();
     int rc = load_site(c, text, chain, &n, key, e);
-    if (rc == 0 && !(s = shown_create(chain, n, key, NULL)))
+    if (rc == 0 && !(*out = shown_create(chain, n, key, NULL)))
         rc = err_set(e, ERR_CONFIG, NULL, "%s: this certificate cannot be used",
                      c->config.site_cert);
     gnutls_x509_privkey_deinit(key);
-    for (unsigned i = s ? 1 : 0; i < n; i++)
+    if (*out)
+        (*out)->first = chain[0];
+    for (unsigned i = *out ? 1 : 0; i < n; i++)
         gnutls_x509_crt_deinit(chain[i]);
-    if (s)
-        show_site(c, s, chain[0], mono_us);
     return rc;
+}
+
+void certs_site_show(struct certs *c, struct shown *s, int64_t mono_us)
+{
+    if (!s)
+        return;
+    retire(c, c->site, mono_us);
+    c->site = s;
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */
@@ -547,13 +549,15 @@ int certs_open(const struct certs_config *config, int64_t now_us, struct certs *
 {
     struct certs *c = xcalloc(1, sizeof *c);
     struct certs_site site = {NULL, NULL};
+    struct shown *shown = NULL;
     c->config = *config;
     add_names(c);
     int rc = open_own(c, (time_t)(now_us / 1000000), e);
     if (rc == 0)
         rc = certs_site_read(c, &site, e);
     if (rc == 0)
-        rc = certs_site_take(c, &site, 0, e);
+        rc = certs_site_make(c, &site, &shown, e);
+    certs_site_show(c, shown, 0);
     certs_site_free(&site);
     if (rc < 0) {
         certs_close(c);
@@ -572,12 +576,10 @@ void certs_close(struct certs *c)
 {
     if (!c)
         return;
-    shown_free(c->own);
-    shown_free(c->site);
+    certs_shown_free(c->own);
+    certs_shown_free(c->site);
     shown_free_all(c->made);
     shown_free_all(c->retired);
-    if (c->site_crt)
-        gnutls_x509_crt_deinit(c->site_crt);
     if (c->key)
         gnutls_x509_privkey_deinit(c->key);
     free(c->ca_pem);

@@ -78,8 +78,12 @@ int certs_site_check(const char *cert, const char *key, int64_t *ends_us, struct
 int64_t certs_site_ends_us(const struct certs *c);
 /* When the certificate of the daemon's authority expires. */
 int64_t certs_authority_ends_us(const struct certs *c);
-/* Uses these from now on. -1: they are not usable, and the old ones stay in use. */
-int certs_site_take(struct certs *c, const struct certs_site *text, int64_t mono_us,
+/* Makes a certificate of these, which certs_site_show() uses from now on, or certs_shown_free()
+ * frees. *out NULL: there are none, and the old ones stay in use. -1: they are not usable. */
+struct shown;
+int certs_site_make(const struct certs *c, const struct certs_site *text, struct shown **out,
                     struct err *e) MUST_CHECK;
+void certs_site_show(struct certs *c, struct shown *s, int64_t mono_us);
+void certs_shown_free(struct shown *s);
 
 #endif

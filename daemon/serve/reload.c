@@ -91,15 +91,19 @@ static void read_on_thread(void *ctx)
     r->rc = read_files(r, r->reading, &r->err);
 }
 
-/* Takes into use what was read, if it differs. The certificate may be refused, so it comes first:
- * once the settings are in use, the fleet borrows them for good. */
+/* Takes into use what was read, if it differs, or nothing of it. The certificate may be refused, so
+ * it is made first: once the settings are in use, the fleet borrows them for good. */
 static int take(struct reload *r, const json_t *changed, struct err *e)
 {
     struct reload_files *f = r->reading;
-    if (certs_site_take(r->certs, &f->certificate, loop_mono_us(r->loop), e) < 0)
+    struct shown *shown;
+    if (certs_site_make(r->certs, &f->certificate, &shown, e) < 0)
         return -1;
-    if (changes_any_live(changed) && r->take(r->ctx, &f->config, &f->site.site, e) < 0)
+    if (changes_any_live(changed) && r->take(r->ctx, &f->config, &f->site.site, e) < 0) {
+        certs_shown_free(shown);
         return -1;
+    }
+    certs_site_show(r->certs, shown, loop_mono_us(r->loop));
     certs_site_free(&f->certificate);
     if (!changes_any_live(changed)) {
         files_free(f);

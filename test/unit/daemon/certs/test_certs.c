@@ -11,6 +11,7 @@
 
 #include "daemon/certs/certs.h"
 #include "daemon/certs/x509.h"
+#include "lib/fs.h"
 #include "test/unit/support/tests.h"
 
 #define S      ((int64_t)1000000)
@@ -199,4 +200,35 @@ CERTS_TEST(one_who_asks_for_many_names_leaves_the_others_theirs)
     gnutls_x509_crt_t crt = shown(w, "last.blob.core.localhost", START, 2 * MINUTE);
     assert_true(gnutls_x509_crt_check_hostname(crt, "last.blob.core.localhost"));
     gnutls_x509_crt_deinit(crt);
+}
+
+static char *text_of(const char *path)
+{
+    char *text;
+    struct err e;
+    if (fs_read(path, 1 << 16, &text, NULL, &e) < 0)
+        fail_msg("%s", e.msg);
+    return text;
+}
+
+/* A reload may be refused after the new certificate was found good. */
+CERTS_TEST(a_site_certificate_that_was_made_is_not_shown_yet)
+{
+    struct err e;
+    struct shown *made;
+    certs_close(w->certs);
+    w->config.site_cert = w->path[0];
+    w->config.site_key = w->path[1];
+    open_at(w, START);
+    int64_t ends_us = certs_site_ends_us(w->certs);
+    assert_int_equal(ends_us, certs_authority_ends_us(w->certs));
+    struct certs_site text = {text_of(w->path[2]), text_of(w->path[3])};
+    assert_int_equal(certs_site_make(w->certs, &text, &made, &e), 0);
+    assert_int_equal(certs_site_ends_us(w->certs), ends_us);
+    certs_shown_free(made);
+    assert_int_equal(certs_site_ends_us(w->certs), ends_us);
+    assert_int_equal(certs_site_make(w->certs, &text, &made, &e), 0);
+    certs_site_show(w->certs, made, 0);
+    assert_int_not_equal(certs_site_ends_us(w->certs), ends_us);
+    certs_site_free(&text);
 }
