@@ -190,6 +190,8 @@ def test_jobs_of_another_subscription(own_daemon, home, monkeypatch):
     other = d.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
     there = clients.Client(batchaid.connect().connection, other.upper())
     own = batchaid.submit("echo own", folder=None, name="twice").wait()
+    with pytest.raises(batchaid.Conflict, match="there is a job twice in jobs/jobs/.*, and nothing was started; choose another name"):
+        batchaid.submit("echo own", folder=None, name="twice")
     line, flag = gate(home, "echo other")
     array = there.submit(line, folder=None, name="twice", array="1-2")
     found = {job.subscription: job for job in batchaid.jobs(limit=None) if job.path == own.path}

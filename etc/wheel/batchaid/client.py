@@ -133,6 +133,14 @@ def query_of(path: str, **parameters: Any) -> str:
         raise InvalidArgument(f"{e.object!r} is not UTF-8") from None
 
 
+def hint(name: str) -> str:
+    """What to do about the name of a job that is not there."""
+    stem, bracket, index = name.partition("[")
+    if bracket and index.endswith("]"):
+        return f"an index of an array is no job: job({one_line(stem)!r}).logs(process={one_line(index[:-1])})"
+    return "batchaid.jobs() lists jobs"
+
+
 class Client:
     """A daemon, and a login there. connect() makes one."""
 
@@ -297,7 +305,7 @@ class Client:
         where = dict(zip(("experiment", "workspace", "resourceGroup"), reversed(parts[:-1])))
         rows = self._rows(6, name=parts[-1], **where) or (self._rows(6, begins=parts[-1], **where) if parts[-1] else [])
         if not rows:
-            raise NotFound(404, "", f"there is no job {one_line(name)!r}, and no job whose name begins so; batchaid.jobs() lists jobs")
+            raise NotFound(404, "", f"there is no job {one_line(name)!r}, and no job whose name begins so; {hint(name)}")
         return self._only(name, [Job(self._bound(), row) for row in rows])
 
     def _only(self, name: str, found: list[Job]) -> Job:
@@ -316,8 +324,13 @@ class Client:
         return list(self.call("GET", query_of("/batchaid/queue", **query))["value"])
 
     def queue(self, *, cluster: Optional[str] = None, user: Optional[str] = None, mine: bool = False) -> Queue:
-        """Running and waiting jobs with their places, cluster by cluster, at most 200 waiting ones of each."""
-        return Queue(Queued.of(row) for row in self.queue_rows(cluster=cluster, user=user, mine=mine))
+        """Running and waiting jobs with their places, cluster by cluster, at most 200 waiting ones of each; `note` says where
+        more wait."""
+        reply = self.call("GET", query_of("/batchaid/queue", cluster=cluster, user=user, mine=mine))
+        found = Queue(Queued.of(row) for row in reply["value"])
+        if more := [one_line(one["cluster"]) for one in reply.get("leftOut", []) if one["waiting"]]:
+            found.note = f"More jobs wait in {', '.join(more)}."
+        return found
 
     def nodes(self) -> Nodes:
         """The machines and local nodes, with their GPUs. You need the role Reader or more."""

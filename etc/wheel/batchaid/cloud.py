@@ -204,7 +204,7 @@ class Cloud:
     switches of `serve`: fake_nodes=True, strict=True, rules=FILE, seed=FILE."""
 
     @classmethod
-    def running(cls, environment: Mapping[str, str] | None = None) -> Cloud:
+    def running(cls, environment: Optional[Mapping[str, str]] = None) -> Cloud:
         """One that somebody else started, such as a container: by the variables that `batchaid env` prints.
         Nothing of it is stopped in the end."""
         cloud = cls.__new__(cls)
@@ -212,7 +212,7 @@ class Cloud:
         cloud._take({k: v for k, v in (environment or os.environ).items() if k.startswith(OF_CLIENTS)})
         return cloud
 
-    def __init__(self, log: IO[str] | None = None, **settings: Any) -> None:
+    def __init__(self, log: Optional[IO[str]] = None, **settings: Any) -> None:
         found = program()
         if settings:
             check_settings(found, settings)
@@ -347,10 +347,20 @@ class Cloud:
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """A request with the daemon's own token; its JSON reply, or None. BatchaidError if it is refused."""
-        headers = {"Authorization": "Bearer " + self.token(), "Content-Type": "application/json"}
-        return self._open(method, self.endpoint + path, headers, None if body is None else body_of(body))
+        data = None if body is None else body_of(body)
+        try:
+            return self._call(method, path, data)
+        except BatchaidError as e:
+            if e.status != 401:
+                raise
+        self._token = None  # it has ended: a session of tests may take longer
+        return self._call(method, path, data)
 
-    def testing(self, method: str, path: str, body: Any = None, text: str | None = None, lines: bool = False) -> Any:
+    def _call(self, method: str, path: str, data: Optional[bytes]) -> Any:
+        headers = {"Authorization": "Bearer " + self.token(), "Content-Type": "application/json"}
+        return self._open(method, self.endpoint + path, headers, data)
+
+    def testing(self, method: str, path: str, body: Any = None, text: Optional[str] = None, lines: bool = False) -> Any:
         """A request of tests: docs/testing.md."""
         key = self.environment.get("BATCHAID_TESTING_KEY")
         if key is None:
@@ -377,7 +387,7 @@ class Cloud:
         """Its parts with numbers; BatchaidError, if not all is well."""
         return dict(self.call("GET", "/batchaid/health"))
 
-    def seed(self, state: str | Path | Mapping[str, Any], subscription: str | None = None) -> dict[str, int]:
+    def seed(self, state: Union[str, Path, Mapping[str, Any]], subscription: Optional[str] = None) -> dict[str, int]:
         """`state`: a text, YAML or JSON, the tree of one, or the Path of a file with one."""
         if isinstance(state, Path):
             state = state.read_text(encoding="utf-8")
@@ -424,19 +434,19 @@ class Subscription:
         with contextlib.suppress(BatchaidError):
             self.cloud.call("DELETE", f"/batchaid/subscriptions/{self.id}")
 
-    def reset(self, resource_group: str | None = None) -> Any:
+    def reset(self, resource_group: Optional[str] = None) -> Any:
         """Removes everything in the subscription, or in one of its resource groups."""
         scope = {"subscription": self.id}
         if resource_group:
             scope["resourceGroup"] = resource_group
         return self.cloud.testing("POST", "/reset", scope)
 
-    def seed(self, state: str | Path | Mapping[str, Any]) -> dict[str, int]:
+    def seed(self, state: Union[str, Path, Mapping[str, Any]]) -> dict[str, int]:
         """Makes what `state` says, a text (YAML or JSON), the tree of one, or the Path of a file: groups that are not here
         yet."""
         return self.cloud.seed(state, subscription=self.id)
 
-    def dump(self, resource_group: str | None = None) -> dict[str, Any]:
+    def dump(self, resource_group: Optional[str] = None) -> dict[str, Any]:
         """What is here, as seed() takes it."""
         scope = {"subscription": self.id}
         if resource_group:
@@ -446,8 +456,8 @@ class Subscription:
     # --- what becomes of requests ---------------------------------------------------------------
 
     def fault(
-        self, operation: str | None = None, path: str | None = None, method: str | None = None, pool: str | None = None,
-        name: str | None = None, **what: Any,
+        self, operation: Optional[str] = None, path: Optional[str] = None, method: Optional[str] = None, pool: Optional[str] = None,
+        name: Optional[str] = None, **what: Any,
     ) -> Fault:  # fmt: skip
         """The next request that fits: reply={"status": 429}, delayMilliseconds=500, hold=True, cut="after";
         times=3, skip=1. The next fake node: node={"effect": "lost", "after": "PT1H"}; pool: allocation={}."""
@@ -472,8 +482,8 @@ class Subscription:
     # --- what jobs do on fake nodes --------------------------------------------------------------
 
     def rule(
-        self, name: str | None = None, command: str | None = None, environment: Mapping[str, str] | None = None,
-        pool: str | None = None, role: str | None = None, **what: Any,
+        self, name: Optional[str] = None, command: Optional[str] = None, environment: Optional[Mapping[str, str]] = None,
+        pool: Optional[str] = None, role: Optional[str] = None, **what: Any,
     ) -> Rule:  # fmt: skip
         """What jobs that fit do on nodes of vmSize FAKE: duration="PT6H", exitCode=1, stdout=[...], files=[...],
         hold=True; docs/testing.md."""
@@ -605,7 +615,7 @@ class Clock:
         """By a duration ("PT6H", or a timedelta), or to what is due next; returns when all that was due has happened."""
         return self._call("POST", {"advance": by})
 
-    def advance_to(self, time: str | datetime.datetime) -> dict[str, Any]:
+    def advance_to(self, time: Union[str, datetime.datetime]) -> dict[str, Any]:
         """A datetime with a zone, or its ISO 8601 text."""
         return self._call("POST", {"advanceTo": time if isinstance(time, str) else time.isoformat()})
 

@@ -3,10 +3,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 if TYPE_CHECKING:
     from .remote_job import Job
+
+
+def restored(kind: type[BatchaidError], args: tuple[Any, ...], members: dict[str, Any]) -> BatchaidError:
+    """An error as it was, in another process: what it is made from is not what it keeps."""
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(members)
+    return error
 
 
 class BatchaidError(Exception):
@@ -16,6 +24,9 @@ class BatchaidError(Exception):
         super().__init__(status, code, message)
         self.args = (status, code, message)  # those that are OSErrors, too, keep two
         self.status, self.code, self.message = status, code, message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restored, (type(self), self.args, dict(self.__dict__))
 
     def __str__(self) -> str:
         return f"{self.status} {self.code}: {self.message}" if self.status and self.code else self.message

@@ -109,7 +109,7 @@ class Job:
 
     def __init__(self, client: Client, row: Mapping[str, Any], complete: bool = True) -> None:
         """`row`: as a list of jobs shows it; not `complete`: only its names."""
-        self.client = client
+        self._client: Optional[Client] = client
         self.group, self.workspace = str(row["resourceGroup"]), str(row["workspace"])
         self.experiment, self.name = str(row["experiment"]), str(row["name"])
         self._subscription: Optional[str] = row.get("subscription")  # None: the configured one
@@ -117,7 +117,20 @@ class Job:
         self._resource: dict[str, Any] = {}
         self._resource_is_last = False
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process gets: no client, whose login stays here, and nothing by this process's clock."""
+        return {**self.__dict__, "_client": None, "_seen": float("-inf")}
+
     # --- where it is ----------------------------------------------------------------------------
+
+    @property
+    def client(self) -> Client:
+        """The client that it was found with; of a job from another process the client of the last connect()."""
+        if self._client is None:
+            from .client import default_client
+
+            self._client = default_client()
+        return self._client
 
     @property
     def path(self) -> str:
@@ -282,8 +295,9 @@ class Job:
             raise InvalidArgument(f'errors is {errors!r}; it must be "replace" or "surrogateescape", or as bytes.decode() has it')
         return _follow(self, tail, stream, process, errors) if follow else Logs(self, tail, stream, process, errors)
 
-    def listed_files(self, directory: str, below: str = "") -> Iterator[dict[str, Any]]:
-        """The rows of one folder of an output directory, as the daemon lists them; none before the job has begun."""
+    def listed_files(self, directory: str, below: str = "", left_out: Optional[list[int]] = None) -> Iterator[dict[str, Any]]:
+        """The rows of one folder of an output directory, as the daemon lists them; none before the job has begun. `left_out`
+        gets the numbers of files that no request can name."""
         query = {"directory": directory, **({"path": below} if below else {})}
         while True:
             try:
@@ -292,6 +306,8 @@ class Job:
                 if e.status in (400, 404, 409) and not isinstance(e, JobGone) and self.refresh().started is None:
                     return
                 raise
+            if left_out is not None:
+                left_out.append(int(reply.get("leftOut", 0)))
             yield from reply["value"]
             if not reply.get("next"):
                 return
@@ -301,13 +317,13 @@ class Job:
         """Where the bytes of a file are."""
         return self._at("/batchaid/jobs", "/files/content", directory=directory, path=path)
 
-    def _walk(self, directory: str, below: str, shown: str) -> Iterator[File]:
-        for row in self.listed_files(directory, below):
+    def _walk(self, directory: str, below: str, shown: str, left_out: list[int]) -> Iterator[File]:
+        for row in self.listed_files(directory, below, left_out):
             if row["name"].startswith(UNPACKING):
                 continue
             path = f"{shown}/{row['name']}" if shown else row["name"]
             if row["isDirectory"]:
-                yield from self._walk(directory, row["path"], path)
+                yield from self._walk(directory, row["path"], path, left_out)
             else:
                 yield File(self, directory, row["path"], path, row)
 
@@ -315,19 +331,25 @@ class Job:
         """The files that it has written since its start, as `batchaid get` takes them: those of its folder by their names
         there, those of another output directory as ID/NAME. `pattern`: all whose whole name fits ("*.pt"; "*": every one), or
         that are in this folder. `directory`: of one output directory by its id, or "stdouterr"."""
+        left_out: list[int] = []
         if directory is not None:
-            found: Iterable[File] = self._walk(directory, "", "")
+            all_files = list(self._walk(directory, "", "", left_out))
         else:
             ids = [str(one["id"]) for one in self.resource.get("outputDirectories") or []]
-            found = [file for id in ids for file in (self._walk(id, FOLDER, "") if id == OUTPUT else self._walk(id, "", id))]
+            all_files = [file for id in ids for file in self._walk(id, *((FOLDER, "") if id == OUTPUT else ("", id)), left_out)]
+        found = Files(self._wanted(all_files, pattern, directory is not None))
+        if sum(left_out):
+            found.note = f"{sum(left_out):,} more cannot be fetched: no request can have such a name (it is not UTF-8)."
+        return found
+
+    def _wanted(self, files: Iterable[File], pattern: Optional[str], every: bool) -> Iterator[File]:
+        """Those that fit the pattern; without one those since the job's start, or every one."""
         if pattern is not None:
             folder = pattern.rstrip("/") + "/"
-            return Files(f for f in found if fnmatch.fnmatchcase(f.name, pattern) or f.name.startswith(folder))
-        started = self.started
-        if started is None:
-            return Files()
-        since = started.replace(microsecond=0)  # shown times have whole seconds
-        return Files(f for f in found if directory is not None or f.modified is None or f.modified >= since)
+            yield from (f for f in files if fnmatch.fnmatchcase(f.name, pattern) or f.name.startswith(folder))
+        elif (started := self.started) is not None:
+            since = started.replace(microsecond=0)  # shown times have whole seconds
+            yield from (f for f in files if every or f.modified is None or f.modified >= since)
 
     # --- how it is shown ------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 import ast
 import datetime
 import os
+import pickle
 import re
 import shutil
 import subprocess
@@ -15,7 +16,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = ROOT / "etc" / "wheel" / "batchaid"
 sys.path.insert(0, str(PACKAGE.parent))
-from batchaid import connection, errors, output, output_files, pauses, shown, submission, waiting  # noqa: E402
+import batchaid  # noqa: E402
+from batchaid import client, connection, errors, output, output_files, pauses, remote_job, shown, submission, waiting  # noqa: E402
 
 
 PROGRAM = """
@@ -43,7 +45,73 @@ def test_types_are_strict(tmp_path):
 
 @pytest.mark.parametrize("file", sorted(PACKAGE.glob("*.py")), ids=lambda f: f.name)
 def test_python_3_9_reads_it(file):
-    ast.parse(file.read_text(), feature_version=(3, 9))
+    """Also its annotations, which typing.get_type_hints() evaluates: X | None is of 3.10."""
+    tree = ast.parse(file.read_text(), feature_version=(3, 9))
+    defined = [f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef)]
+    notes = [a.annotation for f in defined for a in ast.walk(f.args) if isinstance(a, ast.arg)] + [f.returns for f in defined]
+    unions = [n for note in notes if note for n in ast.walk(note) if isinstance(n, ast.BinOp)]
+    assert not unions, [f"line {n.lineno}" for n in unions]
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+A_JOB = remote_job.Job(None, {"resourceGroup": "g", "workspace": "w", "experiment": "e", "name": "train", "state": "failed"})
+ERRORS = [
+    errors.BatchaidError(400, "Wrong", "so"), errors.InvalidArgument("a"), errors.LoginNeeded(401, "B", "c"), errors.NotAllowed(403, "B", "c"),
+    errors.NotFound(404, "B", "c"), errors.JobGone(404, "B", "c"), errors.Conflict(409, "B", "c"), errors.Unreachable("silent", temporary=False),
+    errors.WaitTimeout("late"), errors.JobFailed(A_JOB, 3, "why", "Traceback"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
+def test_an_error_is_the_same_in_another_process(error):
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error) and str(again) == str(error) and again.args == error.args
+    members = [{name: value.path if name == "job" else value for name, value in vars(e).items()} for e in (error, again)]
+    assert members[0] == members[1]
+
+
+def test_all_errors_are_tried():
+    kinds = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.BatchaidError)}
+    assert kinds == {type(error) for error in ERRORS}
+
+
+def test_a_job_takes_no_login_to_another_process():
+    job = remote_job.Job(SimpleNamespace(secret=open), {"resourceGroup": "g", "workspace": "w", "experiment": "e", "name": "train"})
+    assert pickle.loads(pickle.dumps(job)).path == job.path and b"open" not in pickle.dumps(job)
+
+
+# --- a daemon for tests ---------------------------------------------------------------------------
+
+
+def test_a_cloud_replaces_a_token_that_has_ended():
+    cloud, sent = batchaid.Cloud.__new__(batchaid.Cloud), []
+
+    def answer(method, url, headers, data, lines=False):
+        sent.append((method, url, headers.get("Authorization")))
+        if url.endswith("/adfs/oauth2/token"):
+            return {"access_token": f"t{len(sent)}"}
+        if headers["Authorization"] == "Bearer old" or url.endswith("/never"):
+            raise errors.LoginNeeded(401, "ExpiredAuthenticationToken", "over")
+        return {"ok": True}
+
+    cloud.endpoint, cloud.environment, cloud._token, cloud._open = "https://x", {"AZURE_CLIENT_ID": "a", "AZURE_CLIENT_SECRET": "b"}, "old", answer
+    assert cloud.call("PUT", "/a", {}) == {"ok": True} and [one[2] for one in sent] == ["Bearer old", None, "Bearer t2"]
+    with pytest.raises(errors.BatchaidError):
+        cloud.call("GET", "/never")
+    assert len(sent) == 6
+
+
+@pytest.mark.parametrize("name, words", [("sweep[3]", "job('sweep').logs(process=3)"), ("sweep", "batchaid.jobs() lists jobs"), ("a[b", "lists jobs")])
+def test_a_hint_for_the_index_of_an_array(name, words):
+    assert words in client.hint(name)
+
+
+def test_a_queue_that_is_cut_says_so():
+    row = {"resourceGroup": "g", "workspace": "w", "experiment": "e", "name": "n", "state": "queued"}
+    left = [{"cluster": "big", "running": 0, "waiting": True}, {"cluster": "c", "running": 0, "waiting": False}]
+    asked = client.Client(SimpleNamespace(call=lambda *_: {"value": [row], "leftOut": left}))
+    assert str(asked.queue()).endswith("More jobs wait in big.")
 
 
 # --- lines ----------------------------------------------------------------------------------------
