@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * `batchaid forward`: a local port that leads to a port of a job's node. Each connection is a
- * process of its own, with its own terminal; all end with this one.
+ * process of its own, with its own terminal; all end with this one, which ends with the job.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/cli/cmd_jobs.h"
@@ -22,13 +23,16 @@
 
 #define AT_ONCE    30 /* connections; the daemon serves a few more of one principal */
 #define BACKLOG    16
+#define LOOK_MS    3000 /* between looks at the job */
 #define PORTS_END  65536
 #define PORT_WORDS "use PORT or LOCAL:PORT, with numbers from 1 to 65535 (LOCAL 0: any free one)"
 
 struct forward {
+    struct daemon_client *c;
     const struct options *options;
     const json_t *job;
-    int local, port; /* local 0: any free one */
+    struct timespec looked; /* at the job, the last time */
+    int local, port;        /* local 0: any free one */
     int fd, signals, children;
 };
 
@@ -144,7 +148,27 @@ static int read_signals(struct forward *f)
     return ends;
 }
 
-/* Until a signal; with too many connections, others wait. */
+/* A daemon that does not answer says nothing of the job. */
+static bool job_has_ended(struct forward *f)
+{
+    json_t *reply = NULL;
+    struct err e;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if ((now.tv_sec - f->looked.tv_sec) * 1000 < LOOK_MS)
+        return false;
+    client_limit(f->c, LOOK_MS); /* connections wait meanwhile */
+    int rc = jobs_ask_about(f->c, "/batchaid/jobs", f->job, &reply, &e);
+    bool ended = rc < 0 ? !client_may_pass(&e) : jobs_has_ended(json_object_get(reply, "job"));
+    if (ended)
+        fprintf(stderr, "batchaid: %s%s\n", rc < 0 ? e.msg : jobs_text(f->job, "name"),
+                rc < 0 ? "" : " has ended");
+    json_decref(reply);
+    clock_gettime(CLOCK_MONOTONIC, &f->looked);
+    return ended;
+}
+
+/* Until a signal or the job's end; with too many connections, others wait. */
 static void serve(struct forward *f)
 {
     sigset_t set;
@@ -158,18 +182,20 @@ static void serve(struct forward *f)
     for (;;) {
         struct pollfd p[2] = {{.fd = f->children < AT_ONCE ? f->fd : -1, .events = POLLIN},
                               {.fd = f->signals, .events = POLLIN}};
-        if (poll(p, 2, -1) < 0)
+        if (poll(p, 2, LOOK_MS) < 0)
             continue;
         if (read_signals(f) != 0)
             return;
         if (p[0].revents)
             accept_one(f);
+        if (job_has_ended(f))
+            return;
     }
 }
 
 static int forward(struct daemon_client *c, const struct options *o, struct err *e)
 {
-    struct forward f = {.options = o, .fd = -1};
+    struct forward f = {.c = c, .options = o, .fd = -1};
     json_t *found = NULL;
     int rc = read_ports(&f, o->args[1], e);
     if (rc == 0)

@@ -35,6 +35,8 @@ void jobs_nothing_fits(const struct options *o, const char *none, const char *al
  * [[GROUP/]ACCOUNT/]JOB/TASK, otherwise the one job whose name begins so; or JOBS_LAST. If there
  * are several the error lists them. Caller decrefs *found, an array. */
 int jobs_find(struct daemon_client *c, const char *name, json_t **found, struct err *e);
+/* Where the index of "sweep[3]" begins, as tables show an index of an array; 0: it has none. */
+size_t jobs_index_at(const char *name);
 /* The same for jobs of Batch AI alone. Caller decrefs *job. */
 int jobs_find_job(struct daemon_client *c, const char *name, json_t **job, struct err *e);
 /* Appends the path of the job's resource and `tail`, with the api-version as its query. */

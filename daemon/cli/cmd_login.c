@@ -6,6 +6,8 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -36,25 +38,75 @@ struct login {
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-/* One line without its end; of a password nothing is shown. */
-static int read_line(const char *question, bool hidden, char out[LINE_MAX_], struct err *e)
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+enum { N_ENDING = sizeof ending / sizeof ending[0] };
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signo)
 {
+    interrupted = signo;
+}
+
+/* What signals did before a question on a terminal: there they end the question, and not the
+ * process before the terminal is as it was. */
+struct held_signals {
+    sigset_t mask;
+    struct sigaction actions[N_ENDING];
+};
+
+static void hold_signals(struct held_signals *h)
+{
+    const struct sigaction on = {.sa_handler = on_interrupt};
+    sigset_t blocked;
+    interrupted = 0;
+    sigemptyset(&blocked);
+    for (size_t i = 0; i < N_ENDING; i++)
+        sigaddset(&blocked, ending[i]);
+    sigprocmask(SIG_BLOCK, &blocked, &h->mask);
+    for (size_t i = 0; i < N_ENDING; i++)
+        sigaction(ending[i], &on, &h->actions[i]);
+}
+
+static void release_signals(const struct held_signals *h)
+{
+    sigprocmask(SIG_SETMASK, &h->mask, NULL);
+    for (size_t i = 0; i < N_ENDING; i++)
+        sigaction(ending[i], &h->actions[i], NULL);
+}
+
+/* A terminal gives whole lines, so waiting for the first byte is enough. */
+static bool read_on_terminal(const char *question, bool hidden, char out[LINE_MAX_])
+{
+    struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+    struct held_signals held;
     struct termios old, quiet;
-    bool terminal = isatty(STDIN_FILENO), hides = hidden && terminal;
-    hides = hides && tcgetattr(STDIN_FILENO, &old) == 0;
+    hold_signals(&held);
+    bool hides = hidden && tcgetattr(STDIN_FILENO, &old) == 0;
     if (hides) {
         quiet = old;
         quiet.c_lflag &= ~(tcflag_t)ECHO;
         /* Before the question, because it forgets what was typed. */
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
     }
-    if (terminal)
-        fprintf(stderr, "%s", question);
-    bool read = fgets(out, LINE_MAX_, stdin) != NULL;
+    fprintf(stderr, "%s", question);
+    bool read = ppoll(&p, 1, NULL, &held.mask) > 0 && fgets(out, LINE_MAX_, stdin) != NULL;
     if (hides) {
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &old);
         fputc('\n', stderr);
     }
+    release_signals(&held);
+    return read;
+}
+
+/* One line without its end; of a password nothing is shown. */
+static int read_line(const char *question, bool hidden, char out[LINE_MAX_], struct err *e)
+{
+    interrupted = 0;
+    bool read = isatty(STDIN_FILENO) ? read_on_terminal(question, hidden, out)
+                                     : fgets(out, LINE_MAX_, stdin) != NULL;
+    if (interrupted)
+        return err_set(e, ERR_CONFIG, NULL, "login: interrupted; nothing was changed");
     if (read)
         out[strcspn(out, "\n")] = '\0';
     return read && *out ? 0

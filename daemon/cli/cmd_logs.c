@@ -39,11 +39,12 @@ static int no_output(const struct options *o, const char *name, const json_t *la
     return EXIT_FAILED;
 }
 
-static int logs(struct daemon_client *c, const struct options *o, struct err *e)
+static int logs_of(struct daemon_client *c, const struct options *o, const char *name,
+                   struct err *e)
 {
     json_t *job = NULL;
     struct followed seen;
-    if (jobs_find_job(c, o->args[0], &job, e) < 0)
+    if (jobs_find_job(c, name, &job, e) < 0)
         return -1;
     const struct follow f = {.job = job,
                              .until_end = o->follow,
@@ -57,6 +58,22 @@ static int logs(struct daemon_client *c, const struct options *o, struct err *e)
         rc = seen.files ? EXIT_DONE : no_output(o, jobs_text(job, "name"), seen.job);
     json_decref(job);
     json_decref(seen.job);
+    return rc;
+}
+
+/* "sweep[3]" is --node 3 of sweep. */
+static int logs(struct daemon_client *c, const struct options *o, struct err *e)
+{
+    struct options one = *o;
+    size_t at = o->node ? 0 : jobs_index_at(o->args[0]);
+    if (!at)
+        return logs_of(c, o, o->args[0], e);
+    char *name = xstrdup(o->args[0]);
+    name[at] = '\0';
+    name[strlen(o->args[0]) - 1] = '\0';
+    one.node = name + at + 1;
+    int rc = logs_of(c, &one, name, e);
+    free(name);
     return rc;
 }
 

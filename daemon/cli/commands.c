@@ -188,9 +188,11 @@ static const struct cli_command commands[] = {
      .max_args = 1,
      .run = cmd_logs,
      .help = "print the output of a job, also after its end",
-     .details = "If several processes write, each line begins with the number of its process.\n"
-                "JOB is named as for explain. Exit codes: 0; 1 if there is no\n"
-                "output yet; 130 after Ctrl-C. With -f a daemon that restarts is waited for.\n"},
+     .details =
+         "If several processes write, each line begins with the number of its process.\n"
+         "JOB is named as for explain; NAME[INDEX] is an index of an array. Exit codes: 0; 1\n"
+         "if there is no output yet; 130 after Ctrl-C. With -f a daemon that restarts is\n"
+         "waited for.\n"},
     {.name = "cancel",
      .arguments = "[JOB...]",
      .options = OPT_STATE_DIR | OPT_CANCEL,

@@ -86,6 +86,13 @@ static void mark_tasks(json_t *found)
         json_object_set_new(task, "kind", json_string("task"));
 }
 
+size_t jobs_index_at(const char *name)
+{
+    const char *open = strchr(name, '[');
+    size_t digits = open ? strspn(open + 1, "0123456789") : 0;
+    return digits > 0 && strcmp(open + 1 + digits, "]") == 0 ? (size_t)(open - name) : 0;
+}
+
 /* By the whole name of a job, of a task, or by the beginning of a job's name. */
 static int find_named(struct daemon_client *c, const char *name, char *const parts[N_PARTS],
                       json_t *found, struct err *e)
@@ -99,6 +106,12 @@ static int find_named(struct daemon_client *c, const char *name, char *const par
         rc = ask(c, "/batchaid/jobs", of_beginning, parts, found, e);
     if (rc < 0)
         return -1;
+    size_t stem = jobs_index_at(name);
+    if (json_array_size(found) == 0 && stem)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "'%.200s' is an index of an array, and no job; its output: batchaid logs "
+                       "'%.200s'; the array: %.*s",
+                       name, name, (int)(stem < 200 ? stem : 200), name);
     if (json_array_size(found) == 0)
         return err_set(e, ERR_CONFIG, NULL,
                        "there is no job or task '%.200s', and no job whose name begins so; "

@@ -104,6 +104,9 @@ def test_logs_of_several_processes(desk):
     desk.submit("--name", "many", "--array", "4-5", "--no-copy", "--", "echo $BATCHAID_ARRAY_INDEX; printf last")[1].succeed()
     assert sorted(desk.run("logs", "many").stdout.splitlines()) == ["4| 4", "4| last", "5| 5", "5| last"]
     assert desk.run("logs", "--node", "5", "many").stdout == "5\nlast"
+    assert desk.run("logs", "many[5]").stdout == "5\nlast"
+    assert "'many[5]' is an index of an array, and no job; its output: batchaid logs 'many[5]'; the array: many" in desk.run(
+        "explain", "many[5]", check=False).stderr
     done = desk.run("logs", "--node", "399", "many", check=False)
     assert done.returncode == 1 and "many has no output of '399'; --node takes the number of a node, or an index" in done.stderr
 
@@ -269,6 +272,13 @@ def test_get_writes_through_no_linked_folder(desk):
     (desk.folder / "inside" / "d").symlink_to(target.parent)
     done = desk.run("get", "inside", check=False)
     assert done.returncode == 1 and "inside/d/a cannot be written" in done.stderr and target.read_text() == "kept"
+
+
+def test_forward_ends_with_the_job(desk):
+    slow(desk, "serves")
+    p = Started(desk, "forward", "serves", "0:80").until("leads to port 80 of serves")
+    desk.run("cancel", "serves")
+    assert p.end() == 0 and p.said.endswith("batchaid: serves has ended\n")
 
 
 def test_completion_has_live_names(desk):

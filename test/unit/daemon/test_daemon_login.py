@@ -3,7 +3,9 @@
 import json
 import os
 import pty
+import signal
 import subprocess
+import termios
 
 import pytest
 from support.daemon import BATCHAID, Daemon
@@ -162,6 +164,22 @@ def test_it_asks_on_a_terminal_and_shows_no_password(laptop, ada):
         shown += os.read(ours, 4096).decode()
     os.close(ours)
     assert p.wait(60) == 0 and laptop.fingerprint in shown and ada.password not in shown
+
+
+def test_an_interrupted_question_leaves_nothing(laptop, ada):
+    ours, theirs = pty.openpty()
+    argv = [str(BATCHAID), "login", laptop.url, "--user", ada.name, "--fingerprint", laptop.fingerprint]
+    p = subprocess.Popen(argv, cwd=laptop.folder, env=environment(laptop.home), stdin=theirs, stdout=theirs, stderr=theirs)
+    shown = ""
+    while "Password: " not in shown:
+        shown += os.read(ours, 4096).decode()
+    assert not termios.tcgetattr(theirs)[3] & termios.ECHO
+    p.send_signal(signal.SIGINT)
+    assert p.wait(60) == 1 and termios.tcgetattr(theirs)[3] & termios.ECHO
+    shown += os.read(ours, 4096).decode()
+    os.close(theirs)
+    os.close(ours)
+    assert "login: interrupted; nothing was changed" in shown and list(laptop.kept.iterdir()) == []
 
 
 @pytest.mark.parametrize("url, words", [
