@@ -256,7 +256,8 @@ static const struct cli_command commands[] = {
      .run = cmd_forward,
      .help = "lead a local port to a port of a running job's node",
      .details =
-         "Listens at 127.0.0.1:LOCAL (default: the same number; 0: any free one) until Ctrl-C.\n"
+         "Listens at 127.0.0.1:LOCAL (default: the same number; 0: any free one) until Ctrl-C\n"
+         "or the end of the job.\n"
          "On the node a process of the job's own account must listen at PORT, at a loopback\n"
          "address or all addresses.\n"},
     {.name = "queue",
