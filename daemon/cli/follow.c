@@ -26,7 +26,8 @@
 #define OUTAGE_PAUSE   2000
 #define HTTP_REFUSE    400
 #define HTTP_FORBIDDEN 403
-#define HTTP_PASSES    429 /* and from 500 on */
+#define HTTP_PASSES    429
+#define HTTP_OF_DAEMON 500 /* from here on the daemon is the cause */
 
 static volatile sig_atomic_t interrupted;
 
@@ -202,13 +203,19 @@ static void name_processes(struct following *w)
         w->files[i]->lines.prefixed = several;
 }
 
-/* A job whose processes have not begun has no files yet: the list is refused, but not forbidden. */
+/* Without rights, or with a daemon in trouble, nothing is known. Other refusals mean that there are
+ * no files, or not yet: why is said of an ended job, whose exit code counts all the same. */
 static int judge_list(const struct following *w, const json_t *job, long status,
                       const json_t *reply)
 {
-    bool begins = status != HTTP_FORBIDDEN && status != HTTP_PASSES && status < 500 &&
-                  (!jobs_has_ended(job) || !jobs_text(job, "startTime"));
-    return status < HTTP_REFUSE || begins ? 0 : client_refused(reply, status, w->e);
+    struct err why;
+    if (status < HTTP_REFUSE)
+        return 0;
+    if (status == HTTP_FORBIDDEN || status == HTTP_PASSES || status >= HTTP_OF_DAEMON)
+        return client_refused(reply, status, w->e);
+    if (jobs_has_ended(job) && jobs_text(job, "startTime") && client_refused(reply, status, &why))
+        fprintf(stderr, "batchaid: %s\n", why.msg);
+    return 0;
 }
 
 /* Appends the rows of all pages. */

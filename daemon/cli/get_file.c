@@ -14,9 +14,11 @@
 #include "lib/fs.h"
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+enum { N_ENDING = sizeof ending / sizeof ending[0] };
 
 /* The file that a signal removes: one at a time is written. */
 static struct get_file *volatile under_way;
+static struct sigaction before[N_ENDING];
 
 static void on_end(int signo)
 {
@@ -26,18 +28,32 @@ static void on_end(int signo)
     raise(signo);
 }
 
+/* A signal that is ignored, as by nohup, stays so. */
 static void watch_signals(struct get_file *f)
 {
+    const struct sigaction on = {.sa_handler = on_end};
     under_way = f;
-    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
-        signal(ending[i], f ? on_end : SIG_DFL);
+    for (size_t i = 0; i < N_ENDING; i++) {
+        sigaction(ending[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN)
+            sigaction(ending[i], &on, NULL);
+    }
+}
+
+static void leave_signals(void)
+{
+    for (size_t i = 0; under_way && i < N_ENDING; i++)
+        sigaction(ending[i], &before[i], NULL);
+    under_way = NULL;
 }
 
 /* The folder `name` in `dir`, which it closes; made if it is missing. */
 static int enter(int dir, const char *name)
 {
     int made = mkdirat(dir, name, 0777);
-    int next = made < 0 && errno != EEXIST ? -1 : fs_open_here(dir, name, O_RDONLY);
+    int next = made < 0 && errno != EEXIST
+                   ? -1
+                   : openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int why = errno;
     close(dir);
     errno = why;
@@ -47,7 +63,7 @@ static int enter(int dir, const char *name)
 /* The folder of `name` below `root`; *last: the rest of the name. */
 static int open_folder(const char *root, const char *name, const char **last)
 {
-    int dir = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
     const char *slash;
     for (; dir >= 0 && (slash = strchr(name, '/')); name = slash + 1) {
         char part[sizeof((struct get_file *)0)->name];
@@ -98,7 +114,7 @@ static void drop(struct get_file *f)
         close(f->fd);
     if (*f->partial)
         (void)unlinkat(f->dir, f->partial, 0);
-    watch_signals(NULL);
+    leave_signals();
     if (f->dir >= 0)
         close(f->dir);
 }
