@@ -104,6 +104,14 @@ def test_a_request_that_fails_is_repeated(desk, faults, fault):
     assert done.returncode == 1 and "You may not." in done.stderr and WAITING not in done.stderr
 
 
+def test_run_keeps_the_exit_code_without_a_list_of_files(desk, faults):
+    faults.fault({"operation": "Jobs_ListOutputFiles"}, times=0, reply={"status": 404, "code": "NoFiles", "message": "They were removed."})
+    done = desk.run("run", "--no-copy", "--", "exit 3", check=False)
+    assert done.returncode == 3 and "batchaid: They were removed.\n" in done.stderr
+    done = desk.run("logs", "-", check=False)
+    assert done.returncode == 1 and "They were removed." in done.stderr and "has no output" in done.stderr
+
+
 # --- refusals ---------------------------------------------------------------------------------------
 
 
