@@ -222,8 +222,9 @@ EMPTY_DB_TEST(test_dangling_allocations)
 {
     fx_fill_and_close(f);
     exec_sql(f->db,
-             "PRAGMA foreign_keys = OFF; INSERT INTO allocation SELECT 999, 1, 0, NULL, 'n', "
-             "1, 0, 0, 0, NULL, 3, 0, 0, 'p', 0, 0, 0, 0");
+             "PRAGMA foreign_keys = OFF; INSERT INTO allocation (run_id, attempt, rank, node_name, "
+             "slots, gpus, cores, memory, state, kept, term, task_prefix, created_us, released_us) "
+             "VALUES (999, 1, 0, 'n', 1, 0, 0, 0, 3, 0, 0, 'p', 0, 0)");
     expect_damaged(f, "allocation row ? points to no run");
 }
 
