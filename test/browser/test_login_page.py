@@ -35,7 +35,7 @@ def test_a_link_of_the_command_logs_in_once(browser, shown):
     shown.daemon.expect_log('login.failed .*"a link"')
     browser.expected.append("401")
     # Once more: the login goes on, and the reader is told.
-    browser.open(link)
+    browser.open(link).click("Use the link's login")
     wait_for(lambda: browser.driver.find_elements("css selector", ".notes .failed"), 20, browser.text)
     browser.see("Log out").click("Close")
     assert browser.cookies() and not browser.find("button", "Log in")
@@ -43,6 +43,17 @@ def test_a_link_of_the_command_logs_in_once(browser, shown):
     browser.expected.append("401")
     browser.open(link).see("Log in")
     assert browser.cookies() == []
+
+
+def test_a_link_of_somebody_else_is_asked_about(browser, shown, person):
+    """Another page may open it, so that the reader would work as somebody else without a word."""
+    bob = person("Reader")
+    cookies = browser.log_in(bob.name, bob.password).cookies()
+    browser.open(shown.daemon.tool("open", "--print").stdout.strip()).see(f"You are logged in as {bob.name}. Use the link's login instead?")
+    assert browser.cookies() == cookies
+    browser.click(f"Stay logged in as {bob.name}").see(bob.name, "Log out")
+    assert browser.cookies() == cookies
+    browser.open(shown.daemon.tool("open", "--print").stdout.strip()).click("Use the link's login").see("batchaid Log out").see_none(bob.name)
 
 
 def test_a_link_from_a_chat_shows_its_view(page):
@@ -65,7 +76,7 @@ def test_a_login_as_somebody_else_is_one_of_all_tabs(browser, shown, person):
     ada = person("Reader")
     first = browser.log_in(ada.name, ada.password).driver.current_window_handle
     browser.new_tab()
-    browser.log_in().see("batchaid Log out")
+    browser.open(shown.daemon.tool("open", "--print").stdout.strip()).click("Use the link's login").see("batchaid Log out")
     browser.driver.close()
     browser.driver.switch_to.window(first)
     browser.see_none(ada.name).see("batchaid Log out", "live")

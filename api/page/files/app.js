@@ -4,7 +4,7 @@ import { html, render, useEffect, useLayoutEffect, useRef, useState } from "./ht
 import { ask, whenLoggedOut } from "./client.js";
 import { liveState, listen, startLive, stopLive } from "./live.js";
 import { plain } from "./format.js";
-import { address, Failed, note, Notes, Question, readAddress, useTitle } from "./parts.js";
+import { address, confirm, Failed, note, Notes, Question, readAddress, useTitle } from "./parts.js";
 import { Batch, Tasks } from "./batch.js";
 import { Job } from "./job.js";
 import { Jobs, Queue } from "./jobs.js";
@@ -77,25 +77,43 @@ function takeCode() {
   const found = CODE.exec(location.hash);
   if (!found) return null;
   history.replaceState(null, "", "/");
-  return found[1];
+  return { code: found[1] };
 }
 
 // Whether this browser has logged in: no script sees the cookie, and a request in vain is an error in the console.
 const MARK = "batchaid-login";
 
-async function firstSession(code) {
-  const isMarked = localStorage.getItem(MARK);
-  if (!code) return isMarked ? ask("/batchaid/session") : null;
+// The login that the browser has, or null.
+async function presentSession() {
+  if (!localStorage.getItem(MARK)) return null;
+  return ask("/batchaid/session").catch((failure) => {
+    if (failure.status === 401) return null;
+    throw failure;
+  });
+}
+
+// Another page may have opened the link, so that the reader would work as somebody else without a word of it.
+async function isWanted(link, session) {
+  const name = plain(session.user.name, 40);
+  link.isWanted ??= Boolean(await confirm({
+    title: `You are logged in as ${name}. Use the link's login instead?`,
+    text: "A link logs you in as the user who made it. Use only links that you made yourself.",
+    action: "Use the link's login",
+    back: `Stay logged in as ${name}`,
+  }));
+  return link.isWanted;
+}
+
+async function firstSession(link) {
+  const present = await presentSession();
+  if (!link || (present && !(await isWanted(link, present)))) return present;
   try {
-    return await ask("/batchaid/session", { method: "POST", body: { code } });
+    return await ask("/batchaid/session", { method: "POST", body: { code: link.code } });
   } catch (failure) {
-    if (!isMarked || !failure.status || failure.status >= 500) throw failure;
-    // The link was used or is too old; the login of this browser may be as good as before.
-    const session = await ask("/batchaid/session").catch((second) => {
-      throw second.status === 401 ? failure : second;
-    });
+    if (!present || !failure.status || failure.status >= 500) throw failure;
+    // The link was used or is too old; the login of this browser is as good as before.
     note(failure.message, "failed");
-    return session;
+    return present;
   }
 }
 
@@ -112,14 +130,14 @@ function App() {
     set({ out: true, why });
   };
   useEffect(() => {
-    const code = takeCode();
+    const link = takeCode();
     let timer;
     const start = () => {
       clearTimeout(timer);
-      firstSession(code).then((session) => (session ? begin(session) : end()), (failure) => {
+      firstSession(link).then((session) => (session ? begin(session) : end()), (failure) => {
         // No answer, or one that broke off: the login may be as good as before.
         const isOpen = !failure.status || failure.status >= 500;
-        if (!isOpen) end(failure.status === 401 && !code ? undefined : failure.message);
+        if (!isOpen) end(failure.message);
         else set({ failure, start });
         if (isOpen) timer = setTimeout(start, AGAIN_MS);
       });

@@ -229,7 +229,7 @@ export function Notes() {
 
 let question = () => Promise.resolve(null);
 
-// Asks before something is done: {title, text, rows, action, fields}. Resolves to the fields' values, or null.
+// Asks before something is done: {title, text, rows, action, back, fields}. Resolves to the fields' values, or null.
 export function confirm(asked) {
   return question(asked);
 }
@@ -261,7 +261,7 @@ export function Question() {
     ${asked.fields?.map((f) => html`<label>${f.label} ${f.values
       ? html`<select name=${f.name}>${f.values.map((v) => html`<option value=${v}>${v}</option>`)}</select>`
       : html`<input name=${f.name} type=${f.type ?? "text"} required=${f.required} autocomplete="off" />`}</label>`)}
-    <p class="buttons"><button type="button" onClick=${() => end(null)}>No, go back</button> <button type="submit" class="strong">${asked.action}</button></p></form></dialog>`;
+    <p class="buttons"><button type="button" onClick=${() => end(null)}>${asked.back ?? "No, go back"}</button> <button type="submit" class="strong">${asked.action}</button></p></form></dialog>`;
 }
 
 const FAILURES_NAMED = 3;
