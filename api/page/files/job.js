@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A job: its story, its logs, its files, what it used.
-import { html } from "./htm-preact.js";
+import { html, useRef } from "./htm-preact.js";
 import { ask, jobPath, segments, url } from "./client.js";
 import { between, bytes, count, duration, hours, plain, since, when } from "./format.js";
 import { Choice, Command, Facts, Failed, jobAddress, keepFocus, State, Tabs, useData, useNow, useTitle, address } from "./parts.js";
@@ -23,12 +23,26 @@ function Ran({ job }) {
   return between(job.startTime, job.endTime, useNow());
 }
 
+// The file that is shown first: the job's own output before that of its ranks and its preparation, stdout-2.txt before
+// stdout-10.txt. A file that is shown gives way only to a better kind, so that no later rank takes its place.
+const KINDS = [/^stdout\.txt$/, /^stdout(?!.*_prep)/, /^stdout/, /^/];
+
+function usualOf(files, kept) {
+  for (const kind of KINDS) {
+    const fit = files.filter((file) => kind.test(file.name)).sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
+    if (fit.length) return fit.find((file) => file.name === kept) ?? fit[0];
+  }
+  return undefined;
+}
+
 function Logs({ job, query }) {
   const path = jobPath(job);
   const ended = ENDED.includes(job.state);
   const listed = useData(`${path} logs`, () => ask(url(`${path}/files`, { subscription: job.subscription, directory: "stdouterr" })), ["job"], ended ? undefined : EVERY_MS);
   const files = listed.data?.value.filter((file) => !file.isDirectory) ?? [];
-  const usual = files.find((file) => file.name.startsWith("stdout")) ?? files[0];
+  const kept = useRef();
+  const usual = usualOf(files, kept.current);
+  kept.current = usual?.name;
   const chosen = query.file ? files.find((file) => file.name === query.file) : usual;
   const content = (download) => url(`${path}/files/content`, { subscription: job.subscription, directory: "stdouterr", path: chosen.name, download: download || undefined });
   return html`<${Failed} error=${listed.error} again=${listed.again} />${listed.data && !files.length && html`<p class="empty">The job has not written yet.</p>`}
