@@ -170,6 +170,8 @@ static enum exec_state state_of(const struct run *run)
 json_t *seen_run_render(struct request *r, const struct job *j, const struct run *run)
 {
     json_t *out = seen_job_render(r, j);
+    if (run->owner_kind == RES_BATCH_TASK)
+        json_object_set_new(out, "kind", json_string("task"));
     if (run->runs == 1)
         return out;
     json_object_set_new(out, "index", json_integer(run->number));

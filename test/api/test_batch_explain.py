@@ -55,9 +55,11 @@ def test_why_it_could_not_begin(jobs, explain):
                     "cannot execute nosuch-program: No such file or directory")  # fmt: skip
 
 
-def test_what_it_waits_for(jobs, explain, ground):
+def test_what_it_waits_for(daemon, jobs, explain, ground):
     job = jobs(usesTaskDependencies=True, maxParallelTasks=1)
     job.begin("sleep 1000", id="1")
+    (queued,) = [one for one in daemon.get("/batchaid/queue")["value"] if one["experiment"] == job.id]
+    assert (queued["kind"], queued["workspace"], queued["name"]) == ("task", ground.name, "1")
     job.add("/bin/true", id="turn")
     job.add("/bin/true", id="after", dependsOn={"taskIds": ["1", "x"], "taskIdRanges": [{"start": 1, "end": 3}]})
     assert explain(job, "1")[1][-1].startswith("it runs on tvm-")

@@ -65,6 +65,12 @@ def test_the_story_of_a_job(page):
     page.open("#/job/lab/work/exp/badly").see("failed", "exit code 7", "Exit code", "batchaid explain badly")
 
 
+def test_the_logs_of_a_job_come_before_those_of_its_preparation(page, shown):
+    job = shown.job("echo trained", jobPreparation={"commandLine": "echo prepared"})
+    job.succeed()
+    page.open(f"#/job/lab/work/exp/{job.name}/logs").see("trained").choose("File", "stdout-job_prep.txt").see("prepared")
+
+
 def test_the_logs_of_a_job_follow_it(page, shown):
     job = shown.job("for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.5; done; echo the last").running()
     page.open(f"#/job/lab/work/exp/{job.name}/logs").see("line 1").see("the last", limit=40)
@@ -190,6 +196,17 @@ def test_tasks_and_jobs_of_azure_batch_are_changed_after_a_question(page, batch)
     page.open("#/batch").see("job2").choose_rows("job2").click("Disable").choose("Running tasks", "wait").click("Disable 1 job")
     job.wait_state("disabled")
     page.see("disabled").choose_rows("job2").click("Delete").click("Delete 1 job").see_none("job2")
+
+
+def test_a_task_of_azure_batch_in_the_queue_is_no_job_of_batch_ai(page, served, batch):
+    task = batch.job.begin("sleep 1000", id=fresh("task"))
+    page.open("#/queue").see(task).choose_rows(task).see("1 chosen")
+    assert not page.find("button", "Cancel (0)").is_enabled() and not page.find("button", "Delete (0)").is_enabled()
+    page.click(task).see("A task of Azure Batch, of the job job1", "began on tvm-")
+    assert [tab.text for tab in page.driver.find_elements(By.CSS_SELECTOR, ".tabs a")] == ["story", "use"]
+    assert not page.find("button", "Cancel") and not page.find("button", "Delete")
+    page.click("use").see("Each part of a node that it had").click("job1").see("Tasks of the job in the account", task)
+    batch.job.plane.call("POST", f"{batch.job.url}/tasks/{task}/terminate", expect=204)
 
 
 def test_jobs_are_cancelled_after_a_question(page, shown):

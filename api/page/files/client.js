@@ -99,7 +99,7 @@ export function jobPath(job) {
 }
 
 export function jobKey(job) {
-  return `${job.subscription ?? ""} ${jobPath(job)} ${job.index ?? ""}`;
+  return `${job.kind ?? ""} ${job.subscription ?? ""} ${jobPath(job)} ${job.index ?? ""}`;
 }
 
 export function jobResource(configured, job, action = "") {

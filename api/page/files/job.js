@@ -6,12 +6,13 @@ import { between, bytes, count, duration, hours, plain, since, when } from "./fo
 import { Choice, Command, Facts, Failed, jobAddress, keepFocus, State, Tabs, useData, useNow, useTitle, address } from "./parts.js";
 import { Browser } from "./files.js";
 import { Log } from "./log.js";
-import { jobActions } from "./jobs.js";
+import { isTask, jobActions } from "./jobs.js";
 
 const EVERY_MS = 10000; // later indexes of an array start, write and end without an event
 const ENDED = ["succeeded", "failed"];
 
 const TABS = ["story", "logs", "files", "use"];
+const TASK_TABS = ["story", "use"];
 
 // Clocks of their own: the view is not drawn again each second.
 function Story({ lines }) {
@@ -82,12 +83,14 @@ function Use({ job }) {
 }
 
 export function Job({ session, parts, query }) {
-  const [resourceGroup, workspace, experiment, name, tab = "story"] = parts;
+  const [resourceGroup, workspace, experiment, name, part = "story"] = parts;
   const path = url(jobPath({ resourceGroup, workspace, experiment, name }), { subscription: query.subscription });
   useTitle(plain(name ?? "Job", 60));
   const { data, error, again } = useData(path, () => ask(path), ["job"], (read) => (read && ENDED.includes(read.job.state) ? undefined : EVERY_MS));
   if (!data) return html`<h1>${plain(name)}</h1><${Failed} error=${error} again=${again} />`;
-  const job = { ...data.job, subscription: query.subscription };
+  const job = { ...data.job, kind: data.kind, subscription: query.subscription };
+  const tabs = isTask(job) ? TASK_TABS : TABS;
+  const tab = tabs.includes(part) ? part : "story";
   const act = async (action) => {
     const failed = await action.run([job]);
     if (!failed) return;
@@ -98,9 +101,10 @@ export function Job({ session, parts, query }) {
   const commands = { story: ["explain"], logs: ["logs"], files: ["get"], use: ["job"] };
   return html`<h1>${plain(job.name)} <${State} of=${job.state} /></h1>
     <p class="actions">${jobActions(session).filter((action) => !action.for || action.for(job)).map((action) => html`<button onClick=${() => act(action)}>${action.title}</button> `)}</p>
-    <${Facts} rows=${[["Cluster", plain(job.cluster ?? "")], ["User", plain(job.createdBy ?? "")], ["Nodes", job.nodeCount], ["Submitted", when(job.createdTime)],
+    ${isTask(job) && html`<p class="quiet">A task of Azure Batch, of the job <a href=${address(["tasks", workspace, experiment])}>${plain(experiment, 80)}</a> in the account ${plain(workspace)}.</p>`}
+    <${Facts} rows=${[[isTask(job) ? "Pool" : "Cluster", plain(job.cluster ?? "")], ["User", plain(job.createdBy ?? "")], ["Nodes", job.nodeCount], ["Submitted", when(job.createdTime)],
       ["Started", when(job.startTime)], [job.endTime ? "Ran" : "Runs", job.startTime && html`<${Ran} job=${job} />`], ["Exit code", job.exitCode]]} />
-    <${Tabs} tabs=${TABS} now=${tab} to=${(part) => jobAddress(job, part)} />
+    <${Tabs} tabs=${tabs} now=${tab} to=${(to) => jobAddress(job, to)} />
     <${Failed} error=${error} again=${again} />
     ${tab === "story" && html`<${Story} lines=${data.story} />`}${tab === "logs" && html`<${Logs} job=${job} query=${query} />`}
     ${tab === "files" && html`<${Files} job=${job} query=${query} />`}${tab === "use" && html`<${Use} job=${job} />`}

@@ -11,6 +11,11 @@ const OPEN = ["queued", "running"];
 const QUEUE_MS = 10000; // later indexes of an array start and end without an event
 const FIELDS = "subscription,resourceGroup,workspace,experiment,name,cluster,state,createdBy,createdTime,startTime,endTime,exitCode,nodeCount,priority";
 
+// Tasks of Azure Batch are in the queue too, with what may be done to them in the view of their job.
+export function isTask(job) {
+  return job.kind === "task";
+}
+
 // Several indexes of an array are one job.
 function unique(rows) {
   return [...new Map(rows.map((job) => [jobKey({ ...job, index: undefined }), job])).values()];
@@ -28,8 +33,8 @@ export function jobActions(session) {
     ...more,
   });
   return [
-    act("Cancel", "Their processes end now; their files stay.", "POST", "/terminate", "will end", { only: (job) => OPEN.includes(job.state) }),
-    act("Delete", "They and their output directories on nodes are removed. The record of use stays.", "DELETE", "", "will be deleted", { removes: true }),
+    act("Cancel", "Their processes end now; their files stay.", "POST", "/terminate", "will end", { only: (job) => !isTask(job) && OPEN.includes(job.state) }),
+    act("Delete", "They and their output directories on nodes are removed. The record of use stays.", "DELETE", "", "will be deleted", { only: (job) => !isTask(job), removes: true }),
   ];
 }
 
