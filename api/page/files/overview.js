@@ -12,12 +12,16 @@ const GAP = 2;
 const LABEL = 18; // the height of a cluster's name
 const KINDS = [["b", "busy", "a job has it, and it works"], ["u", "used", "a job has it; nobody knows whether it works"],
   ["i", "idle", "a job has it, and it does nothing"], ["f", "free", "a job can have it"],
+  ["d", "drained", "free, but no job starts on its machine"],
   ["o", "outside", "used by processes of no job"], ["x", "unusable", "it cannot be used"]];
 
-// The whole board in one request: the daemon makes it once a second for all who look at it.
+// The whole board in one request: the daemon makes it once a second for all who look at it. What it calls free on a drained
+// machine is free for no job.
 async function everyGpu() {
   const { value, counts } = await ask("/batchaid/gpus");
-  return { rows: value, counts };
+  const rows = value.map((row) => (row.drained ? { ...row, gpus: row.gpus.replaceAll("f", "d") } : row));
+  const drained = rows.reduce((n, { gpus }) => n + gpus.split("d").length - 1, 0);
+  return { rows, counts: { ...counts, free: counts.free - drained, drained } };
 }
 
 // Where each machine's first square is, for a width: {places: [{x, y, row}], labels, height}
@@ -61,6 +65,9 @@ function drawGpu(g, kind, x, y, colours) {
   if (kind === "u") g.fillRect(x + 2, y + 2, size - 4, size - 4);
   if (kind === "i") {
     g.fillRect(x, y + size / 2, size, size / 2);
+  } else if (kind === "d") {
+    g.moveTo(x + 2, y + size / 2);
+    g.lineTo(x + size - 2, y + size / 2);
   } else if (kind === "o") {
     g.moveTo(x, y + size);
     g.lineTo(x + size, y);

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""What the page makes of answers that the test gives instead of the daemon."""
+
+import json
+
+import pytest
+from support.chromium import By, Keys
+from support.waiting import wait_for
+
+# answers: by a part of the address, a value, or the text of a function of the URL that returns one. What is read every few
+# seconds is read twice a second here.
+FAKE = """const real = window.fetch, every = window.setInterval;
+window.answers = {}; window.asked = [];
+window.setInterval = (work, ms, ...rest) => every(work, ms > 500 && ms <= 15000 ? 500 : ms, ...rest);
+window.fetch = async (path, options) => {
+  const url = new URL(path, location.href);
+  window.asked.push(url.pathname + url.search);
+  const key = Object.keys(window.answers).find((part) => (url.pathname + url.search).includes(part));
+  if (key === undefined) return real(path, options);
+  const answer = window.answers[key];
+  const value = typeof answer === 'function' ? await answer(url, options) : answer;
+  return value instanceof Response ? value : new Response(JSON.stringify(value));
+};"""
+
+
+class Faked:
+    def __init__(self, page):
+        self.page = page
+        page.driver.execute_script(FAKE)
+
+    def answer(self, part, value):
+        self.page.driver.execute_script("window.answers[arguments[0]] = JSON.parse(arguments[1])", part, json.dumps(value))
+        return self
+
+    def compute(self, part, function):
+        self.page.driver.execute_script(f"window.answers[arguments[0]] = {function}", part)
+        return self
+
+
+@pytest.fixture
+def faked(page):
+    return Faked(page)
+
+
+def test_free_gpus_of_drained_machines_are_for_no_job(page, faked):
+    counts = {"free": 6, "used": 2, "busy": 0, "idle": 0, "outside": 0, "unusable": 0}
+    faked.answer("/batchaid/gpus", {"counts": counts, "value": [
+        {"node": "a", "state": "free", "cluster": "rack", "drained": True, "gpus": "ffuf"}, {"node": "b", "state": "free", "gpus": "fffu"}]})
+    page.open("#/queue").open("#/overview").see("3 free", "3 drained", "2 used")
+    page.click("As a table", "summary").see("in no cluster")
+    rows = page.driver.execute_script("return [...document.querySelectorAll('details[open] tr')].map(r => [...r.cells].map(c => c.innerText))")
+    drained = rows[0].index("drained")
+    assert {row[0]: row[drained] for row in rows[1:]} == {"rack": "3", "in no cluster": "0"}
+
+
+# The files of a job that runs: window.names.
+LOGS = """(url) => ({value: window.names.map((name) => ({name, path: name, isDirectory: false, size: 9, modifiedTime: '2026-01-01T00:00:00Z'}))})"""
+TEXTS = """(url, {method}) => {
+  const text = `text of ${url.searchParams.get('path')}\\n`;
+  return new Response(method === 'HEAD' ? null : text, {headers: {'Content-Length': text.length}});
+}"""
+
+
+def test_a_log_that_is_shown_stays_while_other_ranks_begin(page, faked):
+    def write(*names):
+        page.driver.execute_script("window.names = arguments[0]", names)
+
+    write("stderr.txt", "stdout-10.txt", "stdout-2.txt", "stdout-job_prep.txt")
+    faked.compute("/files/content", TEXTS).compute("directory=stdouterr", LOGS)
+    page.open("#/job/lab/work/exp/long/logs").see("text of stdout-2.txt")
+    write("stdout-1.txt", "stdout-10.txt", "stdout-2.txt", "stdout-job_prep.txt")
+    wait_for(lambda: page.field("File").find_elements(By.XPATH, ".//option[.='stdout-1.txt']"), 20)
+    assert "text of stdout-2.txt" in page.text()
+    write("stdout-1.txt", "stdout-2.txt", "stdout.txt")
+    page.see("text of stdout.txt")
