@@ -46,7 +46,7 @@ def test_free_gpus_of_drained_machines_are_for_no_job(page, faked):
     counts = {"free": 6, "used": 2, "busy": 0, "idle": 0, "outside": 0, "unusable": 0}
     faked.answer("/batchaid/gpus", {"counts": counts, "value": [
         {"node": "a", "state": "free", "cluster": "rack", "drained": True, "gpus": "ffuf"}, {"node": "b", "state": "free", "gpus": "fffu"}]})
-    page.open("#/queue").open("#/overview").see("3 free", "3 drained", "2 used")
+    page.open("#/queue").see("Cluster by cluster").open("#/overview").see("3 free", "3 drained", "2 used")
     page.click("As a table", "summary").see("in no cluster")
     rows = page.driver.execute_script("return [...document.querySelectorAll('details[open] tr')].map(r => [...r.cells].map(c => c.innerText))")
     drained = rows[0].index("drained")
@@ -73,3 +73,20 @@ def test_a_log_that_is_shown_stays_while_other_ranks_begin(page, faked):
     assert "text of stdout-2.txt" in page.text()
     write("stdout-1.txt", "stdout-2.txt", "stdout.txt")
     page.see("text of stdout.txt")
+
+
+# Types a second letter when the address has just got the first, and says what the field has a little later.
+LETTERS = """const done = arguments[0];
+const field = [...document.querySelectorAll('label')].find((label) => label.innerText.startsWith('Name begins with')).querySelector('input');
+const type = (text) => { field.value = text; field.dispatchEvent(new InputEvent('input', {bubbles: true})); };
+addEventListener('hashchange', () => { type('lo'); setTimeout(() => done(field.value), 200); }, {once: true});
+type('l');"""
+
+
+def test_a_filter_keeps_what_is_typed_while_the_address_changes(page):
+    page.open("#/jobs").see("well", "long")
+    assert page.driver.execute_async_script(LETTERS) == "lo"
+    page.see_none("well").see("long")
+    wait_for(lambda: page.driver.current_url.endswith("begins=lo"), 10)
+    page.driver.back()
+    wait_for(lambda: page.field("Name begins with").get_attribute("value") == "l", 10)

@@ -178,15 +178,24 @@ export function Choice({ name, label, values, query, any = "any", labels = {}, a
 // Text of a filter; the address follows when the writer pauses.
 export function Text({ name, label, query, placeholder }) {
   const timer = useRef();
-  const [typed, setTyped] = useState(query[name] ?? "");
-  // The address has changed, not by this field.
-  useEffect(() => setTyped((before) => (before.trim() === (query[name] ?? "") ? before : query[name] ?? "")), [query[name]]);
+  const now = query[name] ?? "";
+  const sent = useRef(now);
+  const [typed, setTyped] = useState(now);
+  useEffect(() => {
+    if (now === sent.current) return; // by this field, in which more may have been typed since
+    sent.current = now;
+    clearTimeout(timer.current);
+    setTyped(now);
+  }, [now]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const changed = (e) => {
     const value = e.target.value;
     setTyped(value);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => setQuery({ [name]: value.trim() }), 300);
+    timer.current = setTimeout(() => {
+      sent.current = value.trim();
+      setQuery({ [name]: sent.current });
+    }, 300);
   };
   return html`<label>${label} <input type="search" value=${typed} placeholder=${placeholder} onInput=${changed} /></label>`;
 }
