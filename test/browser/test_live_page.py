@@ -68,6 +68,14 @@ def test_charts_are_not_read_for_each_change(page, shown):
     assert len(asked) <= 2, asked
 
 
+def test_a_new_role_has_its_buttons_without_a_reload(browser, shown, person):
+    ada = person("Reader")
+    browser.log_in(ada.name, ada.password).open("#/machines").see("live", "spare.rack")
+    assert not browser.driver.find_elements("css selector", "td.pick")
+    ada.give("Contributor")
+    wait_for(lambda: browser.driver.find_elements("css selector", "td.pick"), 15)
+
+
 def test_a_login_that_has_ended_is_told_to_the_page(browser, person):
     ada = person("Reader")
     browser.expected.append("401")

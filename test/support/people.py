@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """People with logins of their own, beside the daemon's own service principal."""
 
+import uuid
+
 from .world import fresh
 
 OWNER, READER = "Owner", "Reader"
@@ -50,6 +52,15 @@ class Person:
         message = reply.error["message"]
         assert f"The client '{self.name}' with object id '{self.id}' has permission to perform action" in message
         return message
+
+    def give(self, role, scope=None):
+        """One more role."""
+        scope = (scope or f"/subscriptions/{self.daemon.subscription}") + "/providers/Microsoft.Authorization"
+        more = {"api_version": "2022-04-01", "validate": False}
+        roles = self.daemon.call("GET", scope + "/roleDefinitions", expect=200, **more).json["value"]
+        id = next(one["id"] for one in roles if one["properties"]["roleName"] == role)
+        body = {"properties": {"roleDefinitionId": id, "principalId": self.id}}
+        self.daemon.call("PUT", f"{scope}/roleAssignments/{uuid.uuid4()}", body, expect=201, **more)
 
     def remove(self):
         """Also of somebody who is gone already."""

@@ -152,11 +152,18 @@ function App() {
     addEventListener("hashchange", () => CODE.test(location.hash) && location.reload());
     start();
   }, []);
+  const isIn = Boolean(state.session);
   useEffect(() => {
-    if (!state.session) return undefined;
-    const timer = setInterval(() => ask("/batchaid/session/renew", { method: "POST" }).then((session) => set((before) => (before.session ? { session } : before)), (failure) => failure.status === 401 && end("The login is over. Log in again.")), RENEW_MS);
-    return () => clearInterval(timer);
-  }, [state.session]);
+    if (!isIn) return undefined;
+    const learn = (session) => set((before) => (before.session ? { session } : before));
+    const timer = setInterval(() => ask("/batchaid/session/renew", { method: "POST" }).then(learn, (failure) => failure.status === 401 && end("The login is over. Log in again.")), RENEW_MS);
+    // A reset may be of changed roles, which decide on views and buttons.
+    const stop = listen((message) => message.reset && ask("/batchaid/session").then(learn, () => {}));
+    return () => {
+      clearInterval(timer);
+      stop();
+    };
+  }, [isIn]);
   const logOut = async () => {
     try {
       await ask("/batchaid/session", { method: "DELETE" });
