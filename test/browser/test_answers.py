@@ -90,3 +90,32 @@ def test_a_filter_keeps_what_is_typed_while_the_address_changes(page):
     wait_for(lambda: page.driver.current_url.endswith("begins=lo"), 10)
     page.driver.back()
     wait_for(lambda: page.field("Name begins with").get_attribute("value") == "l", 10)
+
+
+# A progress bar without line breaks, of 100 characters more for each reading; the longest text that is a key of a map.
+BAR = """window.longest = 0; window.bar = 'x'.repeat(5000);
+const set = Map.prototype.set;
+Map.prototype.set = function (key, value) {
+  if (typeof key === 'string' && key.includes('\\r')) window.longest = Math.max(window.longest, key.length);
+  return set.call(this, key, value);
+};
+const timer = window.setTimeout;
+window.setTimeout = (work, ms, ...rest) => timer(work, Math.min(ms, 200), ...rest);"""
+BYTES = """(url, {method, headers}) => {
+  if (method === 'HEAD') return new Response(null, {headers: {'Content-Length': window.bar.length}});
+  const [, from, to] = /bytes=(\\d*)-(\\d*)/.exec(headers.Range);
+  const begin = from ? Number(from) : Math.max(0, window.bar.length - to);
+  window.bar += `\\r${window.bar.length} %`.padEnd(100, '.');
+  const range = `bytes ${begin}-${window.bar.length - 1}/${window.bar.length}`;
+  return new Response(window.bar.slice(begin), {status: 206, headers: {'Content-Range': range}});
+}"""
+
+
+def test_a_search_in_a_progress_bar_keeps_no_line_of_each_reading(page, faked):
+    page.driver.execute_script(BAR)
+    page.driver.execute_script("window.names = ['stdout.txt']")
+    faked.compute("/files/content", BYTES).compute("directory=stdouterr", LOGS)
+    page.open("#/job/lab/work/exp/long/logs").see(" %....").type("Find", "%").see("1 of 1 lines")
+    wait_for(lambda: page.driver.execute_script("return window.bar.length") > 8000, 20)
+    page.see("1 of 1 lines")
+    assert page.driver.execute_script("return window.longest") <= 1000

@@ -156,11 +156,14 @@ function expression(typed) {
   return typed ? new RegExp(typed.replace(/[\^$\\.*+?()[\]{}|/]/g, "\\$&"), "giu") : null;
 }
 
-// What is seen of lines with escapes or overwritten text, for one search after the other.
+// What is seen of lines with escapes or overwritten text, for one search after the other. Not of long lines: a progress bar
+// is one line that grows with each reading.
 const SEEN_MOST = 200000;
+const SEEN_LENGTH = 1000;
 const seenTexts = new Map();
 
 function seenText(line) {
+  if (line.length > SEEN_LENGTH) return shownText(line);
   if (!line.includes("\u001b") && !line.includes("\r")) return visible(line);
   let text = seenTexts.get(line);
   if (text === undefined) {
