@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A folder and its files: browsed, shown, downloaded. Pictures, text, CSV and JSON are shown. HTML and SVG of users are
 // shown as text: the page never runs them, and the daemon sends each file with a policy that forbids it too.
-import { html, useMemo, useState } from "./htm-preact.js";
+import { html, useMemo } from "./htm-preact.js";
 import { fetched } from "./client.js";
 import { bytes, count, many, plain, visible, when } from "./format.js";
 import { Failed, useData } from "./parts.js";
@@ -94,7 +94,6 @@ function OneFile({ label, at, list, content, follow }) {
 // at: the path below the folder, as the list names it; "" is its root. to(path, isFile): an address. list(path, after): a
 // page of entries. content(path, download): where its bytes are.
 export function Browser({ label, at, isFile, to, list, content, follow, kinds = [] }) {
-  const [leftOut, setLeftOut] = useState(0);
   const crumbs = html`<nav class="crumbs" aria-label="Folders"><a href=${to("")}>${label}</a>${above(at).map((folder) => html` / <a href=${to(folder)}>${plain(lastOf(folder), 60)}</a>`)}${at && html` / ${plain(lastOf(at), 60)}`}</nav>`;
   if (isFile) return html`${crumbs}<${OneFile} key=${`${label} ${at}`} label=${label} at=${at} list=${list} content=${content} follow=${follow} />`;
   const columns = [
@@ -104,9 +103,12 @@ export function Browser({ label, at, isFile, to, list, content, follow, kinds = 
     { title: "", cell: (one) => !one.isDirectory && html`<a href=${content(one.path, true)} download>Download</a>` }];
   const load = async (after) => {
     const page = await list(at, after);
-    setLeftOut((before) => (after === undefined ? 0 : before) + (page.leftOut ?? 0));
-    return { rows: page.value, next: page.next };
+    return { rows: page.value, next: page.next, leftOut: page.leftOut };
   };
-  return html`${crumbs}${leftOut > 0 && html`<p class="quiet">${many(leftOut, "name")} cannot be shown: a request cannot name ${leftOut === 1 ? "it" : "them"}.</p>`}
-    <${Table} name="Files" noun="file" columns=${columns} load=${load} listKey=${`${label}/${at}`} kinds=${kinds} every=${follow ? EVERY_MS : undefined} keyOf=${(one) => one.path} empty="The folder is empty." />`;
+  const leftOut = (said) => {
+    const n = said.reduce((sum, one) => sum + one, 0);
+    return n > 0 && html`<p class="quiet">${many(n, "name")} cannot be shown: a request cannot name ${n === 1 ? "it" : "them"}.</p>`;
+  };
+  return html`${crumbs}
+    <${Table} name="Files" noun="file" columns=${columns} load=${load} listKey=${`${label}/${at}`} kinds=${kinds} every=${follow ? EVERY_MS : undefined} keyOf=${(one) => one.path} leftOut=${leftOut} empty="The folder is empty." />`;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The queue with places and expected starts, and the list of all jobs. What may be done to jobs: end them, delete them.
-import { html, useState } from "./htm-preact.js";
+import { html } from "./htm-preact.js";
 import { ask, jobKey, jobResource, url } from "./client.js";
 import { between, count, many, plain, since, when } from "./format.js";
 import { address, Choice, Command, jobAddress, rowsAction, State, Text, useNow, useTitle } from "./parts.js";
@@ -77,11 +77,9 @@ export function Queue({ session, query }) {
   useTitle("Queue");
   const now = useNow(10000);
   const filters = { cluster: query.cluster, user: query.user, mine: query.mine };
-  const [leftOut, setLeftOut] = useState([]);
   const load = async () => {
     const page = await ask(url("/batchaid/queue", { ...filters, ...(query.cluster ? WHOLE : PART) }));
-    setLeftOut(page.leftOut);
-    return { rows: page.value };
+    return { rows: page.value, leftOut: page.leftOut };
   };
   const columns = [{ title: "Place", kind: "number", cell: (job) => job.place ?? "" }, name, state, user, cluster,
     { title: "Waiting, or running, for", cell: (job) => between(job.startTime ?? job.createdTime, undefined, now) },
@@ -89,8 +87,8 @@ export function Queue({ session, query }) {
     { title: "Where, or why not", kind: "wide", cell: (job) => html`<span title=${plain(job.waitsFor ?? "", 500)}>${plain(job.waitsFor ?? (job.nodes ?? []).join(", "), 120)}</span>` }];
   return html`<h1>Queue</h1><form class="filters" onSubmit=${(e) => e.preventDefault()}><${Text} name="cluster" label="Cluster" query=${query} /><${Text} name="user" label="User" query=${query} />
       <${Choice} name="mine" label="Whose" any="everybody's" values=${["true"]} labels=${{ true: "mine" }} query=${query} /></form>
-    <p class="quiet">Cluster by cluster, in the order of their start.</p><${LeftOut} rows=${leftOut} query=${query} />
+    <p class="quiet">Cluster by cluster, in the order of their start.</p>
     <${Table} name="Queue" noun="run" columns=${columns} load=${load} listKey=${JSON.stringify(filters)} kinds=${["job"]} every=${QUEUE_MS} query=${query}
-      keyOf=${jobKey} actions=${jobActions(session)} empty="No job runs or waits." />
+      keyOf=${jobKey} actions=${jobActions(session)} leftOut=${(said) => html`<${LeftOut} rows=${said.flat()} query=${query} />`} empty="No job runs or waits." />
     <${Command} words=${["batchaid", "queue", ...(query.cluster ? ["--cluster", query.cluster] : []), ...(query.user ? ["--user", query.user] : []), ...(query.mine ? ["--mine"] : [])]} />`;
 }

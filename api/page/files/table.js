@@ -12,7 +12,7 @@ const PAGES_AGAIN = 10; // at most so many pages are read again after a change: 
 
 // needed(): how many rows from the first a new reading has to have.
 function useList(load, key, kinds, every, atTop, needed) {
-  const [list, set] = useState({ rows: [], next: undefined, stale: false, done: false });
+  const [list, set] = useState({ rows: [], leftOut: [], next: undefined, stale: false, done: false });
   const busy = useRef(false);
   const ends = useRef([]); // how many rows there are after each page that was read
   const round = useRef(0);
@@ -30,12 +30,14 @@ function useList(load, key, kinds, every, atTop, needed) {
       let page = { next: undefined };
       let head;
       const sizes = [];
+      const leftOut = [];
       for (let n = 0; n < wanted; n++) {
         page = await load(page.next);
         if (mine !== round.current) return;
         head ??= page;
         rows = rows.concat(page.rows);
         sizes.push(rows.length);
+        leftOut.push(page.leftOut);
         if (page.next === undefined) break;
       }
       // The reader has gone on meanwhile: rows stay where they are.
@@ -45,11 +47,11 @@ function useList(load, key, kinds, every, atTop, needed) {
       }
       ends.current = sizes;
       next.current = page.next;
-      set({ rows, next: page.next, count: head.count, isMinimum: head.isMinimum, stale: false, done: true, key });
+      set({ rows, leftOut, next: page.next, count: head.count, isMinimum: head.isMinimum, stale: false, done: true, key });
     } catch (error) {
       if (mine !== round.current) return;
       next.current = undefined; // "Try again" begins again
-      set((before) => ({ ...(before.key === key ? before : { rows: [] }), next: undefined, error, done: true, key }));
+      set((before) => ({ ...(before.key === key ? before : { rows: [], leftOut: [] }), next: undefined, error, done: true, key }));
     } finally {
       if (mine === round.current) busy.current = false;
     }
@@ -63,7 +65,7 @@ function useList(load, key, kinds, every, atTop, needed) {
       if (mine !== round.current) return;
       ends.current.push((ends.current.at(-1) ?? 0) + page.rows.length);
       next.current = page.next;
-      set((before) => ({ ...before, rows: before.rows.concat(page.rows), next: page.next, error: undefined }));
+      set((before) => ({ ...before, rows: before.rows.concat(page.rows), leftOut: before.leftOut.concat([page.leftOut]), next: page.next, error: undefined }));
     } catch (error) {
       if (mine === round.current) set((before) => ({ ...before, error }));
     } finally {
@@ -142,8 +144,8 @@ function Summary({ list, noun }) {
 }
 
 // columns: {title, cell(row), sort, kind}; actions: {title, run(rows), for(row)}. run() resolves to the rows that failed, which
-// stay chosen, or to nothing if the reader went back.
-export function Table({ name, noun, columns, load, listKey, kinds = [], every, keyOf, query = {}, actions = [], empty }) {
+// stay chosen, or to nothing if the reader went back. leftOut(said): words for what load() has said as `leftOut` of each page.
+export function Table({ name, noun, columns, load, listKey, kinds = [], every, keyOf, query = {}, actions = [], leftOut, empty }) {
   const box = useRef();
   const [picked, setPicked] = useState(new Set()); // keys
   const view = useRef({ to: 0, last: -1 });
@@ -209,7 +211,7 @@ export function Table({ name, noun, columns, load, listKey, kinds = [], every, k
         const n = chosen.filter((one) => !action.for || action.for(one)).length;
         return html`<button disabled=${!n || (action.one && n !== 1)} onClick=${() => run(action)}>${action.title}${n !== chosen.length ? ` (${count(n)})` : ""}</button> `;
       })}</span>`}</div>
-    <${Failed} error=${list.error} again=${list.again} />
+    <${Failed} error=${list.error} again=${list.again} />${leftOut?.(list.leftOut.filter(Boolean))}
     <div class="scroll" ref=${box} tabindex="-1">
       <table aria-rowcount=${list.count ?? -1}><${Head} columns=${columns} query=${query} pick=${pick} picked=${picked} rows=${list.rows} />
       <tbody>${from > 0 && html`<tr class="space" aria-hidden="true" style=${{ height: `${from * ROW}px` }}><td colspan=${width}></td></tr>`}
