@@ -51,7 +51,7 @@ function useList(load, key, kinds, every, atTop, needed) {
     } catch (error) {
       if (mine !== round.current) return;
       next.current = undefined; // "Try again" begins again
-      set((before) => ({ ...(before.key === key ? before : { rows: [], leftOut: [] }), next: undefined, error, done: true, key }));
+      set((before) => ({ ...(before.key === key ? before : { rows: [], leftOut: [] }), error, done: true, key }));
     } finally {
       if (mine === round.current) busy.current = false;
     }
