@@ -110,5 +110,5 @@ export function Browser({ label, at, isFile, to, list, content, follow, kinds = 
     return n > 0 && html`<p class="quiet">${many(n, "name")} cannot be shown: a request cannot name ${n === 1 ? "it" : "them"}.</p>`;
   };
   return html`${crumbs}
-    <${Table} name="Files" noun="file" columns=${columns} load=${load} listKey=${`${label}/${at}`} kinds=${kinds} every=${follow ? EVERY_MS : undefined} keyOf=${(one) => one.path} leftOut=${leftOut} empty="The folder is empty." />`;
+    <${Table} name="Files" noun="file" columns=${columns} load=${load} listKey=${`${label}/${at}`} kinds=${kinds} every=${follow ? EVERY_MS : undefined} keyOf=${(one) => `${one.isDirectory ? "/" : ""}${one.path}`} leftOut=${leftOut} empty="The folder is empty." />`;
 }

@@ -11,10 +11,11 @@ const BEYOND = 8; // rows drawn above and below what is seen
 const PAGES_AGAIN = 10; // at most so many pages are read again after a change: those of a filter may be empty
 
 // needed(): how many rows from the first a new reading has to have.
-function useList(load, key, kinds, every, atTop, needed) {
+function useList(load, key, keyOf, kinds, every, atTop, needed) {
   const [list, set] = useState({ rows: [], leftOut: [], next: undefined, stale: false, done: false });
   const busy = useRef(false);
   const ends = useRef([]); // how many rows there are after each page that was read
+  const known = useRef(new Set()); // the keys of the rows
   const round = useRef(0);
   const next = useRef(); // not of a drawing: an effect of an older drawing may run late
   // The number of pages that have so many rows.
@@ -22,6 +23,11 @@ function useList(load, key, kinds, every, atTop, needed) {
     const last = ends.current.findIndex((end) => end >= rows);
     return Math.max(1, last < 0 ? ends.current.length : last + 1);
   };
+  // The rows that are not there yet: between two pages a row may have changed its place.
+  const fresh = (rows, keys) => rows.filter((row) => {
+    const before = keys.size;
+    return keys.add(keyOf(row)).size > before;
+  });
   const read = async (wanted, isAsked) => {
     const mine = ++round.current;
     busy.current = true;
@@ -31,11 +37,12 @@ function useList(load, key, kinds, every, atTop, needed) {
       let head;
       const sizes = [];
       const leftOut = [];
+      const keys = new Set();
       for (let n = 0; n < wanted; n++) {
         page = await load(page.next);
         if (mine !== round.current) return;
         head ??= page;
-        rows = rows.concat(page.rows);
+        rows = rows.concat(fresh(page.rows, keys));
         sizes.push(rows.length);
         leftOut.push(page.leftOut);
         if (page.next === undefined) break;
@@ -46,6 +53,7 @@ function useList(load, key, kinds, every, atTop, needed) {
         return;
       }
       ends.current = sizes;
+      known.current = keys;
       next.current = page.next;
       set({ rows, leftOut, next: page.next, count: head.count, isMinimum: head.isMinimum, stale: false, done: true, key });
     } catch (error) {
@@ -63,9 +71,10 @@ function useList(load, key, kinds, every, atTop, needed) {
     try {
       const page = await load(next.current);
       if (mine !== round.current) return;
-      ends.current.push((ends.current.at(-1) ?? 0) + page.rows.length);
+      const rows = fresh(page.rows, known.current);
+      ends.current.push((ends.current.at(-1) ?? 0) + rows.length);
       next.current = page.next;
-      set((before) => ({ ...before, rows: before.rows.concat(page.rows), leftOut: before.leftOut.concat([page.leftOut]), next: page.next, error: undefined }));
+      set((before) => ({ ...before, rows: before.rows.concat(rows), leftOut: before.leftOut.concat([page.leftOut]), next: page.next, error: undefined }));
     } catch (error) {
       if (mine === round.current) set((before) => ({ ...before, error }));
     } finally {
@@ -149,7 +158,7 @@ export function Table({ name, noun, columns, load, listKey, kinds = [], every, k
   const box = useRef();
   const [picked, setPicked] = useState(new Set()); // keys
   const view = useRef({ to: 0, last: -1 });
-  const list = useList(load, listKey, kinds, every, () => !box.current || box.current.scrollTop < ROW, () => Math.max(view.current.to, view.current.last + 1));
+  const list = useList(load, listKey, keyOf, kinds, every, () => !box.current || box.current.scrollTop < ROW, () => Math.max(view.current.to, view.current.last + 1));
   const [from, to, first] = useWindow(box, list.rows.length);
   const chosen = picked.size ? list.rows.filter((one) => picked.has(keyOf(one))) : [];
   view.current = { to, last: chosen.length ? list.rows.lastIndexOf(chosen.at(-1)) : -1 };
