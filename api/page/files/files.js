@@ -25,8 +25,15 @@ async function beginning(path, size) {
   return { text: await reply.text(), cut: size > SHOWN_MOST };
 }
 
+// Of a text that is cut, the last row may be cut too.
+function wholeRows(text, cut) {
+  const read = readCsv(text, ROWS_MOST + 1);
+  return cut && read.length <= ROWS_MOST ? read.slice(0, -1) : read;
+}
+
 function Csv({ text, cut }) {
-  const rows = useMemo(() => readCsv(text, ROWS_MOST + 1), [text]);
+  const rows = useMemo(() => wholeRows(text, cut), [text, cut]);
+  if (!rows.length) return html`<p class="empty">The first row is longer than ${bytes(SHOWN_MOST)}; Download has all.</p>`;
   const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
   const wide = Math.min(COLUMNS_MOST, columns);
   return html`<div class="sheet"><table><thead><tr>${rows[0]?.slice(0, wide).map((cell) => html`<th scope="col">${plain(cell)}</th>`)}</tr></thead>
