@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A folder and its files: browsed, shown, downloaded. Pictures, text, CSV and JSON are shown. HTML and SVG of users are
 // shown as text: the page never runs them, and the daemon sends each file with a policy that forbids it too.
-import { html, useMemo } from "./htm-preact.js";
+import { html, useEffect, useMemo, useRef } from "./htm-preact.js";
 import { fetched } from "./client.js";
 import { bytes, count, many, plain, visible, when } from "./format.js";
 import { Failed, useData } from "./parts.js";
@@ -47,17 +47,22 @@ function Json({ text, cut }) {
   return html`<pre class="text">${shown}</pre>${cut && html`<p class="quiet">This is the beginning; Download has all.</p>`}`;
 }
 
-function Part({ path, size, show }) {
-  const { data, error } = useData(path, () => beginning(path, size));
-  return html`<${Failed} error=${error} />${data && html`<${show} ...${data} />`}`;
+// version: another after each change of the file. What was shown stays until the new is there.
+function Part({ path, size, version, show }) {
+  const { data, error } = useData(`${path} ${version}`, () => beginning(path, size));
+  const last = useRef();
+  last.current = data ?? last.current;
+  if (!size) return html`<p class="empty">The file is empty.</p>`;
+  return html`<${Failed} error=${error} />${last.current && html`<${show} ...${last.current} />`}`;
 }
 
 function Shown({ file, content, follow }) {
   const path = content(false);
   const kind = endOf(file.name);
-  if (PICTURES.includes(kind)) return html`<p><img class="picture" src=${path} alt=${`The picture ${plain(file.name, 80)}`} /></p>`;
-  if (kind === "csv") return html`<${Part} path=${path} size=${file.size} show=${Csv} />`;
-  if (kind === "json" || kind === "ipynb") return html`<${Part} path=${path} size=${file.size} show=${Json} />`;
+  const version = `${file.size} ${file.modifiedTime}`;
+  if (PICTURES.includes(kind)) return html`<p><img class="picture" src=${`${path}&version=${encodeURIComponent(version)}`} alt=${`The picture ${plain(file.name, 80)}`} /></p>`;
+  if (kind === "csv") return html`<${Part} path=${path} size=${file.size} version=${version} show=${Csv} />`;
+  if (kind === "json" || kind === "ipynb") return html`<${Part} path=${path} size=${file.size} version=${version} show=${Json} />`;
   return html`<${Log} path=${path} follow=${follow} download=${content(true)} name=${plain(file.name, 80)} />`;
 }
 
@@ -93,7 +98,13 @@ async function found(list, at) {
 }
 
 function OneFile({ label, at, list, content, follow }) {
-  const { data: file, error, again } = useData(`${label} ${at}`, () => found(list, at));
+  const { data: file, error, again } = useData(`${label} ${at}`, () => found(list, at), [], follow ? EVERY_MS : undefined);
+  // The last that its job wrote, once the job has ended.
+  const followed = useRef(follow);
+  useEffect(() => {
+    if (followed.current && !follow) again();
+    followed.current = follow;
+  }, [follow]);
   return html`<${Failed} error=${error} again=${again} />${file && html`<p class="bar"><span class="quiet">${bytes(file.size)}, ${when(file.modifiedTime)}</span>
     <a href=${content(at, true)} download>Download</a></p><${Shown} file=${file} content=${(download) => content(at, download)} follow=${follow} />`}`;
 }
