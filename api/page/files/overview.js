@@ -120,14 +120,14 @@ function draw(canvas, plan, width) {
 
 function under(plan, x, y) {
   const place = plan.places.find((p) => y >= p.y && y < p.y + SQUARE && x >= p.x && x < p.x + p.row.gpus.length * SQUARE);
-  return place && { row: place.row, gpu: Math.floor((x - place.x) / SQUARE) };
+  return place && { node: place.row.node, gpu: Math.floor((x - place.x) / SQUARE) };
 }
 
 function Gpus({ rows }) {
   const box = useRef();
   const canvas = useRef();
   const [width, setWidth] = useState(0);
-  const [over, setOver] = useState(null);
+  const [over, setOver] = useState(null); // the square under the pointer, whose state may change there
   const plan = useMemo(() => laidOut(rows, width), [rows, width]);
   useLayoutEffect(() => {
     const watch = new ResizeObserver(() => setWidth(box.current.clientWidth));
@@ -144,12 +144,13 @@ function Gpus({ rows }) {
   };
   const open = (e) => {
     const found = point(e);
-    if (found) location.hash = address(["machine", found.row.node]).slice(1);
+    if (found) location.hash = address(["machine", found.node]).slice(1);
   };
-  const kind = over && KINDS.find(([letter]) => letter === over.row.gpus[over.gpu]);
+  const letter = over && rows.find((row) => row.node === over.node)?.gpus[over.gpu];
+  const kind = KINDS.find((one) => one[0] === letter);
   return html`<div class="gpus" ref=${box}><canvas ref=${canvas} role="img" aria-label=${`GPUs of ${many(rows.length, "machine")}; the table below has the same in words`}
       onMouseMove=${(e) => setOver(point(e) ?? null)} onMouseLeave=${() => setOver(null)} onClick=${open}></canvas></div>
-    <p class="quiet over">${over ? `${plain(over.row.node, 60)}, GPU ${over.gpu}: ${kind?.[1]}` : "Point at a square for its machine; a click opens it."}</p>`;
+    <p class="quiet over">${kind ? `${plain(over.node, 60)}, GPU ${over.gpu}: ${kind[1]}` : "Point at a square for its machine; a click opens it."}</p>`;
 }
 
 // Each entry has its count as a number, so that shape and colour are not alone.
@@ -194,7 +195,7 @@ export function Overview({ session }) {
     ${mine.data && !mine.data.value.length && html`<p class="empty">You have no jobs. <code>batchaid submit -- python train.py</code> submits one, from the folder of its program.</p>`}
     <ul class="cards">${mine.data?.value.map((job) => html`<li key=${jobKey(job)}><a href=${jobAddress(job)}>${plain(job.name, 60)}</a> <${State} of=${job.state} /> <span class="quiet">${plain(job.cluster ?? "", 40)}</span></li>`)}</ul></section>
     ${session.may.readMachines && html`<section aria-label="GPUs"><h2>GPUs</h2><${Failed} error=${gpus.error} again=${gpus.again} />
-    ${gpus.data && html`<${Legend} counts=${gpus.data.counts} />`}
-    ${none ? html`<p class="empty">No machine has told of a GPU. <a href=${address(["machines"])}>Machines</a></p>` : html`<${Gpus} rows=${rows} /><${Clusters} rows=${rows} />`}</section>`}
+    ${gpus.data && html`<${Legend} counts=${gpus.data.counts} />`}${none && html`<p class="empty">No machine has told of a GPU. <a href=${address(["machines"])}>Machines</a></p>`}
+    ${rows.length > 0 && html`<${Gpus} rows=${rows} /><${Clusters} rows=${rows} />`}</section>`}
     <${Command} words=${["batchaid", "top"]} />`;
 }
