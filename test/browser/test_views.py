@@ -112,7 +112,7 @@ def test_a_job_of_another_subscription(page, served):
 
 
 def test_colours_of_a_log_continue_in_the_next_line(page, shown):
-    job = shown.job(r"printf '\033[32mgreen\nstill\n10%%\r\033[31mred\n\033(B\033[0;48:2::1:31:0;58;5;31mplain\n'")
+    job = shown.job(r"printf '\033[32mgreen\033[>4;1m\033[?4m\nstill\n10%%\r\033[31mred\n\033(B\033[0;48:2::1:31:0;58;5;31mplain\n'")
     job.succeed()
     page.open(f"#/job/lab/work/exp/{job.name}/logs").see("plain")
     colours = page.driver.execute_script("return [...document.querySelectorAll('.line')].map(l => l.innerText.trim() + ' ' + (l.querySelector('span')?.className ?? ''))")

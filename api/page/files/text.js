@@ -55,11 +55,18 @@ function applied(style, parameters) {
   return next;
 }
 
+// Parameters that begin with one of these are private (ECMA-48, 5.4.1): "ESC[>4;1m" is about the keyboard.
+const PRIVATE = /^[<=>?]/;
+
+function isStyle(found) {
+  return found[2] === "m" && !PRIVATE.test(found[1]);
+}
+
 export function styleAfter(text, style) {
   const at = text.indexOf("\u001b");
   if (at < 0) return style;
   SEQUENCE.lastIndex = at;
-  for (let found = SEQUENCE.exec(text); found; found = SEQUENCE.exec(text)) if (found[2] === "m") style = applied(style, found[1]);
+  for (let found = SEQUENCE.exec(text); found; found = SEQUENCE.exec(text)) if (isStyle(found)) style = applied(style, found[1]);
   return style;
 }
 
@@ -96,7 +103,7 @@ export function readLine(line, style, whole = false) {
   for (const found of seen.matchAll(SEQUENCE)) {
     add(seen.slice(at, found.index));
     at = found.index + found[0].length;
-    if (found[2] === "m") style = applied(style, found[1]);
+    if (isStyle(found)) style = applied(style, found[1]);
   }
   add(seen.slice(at));
   return { pieces, cut: Math.max(0, text.length - end + Math.max(0, -room)) };
