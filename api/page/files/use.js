@@ -26,6 +26,19 @@ async function daily(from, to) {
   return days.map((at, n) => ({ at, use: reports[n].total }));
 }
 
+// What is compared: hours of GPUs, if there are any.
+function memberOf(uses) {
+  return uses.some((use) => use?.gpuMilliseconds) ? "gpuMilliseconds" : "nodeMilliseconds";
+}
+
+// It has what it compares, whatever the table beside it has or is about to have.
+function Days({ days, isPart }) {
+  const member = memberOf(days.map((d) => d.use));
+  const values = days.map((d) => d.use[member] / 3600000);
+  return html`<${Chart} title=${member === "gpuMilliseconds" ? "GPU hours a day (UTC)" : "Node hours a day (UTC)"} times=${days.map((d) => d.at / 1000)} bars=${true} show=${(v) => v.toFixed(1)} series=${[{ name: "hours", values }]} />
+    ${isPart && html`<p class="quiet">The chart has the last ${DAYS_MOST} days.</p>`}`;
+}
+
 function Bar({ use, most, member }) {
   const part = (n) => ({ width: `${most ? (100 * n) / most : 0}%` });
   if (member === "nodeMilliseconds") return html`<span class="bars"><span class="bar-busy" style=${part(use.nodeMilliseconds)}></span></span>`;
@@ -41,15 +54,14 @@ export function Use({ query }) {
   const days = useData(`${from} ${to}`, () => daily(from, to));
   const again = () => [report, days].forEach((one) => one.error && one.again());
   const total = report.data?.total;
-  const member = total?.gpuMilliseconds ? "gpuMilliseconds" : "nodeMilliseconds";
+  const member = memberOf([total]);
   const rows = [...(report.data?.value ?? [])].sort((a, b) => b[member] - a[member]);
   const line = (name, use) => html`<tr><th scope="row">${plain(name || "–", 80)}</th><td class="number">${count(use.runs)}</td><td class="number">${hours(use.gpuMilliseconds)}</td><td class="number">${hours(use.nodeMilliseconds)}</td>
     <td class="number wide">${hours(use.coreMilliseconds)}</td><td class="number wide">${use.runs ? duration(use.waitMilliseconds / 1000 / Math.max(1, use.attempts)) : ""}</td><td class="chartcell"><${Bar} use=${use} most=${rows[0]?.[member]} member=${member} /></td></tr>`;
-  const values = days.data?.map((d) => d.use[member] / 3600000) ?? [];
   return html`<h1>Use</h1><form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="by" label="By" any="user" values=${BY.slice(1)} query=${query} />
       <label>From (UTC) <input type="date" value=${from} onChange=${(e) => setQuery({ from: e.target.value })} /></label><label>To (UTC) <input type="date" value=${to} onChange=${(e) => setQuery({ to: e.target.value })} /></label></form>
     <${Failed} error=${report.error ?? days.error} again=${again} />
-    ${days.data?.length > 0 && html`<${Chart} title=${member === "gpuMilliseconds" ? "GPU hours a day (UTC)" : "Node hours a day (UTC)"} times=${days.data.map((d) => d.at / 1000)} bars=${true} show=${(v) => v.toFixed(1)} series=${[{ name: "hours", values }]} />`}
+    ${days.data?.length > 0 && html`<${Days} days=${days.data} isPart=${Date.parse(to) - Date.parse(from) > DAYS_MOST * DAY} />`}
     ${report.data && html`<div class="sheet"><table><thead><tr><th scope="col">${by}</th><th scope="col">Runs</th><th scope="col">GPU hours</th><th scope="col">Node hours</th><th scope="col" class="wide">Core hours</th><th scope="col" class="wide">Waited, each</th><th scope="col">Busy, idle, unknown</th></tr></thead>
       <tbody>${rows.slice(0, SHOWN).map((use) => line(use.name, use))}</tbody><tfoot>${line("all", total)}</tfoot></table></div>
       ${rows.length > SHOWN && html`<p class="quiet">These are the first ${SHOWN} of ${count(rows.length)} lines; the command has all.</p>`}`}
