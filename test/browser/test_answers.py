@@ -119,3 +119,20 @@ def test_a_search_in_a_progress_bar_keeps_no_line_of_each_reading(page, faked):
     wait_for(lambda: page.driver.execute_script("return window.bar.length") > 8000, 20)
     page.see("1 of 1 lines")
     assert page.driver.execute_script("return window.longest") <= 1000
+
+
+def batch_jobs(*names, **more):
+    return {"value": [{"account": "acc", "name": name, "state": "active"} for name in names], "count": len(names), **more}
+
+
+def test_the_keyboard_goes_on_in_the_list_that_a_row_has_left(page, faked):
+    faked.answer("/batchaid/batch/jobs", batch_jobs("n0", "n1", "n2"))
+    page.open("#/batch").see("n2")
+    page.driver.execute_script("document.querySelector('tr[data-index=\"1\"]').focus()")
+    faked.answer("/batchaid/batch/jobs", batch_jobs("n0", "n2"))
+    page.see_none("n1")
+    wait_for(lambda: "n0" in page.focused().text and page.focused().tag_name == "tr", 10, lambda: page.focused().tag_name)
+    page.driver.execute_script("document.activeElement.blur()")
+    faked.answer("/batchaid/batch/jobs", batch_jobs("n2", "n3"))
+    page.see("n3").see_none("n0")
+    assert page.focused().tag_name == "body"

@@ -22,6 +22,17 @@ def test_the_keyboard_alone_reaches_a_story(page):
     assert page.focused().tag_name == "main"
 
 
+def test_the_keyboard_goes_on_in_a_folder_and_in_a_file(page, shown):
+    (shown.place.share() / "inner").mkdir(exist_ok=True)
+    (shown.place.share() / "inner/some.txt").write_text("the text of some\n")
+    page.open("#/storage/acct/files/out").see("inner/")
+    page.driver.execute_script("[...document.querySelectorAll('tr[data-index]')].find((row) => row.innerText.includes('inner/')).focus()")
+    page.press("ENTER").see("some.txt")
+    wait_for(lambda: "some.txt" in page.focused().text and page.focused().tag_name == "tr", 10, lambda: page.focused().tag_name)
+    page.press("ENTER").see("the text of some")
+    wait_for(lambda: page.focused().tag_name == "main", 10, lambda: page.focused().tag_name)
+
+
 def test_a_dialog_is_left_by_escape(page):
     page.open("#/people").click("Add a user").see("Add a user")
     wait_for(lambda: page.driver.find_elements(By.CSS_SELECTOR, "dialog[open]"), 20)

@@ -4,7 +4,7 @@
 import { html, useEffect, useMemo, useRef } from "./htm-preact.js";
 import { fetched } from "./client.js";
 import { bytes, count, many, plain, visible, when } from "./format.js";
-import { Failed, useData } from "./parts.js";
+import { Failed, keepFocus, useData } from "./parts.js";
 import { Log } from "./log.js";
 import { Table } from "./table.js";
 import { indentJson, readCsv } from "./text.js";
@@ -112,6 +112,11 @@ function OneFile({ label, at, list, content, follow }) {
 // at: the path below the folder, as the list names it; "" is its root. to(path, isFile): an address. list(path, after): a
 // page of entries. content(path, download): where its bytes are.
 export function Browser({ label, at, isFile, to, list, content, follow, kinds = [] }) {
+  const first = useRef(true);
+  useEffect(() => {
+    if (!first.current) keepFocus();
+    first.current = false;
+  }, [at, isFile]);
   const crumbs = html`<nav class="crumbs" aria-label="Folders"><a href=${to("")}>${label}</a>${above(at).map((folder) => html` / <a href=${to(folder)}>${plain(lastOf(folder), 60)}</a>`)}${at && html` / ${plain(lastOf(at), 60)}`}</nav>`;
   if (isFile) return html`${crumbs}<${OneFile} key=${`${label} ${at}`} label=${label} at=${at} list=${list} content=${content} follow=${follow} />`;
   const columns = [

@@ -119,6 +119,29 @@ function useWindow(box, total) {
   return seen;
 }
 
+// The keyboard goes on in the list if the row that had the focus is gone.
+function useFocus(box, rows) {
+  const focused = useRef(null);
+  useEffect(() => {
+    const node = box.current;
+    const came = (e) => { focused.current = e.target; };
+    // A row that is removed loses the focus too; one that is still there has lost it to something else.
+    const left = () => queueMicrotask(() => {
+      if (focused.current?.isConnected && !node.contains(document.activeElement)) focused.current = null;
+    });
+    node.addEventListener("focusin", came);
+    node.addEventListener("focusout", left);
+    return () => {
+      node.removeEventListener("focusin", came);
+      node.removeEventListener("focusout", left);
+    };
+  }, []);
+  useLayoutEffect(() => {
+    if (!focused.current || focused.current.isConnected || document.activeElement !== document.body) return;
+    (box.current.querySelector("tr[tabindex='0']") ?? box.current).focus({ preventScroll: true });
+  }, [rows]);
+}
+
 function Head({ columns, query, pick, picked, rows }) {
   const sorted = query.sort ?? "";
   const cell = (c) => {
@@ -160,6 +183,7 @@ export function Table({ name, noun, columns, load, listKey, kinds = [], every, k
   const view = useRef({ to: 0, last: -1 });
   const list = useList(load, listKey, keyOf, kinds, every, () => !box.current || box.current.scrollTop < ROW, () => Math.max(view.current.to, view.current.last + 1));
   const [from, to, first] = useWindow(box, list.rows.length);
+  useFocus(box, list.rows);
   const chosen = picked.size ? list.rows.filter((one) => picked.has(keyOf(one))) : [];
   view.current = { to, last: chosen.length ? list.rows.lastIndexOf(chosen.at(-1)) : -1 };
   useEffect(() => {
