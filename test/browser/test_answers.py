@@ -136,3 +136,15 @@ def test_the_keyboard_goes_on_in_the_list_that_a_row_has_left(page, faked):
     faked.answer("/batchaid/batch/jobs", batch_jobs("n2", "n3"))
     page.see("n3").see_none("n0")
     assert page.focused().tag_name == "body"
+
+
+def test_a_screen_reader_is_told_of_rows_and_of_what_is_chosen(page, faked):
+    def statuses():
+        return page.driver.execute_script("return [...document.querySelectorAll('[role=status]')].map((node) => node.innerText)")
+
+    faked.answer("/batchaid/batch/jobs", batch_jobs("n0", "n1"))
+    page.open("#/batch").see("n1")
+    assert page.driver.find_element(By.CSS_SELECTOR, ".list table").get_attribute("aria-rowcount") == "3"
+    wait_for(lambda: "2 jobs" in statuses(), 10, statuses)
+    page.driver.find_element(By.CSS_SELECTOR, "input[aria-label='Choose n1']").click()
+    wait_for(lambda: "1 chosen:" in statuses(), 10, statuses)

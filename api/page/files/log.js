@@ -244,8 +244,8 @@ export function Log({ path, follow, download, name }) {
   return html`<section class="log" aria-label=${name}>
     <div class="bar"><label>Find <input type="search" value=${typed} onInput=${(e) => setTyped(e.target.value)}
         onKeyDown=${(e) => e.key === "Enter" && go(e.shiftKey ? -1 : 1)} /></label>
-      ${wanted && html`<span class="quiet">${hits.length ? `${count(at + 1)} of ${count(hits.length)} lines` : "in no line that is loaded"}</span>
-        <button onClick=${() => go(-1)}>Previous</button><button onClick=${() => go(1)}>Next</button>`}
+      <span class="quiet" role="status">${wanted && (hits.length ? `${count(at + 1)} of ${count(hits.length)} lines` : "in no line that is loaded")}</span>
+      ${wanted && html`<button onClick=${() => go(-1)}>Previous</button><button onClick=${() => go(1)}>Next</button>`}
       <span class="quiet">${log.done ? `${bytes(log.size)}${log.from ? `, the last ${bytes(log.size - log.from)} are loaded` : ""}` : "Reading…"}</span>
       ${log.from > 0 && (log.isFull ? html`<span class="quiet">Download has what is before; here are at most ${bytes(BYTES_MOST)} and ${count(LINES_MOST)} lines</span>` : html`<button onClick=${log.earlier}>Load what is before</button>`)}
       <a href=${download} download>Download</a></div>

@@ -2,8 +2,8 @@
 // A list of any length: read page by page as it is scrolled, and drawn only where it is seen. Rows have one height, so
 // that the place of each is known. A change reads the list again while its beginning is seen, as far as rows are seen or
 // chosen; further down it says so instead, because rows must not move under the reader's hand.
-import { html, useEffect, useLayoutEffect, useRef, useState } from "./htm-preact.js";
-import { count, many } from "./format.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./htm-preact.js";
+import { count, many, plain } from "./format.js";
 import { Failed, keepFocus, note, setQuery, useChanges } from "./parts.js";
 
 const ROW = 34; // pixels, as in style.css
@@ -166,13 +166,20 @@ function moveFocus(box, index, total) {
   requestAnimationFrame(() => requestAnimationFrame(() => node.querySelector(`[data-index="${to}"]`)?.focus()));
 }
 
-function Summary({ list, noun }) {
+function summaryOf(list, noun) {
   const shown = list.rows.length;
-  if (!list.done) return html`<span class="quiet">Reading…</span>`;
-  if (list.error && !shown) return null;
-  if (list.count === undefined || (list.isMinimum && shown >= list.count)) return html`<span class="quiet">${many(shown, noun)}${list.next !== undefined ? ", and more below" : ""}</span>`;
+  if (!list.done) return "Reading…";
+  if (list.error && !shown) return "";
+  if (list.count === undefined || (list.isMinimum && shown >= list.count)) return `${many(shown, noun)}${list.next !== undefined ? ", and more below" : ""}`;
   const all = `${list.isMinimum ? "more than " : ""}${count(list.count)}`;
-  return html`<span class="quiet">${shown < list.count ? `${count(shown)} of ${all} ${noun}s` : many(list.count, noun)}</span>`;
+  return shown < list.count ? `${count(shown)} of ${all} ${noun}s` : many(list.count, noun);
+}
+
+// The number of rows is said aloud when other filters have been read, and not for each page and each change.
+function Summary({ list, noun }) {
+  const words = summaryOf(list, noun);
+  const said = useMemo(() => (list.done ? words : ""), [list.key, list.done]);
+  return html`<span class="quiet">${words}</span><span class="unseen" role="status">${said}</span>`;
 }
 
 // columns: {title, cell(row), sort, kind}; actions: {title, run(rows), for(row)}. run() resolves to the rows that failed, which
@@ -234,19 +241,19 @@ export function Table({ name, noun, columns, load, listKey, kinds = [], every, k
   };
   const row = (one, index) => html`<tr key=${keyOf(one)} data-index=${index} aria-rowindex=${index + 2} tabindex=${index === Math.min(first, to - 1) ? 0 : -1}
     onKeyDown=${(e) => keys(e, one, index)} class=${picked.has(keyOf(one)) ? "picked" : ""}>
-    ${pick && html`<td class="pick"><input type="checkbox" tabindex="-1" aria-label="Choose this row" checked=${picked.has(keyOf(one))} onChange=${() => toggle(one)} /></td>`}
+    ${pick && html`<td class="pick"><input type="checkbox" tabindex="-1" aria-label=${`Choose ${plain(one.name, 80)}`} checked=${picked.has(keyOf(one))} onChange=${() => toggle(one)} /></td>`}
     ${columns.map((c) => html`<td class=${c.kind}>${c.cell(one)}</td>`)}</tr>`;
   const width = columns.length + (pick ? 1 : 0);
   return html`<section class="list" aria-label=${name}>
     <div class="bar"><${Summary} list=${list} noun=${noun} />
       ${list.stale && html`<button onClick=${() => again(view.current.last + 1)}>The list ${every ? "may have" : "has"} changed: read it again</button>`}
-      ${chosen.length > 0 && html`<span class="actions">${count(chosen.length)} chosen: ${actions.map((action) => {
+      <span class="actions"><span role="status">${chosen.length > 0 && `${count(chosen.length)} chosen:`}</span> ${chosen.length > 0 && actions.map((action) => {
         const n = chosen.filter((one) => !action.for || action.for(one)).length;
         return html`<button disabled=${!n || (action.one && n !== 1)} onClick=${() => run(action)}>${action.title}${n !== chosen.length ? ` (${count(n)})` : ""}</button> `;
-      })}</span>`}</div>
+      })}</span></div>
     <${Failed} error=${list.error} again=${list.again} />${leftOut?.(list.leftOut.filter(Boolean))}
     <div class="scroll" ref=${box} tabindex="-1">
-      <table aria-rowcount=${list.count ?? -1}><${Head} columns=${columns} query=${query} pick=${pick} picked=${picked} rows=${list.rows} />
+      <table aria-rowcount=${list.count === undefined ? -1 : list.count + 1}><${Head} columns=${columns} query=${query} pick=${pick} picked=${picked} rows=${list.rows} />
       <tbody>${from > 0 && html`<tr class="space" aria-hidden="true" style=${{ height: `${from * ROW}px` }}><td colspan=${width}></td></tr>`}
         ${list.rows.slice(from, to).map((one, n) => row(one, from + n))}
         ${to < list.rows.length && html`<tr class="space" aria-hidden="true" style=${{ height: `${(list.rows.length - to) * ROW}px` }}><td colspan=${width}></td></tr>`}

@@ -41,8 +41,9 @@ function Days({ days, isPart }) {
 
 function Bar({ use, most, member }) {
   const part = (n) => ({ width: `${most ? (100 * n) / most : 0}%` });
-  if (member === "nodeMilliseconds") return html`<span class="bars"><span class="bar-busy" style=${part(use.nodeMilliseconds)}></span></span>`;
-  return html`<span class="bars" title=${`${hours(use.gpuBusyMilliseconds)} h busy, ${hours(use.gpuIdleMilliseconds)} h idle, ${hours(use.gpuUnknownMilliseconds)} h unknown`}><span class="bar-busy" style=${part(use.gpuBusyMilliseconds)}></span><span class="bar-idle" style=${part(use.gpuIdleMilliseconds)}></span><span class="bar-unknown" style=${part(use.gpuUnknownMilliseconds)}></span></span>`;
+  if (member === "nodeMilliseconds") return html`<span class="bars" role="img" aria-label=${`${hours(use.nodeMilliseconds)} h`}><span class="bar-busy" style=${part(use.nodeMilliseconds)}></span></span>`;
+  const words = `${hours(use.gpuBusyMilliseconds)} h busy, ${hours(use.gpuIdleMilliseconds)} h idle, ${hours(use.gpuUnknownMilliseconds)} h unknown`;
+  return html`<span class="bars" role="img" aria-label=${words} title=${words}><span class="bar-busy" style=${part(use.gpuBusyMilliseconds)}></span><span class="bar-idle" style=${part(use.gpuIdleMilliseconds)}></span><span class="bar-unknown" style=${part(use.gpuUnknownMilliseconds)}></span></span>`;
 }
 
 export function Use({ query }) {
