@@ -30,6 +30,10 @@ def test_the_command_for_the_same_is_understood(page, served, address):
     assert program == "batchaid" and "batchaid:" not in served.tool(*words).stderr
 
 
+def test_the_command_has_odd_words_as_they_are(page):
+    page.open("#/jobs?begins=%3Dx&user=-x").see("batchaid jobs --user=-x --begins '=x'")
+
+
 def test_an_unknown_view_is_refused_by_name(page):
     page.open("#/nothing").see("The page has no view 'nothing'.")
     page.open("#/__proto__").see("The page has no view '__proto__'.")
@@ -62,7 +66,7 @@ def test_jobs_are_filtered_by_the_address_and_by_hand(page):
 
 
 def test_the_story_of_a_job(page):
-    page.open("#/job/lab/work/exp/badly").see("failed", "exit code 7", "Exit code", "batchaid explain badly")
+    page.open("#/job/lab/work/exp/badly").see("failed", "exit code 7", "Exit code", "batchaid explain lab/work/exp/badly")
 
 
 def test_the_logs_of_a_job_come_before_those_of_its_preparation(page, shown):
@@ -167,7 +171,8 @@ def test_a_machine_shows_what_it_is(page):
 def test_shares_are_browsed(page, shown):
     (shown.place.share() / "notes").mkdir(exist_ok=True)
     (shown.place.share() / "notes/read.me").write_text("the text of a file\n")
-    page.open("#/storage").see("acct").click("out").click("notes/").click("read.me").see("the text of a file")
+    page.open("#/storage").see("acct").click("out").click("notes/").see("az storage file list --share-name out --path notes --account-name acct")
+    page.click("read.me").see("the text of a file", "az storage file download --share-name out --path notes/read.me --account-name acct")
     page.click("notes").see("read.me").click("out").see("notes/")
 
 
@@ -175,13 +180,14 @@ def test_containers_are_browsed(page, shown):
     folder = Path(shown.daemon.tool("share-path", "acct", "models", "--container").stdout.strip())
     (folder / "a/b").mkdir(parents=True)
     (folder / "a/b/weights.txt").write_text("0.5\n")
-    page.open("#/storage").see("acct").click("models").click("a/").click("b/").click("weights.txt").see("0.5")
+    page.open("#/storage").see("acct").click("models").click("a/").click("b/").see("az storage blob list --container-name models --prefix a/b/ --account-name acct")
+    page.click("weights.txt").see("0.5", "az storage blob download --container-name models --name a/b/weights.txt --file weights.txt")
     page.click("a").see("b/")
 
 
 def test_pools_and_tasks_of_azure_batch(page, batch):
     page.open("#/batch").see("pool1", "steady").click("job1").see("task1", "completed")
-    page.choose("State", "active").see("No task fits these filters.")
+    page.choose("State", "active").see("No task fits these filters.", f"az batch task list --account-name {batch.name} --job-id job1 --filter")
 
 
 def test_tasks_and_jobs_of_azure_batch_are_changed_after_a_question(page, batch):

@@ -3,7 +3,7 @@
 import { html } from "./htm-preact.js";
 import { ask, askAll, segments, url } from "./client.js";
 import { between, count, plain, when } from "./format.js";
-import { address, Choice, Command, Failed, rowsAction, State, useData, useNow, useTitle } from "./parts.js";
+import { address, Choice, Command, Failed, option, rowsAction, State, useData, useNow, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
 const EVERY_MS = 5000; // jobs and tasks have no events
@@ -58,7 +58,7 @@ export function Batch({ session, query }) {
       <tbody>${pools.data.value.map((p) => html`<tr><th scope="row">${plain(p.name, 60)}</th><td>${plain(p.account, 40)}</td><td><${State} of=${p.allocationState ?? p.state} /></td><td class="number">${count((p.dedicatedNodes ?? 0) + (p.lowPriorityNodes ?? 0))}</td><td class="number">${p.autoScale ? "by a formula" : count((p.targetDedicatedNodes ?? 0) + (p.targetLowPriorityNodes ?? 0))}</td><td class="wide">${plain(p.vmSize ?? "", 40)}</td></tr>`)}</tbody></table></div>`}${pools.data?.isCut && html`<p class="quiet">These are the first ${count(pools.data.value.length)} pools.</p>`}
     <h2>Jobs</h2><form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="account" label="Account" values=${accounts} query=${query} /></form>
     <${Table} name="Jobs of Azure Batch" noun="job" columns=${columns} load=${load} listKey=${query.account ?? ""} every=${EVERY_MS} query=${query} keyOf=${(j) => `${j.account} ${j.name}`} actions=${jobActions(session)} empty="There are no jobs that you may see." />
-    <${Command} words=${["az", "batch", "job", "list"]} />`;
+    <${Command} words=${["az", "batch", "job", "list", ...option("--account-name", query.account)]} />`;
 }
 
 export function Tasks({ session, parts, query }) {
@@ -74,5 +74,5 @@ export function Tasks({ session, parts, query }) {
   return html`<h1>${plain(job)}</h1><p class="quiet">Tasks of the job in the account ${plain(account)}. <a href=${address(["batch"])}>All jobs</a></p>
     <form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="state" label="State" values=${TASK_STATES} query=${query} /></form>
     <${Table} name="Tasks" noun="task" columns=${columns} load=${load} listKey=${JSON.stringify([account, job, query.state])} every=${EVERY_MS} query=${query} keyOf=${(t) => t.name} actions=${taskActions(session, account, job)} empty="No task fits these filters." />
-    <${Command} words=${["az", "batch", "task", "list", "--job-id", job]} />`;
+    <${Command} words=${["az", "batch", "task", "list", ...option("--account-name", account), ...option("--job-id", job), ...(query.state ? ["--filter", `state eq '${query.state}'`] : [])]} />`;
 }

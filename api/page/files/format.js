@@ -87,7 +87,7 @@ export function plain(text, most = 200) {
   return shown.length > most ? `${shown.slice(0, most)}… (${count(shown.length)} characters)` : shown;
 }
 
-// A word of a shell's command line.
+// A word of a shell's command line; zsh reads more than a word from "=" in front.
 export function quoted(word) {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${String(word).replace(/'/g, "'\\''")}'`;
+  return /^[\w@%+:,./-][\w@%+=:,./-]*$/.test(word) ? word : `'${String(word).replace(/'/g, "'\\''")}'`;
 }

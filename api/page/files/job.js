@@ -108,5 +108,5 @@ export function Job({ session, parts, query }) {
     <${Failed} error=${error} again=${again} />
     ${tab === "story" && html`<${Story} lines=${data.story} />`}${tab === "logs" && html`<${Logs} job=${job} query=${query} />`}
     ${tab === "files" && html`<${Files} job=${job} query=${query} />`}${tab === "use" && html`<${Use} job=${job} />`}
-    <${Command} words=${["batchaid", ...(commands[tab] ?? commands.story), job.name]} />`;
+    <${Command} words=${["batchaid", ...commands[tab], [resourceGroup, workspace, experiment, name].join("/")]} />`;
 }

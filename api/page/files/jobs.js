@@ -3,7 +3,7 @@
 import { html } from "./htm-preact.js";
 import { ask, jobKey, jobResource, url } from "./client.js";
 import { between, count, many, plain, since, when } from "./format.js";
-import { address, Choice, Command, jobAddress, rowsAction, State, Text, useNow, useTitle } from "./parts.js";
+import { address, Choice, Command, jobAddress, option, rowsAction, State, Text, useNow, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
 const STATES = ["queued", "running", "terminating", "succeeded", "failed"];
@@ -61,7 +61,7 @@ export function Jobs({ session, query }) {
       <${Choice} name="mine" label="Whose" any="everybody's" values=${["true"]} labels=${{ true: "mine" }} query=${query} /></form>
     <${Table} name="Jobs" noun="job" columns=${columns} load=${load} listKey=${JSON.stringify([filters, query.sort])} kinds=${["job"]} query=${query}
       keyOf=${jobKey} actions=${jobActions(session)} empty="No job fits these filters." />
-    <${Command} words=${["batchaid", "jobs", ...Object.entries(filters).flatMap(([k, v]) => (!v ? [] : k === "mine" ? ["--mine"] : [`--${k}`, v]))]} />`;
+    <${Command} words=${["batchaid", "jobs", ...Object.entries(filters).flatMap(([k, v]) => (v && k === "mine" ? ["--mine"] : option(`--${k}`, v)))]} />`;
 }
 
 // What is shown of each cluster: more of it, if the reader has chosen it.
@@ -90,5 +90,5 @@ export function Queue({ session, query }) {
     <p class="quiet">Cluster by cluster, in the order of their start.</p>
     <${Table} name="Queue" noun="run" columns=${columns} load=${load} listKey=${JSON.stringify(filters)} kinds=${["job"]} every=${QUEUE_MS} query=${query}
       keyOf=${jobKey} actions=${jobActions(session)} leftOut=${(said) => html`<${LeftOut} rows=${said.flat()} query=${query} />`} empty="No job runs or waits." />
-    <${Command} words=${["batchaid", "queue", ...(query.cluster ? ["--cluster", query.cluster] : []), ...(query.user ? ["--user", query.user] : []), ...(query.mine ? ["--mine"] : [])]} />`;
+    <${Command} words=${["batchaid", "queue", ...option("--cluster", query.cluster), ...option("--user", query.user), ...(query.mine ? ["--mine"] : [])]} />`;
 }

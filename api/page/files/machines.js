@@ -4,7 +4,7 @@ import { html } from "./htm-preact.js";
 import { ask, segments, url } from "./client.js";
 import { bytes, percent, plain, present, since } from "./format.js";
 import { Chart } from "./chart.js";
-import { address, Choice, Command, Facts, Failed, keepFocus, rowsAction, State, Text, useData, useNow, useTitle } from "./parts.js";
+import { address, Choice, Command, Facts, Failed, keepFocus, option, rowsAction, State, Text, useData, useNow, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
 const STATES = ["free", "idle", "running", "preparing", "leaving", "unusable", "unreachable", "unknown"];
@@ -64,7 +64,7 @@ export function Machines({ session, query }) {
       <${Text} name="cluster" label="Cluster" query=${query} /><${Text} name="begins" label="Name begins with" query=${query} /></form>
     <${Table} name="Machines" noun="machine" columns=${columns} load=${load} listKey=${JSON.stringify([filters, query.sort])} kinds=${["node", "job"]} every=${MACHINE_MS} query=${query}
       keyOf=${(m) => m.name} actions=${machineActions(session)} empty="No machine fits these filters." />
-    <${Command} words=${["batchaid", "nodes", ...(query.state ? ["--state", query.state] : []), ...(query.cluster ? ["--cluster", query.cluster] : []), ...(query.begins ? ["--begins", query.begins] : []), ...(query.sort ? ["--sort", query.sort] : [])]} />`;
+    <${Command} words=${["batchaid", "nodes", ...["state", "cluster", "begins", "sort"].flatMap((name) => option(`--${name}`, query[name]))]} />`;
 }
 
 async function samplesOf(node, span) {

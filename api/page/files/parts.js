@@ -151,6 +151,12 @@ export function State({ of }) {
   return html`<span class="state s-${SIGNS[of] ? of : "other"}"><span aria-hidden="true">${SIGNS[of] ?? "·"}</span> ${of}</span>`;
 }
 
+// The words for an option that has a value; in one word if the value would be taken for an option.
+export function option(name, value) {
+  if (value === undefined || value === "") return [];
+  return value.startsWith("-") ? [`${name}=${value}`] : [name, value];
+}
+
 export function Command({ words }) {
   const [copied, set] = useState(false);
   const text = words.filter((word) => word !== undefined && word !== "").map(quoted).join(" ");

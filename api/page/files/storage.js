@@ -4,7 +4,7 @@ import { html } from "./htm-preact.js";
 import { ask, askAll, url } from "./client.js";
 import { plain } from "./format.js";
 import { Browser } from "./files.js";
-import { address, Command, Failed, useData, useTitle } from "./parts.js";
+import { address, Command, Failed, option, useData, useTitle } from "./parts.js";
 
 export function Storage({ parts, query }) {
   const [account, kind, share] = parts;
@@ -22,12 +22,20 @@ function Accounts() {
     ${data?.isCut && html`<p class="quiet">These are the first ${data.value.length} accounts.</p>`}<${Command} words=${["az", "storage", "account", "list"]} />`;
 }
 
+const COMMANDS = {
+  files: (share, path, isFile) => ["file", isFile ? "download" : "list", ...option("--share-name", share), ...option("--path", path)],
+  // Names of blobs in a folder begin with its path, which ends with a slash.
+  blobs: (container, path, isFile) => ["blob", isFile ? "download" : "list", ...option("--container-name", container), ...(isFile ? [...option("--name", path), "--file", path.split("/").at(-1)] : option("--prefix", path))],
+};
+
 function Share({ account, kind, share, query }) {
   const where = { account, kind, share };
   const to = (path, isFile) => address(["storage", account, kind, share], { path, file: isFile ? "1" : "" });
   const list = (path, after) => ask(url("/batchaid/storage/items", { ...where, path, after }));
   const content = (path, download) => url("/batchaid/storage/content", { ...where, path, download: download || undefined });
-  const command = kind === "files" ? ["az", "storage", "file", "list", "--account-name", account, "--share-name", share] : ["az", "storage", "blob", "list", "--account-name", account, "--container-name", share];
+  const at = query.path ?? "";
+  const isFile = query.file === "1";
+  const command = COMMANDS[kind === "files" ? "files" : "blobs"](share, at, isFile);
   return html`<h1>${plain(share)}</h1><p class="quiet">${kind === "files" ? "Share" : "Container"} of the account ${plain(account)}. <a href=${address(["storage"])}>All accounts</a></p>
-    <${Browser} label=${share} at=${query.path ?? ""} isFile=${query.file === "1"} to=${to} list=${list} content=${content} /><${Command} words=${command} />`;
+    <${Browser} label=${share} at=${at} isFile=${isFile} to=${to} list=${list} content=${content} /><${Command} words=${["az", "storage", ...command, ...option("--account-name", account)]} />`;
 }
