@@ -18,6 +18,17 @@ window.fetch = (path, options) => {
   return Promise.resolve(new Response(JSON.stringify({value: [sample(1200, 100), sample(1185, 300), sample(30, 500), sample(15, 700), ...more]})));
 }; location.hash = '#/machine/spare.rack';"""
 PLOT = "const plot = window.plots.filter((p) => p.root.isConnected && p.root.closest('[aria-label=Processor]')).at(-1); return "
+# Use of days, which is asked for day by day; a report by the cluster waits for the test.
+USE = """const real = window.fetch, uPlot = window.uPlot;
+window.plots = []; window.waiting = new Promise((resolve) => { window.release = resolve; });
+window.uPlot = class extends uPlot { constructor(...all) { super(...all); window.plots.push(this); } };
+window.fetch = async (path, options) => {
+  const url = new URL(path, location.href), use = {runs: 1, attempts: 1, gpuMilliseconds: 7200000, nodeMilliseconds: 3600000, coreMilliseconds: 0, waitMilliseconds: 0,
+                                                   gpuBusyMilliseconds: 3600000, gpuIdleMilliseconds: 1800000, gpuUnknownMilliseconds: 1800000};
+  if (url.pathname !== '/batchaid/usage') return real(path, options);
+  if (url.searchParams.get('by') === 'cluster') await window.waiting;
+  return new Response(JSON.stringify({value: [{name: url.searchParams.get('by'), ...use}], total: use}));
+}; location.hash = '#/use?from=2026-01-01&to=2026-03-01';"""
 # The painted points of the first series: from what they are painted between the second sample and the third, and all.
 PAINTED = PLOT + """(() => {
   const {left, top, width, height} = plot.bbox, copy = new OffscreenCanvas(width, height).getContext('2d', {willReadFrequently: true});
@@ -84,3 +95,17 @@ def test_a_part_that_was_chosen_stays_when_values_come(chart):
     assert span(chart) == part
     chart.driver.execute_script("arguments[0].dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))", box)
     wait_for(lambda: span(chart)[1] - span(chart)[0] > 0.9 * (whole[1] - whole[0]), 10)
+
+
+def test_days_of_use_are_drawn_whole_and_say_which_they_are(page):
+    page.driver.execute_script(USE)
+    page.see("GPU hours a day (UTC) as a table", "The chart has the last 31 days.")
+    plot = "const plot = window.plots.at(-1); return "
+    low, high, first, last = page.driver.execute_script(plot + "[plot.scales.x.min, plot.scales.x.max, plot.data[0][0], plot.data[0].at(-1)]")
+    assert (low, high) == (first - 43200, last + 43200) and last - first == 30 * 86400
+    page.choose("By", "cluster").see_none("user\t")
+    assert "GPU hours a day (UTC) as a table" in page.text()
+    page.driver.execute_script("window.release()")
+    page.see("cluster\t1\t2\t1")
+    bar = page.driver.find_element("css selector", "tbody .bars")
+    assert bar.get_attribute("aria-label") == "1 h busy, 0.5 h idle, 0.5 h unknown"

@@ -23,6 +23,15 @@ export function useDark() {
   return dark;
 }
 
+const HALF_DAY = 43200; // seconds
+
+// The first and the last bar are drawn whole: each is of a day, in its middle.
+function wholeBars(plot, low, high) {
+  const first = plot.data[0][0];
+  const last = plot.data[0].at(-1);
+  return [low <= first ? first - HALF_DAY : low, high >= last ? last + HALF_DAY : high];
+}
+
 function plotted(node, { title, series, most, bars }, show, data) {
   const axis = { stroke: coloured("--ink"), grid: { stroke: coloured("--line"), width: 1 }, ticks: { stroke: coloured("--line") } };
   return new window.uPlot({
@@ -30,7 +39,7 @@ function plotted(node, { title, series, most, bars }, show, data) {
     height: HEIGHT,
     title,
     ...(bars ? { tzDate: (ts) => window.uPlot.tzDate(new Date(ts * 1000), "UTC") } : {}),
-    scales: { y: { range: (u, low, high) => [0, most ?? (high > 0 ? high * 1.05 : 1)] } },
+    scales: { x: bars ? { range: wholeBars } : {}, y: { range: (u, low, high) => [0, most ?? (high > 0 ? high * 1.05 : 1)] } },
     axes: [axis, { ...axis, size: 70, values: (u, ticks) => ticks.map((v) => show.current(v)) }],
     series: [{}, ...series.map((s, n) => ({
       label: s.name,
