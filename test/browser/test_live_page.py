@@ -68,6 +68,20 @@ def test_charts_are_not_read_for_each_change(page, shown):
     assert len(asked) <= 2, asked
 
 
+def test_a_stream_that_is_refused_is_told_apart_from_a_daemon_that_is_gone(page):
+    refused = page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """const Real = window.EventSource;
+        window.EventSource = class extends Real { constructor(url) { super(window.isFine ? url : '/batchaid/nothing'); } };"""})
+    try:
+        page.expected += ["404", "nothing"]
+        page.driver.refresh()
+        page.see("refused")
+        assert "does not tell of changes now" in page.driver.find_element("css selector", ".live").get_attribute("title")
+        page.driver.execute_script("window.isFine = true")
+        page.see("live")
+    finally:
+        page.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", refused)
+
+
 def test_a_new_role_has_its_buttons_without_a_reload(browser, shown, person):
     ada = person("Reader")
     browser.log_in(ada.name, ada.password).open("#/machines").see("live", "spare.rack")

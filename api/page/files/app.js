@@ -30,7 +30,7 @@ function Unknown({ view }) {
   return html`<h1>Not found</h1><p>The page has no view '${plain(view, 60)}'. <a href=${address(["overview"])}>Overview</a></p>`;
 }
 
-const LIVE = { live: "Changes are shown as they happen", broken: "The daemon does not answer; the page connects again by itself", connecting: "Connecting" };
+const LIVE = { live: "Changes are shown as they happen", broken: "The daemon does not answer; the page connects again by itself", refused: "The daemon does not tell of changes now; the page asks again by itself", connecting: "Connecting" };
 
 function Live() {
   const [state, set] = useState(liveState());

@@ -4,6 +4,7 @@
 // wait for ever. When that page is closed, the next gets the lock, and resumes after the last event that it has seen.
 //
 //   waiting for the lock -> reading <-> broken (the browser connects again by itself)
+//                                   <-> refused (the page asks again, later each time)
 
 import { checkLogin } from "./client.js";
 
@@ -48,9 +49,10 @@ function read(signal) {
         pass({ state: "live", reset: isBlind });
       };
       source.onerror = () => {
-        pass({ state: "broken" });
-        if (source.readyState !== EventSource.CLOSED) return;
-        // Refused, not broken: by a daemon that ends, or because the login is over.
+        const isRefused = source.readyState === EventSource.CLOSED;
+        pass({ state: isRefused ? "refused" : "broken" });
+        if (!isRefused) return;
+        // By a daemon that ends or has too many streams, or because the login is over.
         clearTimeout(timer);
         timer = setTimeout(open, wait);
         wait = Math.min(2 * wait, AGAIN_MOST_MS);
