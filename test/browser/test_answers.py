@@ -148,3 +148,84 @@ def test_a_screen_reader_is_told_of_rows_and_of_what_is_chosen(page, faked):
     wait_for(lambda: "2 jobs" in statuses(), 10, statuses)
     page.driver.find_element(By.CSS_SELECTOR, "input[aria-label='Choose n1']").click()
     wait_for(lambda: "1 chosen:" in statuses(), 10, statuses)
+
+
+# Two pages of jobs: n59, the last of the first, is also the first of the second.
+PAGES = """(url) => {
+  if (window.broken) return new Response(JSON.stringify({error: {code: 'Broken', message: 'It is broken.'}}), {status: 500});
+  const [from, to] = url.searchParams.get('after') ? [59, 70] : [0, 60];
+  const value = Array.from({length: to - from}, (_, n) => ({account: 'acc', name: `n${from + n}`, state: 'active'}));
+  return {value, next: from ? undefined : 1};
+}"""
+
+
+def test_a_list_has_more_after_a_failure_and_no_row_twice(page, faked):
+    faked.compute("/batchaid/batch/jobs", PAGES)
+    page.open("#/batch").see("60 jobs, and more below")
+    page.driver.execute_script("window.broken = true")
+    page.see("It is broken.", "60 jobs, and more below")
+    page.driver.execute_script("window.broken = false")
+    page.click("Try again").see_none("It is broken.")
+    scroll = "document.querySelector('.list .scroll').scrollTop = 1e9"
+    wait_for(lambda: (page.driver.execute_script(scroll), any("n69" in row for row in page.rows()))[1], 20, page.rows)
+    assert "70 jobs" in page.text() and sum("n59" in row for row in page.rows()) == 1
+
+
+def test_an_answer_that_is_too_late_changes_nothing(page, faked):
+    faked.compute("/batchaid/queue", """async (url) => {
+        if (url.searchParams.get('cluster')) return {value: [], leftOut: [{cluster: 'b', running: 4, waiting: false}]};
+        await new Promise((resolve) => { window.release = resolve; });
+        setTimeout(() => { window.over = true; }, 100);
+        return {value: [], leftOut: [{cluster: 'a', running: 5, waiting: false}]};
+    }""")
+    page.open("#/queue").see("Reading…").open("#/queue?cluster=b").see("4 more run")
+    page.driver.execute_script("window.release()")
+    wait_for(lambda: page.driver.execute_script("return window.over"), 10)
+    assert "4 more run" in page.text() and "5 more run" not in page.text()
+
+
+# One file of a job that runs: window.file has its text, and its size.
+FILES = """() => ({value: [{name: window.file.name, path: window.file.name, isDirectory: false, size: window.file.size ?? window.file.text.length,
+                         modifiedTime: '2026-01-01T00:00:00Z'}]})"""
+
+
+def show_file(page, faked, name):
+    faked.compute("/files/content", "() => new Response(window.file.text)").compute("directory=ALL", FILES)
+    page.open(f"#/job/lab/work/exp/long/files?directory=ALL&path={name}&file=1")
+
+
+def write_file(page, name, text, **more):
+    page.driver.execute_script("window.file = arguments[0]", {"name": name, "text": text, **more})
+
+
+def test_a_row_that_is_cut_is_no_row(page, faked):
+    write_file(page, "t.csv", "head\nfirst\nsecond,34567", size=300000)
+    show_file(page, faked, "t.csv")
+    page.see("first", "These are the first 1 rows").see_none("second")
+    write_file(page, "t.csv", "long,cell", size=300000)
+    page.open("#/jobs").see("well").driver.back()
+    page.see("The first row is longer than 256 KiB")
+
+
+@pytest.mark.parametrize("name, words", [("t.csv", ("epoch,loss\n1,0.9", "epoch,loss\n1,0.9\n2,0.7")), ("t.json", ('{"loss": 0.9}', '{"loss": 0.7}, '))])
+def test_a_file_that_is_written_to_is_read_again(page, faked, name, words):
+    write_file(page, name, "")
+    show_file(page, faked, name)
+    page.see("The file is empty.")
+    for text, seen in zip(words, ("0.9", "0.7")):
+        write_file(page, name, text)
+        page.see(seen)
+
+
+def test_the_square_that_is_pointed_at_says_what_it_is_now(page, shown, faked):
+    def gpus(letters):
+        faked.answer("/batchaid/gpus", {"counts": {"free": 0}, "value": [{"node": "a", "state": "free", "cluster": "rack", "gpus": letters}]})
+
+    gpus("f")
+    page.open("#/queue").see("Cluster by cluster").open("#/overview").see("Point at a square")
+    page.driver.execute_script("""const canvas = document.querySelector('.gpus canvas'), box = canvas.getBoundingClientRect();
+        canvas.dispatchEvent(new MouseEvent('mousemove', {bubbles: true, clientX: box.left + 4, clientY: box.top + 22}))""")
+    page.see("a, GPU 0: free")
+    gpus("x")
+    shown.job("true").succeeded()
+    page.see("a, GPU 0: unusable")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.chromium import By
 from support.waiting import wait_for
-from support.world import In, Place, fresh
+from support.world import In, Place, fresh, wait_flag
 
 VIEWS = ("overview", "queue", "jobs", "machines", "use", "batch", "storage", "people")
 
@@ -145,16 +145,23 @@ def test_a_wide_table_says_what_is_left_out(page, shown):
     page.open(f"#/job/lab/work/exp/{job.name}/files?directory=MODEL").click("wide.csv").see("These are the first 50 of 60 columns")
 
 
-# One red pixel.
-PNG = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC")
+# One red pixel, and two.
+PNG = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC",
+       "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjdAAAADUlEQVR4nGP4z8AARAAI/gH/xp559wAAAABJRU5ErkJggg==")
 
 
-def test_a_picture_is_shown(page, shown):
-    job = shown.job(f"echo {PNG} | base64 -d > $AZ_BATCHAI_OUTPUT_MODEL/red.png",
-                    outputDirectories=[{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out"}])
-    job.succeed()
+def test_a_picture_is_shown_and_followed(page, shown):
+    def width():
+        return page.driver.execute_script("return document.querySelector('img.picture')?.naturalWidth")
+
+    host, flag = shown.place.flag(fresh("go"))
+    job = shown.job(f"f=$AZ_BATCHAI_OUTPUT_MODEL/red.png; echo {PNG[0]} | base64 -d > $f; {wait_flag(flag)}; echo {PNG[1]} | base64 -d > $f; sleep 1000",
+                    outputDirectories=[{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out"}]).running()
     page.open(f"#/job/lab/work/exp/{job.name}/files?directory=MODEL").click("red.png")
-    wait_for(lambda: page.driver.execute_script("return document.querySelector('img.picture')?.naturalWidth") == 1, 20)
+    wait_for(lambda: width() == 1, 20)
+    host.touch()
+    wait_for(lambda: width() == 2, 20)
+    job.terminate()
 
 
 def test_the_use_of_a_job_and_of_all(page):
