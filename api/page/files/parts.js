@@ -51,7 +51,7 @@ function isAbout(message, kinds) {
 export function useChanges(kinds, call, every) {
   const latest = useRef();
   latest.current = call;
-  useEffect(() => {
+  useLayoutEffect(() => {
     let timer;
     let due = false;
     let running = false;
@@ -96,7 +96,7 @@ export function useChanges(kinds, call, every) {
 }
 
 // {data, error, again}: reads when `key` changes and as useChanges() says. Old data stays until the new is there. `every`
-// may be a function of the data.
+// may be a function of the data. The first reading begins in the effect that does not wait for the view to be painted.
 export function useData(key, read, kinds = [], every) {
   const [state, set] = useState({});
   const round = useRef(0);
@@ -109,7 +109,7 @@ export function useData(key, read, kinds = [], every) {
       if (mine === round.current) set((before) => ({ key, data: before.key === key ? before.data : undefined, error }));
     }
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     again();
     return () => round.current++;
   }, [key]);

@@ -83,8 +83,8 @@ function useList(load, key, keyOf, kinds, every, atTop, needed) {
   };
   const first = (rows = 0) => read(Math.min(PAGES_AGAIN, pagesOf(rows)), true);
   const again = () => (next.current === undefined ? first() : set((before) => ({ ...before, error: undefined })));
-  useEffect(() => {
-    read(1, true);
+  useLayoutEffect(() => {
+    read(1, true); // before the view is painted
     return () => round.current++;
   }, [key]);
   useChanges(kinds, async () => {
