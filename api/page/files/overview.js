@@ -135,7 +135,7 @@ function Gpus({ rows }) {
     return () => watch.disconnect();
   }, []);
   const dark = useDark();
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (width) draw(canvas.current, plan, width);
   }, [plan, width, dark]);
   const point = (e) => {
@@ -170,8 +170,13 @@ function Legend({ counts }) {
     <a href=${address(["machines"])}><strong>${count(counts[name] ?? 0)}</strong> ${name}</a></li>`)}</ul>`;
 }
 
-// The same in words, for readers without pictures.
+// The same in words, for readers without pictures; counted once it is open.
 function Clusters({ rows }) {
+  const [open, setOpen] = useState(false);
+  return html`<details onToggle=${(e) => setOpen(e.target.open)}><summary>As a table</summary>${open && html`<${ClusterTable} rows=${rows} />`}</details>`;
+}
+
+function ClusterTable({ rows }) {
   const clusters = new Map();
   for (const row of rows) {
     const name = row.cluster ?? "";
@@ -180,15 +185,15 @@ function Clusters({ rows }) {
     for (const letter of row.gpus) one[letter] = (one[letter] ?? 0) + 1;
     clusters.set(name, one);
   }
-  return html`<details><summary>As a table</summary><div class="sheet"><table><thead><tr><th scope="col">Cluster</th><th scope="col">Machines</th>${KINDS.map(([, name, text]) => html`<th scope="col" title=${text}>${name}</th>`)}</tr></thead>
-    <tbody>${[...clusters].sort().map(([name, one]) => html`<tr><th scope="row">${name ? plain(name, 60) : "in no cluster"}</th><td class="number">${count(one.machines)}</td>${KINDS.map(([letter]) => html`<td class="number">${count(one[letter] ?? 0)}</td>`)}</tr>`)}</tbody></table></div></details>`;
+  return html`<div class="sheet"><table><thead><tr><th scope="col">Cluster</th><th scope="col">Machines</th>${KINDS.map(([, name, text]) => html`<th scope="col" title=${text}>${name}</th>`)}</tr></thead>
+    <tbody>${[...clusters].sort().map(([name, one]) => html`<tr><th scope="row">${name ? plain(name, 60) : "in no cluster"}</th><td class="number">${count(one.machines)}</td>${KINDS.map(([letter]) => html`<td class="number">${count(one[letter] ?? 0)}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
 export function Overview({ session }) {
   useTitle("Overview");
   const gpus = useData("gpus", () => (session.may.readMachines ? everyGpu() : { rows: [], counts: {} }), ["node", "job"]);
   const mine = useData("mine", () => ask(url("/batchaid/jobs", { mine: true, max: 10 })), ["job"]);
-  const rows = gpus.data?.rows.filter((row) => row.gpus) ?? [];
+  const rows = useMemo(() => gpus.data?.rows.filter((row) => row.gpus) ?? [], [gpus.data]);
   const none = gpus.data && !rows.length;
   return html`<h1>Overview</h1>
     <section aria-label="Your jobs"><h2>Your last jobs</h2><${Failed} error=${mine.error} again=${mine.again} />
