@@ -130,7 +130,9 @@ function Gpus({ rows }) {
   const [over, setOver] = useState(null); // the square under the pointer, whose state may change there
   const plan = useMemo(() => laidOut(rows, width), [rows, width]);
   useLayoutEffect(() => {
-    const watch = new ResizeObserver(() => setWidth(box.current.clientWidth));
+    const look = () => setWidth(box.current.clientWidth);
+    look();
+    const watch = new ResizeObserver(look);
     watch.observe(box.current);
     return () => watch.disconnect();
   }, []);
