@@ -95,16 +95,18 @@ function useList(load, key, keyOf, kinds, every, atTop, needed) {
   return { ...list, more, first, again };
 }
 
-// Which rows are drawn, and the first that is seen: [from, to, first].
+// Which rows are drawn, and the first that is seen: [from, to, first]. The state knows nothing of `total`, so that rows that
+// come are drawn at once.
 function useWindow(box, total) {
-  const [seen, set] = useState([0, 40, 0]);
+  const [[from, end, first], set] = useState([0, 40, 0]);
   useLayoutEffect(() => {
     const look = () => {
       // A list that has become shorter is not where it was.
-      const first = Math.ceil(Math.min(box.current.scrollTop, Math.max(0, (total + 1) * ROW - box.current.clientHeight)) / ROW);
-      const top = Math.max(0, first - BEYOND);
-      const end = Math.min(total, top + Math.ceil(box.current.clientHeight / ROW) + 2 * BEYOND);
-      set((before) => (before[2] === first && before[1] === end ? before : [top, end, first]));
+      const { scrollTop, clientHeight } = box.current;
+      const begin = Math.ceil(Math.min(scrollTop, Math.max(0, (total + 1) * ROW - clientHeight)) / ROW);
+      const top = Math.max(0, begin - BEYOND);
+      const bottom = top + Math.ceil(clientHeight / ROW) + 2 * BEYOND;
+      set((before) => (before[2] === begin && before[1] === bottom ? before : [top, bottom, begin]));
     };
     look();
     const node = box.current;
@@ -116,7 +118,7 @@ function useWindow(box, total) {
       node.removeEventListener("scroll", look);
     };
   }, [total]);
-  return seen;
+  return [from, Math.min(total, end), first];
 }
 
 // The keyboard goes on in the list if the row that had the focus is gone.
