@@ -9,6 +9,7 @@ import { Table } from "./table.js";
 
 const STATES = ["free", "idle", "running", "preparing", "leaving", "unusable", "unreachable", "unknown"];
 const FIELDS = "name,state,drained,reason,cluster,job,capacity,taken,sample,gpus,local";
+const PAGE = 50; // rows: some screens, as the daemon reads the samples of each
 const STEPS = { hour: "15s", day: "5m", week: "1h", month: "1h" };
 const STEP_SECONDS = { "15s": 15, "5m": 300, "1h": 3600 };
 const MACHINE_MS = 15000; // its samples, and its contact, have no events
@@ -48,7 +49,7 @@ export function Machines({ session, query }) {
   useTitle("Machines");
   const filters = { state: query.state, cluster: query.cluster, begins: query.begins };
   const load = async (after) => {
-    const page = await ask(url("/batchaid/nodes", { ...filters, sort: query.sort, fields: FIELDS, max: 100, after }));
+    const page = await ask(url("/batchaid/nodes", { ...filters, sort: query.sort, fields: FIELDS, max: PAGE, after }));
     return { rows: page.value, next: page.next, count: page.count };
   };
   const columns = [
