@@ -32,6 +32,11 @@ def test_the_shell_runs_only_what_the_daemon_serves(shell):
     assert shell.headers["Referrer-Policy"] == "no-referrer" and shell.headers["Cache-Control"] == "no-cache"
 
 
+def test_the_shell_names_each_module_once(shell):
+    modules = re.findall(r'"/page/\w+/(\w[\w-]*\.js)"', shell.text)
+    assert sorted(modules) == sorted(file.name for file in [*OURS.glob("*.js"), *OTHERS.glob("*.js")]) and "{" not in shell.text
+
+
 def test_without_scripts_a_reader_learns_what_answers_and_how_to_log_in(shell):
     plain = shell.text[shell.text.index("<noscript>") :]
     assert "It is not Azure." in plain and "batchaid az-login" in plain

@@ -5,7 +5,8 @@
     embed_page.py FILE...    prints PAGE_HASH, the table `page_files[]`, and how many rows it has
 
 All files but index.html are served below /page/HASH/, where HASH is made of all their bytes: a browser may keep them for
-ever, and files of two releases are never mixed. index.html gets HASH in place of {HASH}.
+ever, and files of two releases are never mixed. index.html gets HASH in place of {HASH}, and in place of {MODULES} links to the
+modules that it does not name: a browser loads them all at once, and not each after those that import it.
 """
 
 import gzip
@@ -24,10 +25,15 @@ def row(number, name, data, packed):
     return f'    {{"{name}", "{kind}", {len(data)}, {len(packed)}, packed_{number}}},'
 
 
+def shell(page, names):
+    modules = (f'<link rel="modulepreload" href="/page/{{HASH}}/{name}">' for name in names if name.endswith(".js") and f"/{name}\"" not in page)
+    return page.replace("{MODULES}", "\n".join(modules))
+
+
 def main(*names):
     files = {pathlib.Path(name).name: pathlib.Path(name).read_bytes() for name in sorted(names)}
     mark = hashlib.sha256(b"".join(name.encode() + b"\0" + data + b"\0" for name, data in files.items())).hexdigest()[:16]
-    files["index.html"] = files["index.html"].replace(b"{HASH}", mark.encode())
+    files["index.html"] = shell(files["index.html"].decode(), files).replace("{HASH}", mark).encode()
     packed = {name: gzip.compress(data, 9, mtime=0) for name, data in files.items()}
     size = sum(map(len, packed.values()))
     if size > MOST:
