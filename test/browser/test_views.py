@@ -48,6 +48,15 @@ def test_the_overview_counts_each_gpu(page):
     page.see("allocated")
 
 
+def test_a_board_that_has_not_changed_is_not_sent_again(page):
+    sizes = "return performance.getEntriesByType('resource').filter((one) => one.name.endsWith('/batchaid/gpus')).map((one) => one.transferSize)"
+    page.open("#/overview").see("4 free")
+    first = len(page.driver.execute_script(sizes))
+    page.open("#/queue").see("Cluster by cluster").open("#/overview").see("4 free")
+    sent = wait_for(lambda: page.driver.execute_script(sizes)[first:], 10)
+    assert sent[-1] == 300, "what the standard says of a reply that was 304"
+
+
 def test_a_square_opens_its_machine(page):
     page.open("#/overview").see("4 free")
     canvas = page.driver.find_element(By.CSS_SELECTOR, ".gpus canvas")

@@ -32,9 +32,10 @@ async function failureOf(reply) {
   return new Failure(reply.status, code, message);
 }
 
-// The reply itself, for bodies that are not JSON. A body is sent as JSON.
-export async function fetched(path, { method = "GET", body, headers = {}, signal } = {}) {
-  const options = { method, headers, signal, credentials: "same-origin", cache: "no-store" };
+// The reply itself, for bodies that are not JSON. A body is sent as JSON. cache: "no-cache" lets the browser keep the reply, and
+// ask whether it has changed.
+export async function fetched(path, { method = "GET", body, headers = {}, signal, cache = "no-store" } = {}) {
+  const options = { method, headers, signal, credentials: "same-origin", cache };
   if (body !== undefined) {
     options.body = JSON.stringify(body);
     options.headers = { ...headers, "Content-Type": "application/json" };

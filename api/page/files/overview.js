@@ -18,7 +18,7 @@ const KINDS = [["b", "busy", "a job has it, and it works"], ["u", "used", "a job
 // The whole board in one request: the daemon makes it once a second for all who look at it. What it calls free on a drained
 // machine is free for no job.
 async function everyGpu() {
-  const { value, counts } = await ask("/batchaid/gpus");
+  const { value, counts } = await ask("/batchaid/gpus", { cache: "no-cache" });
   const rows = value.map((row) => (row.drained ? { ...row, gpus: row.gpus.replaceAll("f", "d") } : row));
   const drained = rows.reduce((n, { gpus }) => n + gpus.split("d").length - 1, 0);
   return { rows, counts: { ...counts, free: counts.free - drained, drained } };
