@@ -229,3 +229,9 @@ def test_the_square_that_is_pointed_at_says_what_it_is_now(page, shown, faked):
     gpus("x")
     shown.job("true").succeeded()
     page.see("a, GPU 0: unusable")
+
+
+def test_a_reading_ends_when_the_reader_goes_on(page, faked):
+    faked.compute("/batchaid/queue", "(url, {signal}) => new Promise(() => signal.addEventListener('abort', () => { window.ended = true; }))")
+    page.open("#/queue").see("Reading…").open("#/jobs").see("well")
+    assert page.driver.execute_script("return window.ended")

@@ -44,9 +44,9 @@ function taskWords(tasks) {
 
 export function Batch({ session, query }) {
   useTitle("Azure Batch");
-  const pools = useData("pools", () => askAll("/batchaid/batch/pools"), ["Batch pool", "node"]);
-  const load = async (after) => {
-    const page = await ask(url("/batchaid/batch/jobs", { account: query.account, max: 100, after }));
+  const pools = useData("pools", (signal) => askAll("/batchaid/batch/pools", signal), ["Batch pool", "node"]);
+  const load = async (after, signal) => {
+    const page = await ask(url("/batchaid/batch/jobs", { account: query.account, max: 100, after }), { signal });
     return { rows: page.value, next: page.next, count: page.count };
   };
   const accounts = [...new Set(pools.data?.value.map((p) => p.account) ?? [])];
@@ -65,8 +65,8 @@ export function Tasks({ session, parts, query }) {
   const [account, job] = parts;
   useTitle(plain(job, 60));
   const now = useNow(EVERY_MS);
-  const load = async (after) => {
-    const page = await ask(url("/batchaid/batch/tasks", { account, job, state: query.state, max: 100, after }));
+  const load = async (after, signal) => {
+    const page = await ask(url("/batchaid/batch/tasks", { account, job, state: query.state, max: 100, after }), { signal });
     return { rows: page.value, next: page.next, count: page.count };
   };
   const columns = [{ title: "Task", kind: "name", cell: (t) => plain(t.name, 80) }, { title: "State", cell: (t) => html`<${State} of=${t.result === "failure" ? "failed" : t.state} />` }, { title: "Exit", kind: "number", cell: (t) => t.exitCode ?? "" },

@@ -70,11 +70,11 @@ export async function ask(path, options) {
 }
 
 // The rows of a short list, page by page, at most `most`: {value, isCut}.
-export async function askAll(path, query = {}, most = 500) {
+export async function askAll(path, signal, most = 500) {
   const value = [];
   let after;
   do {
-    const page = await ask(url(path, { ...query, after }));
+    const page = await ask(url(path, { after }), { signal });
     value.push(...page.value);
     after = page.next;
   } while (after !== undefined && value.length < most);

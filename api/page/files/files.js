@@ -19,9 +19,9 @@ function endOf(name) {
   return name.includes(".") ? name.slice(name.lastIndexOf(".") + 1).toLowerCase() : "";
 }
 
-async function beginning(path, size) {
+async function beginning(path, size, signal) {
   if (!size) return { text: "", cut: false };
-  const reply = await fetched(path, { headers: { Range: `bytes=0-${SHOWN_MOST - 1}` } });
+  const reply = await fetched(path, { headers: { Range: `bytes=0-${SHOWN_MOST - 1}` }, signal });
   return { text: await reply.text(), cut: size > SHOWN_MOST };
 }
 
@@ -49,7 +49,7 @@ function Json({ text, cut }) {
 
 // version: another after each change of the file. What was shown stays until the new is there.
 function Part({ path, size, version, show }) {
-  const { data, error } = useData(`${path} ${version}`, () => beginning(path, size));
+  const { data, error } = useData(`${path} ${version}`, (signal) => beginning(path, size, signal));
   const last = useRef();
   last.current = data ?? last.current;
   if (!size) return html`<p class="empty">The file is empty.</p>`;
@@ -86,10 +86,10 @@ function folderOf(at) {
 }
 
 // A file as the list of its folder has it: with its size.
-async function found(list, at) {
+async function found(list, at, signal) {
   let after;
   do {
-    const page = await list(folderOf(at), after);
+    const page = await list(folderOf(at), after, signal);
     const one = page.value.find((entry) => entry.path === at);
     if (one) return one;
     after = page.next;
@@ -98,7 +98,7 @@ async function found(list, at) {
 }
 
 function OneFile({ label, at, list, content, follow }) {
-  const { data: file, error, again } = useData(`${label} ${at}`, () => found(list, at), [], follow ? EVERY_MS : undefined);
+  const { data: file, error, again } = useData(`${label} ${at}`, (signal) => found(list, at, signal), [], follow ? EVERY_MS : undefined);
   // The last that its job wrote, once the job has ended.
   const followed = useRef(follow);
   useEffect(() => {
@@ -109,8 +109,8 @@ function OneFile({ label, at, list, content, follow }) {
     <a href=${content(at, true)} download>Download</a></p><${Shown} file=${file} content=${(download) => content(at, download)} follow=${follow} />`}`;
 }
 
-// at: the path below the folder, as the list names it; "" is its root. to(path, isFile): an address. list(path, after): a
-// page of entries. content(path, download): where its bytes are.
+// at: the path below the folder, as the list names it; "" is its root. to(path, isFile): an address. list(path, after,
+// signal): a page of entries. content(path, download): where its bytes are.
 export function Browser({ label, at, isFile, to, list, content, follow, kinds = [] }) {
   const first = useRef(true);
   useEffect(() => {
@@ -124,8 +124,8 @@ export function Browser({ label, at, isFile, to, list, content, follow, kinds = 
     { title: "Size", kind: "number", cell: (one) => (one.isDirectory ? "" : bytes(one.size)) },
     { title: "Changed", kind: "wide", cell: (one) => when(one.modifiedTime) },
     { title: "", cell: (one) => !one.isDirectory && html`<a href=${content(one.path, true)} download>Download</a>` }];
-  const load = async (after) => {
-    const page = await list(at, after);
+  const load = async (after, signal) => {
+    const page = await list(at, after, signal);
     return { rows: page.value, next: page.next, leftOut: page.leftOut };
   };
   const leftOut = (said) => {

@@ -39,7 +39,7 @@ function usualOf(files, kept) {
 function Logs({ job, query }) {
   const path = jobPath(job);
   const ended = ENDED.includes(job.state);
-  const listed = useData(`${path} logs`, () => ask(url(`${path}/files`, { subscription: job.subscription, directory: "stdouterr" })), ["job"], ended ? undefined : EVERY_MS);
+  const listed = useData(`${path} logs`, (signal) => ask(url(`${path}/files`, { subscription: job.subscription, directory: "stdouterr" }), { signal }), ["job"], ended ? undefined : EVERY_MS);
   const files = listed.data?.value.filter((file) => !file.isDirectory) ?? [];
   const kept = useRef();
   const usual = usualOf(files, kept.current);
@@ -55,11 +55,11 @@ function Logs({ job, query }) {
 
 function Files({ job, query }) {
   const path = jobPath(job);
-  const listed = useData(`${path} directories`, () => ask(url(`${path}/files`, { subscription: job.subscription })), ["job"]);
+  const listed = useData(`${path} directories`, (signal) => ask(url(`${path}/files`, { subscription: job.subscription }), { signal }), ["job"]);
   const names = listed.data?.value.map((one) => one.name) ?? [];
   const directory = query.directory || names[0];
   const to = (at, isFile) => jobAddress(job, "files", { directory, path: at, file: isFile ? "1" : "" });
-  const list = (at, after) => ask(url(`${path}/files`, { subscription: job.subscription, directory, path: at, after }));
+  const list = (at, after, signal) => ask(url(`${path}/files`, { subscription: job.subscription, directory, path: at, after }), { signal });
   const content = (at, download) => url(`${path}/files/content`, { subscription: job.subscription, directory, path: at, download: download || undefined });
   return html`<${Failed} error=${listed.error} again=${listed.again} />
     ${names.length > 1 && html`<div class="filters"><${Choice} name="directory" label="Output directory" any=${names[0]} values=${names.slice(1)} also=${{ path: "", file: "" }} query=${query} /></div>`}
@@ -70,7 +70,7 @@ function Files({ job, query }) {
 function Use({ job }) {
   const { resourceGroup, workspace, experiment, name } = job;
   const path = url(`/batchaid/usage/${segments(resourceGroup, workspace, experiment, name)}`, { subscription: job.subscription });
-  const { data, error, again } = useData(path, () => ask(path), ["job"]);
+  const { data, error, again } = useData(path, (signal) => ask(path, { signal }), ["job"]);
   if (!data) return html`<${Failed} error=${error} again=${again} />`;
   const use = data.use;
   const gpu = use.gpuMilliseconds ? `${hours(use.gpuMilliseconds)} h: ${hours(use.gpuBusyMilliseconds)} busy, ${hours(use.gpuIdleMilliseconds)} idle, ${hours(use.gpuUnknownMilliseconds)} unknown` : undefined;
@@ -86,7 +86,7 @@ export function Job({ session, parts, query }) {
   const [resourceGroup, workspace, experiment, name, part = "story"] = parts;
   const path = url(jobPath({ resourceGroup, workspace, experiment, name }), { subscription: query.subscription });
   useTitle(plain(name ?? "Job", 60));
-  const { data, error, again } = useData(path, () => ask(path), ["job"], (read) => (read && ENDED.includes(read.job.state) ? undefined : EVERY_MS));
+  const { data, error, again } = useData(path, (signal) => ask(path, { signal }), ["job"], (read) => (read && ENDED.includes(read.job.state) ? undefined : EVERY_MS));
   if (!data) return html`<h1>${plain(name)}</h1><${Failed} error=${error} again=${again} />`;
   const job = { ...data.job, kind: data.kind, subscription: query.subscription };
   const tabs = isTask(job) ? TASK_TABS : TABS;

@@ -47,8 +47,8 @@ export function Jobs({ session, query }) {
   useTitle("Jobs");
   const now = useNow(10000);
   const filters = { state: query.state, cluster: query.cluster, experiment: query.experiment, user: query.user, begins: query.begins, mine: query.mine };
-  const load = async (before) => {
-    const page = await ask(url("/batchaid/jobs", { ...filters, sort: query.sort, fields: FIELDS, max: 100, before }));
+  const load = async (before, signal) => {
+    const page = await ask(url("/batchaid/jobs", { ...filters, sort: query.sort, fields: FIELDS, max: 100, before }), { signal });
     return { rows: page.value, next: page.next, count: page.count, isMinimum: page.countIsMinimum };
   };
   const columns = [name, state, user, cluster,
@@ -77,8 +77,8 @@ export function Queue({ session, query }) {
   useTitle("Queue");
   const now = useNow(10000);
   const filters = { cluster: query.cluster, user: query.user, mine: query.mine };
-  const load = async () => {
-    const page = await ask(url("/batchaid/queue", { ...filters, ...(query.cluster ? WHOLE : PART) }));
+  const load = async (after, signal) => {
+    const page = await ask(url("/batchaid/queue", { ...filters, ...(query.cluster ? WHOLE : PART) }), { signal });
     return { rows: page.value, leftOut: page.leftOut };
   };
   const columns = [{ title: "Place", kind: "number", cell: (job) => job.place ?? "" }, name, state, user, cluster,

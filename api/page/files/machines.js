@@ -48,8 +48,8 @@ function gpuWords(m) {
 export function Machines({ session, query }) {
   useTitle("Machines");
   const filters = { state: query.state, cluster: query.cluster, begins: query.begins };
-  const load = async (after) => {
-    const page = await ask(url("/batchaid/nodes", { ...filters, sort: query.sort, fields: FIELDS, max: PAGE, after }));
+  const load = async (after, signal) => {
+    const page = await ask(url("/batchaid/nodes", { ...filters, sort: query.sort, fields: FIELDS, max: PAGE, after }), { signal });
     return { rows: page.value, next: page.next, count: page.count };
   };
   const columns = [
@@ -68,13 +68,13 @@ export function Machines({ session, query }) {
     <${Command} words=${["batchaid", "nodes", ...["state", "cluster", "begins", "sort"].flatMap((name) => option(`--${name}`, query[name]))]} />`;
 }
 
-async function samplesOf(node, span) {
+async function samplesOf(node, span, signal) {
   const now = present();
   const from = now - SPANS[span] * 1000;
   const value = [];
   let at = new Date(from).toISOString();
   do {
-    const page = await ask(url("/batchaid/samples", { node, from: at, step: STEPS[span], max: 500 }));
+    const page = await ask(url("/batchaid/samples", { node, from: at, step: STEPS[span], max: 500 }), { signal });
     value.push(...page.value);
     at = page.next;
   } while (at && value.length < 2000);
@@ -98,7 +98,7 @@ function pointsOf(samples, step, from, now) {
 
 function Charts({ node, query }) {
   const span = SPANS[query.span] ? query.span : "hour";
-  const { data, error, again } = useData(`${node} ${span}`, () => samplesOf(node, span), [], AGAIN_MS[span]);
+  const { data, error, again } = useData(`${node} ${span}`, (signal) => samplesOf(node, span, signal), [], AGAIN_MS[span]);
   const points = data?.points ?? [];
   const times = points.map((p) => p.time);
   const gpus = [...new Set(data?.value.flatMap((s) => s.gpus.map((g) => g.index)) ?? [])].sort((a, b) => a - b);
@@ -125,7 +125,7 @@ export function Machine({ session, parts, query }) {
   const name = parts[0] ?? "";
   useTitle(plain(name, 60));
   const path = `/batchaid/nodes/${segments(name)}`;
-  const { data: m, error, again } = useData(path, () => ask(path), ["node"], MACHINE_MS);
+  const { data: m, error, again } = useData(path, (signal) => ask(path, { signal }), ["node"], MACHINE_MS);
   if (!m) return html`<h1>${plain(name)}</h1><${Failed} error=${error} again=${again} />`;
   const act = async (action) => {
     if (!(await action.run([m]))) return;

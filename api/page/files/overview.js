@@ -17,8 +17,8 @@ const KINDS = [["b", "busy", "a job has it, and it works"], ["u", "used", "a job
 
 // The whole board in one request: the daemon makes it once a second for all who look at it. What it calls free on a drained
 // machine is free for no job.
-async function everyGpu() {
-  const { value, counts } = await ask("/batchaid/gpus", { cache: "no-cache" });
+async function everyGpu(signal) {
+  const { value, counts } = await ask("/batchaid/gpus", { cache: "no-cache", signal });
   const rows = value.map((row) => (row.drained ? { ...row, gpus: row.gpus.replaceAll("f", "d") } : row));
   const drained = rows.reduce((n, { gpus }) => n + gpus.split("d").length - 1, 0);
   return { rows, counts: { ...counts, free: counts.free - drained, drained } };
@@ -193,8 +193,8 @@ function ClusterTable({ rows }) {
 
 export function Overview({ session }) {
   useTitle("Overview");
-  const gpus = useData("gpus", () => (session.may.readMachines ? everyGpu() : { rows: [], counts: {} }), ["node", "job"]);
-  const mine = useData("mine", () => ask(url("/batchaid/jobs", { mine: true, max: 10 })), ["job"]);
+  const gpus = useData("gpus", (signal) => (session.may.readMachines ? everyGpu(signal) : { rows: [], counts: {} }), ["node", "job"]);
+  const mine = useData("mine", (signal) => ask(url("/batchaid/jobs", { mine: true, max: 10 }), { signal }), ["job"]);
   const rows = useMemo(() => gpus.data?.rows.filter((row) => row.gpus) ?? [], [gpus.data]);
   const none = gpus.data && !rows.length;
   return html`<h1>Overview</h1>

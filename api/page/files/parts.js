@@ -96,22 +96,28 @@ export function useChanges(kinds, call, every) {
 }
 
 // {data, error, again}: reads when `key` changes and as useChanges() says. Old data stays until the new is there. `every`
-// may be a function of the data. The first reading begins in the effect that does not wait for the view to be painted.
+// may be a function of the data. The first reading begins in the effect that does not wait for the view to be painted. read()
+// gets a signal that ends it when the reader has gone to another view, as the daemon and the browser have other work then.
 export function useData(key, read, kinds = [], every) {
   const [state, set] = useState({});
   const round = useRef(0);
+  const stop = useRef();
   const again = async () => {
     const mine = ++round.current;
     try {
-      const data = await read();
+      const data = await read(stop.current.signal);
       if (mine === round.current) set({ key, data });
     } catch (error) {
       if (mine === round.current) set((before) => ({ key, data: before.key === key ? before.data : undefined, error }));
     }
   };
   useLayoutEffect(() => {
+    stop.current = new AbortController();
     again();
-    return () => round.current++;
+    return () => {
+      round.current++;
+      stop.current.abort();
+    };
   }, [key]);
   useChanges(kinds, again, typeof every === "function" ? every(state.key === key ? state.data : undefined) : every);
   return state.key === key ? { ...state, again } : { again };

@@ -22,7 +22,7 @@ export function People({ session }) {
   const [fresh, setFresh] = useState(null);
   const [round, setRound] = useState(0);
   const [error, setError] = useState(null);
-  const load = async () => ({ rows: (await ask("/batchaid/users")).value });
+  const load = async (after, signal) => ({ rows: (await ask("/batchaid/users", { signal })).value });
   const add = async () => {
     const said = await confirm({ title: "Add a user", action: "Add", text: "The role holds in the whole subscription.", fields: [{ name: "name", label: "Name", required: true }, { name: "role", label: "Role", values: ROLES }] });
     if (!said) return;

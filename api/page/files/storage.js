@@ -14,7 +14,7 @@ export function Storage({ parts, query }) {
 }
 
 function Accounts() {
-  const { data, error, again } = useData("accounts", () => askAll("/batchaid/storage/accounts"));
+  const { data, error, again } = useData("accounts", (signal) => askAll("/batchaid/storage/accounts", signal));
   const list = (one, kind, names) => html`<h3>${kind === "files" ? "Shares" : "Containers"}</h3>${names?.length ? html`<ul class="cards">${names.map((share) => html`<li><a href=${address(["storage", one.name, kind, share])}>${plain(share, 80)}</a></li>`)}</ul>` : html`<p class="empty">None that you may read.</p>`}`;
   return html`<h1>Storage</h1><${Failed} error=${error} again=${again} />${data && !data.value.length && html`<p class="empty">There are no storage accounts that you may see.</p>`}
     ${data?.value.map((one) => html`<section aria-label=${one.name}><h2>${plain(one.name)} <span class="quiet">${plain(one.group ?? "")}</span></h2>${list(one, "files", one.files)}${list(one, "blobs", one.blobs)}
@@ -31,7 +31,7 @@ const COMMANDS = {
 function Share({ account, kind, share, query }) {
   const where = { account, kind, share };
   const to = (path, isFile) => address(["storage", account, kind, share], { path, file: isFile ? "1" : "" });
-  const list = (path, after) => ask(url("/batchaid/storage/items", { ...where, path, after }));
+  const list = (path, after, signal) => ask(url("/batchaid/storage/items", { ...where, path, after }), { signal });
   const content = (path, download) => url("/batchaid/storage/content", { ...where, path, download: download || undefined });
   const at = query.path ?? "";
   const isFile = query.file === "1";

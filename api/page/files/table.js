@@ -17,6 +17,7 @@ function useList(load, key, keyOf, kinds, every, atTop, needed) {
   const ends = useRef([]); // how many rows there are after each page that was read
   const known = useRef(new Set()); // the keys of the rows
   const round = useRef(0);
+  const stop = useRef(); // an AbortController, for the reader who goes on
   const next = useRef(); // not of a drawing: an effect of an older drawing may run late
   // The number of pages that have so many rows.
   const pagesOf = (rows) => {
@@ -39,7 +40,7 @@ function useList(load, key, keyOf, kinds, every, atTop, needed) {
       const leftOut = [];
       const keys = new Set();
       for (let n = 0; n < wanted; n++) {
-        page = await load(page.next);
+        page = await load(page.next, stop.current.signal);
         if (mine !== round.current) return;
         head ??= page;
         rows = rows.concat(fresh(page.rows, keys));
@@ -69,7 +70,7 @@ function useList(load, key, keyOf, kinds, every, atTop, needed) {
     const mine = round.current;
     busy.current = true;
     try {
-      const page = await load(next.current);
+      const page = await load(next.current, stop.current.signal);
       if (mine !== round.current) return;
       const rows = fresh(page.rows, known.current);
       ends.current.push((ends.current.at(-1) ?? 0) + rows.length);
@@ -84,8 +85,12 @@ function useList(load, key, keyOf, kinds, every, atTop, needed) {
   const first = (rows = 0) => read(Math.min(PAGES_AGAIN, pagesOf(rows)), true);
   const again = () => (next.current === undefined ? first() : set((before) => ({ ...before, error: undefined })));
   useLayoutEffect(() => {
+    stop.current = new AbortController();
     read(1, true); // before the view is painted
-    return () => round.current++;
+    return () => {
+      round.current++;
+      stop.current.abort();
+    };
   }, [key]);
   useChanges(kinds, async () => {
     const pages = pagesOf(needed());

@@ -19,10 +19,10 @@ function day(time) {
   return new Date(time).toISOString().slice(0, 10);
 }
 
-async function daily(from, to) {
+async function daily(from, to, signal) {
   const days = [];
   for (let at = Math.max(Date.parse(from), Date.parse(to) - DAYS_MOST * DAY); at < Date.parse(to); at += DAY) days.push(at);
-  const reports = await Promise.all(days.map((at) => ask(url("/batchaid/usage", { by: "user", from: new Date(at).toISOString(), to: new Date(at + DAY).toISOString() }))));
+  const reports = await Promise.all(days.map((at) => ask(url("/batchaid/usage", { by: "user", from: new Date(at).toISOString(), to: new Date(at + DAY).toISOString() }), { signal })));
   return days.map((at, n) => ({ at, use: reports[n].total }));
 }
 
@@ -51,8 +51,8 @@ export function Use({ query }) {
   const by = BY.includes(query.by) ? query.by : "user";
   const to = isDay(query.to) ? query.to : day(present() + DAY);
   const from = isDay(query.from) ? query.from : day(Date.parse(to) - 14 * DAY);
-  const report = useData(JSON.stringify([by, from, to]), () => ask(url("/batchaid/usage", { by, from: `${from}T00:00:00Z`, to: `${to}T00:00:00Z` })));
-  const days = useData(`${from} ${to}`, () => daily(from, to));
+  const report = useData(JSON.stringify([by, from, to]), (signal) => ask(url("/batchaid/usage", { by, from: `${from}T00:00:00Z`, to: `${to}T00:00:00Z` }), { signal }));
+  const days = useData(`${from} ${to}`, (signal) => daily(from, to, signal));
   const again = () => [report, days].forEach((one) => one.error && one.again());
   const total = report.data?.total;
   const member = memberOf([total]);
