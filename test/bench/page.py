@@ -23,7 +23,7 @@ VIEWS = {
     "jobs": "return document.querySelectorAll('.list tbody tr[data-index]').length > 10",
     "machines": "return document.querySelectorAll('.list tbody tr[data-index]').length > 10",
     "queue": "return document.querySelectorAll('.list tbody tr[data-index]').length > 10",
-    "overview": "return (document.querySelector('.gpus canvas')?.height ?? 0) > 20",
+    "overview": "return parseInt(document.querySelector('.gpus canvas')?.style.height) > 20",  # once it is drawn
 }
 # Notes the longest task of the browser's thread; shorter ones than 50 ms are not reported.
 OBSERVE = """window.longest = 0;
