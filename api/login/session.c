@@ -9,6 +9,7 @@
 #include "api/http/session.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "api/access/access.h"
 #include "api/http/accept.h"
@@ -34,6 +35,7 @@
 /* What a request gives to log in. */
 struct given {
     const char *user, *password, *token, *code;
+    const char *only; /* the code counts only for this principal; NULL: for each */
     /* What follows; of the arena. */
     struct replied *(*then)(struct request *r, struct session *s, const struct principal *who);
 };
@@ -43,6 +45,7 @@ static const struct field given_rows[] = {
     TEXT("password", SECRET, 1, PASSWORD_MAX, INTO(given, password)),
     TEXT("token", SECRET, 1, TOKEN_MAX, INTO(given, token)),
     TEXT("code", SECRET, 1, NAME_MAX_, INTO(given, code)),
+    TEXT("objectId", 0, 1, NAME_MAX_, INTO(given, only)),
 };
 static SCHEMA(given_body, given_rows, "Session", FILLS(given));
 
@@ -184,6 +187,8 @@ static struct replied *by_code(struct request *r, struct given *g)
         return refuse(r, BY_LINK,
                       "The link is unknown, used or over: it works once, for a minute. Make a new "
                       "one with `batchaid open`.");
+    if (g->only && strcasecmp(g->only, code->object_id) != 0)
+        return reply_empty(r, 204);
     *s = session_new(code->object_id, code->key_id, r->now_us, code->session_ends_us);
     struct session by = *s; /* the login that made the link */
     (void)snprintf(by.id, sizeof by.id, "%s", code->session_id);
@@ -204,6 +209,10 @@ static struct replied *log_in(struct request *r, struct given *g)
 {
     struct err e;
     int ways = (g->user || g->password) + !!g->token + !!g->code;
+    if (g->only && !g->code) {
+        err_set(&e, AAD_BAD_LOGIN, NULL, "The body has objectId without code.");
+        return reply_err(r, &e);
+    }
     if (ways == 1 && g->token)
         return by_token(r, g);
     if (ways == 1 && g->code)

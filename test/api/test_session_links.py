@@ -41,6 +41,16 @@ def test_a_link_works_once(daemon, browser, ada):
     assert ada.call("GET", "/subscriptions", api_version="2019-11-01").status == 200
 
 
+def test_a_link_may_be_for_one_user_alone(daemon, browser, ada, person):
+    """So a page learns that it is another's, before it replaces a login."""
+    bob, code = person(READER), ada.call("POST", "/batchaid/session/links", api_version=None, expect=201).json["code"]
+    body = {"code": code, "objectId": bob.id}
+    answer = browser.call("POST", "/batchaid/session", body)
+    assert answer.status == 204 and "Set-Cookie" not in answer.headers
+    assert browser.log_in(code=code, objectId=ada.id.upper()).json["user"]["objectId"] == ada.id
+    refused(browser.call("POST", "/batchaid/session", {**user(bob), "objectId": bob.id}), 400, "InvalidParameter", "objectId without code")
+
+
 def test_a_link_leads_to_the_login_that_made_it(daemon, browser, ada):
     browser.log_in(**user(ada))
     link = good(browser.call("POST", "/batchaid/session/links")).json

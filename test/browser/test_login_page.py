@@ -35,9 +35,12 @@ def test_a_link_of_the_command_logs_in_once(browser, shown):
     shown.daemon.expect_log('login.failed .*"a link"')
     browser.expected.append("401")
     # Once more: the login goes on, and the reader is told.
-    browser.open(link).click("Use the link's login")
+    browser.open(link)
     wait_for(lambda: browser.driver.find_elements("css selector", ".notes .failed"), 20, browser.text)
     browser.see("Log out").click("Close")
+    cookies = browser.cookies()
+    browser.open(shown.daemon.tool("open", "--print").stdout.strip())  # one's own link needs no question
+    wait_for(lambda: browser.cookies() not in ([], cookies), 20)
     assert browser.cookies() and not browser.find("button", "Log in")
     browser.forget()
     browser.expected.append("401")

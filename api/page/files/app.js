@@ -104,11 +104,18 @@ async function isWanted(link, session) {
   return link.isWanted;
 }
 
+async function useLink(link, present) {
+  const only = present && !link.isWanted ? { objectId: present.user.objectId } : {};
+  const session = await ask("/batchaid/session", { method: "POST", body: { code: link.code, ...only } });
+  if (session) return session;
+  return (await isWanted(link, present)) ? useLink(link, present) : present; // the link is another user's
+}
+
 async function firstSession(link) {
   const present = await presentSession();
-  if (!link || (present && !(await isWanted(link, present)))) return present;
+  if (!link) return present;
   try {
-    return await ask("/batchaid/session", { method: "POST", body: { code: link.code } });
+    return await useLink(link, present);
   } catch (failure) {
     if (!present || !failure.status || failure.status >= 500) throw failure;
     // The link was used or is too old; the login of this browser is as good as before.
