@@ -176,9 +176,8 @@ WORLD_TEST(test_jobs_at_their_limit_hold_no_other_up, world_virtual(1))
         struct batch_job j = add_work(w, arena_printf(&w->a, "j%d", i), "'maxParallelTasks': 1,");
         add_tasks(w, &j, 2);
     }
-    WAIT(w, v->started == 100);
-    pass(w, MINUTE);
-    assert_int_equal(v->most_at_once, 100);
+    pass(w, MINUTE); /* before the first of them end */
+    assert_int_equal(v->started, 100);
 }
 
 WORLD_TEST(test_a_job_barred_from_all_nodes_holds_no_other_up, world_virtual(1))
