@@ -106,7 +106,8 @@ static const struct st_column usage_live_columns[] = {
 #undef ROW
 ROW_OF(usage_live_row, struct usage_live, usage_live, NULL, "a");
 
-/* At most USAGE_MOST, as each of the numbers is. */
+/* Of what machines say: at most USAGE_MOST, as each of the numbers is. The daemon measures the
+ * others itself, and no sum of them is too large. */
 #define SUM(column)                                                                                \
     "min((min(sum(" column " >> 30), 1 << 30) << 30) + sum(" column " & 0x3fffffff), 1 << 60)"
 #define ROW struct usage_total
@@ -120,20 +121,20 @@ static const struct st_column usage_total_columns[] = {
     FROM_TEXT("s.vm_size", subject.vm_size),
     FROM_TEXT("s.gpu", subject.gpu),
     FROM_INT64("s.id", subject.id, id),
-    FROM_INT64(SUM("d.runs"), sums.runs, total),
-    FROM_INT64(SUM("d.attempts"), sums.attempts, total),
-    FROM_INT64(SUM("d.node_ms"), sums.node_ms, total),
-    FROM_INT64(SUM("d.core_ms"), sums.core_ms, total),
-    FROM_INT64(SUM("d.gpu_ms"), sums.gpu_ms, total),
-    FROM_INT64(SUM("d.busy_ms"), sums.busy_ms, total),
-    FROM_INT64(SUM("d.idle_ms"), sums.idle_ms, total),
-    FROM_INT64(SUM("d.lost_ms"), sums.lost_ms, total),
-    FROM_INT64(SUM("d.wait_ms"), sums.wait_ms, total),
+    FROM_INT64("sum(d.runs)", sums.runs, total),
+    FROM_INT64("sum(d.attempts)", sums.attempts, total),
+    FROM_INT64("sum(d.node_ms)", sums.node_ms, total),
+    FROM_INT64("sum(d.core_ms)", sums.core_ms, total),
+    FROM_INT64("sum(d.gpu_ms)", sums.gpu_ms, total),
+    FROM_INT64("sum(d.busy_ms)", sums.busy_ms, total),
+    FROM_INT64("sum(d.idle_ms)", sums.idle_ms, total),
+    FROM_INT64("sum(d.lost_ms)", sums.lost_ms, total),
+    FROM_INT64("sum(d.wait_ms)", sums.wait_ms, total),
     FROM_INT64(SUM("d.user_us"), sums.user_us, total),
     FROM_INT64(SUM("d.kernel_us"), sums.kernel_us, total),
     FROM_INT64(SUM("d.read_bytes"), sums.read_bytes, total),
     FROM_INT64(SUM("d.write_bytes"), sums.write_bytes, total),
-    FROM_INT64(SUM("d.unmeasured"), sums.unmeasured, total),
+    FROM_INT64("sum(d.unmeasured)", sums.unmeasured, total),
     FROM_INT64("max(d.memory_peak)", sums.memory_peak, total),
 };
 #undef ROW
