@@ -18,9 +18,10 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 
-#define IGNORE   ".batchaidignore"
-#define SHOWN    300 /* bytes of git's complaint */
-#define ARGS_MAX 16
+#define IGNORE    ".batchaidignore"
+#define BY_IGNORE "--exclude-per-directory=" IGNORE
+#define SHOWN     300 /* bytes of git's complaint */
+#define ARGS_MAX  16
 
 struct git {
     const char *dir;
@@ -193,9 +194,8 @@ static bool has_rules(const struct git *g, const struct folder_names *names)
 /* Removes what IGNORE names, also of the tracked files. */
 static int leave_out(const struct git *g, struct folder_names *names, struct err *e)
 {
-    static const char *const ignored[] = {
-        "ls-files", "-z", "--cached", "--others", "--ignored", "--exclude-per-directory=" IGNORE,
-        "--",       ".",  NULL};
+    static const char *const ignored[] = {"ls-files", "-z", "--cached", "--others", "--ignored",
+                                          BY_IGNORE,  "--", ".",        NULL};
     struct strbuf text = STRBUF_INIT;
     struct folder_names gone = {.n = 0};
     if (!has_rules(g, names))

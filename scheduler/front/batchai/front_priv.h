@@ -40,7 +40,7 @@ bool removes_runs(const struct front *f);
 void dependents_begin(struct batchai_front *f);
 /* The job ends: releases dependent jobs, or marks them to fail, and wakes their pools. Of many the
  * rest follows. */
-int dependents_settle(const struct front *f, int64_t job_id, const struct run_end *end,
+int dependents_settle(const struct front *base, int64_t job_id, const struct run_end *end,
                       struct err *e) MUST_CHECK;
 /* The same for a job that is about to be removed. *left: it cannot be yet. */
 int dependents_leave(const struct batchai_front *f, int64_t job_id, bool *left,
