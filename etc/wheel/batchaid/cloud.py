@@ -351,9 +351,9 @@ class Cloud:
         try:
             return self._call(method, path, data)
         except BatchaidError as e:
-            if e.status != 401:
+            if e.code != "ExpiredAuthenticationToken":
                 raise
-        self._token = None  # it has ended: a session of tests may take longer
+        self._token = None  # a session of tests may take longer than a token
         return self._call(method, path, data)
 
     def _call(self, method: str, path: str, data: Optional[bytes]) -> Any:
