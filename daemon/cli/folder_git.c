@@ -19,7 +19,7 @@
 #include "lib/strbuf.h"
 
 #define IGNORE    ".batchaidignore"
-#define BY_IGNORE "--exclude-per-directory=" IGNORE
+#define BY_IGNORE "--exclude-per-directory=.batchaidignore"
 #define SHOWN     300 /* bytes of git's complaint */
 #define ARGS_MAX  16
 
