@@ -26,7 +26,6 @@ bool named_share_of(struct request *r, const struct mount_volume *m, const char 
 int named_share_ask(struct request *r, struct share_name *n, struct err *e)
 {
     struct storage_account s;
-    struct err refused;
     int rc = st_account_by_name(arm_of(r)->storage, &r->arena, arena_lower(&r->arena, n->account),
                                 &s, e);
     if (rc <= 0)
@@ -34,10 +33,11 @@ int named_share_ask(struct request *r, struct share_name *n, struct err *e)
     bool own = s.implicit && s.created_by && r->who && strcmp(s.created_by, r->who->object_id) == 0;
     const char *id =
         resource_id(&r->arena, "Microsoft.Storage", &s.scope, "storageAccounts", s.name);
-    n->needs_key =
-        !own && (!r->who || arm_check(r, "Microsoft.Storage/storageAccounts/listKeys/action", id,
-                                      &refused) < 0);
-    return 0;
+    int may = own;
+    if (!own && r->who)
+        may = arm_may_also(r, "Microsoft.Storage/storageAccounts/listKeys/action", id, e);
+    n->needs_key = may == 0;
+    return may < 0 ? -1 : 0;
 }
 
 int check_named_shares(struct request *r, const struct cluster *c, const struct mount_list *mounts,

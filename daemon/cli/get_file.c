@@ -1,4 +1,12 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * State: the folder of the file, and the partial file in it, whose random name ends in ".part".
+ *
+ *     open -> write... -> end, whole: renamed; not whole, or a signal: removed
+ *
+ * One file is written at a time: the handler of signals finds it by `under_way`, so it is static.
+ * The caller owns struct get_file. On the only thread of a command.
+ */
 #include "daemon/cli/get_file.h"
 
 #include <errno.h>
