@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/cli/client.h"
 #include "model/home.h"
-
-#define HTTP_NOT_FOUND 404
-#define HTTP_REFUSE    400
 
 const char *az_change_scope(struct az_change *c, const char *group)
 {

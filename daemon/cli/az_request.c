@@ -11,13 +11,12 @@
 #include <strings.h>
 #include <time.h>
 
+#include "daemon/cli/client.h"
 #include "daemon/cli/table.h"
 #include "lib/jsontext.h"
 
-#define OUTPUT         "-o --output"
-#define HTTP_REFUSE    400
-#define HTTP_NOT_FOUND 404
-#define POLL_NS        100000000L
+#define OUTPUT  "-o --output"
+#define POLL_NS 100000000L
 
 /* The members that az shows beside those of "properties". */
 #define FLAT                                                                                       \

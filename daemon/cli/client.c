@@ -16,13 +16,11 @@
 #include "lib/jsontext.h"
 #include "lib/strbuf.h"
 
-#define CONNECT_MS     10000L
-#define REPLY_MS       60000L
-#define REPLY_MAX      (512U << 20) /* bytes; dumps contain files */
-#define TOKEN_PATH     "/adfs/oauth2/token"
-#define HTTP_OK        200L
-#define HTTP_TOO_MANY  429L
-#define HTTP_OF_DAEMON 500L /* from here on the daemon is the cause */
+#define CONNECT_MS    10000L
+#define REPLY_MS      60000L
+#define REPLY_MAX     (512U << 20) /* bytes; dumps contain files */
+#define TOKEN_PATH    "/adfs/oauth2/token"
+#define HTTP_TOO_MANY 429L
 
 void client_wipe(char *secret)
 {

@@ -16,6 +16,18 @@
 
 struct daemon_client;
 
+/* Statuses of replies that commands tell apart. */
+enum {
+    HTTP_OK = 200,
+    HTTP_REFUSE = 400, /* from here on the request is refused */
+    HTTP_UNAUTHORIZED = 401,
+    HTTP_FORBIDDEN = 403,
+    HTTP_NOT_FOUND = 404,
+    HTTP_CONFLICT = 409,
+    HTTP_TOO_MANY = 429,
+    HTTP_OF_DAEMON = 500 /* from here on the daemon is the cause */
+};
+
 /* Finds the daemon and logs in. If there is none, the error says how to start one. */
 int client_open(const struct state *s, struct daemon_client **out, struct err *e) MUST_CHECK;
 /* Like client_open() without a login, for requests that need no token. */

@@ -20,9 +20,6 @@ struct daemon_client {
     long limit_ms;       /* of a request */
 };
 
-#define HTTP_REFUSE       400L
-#define HTTP_UNAUTHORIZED 401L
-
 void client_wipe(char *secret); /* NULL: nothing */
 /* Prepares the handle for a request to this URL. `trouble`: CURL_ERROR_SIZE bytes. */
 void client_set(struct daemon_client *c, const char *url, char *trouble);

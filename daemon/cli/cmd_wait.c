@@ -16,7 +16,6 @@
 #define WAIT_DEFAULT_S 60
 #define WAIT_PAUSE_MS  20
 #define LOOK_MS        5000 /* after this time a silent daemon is asked again */
-#define HTTP_OK        200L
 
 static int64_t now_us(void)
 {

@@ -24,10 +24,6 @@
 #define TAIL_BLOCK     65536
 #define OUTAGE_MAX_MS  600000
 #define OUTAGE_PAUSE   2000
-#define HTTP_REFUSE    400
-#define HTTP_FORBIDDEN 403
-#define HTTP_PASSES    429
-#define HTTP_OF_DAEMON 500 /* from here on the daemon is the cause */
 
 static volatile sig_atomic_t interrupted;
 
@@ -211,7 +207,7 @@ static int judge_list(const struct following *w, const json_t *job, long status,
     struct err why;
     if (status < HTTP_REFUSE)
         return 0;
-    if (status == HTTP_FORBIDDEN || status == HTTP_PASSES || status >= HTTP_OF_DAEMON)
+    if (status == HTTP_FORBIDDEN || status == HTTP_TOO_MANY || status >= HTTP_OF_DAEMON)
         return client_refused(reply, status, w->e);
     if (jobs_has_ended(job) && jobs_text(job, "startTime") && client_refused(reply, status, &why))
         fprintf(stderr, "batchaid: %s\n", why.msg);

@@ -27,11 +27,6 @@
 #define VERSION        "2018-05-01"
 #define VERSION_GROUP  "2019-10-01"
 #define VERSION_VAULT  "2022-07-01"
-#define HTTP_OK        200
-#define HTTP_REFUSE    400
-#define HTTP_FORBIDDEN 403
-#define HTTP_NOT_FOUND 404
-#define HTTP_CONFLICT  409
 
 /* --- names ------------------------------------------------------------------------------------ */
 
