@@ -26,6 +26,8 @@ int st_account_insert(struct storage *, const struct storage_account *s,
                       const struct account_keys *keys, int64_t *id, struct err *);
 /* A getter. The caller wipes the keys after use (st_account_forget_keys()). */
 int st_account_keys(struct storage *, int64_t id, struct account_keys *out, struct err *);
+/* 1: the text (base64; NULL: none) is one of the account's keys; 0: it is not. */
+int st_account_has_key(struct storage *, int64_t id, const char *text, struct err *);
 /* Replaces the key with this number, 0 or 1. */
 int st_account_set_key(struct storage *, int64_t id, int which,
                        const unsigned char key[ACCOUNT_KEY_BYTES], int64_t now_us, struct err *);

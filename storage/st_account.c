@@ -124,6 +124,25 @@ int st_account_keys(struct storage *st, int64_t id, struct account_keys *out, st
     return get_keys(st, &storage_keys, id, out, e);
 }
 
+int st_account_has_key(struct storage *st, int64_t id, const char *text, struct err *e)
+{
+    struct account_keys keys;
+    unsigned char given[ACCOUNT_KEY_BYTES];
+    size_t n = 0;
+    int rc = st_account_keys(st, id, &keys, e);
+    if (rc <= 0)
+        return rc;
+    bool has =
+        text &&
+        sodium_base642bin(given, sizeof given, text, strlen(text), NULL, &n, NULL,
+                          sodium_base64_VARIANT_ORIGINAL) == 0 &&
+        n == sizeof given &&
+        (sodium_memcmp(given, keys.key[0], n) == 0 || sodium_memcmp(given, keys.key[1], n) == 0);
+    sodium_memzero(given, sizeof given);
+    st_account_forget_keys(&keys);
+    return has;
+}
+
 int st_account_set_key(struct storage *st, int64_t id, int which,
                        const unsigned char key[ACCOUNT_KEY_BYTES], int64_t now_us, struct err *e)
 {

@@ -3,7 +3,6 @@
  * Accounts and shares that a mount creates by naming them: it makes their rows, in a separate group
  * and with random keys. A later creation of such an account takes it over.
  */
-#include <sodium.h>
 #include <string.h>
 
 #include "model/spec.h"
@@ -128,22 +127,9 @@ static int check_key(const struct naming *m, struct err *e)
                        "The storage account %s permits no use of its keys "
                        "(allowSharedKeyAccess), and mounts use one.",
                        m->account);
-    struct account_keys keys;
-    unsigned char given[ACCOUNT_KEY_BYTES];
-    size_t n = 0;
-    const char *key = m->n->key ? m->n->key : "";
-    int rc = st_account_keys(m->sh->c.storage, m->acct.id, &keys, e);
-    if (rc < 0)
-        return -1;
-    int text = sodium_base642bin(given, sizeof given, key, strlen(key), NULL, &n, NULL,
-                                 sodium_base64_VARIANT_ORIGINAL);
-    bool right =
-        rc > 0 && text == 0 && n == sizeof given &&
-        (sodium_memcmp(given, keys.key[0], n) == 0 || sodium_memcmp(given, keys.key[1], n) == 0);
-    sodium_memzero(given, sizeof given);
-    st_account_forget_keys(&keys);
-    if (right)
-        return 0;
+    int rc = st_account_has_key(m->sh->c.storage, m->acct.id, m->n->key, e);
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
     return err_set(e, ERR_INVALID_PROPERTY, "credentials.accountKey",
                    "The given accountKey is not a key of the storage account %s; list its keys "
                    "with: az storage account keys list -n %s",

@@ -4,10 +4,11 @@
 import os
 
 import pytest
+from support.accounts import Accounts
 from support.people import CONTRIBUTOR, Person
 from support.vaults import ALL, Safe, Vaults, policy
 from support.waiting import wait_for
-from support.world import MOUNT, Place, fresh, job_body, wait_flag
+from support.world import MOUNT, Place, file_share, fresh, job_body, wait_flag
 
 BATCH_AI = "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"  # Azure Batch AI, to whom the walkthroughs open vaults
 YOU = "11111111-0000-0000-0000-000000000002"
@@ -215,3 +216,20 @@ def test_a_node_that_cannot_read_it_says_so(own_place, safe, daemon):
     cluster.resized(0)
     cluster.resized(1)
     assert (own_place.share() / "setup").read_text() == "late\n"
+
+
+def test_a_nodes_mount_by_a_secret_needs_a_key_of_the_account(own_place, safe, daemon):
+    """The vault is read when the node mounts, not when the cluster is accepted."""
+    accounts = Accounts(daemon, own_place.group)
+    name = accounts.account()
+    accounts.share(name, "data")
+    safe.set("key", "not-a-key")
+    daemon.expect_log(rf"node\.unusable .*AZFMountError: .*{safe.name}.*is not a key of the storage account {name}")
+    share = file_share("data", "data", account=name, credentials={"accountKeySecretReference": reference(safe.name, "key")})
+    cluster = own_place.cluster(steady=False, nodeSetup={"mountVolumes": {"azureFileShares": [share]}})
+    wait_for(lambda: cluster.properties.get("errors"), 30, "the cluster's error")
+    (error,) = cluster.properties["errors"]
+    assert error["code"] == "AZFMountError" and "az storage account keys list" in str(error)
+    safe.set("key", accounts.keys(name)[1])
+    cluster.resized(0)
+    cluster.resized(1)

@@ -8,10 +8,12 @@ import subprocess
 
 import pytest
 import yaml
+from support.accounts import Accounts
 from support.ports import free_port
 from support.racked import NODE_ROOT, Site, group, repair
 from support.sftp import Refused, Sftp, refused
 from support.someone import UID, as_someone
+from support.vaults import ALL, Safe, Vaults, policy
 from support.waiting import wait_for
 from support.world import MOUNT, file_share, wait_flag
 
@@ -213,6 +215,28 @@ def test_a_jobs_own_share_has_a_key_of_its_own(shared, rack):
     with pytest.raises(ConnectionError):
         thief.sftp()
     assert len(keys_of(site)) == 1
+
+
+def test_without_its_rule_a_mount_opens_nobody_elses_account(racked, rack):
+    """A cluster was accepted with a key of an account elsewhere. The rule goes, and somebody makes an account of this name."""
+    site = racked([group(rack, rack[:1])], shares={"port": free_port()})
+    safe = Safe(site.daemon, Vaults(site.daemon).make().vault(policy(site.daemon.env["AZURE_CLIENT_ID"], **ALL)))
+    safe.set("key", "of-elsewhere")
+    secret = {"sourceVault": {"id": "/vaults/v"}, "secretUrl": f"https://{safe.name}.vault.azure.net/secrets/key"}
+    volumes = [file_share("data", "data", account="elsewhere", credentials={"accountKeySecretReference": secret})]
+    cluster = site.cluster(nodes=0, nodeSetup={"mountVolumes": {"azureFileShares": volumes}})
+    accounts = Accounts(site.daemon, site.group)
+    accounts.account("elsewhere")
+    accounts.share("elsewhere", "data")
+    site.daemon.config["mounts"] = []
+    site.daemon.write_config()
+    site.daemon.tool("reload")
+    cluster.resize(1)
+    errors = wait_for(lambda: cluster.properties.get("errors"), 30, "the cluster's error")
+    assert errors[0]["code"] == "AZFMountError" and "is not a key of the storage account elsewhere" in str(errors)
+    safe.set("key", accounts.keys("elsewhere")[0])
+    cluster.resized(0)
+    cluster.resized(1)
 
 
 def test_a_second_user_of_the_daemons_machine_logs_in_to_nothing(shared, rack):

@@ -161,6 +161,41 @@ static void send_key(const struct node_mounts *m, const struct mount_own *own)
                REQUEST(write_file, .path = own->hosts_file, .text = hosts, .mode = 0600));
 }
 
+/* A key in a vault is not read when a pool or run is accepted, as a rule may send the key
+ * elsewhere. Where the daemon's own folder is mounted, it has to be a key of the account: the rule
+ * may be gone, and the account somebody else's. An account that a mount made has no key that
+ * anybody knows. */
+static bool has_right_key(const struct node_mounts *m, const struct mount_volume *v,
+                          const struct mount_plan *plan, struct failure *why)
+{
+    struct storage *st = m->rt->fleet->st;
+    struct storage_account account;
+    struct err e;
+    if (!v->secret_ref || (!plan->own_folder && !plan->shared))
+        return true;
+    int rc = st_account_by_name(st, m->a, arena_lower(m->a, v->account), &account, &e);
+    if (rc > 0)
+        rc = account.implicit ? 1 : st_account_has_key(st, account.id, v->key, &e);
+    if (rc > 0)
+        return true;
+    *why = (struct failure){
+        .code = plan->code,
+        .message =
+            rc < 0 ? arena_printf(m->a, "%s: read the storage account %s: %s", plan->what,
+                                  v->account, e.msg)
+                   : arena_printf(m->a, "%s: the secret %s is not a key of the storage account %s",
+                                  plan->what, v->secret_ref, v->account),
+        .step = plan->what,
+        .remedy = arena_printf(m->a,
+                               "store a key of the account as this secret (az storage account keys "
+                               "list -n %s), or add a rule under `mounts` in batchaid's "
+                               "configuration if the share is elsewhere",
+                               v->account),
+        .node = m->rt->name,
+        .exit_code = -1};
+    return false;
+}
+
 /* *sent: the key for the daemon's own shares is on the node. */
 static bool add_one(const struct node_mounts *m, const struct mount_own *own, bool *sent,
                     const struct mount_wish *of, struct failure *why)
@@ -182,6 +217,8 @@ static bool add_one(const struct node_mounts *m, const struct mount_own *own, bo
         why->node = m->rt->name;
         return false;
     }
+    if (!has_right_key(m, v, &plan, why))
+        return false;
     note_secret(m, v, &plan);
     if (plan.own_folder && !*sent) {
         send_key(m, own);

@@ -2,6 +2,8 @@
  *
  * Storage accounts with their keys, and shares by their names.
  */
+#include <sodium.h>
+
 #include "lib/strbuf.h"
 #include "test/unit/storage/fixture.h"
 
@@ -58,6 +60,27 @@ static void must_have(struct fx *f, int64_t id, const struct account_keys *keys)
         found(f, st_account_keys(f->st, id, &now, &f->e));
         assert_memory_equal(&now, keys, sizeof now);
     }
+}
+
+DB_TEST(a_text_is_a_key_of_the_account_or_not)
+{
+    struct storage_account s = fx_storage_account(f->group, "acct");
+    struct account_keys keys;
+    int64_t id;
+    char text[128];
+    st_account_new_keys(&keys);
+    ok(f, st_account_insert(f->st, &s, &keys, &id, &f->e));
+    for (size_t i = 0; i < 2; i++) {
+        sodium_bin2base64(text, sizeof text, keys.key[i], ACCOUNT_KEY_BYTES,
+                          sodium_base64_VARIANT_ORIGINAL);
+        assert_int_equal(st_account_has_key(f->st, id, text, &f->e), 1);
+    }
+    text[0] = text[0] == 'A' ? 'B' : 'A';
+    assert_int_equal(st_account_has_key(f->st, id, text, &f->e), 0);
+    assert_int_equal(st_account_has_key(f->st, id, text + 4, &f->e), 0);
+    assert_int_equal(st_account_has_key(f->st, id, "not base64!", &f->e), 0);
+    assert_int_equal(st_account_has_key(f->st, id, "", &f->e), 0);
+    assert_int_equal(st_account_has_key(f->st, id, NULL, &f->e), 0);
 }
 
 DB_TEST(keys_stay_and_one_is_replaced)
