@@ -13,6 +13,7 @@
 
 #include "lib/fs.h"
 #include "lib/strbuf.h"
+#include "lib/timefmt.h"
 #include "storage/storage_priv.h"
 
 static int sync_path(const char *path, struct err *e)
@@ -107,11 +108,14 @@ static int move_db(const char *path, const char *to, struct err *e)
 }
 
 /* Raises the term above those of the replaced database, and of the database that an earlier attempt
- * has moved away: agents know these terms, and a term may come from a clock that was ahead. */
-static int carry_term(const char *path, const char *before, const char *new, struct err *e)
+ * has moved away: agents know these terms, and a term may come from a clock that was ahead. Ends
+ * all sessions of browsers: the copy does not know who has logged out since. */
+static int renew(const char *path, const char *before, const char *new, struct err *e)
 {
     int64_t a = st_sql_term(path), b = st_sql_term(before);
     int rc = st_sql_raise_term(new, a > b ? a : b, e);
+    if (rc == 0)
+        rc = st_sql_end_sessions(new, time_now_us(), e);
     return rc == 0 ? sync_path(new, e) : rc;
 }
 
@@ -128,7 +132,7 @@ int st_restore(const char *path, const char *key_path, const char *from, struct 
     if (rc == 0 && st_check_copy(new.s, key_path, e) < 0)
         rc = err_prefix(e, "%s cannot be restored", from);
     if (rc == 0)
-        rc = carry_term(path, before.s, new.s, e);
+        rc = renew(path, before.s, new.s, e);
     if (rc == 0)
         rc = move_db(path, before.s, e);
     if (rc == 0 && rename(new.s, path) < 0)

@@ -328,23 +328,40 @@ int64_t st_sql_term(const char *path)
     return term;
 }
 
-int st_sql_raise_term(const char *path, int64_t term, struct err *e)
+/* Changes a copy that lacks the column if it is older. No journal on disk: after a crash the file
+ * is made again, and an old journal would be applied to the new file. */
+static int change_copy(const char *path, const char *table, const char *column, const char *sql,
+                       struct err *e)
 {
     struct sqlite3 *db = NULL;
-    char sql[150];
-    /* No journal on disk: after a crash the file is made again, and an old journal would be applied
-     * to the new file. */
-    snprintf(sql, sizeof sql,
-             "PRAGMA journal_mode = MEMORY; UPDATE epoch SET term = max(term, %lld)",
-             (long long)term);
     int rc = st_sql_open(path, true, true, &db);
-    if (rc == SQLITE_OK && sqlite3_table_column_metadata(db, "main", "epoch", "term", NULL, NULL,
-                                                         NULL, NULL, NULL) == SQLITE_OK)
-        rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    if (rc == SQLITE_OK && sqlite3_table_column_metadata(db, "main", table, column, NULL, NULL,
+                                                         NULL, NULL, NULL) == SQLITE_OK) {
+        rc = sqlite3_exec(db, "PRAGMA journal_mode = MEMORY", NULL, NULL, NULL);
+        if (rc == SQLITE_OK)
+            rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    }
     sqlite3_close(db);
     return rc == SQLITE_OK
                ? 0
                : err_set(e, ERR_STORAGE, NULL, "cannot write to %s: %s", path, sqlite3_errstr(rc));
+}
+
+int st_sql_raise_term(const char *path, int64_t term, struct err *e)
+{
+    char sql[100];
+    snprintf(sql, sizeof sql, "UPDATE epoch SET term = max(term, %lld)", (long long)term);
+    return change_copy(path, "epoch", "term", sql, e);
+}
+
+int st_sql_end_sessions(const char *path, int64_t now_us, struct err *e)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql,
+             "INSERT OR REPLACE INTO ended_session (principal, id, begun_us, until_us) "
+             "VALUES ('*', '*', %lld, %lld)",
+             (long long)now_us, (long long)INT64_MAX);
+    return change_copy(path, "ended_session", "until_us", sql, e);
 }
 
 /* --- statements for one use --- */

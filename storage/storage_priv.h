@@ -233,6 +233,8 @@ void st_sql_close_copy(struct sqlite3 *db, struct sqlite3_stmt **stmts, size_t n
 int64_t st_sql_term(const char *path);
 /* Raises the term of a database, if it has a lower one; durable. */
 int st_sql_raise_term(const char *path, int64_t term, struct err *e) MUST_CHECK;
+/* Ends the sessions of browsers that have begun until now. */
+int st_sql_end_sessions(const char *path, int64_t now_us, struct err *e) MUST_CHECK;
 
 /* Prepares a statement at its first use. A result code; st->stmts[id] is the statement. */
 int st_prepare(struct storage *st, enum stmt_id id);

@@ -98,6 +98,7 @@ DELETE FROM ended_session WHERE principal = :principal;
 DELETE FROM ended_session WHERE (principal, id) IN
 (SELECT principal, id FROM ended_session WHERE until_us <= :now_us ORDER BY until_us LIMIT 100);
 
+-- Those of '*' are everybody's (st_sql_end_sessions()).
 -- st_session_ended(text principal, text id, i64 begun_us) -> bool any
 SELECT EXISTS (SELECT 1 FROM ended_session WHERE principal = :principal AND id = :id)
-    OR EXISTS (SELECT 1 FROM ended_session WHERE principal = :principal AND id = '*' AND begun_us >= :begun_us);
+    OR EXISTS (SELECT 1 FROM ended_session WHERE principal IN (:principal, '*') AND id = '*' AND begun_us >= :begun_us);

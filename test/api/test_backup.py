@@ -6,6 +6,7 @@ import sqlite3
 import stat
 
 import pytest
+from support.browser import Browser, first, good, refused
 from support.waiting import wait_for
 from support.world import Place, wait_flag
 
@@ -114,6 +115,26 @@ def test_a_link_shows_no_file_of_a_job_that_came_into_the_place_of_its_own(kept)
     assert row[0] == row[1]
     assert d.fetch(new, expect=200).text == "new\n"
     assert d.fetch(old).status == 404
+
+
+def test_logins_of_the_page_have_ended(own_daemon, tmp_path):
+    """The copy does not know who has logged out since."""
+    d = own_daemon()
+    out, still_in = Browser(d), Browser(d)
+    for browser in out, still_in:
+        browser.log_in(**first(d))
+    cookie = out.cookie
+    d.tool("backup", str(tmp_path / "copy.db"))
+    good(out.call("DELETE", "/batchaid/session"))
+    token = d.token()
+    d.stop()
+    restore(d, tmp_path / "copy.db")
+    d.start()
+    for cookie in cookie, still_in.cookie:
+        refused(Browser(d, cookie=cookie).call("GET", "/batchaid/session"), 401, "InvalidAuthenticationToken", "logged out")
+    again = Browser(d)
+    again.log_in(token=token)
+    assert again.is_in()
 
 
 def test_what_does_not_fit_is_refused(kept, tmp_path):
