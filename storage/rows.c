@@ -4,7 +4,6 @@
  */
 #include "storage/rows.h"
 #include "storage/overview.h"
-#include "storage/tallies.h"
 
 #include <assert.h>
 #include <string.h>
@@ -358,30 +357,6 @@ static const struct st_column node_tally_columns[] = {
 };
 #undef ROW
 ROW_OF(node_tally_row, struct node_tally, node_tally, NULL, "n");
-
-#define ROW struct pool_tally
-static const struct st_column pool_tally_columns[] = {
-    FROM_INT64("t.pool_id", pool_id, id),
-    FROM_INT("t.kind", kind, pool_kind),
-    FROM_INT("t.state", state, node_state),
-    FROM_BOOL("t.is_local", local),
-    FROM_BOOL("t.is_off", off),
-    FROM_BOOL("t.runs", runs),
-    FROM_INT("count(*)", nodes, number),
-    FROM_INT("sum(t.gpus)", gpus, number),
-    FROM_INT64("sum(t.taken)", taken_gpus, amount),
-    FROM_INT64("sum(t.held)", held_ms, amount),
-};
-#undef ROW
-ROW_OF(pool_tally_row, struct pool_tally, pool_tally, NULL, "t");
-
-#define ROW struct owner_tally
-static const struct st_column owner_tally_columns[] = {
-    FROM_TEXT("t.owner", owner),
-    FROM_INT64("sum(t.held)", held_ms, amount),
-};
-#undef ROW
-ROW_OF(owner_tally_row, struct owner_tally, owner_tally, NULL, "t");
 
 #define ROW struct pool_place
 static const struct st_column pool_place_columns[] = {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of the record of use; see rows.h.
+ * The rows of the record of use, and of what is counted for metrics; see rows.h.
  */
 #include "model/usage.h"
 #include "storage/columns.h"
+#include "storage/tallies.h"
 
 DOMAIN(total, 0, INT64_MAX, 0);
 
@@ -139,3 +140,31 @@ static const struct st_column usage_total_columns[] = {
 };
 #undef ROW
 ROW_OF(usage_total_row, struct usage_total, usage_total, NULL, "d");
+
+#define ROW struct pool_tally
+static const struct st_column pool_tally_columns[] = {
+    FROM_INT64("t.pool_id", pool_id, id),
+    FROM_INT("t.kind", kind, pool_kind),
+    FROM_INT("t.state", state, node_state),
+    FROM_BOOL("t.is_local", local),
+    FROM_BOOL("t.is_off", off),
+    FROM_BOOL("t.runs", runs),
+    FROM_INT("count(*)", nodes, number),
+    FROM_INT("sum(t.gpus)", gpus, number),
+    FROM_INT64("sum(t.taken)", taken_gpus, amount),
+    FROM_INT64("sum(t.held)", held_ms, amount),
+    FROM_INT64("sum(min(t.busy, t.held))", busy_ms, amount),
+    FROM_INT64("sum(min(t.idle, t.held - min(t.busy, t.held)))", idle_ms, amount),
+};
+#undef ROW
+ROW_OF(pool_tally_row, struct pool_tally, pool_tally, NULL, "t");
+
+#define ROW struct owner_tally
+static const struct st_column owner_tally_columns[] = {
+    FROM_TEXT("t.owner", owner),
+    FROM_INT64("sum(t.held)", held_ms, amount),
+    FROM_INT64("sum(min(t.busy, t.held))", busy_ms, amount),
+    FROM_INT64("sum(min(t.idle, t.held - min(t.busy, t.held)))", idle_ms, amount),
+};
+#undef ROW
+ROW_OF(owner_tally_row, struct owner_tally, owner_tally, NULL, "t");

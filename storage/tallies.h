@@ -20,12 +20,14 @@ struct pool_tally {
     int64_t taken_gpus; /* in units of USAGE_GPU_UNIT */
     int64_t held_ms;    /* GPU time of live allocations since since_ms; never more than the record
                            of use will count for them */
+    int64_t busy_ms, idle_ms; /* the part of it in which samples saw the GPUs work, or not, as far
+                                 as it is noted */
 };
 
 /* GPU time of live allocations whose runs belong to a principal. */
 struct owner_tally {
-    const char *owner; /* object id; "": nobody */
-    int64_t held_ms;
+    const char *owner;                 /* object id; "": nobody */
+    int64_t held_ms, busy_ms, idle_ms; /* as of a pool */
 };
 
 #include "storage/sql/tallies.h"

@@ -137,8 +137,12 @@ static int sum_groups(struct collecting *c, struct err *e)
     for (size_t i = 0; i < f->n_nodes; i++) {
         const struct pool_place *p = facts_place(f, f->nodes[i].pool_id);
         if (p && p->group)
-            l->list[l->n++] =
-                (struct use_line){p->subscription, p->group, "", {.gpu_ms = f->nodes[i].held_ms}};
+            l->list[l->n++] = (struct use_line){p->subscription,
+                                                p->group,
+                                                "",
+                                                {.gpu_ms = f->nodes[i].held_ms,
+                                                 .busy_ms = f->nodes[i].busy_ms,
+                                                 .idle_ms = f->nodes[i].idle_ms}};
     }
     merge(l);
     return 0;
@@ -161,8 +165,12 @@ static int sum_people(struct collecting *c, struct err *e)
     if (!f->m->people)
         return 0;
     for (size_t i = 0; i < c->n_owners; i++)
-        l->list[l->n++] =
-            (struct use_line){"", "", c->owners[i].owner, {.gpu_ms = c->owners[i].held_ms}};
+        l->list[l->n++] = (struct use_line){"",
+                                            "",
+                                            c->owners[i].owner,
+                                            {.gpu_ms = c->owners[i].held_ms,
+                                             .busy_ms = c->owners[i].busy_ms,
+                                             .idle_ms = c->owners[i].idle_ms}};
     merge(l);
     for (size_t i = 0; i < l->n; i++)
         if (name_person(f, &l->list[i], e) < 0)

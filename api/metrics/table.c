@@ -319,37 +319,25 @@ static void allocations(struct metric_text *t, const struct facts *f)
 
 #define OF_GROUP(l) METRIC_LABELS("subscription", (l)->subscription, "group", (l)->group)
 
-static void gpu_time(struct metric_text *t, const struct facts *f)
-{
-    for (const struct use_line *l = f->groups.list; l < f->groups.list + f->groups.n; l++)
-        metric_ms(t, OF_GROUP(l), l->sums.gpu_ms);
-}
+/* Of each group, and of each person. */
+#define GPU_VALUE(name, member)                                                                    \
+    static void gpu_##name(struct metric_text *t, const struct facts *f)                           \
+    {                                                                                              \
+        for (const struct use_line *l = f->groups.list; l < f->groups.list + f->groups.n; l++)     \
+            metric_ms(t, OF_GROUP(l), l->sums.member);                                             \
+    }                                                                                              \
+    static void person_##name(struct metric_text *t, const struct facts *f)                        \
+    {                                                                                              \
+        for (size_t i = 0; f->m->people && i < f->people.n; i++)                                   \
+            metric_ms(t, METRIC_LABELS("person", f->people.list[i].person),                        \
+                      f->people.list[i].sums.member);                                              \
+    }
 
-static void gpu_busy(struct metric_text *t, const struct facts *f)
-{
-    for (const struct use_line *l = f->groups.list; l < f->groups.list + f->groups.n; l++)
-        metric_ms(t, OF_GROUP(l), l->sums.busy_ms);
-}
-
-static void gpu_idle(struct metric_text *t, const struct facts *f)
-{
-    for (const struct use_line *l = f->groups.list; l < f->groups.list + f->groups.n; l++)
-        metric_ms(t, OF_GROUP(l), l->sums.idle_ms);
-}
-
-static void gpu_lost(struct metric_text *t, const struct facts *f)
-{
-    for (const struct use_line *l = f->groups.list; l < f->groups.list + f->groups.n; l++)
-        metric_ms(t, OF_GROUP(l), l->sums.lost_ms);
-}
-
-static void person_time(struct metric_text *t, const struct facts *f)
-{
-    if (!f->m->people)
-        return;
-    for (const struct use_line *l = f->people.list; l < f->people.list + f->people.n; l++)
-        metric_ms(t, METRIC_LABELS("person", l->person), l->sums.gpu_ms);
-}
+GPU_VALUE(time, gpu_ms)
+GPU_VALUE(busy, busy_ms)
+GPU_VALUE(idle, idle_ms)
+GPU_VALUE(lost, lost_ms)
+#undef GPU_VALUE
 
 /* --- the table -------------------------------------------------------------------------------- */
 
@@ -379,13 +367,23 @@ const struct metric site_metrics[] = {
     {"batchaid_gpu_allocated_seconds", METRIC_COUNTER,
      "GPU time that jobs and tasks had, by the group of their cluster.", gpu_time},
     {"batchaid_gpu_busy_seconds", METRIC_COUNTER,
-     "The part of it in which samples saw the GPUs work; counted when the job ends.", gpu_busy},
+     "The part of it in which samples saw the GPUs work; every five minutes, and when the job "
+     "ends.",
+     gpu_busy},
     {"batchaid_gpu_idle_seconds", METRIC_COUNTER,
-     "The part of it in which samples saw the GPUs idle; counted when the job ends.", gpu_idle},
+     "The part of it in which samples saw the GPUs idle; every five minutes, and when the job "
+     "ends.",
+     gpu_idle},
     {"batchaid_gpu_lost_seconds", METRIC_COUNTER,
      "The part of it that was lost because the job was queued again.", gpu_lost},
     {"batchaid_person_gpu_allocated_seconds", METRIC_COUNTER,
-     "GPU time by person; only with metrics.people.", person_time},
+     "GPU time by person; this and the next three only with metrics.people.", person_time},
+    {"batchaid_person_gpu_busy_seconds", METRIC_COUNTER,
+     "The part of it in which samples saw the GPUs work.", person_busy},
+    {"batchaid_person_gpu_idle_seconds", METRIC_COUNTER,
+     "The part of it in which samples saw the GPUs idle.", person_idle},
+    {"batchaid_person_gpu_lost_seconds", METRIC_COUNTER,
+     "The part of it that was lost because the job was queued again.", person_lost},
     {"batchaid_links", METRIC_COUNTER, "Links to nodes: opened, ready, lost.", links},
     {"batchaid_http_requests", METRIC_COUNTER,
      "Replies by service (azblob and azfiles: storage) and class of status.", requests},

@@ -93,6 +93,10 @@ WHEN p.slots > 0 THEN coalesce(n.cores * a.slots / nullif(n.slots, 0), 0) ELSE m
 -- $usage_idle
 ($usage_gpus) * (a.idle_us / 1000) / 1000;
 
+-- The part of an allocation's time until now_ms that lies behind since_ms.
+-- $usage_lately
+CAST(max(0, :now_ms - max(a.created_us / 1000, :since_ms)) AS REAL) / max(1, :now_ms - a.created_us / 1000);
+
 -- $usage_gpu_model
 CASE WHEN n.gpus > 0 AND json_valid(n.devices) THEN coalesce(json_extract(n.devices, '$[0].model'), '') ELSE '' END;
 

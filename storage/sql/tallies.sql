@@ -6,11 +6,13 @@
 -- $node_totals
 SELECT n.pool_id, p.kind, n.state, n.machine_id IS NULL AS is_local, n.off <> 0 OR m.drained IS 1 AS is_off,
 count(a.run_id) > 0 AS runs, n.gpus, coalesce(sum($usage_gpus), 0) AS taken,
-coalesce(sum(($usage_gpus) * max(0, :now_ms - max(a.created_us / 1000, :since_ms)) / 1000), 0) AS held
+coalesce(sum(($usage_gpus) * max(0, :now_ms - max(a.created_us / 1000, :since_ms)) / 1000), 0) AS held,
+coalesce(sum(CAST($usage_busy * $usage_lately AS INTEGER)), 0) AS busy,
+coalesce(sum(CAST($usage_idle * $usage_lately AS INTEGER)), 0) AS idle
 FROM node n CROSS JOIN pool p ON p.id = n.pool_id LEFT JOIN machine m ON m.id = n.machine_id
 LEFT JOIN $live_allocation ON a.node_id = n.id AND $is_live GROUP BY n.id;
 
--- held_ms counts from since_ms until now_ms.
+-- held_ms counts from since_ms until now_ms, and busy_ms and idle_ms the like part of what samples saw.
 -- st_pool_tallies(i64 since_ms, i64 now_ms) -> pool_tally*
 SELECT {pool_tally} FROM ($node_totals) t GROUP BY t.pool_id, t.state, t.is_local, t.is_off, t.runs;
 
@@ -55,7 +57,8 @@ WHERE u.id = :run_id;
 -- st_owner_tallies(i64 since_ms, i64 now_ms) -> owner_tally*
 SELECT {owner_tally} FROM (
 SELECT coalesce(j.created_by, bj.created_by, '') AS owner,
-($usage_gpus) * max(0, :now_ms - max(a.created_us / 1000, :since_ms)) / 1000 AS held
+($usage_gpus) * max(0, :now_ms - max(a.created_us / 1000, :since_ms)) / 1000 AS held,
+CAST($usage_busy * $usage_lately AS INTEGER) AS busy, CAST($usage_idle * $usage_lately AS INTEGER) AS idle
 FROM node n CROSS JOIN pool p ON p.id = n.pool_id CROSS JOIN $live_allocation ON a.node_id = n.id AND $is_live
 CROSS JOIN run u ON u.id = a.run_id
 LEFT JOIN job j ON u.owner_kind = {RES_JOB} AND j.id = u.owner_id

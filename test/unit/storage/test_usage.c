@@ -3,6 +3,7 @@
  * The record of use: written once with the end of each allocation, and equal over every cut of
  * time.
  */
+#include "storage/tallies.h"
 #include "storage/usage.h"
 #include "test/unit/storage/batch_fixture.h"
 
@@ -105,6 +106,42 @@ DB_TEST(test_what_samples_saw_of_gpus)
     assert_int_equal(sums.idle_ms, 4 * 700000);
     assert_int_equal(cut(f, 0, T0 + HOUR_US / 2).busy_ms + cut(f, T0 + HOUR_US / 2, T0 * 2).busy_ms,
                      sums.busy_ms);
+}
+
+static struct pool_tally live(struct fx *f, int64_t since_us, int64_t now_us)
+{
+    struct pool_tally *pools;
+    struct owner_tally *owners;
+    size_t n;
+    ok(f, st_pool_tallies(f->st, &f->a, since_us / 1000, now_us / 1000, &pools, &n, &f->e));
+    assert_int_equal(n, 1);
+    ok(f, st_owner_tallies(f->st, &f->a, since_us / 1000, now_us / 1000, &owners, &n, &f->e));
+    assert_int_equal(n, 1);
+    assert_int_equal(owners->held_ms, pools->held_ms);
+    assert_int_equal(owners->busy_ms, pools->busy_ms);
+    assert_int_equal(owners->idle_ms, pools->idle_ms);
+    return *pools;
+}
+
+/* For metrics, which count from the start of the daemon. */
+DB_TEST(test_what_samples_have_seen_of_live_runs)
+{
+    int64_t job = fx_add_job(f, "j1"), node = add_node(f);
+    struct allocation al = hold(f, job, node, T0);
+    assert_int_equal(live(f, T0, T0).busy_ms, 0);
+    ok(f, st_allocation_sampled(f->st, al.run_id, al.attempt, 0, HOUR_US / 2, HOUR_US / 4, &f->e));
+    struct pool_tally all = live(f, T0, T0 + HOUR_US);
+    assert_int_equal(all.held_ms, 4 * 3600000);
+    assert_int_equal(all.busy_ms, 4 * 1800000);
+    assert_int_equal(all.idle_ms, 4 * 900000);
+    struct pool_tally half = live(f, T0 + HOUR_US / 2, T0 + HOUR_US);
+    assert_int_equal(half.busy_ms, 2 * 1800000);
+    assert_int_equal(half.idle_ms, 2 * 900000);
+    struct pool_tally early = live(f, T0, T0 + HOUR_US / 2); /* the clock was set back */
+    assert_int_equal(early.busy_ms, early.held_ms);
+    assert_int_equal(early.idle_ms, 0);
+    assert_int_equal(live(f, T0 + 2 * HOUR_US, T0 + HOUR_US).busy_ms, 0);
+    end(f, &al, T0 + HOUR_US, false);
 }
 
 /* The clock of the daemon may be set while it samples. */
