@@ -120,6 +120,33 @@ def test_writes_go_on_while_the_daemon_restarts(shared, rack):
     assert listener_of(site) == pid
 
 
+def test_a_broken_connection_is_an_error_for_open_files_and_comes_back(shared, rack):
+    site = shared(rack[:1])
+    cluster = site.cluster(nodes=1)
+    seen, path = site.flag("broken")
+    after = f'said=$( (echo after >&3) 2>&1 ); until echo "$said" > {MOUNT}/said; do sleep 0.2; done'
+    command = f"exec 3>{MOUNT}/long; echo before >&3; {wait_flag(path)}; {after}"
+    job = site.job(cluster, command, stdOutErrPathPrefix="$AZ_BATCHAI_JOB_TEMP").running()
+    long = site.share() / "long"
+    wait_for(lambda: long.exists() and long.read_text() == "before\n", what="the first line")
+    subprocess.run(["pkill", "-KILL", "-P", str(listener_of(site))], check=True)  # every session; the server goes on
+    seen.touch()
+    job.succeed()
+    assert "Input/output error" in (site.share() / "said").read_text()
+    assert long.read_text() == "before\n"
+
+
+def test_the_address_may_be_a_name(racked, rack):
+    hosts = rack[0].path("/etc/hosts")
+    before = hosts.read_text()
+    hosts.write_text(f"{before}{rack.network[1]} head.lab\n")
+    site = racked([group(rack, rack[:1])], mounts=[], shares={"port": free_port(), "address": "head.lab"})
+    site.job(site.cluster(nodes=1), f"echo x > {MOUNT}/made").succeeded()
+    assert (site.share() / "made").read_text() == "x\n"
+    assert rack[0].processes("^ssh .*head.lab|sshfs.*head.lab")
+    hosts.write_text(before)
+
+
 def test_a_key_that_was_taken_back_ends_its_connection_and_opens_no_other(shared, rack):
     site = shared(rack[:1])
     cluster = site.cluster(nodes=1)
