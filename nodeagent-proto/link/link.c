@@ -106,6 +106,8 @@ void link_answer(struct node_link *link, struct link_pending *p, const struct er
         at = &(*at)->next;
     assert(*at); /* otherwise the request was answered before */
     *at = p->next;
+    if (!p->next)
+        link->tail = at;
     tell(p, why, what, n);
     json_decref(p->parts);
     free(p);
@@ -200,7 +202,7 @@ int link_send(struct node_link *link, json_t *msg, struct err *e)
 
 void link_ask(struct node_link *link, const struct node_request *r, struct link_pending p)
 {
-    struct link_pending *q = xcalloc(1, sizeof *q), **end = &link->head;
+    struct link_pending *q = xcalloc(1, sizeof *q);
     json_t *msg = request_pack(r);
     *q = p;
     q->form = request_form(r->op);
@@ -213,9 +215,8 @@ void link_ask(struct node_link *link, const struct node_request *r, struct link_
         json_decref(msg);
         return;
     }
-    while (*end)
-        end = &(*end)->next;
-    *end = q;
+    *(link->tail ? link->tail : &link->head) = q;
+    link->tail = &q->next;
     if (!msg)
         err_set(&q->refused, ERR_INVALID_PROPERTY, NULL,
                 "the request '%s' to the node has a text that is not UTF-8", q->form->name);

@@ -40,6 +40,8 @@ struct link_pending {
     } cb;
     void *ctx;
     json_t *parts;      /* an answer in several messages: the received parts */
+    size_t parts_bytes; /* of the messages that they came in */
+    size_t most;        /* read_file: so many bytes were asked for */
     struct err refused; /* code is not ERR_NONE: the request could not be sent */
 };
 
@@ -76,7 +78,8 @@ struct node_link {
     int64_t term;             /* of our own epoch */
     char *epoch_id;
     struct frame_decoder in;
-    struct link_pending *head; /* requests without an answer, oldest first */
+    struct link_pending *head;  /* requests without an answer, oldest first */
+    struct link_pending **tail; /* the place behind the last of them; NULL: there was none yet */
     int64_t last_id;
     int64_t asked_since_us; /* the start of the period in which questions of the agent are counted:
                                see link_serve.c */

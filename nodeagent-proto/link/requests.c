@@ -76,9 +76,18 @@ static int hear_items(struct node_link *link, struct link_pending *p, json_t *pa
     return rc;
 }
 
-/* Keeps the array of this part. True once the last part is there. */
-static bool collect(struct link_pending *p, json_t *part, json_t *msg)
+/* Of all parts of an answer: an agent lists at most 100,000 entries. A machine that sends parts
+ * without end would fill the memory of the daemon. */
+#define PARTS_BYTES_MAX ((size_t)128 * 1024 * 1024)
+
+/* Keeps the array of this part. 1: the last part is there; 0: more follow. */
+static int collect(const struct node_link *link, struct link_pending *p, json_t *part, json_t *msg,
+                   struct err *e)
 {
+    p->parts_bytes += link->in.spent;
+    if (p->parts_bytes > PARTS_BYTES_MAX)
+        return err_set(e, ERR_PROTOCOL, NULL, "the answer to '%s' has more than %zu MiB",
+                       p->form->name, PARTS_BYTES_MAX / 1024 / 1024);
     if (!p->parts)
         p->parts = json_array();
     json_array_extend(p->parts, part);
@@ -110,9 +119,15 @@ static int hear_bytes(struct node_link *link, struct link_pending *p, json_t *ms
         got.bytes = "";
     got.size = size;
     got.mtime_us = mtime;
-    link_answer(link, p, NULL, &got, 1);
+    int rc = 0;
+    if (size < 0 || got.n > p->most)
+        rc = err_set(e, ERR_PROTOCOL, NULL,
+                     "the agent answered %zu bytes of a file of %lld; at most %zu were asked for",
+                     got.n, (long long)size, p->most);
+    else
+        link_answer(link, p, NULL, &got, 1);
     free(owned);
-    return 0;
+    return rc;
 }
 
 int link_hear_answer(struct node_link *link, struct link_pending *p, json_t *msg, struct err *e)
@@ -127,7 +142,8 @@ int link_hear_answer(struct node_link *link, struct link_pending *p, json_t *msg
     json_t *got = json_object_get(msg, p->form->answer_name);
     if (!answers[kind].list)
         return hear_items(link, p, got, e);
-    return collect(p, got, msg) ? hear_items(link, p, p->parts, e) : 0;
+    int rc = collect(link, p, got, msg, e);
+    return rc > 0 ? hear_items(link, p, p->parts, e) : rc;
 }
 
 /* ---- requests ---- */
@@ -155,7 +171,8 @@ void node_read_file(struct node_link *link, const struct request_read_file *r, n
 {
     struct request_read_file raw = *r;
     raw.raw = true;
-    link_ask(link, REQUEST_OF(read_file, raw), (struct link_pending){.cb.bytes = cb, .ctx = ctx});
+    link_ask(link, REQUEST_OF(read_file, raw),
+             (struct link_pending){.cb.bytes = cb, .ctx = ctx, .most = (size_t)raw.max});
 }
 
 void node_run(struct node_link *link, const struct task_spec *spec, node_task_cb cb, void *ctx)

@@ -400,7 +400,7 @@ static struct replied *send_file(struct file_download *d, const struct node_byte
     if (strcmp(r->method, "HEAD") == 0)
         return reply_length(r, type_of(d->path), (uint64_t)got->size);
     struct stream_source source = {.fetch = fetch, .release = download_free};
-    if (got->n > 0 && n > 0) { /* the whole content, of a seeded file */
+    if (got->n > 0 && n > 0 && got->n == (size_t)got->size) { /* a seeded file */
         source.first = xrealloc(NULL, n + 1);
         memcpy(source.first, got->bytes + first, n);
         source.n_first = n;

@@ -8,8 +8,6 @@
 
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
 
-#define ERRORS_MAX (64U << 10) /* the most bytes kept of a command's stderr */
-
 void ssh_command_set(struct ssh_command *c, struct strbuf *line, const char *in, size_t n_in)
 {
     assert(!c->channel); /* the command before has ended */
@@ -47,7 +45,7 @@ static int collect(struct ssh *l, int stream, struct strbuf *to)
     char buf[8192];
     ssize_t n;
     while ((n = libssh2_channel_read_ex(l->cmd.channel, stream, buf, sizeof buf)) > 0)
-        if (to->len < ERRORS_MAX)
+        if (to->len < SSH_ERRORS_MAX)
             strbuf_add(to, buf, (size_t)n);
     return n == 0 || n == LIBSSH2_ERROR_EAGAIN ? 0 : -1;
 }

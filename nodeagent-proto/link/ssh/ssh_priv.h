@@ -57,6 +57,9 @@ enum ssh_step { SSH_NEXT, SSH_WAIT, SSH_WORK, SSH_FILE, SSH_FAILED };
 
 enum command_stage { CMD_IDLE, CMD_OPEN, CMD_EXEC, CMD_TALK, CMD_WAIT_CLOSED, CMD_FREE };
 
+/* The most bytes kept of a command's output or errors. */
+#define SSH_ERRORS_MAX (64U << 10)
+
 /* One command on an exec channel: sends input, collects output and errors. */
 struct ssh_command {
     enum command_stage stage;

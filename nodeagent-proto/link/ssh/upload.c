@@ -242,18 +242,23 @@ static void ask_start(struct ssh *l)
     ssh_command_set(&l->cmd, &line, "", 0);
 }
 
-/* -1: broken; 0: nothing more for now. Reads stdout byte by byte, because frames follow the
- * mark. */
+/* -1: broken; 0: nothing more for now. Reads stdout byte by byte, because frames follow the mark;
+ * of what start files print it keeps as much as the mark has. */
 static int read_start(struct ssh *l, bool *marked)
 {
     struct ssh_command *c = &l->cmd;
     char byte, buf[1024];
     ssize_t n;
     while ((n = libssh2_channel_read_stderr(c->channel, buf, sizeof buf)) > 0)
-        strbuf_add(&c->errors, buf, (size_t)n);
+        if (c->errors.len < SSH_ERRORS_MAX)
+            strbuf_add(&c->errors, buf, (size_t)n);
     while (!*marked && (n = libssh2_channel_read(c->channel, &byte, 1)) > 0) {
-        strbuf_putc(&c->out, byte);
         size_t mark = strlen(START_MARK);
+        strbuf_putc(&c->out, byte);
+        if (c->out.len > 1024) {
+            memmove(c->out.s, c->out.s + c->out.len - mark, mark);
+            strbuf_cut(&c->out, mark);
+        }
         *marked = c->out.len >= mark && strcmp(c->out.s + c->out.len - mark, START_MARK) == 0;
     }
     return n < 0 && n != LIBSSH2_ERROR_EAGAIN ? -1 : 0;

@@ -185,6 +185,80 @@ LINK_TEST(test_messages_of_remote_commands_go_both_ways)
     close_wire(f, w);
 }
 
+/* ---- answers that no agent gives ---- */
+
+static void on_bytes(void *ctx, const struct err *why, const struct node_bytes *got)
+{
+    (void)got;
+    *(bool *)ctx = why != NULL;
+}
+
+static void on_listed(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
+{
+    (void)list;
+    (void)n;
+    *(bool *)ctx = why != NULL;
+}
+
+static json_t *answer(int64_t id)
+{
+    return json_pack("{s:I, s:b}", "id", (json_int_t)id, "ok", 1);
+}
+
+LINK_TEST(test_more_bytes_of_a_file_than_were_asked_for)
+{
+    static const struct {
+        int size;
+        const char *bytes;
+    } lies[] = {{4096, "x"}, {1, "x"}, {-1, ""}};
+    const struct node_callbacks callbacks = {on_ready, on_down, on_ended, on_remote, f};
+    const struct request_read_file r = {.base = "/b", .path = "file"};
+    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+        struct wire *w = open_wire(f, &callbacks);
+        bool refused = false;
+        node_read_file(&w->link, &r, on_bytes, &refused);
+        json_t *msg = answer(w->link.last_id);
+        json_object_set_new(msg, "size", json_integer(lies[i].size));
+        json_object_set_new(msg, "mtime_us", json_integer(0));
+        agent_says(w, msg, lies[i].bytes);
+        assert_int_equal(w->link.why.code, ERR_PROTOCOL);
+        close_wire(f, w);
+        assert_true(refused);
+    }
+}
+
+LINK_TEST(test_an_answer_in_parts_without_end)
+{
+    enum { PART = 1024 * 1024, TOO_MANY = 200 };
+    const struct node_callbacks callbacks = {on_ready, on_down, on_ended, on_remote, f};
+    struct wire *w = open_wire(f, &callbacks);
+    struct strbuf name = STRBUF_INIT;
+    bool refused = false;
+    memset(strbuf_room(&name, PART), 'x', PART);
+    name.len = PART;
+    node_list_dir(&w->link, NULL, "/b", "", on_listed, &refused);
+    json_t *msg = answer(w->link.last_id);
+    json_object_set_new(msg, "entries", json_pack("[{s:s#}]", "name", name.s, PART));
+    json_object_set_new(msg, "more", json_true());
+    for (int i = 0; i < TOO_MANY && w->link.why.code == ERR_NONE; i++)
+        agent_says(w, json_incref(msg), "");
+    json_decref(msg);
+    strbuf_free(&name);
+    assert_int_equal(w->link.why.code, ERR_PROTOCOL);
+    close_wire(f, w);
+    assert_true(refused);
+}
+
+/* It takes no longer for each than for the first. */
+LINK_TEST(test_many_requests_wait_for_a_silent_agent)
+{
+    const struct node_callbacks callbacks = {on_ready, on_down, on_ended, on_remote, f};
+    struct wire *w = open_wire(f, &callbacks);
+    for (int i = 0; i < 200000; i++)
+        node_ask(&w->link, REQUEST(forget, .task = "t"), NULL, NULL);
+    close_wire(f, w);
+}
+
 LINK_TEST(test_messages_of_remote_commands_without_end)
 {
     enum { TOO_MANY = 50000 };
