@@ -42,7 +42,7 @@ static void on_node_down(struct node_tenant *t)
      * them. */
     for (size_t i = 0; i < run->n_tasks; i++)
         if (run->tasks[i].process->rank == slot->rank)
-            run->tasks[i].asked = false;
+            run->tasks[i].asked = run->tasks[i].runs = false;
 }
 
 static void on_node_gone(struct node_tenant *t)

@@ -284,6 +284,15 @@ static bool end_overtaken(const struct live_run *run)
     return run->out.kind == OUT_STOPPED && !run_has_verdict(&run->row);
 }
 
+#define LATE_AGAIN_US 1000000
+
+/* A run that is late waits for word of its nodes, and looks again. */
+static int64_t limit_of(const struct live_run *run)
+{
+    int64_t at = run->began_us + run->spec.max_wall_us, now = wakes_mono(run->runs->wakes);
+    return at > now ? at : now + LATE_AGAIN_US;
+}
+
 static void set_deadline(struct live_run *run)
 {
     int64_t at = 0;
@@ -292,7 +301,7 @@ static void set_deadline(struct live_run *run)
     else if (run->phase == RUN_ACTIVE && run->stop_us > 0)
         at = run->stop_us;
     else if (run->phase == RUN_ACTIVE && run->spec.max_wall_us > 0 && !run->held)
-        at = run->began_us + run->spec.max_wall_us;
+        at = limit_of(run);
     else if (run->phase == RUN_ENDING || (run->phase == RUN_ACTIVE && run->held))
         return; /* the failed call has set its own wake-up */
     if (!run->awaits)

@@ -108,6 +108,7 @@ struct run_task {
     enum run_task_state state;
     bool good;             /* RT_OVER only: it exited with 0 */
     bool asked;            /* RT_SENT only: the request was sent over the present link */
+    bool runs;             /* RT_SENT only: the node has said so over the present link */
     struct run_prep *part; /* a preparation's end that was not reported to the front yet; or NULL */
 };
 
@@ -191,6 +192,8 @@ struct live_run {
     int64_t asked_us; /* RUN_ACTIVE, with an outcome that its user requested: since when; 0: none */
     int64_t stop_us;  /* the same: when its end begins; 0: at once */
     int64_t kill_us;  /* RUN_STOPPING: when SIGKILL follows */
+    int64_t late_us;  /* RUN_ACTIVE: since when its limit has passed while its nodes have not said
+                         what runs; 0: it has not */
 };
 
 static inline const struct front_words *words_of(const struct live_run *run)

@@ -45,10 +45,12 @@ static void on_run(void *ctx, const struct err *why, const struct task_status *s
         return;
     if (!why && place && status->state == TASK_RUNNING)
         node_rt_account_works(slot->tenant.node, &slot->a, place);
-    if (why)
+    if (why) {
         note_error(st, why);
-    else
-        verdict_task(slot->run, st->task, status);
+        return;
+    }
+    st->task->runs = status->state == TASK_RUNNING;
+    verdict_task(slot->run, st->task, status);
 }
 
 /* --- starting ------------------------------------------------------------------------------- */

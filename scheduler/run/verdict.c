@@ -500,6 +500,37 @@ static int check_nodes(struct live_run *run, struct arena *a, struct err *e)
     return 0;
 }
 
+/* How long nodes that are reached may take to say what runs (us). */
+#define WORD_US (INT64_C(60) * 1000000)
+
+/* Whether a run whose limit has passed may have ended before: while the daemon or a link was away.
+ * No signal can be sent then either; the node's list of tasks decides. */
+static bool awaits_word(struct live_run *run)
+{
+    int64_t now = wakes_mono(run->runs->wakes);
+    bool sent = false, reached = true;
+    for (size_t i = 0; i < run->n_tasks; i++) {
+        if (run->tasks[i].state == RT_SENT && run->tasks[i].runs)
+            return false;
+        sent = sent || run->tasks[i].state == RT_SENT;
+    }
+    for (int i = 0; i < run->n_slots; i++)
+        reached =
+            reached && (!run->slots[i].tenant.node || node_rt_usable(run->slots[i].tenant.node));
+    if (!sent || !reached)
+        return sent;
+    if (run->late_us == 0)
+        run->late_us = now;
+    return now - run->late_us < WORD_US;
+}
+
+static bool is_too_late(struct live_run *run)
+{
+    return run->spec.max_wall_us > 0 && !run->held &&
+           wakes_mono(run->runs->wakes) >= run->began_us + run->spec.max_wall_us &&
+           !awaits_word(run);
+}
+
 int verdict_rows(struct live_run *run, struct arena *a, struct err *e)
 {
     struct run row;
@@ -523,8 +554,7 @@ int verdict_rows(struct live_run *run, struct arena *a, struct err *e)
     } else if (run->phase == RUN_ACTIVE && run->out.kind == OUT_NONE) {
         if (check_nodes(run, a, e) != 0)
             return -1;
-        if (run->spec.max_wall_us > 0 && !run->held &&
-            wakes_mono(run->runs->wakes) >= run->began_us + run->spec.max_wall_us)
+        if (is_too_late(run))
             timed_out(run);
     }
     return 0;

@@ -5,11 +5,12 @@ was acknowledged is there, and what was under way goes on by itself."""
 import json
 import os
 import signal
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from support.daemon import children
 from support.waiting import wait_for
-from support.world import MOUNT, Place, cluster_body, job_body, wait_flag
+from support.world import MOUNT, Place, cluster_body, instant, job_body, wait_flag
 
 
 @pytest.fixture
@@ -140,6 +141,22 @@ def test_the_wall_clock_limit_counts_on_over_a_restart(d):
     crash(d)
     info = job.fail()["executionInfo"]
     assert info["startTime"] == start and info["errors"]
+
+
+def test_a_job_that_ended_within_its_limit_has_ended_well_although_nobody_looked(d):
+    place = Place(d).make()
+    flag, path = place.flag("flag")
+    done = place.share() / "done"
+    job = place.job(
+        place.cluster(nodes=1), f"{wait_flag(path)}; touch {MOUNT}/done", constraints={"maxWallClockTime": "PT4S"}
+    )
+    start = instant(job.wait("running")["executionInfo"]["startTime"])
+    d.kill9()
+    flag.touch()
+    wait_for(done.exists, what="the job to end by itself")
+    wait_for(lambda: datetime.now(timezone.utc) > start + timedelta(seconds=4.5), what="its limit to pass")
+    d.start()
+    assert job.succeed()["executionInfo"]["exitCode"] == 0
 
 
 # --- the node side --------------------------------------------------------------------------------
