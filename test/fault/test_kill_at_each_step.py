@@ -159,6 +159,18 @@ def test_a_job_that_ended_within_its_limit_has_ended_well_although_nobody_looked
     assert job.succeed()["executionInfo"]["exitCode"] == 0
 
 
+def test_directories_of_no_job_are_removed_however_many_there_are(d):
+    place = Place(d).make()
+    cluster = place.cluster(nodes=1)
+    place.job(cluster, "true").succeed()
+    (folder,) = d.state_dir.glob("nodes/*/jobs")
+    d.kill9()
+    for n in range(450):
+        (folder / f"left-{n}").mkdir()
+    d.start()
+    wait_for(lambda: not list(folder.glob("left-*")), 30, "the directories to be removed")
+
+
 # --- the node side --------------------------------------------------------------------------------
 
 

@@ -16,6 +16,8 @@
 #define PIECE ((size_t)512 * 1024)
 /* A pattern with more matches is most likely a user's mistake, so the step fails. */
 #define FILES_MAX 10000
+/* The most directories that it looks into: each costs a request to the node. */
+#define DIRS_MAX 100000
 /* How often a failed upload is tried, with pauses that double. */
 #define TRIES          4
 #define FIRST_PAUSE_US 500000
@@ -45,6 +47,7 @@ struct upload_work {
     struct arena a;
     struct glob_place place;
     struct upload_names dirs, files; /* relative to `base`; dirs: not listed yet */
+    size_t n_dirs;                   /* of all */
     size_t at;                       /* of the files */
     const char *path, *blob;         /* paths of the file: below the base; in the container */
     struct transfer *transfer;
@@ -397,9 +400,10 @@ static void on_list(void *ctx, const struct err *why, const struct node_dir_entr
     for (size_t i = 0; !why && i < n; i++) {
         const char *name =
             *dir ? arena_concat(&j->a, dir, "/", list[i].name) : arena_strdup(&j->a, list[i].name);
-        if (list[i].is_dir && glob_may_hold(j->place.pattern, name))
+        if (list[i].is_dir && glob_may_hold(j->place.pattern, name)) {
             add_name(j, &j->dirs, name);
-        else if (!list[i].is_dir && glob_match(j->place.pattern, name))
+            j->n_dirs++;
+        } else if (!list[i].is_dir && glob_match(j->place.pattern, name))
             add_name(j, &j->files, name);
     }
     if (why && why->code != ERR_FILE_NOT_FOUND) {
@@ -409,6 +413,9 @@ static void on_list(void *ctx, const struct err *why, const struct node_dir_entr
     } else if (j->files.n > FILES_MAX) {
         j->at = j->files.n;
         err_set(&e, ERR_IO, NULL, "more than %d files match", FILES_MAX);
+        fail(j, &e);
+    } else if (j->n_dirs > DIRS_MAX) {
+        err_set(&e, ERR_IO, NULL, "more than %d directories may hold files that match", DIRS_MAX);
         fail(j, &e);
     } else {
         list_next(j);

@@ -12,6 +12,9 @@
 /* us; within this time, later tasks reuse an archive. */
 #define ARCHIVES_US (INT64_C(10) * 60 * 1000000)
 
+/* The directories that one sweep removes: runs may be able to make any number there. */
+#define REMOVED_MAX 200
+
 struct kept_dirs {
     struct kept_dir *dirs;
     size_t n;
@@ -58,18 +61,31 @@ static void on_removed(void *ctx, const struct err *why)
                  LF_STR("why", why->msg));
 }
 
+/* There may be more than one sweep removes. */
+static void on_last_removed(void *ctx, const struct err *why)
+{
+    struct node_rt *rt = ctx;
+    on_removed(rt, why);
+    if (why)
+        return; /* the next sweep comes with a change of rows, or with the next link */
+    rt->swept = false;
+    wake(rt->fleet->wakes, &woken_node, rt->id);
+}
+
 static void remove_rest(struct node_rt *rt, struct arena *a, const struct kept_dirs *k,
                         const struct node_dir_entry *list, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    int left = REMOVED_MAX;
+    for (size_t i = 0; i < n && left > 0; i++) {
         if (!list[i].is_dir || is_kept(k, list[i].name))
             continue;
+        left--;
         LOG_DEBUG(rt->fleet->log, "node.run_directory_removed", LF_STR("node", rt->name),
                   LF_STR("directory", list[i].name));
         node_ask(rt->contact.link,
                  REQUEST(remove_tree,
                          .path = arena_printf(a, "%s/" RUNS_DIR "/%s", rt->root, list[i].name)),
-                 on_removed, rt);
+                 left > 0 ? on_removed : on_last_removed, rt);
     }
 }
 

@@ -24,12 +24,17 @@
  * drains have other reasons. */
 #define DRAIN_PREFIX "health check failed: "
 
+/* So many of them are forgotten over one link: a machine that reports ends without end and answers
+ * nothing would fill the daemon's memory with requests. */
+#define OLD_TASKS_MAX 1000
+
 struct node_watch {
     int64_t health_us, command_us; /* when to ask, when to run */
     bool asked;
     int64_t asked_us, asked_wall_us;
     char *task_id; /* id of the running command's task; NULL: it does not run */
     char *trouble; /* the last reported problem; NULL: none */
+    int old_tasks; /* over this link: ends of commands of an earlier link or daemon */
 };
 
 static void watch_free(struct node_rt *rt)
@@ -249,9 +254,13 @@ static void on_task_ended(struct node_rt *rt, const struct task_status *st)
     arena_free(&a);
     if (!ours)
         return;
-    if (w && w->task_id && strcmp(w->task_id, st->id) == 0) {
+    if (!w)
+        w = rt->watch = xcalloc(1, sizeof *w);
+    if (w->task_id && strcmp(w->task_id, st->id) == 0) {
         node_set_text(&w->task_id, NULL);
         judge_command(rt, st);
+    } else if (w->old_tasks++ >= OLD_TASKS_MAX) {
+        return;
     }
     node_ask(rt->contact.link, REQUEST(forget, .task = st->id), NULL, NULL);
 }
@@ -350,6 +359,7 @@ static void on_link_down(struct node_rt *rt)
     node_room_link_down(rt);
     rt->watch->asked = false;
     rt->watch->health_us = 0;
+    rt->watch->old_tasks = 0;
 }
 
 const struct node_work node_watch_work = {
