@@ -15,8 +15,13 @@ static const struct batch_exit_options *find(const struct batch_exit_rule *rules
     return NULL;
 }
 
+static bool succeeded(enum batch_end how, int exit_code)
+{
+    return how == BATCH_END_EXIT && exit_code == 0;
+}
+
 /* Order of precedence: a single code, a range with the code, a failed upload afterwards, the
- * default. */
+ * default, which does not apply to exit code 0. */
 static const struct batch_exit_options *said(const struct batch_exit_conditions *c,
                                              enum batch_end how, int exit_code)
 {
@@ -30,13 +35,13 @@ static const struct batch_exit_options *said(const struct batch_exit_conditions 
         o = find(c->ranges, c->n_ranges, exit_code);
     if (how == BATCH_END_UPLOAD && !o)
         o = c->upload;
-    return o ? o : c->fallback;
+    return o || succeeded(how, exit_code) ? o : c->fallback;
 }
 
 struct batch_exit_options batch_exit_means(const struct batch_exit_conditions *c,
                                            enum batch_end how, int exit_code)
 {
-    bool well = how == BATCH_END_EXIT && exit_code == 0;
+    bool well = succeeded(how, exit_code);
     struct batch_exit_options out = {.job = well ? BATCH_JOB_ACT_NONE : BATCH_JOB_ACT_TERMINATE,
                                      .dependency = well ? BATCH_SATISFY : BATCH_BLOCK};
     const struct batch_exit_options *o = said(c, how, exit_code);

@@ -141,6 +141,15 @@ def test_exit_options_end_the_job(jobs):
     assert job.wait_state("completed")["executionInfo"]["terminateReason"] == "TaskFailed"
 
 
+def test_exit_options_of_code_0_are_those_that_list_it(jobs):
+    job = jobs(usesTaskDependencies=True, onTaskFailure="performexitoptionsjobaction")
+    job.add("/bin/true", id="other", exitConditions={"default": {"jobAction": "disable", "dependencyAction": "block"}})
+    job.add("/bin/true", id="next", dependsOn={"taskIds": ["other"]})
+    job.wait("other", "next")
+    job.add("/bin/true", exitConditions={"exitCodes": [{"code": 0, "exitOptions": {"jobAction": "terminate"}}]})
+    job.wait_state("completed")
+
+
 def test_a_task_that_its_user_ends_does_nothing_to_its_job(jobs):
     job = jobs(onTaskFailure="performexitoptionsjobaction")
     job.add("/bin/sleep 1000", id="t")

@@ -156,8 +156,8 @@ static int complete(struct batch_front *f, struct storage *st, struct arena *a,
         return batch_job_terminate(f, &j, "JMComplete", false, end->now_us, e);
     /* A user may terminate a task to run it again; a job that ends with a failed task would prevent
      * this. */
-    bool failed = end->why && end->why->code != FAIL_RUN_TERMINATED;
-    return failed ? act_on_job(f, &j, means.job, end->now_us, e) : 0;
+    bool ended_by_user = end->why && end->why->code == FAIL_RUN_TERMINATED;
+    return ended_by_user ? 0 : act_on_job(f, &j, means.job, end->now_us, e);
 }
 
 int task_complete(const struct batch_front *f, struct storage *st, const struct batch_task *t,

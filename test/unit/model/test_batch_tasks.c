@@ -52,6 +52,10 @@ TEST(test_exits_mean_what_is_said_or_usual)
         .n_ranges = 1,
         .pre_processing = &other,
         .fallback = &(struct batch_exit_options){BATCH_JOB_ACT_NONE, 0}};
+    struct batch_exit_rule zero[] = {{0, 0, {BATCH_JOB_ACT_TERMINATE, BATCH_BLOCK}}};
+    const struct batch_exit_conditions strict = {
+        .fallback = &(struct batch_exit_options){BATCH_JOB_ACT_DISABLE, BATCH_BLOCK}};
+    const struct batch_exit_conditions listed = {.codes = zero, .n_codes = 1};
     const struct {
         const struct batch_exit_conditions *c;
         enum batch_end how;
@@ -63,6 +67,9 @@ TEST(test_exits_mean_what_is_said_or_usual)
         {&c, BATCH_END_EXIT, 3, BATCH_JOB_ACT_NONE, BATCH_SATISFY},
         {&c, BATCH_END_EXIT, 4, BATCH_JOB_ACT_DISABLE, BATCH_BLOCK},
         {&c, BATCH_END_EXIT, 9, BATCH_JOB_ACT_NONE, BATCH_BLOCK},
+        {&strict, BATCH_END_EXIT, 0, BATCH_JOB_ACT_NONE, BATCH_SATISFY},
+        {&strict, BATCH_END_UPLOAD, 0, BATCH_JOB_ACT_DISABLE, BATCH_BLOCK},
+        {&listed, BATCH_END_EXIT, 0, BATCH_JOB_ACT_TERMINATE, BATCH_BLOCK},
         {&c, BATCH_END_PRE_PROCESSING, 0, BATCH_JOB_ACT_TERMINATE, BATCH_SATISFY},
         {&c, BATCH_END_OTHER, 0, BATCH_JOB_ACT_NONE, BATCH_BLOCK},
     };
