@@ -129,6 +129,12 @@ WHERE t.fed = 1;
 -- st_batch_task_feed(i64 id, bool fed) -> changed "task"
 UPDATE batch_task SET fed = :fed WHERE id = :id;
 
+-- The job's priority was changed: those of its tasks that have a run go by it.
+-- st_batch_task_set_priority(i64 job_id, int priority) -> count changed
+UPDATE run SET priority = :priority
+WHERE owner_kind = {RES_BATCH_TASK} AND owner_id IN (SELECT id FROM batch_task WHERE job_id = :job_id AND fed = 1)
+AND priority <> :priority;
+
 -- st_batch_task_set_fate(i64 id, batch_fate fate) -> changed "task"
 UPDATE batch_task SET fate = :fate WHERE id = :id;
 

@@ -295,14 +295,16 @@ struct replied *batch_jobs_add(struct request *r)
 /* --- changing --------------------------------------------------------------------------------- */
 
 struct job_change {
-    struct batch_job *j;
+    struct batch_front *f;
+    const struct batch_job *j;
     const char *secrets;
 };
 
 static int write_change(struct storage *st, void *ctx, struct err *e)
 {
     const struct job_change *k = ctx;
-    return st_batch_job_update(st, k->j, k->secrets, e);
+    (void)st;
+    return batch_job_update(k->f, k->j, k->secrets, e);
 }
 
 /* Refuses a move to another pool while tasks are running. */
@@ -360,7 +362,7 @@ static struct replied *change(struct request *r, const struct schema *s, bool wh
     now = j;
     now.doc = jsontext_in(&r->arena, stored);
     now.updated_us = batch_modified(r, j.updated_us);
-    struct job_change k = {&now, sealed};
+    struct job_change k = {front_of_request(r), &now, sealed};
     if (rc < 0 || batch_job_columns(&r->arena, &now, &e) < 0 || check_move(r, &j, &now, &e) < 0 ||
         st_whole(arm_of(r)->storage, write_change, &k, &e) < 0)
         return reply_err(r, &e);

@@ -25,6 +25,26 @@ int batch_job_columns(struct arena *a, struct batch_job *j, struct err *e)
     return 0;
 }
 
+/* A waiting task that could not start behind the others may start in its new place. */
+int batch_job_update(struct batch_front *f, const struct batch_job *j, const char *secrets,
+                     struct err *e)
+{
+    struct arena a;
+    struct batch_pool p;
+    int moved;
+    if (st_batch_job_update(f->st, j, secrets, e) < 0 ||
+        st_batch_task_set_priority(f->st, j->id, j->priority, &moved, e) < 0)
+        return -1;
+    if (moved == 0)
+        return 0;
+    arena_init(&a);
+    int rc = st_batch_pool_get(f->st, &a, j->account_id, j->pool_name, &p, e);
+    if (rc == 1)
+        sched_wake_pool(f->sched, p.id);
+    arena_free(&a);
+    return rc < 0 ? -1 : 0;
+}
+
 void batch_job_changed(struct batch_front *f, int64_t job_id)
 {
     wake_durable(f->wakes, &woken_job, job_id);

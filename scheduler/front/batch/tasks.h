@@ -25,6 +25,10 @@ int batch_job_add(struct batch_front *f, struct arena *a, struct batch_job *j, c
                   struct err *e) MUST_CHECK;
 /* Fills in the columns of a job's row that come from its document (j->doc). */
 int batch_job_columns(struct arena *a, struct batch_job *j, struct err *e) MUST_CHECK;
+/* A user has changed the job: writes its row, and its tasks that wait go by its priority.
+ * batch_job_changed() must follow. */
+int batch_job_update(struct batch_front *f, const struct batch_job *j, const char *secrets,
+                     struct err *e) MUST_CHECK;
 /* The job was written in a way that may let its tasks run, or end them: reconciles it when the
  * write is on disk. */
 void batch_job_changed(struct batch_front *f, int64_t job_id);

@@ -201,3 +201,27 @@ WORLD_TEST(test_a_job_barred_from_all_nodes_holds_no_other_up, world_virtual(1))
     assert_int_equal(v->started, began + 1);
     assert_true(queued(w, &a) > 128); /* more than a pass looks at of others */
 }
+
+WORLD_TEST(test_waiting_tasks_go_by_the_changed_priority_of_their_job, world_virtual(1))
+{
+    struct err e = {0};
+    struct virtual_world *v = virtual_of(w);
+    add_slots(w, "p", 1);
+    struct batch_job first = add_work(w, "first", ""), a = add_work(w, "a", ""),
+                     b = add_work(w, "b", "'priority': 100,");
+    (void)add_work_task(w, &first, 1, 600);
+    batch_job_has_more(&w->batch, first.id);
+    WAIT(w, v->started == 1);
+    struct batch_task raised = add_work_task(w, &a, 1, 600), other = add_work_task(w, &b, 1, 600);
+    batch_job_has_more(&w->batch, a.id);
+    batch_job_has_more(&w->batch, b.id);
+    WAIT(w, queued(w, &a) == 1 && queued(w, &b) == 1);
+    a = work_row(w, &a);
+    a.doc = json(w, "{'id':'a','priority':1000,'poolInfo':{'poolId':'p'}}");
+    ok(batch_job_columns(&w->a, &a, &e), &e);
+    ok(batch_job_update(&w->batch, &a, NULL, &e), &e);
+    batch_job_changed(&w->batch, a.id);
+    WAIT(w, v->started == 2);
+    assert_int_equal(task_state(w, &raised), BATCH_TASK_RUNNING);
+    assert_int_equal(task_state(w, &other), BATCH_TASK_ACTIVE);
+}
