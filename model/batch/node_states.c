@@ -93,6 +93,8 @@ static enum batch_node_state idle(const struct node *nd)
 
 enum batch_node_state batch_node_state(const struct node *nd, bool start_task_runs)
 {
+    if (nd->wish == WISH_LEAVE && nd->state != NODE_LEAVING)
+        return BATCH_NODE_LEAVING_POOL;
     switch (nd->state) {
     case NODE_PREPARING:
         return preparing(nd, start_task_runs);

@@ -138,6 +138,26 @@ def test_what_it_keeps(node, operation, kept):
     node.plane.call("GET", f"{node.url}/files/shared%2Fy", expect=wanted)
 
 
+def test_a_node_that_is_to_leave_takes_no_other_request(node, place):
+    """And it is the node that leaves."""
+    plane, pool = node.plane, f"/pools/{node.pool}"
+    job = running(node, place)
+    wait_for(lambda: plane.get(pool)["allocationState"] == "steady", what="steady")
+    plane.call("POST", f"{pool}/resize", {"targetDedicatedNodes": 2}, expect=202)
+    wait_for(lambda: [n["state"] for n in node.all() if n["id"] != node.id] == ["idle"], what="another node")
+    wait_for(lambda: plane.get(pool)["allocationState"] == "steady", what="steady")
+    leave = {"nodeList": [node.id], "nodeDeallocationOption": "taskcompletion"}
+    plane.call("POST", f"{pool}/removenodes", leave, expect=202)
+    assert node.get()["state"] == "leavingpool" and job.task("t")["state"] == "running"
+    for operation in OPTION:
+        assert "leavingpool" in str(plane.refused(409, "OperationInvalidForCurrentState", "POST", f"{node.url}/{operation}", {}))
+    (place / "go").touch()
+    (done,) = job.wait("t")
+    assert done["executionInfo"]["exitCode"] == 0
+    wait_for(lambda: plane.get(pool)["allocationState"] == "steady", what="steady")
+    assert [n["id"] == node.id for n in node.all()] == [False]
+
+
 def test_a_deallocated_node_is_shown_and_rests_until_it_is_started(node, ground):
     plane = node.plane
     plane.daemon.expect_log(r"warn node\.orphan_found")  # of pools that are just being removed
