@@ -362,6 +362,7 @@ ROW_OF(node_tally_row, struct node_tally, node_tally, NULL, "n");
 static const struct st_column pool_place_columns[] = {
     FROM_TEXT("coalesce(g.subscription, bg.subscription)", subscription),
     FROM_TEXT("coalesce(g.name, bg.name)", group),
+    FROM_TEXT("coalesce(w.name, ba.name)", home),
     FROM_TEXT("coalesce(c.name, bp.name)", pool),
 };
 #undef ROW

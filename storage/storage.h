@@ -229,9 +229,9 @@ struct st_pool_move {
     const char *reason;
 };
 int st_pool_move(struct storage *, const struct st_pool_move *m, struct err *) MUST_CHECK;
-/* The place of a pool, with displayed names. */
+/* The place of a pool, with displayed names. home: its workspace, or account of Azure Batch. */
 struct pool_place {
-    const char *subscription, *group, *pool; /* NULL: the parent was deleted */
+    const char *subscription, *group, *home, *pool; /* NULL: the parent was deleted */
 };
 
 /* --- allocations ---------------------------------------------------------------------------- */

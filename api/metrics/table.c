@@ -282,8 +282,9 @@ static void queues(struct metric_text *t, const struct facts *f)
         const struct pool_place *p = facts_place(f, q->pool_id);
         if (q->waiting > 0 && p && p->group)
             metric_int(t,
-                       METRIC_LABELS("subscription", p->subscription, "group", p->group, "cluster",
-                                     p->pool),
+                       METRIC_LABELS("kind", front_of(f->m->fronts, q->kind)->words->run,
+                                     "subscription", p->subscription, "group", p->group, "home",
+                                     p->home, "cluster", p->pool),
                        q->waiting);
     }
 }
@@ -356,7 +357,8 @@ const struct metric site_metrics[] = {
      "array), running, ending. Each member of an array counts.",
      runs},
     {"batchaid_waiting_runs", METRIC_GAUGE,
-     "Jobs and tasks that wait for nodes of a cluster or pool; clusters without any are not shown.",
+     "Jobs and tasks that wait for nodes of a cluster or pool; home: its workspace, or account of "
+     "Azure Batch. Clusters without any are not shown.",
      queues},
     {"batchaid_oldest_wait_seconds", METRIC_GAUGE,
      "How long the oldest job or task in a queue has waited; 0: none waits.", oldest},

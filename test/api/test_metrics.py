@@ -79,6 +79,15 @@ def test_waiting_runs_are_counted_by_what_keeps_them(site):
     assert of(d, "batchaid_runs", kind="job", state="held") == 0
 
 
+def test_clusters_of_one_name_in_two_workspaces_are_two_series(site):
+    d, places = site.daemon, [site, Place(site.daemon, site.group).make()]
+    waiting = [place.job(place.cluster(0, name="twin")) for place in places]
+    for place in places:
+        assert of(d, "batchaid_waiting_runs", kind="job", group=site.group, home=place.workspace, cluster="twin") == 1
+    for job in waiting:
+        job.delete()
+
+
 def test_a_counter_never_falls_while_jobs_end(site):
     d, cluster = site.daemon, site.cluster(1)
     jobs = [site.job(cluster, "sleep 0.3", environmentVariables=wishes(GPUS=1)) for _ in range(12)]

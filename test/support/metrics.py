@@ -16,8 +16,9 @@ def page(d, path="/metrics", accept=None, **more):
 def samples(text, strict=False):
     """{(name, (label, value)...): number}, by Prometheus' parser of the text format, or the strict one of OpenMetrics."""
     parser = pytest.importorskip("prometheus_client.openmetrics.parser" if strict else "prometheus_client.parser")
-    families = parser.text_string_to_metric_families(text)
-    return {(s.name, *sorted(s.labels.items())): s.value for f in families for s in f.samples}
+    found = [((s.name, *sorted(s.labels.items())), s.value) for f in parser.text_string_to_metric_families(text) for s in f.samples]
+    assert len(dict(found)) == len(found), f"a series comes twice in {text}"
+    return dict(found)
 
 
 def of(d, name, path="/metrics", **labels):
