@@ -144,10 +144,11 @@ static void info(struct metric_text *t, const void *row)
                1);
 }
 
+/* A preparation or release task has a run on each node, and those differ by their nodes only. */
 static void start(struct metric_text *t, const void *row)
 {
     const struct part *p = row;
-    if (p->live.row.rank == 0)
+    if (p->live.row.rank == 0 && p->live.row.owner_kind != RES_BATCH_CHORE)
         metric_ms(t, METRIC_LABELS(OF_JOB(p), "index", text_of(p->live.row.idx).text),
                   p->live.row.begin_ms);
 }
@@ -177,7 +178,8 @@ static const struct row_metric job_metrics[] = {
      "A job or task that has nodes, once for each; home: its workspace, or account of Azure Batch; "
      "index: of a member of an array; person: only with metrics.people.",
      info},
-    {"batchaid_job_start_timestamp_seconds", METRIC_GAUGE, "Since when it has them.", start},
+    {"batchaid_job_start_timestamp_seconds", METRIC_GAUGE,
+     "Since when it has them; not of preparation and release tasks.", start},
     {"batchaid_job_gpus", METRIC_GAUGE, "How many GPUs it has of each.", gpus},
     {"batchaid_gpu_job", METRIC_GAUGE,
      "1 for each GPU that a job or task has: join other metrics with it by uuid.", gpu_job},

@@ -3,6 +3,7 @@
 
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
+from support.metrics import page, samples
 from support.waiting import wait_for
 from support.world import instant
 
@@ -118,6 +119,19 @@ def test_a_node_that_cannot_be_prepared_gets_no_task(jobs, plane):
     jobs().done("/bin/true")
     wait_for(lambda: job.task(task)["state"] == "active", what="active")
     job.end()
+
+
+def test_each_node_that_is_prepared_is_a_series_of_metrics(jobs, daemon, go):
+    job = jobs(jobPreparationTask=command(f"while [ ! -e {go} ]; do sleep 0.05; done"))
+    tasks = [job.add("/bin/true") for _ in range(4)]  # of two slots each
+
+    def prepared():
+        found = samples(page(daemon, "/metrics/jobs").text)
+        return sum(key[0] == "batchaid_job_info" and {("experiment", job.id), ("job", "")} <= set(key[1:]) for key in found)
+
+    wait_for(lambda: prepared() == 2, what="both nodes are prepared")
+    go.touch()
+    job.wait(*tasks)
 
 
 def test_a_job_that_ends_ends_its_preparation(jobs, plane):
