@@ -241,6 +241,7 @@ int st_check_copy(const char *path, const char *key_path, struct err *e)
     st->key_path = xstrdup(key_path);
     st->log = &quiet;
     st->wal_fd = -1;
+    st->large_bytes = INT64_MAX; /* its mark says nothing of the way that the copy came */
     int rc = open_db(st, e);
     if (rc == 0)
         rc = st_check(st, &file, NULL, e);

@@ -84,6 +84,16 @@ LARGE_DB_TEST(test_a_copy_is_checked_at_once)
     assert_int_equal(st_check_copy(f->db, f->key, &f->e), -1);
 }
 
+/* Of the size that is large by default, because its file ends in a hole. */
+LARGE_DB_TEST(test_a_large_copy_is_checked_although_it_was_closed_in_order)
+{
+    fx_damage_page(f);
+    assert_int_equal(truncate(f->db, 300LL << 20), 0);
+    assert_int_equal(mark_of(f), CLOSE_IN_ORDER);
+    assert_int_equal(st_check_copy(f->db, f->key, &f->e), -1);
+    assert_says(f->e.msg, "quick_check");
+}
+
 /* In a child: opens the damaged database, and writes until it is ended. */
 static void child(struct fx *f)
 {
