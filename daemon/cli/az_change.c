@@ -6,13 +6,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "daemon/cli/client.h"
+#include "lib/guid.h"
 #include "model/home.h"
 
 const char *az_change_scope(struct az_change *c, const char *group)
 {
-    const char *scope = arena_concat(c->arena, "/subscriptions/", c->facts->subscription);
+    const char *scope = arena_concat(c->arena, "/subscriptions/", c->subscription);
     return group ? arena_concat(c->arena, scope, "/resourceGroups/", group) : scope;
 }
 
@@ -56,6 +58,43 @@ static int look(struct az_change *c, const char *path, json_t **out, struct err 
     json_decref(*out);
     *out = NULL;
     return rc;
+}
+
+/* The id of the subscription with this display name, which az compares without case; several may
+ * have it. */
+static int find_subscription(struct az_change *c, const char *name, struct err *e)
+{
+    json_t *reply, *one;
+    size_t i, found = 0;
+    if (look(c, "/subscriptions?api-version=2019-11-01", &reply, e) < 0)
+        return -1;
+    json_array_foreach(json_object_get(reply, "value"), i, one) {
+        const char *id = "", *its = "";
+        (void)json_unpack(one, "{s:s, s:s}", "subscriptionId", &id, "displayName", &its);
+        if (strcasecmp(its, name) == 0 && ++found)
+            c->subscription = arena_strdup(c->arena, id);
+    }
+    json_decref(reply);
+    if (found == 1)
+        return 0;
+    return err_set(e, ERR_CONFIG, NULL,
+                   found ? "az %s: several subscriptions have the name '%s'; use the id of one: "
+                           "batchaid subscription list"
+                         : "az %s: '%s' is not a subscription; the subscriptions: batchaid "
+                           "subscription list",
+                   c->form->words, name);
+}
+
+int az_change_subscription(struct az_change *c, struct err *e)
+{
+    const char *given = az_line_value(&c->line, AZ_SUBSCRIPTION);
+    if (!az_line_find(&c->line, AZ_SUBSCRIPTION))
+        return 0;
+    if (!given || !*given)
+        return err_set(e, ERR_CONFIG, NULL, "az %s: %s has no value; use: %s SUBSCRIPTION",
+                       c->form->words, AZ_SUBSCRIPTION, AZ_SUBSCRIPTION);
+    c->subscription = given;
+    return guid_valid(given) ? 0 : find_subscription(c, given, e);
 }
 
 int az_change_location(struct az_change *c, const char *group, const char **out, struct err *e)

@@ -16,7 +16,8 @@
 #include "daemon/cli/az_request.h"
 #include "lib/err.h"
 
-#define AZ_GROUP "-g --resource-group"
+#define AZ_GROUP        "-g --resource-group"
+#define AZ_SUBSCRIPTION "--subscription"
 
 /* What a change depends on beside the line. */
 struct az_facts {
@@ -65,6 +66,7 @@ struct az_change {
     struct arena *arena;
     const struct az_facts *facts;
     const struct old_form *form;
+    const char *subscription; /* the option's, or that of the facts */
     struct az_line line;
     struct az_file file; /* of -c; no tree: none */
     struct az_made made[2];
@@ -74,6 +76,8 @@ struct az_change {
     bool unchanged;            /* it is of today after all */
 };
 
+/* Takes the subscription of the option, an id or a display name. */
+int az_change_subscription(struct az_change *c, struct err *e) MUST_CHECK;
 /* The resource group: the option, or the default; NULL: all groups. */
 int az_change_group(struct az_change *c, const char **out, struct err *e) MUST_CHECK;
 /* -l, the default location, or that of the group. */

@@ -183,6 +183,8 @@ static void add_made(struct az_change *c, const char *words, const char *path, j
     *m = (struct az_made){.path = arena_concat(c->arena, path, "?api-version=", AZ_TODAY),
                           .body = body};
     az_line_of(c->arena, words, &m->line);
+    if (az_line_find(&c->line, AZ_SUBSCRIPTION))
+        az_line_put(&m->line, AZ_SUBSCRIPTION, c->subscription);
 }
 
 static int make_workspace(struct az_change *c, const char *group, const char *path, struct err *e)
@@ -254,7 +256,8 @@ static int place_today(struct az_change *c, struct err *e)
 
 static int change(struct az_change *c, struct err *e)
 {
-    if (check_options(c, e) < 0 || (c->form->change && c->form->change(c, e) < 0))
+    if (check_options(c, e) < 0 || az_change_subscription(c, e) < 0 ||
+        (c->form->change && c->form->change(c, e) < 0))
         return -1;
     if (c->request.method || c->unchanged)
         return 0;
@@ -269,7 +272,7 @@ static int change(struct az_change *c, struct err *e)
 int az_old_change(const struct az_facts *facts, struct arena *a, char *const *args, size_t n,
                   struct az_change *out, bool *old, struct err *e)
 {
-    *out = (struct az_change){.arena = a, .facts = facts};
+    *out = (struct az_change){.arena = a, .facts = facts, .subscription = facts->subscription};
     az_line_read(a, args, n, &out->line);
     *old = repair_misprints(&out->line);
     out->form = find_form(az_line_words(&out->line));

@@ -13,15 +13,21 @@
 #define PROVIDER "/providers/Microsoft.BatchAI"
 #define REST     "az rest --method "
 #define SCOPE    "--url '/subscriptions/{subscriptionId}"
+#define SECOND   "0b1ec7ff-0000-4000-8000-000000000002"
 
 static int look(void *ctx, const char *path, long *status, json_t **out, struct err *e)
 {
     (void)ctx, (void)e;
-    bool own = strstr(path, "/resourceGroups/own/"), old = strstr(path, "/resourceGroups/g/");
+    bool own = strstr(path, "/resourceGroups/own/");
+    bool old = strstr(path, "/subscriptions/sub/resourceGroups/g/");
     *out = NULL;
     *status = 200;
     if (strstr(path, "/servicePrincipals"))
         *out = json_pack("{s:[{s:s}]}", "value", "id", "0b1ec7ff-0000-4000-8000-000000000001");
+    else if (strstr(path, "/subscriptions?"))
+        *out = json_pack("{s:[{s:s, s:s}, {s:s, s:s}, {s:s, s:s}]}", "value", "subscriptionId",
+                         SECOND, "displayName", "Second", "subscriptionId", "x", "displayName",
+                         "twin", "subscriptionId", "y", "displayName", "twin");
     else if (strstr(path, "/resourceGroups/nope"))
         *status = 404;
     else if (strstr(path, "/experiments/"))
@@ -220,6 +226,25 @@ TEST(test_what_az_cannot_becomes_a_request)
     is_today("keyvault secret set --vault-name v --name s --value x",
              REST "PUT --url 'https://v.vault.localhost:7443/secrets/s?api-version=7.4' "
                   "--resource https://vault.azure.net --body '{\"value\":\"x\"}'");
+}
+
+/* The group "g" of the other subscription has no workspace. */
+TEST(test_the_subscription_may_be_an_option)
+{
+    is_today("batchai file-server delete -g g -n nfs --subscription second -y",
+             REST "DELETE --url '/subscriptions/" SECOND "/resourceGroups/g" PROVIDER
+                  "/fileServers/nfs?api-version=2018-03-01'");
+    is_today("batchai cluster create -g g -n c -s S -t 1 --subscription " SECOND,
+             "az batchai workspace create --subscription " SECOND " -g g -n migrated -l westus; "
+             "az batchai cluster create -g g -n c -s S -t 1 --subscription " SECOND " -w migrated");
+    struct result r;
+    change_with(&r, facts(),
+                "role assignment create --role Owner --assignee " SECOND " --subscription " SECOND);
+    assert_non_null(strstr(r.change.request.path, "/subscriptions/" SECOND "/providers/"));
+    end(&r);
+    is_refused("batchai cluster list -g g --subscription", "use: --subscription SUBSCRIPTION");
+    is_refused("batchai cluster list -g g --subscription nobody", "'nobody' is not a subscription");
+    is_refused("batchai cluster list -g g --subscription twin", "several subscriptions");
 }
 
 TEST(test_a_file_server_is_made_by_a_request)
