@@ -33,7 +33,12 @@ struct old_option {
     const char *names; /* all, separated by blanks */
     const char *today; /* its name today; NULL: the same; "": it has no such option */
     const char *value; /* for messages: "CLUSTER" */
-    enum old_need { OPTIONAL, NEEDED, NEEDED_OR_IN_FILE } need;
+    enum old_need {
+        OPTIONAL,
+        NEEDED,
+        NEEDED_OR_IN_FILE,
+        MAY_BE_EMPTY /* optional, as its value is */
+    } need;
 };
 
 struct az_change;

@@ -70,9 +70,25 @@ static const struct old_option server_create[] = {
     {"-s --vm-size", NULL, "VM-SIZE", NEEDED_OR_IN_FILE},
     {"--disk-count", NULL, "NUMBER", NEEDED_OR_IN_FILE},
     {"--disk-size", NULL, "GB", NEEDED_OR_IN_FILE},
-    {"-p --password", NULL, "PASSWORD", NEEDED_OR_IN_FILE}, {NULL}};
+    {"-p --password", NULL, "PASSWORD", NEEDED_OR_IN_FILE},
+    {"-k --ssh-key", NULL, "KEY"},
+    {"-u --admin-user-name --user-name", NULL, "USER"},
+    {"--storage-sku", NULL, "SKU"},
+    {"--caching-type", NULL, "TYPE"},
+    {"--subnet", NULL, "ID"}, {NULL}};
+static const struct old_option role[] = {
+    {"--role", NULL, "ROLE"}, {"--assignee", NULL, "ID"}, {"--assignee-object-id", NULL, "ID"},
+    {"--assignee-principal-type", NULL, "TYPE"}, {"--scope", NULL, "SCOPE"},
+    {"-n --name", NULL, "GUID"},
+    {"--description", NULL, "TEXT", MAY_BE_EMPTY},
+    {"--condition", NULL, "TEXT", MAY_BE_EMPTY},
+    {"--condition-version", NULL, "VERSION", MAY_BE_EMPTY}, {NULL}};
 static const struct old_option secret[] = {
-    {"--vault-name", NULL, "VAULT"}, {"-n --name", NULL, "SECRET"}, {"--value", NULL, "TEXT"}, {NULL}};
+    {"--vault-name", NULL, "VAULT"}, {"-n --name", NULL, "SECRET"}, {"--value", NULL, "TEXT"},
+    {"--disabled", NULL, "true", MAY_BE_EMPTY},
+    {"--expires", NULL, "TIME"}, {"--not-before", NULL, "TIME"},
+    {"--content-type --description", NULL, "TEXT", MAY_BE_EMPTY},
+    {"--tags", NULL, "KEY=VALUE", MAY_BE_EMPTY}, {NULL}};
 
 static const struct old_form forms[] = {
     {"batchai cluster create", "batchai cluster create", cluster_create,
@@ -107,7 +123,7 @@ static const struct old_form forms[] = {
     {"batchai file-server list", "batchai file-server list", NULL, IN_WORKSPACE | ANY_GROUP,
      NULL, az_old_list},
     {"login", "account list", NULL, 0, NULL, az_old_login},
-    {"role assignment create", NULL, NULL, 0, NULL, az_old_assign_role},
+    {"role assignment create", NULL, role, 0, NULL, az_old_assign_role},
     {"keyvault secret set", NULL, secret, 0, NULL, az_old_set_secret},
 };
 /* clang-format on */
@@ -147,7 +163,7 @@ static int check_options(struct az_change *c, struct err *e)
     for (const struct old_option *o = c->form->options; o && o->names; o++) {
         const struct az_option *given = az_line_find(&c->line, o->names);
         const char *value = az_line_value(&c->line, o->names);
-        if (given && (!value || !*value))
+        if (given && o->need != MAY_BE_EMPTY && (!value || !*value))
             return err_set(e, ERR_CONFIG, NULL, "az %s: %s has no value; use: %s %s",
                            c->form->words, given->name, given->name, o->value);
         const char *name = arena_strndup(c->arena, o->names, strcspn(o->names, " "));
@@ -155,6 +171,26 @@ static int check_options(struct az_change *c, struct err *e)
             missing = arena_concat(c->arena, missing, ", ", name, " ", o->value);
     }
     return az_change_lacks(c, missing, e);
+}
+
+/* What a request does not say would be lost without a word. */
+static int check_request(struct az_change *c, struct err *e)
+{
+    static const char common[] =
+        AZ_GROUP " " AZ_SUBSCRIPTION " -o --output --query --debug --verbose "
+                 "--only-show-errors -y --yes --no-wait";
+    const char *names = common;
+    for (const struct old_option *o = c->form->options; o && o->names; o++)
+        names = arena_concat(c->arena, names, " ", o->names);
+    for (size_t i = 0; i < c->line.n; i++) {
+        struct az_line one = {.options = &c->line.options[i], .n = 1};
+        if (!az_line_find(&one, names))
+            return err_set(e, ERR_CONFIG, NULL,
+                           "az %s does not take %s: batchaid sends a request in its place; its "
+                           "options: %s",
+                           c->form->words, one.options->name, names);
+    }
+    return 0;
 }
 
 static void rename_options(struct az_change *c)
@@ -259,7 +295,9 @@ static int change(struct az_change *c, struct err *e)
     if (check_options(c, e) < 0 || az_change_subscription(c, e) < 0 ||
         (c->form->change && c->form->change(c, e) < 0))
         return -1;
-    if (c->request.method || c->unchanged)
+    if (c->request.method)
+        return check_request(c, e);
+    if (c->unchanged)
         return 0;
     if (place_today(c, e) < 0)
         return -1;

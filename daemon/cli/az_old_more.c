@@ -4,12 +4,16 @@
  * are broken in Debian's az.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "api/access/roles.h"
 #include "daemon/cli/az_change.h"
 #include "lib/guid.h"
+#include "lib/timefmt.h"
 
-#define ROLES "/providers/Microsoft.Authorization"
+#define ROLES        "/providers/Microsoft.Authorization"
+#define CONTENT_TYPE "--content-type --description"
+#define US_PER_S     1000000
 
 /* `batchaid az` is always logged in. `az login` prints what `az account list` prints. */
 int az_old_login(struct az_change *c, struct err *e)
@@ -64,12 +68,27 @@ static int find_principal(struct az_change *c, const char *given, const char **o
     return 0;
 }
 
+static json_t *properties_of_role(const struct az_change *c, const char *role,
+                                  const char *principal)
+{
+    const struct az_line *l = &c->line;
+    const char *condition = az_line_value(l, "--condition");
+    const char *version = az_line_value(l, "--condition-version");
+    if (!version && condition)
+        version = "2.0"; /* az's default */
+    return json_pack("{s:s, s:s, s:s*, s:s*, s:s*, s:s*}", "roleDefinitionId", role, "principalId",
+                     principal, "principalType", az_line_value(l, "--assignee-principal-type"),
+                     "description", az_line_value(l, "--description"), "condition", condition,
+                     "conditionVersion", version);
+}
+
 int az_old_assign_role(struct az_change *c, struct err *e)
 {
     const char *scope = az_line_value(&c->line, "--scope"), *role = NULL, *principal = NULL;
     const char *group = az_line_value(&c->line, AZ_GROUP);
     const char *given_role = az_line_value(&c->line, "--role");
     const char *assignee = az_line_value(&c->line, "--assignee --assignee-object-id");
+    const char *given_name = az_line_value(&c->line, "-n --name");
     char name[GUID_SIZE];
     bool empty = group && !*group;
     if (!c->facts->debian || !given_role || !assignee) {
@@ -82,23 +101,74 @@ int az_old_assign_role(struct az_change *c, struct err *e)
     if (!scope)
         scope = az_change_scope(c, empty ? NULL : group);
     guid_new(name);
-    c->request =
-        (struct az_request){.method = "PUT",
-                            .path = arena_concat(c->arena, scope, ROLES, "/roleAssignments/", name,
-                                                 "?api-version=2022-04-01"),
-                            .body = json_pack("{s:{s:s, s:s}}", "properties", "roleDefinitionId",
-                                              role, "principalId", principal)};
+    c->request = (struct az_request){
+        .method = "PUT",
+        .path = arena_concat(c->arena, scope, ROLES, "/roleAssignments/",
+                             given_name ? given_name : name, "?api-version=2022-04-01"),
+        .body = json_pack("{s:o}", "properties", properties_of_role(c, role, principal))};
     return 0;
 }
 
 /* --- secrets ---------------------------------------------------------------------------------- */
+
+/* Adds a time in seconds since 1970. */
+static int add_time(struct az_change *c, json_t *attributes, const char *name, const char *option,
+                    struct err *e)
+{
+    const char *text = az_line_value(&c->line, option);
+    int64_t us;
+    if (!text)
+        return 0;
+    if (timefmt_parse(text, &us) < 0)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "az %s: '%s' of %s is not valid; it must be a time, as 2030-12-31T23:59:59Z",
+                       c->form->words, text, option);
+    json_object_set_new(attributes, name, json_integer(us / US_PER_S));
+    return 0;
+}
+
+static int add_attributes(struct az_change *c, json_t *body, struct err *e)
+{
+    const char *disabled = az_line_value(&c->line, "--disabled");
+    json_t *attributes = json_object();
+    json_object_set_new(body, "attributes", attributes);
+    if (disabled && strcasecmp(disabled, "true") != 0 && strcasecmp(disabled, "false") != 0)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "az %s: '%s' of --disabled is not valid; it must be true or false",
+                       c->form->words, disabled);
+    if (az_line_find(&c->line, "--disabled"))
+        json_object_set_new(attributes, "enabled",
+                            json_boolean(disabled && strcasecmp(disabled, "false") == 0));
+    if (add_time(c, attributes, "nbf", "--not-before", e) < 0 ||
+        add_time(c, attributes, "exp", "--expires", e) < 0)
+        return -1;
+    if (json_object_size(attributes) == 0)
+        json_object_del(body, "attributes");
+    return 0;
+}
+
+/* KEY=VALUE or KEY each. */
+static void add_tags(struct az_change *c, json_t *body)
+{
+    const struct az_option *o = az_line_find(&c->line, "--tags");
+    if (!o)
+        return;
+    json_t *tags = json_object();
+    json_object_set_new(body, "tags", tags);
+    for (size_t i = 0; i < o->n; i++) {
+        const char *text = o->values[i];
+        size_t n = strcspn(text, "=");
+        if (n > 0)
+            json_object_set_new(tags, arena_strndup(c->arena, text, n),
+                                json_string(text[n] ? text + n + 1 : ""));
+    }
+}
 
 int az_old_set_secret(struct az_change *c, struct err *e)
 {
     const char *vault = az_line_value(&c->line, "--vault-name");
     const char *name = az_line_value(&c->line, "-n --name");
     const char *value = az_line_value(&c->line, "--value");
-    (void)e;
     c->unchanged = !c->facts->debian || !vault || !name || !value;
     if (c->unchanged)
         return 0;
@@ -107,6 +177,8 @@ int az_old_set_secret(struct az_change *c, struct err *e)
                                                           c->facts->vault_suffix, "/secrets/", name,
                                                           "?api-version=7.4"),
                                      .resource = "https://vault.azure.net",
-                                     .body = json_pack("{s:s}", "value", value)};
-    return 0;
+                                     .body = json_pack("{s:s, s:s*}", "value", value, "contentType",
+                                                       az_line_value(&c->line, CONTENT_TYPE))};
+    add_tags(c, c->request.body);
+    return add_attributes(c, c->request.body, e);
 }

@@ -288,6 +288,41 @@ TEST(test_roles_are_assigned_by_a_request_where_az_cannot)
     end(&r);
 }
 
+static void has_body(const char *typed, const char *path, json_t *wanted)
+{
+    struct result r;
+    change_with(&r, facts(), typed);
+    if (r.rc < 0)
+        fail_msg("%s: %s", typed, r.e.msg);
+    const json_t *at = json_object_get(r.change.request.body, "properties");
+    json_t *got = json_copy((json_t *)(uintptr_t)(at ? at : r.change.request.body));
+    json_object_del(got, "roleDefinitionId");
+    json_object_del(got, "principalId");
+    assert_true(json_equal(got, wanted));
+    assert_non_null(strstr(r.change.request.path, path));
+    json_decref(got);
+    json_decref(wanted);
+    end(&r);
+}
+
+TEST(test_requests_have_all_options)
+{
+    has_body("role assignment create --role Reader --assignee " SECOND
+             " --condition true --description why -n " SECOND " --assignee-principal-type User",
+             "/roleAssignments/" SECOND "?",
+             json_pack("{s:s, s:s, s:s, s:s}", "condition", "true", "conditionVersion", "2.0",
+                       "description", "why", "principalType", "User"));
+    has_body("keyvault secret set --vault-name v -n s --value x --disabled --tags a=b c= d "
+             "--not-before 1970-01-01T00:00:01Z --expires 2030-01-01T00:00:00Z --content-type text",
+             "/secrets/s?",
+             json_pack("{s:s, s:s, s:{s:s, s:s, s:s}, s:{s:b, s:i, s:i}}", "value", "x",
+                       "contentType", "text", "tags", "a", "b", "c", "", "d", "", "attributes",
+                       "enabled", 0, "nbf", 1, "exp", 1893456000));
+    has_body("keyvault secret set --vault-name v -n s --value x --disabled false --tags ''",
+             "/secrets/s?",
+             json_pack("{s:s, s:{}, s:{s:b}}", "value", "x", "tags", "attributes", "enabled", 1));
+}
+
 /* --- files ------------------------------------------------------------------------------------ */
 
 static char file[64];
@@ -464,6 +499,14 @@ TEST(test_incomplete_commands_are_refused_with_the_right_form)
          "lacks -s VM-SIZE, --disk-count NUMBER, --disk-size GB"},
         {"batchai file-server create -n n -g g -s S --disk-count 1 --disk-size 1 -k none",
          "'none' of -k is neither a file nor a public key"},
+        {"role assignment create --role Reader --assignee " SECOND " --can-delegate",
+         "does not take --can-delegate: batchaid sends a request"},
+        {"role assignment create --role Reader --assignee " SECOND " --scope ''",
+         "--scope has no value"},
+        {"keyvault secret set --vault-name v -n s --value x --expires soon",
+         "'soon' of --expires is not valid"},
+        {"keyvault secret set --vault-name v -n s --value x --disabled maybe",
+         "'maybe' of --disabled is not valid"},
         {"role assignment create --role Nobody --assignee x", "'Nobody' is not a role"},
         {"role assignment create --role Reader --assignee x", "'x' is not a valid --assignee"},
     };
