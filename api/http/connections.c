@@ -26,7 +26,7 @@
 #define KEEPALIVES  3
 #define SEND_BUFFER (64 * 1024) /* bytes */
 
-enum list { FRESH, IDLE, BUSY, LISTS };
+enum list { FRESH, IDLE, BUSY, READING, DISCARDING, LISTS };
 
 /* Failed logins of an account, by a keyed hash of its name. */
 struct failures {
@@ -53,6 +53,7 @@ struct connection {
     enum list list;
     struct connection *before, *after; /* neighbours in its list, oldest first */
     uint64_t since_ms;                 /* in this list */
+    uint64_t body;                     /* bytes that have come since then */
     bool refused, tls;
 };
 
@@ -64,7 +65,7 @@ struct connections {
     unsigned char account_key[crypto_shorthash_KEYBYTES];
     int open, max;
     uint64_t opened, hung_up;
-    uint64_t first_head_ms;
+    uint64_t patience_ms;
     void (*closed)(void *ctx);
     void *closed_ctx;
 };
@@ -224,6 +225,7 @@ static void put_in(struct connection *c, enum list list)
     struct connections *all = c->all;
     c->list = list;
     c->since_ms = uv_now(all->timer.loop);
+    c->body = 0;
     c->before = all->last[list];
     *(c->before ? &c->before->after : &all->first[list]) = c;
     all->last[list] = c;
@@ -292,6 +294,16 @@ void connection_idle(struct connection *c)
     put_in(c, IDLE);
 }
 
+void connection_reads(struct connection *c, size_t n, bool wanted)
+{
+    enum list list = wanted ? READING : DISCARDING;
+    if (c->list != list) {
+        take_out(c);
+        put_in(c, list);
+    }
+    c->body += n;
+}
+
 void connection_refuse(struct connection *c)
 {
     c->refused = true;
@@ -320,19 +332,26 @@ static void make_room(struct connections *all, struct connection *added, const s
     struct connection *c = oldest(all, FRESH, of);
     if (!c || c == added)
         c = oldest(all, IDLE, of);
+    if (!c)
+        c = oldest(all, DISCARDING, of);
     connection_hang_up(c ? c : added);
+}
+
+/* Whether its client takes too long with the head or the body. */
+static bool is_late(const struct connection *c, uint64_t now_ms)
+{
+    return now_ms - c->since_ms >= c->all->patience_ms + c->body / BODY_BYTES_PER_MS;
 }
 
 static void sweep(uv_timer_t *t)
 {
+    static const enum list awaited[] = {FRESH, READING, DISCARDING};
     struct connections *all = t->data;
     uint64_t now = uv_now(t->loop);
-    for (struct connection *c = all->first[FRESH]; c; c = c->after) {
-        if (now - c->since_ms < all->first_head_ms)
-            break;
-        if (!c->refused)
-            connection_hang_up(c);
-    }
+    for (size_t i = 0; i < sizeof awaited / sizeof awaited[0]; i++)
+        for (struct connection *c = all->first[awaited[i]]; c; c = c->after)
+            if (!c->refused && is_late(c, now))
+                connection_hang_up(c);
     forget_peers(all, now, false);
     if (all->open == 0)
         uv_timer_stop(t); /* the next connection starts it */
@@ -352,7 +371,7 @@ struct connection *connection_opened(struct connections *all, int fd, const stru
     else if (all->open > all->max)
         make_room(all, c, NULL);
     if (!uv_is_active((uv_handle_t *)&all->timer))
-        uv_timer_start(&all->timer, sweep, all->first_head_ms / 10, all->first_head_ms / 10);
+        uv_timer_start(&all->timer, sweep, all->patience_ms / 10, all->patience_ms / 10);
     return c;
 }
 
@@ -377,14 +396,13 @@ const struct api_listen *connection_door(const struct connection *c)
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-struct connections *connections_create(uv_loop_t *loop, void *owner, uint64_t first_head_ms,
-                                       int max)
+struct connections *connections_create(uv_loop_t *loop, void *owner, uint64_t patience_ms, int max)
 {
     struct connections *all = xcalloc(1, sizeof *all);
     all->owner = owner;
     uv_timer_init(loop, &all->timer);
     all->timer.data = all;
-    all->first_head_ms = first_head_ms;
+    all->patience_ms = patience_ms;
     all->max = max;
     crypto_shorthash_keygen(all->account_key);
     return all;

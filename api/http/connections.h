@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * Connections from accept to close: their number, their addresses, and which are half-open, that
- * is, have not yet sent the head of a request. A half-open connection is closed `first_head_ms`
- * after accept, its TLS handshake included. If there are too many connections, in all or from one
- * address, closes the oldest half-open one, else the one that has been idle longest, else the new
- * one; so idle connections keep no client out.
+ * is, have not yet sent the head of a request. A half-open connection is closed `patience_ms`
+ * after accept, its TLS handshake included. A connection whose request's body comes more slowly
+ * than BODY_BYTES_PER_MS is closed `patience_ms` later than a body of that speed would have come.
+ * If there are too many connections, in all or from one address, closes the oldest half-open one,
+ * else the one that has been idle longest, else the oldest whose body is discarded, else the new
+ * one; so idle connections and refused requests keep no client out.
  *
  * accepted -> fresh -> busy (a request is under way) <-> idle
+ *                      busy -> reading or discarding (of a body) -> busy
  *
  * Closes a connection by shutting its socket down; libmicrohttpd then notices the end.
  */
@@ -26,13 +29,14 @@
 #define LOGIN_FAILURE_EVERY_MS 2000 /* one in this time */
 #define LOGIN_ACCOUNTS         256  /* accounts per address whose failures are remembered */
 
+#define BODY_BYTES_PER_MS 4 /* the lowest speed of a body, after the patience */
+
 struct api_listen;
 struct connections;
 struct connection;
 
 /* `owner`: given to the callers of each connection. `max`: the most connections at a time. */
-struct connections *connections_create(uv_loop_t *loop, void *owner, uint64_t first_head_ms,
-                                       int max);
+struct connections *connections_create(uv_loop_t *loop, void *owner, uint64_t patience_ms, int max);
 /* The numbers of connections opened so far, and of those that the daemon closed. */
 void connections_count(const struct connections *all, uint64_t *opened, uint64_t *hung_up);
 /* Call after all connections are closed. Frees after the loop has closed the timer, then calls
@@ -48,6 +52,10 @@ const struct api_listen *connection_door(const struct connection *c);
 /* busy: the head of a request has arrived. idle: the request is over. */
 void connection_busy(struct connection *c);
 void connection_idle(struct connection *c);
+/* `n` more bytes of the body have come, which is incomplete; 0: it begins. `wanted`: somebody uses
+ * it; otherwise it is discarded. connection_busy() ends this state. Not for a body whose reader may
+ * let the client wait. */
+void connection_reads(struct connection *c, size_t n, bool wanted);
 /* Serves no further request on this connection: discards everything until it is closed. */
 void connection_refuse(struct connection *c);
 /* Its bytes came over TLS, although its engine is for plain HTTP (relay.h). */

@@ -32,7 +32,7 @@
 #define CONNECTION_TIMEOUT_S 120                    /* idle keep-alive */
 /* Memory of each connection for URI, parameters, headers, and the head of the reply. */
 #define CONNECTION_MEMORY (64 * 1024)
-#define FIRST_HEAD_MS     20000
+#define PATIENCE_MS       20000 /* for a head, and with a slow body (connections.h) */
 #define STOP_GRACE_MS     2000
 
 static bool has_pending(const struct api_config *c)
@@ -259,6 +259,14 @@ static struct connection *connection_of(struct MHD_Connection *conn)
     return MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
+/* Not while a stream's handler reads: it may let the client wait. */
+static void note_body(const struct request *r, size_t n)
+{
+    bool wanted = !r->early.code && !r->answered;
+    if (!wanted || !(r->route->flags & ROUTE_STREAM))
+        connection_reads(r->connection, n, wanted);
+}
+
 /* Called when the head has been read. A reply that is sent here closes the connection if a body
  * would follow. */
 static enum MHD_Result begin(struct request *r)
@@ -273,6 +281,8 @@ static enum MHD_Result begin(struct request *r)
     body_begin(r);
     if (r->early.code && r->hang_up)
         return refuse(r);
+    if (request_has_body(r))
+        note_body(r, 0);
     if (!r->early.code && (r->route->flags & ROUTE_STREAM)) {
         struct replied *token = r->route->handler(r);
         (void)token;
@@ -285,8 +295,14 @@ static enum MHD_Result take_on(struct request *r, const char *data, size_t *size
 {
     if (r->finished)
         return (enum MHD_Result)request_send(r);
-    if (*size)
-        return body_take(r, data, size) < 0 ? MHD_NO : MHD_YES;
+    if (*size) {
+        size_t n = *size;
+        if (body_take(r, data, size) < 0)
+            return MHD_NO;
+        note_body(r, n - *size);
+        return MHD_YES;
+    }
+    connection_busy(r->connection);
     return respond(r);
 }
 
@@ -572,7 +588,7 @@ int api_create(const struct api_config *c, struct api **out, struct err *e)
     counts_begin(api);
     api->tokens = cache_new(&auth_tokens);
     api->routes = cache_new(&route_cache_kind);
-    api->connections = connections_create(c->loop, api, FIRST_HEAD_MS, connections_max());
+    api->connections = connections_create(c->loop, api, PATIENCE_MS, connections_max());
     uv_idle_init(c->loop, &api->again);
     api->again.data = api;
     api->end_again = &api->first_again;

@@ -100,6 +100,29 @@ CONNECTIONS_TEST(whoever_says_nothing_is_hung_up_on)
     closed(&idle);
 }
 
+/* By a byte now and then a client cannot hold what it has sent. */
+CONNECTIONS_TEST(whoever_sends_a_body_too_slowly_is_hung_up_on)
+{
+    struct pair fast = opened("10.0.0.1"), slow = opened("10.0.0.1"), refused = opened("10.0.0.1"),
+                complete = opened("10.0.0.1");
+    struct pair *all_of_them[] = {&fast, &slow, &refused, &complete};
+    for (size_t i = 0; i < 4; i++) {
+        connection_busy(all_of_them[i]->c);
+        connection_reads(all_of_them[i]->c, 0, i != 2);
+    }
+    connection_reads(fast.c, (size_t)3600 * 1000 * BODY_BYTES_PER_MS, true);
+    connection_busy(complete.c);
+    while (!hung_up(&slow) || !hung_up(&refused)) {
+        connection_reads(slow.c, 1, true);
+        connection_reads(refused.c, 1, false);
+        uv_run(&loop, UV_RUN_ONCE);
+    }
+    assert_false(hung_up(&fast));
+    assert_false(hung_up(&complete));
+    for (size_t i = 0; i < 4; i++)
+        closed(all_of_them[i]);
+}
+
 #define MANY        (CONNECTIONS_OF_ONE + 1)
 #define DESCRIPTORS (2 * MANY + 100)
 
@@ -165,6 +188,26 @@ TEST_SETUP(where_there_is_room_for_few_the_oldest_goes, open_few, close_all)
         assert_int_equal(hung_up(&few[i]), i == 3);
         closed(&few[i]);
     }
+}
+
+TEST_SETUP(a_body_that_is_discarded_goes_before_the_new_one, open_few, close_all)
+{
+    struct pair few[5];
+    for (int i = 0; i < 3; i++) {
+        few[i] = opened("10.0.0.1");
+        connection_busy(few[i].c);
+    }
+    connection_reads(few[0].c, 0, true);
+    connection_reads(few[1].c, 0, true);
+    connection_reads(few[1].c, 1, false);
+    few[3] = opened("10.0.0.2");
+    connection_busy(few[3].c);
+    assert_true(hung_up(&few[1]));
+    few[4] = opened("10.0.0.3");
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(hung_up(&few[i]), i == 1 || i == 4);
+    for (int i = 0; i < 5; i++)
+        closed(&few[i]);
 }
 
 CONNECTIONS_TEST(failed_logins_are_counted_by_address_and_account)
