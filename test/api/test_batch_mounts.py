@@ -8,6 +8,7 @@ from azure.storage.blob import generate_container_sas
 from support.accounts import Accounts, account_name
 from support.batch import BatchGround
 from support.batch_jobs import POOL
+from support.delegated import delegated
 from support.people import Person
 from support.waiting import wait_for
 from support.world import fresh
@@ -119,6 +120,16 @@ def test_a_container_may_be_mounted_with_a_signature_for_all_that_a_mount_does(g
         assert victim.keys(victim.name)[0] not in reply.text and sas not in reply.text
     forged = as_person(ground, bob, "POST", "/pools", pool(blobs_of(victim.name, sasKey=sas[:-6] + "AAAA%3D")))
     assert (forged.status, forged.json["code"]) == (400, "InvalidPropertyValue")
+
+
+@pytest.mark.parametrize("role, status", [("Storage Blob Data Reader", 400), ("Storage Blob Data Contributor", 201)])
+def test_a_signature_of_a_login_mounts_only_what_its_signer_may_change(daemon, ground, victim, temporary, role, status):
+    signer = temporary(Person(daemon, "Azure Batch Account Contributor", scope=ground.accounts.base))
+    signer.give(role, victim.base)
+    sas = delegated(signer, victim.name, "box", read=True, write=True, delete=True, list=True)
+    reply = as_person(ground, signer, "POST", "/pools", pool(blobs_of(victim.name, sasKey=sas)))
+    assert reply.status == status, reply.content
+    assert status == 201 or f"{signer.name} signed its URL but has no role to read, write and delete it" in reply.text
 
 
 def test_a_key_of_the_account_counts_as_the_first_principal_until_another_may_list_it(ground, victim, temporary, daemon):

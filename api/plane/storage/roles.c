@@ -143,6 +143,19 @@ int roles_read(const struct access *x, struct arena *a, const struct principal *
     return is_own(who, account, AN_ITEM) ? 1 : allows(x, a, who, &t, AN_ITEM, e);
 }
 
+int roles_change(const struct access *x, struct arena *a, const struct principal *who,
+                 const struct storage_account *account, enum share_kind kind, const char *share,
+                 struct err *e)
+{
+    static const struct needed_action changes[] = {{AN_ITEM, "/write"}, {AN_ITEM, "/delete"}};
+    int rc = roles_read(x, a, who, account, kind, share, e);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes && rc > 0; i++) {
+        const struct target_of_role t = target_of(a, account, kind, share, changes[i]);
+        rc = is_own(who, account, AN_ITEM) ? 1 : allows(x, a, who, &t, AN_ITEM, e);
+    }
+    return rc;
+}
+
 static int check(struct request *r, const struct principal *who,
                  const struct storage_account *account, enum share_kind kind, const char *share,
                  struct needed_action needed, struct err *e)

@@ -13,7 +13,11 @@
 int roles_read(const struct access *x, struct arena *a, const struct principal *who,
                const struct storage_account *account, enum share_kind kind, const char *share,
                struct err *e) MUST_CHECK;
-/* The same of roles that were loaded. */
+/* The same of reading, writing and deleting. */
+int roles_change(const struct access *x, struct arena *a, const struct principal *who,
+                 const struct storage_account *account, enum share_kind kind, const char *share,
+                 struct err *e) MUST_CHECK;
+/* Whether loaded roles allow reading. */
 bool roles_allow_reading(struct arena *a, const struct principal *who, const struct grants *held,
                          const struct storage_account *account, enum share_kind kind,
                          const char *share);

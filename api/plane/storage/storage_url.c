@@ -108,10 +108,12 @@ struct need {
     const char *grants; /* pairs of a type of resource and a permission, as in srt and sp */
     enum public_access open;
     const char *what;
+    bool changes; /* the signer's roles must allow writing and deleting too */
 };
-static const struct need one_blob = {"or", PUBLIC_BLOB, "read"},
-                         all_blobs = {"clor", PUBLIC_CONTAINER, "listed and read"},
-                         mounted = {"clorowod", NEVER_OPEN, "listed, read, written and deleted"};
+static const struct need one_blob = {"or", PUBLIC_BLOB, "read", false},
+                         all_blobs = {"clor", PUBLIC_CONTAINER, "listed and read", false},
+                         mounted = {"clorowod", NEVER_OPEN, "listed, read, written and deleted",
+                                    true};
 
 static bool is_allowed(const struct sas *s, const struct sas_policy *policy,
                        const struct need *need, const struct storage_url *u, int64_t now_us,
@@ -144,9 +146,22 @@ static int is_forbidden(struct err *e, const char *why)
     return err_set(e, ERR_FORBIDDEN, NULL, "%s", why);
 }
 
-/* Whether a principal who may read the data has signed the URL. */
+/* Whether a role of the signer allows the access; a signature gives no more than its signer has. */
+static int check_role(const struct azstorage *z, struct arena *a, const struct asked_url *x,
+                      const struct principal *who, const struct need *need, struct err *e)
+{
+    int rc = (need->changes ? roles_change : roles_read)(z->access, a, who, x->account, x->u->kind,
+                                                         x->share->name, e);
+    if (rc == 0)
+        return err_set(e, ERR_FORBIDDEN, NULL, "%s signed its URL but has no role to %s it",
+                       who->name, need->changes ? "read, write and delete" : "read");
+    return rc < 0 ? -1 : 0;
+}
+
+/* Whether a principal whose roles allow the access has signed the URL. */
 static int check_delegated(const struct azstorage *z, struct arena *a, const struct asked_url *x,
-                           const struct sas *s, int64_t now_us, struct err *e)
+                           const struct sas *s, const struct need *need, int64_t now_us,
+                           struct err *e)
 {
     const struct directory directory = {.find = access_find, .ctx = (void *)(uintptr_t)z->access};
     struct strbuf text = STRBUF_INIT;
@@ -161,11 +176,7 @@ static int check_delegated(const struct azstorage *z, struct arena *a, const str
     int rc = delegation_who(&directory, s, now_us, &who, &why, e);
     if (rc == 0)
         return is_forbidden(e, why);
-    rc = rc < 0 ? -1 : roles_read(z->access, a, &who, x->account, x->u->kind, x->share->name, e);
-    if (rc == 0)
-        return err_set(e, ERR_FORBIDDEN, NULL, "%s signed its URL but has no role to read it",
-                       who.name);
-    return rc < 0 ? -1 : 0;
+    return rc < 0 ? -1 : check_role(z, a, x, &who, need, e);
 }
 
 /* Whether a key of the account has signed the URL, and the account permits keys. */
@@ -193,7 +204,7 @@ static int may_read(const struct azstorage *z, struct arena *a, const struct ask
         return 0;
     if (found == 0)
         return is_forbidden(e, "its URL has no signature, and its container is not public");
-    if (found == 1 && (s.kind == SAS_DELEGATED ? check_delegated(z, a, x, &s, now_us, e)
+    if (found == 1 && (s.kind == SAS_DELEGATED ? check_delegated(z, a, x, &s, need, now_us, e)
                                                : check_signed(z, a, x, &s, e)) < 0)
         return -1;
     if (found == 1 && (!s.field[SAS_POLICY] || sas_find_policy(&s, x->share->acl, a, &policy)) &&
