@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Azure Files: files that are copied or renamed, and who may."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
+from itertools import count
 
+import pytest
 from azure.storage.blob import generate_container_sas
 from azure.storage.fileshare import ContentSettings, ShareSasPermissions, ShareServiceClient, generate_share_sas
+from support.hanging import hanging_folder
 from support.people import Person
-from support.shares import client, daemon, folder, refused, share  # noqa: F401 fixtures
+from support.shares import call, client, daemon, folder, refused, share  # noqa: F401 fixtures
 from support.storage import ACCOUNT, KEY
+from support.waiting import wait_for
 
 
 def test_a_file_is_copied_with_what_is_said_of_it(share, client):
@@ -196,3 +201,42 @@ def test_files_and_directories_are_renamed_with_what_is_said(share, folder):
     assert d.rename_directory("e").get_directory_properties().metadata == {"of": "d"}
     assert share.get_file_client("e/sub/deep").get_file_properties().metadata == {"of": "deep"}
     assert sorted(p.name for p in folder.iterdir()) == ["e", "h"]
+
+
+def arrives(daemon, send):
+    """Sends a request that will wait, and waits until the daemon has it."""
+
+    def received():
+        return daemon.call("GET", "/batchaid/counters", api_version=None).json["requests"]["received"]
+
+    before, asked = received(), count(1)
+    future = send()
+    wait_for(lambda: received() - before > next(asked), what="the request to arrive")
+    return future
+
+
+@pytest.fixture
+def slow(client, folder):
+    """A share that can be stopped, with a file."""
+    share = client.create_share("slow")
+    share.get_file_client("source").upload_file(b"bytes")
+    hanging = hanging_folder(folder.parent / "slow")
+    yield hanging
+    hanging.close()
+    share.delete_share()
+
+
+def test_a_lease_that_is_acquired_during_a_copy_stays(share, call, slow, daemon):
+    """The copy writes the file's notes at its end, and its source keeps it waiting."""
+    share.get_file_client("f").upload_file(b"old")
+    lease = {"x_ms_lease_action": "acquire", "x_ms_lease_duration": "-1"}
+    slow.stop()
+    with ThreadPoolExecutor(2) as pool:
+        copied = arrives(daemon, lambda: pool.submit(call, "PUT", "/f", x_ms_copy_source=f"{daemon.file.url}/slow/source"))
+        assert call("HEAD", "/f").headers["Content-Length"] == "3"
+        leased = arrives(daemon, lambda: pool.submit(call, "PUT", "/f?comp=lease", **lease))
+        assert call("HEAD", "/f").headers["Content-Length"] == "3"
+        slow.go_on()
+        assert (copied.result().status, leased.result().status) == (202, 201)
+    assert call("HEAD", "/f").headers["x-ms-lease-state"] == "leased"
+    refused("LeaseIdMissing", share.get_file_client("f").delete_file)

@@ -21,9 +21,9 @@ static void on_removed(void *ctx, const struct err *why, const struct file_resul
     if (!azfile_went_well(c, why, f))
         return;
     if (st_item_remove_tree(azstorage_of(r)->storage, c->item.share_id, c->at.path, &e) < 0)
-        azfile_fail(r, &e);
+        azfile_fail(c, &e);
     else
-        request_finish(r, reply_empty(r, 202));
+        azfile_finish(c, reply_empty(r, 202));
 }
 
 static void remove_it(struct azfile_change *c)
@@ -32,7 +32,7 @@ static void remove_it(struct azfile_change *c)
     struct files *files = azstorage_of(c->r)->files;
     const struct file_place place = {c->at.folder, c->at.path};
     if (azfile_may(c->r, &c->item, true, &e) < 0)
-        azfile_fail(c->r, &e);
+        azfile_fail(c, &e);
     else if (c->is_directory)
         files_remove_directory(files, &place, on_removed, c);
     else
@@ -41,12 +41,12 @@ static void remove_it(struct azfile_change *c)
 
 struct replied *azdirectory_delete(struct request *r)
 {
-    return azfile_look(r, true, remove_it);
+    return azfile_to_change(r, true, remove_it);
 }
 
 struct replied *azfile_delete(struct request *r)
 {
-    return azfile_look(r, false, remove_it);
+    return azfile_to_change(r, false, remove_it);
 }
 
 /* --- metadata ------------------------------------------------------------------------------- */
@@ -57,22 +57,22 @@ static void set_metadata(struct azfile_change *c)
     struct err e;
     if (azfile_may(r, &c->item, true, &e) < 0 || metadata_read(r, &c->item.metadata, &e) < 0 ||
         azfile_note(r, &c->item, &e) < 0) {
-        azfile_fail(r, &e);
+        azfile_fail(c, &e);
         return;
     }
     reply_state(r, item_etag(&c->facts, &c->item), c->facts.mtime_us);
     reply_header_text(r, "x-ms-request-server-encrypted", "true");
-    request_finish(r, reply_empty(r, 200));
+    azfile_finish(c, reply_empty(r, 200));
 }
 
 struct replied *azdirectory_set_metadata(struct request *r)
 {
-    return azfile_look(r, true, set_metadata);
+    return azfile_to_change(r, true, set_metadata);
 }
 
 struct replied *azfile_set_metadata(struct request *r)
 {
-    return azfile_look(r, false, set_metadata);
+    return azfile_to_change(r, false, set_metadata);
 }
 
 static void get_metadata(struct azfile_change *c)
@@ -80,13 +80,13 @@ static void get_metadata(struct azfile_change *c)
     struct request *r = c->r;
     struct err e;
     if (azfile_may(r, &c->item, false, &e) < 0) {
-        azfile_fail(r, &e);
+        azfile_fail(c, &e);
         return;
     }
     reply_state(r, item_etag(&c->facts, &c->item), c->facts.mtime_us);
     metadata_reply(r, c->item.metadata);
     reply_header_text(r, "x-ms-server-encrypted", "true");
-    request_finish(r, reply_empty(r, 200));
+    azfile_finish(c, reply_empty(r, 200));
 }
 
 struct replied *azdirectory_get_metadata(struct request *r)
@@ -107,9 +107,9 @@ static void described(struct azfile_change *c)
     struct err e;
     smb_changed(r, &c->item.properties, &c->facts);
     if (azfile_note(r, &c->item, &e) < 0)
-        azfile_fail(r, &e);
+        azfile_fail(c, &e);
     else
-        request_finish(r, azfile_changed(r, 200, &c->facts, &c->item));
+        azfile_finish(c, azfile_changed(r, 200, &c->facts, &c->item));
 }
 
 static void on_times(void *ctx, const struct err *why, const struct file_result *f)
@@ -179,11 +179,11 @@ static void set_properties(struct azfile_change *c)
     struct err e;
     uint64_t size;
     if (azfile_may(r, &c->item, true, &e) < 0 || read_new(c, &e) < 0) {
-        azfile_fail(r, &e);
+        azfile_fail(c, &e);
     } else if (c->is_directory || !request_header(r, "x-ms-content-length")) {
         set_times(c);
     } else if (azfile_size(r, &size, &e) < 0) {
-        azfile_fail(r, &e);
+        azfile_fail(c, &e);
     } else {
         const struct file_place place = {c->at.folder, c->at.path};
         if (size != c->facts.size)
@@ -194,12 +194,12 @@ static void set_properties(struct azfile_change *c)
 
 struct replied *azdirectory_set_properties(struct request *r)
 {
-    return azfile_look(r, true, set_properties);
+    return azfile_to_change(r, true, set_properties);
 }
 
 struct replied *azfile_set_properties(struct request *r)
 {
-    return azfile_look(r, false, set_properties);
+    return azfile_to_change(r, false, set_properties);
 }
 
 /* --- leases --------------------------------------------------------------------------------- */
@@ -211,21 +211,21 @@ static void lease(struct azfile_change *c)
     struct lease l = lease_of_item(&c->item);
     int status = lease_act(r, &l, true, &e);
     if (status < 0) {
-        azfile_fail(r, &e);
+        azfile_fail(c, &e);
         return;
     }
     lease_to_item(&l, &c->item);
     if (st_item_put(azstorage_of(r)->storage, &c->item, &e) < 0) {
-        azfile_fail(r, &e);
+        azfile_fail(c, &e);
         return;
     }
     reply_state(r, item_etag(&c->facts, &c->item), c->facts.mtime_us);
-    request_finish(r, reply_empty(r, status));
+    azfile_finish(c, reply_empty(r, status));
 }
 
 struct replied *azfile_lease(struct request *r)
 {
-    return azfile_look(r, false, lease);
+    return azfile_to_change(r, false, lease);
 }
 
 /* --- handles: of SMB, which there is none of ------------------------------------------------ */
@@ -235,14 +235,14 @@ static void list_handles(struct azfile_change *c)
     struct strbuf b = STRBUF_INIT;
     strbuf_puts(&b, "\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"utf-8\"?><EnumerationResults>"
                     "<Entries /><NextMarker /></EnumerationResults>");
-    request_finish(c->r, reply_text(c->r, 200, "application/xml", strbuf_take(&b)));
+    azfile_finish(c, reply_text(c->r, 200, "application/xml", strbuf_take(&b)));
 }
 
 static void close_handles(struct azfile_change *c)
 {
     reply_header_text(c->r, "x-ms-number-of-handles-closed", "0");
     reply_header_text(c->r, "x-ms-number-of-handles-failed", "0");
-    request_finish(c->r, reply_empty(c->r, 200));
+    azfile_finish(c, reply_empty(c->r, 200));
 }
 
 /* Of a file or a directory. */

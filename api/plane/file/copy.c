@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Copies and renames of files. A copy is complete when its request is answered, and replaces the
- * file at once.
+ * file at once. A rename has the turns of both paths (storage/write_lock.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -142,11 +142,23 @@ struct rename {
     const char *properties, *metadata; /* the request's properties and metadata */
     int64_t mtime_ns;                  /* the time to set, or FILES_TIME_KEPT */
     bool replaces, is_directory;
+    struct turn turn[2]; /* of both paths, in the order of these, so that no two renames block each
+                            other; of one if they are the same */
+    int wanted, held;
 };
+
+static void rename_finish(struct rename *c, struct replied *done)
+{
+    int held = c->held;
+    c->held = 0;
+    request_finish(c->r, done);
+    while (held-- > 0)
+        turn_end(azstorage_of(c->r)->turns, &c->turn[held]);
+}
 
 static void fail(struct rename *c, const struct err *e)
 {
-    request_finish(c->r, reply_err(c->r, e));
+    rename_finish(c, reply_err(c->r, e));
 }
 
 static void fail_with(struct rename *c, const struct err *why, enum file_fault fault)
@@ -198,7 +210,7 @@ static void on_rename_timed(void *ctx, const struct err *why, const struct file_
     else if (note_renamed(c, &f->facts, &e) < 0)
         fail(c, &e);
     else
-        request_finish(c->r, azfile_changed(c->r, 200, &f->facts, &c->item));
+        rename_finish(c, azfile_changed(c->r, 200, &f->facts, &c->item));
 }
 
 static void set_time(struct rename *c)
@@ -241,11 +253,26 @@ static void rename_it(struct rename *c)
     files_rename(azstorage_of(c->r)->files, &what, on_renamed, c);
 }
 
+/* By the leases that both have now. */
+static int may_rename(struct rename *c, struct err *e)
+{
+    struct request *r = c->r;
+    if (item_load(r, c->at.path, &c->item, e) < 0 ||
+        item_load(r, c->from.path, &c->from.item, e) < 0)
+        return -1;
+    const struct lease from = lease_of_item(&c->from.item), to = lease_of_item(&c->item);
+    if (lease_check_by(r, "x-ms-source-lease-id", &from, true, &azfile_leased, e) < 0)
+        return -1;
+    return lease_check_by(r, "x-ms-destination-lease-id", &to, true, &azfile_leased, e);
+}
+
 static void on_source(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct rename *c = ctx;
     struct err e;
-    if (why) {
+    if (may_rename(c, &e) < 0 || read_renamed(c, &e) < 0) {
+        fail(c, &e);
+    } else if (why) {
         fail_with(c, why, f->fault);
     } else if (f->facts.is_directory != c->is_directory) {
         err_set(&e, AZSTORAGE_NOT_FOUND, NULL, "The specified resource does not exist.");
@@ -260,22 +287,43 @@ static struct rename *rename_new(struct request *r, struct err *e)
 {
     struct rename *c = arena_alloc(&r->arena, sizeof *c);
     *c = (struct rename){.r = r};
-    if (azfile_of(r, &c->at, e) < 0 || item_load(r, c->at.path, &c->item, e) < 0 ||
+    if (azfile_of(r, &c->at, e) < 0 ||
         source_of(r, "x-ms-file-rename-source", "w", &c->from, e) < 0)
         return NULL;
-    return c;
+    if (c->from.share.id == grant_of(r)->share.id)
+        return c;
+    err_set(e, AZSTORAGE_HEADER, "x-ms-file-rename-source",
+            "A file can be renamed within its share only.");
+    return NULL;
 }
 
-static int may_rename(struct rename *c, struct err *e)
+/* Both turns have come. */
+static void look_at_source(struct rename *c)
 {
-    struct request *r = c->r;
-    if (c->from.share.id != grant_of(r)->share.id)
-        return err_set(e, AZSTORAGE_HEADER, "x-ms-file-rename-source",
-                       "A file can be renamed within its share only.");
-    const struct lease from = lease_of_item(&c->from.item), to = lease_of_item(&c->item);
-    if (lease_check_by(r, "x-ms-source-lease-id", &from, true, &azfile_leased, e) < 0)
-        return -1;
-    return lease_check_by(r, "x-ms-destination-lease-id", &to, true, &azfile_leased, e);
+    const struct file_place place = {c->at.folder, c->from.path};
+    files_facts(azstorage_of(c->r)->files, &place, on_source, c);
+}
+
+static void on_turn(void *ctx)
+{
+    struct rename *c = ctx;
+    c->held++;
+    if (c->held < c->wanted)
+        turn_want(azstorage_of(c->r)->turns, &c->turn[c->held]);
+    else
+        look_at_source(c);
+}
+
+static void want_turns(struct rename *c)
+{
+    int order = strcmp(c->from.path, c->at.path);
+    const char *const paths[] = {order < 0 ? c->from.path : c->at.path,
+                                 order < 0 ? c->at.path : c->from.path};
+    c->wanted = order == 0 ? 1 : 2;
+    for (int i = 0; i < c->wanted; i++)
+        c->turn[i] =
+            (struct turn){.share_id = c->from.share.id, .path = paths[i], .go = on_turn, .ctx = c};
+    turn_want(azstorage_of(c->r)->turns, &c->turn[0]);
 }
 
 static struct replied *begin_rename(struct request *r, bool is_directory)
@@ -286,12 +334,10 @@ static struct replied *begin_rename(struct request *r, bool is_directory)
     if (!c)
         return reply_err(r, &e);
     c->is_directory = is_directory;
-    if (may_rename(c, &e) < 0 || read_renamed(c, &e) < 0)
-        return reply_err(r, &e);
     c->replaces = replace && strcasecmp(replace, "true") == 0;
-    const struct file_place place = {c->at.folder, c->from.path};
-    files_facts(azstorage_of(r)->files, &place, on_source, c);
-    return reply_later(r);
+    struct replied *token = reply_later(r);
+    want_turns(c);
+    return token;
 }
 
 struct replied *azfile_rename(struct request *r)

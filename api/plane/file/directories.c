@@ -66,7 +66,7 @@ static void show(struct azfile_change *c)
     azfile_state(r, &c->facts, &c->item);
     metadata_reply(r, c->item.metadata);
     reply_header_text(r, "x-ms-server-encrypted", "true");
-    request_finish(r, reply_empty(r, 200));
+    azfile_finish(c, reply_empty(r, 200));
 }
 
 struct replied *azdirectory_get(struct request *r)

@@ -149,9 +149,9 @@ static void show_head(struct azfile_change *c)
     struct err e;
     const char *type = BYTES_TYPE;
     if (show(r, NULL, &c->facts, &type, &e) < 0)
-        azfile_fail(r, &e);
+        azfile_fail(c, &e);
     else
-        request_finish(r, reply_length(r, type, c->facts.size));
+        azfile_finish(c, reply_length(r, type, c->facts.size));
 }
 
 struct replied *azfile_head(struct request *r)

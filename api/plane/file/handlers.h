@@ -39,11 +39,14 @@ struct azfile_change {
     bool is_directory;       /* what is looked for */
     int64_t mtime_ns;        /* the time to set, or FILES_TIME_KEPT */
     struct file_facts facts; /* of what was found */
+    struct turn turn;        /* look.c's, for azfile_to_change() */
+    bool in_turn;
 };
 struct azfile_change *azfile_change(struct request *r, const struct azfile *at);
 
-/* Answers with an error. */
-void azfile_fail(struct request *r, const struct err *e);
+/* Each path of a change ends with one of these: they end its turn too. */
+void azfile_finish(struct azfile_change *c, struct replied *done);
+void azfile_fail(struct azfile_change *c, const struct err *e);
 /* Sets the time that the request gives, if any, on a new file; then calls `then`. */
 void azfile_made(struct azfile_change *c, const struct err *why, const struct file_result *f,
                  files_changed then);
@@ -52,6 +55,8 @@ bool azfile_went_well(struct azfile_change *c, const struct err *why, const stru
 /* Looks at the request's file or directory, and continues with `then`; 404 if it does not exist or
  * has the other type. */
 REPLIED azfile_look(struct request *r, bool is_directory, azfile_then then);
+/* The same in the file's turn, so that no other request changes the file or its notes meanwhile. */
+REPLIED azfile_to_change(struct request *r, bool is_directory, azfile_then then);
 extern const struct lease_errors azfile_leased;
 /* Whether the request may change (needs_id) or read a leased file. */
 int azfile_may(struct request *r, const struct share_item *i, bool needs_id,

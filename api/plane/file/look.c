@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The path of most requests about a file or directory: storage/folders/ looks at the file, then its
- * notes are loaded, then the handler continues.
+ * notes are loaded, then the handler continues. A change does all this in the file's turn
+ * (storage/write_lock.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,9 +13,18 @@
 
 #define SIZE_MAX_BYTES (INT64_C(4) << 40) /* the service's limit: 4 TiB */
 
-void azfile_fail(struct request *r, const struct err *e)
+void azfile_finish(struct azfile_change *c, struct replied *done)
 {
-    request_finish(r, reply_err(r, e));
+    bool in_turn = c->in_turn;
+    c->in_turn = false;
+    request_finish(c->r, done);
+    if (in_turn)
+        turn_end(azstorage_of(c->r)->turns, &c->turn);
+}
+
+void azfile_fail(struct azfile_change *c, const struct err *e)
+{
+    azfile_finish(c, reply_err(c->r, e));
 }
 
 void azfile_made(struct azfile_change *c, const struct err *why, const struct file_result *f,
@@ -33,7 +43,7 @@ bool azfile_went_well(struct azfile_change *c, const struct err *why, const stru
     if (!why)
         return true;
     azfile_fault(why, f->fault, &e);
-    azfile_fail(c->r, &e);
+    azfile_fail(c, &e);
     return false;
 }
 
@@ -45,28 +55,63 @@ static void on_facts(void *ctx, const struct err *why, const struct file_result 
         return;
     if (f->facts.is_directory != c->is_directory) {
         err_set(&e, AZSTORAGE_NOT_FOUND, NULL, "The specified resource does not exist.");
-        azfile_fail(c->r, &e);
+        azfile_fail(c, &e);
     } else if (item_load(c->r, c->at.path, &c->item, &e) < 0) {
-        azfile_fail(c->r, &e);
+        azfile_fail(c, &e);
     } else {
         c->facts = f->facts;
         c->then(c);
     }
 }
 
-struct replied *azfile_look(struct request *r, bool is_directory, azfile_then then)
+static void look(struct azfile_change *c)
+{
+    const struct file_place place = {c->at.folder, c->at.path};
+    files_facts(azstorage_of(c->r)->files, &place, on_facts, c);
+}
+
+static void on_turn(void *ctx)
+{
+    struct azfile_change *c = ctx;
+    c->in_turn = true;
+    look(c);
+}
+
+/* NULL: err. */
+static struct azfile_change *change_of(struct request *r, bool is_directory, azfile_then then,
+                                       struct err *e)
 {
     struct azfile at;
-    struct err e;
-    if (azfile_of(r, &at, &e) < 0)
-        return reply_err(r, &e);
+    if (azfile_of(r, &at, e) < 0)
+        return NULL;
     struct azfile_change *c = azfile_change(r, &at);
     c->then = then;
     c->is_directory = is_directory;
     c->mtime_ns = FILES_TIME_KEPT;
-    const struct file_place place = {at.folder, at.path};
-    files_facts(azstorage_of(r)->files, &place, on_facts, c);
+    return c;
+}
+
+struct replied *azfile_look(struct request *r, bool is_directory, azfile_then then)
+{
+    struct err e;
+    struct azfile_change *c = change_of(r, is_directory, then, &e);
+    if (!c)
+        return reply_err(r, &e);
+    look(c);
     return reply_later(r);
+}
+
+struct replied *azfile_to_change(struct request *r, bool is_directory, azfile_then then)
+{
+    struct err e;
+    struct azfile_change *c = change_of(r, is_directory, then, &e);
+    if (!c)
+        return reply_err(r, &e);
+    struct replied *token = reply_later(r);
+    c->turn = (struct turn){
+        .share_id = grant_of(r)->share.id, .path = c->at.path, .go = on_turn, .ctx = c};
+    turn_want(azstorage_of(r)->turns, &c->turn);
+    return token;
 }
 
 const struct lease_errors azfile_leased = {"file", AZSTORAGE_LEASE_FILE, AZSTORAGE_LEASE_NOT_FILE};
