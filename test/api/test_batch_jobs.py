@@ -63,6 +63,18 @@ def test_etags_guard_writes(jobs, plane):
     plane.refused(409, "JobExists", "POST", "/jobs", {"id": job.id.upper(), "poolInfo": {"poolId": "p"}})
 
 
+def test_the_end_with_its_tasks_is_not_taken_back(jobs, plane):
+    job = jobs()
+    job.add("true")
+    plane.call("PATCH", job.url, {"onAllTasksComplete": "terminatejob"}, expect=200)
+    pool = job.get()["poolInfo"]
+    for method, body in (("PATCH", {"onAllTasksComplete": "noaction"}), ("PUT", {"poolInfo": pool})):
+        assert plane.refused(400, "InvalidPropertyValue", method, job.url, body)["PropertyName"] == "onAllTasksComplete"
+    plane.call("PUT", job.url, {"poolInfo": pool, "onAllTasksComplete": "terminatejob"}, expect=200)
+    plane.call("PATCH", job.url, {"priority": 1}, expect=200)
+    assert job.get()["onAllTasksComplete"] == "terminatejob"
+
+
 def test_tasks_wait_for_their_pool(jobs, plane):
     job = jobs()
     tasks = [{"id": f"t{i}", "commandLine": "true"} for i in range(5)]

@@ -321,6 +321,16 @@ static int check_move(struct request *r, const struct batch_job *was, const stru
         was->name, enum_to_name(batch_job_state_names, (int)was->state));
 }
 
+/* A job whose end with its tasks was requested cannot have that taken back. */
+static int check_on_all(const struct batch_job *was, const struct batch_job *now, struct err *e)
+{
+    if (was->on_all != BATCH_ALL_TERMINATE || now->on_all == BATCH_ALL_TERMINATE)
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, "onAllTasksComplete",
+                   "onAllTasksComplete of the job %s is terminatejob; it cannot become noaction.",
+                   was->name);
+}
+
 /* For an auto pool only keepAlive can change; that is stored with the pool. */
 static int keep_auto_pool(struct request *r, const struct batch_job *j, json_t *stored,
                           const json_t *doc, struct err *e)
@@ -363,8 +373,8 @@ static struct replied *change(struct request *r, const struct schema *s, bool wh
     now.doc = jsontext_in(&r->arena, stored);
     now.updated_us = batch_modified(r, j.updated_us);
     struct job_change k = {front_of_request(r), &now, sealed};
-    if (rc < 0 || batch_job_columns(&r->arena, &now, &e) < 0 || check_move(r, &j, &now, &e) < 0 ||
-        st_whole(arm_of(r)->storage, write_change, &k, &e) < 0)
+    if (rc < 0 || batch_job_columns(&r->arena, &now, &e) < 0 || check_on_all(&j, &now, &e) < 0 ||
+        check_move(r, &j, &now, &e) < 0 || st_whole(arm_of(r)->storage, write_change, &k, &e) < 0)
         return reply_err(r, &e);
     batch_job_changed(front_of_request(r), j.id);
     return batch_reply_written(r, 200, batch_job_path(r, j.name), now.updated_us);
