@@ -147,13 +147,22 @@ static const struct field execution_rows[] = {
 /* clang-format on */
 static SCHEMA(schema_job_execution, execution_rows, "JobExecutionInformation");
 
+/* A job of no tasks at a time would wait for ever. */
+static int check_parallel(const json_t *value, const char *path, struct err *e)
+{
+    if (json_integer_value(value) != 0)
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, path,
+                   "%s is 0; it must be -1, for no limit, or at least 1", path);
+}
+
 /* With its default in whole bodies, without it in partial ones. */
 #define PRIORITY(given)                                                                            \
     INT("priority", 0, -PRIORITY_MAX, PRIORITY_MAX, .fallback = given,                             \
         INTO(batch_job_spec, priority))
 #define PARALLEL(given)                                                                            \
     INT("maxParallelTasks", 0, BATCH_UNLIMITED, INT32_MAX, .versions = BATCH_SINCE(BATCH_14_0),    \
-        .fallback = given, INTO(batch_job_spec, max_parallel))
+        .fallback = given, .check = check_parallel, INTO(batch_job_spec, max_parallel))
 #define PREEMPTION(given)                                                                          \
     BOOL("allowTaskPreemption", .versions = BATCH_SINCE(BATCH_15_0), .fallback = given,            \
          INTO(batch_job_spec, preemptible))

@@ -32,6 +32,7 @@ def test_a_collection_says_what_became_of_each(jobs, plane):
         ({"id": "a b", "poolInfo": {"poolId": "p"}}, "InvalidPropertyValue", "id"),
         ({"id": "x"}, "MissingRequiredProperty", "poolInfo"),
         ({"id": "x", "poolInfo": {"poolId": "p"}, "priority": 1001}, "InvalidPropertyValue", "priority"),
+        ({"id": "x", "poolInfo": {"poolId": "p"}, "maxParallelTasks": 0}, "InvalidPropertyValue", "maxParallelTasks"),
         ({"id": "x", "poolInfo": {"poolId": "p"}, "jobReleaseTask": {"commandLine": "x"}}, "InvalidPropertyValue", "jobReleaseTask"),
     ],
 )
@@ -61,6 +62,15 @@ def test_etags_guard_writes(jobs, plane):
     plane.refused(412, "ConditionNotMet", "PATCH", job.url, {"priority": 6}, headers={"If-Match": etag})
     assert job.get()["priority"] == 5
     plane.refused(409, "JobExists", "POST", "/jobs", {"id": job.id.upper(), "poolInfo": {"poolId": "p"}})
+
+
+def test_a_limit_of_no_tasks_is_refused(jobs, plane):
+    url, none = jobs().url, {"maxParallelTasks": 0}
+    where = {"poolInfo": {"poolId": "p"}}
+    each = {"id": "each", "schedule": {"recurrenceInterval": "P1D"}, "jobSpecification": {**none, **where}}
+    for method, path, body in (("PATCH", url, none), ("PUT", url, {**none, **where}), ("POST", "/jobschedules", each)):
+        values = plane.refused(400, "InvalidPropertyValue", method, path, body)
+        assert values["PropertyName"].endswith("maxParallelTasks") and "at least 1" in values["Reason"]
 
 
 def test_the_end_with_its_tasks_is_not_taken_back(jobs, plane):
