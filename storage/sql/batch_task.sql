@@ -29,11 +29,11 @@ $batch_task_select WHERE bt.id = :id;
 -- st_batch_task_secrets(i64 id) -> sealed? secrets
 SELECT secrets FROM batch_task WHERE id = :id;
 
--- Those behind `after` up to `upto` (NULL: up to the last).
+-- Those behind `after` up to `upto` (NULL: up to the last), except those that are being deleted.
 -- st_batch_task_list(i64 job_id, filter filter, st_names page) -> batch_task*
 $batch_task_select
 WHERE bt.job_id = :job_id AND bt.name > coalesce(:page.after, '') AND bt.name <= coalesce(:page.upto, char(127))
-AND {?batch_task}
+AND bt.fate <> {BATCH_FATE_DELETE} AND {?batch_task}
 ORDER BY bt.name LIMIT :page.limit;
 
 -- Those of a job that a dump asks more of: they have files, or the job makes them (its manager).

@@ -48,7 +48,10 @@ def test_what_is_being_deleted_is_not_added_again(jobs, plane, go):
         plane.call("POST", f"{url}/tasks", stubborn, expect=201)
         wait_for(lambda url=url: plane.get(f"{url}/tasks/t")["state"] == "running", what="running")
     plane.call("DELETE", f"{job.url}/tasks/t", expect=200)
-    plane.refused(409, "TaskExists", "POST", f"{job.url}/tasks", stubborn)  # the service has no other code for tasks
+    plane.refused(404, "TaskNotFound", "GET", f"{job.url}/tasks/t")
+    assert plane.all(f"{job.url}/tasks") == []
+    there = plane.refused(409, "TaskExists", "POST", f"{job.url}/tasks", stubborn)  # the service has no other code for tasks
+    assert "is being deleted" in there["Reason"]
     plane.call("DELETE", job.url, expect=202)
     plane.call("DELETE", "/jobschedules/going", expect=202)
     plane.refused(409, "JobBeingDeleted", "POST", "/jobs", {"id": job.url.split("/")[-1], **in_pool})

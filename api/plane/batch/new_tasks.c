@@ -190,6 +190,10 @@ static int accept_task(struct request *r, const struct into *in, const json_t *b
         fill(r, in, &given, out, e) < 0 || batch_check_run_as(r, given.doc, in->j.pool_name, e) < 0)
         return -1;
     int rc = st_batch_task_get(arm_of(r)->storage, &r->arena, in->j.id, out->t.name, &there, e);
+    if (rc > 0 && there.fate == BATCH_FATE_DELETE)
+        return err_set(e, BATCH_TASK_EXISTS, NULL,
+                       "The task %s is being deleted; its id is free once its process has ended.",
+                       there.name);
     if (rc > 0)
         return err_set(e, BATCH_TASK_EXISTS, NULL, "The specified task already exists.");
     return rc;
