@@ -134,6 +134,10 @@ disable = CASE :m.disable WHEN 0 THEN disable ELSE :m.disable END, reason = coal
 failure = coalesce(:m.failure, failure), end_us = CASE :m.ends WHEN 1 THEN :m.now_us ELSE end_us END
 WHERE id = :m.id AND state = :m.from;
 
+-- A user has changed what becomes of the tasks of a job that is being disabled.
+-- st_batch_job_set_disable(i64 id, batch_disable disable, i64 now_us) -> changed "batch job"
+UPDATE batch_job SET disable = :disable, updated_us = :now_us WHERE id = :id;
+
 -- private st_batch_job_state(i64 id) -> state
 SELECT state FROM batch_job WHERE id = :id;
 

@@ -76,6 +76,16 @@ def test_a_job_is_disabled_once_its_tasks_have_ended(jobs, plane, go):
     job.wait(next)
 
 
+def test_a_job_that_is_disabling_is_asked_again(jobs, plane):
+    job = jobs()
+    task = job.begin("sleep 1000")
+    plane.call("POST", f"{job.url}/disable", {"disableTasks": "wait"}, expect=202)
+    wait_for(lambda: job.get()["state"] == "disabling", what="disabling")
+    plane.call("POST", f"{job.url}/disable", {"disableTasks": "terminate"}, expect=202)
+    job.wait_state("disabled")
+    assert job.task(task)["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
+
+
 def test_a_job_whose_time_is_up_ends_with_its_tasks(jobs, plane):
     job = jobs(constraints={"maxWallClockTime": "PT2S"})
     task = job.add("sleep 1000")

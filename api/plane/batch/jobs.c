@@ -428,13 +428,20 @@ static int delete_job(struct storage *st, void *ctx, struct err *e)
     return batch_job_delete(k->f, k->j, k->now_us, e);
 }
 
+/* Whether a disable finds the job disabled, or on its way there. */
+static bool disables_again(const struct batch_job *j, enum batch_job_event ev)
+{
+    return ev == BATCH_JOB_EV_DISABLE &&
+           (j->state == BATCH_JOB_DISABLING || j->state == BATCH_JOB_DISABLED);
+}
+
 /* Finds the job and checks whether the event is possible in its state. */
 static int begin(struct request *r, enum batch_job_event ev, int kind, struct batch_job *j,
                  struct action *k, struct err *e)
 {
     if (find_batch_job(r, j, e) < 0 || batch_conditions(r, j->updated_us, e) < 0)
         return -1;
-    if (batch_job_next(j->state, ev) == 0) {
+    if (batch_job_next(j->state, ev) == 0 && !disables_again(j, ev)) {
         if (ev != BATCH_JOB_EV_DELETE && batch_job_goes_on(j, e) < 0)
             return -1;
         return err_set(e, kind, NULL, "The job %s is %s.", j->name,
@@ -466,8 +473,10 @@ struct replied *batch_jobs_disable(struct request *r)
         return reply_err(r, &e);
     int how = enum_from_name(batch_disable_names,
                              json_string_value(json_object_get(given.doc, "disableTasks")));
-    if (begin(r, BATCH_JOB_EV_DISABLE, BATCH_JOB_IS_DISABLED, &j, &k, &e) < 0)
+    if (begin(r, BATCH_JOB_EV_DISABLE, BATCH_JOB_NOT_ACTIVE, &j, &k, &e) < 0)
         return reply_err(r, &e);
+    if (j.state == BATCH_JOB_DISABLED) /* unchanged */
+        k.now_us = j.updated_us;
     k.how = (enum batch_disable)how;
     return act(r, &j, disable, &k, "/disable");
 }

@@ -69,7 +69,12 @@ int batch_job_disable(struct batch_front *f, const struct batch_job *j, enum bat
                       int64_t now_us, struct err *e)
 {
     const struct st_batch_job_move m = {.now_us = now_us, .by_user = true, .disable = how};
-    if (job_move(f->st, j, BATCH_JOB_EV_DISABLE, m, e) < 0)
+    int rc = 0;
+    if (j->state == BATCH_JOB_DISABLING)
+        rc = st_batch_job_set_disable(f->st, j->id, how, now_us, e);
+    else if (j->state != BATCH_JOB_DISABLED)
+        rc = job_move(f->st, j, BATCH_JOB_EV_DISABLE, m, e);
+    if (rc < 0)
         return -1;
     batch_job_changed(f, j->id);
     return 0;

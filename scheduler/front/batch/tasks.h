@@ -36,7 +36,8 @@ void batch_job_changed(struct batch_front *f, int64_t job_id);
  * writes until a task begins. */
 void batch_job_has_more(struct batch_front *f, int64_t job_id);
 /* Begin the operation; the job's state was read, and permits the operation. `reason` NULL: none
- * given. */
+ * given. Disable: of a job that is disabling, changes what becomes of its tasks; leaves a disabled
+ * job as it is. */
 int batch_job_disable(struct batch_front *f, const struct batch_job *j, enum batch_disable how,
                       int64_t now_us, struct err *e) MUST_CHECK;
 int batch_job_enable(struct batch_front *f, const struct batch_job *j, int64_t now_us,
