@@ -175,8 +175,12 @@ static void api_stopped(void *ctx)
     files_stop(d->files, files_stopped, d);
 }
 
+/* A signal may arrive while the daemon stops because its start or its seed has failed. */
 static void stop(struct daemon *d)
 {
+    if (d->readiness.stopping)
+        return;
+    d->readiness.stopping = true;
     if (d->api)
         api_stop(d->api, api_stopped, d);
     else
@@ -192,7 +196,6 @@ static void on_signal(uv_signal_t *h, int signo)
         uv_signal_stop(&d->signals[i]);
     notify_manager("STOPPING=1");
     endpoint_withdraw(d->c->state);
-    d->readiness.stopping = true;
     seeding_stop(&d->seeding);
     stop(d);
 }
@@ -461,7 +464,7 @@ static void on_seeded(void *ctx, bool good)
     if (!good)
         err_set(&e, ERR_CONFIG, NULL, "the seed %s is not applied", d->c->seed_file);
     LOG_ERROR(d->c->log, "daemon.not_seeded", LF_STR("why", e.msg));
-    d->seed_failed = d->readiness.stopping = true;
+    d->seed_failed = true;
     endpoint_withdraw(d->c->state);
     stop(d);
 }

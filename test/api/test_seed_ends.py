@@ -4,14 +4,16 @@
 import base64
 import json
 import os
+import socket
 import ssl
+import subprocess
 import urllib.error
 import urllib.request
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from support.daemon import processes_of
+from support.daemon import BATCHAID, processes_of
 from support.ports import free_port
 from support.refusals import refused
 from support.seeds import ROLE_GUID, full, mounted, role, roles_at, stored, t, with_vaults  # noqa: F401 (a fixture among them)
@@ -169,6 +171,29 @@ def test_a_daemon_is_not_ready_before_its_seed_is_there(own_daemon, tmp_path):
         started.result()
     assert missing() == (200, [])
     assert [g["name"] for g in d.get(f"/subscriptions/{d.subscription}/resourcegroups")["value"]] == ["lab"]
+
+
+def test_a_signal_to_a_daemon_whose_seed_has_failed(tmp_path):
+    pipe, port, log = tmp_path / "seed.yaml", free_port(), tmp_path / "log"
+    os.mkfifo(pipe)
+    command = [str(BATCHAID), "serve", "--ephemeral", "--testing", "--listen", f"localhost:{port}", "--seed", str(pipe)]
+    with log.open("wb") as err:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=err)
+    try:
+        wait_for(lambda: "api.listening" in log.read_text(), what="a daemon that listens")
+        raw = socket.create_connection(("localhost", port), timeout=10)
+        with ssl._create_unverified_context().wrap_socket(raw) as slow:  # a stopping daemon waits for its body
+            slow.sendall(b"POST /adfs/oauth2/token HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n")
+            assert b" 100 " in slow.recv(1000)
+            pipe.write_text("wrong")
+            wait_for(lambda: "daemon.not_seeded" in log.read_text(), what="the seed to fail")
+            process.terminate()
+            wait_for(lambda: "daemon.stopping" in log.read_text(), what="the signal to arrive")
+        wait_for(lambda: process.poll() is not None, what=log.read_text)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 1 and f"the seed {pipe} is not applied" in log.read_text(), log.read_text()
 
 
 def test_machines_that_work_are_not_taken_unless_forced(own_daemon):
