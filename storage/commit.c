@@ -122,6 +122,9 @@ static int turn_commit(struct storage *st, struct err *why)
     }
     if (st_sql_in_transaction(st) && st_control(st, ST_ROLLBACK, "rollback", NULL) < 0)
         LOG_ERROR(st->log, "db.rollback_failed", LF_STR("why", st_sql_error(st)));
+    if (rc < 0)
+        st_used_undo(st, 0);
+    st_used_keep(st);
     st->in_turn = false;
     st->turn_doomed = false;
     st->changes_due = st->changes_due || (rc < 0 && st->changes_new); /* they are gone, too */
@@ -195,11 +198,13 @@ bool st_has_pending(const struct storage *st)
     return st->in_turn || st->dirty || st->syncing;
 }
 
-/* Undoes the part. After a -1, SQLite has ended the transaction already, or ends it now. */
-static void part_undo(struct storage *st)
+/* Undoes the part, which began after the first n counts of use. After a -1, SQLite has ended the
+ * transaction already, or ends it now. */
+static void part_undo(struct storage *st, size_t n)
 {
     if (st->turn_doomed)
         return;
+    st_used_undo(st, n);
     st_rows_undone(st); /* SQLite's hook reports only the rollback of a whole transaction */
     st->changes_due = st->changes_due || st->changes_new;
     struct err e;
@@ -229,8 +234,9 @@ int st_tx(struct storage *st, const char *name, st_tx_fn fn, void *ctx, struct e
         return -1;
     if (st_control(st, ST_SAVEPOINT, name, e) < 0)
         return -1;
+    size_t used = st_used_in_turn(st);
     if (run_part(st, fn, ctx, e) < 0) {
-        part_undo(st);
+        part_undo(st, used);
         return -1;
     }
     if (st->turn_doomed) {

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * The record of use: written when an allocation ends, with the sums of its days; read as whole days
- * from the sums, and as parts of days from the rows. And counted in memory.
+ * from the sums, and as parts of days from the rows. And counted in memory (st_used.c).
  */
 #include "storage/usage.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #include "storage/storage_priv.h"
 
@@ -37,80 +34,24 @@ static int add_days(struct storage *st, const struct usage *u, struct err *e)
 
 /* --- counting -------------------------------------------------------------------------------- */
 
-struct used {
-    struct usage_counted *list; /* owned, as are its texts */
-    size_t n;
-    int64_t since_ms;
-};
-
-/* So few that a search is as good as a hash. A daemon for tests may see any number of groups: those
- * that come when the list is full share its last counter, and people have none then. */
-#define COUNTED_MAX 1000
-
-static struct usage_sums *counter(struct used *u, const char *subscription, const char *group,
-                                  const char *owner)
-{
-    bool rest = u->n >= COUNTED_MAX - 1;
-    for (size_t i = 0; i < u->n; i++)
-        if (strcasecmp(u->list[i].owner, owner) == 0 && strcasecmp(u->list[i].group, group) == 0 &&
-            strcasecmp(u->list[i].subscription, subscription) == 0)
-            return &u->list[i].sums;
-    if (rest && *owner)
-        return NULL;
-    if (u->n == COUNTED_MAX)
-        return &u->list[u->n - 1].sums;
-    u->list = xrealloc(u->list, (u->n + 1) * sizeof *u->list);
-    u->list[u->n] = (struct usage_counted){xstrdup(rest ? "" : subscription),
-                                           xstrdup(rest ? USAGE_OTHERS : group),
-                                           xstrdup(owner),
-                                           {0}};
-    return &u->list[u->n++].sums;
-}
-
 /* At once, so that nothing is ever missing between the live allocation and its count. */
 static int count(struct storage *st, const struct usage_live *l, struct err *e)
 {
-    struct used *u = st->used;
     struct usage_sums sums = {0};
     struct pool_place place;
     struct arena a;
-    if (!u)
+    int64_t since_ms;
+    if (!st_used_since(st, &since_ms))
         return 0;
     arena_init(&a);
     int rc = st_pool_place(st, &a, l->pool_id, &place, e);
-    usage_add_cut(&sums, &l->row, false, u->since_ms, INT64_MAX);
+    usage_add_cut(&sums, &l->row, false, since_ms, INT64_MAX);
     if (rc == 1 && place.group)
-        usage_add(counter(u, place.subscription, place.group, ""), &sums);
-    struct usage_sums *person = rc < 0 ? NULL : counter(u, "", "", l->subject.owner);
-    if (person)
-        usage_add(person, &sums);
+        st_used_add(st, place.subscription, place.group, "", &sums);
+    if (rc >= 0)
+        st_used_add(st, "", "", l->subject.owner, &sums);
     arena_free(&a);
     return rc < 0 ? -1 : 0;
-}
-
-void st_usage_count_from(struct storage *st, int64_t since_ms)
-{
-    assert(!st->used);
-    st->used = xcalloc(1, sizeof *st->used);
-    st->used->since_ms = since_ms;
-}
-
-const struct usage_counted *st_usage_counted(const struct storage *st, size_t *n)
-{
-    *n = st->used ? st->used->n : 0;
-    return st->used ? st->used->list : NULL;
-}
-
-void st_used_free(struct storage *st)
-{
-    for (size_t i = 0; st->used && i < st->used->n; i++) {
-        free((char *)st->used->list[i].subscription);
-        free((char *)st->used->list[i].group);
-        free((char *)st->used->list[i].owner);
-    }
-    if (st->used)
-        free(st->used->list);
-    free(st->used);
 }
 
 /* --- writing an end -------------------------------------------------------------------------- */

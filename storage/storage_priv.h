@@ -31,6 +31,7 @@ struct durable_call {
 };
 
 struct cache;
+struct usage_sums;
 struct used;
 
 struct durable_list {
@@ -53,7 +54,7 @@ struct storage {
     const struct log *log;
     unsigned char key[crypto_secretbox_KEYBYTES];
     struct st_counters counters;
-    struct used *used; /* counts of use (st_usage.c), owned; NULL: not wanted */
+    struct used *used; /* counts of use (st_used.c), owned; NULL: not wanted */
     struct epoch epoch;
     char random[9]; /* of the epoch */
     char epoch_text[30];
@@ -109,8 +110,17 @@ struct storage {
     void *close_ctx;
 };
 
-/* --- st_usage.c --- */
+/* --- st_used.c --- */
 void st_used_free(struct storage *st);
+/* Whether use is counted, and since when. */
+bool st_used_since(const struct storage *st, int64_t *since_ms);
+/* The counter of a group ("": none) or of an owner (likewise). */
+void st_used_add(struct storage *st, const char *subscription, const char *group, const char *owner,
+                 const struct usage_sums *sums);
+/* How many counts the turn has made; takes back those after the first n; lets all stay. */
+size_t st_used_in_turn(const struct storage *st);
+void st_used_undo(struct storage *st, size_t n);
+void st_used_keep(struct storage *st);
 
 /* --- peek.c: reads a database file without changing it or its WAL --- */
 struct st_peek {

@@ -52,7 +52,7 @@ struct usage_counted {
 };
 
 /* Counts in memory what allocations that end from now on had since since_ms, by the groups of their
- * pools and by owner. A rollback does not reduce it. Call it once. */
+ * pools and by owner. What a rollback undoes does not count. Call it once. */
 void st_usage_count_from(struct storage *, int64_t since_ms);
 /* Borrowed until the next allocation ends. */
 const struct usage_counted *st_usage_counted(const struct storage *, size_t *n);

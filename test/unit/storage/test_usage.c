@@ -198,6 +198,48 @@ DB_TEST(test_a_clock_that_goes_back_gives_nothing)
     assert_int_equal(s.user_us, some.user_us);
 }
 
+struct ending {
+    struct fx *f;
+    const struct allocation *al;
+    int rc;
+};
+
+static int end_in(struct storage *st, void *ctx, struct err *e)
+{
+    const struct ending *x = ctx;
+    (void)st;
+    (void)e;
+    end(x->f, x->al, T0 + HOUR_US, false);
+    return x->rc;
+}
+
+/* Of the group, and of the owner. */
+static int64_t counted(struct fx *f)
+{
+    size_t n;
+    const struct usage_counted *all = st_usage_counted(f->st, &n);
+    for (size_t i = 1; i < n; i++)
+        assert_int_equal(all[i].sums.gpu_ms, all[0].sums.gpu_ms);
+    return n == 0 ? -1 : all[0].sums.gpu_ms;
+}
+
+DB_TEST(test_an_end_that_is_undone_is_not_counted)
+{
+    int64_t job = fx_add_job(f, "j1"), node = add_node(f);
+    struct allocation al = hold(f, job, node, T0);
+    assert_false(fx_flush(f).failed);
+    st_usage_count_from(f->st, 0);
+    struct ending undone = {f, &al, -1}, whole = {f, &al, 0};
+    assert_int_equal(st_tx(f->st, "part", end_in, &undone, &f->e), -1);
+    assert_int_equal(counted(f), 0);
+    assert_int_equal(st_whole(f->st, end_in, &undone, &f->e), -1);
+    assert_true(fx_flush(f).failed); /* its turn */
+    assert_int_equal(counted(f), 0);
+    ok(f, st_tx(f->st, "part", end_in, &whole, &f->e));
+    assert_int_equal(counted(f), 4 * 3600000);
+    assert_false(fx_flush(f).failed);
+}
+
 DB_TEST(test_the_record_outlives_job_and_experiment)
 {
     int64_t job = fx_add_job(f, "j1"), node = add_node(f);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Use that is counted in memory, by groups and by owners, for metrics. The counts of a turn can be
+ * taken back until it is committed.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "storage/storage_priv.h"
+#include "storage/usage.h"
+
+/* The sums of a counter before the turn added to them. */
+struct used_before {
+    size_t at;
+    struct usage_sums sums;
+};
+
+struct used {
+    struct usage_counted *list; /* owned, as are its texts */
+    size_t n;
+    int64_t since_ms;
+    struct used_before *turn; /* in the order of the additions; owned */
+    size_t n_turn, cap_turn;
+};
+
+/* So few that a search is as good as a hash. A daemon for tests may see any number of groups: those
+ * that come when the list is full share its last counter, and people have none then. */
+#define COUNTED_MAX 1000
+
+static struct usage_counted *counter(struct used *u, const char *subscription, const char *group,
+                                     const char *owner)
+{
+    bool rest = u->n >= COUNTED_MAX - 1;
+    for (size_t i = 0; i < u->n; i++)
+        if (strcasecmp(u->list[i].owner, owner) == 0 && strcasecmp(u->list[i].group, group) == 0 &&
+            strcasecmp(u->list[i].subscription, subscription) == 0)
+            return &u->list[i];
+    if (rest && *owner)
+        return NULL;
+    if (u->n == COUNTED_MAX)
+        return &u->list[u->n - 1];
+    u->list = xrealloc(u->list, (u->n + 1) * sizeof *u->list);
+    u->list[u->n] = (struct usage_counted){xstrdup(rest ? "" : subscription),
+                                           xstrdup(rest ? USAGE_OTHERS : group),
+                                           xstrdup(owner),
+                                           {0}};
+    return &u->list[u->n++];
+}
+
+void st_used_add(struct storage *st, const char *subscription, const char *group, const char *owner,
+                 const struct usage_sums *sums)
+{
+    struct used *u = st->used;
+    struct usage_counted *c = counter(u, subscription, group, owner);
+    if (!c)
+        return;
+    if (u->n_turn == u->cap_turn) {
+        u->cap_turn = u->cap_turn ? u->cap_turn * 2 : 16;
+        u->turn = xrealloc(u->turn, u->cap_turn * sizeof *u->turn);
+    }
+    u->turn[u->n_turn++] = (struct used_before){(size_t)(c - u->list), c->sums};
+    usage_add(&c->sums, sums);
+}
+
+size_t st_used_in_turn(const struct storage *st)
+{
+    return st->used ? st->used->n_turn : 0;
+}
+
+void st_used_undo(struct storage *st, size_t n)
+{
+    struct used *u = st->used;
+    for (; u && u->n_turn > n; u->n_turn--) {
+        const struct used_before *was = &u->turn[u->n_turn - 1];
+        u->list[was->at].sums = was->sums;
+    }
+}
+
+void st_used_keep(struct storage *st)
+{
+    if (st->used)
+        st->used->n_turn = 0;
+}
+
+bool st_used_since(const struct storage *st, int64_t *since_ms)
+{
+    *since_ms = st->used ? st->used->since_ms : 0;
+    return st->used;
+}
+
+void st_usage_count_from(struct storage *st, int64_t since_ms)
+{
+    assert(!st->used);
+    st->used = xcalloc(1, sizeof *st->used);
+    st->used->since_ms = since_ms;
+}
+
+const struct usage_counted *st_usage_counted(const struct storage *st, size_t *n)
+{
+    *n = st->used ? st->used->n : 0;
+    return st->used ? st->used->list : NULL;
+}
+
+void st_used_free(struct storage *st)
+{
+    for (size_t i = 0; st->used && i < st->used->n; i++) {
+        free((char *)st->used->list[i].subscription);
+        free((char *)st->used->list[i].group);
+        free((char *)st->used->list[i].owner);
+    }
+    if (st->used) {
+        free(st->used->list);
+        free(st->used->turn);
+    }
+    free(st->used);
+}
