@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/fs.h"
 #include "lib/jsonread.h"
@@ -247,9 +248,11 @@ int az_file_read(const char *name, const struct schema *s, struct az_file *out,
                  struct strbuf *notes, struct err *e)
 {
     json_error_t at;
+    struct stat st;
     *out = (struct az_file){.name = name};
     if (fs_read(name, MAX_FILE, &out->text, &out->len, e) < 0)
         return -1;
+    out->once = stat(name, &st) < 0 || !S_ISREG(st.st_mode);
     out->tree = jsonread(out->text, out->len, JSON_REJECT_DUPLICATES, &at);
     int rc = 0;
     if (!out->tree)

@@ -20,6 +20,7 @@ struct az_file {
     size_t len;
     json_t *tree;
     bool changed; /* the tree is not what the file says */
+    bool once;    /* a pipe or the like, which az cannot read again */
     /* The version that has all its properties; az of today speaks V_2018_05_01. */
     enum api_version version;
 };

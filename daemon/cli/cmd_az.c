@@ -107,6 +107,12 @@ static struct az_line with_file(const struct az_line *l, const char *value)
     return copy;
 }
 
+/* Whether az gets another file than the line names. */
+static bool needs_file(const struct az_change *c)
+{
+    return c->file.changed || c->file.once;
+}
+
 static void tell(const struct az_change *c)
 {
     struct arena *a = c->arena;
@@ -119,7 +125,7 @@ static void tell(const struct az_change *c)
         hide_secrets(shown.body);
         line = az_request_line(&shown, &c->line, c->facts->subscription, false);
         json_decref(shown.body);
-    } else if (c->file.changed) {
+    } else if (needs_file(c)) {
         const char *text = shell_quoted(a, shown_json(a, c->file.tree));
         line = with_file(&line, arena_concat(a, "<(echo ", text, ")"));
     }
@@ -129,16 +135,21 @@ static void tell(const struct az_change *c)
 /* --- running ---------------------------------------------------------------------------------- */
 
 /* A file without a name that az inherits; -1: see `e`. */
+static int open_text(const char *text, size_t len, struct err *e)
+{
+    int fd = memfd_create("file", 0);
+    if (fd >= 0 && fs_write_all(fd, text, len) == 0 && lseek(fd, 0, SEEK_SET) == 0)
+        return fd;
+    err_errno(e, ERR_IO, "cannot keep a file of %zu bytes in memory", len);
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
 static int open_json(const json_t *value, struct err *e)
 {
     char *text = jsontext(value);
-    int fd = memfd_create("file", 0);
-    if (fd < 0 || fs_write_all(fd, text, strlen(text)) < 0 || lseek(fd, 0, SEEK_SET) < 0) {
-        err_errno(e, ERR_IO, "cannot keep a file of %zu bytes in memory", strlen(text));
-        if (fd >= 0)
-            close(fd);
-        fd = -1;
-    }
+    int fd = open_text(text, strlen(text), e);
     free(text);
     return fd;
 }
@@ -148,6 +159,15 @@ static int exec_az(const struct az_line *l, struct err *e)
     /* execvp() takes writable strings for historical reasons, but does not change them. */
     execvp("az", (char *const *)az_line_args(l));
     return az_cannot_start(errno, e);
+}
+
+static int exec_with_file(const struct az_change *c, struct err *e)
+{
+    int fd = c->file.changed ? open_json(c->file.tree, e) : open_text(c->file.text, c->file.len, e);
+    if (fd < 0)
+        return -1;
+    struct az_line line = with_file(&c->line, arena_printf(c->arena, "/dev/fd/%d", fd));
+    return exec_az(&line, e);
 }
 
 static int make_places(struct az_change *c, struct err *e)
@@ -185,13 +205,8 @@ static int run(struct az_change *c, bool old, struct err *e)
         return -1;
     if (c->request.method)
         return run_request(c, e);
-    if (c->file.changed) {
-        int fd = open_json(c->file.tree, e);
-        if (fd < 0)
-            return -1;
-        struct az_line line = with_file(&c->line, arena_printf(c->arena, "/dev/fd/%d", fd));
-        return exec_az(&line, e);
-    }
+    if (needs_file(c))
+        return exec_with_file(c, e);
     return exec_az(&c->line, e);
 }
 

@@ -102,6 +102,16 @@ def test_a_file_with_members_beside_properties(az, group, tmp_path):
     assert 'low.json:2:3: "vmPriority" belongs into "properties"' in done.stderr
 
 
+def test_a_file_from_a_pipe(az, daemon, group):
+    """`-f <(...)`, as the lines for today have it: az cannot read it after batchaid."""
+    az.run(f"batchai cluster create -l eastus -g {group} -n piped -s Standard_NC6 --min 0 --max 0 {USER}")
+    job = json.dumps({"properties": {"nodeCount": 1, "stdOutErrPathPrefix": "/tmp", "customToolkitSettings": {"commandLine": "true"}}})
+    for name, line in (("of-old", f"-g {group} -r piped -c"), ("of-today", f"-g {group} -w migrated -e migrated -c piped -f")):
+        done = daemon.tool("az", "batchai", "job", "create", "-n", name, *line.split(), "/dev/stdin", env=az.env, stdin=job)
+        assert json.loads(done.stdout)["customToolkitSettings"]["commandLine"] == "true", done.stderr
+        az.run(f"batchai job delete -n {name} -g {group} -y")
+
+
 def test_roles_and_secrets(az, daemon, group):
     """Two commands that Debian's az cannot run."""
     vault = fresh("vault")

@@ -425,6 +425,28 @@ TEST(test_members_beside_properties_are_moved)
     unlink(file);
 }
 
+TEST(test_a_file_that_can_be_read_only_once_is_known)
+{
+    static const char text[] = "{\"properties\": {\"nodeCount\": 1}}";
+    struct result r;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(fs_write_all(ends[1], text, strlen(text)), 0);
+    close(ends[1]);
+    snprintf(file, sizeof file, "/dev/fd/%d", ends[0]);
+    change_with(&r, facts(), with_file("batchai job create -g g -w ws -e e -n j -c c -f"));
+    assert_int_equal(r.rc, 0);
+    assert_true(r.change.file.once);
+    assert_string_equal(r.change.file.text, text);
+    end(&r);
+    close(ends[0]);
+    write_file(text);
+    change_with(&r, facts(), with_file("batchai job create -g g -w ws -e e -n j -c c -f"));
+    assert_false(r.change.file.once);
+    end(&r);
+    unlink(file);
+}
+
 TEST(test_mistakes_in_files_are_told_with_their_place)
 {
     static const char *const cases[][2] = {
