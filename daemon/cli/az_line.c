@@ -152,6 +152,13 @@ void az_line_put(struct az_line *l, const char *name, const char *value)
         add_value(l, o, arena_strdup(l->arena, value));
 }
 
+/* az takes a word that begins with a dash for an option: such a value is a part of its option's
+ * word. */
+static bool is_joined(const struct az_option *o)
+{
+    return o->n == 1 && o->values[0][0] == '-' && o->values[0][1];
+}
+
 const char **az_line_args(const struct az_line *l)
 {
     size_t n = 1 + l->n_words;
@@ -163,9 +170,11 @@ const char **az_line_args(const struct az_line *l)
     for (size_t i = 0; i < l->n_words; i++)
         args[n++] = l->words[i];
     for (size_t i = 0; i < l->n; i++) {
-        args[n++] = l->options[i].name;
-        for (size_t k = 0; k < l->options[i].n; k++)
-            args[n++] = l->options[i].values[k];
+        const struct az_option *o = &l->options[i];
+        bool joined = is_joined(o);
+        args[n++] = joined ? arena_concat(l->arena, o->name, "=", o->values[0]) : o->name;
+        for (size_t k = joined; k < o->n; k++)
+            args[n++] = o->values[k];
     }
     return args;
 }
@@ -193,7 +202,7 @@ void az_line_show(const struct az_line *l, struct strbuf *out)
         const struct az_option *o = &l->options[i];
         strbuf_concat(out, " ", o->name);
         for (size_t k = 0; k < o->n; k++) {
-            strbuf_putc(out, ' ');
+            strbuf_putc(out, is_joined(o) ? '=' : ' ');
             if (among(SECRETS, o->name))
                 strbuf_puts(out, "...");
             else

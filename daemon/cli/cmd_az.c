@@ -154,11 +154,29 @@ static int open_json(const json_t *value, struct err *e)
     return fd;
 }
 
-static int exec_az(const struct az_line *l, struct err *e)
+/* `args` ends with NULL. */
+static int exec_args(const char *const *args, struct err *e)
 {
     /* execvp() takes writable strings for historical reasons, but does not change them. */
-    execvp("az", (char *const *)az_line_args(l));
+    execvp("az", (char *const *)args);
     return az_cannot_start(errno, e);
+}
+
+static int exec_az(const struct az_line *l, struct err *e)
+{
+    return exec_args(az_line_args(l), e);
+}
+
+/* What is of today reaches az word by word. */
+static int exec_typed(const struct options *o, struct arena *a, struct err *e)
+{
+    size_t n = (size_t)o->n_args;
+    const char **args = arena_alloc(a, (n + 2) * sizeof *args);
+    args[0] = "az";
+    for (size_t i = 0; i < n; i++)
+        args[i + 1] = o->args[i];
+    args[n + 1] = NULL;
+    return exec_args(args, e);
 }
 
 static int exec_with_file(const struct az_change *c, struct err *e)
@@ -196,7 +214,7 @@ static int run_request(struct az_change *c, struct err *e)
     return exec_az(&line, e);
 }
 
-static int run(struct az_change *c, bool old, struct err *e)
+static int run(struct az_change *c, bool old, const struct options *o, struct err *e)
 {
     tell_notes(c);
     if (old)
@@ -207,7 +225,7 @@ static int run(struct az_change *c, bool old, struct err *e)
         return run_request(c, e);
     if (needs_file(c))
         return exec_with_file(c, e);
-    return exec_az(&c->line, e);
+    return old ? exec_az(&c->line, e) : exec_typed(o, c->arena, e);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
@@ -243,7 +261,7 @@ static int change_and_run(const struct options *o, const struct environment *env
     if (rc == 0 && (!c.request.method || az_request_needs_az(&c.request, &c.line)))
         rc = az_ensure_login(env, NULL, e);
     if (rc == 0)
-        rc = run(&c, old, e);
+        rc = run(&c, old, o, e);
     az_old_free(&c);
     client_close(client.client);
     arena_free(&a);

@@ -112,6 +112,12 @@ def test_a_file_from_a_pipe(az, daemon, group):
         az.run(f"batchai job delete -n {name} -g {group} -y")
 
 
+def test_values_that_begin_with_a_dash(az, group):
+    assert az(f"group create -n {group} -l eastus --tags=-x=1")["tags"] == {"-x": "1"}
+    made = az(f"batchai cluster create -l eastus -g {group} -n dashed -s Standard_NC6 --min 0 --max 0 -u=user --password=-Xy12")
+    assert made["userAccountSettings"]["adminUserName"] == "user"
+
+
 def test_roles_and_secrets(az, daemon, group):
     """Two commands that Debian's az cannot run."""
     vault = fresh("vault")

@@ -178,6 +178,23 @@ TEST(test_commands_of_today_stay)
         is_unchanged(lines[i]);
 }
 
+/* az takes a word that begins with a dash for an option. */
+TEST(test_a_value_may_begin_with_a_dash)
+{
+    static const char *const wanted[] = {"az", "x", "-n=-c", "--value=-Xy", "-f", "-", "-t", ""};
+    char *typed[] = {"x", "-n=-c", "--value=-Xy", "-f", "-", "-t="};
+    struct arena a;
+    struct az_line line;
+    arena_init(&a);
+    az_line_read(&a, typed, sizeof typed / sizeof typed[0], &line);
+    const char **args = az_line_args(&line);
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        assert_string_equal(args[i], wanted[i]);
+    arena_free(&a);
+    is_today("batchai cluster create -g g -n=-c -s S -t 1 --password=-Xy12",
+             "az batchai cluster create -g g -n=-c -s S -t 1 --password=... -w migrated");
+}
+
 TEST(test_a_place_is_made_where_it_is_missing)
 {
     is_today("batchai cluster create -l eastus -g new -n c -s S --min 1 --max 1 -u u -p secret",
