@@ -399,6 +399,23 @@ def test_a_daemon_that_restarts_ends_no_wait(own_daemon, home, monkeypatch, caps
     assert 0 < len(first) < 1 << 20 and (first + b"".join(pieces)).split() == [b"%d" % i for i in range(1, 500001)]
 
 
+def test_a_file_that_changes_while_the_daemon_is_away_is_never_mixed(own_daemon, home, monkeypatch):
+    d = own_daemon()
+    d.expect_log(LOST)
+    monkeypatch.setenv("BATCHAID_STATE_DIR", str(d.state_dir))
+    line, flag = gate(home, "head -c 100M /dev/zero >large; echo whole", "echo new >large")
+    job = batchaid.connect().submit(line, folder=None)
+    assert next(job.logs(follow=True)) == "whole"
+    pieces = job.files("large")[0].pieces()
+    next(pieces)
+    d.crash()
+    flag.touch()
+    job.wait()
+    with pytest.raises(batchaid.Conflict, match="has changed while it was read"):
+        b"".join(pieces)
+    assert job.files("large")[0].read() == b"new\n"
+
+
 def test_a_daemon_that_hangs_delays_no_timeout(own_daemon, home, monkeypatch):
     d = own_daemon()
     d.expect_log(LOST)

@@ -20,7 +20,7 @@ import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Optional
 
-from .errors import BatchaidError, InvalidArgument, LoginNeeded, Unreachable, refused
+from .errors import BatchaidError, FileChanged, InvalidArgument, LoginNeeded, Unreachable, refused
 
 TOKEN_PATH = "/adfs/oauth2/token"
 STORAGE = "https://storage.azure.com/.default"
@@ -58,6 +58,19 @@ class Reply(NamedTuple):
             return refused(self.status, error, str(said.get("error_description", "")))
         text = self.content[:300].decode(errors="replace")
         return refused(self.status, http.client.responses.get(self.status, ""), text or "the daemon gave no reason")
+
+
+class Version:
+    """That of a file of which several requests read parts."""
+
+    def __init__(self) -> None:
+        self.etag: Optional[str] = None
+
+    def check(self, etag: Optional[str]) -> None:
+        """Keeps the first reply's; FileChanged if a later one has another."""
+        if self.etag is not None and etag != self.etag:
+            raise FileChanged("the file has changed while it was read; read it again from its beginning")
+        self.etag = etag
 
 
 def plain_endpoint(url: str) -> str:
@@ -311,13 +324,18 @@ class Connection:
 
     # --- bytes ----------------------------------------------------------------------------------
 
-    def pieces(self, path: str, begin: int = 0, end: Optional[int] = None) -> Iterator[bytes]:
-        """The bytes of a file from `begin` to before `end`. Nothing from there on is no error."""
+    def pieces(self, path: str, begin: int = 0, end: Optional[int] = None, version: Optional[Version] = None) -> Iterator[bytes]:
+        """The bytes of a file from `begin` to before `end`. Nothing from there on is no error. Calls with the same `version`
+        read the same file: FileChanged if it is another by now."""
         if end is not None and end <= begin:
             return
         headers = {"Range": f"bytes={begin}-{'' if end is None else end - 1}"} if begin or end is not None else {}
+        if version is not None and version.etag is not None and headers:
+            headers["If-Range"] = version.etag  # another file comes whole
         connection, response = self._begin_with_token("GET", path, None, headers)
         try:
+            if response.status in (200, 206) and version is not None:
+                version.check(response.getheader("ETag"))
             if response.status == 416:
                 response.read()
                 return

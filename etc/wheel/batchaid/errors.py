@@ -59,6 +59,13 @@ class Conflict(BatchaidError):
     """The request does not fit to the present state."""
 
 
+class FileChanged(Conflict):
+    """A file was written again between two parts of it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(0, "", message)
+
+
 class Unreachable(BatchaidError, ConnectionError):
     """The daemon does not answer. `temporary`: it may answer later."""
 

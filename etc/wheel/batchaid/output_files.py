@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Optional, Union
 
-from .errors import BatchaidError, NotFound
+from .connection import Version
+from .errors import BatchaidError, FileChanged, NotFound
 from .pauses import Pauses
 from .shown import Cell, Column, Table, bytes_text, local, one_line, time_of
 
@@ -31,11 +32,12 @@ class File:
 
     def pieces(self, begin: int = 0, end: Optional[int] = None) -> Iterator[bytes]:
         """Its bytes from `begin` to before `end`, piece by piece. It goes on behind the last piece after the daemon's restart,
-        or when the daemon has no time for it."""
-        at, pauses = begin, Pauses()
+        or when the daemon has no time for it; a Conflict if the file has changed by then."""
+        at, pauses, version = begin, Pauses(), Version()
         while True:
             try:
-                for piece in self.job.client.connection.pieces(self.job.content_path(self.directory, self.path), at, end):
+                path = self.job.content_path(self.directory, self.path)
+                for piece in self.job.client.connection.pieces(path, at, end, version):
                     at, pauses = at + len(piece), Pauses()
                     yield piece
                 return
@@ -44,7 +46,9 @@ class File:
 
     def read(self, begin: int = 0, end: Optional[int] = None) -> bytes:
         """All its bytes, or those from `begin` to before `end`."""
-        return b"".join(self.pieces(begin, end))
+        while True:
+            with contextlib.suppress(FileChanged):
+                return b"".join(self.pieces(begin, end))
 
     def text(self, errors: str = "replace") -> str:
         """Its text; what is not UTF-8 is replaced, or as bytes.decode() does."""
@@ -63,9 +67,21 @@ class File:
         if path.is_symlink():
             raise BatchaidError(0, "", f"{path} is a link, which is not followed; remove it, or name another file in to=")
         with opened(path) as out:
-            for piece in self.pieces():
-                out.write(piece)
+            self._write(out)
         return path
+
+    def _write(self, out: IO[bytes]) -> None:
+        """Begins again if the file has changed. What a pipe has got cannot be taken back."""
+        while True:
+            try:
+                for piece in self.pieces():
+                    out.write(piece)
+                return
+            except FileChanged:
+                if not stat.S_ISREG(os.fstat(out.fileno()).st_mode):
+                    raise
+                out.seek(0)
+                out.truncate()
 
     def __repr__(self) -> str:
         return f"<File {one_line(self.name)}: {bytes_text(self.size)}>"

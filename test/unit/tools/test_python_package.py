@@ -59,7 +59,7 @@ A_JOB = remote_job.Job(None, {"resourceGroup": "g", "workspace": "w", "experimen
 ERRORS = [
     errors.BatchaidError(400, "Wrong", "so"), errors.InvalidArgument("a"), errors.LoginNeeded(401, "B", "c"), errors.NotAllowed(403, "B", "c"),
     errors.NotFound(404, "B", "c"), errors.JobGone(404, "B", "c"), errors.Conflict(409, "B", "c"), errors.Unreachable("silent", temporary=False),
-    errors.WaitTimeout("late"), errors.JobFailed(A_JOB, 3, "why", "Traceback"),
+    errors.FileChanged("again"), errors.WaitTimeout("late"), errors.JobFailed(A_JOB, 3, "why", "Traceback"),
 ]  # fmt: skip
 
 
@@ -455,7 +455,7 @@ def test_a_download_goes_on_when_the_daemon_has_time_again(monkeypatch):
     troubles = iter([errors.BatchaidError(503, "ServiceUnavailable", "busy"), errors.BatchaidError(429, "TooManyRequests", "busy"), None])
 
     class Busy(Written):
-        def pieces(self, path, begin=0, end=None):
+        def pieces(self, path, begin=0, end=None, version=None):
             yield self._files[path][begin : begin + 2]
             if trouble := next(troubles):
                 raise trouble
@@ -463,3 +463,23 @@ def test_a_download_goes_on_when_the_daemon_has_time_again(monkeypatch):
 
     monkeypatch.setattr(pauses.time, "sleep", lambda seconds: None)
     assert output_files.File(Busy(a=b"0123456789"), "x", "a.txt", "a", {}).read() == b"0123456789"
+
+
+def test_a_file_that_changes_is_read_again(tmp_path):
+    """A pipe keeps what it got, so that the error is the caller's."""
+    class Changing(Remote):
+        def pieces(self, begin=0, end=None):
+            yield b"an old beginning, "
+            if not changed:
+                changed.append(True)
+                raise errors.FileChanged("the file has changed")
+            yield b"and an end"
+
+    changed = []
+    assert Changing("x").read() == b"an old beginning, and an end"
+    changed = []
+    assert Changing("x").download(tmp_path).read_text() == "an old beginning, and an end"
+    changed = []
+    os.mkfifo(tmp_path / "pipe")
+    with open(os.open(tmp_path / "pipe", os.O_RDWR), "rb", 0), pytest.raises(errors.Conflict):
+        Changing("x").download(tmp_path / "pipe")
