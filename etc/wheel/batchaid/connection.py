@@ -30,6 +30,10 @@ CONNECT_S, TIMEOUT_S = 10.0, 60.0
 RENEWED_S = 300.0  # a token is renewed so long before its end, or at four fifths of its life
 PIECE = 1 << 18
 WRONG_NAME = (62, 64)  # X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH
+AUTHORITIES = (  # of Debian, Arch, Alpine; Fedora, RHEL; Fedora from 43 on; SUSE; Alpine without ca-certificates
+    "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",
+)  # fmt: skip
 IN_URLS = "/?&=%:~+!$,;'@()*[]"  # what is not escaped again
 
 
@@ -200,9 +204,15 @@ class Connection:
         self._local = threading.local()
 
     def authorities(self) -> str:
-        """The file with the authorities that are trusted."""
+        """The file with the authorities that are trusted. Python may know a folder instead, which programs cannot use."""
         system = ssl.get_default_verify_paths()
-        return self.cafile or system.cafile or system.openssl_cafile
+        for file in (self.cafile, system.cafile, system.openssl_cafile, *AUTHORITIES):
+            if file and os.access(file, os.R_OK):
+                return file
+        raise InvalidArgument(
+            f"submit() needs a file of the authorities that are trusted, and {', '.join(AUTHORITIES)} cannot be read here; name one: "
+            f'connect("{self.endpoint}", cafile="FILE")'
+        )
 
     def close(self) -> None:
         """Closes this thread's connection; a later request opens a new one."""

@@ -483,3 +483,17 @@ def test_a_file_that_changes_is_read_again(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with open(os.open(tmp_path / "pipe", os.O_RDWR), "rb", 0), pytest.raises(errors.Conflict):
         Changing("x").download(tmp_path / "pipe")
+
+
+def test_the_file_of_authorities_is_there(tmp_path, monkeypatch):
+    """Debian's Python knows a folder of them, and names a file that does not exist."""
+    here = connection.Connection("https://lab:7443", None)
+    none = SimpleNamespace(cafile=None, openssl_cafile=str(tmp_path / "cert.pem"))
+    monkeypatch.setattr(connection.ssl, "get_default_verify_paths", lambda: none)
+    monkeypatch.setattr(connection, "AUTHORITIES", (str(tmp_path / "first"), str(tmp_path / "second")))
+    with pytest.raises(errors.InvalidArgument, match=r'first, .*second cannot be read here; name one: connect\("https://lab:7443", cafile='):
+        here.authorities()
+    (tmp_path / "second").touch()
+    assert here.authorities() == str(tmp_path / "second")
+    (tmp_path / "cert.pem").touch()
+    assert here.authorities() == str(tmp_path / "cert.pem")
