@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/http/connections.h"
 #include "api/http/content.h"
 #include "api/http/http_priv.h"
 
@@ -104,6 +105,15 @@ static void keep(struct request *r, const char *data, size_t n)
 
 /* --- heads ---------------------------------------------------------------------------------- */
 
+/* Counts n more bytes for the body's speed. Not while a stream's handler reads: it may let the
+ * client wait. */
+static void note(const struct request *r, size_t n)
+{
+    bool wanted = !r->early.code && !r->answered;
+    if (!wanted || !(r->route->flags & ROUTE_STREAM))
+        connection_reads(r->connection, n, wanted);
+}
+
 void body_begin(struct request *r)
 {
     const char *length = request_header(r, "Content-Length");
@@ -114,6 +124,8 @@ void body_begin(struct request *r)
      * gets the error now; other clients get it after their body. */
     if (r->early.code && (n > BODY_DISCARD_MAX || request_header(r, "Expect")))
         r->hang_up = true;
+    if (!r->hang_up && request_has_body(r))
+        note(r, 0);
 }
 
 /* --- bodies that stream --------------------------------------------------------------------- */
@@ -182,8 +194,10 @@ int body_take(struct request *r, const char *data, size_t *size)
     *size = 0;
     if (!r->early.code && (r->route->flags & ROUTE_KEPT)) {
         keep(r, data, n);
+        note(r, n);
         return 0;
     }
+    note(r, n);
     r->discarded += n;
     return r->discarded > BODY_DISCARD_MAX ? -1 : 0;
 }

@@ -259,14 +259,6 @@ static struct connection *connection_of(struct MHD_Connection *conn)
     return MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-/* Not while a stream's handler reads: it may let the client wait. */
-static void note_body(const struct request *r, size_t n)
-{
-    bool wanted = !r->early.code && !r->answered;
-    if (!wanted || !(r->route->flags & ROUTE_STREAM))
-        connection_reads(r->connection, n, wanted);
-}
-
 /* Called when the head has been read. A reply that is sent here closes the connection if a body
  * would follow. */
 static enum MHD_Result begin(struct request *r)
@@ -281,8 +273,6 @@ static enum MHD_Result begin(struct request *r)
     body_begin(r);
     if (r->early.code && r->hang_up)
         return refuse(r);
-    if (request_has_body(r))
-        note_body(r, 0);
     if (!r->early.code && (r->route->flags & ROUTE_STREAM)) {
         struct replied *token = r->route->handler(r);
         (void)token;
@@ -295,13 +285,8 @@ static enum MHD_Result take_on(struct request *r, const char *data, size_t *size
 {
     if (r->finished)
         return (enum MHD_Result)request_send(r);
-    if (*size) {
-        size_t n = *size;
-        if (body_take(r, data, size) < 0)
-            return MHD_NO;
-        note_body(r, n - *size);
-        return MHD_YES;
-    }
+    if (*size)
+        return body_take(r, data, size) < 0 ? MHD_NO : MHD_YES;
     connection_busy(r->connection);
     return respond(r);
 }
