@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * State: the received bytes of the body, counted against the bounds of the server, or the sink of a
- * stream. Invariant: the counted bytes are subtracted when the request is over. The request owns
- * them. On the loop's thread.
+ * State: the received bytes of the body, counted against the bounds of the server and of the
+ * sender, or the sink of a stream. Invariant: the counted bytes are subtracted when the request is
+ * over. The request owns them. A sender is in the list while one of its requests counts. On the
+ * loop's thread.
  */
 #include "api/http/body.h"
 
@@ -24,11 +25,65 @@ static bool is_open(const struct request *r)
     return !r->service->may || (r->route->flags & ROUTE_OPEN);
 }
 
+/* Whose bodies count together: a principal, an account by its key, or an address. */
+struct body_sender {
+    struct body_sender *next;
+    char *name;
+    size_t held;
+    int requests;
+};
+
+static const char *sender_name(struct request *r)
+{
+    char address[CONNECTION_ADDRESS_SIZE];
+    if (!is_open(r) && r->who)
+        return arena_concat(&r->arena, "principal ", r->who->object_id);
+    if (!is_open(r) && r->label)
+        return arena_concat(&r->arena, "account ", r->label);
+    connection_address(r->connection, address);
+    return arena_concat(&r->arena, "address ", address);
+}
+
+static struct body_sender *sender_of(struct request *r)
+{
+    if (r->sender)
+        return r->sender;
+    const char *name = sender_name(r);
+    struct body_sender *s = r->api->senders;
+    while (s && strcmp(s->name, name) != 0)
+        s = s->next;
+    if (!s) {
+        s = xcalloc(1, sizeof *s);
+        s->name = xstrdup(name);
+        s->next = r->api->senders;
+        r->api->senders = s;
+    }
+    s->requests++;
+    r->sender = s;
+    return s;
+}
+
+static void leave_sender(struct request *r)
+{
+    struct body_sender *s = r->sender, **p = &r->api->senders;
+    r->sender = NULL;
+    if (!s || --s->requests > 0)
+        return;
+    assert(s->held == 0);
+    while (*p != s)
+        p = &(*p)->next;
+    *p = s->next;
+    free(s->name);
+    free(s);
+}
+
 static void charge(struct request *r, size_t held)
 {
     struct api *api = r->api;
+    struct body_sender *s = sender_of(r);
     assert(api->held >= r->held && (!is_open(r) || api->held_open >= r->held));
     api->held = api->held - r->held + held;
+    s->held = s->held - r->held + held;
     if (is_open(r))
         api->held_open = api->held_open - r->held + held;
     r->held = held;
@@ -38,6 +93,7 @@ void body_release(struct request *r)
 {
     if (r->held > 0)
         charge(r, 0);
+    leave_sender(r);
     strbuf_free(&r->raw);
     r->raw = (struct strbuf)STRBUF_INIT;
     if (r->sink)
@@ -64,10 +120,13 @@ static void too_large(struct request *r)
     refuse(r);
 }
 
-static bool is_crowded(const struct request *r, size_t n)
+static bool is_crowded(struct request *r, size_t n)
 {
     const struct api *api = r->api;
-    return api->held + n > BODIES_MAX || (is_open(r) && api->held_open + n > BODIES_OPEN_MAX);
+    const struct body_sender *s = sender_of(r);
+    size_t of_one = is_open(r) ? BODIES_OPEN_OF_ONE : BODIES_OF_ONE;
+    return api->held + n > BODIES_MAX || (is_open(r) && api->held_open + n > BODIES_OPEN_MAX) ||
+           (s->held > r->held && s->held + n > of_one);
 }
 
 static int too_many(struct err *e)

@@ -17,6 +17,10 @@
 /* Bounds in bytes for all bodies under way together, and for those of requests without a token. */
 #define BODIES_MAX      (256u * 1024 * 1024)
 #define BODIES_OPEN_MAX (16u * 1024 * 1024)
+/* The same for those of one principal or account, and of one address without a token. The only body
+ * of a principal may be longer. */
+#define BODIES_OF_ONE      (BODIES_MAX / 4)
+#define BODIES_OPEN_OF_ONE (1024u * 1024)
 /* The most bytes of a refused request's body that are read and discarded, so that the client can
  * read the error; a longer body ends the connection. */
 #define BODY_DISCARD_MAX (64u * 1024 * 1024)
@@ -32,7 +36,7 @@ struct body_sink {
 
 REPLIED request_stream(struct request *r, const struct body_sink *sink);
 /* Counts `n` bytes that a handler is going to add to r->raw among the bodies under way.
- * ERR_BODY_TOO_LARGE; ERR_UNAVAILABLE: all together are too many. */
+ * ERR_BODY_TOO_LARGE; ERR_UNAVAILABLE: all together, or the sender's, are too many. */
 int body_reserve(struct request *r, size_t n, struct err *e) MUST_CHECK;
 
 /* The sink can take more. Call on the loop's thread, but not inside take(). */

@@ -314,6 +314,11 @@ bool connection_refused(const struct connection *c)
     return c->refused;
 }
 
+void connection_address(const struct connection *c, char out[CONNECTION_ADDRESS_SIZE])
+{
+    sodium_bin2hex(out, CONNECTION_ADDRESS_SIZE, c->peer->address, sizeof c->peer->address);
+}
+
 /* --- making room ---------------------------------------------------------------------------- */
 
 /* The oldest connection of a list that belongs to address `of` (NULL: any) and is not being

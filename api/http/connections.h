@@ -31,6 +31,8 @@
 
 #define BODY_BYTES_PER_MS 4 /* the lowest speed of a body, after the patience */
 
+#define CONNECTION_ADDRESS_SIZE 33
+
 struct api_listen;
 struct connections;
 struct connection;
@@ -72,6 +74,8 @@ void connection_streams(const struct connection *c);
 /* The most connections at a time. */
 int connection_most(const struct connection *c);
 bool connection_refused(const struct connection *c);
+/* What counts as its client's address, in hexadecimal digits: of IPv6 the network. */
+void connection_address(const struct connection *c, char out[CONNECTION_ADDRESS_SIZE]);
 
 /* Counts failed logins by address and account (in any case of its name): whether a client may try
  * now (now_ms: monotonic), and that a try has failed. Guesses at one account do not block other

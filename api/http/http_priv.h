@@ -36,8 +36,9 @@ struct api {
     struct guid_source guids;        /* ids of requests and of the resources that they create */
     struct request *spare;           /* owned; finished requests, kept for reuse */
     int n_spare;
-    size_t held, held_open; /* bytes of bodies under way; of those without a token */
-    uv_idle_t again;        /* active while `first_again` is there */
+    size_t held, held_open;      /* bytes of bodies under way; of those without a token */
+    struct body_sender *senders; /* of bodies under way */
+    uv_idle_t again;             /* active while `first_again` is there */
     struct request *first_again, **end_again; /* requests with more to do, in order */
     struct delayed *delayed;                  /* requests that a watcher delays */
     struct relay *relays;                     /* with their clients' TLS */

@@ -27,6 +27,7 @@
 struct MHD_Connection;
 struct MHD_Response;
 struct engine;
+struct body_sender;
 struct body_sink;
 struct connection;
 struct delayed;
@@ -111,8 +112,9 @@ struct request {
     void (*release)(void *kept);     /* NULL: nothing is kept */
     struct owned *owned;             /* of request_own(); malloc */
     size_t n_owned, owned_room;
-    size_t held;        /* bytes counted for raw in api.held */
-    uint64_t discarded; /* bytes of the body that were thrown away */
+    size_t held;                /* bytes counted for raw in api.held and for its sender */
+    struct body_sender *sender; /* body.c; NULL: nothing was counted */
+    uint64_t discarded;         /* bytes of the body that were thrown away */
 };
 
 /* The decoded value of {name} in the route's template. Never NULL for a name in the template. */

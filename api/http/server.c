@@ -449,7 +449,7 @@ static void on_again_closed(uv_handle_t *h)
 static void api_destroy(struct api *api)
 {
     assert(api->under_way == 0 && api->suspended == 0 && api->held == 0 && api->held_open == 0);
-    assert(!api->first_again && !api->starved && !api->relays && !api->lives);
+    assert(!api->first_again && !api->starved && !api->senders && !api->relays && !api->lives);
     struct api_counters c = api_counters(api);
     LOG_DEBUG(api->config.log, "api.served", LF_INT("connections", (int64_t)c.connections),
               LF_INT("hung_up", (int64_t)c.hung_up), LF_INT("requests", (int64_t)c.requests),

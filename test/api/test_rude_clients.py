@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Clients that break the rules of HTTP or TLS, vanish, or come all at once: the daemon stays."""
 
+import contextlib
 import os
 import random
 import re
@@ -12,13 +13,15 @@ from pathlib import Path
 
 import pytest
 from support.daemon import Daemon
+from support.people import OWNER, Person
 from support.waiting import wait_for
 from support.world import MOUNT, fresh, job_body
 
 
-def connect(daemon):
+def connect(daemon, address="127.0.0.1"):
+    """`address`: of the client."""
     context = ssl.create_default_context(cafile=daemon.ca)
-    raw = socket.create_connection(("127.0.0.1", daemon.port), timeout=10)
+    raw = socket.create_connection(("127.0.0.1", daemon.port), timeout=10, source_address=(address, 0))
     return context.wrap_socket(raw, server_hostname="localhost")
 
 
@@ -212,28 +215,53 @@ def test_bodies_of_those_who_did_not_log_in_take_no_memory(own_daemon):
         sock.close()
 
 
-def test_bodies_of_strangers_share_what_memory_there_is_for_them(own_daemon):
-    """A login may have 64 KiB, for which 128 are held; 16 MiB is for all of them (api/http/body.h)."""
-    d = own_daemon()
-    piece = b"x" * 65536
-    begun = f"POST /adfs/oauth2/token HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n{len(piece):x}\r\n"
-    d.token()
+def taken(daemon):
+    return daemon.call("GET", "/batchaid/counters", api_version=None).json["requests"]["bodyBytes"]
 
-    def taken():
-        return d.call("GET", "/batchaid/counters", api_version=None).json["requests"]["bodyBytes"]
 
-    before, held = taken(), [connect(d) for _ in range(128)]
+@contextlib.contextmanager
+def held_bodies(daemon, socks, begun, piece):
+    """Bodies that have begun with this piece and do not end."""
+    before = taken(daemon)
     try:
-        for sock in held:
-            sock.sendall(begun.encode() + piece + b"\r\n")
-        wait_for(lambda: taken() - before >= len(held) * len(piece), 30, "the bodies did not arrive")
-        reply = d.token_reply()
-        assert reply.status == 503 and int(reply.headers["Retry-After"]) > 0
-        still_serves(d)
+        for sock in socks:
+            sock.sendall(begun + f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
+        wait_for(lambda: taken(daemon) - before >= len(socks) * len(piece), 30, "the bodies did not arrive")
+        yield
     finally:
-        for sock in held:
+        for sock in socks:
             sock.close()
+
+
+@pytest.mark.parametrize(("addresses", "status"), [(["127.0.0.1"], 503), (["127.0.0.2"], 200), (range(2, 20), 503)])
+def test_bodies_of_strangers_share_what_memory_there_is_for_them(own_daemon, addresses, status):
+    """A login may have 64 KiB, for which 128 are held; 1 MiB is for an address and 16 MiB for all addresses
+    (api/http/body.h)."""
+    d = own_daemon()
+    begun = b"POST /adfs/oauth2/token HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    d.token()
+    clients = [f"127.0.0.{one}" if isinstance(one, int) else one for one in addresses]
+    socks = [connect(d, clients[i % len(clients)]) for i in range(180)]
+    with held_bodies(d, socks, begun, b"x" * 65536):
+        reply = d.token_reply()
+        assert reply.status == status and (status == 200 or int(reply.headers["Retry-After"]) > 0)
+        still_serves(d)
     wait_for(lambda: d.token_reply().status == 200, 30, "what was held is not given back")
+
+
+def test_bodies_of_one_principal_leave_memory_to_others(own_daemon):
+    d = own_daemon()
+    ada = Person(d, OWNER)
+    begun = head(d, "PUT", f"/subscriptions/{d.subscription}/resourceGroups/x", "Transfer-Encoding: chunked")
+    group = f"/subscriptions/{d.subscription}/resourceGroups/y"
+    body = {"location": "eastus", "properties": {"ignored": "x" * (3 << 20)}}
+    with held_bodies(d, [connect(d) for _ in range(30)], begun, b" " * (3 << 20)):
+        reply = d.call("PUT", group, body, api_version="2019-11-01")
+        assert reply.status == 503 and int(reply.headers["Retry-After"]) > 0
+        assert d.call("PUT", group, body, api_version="2019-11-01", token=ada.token()).status == 201
+    wait_for(
+        lambda: d.call("PUT", group, body, api_version="2019-11-01").status == 200, 30, "what was held is not given back"
+    )
 
 
 def test_handshakes_that_are_never_finished_shut_nobody_out(daemon, many_descriptors):
