@@ -17,6 +17,8 @@
 #include "api/http/versions.h"
 #include "lib/jsontext.h"
 
+#define LATE_US 1000000 /* after the head: for a body that comes later access is checked again */
+
 const char *request_param(const struct request *r, const char *name)
 {
     const char *t = r->route->path, *s;
@@ -216,11 +218,28 @@ static int find_way(struct request *r, struct err *e)
     return match(r, e) < 0 || take_tail(r, e) < 0 ? -1 : 0;
 }
 
+static int may(struct request *r, struct err *e)
+{
+    bool asks = r->service->may && !(r->route->flags & ROUTE_OPEN);
+    return asks ? r->service->may(r, e) : 0;
+}
+
+int router_still_may(struct request *r, struct err *e)
+{
+    int64_t now_us = clock_now(&r->config->clock);
+    bool late = now_us < r->now_us || now_us - r->now_us > LATE_US;
+    if (!late || (r->route->flags & ROUTE_STREAM))
+        return 0;
+    r->now_us = now_us;
+    r->grant = NULL;
+    return may(r, e);
+}
+
 int router_accept(struct request *r, struct err *e)
 {
     if (!route_cache_find(r) && find_way(r, e) < 0)
         return -1;
-    if (r->service->may && !(r->route->flags & ROUTE_OPEN) && r->service->may(r, e) < 0)
+    if (may(r, e) < 0)
         return -1;
     if (!r->cached && check_version(r, e) < 0)
         return -1;

@@ -6,7 +6,8 @@
  *
  *     head -> reading -> dispatched -> [waiting for the pool] -> [waiting for the disk] -> sent
  *
- * The head is checked before a byte of the body is kept: the token, the route, the size.
+ * The head is checked before a byte of the body is kept: the token, the route, the size. The rights
+ * are checked again if the body comes late.
  */
 #include <assert.h>
 #include <gnutls/abstract.h>
@@ -235,6 +236,8 @@ static enum MHD_Result wait_for(struct request *r)
 /* Called when the body is complete. */
 static enum MHD_Result respond(struct request *r)
 {
+    if (!r->early.code && router_still_may(r, &r->early) == 0)
+        err_clear(&r->early);
     if (watch_delays(r, go_on))
         return wait_for(r);
     if (!r->early.code && !(r->route->flags & ROUTE_STREAM))
