@@ -197,6 +197,8 @@ def test_files_and_directories_are_renamed_with_what_is_said(share, folder):
     refused("ResourceAlreadyExists", g.rename_file, "h")
     h = g.rename_file("h", overwrite=True)
     assert h.download_file().readall() == b"data" and h.get_file_properties().metadata == {"of": "f"}
+    refused("ResourceAlreadyExists", h.rename_file, "h")
+    assert h.rename_file("h", overwrite=True).get_file_properties().metadata == {"of": "f"}
     refused("ParentNotFound", h.rename_file, "no/where")
     assert d.rename_directory("e").get_directory_properties().metadata == {"of": "d"}
     assert share.get_file_client("e/sub/deep").get_file_properties().metadata == {"of": "deep"}

@@ -220,11 +220,21 @@ static void set_time(struct rename *c)
                     on_rename_timed, c);
 }
 
+/* Moves the notes; those of a file that is renamed to its own name stay. */
+static int move_notes(const struct rename *c, struct err *e)
+{
+    struct storage *st = azstorage_of(c->r)->storage;
+    int64_t share = c->from.share.id;
+    if (strcmp(c->from.path, c->at.path) == 0)
+        return 0;
+    return st_item_remove_tree(st, share, c->at.path, e) < 0
+               ? -1
+               : st_item_move_tree(st, share, c->from.path, c->at.path, e);
+}
+
 static void on_renamed(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct rename *c = ctx;
-    struct request *r = c->r;
-    struct storage *st = azstorage_of(r)->storage;
     struct err e;
     if (why && f->fault == FILE_IS_FILE && !c->replaces) {
         err_set(&e, AZSTORAGE_EXISTS, NULL, "The specified resource already exists.");
@@ -235,8 +245,7 @@ static void on_renamed(void *ctx, const struct err *why, const struct file_resul
         fail_with(c, why, f->fault);
         return;
     }
-    if (st_item_remove_tree(st, c->from.share.id, c->at.path, &e) < 0 ||
-        st_item_move_tree(st, c->from.share.id, c->from.path, c->at.path, &e) < 0) {
+    if (move_notes(c, &e) < 0) {
         fail(c, &e);
         return;
     }
