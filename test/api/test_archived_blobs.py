@@ -106,6 +106,22 @@ def test_copies_of_an_archived_blob(container, daemon, call, archived):
     assert call("HEAD", "/again").headers["x-ms-access-tier"] == "Cool"
 
 
+def test_a_share_gets_no_bytes_of_an_archived_blob(container, daemon, call, archived):
+    def put(path, **headers):
+        return daemon.file.call("PUT", f"/files/{path}", x_ms_copy_source=url, **headers)
+
+    url = f"{daemon.blob.url}/{container.container_name}/b?{may_read(container)}"
+    daemon.file.call("PUT", "/files?restype=share")
+    assert daemon.file.call("PUT", "/files/to", x_ms_type="file", x_ms_content_length="3").status == 201
+    part = {"x_ms_write": "update", "x_ms_range": "bytes=0-2", "x_ms_source_range": "bytes=0-2"}
+    for got in (put("copy"), put("to?comp=range", **part)):
+        assert (got.status, got.code) == (409, "BlobArchived"), got
+    call("PUT", "/b?comp=tier", x_ms_access_tier="Hot")
+    assert (put("copy").status, put("to?comp=range", **part).status) == (202, 201)
+    assert daemon.file.call("GET", "/files/to").body == b"old"
+    daemon.file.call("DELETE", "/files?restype=share")
+
+
 def test_a_copy_may_be_archived(container, call, put):
     put("from", b"bytes", x_ms_access_tier="Cool")
     blob = container.get_blob_client("from")

@@ -84,7 +84,7 @@ static void on_copy_source(void *ctx, const struct err *why, const struct file_r
         return;
     }
     c->source = c->from.is_snapshot ? item_facts(&c->from.item) : f->facts;
-    if (read_copy(c, &e) < 0)
+    if (source_check_online(c->placing.r, &c->from, &c->source, &e) < 0 || read_copy(c, &e) < 0)
         azplacing_fail(&c->placing, &e);
     else
         azplacing_upload(&c->placing, 0, copy_all);

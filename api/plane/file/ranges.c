@@ -122,14 +122,34 @@ static struct replied *update(struct request *r, const struct azfile *at,
     return reply_later(r);
 }
 
+struct range_copy {
+    struct azfile_change *change;
+    struct source from;
+    struct files_copy_range what;
+};
+
+static void on_source(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct range_copy *x = ctx;
+    struct azfile_change *c = x->change;
+    const struct file_facts facts = x->from.is_snapshot ? item_facts(&x->from.item) : f->facts;
+    struct err e;
+    if (why)
+        on_written(c, why, f);
+    else if (source_check_online(c->r, &x->from, &facts, &e) < 0)
+        azfile_fail(c, &e);
+    else
+        files_copy_range(azstorage_of(c->r)->files, &x->what, on_written, c);
+}
+
 /* Copies a range from another file of this daemon, in the kernel. */
 static struct replied *copy(struct request *r, const struct azfile *at,
                             const struct file_range *range)
 {
     struct err e;
-    struct source from;
+    struct range_copy *x = arena_alloc(&r->arena, sizeof *x);
     struct file_range part = {0};
-    if (source_of(r, "x-ms-copy-source", "r", &from, &e) < 0 ||
+    if (source_of(r, "x-ms-copy-source", "r", &x->from, &e) < 0 ||
         range_exact("x-ms-source-range", request_header(r, "x-ms-source-range"), &part, &e) < 0)
         return reply_err(r, &e);
     if (part.len != range->len || part.len > AZRANGE_MAX) {
@@ -139,12 +159,13 @@ static struct replied *copy(struct request *r, const struct azfile *at,
                 part.len, range->len);
         return reply_err(r, &e);
     }
-    const struct files_copy_range what = {.at = {at->folder, at->path},
-                                          .offset = range->offset,
-                                          .from = {from.folder, from.path},
-                                          .range = part,
-                                          .keeps_mtime = keeps_time(r)};
-    files_copy_range(azstorage_of(r)->files, &what, on_written, azfile_change(r, at));
+    x->change = azfile_change(r, at);
+    x->what = (struct files_copy_range){.at = {at->folder, at->path},
+                                        .offset = range->offset,
+                                        .from = {x->from.folder, x->from.path},
+                                        .range = part,
+                                        .keeps_mtime = keeps_time(r)};
+    files_facts(azstorage_of(r)->files, &x->what.from, on_source, x);
     return reply_later(r);
 }
 
