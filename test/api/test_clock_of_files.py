@@ -10,7 +10,7 @@ from email.utils import format_datetime, parsedate_to_datetime
 import pytest
 from azure.core import MatchConditions
 from azure.core.exceptions import HttpResponseError
-from azure.storage.blob import BlobServiceClient
+from azure.storage.blob import BlobBlock, BlobServiceClient, ContentSettings
 from support.storage import ACCOUNT, KEY, VERSION, StorageDaemon, sign
 from support.testing import Clock
 
@@ -190,6 +190,35 @@ def test_a_lease_of_15_seconds_ends_with_the_clock_alone(clock, blobs):
     blob.upload_blob(b"second", overwrite=True)
 
 
+WRITES = {
+    "a blob": lambda blob: blob.upload_blob(b"second", overwrite=True),
+    "blocks": lambda blob: (blob.stage_block("1", b"second"), blob.commit_block_list([BlobBlock("1")])),
+    "a copy": lambda blob: blob.start_copy_from_url(blob.url),
+    "metadata": lambda blob: blob.set_blob_metadata({"a": "b"}),
+    "properties": lambda blob: blob.set_http_headers(ContentSettings(content_type="text/x")),
+    "an append": lambda blob: blob.append_block(b"second"),
+    "a seal": lambda blob: blob.seal_append_blob(),
+}
+
+
+@pytest.mark.parametrize("write", [None, *WRITES])
+def test_an_expired_lease_is_renewed_unless_the_blob_was_written(clock, blobs, write):
+    kind = "AppendBlob" if write in ("an append", "a seal") else "BlockBlob"
+    blob = blobs.upload_blob("b", b"first", blob_type=kind)
+    lease = blob.acquire_lease(15)
+    clock.advance("PT20S")
+    if write is None:
+        lease.renew()
+        assert blob.get_blob_properties().lease.state == "leased"
+        return
+    WRITES[write](blob)
+    assert blob.get_blob_properties().lease.state == "available"
+    with pytest.raises(HttpResponseError) as refused:
+        lease.renew()
+    assert (refused.value.status_code, refused.value.error_code) == (409, "LeaseIdMismatchWithLeaseOperation")
+    blob.acquire_lease(15)
+
+
 def test_a_lease_breaks_by_the_clock_and_an_infinite_one_stays(clock, blobs):
     blob = blobs.upload_blob("b", b"first")
     lease = blob.acquire_lease(-1)
@@ -200,6 +229,8 @@ def test_a_lease_breaks_by_the_clock_and_an_infinite_one_stays(clock, blobs):
     assert blob.get_blob_properties().lease.state == "breaking"
     clock.advance("PT20S")
     assert blob.get_blob_properties().lease.state == "broken"
+    blob.upload_blob(b"second", overwrite=True)
+    assert blob.get_blob_properties().lease.state == "available"
 
 
 def test_a_blob_that_is_written_while_the_clock_goes_on_is_of_its_end(d, clock, box):

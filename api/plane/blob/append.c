@@ -17,6 +17,7 @@
 
 #include "api/plane/blob/handlers.h"
 #include "api/plane/storage/beside.h"
+#include "api/plane/storage/leases.h"
 #include "api/plane/storage/structured.h"
 #include "storage/storage.h"
 
@@ -116,6 +117,7 @@ static void grow(struct appending *x, const struct file_facts *f)
     i->blocks = arena_printf(&r->arena, "[%d]", append_count(i) + 1);
     i->md5 = NULL;
     item_revise(r, i);
+    lease_written(r, i);
     item_set_file(i, f);
 }
 
@@ -388,6 +390,7 @@ static void seal(struct blob_work *w, const struct file_facts *f)
     if (rc == 0 && !beside_is_sealed(&w->item)) {
         beside_seal(&r->arena, &w->item);
         item_revise(r, &w->item);
+        lease_written(r, &w->item);
         rc = st_item_put(azstorage_of(r)->storage, &w->item, &e);
     }
     if (rc < 0) {

@@ -267,6 +267,7 @@ static void note(struct blob_work *w, const struct file_facts *f)
     struct request *r = w->r;
     struct err e;
     item_revise(r, &w->item);
+    lease_written(r, &w->item);
     w->item.created_us = w->item.created_us ? w->item.created_us : f->mtime_us;
     if (st_item_put(azstorage_of(r)->storage, &w->item, &e) < 0) {
         refuse(w, &e);

@@ -178,6 +178,7 @@ int blob_note(struct request *r, const struct blob *old, const struct share_item
     struct share_item kept = *now;
     const struct lease l = lease_of_item(&old->item);
     lease_to_item(&l, &kept); /* a lease belongs to the blob, not to a version */
+    lease_written(r, &kept);
     if (st_item_put(azstorage_of(r)->storage, &kept, e) < 0)
         return -1;
     return st_uncommitted_remove(azstorage_of(r)->storage, now->share_id, now->path, e);

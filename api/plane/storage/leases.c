@@ -167,6 +167,14 @@ int lease_check(struct request *r, const struct lease *l, bool needs,
     return lease_check_by(r, ID, l, needs, errors, e);
 }
 
+void lease_written(const struct request *r, struct share_item *i)
+{
+    const struct lease l = lease_of_item(i), over = {.state = LEASE_AVAILABLE, .id = l.id};
+    enum lease_state state = state_of(r, &l);
+    if (state == LEASE_EXPIRED || state == LEASE_BROKEN)
+        lease_to_item(&over, i);
+}
+
 bool lease_is_callers(struct request *r, const struct lease *l)
 {
     return is_held(state_of(r, l)) && is_its_id(l, request_header(r, ID));

@@ -5,6 +5,7 @@
  *
  *   available -acquire-> leased -release-> available
  *   leased -break-> breaking -> broken; leased -> expired; all three -acquire-> leased
+ *   expired -renew-> leased; expired, broken -the blob is written-> available
  *
  * The time of leases is the time of the daemon's start plus the monotonic time since then, so that
  * setting the clock neither ends nor prolongs a lease. A lease with more time left than its
@@ -43,6 +44,10 @@ int lease_check(struct request *r, const struct lease *l, bool needs,
 /* The same with another header than x-ms-lease-id. */
 int lease_check_by(struct request *r, const char *header, const struct lease *l, bool needs,
                    const struct lease_errors *errors, struct err *e) MUST_CHECK;
+
+/* The object is written: a lease that has expired or was broken is over, and cannot be renewed any
+ * more. */
+void lease_written(const struct request *r, struct share_item *i);
 
 /* Whether there is a lease, and the request has its id. */
 bool lease_is_callers(struct request *r, const struct lease *l);
