@@ -22,6 +22,9 @@ from support.accounts import Accounts
 from support.blobs import call, client, container, daemon, may_read, put, refused  # noqa: F401 fixtures
 from support.people import READER, Person
 from support.storage import ACCOUNT, KEY
+from support.two_parts import TwoParts
+
+FOREVER = {"x_ms_lease_action": "acquire", "x_ms_lease_duration": "-1"}
 
 
 def test_what_is_public_is_read_without_a_key(daemon, client):
@@ -79,6 +82,20 @@ def test_a_leased_blob_is_its_holders(container):
     assert refused(blob.delete_blob, lease=first) == "LeaseNotPresentWithBlobOperation"
 
 
+@pytest.mark.parametrize("service", ["blob", "file"])
+def test_a_lease_that_is_acquired_while_policies_are_sent_stays(daemon, service):
+    plane, kind = getattr(daemon, service), "container" if service == "blob" else "share"
+    assert plane.call("PUT", f"/policed?restype={kind}").status == 201
+    policies = b"<SignedIdentifiers></SignedIdentifiers>"
+    late = TwoParts(plane, "PUT", f"/policed?restype={kind}&comp=acl", len(policies))
+    lease = plane.call("PUT", f"/policed?restype={kind}&comp=lease", **FOREVER)
+    plane.call("PUT", f"/policed?restype={kind}&comp=metadata", x_ms_meta_a="b", x_ms_lease_id=lease.headers["x-ms-lease-id"])
+    assert late.send(policies).status == 200
+    shown = plane.call("GET", f"/policed?restype={kind}").headers
+    assert (shown["x-ms-lease-state"], shown["x-ms-meta-a"]) == ("leased", "b")
+    plane.call("DELETE", f"/policed?restype={kind}", x_ms_lease_id=lease.headers["x-ms-lease-id"])
+
+
 def test_a_leased_container_is_not_deleted(client):
     c = client.create_container("leased")
     lease = c.acquire_lease(60)
@@ -102,9 +119,6 @@ def test_a_signature_to_delete_breaks_a_lease_and_acquires_none(daemon, containe
     assert refused(BlobLeaseClient(other, lease.id).release) == "AuthorizationPermissionMismatch"
     assert BlobLeaseClient(other).break_lease(0) == 0
     assert blob.get_blob_properties().lease.state == "broken"
-
-
-FOREVER = {"x_ms_lease_action": "acquire", "x_ms_lease_duration": "-1"}
 
 
 def test_what_is_done_with_a_lease_changes_no_etag(daemon, container, call, put):

@@ -10,13 +10,26 @@
 #include "storage/shares/shares.h"
 #include "storage/storage.h"
 
+/* Reads the row again. */
+static int refresh(struct request *r, struct grant *g, struct err *e)
+{
+    int64_t id = g->share.id;
+    int rc = st_share_by_name(azstorage_of(r)->storage, &r->arena, g->account.id, g->plane->kind,
+                              g->share.name, &g->share, e);
+    g->has_share = rc > 0 && g->share.state == SHARE_THERE && g->share.id == id;
+    return rc < 0 ? -1 : 0;
+}
+
 int plane_share(struct request *r, struct err *e)
 {
-    const struct grant *g = grant_of(r);
+    struct grant *g = grant_of(r);
+    const char *name = g->has_share ? g->share.name : r->segment[0];
+    if (g->has_share && refresh(r, g, e) < 0)
+        return -1;
     if (g->has_share)
         return 0;
     return err_set(e, g->plane->no_share, NULL, "The specified %s does not exist: '%.80s'.",
-                   g->plane->share, r->segment[0]);
+                   g->plane->share, name);
 }
 
 int plane_check_name(const char *name, struct err *e)
