@@ -47,5 +47,10 @@ coalesce((SELECT $batch_kept_until(t) FROM batch_subtask u CROSS JOIN batch_task
 WHERE u.node_name = :node_name AND $batch_is_kept(t) ORDER BY u.id DESC LIMIT 1), 0),
 coalesce((SELECT max(due_us) FROM batch_litter WHERE node_id = :node_id AND due_us > :now_us), 0));
 
+-- Whether a directory that a run uses, or the one of its job, is due on one of the run's nodes.
+-- st_batch_litter_under(i64 run_id, int attempt, text job_dir, text dir, i64 now_us) -> bool any
+SELECT EXISTS (SELECT 1 FROM allocation a CROSS JOIN batch_litter bl ON bl.node_id = a.node_id
+WHERE a.run_id = :run_id AND a.attempt = :attempt AND bl.path IN (:job_dir, :dir) AND bl.due_us <= :now_us);
+
 -- st_batch_litter_gone(i64 id) -> changed "litter"
 DELETE FROM batch_litter WHERE id = :id;

@@ -83,6 +83,7 @@ static void end(struct front *f)
     id_map_free(&batch_self_rw(f)->releasing);
     id_map_free(&batch_self_rw(f)->limited);
     id_map_free(&batch_self_rw(f)->removing);
+    id_map_free(&batch_self_rw(f)->awaiting);
     kept_docs_free(batch_self_rw(f)->docs);
     batch_self_rw(f)->docs = NULL;
 }

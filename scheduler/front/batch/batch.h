@@ -78,6 +78,7 @@ struct batch_front {
     /* jobs with a time limit: since when they are active (monotonic); jobs.c */
     struct id_map limited;
     struct id_map removing; /* a set: rows of batch_litter whose removal is in progress */
+    struct id_map awaiting; /* a set: runs that wait for such a removal */
     struct kept_docs *docs; /* documents of tasks, jobs and pools; since begin() */
 };
 

@@ -70,6 +70,19 @@ struct litter_removal {
     int64_t id, node_id;
 };
 
+void litter_await(struct batch_front *f, int64_t run_id)
+{
+    id_map_put(&f->awaiting, run_id, NULL);
+    wake(f->wakes, &woken_litter, WAKE_ALL);
+}
+
+/* Runs that still wait ask again (litter_await()). */
+static void tell_runs(struct batch_front *f)
+{
+    for (int64_t id; id_map_pop(&f->awaiting, &id);)
+        wake_durable(f->wakes, &woken_run, id);
+}
+
 /* A leaving node may have waited for this removal. */
 static void tell_node(const struct batch_front *f, int64_t node_id)
 {
@@ -90,8 +103,10 @@ static void on_removed(void *ctx, const struct err *why)
     struct err e = {0};
     if (!why && st_batch_litter_gone(f->st, k->id, &e) < 0 && e.code != ERR_RESOURCE_NOT_FOUND)
         LOG_WARN(f->log, "batch_cleanup.not_written", LF_STR("why", e.msg));
-    if (!why)
+    if (!why) {
         tell_node(f, k->node_id);
+        tell_runs(f);
+    }
     wake_if_lost(f->wakes, &woken_litter, WAKE_ALL);
     if (why)
         wake_by(f->wakes, &woken_litter, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);

@@ -144,6 +144,10 @@ const char *task_run_name(const struct front *f, struct storage *st, struct aren
                           const struct run *r);
 int task_run_is_held(const struct front *f, struct storage *st, const struct run *r, bool *held,
                      struct err *e);
+/* *held: it must wait, for the preparation of its node or for the removal of files. Also of a
+ * chore. */
+int task_run_waits(const struct batch_front *f, struct storage *st, struct arena *a,
+                   const struct run *r, bool *held, struct err *e) MUST_CHECK;
 /* Also of a chore. */
 int task_run_load(const struct front *f, const struct front_read *how, const struct run *r,
                   struct run_spec *out, struct err *e);
@@ -255,6 +259,8 @@ int litter_of_task(struct storage *st, struct arena *a, const struct batch_task 
 /* When the files of a task that ends now will be removed; 0: never automatically. (task_end.c) */
 int64_t batch_kept_until(const struct batch_task_spec *spec, int64_t now_us);
 void litter_wake(struct batch_front *f);
+/* The run waits, perhaps for a removal: the next removal wakes it. */
+void litter_await(struct batch_front *f, int64_t run_id);
 /* How long the files of tasks, and of preparation and release tasks, stay on a node. */
 int litter_kept_for(const struct front *base, struct storage *st, const struct node *nd,
                     int64_t *left_us, struct err *e);

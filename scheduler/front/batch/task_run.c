@@ -91,16 +91,52 @@ int task_run_started(const struct front *f, struct storage *st, const struct run
     return rc;
 }
 
+/* --- runs that wait on their nodes ------------------------------------------------------------ */
+
+/* An earlier job or task of the same name may have left files that must be removed first: later the
+ * removal would hit the run's own. `dir`: of the run. */
+static int waits_for_removal(const struct batch_front *f, struct storage *st, const struct run *r,
+                             const char *job_dir, const char *dir, bool *held, struct err *e)
+{
+    return st_batch_litter_under(st, r->id, r->attempt, job_dir, dir, wakes_steady_wall(f->wakes),
+                                 held, e);
+}
+
+static int chore_waits(const struct batch_front *f, struct storage *st, struct arena *a,
+                       const struct run *r, bool *held, struct err *e)
+{
+    struct batch_chore c;
+    int rc = st_batch_chore_by_id(st, a, r->owner_id, &c, e);
+    if (rc <= 0)
+        return rc;
+    const char *dir = batch_job_dir(a, c.job_name, c.job_number);
+    return waits_for_removal(f, st, r, dir, dir, held, e);
+}
+
+int task_run_waits(const struct batch_front *f, struct storage *st, struct arena *a,
+                   const struct run *r, bool *held, struct err *e)
+{
+    struct task_owner o;
+    *held = false;
+    if (is_chore(r))
+        return chore_waits(f, st, a, r, held, e);
+    if (owner_of(st, a, r, &o, e) < 0)
+        return -1;
+    *held = o.t.state == BATCH_TASK_PREPARING;
+    if (*held)
+        return 0;
+    return waits_for_removal(f, st, r, batch_job_dir(a, o.j.name, o.j.number),
+                             batch_task_dir(a, &o.t), held, e);
+}
+
 int task_run_is_held(const struct front *f, struct storage *st, const struct run *r, bool *held,
                      struct err *e)
 {
     struct arena a;
-    struct task_owner o;
-    (void)f;
     arena_init(&a);
-    int rc = owner_of(st, &a, r, &o, e);
-    if (rc == 0)
-        *held = o.t.state == BATCH_TASK_PREPARING;
+    int rc = task_run_waits(batch_self(f), st, &a, r, held, e);
+    if (rc == 0 && *held)
+        litter_await((struct batch_front *)(uintptr_t)batch_self(f), r->id);
     arena_free(&a);
     return rc;
 }

@@ -123,7 +123,6 @@ struct spec_command {
     struct batch_job_spec job;
     struct batch_task_spec task;
     const char *id;
-    bool held;
     int retried; /* retries of earlier runs */
 };
 
@@ -161,7 +160,6 @@ static int find_task(const struct batch_front *f, const struct front_read *how, 
     if (rc <= 0)
         return rc;
     c->id = t.name;
-    c->held = t.state == BATCH_TASK_PREPARING;
     c->retried = t.retries - r->retried;
     if ((how->secrets && st_batch_task_secrets(st, a, t.id, &text, e) < 0) ||
         decode_task(f->docs, a, t.doc, text, &c->task, e) < 0 ||
@@ -302,19 +300,20 @@ static int load(const struct batch_front *f, const struct front_read *how, const
 {
     struct storage *st = how->st;
     struct arena *a = how->a;
-    struct spec_command c = {.held = false};
+    struct spec_command c = {.id = NULL};
     struct batch_pool_spec pool;
     const char *pool_text = NULL;
-    bool dedicated = true;
+    bool dedicated = true, held = false;
     int rc = (is_chore(r) ? find_chore : find_task)(f, how, r, &c, e);
     if (rc == 0)
         return err_set(e, ERR_JOB_NOT_FOUND, NULL, "the run's task is gone");
     if (rc < 0 || (how->secrets && st_batch_pool_secrets(st, a, c.p.id, &pool_text, e) < 0) ||
         decode_pool(f->docs, a, c.p.doc, pool_text, &pool, e) < 0 ||
-        is_dedicated(st, a, r, &dedicated, e) < 0)
+        is_dedicated(st, a, r, &dedicated, e) < 0 ||
+        (how->secrets && task_run_waits(f, st, a, r, &held, e) < 0))
         return -1;
     struct place_spec *place = arena_alloc(a, sizeof *place);
-    *place = (struct place_spec){.dir = task_dir(a, &c, c.id), .held = c.held};
+    *place = (struct place_spec){.dir = task_dir(a, &c, c.id), .held = held};
     place_set_user(a, &c.task.user, &pool, place);
     const char **argv;
     place->program.n = batch_program(f, a, &c.p, c.task.command_line, &argv);

@@ -51,18 +51,19 @@ static struct batch_task add_work_task(struct world *w, const struct batch_job *
     const struct batch_waits nothing = {0};
     int64_t now = wakes_wall(sched_wakes(w->s));
     const char *name = arena_printf(&w->a, "t%d", number);
-    struct batch_task t = {
-        .job_id = j->id,
-        .name = name,
-        .doc = json(
-            w, arena_printf(&w->a, "{'id':'%s','commandLine':'fake run=%d'}", name, run_s * 1000)),
-        .state = BATCH_TASK_ACTIVE,
-        .state_us = now,
-        .created_us = now,
-        .updated_us = now,
-        .slots = 1,
-        .instances = 1,
-        .job_name = j->name};
+    struct batch_task t = {.job_id = j->id,
+                           .name = name,
+                           .doc = json(w, arena_printf(&w->a,
+                                                       "{'id':'%s','commandLine':'fake run=%d',"
+                                                       "'constraints':{'retentionTime':'P7D'}}",
+                                                       name, run_s * 1000)),
+                           .state = BATCH_TASK_ACTIVE,
+                           .state_us = now,
+                           .created_us = now,
+                           .updated_us = now,
+                           .slots = 1,
+                           .instances = 1,
+                           .job_name = j->name};
     ok(batch_task_add(w->st, &t, NULL, &nothing, &e), &e);
     return t;
 }
@@ -224,4 +225,72 @@ WORLD_TEST(test_waiting_tasks_go_by_the_changed_priority_of_their_job, world_vir
     WAIT(w, v->started == 2);
     assert_int_equal(task_state(w, &raised), BATCH_TASK_RUNNING);
     assert_int_equal(task_state(w, &other), BATCH_TASK_ACTIVE);
+}
+
+/* The one node of the one pool. */
+static struct fake_node *the_node(struct world *w)
+{
+    return fake_of(w, pool_row(w, 1).id, 0);
+}
+
+/* What a deleted job or task left on a node is removed before another of its name runs there. */
+static size_t litter_due(struct world *w)
+{
+    struct err e = {0};
+    int64_t *nodes;
+    size_t n = 0;
+    ok(st_batch_litter_nodes(w->st, &w->a, wakes_steady_wall(sched_wakes(w->s)), &nodes, &n, &e),
+       &e);
+    return n;
+}
+
+static void begins_on_a_clean_node(struct world *w, int run)
+{
+    struct virtual_world *v = virtual_of(w);
+    pass(w, 5 * SECOND);
+    assert_int_equal(litter_due(w), 1);
+    fake_set_down(the_node(w), false, 0);
+    WAIT(w, v->started == run);
+    assert_int_equal(litter_due(w), 0);
+}
+
+WORLD_TEST(test_files_of_a_deleted_job_are_gone_before_another_of_its_name_runs, world_virtual(1))
+{
+    struct err e = {0};
+    struct virtual_world *v = virtual_of(w);
+    struct batch_job gone;
+    add_slots(w, "p", 2);
+    struct batch_job j = add_work(w, "j", "");
+    struct batch_task t = add_work_task(w, &j, 1, 1);
+    batch_job_has_more(&w->batch, j.id);
+    WAIT(w, task_state(w, &t) == BATCH_TASK_COMPLETED);
+    fake_set_down(the_node(w), true, 0);
+    pass(w, 5 * SECOND);
+    j = work_row(w, &j);
+    ok(batch_job_delete(&w->batch, &j, j.updated_us + 1, &e), &e);
+    WAIT(w, st_batch_job_by_id(w->st, &w->a, j.id, &gone, &e) == 0);
+    j = add_work(w, "j", "");
+    t = add_work_task(w, &j, 1, 600);
+    batch_job_has_more(&w->batch, j.id);
+    begins_on_a_clean_node(w, 2);
+    WAIT(w, task_state(w, &t) == BATCH_TASK_COMPLETED);
+    assert_int_equal(v->ended, 2);
+}
+
+WORLD_TEST(test_files_of_a_deleted_task_are_gone_before_another_of_its_name_runs, world_virtual(1))
+{
+    struct err e = {0};
+    add_slots(w, "p", 2);
+    struct batch_job j = add_work(w, "j", "");
+    struct batch_task t = add_work_task(w, &j, 1, 1), row = {.id = 0};
+    batch_job_has_more(&w->batch, j.id);
+    WAIT(w, st_batch_task_by_id(w->st, &w->a, t.id, &row, &e) == 1 && !row.fed &&
+                row.state == BATCH_TASK_COMPLETED);
+    fake_set_down(the_node(w), true, 0);
+    pass(w, 5 * SECOND);
+    ok(batch_task_delete(&w->batch, &row, row.updated_us + 1, &e), &e);
+    t = add_work_task(w, &j, 1, 600);
+    batch_job_has_more(&w->batch, j.id);
+    begins_on_a_clean_node(w, 2);
+    WAIT(w, task_state(w, &t) == BATCH_TASK_COMPLETED);
 }
