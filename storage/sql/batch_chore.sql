@@ -19,6 +19,12 @@ $batch_chore_select WHERE bh.id = :id;
 -- st_batch_chore_list(i64 job_id, text after) -> batch_chore*
 $batch_chore_select WHERE bh.job_id = :job_id AND bh.node_name > :after ORDER BY bh.node_name, bh.kind;
 
+-- Whether a node of the run is still being prepared for the job.
+-- st_batch_chore_awaited(i64 job_id, i64 run_id, int attempt) -> bool any
+SELECT EXISTS (SELECT 1 FROM allocation a CROSS JOIN batch_chore bh ON bh.job_id = :job_id
+AND bh.node_name = a.node_name AND bh.kind = {BATCH_PREPARATION} AND bh.state = {BATCH_CHORE_RUNNING}
+WHERE a.run_id = :run_id AND a.attempt = :attempt);
+
 -- Counts that it is tried again.
 -- st_batch_chore_retry(i64 id, i64 now_us) -> changed "chore"
 UPDATE batch_chore SET retries = retries + 1, retry_us = :now_us, container_id = NULL WHERE id = :id;

@@ -160,7 +160,8 @@ SELECT coalesce((SELECT files_until_us FROM batch_task
 WHERE files = {BATCH_FILES_THERE} AND files_until_us > 0 ORDER BY files_until_us LIMIT 1), 0);
 
 -- The tasks of a job that wait on a node until it is prepared.
--- st_batch_task_preparing(i64 job_id, text node_name) -> batch_task*
-$batch_task_select
-WHERE bt.node_name = :node_name AND bt.job_id = :job_id AND bt.state = {BATCH_TASK_PREPARING}
+-- st_batch_task_preparing(i64 job_id, i64 node_id) -> batch_task*
+SELECT {batch_task} FROM $live_allocation CROSS JOIN run u ON u.id = a.run_id AND u.owner_kind = {RES_BATCH_TASK}
+CROSS JOIN batch_task bt ON bt.id = u.owner_id CROSS JOIN batch_job bj ON bj.id = bt.job_id
+WHERE $is_live AND a.node_id = :node_id AND bt.job_id = :job_id AND bt.state = {BATCH_TASK_PREPARING}
 ORDER BY bt.id;

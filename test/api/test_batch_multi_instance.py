@@ -75,6 +75,40 @@ def test_nodes_show_the_parts_that_ran_on_them(jobs, plane):
     assert sum(alone in tasks for tasks in seen.values()) == 1
 
 
+def test_every_node_is_prepared_before_the_task_and_released_after_the_job(jobs, plane, go):
+    mark = "$AZ_BATCH_NODE_SHARED_DIR/$AZ_BATCH_JOB_ID"
+    wait = f"while [ ! -e {go}.$AZ_BATCH_NODE_ID ]; do sleep 0.05; done"
+    job = jobs(
+        jobPreparationTask={"commandLine": f"/bin/sh -c '{wait}; touch {mark}'"},
+        jobReleaseTask={"commandLine": f"/bin/sh -c 'rm {mark}'"},
+    )
+    task = job.add("/bin/true", multiInstanceSettings=multi(f"/bin/sh -c 'test -e {mark}'"))
+
+    def prepared():
+        rows = plane.all(f"{job.url}/jobpreparationandreleasetaskstatus")
+        return {r["nodeId"]: r["jobPreparationTaskExecutionInfo"]["state"] for r in rows}
+
+    wait_for(lambda: list(prepared().values()) == ["running"] * NODES, what="preparations on all nodes")
+    for node in prepared():
+        assert job.task(task)["state"] == "preparing"
+        Path(f"{go}.{node}").touch()
+        wait_for(lambda: prepared()[node] == "completed", what=f"the preparation of {node}")
+    (done,) = job.wait(task)
+    assert done["executionInfo"]["result"] == "success", done["executionInfo"]
+    job.end()
+    rows = plane.all(f"{job.url}/jobpreparationandreleasetaskstatus")
+    assert {r["nodeId"] for r in rows} == {n["id"] for n in plane.all("/pools/team/nodes")}
+    assert [r["jobReleaseTaskExecutionInfo"]["result"] for r in rows] == ["success"] * NODES
+
+
+def test_a_node_that_cannot_be_prepared_gets_no_part(jobs, plane):
+    bad = plane.all("/pools/team/nodes")[0]["id"]
+    job = jobs(jobPreparationTask={"commandLine": f"/bin/sh -c 'test $AZ_BATCH_NODE_ID != {bad}'"})
+    task, done = job.ran("/bin/true", multiInstanceSettings=multi(nodes=NODES - 1))
+    assert done["executionInfo"]["result"] == "success", done["executionInfo"]
+    assert bad not in (done["nodeInfo"]["nodeId"], subtasks(job, task)[0]["nodeInfo"]["nodeId"])
+
+
 def test_pages_and_versions_of_subtasks(jobs, plane):
     job = jobs()
     task, _ = job.ran("/bin/true", multiInstanceSettings=multi())

@@ -18,6 +18,7 @@ const char *chore_run_name(struct storage *st, struct arena *a, const struct run
 
 /* --- those that wait for a preparation -------------------------------------------------------- */
 
+/* Of a task on several nodes, the last preparation lets it begin. */
 static int let_begin(const struct batch_front *f, struct storage *st, struct arena *a,
                      const struct batch_task *t, int64_t now_us, struct err *e)
 {
@@ -27,9 +28,16 @@ static int let_begin(const struct batch_front *f, struct storage *st, struct are
                                          .to = batch_task_next(t->state, BATCH_TASK_EV_START),
                                          .now_us = now_us,
                                          .starts = true};
+    bool awaited;
     int rc = st_run_of(st, a, RES_BATCH_TASK, t->id, 0, &r, e);
-    if (rc <= 0 || st_batch_task_move(st, &m, e) < 0 || st_run_begins(st, r.id, now_us, e) < 0)
-        return rc < 0 ? -1 : 0;
+    if (rc <= 0)
+        return rc;
+    if (st_batch_chore_awaited(st, t->job_id, r.id, r.attempt, &awaited, e) < 0)
+        return -1;
+    if (awaited)
+        return 0;
+    if (st_batch_task_move(st, &m, e) < 0 || st_run_begins(st, r.id, now_us, e) < 0)
+        return -1;
     wake_durable(f->wakes, &woken_run, r.id);
     return 0;
 }
@@ -72,7 +80,7 @@ static int settle(const struct batch_front *f, struct storage *st, struct arena 
         return -1;
     if (c->kind == BATCH_RELEASE)
         return 0;
-    if (st_batch_task_preparing(st, a, c->job_id, c->node_name, &tasks, &n, e) < 0)
+    if (st_batch_task_preparing(st, a, c->job_id, c->node_id, &tasks, &n, e) < 0)
         return -1;
     bool good = !end->why || !spec.preparation || !spec.preparation->awaited;
     if (!good && !end->stopped && c->node_id && st_node_bar(st, c->job_id, c->node_id, e) < 0)
