@@ -107,5 +107,12 @@ struct batch_litter {
     const char *path; /* below the node's Batch root */
     int64_t due_us;   /* not before; 0: at once */
 };
+/* A job that loses its next tasks, at most `limit`: files of theirs in earlier pools. */
+struct st_batch_moved {
+    int64_t job_id, account_id;
+    const char *pool_name; /* its present pool */
+    const char *path;      /* of the job */
+    int limit;
+};
 
 #endif

@@ -13,9 +13,23 @@ CASE $t.files_until_us WHEN 0 THEN 9223372036854775807 ELSE $t.files_until_us EN
 -- st_batch_litter_add(i64 node_id, text path, i64 due_us)
 INSERT INTO batch_litter (node_id, path, due_us) VALUES (:node_id, :path, :due_us);
 
--- From each node of a pool.
--- st_batch_litter_add_all(i64 pool_id, text path)
-INSERT INTO batch_litter (node_id, path) SELECT id, :path FROM node WHERE pool_id = :pool_id;
+-- From each node of a pool, and each that is or was prepared for a job.
+-- st_batch_litter_add_all(i64 pool_id, i64 job_id, text path)
+INSERT INTO batch_litter (node_id, path)
+SELECT id, :path FROM node WHERE pool_id = :pool_id
+UNION SELECT node_id, :path FROM batch_chore WHERE job_id = :job_id AND node_id IS NOT NULL;
+
+-- From each node of the pools, except m.pool_name, that had some of the tasks that st_batch_task_remove_some() removes
+-- next.
+-- st_batch_litter_add_moved(st_batch_moved m)
+INSERT INTO batch_litter (node_id, path)
+SELECT n.id, :m.path
+FROM (SELECT DISTINCT pool_name
+FROM (SELECT pool_name FROM batch_task WHERE job_id = :m.job_id AND fed <> 1 ORDER BY name LIMIT :m.limit)
+WHERE pool_name <> :m.pool_name COLLATE NOCASE) t
+CROSS JOIN batch_pool p ON p.account_id = :m.account_id AND p.name = t.pool_name
+CROSS JOIN node n ON n.pool_id = p.id
+WHERE NOT EXISTS (SELECT 1 FROM batch_litter bl WHERE bl.node_id = n.id AND bl.path = :m.path AND bl.due_us = 0);
 
 -- What was not due yet stays for good.
 -- st_batch_litter_keep(i64 node_id, text path)

@@ -146,7 +146,7 @@ DELETE FROM batch_task WHERE id = :id;
 
 -- private st_batch_task_remove_up_to(i64 job_id, int limit) -> count gone
 DELETE FROM batch_task
-WHERE id IN (SELECT id FROM batch_task WHERE job_id = :job_id AND fed <> 1 LIMIT :limit);
+WHERE id IN (SELECT id FROM batch_task WHERE job_id = :job_id AND fed <> 1 ORDER BY name LIMIT :limit);
 
 -- Tasks whose files' time is up.
 -- st_batch_task_files_due(i64 now_us, int limit) -> batch_task*

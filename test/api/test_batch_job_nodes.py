@@ -62,6 +62,39 @@ def test_the_release_runs_where_the_job_was_prepared(jobs, plane):
     assert status(job, **{"$select": "nodeId"}) == [{"nodeId": row["nodeId"]}]
 
 
+def move(job, pool="elsewhere"):
+    job.disable("wait")
+    job.plane.call("PATCH", job.url, {"poolInfo": {"poolId": pool}}, expect=200)
+    job.enable()
+    job.wait_state("active")
+
+
+def files_of(job, node):
+    names = (f["name"] for f in job.plane.all(f"/pools/prepared/nodes/{node}/files", recursive="true"))
+    return [name for name in names if name.startswith(f"workitems/{job.id}/")]
+
+
+def test_the_release_runs_where_the_job_was_prepared_also_after_a_change_of_its_pool(jobs, plane):
+    job = jobs(jobPreparationTask=command("true"), jobReleaseTask=command("test $AZ_BATCH_POOL_ID = prepared"))
+    job.done("/bin/true")
+    move(job)
+    job.end()
+    (row,) = status(job)
+    assert row[RELEASE]["result"] == "success" and row["poolId"] == "prepared"
+    assert files_of(job, row["nodeId"])
+    job.delete()
+    wait_for(lambda: not files_of(job, row["nodeId"]), what="its files go")
+
+
+def test_the_files_of_a_deleted_job_go_from_its_earlier_pool(jobs):
+    job = jobs()
+    node = job.done("/bin/true")["nodeInfo"]["nodeId"]
+    move(job)
+    assert files_of(job, node)
+    job.delete()
+    wait_for(lambda: not files_of(job, node), what="its files go")
+
+
 def test_their_files_go_when_their_time_is_up(jobs, plane):
     short = {"constraints": {"retentionTime": "PT1S"}}
     job = jobs(

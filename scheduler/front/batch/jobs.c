@@ -60,12 +60,29 @@ static int stop_tasks(struct batch_front *f, const struct batch_job *j, bool *mo
     return 0;
 }
 
+/* A job without preparations knows only by its tasks which pools it had before its present one. */
+static int remove_tasks(struct batch_front *f, const struct batch_job *j, bool *left, struct err *e)
+{
+    struct arena a;
+    arena_init(&a);
+    const struct st_batch_moved m = {.job_id = j->id,
+                                     .account_id = j->account_id,
+                                     .pool_name = j->pool_name,
+                                     .path = batch_job_dir(&a, j->name, j->number),
+                                     .limit = REMOVED_AT_ONCE};
+    int rc = j->prepares ? 0 : st_batch_litter_add_moved(f->st, &m, e);
+    if (rc == 0)
+        rc = st_batch_task_remove_some(f->st, j->id, REMOVED_AT_ONCE, left, e);
+    arena_free(&a);
+    return rc;
+}
+
 static int remove_slice(struct batch_front *f, const struct batch_job *j, bool runs, struct err *e)
 {
     struct arena a;
     struct batch_pool p;
     bool left;
-    if (st_batch_task_remove_some(f->st, j->id, REMOVED_AT_ONCE, &left, e) < 0)
+    if (remove_tasks(f, j, &left, e) < 0)
         return -1;
     if (!left && runs) /* its last runs wake it at their ends */
         return 0;
@@ -77,8 +94,9 @@ static int remove_slice(struct batch_front *f, const struct batch_job *j, bool r
     }
     arena_init(&a);
     int rc = st_batch_pool_get(f->st, &a, j->account_id, j->pool_name, &p, e);
-    if (rc == 1)
-        rc = st_batch_litter_add_all(f->st, p.id, batch_job_dir(&a, j->name, j->number), e);
+    if (rc >= 0)
+        rc = st_batch_litter_add_all(f->st, rc == 1 ? p.id : 0, j->id,
+                                     batch_job_dir(&a, j->name, j->number), e);
     if (rc >= 0)
         rc = auto_pool_end_of_job(f, j, e);
     if (rc == 0)

@@ -20,33 +20,34 @@ struct chores {
     struct arena *a;
     const struct batch_job *j;
     struct batch_job_spec spec;
-    struct batch_pool pool;
     int64_t now_us;
 };
 
-/* 0: the pool does not exist. */
 static int load(struct chores *k, struct err *e)
 {
-    if (batch_job_decode(k->a, k->j->doc, NULL, &k->spec, e) < 0)
-        return -1;
-    return st_batch_pool_get(k->f->st, k->a, k->j->account_id, k->j->pool_name, &k->pool, e);
+    return batch_job_decode(k->a, k->j->doc, NULL, &k->spec, e);
 }
 
+/* The pool is the node's: the job may have another by now. */
 static int begin(struct chores *k, const struct node *nd, enum batch_chore_kind kind, struct err *e)
 {
     char guid[GUID_SIZE];
+    struct batch_pool pool;
+    int rc = st_batch_pool_by_id(k->f->st, k->a, nd->pool_id, &pool, e);
+    if (rc <= 0)
+        return rc;
     const struct batch_task_spec *spec =
         kind == BATCH_RELEASE ? k->spec.release : k->spec.preparation;
     const struct batch_chore c = {.job_id = k->j->id,
                                   .kind = kind,
-                                  .pool_name = k->pool.name,
+                                  .pool_name = pool.name,
                                   .node_name = nd->name,
                                   .node_id = nd->id,
                                   .up_us = nd->state_us,
                                   .state = BATCH_CHORE_RUNNING,
                                   .start_us = k->now_us};
     guid_new(guid);
-    struct run r = {.pool_id = k->pool.id,
+    struct run r = {.pool_id = pool.id,
                     .owner_kind = RES_BATCH_CHORE,
                     .guid = guid,
                     .priority = k->j->priority,
@@ -79,9 +80,9 @@ static int prepare(struct chores *k, int64_t node_id, bool *held, struct err *e)
 {
     struct batch_chore c;
     struct node nd = {.id = 0};
-    int rc = load(k, e);
-    if (rc == 1)
-        rc = st_node_by_id(k->f->st, k->a, node_id, &nd, e);
+    if (load(k, e) < 0)
+        return -1;
+    int rc = st_node_by_id(k->f->st, k->a, node_id, &nd, e);
     if (rc <= 0 || !k->spec.preparation)
         return rc < 0 ? -1 : 0;
     rc = st_batch_chore_get(k->f->st, k->a, k->j->id, nd.name, BATCH_PREPARATION, &c, e);
@@ -215,10 +216,7 @@ static int finish(struct chores *k, bool *left, struct err *e)
 {
     struct batch_chore *rows;
     size_t n;
-    int rc = load(k, e);
-    if (rc <= 0)
-        return rc;
-    if (st_batch_chore_list(k->f->st, k->a, k->j->id, "", &rows, &n, e) < 0)
+    if (load(k, e) < 0 || st_batch_chore_list(k->f->st, k->a, k->j->id, "", &rows, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         bool both = i + 1 < n && rows[i + 1].kind == BATCH_RELEASE;

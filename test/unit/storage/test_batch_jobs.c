@@ -242,7 +242,7 @@ DB_TEST(test_litter_goes_with_its_node)
     int64_t *nodes, id = fx_add_node(f, f->cluster, 1, NODE_PREPARING);
     size_t n;
     ok(f, st_batch_litter_add(f->st, id, "workitems/j/job-1/a", 0, &f->e));
-    ok(f, st_batch_litter_add_all(f->st, f->cluster, "workitems/j", &f->e));
+    ok(f, st_batch_litter_add_all(f->st, f->cluster, 0, "workitems/j", &f->e));
     ok(f, st_batch_litter_add(f->st, id, "later", T0 + 7, &f->e));
     ok(f, st_batch_litter_nodes(f->st, &f->a, T0, &nodes, &n, &f->e));
     assert_int_equal(n, 1);
