@@ -175,6 +175,26 @@ def test_exit_options_that_their_job_would_not_heed(jobs, plane, conditions, whe
     assert values["PropertyName"] == f"{where}.jobAction" and "onTaskFailure" in values["Reason"]
 
 
+def test_a_task_that_moves_to_another_node_leaves_no_files_behind(jobs, plane):
+    job = jobs()
+    first, second = plane.all("/pools/pool/nodes")
+    task, done = job.ran("/bin/false", affinityInfo={"affinityId": first["affinityId"]})
+    assert done["nodeInfo"]["nodeId"] == first["id"]
+    node = f"/pools/pool/nodes/{first['id']}"
+    plane.call("POST", f"{node}/disablescheduling", {}, expect=200)
+    plane.call("POST", f"{job.url}/tasks/{task}/reactivate", expect=204)
+    (done,) = job.wait(task)
+    plane.call("POST", f"{node}/enablescheduling", expect=200)
+    assert done["nodeInfo"]["nodeId"] == second["id"]
+    mine = f"workitems/{job.id}/job-1/{task}"
+
+    def files_on(node):
+        return [f["name"] for f in plane.all(f"/pools/pool/nodes/{node['id']}/files", recursive="true") if f["name"].startswith(mine)]
+
+    wait_for(lambda: not files_on(first), what="the files on the first node go")
+    assert files_on(second)
+
+
 def test_a_task_is_reactivated_right_after_it_was_terminated(jobs, plane):
     job = jobs()
     task = job.begin("/bin/sh -c 'echo run >> $AZ_BATCH_TASK_DIR/../ran; exec sleep 1000'")

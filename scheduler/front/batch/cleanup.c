@@ -5,6 +5,7 @@
  * file stays after a crash or on a node that is away; the rows are removed with their node.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "scheduler/fleet/node/node.h"
 #include "scheduler/front/batch/front_priv.h"
@@ -17,35 +18,34 @@ static const struct wake_kind woken_files = {"batch files", WAKE_LAST};
 /* How long until a removal on a silent node, or a failed removal, is tried again (us). */
 #define AGAIN_US 10000000
 
-static int litter_of_subtasks(struct storage *st, struct arena *a, const struct batch_task *t,
-                              struct err *e)
+static int litter_on(struct storage *st, struct arena *a, const struct batch_task *t,
+                     const char *node_name, const struct task_nodes *except, struct err *e)
 {
-    struct batch_subtask_rows parts;
-    struct batch_task on = *t;
     struct node nd;
-    if (t->instances == 1)
-        return 0;
-    if (st_batch_subtask_list(st, a, t->id, &(struct st_page){.limit = t->instances}, &parts, e) <
-        0)
-        return -1;
-    for (size_t i = 0; i < parts.n; i++) {
-        on.node_name = parts.items[i].node_name;
-        int rc = batch_task_node(st, a, &on, &nd, e);
-        if (rc < 0 || (rc > 0 && st_batch_litter_add(st, nd.id, batch_task_dir(a, t), 0, e) < 0))
-            return -1;
-    }
-    return 0;
+    struct batch_task on = *t;
+    on.node_name = node_name;
+    for (size_t i = 0; node_name && i < except->n; i++)
+        if (strcmp(except->parts[i].node_name, node_name) == 0)
+            return 0;
+    int rc = batch_task_node(st, a, &on, &nd, e);
+    return rc <= 0 ? rc : st_batch_litter_add(st, nd.id, batch_task_dir(a, t), 0, e);
 }
 
-int litter_of_task(struct storage *st, struct arena *a, const struct batch_task *t, struct err *e)
+int litter_of_task(struct storage *st, struct arena *a, const struct batch_task *t,
+                   struct task_nodes except, struct err *e)
 {
-    struct node nd;
+    struct batch_subtask_rows parts = {NULL, 0};
     if (t->files != BATCH_FILES_THERE)
         return 0;
-    int rc = batch_task_node(st, a, t, &nd, e);
-    if (rc < 0 || (rc > 0 && st_batch_litter_add(st, nd.id, batch_task_dir(a, t), 0, e) < 0))
+    if (litter_on(st, a, t, t->node_name, &except, e) < 0 ||
+        (t->instances > 1 &&
+         st_batch_subtask_list(st, a, t->id, &(struct st_page){.limit = t->instances}, &parts, e) <
+             0))
         return -1;
-    return litter_of_subtasks(st, a, t, e);
+    for (size_t i = 0; i < parts.n; i++)
+        if (litter_on(st, a, t, parts.items[i].node_name, &except, e) < 0)
+            return -1;
+    return 0;
 }
 
 void litter_wake(struct batch_front *f)
@@ -177,7 +177,7 @@ static void litter_reconcile(void *ctx, int64_t id)
 static int clean_task(struct storage *st, struct arena *a, const struct batch_task *t,
                       struct err *e)
 {
-    if (litter_of_task(st, a, t, e) < 0)
+    if (litter_of_task(st, a, t, (struct task_nodes){NULL, 0}, e) < 0)
         return -1;
     return st_batch_task_set_files(st, t->id, BATCH_FILES_CLEANED, e);
 }

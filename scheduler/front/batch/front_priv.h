@@ -252,9 +252,14 @@ int feeder_wake(struct batch_front *f, const struct batch_job *j, struct err *e)
 /* --- cleanup.c ---------------------------------------------------------------------------------
  */
 void litter_begin(struct batch_front *f);
-/* Records that the files of a task must be removed, if there are any. */
+/* Nodes of a task. */
+struct task_nodes {
+    const struct allocation *parts;
+    size_t n;
+};
+/* Records that the files of a task must be removed, if there are any, but not on these nodes. */
 int litter_of_task(struct storage *st, struct arena *a, const struct batch_task *t,
-                   struct err *e) MUST_CHECK;
+                   struct task_nodes except, struct err *e) MUST_CHECK;
 /* Something was noted. */
 /* When the files of a task that ends now will be removed; 0: never automatically. (task_end.c) */
 int64_t batch_kept_until(const struct batch_task_spec *spec, int64_t now_us);

@@ -81,8 +81,11 @@ static int start(struct batch_front *f, struct storage *st, struct arena *a, con
     bool held;
     if (owner_of(st, a, r, &o, e) < 0 ||
         st_allocation_of_run(st, a, r->id, r->attempt, &parts, &n, e) < 0 ||
+        litter_of_task(st, a, &o.t, (struct task_nodes){parts, n}, e) < 0 ||
         prepare(f, a, &o.j, parts, n, now_us, &held, e) < 0)
         return -1;
+    if (o.t.files == BATCH_FILES_THERE)
+        litter_wake(f);
     const struct st_batch_task_move m = {.now_us = now_us,
                                          .starts = !held,
                                          .pool_name = o.j.pool_name,

@@ -55,7 +55,7 @@ int task_remove(struct storage *st, const struct batch_task *t, struct err *e)
 {
     struct arena a;
     arena_init(&a);
-    int rc = litter_of_task(st, &a, t, e);
+    int rc = litter_of_task(st, &a, t, (struct task_nodes){NULL, 0}, e);
     if (rc == 0)
         rc = st_batch_task_remove(st, t->id, e);
     arena_free(&a);
