@@ -91,7 +91,7 @@ int st_batch_pool_insert(struct storage *st, const struct batch_pool *p, const c
 int st_batch_pool_set_doc(struct storage *st, const struct batch_pool *p, const char *secrets,
                           struct err *e)
 {
-    return st_batch_pool_write_doc(st, p, secrets, e) < 0 ? -1 : st_pool_set_slots(st, p, e);
+    return st_batch_pool_write_doc(st, p, secrets, e) < 0 ? -1 : st_pool_set_shape(st, p, e);
 }
 
 int st_batch_pool_mark(struct storage *st, int64_t id, int64_t now_us, struct err *e)

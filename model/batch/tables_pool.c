@@ -337,6 +337,25 @@ static const struct field patch_rows[] = {
 };
 SCHEMA(schema_batch_pool_patch, patch_rows, "PoolPatchParameter");
 
+bool batch_pool_fixed_by_nodes(const char *name)
+{
+    static const char *const names[] = {"displayName",
+                                        "vmSize",
+                                        "taskSlotsPerNode",
+                                        "taskSchedulingPolicy",
+                                        "enableInterNodeCommunication",
+                                        "virtualMachineConfiguration",
+                                        "networkConfiguration",
+                                        "resourceTags",
+                                        "userAccounts",
+                                        "mountConfiguration",
+                                        "upgradePolicy"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
 /* All of these members are replaced. */
 static const struct field properties_rows[] = {
     START_TASK_ROW,

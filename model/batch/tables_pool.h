@@ -36,6 +36,9 @@ extern const struct schema schema_batch_pool_patch, schema_batch_pool_properties
     schema_batch_pool_resize, schema_batch_remove_nodes, schema_batch_enable_auto_scale,
     schema_batch_evaluate_auto_scale, schema_batch_upgrade_os;
 
+/* Whether a property of a pool may change only while the pool has no nodes. */
+bool batch_pool_fixed_by_nodes(const char *name);
+
 /* A node, and the operations on it. */
 extern const struct schema schema_batch_node, schema_batch_node_user, schema_batch_node_user_update,
     schema_batch_reboot, schema_batch_reimage, schema_batch_deallocate,

@@ -46,8 +46,8 @@ SELECT secrets FROM batch_pool WHERE id = :id;
 -- private st_batch_pool_write_doc(batch_pool p, sealed secrets) -> changed "pool"
 UPDATE batch_pool SET doc = :p.doc, secrets = :secrets, updated_us = :p.updated_us WHERE id = :p.id;
 
--- private st_pool_set_slots(batch_pool p) -> changed "pool"
-UPDATE pool SET slots = :p.slots, spread = :p.spread WHERE id = :p.id;
+-- private st_pool_set_shape(batch_pool p) -> changed "pool"
+UPDATE pool SET vm_size = :p.vm_size, slots = :p.slots, spread = :p.spread WHERE id = :p.id;
 
 -- st_batch_pool_set_size(i64 id, batch_size size, i64 updated_us) -> changed "pool"
 UPDATE batch_pool

@@ -12,6 +12,7 @@ from support.world import instant
 
 IMAGE = {"publisher": "canonical", "offer": "0001-com-ubuntu-server-jammy", "sku": "22_04-lts"}
 VM = {"imageReference": IMAGE, "nodeAgentSKUId": "batch.node.ubuntu 22.04"}
+WORKER = [{"name": "worker", "password": "pa55word-1"}]
 
 
 def pool_body(name, **more):
@@ -258,6 +259,37 @@ def test_patch_replaces_what_it_gives(pools):
     assert p["eTag"] == reply.headers["etag"] != before_["eTag"]
     pools.plane.call("PATCH", f"/pools/{name}", {"metadata": []}, expect=200)
     assert "metadata" not in pools.get(name)
+
+
+def test_what_its_nodes_are_made_of_changes_only_without_nodes(pools):
+    newest = pools.plane.at(V["20.0"])
+    changes = {"displayName": "x", "vmSize": "standard_d2_v3", "taskSlotsPerNode": 2, "userAccounts": WORKER}
+    name, _ = pools.add(targetDedicatedNodes=1)
+    pools.nodes(name, "idle", 1)
+    for member, value in changes.items():
+        values = newest.refused(409, "OperationInvalidForCurrentState", "PATCH", f"/pools/{name}", {member: value})
+        assert values["PropertyName"] == member and "has no nodes" in values["Reason"]
+    before_ = newest.get(f"/pools/{name}")
+    same = {"vmSize": before_["vmSize"].upper(), "taskSlotsPerNode": before_["taskSlotsPerNode"]}
+    newest.call("PATCH", f"/pools/{name}", {**same, "metadata": [{"name": "a", "value": "1"}]}, expect=200)
+    pools.steady(name)
+    pools.plane.call("POST", f"/pools/{name}/resize", {"targetDedicatedNodes": 0}, expect=202)
+    pools.steady(name, currentDedicatedNodes=0)
+    newest.call("PATCH", f"/pools/{name}", changes, expect=200)
+    (found,) = newest.all("/pools", **{"$filter": f"id eq '{name}' and vmSize eq 'standard_d2_v3'"})
+    assert found["vmSize"] == "standard_d2_v3" and found["displayName"] == "x" and found["taskSlotsPerNode"] == 2
+    pools.steady(name)
+    pools.plane.call("POST", f"/pools/{name}/resize", {"targetDedicatedNodes": 1}, expect=202)
+    pools.nodes(name, "idle", 1)
+
+
+def test_the_account_of_a_start_task_stays(pools):
+    newest = pools.plane.at(V["20.0"])
+    start = {"commandLine": "/bin/true", "userIdentity": {"username": WORKER[0]["name"]}}
+    name, _ = pools.add(userAccounts=WORKER, startTask=start)
+    other = [{"name": "other", "password": "pa55word-2"}]
+    values = newest.refused(400, "InvalidPropertyValue", "PATCH", f"/pools/{name}", {"userAccounts": other})
+    assert values["PropertyName"] == "startTask.userIdentity.username"
 
 
 def test_updateproperties_replaces_all(pools):

@@ -200,6 +200,17 @@ def test_what_cannot_be_changed_is_refused_by_name(rm):
     rm("PATCH", name, {"properties": {"taskSlotsPerNode": 3}}, api_version="2024-07-01", expect=200)
 
 
+def test_nodes_fix_what_they_are_made_of(rm):
+    name, new = fresh("pool"), {"api_version": "2024-07-01"}
+    rm("PUT", name, properties(**fixed(1)), expect=200)
+    for member, value in (("vmSize", "standard_d4s_v3"), ("taskSlotsPerNode", 3)):
+        reply = rm("PATCH", name, {"properties": {member: value}}, expect=400, **new)
+        assert reply.code == "PropertyCannotBeUpdated" and details(reply)["PropertyName"] == f"properties.{member}"
+        assert "has no nodes" in reply.text
+    rm("PATCH", name, {"properties": {"vmSize": "STANDARD_D2S_V3", "displayName": "x"}}, expect=200, **new)
+    rm("DELETE", name, expect=202)
+
+
 def test_tags_are_kept(ground, plane, rm):
     name, new = fresh("pool"), {"api_version": "2024-07-01"}
     seen = rm("PUT", name, {"tags": {"team": "vision"}, **properties()}, expect=200, **new).json

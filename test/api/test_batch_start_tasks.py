@@ -4,7 +4,7 @@
 import os
 
 import pytest
-from support.batch import BatchGround, V
+from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
 from support.waiting import wait_for
 from support.world import fresh
@@ -184,18 +184,6 @@ def test_whom_it_runs_as(pool, waits):
 def test_administrators_have_sudo(pool):
     for identity in (auto("pool", "admin"), auto("task", "admin"), {"userIdentity": {"username": "chief"}}):
         pool(startTask=start("sudo true", True, **identity), userAccounts=ACCOUNTS).wait("idle")
-
-
-def test_an_account_that_the_pool_does_not_have_any_more(daemon, pool, plane):
-    daemon.expect_log(r"warn node\.unusable")
-    name = ACCOUNTS[0]["name"]
-    p = pool(startTask=start("exit 0", True, userIdentity={"username": name}), userAccounts=ACCOUNTS)
-    node = p.wait("idle")
-    newest = plane.at(V["20.0"])
-    newest.call("PATCH", f"/pools/{p.name}", {"userAccounts": ACCOUNTS[1:]}, expect=200)
-    newest.call("POST", f"/pools/{p.name}/nodes/{node['id']}/reboot", expect=202)
-    failure = p.wait("starttaskfailed")["startTaskInfo"]["failureInfo"]
-    assert failure["category"] == "UserError" and name in failure["details"][0]["value"]
 
 
 @pytest.mark.parametrize("waits, state", [(True, "starttaskfailed"), (False, "idle")])

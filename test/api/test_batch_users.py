@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 from support.batch import BatchGround, Plane, V
-from support.batch_jobs import POOL, Jobs, add_pool, numbers
+from support.batch_jobs import POOL, Jobs, add_pool, numbers, resize
 from support.daemon import Daemon
 from support.people import Person
 from support.waiting import wait_for
@@ -313,9 +313,9 @@ def test_other_numbers_are_taken_when_a_node_is_made_anew(numbered, daemon):
     job = pool.jobs()
     assert said(job, job.add("id -u", **named("first"))) == [str(old)]
     newest = pool.plane.at(V["20.0"])
+    resize(pool.plane, pool.id, 0)
     newest.call("PATCH", f"/pools/{pool.id}", {"userAccounts": [account("first", uid=new, gid=new)]}, expect=200)
-    newest.call("POST", f"/pools/{pool.id}/nodes/{pool.node()['id']}/reimage", expect=202)
-    wait_for(lambda: pool.node()["state"] != "idle", what="it is being made anew")
+    resize(pool.plane, pool.id, 1)
     pool.wait_state("idle")
     assert said(job, job.add("/bin/sh -c 'id -u; id -g'", **named("first"))) == [str(new), str(new)]
 

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 from support.batch import BatchGround, V
-from support.batch_jobs import Jobs, add_pool
+from support.batch_jobs import Jobs, add_pool, resize
 from support.batch_store import Store
 from support.racked import VM_SIZE
 from support.waiting import wait_for
@@ -79,12 +79,10 @@ def test_accounts_have_the_numbers_and_keys_that_they_were_given(racked, rack, t
     assert "".join(groups())
     newest = work.plane.at(V["20.0"])
     mates[0]["linuxUserConfiguration"] = {"uid": 23457, "gid": 34567}
+    resize(work.plane, "machines", 0)
     newest.call("PATCH", "/pools/machines", {"userAccounts": mates}, expect=200)
-    nodes = lambda: work.plane.all("/pools/machines/nodes")
-    for node in nodes():
-        newest.call("POST", f"/pools/machines/nodes/{node['id']}/reimage", expect=202)
-    wait_for(lambda: "idle" not in [n["state"] for n in nodes()], what="machines that are made anew")
-    wait_for(lambda: [n["state"] for n in nodes()] == ["idle"] * 2, 60, "machines that are ready")
+    resize(work.plane, "machines", 2)
+    wait_for(lambda: [n["state"] for n in work.plane.all("/pools/machines/nodes")] == ["idle"] * 2, 60, "machines that are ready")
     assert work.said("/bin/sh -c 'id -u; ls -A .ssh ~/.ssh 2>/dev/null | grep -c id_rsa || true'", **named("mate")) == ["23457", "0"]
     work.end()
     assert not "".join(groups())

@@ -22,6 +22,14 @@ def add_pool(plane, id, **more):
     assert reply.status == 201, reply.content
 
 
+def resize(plane, id, nodes):
+    """Until it has so many."""
+    pool = lambda: plane.get(f"/pools/{id}")
+    wait_for(lambda: pool()["allocationState"] == "steady", 60, "steady")
+    plane.call("POST", f"/pools/{id}/resize", {"targetDedicatedNodes": nodes}, expect=202)
+    wait_for(lambda: (p := pool())["allocationState"] == "steady" and p["currentDedicatedNodes"] == nodes, 60, f"{nodes} nodes")
+
+
 class Job:
     def __init__(self, plane, pool, **more):
         self.plane, self.id = plane, more.pop("id", None) or f"job{next(numbers)}"

@@ -127,6 +127,17 @@ static bool is_known(const struct request *r, const char *name)
            schema_select(&schema_batch_pool, plane_of(r), name, &set, &none) == 0;
 }
 
+static int refuse_fixed(const struct pool_change *c, const char *name, struct err *e)
+{
+    if (strcmp(name, "displayName") == 0)
+        return 0;
+    int fixed = pool_fixes(c->r, c->p, &c->stored, &c->b->plane, name, e);
+    if (fixed <= 0)
+        return fixed;
+    return err_set(e, BATCHRM_FIXED, rm_pool_place(&c->r->arena, name),
+                   "This property can be changed only while the pool has no nodes.");
+}
+
 static int change_member(struct pool_change *c, const char *name, struct err *e)
 {
     json_t *to = json_object_get(c->b->plane.doc, name);
@@ -134,6 +145,8 @@ static int change_member(struct pool_change *c, const char *name, struct err *e)
     if (rm_pool_is_size(name) || strcmp(name, "id") == 0)
         return 0;
     if (may_change(c->r, name)) {
+        if (refuse_fixed(c, name, e) < 0)
+            return -1;
         pool_replace(&c->stored, &c->b->plane, name, to);
         return 0;
     }
@@ -156,7 +169,7 @@ static int take_new_mounts(struct pool_change *c, bool whole, struct err *e)
     const json_t *given = json_object_get(whole ? c->b->plane.doc : c->b->named, mounts);
     if (!given || !may_change(c->r, mounts))
         return 0;
-    return rm_pool_take_mounts(c->r, c->account, &c->b->plane, c->p->vm_size, e);
+    return rm_pool_take_mounts(c->r, c->account, &c->b->plane, NULL, e);
 }
 
 static int change_members(struct pool_change *c, bool whole, struct err *e)

@@ -231,10 +231,14 @@ static int take(struct rm *m, bool whole, struct err *e)
     struct request *r = m->r;
     struct rm_pool *x = m->row;
     struct rm_pool_body b;
+    struct batch_pool to;
     if (check_local(r, &x->row, e) < 0)
         return -1;
     const json_t *stored = whole ? NULL : request_own(r, parsed(x->row.doc));
     if (rm_pool_accept(r, stored, &b, e) < 0 || rm_pool_check_packages(r, &x->account, &b, e) < 0)
+        return -1;
+    pool_from(&r->arena, &b.plane, r->now_us, &to);
+    if (check_local(r, &to, e) < 0)
         return -1;
     return rm_pool_change(r, x, &b, whole, e);
 }

@@ -113,15 +113,52 @@ void pool_replace(struct accepted *all, const struct accepted *given, const char
         json_object_del(all->doc, name);
 }
 
+static bool same_secrets(const struct accepted *all, const struct accepted *given, const char *name)
+{
+    const char *path;
+    json_t *secret;
+    json_object_foreach(given->secrets, path, secret) {
+        if (is_of(path, name) && !json_equal(json_object_get(all->secrets, path), secret))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the pool has nodes, or is to have some. */
+static int has_nodes(struct request *r, const struct batch_pool *p, struct err *e)
+{
+    struct node *nodes;
+    size_t n;
+    if (st_node_list(arm_of(r)->storage, &r->arena, p->id, &nodes, &n, e) < 0)
+        return -1;
+    return n > 0 || p->size.dedicated > 0 || p->size.low > 0;
+}
+
+int pool_fixes(struct request *r, const struct batch_pool *p, const struct accepted *all,
+               const struct accepted *given, const char *name, struct err *e)
+{
+    const json_t *was = json_object_get(all->doc, name), *now = json_object_get(given->doc, name);
+    bool empty = json_is_array(now) && json_array_size(now) == 0;
+    bool same = was ? json_equal(was, now) : !now || empty;
+    if (!batch_pool_fixed_by_nodes(name) || (same && same_secrets(all, given, name)))
+        return 0;
+    return has_nodes(r, p, e);
+}
+
 int pool_store(const struct batch_front *f, struct arena *a, const struct accepted *b,
                int64_t updated_us, struct batch_pool *p, struct err *e)
 {
-    struct batch_pool_spec spec;
-    batch_pool_asks(a, b->doc, &spec);
+    static const struct scale none = {SCALE_MANUAL, 0, .dealloc = DEALLOC_REQUEUE};
+    struct batch_pool now;
+    batch_pool_of_doc(a, b->doc, &now);
+    if (strcmp(now.vm_size, p->vm_size) != 0 &&
+        sched_check_scale(f->sched, RES_BATCH_POOL, now.vm_size, VM_DEDICATED, &none, e) < 0)
+        return -1;
     char *doc = jsontext(b->doc), *secrets = secrets_text(b);
     p->doc = doc;
-    p->slots = spec.slots;
-    p->spread = spec.fill != BATCH_FILL_PACK;
+    p->vm_size = now.vm_size;
+    p->slots = now.slots;
+    p->spread = now.spread;
     p->updated_us = updated_us;
     int rc = st_batch_pool_set_doc(f->st, p, secrets, e);
     free(doc);

@@ -16,13 +16,31 @@
 
 /* --- documents -------------------------------------------------------------------------------- */
 
+static int replace(struct request *r, const struct batch_pool *p, struct accepted *stored,
+                   const struct accepted *given, struct err *e)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(given->doc, name, value) {
+        int fixed = pool_fixes(r, p, stored, given, name, e);
+        if (fixed < 0)
+            return -1;
+        if (fixed)
+            return err_set(e, BATCH_OPERATION_INVALID_FOR_CURRENT_STATE, name,
+                           "%s of the pool %s can be changed only while the pool has no nodes: "
+                           "resize it to 0 first",
+                           name, p->name);
+        pool_replace(stored, given, name, value);
+    }
+    return 0;
+}
+
 /* `all`: removes the properties that are not given. */
 static int change(struct request *r, const struct schema *s, const char *const *all,
                   struct batch_pool *p, struct err *e)
 {
     struct accepted given = {0}, stored = {0};
-    const char *name;
-    json_t *value;
+    struct batch_pool now;
     if (pool_of(r, true, p, e) < 0 || batch_conditions(r, p->updated_us, e) < 0 ||
         batch_check_local(r, p->vm_size, e) < 0)
         return -1;
@@ -31,18 +49,19 @@ static int change(struct request *r, const struct schema *s, const char *const *
         rc = batch_check_packages(r, json_object_get(given.doc, "applicationPackageReferences"), e);
     if (rc == 0)
         rc = pool_load(r, batch_of(r)->front, p, &stored, e);
+    if (rc == 0)
+        rc = replace(r, p, &stored, &given, e);
+    for (; rc == 0 && all && *all; all++)
+        if (!json_object_get(given.doc, *all))
+            pool_replace(&stored, &given, *all, NULL);
+    if (rc == 0)
+        rc = batch_check_start_task(stored.doc, "", e);
     if (rc == 0) {
-        json_object_foreach(given.doc, name, value) {
-            pool_replace(&stored, &given, name, value);
-        }
-        for (; all && *all; all++)
-            if (!json_object_get(given.doc, *all))
-                pool_replace(&stored, &given, *all, NULL);
-        if (json_object_get(given.doc, "startTask"))
-            rc = batch_check_start_task(stored.doc, "", e);
+        pool_from(&r->arena, &stored, p->created_us, &now);
+        rc = batch_check_local(r, now.vm_size, e);
     }
     if (rc == 0)
-        rc = batch_take_mounts(r, &given, "", p->vm_size, e);
+        rc = batch_take_mounts(r, &given, "", now.vm_size, e);
     if (rc == 0)
         rc = pool_store(batch_of(r)->front, &r->arena, &stored, batch_modified(r, p->updated_us), p,
                         e);
