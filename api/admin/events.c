@@ -14,16 +14,22 @@
 
 #define EVENTS_MAX     1000
 #define EVENTS_DEFAULT 100
-#define PAGES_MAX      10 /* of events of others, passed over */
+#define SLICE          64 /* events that are read in a turn, with what they belong to */
 
-/* Like the stream of events: each sees those of what his roles may read. `g` NULL: the first
- * principal. */
-static int add(struct request *r, const struct event *ev, const struct grants *g, json_t *list,
+struct event_list {
+    const struct grants *grants; /* NULL: the first principal, who sees all */
+    long since, max;
+    json_t *list;
+    bool at_end;
+};
+
+/* Like the stream of events: each sees those of what his roles may read. */
+static int add(struct request *r, struct arena *a, const struct event *ev, struct event_list *l,
                struct err *e)
 {
     const struct admin *d = admin_of(r);
     struct event_subject s;
-    int rc = event_subject(d->storage, d->fleet, &r->arena, ev, &s, e);
+    int rc = event_subject(d->storage, d->fleet, a, ev, &s, e);
     if (rc < 0)
         return -1;
     if (rc == 0) {
@@ -32,41 +38,63 @@ static int add(struct request *r, const struct event *ev, const struct grants *g
                                "this daemon"));
         return 0;
     }
-    if (!g || access_verdict(g, event_action(ev, &s), event_scope(&r->arena, ev, &s)) == ACCESS_YES)
-        json_array_append_new(list, event_show(ev, &s));
+    if (!l->grants ||
+        access_verdict(l->grants, event_action(ev, &s), event_scope(a, ev, &s)) == ACCESS_YES)
+        json_array_append_new(l->list, event_show(ev, &s));
     return 0;
 }
 
-/* Adds the events behind `*since` that the caller may see, at most `max`, and moves it behind them.
- * A page of events of others is passed over, so that an empty list means the end. */
-static int add_page(struct request *r, const struct grants *g, int max, long *since, json_t *list,
-                    struct err *e)
+static bool is_full(const struct event_list *l)
 {
-    struct event_rows rows = {.n = 0};
-    int pages = 0;
-    do {
-        const struct st_page page = {.after = *since, .limit = max};
-        if (st_event_since(admin_of(r)->storage, &r->arena, &page, &rows, e) < 0)
+    return json_array_size(l->list) >= (size_t)l->max;
+}
+
+/* Adds those of the next events that the caller may see. */
+static int add_slice(struct request *r, struct arena *a, struct event_list *l, struct err *e)
+{
+    const struct st_page page = {.after = l->since, .limit = SLICE};
+    struct event_rows rows;
+    if (st_event_since(admin_of(r)->storage, a, &page, &rows, e) < 0)
+        return -1;
+    for (size_t i = 0; i < rows.n && !is_full(l); i++) {
+        if (add(r, a, &rows.items[i], l, e) < 0)
             return -1;
-        for (size_t i = 0; i < rows.n; i++)
-            if (add(r, &rows.items[i], g, list, e) < 0)
-                return -1;
-        *since = rows.n > 0 ? rows.items[rows.n - 1].seq : *since;
-    } while (json_array_size(list) == 0 && rows.n == (size_t)max && ++pages < PAGES_MAX);
+        l->since = rows.items[i].seq;
+    }
+    l->at_end = rows.n < SLICE;
     return 0;
+}
+
+/* Events of others are passed over, so that an empty list means the end. */
+static void list_more(struct request *r, void *ctx)
+{
+    struct event_list *l = ctx;
+    struct arena a;
+    struct err e;
+    arena_init(&a);
+    int rc = add_slice(r, &a, l, &e);
+    arena_free(&a);
+    if (rc < 0)
+        request_finish(r, reply_err(r, &e));
+    else if (!is_full(l) && !l->at_end)
+        request_again(r, list_more, l);
+    else
+        request_finish(
+            r, reply_json(r, 200,
+                          json_pack("{s:O, s:I}", "value", l->list, "next", (json_int_t)l->since)));
 }
 
 struct replied *events_list(struct request *r)
 {
     struct err e;
-    struct grants g;
-    long since, max;
-    bool first = r->who->first;
-    json_t *list = request_own(r, json_array());
-    if (request_query_int(r, "since", 0, LONG_MAX, 0, &since, &e) < 0 ||
-        request_query_int(r, "max", 1, EVENTS_MAX, EVENTS_DEFAULT, &max, &e) < 0 ||
-        (!first && access_load(admin_of(r)->access, &r->arena, r->who, &g, &e) < 0) ||
-        add_page(r, first ? NULL : &g, (int)max, &since, list, &e) < 0)
+    struct grants *g = arena_alloc(&r->arena, sizeof *g);
+    struct event_list *l = arena_alloc(&r->arena, sizeof *l);
+    *l = (struct event_list){.grants = r->who->first ? NULL : g,
+                             .list = request_own(r, json_array())};
+    if (request_query_int(r, "since", 0, LONG_MAX, 0, &l->since, &e) < 0 ||
+        request_query_int(r, "max", 1, EVENTS_MAX, EVENTS_DEFAULT, &l->max, &e) < 0 ||
+        (l->grants && access_load(admin_of(r)->access, &r->arena, r->who, g, &e) < 0))
         return reply_err(r, &e);
-    return reply_json(r, 200, json_pack("{s:O, s:I}", "value", list, "next", (json_int_t)since));
+    request_again(r, list_more, l);
+    return reply_later(r);
 }

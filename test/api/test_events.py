@@ -113,3 +113,15 @@ def test_each_lists_what_his_roles_may_read(own_daemon):
     mine_only = ada.call("GET", "/batchaid/events", api_version=None, params={"max": 2}, expect=200).json
     assert {e["name"] for e in mine_only["value"]} == {shown.name} and mine_only["next"] > 2
     assert all_seeing.call("GET", "/batchaid/events", api_version=None, params={"max": 1000}, expect=200).json["value"] == first
+    d.stop()
+    with sqlite3.connect(d.state_dir / "batchaid.db") as db:
+        copies = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT at_us, kind, resource_id, from_state, to_state"
+        db.execute(f"INSERT INTO event (at_us, kind, resource_id, from_state, to_state) {copies} FROM event, n WHERE seq = 1")
+    db.close()
+    d.start()
+    mine.cluster(nodes=0, name="late")
+    since = {"since": mine_only["next"]}
+    late = ada.call("GET", "/batchaid/events", api_version=None, params=since, expect=200).json
+    assert "late" in {e["name"] for e in late["value"]}
+    since["since"] = late["next"]
+    assert ada.call("GET", "/batchaid/events", api_version=None, params=since, expect=200).json == {"value": [], "next": late["next"]}
