@@ -15,7 +15,9 @@
 #include "scheduler/front/front.h"
 #include "storage/usage.h"
 
+/* What is read in a turn: up to so many nodes, and no further node after so many parts. */
 #define SLICE_NODES 100
+#define SLICE_PARTS 200
 
 /* A job's part of a node. */
 struct part {
@@ -45,10 +47,10 @@ static const char *uuid_of(struct arena *a, const json_t *devices, int number)
     return uuid ? arena_strdup(a, uuid) : NULL;
 }
 
-/* "0,2"; NULL: all GPUs of the node. */
-static void read_gpus(struct arena *a, const struct node *nd, const char *numbers, struct part *p)
+/* "0,2"; NULL: all GPUs of the node, which has these devices. */
+static void read_gpus(struct arena *a, const struct node *nd, const json_t *devices,
+                      const char *numbers, struct part *p)
 {
-    json_auto_t *devices = nd->devices ? json_loads(nd->devices, 0, NULL) : NULL;
     const char **uuids = arena_alloc(a, ((size_t)nd->has.gpus + 1) * sizeof *uuids);
     int *gpus = arena_alloc(a, ((size_t)nd->has.gpus + 1) * sizeof *gpus);
     const char *at = numbers;
@@ -107,12 +109,13 @@ static int read_node(struct reading *rd, int64_t node_id, struct err *e)
     if (st_usage_live_on(m->storage, a, node_id, &live, &n, e) < 0 ||
         (n > 0 && st_allocation_of_node(m->storage, a, node_id, &held, &n_held, e) < 0))
         return -1;
+    json_auto_t *devices = n > 0 && nd.devices ? json_loads(nd.devices, 0, NULL) : NULL;
     for (size_t i = 0; i < n; i++) {
         struct part *p = add_part(rd);
         p->live = live[i];
         p->kind = front_of(m->fronts, live[i].row.owner_kind)->words->run;
         p->person = person_of(rd->r, live[i].subject.owner);
-        read_gpus(a, &nd, devices_of(held, n_held, live[i].row.run_id), p);
+        read_gpus(a, &nd, devices, devices_of(held, n_held, live[i].row.run_id), p);
     }
     return 0;
 }
@@ -192,7 +195,8 @@ static void next(struct request *r, void *ctx)
 {
     struct reading *rd = ctx;
     struct err e;
-    for (size_t end = rd->at + SLICE_NODES; rd->at < rd->n_nodes && rd->at < end; rd->at++)
+    size_t end = rd->at + SLICE_NODES, parts = rd->n + SLICE_PARTS;
+    for (; rd->at < rd->n_nodes && rd->at < end && rd->n < parts; rd->at++)
         if (read_node(rd, rd->nodes[rd->at], &e) < 0) {
             request_finish(r, reply_err(r, &e));
             return;
