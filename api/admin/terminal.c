@@ -145,19 +145,38 @@ static int check_upgrade(const struct request *r, struct err *e)
                          TERMINAL_PROTOCOL);
 }
 
+struct opening {
+    struct request *r;
+    const struct job *job;
+    const struct run *run;
+    const struct terminal_ask *ask;
+    struct replied *done;
+};
+
+/* What is told is undone if the terminal is refused. */
+static int open_and_tell(struct storage *st, void *ctx, struct err *e)
+{
+    struct opening *o = ctx;
+    const struct terminal_for of = {
+        .run_id = o->run->id, .job_id = o->job->id, .job = o->job->name};
+    (void)st;
+    if (tell_owner(o->r, o->job, e) < 0)
+        return -1;
+    o->done = terminals_add(admin_of(o->r)->terminals, o->r, &of, o->ask, e);
+    return o->done ? 0 : -1;
+}
+
 struct replied *terminal_open_in_job(struct request *r)
 {
     struct job j;
     struct run run;
     struct err e;
     struct terminal_ask ask;
-    struct replied *done = NULL;
+    struct opening o = {.r = r, .job = &j, .run = &run, .ask = &ask};
     int index = 0;
-    if (find_job(r, &j, &e) == 0 && check_right(r, &j, &e) == 0 && check_upgrade(r, &e) == 0 &&
-        read_ask(r, &ask, &index, &e) == 0 && find_run(r, &j, index, &run, &e) == 0 &&
-        tell_owner(r, &j, &e) == 0) {
-        const struct terminal_for of = {.run_id = run.id, .job_id = j.id, .job = j.name};
-        done = terminals_add(admin_of(r)->terminals, r, &of, &ask, &e);
-    }
-    return done ? done : reply_err(r, &e);
+    bool told = find_job(r, &j, &e) == 0 && check_right(r, &j, &e) == 0 &&
+                check_upgrade(r, &e) == 0 && read_ask(r, &ask, &index, &e) == 0 &&
+                find_run(r, &j, index, &run, &e) == 0 &&
+                st_tx(admin_of(r)->storage, "open a terminal", open_and_tell, &o, &e) == 0;
+    return told || o.done ? o.done : reply_err(r, &e);
 }

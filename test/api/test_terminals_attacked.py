@@ -91,6 +91,9 @@ def test_a_role_that_names_the_right_enters_and_the_owner_sees_it(job, person):
     assert (end, out) == ((0, 0), b"hello\n")
     rows = job.daemon.rows("SELECT reason FROM event WHERE reason LIKE 'a terminal was opened by %'")
     assert [f"a terminal was opened by {ada.name}"] in [list(row) for row in rows]
+    bob = person(OPERATOR)
+    refused(job, 400, who=bob, node="nowhere")
+    assert bob.name not in str(job.daemon.rows("SELECT reason FROM event"))
     lines = [line for line in job.daemon.log() if "terminal.opened" in line and f"by={ada.name}" in line]
     assert lines and f"job={job.name}" in lines[0]
     wait_for(lambda: any("terminal.closed" in x and f"by={ada.name}" in x and "exit_code=0" in x for x in job.daemon.log()), what="the log")
