@@ -38,19 +38,33 @@ static const char *trouble(const struct pass *p, const struct node *nd)
     return nd->state == NODE_UNUSABLE ? "unusable" : NULL;
 }
 
+/* A text names this many nodes with one trouble, and counts the others. */
+#define NAMED_MAX 10
+
+/* "gpu03, gpu07 and 5 others"; NULL: none has this trouble. */
+static const char *names_with(const struct pass *p, const char *which)
+{
+    const char *names = NULL;
+    int n = 0;
+    for (size_t i = 0; i < p->n_nodes; i++) {
+        const char *why = trouble(p, &p->nodes[i]);
+        if (!why || strcmp(why, which) != 0 || ++n > NAMED_MAX)
+            continue;
+        const char *name = name_of(p, &p->nodes[i]);
+        names = names ? arena_printf(p->a, "%s, %s", names, name) : name;
+    }
+    if (n <= NAMED_MAX)
+        return names;
+    n -= NAMED_MAX;
+    return arena_printf(p->a, "%s and %d other%s", names, n, n == 1 ? "" : "s");
+}
+
 static void look_at_nodes(struct pass *p, struct queue_view *v)
 {
     static const char *const troubles[] = {"drained", "unusable", "not in the inventory",
                                            "without room on the disk"};
     for (size_t k = 0; k < sizeof troubles / sizeof troubles[0]; k++) {
-        const char *names = NULL;
-        for (size_t i = 0; i < p->n_nodes; i++) {
-            const char *why = trouble(p, &p->nodes[i]);
-            if (!why || strcmp(why, troubles[k]) != 0)
-                continue;
-            const char *name = name_of(p, &p->nodes[i]);
-            names = names ? arena_printf(p->a, "%s, %s", names, name) : name;
-        }
+        const char *names = names_with(p, troubles[k]);
         if (names)
             v->no_use = arena_printf(p->a, "%s%s%s %s", v->no_use ? v->no_use : "",
                                      v->no_use ? "; " : "", names, troubles[k]);

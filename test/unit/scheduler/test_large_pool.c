@@ -3,6 +3,8 @@
  * A cluster of many nodes holds nobody up: what is done with all of them is done in steps, and what
  * each of them tells is looked at together. On fake nodes, in virtual time.
  */
+#include "scheduler/queue_view.h"
+#include "test/unit/support/says.h"
 #include "virtual.h"
 
 /* More than two steps of them, and so many that the cluster rests after each look. */
@@ -44,6 +46,10 @@ WORLD_TEST(test_unusable_nodes_are_tried_again_in_steps_and_once, world_virtual(
                                                   .setup = "'setupTask': {'commandLine': "
                                                            "'fake run=1 exit=1'}"});
     WAIT(w, counts(w, c).unusable == NODES);
+    struct queue_view v;
+    struct err e;
+    assert_int_equal(queue_view(w->s, &w->a, c, &v, &e), 1);
+    assert_says(v.no_use, "and 220 others unusable"); /* 2,000 names would be in each reason */
     int each = virtual_of(w)->started / NODES;
     assert_int_equal(virtual_of(w)->started, each * NODES);
     pass(w, SECOND);
