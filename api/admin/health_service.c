@@ -21,6 +21,8 @@ struct health_look {
     struct request *r;
     struct err database;
     int64_t turned_us;
+    struct machines_reading *machines;
+    struct err nodes_unknown;
     void (*answer)(struct health_look *l);
 };
 
@@ -97,34 +99,50 @@ static bool is_unusable(const struct machine_view *m)
     return strcmp(m->state, "unusable") == 0 || strcmp(m->state, "unreachable") == 0;
 }
 
-static void look_at_nodes(struct fleet *fl, struct arena *a, struct health_facts *f)
+static void count_nodes(const struct machines_reading *v, struct health_facts *f)
 {
-    struct machine_view *machines;
     size_t n;
-    if (fleet_machines(fl, a, &machines, &n, &f->nodes_unknown) < 0)
-        return;
+    const struct machine_view *machines = fleet_machines_list(v, &n);
     f->nodes = (int)n;
     for (size_t i = 0; i < n; i++)
         f->nodes_unusable += is_unusable(&machines[i]);
 }
 
-static void answer_health(struct health_look *l)
+static void show_health(struct health_look *l)
 {
     const struct daemon_health *h = health_of(l->r);
     const struct api_counters c = request_counters(l->r);
     struct health_facts f = {.database = l->database,
+                             .nodes_unknown = l->nodes_unknown,
                              .lag_us = l->turned_us,
                              .slow = (int64_t)c.slow,
                              .longest_us = (int64_t)c.longest_us,
                              .up_us = loop_mono_us(h->loop) - h->begun_us};
     look_at_disk(h->state_dir, &f);
-    look_at_nodes(h->fleet, &l->r->arena, &f);
+    if (f.nodes_unknown.code == ERR_NONE)
+        count_nodes(l->machines, &f);
     json_t *wrong = json_array();
     bool well = health_judge(&f, wrong);
     json_t *body = l->r->who ? health_render(&f) : json_object();
     json_object_set_new(body, "healthy", json_boolean(well));
     json_object_set_new(body, "wrong", wrong);
     request_finish(l->r, reply_json(l->r, well ? 200 : 503, body));
+}
+
+/* In pieces, because everybody may ask and there may be thousands of nodes. */
+static void read_nodes(struct request *r, void *ctx)
+{
+    struct health_look *l = ctx;
+    if (fleet_machines_more(l->machines, &l->nodes_unknown) == 1)
+        request_again(r, read_nodes, l);
+    else
+        show_health(l);
+}
+
+static void answer_health(struct health_look *l)
+{
+    l->machines = fleet_machines_begin(health_of(l->r)->fleet, &l->r->arena, MACHINES_BRIEF);
+    read_nodes(l->r, l);
 }
 
 static struct replied *health_get(struct request *r)
