@@ -33,12 +33,17 @@ void jobs_nothing_fits(const struct options *o, const char *none, const char *al
 #define JOBS_LAST "-"
 /* The one job or task of this name, [[[GROUP/]WORKSPACE/]EXPERIMENT/]JOB or
  * [[GROUP/]ACCOUNT/]JOB/TASK, otherwise the one job whose name begins so; or JOBS_LAST. If there
- * are several the error lists them. Caller decrefs *found, an array. */
+ * are several with one path in several subscriptions, that in the client's own is meant; otherwise
+ * the error lists them. Caller decrefs *found, an array. */
 int jobs_find(struct daemon_client *c, const char *name, json_t **found, struct err *e);
 /* Where the index of "sweep[3]" begins, as tables show an index of an array; 0: it has none. */
 size_t jobs_index_at(const char *name);
 /* The same for jobs of Batch AI alone. Caller decrefs *job. */
 int jobs_find_job(struct daemon_client *c, const char *name, json_t **job, struct err *e);
+/* The id of the subscription of a found job or task; its row has none if that is the configured
+ * one, for which the daemon is asked. Caller frees. */
+int jobs_subscription(struct daemon_client *c, const json_t *j, char **out,
+                      struct err *e) MUST_CHECK;
 /* Appends the path of the job's resource and `tail`, with the api-version as its query. */
 void jobs_add_path(struct daemon_client *c, const json_t *j, const char *tail, struct strbuf *path);
 /* Appends the path of its story, or of what is at `tail` below it. */

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "daemon/cli/cmd_jobs.h"
 #include "lib/arena.h"
@@ -34,16 +35,78 @@ static int split(const char *name, char **copy, char *parts[N_PARTS], struct err
                    name);
 }
 
+int jobs_subscription(struct daemon_client *c, const json_t *j, char **out, struct err *e)
+{
+    json_t *reply = NULL;
+    const char *of = jobs_text(j, "subscription");
+    *out = NULL;
+    if (!of && client_call(c, "GET", "/batchaid/session", NULL, &reply, e) < 0)
+        return -1;
+    of = of ? of : jobs_text(reply, "subscriptionId");
+    *out = of ? xstrdup(of) : NULL;
+    json_decref(reply);
+    if (*out)
+        return 0;
+    err_set(e, ERR_PROTOCOL, NULL, "the daemon's reply has no subscription of '%.100s'",
+            jobs_text(j, "name"));
+    return -1;
+}
+
+static bool have_one_path(const json_t *found)
+{
+    const json_t *first = json_array_get(found, 0), *j;
+    size_t i;
+    json_array_foreach(found, i, j)
+        for (int k = 0; k < N_PARTS; k++)
+            if (strcasecmp(jobs_text(first, members[k]), jobs_text(j, members[k])) != 0)
+                return false;
+    return true;
+}
+
+/* Of jobs with one path leaves the one in the client's subscription, if it is there. */
+static int prefer_own(struct daemon_client *c, json_t *found, struct err *e)
+{
+    json_t *own = NULL;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && !own && i < json_array_size(found); i++) {
+        char *of = NULL;
+        json_t *j = json_array_get(found, i);
+        rc = jobs_subscription(c, j, &of, e);
+        own = rc == 0 && strcasecmp(of, client_subscription(c)) == 0 ? json_incref(j) : NULL;
+        free(of);
+    }
+    if (!own)
+        return rc;
+    json_array_clear(found);
+    return json_array_append_new(found, own);
+}
+
+static bool is_one_subscription(const json_t *found)
+{
+    const json_t *j;
+    size_t i;
+    json_array_foreach(found, i, j)
+        if (jobs_text(j, "subscription"))
+            return false;
+    return true;
+}
+
 static int ambiguous(const char *name, const json_t *found, struct err *e)
 {
     struct strbuf b = STRBUF_INIT;
     size_t i;
     json_t *j;
-    json_array_foreach(found, i, j)
-        if (i < 5)
-            strbuf_printf(&b, "%s%s/%s/%s/%s", i ? ", " : "", jobs_text(j, "resourceGroup"),
-                          jobs_text(j, "workspace"), jobs_text(j, "experiment"),
-                          jobs_text(j, "name"));
+    bool one = is_one_subscription(found);
+    json_array_foreach(found, i, j) {
+        const char *of = jobs_text(j, "subscription");
+        if (i >= 5)
+            break;
+        strbuf_printf(&b, "%s%s/%s/%s/%s", i ? ", " : "", jobs_text(j, "resourceGroup"),
+                      jobs_text(j, "workspace"), jobs_text(j, "experiment"), jobs_text(j, "name"));
+        if (!one)
+            strbuf_concat(&b, " of ", of ? "subscription " : "the configured subscription",
+                          of ? of : "");
+    }
     err_set(e, ERR_CONFIG, NULL, "there are several of '%.100s'; name one of them: %.700s%s", name,
             b.s, json_array_size(found) > 5 ? ", ..." : "");
     strbuf_free(&b);
@@ -118,6 +181,8 @@ static int find_named(struct daemon_client *c, const char *name, char *const par
                        "`batchaid jobs` lists jobs, and tasks of Azure Batch are JOB/TASK, or "
                        "GROUP/ACCOUNT/JOB/TASK",
                        name);
+    if (json_array_size(found) > 1 && have_one_path(found) && prefer_own(c, found, e) < 0)
+        return -1;
     return json_array_size(found) > 1 ? ambiguous(name, found, e) : 0;
 }
 

@@ -231,6 +231,28 @@ static int choose_cluster(struct daemon_client *c, const struct options *o, stru
 
 /* --- other jobs, secrets ---------------------------------------------------------------------- */
 
+/* A job waits only for jobs of its own workspace. */
+static int check_dependency(struct daemon_client *c, const struct job_place *p, const char *name,
+                            const json_t *j, struct err *e)
+{
+    char *of = NULL;
+    if (strcasecmp(jobs_text(j, "resourceGroup"), p->group) != 0 ||
+        strcasecmp(jobs_text(j, "workspace"), p->workspace) != 0)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "'%.100s' is in %.100s/%.100s, and a job can wait only for jobs of its own "
+                       "workspace, %.100s/%.100s; use --group %.100s/%.100s",
+                       name, jobs_text(j, "resourceGroup"), jobs_text(j, "workspace"), p->group,
+                       p->workspace, jobs_text(j, "resourceGroup"), jobs_text(j, "workspace"));
+    int rc = jobs_subscription(c, j, &of, e);
+    if (rc == 0 && strcasecmp(of, client_subscription(c)) != 0)
+        rc = err_set(e, ERR_CONFIG, NULL,
+                     "'%.100s' is in the subscription %.100s, and a job can wait only for jobs of "
+                     "its own, %.100s",
+                     name, of, client_subscription(c));
+    free(of);
+    return rc;
+}
+
 /* JOB[:HOW] as EXPERIMENT/JOB[:HOW]. */
 static int add_dependency(struct daemon_client *c, const struct job_place *p, char *name,
                           struct strbuf *out, struct err *e)
@@ -241,13 +263,8 @@ static int add_dependency(struct daemon_client *c, const struct job_place *p, ch
         *how++ = '\0';
     int rc = jobs_find(c, name, &found, e);
     const json_t *j = json_array_get(found, 0);
-    if (rc == 0 && (strcasecmp(jobs_text(j, "resourceGroup"), p->group) != 0 ||
-                    strcasecmp(jobs_text(j, "workspace"), p->workspace) != 0))
-        rc = err_set(e, ERR_CONFIG, NULL,
-                     "'%.100s' is in %.100s/%.100s, and a job can wait only for jobs of its own "
-                     "workspace, %.100s/%.100s; use --group %.100s/%.100s",
-                     name, jobs_text(j, "resourceGroup"), jobs_text(j, "workspace"), p->group,
-                     p->workspace, jobs_text(j, "resourceGroup"), jobs_text(j, "workspace"));
+    if (rc == 0)
+        rc = check_dependency(c, p, name, j, e);
     if (rc == 0)
         strbuf_concat(out, out->len ? "," : "", jobs_text(j, "experiment"), "/",
                       jobs_text(j, "name"), how ? ":" : "", how ? how : "");

@@ -5,7 +5,7 @@ import json
 
 import pytest
 from support.people import Person
-from support.world import Place
+from support.world import In, Place, fresh
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,30 @@ def test_none_begins_so(daemon, ground):
     done = named(daemon, "tarin")
     assert done.returncode == 1
     assert "no job or task 'tarin', and no job whose name begins so; `batchaid jobs` lists" in done.stderr
+
+
+def test_one_path_in_several_subscriptions(daemon, ground):
+    """The client's own is meant."""
+    place, jobs = ground
+    other, third = (Place(In(daemon, daemon.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]), *names)
+                    for names in ((place.group, place.workspace), (fresh("group"), place.workspace)))
+    experiment = jobs["serve"].path.split("/")[-3]
+    try:
+        for there, names in ((other, ("serve", "lone", "twin")), (third, ("twin",))):
+            there.make()
+            cluster = there.cluster()
+            for name in names:
+                there.job(cluster, name=name, experiment=experiment).succeeded()
+        own = json.loads(named(daemon, "serve").stdout)["job"]
+        assert own["name"] == "serve" and "subscription" not in own
+        assert json.loads(named(daemon, "lone").stdout)["job"]["subscription"] == other.daemon.subscription
+        said = named(daemon, "twin").stderr
+        assert "there are several of 'twin'" in said
+        assert all(f"/twin of subscription {p.daemon.subscription}" in said for p in (other, third))
+    finally:
+        for there in (other, third):
+            there.remove()
+            daemon.call("DELETE", f"/batchaid/subscriptions/{there.daemon.subscription}", expect=204)
 
 
 def test_mine_and_the_last_are_the_callers_own(daemon, ground):

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from support.daemon import BATCHAID
-from support.world import Job
+from support.world import In, Job, Place
 
 from conftest import environment
 
@@ -105,6 +105,19 @@ def test_after_another_job(desk):
     job.succeed()
     assert desk.run("submit", "--after", "nothing-like-it", "--", "true", check=False).stderr.startswith("batchaid: --after: there is no job")
     assert "--after is ','; it must be jobs separated by commas" in desk.run("submit", "--after", ",", "--", "true", check=False).stderr
+
+
+def test_after_a_job_of_another_subscription(desk):
+    """Its path alone is as in the client's own."""
+    said, job = desk.submit("--no-copy", "--", "true")
+    job.succeed()
+    d = desk.daemon
+    there = In(d, d.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"])
+    other = Place(there, said["resourceGroup"], said["workspace"]).make()
+    other.job(other.cluster(), name="elsewhere").succeeded()
+    refused = desk.run("submit", "--after", "elsewhere", "--no-copy", "--", "true", check=False)
+    assert refused.returncode == 1 and f"'elsewhere' is in the subscription {there.subscription}" in refused.stderr
+    other.remove()
 
 
 def test_a_name_that_a_job_has(desk):
