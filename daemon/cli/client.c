@@ -302,15 +302,22 @@ int client_reach(const struct state *s, struct daemon_client **out, struct err *
     return *out ? 0 : -1;
 }
 
+int client_enter(struct daemon_client *c, struct err *e)
+{
+    if (client_log_in(c, NULL, &c->authorization, e) < 0)
+        return -1;
+    c->renewable = !environment_get(&c->env, LOGIN_TOKEN);
+    return 0;
+}
+
 static int open_with(struct daemon_client *c, struct daemon_client **out, struct err *e)
 {
     if (!c)
         return -1;
-    if (client_log_in(c, NULL, &c->authorization, e) < 0) {
+    if (client_enter(c, e) < 0) {
         client_close(c);
         return -1;
     }
-    c->renewable = !environment_get(&c->env, LOGIN_TOKEN);
     *out = c;
     return 0;
 }

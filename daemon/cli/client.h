@@ -32,6 +32,8 @@ enum {
 int client_open(const struct state *s, struct daemon_client **out, struct err *e) MUST_CHECK;
 /* Like client_open() without a login, for requests that need no token. */
 int client_reach(const struct state *s, struct daemon_client **out, struct err *e) MUST_CHECK;
+/* Logs a client in that was only reached. */
+int client_enter(struct daemon_client *c, struct err *e) MUST_CHECK;
 /* Like client_open() for requests of tests: with the key of a daemon that was started with
  * --testing. */
 int client_open_testing(const struct state *s, struct daemon_client **out,

@@ -32,18 +32,29 @@ static bool is_named(const struct options *o)
     return o->state_dir || (variable && *variable);
 }
 
-int jobs_open(const struct options *o, struct daemon_client **out, struct err *e)
+int jobs_reach(const struct options *o, struct daemon_client **out, struct err *e)
 {
     struct state s;
     struct environment login;
     int kept = is_named(o) ? 0 : find_login(&login, e);
     if (kept != 0)
-        return kept < 0 ? -1 : client_open_login(&login, out, e);
+        return kept < 0 ? -1 : client_reach_login(&login, out, e);
     if (state_locate(o->state_dir, NULL, &s, e) < 0)
         return -1;
-    int rc = client_open(&s, out, e);
+    int rc = client_reach(&s, out, e);
     state_free(&s);
     return rc;
+}
+
+int jobs_open(const struct options *o, struct daemon_client **out, struct err *e)
+{
+    if (jobs_reach(o, out, e) < 0)
+        return -1;
+    if (client_enter(*out, e) == 0)
+        return 0;
+    client_close(*out);
+    *out = NULL;
+    return -1;
 }
 
 int jobs_with_code(const struct options *o, int own,

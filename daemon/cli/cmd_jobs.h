@@ -20,6 +20,8 @@ int jobs_with_code(const struct options *o, int own,
                    int (*fn)(struct daemon_client *c, const struct options *o, struct err *e));
 /* A client of the daemon that the options mean. */
 int jobs_open(const struct options *o, struct daemon_client **out, struct err *e);
+/* The same without a login: client_enter(). */
+int jobs_reach(const struct options *o, struct daemon_client **out, struct err *e);
 /* Appends NAME=VALUE to a path, after ? or &; nothing if `value` is NULL. */
 void jobs_filter(struct daemon_client *c, struct strbuf *path, const char *name, const char *value);
 const char *jobs_text(const json_t *o, const char *key);

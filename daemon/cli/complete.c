@@ -65,10 +65,10 @@ static void offer_live(const struct completing *w, const char *path, const char 
     struct daemon_client *c = NULL;
     json_t *reply = NULL;
     struct err e;
-    if (jobs_open(&w->o, &c, &e) < 0)
+    if (jobs_reach(&w->o, &c, &e) < 0)
         return;
-    client_limit(c, LIVE_MS);
-    if (client_call(c, "GET", path, NULL, &reply, &e) == 0)
+    client_limit(c, LIVE_MS); /* for the login, too */
+    if (client_enter(c, &e) == 0 && client_call(c, "GET", path, NULL, &reply, &e) == 0)
         offer_names(w, json_object_get(reply, "value"), member, help);
     json_decref(reply);
     client_close(c);

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import signal
+import socket
 import subprocess
 import termios
 
@@ -148,6 +149,21 @@ def test_a_login_that_others_may_read_is_not_used(laptop, ada):
     (laptop.kept / "login.json").chmod(0o600)
     (laptop.kept / "login.json").write_text("{}")
     assert "has no `endpoint`; log in again" in laptop.run("ps", check=False).stderr
+
+
+def test_completion_waits_for_no_login(laptop, ada):
+    """Where the daemon is silent, TAB is over before any other command gives up."""
+    laptop.login(ada)
+    file = laptop.kept / "login.json"
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        file.write_text(json.dumps({**json.loads(file.read_text()), "endpoint": f"https://localhost:{silent.getsockname()[1]}"}))
+        other = subprocess.Popen([str(BATCHAID), "ps"], env=environment(laptop.home), stderr=subprocess.DEVNULL)
+        begun, _ = silent.accept()
+        assert laptop.run("--complete", "logs", "").stdout == "-\tthe last one\n"
+        assert other.poll() is None
+        begun.close()
+        other.kill()
+        other.wait()
 
 
 def test_it_asks_on_a_terminal_and_shows_no_password(laptop, ada):
