@@ -25,7 +25,8 @@ ERROR_TABLE(storage_rm_words, ARM_ERRORS, ALL_OWN)
 
 static const struct route routes[] = {
     {"GET", STORAGE "/operations", 0, 0, storage_operations_list, "Operations_List"},
-    {"POST", SUB STORAGE "/checkNameAvailability", 0, ROUTE_JSON | ROUTE_PARTIAL, rm_check_name,
+    {"POST", SUB STORAGE "/checkNameAvailability", 0,
+     ROUTE_JSON | ROUTE_BODY_KIB(16) | ROUTE_PARTIAL, rm_check_name,
      "StorageAccounts_CheckNameAvailability", &storage_account_kind},
     {"GET", SUB STORAGE "/skus", 0, ROUTE_PARTIAL, storage_skus_list, "Skus_List"},
     {"GET", SUB STORAGE "/usages", 0, ROUTE_PARTIAL, storage_usages_list, "Usage_List"},
