@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/strbuf.h"
+#include "model/home.h"
 #include "storage/burial.h"
 #include "storage/storage_priv.h"
 

@@ -22,6 +22,7 @@ static const struct kind_delete {
     const char *noun;
     enum err_code missing;
     mark_fn mark, inside[MAX_MARKS]; /* the resource; its contents */
+    remove_fn end_roles;             /* the role assignments at the resource and below it */
     remove_fn remove;
     ids_fn removable; /* NULL: never asked */
     /* Contents that need not be waited for, because they are moved elsewhere at once. */
@@ -35,6 +36,7 @@ static const struct kind_delete {
                               st_mark_held_of_group, st_mark_accounts_of_group,
                               st_mark_shares_of_group, st_mark_batch_accounts_of_group,
                               st_mark_batch_pools_of_group, st_mark_batch_jobs_of_group},
+                   .end_roles = st_end_roles_of_group,
                    .remove = st_remove_group,
                    .removable = st_removable_groups,
                    .leaving = {st_vaults_leave_group}},
@@ -43,32 +45,38 @@ static const struct kind_delete {
                        .mark = st_mark_workspace,
                        .inside = {st_mark_experiments_of_workspace, st_mark_clusters_of_workspace,
                                   st_mark_file_servers_of_workspace, st_mark_held_of_workspace},
+                       .end_roles = st_end_roles_of_workspace,
                        .remove = st_remove_workspace,
                        .removable = st_removable_workspaces},
     [RES_EXPERIMENT] = {.noun = "experiment",
                         .missing = ERR_EXPERIMENT_NOT_FOUND,
                         .mark = st_mark_experiment,
                         .inside = {st_mark_held_of_experiment},
+                        .end_roles = st_end_roles_of_experiment,
                         .remove = st_remove_experiment,
                         .removable = st_removable_experiments},
     [RES_CLUSTER] = {.noun = "cluster",
                      .missing = ERR_CLUSTER_NOT_FOUND,
                      .mark = st_mark_cluster,
+                     .end_roles = st_end_roles_of_cluster,
                      .remove = st_remove_cluster,
                      .removable = st_removable_clusters},
     [RES_FILE_SERVER] = {.noun = "file server",
                          .missing = ERR_FILE_SERVER_NOT_FOUND,
                          .mark = st_mark_file_server,
+                         .end_roles = st_end_roles_of_file_server,
                          .remove = st_remove_file_server,
                          .removable = st_removable_file_servers},
     [RES_JOB] = {.noun = "job",
                  .missing = ERR_JOB_NOT_FOUND,
                  .mark = st_mark_job,
+                 .end_roles = st_end_roles_of_job,
                  .remove = st_remove_job},
     [RES_STORAGE_ACCOUNT] = {.noun = "storage account",
                              .missing = ERR_RESOURCE_NOT_FOUND,
                              .mark = st_mark_account,
                              .inside = {st_mark_shares_of_account},
+                             .end_roles = st_end_roles_of_account,
                              .remove = st_remove_account,
                              .removable = st_removable_accounts},
     [RES_BATCH_ACCOUNT] = {.noun = "Batch account",
@@ -76,6 +84,7 @@ static const struct kind_delete {
                            .mark = st_mark_batch_account,
                            .inside = {st_mark_batch_pools_of_account,
                                       st_mark_batch_jobs_of_account},
+                           .end_roles = st_end_roles_of_batch_account,
                            .remove = st_remove_batch_account,
                            .removable = st_removable_batch_accounts},
 };
@@ -149,7 +158,8 @@ static int remove_row(struct storage *st, void *ctx, struct err *e)
 {
     const struct row_removal *r = ctx;
     const struct kind_delete *k = &kinds[r->kind];
-    if (st_removes(st, r->kind, r->id, e) < 0 || k->remove(st, r->id, e) < 0)
+    if (st_removes(st, r->kind, r->id, e) < 0 || k->end_roles(st, r->id, e) < 0 ||
+        k->remove(st, r->id, e) < 0)
         return err_prefix(e, "The %s %lld cannot be removed", k->noun, (long long)r->id);
     if (q_changed(st) == 0)
         return missing(r, e);

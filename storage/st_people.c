@@ -21,6 +21,18 @@ int st_identity_remove(struct storage *st, const struct identity *i, struct err 
     return st_tx(st, "identity remove", remove_in_tx, &copy, e);
 }
 
+static int remove_subscription_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    const int64_t *id = ctx;
+    return st_end_roles_of_subscription(st, *id, e) < 0 ? -1
+                                                        : st_subscription_remove_row(st, *id, e);
+}
+
+int st_subscription_remove(struct storage *st, int64_t id, struct err *e)
+{
+    return st_tx(st, "subscription remove", remove_subscription_in_tx, &id, e);
+}
+
 int st_credential_any(struct storage *st, struct err *e)
 {
     bool any;

@@ -30,6 +30,17 @@ int st_secret_list(struct storage *st, struct arena *a, int64_t vault_id, bool d
 
 /* --- expired soft-deleted vaults and secrets --- */
 
+static int purge_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    const int64_t *id = ctx;
+    return st_end_roles_of_vault(st, *id, e) < 0 ? -1 : st_vault_remove(st, *id, e);
+}
+
+int st_vault_purge(struct storage *st, int64_t id, struct err *e)
+{
+    return st_tx(st, "purge vault", purge_in_tx, &id, e);
+}
+
 /* Purges its secrets first, at most *left of them, because all at once could take long. */
 static int purge_vault(struct storage *st, int64_t id, int *left, struct err *e)
 {

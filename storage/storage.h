@@ -354,12 +354,18 @@ int st_secret_list(struct storage *, struct arena *, int64_t vault_id, bool dele
 char *st_wrap(const struct storage *, const char *plain);
 int st_unwrap(const struct storage *, struct arena *, const char *wrapped, const char **plain,
               struct err *) MUST_CHECK;
+/* Removes a soft-deleted vault with its secrets and role assignments. ERR_RESOURCE_NOT_FOUND if it
+ * is not soft-deleted. */
+int st_vault_purge(struct storage *, int64_t id, struct err *);
 /* Purges soft-deleted vaults and secrets after their retention, at most `limit` rows; *gone is how
  * many. */
 int st_vault_expire(struct storage *, int64_t now_us, int limit, int *gone, struct err *);
 
 /* Removes a principal with its credentials and role assignments. */
 int st_identity_remove(struct storage *, const struct identity *i, struct err *);
+
+/* Removes an additional subscription with its role assignments. */
+int st_subscription_remove(struct storage *, int64_t id, struct err *);
 
 /* 1: there are credentials of principals other than the first; like a getter. */
 int st_credential_any(struct storage *, struct err *) MUST_CHECK;

@@ -118,6 +118,63 @@ $mark_batch_account(id = :id);
 -- private st_mark_batch_accounts_of_group(i64 id, i64 now_us, i64 allowed)
 $mark_batch_account(group_id = :id);
 
+-- Role assignments end with their scope. `rows`: the resource; `path`, and `short_path` in versions without
+-- workspaces, or NULL.
+-- $end_roles(path, short_path, rows)
+DELETE FROM role_assignment WHERE id IN (SELECT ra.id FROM (SELECT $path AS path, $short_path AS short_path FROM $rows) p
+CROSS JOIN role_assignment ra WHERE $at_or_below(ra.scope, p.path) OR $at_or_below(ra.scope, p.short_path));
+
+-- $group_path
+'/subscriptions/' || g.subscription || '/resourceGroups/' || g.name;
+
+-- $batchai_path
+$group_path || '/providers/Microsoft.BatchAI/';
+
+-- $end_roles_in_group(table, type)
+$end_roles($group_path || '/providers/$type/' || t.name, NULL,
+$table t JOIN resource_group g ON g.id = t.group_id WHERE t.id = :id);
+
+-- $end_roles_in_workspace(table, type)
+$end_roles($batchai_path || 'workspaces/' || w.name || '/$type/' || t.name,
+CASE w.name WHEN {HOME_WORKSPACE} THEN $batchai_path || '$type/' || t.name END,
+$table t JOIN workspace w ON w.id = t.workspace_id JOIN resource_group g ON g.id = w.group_id WHERE t.id = :id);
+
+-- private st_end_roles_of_group(i64 id)
+$end_roles($group_path, NULL, resource_group g WHERE g.id = :id);
+
+-- private st_end_roles_of_workspace(i64 id)
+$end_roles_in_group(workspace, Microsoft.BatchAI/workspaces);
+
+-- private st_end_roles_of_account(i64 id)
+$end_roles_in_group(storage_account, Microsoft.Storage/storageAccounts);
+
+-- private st_end_roles_of_batch_account(i64 id)
+$end_roles_in_group(batch_account, Microsoft.Batch/batchAccounts);
+
+-- private st_end_roles_of_experiment(i64 id)
+$end_roles_in_workspace(experiment, experiments);
+
+-- private st_end_roles_of_cluster(i64 id)
+$end_roles_in_workspace(cluster, clusters);
+
+-- private st_end_roles_of_file_server(i64 id)
+$end_roles_in_workspace(file_server, fileServers);
+
+-- A job that goes with its experiment needs no statement of its own, unless it has a short path.
+-- private st_end_roles_of_job(i64 id)
+$end_roles($batchai_path || 'workspaces/' || w.name || '/experiments/' || x.name || '/jobs/' || j.name,
+CASE WHEN w.name = {HOME_WORKSPACE} AND x.name = {HOME_EXPERIMENT} THEN $batchai_path || 'jobs/' || j.name END,
+job j JOIN experiment x ON x.id = j.experiment_id JOIN workspace w ON w.id = x.workspace_id
+JOIN resource_group g ON g.id = w.group_id
+WHERE j.id = :id AND (x.prov_state <> {PROV_DELETING} OR x.name = {HOME_EXPERIMENT}));
+
+-- private st_end_roles_of_vault(i64 id)
+$end_roles('/subscriptions/' || v.subscription || '/resourceGroups/' || v.group_name ||
+'/providers/Microsoft.KeyVault/vaults/' || v.name, NULL, vault v WHERE v.id = :id);
+
+-- private st_end_roles_of_subscription(i64 id)
+$end_roles('/subscriptions/' || u.guid, NULL, subscription u WHERE u.id = :id);
+
 -- private st_remove_account(i64 id)
 DELETE FROM storage_account WHERE id = :id;
 

@@ -77,7 +77,7 @@ SELECT {subscription} FROM subscription u WHERE u.guid = :guid;
 -- st_subscription_list() -> subscription*
 SELECT {subscription} FROM subscription u ORDER BY u.id;
 
--- st_subscription_remove(i64 id) -> changed "subscription"
+-- private st_subscription_remove_row(i64 id) -> changed "subscription"
 DELETE FROM subscription WHERE id = :id;
 
 -- st_subscription_name(i64 id, text name) -> changed "subscription"

@@ -50,8 +50,7 @@ UPDATE vault SET $soft_deleted WHERE id = :id AND group_id IS NOT NULL;
 UPDATE vault SET group_id = :group_id, deleted_us = 0, purge_us = 0, updated_us = :now_us
 WHERE id = :id AND group_id IS NULL;
 
--- Removes it and its secrets. ERR_RESOURCE_NOT_FOUND if it is not soft-deleted.
--- st_vault_purge(i64 id) -> changed "soft-deleted vault"
+-- private st_vault_remove(i64 id) -> changed "soft-deleted vault"
 DELETE FROM vault WHERE id = :id AND group_id IS NULL;
 
 -- st_secret_insert(secret s) -> new id

@@ -7,10 +7,13 @@ import uuid
 
 import pytest
 from support import cloud_spec
+from support.accounts import Accounts
 from support.people import OWNER, READER, Person
 from support.refusals import refused
 from support.storage import StorageDaemon
-from support.world import fresh
+from support.vaults import Vaults
+from support.waiting import wait_for
+from support.world import Place, fresh
 
 BATCH_AI = "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"
 READER_ROLE = "acdd72a7-3385-48ef-bd42-f606fba81ae7"
@@ -183,6 +186,42 @@ def test_a_removed_users_roles_are_gone(daemon, sub, person):
     assert Roles(daemon, sub).list(f"principalId eq '{ada.id}'")
     ada.remove()
     assert not Roles(daemon, sub).list(f"principalId eq '{ada.id}'")
+
+
+def roles_of(daemon, who):
+    return {scope for (scope,) in daemon.rows("SELECT scope FROM role_assignment WHERE principal = ?", who.id)}
+
+
+def test_a_role_ends_with_its_group(daemon, sub, person, temporary):
+    bob, place = person("none"), temporary(Place(daemon).make())
+    group = place.group_path
+    for scope in (group, f"{group}/providers/Microsoft.BatchAI/workspaces/{place.workspace}", f"{group}/x"):
+        Roles(daemon, scope).give(bob.id, "8e3af657-a8ff-443c-a75c-2fe8c4bcb635")
+    bob.get(group, api_version="2019-11-01")
+    daemon.call("DELETE", group, api_version="2019-11-01", expect=202)
+    wait_for(lambda: daemon.call("GET", group, api_version="2019-11-01").status == 404, what="the group to go")
+    assert not roles_of(daemon, bob)
+    daemon.call("PUT", group, {"location": "eastus"}, api_version="2019-11-01", expect=201)
+    bob.may_not("GET", group, api_version="2019-11-01")
+
+
+def test_roles_end_with_an_account_a_purged_vault_and_a_subscription(daemon, person, temporary):
+    bob = person("none")
+    accounts, vaults = (temporary(kind(daemon).make()) for kind in (Accounts, Vaults))
+    account, vault = accounts.account(), vaults.vault()
+    other = daemon.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
+    scopes = [f"{accounts.path}/{account}", f"{vaults.path}/vaults/{vault}", f"/subscriptions/{other}/resourceGroups/g"]
+    for scope in scopes:
+        Roles(daemon, scope).give(bob.id)
+    assert roles_of(daemon, bob) == set(scopes)
+    accounts.delete(account)
+    wait_for(lambda: roles_of(daemon, bob) == set(scopes[1:]), what="the account's role to end")
+    vaults.delete(vault)
+    assert roles_of(daemon, bob) == set(scopes[1:])
+    vaults.deleted(vault, "/purge", "POST", expect=202)
+    wait_for(lambda: roles_of(daemon, bob) == set(scopes[2:]), what="the vault's role to end")
+    daemon.call("DELETE", f"/batchaid/subscriptions/{other}", expect=204)
+    assert not roles_of(daemon, bob)
 
 
 def test_a_blob_may_be_called_like_a_role():

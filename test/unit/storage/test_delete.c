@@ -151,6 +151,71 @@ DB_TEST(test_removal_from_the_leaves_up)
     refused(f, st_remove(f->st, RES_GROUP, t.group, T0, &f->e), ERR_GROUP_NOT_FOUND);
 }
 
+/* Bob's role at this scope. */
+static void give_role(struct fx *f, const char *scope)
+{
+    const struct role_assignment ra = {
+        .guid = scope, .scope = scope, .role = "owner", .principal = "bob", .created_us = T0};
+    ok(f, st_role_assignment_insert(f->st, &ra, &f->e));
+}
+
+/* The scopes of all roles that are left, joined. */
+static const char *roles_left(struct fx *f)
+{
+    struct role_assignment *rows;
+    size_t n;
+    const char *out = "";
+    ok(f, st_role_assignment_of(f->st, &f->a, "bob", &rows, &n, &f->e));
+    for (size_t i = 0; i < n; i++)
+        out = arena_printf(&f->a, "%s%s ", out, rows[i].scope);
+    return out;
+}
+
+#define BATCHAI "/subscriptions/" SUB "/resourceGroups/Lab/providers/Microsoft.BatchAI"
+
+/* What has the same name later is somebody else's. */
+DB_TEST(test_roles_end_with_their_scope)
+{
+    static const struct {
+        enum resource_kind kind;
+        const char *scope;
+    } inside_out[] = {{RES_JOB, BATCHAI "/workspaces/migrated/EXPERIMENTS/migrated/jobs/j"},
+                      {RES_JOB, BATCHAI "/jobs/j"},
+                      {RES_CLUSTER, BATCHAI "/workspaces/migrated/clusters/C"},
+                      {RES_CLUSTER, BATCHAI "/clusters/c/below"},
+                      {RES_FILE_SERVER, BATCHAI "/workspaces/migrated/fileServers/s"},
+                      {RES_FILE_SERVER, BATCHAI "/fileServers/s"},
+                      {RES_EXPERIMENT, BATCHAI "/workspaces/migrated/experiments/migrated"},
+                      {RES_WORKSPACE, BATCHAI "/workspaces/migrated"},
+                      {RES_GROUP, "/subscriptions/" SUB "/resourcegroups/lab"},
+                      {RES_GROUP, BATCHAI "/jobs/another"}};
+    const size_t n = sizeof inside_out / sizeof inside_out[0];
+    const char *others = "/subscriptions/" SUB "/resourceGroups/lab2 /subscriptions/" SUB " / ";
+    struct tree t = {.group = fx_add_group(f, SUB, "Lab")};
+    t.workspace = fx_add_workspace(f, t.group, "migrated");
+    t.experiment = fx_add_experiment(f, t.workspace, "migrated");
+    t.cluster = fx_add_cluster(f, t.workspace, "c");
+    t.server = fx_add_file_server(f, t.workspace, "s");
+    struct job j = fx_job(f, "j");
+    j.experiment_id = t.experiment;
+    j.cluster_id = t.cluster;
+    ok(f, st_job_insert(f->st, &j, NULL, &t.job, &f->e));
+    const int64_t id[] = {0, t.group, t.workspace, t.experiment, t.cluster, t.server, t.job};
+    give_role(f, "/subscriptions/" SUB "/resourceGroups/lab2");
+    give_role(f, "/subscriptions/" SUB);
+    give_role(f, "/");
+    for (size_t i = 0; i < n; i++)
+        give_role(f, inside_out[i].scope);
+    for (size_t i = 0; i < n; i++) {
+        assert_non_null(strstr(roles_left(f), inside_out[i].scope));
+        if (i + 1 == n || inside_out[i + 1].kind != inside_out[i].kind)
+            ok(f, st_remove(f->st, inside_out[i].kind, id[inside_out[i].kind], T0, &f->e));
+        if (i + 1 < n && inside_out[i + 1].kind != inside_out[i].kind)
+            assert_null(strstr(roles_left(f), inside_out[i].scope));
+    }
+    assert_string_equal(roles_left(f), others);
+}
+
 DB_TEST(test_a_job_that_holds_a_node_stays)
 {
     int64_t job = fx_add_job(f, "j");
