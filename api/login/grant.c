@@ -49,7 +49,7 @@ static void add_token(struct request *r, json_t *body, const char *name, jwt_t *
 }
 
 static jwt_t *new_token(const struct request *r, const char *issuer, const char *audience,
-                        const struct principal *who, long lifetime_s)
+                        const struct principal *who, long ends_s)
 {
     jwt_t *jwt;
     long now = (long)(r->now_us / 1000000);
@@ -61,7 +61,7 @@ static jwt_t *new_token(const struct request *r, const char *issuer, const char 
     jwt_add_grant(jwt, "oid", who->object_id);
     jwt_add_grant_int(jwt, "iat", now);
     jwt_add_grant_int(jwt, "nbf", now);
-    jwt_add_grant_int(jwt, "exp", now + lifetime_s);
+    jwt_add_grant_int(jwt, "exp", ends_s);
     return jwt;
 }
 
@@ -69,7 +69,8 @@ static void add_id_token(struct request *r, const struct login_grant *login,
                          const struct principal *who, json_t *body)
 {
     const char *issuer = arena_concat(&r->arena, request_base(r), "/adfs");
-    jwt_t *jwt = new_token(r, issuer, login->client_id, who, r->config->settings.token_lifetime_s);
+    long ends_s = (long)(r->now_us / 1000000) + r->config->settings.token_lifetime_s;
+    jwt_t *jwt = new_token(r, issuer, login->client_id, who, ends_s);
     jwt_add_grant(jwt, "tid", TENANT_ID);
     jwt_add_grant(jwt, "upn", who->name);
     jwt_add_grant(jwt, "unique_name", who->name);
@@ -85,7 +86,8 @@ static void add_refresh_token(struct request *r, const struct login_grant *login
 {
     if (!*login->key_id)
         return;
-    jwt_t *jwt = new_token(r, REFRESH_ISSUER, login->client_id, who, LOGIN_SECONDS);
+    int64_t ends_us = login->ends_us ? login->ends_us : r->now_us + LOGIN_SECONDS * 1000000;
+    jwt_t *jwt = new_token(r, REFRESH_ISSUER, login->client_id, who, (long)(ends_us / 1000000));
     jwt_add_grant(jwt, "key", login->key_id);
     add_token(r, body, "refresh_token", jwt);
 }

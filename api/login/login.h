@@ -16,6 +16,7 @@ struct login_grant {
     const char *scope, *resource;
     const char *nonce;  /* for the id token; NULL: none */
     const char *key_id; /* the password of the login, a user's; "": none */
+    int64_t ends_us;    /* of a login that is renewed; 0: it is new */
 };
 
 /* Called after the login with the principal (NULL: the name or the secret is wrong), and with the

@@ -139,6 +139,7 @@ static struct replied *by_refresh(struct request *r, const struct token_client *
         return oauth_error(r, 400, "invalid_grant",
                            "The login is over, or the password was reset. Log in again.");
     login->key_id = given.key_id;
+    login->ends_us = given.ends_us;
     return login_grant(r, login, &given.who);
 }
 

@@ -16,6 +16,7 @@ from support.daemon import BATCHAID
 from support.people import CONTRIBUTOR, OWNER, READER, SUBMITTER, Person
 from support.refusals import refused
 from support.storage import StorageDaemon
+from support.testing_fixtures import clock, tested  # noqa: F401
 from support.waiting import wait_for
 from support.world import Place, cluster_body, fresh, job_body
 
@@ -81,6 +82,20 @@ def test_a_login_goes_on_with_its_refresh_token(daemon, person):
     for wrong in (first["access_token"], first["id_token"], "x", first["refresh_token"][:-2]):
         reply = ada.login(grant_type="refresh_token", refresh_token=wrong)
         assert (reply.status, reply.error) == (400, "invalid_grant")
+
+
+def test_a_login_ends_after_90_days_however_often_it_is_renewed(tested, clock):
+    ada = Person(tested, READER)
+    reply = ada.login()
+    for _ in range(2):
+        clock.advance("P44D")
+        token = reply.json["refresh_token"]
+        reply = ada.login(grant_type="refresh_token", refresh_token=token, password=None)
+        assert reply.status == 200, reply
+    clock.advance("P3D")
+    reply = ada.login(grant_type="refresh_token", refresh_token=reply.json["refresh_token"], password=None)
+    assert (reply.status, reply.error) == (400, "invalid_grant")
+    assert ada.login().status == 200
 
 
 @pytest.mark.parametrize(
