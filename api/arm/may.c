@@ -118,7 +118,13 @@ int arm_check_local(struct request *r, const char *vm_size, enum vm_priority pri
 bool arm_sees(const struct request *r, const char *id)
 {
     const struct sight *s = r->grant;
-    return !s || access_verdict(&s->grants, s->action, id) == ACCESS_YES;
+    return !s || arm_sees_by(r, s->action, id);
+}
+
+bool arm_sees_by(const struct request *r, const char *action, const char *id)
+{
+    const struct sight *s = r->grant;
+    return !s || access_verdict(&s->grants, action, id) == ACCESS_YES;
 }
 
 int arm_has_role(struct request *r, struct err *e)

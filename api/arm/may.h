@@ -33,6 +33,8 @@ int arm_check_local(struct request *r, const char *vm_size, enum vm_priority pri
                     struct err *e) MUST_CHECK;
 /* Whether a list shows the resource with this id to the principal. */
 bool arm_sees(const struct request *r, const char *id);
+/* The same for a list of several types, whose resources need actions of their own. */
+bool arm_sees_by(const struct request *r, const char *action, const char *id);
 /* 1: the principal has a role somewhere; otherwise as a getter. */
 int arm_has_role(struct request *r, struct err *e) MUST_CHECK;
 

@@ -2,7 +2,7 @@
  *
  * Lists the resources of every provider in a subscription or group, with $filter and $top. `az
  * resource list` and clients that look for the group of a vault use it. Contains only resources
- * directly in groups.
+ * directly in groups, and of these what the principal may read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ struct listed {
 
 static bool wanted(const struct looking *l, const struct listed *s)
 {
-    if (!arm_sees(l->r, s->path))
+    if (!arm_sees_by(l->r, arena_concat(&l->r->arena, s->type, "/read"), s->path))
         return false;
     if (!l->o.filter)
         return true;

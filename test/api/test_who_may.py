@@ -144,8 +144,10 @@ class Wrong(list):
     def look_at_list(self, world, row, who, person):
         """A list shows what one may read, and nothing else."""
         listed = re.findall(r'"id":\s*"(/subscriptions/[^/"]+/resourceGroups/[^"]+)"', world.body.decode())
-        action = row.right.removeprefix("see ")
         for id in listed:
+            provider, kind = id.split("/")[6:8] if "/providers/" in id else (None, None)
+            of_all_kinds = row.path.endswith("/resources")
+            action = f"{provider}/{kind}/read" if of_all_kinds else row.right.removeprefix("see ")
             if not person.grants.allows(action, id):
                 self.append(f"{row.path} shows {who} {id}")
         world.shown[row.path, who] = len(listed)
@@ -232,6 +234,10 @@ def test_lists_are_whole_for_whoever_reads_all(world):
         (path,) = {p for p in lists if p == "/subscriptions/{subscription}" + end}
         assert world.shown[path, "Reader"] == world.shown[path, "Owner"] > 0
         assert world.shown[path, "every role, elsewhere"] == 0
+    # A list of all kinds shows whoever may read one kind the resources of that kind.
+    contributor, above = "Key Vault Contributor", "/subscriptions/{subscription}"
+    vaults = world.shown[f"{above}/providers/Microsoft.KeyVault/vaults", contributor]
+    assert world.shown[f"{above}/resources", contributor] == vaults > 0
 
 
 def test_the_rest_is_open_or_has_keys_of_its_own(world):
