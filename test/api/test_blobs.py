@@ -10,6 +10,8 @@ import pytest
 from azure.storage.blob import StandardBlobTier
 from support.blobs import call, client, container, daemon, put  # noqa: F401 fixtures
 from support.storage import ACCOUNT, encoded, sign
+from support.two_parts import TwoParts
+from support.waiting import wait_for
 
 
 def test_a_container_is_made_shown_and_deleted(client):
@@ -22,6 +24,21 @@ def test_a_container_is_made_shown_and_deleted(client):
     assert changed.metadata == {"k": "v"} and changed.etag != shown.etag
     c.delete_container()
     assert not c.exists()
+
+
+def test_a_blob_that_is_sent_while_its_container_goes_is_not_in_the_next_one(daemon):
+    def make():
+        return daemon.blob.call("PUT", "/short?restype=container").status == 201
+
+    body = b"x" * 300_000  # a large one is written while it comes
+    assert make()
+    late = TwoParts(daemon.blob, "PUT", "/short/b", len(body), x_ms_blob_type="BlockBlob")
+    assert daemon.blob.call("DELETE", "/short?restype=container").status == 202
+    wait_for(make, what="another container of the name")
+    got = late.send(body)
+    assert (got.status, got.code) == (404, "ContainerNotFound")
+    assert daemon.blob.call("HEAD", "/short/b").status == 404
+    daemon.blob.call("DELETE", "/short?restype=container")
 
 
 def test_a_container_has_one_name(daemon, container):

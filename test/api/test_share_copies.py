@@ -228,6 +228,21 @@ def slow(client, folder):
     share.delete_share()
 
 
+def test_a_copy_into_a_share_that_goes_is_not_in_the_next_one(client, slow, daemon):
+    client.create_share("short")
+    slow.stop()
+    with ThreadPoolExecutor(1) as pool:
+        source = f"{daemon.file.url}/slow/source"
+        copied = arrives(daemon, lambda: pool.submit(daemon.file.call, "PUT", "/short/f", x_ms_copy_source=source))
+        client.delete_share("short")
+        wait_for(lambda: daemon.file.call("PUT", "/short?restype=share").status == 201, what="another share of the name")
+        slow.go_on()
+        got = copied.result()
+    assert (got.status, got.code) == (404, "ShareNotFound")
+    assert daemon.file.call("HEAD", "/short/f").status == 404
+    client.delete_share("short")
+
+
 def test_a_lease_that_is_acquired_during_a_copy_stays(share, call, slow, daemon):
     """The copy writes the file's notes at its end, and its source keeps it waiting."""
     share.get_file_client("f").upload_file(b"old")

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "api/plane/blob/handlers.h"
+#include "api/plane/storage/plane_shares.h"
 #include "storage/storage.h"
 
 /* Fails with an error that is not the file's. */
@@ -121,6 +122,11 @@ static void on_finished(void *ctx, const struct err *why, const struct file_resu
 
 void blob_place(struct placing *p)
 {
+    struct err e;
+    if (plane_share(p->r, &e) < 0) { /* its container was deleted meanwhile */
+        fail(p, &e);
+        return;
+    }
     if (p->was) {
         p->before = *p->was;
         p->was = &p->before;

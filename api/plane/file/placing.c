@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "api/plane/file/handlers.h"
+#include "api/plane/storage/plane_shares.h"
 #include "storage/folders/upload.h"
 #include "storage/storage.h"
 
@@ -229,7 +230,10 @@ static void on_finished(void *ctx, const struct err *why, const struct file_resu
 
 void azplacing_place(struct azplacing *p)
 {
-    if (journal_guards(azstorage_of(p->r)->journal))
+    struct err e;
+    if (plane_share(p->r, &e) < 0) /* it was deleted meanwhile */
+        azplacing_fail(p, &e);
+    else if (journal_guards(azstorage_of(p->r)->journal))
         upload_stage(p->upload, NULL, on_staged, p);
     else
         upload_finish(p->upload, NULL, on_finished, p);
