@@ -29,7 +29,8 @@ struct file_result {
     uint64_t crc64;           /* of the written bytes, and of files_crc64() */
     struct file_range *range; /* files_data(): valid during the callback */
     size_t ranges;
-    const bool *there; /* files_there(): for each path; likewise */
+    const bool *there;      /* files_there(): for each path; likewise */
+    const uint64_t *copied; /* upload_copy(): the bytes of each part; likewise */
 };
 
 /* `why` is NULL on success; `r` is valid in any case, during the callback. */

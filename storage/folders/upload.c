@@ -52,6 +52,7 @@ struct upload_job {
     struct upload_piece *piece; /* of upload_write(); the last job frees it */
     struct file_part *part;     /* owned, like the paths */
     size_t parts, at;
+    uint64_t *copied; /* owned: bytes of each */
 };
 
 static struct upload_job *job_of(struct act *a)
@@ -152,6 +153,7 @@ static void upload_free(struct folder_job *job)
             upload_gone(u);
     }
     piece_let_go(j->piece);
+    free(j->copied);
     for (size_t i = 0; i < j->parts; i++)
         free((char *)(uintptr_t)j->part[i].path);
     free(j->part);
@@ -309,7 +311,7 @@ static enum file_fault copy_part(struct upload_job *j)
     if (fault || a->len > 0)
         return fault;
     act_close(a);
-    j->at++;
+    j->copied[j->at++] = a->offset - p->range.offset;
     return FILE_FINE;
 }
 
@@ -324,6 +326,7 @@ static enum file_fault run_copy(struct act *a)
         is_whole = j->at > before;
     }
     a->more = j->at < j->parts;
+    a->r.copied = j->copied;
     return fault;
 }
 
@@ -333,6 +336,7 @@ void upload_copy(struct file_upload *u, const char *share, const struct file_par
     struct upload_job *j = next_job(u, &piece_kind, run_copy, cb, ctx);
     j->act.share = xstrdup(share);
     j->part = xcalloc(n ? n : 1, sizeof *j->part);
+    j->copied = xcalloc(n ? n : 1, sizeof *j->copied);
     j->parts = n;
     for (size_t i = 0; i < n; i++)
         j->part[i] = (struct file_part){xstrdup(parts[i].path), parts[i].range};

@@ -51,7 +51,8 @@ struct file_part {
     struct file_range range; /* FILE_BEYOND_END: the file is shorter */
 };
 /* Adds parts of files of the folder `share`. The file system shares their blocks if it can. Holes
- * stay holes. For hashes all bytes are read. The callback's facts are those of the last file. */
+ * stay holes. For hashes all bytes are read. The callback's facts are those of the last file; its
+ * `copied` is what each part had, also one up to the end. */
 void upload_copy(struct file_upload *u, const char *share, const struct file_part *parts, size_t n,
                  files_changed cb, void *ctx);
 /* Puts the file into its place. `md5` (copied) may be NULL; it needs wants_md5. FILE_IS_DIRECTORY,

@@ -5,7 +5,9 @@ import base64
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
+from threading import Event
 from urllib.parse import quote_plus
+from xml.etree import ElementTree
 
 import pytest
 from azure.core.exceptions import ResourceExistsError
@@ -145,6 +147,28 @@ def test_of_many_who_make_a_blob_one_does(container):
     with ThreadPoolExecutor(8) as pool:
         made = [n for n in pool.map(make, range(16)) if n is not None]
     assert len(made) == 1 and blob.download_blob().readall() == b"%d" % made[0]
+
+
+def test_a_block_that_is_put_again_during_a_commit_has_its_length(call, stage):
+    """A list notes of each block the bytes that it has taken, whichever of two blocks with its id."""
+    going = Event()
+
+    def put_again():
+        while not going.is_set():
+            for size in (1, 9000):
+                stage("b", 1, b"x" * size)
+
+    with ThreadPoolExecutor(1) as pool:
+        putting = pool.submit(put_again)
+        try:
+            for _ in range(50):
+                assert stage("b", 1, b"x").status == 201
+                assert call("PUT", "/b?comp=blocklist", block_list(("Latest", 1))).status == 201
+                shown = ElementTree.fromstring(call("GET", "/b?comp=blocklist").body.decode("utf-8-sig"))
+                assert call("HEAD", "/b").headers["Content-Length"] == shown.findtext("CommittedBlocks/Block/Size")
+        finally:
+            going.set()
+        putting.result()
 
 
 def test_a_block_that_is_put_after_a_commit_stays(call, stage):

@@ -65,7 +65,7 @@ struct commit {
     const struct block **by_id; /* arena: committed ones */
     struct blocks blocks;       /* arena: the blocks of the new blob */
     struct from *from;          /* and the place of each; as many */
-    size_t copied;              /* of them */
+    size_t copied, copying;     /* of them; and how many follow now */
     struct file_upload *upload; /* owned */
     struct placing placing;
 };
@@ -354,12 +354,20 @@ static void open_upload(struct blocks_work *b)
     files_upload(azstorage_of(b->r)->files, &what, on_opened, b);
 }
 
+/* Notes the bytes that were copied of each block: a waiting one may have been put again since the
+ * list. */
 static void on_copied(void *ctx, const struct err *why, const struct file_result *f)
 {
-    if (why)
-        fail_with(ctx, why, f->fault);
-    else
-        go_on(ctx);
+    struct blocks_work *b = ctx;
+    struct commit *c = b->commit;
+    if (why) {
+        fail_with(b, why, f->fault);
+        return;
+    }
+    for (size_t i = 0; i < c->copying; i++)
+        c->blocks.item[c->copied + i].size = f->copied[i];
+    c->copied += c->copying;
+    go_on(b);
 }
 
 /* Copies as many blocks as lie in one folder. */
@@ -373,7 +381,7 @@ static void copy_some(struct blocks_work *b)
     struct file_part *parts = arena_alloc(&b->r->arena, n * sizeof *parts);
     for (size_t i = 0; i < n; i++)
         parts[i] = first[i].part;
-    c->copied += n;
+    c->copying = n;
     upload_copy(c->upload, first->waiting ? blob_account_folder(b->r) : b->blob.at.share, parts, n,
                 on_copied, b);
 }

@@ -281,6 +281,29 @@ FOLDER_TEST(test_a_file_is_made_of_parts)
     }
 }
 
+#define COUNTED 3
+
+static void on_counted(void *ctx, const struct err *why, const struct file_result *r)
+{
+    assert_null(why);
+    memcpy(ctx, r->copied, COUNTED * sizeof *r->copied);
+}
+
+FOLDER_TEST(test_a_copy_says_how_long_each_part_was)
+{
+    const struct file_part parts[COUNTED] = {
+        {"ten", {3, 4}}, {"ten", {0, FILES_ALL}}, {"ten", {10, FILES_ALL}}};
+    uint64_t copied[COUNTED] = {1, 1, 1};
+    struct files_upload what = upload_to(f, "sum");
+    struct file_upload *u = begin(f, &what);
+    upload_copy(u, f->share, parts, COUNTED, on_counted, copied);
+    come_back_all(f);
+    assert_int_equal(copied[0], 4);
+    assert_int_equal(copied[1], 10);
+    assert_int_equal(copied[2], 0);
+    upload_end(u);
+}
+
 FOLDER_TEST(test_many_parts_and_large_ones_are_copied_in_steps)
 {
     struct changed c;
