@@ -392,10 +392,21 @@ static int check_permission(const struct sas *s, const struct sas_use *use, stru
                    has, use->permissions);
 }
 
+/* A signature for one user needs that user's token too, which no request has beside a signature. */
+static int check_user(const struct sas *s, struct err *e)
+{
+    if (!*text_of(s, SAS_USER_OBJECT))
+        return 0;
+    return err_set(e, AZSTORAGE_AUTHENTICATION, names[SAS_USER_OBJECT],
+                   "Signatures for a single user are not supported: sduoid is '%.60s'; make the "
+                   "signature without it.",
+                   text_of(s, SAS_USER_OBJECT));
+}
+
 int sas_check(const struct sas *s, const struct sas_use *use, struct err *e)
 {
     bool all = s->kind == SAS_OF_ACCOUNT;
-    if (check_times(s, use, e) < 0 || check_address(s, use, e) < 0 ||
+    if (check_user(s, e) < 0 || check_times(s, use, e) < 0 || check_address(s, use, e) < 0 ||
         check_protocol(s, use, e) < 0 ||
         (all ? check_account_grant(s, use, e) : check_service_grant(s, use, e)) < 0)
         return -1;

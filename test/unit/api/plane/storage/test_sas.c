@@ -151,6 +151,8 @@ static const struct {
     {"sv=2021-12-02&sr=b&sp=r&se=2026-11-22T08:00:00.0000001Z&sig=x", "10.0.0.1", true, 'b', 'o',
      "r", AZSTORAGE_AUTHENTICATION},
     {"sv=2021-12-02&sr=b&sp=r&se=2026-11-22T08:00:00.5Z&sig=x", "10.0.0.1", true, 'b', 'o', "r", 0},
+    {BLOB "&skoid=0a&sduoid=", "10.0.0.1", true, 'b', 'o', "r", 0},
+    {BLOB "&skoid=0a&sduoid=0b", "10.0.0.1", true, 'b', 'o', "r", AZSTORAGE_AUTHENTICATION},
     {ACCOUNT, "10.0.0.1", true, 'b', 'c', "l", 0},
     {ACCOUNT, "10.0.0.1", true, 'b', 'c', "", 0},
     {ACCOUNT, "10.0.0.1", true, 'f', 'c', "l", AZSTORAGE_SERVICE},
