@@ -283,7 +283,7 @@ static const char *text_of(const struct sas *s, enum sas_field f)
     return s->field[f] ? s->field[f] : "";
 }
 
-/* A time from the signature, else from the policy, else 0. */
+/* A time of the signature or its policy, else 0. */
 static int time_of(const struct sas *s, enum sas_field f, int64_t policy, int64_t *us,
                    struct err *e)
 {
@@ -304,17 +304,17 @@ static int check_times(const struct sas *s, const struct sas_use *use, struct er
     if (time_of(s, SAS_START, p ? p->start_us : 0, &start, e) < 0 ||
         time_of(s, SAS_EXPIRY, p ? p->expiry_us : 0, &expiry, e) < 0)
         return -1;
+    char when[TIMEFMT_SIZE];
+    timefmt_exact(start > use->now_us ? start : expiry, when);
     if (start > use->now_us)
         return err_set(e, AZSTORAGE_AUTHENTICATION, "st",
-                       "Signature not valid in the specified time frame: it begins at %.40s.",
-                       text_of(s, SAS_START));
+                       "Signature not valid in the specified time frame: it begins at %s.", when);
     if (expiry == 0)
         return refuse(e, AZSTORAGE_AUTHENTICATION, "se",
                       "The signature has no end: se is neither in it nor in its policy.");
     if (expiry <= use->now_us)
         return err_set(e, AZSTORAGE_AUTHENTICATION, "se",
-                       "Signature not valid in the specified time frame: it ended at %.40s.",
-                       text_of(s, SAS_EXPIRY));
+                       "Signature not valid in the specified time frame: it ended at %s.", when);
     return 0;
 }
 
@@ -403,11 +403,31 @@ static int check_user(const struct sas *s, struct err *e)
                    text_of(s, SAS_USER_OBJECT));
 }
 
+/* A value stands in the signature or in its policy: otherwise a change of the policy, which is to
+ * take the signature back, would have no effect. */
+static int check_policy(const struct sas *s, const struct sas_use *use, struct err *e)
+{
+    const struct sas_policy *p = use->policy;
+    const struct {
+        enum sas_field field;
+        bool in_policy;
+    } both[] = {{SAS_PERMISSIONS, p && *p->permissions},
+                {SAS_START, p && p->start_us},
+                {SAS_EXPIRY, p && p->expiry_us}};
+    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++)
+        if (both[i].in_policy && *text_of(s, both[i].field))
+            return err_set(e, AZSTORAGE_AUTHENTICATION, names[both[i].field],
+                           "%s is '%.60s' in the signature, and its stored access policy '%.64s' "
+                           "has a value too; only one of them may have it.",
+                           names[both[i].field], text_of(s, both[i].field), text_of(s, SAS_POLICY));
+    return 0;
+}
+
 int sas_check(const struct sas *s, const struct sas_use *use, struct err *e)
 {
     bool all = s->kind == SAS_OF_ACCOUNT;
-    if (check_user(s, e) < 0 || check_times(s, use, e) < 0 || check_address(s, use, e) < 0 ||
-        check_protocol(s, use, e) < 0 ||
+    if (check_user(s, e) < 0 || check_policy(s, use, e) < 0 || check_times(s, use, e) < 0 ||
+        check_address(s, use, e) < 0 || check_protocol(s, use, e) < 0 ||
         (all ? check_account_grant(s, use, e) : check_service_grant(s, use, e)) < 0)
         return -1;
     return check_permission(s, use, e);

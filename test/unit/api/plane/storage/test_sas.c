@@ -208,6 +208,41 @@ TEST(what_a_signature_leaves_out_comes_from_its_policy)
     }
 }
 
+TEST(a_value_is_in_the_signature_or_in_its_policy)
+{
+    static const struct {
+        const char *query;
+        struct sas_policy policy;
+        const char *want; /* NULL: it is granted */
+    } tries[] = {
+        {"sp=r&se=2027-01-01", {.permissions = ""}, NULL},
+        {"sp=r&se=&st=", {.permissions = "", .start_us = 1, .expiry_us = INT64_MAX}, NULL},
+        {"sp=r&se=2027-01-01", {.permissions = "r"}, "sp is 'r' in the signature, and its stored"},
+        {"se=2027-01-01", {.permissions = "r", .expiry_us = INT64_MAX}, "se is '2027-01-01' in"},
+        {"st=2026-01-01", {"r", .start_us = 1, .expiry_us = INT64_MAX}, "st is '2026-01-01' in"},
+        {"sp=r", {.permissions = "", .expiry_us = 1000000}, "it ended at 1970-01-01T00:00:01"},
+    };
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
+        struct arena a;
+        struct named_value pairs[PARAMETERS_MAX];
+        struct sas s;
+        struct err e;
+        struct sas_use use = {.peer = "::1",
+                              .service = 'b',
+                              .resource_type = 'o',
+                              .permissions = "r",
+                              .policy = &tries[i].policy};
+        arena_init(&a);
+        err_clear(&e);
+        assert_int_equal(timefmt_parse(NOW, &use.now_us), 0);
+        read_sas(&a, arena_concat(&a, "sv=2021-12-02&sr=b&si=p&sig=x&", tries[i].query), pairs, &s);
+        assert_int_equal(sas_check(&s, &use, &e), tries[i].want ? -1 : 0);
+        if (tries[i].want && !strstr(e.msg, tries[i].want))
+            fail_msg("%zu: %s", i, e.msg);
+        arena_free(&a);
+    }
+}
+
 TEST(what_is_no_signature_is_refused)
 {
     static const struct {
