@@ -23,13 +23,10 @@ UNION SELECT node_id, :path FROM batch_chore WHERE job_id = :job_id AND node_id 
 -- next.
 -- st_batch_litter_add_moved(st_batch_moved m)
 INSERT INTO batch_litter (node_id, path)
-SELECT n.id, :m.path
-FROM (SELECT DISTINCT pool_name
-FROM (SELECT pool_name FROM batch_task WHERE job_id = :m.job_id AND fed <> 1 ORDER BY name LIMIT :m.limit)
-WHERE pool_name <> :m.pool_name COLLATE NOCASE) t
-CROSS JOIN batch_pool p ON p.account_id = :m.account_id AND p.name = t.pool_name
-CROSS JOIN node n ON n.pool_id = p.id
-WHERE NOT EXISTS (SELECT 1 FROM batch_litter bl WHERE bl.node_id = n.id AND bl.path = :m.path AND bl.due_us = 0);
+SELECT n.id, :m.path FROM batch_pool p CROSS JOIN node n ON n.pool_id = p.id
+WHERE p.account_id = :m.account_id AND p.name <> :m.pool_name
+AND p.name IN (SELECT pool_name FROM batch_task WHERE job_id = :m.job_id AND fed <> 1 ORDER BY name LIMIT :m.limit)
+AND NOT EXISTS (SELECT 1 FROM batch_litter bl WHERE bl.node_id = n.id AND bl.path = :m.path AND bl.due_us = 0);
 
 -- What was not due yet stays for good.
 -- st_batch_litter_keep(i64 node_id, text path)

@@ -64,6 +64,7 @@ static int stop_tasks(struct batch_front *f, const struct batch_job *j, bool *mo
 static int remove_tasks(struct batch_front *f, const struct batch_job *j, bool *left, struct err *e)
 {
     struct arena a;
+    *left = false;
     arena_init(&a);
     const struct st_batch_moved m = {.job_id = j->id,
                                      .account_id = j->account_id,
