@@ -95,15 +95,15 @@ static int end_pool(struct schedule_pass *p, struct err *e)
 
 /* --- when ------------------------------------------------------------------------------------- */
 
-/* The first instant of the schedule's recurrence that is not too late now; 0: none. */
+/* The instant of the schedule's recurrence whose job is due or next: none is carried forward into
+ * the next interval, nor made after its window. 0: none. */
 static int64_t not_too_late(const struct batch_times *t, int64_t next_us, int64_t now_us)
 {
-    if (next_us + t->window_us >= now_us)
+    if (t->interval_us > 0 && next_us < now_us)
+        next_us += (now_us - next_us) / t->interval_us * t->interval_us;
+    if (now_us - next_us <= t->window_us)
         return next_us;
-    if (t->interval_us == 0)
-        return 0;
-    int64_t behind = now_us - t->window_us - next_us;
-    return next_us + (behind + t->interval_us - 1) / t->interval_us * t->interval_us;
+    return t->interval_us > 0 ? next_us + t->interval_us : 0;
 }
 
 static int64_t within(const struct batch_times *t, int64_t next_us)

@@ -94,6 +94,24 @@ WORLD_TEST(test_the_next_waits_for_the_one_before, world_virtual(1))
     assert_int_equal(n, 2);
 }
 
+/* However long it took: the jobs whose turn passed meanwhile are not made up for. */
+WORLD_TEST(test_missed_turns_are_not_carried_forward, world_virtual(1))
+{
+    struct err e = {0};
+    int64_t id = add_schedule(w, "\"recurrenceInterval\":\"PT1M\"", true);
+    size_t n;
+    pass(w, 10 * MINUTE + 30 * SECOND);
+    for (size_t i = 1; i <= 2; i++) {
+        struct batch_job *jobs = jobs_of(w, id, &n);
+        assert_int_equal(n, i);
+        ok(batch_job_terminate(&w->batch, &jobs[i - 1], NULL, true, wall(w), &e), &e);
+        pass(w, SECOND);
+        (void)jobs_of(w, id, &n);
+        assert_int_equal(n, 2);
+        assert_true(row_of(w, id).next_us > wall(w));
+    }
+}
+
 WORLD_TEST(test_none_after_its_end, world_virtual(1))
 {
     char until[TIMEFMT_SIZE];
