@@ -106,9 +106,11 @@ static int64_t not_too_late(const struct batch_times *t, int64_t next_us, int64_
     return t->interval_us > 0 ? next_us + t->interval_us : 0;
 }
 
-static int64_t within(const struct batch_times *t, int64_t next_us)
+/* A job that is due is made now. */
+static int64_t within(const struct batch_times *t, int64_t next_us, int64_t now_us)
 {
-    return t->after_us && next_us > t->after_us ? 0 : next_us;
+    int64_t at_us = next_us > now_us ? next_us : now_us;
+    return t->after_us && at_us > t->after_us ? 0 : next_us;
 }
 
 /* Makes a job if it is due, and computes the time of the next job. */
@@ -116,13 +118,13 @@ static int advance(struct schedule_pass *p, int64_t *next, int *number, struct e
 {
     const struct batch_times *t = &p->times;
     *number = p->s->number;
-    *next = p->s->next_us ? within(t, not_too_late(t, p->s->next_us, p->now_us)) : 0;
+    *next = p->s->next_us ? within(t, not_too_late(t, p->s->next_us, p->now_us), p->now_us) : 0;
     if (*next == 0 || *next > p->now_us || p->busy)
         return 0;
     if (make_job(p, e) < 0)
         return -1;
     *number = p->s->number + 1;
-    *next = t->interval_us ? within(t, *next + t->interval_us) : 0;
+    *next = t->interval_us ? within(t, *next + t->interval_us, p->now_us) : 0;
     return 0;
 }
 

@@ -123,3 +123,22 @@ WORLD_TEST(test_none_after_its_end, world_virtual(1))
     assert_int_equal(row_of(w, id).number, 3);
     assert_int_equal(row_of(w, id).state, BATCH_SCHEDULE_COMPLETED);
 }
+
+/* Nor for a turn before its end, if the job before lasted longer. */
+WORLD_TEST(test_none_after_its_end_that_was_due_before, world_virtual(1))
+{
+    struct err e = {0};
+    char until[TIMEFMT_SIZE];
+    size_t n;
+    timefmt_exact(wall(w) + 90 * MINUTE, until);
+    int64_t id = add_schedule(
+        w, arena_printf(&w->a, "\"recurrenceInterval\":\"PT1H\",\"doNotRunAfter\":\"%s\"", until),
+        true);
+    pass(w, 100 * MINUTE);
+    struct batch_job *jobs = jobs_of(w, id, &n);
+    assert_int_equal(n, 1);
+    ok(batch_job_terminate(&w->batch, &jobs[0], NULL, true, wall(w), &e), &e);
+    pass(w, 5 * MINUTE);
+    assert_int_equal(row_of(w, id).number, 1);
+    assert_int_equal(row_of(w, id).state, BATCH_SCHEDULE_COMPLETED);
+}
