@@ -94,6 +94,14 @@ def test_a_schedule_that_may_not_run_yet_has_no_job(plane):
     assert "doNotRunUntil" not in s.get()["schedule"]
 
 
+def test_a_schedule_that_may_not_go_on_yet_makes_no_next_job(plane):
+    s = Schedule(plane, schedule={"recurrenceInterval": "PT1M"})
+    s.wait_job()
+    plane.call("PATCH", s.path, {"schedule": {"recurrenceInterval": "PT1M", "doNotRunUntil": instant(hours=1)}}, expect=200)
+    seen = s.get()
+    assert seen["executionInfo"]["nextRunTime"] == seen["schedule"]["doNotRunUntil"]
+
+
 def test_one_whose_time_is_over_is_completed_without_a_job(plane):
     s = Schedule(plane, schedule={"doNotRunAfter": instant(hours=-1)})
     s.wait("completed")

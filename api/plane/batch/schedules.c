@@ -167,11 +167,13 @@ static void read_doc(struct request *r, struct batch_schedule *s)
     s->until_us = t.until_us;
     s->after_us = t.after_us;
     if (s->number == 0)
-        s->next_us = t.until_us > r->now_us ? t.until_us : r->now_us;
+        s->next_us = r->now_us;
     else if (t.interval_us == 0)
         s->next_us = 0;
     else if (s->next_us == 0 || s->next_us > r->now_us + t.interval_us)
         s->next_us = r->now_us + t.interval_us;
+    if (s->next_us > 0 && s->next_us < t.until_us)
+        s->next_us = t.until_us;
 }
 
 static int take_body(struct request *r, const struct schema *schema, struct accepted *given,
