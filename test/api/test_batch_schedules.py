@@ -130,8 +130,9 @@ def test_a_disabled_schedule_makes_none_until_it_is_enabled(plane):
     assert s.act("disable", 204).headers["etag"] != s.added.headers["etag"]
     plane.call("PATCH", s.path, {"schedule": {}}, expect=200)
     assert s.state == "disabled" and s.jobs() == []
-    s.act("disable", 204)
+    assert s.act("disable", 204).headers["etag"] == s.get()["eTag"]
     s.act("enable", 204)
+    assert s.act("enable", 204).headers["etag"] == s.get()["eTag"]
     s.wait_job()
     assert s.state == "active"
 

@@ -322,10 +322,12 @@ static struct replied *act(struct request *r, unsigned from, enum batch_schedule
                                  .to = to,
                                  .now_us = batch_modified(r, s.updated_us),
                                  .by_user = true};
-    if (s.state != to && st_whole(arm_of(r)->storage, move, &m, &e) < 0)
+    bool moves = s.state != to;
+    if (moves && st_whole(arm_of(r)->storage, move, &m, &e) < 0)
         return reply_err(r, &e);
     batch_schedule_changed(batch_of(r)->front, s.id);
-    return batch_reply_written(r, status, path, to == BATCH_SCHEDULE_DELETING ? 0 : m.now_us);
+    int64_t modified_us = moves ? m.now_us : s.updated_us;
+    return batch_reply_written(r, status, path, to == BATCH_SCHEDULE_DELETING ? 0 : modified_us);
 }
 
 #define IN(state) (1U << BATCH_SCHEDULE_##state)
