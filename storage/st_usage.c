@@ -6,6 +6,7 @@
 #include "storage/usage.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "storage/storage_priv.h"
 
@@ -88,6 +89,9 @@ int st_usage_write(struct storage *st, struct usage_live *live, const struct all
 
 /* --- reading --------------------------------------------------------------------------------- */
 
+/* Days that are read at once: a year of a busy site takes 80 ms. */
+#define DAYS_AT_ONCE 30
+
 /* What belongs to the part of the day that is asked for. */
 static void give(const struct st_usage_reading *r, const struct usage_live *l, int64_t from_ms,
                  int64_t to_ms, bool open)
@@ -110,17 +114,17 @@ static int read_days(struct storage *st, struct arena *a, const struct st_usage_
     return 0;
 }
 
-static int read_open(struct storage *st, struct arena *a, const struct st_usage_reading *r,
-                     struct err *e)
+/* The days that were read lack what has ended since. */
+static int catch_up(struct storage *st, struct arena *a, struct st_usage_reading *r, struct err *e)
 {
     struct usage_live *rows;
     size_t n;
-    if (st_usage_live_all(st, a, &rows, &n, e) < 0)
+    if (st_usage_since(st, a, r->last, &rows, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
-        struct usage *u = &rows[i].row;
-        u->end_ms = r->now_ms > u->begin_ms ? r->now_ms : u->begin_ms;
-        give(r, &rows[i], r->from_ms, r->to_ms, true);
+        if (r->day > r->first)
+            give(r, &rows[i], r->first * USAGE_DAY_MS, r->day * USAGE_DAY_MS, false);
+        r->last = rows[i].row.id;
     }
     return 0;
 }
@@ -132,38 +136,118 @@ static void begin_day(struct st_usage_reading *r)
     r->place = (struct st_usage_place){begin_ms > r->from_ms ? begin_ms : r->from_ms, 0};
 }
 
-/* Whole days are read at once, as is the present day if nothing is asked that comes after it; of
- * the days in which the cut begins and ends the rows are read. */
-static int read_whole(struct storage *st, struct arena *a, struct st_usage_reading *r,
-                      struct err *e)
+/* The day in which the cut ends is read as a whole if nothing ended after the cut. */
+static int end_days(struct storage *st, struct arena *a, struct st_usage_reading *r, struct err *e)
 {
-    int64_t first = usage_day(r->from_ms + USAGE_DAY_MS - 1), end = usage_day(r->to_ms), end_ms;
-    if (st_usage_last(st, &r->last, e) < 0 || st_usage_last_end(st, &end_ms, e) < 0)
+    int64_t end_ms;
+    if (st_usage_last_end(st, &end_ms, e) < 0)
         return -1;
-    if (first > end) { /* within one day */
-        r->days[r->n_days++] = end;
-        return 0;
+    if (r->end >= r->first && end_ms < r->to_ms) {
+        if (read_days(st, a, r, r->end, r->end + 1, e) < 0)
+            return -1;
+    } else if (r->end * USAGE_DAY_MS < r->to_ms) {
+        r->days[r->n_days++] = r->end;
     }
-    if (first * USAGE_DAY_MS > r->from_ms)
-        r->days[r->n_days++] = first - 1;
-    if (end_ms < r->to_ms)
-        end++;
-    else if (end * USAGE_DAY_MS < r->to_ms)
-        r->days[r->n_days++] = end;
-    return first < end ? read_days(st, a, r, first, end, e) : 0;
+    r->seen = r->last;
+    r->phase = USAGE_OPEN;
+    begin_day(r);
+    return st_node_ids(st, r->arena, &r->nodes, &r->n_nodes, e);
 }
 
+static int some_days(struct storage *st, struct arena *a, struct st_usage_reading *r, int limit,
+                     struct err *e)
+{
+    int64_t to = r->end - r->day > DAYS_AT_ONCE ? r->day + DAYS_AT_ONCE : r->end;
+    (void)limit;
+    if (catch_up(st, a, r, e) < 0 || (r->day < to && read_days(st, a, r, r->day, to, e) < 0))
+        return -1;
+    r->day = r->day < to ? to : r->day;
+    return r->day < r->end ? 0 : end_days(st, a, r, e);
+}
+
+static bool was_open(const struct st_usage_reading *r, const struct usage *u)
+{
+    for (size_t i = 0; i < r->n_open; i++)
+        if (r->open[i].run_id == u->run_id && r->open[i].attempt == u->attempt &&
+            r->open[i].rank == u->rank)
+            return true;
+    return false;
+}
+
+static void note_open(struct st_usage_reading *r, const struct usage *u)
+{
+    if (r->n_open == r->open_cap) {
+        r->open_cap = r->open_cap ? 2 * r->open_cap : 64;
+        struct st_usage_part *more = arena_alloc(r->arena, r->open_cap * sizeof *more);
+        if (r->n_open > 0)
+            memcpy(more, r->open, r->n_open * sizeof *more);
+        r->open = more;
+    }
+    r->open[r->n_open++] = (struct st_usage_part){u->run_id, u->attempt, u->rank};
+}
+
+/* What has ended since the days were read, unless it was given before it ended. */
+static int give_ended(struct storage *st, struct arena *a, struct st_usage_reading *r,
+                      struct err *e)
+{
+    struct usage_live *rows;
+    size_t n;
+    if (st_usage_since(st, a, r->seen, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        if (!was_open(r, &rows[i].row))
+            give(r, &rows[i], r->from_ms, r->to_ms, false);
+        r->seen = rows[i].row.id;
+    }
+    return 0;
+}
+
+static int node_open(struct storage *st, struct arena *a, struct st_usage_reading *r, size_t *n,
+                     struct err *e)
+{
+    struct usage_live *rows;
+    if (st_usage_live_on(st, a, r->nodes[r->node++], &rows, n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < *n; i++) {
+        struct usage *u = &rows[i].row;
+        u->end_ms = r->now_ms > u->begin_ms ? r->now_ms : u->begin_ms;
+        give(r, &rows[i], r->from_ms, r->to_ms, true);
+        note_open(r, u);
+    }
+    return 0;
+}
+
+/* What has not ended, node by node. */
+static int some_open(struct storage *st, struct arena *a, struct st_usage_reading *r, int limit,
+                     struct err *e)
+{
+    if (give_ended(st, a, r, e) < 0)
+        return -1;
+    for (size_t cost = 0, n; r->node < r->n_nodes && cost < (size_t)limit; cost += n + 1)
+        if (node_open(st, a, r, &n, e) < 0)
+            return -1;
+    if (r->node == r->n_nodes)
+        r->phase = USAGE_ROWS;
+    return 0;
+}
+
+/* Days without anything are passed over at once. */
 int st_usage_begin(struct storage *st, struct st_usage_reading *r, struct err *e)
 {
-    struct arena a;
-    assert(r->from_ms >= 0 && r->n_days == 0);
-    if (r->to_ms <= r->from_ms)
+    int64_t first;
+    assert(r->from_ms >= 0 && r->phase == USAGE_DAYS && r->arena);
+    if (r->to_ms <= r->from_ms) {
+        r->phase = USAGE_ROWS; /* of no day */
         return 0;
-    arena_init(&a);
-    int rc = read_whole(st, &a, r, e) < 0 ? -1 : read_open(st, &a, r, e);
-    begin_day(r);
-    arena_free(&a);
-    return rc;
+    }
+    r->first = usage_day(r->from_ms + USAGE_DAY_MS - 1);
+    r->end = usage_day(r->to_ms);
+    if (r->first <= r->end && r->first * USAGE_DAY_MS > r->from_ms)
+        r->days[r->n_days++] = r->first - 1;
+    if (st_usage_last(st, &r->last, e) < 0 || st_usage_first_day(st, &first, e) < 0)
+        return -1;
+    r->day = first > r->end ? r->end : first > r->first ? first : r->first;
+    return 0;
 }
 
 static int read_rows(struct storage *st, struct arena *a, const struct st_usage_reading *r,
@@ -187,25 +271,36 @@ static void go_on(struct st_usage_reading *r)
     begin_day(r);
 }
 
-int st_usage_more(struct storage *st, struct st_usage_reading *r, int limit, bool *left,
-                  struct err *e)
+static int some_rows(struct storage *st, struct arena *a, struct st_usage_reading *r, int limit,
+                     struct err *e)
 {
-    struct arena a;
     struct usage_live *rows;
     size_t n = 0;
-    int rc = 0;
-    arena_init(&a);
-    if (r->at < r->n_days)
-        rc = read_rows(st, &a, r, limit, &rows, &n, e);
-    for (size_t i = 0; rc == 0 && i < n; i++) {
+    if (r->at == r->n_days)
+        return 0;
+    if (read_rows(st, a, r, limit, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
         int64_t day = r->days[r->at];
         give(r, &rows[i], day * USAGE_DAY_MS, (day + 1) * USAGE_DAY_MS, false);
         r->place = (struct st_usage_place){rows[i].row.end_ms, rows[i].row.id};
     }
-    arena_free(&a);
-    if (rc == 0 && n < (size_t)limit && r->at < r->n_days)
+    if (n < (size_t)limit)
         go_on(r);
-    *left = r->at < r->n_days;
+    return 0;
+}
+
+int st_usage_more(struct storage *st, struct st_usage_reading *r, int limit, bool *left,
+                  struct err *e)
+{
+    static int (*const phases[])(struct storage * st, struct arena * a, struct st_usage_reading * r,
+                                 int limit, struct err *e) = {
+        [USAGE_DAYS] = some_days, [USAGE_OPEN] = some_open, [USAGE_ROWS] = some_rows};
+    struct arena a;
+    arena_init(&a);
+    int rc = phases[r->phase](st, &a, r, limit, e);
+    arena_free(&a);
+    *left = r->phase != USAGE_ROWS || r->at < r->n_days;
     return rc;
 }
 
@@ -215,13 +310,14 @@ int st_usage_more(struct storage *st, struct st_usage_reading *r, int limit, boo
 int st_usage_each(struct storage *st, int64_t from_ms, int64_t to_ms, int64_t now_ms,
                   st_usage_fn fn, void *ctx, struct err *e)
 {
+    struct arena a;
     struct st_usage_reading r = {
-        .from_ms = from_ms, .to_ms = to_ms, .now_ms = now_ms, .fn = fn, .ctx = ctx};
+        .from_ms = from_ms, .to_ms = to_ms, .now_ms = now_ms, .fn = fn, .ctx = ctx, .arena = &a};
     bool left = true;
-    if (st_usage_begin(st, &r, e) < 0)
-        return -1;
-    while (left)
-        if (st_usage_more(st, &r, AT_ONCE, &left, e) < 0)
-            return -1;
-    return 0;
+    arena_init(&a);
+    int rc = st_usage_begin(st, &r, e);
+    while (rc == 0 && left)
+        rc = st_usage_more(st, &r, AT_ONCE, &left, e);
+    arena_free(&a);
+    return rc;
 }

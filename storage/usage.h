@@ -18,25 +18,42 @@ typedef void (*st_usage_fn)(void *ctx, const struct usage_subject *s,
 int st_usage_each(struct storage *, int64_t from_ms, int64_t to_ms, int64_t now_ms, st_usage_fn fn,
                   void *ctx, struct err *);
 
-/* The same in parts: the rows of a day that is not read as a whole may be many. What ends between
- * two parts counts as it was at the beginning. */
+/* The same in parts, with turns of the loop between them: days, nodes and rows may be many. What
+ * ends between two parts counts once, as ended or as it was before. */
 struct st_usage_place {
     int64_t end_ms, id;
+};
+struct st_usage_part {
+    int64_t run_id;
+    int attempt, rank;
 };
 struct st_usage_reading {
     int64_t from_ms, to_ms, now_ms;
     st_usage_fn fn;
     void *ctx;
+    struct arena *arena; /* for what is kept until all is read */
     /* Below: of st_usage.c. */
-    int64_t last;    /* later rows are not read */
-    int64_t days[2]; /* that are not read as a whole */
+    enum {
+        USAGE_DAYS, /* whole days, up to `end` */
+        USAGE_OPEN, /* what has not ended, on each of `nodes` */
+        USAGE_ROWS  /* of days that are not read as a whole */
+    } phase;
+    int64_t first, day, end; /* whole days; `day`: the next to read */
+    int64_t last; /* the days that were read have all rows up to this one, as have `days` */
+    int64_t seen; /* rows behind `last` up to this one are given */
+    int64_t *nodes;
+    size_t n_nodes, node;
+    struct st_usage_part *open; /* given before they ended */
+    size_t n_open, open_cap;
+    int64_t days[2];
     size_t n_days, at;
     bool over; /* of the day, those that ended on it were read */
     struct st_usage_place place;
 };
 /* Fill in the first members. */
 int st_usage_begin(struct storage *, struct st_usage_reading *r, struct err *) MUST_CHECK;
-/* So many rows. *left: there may be more. */
+/* At most so many rows of a day, and about so many nodes and allocations. *left: there may be
+ * more. */
 int st_usage_more(struct storage *, struct st_usage_reading *r, int limit, bool *left,
                   struct err *) MUST_CHECK;
 

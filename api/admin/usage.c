@@ -2,7 +2,8 @@
  *
  * Who used what: sums of the record of use, by users, groups, clusters, GPUs or experiments.
  * Callers see their own use, and that in groups where they have the right batchaid/usage/read.
- * The record is read in slices: a day that is not asked for as a whole may have many rows.
+ * The record is read in slices: there may be many days, allocations that have not ended, and rows
+ * of a day that is not asked for as a whole.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -219,7 +220,8 @@ struct replied *usage_report(struct request *r)
     struct report *rep = arena_alloc(&r->arena, sizeof *rep);
     int64_t now_ms = r->now_us / 1000;
     struct err e;
-    *rep = (struct report){.r = r, .reading = {.now_ms = now_ms, .fn = take, .ctx = rep}};
+    *rep = (struct report){
+        .r = r, .reading = {.now_ms = now_ms, .fn = take, .ctx = rep, .arena = &r->arena}};
     request_own_thing(r, rep, release);
     if (find_way(rep, &rep->by, &e) < 0 ||
         query_time(r, "from", 0, &rep->reading.from_ms, &e) < 0 ||

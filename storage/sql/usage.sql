@@ -20,11 +20,7 @@ WHERE $is_live;
 -- private st_usage_of(allocation al) -> usage_live?
 $usage_live_select AND a.node_id = :al.node_id AND a.run_id = :al.run_id;
 
--- Of all allocations that have not ended; row.end_ms is 0.
--- st_usage_live_all() -> usage_live*
-$usage_live_select;
-
--- The same on one node.
+-- Of the allocations on a node that have not ended; row.end_ms is 0.
 -- st_usage_live_on(i64 node_id) -> usage_live*
 $usage_live_select AND a.node_id = :node_id;
 
@@ -80,6 +76,15 @@ SELECT coalesce(max(id), 0) FROM usage;
 
 -- st_usage_last_end() -> i64 end_ms
 SELECT coalesce(max(end_ms), 0) FROM usage;
+
+-- The first day with sums; 1 << 40: there is none.
+-- st_usage_first_day() -> i64 day
+SELECT coalesce(min(day), 1 << 40) FROM usage_day;
+
+-- All rows behind a row, with their subjects.
+-- st_usage_since(i64 after_id) -> usage_ended*
+SELECT {usage_ended} FROM usage r CROSS JOIN usage_subject s ON s.id = r.subject_id
+WHERE r.id > :after_id ORDER BY r.id;
 
 -- Rows up to the row `last` that ended behind a place, before to_ms, with their subjects.
 -- st_usage_ended(st_usage_place place, i64 to_ms, i64 last, int limit) -> usage_ended*

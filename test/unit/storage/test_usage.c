@@ -331,7 +331,7 @@ DB_TEST(test_a_report_over_full_days_does_not_overflow)
     assert_int_equal(sums.read_bytes, 9 * most.read_bytes);
 }
 
-/* Rows of a day in parts of two; the last job ends between two parts, and counts as if not. */
+/* Rows of a day in parts of two; the last job ends between two parts, after it was read. */
 DB_TEST(test_a_day_is_read_in_parts)
 {
     int64_t node = add_node(f), at = T0;
@@ -353,7 +353,8 @@ DB_TEST(test_a_day_is_read_in_parts)
                                      .to_ms = (at - 1000) / 1000,
                                      .now_ms = now_ms,
                                      .fn = add,
-                                     .ctx = &parts};
+                                     .ctx = &parts,
+                                     .arena = &f->a};
         ok(f, st_usage_each(f->st, r.from_ms, r.to_ms, now_ms, add, &whole, &f->e));
         ok(f, st_usage_begin(f->st, &r, &f->e));
         while (left)
@@ -365,12 +366,70 @@ DB_TEST(test_a_day_is_read_in_parts)
                                  .to_ms = at / 1000 + 6000,
                                  .now_ms = at / 1000 + 5000,
                                  .fn = add,
-                                 .ctx = &sums};
+                                 .ctx = &sums,
+                                 .arena = &f->a};
     bool left = true;
     ok(f, st_usage_begin(f->st, &r, &f->e));
+    while (r.phase != USAGE_ROWS)
+        ok(f, st_usage_more(f->st, &r, 3, &left, &f->e));
     end(f, &al, at + 5000000, false);
     while (left)
         ok(f, st_usage_more(f->st, &r, 3, &left, &f->e));
     assert_int_equal(sums.attempts, 8);
     assert_int_equal(sums.node_ms, 7 * 10000 - 1000 + (at - T0) / 1000 - 1000 + 5000);
+}
+
+/* One job after the other for 40 days each; each ends before another part of the reading. */
+DB_TEST(test_what_ends_while_days_are_read_counts_once)
+{
+    enum { DAYS = 40, JOBS = 12 };
+    int64_t node = add_node(f), at = T0, long_us = DAYS * 24 * HOUR_US;
+    for (int i = 0; i < JOBS; i++, at += long_us) {
+        char name[8];
+        snprintf(name, sizeof name, "j%d", i);
+        struct allocation al = hold(f, fx_add_job(f, name), node, at);
+        struct usage_sums sums = {0};
+        int64_t now_ms = (at + long_us) / 1000;
+        struct st_usage_reading r = {
+            .to_ms = now_ms + 1, .now_ms = now_ms, .fn = add, .ctx = &sums, .arena = &f->a};
+        bool left = true;
+        int parts = 0;
+        ok(f, st_usage_begin(f->st, &r, &f->e));
+        while (left) {
+            if (parts++ == i)
+                end(f, &al, at + long_us, false);
+            ok(f, st_usage_more(f->st, &r, 2, &left, &f->e));
+        }
+        if (parts <= i)
+            end(f, &al, at + long_us, false);
+        assert_int_equal(sums.node_ms, now_ms - T0 / 1000);
+        assert_true(parts > i || i < 4);
+    }
+}
+
+/* Of two nodes the first was read. */
+DB_TEST(test_what_ends_while_nodes_are_read_counts_once)
+{
+    const struct capacity has = {.slots = 4, .gpus = 4, .cores = 8, .memory = 1000};
+    int64_t first = add_node(f), second = fx_add_node(f, f->cluster, 2, NODE_IDLE);
+    ok(f, st_node_set_capacity(f->st, second, &has, "[{\"model\": \"V100\"}]", &f->e));
+    struct allocation a = hold(f, fx_add_job(f, "a"), first, T0);
+    struct allocation b = hold(f, fx_add_job(f, "b"), second, T0);
+    struct usage_sums sums = {0};
+    struct st_usage_reading r = {.to_ms = T0 / 1000 + 9000,
+                                 .now_ms = T0 / 1000 + 5000,
+                                 .fn = add,
+                                 .ctx = &sums,
+                                 .arena = &f->a};
+    bool left = true;
+    ok(f, st_usage_begin(f->st, &r, &f->e));
+    while (r.node == 0)
+        ok(f, st_usage_more(f->st, &r, 1, &left, &f->e));
+    assert_int_equal(r.n_nodes, 2);
+    end(f, &a, T0 + 6000000, false);
+    end(f, &b, T0 + 6000000, false);
+    while (left)
+        ok(f, st_usage_more(f->st, &r, 1, &left, &f->e));
+    assert_int_equal(sums.node_ms, 5000 + 6000);
+    assert_int_equal(sums.attempts, 1);
 }
