@@ -44,6 +44,7 @@ static struct usage_counted *counter(struct used *u, const char *subscription, c
     u->list[u->n] = (struct usage_counted){xstrdup(rest ? "" : subscription),
                                            xstrdup(rest ? USAGE_OTHERS : group),
                                            xstrdup(owner),
+                                           {0},
                                            {0}};
     return &u->list[u->n++];
 }
@@ -100,6 +101,25 @@ const struct usage_counted *st_usage_counted(const struct storage *st, size_t *n
 {
     *n = st->used ? st->used->n : 0;
     return st->used ? st->used->list : NULL;
+}
+
+static void raise_to(int64_t *shown, int64_t *now)
+{
+    if (*now < *shown)
+        *now = *shown;
+    *shown = *now;
+}
+
+void st_usage_show(struct storage *st, const char *subscription, const char *group,
+                   const char *owner, struct usage_sums *sums)
+{
+    struct usage_counted *c = st->used ? counter(st->used, subscription, group, owner) : NULL;
+    if (!c || strcasecmp(c->group, group) != 0)
+        return;
+    raise_to(&c->shown.gpu_ms, &sums->gpu_ms);
+    raise_to(&c->shown.busy_ms, &sums->busy_ms);
+    raise_to(&c->shown.idle_ms, &sums->idle_ms);
+    raise_to(&c->shown.lost_ms, &sums->lost_ms);
 }
 
 void st_used_free(struct storage *st)

@@ -66,6 +66,7 @@ struct usage_counted {
     const char *subscription, *group; /* of the pool; "": of a principal */
     const char *owner;                /* object id; "": of a group */
     struct usage_sums sums;
+    struct usage_sums shown; /* the largest GPU times of st_usage_show() */
 };
 
 /* Counts in memory what allocations that end from now on had since since_ms, by the groups of their
@@ -73,5 +74,9 @@ struct usage_counted {
 void st_usage_count_from(struct storage *, int64_t since_ms);
 /* Borrowed until the next allocation ends. */
 const struct usage_counted *st_usage_counted(const struct storage *, size_t *n);
+/* Raises GPU times that are to be shown to those that were shown of the same before: they fall if
+ * the clock was set while something ran. Groups and people beyond the bound stay as they are. */
+void st_usage_show(struct storage *, const char *subscription, const char *group, const char *owner,
+                   struct usage_sums *sums);
 
 #endif

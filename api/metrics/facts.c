@@ -129,6 +129,13 @@ static void merge(struct use_lines *l)
     l->n = n;
 }
 
+/* A counter never falls. */
+static void show_lines(const struct facts *f, struct use_lines *l)
+{
+    for (struct use_line *u = l->list; u < l->list + l->n; u++)
+        st_usage_show(f->m->storage, u->subscription, u->group, u->person, &u->sums);
+}
+
 static int sum_groups(struct collecting *c, struct err *e)
 {
     struct facts *f = &c->facts;
@@ -145,6 +152,7 @@ static int sum_groups(struct collecting *c, struct err *e)
                                                  .idle_ms = f->nodes[i].idle_ms}};
     }
     merge(l);
+    show_lines(f, l);
     return 0;
 }
 
@@ -172,6 +180,7 @@ static int sum_people(struct collecting *c, struct err *e)
                                              .busy_ms = c->owners[i].busy_ms,
                                              .idle_ms = c->owners[i].idle_ms}};
     merge(l);
+    show_lines(f, l);
     for (size_t i = 0; i < l->n; i++)
         if (name_person(f, &l->list[i], e) < 0)
             return -1;

@@ -240,6 +240,29 @@ DB_TEST(test_an_end_that_is_undone_is_not_counted)
     assert_false(fx_flush(f).failed);
 }
 
+/* As after the clock was set back, or forward before the run ended. */
+DB_TEST(test_gpu_times_that_are_shown_do_not_fall)
+{
+    static const int64_t times[][2] = {{100, 100}, {40, 100}, {100, 100}, {120, 120}, {0, 120}};
+    st_usage_count_from(f->st, 0);
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        struct usage_sums group = {.gpu_ms = times[i][0]}, other = {.busy_ms = 7 - (int64_t)i};
+        st_usage_show(f->st, "s", "g", "", &group);
+        st_usage_show(f->st, "s", "h", "", &other);
+        assert_int_equal(group.gpu_ms, times[i][1]);
+        assert_int_equal(other.busy_ms, 7);
+        assert_int_equal(other.gpu_ms, 0);
+    }
+    for (int i = 0; i < 2000; i++) {
+        char name[16];
+        struct usage_sums sums = {.gpu_ms = 2000 - i};
+        snprintf(name, sizeof name, "g%d", i);
+        st_usage_show(f->st, "s", name, "", &sums);
+        st_usage_show(f->st, "", "", name, &sums);
+        assert_int_equal(sums.gpu_ms, 2000 - i);
+    }
+}
+
 DB_TEST(test_the_record_outlives_job_and_experiment)
 {
     int64_t job = fx_add_job(f, "j1"), node = add_node(f);
