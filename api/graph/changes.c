@@ -131,6 +131,22 @@ static int read_time(const json_t *o, const char *name, int64_t fallback, int64_
     return err_set(e, GRAPH_BAD_REQUEST, NULL, "%s '%.60s' is not a valid time.", name, text);
 }
 
+/* A row whose ends_us is 0 never ends. */
+static int read_times(const struct request *r, const json_t *o, struct credential *out,
+                      struct err *e)
+{
+    if (read_time(o, "startDateTime", r->now_us, &out->starts_us, e) < 0 ||
+        read_time(o, "endDateTime", r->now_us + TWO_YEARS_US, &out->ends_us, e) < 0)
+        return -1;
+    if (out->ends_us > out->starts_us && out->ends_us > 0)
+        return 0;
+    const char *ends = text_of(o, "endDateTime");
+    return err_set(e, GRAPH_BAD_REQUEST, NULL,
+                   "endDateTime is %.60s; it must be later than startDateTime, and than "
+                   "1970-01-01T00:00:00Z.",
+                   ends ? ends : "in two years");
+}
+
 /* An application or service principal, because only these may have secrets. */
 static int find_owner(struct request *r, struct identity *i, struct err *e)
 {
@@ -175,9 +191,7 @@ struct replied *graph_add_password(struct request *r)
     struct secret_work *w = arena_alloc(&r->arena, sizeof *w);
     struct identity i;
     struct err e;
-    if (find_owner(r, &i, &e) < 0 ||
-        read_time(given, "startDateTime", r->now_us, &p->row.starts_us, &e) < 0 ||
-        read_time(given, "endDateTime", r->now_us + TWO_YEARS_US, &p->row.ends_us, &e) < 0)
+    if (find_owner(r, &i, &e) < 0 || read_times(r, given, &p->row, &e) < 0)
         return reply_err(r, &e);
     request_guid(r, p->key_id);
     access_make_secret(p->secret);

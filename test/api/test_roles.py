@@ -309,8 +309,10 @@ def test_a_secret_has_its_time(daemon, app):
     for one in (past, future):
         assert login(daemon, app, one["secretText"]).error == "invalid_client"
     path = f"/applications/{app['id']}/addPassword"
-    reply = graph(daemon, "POST", path, {"passwordCredential": {"endDateTime": "soon"}})
-    refused(reply, 400, "Request_BadRequest")
+    never = {"startDateTime": "1960-01-01T00:00:00Z", "endDateTime": "1970-01-01T00:00:00Z"}
+    for bad in ({"endDateTime": "soon"}, {"endDateTime": "2020-01-01T00:00:00Z"}, never):
+        reply = graph(daemon, "POST", path, {"passwordCredential": bad})
+        refused(reply, 400, "Request_BadRequest", words=["endDateTime"])
 
 
 def test_objects_are_found_as_az_looks_for_them(daemon, person, app):
