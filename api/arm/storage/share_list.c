@@ -2,7 +2,8 @@
  *
  * Lists of shares and containers: by name, in pages of $maxpagesize, whose mark ($skipToken) is the
  * last name; with $filter "startswith(name, TEXT)", or TEXT alone, as the service takes it for
- * containers.
+ * containers. Deleted containers are listed with $include=deleted, deleted shares with
+ * $expand=deleted.
  */
 #include <limits.h>
 #include <string.h>
@@ -56,32 +57,17 @@ static void begin(struct page *p)
     strbuf_puts(&p->text, "{\"value\":[");
 }
 
-/* The same request, from the mark on. */
-static void add_link(struct page *p)
-{
-    struct strbuf url = STRBUF_INIT;
-    struct request *r = p->r;
-    const struct share_list *l = p->of;
-    const char *filter = request_query(r, "$filter");
-    strbuf_printf(&url, "%s%s?api-version=", request_base(r), r->target);
-    url_encode(&url, r->version_name, 0);
-    strbuf_printf(&url, "&$maxpagesize=%ld", l->max);
-    if (filter) {
-        strbuf_puts(&url, "&$filter=");
-        url_encode(&url, filter, 0);
-    }
-    strbuf_puts(&url, "&$skipToken=");
-    url_encode(&url, p->last.s, 0);
-    strbuf_puts(&p->text, ",\"nextLink\":");
-    jsontext_add_text(&p->text, url.s, url.len);
-    strbuf_free(&url);
-}
-
 static void end(struct page *p)
 {
+    static const char *const own[] = {"$skipToken", NULL};
+    struct strbuf next = STRBUF_INIT;
     strbuf_putc(&p->text, ']');
-    if (p->more)
-        add_link(p);
+    if (p->more) {
+        strbuf_puts(&next, "%24skipToken=");
+        url_encode(&next, p->last.s, 0);
+        page_add_link(p, "nextLink", own, next.s);
+    }
+    strbuf_free(&next);
     strbuf_putc(&p->text, '}');
 }
 
@@ -94,14 +80,13 @@ static struct page *begin_list(struct request *r, struct share_list *l, struct e
         (filter && *filter && parse_filter(r, filter, &l->prefix, e) < 0))
         return NULL;
     struct page *page = page_begin(r, &form, l->max, after ? after : "");
-    page->of = l;
     return page;
 }
 
-static bool expands(struct request *r, const char *what)
+static bool has_deleted(struct request *r, enum share_kind kind)
 {
-    const char *expand = request_query(r, "$expand");
-    return expand && strcasestr(expand, what);
+    const char *parts = request_query(r, kind == SHARE_BLOBS ? "$include" : "$expand");
+    return parts && strcasestr(parts, "deleted");
 }
 
 static void add(struct page *page, struct share_list *l, const struct share *s)
@@ -142,7 +127,7 @@ struct replied *shares_list(struct request *r)
         return reply_err(r, &e);
     for (size_t i = 0; i < rows.n; i++)
         add(page, &l, &rows.items[i]);
-    if (!page->more && expands(r, "deleted") && add_deleted(page, &l, &e) < 0)
+    if (!page->more && has_deleted(r, l.words->kind) && add_deleted(page, &l, &e) < 0)
         return reply_err(r, &e);
     return page_reply(page);
 }
