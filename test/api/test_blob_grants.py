@@ -18,6 +18,7 @@ from azure.storage.blob import (
     generate_blob_sas,
     generate_container_sas,
 )
+from azure.storage.fileshare import generate_file_sas
 from support.accounts import Accounts
 from support.blobs import call, client, container, daemon, may_read, put, refused  # noqa: F401 fixtures
 from support.people import READER, Person
@@ -305,6 +306,18 @@ def test_a_signature_of_the_account(daemon, client, container):
     assert refused(sas(protocol="https").get_blob_client(*path).download_blob) == "AuthorizationProtocolMismatch"
     past = datetime.utcnow() - timedelta(hours=1)
     assert refused(sas(expiry=past).get_blob_client(*path).download_blob) == "AuthenticationFailed"
+
+
+def test_a_signature_for_a_file_is_none_for_a_directory(daemon):
+    """Its type of resource is not signed."""
+    daemon.file.call("PUT", "/trees?restype=share")
+    daemon.file.call("PUT", "/trees/d?restype=directory")
+    daemon.file.call("PUT", "/trees/d/f", x_ms_type="file", x_ms_content_length="1")
+    until = datetime.utcnow() + timedelta(hours=1)
+    sas = generate_file_sas(ACCOUNT, "trees", ["d"], KEY, permission="r", expiry=until)
+    got = daemon.file.call("GET", f"/trees/d/f?{sas.replace('sr=f', 'sr=d&sdd=1')}", signed=False)
+    assert (got.status, got.code) == (403, "AuthenticationFailed")
+    daemon.file.call("DELETE", "/trees?restype=share")
 
 
 def test_a_stored_policy_is_used_and_taken_back(daemon, container):

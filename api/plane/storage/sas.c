@@ -365,11 +365,26 @@ static int check_account_grant(const struct sas *s, const struct sas_use *use, s
     return 0;
 }
 
+/* The first version of signatures for directories, which exist for blobs alone. The type of
+ * resource is not signed in earlier ones, nor in those of files, so anybody could make such a
+ * signature of one for a blob. */
+#define DIRECTORIES_SINCE "2020-02-10"
+
+static bool may_be_directory(const struct sas *s, const struct sas_use *use)
+{
+    return use->service == 'b' && !is_before(s, DIRECTORIES_SINCE);
+}
+
 /* Whether the type of a container's or file's signature fits the request at all: it allows nothing
  * on the account, and only some operations on the container or share itself. */
 static int check_service_grant(const struct sas *s, const struct sas_use *use, struct err *e)
 {
     const char *kind = text_of(s, SAS_RESOURCE_KIND);
+    if (strcmp(kind, "d") == 0 && !may_be_directory(s, use))
+        return err_set(e, AZSTORAGE_AUTHENTICATION, "sr",
+                       "The signature is for a directory (sr=d); only blobs have such, with a "
+                       "version sv of " DIRECTORIES_SINCE " or later, and this one is %.40s.",
+                       text_of(s, SAS_VERSION));
     bool whole = strcmp(kind, "c") == 0 || strcmp(kind, "s") == 0 || strcmp(kind, "d") == 0;
     if (use->resource_type == 'o' || (use->resource_type == 'c' && whole))
         return 0;

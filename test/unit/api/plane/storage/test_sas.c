@@ -117,9 +117,10 @@ TEST(a_grant_is_for_its_own_path)
     }
 }
 
-#define NOW     "2026-11-22T08:00:00Z"
-#define BLOB    "sv=2021-12-02&sr=b&se=2027-01-01&sp=r&sig=x"
-#define ACCOUNT "sv=2021-12-02&ss=b&srt=co&se=2027-01-01&sp=rl&sig=x"
+#define NOW       "2026-11-22T08:00:00Z"
+#define BLOB      "sv=2021-12-02&sr=b&se=2027-01-01&sp=r&sig=x"
+#define DIRECTORY "&sr=d&sdd=1&se=2027-01-01&sp=r&sig=x"
+#define ACCOUNT   "sv=2021-12-02&ss=b&srt=co&se=2027-01-01&sp=rl&sig=x"
 
 static const struct {
     const char *query, *peer;
@@ -153,6 +154,9 @@ static const struct {
     {"sv=2021-12-02&sr=b&sp=r&se=2026-11-22T08:00:00.5Z&sig=x", "10.0.0.1", true, 'b', 'o', "r", 0},
     {BLOB "&skoid=0a&sduoid=", "10.0.0.1", true, 'b', 'o', "r", 0},
     {BLOB "&skoid=0a&sduoid=0b", "10.0.0.1", true, 'b', 'o', "r", AZSTORAGE_AUTHENTICATION},
+    {"sv=2020-02-10" DIRECTORY, "10.0.0.1", true, 'b', 'o', "r", 0},
+    {"sv=2019-12-12" DIRECTORY, "10.0.0.1", true, 'b', 'o', "r", AZSTORAGE_AUTHENTICATION},
+    {"sv=2021-12-02" DIRECTORY, "10.0.0.1", true, 'f', 'o', "r", AZSTORAGE_AUTHENTICATION},
     {ACCOUNT, "10.0.0.1", true, 'b', 'c', "l", 0},
     {ACCOUNT, "10.0.0.1", true, 'b', 'c', "", 0},
     {ACCOUNT, "10.0.0.1", true, 'f', 'c', "l", AZSTORAGE_SERVICE},
