@@ -7,7 +7,7 @@ import http.client
 from email.utils import formatdate
 
 import pytest
-from azure.storage.blob import StandardBlobTier
+from azure.storage.blob import BlobPrefix, StandardBlobTier
 from support.blobs import call, client, container, daemon, put  # noqa: F401 fixtures
 from support.storage import ACCOUNT, encoded, sign
 from support.two_parts import TwoParts
@@ -223,6 +223,17 @@ def test_a_delimiter_makes_groups(container, put):
         assert walked == sorted(["B", "a", "a-b", "a.txt", "a/", "a0", "b/", "n" * 300], key=str.encode), size
     below = sorted(i.name for i in container.walk_blobs(name_starts_with="a/"))
     assert below == ["a/", "a//", "a/b", "a/c/"]
+
+
+def test_a_name_that_ends_in_the_delimiter_is_in_its_group(container, put):
+    def listed(prefix=""):
+        return [(i.name, isinstance(i, BlobPrefix)) for i in container.walk_blobs(name_starts_with=prefix)]
+
+    put("dir%2F")
+    assert listed() == [("dir/", True)]
+    put("dir%2F%2Fx")
+    assert listed() == [("dir/", True)]
+    assert sorted(listed("dir/")) == [("dir/", False), ("dir//", True)]
 
 
 def test_a_list_has_what_is_known_of_each(container):

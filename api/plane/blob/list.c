@@ -177,19 +177,24 @@ static int add_file(struct blob_list *l, const struct file_item *f, struct err *
     return 1;
 }
 
+/* The first delimiter behind the prefix; NULL: none. */
+static const char *delimiter_in(const struct blob_list *l, const char *name)
+{
+    return *l->delimiter ? strstr(name + strlen(l->q.prefix), l->delimiter) : NULL;
+}
+
 /* The prefix up to the delimiter, which all names of a group share; the whole name if it has no
  * delimiter. */
 static const char *group_of(struct blob_list *l, const char *name)
 {
-    size_t skip = strlen(l->q.prefix);
-    const char *at = *l->delimiter ? strstr(name + skip, l->delimiter) : NULL;
+    const char *at = delimiter_in(l, name);
     return at ? arena_strndup(&l->r->arena, name, (size_t)(at - name) + strlen(l->delimiter))
               : name;
 }
 
 static void add_aside(struct blob_list *l, const struct share_item *i, const char *shown_as)
 {
-    if (strcmp(shown_as, i->path) != 0) {
+    if (delimiter_in(l, i->path)) {
         add_prefix(l, shown_as);
         return;
     }
