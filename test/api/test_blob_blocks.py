@@ -180,6 +180,17 @@ def test_a_block_that_is_put_after_a_commit_stays(call, stage):
         assert call("PUT", "/b?comp=blocklist", block_list(("Committed", 1), ("Uncommitted", 2))).status == 201
 
 
+def test_blocks_that_a_blob_has_replaced_are_gone_after_its_deletion(call, stage, put):
+    stage("b", 1, b"x")
+    put("b", b"whole")
+    assert call("DELETE", "/b").status == 202
+    assert call("GET", "/b?comp=blocklist&blocklisttype=uncommitted").status == 404
+    refused = call("PUT", "/b?comp=blocklist", block_list(("Latest", 1)))
+    assert (refused.status, refused.code) == (400, "InvalidBlockList")
+    stage("b", 1, b"new")
+    assert call("PUT", "/b?comp=blocklist", block_list(("Latest", 1))).status == 201 and call("GET", "/b").body == b"new"
+
+
 def test_an_md5_for_what_a_job_wrote_does_not_bring_old_blocks_back(daemon, container, call, stage):
     stage("b", 1, b"first")
     call("PUT", "/b?comp=blocklist", block_list(("Latest", 1)))

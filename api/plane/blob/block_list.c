@@ -432,9 +432,7 @@ static void on_removed(void *ctx, const struct err *why)
  * next list. */
 static void remove_waiting(struct blocks_work *b)
 {
-    const char *account = blob_account_folder(b->r);
-    files_remove_tree(azstorage_of(b->r)->files, account,
-                      arena_concat(&b->r->arena, account, "/", blocks_folder(b->r)), on_removed, b);
+    blocks_remove(b->r, on_removed, b);
 }
 
 static void commit_free(void *ctx)

@@ -27,6 +27,13 @@ const char *blocks_folder_of(struct request *r, const char *name)
     return arena_printf(&r->arena, SHARE_BLOCKS "/%lld/%s", (long long)grant_of(r)->share.id, text);
 }
 
+void blocks_remove(struct request *r, files_done cb, void *ctx)
+{
+    const char *account = blob_account_folder(r);
+    files_remove_tree(azstorage_of(r)->files, account,
+                      arena_concat(&r->arena, account, "/", blocks_folder(r)), cb, ctx);
+}
+
 int block_id(struct request *r, const char *text, const char **out, struct err *e)
 {
     unsigned char id[ID_MAX];

@@ -136,6 +136,8 @@ int blob_check_body(struct request *r, struct err *e) MUST_CHECK;
 const char *blocks_folder(struct request *r);
 /* The same for another blob of the request's container. */
 const char *blocks_folder_of(struct request *r, const char *name);
+/* Removes this folder. In the blob's turn. */
+void blocks_remove(struct request *r, files_done cb, void *ctx);
 /* Notes that the request's blob has blocks, so that lists of uncommitted blobs find it. */
 int uncommitted_note(struct request *r, struct err *e) MUST_CHECK;
 /* Merges blobs that have only uncommitted blocks into a sorted list of blobs aside; *is_cut: the

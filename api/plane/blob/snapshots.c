@@ -186,7 +186,8 @@ static void removed(struct blob_work *w)
 }
 
 /* Removes the row first, with the intent (storage/shares/journal.h), and the snapshots after the
- * file; a start of the daemon completes this. */
+ * file; a start of the daemon completes this. Blocks that wait go last: without the blob's time
+ * those that it replaced would count again. */
 struct snapshot_removal {
     struct blob_work *w;
     struct file_facts facts; /* of the file */
@@ -211,6 +212,13 @@ static void not_removed(struct snapshot_removal *x, const struct err *why, enum 
     refuse(w, &e);
 }
 
+/* A failure leaves the blocks to another blob of the name. */
+static void on_blocks_removed(void *ctx, const struct err *why)
+{
+    (void)why;
+    removed(ctx);
+}
+
 static void on_removed(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct snapshot_removal *x = ctx;
@@ -228,7 +236,7 @@ static void on_removed(void *ctx, const struct err *why, const struct file_resul
     }
     if (x->is_guarded)
         journal_ended(azstorage_of(w->r)->journal, &x->entry);
-    removed(w);
+    blocks_remove(w->r, on_blocks_removed, w);
 }
 
 static void on_guarded(void *ctx, const struct err *why)
