@@ -75,6 +75,15 @@ def test_hashes_of_the_source(call, log, source):
         log.create_append_blob()
 
 
+def test_hashes_of_a_source_of_several_pieces(call, log, source, put):
+    headers, _, _ = source
+    large = BYTES * (1 + 900_000 // len(BYTES))
+    put("from", large)
+    for name, hashed in (("x_ms_source_content_md5", md5), ("x_ms_source_content_crc64", crc64)):
+        assert call("PUT", "/log?comp=appendblock", **headers, **{name: hashed(large[:-1])}).status == 400
+        assert call("PUT", "/log?comp=appendblock", **headers, **{name: hashed(large)}).status == 201
+
+
 def test_conditions(log, source, container):
     _, url, etag = source
     block = container.get_blob_client("from")

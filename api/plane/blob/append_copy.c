@@ -33,6 +33,8 @@ struct append_copy {
     uint8_t md5[FILES_MD5]; /* that the bytes must have, if has_md5 */
     uint64_t crc64;
     bool has_md5, has_crc64;
+    gnutls_hash_hd_t md5_so_far; /* of the bytes read, piece by piece; NULL: there is none */
+    uint64_t crc64_so_far;
 };
 
 static void copy_free(void *ctx)
@@ -40,6 +42,8 @@ static void copy_free(void *ctx)
     struct append_copy *c = ctx;
     if (c->file)
         file_close(c->file);
+    if (c->md5_so_far)
+        gnutls_hash_deinit(c->md5_so_far, NULL);
 }
 
 /* Nothing of the source is needed any more. */
@@ -60,16 +64,25 @@ static void fail(struct append_copy *c, const struct err *e)
 
 /* --- read ------------------------------------------------------------------------------------- */
 
+/* A piece at a time: 100 MiB at once would hold the loop. */
+static void hash(struct append_copy *c, const char *bytes, size_t n)
+{
+    if (c->has_crc64)
+        c->crc64_so_far = crc64_add(c->crc64_so_far, bytes, n);
+    if (c->md5_so_far)
+        gnutls_hash(c->md5_so_far, bytes, n);
+}
+
 static int check_hashes(const struct append_copy *c, struct err *e)
 {
-    const struct strbuf *raw = &c->r->raw;
-    uint8_t is[FILES_MD5];
-    if (c->has_crc64 && crc64_add(0, raw->s, raw->len) != c->crc64)
+    uint8_t is[FILES_MD5] = {0};
+    if (c->has_crc64 && c->crc64_so_far != c->crc64)
         return err_set(e, AZSTORAGE_CRC64_MISMATCH, NULL,
                        "The CRC64 value specified in x-ms-source-content-crc64 did not match with "
                        "the CRC64 value of the source's bytes.");
-    if (c->has_md5 && (gnutls_hash_fast(GNUTLS_DIG_MD5, raw->s, raw->len, is) < 0 ||
-                       memcmp(is, c->md5, sizeof is) != 0))
+    if (c->md5_so_far)
+        gnutls_hash_output(c->md5_so_far, is);
+    if (c->has_md5 && memcmp(is, c->md5, sizeof is) != 0)
         return err_set(e, AZSTORAGE_MD5_MISMATCH, NULL,
                        "The MD5 value specified in x-ms-source-content-md5 did not match with the "
                        "MD5 value of the source's bytes.");
@@ -103,6 +116,7 @@ static void take(struct append_copy *c, const char *bytes, size_t n)
     size_t piece = files_piece(azstorage_of(c->r)->files);
     struct err e;
     strbuf_add(raw, bytes, n);
+    hash(c, bytes, n);
     uint64_t left = c->range.len - raw->len;
     if (left > 0) {
         file_read(c->file, c->range.offset + raw->len, left < piece ? (size_t)left : piece,
@@ -221,6 +235,8 @@ struct replied *azappend_copy(struct request *r, void (*append)(struct request *
         return reply_err(r, &e);
     c->turn =
         (struct turn){.share_id = c->from.share.id, .path = c->from.name, .go = on_turn, .ctx = c};
+    if (c->has_md5 && gnutls_hash_init(&c->md5_so_far, GNUTLS_DIG_MD5) < 0)
+        c->md5_so_far = NULL; /* then none is right */
     request_keep(r, c, copy_free);
     open_source(c);
     return reply_later(r);
