@@ -27,6 +27,13 @@ SELECT {node} FROM allocation a CROSS JOIN node n ON n.id = a.node_id $node_pool
 WHERE a.run_id = :run_id AND $is_live
 ORDER BY a.attempt, a.rank;
 
+-- The nodes of the present attempts of an owner's runs, or of their last ones, each once: in the order of runs and ranks.
+-- Without the rows of the nodes, because SQLite would look them up for each allocation.
+-- st_node_ids_used_by(resource_kind owner, i64 owner_id) -> i64*
+SELECT DISTINCT a.node_id FROM run u CROSS JOIN allocation a ON a.run_id = u.id AND a.attempt = u.attempt
+WHERE u.owner_kind = :owner AND u.owner_id = :owner_id AND u.phase <> {RUN_WAITING} AND a.node_id IS NOT NULL
+ORDER BY u.idx, a.rank;
+
 -- st_node_ids() -> i64*
 SELECT id FROM node ORDER BY id;
 

@@ -430,44 +430,23 @@ struct replied *jobs_terminate(struct request *r)
     return reply_accepted(r, &j.scope, t.guid);
 }
 
-/* Adds the nodes of one run. */
-static int nodes_of_run(struct request *r, int64_t run_id, struct node **out, size_t *n,
-                        struct err *e)
-{
-    struct storage *st = arm_of(r)->storage;
-    struct run run;
-    struct allocation *at = NULL;
-    size_t n_at = 0;
-    int rc = st_run_by_id(st, &r->arena, run_id, &run, e);
-    if (rc > 0 && run.state != RUN_WAITING)
-        rc = st_allocation_of_run(st, &r->arena, run.id, run.attempt, &at, &n_at, e);
-    struct node *all = arena_alloc(&r->arena, (*n + n_at + 1) * sizeof *all);
-    if (*n > 0)
-        memcpy(all, *out, *n * sizeof *all);
-    *out = all;
-    for (size_t i = 0; rc >= 0 && i < n_at; i++) {
-        rc = st_node_by_id(st, &r->arena, at[i].node_id, &all[*n], e);
-        bool known = false;
-        for (size_t k = 0; k < *n; k++)
-            known = known || all[k].id == all[*n].id; /* the runs of an array may share a node */
-        *n += rc > 0 && !known;
-    }
-    return rc < 0 ? -1 : 0;
-}
-
 /* The present nodes of the job, and its former nodes that still exist. */
 static int nodes_used(struct request *r, const struct job *j, struct node **out, size_t *n,
                       struct err *e)
 {
+    struct storage *st = arm_of(r)->storage;
     int64_t *ids;
-    size_t n_runs;
-    *out = NULL;
-    *n = 0;
-    if (st_run_ids_of(arm_of(r)->storage, &r->arena, RES_JOB, j->id, &ids, &n_runs, e) < 0)
+    size_t n_ids;
+    if (st_node_ids_used_by(st, &r->arena, RES_JOB, j->id, &ids, &n_ids, e) < 0)
         return -1;
-    for (size_t i = 0; i < n_runs; i++)
-        if (nodes_of_run(r, ids[i], out, n, e) < 0)
+    *out = arena_alloc(&r->arena, (n_ids + 1) * sizeof **out);
+    *n = 0;
+    for (size_t i = 0; i < n_ids; i++) {
+        int rc = st_node_by_id(st, &r->arena, ids[i], &(*out)[*n], e);
+        if (rc < 0)
             return -1;
+        *n += rc > 0;
+    }
     return 0;
 }
 

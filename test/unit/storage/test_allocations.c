@@ -142,6 +142,52 @@ DB_TEST(test_no_more_is_allocated_than_there_is)
     assert_int_equal(try_to_take(f, away, 8, (struct capacity){.slots = 1}), -1);
 }
 
+static void attempt(struct fx *f, struct run *r, int number, enum run_state to)
+{
+    const struct st_run_move m = {
+        .id = r->id, .from = r->state, .to = to, .attempt = number, .failure = -1};
+    ok(f, st_run_move(f->st, &m, &f->e));
+    r->state = to;
+    r->attempt = number;
+}
+
+static void take(struct fx *f, const struct run *r, int rank, int64_t node)
+{
+    struct allocation al = of(r, rank, node);
+    al.devices = ""; /* a part */
+    ok(f, st_allocation_insert(f->st, &al, 1, &f->e));
+}
+
+DB_TEST(test_nodes_that_runs_of_an_owner_used_last)
+{
+    const struct capacity many = {.slots = 4};
+    int64_t job = fx_add_job(f, "j"), nodes[3];
+    for (int i = 0; i < 3; i++) {
+        nodes[i] = fx_add_node(f, f->cluster, i, NODE_IDLE);
+        ok(f, st_node_set_capacity(f->st, nodes[i], &many, NULL, &f->e));
+    }
+    struct run first = fx_run_of(f, job), second = first, waits = first;
+    second.idx = 1;
+    waits.idx = 2;
+    ok(f, st_run_insert(f->st, &second, &second.id, &f->e));
+    ok(f, st_run_insert(f->st, &waits, &waits.id, &f->e));
+    attempt(f, &second, 1, RUN_ALLOCATED);
+    take(f, &second, 0, nodes[1]);
+    take(f, &second, 1, nodes[0]);
+    attempt(f, &first, 1, RUN_ALLOCATED);
+    take(f, &first, 0, nodes[0]);
+    attempt(f, &first, 2, RUN_WAITING);
+    attempt(f, &first, 2, RUN_ALLOCATED);
+    take(f, &first, 0, nodes[1]);
+    take(f, &waits, 0, nodes[2]);
+    int64_t *used;
+    size_t n;
+    ok(f, st_node_ids_used_by(f->st, &f->a, RES_JOB, job, &used, &n, &f->e));
+    assert_int_equal(n, 2);
+    assert_int_equal(used[0], nodes[1]);
+    assert_int_equal(used[1], nodes[0]);
+}
+
 /* Whatever the node has become since: it may have got more slots. */
 DB_TEST(test_whoever_has_the_whole_node_shares_it_with_nobody)
 {
