@@ -10,7 +10,7 @@
  *   WAITING   the blob's turn is another's
  *   LOOKING   the turn has come: the blob's row is read, and its file looked at
  *   LISTING   the folder of the waiting blocks is listed
- *   SHOWING   Get Block List: the reply is made
+ *   SHOWING   Get Block List: the reply is made, some blocks per turn of the loop
  *   CHOOSING  Put Block List: the blocks of the request's list are found
  *   OPENING   the upload is opened; again, if the blob has to go aside
  *   COPYING   blocks are copied, as many at a time as lie in one folder
@@ -34,7 +34,7 @@
 #include "lib/crc64.h"
 
 #define BLOCKS_MAX 50000 /* committed blocks; twice as many may wait */
-#define LIST_STEP  5000  /* blocks of a list found per turn of the loop: a few ms */
+#define LIST_STEP  5000  /* blocks of a list found or shown per turn of the loop: a few ms */
 
 /* --- the work ------------------------------------------------------------------------------- */
 
@@ -70,6 +70,17 @@ struct commit {
     struct placing placing;
 };
 
+/* Get Block List. */
+struct showing {
+    struct strbuf text; /* owned */
+    struct {
+        const char *name;
+        const struct blocks *blocks;
+    } list[2];
+    size_t n, at; /* lists; the next one */
+    size_t block; /* the next of its blocks */
+};
+
 /* A request that needs the list of a blob's blocks. */
 struct blocks_work {
     struct request *r;
@@ -80,6 +91,7 @@ struct blocks_work {
     struct blocks committed, waiting;
     struct turn turn;
     struct commit *commit; /* NULL: Get Block List */
+    struct showing *showing;
 };
 
 /* Enters a phase and begins its work; defined below, with the table of phases. */
@@ -197,19 +209,54 @@ static REPLIED begin(struct request *r, struct commit *commit)
 
 /* --- shown ---------------------------------------------------------------------------------- */
 
-static void add_list(struct strbuf *text, struct arena *a, const char *name, const struct blocks *b)
+static void add_block(struct strbuf *text, struct arena *a, const struct block *one)
 {
-    xml_open(text, name);
-    for (size_t i = 0; i < b->n; i++) {
-        const char *id = block_id_text(a, b->item[i].id);
-        if (!id)
-            continue;
-        xml_open(text, "Block");
-        xml_element(text, "Name", id);
-        xml_element(text, "Size", arena_printf(a, "%llu", (unsigned long long)b->item[i].size));
-        xml_close(text, "Block");
+    const char *id = block_id_text(a, one->id);
+    if (!id)
+        return;
+    xml_open(text, "Block");
+    xml_element(text, "Name", id);
+    xml_element(text, "Size", arena_printf(a, "%llu", (unsigned long long)one->size));
+    xml_close(text, "Block");
+}
+
+/* Adds up to `max` blocks of the list that is next. Returns their number. */
+static size_t add_blocks(struct showing *s, struct arena *a, size_t max)
+{
+    const struct blocks *b = s->list[s->at].blocks;
+    size_t first = s->block, end = b->n - first < max ? b->n : first + max;
+    if (first == 0)
+        xml_open(&s->text, s->list[s->at].name);
+    for (; s->block < end; s->block++)
+        add_block(&s->text, a, &b->item[s->block]);
+    if (end == b->n) {
+        xml_close(&s->text, s->list[s->at++].name);
+        s->block = 0;
     }
-    xml_close(text, name);
+    return end - first;
+}
+
+static void show_some(struct request *r, void *ctx)
+{
+    struct blocks_work *b = ctx;
+    struct showing *s = b->showing;
+    for (size_t added = 0; s->at < s->n && added < LIST_STEP;)
+        added += add_blocks(s, &r->arena, LIST_STEP - added);
+    if (s->at < s->n) {
+        request_again(r, show_some, b);
+        return;
+    }
+    xml_close(&s->text, "BlockList");
+    if (b->exists)
+        blob_state(r, &b->facts, &b->blob.item);
+    reply_header(r, "x-ms-blob-content-length", "%llu", (unsigned long long)b->facts.size);
+    finish(b, reply_text(r, 200, "application/xml", strbuf_take(&s->text)));
+}
+
+static void showing_free(void *ctx)
+{
+    struct showing *s = ctx;
+    strbuf_free(&s->text);
 }
 
 static bool is_kind(struct request *r, const char *kind)
@@ -228,18 +275,20 @@ static void show(struct blocks_work *b)
         fail(b, &e);
         return;
     }
-    struct strbuf text = STRBUF_INIT;
-    xml_begin_document(&text);
-    xml_open(&text, "BlockList");
-    if (all || !waiting)
-        add_list(&text, &r->arena, "CommittedBlocks", &b->committed);
-    if (waiting)
-        add_list(&text, &r->arena, "UncommittedBlocks", &b->waiting);
-    xml_close(&text, "BlockList");
-    if (b->exists)
-        blob_state(r, &b->facts, &b->blob.item);
-    reply_header(r, "x-ms-blob-content-length", "%llu", (unsigned long long)b->facts.size);
-    finish(b, reply_text(r, 200, "application/xml", strbuf_take(&text)));
+    struct showing *s = b->showing = arena_alloc(&r->arena, sizeof *s);
+    *s = (struct showing){.text = STRBUF_INIT};
+    request_keep(r, s, showing_free);
+    xml_begin_document(&s->text);
+    xml_open(&s->text, "BlockList");
+    if (all || !waiting) {
+        s->list[s->n].name = "CommittedBlocks";
+        s->list[s->n++].blocks = &b->committed;
+    }
+    if (waiting) {
+        s->list[s->n].name = "UncommittedBlocks";
+        s->list[s->n++].blocks = &b->waiting;
+    }
+    show_some(r, b);
 }
 
 struct replied *azblocks_get(struct request *r)
