@@ -92,7 +92,8 @@ def test_a_lease_that_is_acquired_while_policies_are_sent_stays(daemon, service)
     lease = plane.call("PUT", f"/policed?restype={kind}&comp=lease", **FOREVER)
     plane.call("PUT", f"/policed?restype={kind}&comp=metadata", x_ms_meta_a="b", x_ms_lease_id=lease.headers["x-ms-lease-id"])
     assert late.send(policies).status == 200
-    shown = plane.call("GET", f"/policed?restype={kind}").headers
+    # In a version without a published document: shares have two headers of containers.
+    shown = plane.call("GET", f"/policed?restype={kind}", x_ms_version="2022-11-02").headers
     assert (shown["x-ms-lease-state"], shown["x-ms-meta-a"]) == ("leased", "b")
     plane.call("DELETE", f"/policed?restype={kind}", x_ms_lease_id=lease.headers["x-ms-lease-id"])
 
