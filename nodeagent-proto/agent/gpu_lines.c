@@ -57,12 +57,12 @@ static int64_t number_of(const char *field, int64_t scale)
     return n;
 }
 
-/* "0x0000000000000001" */
+/* "0x0000000000000001"; unknown beyond the bound of a sample: a sign would come of the highest. */
 static int64_t bits_of(const char *field)
 {
     size_t n = strncmp(field, "0x", 2) == 0 ? strspn(field + 2, DIGITS "abcdefABCDEF") : 0;
-    return n > 0 && n <= 16 && !field[2 + n] ? (int64_t)strtoull(field + 2, NULL, 16)
-                                             : SAMPLE_UNKNOWN;
+    uint64_t bits = n > 0 && n <= 16 && !field[2 + n] ? strtoull(field + 2, NULL, 16) : UINT64_MAX;
+    return bits > SAMPLE_COUNT_MOST ? SAMPLE_UNKNOWN : (int64_t)bits;
 }
 
 static bool is_uuid(const char *field)
@@ -93,7 +93,7 @@ bool gpu_line_read(const char *line, struct gpu_sample *out)
     out->power_mw = at_most(number_of(f[5], 1000), SAMPLE_POWER_MOST);
     out->temperature = at_most(number_of(f[6], 1), SAMPLE_DEGREE_MOST);
     out->ecc_errors = at_most(number_of(f[7], 1), SAMPLE_COUNT_MOST);
-    out->throttle = at_most(bits_of(f[8]), SAMPLE_COUNT_MOST);
+    out->throttle = bits_of(f[8]);
     return true;
 }
 

@@ -53,6 +53,8 @@ TEST(numbers_that_cannot_be_are_unknown)
     assert_int_equal(g.temperature, SAMPLE_UNKNOWN);
     assert_int_equal(g.ecc_errors, SAMPLE_UNKNOWN);
     assert_int_equal(g.throttle, SAMPLE_UNKNOWN);
+    assert_true(gpu_line_read(LINE("0", UUID_0, "5, 1, 7, 1, 1, 1, 0x8000000000000004"), &g));
+    assert_int_equal(g.throttle, SAMPLE_UNKNOWN);
     assert_true(gpu_line_read(LINE("0", UUID_0, "5, 999999999999999, 7, 1, 1, 1, 0x1"), &g));
     assert_int_equal(g.memory_used, SAMPLE_UNKNOWN);
     assert_true(gpu_line_read(LINE("0", UUID_0, "5, 1, 7, 1, 1, 1, 0xffffffffffffffff"), &g));
