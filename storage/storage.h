@@ -82,7 +82,7 @@ int st_open(const struct st_config *c, struct storage **out, struct err *e) MUST
 int st_backup(const char *path, const char *to, struct err *e) MUST_CHECK;
 /* Replaces the database at `path`, which must not be in use, by a copy; the old database is kept as
  * PATH.before. Refuses a copy that is damaged, newer than this program or sealed with another key
- * than the key in key_path, and then changes nothing. Blocks. */
+ * than the key in key_path, and then changes nothing. Ends sessions of browsers. Blocks. */
 int st_restore(const char *path, const char *key_path, const char *from, struct err *e) MUST_CHECK;
 
 /* Commits, syncs, checkpoints and closes; calls `cb` when done. Frees st. */

@@ -77,8 +77,9 @@ static int hear_items(struct node_link *link, struct link_pending *p, json_t *pa
 }
 
 /* Of all parts of an answer: an agent lists at most 100,000 entries. A machine that sends parts
- * without end would fill the memory of the daemon. */
-#define PARTS_BYTES_MAX ((size_t)128 * 1024 * 1024)
+ * without end would fill the memory of the daemon; an entry takes more there than its bytes. */
+#define PARTS_BYTES_MAX   ((size_t)128 * 1024 * 1024)
+#define PARTS_ENTRIES_MAX 200000
 
 /* Keeps the array of this part. 1: the last part is there; 0: more follow. */
 static int collect(const struct node_link *link, struct link_pending *p, json_t *part, json_t *msg,
@@ -91,6 +92,9 @@ static int collect(const struct node_link *link, struct link_pending *p, json_t 
     if (!p->parts)
         p->parts = json_array();
     json_array_extend(p->parts, part);
+    if (json_array_size(p->parts) > PARTS_ENTRIES_MAX)
+        return err_set(e, ERR_PROTOCOL, NULL, "the answer to '%s' has more than %d entries",
+                       p->form->name, PARTS_ENTRIES_MAX);
     return !json_is_true(json_object_get(msg, "more"));
 }
 

@@ -504,7 +504,7 @@ static int check_nodes(struct live_run *run, struct arena *a, struct err *e)
 #define WORD_US (INT64_C(60) * 1000000)
 
 /* Whether a run whose limit has passed may have ended before: while the daemon or a link was away.
- * No signal can be sent then either; the node's list of tasks decides. */
+ * No signal can be sent then either; the node's answer decides. */
 static bool awaits_word(struct live_run *run)
 {
     int64_t now = wakes_mono(run->runs->wakes);

@@ -243,7 +243,7 @@ static void ask_start(struct ssh *l)
 }
 
 /* -1: broken; 0: nothing more for now. Reads stdout byte by byte, because frames follow the mark;
- * of what start files print it keeps as much as the mark has. */
+ * of what start files print it keeps the last bytes. */
 static int read_start(struct ssh *l, bool *marked)
 {
     struct ssh_command *c = &l->cmd;
