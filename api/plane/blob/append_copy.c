@@ -26,10 +26,9 @@ struct append_copy {
     void (*append)(struct request *r);
     struct source from;
     struct file_range range;
-    struct file *file; /* owned; NULL: not open */
-    uint64_t since;    /* turns_now() before the source's notes were read */
-    struct turn turn;  /* the source's turn, if the source is overwritten meanwhile */
-    bool in_turn;
+    struct file *file;      /* owned; NULL: not open */
+    uint64_t since;         /* turns_now() before the source's notes were read */
+    struct turn turn;       /* the source's turn, if the source is overwritten meanwhile */
     uint8_t md5[FILES_MD5]; /* that the bytes must have, if has_md5 */
     uint64_t crc64;
     bool has_md5, has_crc64;
@@ -49,11 +48,8 @@ static void copy_free(void *ctx)
 /* Nothing of the source is needed any more. */
 static void leave(struct append_copy *c)
 {
-    bool in_turn = c->in_turn;
-    c->in_turn = false;
     request_release(c->r);
-    if (in_turn)
-        turn_end(azstorage_of(c->r)->turns, &c->turn);
+    turn_end(azstorage_of(c->r)->turns, &c->turn);
 }
 
 static void fail(struct append_copy *c, const struct err *e)
@@ -143,7 +139,7 @@ static struct file_range choose(const char *text, uint64_t size)
 /* Opens the source again, in its turn, if its bytes and notes may be of two versions. */
 static bool open_in_turn(struct append_copy *c, const struct file_facts *f)
 {
-    if (c->in_turn || !source_is_torn(c->r, &c->from, f, c->since))
+    if (c->turn.is_held || !source_is_torn(c->r, &c->from, f, c->since))
         return false;
     if (c->file)
         file_close(c->file);
@@ -203,7 +199,6 @@ static void on_turn(void *ctx)
 {
     struct append_copy *c = ctx;
     struct err e;
-    c->in_turn = true;
     if (find_source(c, &e) < 0)
         fail(c, &e);
     else

@@ -66,7 +66,7 @@ struct blob_reading {
     struct request *r;
     struct turn turn;
     uint64_t since;
-    bool in_turn, later;
+    bool later;
     /* the request wants one of the hashes; the hashed bytes are known */
     bool md5, crc64, is_hashed;
     bool framed;             /* it wants a structured message */
@@ -78,10 +78,7 @@ struct blob_reading {
 static void end_turn(void *ctx)
 {
     struct blob_reading *g = ctx;
-    bool in_turn = g->in_turn;
-    g->in_turn = false;
-    if (in_turn)
-        turn_end(azstorage_of(g->r)->turns, &g->turn);
+    turn_end(azstorage_of(g->r)->turns, &g->turn);
 }
 
 static void refuse_reading(struct blob_reading *g, const struct err *e)
@@ -104,7 +101,7 @@ static int show(struct request *r, void *ctx, const struct file_facts *f, const 
     struct blob b;
     if (blob_of(r, &b, e) < 0)
         return f ? -1 : 0;
-    if (!g->in_turn && (blob_is_torn(r, &b, f, g->since) || (f && is_other_file(g, f))))
+    if (!g->turn.is_held && (blob_is_torn(r, &b, f, g->since) || (f && is_other_file(g, f))))
         return LOOK_AGAIN;
     if (!f)
         return 0;
@@ -159,7 +156,7 @@ static void on_hashed(void *ctx, const struct err *why, const struct file_result
     struct blob_reading *g = ctx;
     struct blob b;
     struct err e;
-    if (why && why->code != ERR_UNAVAILABLE && !g->in_turn && blob_of(g->r, &b, &e) == 0 &&
+    if (why && why->code != ERR_UNAVAILABLE && !g->turn.is_held && blob_of(g->r, &b, &e) == 0 &&
         blob_is_torn(g->r, &b, NULL, g->since)) {
         again(g->r, g);
     } else if (why) {
@@ -189,7 +186,7 @@ static void on_turn(void *ctx)
     struct blob_reading *g = ctx;
     struct blob b;
     struct err e;
-    g->in_turn = g->later = true;
+    g->later = true;
     if (blob_of(g->r, &b, &e) < 0)
         refuse_reading(g, &e);
     else if (g->md5 || g->crc64)

@@ -18,16 +18,11 @@ struct block_copy {
     struct file_facts source;   /* as it was looked at */
     uint64_t since;             /* turns_now() before the source's notes were read */
     struct turn turn;           /* the source's turn, if the source is overwritten meanwhile */
-    bool in_turn;
 };
 
 static void finish(struct block_copy *c, struct replied *done)
 {
-    bool in_turn = c->in_turn;
-    c->in_turn = false;
-    request_finish(c->r, done);
-    if (in_turn)
-        turn_end(azstorage_of(c->r)->turns, &c->turn);
+    turn_finish(c->r, done, &c->turn);
 }
 
 static void fail(struct block_copy *c, const struct err *e)
@@ -38,7 +33,7 @@ static void fail(struct block_copy *c, const struct err *e)
 /* Looks again, in the source's turn, if the bytes and the notes may be of two versions. */
 static bool look_in_turn(struct block_copy *c, const struct file_facts *f)
 {
-    if (c->in_turn || !source_is_torn(c->r, &c->from, f, c->since))
+    if (c->turn.is_held || !source_is_torn(c->r, &c->from, f, c->since))
         return false;
     if (c->upload)
         upload_end(c->upload);
@@ -140,7 +135,6 @@ static void on_turn(void *ctx)
 {
     struct block_copy *c = ctx;
     struct err e;
-    c->in_turn = true;
     if (source_of(c->r, "x-ms-copy-source", "r", &c->from, &e) < 0) {
         fail(c, &e);
         return;

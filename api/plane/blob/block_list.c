@@ -101,8 +101,7 @@ static void finish(struct blocks_work *b, struct replied *done)
 {
     assert(b->phase >= BLOCKS_LOOKING); /* it has the turn */
     enter(b, BLOCKS_OVER);
-    request_finish(b->r, done);
-    turn_end(azstorage_of(b->r)->turns, &b->turn);
+    turn_finish(b->r, done, &b->turn);
 }
 
 static void fail(struct blocks_work *b, const struct err *e)

@@ -35,7 +35,6 @@ struct copy {
     struct share_item item; /* what is to be noted */
     struct file_upload *upload;
     struct turn turn;
-    bool in_turn;
     int status; /* of the reply after success */
     bool has_was;
     struct file_facts was; /* what is at the place */
@@ -46,11 +45,7 @@ struct copy {
 
 static void finish(struct copy *c, struct replied *done)
 {
-    bool in_turn = c->in_turn;
-    c->in_turn = false;
-    request_finish(c->r, done);
-    if (in_turn)
-        turn_end(azstorage_of(c->r)->turns, &c->turn);
+    turn_finish(c->r, done, &c->turn);
 }
 
 static void fail(struct copy *c, const struct err *e)
@@ -296,18 +291,12 @@ static bool take_source(struct copy *c, const struct err *why, const struct file
     return true;
 }
 
-static void leave_turn(struct copy *c)
-{
-    c->in_turn = false;
-    turn_end(azstorage_of(c->r)->turns, &c->turn);
-}
-
 static void on_source_in_turn(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct copy *c = ctx;
     if (!take_source(c, why, f))
         return;
-    leave_turn(c);
+    turn_end(azstorage_of(c->r)->turns, &c->turn);
     c->source_is_known = true;
     begin(c);
 }
@@ -316,7 +305,6 @@ static void on_source_turn(void *ctx)
 {
     struct copy *c = ctx;
     struct err e;
-    c->in_turn = true;
     c->since = turns_now(azstorage_of(c->r)->turns);
     if (find_source(c, &e) < 0) {
         fail(c, &e);
@@ -341,7 +329,7 @@ static bool look_in_turn(struct copy *c, const struct file_facts *f)
     if (c->upload)
         upload_end(c->upload);
     c->upload = NULL;
-    leave_turn(c);
+    turn_end(azstorage_of(c->r)->turns, &c->turn);
     c->turn = (struct turn){
         .share_id = c->from.share.id, .path = c->from.name, .go = on_source_turn, .ctx = c};
     turn_want(azstorage_of(c->r)->turns, &c->turn);
@@ -414,7 +402,6 @@ static void on_turn(void *ctx)
 {
     struct copy *c = ctx;
     struct err e;
-    c->in_turn = true;
     if (blob_of(c->r, &c->blob, &e) < 0)
         fail(c, &e);
     else

@@ -64,11 +64,8 @@ static bool client_left(struct put *p)
 
 static void finish(struct put *p, struct replied *done)
 {
-    bool has_turn = p->kind->takes_turns && p->phase >= PUT_CHECKING;
     enter(p, PUT_OVER);
-    request_finish(p->r, done);
-    if (has_turn)
-        turn_end(azstorage_of(p->r)->turns, &p->turn);
+    turn_finish(p->r, done, &p->turn);
 }
 
 static void fail(struct put *p, const struct err *e)

@@ -114,16 +114,11 @@ struct blob_looking {
     blob_then then;
     struct turn turn;
     uint64_t since;
-    bool in_turn;
 };
 
 static void look_finish(struct blob_looking *l, struct replied *done)
 {
-    bool in_turn = l->in_turn;
-    l->in_turn = false;
-    request_finish(l->work->r, done);
-    if (in_turn)
-        turn_end(azstorage_of(l->work->r)->turns, &l->turn);
+    turn_finish(l->work->r, done, &l->turn);
 }
 
 void blob_finish(struct blob_work *w, struct replied *done)
@@ -138,7 +133,7 @@ static void on_looked(void *ctx, const struct err *why, const struct file_result
     struct request *r = w->r;
     struct err e;
     int rc = blob_load(r, &w->blob, &e); /* the row may have changed meanwhile */
-    if (rc == 0 && !l->in_turn && !(why && why->code == ERR_UNAVAILABLE) &&
+    if (rc == 0 && !l->turn.is_held && !(why && why->code == ERR_UNAVAILABLE) &&
         blob_is_torn(r, &w->blob, why ? NULL : &f->facts, l->since)) {
         turn_want(azstorage_of(r)->turns, &l->turn);
         return;
@@ -164,7 +159,6 @@ static void on_turn(void *ctx)
 {
     struct blob_looking *l = ctx;
     struct err e;
-    l->in_turn = true;
     if (blob_of(l->work->r, &l->work->blob, &e) < 0) /* the blob may have another file meanwhile */
         look_finish(l, reply_err(l->work->r, &e));
     else

@@ -149,11 +149,9 @@ struct rename {
 
 static void rename_finish(struct rename *c, struct replied *done)
 {
-    int held = c->held;
-    c->held = 0;
     request_finish(c->r, done);
-    while (held-- > 0)
-        turn_end(azstorage_of(c->r)->turns, &c->turn[held]);
+    for (int i = c->wanted; i-- > 0;)
+        turn_end(azstorage_of(c->r)->turns, &c->turn[i]);
 }
 
 static void fail(struct rename *c, const struct err *e)

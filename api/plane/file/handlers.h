@@ -40,7 +40,6 @@ struct azfile_change {
     int64_t mtime_ns;        /* the time to set, or FILES_TIME_KEPT */
     struct file_facts facts; /* of what was found */
     struct turn turn;        /* look.c's, for azfile_to_change() */
-    bool in_turn;
 };
 struct azfile_change *azfile_change(struct request *r, const struct azfile *at);
 
@@ -83,7 +82,7 @@ struct azplacing {
     struct request *r; /* these are placing.c's */
     void (*begun)(struct azplacing *p);
     struct turn turn;
-    bool in_turn, was_there, is_noted;
+    bool was_there, is_noted;
     struct file_facts there; /* what is at the place, */
     struct share_item was;   /* and noted of it */
     struct journal_entry entry;

@@ -15,11 +15,7 @@
 
 void azfile_finish(struct azfile_change *c, struct replied *done)
 {
-    bool in_turn = c->in_turn;
-    c->in_turn = false;
-    request_finish(c->r, done);
-    if (in_turn)
-        turn_end(azstorage_of(c->r)->turns, &c->turn);
+    turn_finish(c->r, done, &c->turn);
 }
 
 void azfile_fail(struct azfile_change *c, const struct err *e)
@@ -73,7 +69,6 @@ static void look(struct azfile_change *c)
 static void on_turn(void *ctx)
 {
     struct azfile_change *c = ctx;
-    c->in_turn = true;
     look(c);
 }
 

@@ -24,11 +24,7 @@ static void placing_gone(void *ctx)
 
 void azplacing_finish(struct azplacing *p, struct replied *done)
 {
-    bool in_turn = p->in_turn;
-    p->in_turn = false;
-    request_finish(p->r, done);
-    if (in_turn)
-        turn_end(azstorage_of(p->r)->turns, &p->turn);
+    turn_finish(p->r, done, &p->turn);
 }
 
 void azplacing_fail(struct azplacing *p, const struct err *e)
@@ -70,7 +66,6 @@ static void on_turn(void *ctx)
 {
     struct azplacing *p = ctx;
     const struct file_place place = {p->at.folder, p->at.path};
-    p->in_turn = true;
     files_facts(azstorage_of(p->r)->files, &place, on_looked, p);
 }
 

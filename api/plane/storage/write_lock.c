@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/plane/storage/azstorage.h"
 #include "lib/arena.h"
 #include "lib/hash.h"
 
@@ -60,11 +61,15 @@ void turn_want(struct write_turns *t, struct turn *w)
     *at = h = xcalloc(1, sizeof *h);
     h->has = w;
     h->end = &h->first;
+    w->is_held = true;
     w->go(w->ctx);
 }
 
 void turn_end(struct write_turns *t, struct turn *w)
 {
+    if (!w->is_held)
+        return;
+    w->is_held = false;
     struct holder **at = find(t, w->share_id, w->path), *h = *at;
     assert(h && h->has == w);
     t->ended[bucket_of(w->share_id, w->path)] = ++t->now;
@@ -78,7 +83,14 @@ void turn_end(struct write_turns *t, struct turn *w)
     h->first = next->next;
     if (!h->first)
         h->end = &h->first;
+    next->is_held = true;
     next->go(next->ctx);
+}
+
+void turn_finish(struct request *r, struct replied *done, struct turn *w)
+{
+    request_finish(r, done);
+    turn_end(azstorage_of(r)->turns, w);
 }
 
 uint64_t turns_now(const struct write_turns *t)
