@@ -80,6 +80,9 @@ struct batch_front {
     struct id_map removing; /* a set: rows of batch_litter whose removal is in progress */
     struct id_map awaiting; /* a set: runs that wait for such a removal */
     struct kept_docs *docs; /* documents of tasks, jobs and pools; since begin() */
+    /* how far the wall clock was set forward since the start, and since when (monotonic); what of
+     * it counts for schedules; schedules.c */
+    int64_t ahead_us, ahead_since_us, trusted_us;
 };
 
 /* Pools and tasks, AZ_BATCH_... */

@@ -17,6 +17,10 @@ static const struct wake_kind woken_schedule = {"batch schedule", WAKE_LAST};
 #define JOBS_AT_ONCE 100
 /* The period of checks of the wall clock (us), which may be set at any moment. */
 #define LOOK_US (INT64_C(60) * 1000000)
+/* How long the wall clock must stay set forward before schedules go by it (us). */
+#define TRUST_US (5 * LOOK_US)
+/* A change of the clock that is less is none (us). */
+#define STEP_US INT64_C(1000000)
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
@@ -205,6 +209,21 @@ static int next_step(struct schedule_pass *p, struct err *e)
     return 0;
 }
 
+/* The wall clock. If it was set forward, it counts after a while only: a schedule that has ended,
+ * or whose next job was put off, stays so when the clock is set back. */
+static int64_t schedules_wall(struct batch_front *f)
+{
+    int64_t steady_us = wakes_steady_wall(f->wakes), now_us = wakes_mono(f->wakes);
+    int64_t ahead_us = wakes_wall(f->wakes) - steady_us;
+    if (ahead_us < f->ahead_us - STEP_US || ahead_us > f->ahead_us + STEP_US) {
+        f->ahead_us = ahead_us;
+        f->ahead_since_us = now_us;
+    }
+    if (ahead_us < f->trusted_us || now_us - f->ahead_since_us >= TRUST_US)
+        f->trusted_us = ahead_us;
+    return steady_us + f->trusted_us;
+}
+
 struct schedule_step {
     struct batch_front *f;
     int64_t id;
@@ -218,7 +237,9 @@ static int step_in_tx(struct storage *st, void *ctx, struct err *e)
     arena_init(&a);
     int rc = st_batch_schedule_by_id(st, &a, k->id, &s, e);
     if (rc == 1) {
-        struct schedule_pass p = {.f = k->f, .a = &a, .s = &s, .now_us = wakes_wall(k->f->wakes)};
+        struct schedule_pass p = {.f = k->f, .a = &a, .s = &s, .now_us = schedules_wall(k->f)};
+        if (p.now_us < s.created_us) /* its first job may be due at once */
+            p.now_us = s.created_us;
         batch_times_read(s.doc, &p.times);
         rc = load_last(&p, e) < 0 ? -1 : next_step(&p, e);
     }

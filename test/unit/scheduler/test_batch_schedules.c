@@ -112,6 +112,49 @@ WORLD_TEST(test_missed_turns_are_not_carried_forward, world_virtual(1))
     }
 }
 
+static void set_clock(struct world *w, int64_t by_us)
+{
+    virtual_of(w)->t.wall_ahead_us += by_us;
+}
+
+/* A clock that is a day ahead for two minutes. */
+WORLD_TEST(test_set_forward_and_back_ends_no_schedule, world_virtual(1))
+{
+    char until[TIMEFMT_SIZE];
+    timefmt_exact(wall(w) + 10 * HOUR, until);
+    int64_t ends = add_schedule(
+        w, arena_printf(&w->a, "\"recurrenceInterval\":\"PT1H\",\"doNotRunAfter\":\"%s\"", until),
+        false);
+    pass(w, MINUTE);
+    set_clock(w, 24 * HOUR);
+    pass(w, 2 * MINUTE);
+    set_clock(w, -24 * HOUR);
+    pass(w, MINUTE);
+    assert_int_equal(row_of(w, ends).state, BATCH_SCHEDULE_ACTIVE);
+    assert_int_equal(row_of(w, ends).number, 1);
+    pass(w, HOUR);
+    assert_int_equal(row_of(w, ends).number, 2);
+}
+
+/* As after a machine's sleep. */
+WORLD_TEST(test_set_forward_for_good_counts, world_virtual(1))
+{
+    int64_t id = add_schedule(w, "\"recurrenceInterval\":\"PT1H\"", false);
+    pass(w, MINUTE);
+    set_clock(w, 24 * HOUR);
+    pass(w, 10 * MINUTE);
+    assert_int_equal(row_of(w, id).number, 2);
+    assert_true(row_of(w, id).next_us > wall(w));
+}
+
+WORLD_TEST(test_a_new_one_begins_at_once_after_the_clock_was_set_forward, world_virtual(1))
+{
+    set_clock(w, 24 * HOUR);
+    int64_t id = add_schedule(w, "\"recurrenceInterval\":\"PT1H\"", false);
+    pass(w, MINUTE);
+    assert_int_equal(row_of(w, id).number, 1);
+}
+
 WORLD_TEST(test_none_after_its_end, world_virtual(1))
 {
     char until[TIMEFMT_SIZE];
