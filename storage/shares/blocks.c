@@ -135,7 +135,7 @@ void shares_sweep_blocks(struct shares *sh)
     *s = (struct block_sweep){.sh = sh,
                               .wakes = sh->c.wakes,
                               .root = xstrdup(sh->storage_dir),
-                              .before_us = wakes_wall(sh->c.wakes) - KEPT_US};
+                              .before_us = wakes_steady_wall(sh->c.wakes) - KEPT_US};
     wakes_ref(sh->c.wakes);
     files_run(sh->c.files, sh->storage_dir, &task, s);
 }

@@ -340,3 +340,44 @@ ROOM_TEST(a_server_that_stops_tells_who_waits)
     assert_true(a.told);
     assert_int_equal(a.code, ERR_UNAVAILABLE);
 }
+
+static int64_t wall_that_is_set(void *ctx)
+{
+    return time_now_us() + *(const int64_t *)ctx;
+}
+
+/* Puts a block of a blob `days` ago. Its directory. */
+static const char *stage_block(struct room *w, const char *blob, int days)
+{
+    struct err e;
+    const char *dir = arena_printf(&w->f->a, "acct/" SHARE_BLOCKS "/1/%s", blob);
+    const char *block = arena_printf(&w->f->a, "%s/b", dir);
+    assert_int_equal(fs_mkdirs(path(w, dir), 0755, &e), 0);
+    write_file(w, block);
+    const struct timespec at = {.tv_sec = (time_now_us() - days * DAY_US) / 1000000};
+    const struct timespec times[] = {at, at};
+    assert_int_equal(utimensat(AT_FDCWD, path(w, block), times, 0), 0);
+    assert_int_equal(utimensat(AT_FDCWD, path(w, dir), times, 0), 0);
+    return dir;
+}
+
+ROOM_TEST(blocks_of_today_stay_when_the_clock_is_set_forward)
+{
+    int64_t ahead_us = 0;
+    struct loop *usual = w->f->tools;
+    const struct clock clock = {wall_that_is_set, &ahead_us};
+    const char *old = stage_block(w, "old", 8), *young = stage_block(w, "young", 0);
+    end(w);
+    w->f->tools = loop_uv_create(&w->f->loop, &clock, NULL);
+    begin(w, DAY_US);
+    ahead_us = 8 * DAY_US;
+    go_on(w);
+    for (int i = 0; i < 20000 && there(w, old); i++)
+        turn(w);
+    end(w);
+    loop_uv_destroy(w->f->tools);
+    w->f->tools = usual;
+    begin(w, DAY_US);
+    assert_false(there(w, old));
+    assert_true(there(w, young));
+}
