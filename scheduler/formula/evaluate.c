@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Evaluates statement after statement, each tree from its leaves to its root. Every node is
- * evaluated at most once, so time is bounded by the length of the text and FORMULA_MOST_ITEMS.
+ * evaluated at most once, so time is bounded by the length of the text, FORMULA_MOST_ITEMS and
+ * FORMULA_MOST_READ.
  */
 #include <math.h>
 #include <stdlib.h>

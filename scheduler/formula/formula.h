@@ -32,6 +32,8 @@ enum {
     FORMULA_STATEMENTS = 100,     /* the same */
     FORMULA_DEPTH = 256,          /* nesting of expressions; useful formulas are far below */
     FORMULA_MOST_ITEMS = 1 << 20, /* of all vectors of one evaluation: 8 MB */
+    /* of all vectors of one evaluation that are read as one number: some 20 ms */
+    FORMULA_MOST_READ = 16 * FORMULA_MOST_ITEMS,
 };
 
 enum formula_fault {

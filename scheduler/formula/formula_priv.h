@@ -158,6 +158,7 @@ struct formula_run {
     bool named[TARGET_COUNT]; /* assigned by its full name, which an alias does not replace */
     struct formula_variable *variables; /* the formula's own */
     size_t items;                       /* of all vectors so far, at most FORMULA_MOST_ITEMS */
+    size_t read;                        /* of vectors as numbers, at most FORMULA_MOST_READ */
     bool stopped;                       /* stop() was called */
     struct formula_error *error;
 };

@@ -52,6 +52,23 @@ double *run_vector(struct formula_run *r, struct formula_place at, size_t n,
     return items;
 }
 
+/* The average of a vector. */
+static int average(struct formula_run *r, struct formula_place at, const double *items, size_t n,
+                   double *out)
+{
+    if (n == 0)
+        return run_fail(r, at, "An empty vector has no value");
+    if (n > FORMULA_MOST_READ - r->read)
+        return run_fail(r, at, "The formula uses vectors of more than %d elements as numbers",
+                        FORMULA_MOST_READ);
+    r->read += n;
+    *out = 0;
+    for (size_t i = 0; i < n; i++)
+        *out += items[i];
+    *out /= (double)n;
+    return 0;
+}
+
 int value_as_number(struct formula_run *r, struct formula_place at, const struct formula_value *v,
                     double *out)
 {
@@ -67,13 +84,7 @@ int value_as_number(struct formula_run *r, struct formula_place at, const struct
                                 sample_metric_name(v->metric));
         return 0;
     case VALUE_VECTOR:
-        if (v->vector.count == 0)
-            return run_fail(r, at, "An empty vector has no value");
-        *out = 0;
-        for (size_t i = 0; i < v->vector.count; i++)
-            *out += v->vector.items[i];
-        *out /= (double)v->vector.count;
-        return 0;
+        return average(r, at, v->vector.items, v->vector.count, out);
     case VALUE_TEXT:
     case VALUE_TIMESTAMP:
     case VALUE_INTERVAL:
@@ -118,6 +129,7 @@ int64_t target_nodes(const struct formula_run *r, enum target t)
     struct formula_error ignored;
     struct formula_run probe = *r;
     probe.error = &ignored;
+    probe.read = 0;
     double d = 0;
     if (value_as_number(&probe, (struct formula_place){0}, &r->targets[t], &d) < 0 || !(d > 0))
         return 0;

@@ -290,3 +290,19 @@ TEST(memory_is_bounded)
     free(out.results);
     free(text);
 }
+
+/* A comparison reads all of a vector. */
+TEST(time_is_bounded)
+{
+    char *vectors = repeated("v = vec(1,2,3,4,5,6,7,8);", "v = vec(v,v,v,v,v,v,v,v);", 5, "x=max(");
+    char *few = repeated(vectors, "v<v,", 10, "0);");
+    char *many = repeated(vectors, "v<v,", 1000, "0);");
+    assert_x(few, "0");
+    struct formula_outputs out = evaluated(many);
+    assert_int_equal(out.error.fault, FORMULA_EVALUATION);
+    assert_says(out.error.msg, "vectors of more than 16777216 elements as numbers");
+    free(out.results);
+    free(many);
+    free(few);
+    free(vectors);
+}
