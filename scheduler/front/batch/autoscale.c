@@ -170,7 +170,8 @@ struct samples *batch_samples_read(const struct batch_front *f, struct arena *a,
     if (st_batch_samples(f->st, a, pool_id, &rows, &n, e) < 0)
         return NULL;
     struct samples *s = samples_create();
-    for (size_t i = 0; i < n; i++) {
+    int64_t now_us = wakes_wall(f->wakes);
+    for (size_t i = 0; i < n && rows[i].at_us <= now_us; i++) {
         double values[SAMPLE_METRIC_COUNT];
         values_read(rows[i].vals, values);
         samples_add(s, rows[i].at_us, values);

@@ -3,7 +3,7 @@
  * Pools of Azure Batch that a formula scales: samples each half minute, evaluation by the interval,
  * what is done, failures, restarts. On fake nodes, in virtual time.
  */
-#include "scheduler/formula/samples.h"
+#include "scheduler/front/batch/samples.h"
 #include "scheduler/wake/wake.h"
 #include "storage/batch_jobs.h"
 #include "storage/batch_samples.h"
@@ -210,6 +210,34 @@ WORLD_TEST(test_a_restart_goes_on, world_virtual(5))
     assert_int_equal(pool_row(w, id).size.dedicated, 1); /* not evaluated anew */
     assert_in_range(samples_of(w, id, NULL), before + 1, before + 3);
     WAIT(w, has_nodes(w, id, 2));
+}
+
+static double newest(struct world *w, int64_t id, size_t *n)
+{
+    struct err e = {0};
+    struct samples *s = batch_samples_read(&w->batch, &w->a, id, &e);
+    if (!s)
+        fail_msg("%s", e.msg);
+    *n = samples_count(s);
+    double pending = samples_value(s, *n - 1, SAMPLE_PENDING_TASKS);
+    samples_destroy(s);
+    return pending;
+}
+
+/* Tasks that waited while the clock was an hour ahead count for nothing when it is right again. */
+WORLD_TEST(test_samples_of_the_future_are_left_out, world_virtual(5))
+{
+    size_t n, there;
+    int64_t id = add_pool(w, "p1", 0, 0), job = add_batch_job(w, "p1");
+    scale_by(w, id, by("$TargetDedicatedNodes = 0"));
+    pass(w, MINUTE);
+    virtual_of(w)->t.wall_ahead_us += 60 * MINUTE;
+    add_tasks(w, job, 7);
+    pass(w, MINUTE);
+    assert_true(newest(w, id, &there) == 7);
+    virtual_of(w)->t.wall_ahead_us -= 60 * MINUTE;
+    assert_true(newest(w, id, &n) == 0);
+    assert_true(n > 0 && n < there);
 }
 
 WORLD_TEST(test_a_pool_that_goes_takes_its_samples_along, world_virtual(5))
