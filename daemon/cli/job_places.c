@@ -411,19 +411,34 @@ static int make_cluster(struct daemon_client *c, const struct job_place *p, stru
     return rc;
 }
 
-/* A cluster of ours may have more nodes, if a job needs them. */
-static int let_grow(struct daemon_client *c, const struct job_place *p, const json_t *cluster,
-                    const char *path, struct err *e)
+static void say_who_may_grow(const struct job_place *p, int most, int needed, struct err *e)
+{
+    err_prefix(e,
+               "the cluster %.100s of %.100s/%.100s can have at most %d node%s, and you may not "
+               "change that; somebody with the role Contributor can, by one submit with --nodes %d",
+               p->cluster, p->group, p->workspace, most, most == 1 ? "" : "s", needed);
+}
+
+/* A cluster of ours may have more nodes, if a job needs them. A caller who may not change it needs
+ * only that the job fits. */
+static int let_grow(struct daemon_client *c, const struct options *o, const struct job_place *p,
+                    const json_t *cluster, const char *path, struct err *e)
 {
     json_int_t most = 0;
     json_t *reply = NULL;
+    long status = 0;
     if (json_unpack((json_t *)cluster, "{s:{s:{s:{s:I}}}}", "properties", "scaleSettings",
                     "autoScale", "maximumNodeCount", &most) < 0 ||
         most >= p->nodes_max)
         return 0;
     json_t *body = json_pack("{s:{s:{s:{s:i, s:i}}}}", "properties", "scaleSettings", "autoScale",
                              "minimumNodeCount", 0, "maximumNodeCount", p->nodes_max);
-    int rc = client_call(c, "PATCH", path, body, &reply, e);
+    int rc = client_try(c, "PATCH", path, body, &status, &reply, e);
+    bool refused = rc == 0 && status == HTTP_FORBIDDEN;
+    if (rc == 0 && status >= HTTP_REFUSE && !(refused && job_nodes(o) <= most))
+        rc = client_refused(reply, status, e);
+    if (rc < 0 && refused)
+        say_who_may_grow(p, (int)most, job_nodes(o), e);
     json_decref(body);
     json_decref(reply);
     return rc;
@@ -452,7 +467,7 @@ static int check_cluster(struct daemon_client *c, const struct options *o,
     else if (rc == 0 && status != HTTP_OK)
         rc = client_refused(reply, status, e);
     else if (rc == 0 && !o->cluster)
-        rc = let_grow(c, p, reply, path.s, e);
+        rc = let_grow(c, o, p, reply, path.s, e);
     json_decref(reply);
     strbuf_free(&path);
     return rc;
