@@ -15,6 +15,7 @@
 
 #include "daemon/cli/cmd_jobs.h"
 #include "lib/strbuf.h"
+#include "model/capacity.h"
 
 #define GROUP          "jobs"
 #define WORKSPACE      "jobs"
@@ -121,7 +122,7 @@ struct offer {
 struct offers {
     struct offer items[64];
     size_t n;
-    json_int_t most_gpus;
+    int most_gpus;
     const char *most_on; /* the machine with the most GPUs; NULL: none has any */
     int machines;        /* all of the inventory */
 };
@@ -142,25 +143,36 @@ static void offer(struct offers *all, const char *size, int gpus)
     o->gpus = gpus < o->gpus ? gpus : o->gpus;
 }
 
-/* A machine that was never reached may have anything. */
-static void look_at(struct offers *all, const json_t *machine, const struct options *o)
+static struct capacity capacity_of(const json_t *shown)
 {
-    const json_t *capacity = json_object_get(machine, "capacity");
+    return (struct capacity){
+        .slots = (int)json_integer_value(json_object_get(shown, "slots")),
+        .gpus = (int)json_integer_value(json_object_get(shown, "gpus")),
+        .cores = (int)json_integer_value(json_object_get(shown, "cores")),
+        .memory = json_integer_value(json_object_get(shown, "memoryBytes")),
+    };
+}
+
+/* A machine that was never reached may have anything. */
+static void look_at(struct offers *all, const json_t *machine, const struct capacity *need)
+{
+    const json_t *shown = json_object_get(machine, "capacity");
     const json_t *sizes = json_object_get(machine, "vmSizes");
     const char *priority = jobs_text(machine, "vmPriority");
-    json_int_t gpus = json_integer_value(json_object_get(capacity, "gpus"));
+    const struct capacity has = capacity_of(shown);
     if (json_is_true(json_object_get(machine, "local")))
         return;
     all->machines++;
-    if (gpus > all->most_gpus) {
-        all->most_gpus = gpus;
+    if (has.gpus > all->most_gpus) {
+        all->most_gpus = has.gpus;
         all->most_on = jobs_text(machine, "name");
     }
-    if ((capacity && gpus < job_gpus(o)) || json_is_true(json_object_get(machine, "drained")) ||
+    if ((shown && !capacity_fits(&has, need)) ||
+        json_is_true(json_object_get(machine, "drained")) ||
         (priority && strcmp(priority, "dedicated") != 0))
         return;
     offer(all, json_array_size(sizes) ? json_string_value(json_array_get(sizes, 0)) : VM_SIZE,
-          (int)gpus);
+          has.gpus);
 }
 
 /* Machines with the fewest GPUs that are enough; of these the size with the most machines. */
@@ -176,17 +188,19 @@ static const struct offer *best_of(const struct offers *all)
     return best;
 }
 
-static int none_fits(const struct offers *all, const struct options *o, struct err *e)
+static int none_fits(const struct offers *all, const struct capacity *need, struct arena *a,
+                     struct err *e)
 {
-    if (all->most_on)
+    bool asks = need->gpus > 0 || need->cores > 0 || need->memory > 0;
+    if (all->most_on && all->most_gpus < need->gpus)
         return err_set(e, ERR_CONFIG, NULL,
                        "no machine has %d GPUs: the most are %d, on %.100s; use --gpus %d, or "
                        "more --nodes",
-                       job_gpus(o), (int)all->most_gpus, all->most_on, (int)all->most_gpus);
+                       need->gpus, all->most_gpus, all->most_on, all->most_gpus);
     return err_set(e, ERR_CONFIG, NULL,
-                   "none of the %d machines can run it with %d GPUs; `batchaid nodes` shows why, "
-                   "and --cluster NAME chooses an existing cluster",
-                   all->machines, job_gpus(o));
+                   "none of the %d machines can run it%s%s; `batchaid nodes` shows why, and "
+                   "--cluster NAME chooses an existing cluster",
+                   all->machines, asks ? " with " : "", asks ? capacity_text(a, need) : "");
 }
 
 /* In lower case: a cluster's name. */
@@ -194,13 +208,14 @@ static int choose(const struct json_t *machines, const struct options *o, struct
                   struct job_place *p, struct err *e)
 {
     struct offers all = {.n = 0};
+    const struct capacity need = job_need(o);
     size_t i;
     const json_t *machine;
     json_array_foreach(machines, i, machine)
-        look_at(&all, machine, o);
+        look_at(&all, machine, &need);
     const struct offer *best = best_of(&all);
     if (all.machines > 0 && !best)
-        return none_fits(&all, o, e);
+        return none_fits(&all, &need, a, e);
     p->nodes_max = best && best->machines > job_nodes(o) ? best->machines : job_nodes(o);
     if (best && strcasecmp(best->size, VM_SIZE) != 0) {
         p->vm_size = arena_strdup(a, best->size);

@@ -83,9 +83,17 @@ int job_nodes(const struct options *o)
     return o->nodes ? (int)strtol(o->nodes, NULL, 10) : 1;
 }
 
-int job_gpus(const struct options *o)
+struct capacity job_need(const struct options *o)
 {
-    return o->gpus ? (int)strtol(o->gpus, NULL, 10) : 0;
+    const char *const given[][2] = {{WISH_PREFIX "GPUS", o->gpus},
+                                    {WISH_PREFIX "CORES", o->cores},
+                                    {WISH_PREFIX "MEMORY", o->memory}};
+    struct wishes w = {.part = false};
+    struct err wrong;
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
+        if (given[i][1] && wish_read(given[i][0], given[i][1], "", "", &w, &wrong) < 0)
+            continue; /* the checks of options refuse it */
+    return w.need;
 }
 
 static const char name_letters[] =

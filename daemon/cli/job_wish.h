@@ -11,6 +11,7 @@
 #include "daemon/cli/cli.h"
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "model/resource.h"
 
 /* The checks of options. ERR_CONFIG: the value, and valid ones. */
 int job_check_name(const char *value, struct err *e);
@@ -24,7 +25,8 @@ int job_check_env(const char *value, struct err *e);
 int job_check_secret(const char *value, struct err *e);
 
 int job_nodes(const struct options *o);
-int job_gpus(const struct options *o);
+/* What it asks for of each node. */
+struct capacity job_need(const struct options *o);
 
 /* Reads the file of --file into `o`, where the command line has not said something else. Texts are
  * in the arena. ERR_CONFIG: with file, line and column. */

@@ -33,6 +33,36 @@ def place(own_daemon, tmp_path):
     return make
 
 
+def gpus(n):
+    return {"gpus": [{"index": i, "model": "x"} for i in range(n)]}
+
+
+def cluster(desk, *wishes):
+    """The cluster that a job with these wishes would be in, or why there is none."""
+    done = desk.run("submit", "--dry-run", "--json", *wishes, "--", "true", check=False)
+    return json.loads(done.stdout)["cluster"] if done.returncode == 0 else done.stderr
+
+
+def test_cores_and_memory_choose_the_size(place):
+    small, big = {"cpus": 16, "memory_bytes": 1 << 34}, {"cpus": 128, "memory_bytes": 1 << 40}
+    desk = place((small, {"vm_sizes": ["SMALL"]}), (small, {"vm_sizes": ["SMALL"]}), (big, {"vm_sizes": ["BIG"]}))
+    assert cluster(desk) == cluster(desk, "--cores", "16", "--memory", "16G") == "small"
+    assert cluster(desk, "--cores", "17") == cluster(desk, "--memory", "17G") == "big"
+    assert cluster(desk, "--cores", "200") == ("batchaid: none of the 3 machines can run it with 200 cores; `batchaid nodes` shows why, and "
+                                               "--cluster NAME chooses an existing cluster\n")
+
+
+def test_why_no_machine_is_left(place):
+    desk = place((gpus(8), {}), (gpus(2), {"priority": "lowpriority"}))
+    assert cluster(desk, "--gpus", "8") == "default"
+    assert cluster(desk, "--gpus", "9") == ("batchaid: no machine has 9 GPUs: the most are 8, on 127.0.0.1:1; use --gpus 8, or more "
+                                            "--nodes\n")
+    desk.run("nodes", "drain", "127.0.0.1:1")
+    why = "`batchaid nodes` shows why, and --cluster NAME chooses an existing cluster\n"
+    assert cluster(desk, "--gpus", "2") == f"batchaid: none of the 2 machines can run it with 2 GPUs; {why}"
+    assert cluster(desk) == f"batchaid: none of the 2 machines can run it; {why}"
+
+
 def test_who_may_change_no_cluster_uses_it_as_it_is(place, tmp_path):
     desk = place((None, {}), (None, {}))
     ada = Person(desk.daemon, name=fresh("ada") + "@batchaid")
