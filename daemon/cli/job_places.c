@@ -7,6 +7,7 @@
 #include "daemon/cli/job_places.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <pwd.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -116,7 +117,7 @@ static int put(struct daemon_client *c, struct strbuf *path, const char *version
 
 struct offer {
     const char *size;   /* borrowed from the list of machines */
-    int machines, gpus; /* how many fit; the GPUs of the smallest of them */
+    int machines, gpus; /* how many fit; the GPUs of the smallest that is known, or INT_MAX */
 };
 
 struct offers {
@@ -153,7 +154,7 @@ static struct capacity capacity_of(const json_t *shown)
     };
 }
 
-/* A machine that was never reached may have anything. */
+/* A machine that was never reached may have anything, but those that are known are preferred. */
 static void look_at(struct offers *all, const json_t *machine, const struct capacity *need)
 {
     const json_t *shown = json_object_get(machine, "capacity");
@@ -172,7 +173,7 @@ static void look_at(struct offers *all, const json_t *machine, const struct capa
         (priority && strcmp(priority, "dedicated") != 0))
         return;
     offer(all, json_array_size(sizes) ? json_string_value(json_array_get(sizes, 0)) : VM_SIZE,
-          has.gpus);
+          shown ? has.gpus : INT_MAX);
 }
 
 /* Machines with the fewest GPUs that are enough; of these the size with the most machines. */

@@ -63,6 +63,14 @@ def test_why_no_machine_is_left(place):
     assert cluster(desk) == f"batchaid: none of the 2 machines can run it; {why}"
 
 
+def test_machines_that_are_known_come_first(place):
+    new, known = (None, {"vm_sizes": ["NEW"]}), (gpus(4), {"vm_sizes": ["KNOWN"]})
+    desk = place(new, new, known, (None, {"vm_sizes": ["LARGE"]}), (gpus(8), {"vm_sizes": ["LARGE"]}))
+    assert cluster(desk, "--gpus", "2") == cluster(desk) == "known"
+    assert cluster(desk, "--gpus", "5") == "large"
+    assert cluster(desk, "--gpus", "9") == "new"
+
+
 def test_who_may_change_no_cluster_uses_it_as_it_is(place, tmp_path):
     desk = place((None, {}), (None, {}))
     ada = Person(desk.daemon, name=fresh("ada") + "@batchaid")
