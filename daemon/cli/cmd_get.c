@@ -20,7 +20,7 @@ struct getting {
     const json_t *job;
     char *to;
     int64_t since_us; /* the job's start */
-    size_t files, older;
+    size_t files, older, gone;
     json_int_t left_out; /* by the daemon: no request can name them */
     int64_t bytes;
     bool *found; /* for each argument: a file fits it */
@@ -105,6 +105,16 @@ static bool is_wanted(struct getting *g, const char *name, const json_t *row)
     return is;
 }
 
+/* A job that runs may remove what was just listed: the others are fetched. */
+static int say_gone(struct getting *g, int rc)
+{
+    if (rc == 0 || strcmp(g->e->target, "FileNotFound") != 0)
+        return rc;
+    g->gone++;
+    fprintf(stderr, "batchaid: %s\n", g->e->msg);
+    return 0;
+}
+
 static int get_dir(struct getting *g, const char *id, const char *dir, const char *shown_dir);
 
 static int get_one(struct getting *g, const char *id, const char *shown_dir, const json_t *row)
@@ -120,7 +130,7 @@ static int get_one(struct getting *g, const char *id, const char *shown_dir, con
     else if (is_wanted(g, shown.s, row))
         rc = fetch(g, id, path, shown.s, json_integer_value(json_object_get(row, "size")));
     strbuf_free(&shown);
-    return rc;
+    return say_gone(g, rc);
 }
 
 static int get_dir(struct getting *g, const char *id, const char *dir, const char *shown_dir)
@@ -198,7 +208,7 @@ static int say(const struct getting *g)
     if (g->files)
         fprintf(stderr, "batchaid: %zu file%s, %s\n", g->files, plural((json_int_t)g->files),
                 bytes.s);
-    else if (g->o->n_args == 1)
+    else if (g->o->n_args == 1 && !g->gone)
         fprintf(stderr, "batchaid: %s has written no files since its start\n", name);
     if (g->older)
         fprintf(stderr,
@@ -213,7 +223,7 @@ static int say(const struct getting *g)
                 g->left_out, plural(g->left_out));
     strbuf_free(&bytes);
     int code = say_missing(g);
-    return g->files ? code : EXIT_FAILED;
+    return g->files && !g->gone ? code : EXIT_FAILED;
 }
 
 static int get(struct daemon_client *c, const struct options *o, struct err *e)

@@ -67,6 +67,23 @@ def test_a_lent_token_is_not_replaced(desk, faults):
     assert "It has expired." in desk.run("queue", check=False, BATCHAID_STATE_DIR="", **lent).stderr
 
 
+# --- a job that removes its files -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation, skip, left, says", [
+    ("JobFiles_Get", 0, ["r/b", "z"], "/r/a was not fetched, and is as it was: "),
+    ("JobFiles_List", 1, ["z"], ""),
+])
+def test_get_goes_on_after_what_is_gone(desk, faults, operation, skip, left, says):
+    """The daemon answers as if the file or folder had been removed since it was listed."""
+    name = fresh("removes")
+    desk.submit("--name", name, "--no-copy", "--", "mkdir r; touch r/a r/b z")[1].succeed()
+    faults.fault({"operation": operation}, skip=skip, reply={"status": 404, "code": "FileNotFound", "message": "It is gone."})
+    done = desk.run("get", name, check=False)
+    assert done.returncode == 1 and says in done.stderr and done.stderr.count("It is gone.") == 1
+    assert sorted(done.stdout.split()) == [f"{name}/{file}" for file in left]
+
+
 # --- outages ----------------------------------------------------------------------------------------
 
 WAITING = "batchaid: waiting up to 10 minutes for the daemon\n"
