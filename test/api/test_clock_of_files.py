@@ -153,6 +153,33 @@ def test_conditions_compare_times_of_the_clock(clock, blobs):
     assert [b.last_modified - first for b in blobs.list_blobs()] == [DAY]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda b: b.set_blob_metadata({"a": "b"}),
+        lambda b: b.set_http_headers(ContentSettings(content_type="text/plain")),
+        lambda b: b.seal_append_blob(),
+    ],
+    ids=["metadata", "properties", "seal"],
+)
+def test_a_change_of_a_blobs_notes_is_a_change_for_conditions_on_dates(d, clock, blobs, change):
+    blob = blobs.upload_blob("b", b"bytes", blob_type="AppendBlob")
+    seen = blob.get_blob_properties().last_modified
+    clock.advance("PT10S")
+    change(blob)
+    now = blob.get_blob_properties().last_modified
+    assert now == seen + timedelta(seconds=10) and [b.last_modified for b in blobs.list_blobs()] == [now]
+    with pytest.raises(HttpResponseError) as refused:
+        blob.set_blob_metadata({"a": "c"}, if_unmodified_since=seen)
+    assert refused.value.status_code == 412
+    assert blob.download_blob(if_modified_since=seen).readall() == b"bytes"
+    copy = blobs.get_blob_client("copy")
+    with pytest.raises(HttpResponseError) as refused:
+        copy.start_copy_from_url(blob.url, source_if_unmodified_since=seen)
+    assert refused.value.status_code == 412
+    copy.start_copy_from_url(blob.url, source_if_unmodified_since=now)
+
+
 def test_an_etag_of_the_sdk_holds_while_nothing_was_written(clock, blobs):
     blob = blobs.upload_blob("b", b"first")
     etag = blob.get_blob_properties().etag

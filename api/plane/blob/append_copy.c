@@ -151,8 +151,7 @@ static bool open_in_turn(struct append_copy *c, const struct file_facts *f)
 static int check_source(struct append_copy *c, const struct file_facts *file, struct err *e)
 {
     const struct file_facts f = c->from.is_snapshot ? item_facts(&c->from.item) : *file;
-    const struct condition_state now = {true, item_etag(&f, &c->from.item), f.mtime_us};
-    if (conditions_check_source(c->r, &now, e) < 0 ||
+    if (source_check_conditions(c->r, &c->from, &f, e) < 0 ||
         source_check_online(c->r, &c->from, &f, e) < 0 || source_cut(&c->range, f.size, e) < 0)
         return -1;
     if (c->range.len == FILES_ALL)

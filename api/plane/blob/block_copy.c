@@ -106,10 +106,9 @@ static void on_source(void *ctx, const struct err *why, const struct file_result
     }
     c->source = f->facts;
     const struct file_facts facts = c->from.is_snapshot ? item_facts(&c->from.item) : f->facts;
-    const struct condition_state now = {true, item_etag(&facts, &c->from.item), facts.mtime_us};
     const struct files_upload what = {
         .at = c->at, .mode = 0666, .directory_mode = 0777, .wants_crc64 = true};
-    if (conditions_check_source(c->r, &now, &e) < 0 ||
+    if (source_check_conditions(c->r, &c->from, &facts, &e) < 0 ||
         source_check_online(c->r, &c->from, &facts, &e) < 0 ||
         source_cut(&c->part.range, facts.size, &e) < 0)
         fail(c, &e);

@@ -339,9 +339,7 @@ static bool look_in_turn(struct copy *c, const struct file_facts *f)
 static void copy_it(struct copy *c)
 {
     struct err e;
-    const struct condition_state now = {true, item_etag(&c->source, &c->from.item),
-                                        c->source.mtime_us};
-    if (conditions_check_source(c->r, &now, &e) < 0 ||
+    if (source_check_conditions(c->r, &c->from, &c->source, &e) < 0 ||
         tags_check(c->r, "x-ms-source-if-tags", &c->from.item, AZSTORAGE_SOURCE_CONDITION, &e) <
             0 ||
         read_item(c, &e) < 0)

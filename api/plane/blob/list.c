@@ -103,7 +103,7 @@ static void add_properties(struct blob_list *l, const struct share_item *i,
     struct arena *a = &l->r->arena;
     char created[TIMEFMT_SIZE], modified[TIMEFMT_SIZE];
     timefmt_http(i->created_us ? i->created_us : f->mtime_us, created);
-    timefmt_http(f->mtime_us, modified);
+    timefmt_http(item_modified_us(f, i), modified);
     xml_open(b, "Properties");
     xml_element(b, "Creation-Time", created);
     xml_element(b, "Last-Modified", modified);

@@ -272,7 +272,7 @@ int blob_check(struct request *r, const struct blob *b, const struct file_facts 
 {
     const struct condition_state now = {.exists = f != NULL,
                                         .etag = f ? item_etag(f, &b->item) : 0,
-                                        .modified_us = f ? f->mtime_us : 0};
+                                        .modified_us = f ? item_modified_us(f, &b->item) : 0};
     static const struct share_item none;
     bool reads = strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
     bool only_new = makes(r) && conditions_want_new(r);

@@ -25,7 +25,7 @@ const char *blob_type_name(enum blob_type t)
 
 void blob_state(struct request *r, const struct file_facts *f, const struct share_item *i)
 {
-    reply_state(r, item_etag(f, i), f->mtime_us);
+    reply_state(r, item_etag(f, i), item_modified_us(f, i));
 }
 
 /* The number of blocks from the row of an append blob: [n]. */

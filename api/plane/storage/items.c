@@ -30,6 +30,11 @@ uint64_t item_etag(const struct file_facts *f, const struct share_item *i)
     return (UINT64_C(8) << 56) | (h >> 8); /* 15 digits, as the service's have */
 }
 
+int64_t item_modified_us(const struct file_facts *f, const struct share_item *i)
+{
+    return i->revision > f->mtime_us ? i->revision : f->mtime_us;
+}
+
 void item_revise(const struct request *r, struct share_item *i)
 {
     i->revision = r->now_us > i->revision ? r->now_us : i->revision + 1;

@@ -11,6 +11,8 @@
 
 /* Differs as soon as the file, or what is noted of it, does. `i`: NULL: nothing is noted. */
 uint64_t item_etag(const struct file_facts *f, const struct share_item *i);
+/* The instant of the last change of the blob's file, or of what is noted of it. */
+int64_t item_modified_us(const struct file_facts *f, const struct share_item *i);
 /* A text of a noted JSON object; NULL: it has none of this name. */
 const char *noted_text(struct arena *a, const char *doc, const char *name);
 /* What is noted is changed: it gets a revision that it never had. Revisions are instants, as far as

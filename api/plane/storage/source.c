@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "api/http/auth.h"
+#include "api/plane/storage/conditions.h"
 #include "api/plane/storage/items.h"
 #include "api/plane/storage/range.h"
 #include "api/plane/storage/storage_url.h"
@@ -295,6 +296,15 @@ int source_cut(struct file_range *range, uint64_t size, struct err *e)
     if (range->len > size - range->offset)
         range->len = size - range->offset;
     return 0;
+}
+
+int source_check_conditions(struct request *r, const struct source *s, const struct file_facts *f,
+                            struct err *e)
+{
+    bool is_blob = s->share.kind == SHARE_BLOBS;
+    const struct condition_state now = {true, item_etag(f, &s->item),
+                                        is_blob ? item_modified_us(f, &s->item) : f->mtime_us};
+    return conditions_check_source(r, &now, e);
 }
 
 int source_check_online(struct request *r, const struct source *s, const struct file_facts *f,

@@ -31,6 +31,9 @@ int source_range(struct request *r, struct file_range *out, struct err *e) MUST_
 /* Cuts it at the end of a source of `size` bytes, as for a client that reads the range.
  * AZSTORAGE_RANGE: it begins there or beyond. */
 int source_cut(struct file_range *range, uint64_t size, struct err *e) MUST_CHECK;
+/* The conditions on the source (x-ms-source-if-*): AZSTORAGE_SOURCE_CONDITION. `f`: its facts. */
+int source_check_conditions(struct request *r, const struct source *s, const struct file_facts *f,
+                            struct err *e) MUST_CHECK;
 /* AZSTORAGE_ARCHIVED: it is an archived blob. `f`: its file. */
 int source_check_online(struct request *r, const struct source *s, const struct file_facts *f,
                         struct err *e) MUST_CHECK;
