@@ -11,6 +11,7 @@
 #include "api/arm/lookup.h"
 #include "api/arm/routes.h"
 #include "lib/jsontext.h"
+#include "model/schema_rows.h"
 #include "storage/storage.h"
 
 #define GROUP_NAME_MAX 90 /* ARM's limit */
@@ -183,6 +184,12 @@ static const struct rm_name_rule name_rule = {
 static rm_step *const steps[] = {rm_step_subscription, rm_step_name, rm_step_body, NULL};
 static const int missing[] = {0}; /* DELETE of a missing group fails */
 
+static const struct field tag_rows[] = {
+    TEXT("tagName", FIELD_READONLY),
+    TEXT("tagValue", FIELD_READONLY),
+};
+static const SCHEMA(tag_schema, tag_rows, "ResourceGroupFilter");
+
 const struct rm_kind group_kind = {
     .what = "resource group",
     .param = "group",
@@ -207,4 +214,5 @@ const struct rm_kind group_kind = {
     .render = render,
     .list = list,
     .has_top = true,
+    .tag_schema = &tag_schema,
 };

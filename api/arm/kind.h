@@ -147,6 +147,7 @@ struct rm_kind {
     bool hides_deleting; /* lists leave out resources that are being deleted */
     bool has_top;        /* $top means the same as maxresults */
     bool has_odata;      /* Batch AI's versions without workspaces have $filter and $select */
+    const struct schema *tag_schema; /* of $filter by a tag: tagName, tagValue; NULL: none */
 
     /* Fills the row of a name; 1: the name is taken; 0: it is free. */
     rm_step *taken;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Lists of a kind's rows, in slices (api/http/slices.h): paging for all; $filter and $select for
- * the versions that have them; a principal who may see only some of the rows gets only these.
- * State: one struct scan per request, in its arena. On the loop's thread.
+ * the versions that have them; $filter by a tag; a principal who may see only some of the rows gets
+ * only these. State: one struct scan per request, in its arena. On the loop's thread.
  */
 #include <string.h>
 
@@ -63,6 +63,14 @@ static bool may_see(const struct scan *scan, const void *row, const json_t *show
     return path && arm_sees(r, path);
 }
 
+static bool matches(const struct scan *scan, const json_t *shown)
+{
+    if (!scan->kind->tag_schema)
+        return odata_matches(&scan->o, shown);
+    json_auto_t *tag = json_object();
+    return odata_matches_tags(&scan->o, tag, json_object_get(shown, "tags"));
+}
+
 /* Parses the rendered row again, because the filter and the id both need a JSON tree. */
 static void add_filtered(struct scan *scan, struct page *page, const void *row, int64_t id)
 {
@@ -70,7 +78,7 @@ static void add_filtered(struct scan *scan, struct page *page, const void *row, 
     scan->kind->render(scan->r, row, &text);
     json_auto_t *shown = json_loadb(text.s, text.len, 0, NULL);
     strbuf_free(&text);
-    if (may_see(scan, row, shown) && odata_matches(&scan->o, shown))
+    if (may_see(scan, row, shown) && matches(scan, shown))
         page_add_id(page, id, odata_pick(&scan->o, json_incref(shown)));
     else
         page_pass_id(page, id);
@@ -103,10 +111,29 @@ static int read_top(struct request *r, struct page *page, struct err *e)
     return request_query_int(r, "$top", 1, page->max, page->max, &page->max, e);
 }
 
-static const char *odata_query(struct request *r, const struct rm_kind *kind, const char *name)
+static const char *odata_query(struct request *r, const char *name)
 {
-    const char *text = kind->has_odata && r->version & V_FLAT ? request_query(r, name) : NULL;
+    const char *text = request_query(r, name);
     return text && *text ? text : NULL;
+}
+
+/* A list without filters refuses $filter: who is given all rows instead may change all of them. */
+static int read_odata(const struct rm *m, struct odata *o, struct err *e)
+{
+    struct request *r = m->r;
+    const struct rm_kind *kind = m->kind;
+    bool by_properties = kind->has_odata && r->version & V_FLAT;
+    *o = (struct odata){.arena = &r->arena,
+                        .filter = odata_query(r, "$filter"),
+                        .select = by_properties ? odata_query(r, "$select") : NULL,
+                        .schema = by_properties ? kind->schema : kind->tag_schema,
+                        .version = (enum api_version)r->version};
+    if (o->filter && !o->schema)
+        return err_set(e, ERR_INVALID_QUERY, "$filter",
+                       "$filter is '%.200s', but this version's list has no filter; the request "
+                       "must have no $filter.",
+                       o->filter);
+    return odata_check(o, e);
 }
 
 struct replied *rm_list_below(struct rm *m, const struct rm_query *query)
@@ -116,15 +143,8 @@ struct replied *rm_list_below(struct rm *m, const struct rm_query *query)
     struct scan *scan = arena_alloc(&r->arena, sizeof *scan);
     struct page *page;
     struct err e;
-    *scan = (struct scan){.r = r,
-                          .kind = m->kind,
-                          .query = *query,
-                          .o = {.arena = &r->arena,
-                                .filter = odata_query(r, m->kind, "$filter"),
-                                .select = odata_query(r, m->kind, "$select"),
-                                .schema = m->kind->schema,
-                                .version = (enum api_version)r->version}};
-    if (odata_check(&scan->o, &e) < 0 || !(page = page_of_ids(r, &e)) ||
+    *scan = (struct scan){.r = r, .kind = m->kind, .query = *query};
+    if (read_odata(m, &scan->o, &e) < 0 || !(page = page_of_ids(r, &e)) ||
         (m->kind->has_top && read_top(r, page, &e) < 0))
         return reply_err(r, &e);
     scan->query.after = page_after_id(page);

@@ -137,7 +137,8 @@ static bool wanted(const struct looking *l, const struct listed *s)
     json_auto_t *item =
         json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", s->path, "name", s->x->name, "resourceType",
                   s->type, "location", s->x->scope.location, "resourceGroup", s->x->scope.group);
-    return item && odata_matches(&l->o, item);
+    json_auto_t *tags = s->x->tags ? json_loads(s->x->tags, 0, NULL) : NULL;
+    return item && odata_matches_tags(&l->o, item, tags);
 }
 
 static void add(struct looking *l, int64_t type, const struct listed_entry *x)

@@ -155,6 +155,19 @@ bool odata_matches(const struct odata *o, const json_t *item)
     return !o->filter || filter_holds(o->tree, term_holds, item);
 }
 
+bool odata_matches_tags(const struct odata *o, json_t *item, const json_t *tags)
+{
+    const char *name;
+    json_t *value;
+    bool found = json_object_size(tags) == 0 && odata_matches(o, item);
+    json_object_foreach((json_t *)(uintptr_t)tags, name, value) {
+        json_object_set_new(item, "tagName", json_string(name));
+        json_object_set(item, "tagValue", value);
+        found = found || odata_matches(o, item);
+    }
+    return found;
+}
+
 /* Copies the value at `path` from `item` to the same place in `out`. */
 static void copy_path(const json_t *item, const char *path, json_t *out)
 {

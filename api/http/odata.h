@@ -31,6 +31,9 @@ struct odata {
 int odata_check(struct odata *o, struct err *e) MUST_CHECK;
 /* Whether a rendered item passes $filter. */
 bool odata_matches(const struct odata *o, const json_t *item);
+/* The same for an item with tags: whether it passes with one of them as tagName and tagValue, which
+ * are set in `item`. */
+bool odata_matches_tags(const struct odata *o, json_t *item, const json_t *tags);
 /* Reduces the item to the paths in $select. Steals `item`, returns a new reference. */
 json_t *odata_pick(const struct odata *o, json_t *item);
 

@@ -63,6 +63,8 @@ static const struct field listed_rows[] = {
     TEXT("resourceType", READONLY),
     TEXT("location", READONLY),
     TEXT("resourceGroup", READONLY),
+    TEXT("tagName", READONLY),
+    TEXT("tagValue", READONLY),
 };
 /* clang-format on */
 SCHEMA(schema_listed, listed_rows, "GenericResource");

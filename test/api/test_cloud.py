@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 from support.refusals import INVALID, MISSING, refused
+from support.vaults import Vaults
 from support.waiting import wait_for
 from support.world import MOUNT, Place, fresh, wait_flag
 
@@ -69,6 +70,30 @@ def test_groups_are_listed(arm, group):
     arm("PUT", f"/resourcegroups/{group}", {"location": "eastus"})
     listed = arm("GET", "/resourcegroups", expect=200).json["value"]
     assert [g for g in listed if g["name"] == group][0]["location"] == "eastus"
+
+
+def test_groups_and_resources_are_listed_by_a_tag(arm, daemon, group, temporary):
+    tags = {"env": fresh("t"), "use": "other"}
+    arm("PUT", f"/resourcegroups/{group}", {"location": "eastus", "tags": tags})
+    vaults = temporary(Vaults(daemon).make())
+    vault = vaults.vault(tags=tags)
+    vaults.vault(tags={"env": "other", "use": tags["env"]})
+
+    def names(path, filter):
+        return [x["name"] for x in arm("GET", path, params={"$filter": filter}, expect=200).json["value"]]
+
+    for path, name in (("/resourcegroups", group), ("/resources", vault)):
+        assert names(path, f"tagname eq 'env' and tagvalue eq '{tags['env']}'") == [name]
+        assert name in names(path, "tagname eq 'env'") and name in names(path, "startswith(tagname, 'en')")
+        assert names(path, "tagName eq 'env' and tagValue eq 'none'") == []
+
+
+def test_a_filter_that_a_list_lacks_is_refused(arm):
+    for text in ("colour eq 'red'", "tagname eq", "name eq 'a'"):
+        refused(arm("GET", "/resourcegroups", params={"$filter": text}), 400, "InvalidQueryParameterValue", words=["$filter"])
+    for kind, version in (("Storage/storageAccounts", "2022-09-01"), ("KeyVault/vaults", "2022-07-01"), ("BatchAI/workspaces", "2018-05-01")):
+        reply = arm("GET", f"/providers/Microsoft.{kind}", api_version=version, params={"$filter": "name eq 'a'"}, validate=False)
+        refused(reply, 400, "InvalidQueryParameterValue", words=["no filter"])
 
 
 def test_a_group_that_is_not_there(arm):
