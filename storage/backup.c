@@ -109,13 +109,16 @@ static int move_db(const char *path, const char *to, struct err *e)
 
 /* Raises the term above those of the replaced database, and of the database that an earlier attempt
  * has moved away: agents know these terms, and a term may come from a clock that was ahead. Ends
- * all sessions of browsers: the copy does not know who has logged out since. */
+ * all sessions of browsers: the copy does not know who has logged out since. Forgets the changes of
+ * files that were under way: the folders went on, so the next start must not complete them. */
 static int renew(const char *path, const char *before, const char *new, struct err *e)
 {
     int64_t a = st_sql_term(path), b = st_sql_term(before);
     int rc = st_sql_raise_term(new, a > b ? a : b, e);
     if (rc == 0)
         rc = st_sql_end_sessions(new, time_now_us(), e);
+    if (rc == 0)
+        rc = st_sql_forget_changes(new, e);
     return rc == 0 ? sync_path(new, e) : rc;
 }
 

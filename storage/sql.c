@@ -365,6 +365,13 @@ int st_sql_end_sessions(const char *path, int64_t now_us, struct err *e)
     return change_copy(path, "ended_session", "until_us", sql, e);
 }
 
+int st_sql_forget_changes(const char *path, struct err *e)
+{
+    if (change_copy(path, "kept_put", "id", "DELETE FROM kept_put", e) < 0)
+        return -1;
+    return change_copy(path, "item_change", "id", "DELETE FROM item_change", e);
+}
+
 /* --- statements for one use --- */
 
 int st_query(struct storage *st, const char *sql, const char *what, st_query_fn fn, void *ctx,

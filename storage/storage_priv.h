@@ -245,6 +245,8 @@ int64_t st_sql_term(const char *path);
 int st_sql_raise_term(const char *path, int64_t term, struct err *e) MUST_CHECK;
 /* Ends the sessions of browsers that have begun until now. */
 int st_sql_end_sessions(const char *path, int64_t now_us, struct err *e) MUST_CHECK;
+/* Removes the unfinished changes of files and blobs (item_changes.h). */
+int st_sql_forget_changes(const char *path, struct err *e) MUST_CHECK;
 
 /* Prepares a statement at its first use. A result code; st->stmts[id] is the statement. */
 int st_prepare(struct storage *st, enum stmt_id id);

@@ -4,6 +4,8 @@
 import base64
 import hashlib
 import os
+import sqlite3
+from contextlib import closing
 
 import pytest
 from support.storage import StorageDaemon
@@ -113,3 +115,36 @@ def test_a_new_container_has_nothing_of_one_that_had_its_number(kept):
     assert "c2VjcmV0" not in kept.blocks("/new/b")
     assert kept.call("GET", "/new/a//b").status == 404
     assert all(not list(p.iterdir()) or p.parent.name == ".blocks" for p in hidden if p.exists())
+
+
+def left_open(copy):
+    """How many changes of files were under way when the copy was made."""
+    with closing(sqlite3.connect(copy)) as db:
+        return db.execute("SELECT (SELECT count(*) FROM item_change) + (SELECT count(*) FROM kept_put)").fetchone()[0]
+
+
+@pytest.mark.parametrize("size", [800, 100_000])  # with its bytes in the database, and without
+def test_a_change_under_way_is_not_completed_on_files_that_went_on(kept, size):
+    kept.d.expect_log(r"journal\.")
+    kept.call("PUT", "/box/log", expect=201, x_ms_blob_type="AppendBlob")
+
+    def append(body):
+        kept.call("PUT", "/box/log?comp=appendblock", body, 201)
+
+    for _ in range(50):
+        append(b"a" * size)
+        kept.d.kill9()
+        kept.copy.unlink(missing_ok=True)
+        kept.back_up()
+        kept.d.start()
+        if left_open(kept.copy):
+            break
+    assert left_open(kept.copy)
+    file = kept.d.folder / "blobs" / "box" / "log"
+    was = file.read_bytes()
+    append(b"b" * 1_000_000)
+    file.write_bytes(file.read_bytes()[:-1])  # a job writes to it
+    left = file.read_bytes()
+    assert len(left) > len(was)
+    kept.back()
+    assert file.read_bytes() == left
