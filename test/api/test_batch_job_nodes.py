@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Preparation and release tasks of Azure Batch's jobs: once on each node, before its first task and after its last."""
 
+import os
+import signal
+
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
+from support.daemon import processes_of
 from support.metrics import page, samples
 from support.waiting import wait_for
 from support.world import instant
@@ -131,6 +135,27 @@ def test_tasks_wait_for_the_preparation(jobs, plane, go):
     go.touch()
     (done,) = job.wait(task)
     assert done["previousState"] == "running" and done["executionInfo"]["result"] == "success"
+
+
+def parent(pid):
+    return int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1])
+
+
+def test_a_preparation_that_vanishes_from_its_node_is_begun_again(jobs, daemon, go):
+    """Its supervisor is killed: nobody knows how it ended. That is no failure of the task."""
+    job = jobs(jobPreparationTask=command(f"while [ ! -e {go} ]; do sleep 0.05; done"))
+    task = job.add("/bin/true")
+
+    def mine():
+        return [p for p, line in processes_of(daemon.state_dir / "nodes").items() if str(go) in line]
+
+    before = wait_for(mine, what="preparing")
+    for pid in [*({parent(p) for p in before} - {1, daemon.process.pid, *before}), *before]:
+        os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: set(mine()) - set(before), what="begun again")
+    go.touch()
+    job.wait(task)
+    assert status(job)[0][PREPARATION]["retryCount"] == 0
 
 
 def test_one_that_is_not_awaited_may_fail(jobs):

@@ -125,22 +125,43 @@ int chore_run_ended(const struct batch_front *f, struct storage *st, const struc
     return rc;
 }
 
-/* The node is lost. Its tasks are requeued elsewhere; a release task is repeated there if the node
- * comes back in time (chores_finish()). */
-static int lose(struct storage *st, struct arena *a, const struct batch_chore *c, int64_t now_us,
-                struct err *e)
+/* Its run is over without an end. A release task is repeated there if the node comes back in time
+ * (chores_finish()). */
+static int lose(struct storage *st, struct arena *a, const struct batch_chore *c,
+                const struct run_end *end, struct err *e)
 {
-    const struct failure why = {.code = FAIL_NODE_LOST,
-                                .message = "The node was lost before the task had ended",
-                                .node = c->node_name,
-                                .exit_code = -1};
-    const struct st_batch_chore_end end = {.id = c->id,
-                                           .now_us = now_us,
-                                           .result = BATCH_FAILURE,
-                                           .failure = task_failure_info(a, &why)};
+    const struct st_batch_chore_end m = {.id = c->id,
+                                         .now_us = end->now_us,
+                                         .result = BATCH_FAILURE,
+                                         .failure = task_failure_info(a, end->why)};
     if (st_runs_remove(st, RES_BATCH_CHORE, c->id, e) < 0)
         return -1;
-    return c->kind == BATCH_PREPARATION ? st_batch_chore_end(st, &end, e) : 0;
+    return c->kind == BATCH_PREPARATION ? st_batch_chore_end(st, &m, e) : 0;
+}
+
+/* Tasks that wait for a preparation are requeued when their node is lost. If the node is still
+ * there, they are sent away. It is not barred from the job, because the preparation itself has not
+ * failed. */
+static int give_way(const struct batch_front *f, struct storage *st, struct arena *a,
+                    const struct batch_chore *c, bool is_there, int64_t now_us, struct err *e)
+{
+    const struct failure why = {.code = FAIL_NODE_LOST,
+                                .message = is_there ? "The node could not run the task to its end"
+                                                    : "The node was lost before the task had ended",
+                                .node = c->node_name,
+                                .exit_code = -1};
+    const struct run_end end = {.why = &why, .stopped = true, .now_us = now_us};
+    if (lose(st, a, c, &end, e) < 0)
+        return -1;
+    return is_there && c->kind == BATCH_PREPARATION ? settle(f, st, a, c, &end, e) : 0;
+}
+
+/* Whether a task that has vanished from the node may begin again there. The core limits how often
+ * this happens to a run. */
+static bool is_open(const struct batch_front *f, const struct node *nd)
+{
+    return nd->wish == WISH_NOTHING && nd->off == 0 &&
+           !fleet_node_closed(sched_fleet(f->sched), nd->id);
 }
 
 static int again(const struct batch_front *f, struct storage *st, struct arena *a,
@@ -154,15 +175,16 @@ static int again(const struct batch_front *f, struct storage *st, struct arena *
         return rc < 0 ? -1 : st_runs_remove(st, RES_BATCH_CHORE, was->owner_id, e);
     wake_durable(f->wakes, &woken_job, c.job_id);
     rc = st_run_by_id(st, a, was->id, &r, e);
-    if (rc < 0)
-        return -1;
-    bool retried = rc == 1 && r.retried > was->retried;
+    if (rc <= 0)
+        return rc;
+    bool retried = r.retried > was->retried;
     rc = c.node_id ? st_node_by_id(st, a, c.node_id, &nd, e) : 0;
     if (rc < 0)
         return -1;
-    if (!retried || rc == 0 || nd.state != NODE_IDLE)
-        return lose(st, a, &c, now_us, e);
-    if (st_batch_chore_retry(st, c.id, now_us, e) < 0)
+    bool is_there = rc == 1 && nd.state == NODE_IDLE;
+    if (!is_there || (!retried && !is_open(f, &nd)))
+        return give_way(f, st, a, &c, is_there, now_us, e);
+    if (retried && st_batch_chore_retry(st, c.id, now_us, e) < 0)
         return -1;
     return runs_begin_aside(sched_runs(f->sched), &r, &nd, e);
 }

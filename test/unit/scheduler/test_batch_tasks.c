@@ -203,6 +203,32 @@ WORLD_TEST(test_a_job_barred_from_all_nodes_holds_no_other_up, world_virtual(1))
     assert_true(queued(w, &a) > 128); /* more than a pass looks at of others */
 }
 
+/* The one node of the one pool. */
+static struct fake_node *the_node(struct world *w)
+{
+    return fake_of(w, pool_row(w, 1).id, 0);
+}
+
+/* A task that waits for the preparation keeps no part of a node with a full disk, and is prepared
+ * once there is room. */
+WORLD_TEST(test_a_preparation_that_finds_a_full_disk_gives_its_node_back, world_virtual(1))
+{
+    static const char prepares[] = "'jobPreparationTask': {'id': 'prep', 'waitForSuccess': true,"
+                                   "'commandLine': 'fake run=100'},";
+    struct virtual_world *v = virtual_of(w);
+    add_slots(w, "p", 2);
+    struct batch_job j = add_work(w, "j", prepares);
+    struct batch_task t = add_work_task(w, &j, 1, 1);
+    batch_job_has_more(&w->batch, j.id);
+    fake_set_full(the_node(w), true);
+    WAIT(w, nodes_in(w, pool_row(w, 1).id, NODE_UNUSABLE, NULL) == 1);
+    assert_int_equal(task_state(w, &t), BATCH_TASK_ACTIVE);
+    assert_int_equal(v->started, 0);
+    fake_set_full(the_node(w), false);
+    WAIT(w, task_state(w, &t) == BATCH_TASK_COMPLETED);
+    assert_int_equal(v->started, 2);
+}
+
 WORLD_TEST(test_waiting_tasks_go_by_the_changed_priority_of_their_job, world_virtual(1))
 {
     struct err e = {0};
@@ -225,12 +251,6 @@ WORLD_TEST(test_waiting_tasks_go_by_the_changed_priority_of_their_job, world_vir
     WAIT(w, v->started == 2);
     assert_int_equal(task_state(w, &raised), BATCH_TASK_RUNNING);
     assert_int_equal(task_state(w, &other), BATCH_TASK_ACTIVE);
-}
-
-/* The one node of the one pool. */
-static struct fake_node *the_node(struct world *w)
-{
-    return fake_of(w, pool_row(w, 1).id, 0);
 }
 
 /* What a deleted job or task left on a node is removed before another of its name runs there. */
