@@ -2,16 +2,19 @@
 #include "lib/share.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fts.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "lib/arena.h"
+#include "lib/fs.h"
 
 #define DEFAULT_LIST "system.posix_acl_default"
+#define FD_PATH      "/proc/self/fd/%d"
+#define FD_PATH_SIZE 64
 
 /* A default ACL in the kernel's format (acl(5), linux/posix_acl_xattr.h): everybody may use new
  * files in the directory, whatever their owner and the umask. */
@@ -33,35 +36,76 @@ bool share_is_open(const char *dir)
                                           : n < 0 && errno != ENODATA && errno != ERANGE;
 }
 
-/* `path` is no link. */
-static int open_one(const char *path, const struct stat *st)
+/* `fd` was opened with O_PATH: what it is cannot change any more, whoever renames meanwhile. */
+static int open_one(int fd)
 {
-    mode_t more = S_ISDIR(st->st_mode) || (st->st_mode & 0100) ? 0777 : 0666;
-    if ((st->st_mode & more) != more && chmod(path, (st->st_mode & 07777) | more) < 0)
+    char path[FD_PATH_SIZE];
+    struct stat st;
+    snprintf(path, sizeof path, FD_PATH, fd);
+    if (fstat(fd, &st) < 0)
         return -1;
-    if (S_ISDIR(st->st_mode) && setxattr(path, DEFAULT_LIST, everybody, sizeof everybody, 0) < 0)
+    bool is_dir = S_ISDIR(st.st_mode);
+    mode_t more = is_dir || (st.st_mode & 0100) ? 0777 : 0666;
+    if (!is_dir && !S_ISREG(st.st_mode))
+        return 0;
+    if ((st.st_mode & more) != more && chmod(path, (st.st_mode & 07777) | more) < 0)
+        return -1;
+    if (is_dir && setxattr(path, DEFAULT_LIST, everybody, sizeof everybody, 0) < 0)
         return errno == ENOTSUP || errno == EOPNOTSUPP ? 0 : -1;
     return 0;
 }
 
-/* The folder itself comes last: if the walk is interrupted, the next call repeats it. */
+/* What is gone meanwhile, or has a link on its way now, needs nothing. */
+static int open_below(const char *root, const char *relative)
+{
+    int fd = fs_open_without_links(root, relative, O_PATH | O_NOFOLLOW);
+    if (fd < 0)
+        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : -1;
+    int rc = open_one(fd), saved = errno;
+    close(fd);
+    errno = saved;
+    return rc;
+}
+
+/* Jobs may write in the folder meanwhile, so the walk only finds names. The folder itself comes
+ * last: if the walk is interrupted, the next call repeats it. */
+static int open_all(int dir)
+{
+    char root[FD_PATH_SIZE], start[FD_PATH_SIZE], *paths[] = {start, NULL};
+    snprintf(root, sizeof root, FD_PATH, dir);
+    snprintf(start, sizeof start, FD_PATH "/.", dir);
+    FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL);
+    FTSENT *at;
+    int rc = tree ? 0 : -1;
+    while (rc == 0 && (errno = 0, at = fts_read(tree))) {
+        const char *below = at->fts_path + strlen(start);
+        if (at->fts_info == FTS_DP || at->fts_info == FTS_F)
+            rc = open_below(root, below + (*below == '/'));
+    }
+    int saved = errno;
+    if (tree)
+        fts_close(tree);
+    errno = saved;
+    return rc < 0 || saved != 0 ? -1 : 0;
+}
+
+int share_open_at(int dir, const char *name, struct err *e)
+{
+    char path[FD_PATH_SIZE];
+    snprintf(path, sizeof path, FD_PATH, dir);
+    if (share_is_open(path) || open_all(dir) == 0)
+        return 0;
+    return err_errno(e, ERR_IO, "cannot open %s to all jobs", name);
+}
+
 int share_open(const char *dir, struct err *e)
 {
     if (share_is_open(dir))
         return 0;
-    char *path = realpath(dir, NULL), *paths[] = {path, NULL};
-    FTS *tree = path ? fts_open(paths, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL) : NULL;
-    FTSENT *at;
-    int rc = tree ? 0 : -1;
-    while (rc == 0 && (errno = 0, at = fts_read(tree))) {
-        bool is_dir = at->fts_info == FTS_DP, is_file = at->fts_info == FTS_F;
-        if ((is_dir || is_file) && open_one(at->fts_accpath, at->fts_statp) < 0 && errno != ENOENT)
-            rc = -1;
-    }
-    if (rc < 0 || errno != 0)
-        rc = err_errno(e, ERR_IO, "cannot open %s to all jobs", dir);
-    if (tree)
-        fts_close(tree);
-    free(path);
+    int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return err_errno(e, ERR_IO, "cannot open %s to all jobs", dir);
+    int rc = share_open_at(fd, dir, e);
+    close(fd);
     return rc;
 }
