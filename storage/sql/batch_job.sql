@@ -118,6 +118,11 @@ ORDER BY id;
 -- st_batch_job_limited() -> i64*
 SELECT id FROM batch_job WHERE limit_us > 0 AND state < {BATCH_JOB_TERMINATING};
 
+-- Those that end with their tasks, and whose tasks have all ended.
+-- st_batch_job_done() -> i64*
+SELECT bj.id FROM batch_job bj INDEXED BY batch_job_turn CROSS JOIN batch_count bc ON bc.job_id = bj.id
+WHERE bj.state = {BATCH_JOB_ACTIVE} AND bj.on_all = {BATCH_ALL_TERMINATE} AND bc.active = 0 AND bc.running = 0;
+
 -- A user has changed it: document, secrets and what is decoded from them.
 -- st_batch_job_update(batch_job j, sealed secrets) -> changed "batch job"
 UPDATE batch_job

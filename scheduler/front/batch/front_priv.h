@@ -233,9 +233,11 @@ int task_remove(struct storage *st, const struct batch_task *t, struct err *e) M
 int job_move(struct storage *st, const struct batch_job *j, enum batch_job_event ev,
              struct st_batch_job_move m, struct err *e) MUST_CHECK;
 
-/* Wakes jobs in a transitional state, and jobs with a time limit. */
+/* Wakes jobs in a transitional state, jobs with a time limit, and jobs that end with their tasks.
+ */
 void jobs_go_on(struct batch_front *f);
 void jobs_wake_limited(struct batch_front *f);
+void jobs_wake_done(struct batch_front *f);
 
 /* --- jobs.c ----------------------------------------------------------------------------------- */
 void jobs_begin(struct batch_front *f);

@@ -130,3 +130,8 @@ void jobs_wake_limited(struct batch_front *f)
 {
     wake_all(f, st_batch_job_limited);
 }
+
+void jobs_wake_done(struct batch_front *f)
+{
+    wake_all(f, st_batch_job_done);
+}

@@ -316,6 +316,7 @@ void jobs_begin(struct batch_front *f)
     wakes_handle(f->wakes, &woken_job, job_reconcile, f);
     jobs_go_on(f);
     jobs_wake_limited(f);
+    jobs_wake_done(f);
     schedules_begin(f);
     feeder_begin(f);
     litter_begin(f);

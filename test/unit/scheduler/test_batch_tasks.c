@@ -229,6 +229,24 @@ WORLD_TEST(test_a_preparation_that_finds_a_full_disk_gives_its_node_back, world_
     assert_int_equal(v->started, 2);
 }
 
+/* The daemon is killed between a change and what follows from it. */
+WORLD_TEST(test_a_job_that_ends_with_its_tasks_ends_after_a_restart, world_virtual(1))
+{
+    struct err e = {0};
+    add_slots(w, "p", 2);
+    struct batch_job j = add_work(w, "j", "");
+    struct batch_task t = add_work_task(w, &j, 1, 1);
+    batch_job_has_more(&w->batch, j.id);
+    WAIT(w, task_state(w, &t) == BATCH_TASK_COMPLETED);
+    pass(w, MINUTE);
+    j = work_row(w, &j);
+    j.doc = json(w, "{'id':'j','onAllTasksComplete':'terminatejob','poolInfo':{'poolId':'p'}}");
+    ok(batch_job_columns(&w->a, &j, &e), &e);
+    ok(batch_job_update(&w->batch, &j, NULL, &e), &e);
+    restart(w);
+    WAIT(w, work_row(w, &j).state == BATCH_JOB_COMPLETED);
+}
+
 WORLD_TEST(test_waiting_tasks_go_by_the_changed_priority_of_their_job, world_virtual(1))
 {
     struct err e = {0};

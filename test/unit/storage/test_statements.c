@@ -113,6 +113,7 @@ static bool is_table_scan(const char *detail)
                                           "share_item_aside",
                                           "batch_job_moving",
                                           "batch_job_limited",
+                                          "batch_job_turn",
                                           "batch_task_files",
                                           "batch_task_fed",
                                           "operation_ended"};
