@@ -74,7 +74,8 @@ int seed_state_read(const json_t *o, const char *state, const char *errors, int6
     if (out->guid && !guid_valid(out->guid))
         return err_set(e, ERR_INVALID_PROPERTY, "state.guid", "guid is '%.60s', and no GUID.",
                        out->guid);
-    if (seed_time_read(out->start, "state.startTime", now_us, &out->start_us, e) < 0 ||
+    if (seed_time_read(out->start, "state.startTime", out->end ? 0 : now_us, &out->start_us, e) <
+            0 ||
         seed_time_read(out->end, "state.endTime", out->start_us, &out->end_us, e) < 0)
         return -1;
     return out->end_us >= out->start_us
@@ -114,7 +115,7 @@ static int end_runs(struct storage *st, struct arena *a, int64_t job_id, const s
                                       .to = RUN_OVER,
                                       .start_us = t->start_us,
                                       .end_us = over ? t->end_us : 0,
-                                      .attempt = 1,
+                                      .attempt = t->start_us > 0,
                                       .failure = -1};
         if (st_run_move(st, &m, e) < 0)
             return -1;
@@ -122,19 +123,21 @@ static int end_runs(struct storage *st, struct arena *a, int64_t job_id, const s
     return 0;
 }
 
-/* Moves the job through all states before the wanted one, so that an event reports each. */
+/* Moves the job through all states before the wanted one, so that an event reports each. One that
+ * failed without a start never ran. */
 static int move_job(struct storage *st, struct arena *a, const struct job *j,
                     const struct told_state *t, enum exec_state to, struct err *e)
 {
     bool over = to == EXEC_SUCCEEDED || to == EXEC_FAILED;
+    bool ran = to != EXEC_FAILED || t->start_us > 0;
     const struct st_job_move start = {.id = j->id,
                                       .from = EXEC_QUEUED,
                                       .to = EXEC_RUNNING,
-                                      .now_us = t->start_us,
+                                      .now_us = t->start_us > 0 ? t->start_us : t->end_us,
                                       .start_us = t->start_us,
                                       .reason = "seeded"};
     const struct st_job_move end = {.id = j->id,
-                                    .from = EXEC_RUNNING,
+                                    .from = ran ? EXEC_RUNNING : EXEC_QUEUED,
                                     .to = to,
                                     .now_us = t->end_us,
                                     .end_us = over ? t->end_us : 0,
@@ -144,7 +147,7 @@ static int move_job(struct storage *st, struct arena *a, const struct job *j,
                                     .reason = "seeded"};
     if (to == EXEC_QUEUED)
         return 0;
-    if (end_runs(st, a, j->id, t, over, e) < 0 || st_job_move(st, &start, e) < 0)
+    if (end_runs(st, a, j->id, t, over, e) < 0 || (ran && st_job_move(st, &start, e) < 0))
         return -1;
     return to == EXEC_RUNNING ? 0 : st_job_move(st, &end, e);
 }

@@ -179,14 +179,15 @@ static int move_task(struct storage *st, struct arena *a, const struct seeded_ta
 {
     int exit_code = (int)json_integer_value(t->exit_code);
     bool good = exit_code == 0 && !t->errors;
+    bool ran = task->to == BATCH_TASK_RUNNING || t->start_us > 0;
     const struct st_batch_task_move start = {.id = task->row.id,
                                              .from = BATCH_TASK_ACTIVE,
                                              .to = BATCH_TASK_RUNNING,
-                                             .now_us = t->start_us,
+                                             .now_us = t->start_us > 0 ? t->start_us : t->end_us,
                                              .starts = true,
                                              .pool_name = task->pool};
     const struct st_batch_task_move end = {.id = task->row.id,
-                                           .from = BATCH_TASK_RUNNING,
+                                           .from = ran ? BATCH_TASK_RUNNING : BATCH_TASK_ACTIVE,
                                            .to = BATCH_TASK_COMPLETED,
                                            .now_us = t->end_us,
                                            .has_exit_code = t->exit_code != NULL,
@@ -196,7 +197,7 @@ static int move_task(struct storage *st, struct arena *a, const struct seeded_ta
                                            .satisfies = good};
     if (task->to == BATCH_TASK_ACTIVE)
         return 0;
-    if (st_batch_task_move(st, &start, e) < 0)
+    if (ran && st_batch_task_move(st, &start, e) < 0)
         return -1;
     return task->to == BATCH_TASK_RUNNING ? 0 : st_batch_task_move(st, &end, e);
 }

@@ -141,7 +141,7 @@ seed_then seed_job_then, seed_account_then;
 /* The end of a job or task; texts are borrowed. */
 struct told_state {
     const char *name, *start, *end;
-    int64_t start_us, end_us;
+    int64_t start_us, end_us;   /* start_us is 0 if only an end is given: it never started */
     json_t *exit_code, *errors; /* NULL: none */
     const char *guid;
 };

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Azure Batch's jobs and tasks in seeds and dumps: ends, dependencies, managers, schedules."""
+
+from support.batch import Plane
+from support.batch_jobs import POOL
+from support.seeds import CLUSTER, t  # noqa: F401 (a fixture)
+from support.testing import Strict
+from support.waiting import wait_for
+from support.world import cluster_body, job_body
+
+JOB = "/resourceGroups/lab/providers/Microsoft.BatchAI/workspaces/ws/experiments/e/jobs/q"
+ARGUMENTS = ("--fake-nodes",)
+ACCOUNT = "seedends"
+DID = {"state": {"state": "completed", "exitCode": 0}}
+
+
+def task(**more):
+    return {"commandLine": "true", **more}
+
+
+def seed(jobs, **more):
+    """Jobs of a pool without nodes."""
+    account = {"location": "eastus", "pools": {"p": {**POOL, "targetDedicatedNodes": 0}}, "jobs": jobs, **more}
+    return {"groups": {"lab": {"location": "eastus", "batchAccounts": {ACCOUNT: account}}}}
+
+
+def job(**more):
+    return {"poolInfo": {"poolId": "p"}, **more}
+
+
+def plane(tested):
+    return Plane(tested, ACCOUNT, by="token")
+
+
+def jobs_of(tested, state):
+    return state["subscriptions"][tested.subscription]["groups"]["lab"]["batchAccounts"][ACCOUNT]["jobs"]
+
+
+def dumped(tested, t):  # noqa: F811
+    """The jobs of a dump that seeds to the same."""
+    state = t.dump()
+    t.seed_again(state)
+    return jobs_of(tested, state)
+
+
+def nodes_of(tested, n):
+    plane(tested).call("POST", "/pools/p/resize", {"targetDedicatedNodes": n}, expect=202)
+
+
+def ended(p, name):
+    wait_for(lambda: p.get(f"/jobs/{name}")["state"] == "completed", what="the job to end")
+
+
+# --- ends -----------------------------------------------------------------------------------------
+
+
+def test_what_was_ended_before_its_start_is_seeded_again(tested, t):  # noqa: F811
+    state = seed({"j": job(tasks={"t": task()})})
+    state["groups"]["lab"]["workspaces"] = {
+        "ws": {"location": "eastus", "clusters": {"c": cluster_body(0)}, "experiments": {"e": {"jobs": {"q": job_body(CLUSTER)}}}}
+    }
+    t.seed(state)
+    p = plane(tested)
+    p.call("POST", "/jobs/j/tasks/t/terminate", expect=204)
+    path = f"/subscriptions/{tested.subscription}{JOB}"
+    tested.call("POST", f"{path}/terminate", expect=(200, 202))
+    wait_for(lambda: p.get("/jobs/j/tasks/t")["state"] == "completed", what="the task to end")
+    wait_for(lambda: tested.get(path)["properties"]["executionState"] == "failed", what="the job to end")
+    end = dumped(tested, t)["j"]["tasks"]["t"]["state"]
+    assert "startTime" not in end and end["endTime"]
+    assert "startTime" not in p.get("/jobs/j/tasks/t")["executionInfo"]
