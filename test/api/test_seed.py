@@ -113,7 +113,9 @@ def test_what_comes_last_is_refused_and_nothing_of_the_rest_is_there(tested, t):
         lambda s: s["groups"]["lab"]["workspaces"]["ws"]["experiments"]["e"]["jobs"]["bad"]["state"].update(executionState="bust"),
         lambda s: s["groups"]["data"]["storageAccounts"]["seeded"]["shares"].update(No={}),
         lambda s: s["groups"]["data"]["storageAccounts"]["seeded"]["shares"]["out"]["files"].update({"../x": ""}),
-        lambda s: s["groups"]["data"]["batchAccounts"]["bseeded"]["jobs"]["over"]["tasks"].update(x={"commandLine": "true"}),
+        lambda s: s["groups"]["data"]["batchAccounts"]["bseeded"]["jobs"]["over"]["tasks"].update(
+            x={"commandLine": "true", "state": {"state": "running"}}
+        ),
     ):
         seed = full(tested)
         change(seed)

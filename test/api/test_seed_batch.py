@@ -69,3 +69,31 @@ def test_what_was_ended_before_its_start_is_seeded_again(tested, t):  # noqa: F8
     end = dumped(tested, t)["j"]["tasks"]["t"]["state"]
     assert "startTime" not in end and end["endTime"]
     assert "startTime" not in p.get("/jobs/j/tasks/t")["executionInfo"]
+
+
+def test_a_job_that_was_terminated_keeps_its_waiting_tasks(tested, t):  # noqa: F811
+    t.seed(seed({"j": job(tasks={"t": task()})}))
+    p = plane(tested)
+    p.call("POST", "/jobs/j/terminate", {"terminateReason": "enough"}, expect=202)
+    ended(p, "j")
+    found = dumped(tested, t)["j"]
+    assert found["state"]["state"] == "completed" and found["tasks"]["t"]["state"]["state"] == "active"
+    assert p.get("/jobs/j/tasks/t")["state"] == "active"
+
+
+def test_a_job_that_is_being_terminated_is_dumped_with_its_tasks_ended(tested, t):  # noqa: F811
+    t.seed(seed({"j": job(tasks={"t": task()})}))
+    p = plane(tested)
+    t.rules({"duration": "PT1H"})
+    nodes_of(tested, 1)
+    wait_for(lambda: p.get("/jobs/j/tasks/t")["state"] == "running", what="the task to run")
+    strict = Strict(tested)
+    strict.set(batchAccountCreation="PT0S", batchJobChange="PT1H")
+    p.call("POST", "/jobs/j/terminate", expect=202)
+    assert p.get("/jobs/j")["state"] == "terminating"
+    state = t.dump()
+    strict.off()
+    t.seed_again(state)
+    found = jobs_of(tested, state)["j"]
+    assert found["state"]["state"] == found["tasks"]["t"]["state"]["state"] == "completed"
+    assert found["tasks"]["t"]["state"]["failureInfo"]["code"] == "TaskEnded"

@@ -10,6 +10,8 @@
 #include "api/access/access.h"
 #include "api/plane/batch/pfx.h"
 #include "api/testing/seed/dump.h"
+#include "lib/timefmt.h"
+#include "scheduler/front/batch/tasks.h"
 
 /* --- the tree --------------------------------------------------------------------------------- */
 
@@ -217,6 +219,47 @@ static void read_list(struct dumping *d, const struct dumped_list *l)
     }
 }
 
+/* --- what is ending --------------------------------------------------------------------------- */
+
+/* What has no end yet ends now. */
+static void end_state(const struct dumping *d, json_t *state)
+{
+    char now[TIMEFMT_SIZE];
+    timefmt_exact(d->r->now_us, now);
+    json_object_set_new(state, "state", json_string("completed"));
+    if (!json_object_get(state, "endTime"))
+        json_object_set_new(state, "endTime", json_string(now));
+}
+
+/* A completed job was being terminated if it has running tasks or no end. */
+static void end_job(const struct dumping *d, json_t *job)
+{
+    const struct batch_failure_words words = batch_failure_words(FAIL_RUN_TERMINATED);
+    json_t *state = json_object_get(job, "state"), *task;
+    const char *name;
+    if (strcmp(text_at(state, "state"), "completed") != 0)
+        return;
+    end_state(d, state);
+    json_object_foreach(json_object_get(job, "tasks"), name, task) {
+        json_t *of_task = json_object_get(task, "state");
+        if (strcmp(text_at(of_task, "state"), "running") != 0)
+            continue;
+        end_state(d, of_task);
+        json_object_set_new(of_task, "failureInfo",
+                            json_pack("{s:s, s:s, s:s}", "category", "UserError", "code",
+                                      words.code, "message", words.message));
+    }
+}
+
+static void end_jobs(const struct dumping *d, const struct dumped_list *l)
+{
+    const char *name;
+    json_t *job;
+    if (l->kind == &seed_kinds[SEED_BATCH_JOB])
+        json_object_foreach(json_object_get(l->into, l->kind->collection), name, job)
+            end_job(d, job);
+}
+
 void dump_bodies(struct dumping *d)
 {
     for (const struct dumped_list *l = d->lists; l; l = l->next)
@@ -228,4 +271,6 @@ void dump_bodies(struct dumping *d)
         else
             json_object_del(json_object_get(m->at.into, m->at.collection), m->at.name);
     }
+    for (const struct dumped_list *l = d->lists; l; l = l->next)
+        end_jobs(d, l);
 }

@@ -47,16 +47,18 @@ static int find_batch_job(const struct seed *seed, struct request *r, const stru
     return rc > 0 ? 0 : -1;
 }
 
+/* Tasks that waited when their job was terminated stay active. */
 static int check_tasks(struct storage *st, struct arena *a, int64_t job_id, struct err *e)
 {
     struct batch_counts c;
     if (st_batch_job_counts(st, a, job_id, &c, e) < 0)
         return -1;
-    int64_t open = c.active + c.running;
-    if (open == 0)
+    if (c.running == 0)
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, "state.state",
-                   "The job is to be completed, but %lld of its tasks are not.", (long long)open);
+                   "The job is to be completed, but %lld of its tasks are running; they must be "
+                   "completed or active.",
+                   (long long)c.running);
 }
 
 /* Only a job of a schedule has a : in its name. */
