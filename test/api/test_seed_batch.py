@@ -97,3 +97,34 @@ def test_a_job_that_is_being_terminated_is_dumped_with_its_tasks_ended(tested, t
     found = jobs_of(tested, state)["j"]
     assert found["state"]["state"] == found["tasks"]["t"]["state"]["state"] == "completed"
     assert found["tasks"]["t"]["state"]["failureInfo"]["code"] == "TaskEnded"
+
+
+# --- dependencies ---------------------------------------------------------------------------------
+
+
+def test_completed_tasks_release_those_that_depend_on_them(tested, t):  # noqa: F811
+    satisfies = {"default": {"dependencyAction": "satisfy"}}
+    failed = {"state": "completed", "exitCode": 3, "failureInfo": {"category": "usererror", "code": "FailureExitCode", "message": "3"}}
+    t.seed(
+        seed(
+            {
+                "names": job(usesTaskDependencies=True, tasks={"a": task(dependsOn={"taskIds": ["b"]}), "b": task(**DID)}),
+                "ranges": job(
+                    usesTaskDependencies=True,
+                    tasks={"1": task(**DID), "2": task(**DID), "3": task(dependsOn={"taskIdRanges": [{"start": 1, "end": 2}]})},
+                ),
+                "exits": job(
+                    usesTaskDependencies=True,
+                    tasks={"a": task(dependsOn={"taskIds": ["b"]}), "b": task(exitConditions=satisfies, state=failed)},
+                ),
+                "blocked": job(
+                    usesTaskDependencies=True, tasks={"a": task(dependsOn={"taskIds": ["b"]}), "b": task(state=failed)}
+                ),
+            }
+        )
+    )
+    nodes_of(tested, 1)
+    p = plane(tested)
+    for path in ("/jobs/names/tasks/a", "/jobs/ranges/tasks/3", "/jobs/exits/tasks/a"):
+        wait_for(lambda at=path: p.get(at)["state"] == "completed", what=f"{path} to run")
+    assert p.get("/jobs/blocked/tasks/a")["state"] == "active"

@@ -9,6 +9,7 @@
 #include "api/testing/seed/steps.h"
 #include "model/batch/job_rows.h"
 #include "model/schema_rows.h"
+#include "scheduler/front/batch/tasks.h"
 #include "storage/batch_jobs.h"
 #include "storage/batch_schedules.h"
 #include "storage/seeding.h"
@@ -174,13 +175,30 @@ struct seeded_task {
     struct batch_task row;
     const char *pool; /* of its job */
     enum batch_task_state to;
+    bool good, satisfies; /* if it is completed; the tasks that depend on it */
 };
+
+static int judge_end(struct arena *a, struct seeded_task *task, const struct told_state *t,
+                     struct err *e)
+{
+    struct batch_task_spec spec;
+    enum batch_end how = BATCH_END_EXIT;
+    int exit_code = (int)json_integer_value(t->exit_code);
+    const char *code = json_string_value(json_object_get(t->errors, "code"));
+    if (task->to != BATCH_TASK_COMPLETED)
+        return 0;
+    if (batch_task_decode(a, task->row.doc, NULL, &spec, e) < 0)
+        return -1;
+    if (code && !batch_end_of_code(code, &how))
+        how = t->exit_code ? BATCH_END_EXIT : BATCH_END_OTHER;
+    task->good = exit_code == 0 && !t->errors;
+    task->satisfies = batch_exit_means(&spec.exits, how, exit_code).dependency == BATCH_SATISFY;
+    return 0;
+}
 
 static int move_task(struct storage *st, struct arena *a, const struct seeded_task *task,
                      const struct told_state *t, struct err *e)
 {
-    int exit_code = (int)json_integer_value(t->exit_code);
-    bool good = exit_code == 0 && !t->errors;
     bool ran = task->to == BATCH_TASK_RUNNING || t->start_us > 0;
     const struct st_batch_task_move start = {.id = task->row.id,
                                              .from = BATCH_TASK_ACTIVE,
@@ -193,15 +211,21 @@ static int move_task(struct storage *st, struct arena *a, const struct seeded_ta
                                            .to = BATCH_TASK_COMPLETED,
                                            .now_us = t->end_us,
                                            .has_exit_code = t->exit_code != NULL,
-                                           .exit_code = exit_code,
-                                           .result = good ? BATCH_SUCCESS : BATCH_FAILURE,
+                                           .exit_code = (int)json_integer_value(t->exit_code),
+                                           .result = task->good ? BATCH_SUCCESS : BATCH_FAILURE,
                                            .failure = seed_json(a, t->errors),
-                                           .satisfies = good};
+                                           .satisfies = task->satisfies};
     if (task->to == BATCH_TASK_ACTIVE)
         return 0;
     if (ran && st_batch_task_move(st, &start, e) < 0)
         return -1;
-    return task->to == BATCH_TASK_RUNNING ? 0 : st_batch_task_move(st, &end, e);
+    if (task->to == BATCH_TASK_RUNNING)
+        return 0;
+    if (st_batch_task_move(st, &end, e) < 0)
+        return -1;
+    return task->satisfies
+               ? st_batch_wait_settle(st, &task->row, batch_id_number(task->row.name), e)
+               : 0;
 }
 
 /* Adds the files of a task with the time of its end, as nodes report them. */
@@ -253,7 +277,7 @@ int seed_batch_task_then(const struct seed *seed, struct request *r, const struc
         return rc < 0 ? -1 : err_set(e, ERR_INTERNAL, NULL, "The task is not there.");
     task.pool = j.pool_name;
     task.to = (enum batch_task_state)to;
-    if (move_task(st, &r->arena, &task, &t, e) < 0)
+    if (judge_end(&r->arena, &task, &t, e) < 0 || move_task(st, &r->arena, &task, &t, e) < 0)
         return -1;
     return files ? add_files(st, task.row.id, files, t.end_us, e) : 0;
 }

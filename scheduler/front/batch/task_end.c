@@ -3,6 +3,8 @@
  * The end of a task: the result for clients, and the actions of its exit conditions on its job and
  * on dependent tasks.
  */
+#include <string.h>
+
 #include "model/batch/exits.h"
 #include "model/batch/job_states.h"
 #include "scheduler/fleet/container/container.h"
@@ -80,6 +82,15 @@ struct batch_failure_words batch_failure_words(enum failure_code code)
     const struct failure f = {.code = code, .exit_code = code == FAIL_RUN_FAILED ? 1 : -1};
     const struct wording *w = wording_of(&f);
     return (struct batch_failure_words){w->name, w->message};
+}
+
+bool batch_end_of_code(const char *code, enum batch_end *how)
+{
+    const struct wording *w = wordings;
+    while (w->code != FAIL_NONE && strcmp(w->name, code) != 0)
+        w++;
+    *how = w->how;
+    return w->code != FAIL_NONE;
 }
 
 const char *task_failure_info(struct arena *a, const struct failure *why)

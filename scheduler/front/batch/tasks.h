@@ -10,6 +10,7 @@
 #ifndef SCHEDULER_FRONT_BATCH_TASKS_H
 #define SCHEDULER_FRONT_BATCH_TASKS_H
 
+#include "model/batch/exits.h"
 #include "model/batch/spec.h"
 #include "model/failure.h"
 #include "storage/batch_jobs.h"
@@ -88,6 +89,8 @@ struct batch_failure_words {
     const char *code, *message;
 };
 struct batch_failure_words batch_failure_words(enum failure_code code);
+/* How a task with such a code has ended. false: no failure here has the code. */
+bool batch_end_of_code(const char *code, enum batch_end *how);
 
 /* The last node of the task: a getter. */
 int batch_task_node(struct storage *st, struct arena *a, const struct batch_task *t,
