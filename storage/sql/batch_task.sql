@@ -39,7 +39,7 @@ ORDER BY bt.name LIMIT :page.limit;
 -- Those of a job that a dump asks more of: they have files, or the job makes them (its manager).
 -- st_batch_task_list_to_dump(i64 job_id) -> batch_task*
 $batch_task_select
-WHERE bt.job_id = :job_id AND (bt.files = {BATCH_FILES_THERE} OR bt.manager = 1) ORDER BY bt.name;
+WHERE bt.job_id = :job_id AND (bt.files = {BATCH_FILES_THERE} OR bt.manager <> 0) ORDER BY bt.name;
 
 -- The jobs of an account that have tasks, as a JSON object with a member for each.
 -- st_batch_task_jobs(i64 account_id) -> text names

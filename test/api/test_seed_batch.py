@@ -128,3 +128,27 @@ def test_completed_tasks_release_those_that_depend_on_them(tested, t):  # noqa: 
     for path in ("/jobs/names/tasks/a", "/jobs/ranges/tasks/3", "/jobs/exits/tasks/a"):
         wait_for(lambda at=path: p.get(at)["state"] == "completed", what=f"{path} to run")
     assert p.get("/jobs/blocked/tasks/a")["state"] == "active"
+
+
+# --- managers -------------------------------------------------------------------------------------
+
+
+def test_a_manager_that_waits_is_seeded_again(tested, t):  # noqa: F811
+    t.seed(seed({"j": job(jobManagerTask={"id": "Boss", "commandLine": "true"}, tasks={"t": task()})}))
+    found = dumped(tested, t)["j"]
+    assert found["tasks"]["Boss"] == {"state": {"state": "active"}} and found["jobManagerTask"]["id"] == "Boss"
+
+
+def test_a_manager_that_ran_does_not_run_again(tested, t):  # noqa: F811
+    manager = {"id": "boss", "commandLine": "true", "killJobOnCompletion": False}
+    over = {"state": {"state": "completed", "exitCode": 0}, "files": {"stdout.txt": "done"}}
+    t.seed(seed({"j": job(jobManagerTask=manager, tasks={"boss": over, "t": task()}, state={"state": "completed"})}))
+    found = dumped(tested, t)["j"]["tasks"]["boss"]
+    assert set(found) == {"state", "files"} and found["state"]["state"] == "completed"
+    assert plane(tested).get("/jobs/j/tasks/boss")["executionInfo"]["exitCode"] == 0
+
+
+def test_a_manager_is_described_by_its_job_alone(tested, t):  # noqa: F811
+    manager = {"id": "boss", "commandLine": "true"}
+    said = t.seed(seed({"j": job(jobManagerTask=manager, tasks={"boss": task()})}), expect=400)["error"]["message"]
+    assert "'commandLine'" in said and "jobManagerTask" in said

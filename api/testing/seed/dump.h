@@ -21,7 +21,7 @@
  *     deleted vaults                              | rows
  *   the format of a certificate                   | its data
  *   files of tasks                                | nodes, rows
- *   tasks that a job makes (its manager)          | left out, by rows
+ *   tasks that a job makes (its manager)          | without bodies, by rows
  *
  * The request owns the struct dumping; while a thread of the lane has it, the loop leaves it alone.
  */
@@ -54,7 +54,7 @@ struct dumped_list {
 /* What a resource has besides what its GET shows. */
 struct dumped_member {
     struct dump_place at;
-    const char *name; /* NULL: the resource is left out */
+    const char *name; /* NULL: the resource loses its body */
     json_t *value;    /* of d->r */
     struct dumped_member *next;
 };
@@ -110,7 +110,7 @@ json_t *dump_at(const struct dump_place *at);
 /* Puts one there; steals `body`. */
 void dump_put(json_t *into, const char *collection, const char *name, json_t *body);
 /* Gives the resource at a place a member when it has its body; steals `value`. NULL, NULL: leaves
- * the resource out. */
+ * the resource what is not of its body (struct seed_kind.own). */
 void dump_member(struct dumping *d, const struct dump_place *at, const char *name, json_t *value);
 
 /* dump_bodies.c, on the lane: makes the tree of all lists and members. */

@@ -219,6 +219,18 @@ static void read_list(struct dumping *d, const struct dumped_list *l)
     }
 }
 
+/* A job makes its manager, so the manager has no body of its own. */
+static void drop_body(json_t *task)
+{
+    void *next;
+    const char *name;
+    json_t *v;
+    json_object_foreach_safe(task, next, name, v) {
+        if (!seed_is_own(&seed_kinds[SEED_BATCH_TASK], name))
+            json_object_del(task, name);
+    }
+}
+
 /* --- what is ending --------------------------------------------------------------------------- */
 
 /* What has no end yet ends now. */
@@ -269,7 +281,7 @@ void dump_bodies(struct dumping *d)
         if (m->name)
             json_object_set(body, m->name, m->value);
         else
-            json_object_del(json_object_get(m->at.into, m->at.collection), m->at.name);
+            drop_body(body);
     }
     for (const struct dumped_list *l = d->lists; l; l = l->next)
         end_jobs(d, l);

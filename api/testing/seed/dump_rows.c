@@ -259,7 +259,7 @@ static int files_of_tasks(struct dumping *d, const struct seed_step *above, json
         const struct dump_place at = {into, "tasks", rows[i].name};
         if (rows[i].manager)
             dump_member(d, &at, NULL, NULL);
-        else if (add_files(d, &rows[i], &at, e) < 0)
+        if (rows[i].files == BATCH_FILES_THERE && add_files(d, &rows[i], &at, e) < 0)
             return -1;
     }
     return 0;

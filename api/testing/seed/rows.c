@@ -158,7 +158,7 @@ static int carry_out(struct applying *p, const struct seed_step *s)
         json_object_foreach(json_object_get(s->given, "versions"), version, older)
             if (ask(p, s, older) < 0)
                 return -1;
-    if (!s->kind->unasked && ask(p, s, s->given) < 0)
+    if (!s->kind->unasked && !seed_is_manager(s) && ask(p, s, s->given) < 0)
         return -1;
     return then && then(p->seed, p->r, s, &p->why) < 0 ? applying_fails(p, s) : 0;
 }

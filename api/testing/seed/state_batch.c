@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/testing/seed/steps.h"
 #include "model/batch/job_rows.h"
@@ -249,6 +250,29 @@ static int add_files(struct storage *st, int64_t task_id, const json_t *files, i
     return st_batch_task_set_files(st, task_id, BATCH_FILES_THERE, e);
 }
 
+bool seed_is_manager(const struct seed_step *s)
+{
+    if (s->kind != &seed_kinds[SEED_BATCH_TASK])
+        return false;
+    const json_t *manager = json_object_get(s->above->given, "jobManagerTask");
+    const char *name = json_string_value(json_object_get(manager, "id"));
+    return name && strcasecmp(name, s->name) == 0;
+}
+
+static int check_manager(const struct seed_step *s, struct err *e)
+{
+    const char *name;
+    json_t *v;
+    json_object_foreach((json_t *)s->given, name, v) {
+        if (!seed_is_own(s->kind, name))
+            return err_set(e, ERR_INVALID_PROPERTY, name,
+                           "'%.60s' of the job's manager must be in jobManagerTask; here it may "
+                           "have state and files.",
+                           name);
+    }
+    return 0;
+}
+
 int seed_batch_task_then(const struct seed *seed, struct request *r, const struct seed_step *s,
                          struct err *e)
 {
@@ -259,6 +283,8 @@ int seed_batch_task_then(const struct seed *seed, struct request *r, const struc
     const json_t *given = json_object_get(s->given, "state");
     const json_t *files = json_object_get(s->given, "files");
     int to = BATCH_TASK_ACTIVE;
+    if (seed_is_manager(s) && check_manager(s, e) < 0)
+        return -1;
     if (!given && !files)
         return 0;
     if (given && seed_state_read(given, "state", "failureInfo", r->now_us, &t, e) < 0)

@@ -164,6 +164,8 @@ seed_then seed_batch_account_then, seed_schedule_last, seed_batch_job_then, seed
 /* The name in the POST of a schedule's job, because no request can create its real name. */
 const char *seed_job_alias(struct arena *a, const char *name);
 bool seed_job_of_schedule(const struct seed_step *s);
+/* Whether its job creates the task: as its manager. */
+bool seed_is_manager(const struct seed_step *s);
 
 /* state_vault.c */
 seed_then seed_secret_then, seed_vault_last, seed_group_last;
