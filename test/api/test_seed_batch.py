@@ -152,3 +152,16 @@ def test_a_manager_is_described_by_its_job_alone(tested, t):  # noqa: F811
     manager = {"id": "boss", "commandLine": "true"}
     said = t.seed(seed({"j": job(jobManagerTask=manager, tasks={"boss": task()})}), expect=400)["error"]["message"]
     assert "'commandLine'" in said and "jobManagerTask" in said
+
+
+# --- schedules ------------------------------------------------------------------------------------
+
+
+def test_jobs_of_a_schedule_with_a_long_name(tested, t):  # noqa: F811
+    name = "s" * 64
+    schedule = {
+        "schedule": {"recurrenceInterval": "PT1H"}, "jobSpecification": {"poolInfo": {"poolId": "p"}},
+        "state": {"state": "active", "jobs": 1, "nextRunTime": "2090-01-01T00:00:00Z"},
+    }
+    t.seed(seed({f"{name}:job-1": job()}, jobSchedules={name: schedule}))
+    assert list(dumped(tested, t)) == [f"{name}:job-1"]

@@ -3,6 +3,7 @@
  * States of Azure Batch that no request can set: keys of accounts, states and ends of schedules,
  * jobs and tasks.
  */
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -69,11 +70,14 @@ bool seed_job_of_schedule(const struct seed_step *s)
     return s->kind == &seed_kinds[SEED_BATCH_JOB] && strchr(s->name, ':');
 }
 
+/* The name of a schedule may be as long as that of any job, and its jobs have longer ones. */
 const char *seed_job_alias(struct arena *a, const char *name)
 {
-    char *alias = arena_concat(a, "seeded-", name);
-    *strchr(alias, ':') = '-';
-    return alias;
+    unsigned char hash[crypto_generichash_BYTES_MIN];
+    char text[2 * sizeof hash + 1];
+    crypto_generichash(hash, sizeof hash, (const unsigned char *)name, strlen(name), NULL, 0);
+    sodium_bin2hex(text, sizeof text, hash, sizeof hash);
+    return arena_concat(a, "seeded-", text);
 }
 
 /* "SCHEDULE:job-3" */
