@@ -25,6 +25,7 @@
 #define TERM_MAX     64
 #define ROWS_MAX     10000
 #define TERM_UNKNOWN "dumb"
+#define NO_INDEX     (-1)
 
 struct asked {
     const char *node, *command, *term;
@@ -57,7 +58,7 @@ static SCHEMA(asked_body, asked_rows, "Terminal", FILLS(asked));
 
 static int read_ask(struct request *r, struct terminal_ask *out, int *index, struct err *e)
 {
-    struct asked given = {0};
+    struct asked given = {.index = NO_INDEX};
     if (request_read_body(r, &asked_body, &given, e) < 0)
         return -1;
     if (given.port && (given.command || given.rows))
@@ -92,23 +93,46 @@ static int find_job(struct request *r, struct job *j, struct err *e)
                    name, s.group, s.workspace, s.experiment);
 }
 
+static int no_run(const struct job *j, int index, int first, struct err *e)
+{
+    if (index == NO_INDEX)
+        return err_set(e, ERR_MISSING_PROPERTY, "index",
+                       "The job %s is an array of %d indexes; name one that runs, as in %s[%d].",
+                       j->name, j->runs, j->name, first);
+    if (j->runs <= 1)
+        return err_set(e, ERR_INVALID_PROPERTY, "index",
+                       "The job %s is not an array; leave the index out.", j->name);
+    return err_set(e, ERR_INVALID_PROPERTY, "index",
+                   "%d is not an index of the job %s; its first index is %d, and it has %d.", index,
+                   j->name, first, j->runs);
+}
+
+static int check_runs(const struct job *j, const struct run *run, struct err *e)
+{
+    if (run->state == RUN_ALLOCATED)
+        return 0;
+    return j->runs > 1
+               ? err_set(e, ERR_CONFLICT, NULL,
+                         "Index %d of the job %s is not running now; a terminal needs a running "
+                         "index.",
+                         run->number, j->name)
+               : err_set(e, ERR_CONFLICT, NULL, "The job %s is %s; a terminal needs a running job.",
+                         j->name, enum_to_name(exec_state_names, (int)j->exec_state));
+}
+
 static int find_run(struct request *r, const struct job *j, int index, struct run *run,
                     struct err *e)
 {
-    int idx = 0, rc;
-    while (j->runs > 1 && idx < j->runs && j->numbers[idx] != index)
-        idx++;
-    if (j->runs > 1 && idx == j->runs)
-        return err_set(e, ERR_INVALID_PROPERTY, "index",
-                       "%d is not an index of this array of jobs; it has %d, the first is %d",
-                       index, j->runs, j->numbers[0]);
-    rc = st_run_of(admin_of(r)->storage, &r->arena, RES_JOB, j->id, idx, run, e);
+    struct storage *st = admin_of(r)->storage;
+    int rc = st_run_of(st, &r->arena, RES_JOB, j->id, 0, run, e);
+    int first = rc > 0 ? run->number : 0;
+    if (rc > 0 && index != NO_INDEX)
+        rc = st_run_of_number(st, &r->arena, RES_JOB, j->id, index, run, e);
+    else if (j->runs > 1)
+        rc = 0;
     if (rc < 0)
         return -1;
-    return rc > 0 && run->state == RUN_ALLOCATED
-               ? 0
-               : err_set(e, ERR_CONFLICT, NULL, "The job %s is %s; a terminal needs a running job.",
-                         j->name, enum_to_name(exec_state_names, (int)j->exec_state));
+    return rc > 0 ? check_runs(j, run, e) : no_run(j, index, first, e);
 }
 
 static int check_right(struct request *r, const struct job *j, struct err *e)

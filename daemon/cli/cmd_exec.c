@@ -24,13 +24,13 @@ static const char *command_of(const struct options *o, struct arena *a)
     return text;
 }
 
-int enter_job(struct daemon_client *c, const json_t *job, const char *node, const char *line,
-              struct err *e)
+int enter_job(struct daemon_client *c, const struct entered *at, const char *line, struct err *e)
 {
     struct terminal_link *l = NULL;
     bool raw = terminal_is_here();
-    char *path = terminal_path(c, job);
-    json_t *ask = json_pack("{s:s, s:s*}", "command", line, "node", node);
+    char *path = terminal_path(c, at->job);
+    json_t *ask = json_pack("{s:s, s:s*, s:o*}", "command", line, "node", at->node, "index",
+                            at->index < 0 ? NULL : json_integer(at->index));
     if (ask && raw)
         terminal_add_size(ask);
     int rc = ask ? terminal_link_open(c, path, ask, &l, e)
@@ -47,16 +47,16 @@ int enter_job(struct daemon_client *c, const json_t *job, const char *node, cons
 static int enter(const struct options *o)
 {
     struct daemon_client *c = NULL;
-    json_t *found = NULL;
+    struct entered at = {.node = o->node};
     struct arena a;
     struct err e;
     arena_init(&a);
     int rc = jobs_open(o, &c, &e);
     if (rc == 0)
-        rc = jobs_find(c, o->args[0], &found, &e);
+        rc = jobs_find_index(c, o->args[0], &at.job, &at.index, &e);
     if (rc == 0)
-        rc = enter_job(c, json_array_get(found, 0), o->node, command_of(o, &a), &e);
-    json_decref(found);
+        rc = enter_job(c, &at, command_of(o, &a), &e);
+    json_decref(at.job);
     client_close(c);
     arena_free(&a);
     return rc < 0 ? cli_fail(TERMINAL_LOST, &e) : rc;

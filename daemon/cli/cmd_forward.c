@@ -30,7 +30,8 @@
 struct forward {
     struct daemon_client *c;
     const struct options *options;
-    const json_t *job;
+    json_t *job;
+    json_int_t index;       /* of an array; -1: the job is none */
     struct timespec looked; /* at the job, the last time */
     int local, port;        /* local 0: any free one */
     int fd, signals, children;
@@ -87,7 +88,8 @@ static int carry(const struct forward *f, int fd, struct err *e)
 {
     struct daemon_client *c = NULL;
     struct terminal_link *l = NULL;
-    json_t *ask = json_pack("{s:i, s:s*}", "port", f->port, "node", f->options->node);
+    json_t *ask = json_pack("{s:i, s:s*, s:o*}", "port", f->port, "node", f->options->node, "index",
+                            f->index < 0 ? NULL : json_integer(f->index));
     const struct terminal_io io = {.in = fd, .out = fd, .err = STDERR_FILENO};
     char *path = NULL;
     int rc = jobs_open(f->options, &c, e);
@@ -196,14 +198,12 @@ static void serve(struct forward *f)
 static int forward(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct forward f = {.c = c, .options = o, .fd = -1};
-    json_t *found = NULL;
     int rc = read_ports(&f, o->args[1], e);
     if (rc == 0)
-        rc = jobs_find(c, o->args[0], &found, e);
+        rc = jobs_find_index(c, o->args[0], &f.job, &f.index, e);
     if (rc == 0)
         rc = listen_here(&f, e);
     if (rc == 0) {
-        f.job = json_array_get(found, 0);
         printf("http://127.0.0.1:%d leads to port %d of %s\n", f.local, f.port,
                jobs_text(f.job, "name"));
         fflush(stdout);
@@ -212,7 +212,7 @@ static int forward(struct daemon_client *c, const struct options *o, struct err 
     }
     if (f.fd >= 0)
         close(f.fd);
-    json_decref(found);
+    json_decref(f.job);
     return rc;
 }
 

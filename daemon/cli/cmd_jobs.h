@@ -38,10 +38,15 @@ void jobs_nothing_fits(const struct options *o, const char *none, const char *al
  * are several with one path in several subscriptions, that in the client's own is meant; otherwise
  * the error lists them. Caller decrefs *found, an array. */
 int jobs_find(struct daemon_client *c, const char *name, json_t **found, struct err *e);
-/* Where the index of "sweep[3]" begins, as tables show an index of an array; 0: it has none. */
-size_t jobs_index_at(const char *name);
 /* The same for jobs of Batch AI alone. Caller decrefs *job. */
 int jobs_find_job(struct daemon_client *c, const char *name, json_t **job, struct err *e);
+/* The same for "sweep[3]", too, as tables show an index of an array. *index: -1: the name has none.
+ */
+int jobs_find_index(struct daemon_client *c, const char *name, json_t **job, json_int_t *index,
+                    struct err *e);
+/* A copy of the name without its index, and the index as a text in it; NULL: the name has none.
+ * Caller frees. */
+char *jobs_without_index(const char *name, const char **index);
 /* The id of the subscription of a found job or task; its row has none if that is the configured
  * one, for which the daemon is asked. Caller frees. */
 int jobs_subscription(struct daemon_client *c, const json_t *j, char **out,

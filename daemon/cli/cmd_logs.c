@@ -65,13 +65,11 @@ static int logs_of(struct daemon_client *c, const struct options *o, const char 
 static int logs(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct options one = *o;
-    size_t at = o->node ? 0 : jobs_index_at(o->args[0]);
-    if (!at)
+    const char *index;
+    if (o->node)
         return logs_of(c, o, o->args[0], e);
-    char *name = xstrdup(o->args[0]);
-    name[at] = '\0';
-    name[strlen(o->args[0]) - 1] = '\0';
-    one.node = name + at + 1;
+    char *name = jobs_without_index(o->args[0], &index);
+    one.node = index;
     int rc = logs_of(c, &one, name, e);
     free(name);
     return rc;

@@ -101,7 +101,7 @@ static int wait_and_enter(struct daemon_client *c, const char *name, struct err 
     int rc = wait_for_begin(c, name, &job, &signals, e);
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (rc == 0)
-        rc = enter_job(c, job, NULL, shell_line, e);
+        rc = enter_job(c, &(struct entered){.job = job, .index = -1}, shell_line, e);
     json_decref(job);
     return rc;
 }

@@ -230,7 +230,8 @@ static const struct cli_command commands[] = {
          "program or the job. One argument is a line for the shell; several are a program and\n"
          "its arguments. In a terminal it has a terminal of its own, and ~. after a new line\n"
          "leaves. Exit code: the command's; 128 and its signal's number; 255: it could not be\n"
-         "run, or was lost. For one's own jobs; for others see people.md of the docs.\n"},
+         "run, or was lost. For one's own jobs; for others see people.md of the docs.\n"
+         "NAME[INDEX] is an index of an array.\n"},
     {.name = "ssh",
      .arguments = "JOB",
      .options = OPT_STATE_DIR | OPT_TERMINAL,

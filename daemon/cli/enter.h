@@ -9,9 +9,15 @@
 
 #include "daemon/cli/client.h"
 
-/* Runs the line in the job (as lists show it), on one of its nodes (NULL: the first); "": a shell.
- * In a terminal it has a terminal of its own. Returns the exit code of the command, or -1. */
-int enter_job(struct daemon_client *c, const json_t *job, const char *node, const char *line,
+struct entered {
+    json_t *job;      /* as lists show it */
+    json_int_t index; /* of an array; -1: the job is none */
+    const char *node; /* of the job; NULL: the first */
+};
+
+/* Runs the line there; "": a shell. In a terminal it has a terminal of its own. Returns the exit
+ * code of the command, or -1. */
+int enter_job(struct daemon_client *c, const struct entered *at, const char *line,
               struct err *e) MUST_CHECK;
 
 #endif

@@ -149,11 +149,24 @@ static void mark_tasks(json_t *found)
         json_object_set_new(task, "kind", json_string("task"));
 }
 
-size_t jobs_index_at(const char *name)
+/* Where the index of "sweep[3]" begins; 0: it has none. */
+static size_t index_at(const char *name)
 {
     const char *open = strchr(name, '[');
     size_t digits = open ? strspn(open + 1, "0123456789") : 0;
     return digits > 0 && strcmp(open + 1 + digits, "]") == 0 ? (size_t)(open - name) : 0;
+}
+
+char *jobs_without_index(const char *name, const char **index)
+{
+    size_t at = index_at(name);
+    char *copy = xstrdup(name);
+    *index = NULL;
+    if (at) {
+        copy[at] = copy[strlen(name) - 1] = '\0';
+        *index = copy + at + 1;
+    }
+    return copy;
 }
 
 /* By the whole name of a job, of a task, or by the beginning of a job's name. */
@@ -169,7 +182,7 @@ static int find_named(struct daemon_client *c, const char *name, char *const par
         rc = ask(c, "/batchaid/jobs", of_beginning, parts, found, e);
     if (rc < 0)
         return -1;
-    size_t stem = jobs_index_at(name);
+    size_t stem = index_at(name);
     if (json_array_size(found) == 0 && stem)
         return err_set(e, ERR_CONFIG, NULL,
                        "'%.200s' is an index of an array, and no job; its output: batchaid logs "
@@ -242,6 +255,17 @@ int jobs_find_job(struct daemon_client *c, const char *name, json_t **job, struc
                      name);
     *job = rc == 0 ? json_incref(json_array_get(found, 0)) : NULL;
     json_decref(found);
+    return rc;
+}
+
+int jobs_find_index(struct daemon_client *c, const char *name, json_t **job, json_int_t *index,
+                    struct err *e)
+{
+    const char *number;
+    char *stem = jobs_without_index(name, &number);
+    int rc = jobs_find_job(c, stem, job, e);
+    *index = number ? strtoll(number, NULL, 10) : -1;
+    free(stem);
     return rc;
 }
 

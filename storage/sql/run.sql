@@ -30,6 +30,10 @@ $run_select WHERE u.id = :id;
 -- st_run_of(resource_kind owner, i64 owner_id, int idx) -> run?
 $run_select WHERE u.owner_kind = :owner AND u.owner_id = :owner_id AND u.idx = :idx;
 
+-- The run of an index of an array; of another job: of 0.
+-- st_run_of_number(resource_kind owner, i64 owner_id, int number) -> run?
+$run_select WHERE u.owner_kind = :owner AND u.owner_id = :owner_id AND u.number = :number;
+
 -- Waiting runs of a pool that nobody asked to stop and nothing holds, that want `largest` nodes or fewer, and of each no
 -- more than some node of the pool has: highest priority first, then oldest.
 -- st_run_queue(i64 pool_id, int largest, int limit) -> run*

@@ -55,6 +55,14 @@ def test_why_it_could_not_begin(jobs, explain):
                     "cannot execute nosuch-program: No such file or directory")  # fmt: skip
 
 
+def test_a_terminal_is_for_jobs_alone(daemon, jobs):
+    job = jobs()
+    job.done("/bin/true", id="t")
+    for command, *rest in ("exec", "--", "true"), ("ssh",), ("forward", "80"):
+        done = daemon.tool(command, f"{job.id}/t", *rest, check=False)
+        assert f"'{job.id}/t' is a task of Azure Batch, and this command is for jobs" in done.stderr, command
+
+
 def test_what_it_waits_for(daemon, jobs, explain, ground):
     job = jobs(usesTaskDependencies=True, maxParallelTasks=1)
     job.begin("sleep 1000", id="1")

@@ -15,7 +15,7 @@ import urllib.request
 import pytest
 from support.daemon import BATCHAID
 from support.waiting import PATIENCE, wait_for
-from support.world import Place, fresh, wait_flag
+from support.world import Place, fresh, wait_flag, wishes
 
 SERVER = (
     "import http.server as h, os, sys\\n"
@@ -64,6 +64,46 @@ def test_a_command_on_each_node(job):
     assert where == [b"0\n", b"1\n"]
     code, out, err = ran(job, "exec", job.name, "--node", "2", "--", "true")
     assert code == 255 and b"'2' is not a node of this job; its nodes: " in err
+
+
+@pytest.fixture(scope="module")
+def array(job):
+    """Its index 5 runs, its index 4 has ended, and its index 6 waits for a node."""
+    ground = Place(job.daemon).make()
+    flag, path = ground.flag(fresh("go"))
+    begun, there = ground.flag(fresh("begun"))
+    line = f"[ $BATCHAID_ARRAY_INDEX = 4 ] && exit\n>{there}\n{wait_flag(path)}"
+    made = ground.job(ground.cluster(), line, environmentVariables=wishes(ARRAY="4-6"))
+    wait_for(begun.exists, what="the second index")
+    return made
+
+
+def test_an_index_of_an_array(array):
+    assert ran(array, "exec", f"{array.name}[5]", "--", "echo $BATCHAID_ARRAY_INDEX") == (0, b"5\n", b"")
+    assert ran(array, "ssh", f"{array.name}[5]", given=b"echo $BATCHAID_ARRAY_INDEX; exit 3\n") == (3, b"5\n", b"")
+    for name, says in [
+        (array.name, f"The job {array.name} is an array of 3 indexes; name one that runs, as in {array.name}[4]."),
+        (f"{array.name}[4]", f"Index 4 of the job {array.name} is not running now; a terminal needs a running index."),
+        (f"{array.name}[6]", f"Index 6 of the job {array.name} is not running now"),
+        (f"{array.name}[7]", f"7 is not an index of the job {array.name}; its first index is 4, and it has 3."),
+        (f"{array.name}[99999999999999999999]", "index"),
+    ]:
+        code, out, err = ran(array, "exec", name, "--", "true")
+        assert (code, out) == (255, b"") and says in err.decode(), err
+
+
+def test_a_port_of_an_index(array):
+    forward = start(array, "forward", f"{array.name}[5]", "0:1")
+    local = re.match(rb"http://127.0.0.1:(\d+)", forward.stdout.readline())[1].decode()
+    with pytest.raises(OSError):
+        urllib.request.urlopen(f"http://127.0.0.1:{local}/", timeout=20 * PATIENCE)
+    forward.send_signal(signal.SIGTERM)
+    assert b"nothing listens at port 1 of a loopback address" in forward.communicate(timeout=20 * PATIENCE)[1]
+
+
+def test_an_index_of_a_job_that_is_no_array(job):
+    code, _, err = ran(job, "exec", f"{job.name}[1]", "--", "true")
+    assert code == 255 and f"The job {job.name} is not an array; leave the index out." in err.decode()
 
 
 def test_a_folder_is_copied_through_a_pipe(job, tmp_path):
