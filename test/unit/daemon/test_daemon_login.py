@@ -107,6 +107,14 @@ def test_a_named_state_directory_comes_first(head, laptop, ada):
     assert laptop.run("ps", BATCHAID_STATE_DIR=str(head.state_dir)).returncode == 0
 
 
+def test_a_reload_is_of_the_daemon_here(head, laptop, ada):
+    laptop.login(ada)
+    assert "no batchaid daemon is serving" in laptop.run("reload", check=False).stderr
+    (laptop.home / "states").mkdir()
+    (laptop.home / "states" / "batchaid").symlink_to(head.state_dir)
+    assert laptop.run("reload", XDG_STATE_HOME=str(laptop.home / "states")).stdout == "nothing has changed\n"
+
+
 @pytest.mark.parametrize("more, words", [
     (["--fingerprint", "AB:CD"], "not the one that you gave; either another daemon answers there"),
     ([], "nobody has confirmed the authority at https://localhost:"),
