@@ -10,8 +10,8 @@
 
 #include "daemon/cli/cli.h"
 #include "daemon/cli/client.h"
+#include "daemon/cli/everywhere.h"
 #include "lib/dns_name.h"
-#include "lib/strbuf.h"
 
 #define ADDRESS "127.0.0.1"
 #define NAME    "localhost"
@@ -40,28 +40,15 @@ static void print_names(const json_t *one, size_t kind, const char *address, con
     putchar('\n');
 }
 
-/* All pages. */
-static int print_kind(struct daemon_client *c, size_t kind, const char *subscription,
-                      const char *address, const char *name, struct err *e)
+static int print_kind(struct daemon_client *c, size_t kind, const char *address, const char *name,
+                      struct err *e)
 {
-    struct strbuf path = STRBUF_INIT;
-    json_t *reply = NULL, *one;
+    json_t *rows = json_array(), *one;
     size_t i;
-    int rc;
-    strbuf_printf(&path, "/subscriptions/%s%s", subscription, kinds[kind].list);
-    while ((rc = client_call(c, "GET", path.s, NULL, &reply, e)) == 0) {
-        json_array_foreach(json_object_get(reply, "value"), i, one)
-            print_names(one, kind, address, name);
-        const char *next = json_string_value(json_object_get(reply, "nextLink"));
-        const char *at = next ? strstr(next, "/subscriptions/") : NULL;
-        strbuf_reset(&path);
-        strbuf_puts(&path, at ? at : "");
-        json_decref(reply);
-        reply = NULL;
-        if (!at)
-            break;
-    }
-    strbuf_free(&path);
+    int rc = everywhere_list(c, kinds[kind].list, rows, e);
+    json_array_foreach(rows, i, one)
+        print_names(one, kind, address, name);
+    json_decref(rows);
     return rc;
 }
 
@@ -84,15 +71,14 @@ static int check_usage(const struct options *o, struct err *e)
     return 0;
 }
 
-static int print_all(struct daemon_client *c, const struct endpoint *at, const struct options *o,
-                     struct err *e)
+static int print_all(struct daemon_client *c, const struct options *o, struct err *e)
 {
     const char *address = o->n_args > 0 ? o->args[0] : ADDRESS;
     const char *name = o->n_args > 1 ? o->args[1] : NAME;
     if (strcmp(name, NAME) != 0)
         printf("%s %s\n", address, name);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (print_kind(c, i, at->subscription_id, address, name, e) < 0)
+        if (print_kind(c, i, address, name, e) < 0)
             return -1;
     return 0;
 }
@@ -101,7 +87,6 @@ int cmd_hosts(const struct options *o)
 {
     struct state s;
     struct daemon_client *client = NULL;
-    struct endpoint at = {0};
     struct err e;
     if (check_usage(o, &e) < 0)
         return cli_fail(EXIT_USAGE, &e);
@@ -109,11 +94,8 @@ int cmd_hosts(const struct options *o)
         return cli_fail(EXIT_FAILED, &e);
     int rc = client_open(&s, &client, &e);
     if (rc == 0)
-        rc = endpoint_read(&s, &at, &e);
-    if (rc == 0)
-        rc = print_all(client, &at, o, &e);
+        rc = print_all(client, o, &e);
     client_close(client);
-    endpoint_free(&at);
     state_free(&s);
     return rc < 0 ? cli_fail(EXIT_FAILED, &e) : EXIT_DONE;
 }

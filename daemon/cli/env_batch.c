@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The account is searched in the pages of the subscription's list, because the command names no
- * group. Its key is read only if the account permits keys.
+ * The account is searched in all subscriptions, because its name is unique over them and the
+ * command names no group. Its key is read only if the account permits keys.
  */
 #include "daemon/cli/env_batch.h"
 
@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "daemon/cli/client.h"
+#include "daemon/cli/everywhere.h"
 #include "lib/shell.h"
 
 #define VERSION "?api-version=2022-10-01"
@@ -20,38 +21,16 @@ static const char *text_of(const json_t *o, const char *key)
     return json_string_value(json_object_get(o, key));
 }
 
-/* The account of this name in a page; a new reference, or NULL. */
-static json_t *in_page(const json_t *page, const char *name)
+/* *out: a new reference. */
+static int find(struct daemon_client *c, const char *name, json_t **out, struct err *e)
 {
+    json_t *rows = json_array(), *one;
     size_t i;
-    json_t *one;
-    json_array_foreach(json_object_get(page, "value"), i, one)
-        if (text_of(one, "name") && strcasecmp(text_of(one, "name"), name) == 0)
-            return json_incref(one);
-    return NULL;
-}
-
-static int find(struct daemon_client *c, const char *subscription, const char *name, json_t **out,
-                struct err *e)
-{
-    struct strbuf path = STRBUF_INIT;
-    json_t *page = NULL;
-    int rc;
-    *out = NULL;
-    strbuf_printf(&path, "/subscriptions/%s/providers/Microsoft.Batch/batchAccounts" VERSION,
-                  subscription);
-    while ((rc = client_call(c, "GET", path.s, NULL, &page, e)) == 0) {
-        *out = in_page(page, name);
-        const char *next = text_of(page, "nextLink");
-        const char *at = next && !*out ? strstr(next, "/subscriptions/") : NULL;
-        strbuf_reset(&path);
-        strbuf_puts(&path, at ? at : "");
-        json_decref(page);
-        page = NULL;
-        if (!at)
-            break;
-    }
-    strbuf_free(&path);
+    int rc = everywhere_list(c, "/providers/Microsoft.Batch/batchAccounts" VERSION, rows, e);
+    json_array_foreach(rows, i, one)
+        if (!*out && strcasecmp(text_of(one, "name"), name) == 0)
+            *out = json_incref(one);
+    json_decref(rows);
     if (rc == 0 && !*out)
         return err_set(
             e, ERR_CONFIG, NULL,
@@ -109,13 +88,10 @@ int env_batch_lines(const struct state *s, const char *account, const char *endp
                     struct strbuf *out, struct err *e)
 {
     struct daemon_client *c = NULL;
-    struct endpoint at = {0};
     json_t *found = NULL;
     int rc = client_open(s, &c, e);
     if (rc == 0)
-        rc = endpoint_read(s, &at, e);
-    if (rc == 0)
-        rc = find(c, at.subscription_id, account, &found, e);
+        rc = find(c, account, &found, e);
     if (rc == 0) {
         shell_export(out, "AZURE_BATCH_ACCOUNT", text_of(found, "name"));
         add_endpoint(found, endpoint, out);
@@ -123,7 +99,6 @@ int env_batch_lines(const struct state *s, const char *account, const char *endp
             rc = add_key(c, found, out, e);
     }
     json_decref(found);
-    endpoint_free(&at);
     client_close(c);
     return rc;
 }

@@ -15,7 +15,7 @@ from support.batch_rm import BatchAccounts
 from support.daemon import BATCHAID
 from support.people import Person
 from support.vaults import Vaults
-from support.world import Place
+from support.world import In, Place
 
 
 def run(*arguments, env=None, **more):
@@ -162,6 +162,23 @@ def test_hosts_has_a_line_for_each_account_and_vault(daemon, temporary):
     for bad, word in ((["gpu"], "'gpu' is not a valid address"), (["10.0.0.5", "a b"], "'a b' is not a valid host name")):
         done = daemon.tool("hosts", *bad, check=False)
         assert done.returncode == 2 and word in done.stderr
+
+
+@pytest.fixture
+def elsewhere(daemon):
+    """The daemon in another subscription, whose group goes with the test."""
+    guid = daemon.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
+    batch = BatchAccounts(In(daemon, guid)).make()
+    yield batch
+    batch.remove()
+    daemon.call("DELETE", f"/batchaid/subscriptions/{guid}", expect=204)
+
+
+def test_accounts_of_another_subscription_are_listed_and_found(daemon, elsewhere):
+    name = elsewhere.account()
+    assert f"127.0.0.1 {name}.eastus.batch.localhost" in daemon.tool("hosts").stdout.splitlines()
+    seen = exports(daemon.tool("env", name).stdout)
+    assert (seen["AZURE_BATCH_ACCOUNT"], seen["AZURE_BATCH_ACCESS_KEY"]) == (name, elsewhere.keys(name)[0])
 
 
 def exports(text):
