@@ -18,6 +18,7 @@
 #include "daemon/cli/cli.h"
 #include "daemon/cli/client.h"
 #include "daemon/cli/demo.h"
+#include "daemon/serve/ephemeral.h"
 #include "lib/arena.h"
 #include "lib/strbuf.h"
 
@@ -38,11 +39,9 @@ struct demo {
 /* Makes a directory in the first place that takes one. */
 static int make_dir(struct demo *d, struct err *e)
 {
-    const char *const places[] = {getenv("TMPDIR"), "/tmp", "/dev/shm"};
+    const char *const places[] = {ephemeral_place(), "/tmp", "/dev/shm"};
     struct strbuf tried = STRBUF_INIT;
     for (size_t i = 0; !d->dir && i < sizeof places / sizeof places[0]; i++) {
-        if (!places[i] || !*places[i])
-            continue;
         struct strbuf path = STRBUF_INIT;
         strbuf_concat(&path, places[i], "/batchaid-demo-XXXXXX");
         if (mkdtemp(path.s)) {

@@ -391,13 +391,14 @@ static const struct cli_command commands[] = {
      .options = OPT_STATE_DIR | OPT_LISTEN | OPT_JSON,
      .run = cmd_demo,
      .help = "run a cloud for tests with accounts, a pool, a job and blobs, to try",
-     .details = "Starts a daemon for tests (`serve --ephemeral --testing`) at a free port, or at "
-                "--listen,\n"
-                "seeds it, prints what is there and five commands to try, and stays until Ctrl-C. "
-                "It needs\n"
-                "no az, no Python and no configuration, and leaves nothing. The state is in "
-                "memory, or in\n"
-                "the directory of --state-dir, which must be empty or must not exist.\n"},
+     .details =
+         "Starts a daemon for tests (`serve --ephemeral --testing`) at a free port, or at\n"
+         "--listen, seeds it, prints what is there and five commands to try, and stays until\n"
+         "Ctrl-C. It needs no az, no Python and no configuration, and leaves nothing. The state "
+         "is\n"
+         "in a new directory in TMPDIR, if that is set, or in memory (/dev/shm), if 1 GiB is free\n"
+         "there, or in /tmp; or in the directory of --state-dir, which must be empty or must not\n"
+         "exist.\n"},
     {.name = "seed",
      .arguments = "FILE",
      .options = OPT_STATE_DIR | OPT_SUBSCRIPTION,

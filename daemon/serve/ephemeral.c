@@ -236,9 +236,9 @@ static _Noreturn void remover(const char *dir, int alive_fd, int lock_fd, bool m
     _exit(clear_away(dir) == 0 ? 0 : 1);
 }
 
-/* The default place: in memory, if there is enough space and programs may be executed, because jobs
- * run there. A container usually has some 64 MiB of it. */
-static const char *usual_place(void)
+/* In memory, if there is enough space and programs may be executed, because jobs run there. A
+ * container usually has some 64 MiB of it. */
+const char *ephemeral_place(void)
 {
     const char *tmp = getenv("TMPDIR");
     struct statfs f;
@@ -263,7 +263,7 @@ static int make_dir(const char *dir, char **out, struct err *e)
         *out = realpath(dir, NULL);
         return *out ? 0 : err_errno(e, ERR_IO, "cannot use %s", dir);
     }
-    char *path = fs_join(usual_place(), MADE_NAME);
+    char *path = fs_join(ephemeral_place(), MADE_NAME);
     int rc = mkdtemp(path)
                  ? 0
                  : err_errno(e, ERR_IO,

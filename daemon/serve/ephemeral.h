@@ -28,8 +28,11 @@ struct ephemeral {
         NULL, 0, -1, -1                                                                            \
     }
 
-/* Makes the directory, which must be missing or empty; NULL: a directory in $TMPDIR, otherwise in
- * memory if there is enough space, otherwise in /tmp. Call it before there are threads. */
+/* Where directories for a while are made: $TMPDIR, otherwise in memory if there is enough space,
+ * otherwise /tmp. */
+const char *ephemeral_place(void);
+/* Makes the directory, which must be missing or empty; NULL: a directory in that place. Call it
+ * before there are threads. */
 int ephemeral_begin(const char *dir, struct ephemeral *out, struct err *e) MUST_CHECK;
 /* Disables needless work for ephemeral files: syncs, and workers for files in memory. */
 void ephemeral_files(struct files *f, bool ephemeral, bool sync, const char *folder,

@@ -120,3 +120,9 @@ def test_a_second_demo_at_one_place_leaves_the_first_alone(demo, run, tmp_path):
 def test_a_place_that_cannot_be_used_is_passed_over(demo, tmp_path):
     where = json.loads(demo("--json", TMPDIR=str(tmp_path / "missing")).said)["stateDirectory"]
     assert Path(where).parent == Path("/tmp")
+
+
+def test_without_tmpdir_it_is_in_memory_if_there_is_room(demo):
+    memory = os.statvfs("/dev/shm")
+    room = memory.f_bavail * memory.f_frsize >= 1 << 30 and not memory.f_flag & os.ST_NOEXEC
+    assert Path(json.loads(demo("--json", TMPDIR="").said)["stateDirectory"]).parent == Path("/dev/shm" if room else "/tmp")
