@@ -33,11 +33,11 @@ static bool refuse(struct planning *p, const char *why)
                            p->words.account, p->words.share);
     return plan_refuse(
         p, FAIL_MOUNT_NOT_CONFIGURED, arena_printf(a, "%s: %s", p->out->what, both),
-        arena_printf(a, "%s to batchaid's configuration and start it again, such as\n%s",
+        arena_printf(a, "%s, or %s:\n%s",
                      why ? "let the daemon serve it (settings `shares`; `batchaid nodes check` "
-                           "says what is missing), or add a rule"
-                         : "set shares.port, or add a rule",
-                     rule_text(p)));
+                           "says what is missing)"
+                         : "set shares.port and restart the daemon",
+                     PLAN_ADD_RULE, rule_text(p)));
 }
 
 static const char *relative_folder(struct planning *p)

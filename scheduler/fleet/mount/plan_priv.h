@@ -7,6 +7,11 @@
 
 #include "scheduler/fleet/mount/plan.h"
 
+/* What helps a volume without a rule; a rule follows. */
+#define PLAN_ADD_RULE                                                                              \
+    "add a rule to batchaid's configuration and run `batchaid reload`; then undrain the machine, " \
+    "or try again. Such a rule"
+
 struct planning {
     struct arena *a;
     const struct mount_node *node;

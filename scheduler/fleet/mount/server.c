@@ -72,14 +72,13 @@ static const char *source_below(struct arena *a, const char *directory, const ch
 
 static bool refuse_unserved(struct planning *p, const struct file_server *f)
 {
-    return plan_refuse(
-        p, FAIL_FILE_SERVER_NOT_CONFIGURED,
-        arena_printf(p->a, "%s: no rule in the configuration serves file server %s", p->out->what,
-                     f->name),
-        arena_printf(p->a,
-                     "add a rule to batchaid's configuration and start it again, such "
-                     "as\nfile_servers:\n  - name: %s\n    nfs: HOST:/export/{name}",
-                     f->name));
+    return plan_refuse(p, FAIL_FILE_SERVER_NOT_CONFIGURED,
+                       arena_printf(p->a, "%s: no rule in the configuration serves file server %s",
+                                    p->out->what, f->name),
+                       arena_printf(p->a,
+                                    PLAN_ADD_RULE
+                                    ":\nfile_servers:\n  - name: %s\n    nfs: HOST:/export/{name}",
+                                    f->name));
 }
 
 static bool refuse_unready(struct planning *p, const struct file_server *f)

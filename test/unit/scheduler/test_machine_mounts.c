@@ -99,6 +99,7 @@ RACK_TEST(test_a_share_without_a_rule_makes_the_node_unusable, 1)
     int64_t c = add_cluster_of(r->w, "c", 1);
     WAIT(r->w, strstr(errors_of(r->w, c), "MountNotConfigured"));
     assert_says(errors_of(r->w, c), "match: acct/share");
+    assert_says(errors_of(r->w, c), "run `batchaid reload`; then undrain the machine");
 }
 
 /* --- file servers that a machine is made export ----------------------------------------------- */
