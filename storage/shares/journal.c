@@ -98,18 +98,17 @@ int journal_keep(struct journal *j, const struct kept_put *put, struct journal_e
 
 static void is_over(struct journal *j, const struct journal_entry *entry, bool keep_row)
 {
-    struct err e;
     assert(j->puts > 0 && j->bytes >= entry->n);
     j->puts--;
     j->bytes -= entry->n;
-    if (!keep_row && st_kept_put_remove(j->c.storage, entry->id, &e) < 0)
-        LOG_ERROR(j->c.log, "journal.row_not_removed", LF_INT("put", entry->id),
-                  LF_STR("why", e.msg));
+    if (!keep_row)
+        journal_forget_put(j, entry->id);
 }
 
 void journal_drop(struct journal *j, const struct journal_entry *entry)
 {
     is_over(j, entry, false);
+    journal_forget(j);
 }
 
 void journal_leave(struct journal *j, const struct journal_entry *entry)
@@ -143,6 +142,7 @@ static void on_settled(void *ctx, const struct err *why)
                   LF_STR("why", why->msg));
     for (size_t i = 0; i < j->now.n; i++)
         is_over(j, &j->now.put[i].entry, why != NULL);
+    journal_forget(j);
     j->now.n = 0;
     if (j->next.n > 0)
         begin_round(j);

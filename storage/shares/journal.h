@@ -10,7 +10,8 @@
  *   -> durable (with storage.sync off: committed, as only the daemon may die then)
  *   -> the file is placed: one rename, one unlink; on disk, or the journal has its bytes
  *   -> the reply
- *   -> the intent goes, a moment later, with other writes: nobody waits for that
+ *   -> the intent goes, a moment later, with other writes: nobody waits for that. A turn that is
+ *      lost brings it back, and it is removed again
  *
  * A start finds the intents that are left. The file that is there says how far each came: if it is
  * still the one of before, the row goes back to what it was (a put, a copy, a block list), or the
@@ -105,7 +106,8 @@ int journal_guard(struct journal *j, const struct item_change *change, struct jo
 /* Calls back when the intent of this turn counts. */
 void journal_when_guarded(struct journal *j, void (*cb)(void *ctx, const struct err *why),
                           void *ctx);
-/* The change is placed, or is abandoned and the row restored. */
+/* The change is placed, or is abandoned and the row restored: once this turn counts, the intent
+ * goes. If the turn is lost the intent stays, so that the next start completes the change. */
 void journal_ended(struct journal *j, const struct journal_entry *entry);
 
 #endif

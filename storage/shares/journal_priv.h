@@ -20,6 +20,11 @@ struct round { /* of settling */
     size_t n;
 };
 
+struct ended_row {
+    int64_t id;
+    bool is_put; /* of a put; otherwise of a change */
+};
+
 struct journal {
     struct journal_config c;
     char *storage_dir, *boot; /* boot: id of the kernel's present boot */
@@ -29,7 +34,7 @@ struct journal {
     size_t puts, bytes;       /* kept and not settled */
     int64_t last_id;          /* of puts and changes */
     bool waits, stopped;
-    int64_t *ended; /* changes whose rows must be removed; owned */
+    struct ended_row *ended; /* rows that must be removed; owned */
     size_t n_ended, ended_cap;
     struct loop_timer *forget; /* NULL: none has ended yet */
     bool forgets;              /* it is set */
@@ -37,10 +42,16 @@ struct journal {
 
 /* How long placed files, and ended intents, wait for others (us). */
 #define SETTLE_AFTER_US INT64_C(100000)
+/* How long rows wait whose removal was lost (us). */
+#define FORGET_AGAIN_US INT64_C(1000000)
 
 /* For small blobs: parts of journal_stop() and journal_replay(). */
 void puts_stop(struct journal *j);
 int puts_replay(struct journal *j, struct err *e) MUST_CHECK;
+/* The row of a put must be removed: by journal_forget(), at the latest. */
+void journal_forget_put(struct journal *j, int64_t id);
+/* Removes ended rows in this turn, and again if the turn is lost. */
+void journal_forget(struct journal *j);
 /* The place of a file of this share. */
 struct file_place journal_place(const struct journal *j, struct arena *a, const struct share *s,
                                 const char *path, const char *aside);

@@ -282,6 +282,75 @@ JOURNAL_TEST(test_ids_go_on_where_they_were)
     assert_true(q.entry.id > p.entry.id); /* a row of a deleted share waits for its restoring */
 }
 
+static size_t intents(struct jr *t)
+{
+    int64_t *ids;
+    size_t n;
+    ok(t->w->f, st_item_change_ids(t->w->f->st, &t->w->f->a, &ids, &n, &t->w->f->e));
+    return n;
+}
+
+static void lose_turn(struct storage *st)
+{
+    st->turn_doomed = true;
+    err_set(&st->doom, ERR_STORAGE, NULL, "the disk is full");
+    st_turn_end(st);
+}
+
+/* Goes on until no row is left. The first turn that removes one is lost. */
+static void forget_in_a_lost_turn(struct jr *t, size_t (*left)(struct jr *))
+{
+    struct storage *st = t->w->f->st;
+    for (int i = 0; i < 20000 && left(t) > 0; i++)
+        turn(t->w);
+    assert_int_equal(left(t), 0);
+    assert_true(st->in_turn);
+    lose_turn(st);
+    assert_int_equal(left(t), 1);
+    for (int i = 0; i < 20000 && (st->in_turn || left(t) > 0); i++)
+        turn(t->w);
+    assert_int_equal(left(t), 0);
+}
+
+JOURNAL_TEST(test_the_row_of_a_put_goes_after_a_lost_turn)
+{
+    struct put_of p = {.path = "a", .bytes = "one"};
+    put_blob(t, &p);
+    forget_in_a_lost_turn(t, rows);
+}
+
+static struct journal_entry guard(struct jr *t)
+{
+    struct journal_entry entry;
+    const struct item_change c = {.kind = CHANGE_REMOVES,
+                                  .was = {.share_id = t->share.id, .path = "a"}};
+    ok(t->w->f, journal_guard(t->j, &c, &entry, &t->w->f->e));
+    assert_false(fx_flush(t->w->f).failed);
+    return entry;
+}
+
+JOURNAL_TEST(test_an_intent_goes_after_a_lost_turn)
+{
+    const struct journal_entry entry = guard(t);
+    journal_ended(t->j, &entry);
+    forget_in_a_lost_turn(t, intents);
+}
+
+JOURNAL_TEST(test_an_intent_stays_if_the_turn_of_its_end_is_lost)
+{
+    struct fx *f = t->w->f;
+    const struct journal_entry entry = guard(t), other = guard(t);
+    ok(f, st_item_remove(f->st, t->share.id, "b", &f->e));
+    journal_ended(t->j, &entry);
+    lose_turn(f->st);
+    journal_ended(t->j, &other);
+    for (int i = 0; i < 20000 && (f->st->in_turn || intents(t) > 1); i++)
+        turn(t->w);
+    journal_stop(t->j);
+    st_turn_end(f->st);
+    assert_int_equal(intents(t), 1);
+}
+
 /* --- bytes that are added to a file that is there --------------------------------------------- */
 
 static struct file_facts facts(struct jr *t, const char *name)
