@@ -91,6 +91,10 @@ struct files_write {
     uint64_t crc64;
 };
 void files_write(struct files *f, const struct files_write *what, files_changed cb, void *ctx);
+/* Takes back an append of `n` bytes to a file that `was` this one, which gets its size and time
+ * back. Does nothing if another file is in its place, or more bytes were added to it. */
+void files_cut_back(struct files *f, const struct file_place *at, const struct file_facts *was,
+                    size_t n, files_changed cb, void *ctx);
 struct files_copy_range {
     struct file_place at;
     uint64_t offset; /* all bytes must lie within the file */

@@ -191,6 +191,31 @@ void files_write(struct files *f, const struct files_write *what, files_changed 
     act_begin(f, a);
 }
 
+/* a->from is the inode; a->offset and a->len are the sizes without and with the bytes. */
+static enum file_fault run_cut_back(struct act *a)
+{
+    enum file_fault fault = place_open(a->share, a->path, O_WRONLY, &a->fd, &a->r.facts);
+    const struct file_facts *now = &a->r.facts;
+    if (fault || now->inode != a->from || now->size <= a->offset || now->size > a->len)
+        return fault;
+    if (ftruncate(a->fd, (off_t)a->offset) < 0)
+        return fault_of(errno);
+    place_set_time(a->fd, a->mtime_ns);
+    return synced(a, a->fd);
+}
+
+void files_cut_back(struct files *f, const struct file_place *at, const struct file_facts *was,
+                    size_t n, files_changed cb, void *ctx)
+{
+    struct act *a = act_new(f, run_cut_back, at, cb, ctx);
+    a->job.reach = WRITES_BYTES;
+    a->from = was->inode;
+    a->offset = was->size;
+    a->len = was->size + n;
+    a->mtime_ns = was->mtime_ns;
+    act_begin(f, a);
+}
+
 /* --- bytes of another file -------------------------------------------------------------------- */
 
 /* Reads the bytes to write into a->bytes. */

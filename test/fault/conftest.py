@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-from support.failing import clock, killer, library  # noqa: F401 (fixtures)
+from support.failing import clock, killer, loser, library  # noqa: F401 (fixtures)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Libraries that are preloaded into a daemon: failing.c lets one of its calls fail, or counts them; killing.c kills
-it before one of them; clock.c sets its clocks."""
+it before one of them; losing.c lets a write to its database fail; clock.c sets its clocks."""
 
 import os
 import shutil
@@ -99,6 +99,30 @@ class Killer:
 @pytest.fixture
 def killer(tmp_path):
     return Killer(tmp_path)
+
+
+class Loser:
+    """Lets daemons with its environment lose what they commit: their disk is full for one write to a database's log."""
+
+    def __init__(self, folder):
+        self.file = folder / "losing"
+        self.arm(0)
+        self.environment = preloaded(built(folder, "losing"), LOSING_FILE=self.file)
+
+    def arm(self, writes):
+        """The next write but so many will fail; 0: none."""
+        with open(self.file, "r+b" if self.file.exists() else "wb") as f:
+            f.write(struct.pack("q", writes))
+
+    @property
+    def left(self):
+        """How many writes are still to come until that; 0: it has failed."""
+        return struct.unpack("q", self.file.read_bytes())[0]
+
+
+@pytest.fixture
+def loser(tmp_path):
+    return Loser(tmp_path)
 
 
 class Clock:

@@ -7,7 +7,7 @@
  * that have no row (storage/shares/journal.h). A sealed blob grows no more.
  *
  *   small: noted, with the bytes -> durable -> added -> 201
- *   large: intent -> durable -> added, on disk -> noted -> 201
+ *   large: intent -> durable -> added, on disk -> noted -> durable -> 201
  *   https://learn.microsoft.com/rest/api/storageservices/append-block
  */
 #include <errno.h>
@@ -94,6 +94,9 @@ struct appending {
     int64_t mtime_ns;       /* the file's next time, if the journal has the bytes */
     struct journal_entry entry;
     bool is_guarded;
+    struct file_facts was;     /* the file without the block */
+    struct file_result result; /* of the append */
+    struct err why;            /* it fails */
 };
 
 static void appending_free(void *ctx)
@@ -231,25 +234,74 @@ static bool is_kept(const struct appending *x)
 
 /* --- any other -------------------------------------------------------------------------------- */
 
-/* Of a block that failed the worker has cut off what it wrote; if it could not, the next start
- * does. */
+/* The file is without the block again. If it could not be cut, the intent stays, and the next start
+ * does it. */
+static void on_cut_back(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct appending *x = ctx;
+    (void)f;
+    if (!why && x->is_guarded)
+        journal_ended(azstorage_of(x->w->r)->journal, &x->entry);
+    refuse(x->w, &x->why);
+}
+
+static void take_back(struct appending *x, const struct err *why)
+{
+    x->why = *why;
+    files_cut_back(azstorage_of(x->w->r)->files, &x->what.at, &x->was, x->what.n, on_cut_back, x);
+}
+
+/* Faults after which nothing was added; bytes that are there are somebody else's. */
+static const bool adds_nothing[FILE_FAULTS] = {
+    [FILE_MISSING] = true,    [FILE_PARENT_MISSING] = true, [FILE_IS_DIRECTORY] = true,
+    [FILE_SPECIAL] = true,    [FILE_LEADS_OUT] = true,      [FILE_BAD_NAME] = true,
+    [FILE_BEYOND_END] = true, [FILE_MD5_WRONG] = true,      [FILE_CRC64_WRONG] = true,
+};
+
+static void not_added(struct appending *x, const struct err *why, enum file_fault fault)
+{
+    struct err e;
+    if (why->code == ERR_UNAVAILABLE) { /* a worker may still add the block */
+        not_appended(x, why, fault);
+        return;
+    }
+    blob_fault(why, fault, &e);
+    if (!adds_nothing[fault]) {
+        take_back(x, &e);
+        return;
+    }
+    if (x->is_guarded)
+        journal_ended(azstorage_of(x->w->r)->journal, &x->entry);
+    refuse(x->w, &e);
+}
+
+static void on_noted(void *ctx, const struct err *why)
+{
+    struct appending *x = ctx;
+    if (why)
+        take_back(x, why);
+    else
+        appended(x, &x->result);
+}
+
 static void on_appended(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct appending *x = ctx;
     const struct azstorage *s = azstorage_of(x->w->r);
     struct err e;
     if (why) {
-        not_appended(x, why, f->fault);
+        not_added(x, why, f->fault);
         return;
     }
+    x->result = *f;
     grow(x, &f->facts);
     if (st_item_put(s->storage, &x->w->item, &e) < 0) {
-        refuse(x->w, &e);
+        take_back(x, &e);
         return;
     }
     if (x->is_guarded)
         journal_ended(s->journal, &x->entry);
-    appended(x, f);
+    journal_when_guarded(s->journal, on_noted, x);
 }
 
 static void on_guarded(void *ctx, const struct err *why)
@@ -303,7 +355,7 @@ static void append(struct blob_work *w, const struct file_facts *f)
     struct journal *j = azstorage_of(r)->journal;
     struct appending *x = arena_alloc(&r->arena, sizeof *x);
     struct err e;
-    *x = (struct appending){.w = w, .is_guarded = journal_guards(j)};
+    *x = (struct appending){.w = w, .is_guarded = journal_guards(j), .was = *f};
     int rc = read_append(x, f, &e);
     bool keeps = rc == 0 && is_kept(x);
     if (rc == 0) {

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""The commit of a change is lost, because the database's disk is full for a moment: what was refused has not happened,
+and what was acknowledged has; also after a restart."""
+
+import base64
+import hashlib
+
+import pytest
+from support.failing import STEPS_MAX
+from support.storage import StorageDaemon
+from support.waiting import wait_for
+
+
+@pytest.fixture
+def d(loser):
+    with StorageDaemon(environment=loser.environment) as d:
+        d.expect_log(r"journal\.|db\.|request\.")
+        assert d.blob.call("PUT", "/box?restype=container").status == 201
+        assert d.file.call("PUT", "/share?restype=share").status == 201
+        yield d
+
+
+def lost_at_each_write(d, loser, fresh, change, state):
+    """One write of a change after another fails, until the change has no more. `fresh(name)` makes a thing of which
+    `change(name)` tells whether it was changed, and state(name) looks at it."""
+    fresh("was"), fresh("becomes")
+    assert change("becomes")
+    was, becomes = state("was"), state("becomes")
+    assert was != becomes
+    names, refused = {}, 0
+    for n in range(1, STEPS_MAX):
+        name = f"n{n}"
+        fresh(name)
+        wait_for(lambda: settled(d), what="the journal to be empty")
+        loser.arm(n)
+        done = change(name)
+        is_last = loser.left > 0
+        loser.arm(0)
+        assert state(name) == (becomes if done else was), f"write {n} failed, {done}"
+        names[name], refused = done, refused + (not done)
+        if is_last:
+            break
+    assert refused and is_last and done
+    d.restart()
+    for name, done in names.items():
+        assert state(name) == (becomes if done else was), name
+
+
+def settled(d):
+    return not d.rows("SELECT id FROM item_change UNION ALL SELECT id FROM kept_put")
+
+
+def appended(d, name, body, **headers):
+    return d.blob.call("PUT", f"/box/{name}?comp=appendblock", body, **headers)
+
+
+def make_log(d, name):
+    assert d.blob.call("PUT", f"/box/{name}", x_ms_blob_type="AppendBlob").status == 201
+    assert appended(d, name, b"0123456789").status == 201
+
+
+def shown(d, name):
+    got = d.blob.call("GET", f"/box/{name}")
+    return got.status, got.body, got.headers["x-ms-blob-committed-block-count"]
+
+
+@pytest.mark.parametrize("size", [100, 100_000])
+def test_an_append(d, loser, size):
+    def change(name):
+        return appended(d, name, b"a" * size).status == 201
+
+    lost_at_each_write(d, loser, lambda name: make_log(d, name), change, lambda name: shown(d, name))
+
+
+def test_a_refused_append_leaves_nothing_in_the_journal(d):
+    make_log(d, "log")
+    wrong = base64.b64encode(hashlib.md5(b"other").digest()).decode()
+    for _ in range(20):
+        assert appended(d, "log", b"refused", Content_MD5=wrong).code == "Md5Mismatch"
+    assert appended(d, "log", b"a" * 100).status == 201
+    wait_for(lambda: settled(d), what="the journal to be empty")
+    file = d.folder / "blobs" / "box" / "log"
+    with open(file, "ab") as f:
+        f.write(b"of a job")
+    d.restart()
+    assert file.read_bytes() == b"0123456789" + b"a" * 100 + b"of a job"

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Preloaded into a daemon: the disk is full for one of its writes to the log of a database, so that
+ * the commit is lost. LOSING_FILE is mapped: int64_t left. While it is above 0 each such write
+ * counts it down, and the one with which it becomes 0 fails. Only the daemon itself.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static _Atomic int64_t *left;
+
+__attribute__((constructor)) static void set_up(void)
+{
+    const char *file = getenv("LOSING_FILE");
+    const char *name = strrchr(program_invocation_name, '/');
+    if (!file || strcmp(name ? name + 1 : program_invocation_name, "batchaid") != 0)
+        return;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, file, O_RDWR | O_CLOEXEC);
+    void *at =
+        fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *left, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED)
+        abort();
+    left = at;
+}
+
+static bool is_log(int fd)
+{
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, path, sizeof path);
+    return n > 4 && memcmp(path + n - 4, "-wal", 4) == 0;
+}
+
+static bool fails(int fd)
+{
+    int error = errno;
+    bool is_lost = left && atomic_load(left) > 0 && is_log(fd) && atomic_fetch_sub(left, 1) == 1;
+    errno = is_lost ? ENOSPC : error;
+    return is_lost;
+}
+
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+ssize_t pwrite64(int fd, const void *data, size_t n, off64_t at)
+{
+    return fails(fd) ? -1 : NEXT(pwrite64)(fd, data, n, at);
+}
+
+ssize_t pwrite(int fd, const void *data, size_t n, off_t at)
+{
+    return fails(fd) ? -1 : NEXT(pwrite)(fd, data, n, at);
+}
