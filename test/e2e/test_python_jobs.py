@@ -123,6 +123,19 @@ def test_from_the_folder_to_the_results(lab, home, capsys):
     assert "<pre" in job.logs()._repr_html_() and job.cancel().state == "succeeded"
 
 
+def test_files_that_a_job_removes_after_they_were_listed(lab, home):
+    line, flag = gate(home, "mkdir d; touch d/a b c; echo written", "rm -r d b")
+    job = batchaid.submit(line, folder=None)
+    assert next(iter(job.logs(follow=True))) == "written"
+    files = job.files()
+    flag.touch()
+    job.wait(progress=False)
+    with pytest.raises(batchaid.NotFound, match="2 of 3 files are gone since they were listed, the others are in results: b, d/a"):
+        files.download("results")
+    assert [f.name for f in (home / "project" / "results").rglob("*") if f.is_file()] == ["c"]
+    assert list(job.listed_files("FILES", "folder/d")) == []
+
+
 def test_a_line_for_the_shell_fails_with_reason_and_stderr(lab, capsys):
     job = batchaid.submit("echo out; echo 'Traceback: oops' >&2; exit 3", folder=None)
     with pytest.raises(batchaid.JobFailed, match=r"failed with exit code 3: JobFailed: Job failed with non-zero exit code\nThe end of"):

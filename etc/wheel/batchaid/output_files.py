@@ -143,6 +143,18 @@ class Files(Table[File]):
         raise NotFound(404, "", f"there is no file {key!r}; there are: {names or 'none'}{', ...' if len(self) > 10 else ''}")
 
     def download(self, to: Union[str, os.PathLike[str]]) -> list[Path]:
-        """Writes all into a folder, which is made if it is missing."""
+        """Writes all into a folder, which is made if it is missing. Those that the job has removed since they were listed are
+        a NotFound, after all others were written."""
         Path(to).mkdir(parents=True, exist_ok=True)
-        return [file.download(to) for file in self]
+        written, gone = [], []
+        for file in self:
+            try:
+                written.append(file.download(to))
+            except NotFound as e:
+                if e.code != "FileNotFound":
+                    raise
+                gone.append(one_line(file.name))
+        if gone:
+            names = ", ".join(gone[:10]) + (", ..." if len(gone) > 10 else "")
+            raise NotFound(404, "", f"{len(gone)} of {len(self)} files are gone since they were listed, the others are in {to}: {names}")
+        return written

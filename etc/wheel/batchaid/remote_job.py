@@ -296,13 +296,15 @@ class Job:
         return _follow(self, tail, stream, process, errors) if follow else Logs(self, tail, stream, process, errors)
 
     def listed_files(self, directory: str, below: str = "", left_out: Optional[list[int]] = None) -> Iterator[dict[str, Any]]:
-        """The rows of one folder of an output directory, as the daemon lists them; none before the job has begun. `left_out`
-        gets the numbers of files that no request can name."""
+        """The rows of one folder of an output directory, as the daemon lists them; none before the job has begun, or if the
+        folder is gone. `left_out` gets the numbers of files that no request can name."""
         query = {"directory": directory, **({"path": below} if below else {})}
         while True:
             try:
                 reply = self._call("GET", self._at("/batchaid/jobs", "/files", **query))
             except BatchaidError as e:
+                if below and e.code == "FileNotFound":  # the job has removed it since it was listed
+                    return
                 if e.status in (400, 404, 409) and not isinstance(e, JobGone) and self.refresh().started is None:
                     return
                 raise

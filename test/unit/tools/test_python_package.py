@@ -451,6 +451,22 @@ def test_a_download_that_breaks_leaves_no_part_of_the_file(tmp_path):
         assert pipe.read(7) == b"content"
 
 
+@pytest.mark.parametrize("code", ["FileNotFound", "JobNotFound"])
+def test_files_that_are_gone_are_named_after_the_others(tmp_path, code):
+    class Gone(Remote):
+        def pieces(self, begin=0, end=None):
+            raise errors.refused(404, code, "It is gone.")
+
+    files = output_files.Files([Remote("a"), Gone("r/b"), Remote("c")])
+    with pytest.raises(errors.NotFound) as e:
+        files.download(tmp_path)
+    if code == "FileNotFound":
+        assert str(e.value) == f"1 of 3 files are gone since they were listed, the others are in {tmp_path}: r/b"
+    else:
+        assert e.value.code == code
+    assert (tmp_path / "a").exists() and (tmp_path / "c").exists() == (code == "FileNotFound")
+
+
 def test_a_download_goes_on_when_the_daemon_has_time_again(monkeypatch):
     troubles = iter([errors.BatchaidError(503, "ServiceUnavailable", "busy"), errors.BatchaidError(429, "TooManyRequests", "busy"), None])
 
