@@ -18,7 +18,7 @@ WARN   := -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wstrict-protot
           -Wmissing-prototypes -Wpointer-arith -Wvla -Wformat=2 $(if $(WERROR),-Werror)
 OPT    ?= -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 SAN    ?=
-CFLAGS += -std=c11 -D_GNU_SOURCE $(WARN) $(OPT) $(SAN) -I. -I$(BUILD)/gen -DBATCHAID_VERSION='"$(VERSION)"' -MMD -MP
+CFLAGS += -std=c11 -D_GNU_SOURCE $(WARN) $(OPT) $(SAN) -I. -I$(BUILD)/gen -MMD -MP
 LDFLAGS += $(SAN)
 
 # What is built is said in a line each; make V=1 shows the commands, make -s nothing.
@@ -117,6 +117,13 @@ $(ROUTES_MADE): $(ROUTE_TABLES) test/tools/make_routes.py
 $(BUILD)/gen/api/%/routes.h: $(ROUTES_MADE)
 	@:
 
+# A header of its own, so that a raised version makes again what contains it. test/tools/tidy.sh defines another.
+VERSION_MADE := $(BUILD)/gen/lib/version.h
+$(VERSION_MADE): FORCE
+	@mkdir -p $(@D)
+	@printf '#ifndef BATCHAID_VERSION\n#define BATCHAID_VERSION "%s"\n#endif\n' $(VERSION) > $@.tmp && if cmp -s $@.tmp $@; then rm $@.tmp; else mv $@.tmp $@; fi
+FORCE:
+
 define compile
 	@mkdir -p $(@D)
 	$(call say,CC $<)
@@ -124,7 +131,7 @@ define compile
 endef
 $(BUILD)/obj/storage/sql/%.o: $(BUILD)/gen/storage/sql/%.c | $(HAVE)
 	$(compile)
-$(BUILD)/obj/%.o: %.c | $(HAVE) $(STATEMENTS_MADE) $(REQUESTS_MADE) $(ROUTES_MADE)
+$(BUILD)/obj/%.o: %.c | $(HAVE) $(VERSION_MADE) $(STATEMENTS_MADE) $(REQUESTS_MADE) $(ROUTES_MADE)
 	$(compile)
 
 # A room may have a program beside its library: its main() is in no library.
@@ -197,10 +204,10 @@ $(BUILD)/batchai-cmd: $(call obj,nodeagent-proto/windows/main.c) $(call libs_of,
 
 CROSS_SHARED := $(foreach r,$(AGENT_ROOMS),$(call src_of,$(r)))
 CROSS_CMD := $(foreach r,$(below_nodeagent-proto/windows),$(call src_of,$(r)))
-CROSS_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -I. -I$(BUILD)/gen -DBATCHAID_VERSION='"$(VERSION)"' -MMD -MP
+CROSS_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -I. -I$(BUILD)/gen -MMD -MP
 cross_obj     = $(patsubst %.c,$(BUILD)/obj-$(1)/%.o,$(2))
 define cross_agent
-$(BUILD)/obj-$(1)/%.o: %.c | $(HAVE) $(REQUESTS_MADE)
+$(BUILD)/obj-$(1)/%.o: %.c | $(HAVE) $(VERSION_MADE) $(REQUESTS_MADE)
 	@mkdir -p $$(@D)
 	$$(call say,CC $$@)
 	$(Q)$(call cross_cc,$(1)) $$(CROSS_CFLAGS) -c $$< -o $$@

@@ -18,6 +18,7 @@
 #include "api/login/errors.h"
 #include "api/login/login.h"
 #include "api/login/routes.h"
+#include "lib/version.h"
 #include "model/schema_rows.h"
 #include "storage/storage.h"
 

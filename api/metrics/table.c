@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/loop.h"
+#include "lib/version.h"
 #include "model/enums.h"
 #include "model/front_words.h"
 #include "scheduler/front/front.h"

@@ -10,6 +10,7 @@
 #include "daemon/cli/client.h"
 #include "lib/arena.h"
 #include "lib/fs.h"
+#include "lib/version.h"
 #include "model/spec.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/scheduler.h"

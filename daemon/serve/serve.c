@@ -36,6 +36,7 @@
 #include "lib/footprint.h"
 #include "lib/fs.h"
 #include "lib/loop_uv.h"
+#include "lib/version.h"
 #include "nodeagent-proto/link/provider.h"
 #include "nodeagent-proto/login/share_server.h"
 #include "scheduler/fleet/fleet.h"

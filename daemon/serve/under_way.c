@@ -19,6 +19,7 @@
 #include "lib/hash.h"
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
+#include "lib/version.h"
 
 #define MAGIC "batchaid under way 1"
 enum { LAST = 6, AGAIN_MOST = 3, AGAIN_S = 600, FILE_SIZE = 16 * 1024 };

@@ -19,6 +19,7 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
+#include "lib/version.h"
 #include "nodeagent-proto/agent/gpus.h"
 #include "nodeagent-proto/agent/program.h"
 

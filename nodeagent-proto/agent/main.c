@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/arena.h"
+#include "lib/version.h"
 #include "nodeagent-proto/agent/agent.h"
 #include "nodeagent-proto/agent/ssh.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/jsontext.h"
+#include "lib/version.h"
 #include "nodeagent-proto/link/fake_disk.h"
 #include "nodeagent-proto/link/fake_priv.h"
 #include "nodeagent-proto/wire/message.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/version.h"
 #include "nodeagent-proto/windows/windows_priv.h"
 
 static const char *skip(const char *p)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "lib/version.h"
 #include "nodeagent-proto/windows/windows.h"
 
 static const char usage[] =

@@ -18,6 +18,7 @@
 #include "lib/arena.h"
 #include "lib/guid.h"
 #include "lib/timefmt.h"
+#include "lib/version.h"
 #include "nodeagent-proto/wire/codec.h"
 #include "nodeagent-proto/wire/message.h"
 #include "nodeagent-proto/wire/sample.h"

@@ -11,6 +11,7 @@
 #include "api/plane/batch/reply.h"
 #include "api/plane/batch/tasks.h"
 #include "lib/jsontext.h"
+#include "lib/version.h"
 #include "model/batch/tables_pool.h"
 #include "scheduler/fleet/node/node.h"
 #include "scheduler/front/batch/tasks.h"

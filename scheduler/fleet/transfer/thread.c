@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/version.h"
 #include "scheduler/fleet/transfer/authorities.h"
 #include "scheduler/fleet/transfer/transfer_priv.h"
 

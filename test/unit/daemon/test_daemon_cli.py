@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.daemon import BATCHAID
+from support.daemon import BATCHAID, ROOT
 
 COMMANDS = ["serve", "env", "hosts", "az-login", "az", "share-path", "storage", "keygen", "check-config",
             "reload", "nodes", "submit", "run", "ps", "top", "logs", "cancel", "rerun", "get", "exec", "ssh", "shell", "forward", "queue", "jobs", "explain", "job", "report", "refused", "user", "subscription", "login", "logout", "open", "fingerprint", "wait", "demo", "seed", "dump", "backup", "restore", "completion", "version", "help"]
@@ -54,7 +54,8 @@ def test_no_command_is_a_usage_error(run):
 def test_version(run):
     done = run("version")
     assert done.returncode == 0
-    assert re.fullmatch(r"batchaid \d+\.\d+\.\d+\n", done.stdout)
+    (version,) = re.findall(r"^VERSION := (\d+\.\d+\.\d+)$", (ROOT / "Makefile").read_text(), re.M)
+    assert done.stdout == f"batchaid {version}\n"
     assert run("--version").stdout == done.stdout
 
 

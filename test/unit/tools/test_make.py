@@ -35,3 +35,16 @@ def test_a_library_that_is_missing_is_named_before_anything_is_compiled(tmp_path
     assert "no-such-library" in done.stdout + done.stderr
     assert "make deps" in done.stdout + done.stderr
     assert list((tmp_path / "build").rglob("*.o")) == []
+
+
+def test_a_raised_version_makes_again_what_contains_it(tmp_path):
+    contains, other = (f"{tmp_path}/build/obj/{name}.o" for name in ("nodeagent-proto/windows/main", "lib/hash"))
+
+    def made(version):
+        done = make(tmp_path / "build", contains, other, f"VERSION={version}")
+        assert done.returncode == 0, done.stderr
+        return [line.split()[1] for line in done.stdout.splitlines() if line.split()[:1] == ["CC"]]
+
+    assert sorted(made("7.7.6")) == ["lib/hash.c", "nodeagent-proto/windows/main.c"]
+    assert made("7.7.6") == []
+    assert made("7.7.7") == ["nodeagent-proto/windows/main.c"]

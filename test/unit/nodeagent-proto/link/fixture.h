@@ -14,6 +14,7 @@
 #include "lib/arena.h"
 #include "lib/fs.h"
 #include "lib/loop_uv.h"
+#include "lib/version.h"
 #include "nodeagent-proto/link/node.h"
 #include "test/unit/support/patience.h"
 #include "test/unit/support/says.h"
