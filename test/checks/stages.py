@@ -103,14 +103,25 @@ LAST_OF_API = "test_zz_spec_coverage.py"
 # scheduler on fake nodes, test_refusals and test_claims walk what the others do, and with fewer nodes.
 VALGRIND = ["valgrind", "-q", "--error-exitcode=99", "--child-silent-after-fork=yes",
             "--suppressions=test/valgrind.supp"]
-WAITS = ("account_kills", "accounts", "clock", "crash", "disk_full", "faults", "links", "machine_mounts",
-         "machines", "many", "mounts", "queue", "run", "ssh_link", "ssh_look", "ssh_trouble", "stream", "stuck",
-         "survival", "task_account", "task_ends", "task_limits", "tasks", "transfer")
-ALIKE = ("endings", "large_pool", "silent_machines")
+WAITS = ("nodeagent-proto/link/test_account_kills", "nodeagent-proto/link/test_accounts",
+         "nodeagent-proto/link/test_disk_full", "nodeagent-proto/link/test_mounts",
+         "nodeagent-proto/link/test_ssh_link", "nodeagent-proto/link/test_ssh_look",
+         "nodeagent-proto/link/test_ssh_trouble", "nodeagent-proto/link/test_survival",
+         "nodeagent-proto/link/test_task_account", "nodeagent-proto/link/test_task_ends",
+         "nodeagent-proto/link/test_task_limits", "nodeagent-proto/link/test_tasks", "scheduler/test_clock",
+         "scheduler/test_crash", "scheduler/test_faults", "scheduler/test_links", "scheduler/test_machine_mounts",
+         "scheduler/test_machines", "scheduler/test_mounts", "scheduler/test_queue", "scheduler/test_run",
+         "scheduler/test_stuck", "scheduler/fleet/transfer/test_many", "scheduler/fleet/transfer/test_transfer",
+         "api/http/test_stream")
+ALIKE = ("scheduler/test_endings", "scheduler/test_large_pool", "scheduler/test_silent_machines")
 # They open files by openat2(), which valgrind does not know.
-UNKNOWN = ("change", "files", "journal", "memory", "packages", "put", "settle", "threads", "upload", "walk", "workers")
+UNKNOWN = ("storage/folders/test_change", "storage/folders/test_files", "storage/folders/test_memory",
+           "storage/folders/test_settle", "storage/folders/test_threads", "storage/folders/test_upload",
+           "storage/folders/test_walk", "storage/folders/test_workers", "storage/shares/test_journal",
+           "scheduler/fleet/test_put", "scheduler/front/batch/test_packages")
 # Which programs cannot be executed, valgrind decides by itself.
-EXECS = ("plain",)
+EXECS = ("nodeagent-proto/agent/test_plain",)
+NOT_BY_VALGRIND = (*WAITS, *ALIKE, *UNKNOWN, *EXECS)
 
 # With ThreadSanitizer: what gives all threads of a daemon something to do.
 THREADED_DAEMONS = ("test_backup.py", "test_batch_output_files.py", "test_batch_packages.py", "test_batch_resource_urls.py",
@@ -161,7 +172,7 @@ def programs(build):
 def unit(stage, build, env, wrapper=(), but=(), only=None, **more):
     """A job for each unit test program of a build, some apart; or only those."""
     for name, program in programs(build):
-        if os.path.basename(name).removeprefix("test_") not in but and (only is None or name in only):
+        if name not in but and (only is None or name in only):
             own = {"BATCHAI_NODE": os.path.join(ROOT, build, "batchai-node"),
                    "BATCHAID": os.path.join(ROOT, build, "batchaid")}
             yield Cmocka(stage, name, [*wrapper, program], {**own, **env, **PATIENT},
@@ -244,7 +255,7 @@ def sim():
 def valgrind():
     of_check = chosen.computing()
     for job in unit("valgrind", "build", {"BATCHAID_SLOW_TOOL": "valgrind"}, VALGRIND,
-                    WAITS + ALIKE + UNKNOWN + EXECS, load=1, cost=12):
+                    NOT_BY_VALGRIND, load=1, cost=12):
         job.deep = "" if job.name in of_check else "the check runs the rooms that compute"
         yield job
 

@@ -12,6 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from checks import job as jobs  # noqa: E402
+from checks import stages  # noqa: E402
 from checks.processes import forks  # noqa: E402
 from checks.runner import CLAIMS, Runner  # noqa: E402
 from checks.stages import DEEP, STAGES, chosen  # noqa: E402
@@ -275,6 +276,14 @@ def test_threaded_programs_are_found_by_what_they_call():
             "storage/test_commit", "scheduler/fleet/transfer/test_many"} <= set(found)  # fmt: skip
     assert not {"lib/test_base", "model/test_states", "scheduler/fleet/transfer/test_blobs"} & set(found)
     assert all(any(name.startswith(begin) for name in chosen.threads_of_check()) for begin in chosen.OF_CHECK)
+
+
+def test_valgrind_runs_all_that_computes(monkeypatch):
+    there = chosen.sources()
+    monkeypatch.setattr(stages, "programs", lambda build: [(name, f"{build}/unit/{name}") for name in there])
+    made = {j.name for j in STAGES["valgrind"]() if not j.deep}
+    assert sorted(set(chosen.computing()) - made) == []
+    assert sorted(set(stages.NOT_BY_VALGRIND) - set(there)) == []
 
 
 def test_what_is_left_to_the_deep_check_is_there():
