@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 from azure.core import MatchConditions
-from azure.storage.blob import BlobClient
+from azure.storage.blob import BlobBlock, BlobClient
 from support.blobs import call, client, container, daemon, may_read, put, refused  # noqa: F401 fixtures
 from support.crc64 import crc64
 
@@ -55,8 +55,21 @@ def test_the_end_of_the_source_cuts_the_range(call, log, source):
     assert call("GET", "/log").body == BYTES[-3:]
     beyond = call("PUT", "/log?comp=appendblock", x_ms_source_range=f"bytes={len(BYTES)}-{len(BYTES) + 9}", **headers)
     assert (beyond.status, beyond.code) == (416, "InvalidRange")
-    assert call("PUT", "/log?comp=appendblock", x_ms_source_range="bytes=5-", **headers).code == "InvalidHeaderValue"
+    beyond = call("PUT", "/log?comp=appendblock", x_ms_source_range=f"bytes={len(BYTES)}-", **headers)
+    assert (beyond.status, beyond.code) == (416, "InvalidRange")
+    assert call("PUT", "/log?comp=appendblock", x_ms_source_range="bytes=5", **headers).code == "InvalidHeaderValue"
     assert call("GET", "/log").body == BYTES[-3:]
+
+
+def test_a_range_without_an_end_is_the_rest_of_the_source(call, container, log, source):
+    headers, url, _ = source
+    log.append_block_from_url(url, source_offset=5)
+    assert log.download_blob().readall() == BYTES[5:]
+    block = container.get_blob_client("blocks")
+    path = f"/{block.blob_name}?comp=block&blockid=MQ%3D%3D"
+    assert call("PUT", path, x_ms_source_range="bytes=7-", **headers).status == 201
+    block.commit_block_list([BlobBlock("1")])
+    assert block.download_blob().readall() == BYTES[7:]
 
 
 def test_hashes_of_the_source(call, log, source):

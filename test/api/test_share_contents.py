@@ -334,6 +334,7 @@ def test_ranges_that_hold_data_are_listed(share, call):
     f.upload_range(b"y" * 4096, offset=65536, length=4096)
     assert f.get_ranges() == [{"start": 8192, "end": 12287}, {"start": 65536, "end": 69631}]
     assert f.get_ranges(offset=9000, length=100) == [{"start": 9000, "end": 9099}]
+    assert f.get_ranges(offset=9000) == [{"start": 9000, "end": 12287}, {"start": 65536, "end": 69631}]
     f.clear_range(8192, 4096)
     assert f.get_ranges() == [{"start": 65536, "end": 69631}]
     assert call("GET", "/f?comp=rangelist").headers["x-ms-content-length"] == str(1 << 20)

@@ -134,7 +134,8 @@ static void on_turn(void *ctx)
 {
     struct block_copy *c = ctx;
     struct err e;
-    if (source_of(c->r, "x-ms-copy-source", "r", &c->from, &e) < 0) {
+    if (source_of(c->r, "x-ms-copy-source", "r", &c->from, &e) < 0 ||
+        source_range(c->r, &c->part.range, &e) < 0) {
         fail(c, &e);
         return;
     }

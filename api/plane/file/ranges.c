@@ -216,7 +216,7 @@ static struct replied *show_ranges(struct azfile_change *c, const struct err *wh
         return reply_err(r, &e);
     }
     if (item_load(r, c->at.path, &c->item, &e) < 0 || azfile_may(r, &c->item, false, &e) < 0 ||
-        (range_header(r) && range_exact("x-ms-range", range_header(r), &in, &e) < 0))
+        (range_header(r) && range_or_rest("x-ms-range", range_header(r), &in, &e) < 0))
         return reply_err(r, &e);
     xml_begin_document(&b);
     xml_open(&b, "Ranges");

@@ -85,6 +85,16 @@ int range_exact(const char *name, const char *text, struct file_range *out, stru
     return 0;
 }
 
+int range_or_rest(const char *name, const char *text, struct file_range *out, struct err *e)
+{
+    uint64_t first, last;
+    size_t n = text ? strlen(text) : 0;
+    if (n == 0 || text[n - 1] != '-' || range_parse(text, INT64_MAX, &first, &last) != RANGE_PART)
+        return range_exact(name, text, out, e);
+    *out = (struct file_range){.offset = first, .len = INT64_MAX - first};
+    return 0;
+}
+
 static int too_long(const char *header, struct err *e)
 {
     return err_set(e, AZSTORAGE_HEADER, header,
@@ -95,15 +105,13 @@ static int too_long(const char *header, struct err *e)
 int range_hashed(const char *header, const char *name, const char *text, struct file_range *out,
                  struct err *e)
 {
-    uint64_t first, last;
-    size_t n = text ? strlen(text) : 0;
-    if (n > 0 && text[n - 1] == '-' && range_parse(text, INT64_MAX, &first, &last) == RANGE_PART) {
+    if (range_or_rest(name, text, out, e) < 0)
+        return -1;
+    if (out->offset + out->len == INT64_MAX) { /* the rest */
         /* One byte more than allowed; if the file has it, the range is refused. */
-        *out = (struct file_range){.offset = first, .len = RANGE_HASHED_MAX + 1};
+        out->len = RANGE_HASHED_MAX + 1;
         return 0;
     }
-    if (range_exact(name, text, out, e) < 0)
-        return -1;
     return out->len > RANGE_HASHED_MAX ? too_long(header, e) : 0;
 }
 

@@ -20,6 +20,10 @@ enum range_result range_parse(const char *header, uint64_t size, uint64_t *first
 int range_exact(const char *name, const char *text, struct file_range *out,
                 struct err *e) MUST_CHECK;
 
+/* Likewise, or "bytes=512-": then it ends at INT64_MAX, beyond the end of every file. */
+int range_or_rest(const char *name, const char *text, struct file_range *out,
+                  struct err *e) MUST_CHECK;
+
 /* Likewise a range of at most RANGE_HASHED_MAX bytes that is hashed before it is sent; it may be
  * "bytes=512-", to the end of the file. `header` asks for the hash. */
 #define RANGE_HASHED_MAX (4 << 20)

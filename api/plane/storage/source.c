@@ -281,7 +281,7 @@ int source_range(struct request *r, struct file_range *out, struct err *e)
 {
     const char *text = request_header(r, RANGE);
     *out = (struct file_range){0, FILES_ALL};
-    return text ? range_exact(RANGE, text, out, e) : 0;
+    return text ? range_or_rest(RANGE, text, out, e) : 0;
 }
 
 int source_cut(struct file_range *range, uint64_t size, struct err *e)

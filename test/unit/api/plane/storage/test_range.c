@@ -78,3 +78,17 @@ TEST(a_range_to_write_has_both_ends)
     assert_int_equal(range_exact("x-ms-range", NULL, &r, &e), -1);
     assert_int_equal(e.code, AZSTORAGE_HEADER_MISSING);
 }
+
+TEST(a_range_to_read_may_lack_its_end)
+{
+    struct file_range r;
+    struct err e;
+    assert_int_equal(range_or_rest("x-ms-range", "bytes=0-511", &r, &e), 0);
+    assert_int_equal(r.len, 512);
+    assert_int_equal(range_or_rest("x-ms-range", "bytes=5-", &r, &e), 0);
+    assert_int_equal(r.offset, 5);
+    assert_int_equal(r.offset + r.len, INT64_MAX);
+    assert_int_equal(range_or_rest("x-ms-range", "bytes=-5", &r, &e), -1);
+    assert_int_equal(range_or_rest("x-ms-range", "bytes=9223372036854775807-", &r, &e), -1);
+    assert_int_equal(e.code, AZSTORAGE_HEADER);
+}
