@@ -5,6 +5,7 @@ import base64
 import hashlib
 
 import pytest
+from azure.storage.blob import ContentSettings
 from support.blobs import call, client, container, daemon, may_read  # noqa: F401 (fixtures)
 from support.crc64 import crc64
 
@@ -142,3 +143,14 @@ def test_a_hash_of_a_source_is_not_taken_on_trust(call, daemon, container, name,
     assert (reply.status, reply.code) == (400, "UnsupportedHeader"), reply
     assert f"x-ms-source-content-{name}" in reply.body.decode()
     assert call("GET", "/b").status == 404
+
+
+def test_an_append_blob_begins_with_the_md5_that_it_will_have(call, container):  # noqa: F811
+    whole = {"x_ms_blob_type": "AppendBlob", "x_ms_blob_content_md5": md5(b"bytes to come")}
+    assert call("PUT", "/a", Content_MD5=md5(b"not empty"), **whole).code == "Md5Mismatch"
+    assert call("PUT", "/a", **{**whole, "x_ms_blob_content_md5": "bad"}).code == "InvalidMd5"
+    assert call("PUT", "/a", Content_MD5=md5(b""), **whole).status == 201
+    assert call("HEAD", "/a").headers["Content-MD5"] == md5(b"bytes to come")
+    settings = ContentSettings(content_md5=bytearray(hashlib.md5(b"bytes").digest()))
+    container.upload_blob("b", b"bytes", blob_type="AppendBlob", content_settings=settings)
+    assert call("GET", "/b").body == b"bytes"

@@ -96,12 +96,19 @@ static int read_crc64(struct request *r, struct put *p, struct err *e)
     return given < 0 ? -1 : 0;
 }
 
-/* Reads the MD5 that either header may give. */
+#define STORED_MD5 "x-ms-blob-content-md5"
+
+/* Reads the MD5 that either header may give. The stored MD5 of an append blob is of the bytes that
+ * will be appended, so the empty body is not compared with it. */
 static int read_md5(struct request *r, struct put *p, struct err *e)
 {
+    uint8_t later[FILES_MD5];
+    bool grows = p->item.type == BLOB_APPEND;
     int own = blob_md5(r, "Content-MD5", p->md5, e);
-    int stored = own == 0 ? blob_md5(r, "x-ms-blob-content-md5", p->md5, e) : 0;
-    p->has_md5 = own > 0 || stored > 0;
+    int stored = own == 0 || grows ? blob_md5(r, STORED_MD5, grows ? later : p->md5, e) : 0;
+    if (grows && stored > 0)
+        p->item.md5 = request_header(r, STORED_MD5);
+    p->has_md5 = own > 0 || (stored > 0 && !grows);
     return own < 0 || stored < 0 ? -1 : 0;
 }
 
