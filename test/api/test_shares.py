@@ -151,3 +151,19 @@ def test_metadata_that_no_header_can_have_is_refused_where_it_is_given(daemon, o
     s = ShareServiceClient(f"https://{name}.file.core.localhost:{daemon.port}", credential=accounts.keys(name)[0],
                            connection_verify=daemon.ca).get_share_client("odd")  # fmt: skip
     assert s.get_share_properties().metadata == {"good": "1"}
+
+
+def test_both_interfaces_count_the_bytes_of_a_share(daemon, temporary):
+    accounts = temporary(Accounts(daemon).make())
+    name = accounts.account()
+    path = f"/{name}/fileServices/default/shares/data"
+    accounts.share(name, "data")
+    s = ShareServiceClient(f"https://{name}.file.core.localhost:{daemon.port}", credential=accounts.keys(name)[0],
+                           connection_verify=daemon.ca).get_share_client("data")  # fmt: skip
+    s.get_file_client("f").upload_file(b"x" * 5)
+    s.create_directory("d").upload_file("g", b"y" * 100)
+    shown = accounts.call("GET", path, params={"$expand": "stats"}, expect=200).json["properties"]
+    assert shown["shareUsageBytes"] == s.get_share_stats() == 105
+    assert "shareUsageBytes" not in accounts.share(name, "data", "GET", expect=200).json["properties"]
+    refused = accounts.call("GET", path, params={"$expand": "all"}, expect=400)
+    assert refused.code == "InvalidQueryParameterValue" and "'all'" in refused.error["message"]

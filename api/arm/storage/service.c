@@ -69,7 +69,7 @@ static const struct route routes[] = {
     {"GET", SHARES, 0, 0, shares_list, "FileShares_List", &share_kind},
     {"PUT", SHARES "/{share}", 0, ROUTE_JSON_OPTIONAL, rm_put, "FileShares_Create", &share_kind},
     {"PATCH", SHARES "/{share}", 0, ROUTE_JSON, rm_patch, "FileShares_Update", &share_kind},
-    {"GET", SHARES "/{share}", 0, 0, rm_get, "FileShares_Get", &share_kind},
+    {"GET", SHARES "/{share}", 0, 0, share_get, "FileShares_Get", &share_kind},
     {"DELETE", SHARES "/{share}", 0, 0, rm_delete, "FileShares_Delete", &share_kind},
 
     /* Operations that ARM offers for every provider */

@@ -18,6 +18,8 @@ struct share_words {
 struct rm_share {
     struct storage_account account;
     struct share row;
+    int64_t usage; /* the bytes of its files, if has_usage */
+    bool has_usage;
 };
 
 json_t *share_render(struct request *r, const struct share_words *w, const struct rm_share *x);

@@ -4,6 +4,7 @@
  */
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/arm/kind.h"
 #include "api/arm/storage/errors.h"
@@ -12,7 +13,7 @@
 #include "api/arm/storage/storage_rm.h"
 #include "lib/jsontext.h"
 #include "model/spec.h"
-#include "storage/shares/shares.h"
+#include "storage/shares/usage.h"
 #include "storage/storage.h"
 
 #define QUOTA_USUAL 5120 /* GiB */
@@ -180,6 +181,8 @@ json_t *share_render(struct request *r, const struct share_words *w, const struc
         json_object_set_new(p, "metadata", metadata);
     add_kind(w, s, p);
     add_lease(s, r->now_us, p);
+    if (x->has_usage)
+        json_object_set_new(p, "shareUsageBytes", json_integer(x->usage));
     if (s->state == SHARE_DELETED) {
         timefmt_wire(s->deleted_us, deleted);
         json_object_set_new(p, "deleted", json_true());
@@ -235,6 +238,41 @@ static struct replied *show(struct rm *m, int status)
     const struct rm_share *x = m->row;
     reply_header(m->r, "ETag", "\"0x%llX\"", (unsigned long long)x->row.etag);
     return reply_json(m->r, status, share_render(m->r, m->kind->of, x));
+}
+
+static void on_counted(void *ctx, const struct err *why, enum file_fault fault, uint64_t bytes)
+{
+    struct rm *m = ctx;
+    struct rm_share *x = m->row;
+    (void)fault;
+    x->usage = (int64_t)bytes;
+    x->has_usage = true;
+    request_finish(m->r, why ? reply_err(m->r, why) : show(m, 200));
+}
+
+/* The one value of $expand. */
+static int read_expand(struct request *r, bool *stats, struct err *e)
+{
+    const char *text = request_query(r, "$expand");
+    *stats = text && strcasecmp(text, "stats") == 0;
+    if (!text || !*text || *stats)
+        return 0;
+    return err_set(e, ERR_INVALID_QUERY, "$expand", "$expand is '%.60s'; it must be stats.", text);
+}
+
+struct replied *share_get(struct request *r)
+{
+    struct err e;
+    bool stats;
+    struct rm *m = arena_alloc(&r->arena, sizeof *m);
+    *m = rm_begin_named(r);
+    const struct rm_share *x = m->row;
+    if (read_expand(r, &stats, &e) < 0 || find(m, &e) < 0)
+        return reply_err(r, &e);
+    if (!stats)
+        return show(m, 200);
+    shares_count(arm_of(r)->shares, &r->arena, &x->row, on_counted, m);
+    return reply_later(r);
 }
 
 static void on_made(void *ctx, const struct err *why)

@@ -9,8 +9,7 @@
 #include "api/plane/storage/leases.h"
 #include "api/plane/storage/plane_shares.h"
 #include "api/plane/storage/xml_write.h"
-#include "storage/folders/walk.h"
-#include "storage/shares/shares.h"
+#include "storage/shares/usage.h"
 #include "storage/storage.h"
 
 /* --- properties, metadata, policies --------------------------------------------------------- */
@@ -62,69 +61,39 @@ struct replied *azshare_lease(struct request *r)
 
 /* --- how much is in it ---------------------------------------------------------------------- */
 
-/* Files that are added up per turn of the loop. */
-#define FILES_A_PAGE 5000
 /* GiB are shown before this version, bytes since. */
 #define BYTES_SINCE 20180328
 
-struct share_adding {
-    struct request *r;
-    struct azfile at;
-    uint64_t bytes;
-};
-
-static void show_stats(const struct share_adding *a)
+static struct replied *show_stats(struct request *r, uint64_t bytes)
 {
-    struct request *r = a->r;
     const struct share *s = &grant_of(r)->share;
     struct strbuf b = STRBUF_INIT;
     bool in_bytes = grant_of(r)->version == 0 || grant_of(r)->version >= BYTES_SINCE;
-    uint64_t shown = in_bytes ? a->bytes : (a->bytes + (1 << 30) - 1) >> 30;
+    uint64_t shown = in_bytes ? bytes : (bytes + (1 << 30) - 1) >> 30;
     xml_begin_document(&b);
     xml_open(&b, "ShareStats");
     xml_element(&b, in_bytes ? "ShareUsageBytes" : "ShareUsage",
                 arena_printf(&r->arena, "%" PRIu64, shown));
     xml_close(&b, "ShareStats");
     reply_state(r, (uint64_t)s->etag, s->updated_us);
-    request_finish(r, reply_text(r, 200, "application/xml", strbuf_take(&b)));
+    return reply_text(r, 200, "application/xml", strbuf_take(&b));
 }
 
-static void on_walked(void *ctx, const struct err *why, enum file_fault fault,
-                      struct file_items *found);
-
-static void add_up(struct share_adding *a, const char *after)
+static void on_counted(void *ctx, const struct err *why, enum file_fault fault, uint64_t bytes)
 {
-    const struct files_walk what = {.share = a->at.folder, .after = after, .max = FILES_A_PAGE};
-    files_walk(azstorage_of(a->r)->files, &what, on_walked, a);
-}
-
-static void on_walked(void *ctx, const struct err *why, enum file_fault fault,
-                      struct file_items *found)
-{
-    struct share_adding *a = ctx;
+    struct request *r = ctx;
     struct err e;
-    if (why) {
+    if (why)
         azfile_fault(why, fault, &e);
-        request_finish(a->r, reply_err(a->r, &e));
-        return;
-    }
-    for (size_t i = 0; i < found->n; i++)
-        a->bytes += found->item[i].facts.size;
-    if (found->last)
-        add_up(a, found->last);
-    else
-        show_stats(a);
+    request_finish(r, why ? reply_err(r, &e) : show_stats(r, bytes));
 }
 
 struct replied *azshare_stats(struct request *r)
 {
     struct err e;
-    struct azfile at;
-    if (azshare_find(r, false, &e) < 0 || azfile_of(r, &at, &e) < 0)
+    if (azshare_find(r, false, &e) < 0)
         return reply_err(r, &e);
-    struct share_adding *a = arena_alloc(&r->arena, sizeof *a);
-    *a = (struct share_adding){.r = r, .at = at};
-    add_up(a, NULL);
+    shares_count(azstorage_of(r)->shares, &r->arena, &grant_of(r)->share, on_counted, r);
     return reply_later(r);
 }
 
