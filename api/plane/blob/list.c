@@ -359,6 +359,16 @@ static const char *end_of(struct arena *a, const char *prefix)
     return arena_concat(a, prefix, "\xff");
 }
 
+/* The text after the marker's item: after all names of a group, which has the delimiter behind the
+ * prefix. */
+static const char *after_marker(struct blob_list *l)
+{
+    const char *marker = l->q.marker, *prefix = l->q.prefix;
+    bool group = strncmp(marker, prefix, strlen(prefix)) == 0 && delimiter_in(l, marker);
+    return group ? end_of(&l->r->arena, group_of(l, marker))
+                 : arena_concat(&l->r->arena, marker, "\x01");
+}
+
 /* Reads the rows between the marker and the end of the page of files. */
 static int read_rows(struct blob_list *l, struct err *e)
 {
@@ -367,12 +377,8 @@ static int read_rows(struct blob_list *l, struct err *e)
     int max = page_limit(l->page);
     struct arena *a = &l->r->arena;
     const char *from = l->q.prefix, *to = end_of(a, l->q.prefix);
-    const char *marker = l->q.marker;
-    if (marker && strcmp(marker, from) >= 0) {
-        size_t n = strlen(marker), m = strlen(l->delimiter);
-        bool group = m > 0 && n > m && strcmp(marker + n - m, l->delimiter) == 0;
-        from = group ? end_of(a, marker) : arena_concat(a, marker, "\x01");
-    }
+    if (l->q.marker && strcmp(l->q.marker, from) >= 0)
+        from = after_marker(l);
     if (l->files.last)
         to = end_of(a, l->files.last);
     if (st_item_list(st, a, share_id, true,
