@@ -227,20 +227,75 @@ static int place_link(int dir, const char *source, const char *name, const char 
     return err_errno(e, ERR_IO, "cannot mount %s at %s", source, target);
 }
 
-int file_link(const char *root, const char *source, const char *target, bool shared, struct err *e)
+/* O_PATH. -1 with ERR_NONE in `e`: it does not exist. */
+static int open_folder(const struct file_folder *f, struct err *e)
+{
+    const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+    size_t n = f->within ? strlen(f->within) : 0;
+    err_clear(e);
+    if (f->within && !fs_is_within(f->path, f->within))
+        return err_set(e, ERR_INVALID_PATH, "source", "%s is not below %s", f->path, f->within);
+    int fd = f->within ? fs_open_beneath(f->within, f->path + n + (f->path[n] == '/'), flags)
+                       : open(f->path, flags);
+    if (fd >= 0 || errno == ENOENT)
+        return fd;
+    if (errno == EXDEV)
+        return err_set(e, ERR_INVALID_PATH, "source",
+                       "%s: a symbolic link in it is absolute or leads out of %s; name the "
+                       "directory itself",
+                       f->path, f->within);
+    if (errno == ENOTDIR)
+        return err_set(e, ERR_INVALID_PATH, "source",
+                       "%s is not a directory; only a directory can be mounted", f->path);
+    return err_errno(e, ERR_IO, "cannot open %s", f->path);
+}
+
+int file_open_to_all(const struct file_folder *f, struct err *e)
+{
+    int fd = open_folder(f, e);
+    if (fd < 0) {
+        err_clear(e);
+        return 0;
+    }
+    int rc = share_open_at(fd, f->path, e);
+    close(fd);
+    return rc;
+}
+
+/* Follows no link below `within`. */
+static int make_folder(const struct file_folder *f, struct err *e)
 {
     const char *name;
-    struct stat st;
-    bool made = stat(source, &st) < 0;
-    if (made && fs_mkdirs(source, 0777, e) < 0)
-        return err_prefix(e, "cannot mount %s at %s", source, target);
-    if (stat(source, &st) == 0 && !S_ISDIR(st.st_mode))
-        return err_set(e, ERR_INVALID_PATH, "source",
-                       "cannot mount %s at %s: %s is not a directory; only a directory can be "
-                       "mounted",
-                       source, target, source);
-    if ((shared || (made && geteuid() == 0)) && share_open(source, e) < 0)
+    if (!f->within || strcmp(f->path, f->within) == 0)
+        return fs_mkdirs(f->path, 0777, e);
+    int dir = fs_mkdirs(f->within, 0777, e) < 0
+                  ? -1
+                  : file_open_holder(f->within, f->path, true, &name, e);
+    if (dir < 0)
+        return e->code != ERR_NONE ? -1 : err_errno(e, ERR_IO, "cannot create %s", f->path);
+    int rc = mkdirat(dir, name, 0777) == 0 || errno == EEXIST
+                 ? 0
+                 : err_errno(e, ERR_IO, "cannot create %s", f->path);
+    close(dir);
+    return rc;
+}
+
+/* Opens what is to be mounted; makes it if it is missing. */
+static int open_or_make(const struct file_folder *f, bool *made, struct err *e)
+{
+    int fd = open_folder(f, e);
+    *made = fd < 0 && e->code == ERR_NONE;
+    if (!*made)
+        return fd;
+    if (make_folder(f, e) < 0)
         return -1;
+    fd = open_folder(f, e);
+    return fd >= 0 || e->code != ERR_NONE ? fd : err_errno(e, ERR_IO, "cannot open %s", f->path);
+}
+
+static int place_link_to(const char *root, const char *source, const char *target, struct err *e)
+{
+    const char *name;
     int dir = file_open_holder(root, target, true, &name, e);
     if (dir < 0)
         return e->code != ERR_NONE ? -1 : err_errno(e, ERR_IO, "cannot mount at %s", target);
@@ -251,6 +306,18 @@ int file_link(const char *root, const char *source, const char *target, bool sha
                  : place_link(dir, source, name, target, e);
     close(dir);
     return rc;
+}
+
+int file_link(const char *root, const struct file_folder *source, const char *target, bool shared,
+              struct err *e)
+{
+    bool made;
+    int fd = open_or_make(source, &made, e);
+    if (fd < 0)
+        return err_prefix(e, "cannot mount %s at %s", source->path, target);
+    int rc = shared || (made && geteuid() == 0) ? share_open_at(fd, source->path, e) : 0;
+    close(fd);
+    return rc < 0 ? -1 : place_link_to(root, source->path, target, e);
 }
 
 int file_unlink(const char *root, const char *target, struct err *e)

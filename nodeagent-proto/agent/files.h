@@ -40,10 +40,18 @@ int file_make_dirs(const char *root, const struct account *as, const char *path,
 int file_make_parents_as(const char *root, const struct account *as, const char *path,
                          struct err *e) MUST_CHECK;
 
-/* Makes `target` (below `root`) a symbolic link to `source`; replaces another link or an empty
- * directory, atomically where that is possible. With `shared`, or if an agent that is root makes
- * `source`, opens `source` to everybody who can reach it (share.h). */
-int file_link(const char *root, const char *source, const char *target, bool shared,
+/* A directory. `within` (may be NULL): it is this or below it, and no symbolic link may lead out.
+ */
+struct file_folder {
+    const char *path, *within;
+};
+/* Opens it to everybody who can reach it (share.h). One that is missing or leads out is no error:
+ * its first user will report it. */
+int file_open_to_all(const struct file_folder *f, struct err *e) MUST_CHECK;
+/* Makes `target` (below `root`) a symbolic link to `source`, which is made if missing; replaces
+ * another link or an empty directory, atomically where that is possible. With `shared`, or if an
+ * agent that is root makes `source`, opens `source` to everybody who can reach it (share.h). */
+int file_link(const char *root, const struct file_folder *source, const char *target, bool shared,
               struct err *e) MUST_CHECK;
 /* Removes the link or empty directory `target` below `root`. Succeeds if there is nothing or
  * something else, because then nothing of the agent is there. */

@@ -86,7 +86,8 @@ static enum outcome mount_folder(struct agent *a, struct ops_asked *q, struct er
     const struct request_mount_folder *r = &q->r.mount_folder;
     if (refuse_own(a, "target", r->target, e) < 0)
         return SERVE_FAILED;
-    return outcome(file_link(a->root, r->source, r->target, r->shared && a->facts.node.is_root, e));
+    const struct file_folder source = {r->source, r->within};
+    return outcome(file_link(a->root, &source, r->target, r->shared && a->facts.node.is_root, e));
 }
 
 enum outcome serve_mount_folder(struct agent *a, struct ops_asked *q, struct err *e)
@@ -98,14 +99,11 @@ enum outcome serve_mount_folder(struct agent *a, struct ops_asked *q, struct err
     return here_or_in_worker(a, q, far, mount_folder, e);
 }
 
-/* A missing folder is not an error here: its first user will report it. */
 static enum outcome open_folder(struct agent *a, struct ops_asked *q, struct err *e)
 {
-    const char *path = q->r.open_folder.path;
-    struct stat st;
-    if (!a->facts.node.is_root || stat(path, &st) < 0)
-        return SERVE_DONE;
-    return outcome(share_open(path, e));
+    const struct request_open_folder *r = &q->r.open_folder;
+    const struct file_folder folder = {r->path, r->within};
+    return a->facts.node.is_root ? outcome(file_open_to_all(&folder, e)) : SERVE_DONE;
 }
 
 enum outcome serve_open_folder(struct agent *a, struct ops_asked *q, struct err *e)

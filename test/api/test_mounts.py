@@ -85,6 +85,20 @@ def test_source_directories_stay_inside(own_place):
     assert error["code"] == "FileServerMountError" and "../other" in error["message"]
 
 
+def test_links_that_jobs_made_lead_out_of_no_file_server(own_place, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir(mode=0o700)
+    server = own_place.file_server()
+    cluster = own_place.cluster()
+    made = f"ln -s {outside} $AZ_BATCHAI_JOB_MOUNT_ROOT/nfs/out"
+    own_place.job(cluster, made, mountVolumes=served(server)).succeed()
+    for source in ("out", "out/deeper"):
+        mounts = served(server, at="way", sourceDirectory=source)
+        (error,) = own_place.job(cluster, mountVolumes=mounts).fail()["executionInfo"]["errors"]
+        assert error["code"] == "FileServerMountError"
+    assert outside.stat().st_mode & 0o777 == 0o700 and not list(outside.iterdir())
+
+
 # --- unmanaged file systems -----------------------------------------------------------------------
 
 

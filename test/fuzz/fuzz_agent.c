@@ -341,11 +341,12 @@ int file_discard(const char *root, const char *path, const char *trash, struct m
     return act_at(path, e) < 0 ? -1 : 1;
 }
 
-int file_link(const char *root, const char *source, const char *target, bool shared, struct err *e)
+int file_link(const char *root, const struct file_folder *source, const char *target, bool shared,
+              struct err *e)
 {
     CLAIM(root == m.a.root && (!shared || m.a.facts.node.is_root));
     not_the_agents(target);
-    return act_at(source, e) < 0 ? -1 : act_at(target, e);
+    return act_at(source->path, e) < 0 ? -1 : act_at(target, e);
 }
 
 int file_unlink(const char *root, const char *target, struct err *e)
@@ -387,10 +388,10 @@ int file_replace(const char *path, const void *data, size_t len, mode_t mode, st
 
 #include "test/fuzz/agent_parts.h"
 
-int share_open(const char *dir, struct err *e)
+int file_open_to_all(const struct file_folder *f, struct err *e)
 {
     CLAIM(m.a.facts.node.is_root);
-    return act_at(dir, e);
+    return act_at(f->path, e);
 }
 
 bool share_is_open(const char *dir)

@@ -88,7 +88,7 @@ static void add_planned(const struct node_mounts *m, size_t i, const struct moun
     if (plan->folder) {
         script_ask(m->script, &label,
                    REQUEST(mount_folder, .source = plan->folder, .target = plan->target,
-                           .shared = plan->shared));
+                           .shared = plan->shared, .within = plan->within));
         return;
     }
     if (plan->file)
@@ -260,7 +260,8 @@ void mounts_open_shares(const struct node_mounts *m, const struct mount_list *li
             continue;
         const struct script_label label = {
             .code = plan.code, .what = plan.what, .remedy = plan.remedy};
-        script_ask(m->script, &label, REQUEST(open_folder, .path = plan.folder));
+        script_ask(m->script, &label,
+                   REQUEST(open_folder, .path = plan.folder, .within = plan.within));
     }
 }
 
@@ -279,7 +280,7 @@ size_t mounts_folders(const struct node_rt *rt, struct arena *a, const struct mo
             mount_plan(a, &node, &(struct mount_wish){&list->items[i], i, server}, &plan,
                        &ignored) &&
             plan.folder)
-            reach[n++] = plan.folder;
+            reach[n++] = plan.within ? plan.within : plan.folder;
     }
     return n;
 }

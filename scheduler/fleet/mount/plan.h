@@ -55,6 +55,8 @@ struct mount_plan {
     const char *target;        /* <mount_root>/<relativeMountPath> */
     const char *folder;        /* the target becomes a link to this folder */
     bool shared;               /* `folder` belongs to the daemon, and every run may write to it */
+    /* `folder` is this or below it, in what runs may have made: no link may lead out; or NULL */
+    const char *within;
     /* the command mounts this folder of the daemon, relative to its storage directory; or NULL */
     const char *own_folder;
     const char *command; /* for the shell; mounts at the target unless it is mounted already */

@@ -100,6 +100,7 @@ static bool plan_place(struct planning *p, const struct file_server_backing *at,
     const char *directory = arena_printf(a, "%s%s%s", at->directory, slash, below);
     if (at->is_local && p->node->is_local) {
         p->out->folder = directory;
+        p->out->within = at->directory;
         p->out->shared = true;
         return true;
     }

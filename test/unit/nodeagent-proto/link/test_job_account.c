@@ -419,6 +419,36 @@ JOB_ACCOUNT_TEST(test_a_share_is_opened_with_what_is_in_it)
     assert_int_equal(mode, 0600);
 }
 
+/* As a job makes it where others mount later. */
+JOB_ACCOUNT_TEST(test_a_link_out_of_a_share_is_not_mounted)
+{
+    struct err e;
+    mode_t mode;
+    char *share = in_root(f, "share"), *lead = in_root(f, "share/lead"),
+         *outside = in_root(f, "outside"), *deeper = in_root(f, "share/lead/new"),
+         *target = in_root(f, "mounts/data"), *here = in_root(f, "share/here"),
+         *inner = in_root(f, "share/inner");
+    assert_int_equal(fs_mkdirs(share, 0755, &e), 0);
+    assert_int_equal(fs_mkdirs(outside, 0700, &e), 0);
+    assert_int_equal(chmod(outside, 0700), 0);
+    assert_int_equal(symlink(outside, lead), 0);
+    ASKED(f, mount_folder, .source = lead, .target = target, .shared = true, .within = share);
+    assert_why(f, ERR_INVALID_PATH, lead);
+    ASKED(f, mount_folder, .source = deeper, .target = target, .shared = true, .within = share);
+    assert_int_equal(f->why.code, ERR_INVALID_PATH);
+    DONE(f, open_folder, .path = lead, .within = share);
+    assert_int_equal(owner_of(f, "outside", &mode), 0);
+    assert_int_equal(mode, 0700);
+    assert_false(is_there(f, "outside/new"));
+    assert_false(is_there(f, "mounts/data"));
+    /* One that stays in it is the share's own matter. */
+    assert_int_equal(symlink("here", inner), 0);
+    DONE(f, mount_folder, .source = here, .target = target, .shared = true, .within = share);
+    DONE(f, mount_folder, .source = inner, .target = target, .shared = true, .within = share);
+    (void)owner_of(f, "share/here", &mode);
+    assert_int_equal(mode, 0777);
+}
+
 LINK_TEST(test_a_way_that_is_closed_is_named)
 {
     NEED_ROOT();

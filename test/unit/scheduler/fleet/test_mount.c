@@ -410,6 +410,7 @@ MOUNT_TEST(test_local_file_servers_are_folders)
     assert_string_equal(planned(&node, &m, &f).folder, "/storage/.fileservers/G");
     m.source_directory = "deep/er";
     assert_string_equal(planned(&node, &m, &f).folder, "/storage/.fileservers/G/deep/er");
+    assert_string_equal(planned(&node, &m, &f).within, "/storage/.fileservers/G");
     m.source_directory = "../../acct";
     assert_int_equal(refused(&node, &m, &f).code, FAIL_FILE_SERVER_MOUNT_ERROR);
 }
