@@ -144,14 +144,30 @@ static bool is_adopted(const struct agent_lease *l)
     return l->number <= l->group;
 }
 
+/* Whether only root can have put `dir` where it is: so it is with each directory from the root to
+ * its parent. */
+static bool is_put_by_root(const char *root, const char *dir)
+{
+    bool safe = true;
+    for (const char *slash = dir + strlen(root); safe && (slash = strchr(slash + 1, '/'));) {
+        struct stat st;
+        char *part = strndup(dir, (size_t)(slash - dir));
+        safe = part && lstat(part, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == 0 &&
+               !(st.st_mode & (S_IWGRP | S_IWOTH));
+        free(part);
+    }
+    return safe;
+}
+
 /* The number that the job had before a power cut took the record: the owner of its directory,
- * because only the agent gives directories of jobs away. 0: none. */
+ * if only the agent can have given it away. 0: none. */
 static uid_t owner_of(const struct lease_ask *ask)
 {
     struct stat st;
     const struct uid_range *r = &ask->range;
     return lstat(ask->dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_gid == r->first &&
-                   st.st_uid > r->first && st.st_uid - r->first < r->count
+                   st.st_uid > r->first && st.st_uid - r->first < r->count &&
+                   is_put_by_root(ask->holder.root, ask->dir)
                ? st.st_uid
                : 0;
 }
@@ -159,8 +175,8 @@ static uid_t owner_of(const struct lease_ask *ask)
 static int take_number(const struct lease_ask *ask, uid_t *out, struct err *e)
 {
     *out = owner_of(ask);
-    return *out != 0 ? uids_keep(&ask->holder, ask->name, *out, e)
-                     : uids_take(&ask->range, ask->room, &ask->holder, ask->name, out, e);
+    int rc = *out != 0 ? uids_take_back(&ask->holder, ask->name, *out, e) : 1;
+    return rc <= 0 ? rc : uids_take(&ask->range, ask->room, &ask->holder, ask->name, out, e);
 }
 
 static bool is_in(const struct uid_range *r, unsigned number)

@@ -426,6 +426,36 @@ int uids_keep(const struct uid_holder *h, const char *name, uid_t uid, struct er
     return rc;
 }
 
+struct other_job {
+    const char *name;
+    uid_t uid;
+};
+
+/* With all numbers that go with an account. */
+static bool is_anothers(void *ctx, int registry, const struct registry_entry *en)
+{
+    const struct other_job *o = ctx;
+    unsigned below = uid_has_room(en->uid) ? NODE_UID_ROOM : 0,
+             above = uid_has_room(en->uid) ? NODE_UID_ROOM : 2;
+    (void)registry;
+    return strcmp(en->name, o->name) != 0 && o->uid >= en->uid - below &&
+           o->uid < en->uid + above && !entry_is_gone(en);
+}
+
+int uids_take_back(const struct uid_holder *h, const char *name, uid_t uid, struct err *e)
+{
+    struct other_job o = {name, uid};
+    int registry = registry_lock(e), rc = 0;
+    if (registry < 0)
+        return -1;
+    if (registry_each(registry, NULL, is_anothers, &o))
+        rc = 1;
+    else if (!is_there(registry, h, name))
+        rc = note_again(registry, h, name, uid, e);
+    close(registry);
+    return rc;
+}
+
 struct tidying {
     const struct uid_holder *holder;
     bool (*knows)(const char *root, const char *name);

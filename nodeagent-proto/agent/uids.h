@@ -49,6 +49,9 @@ void uids_forget(const struct uid_holder *h, const char *name);
 /* The root still holds the number: records it again if the record is missing, because the root
  * could not be reached when another agent checked, or the machine lost its power. */
 int uids_keep(const struct uid_holder *h, const char *name, uid_t uid, struct err *e) MUST_CHECK;
+/* The same for a number that only the owner of a directory tells. 1: another job has it. */
+int uids_take_back(const struct uid_holder *h, const char *name, uid_t uid,
+                   struct err *e) MUST_CHECK;
 /* Forgets numbers that the root holds but `knows` does not know: an agent was killed before it
  * could use them. Returns whether other roots hold numbers. */
 bool uids_tidy(const struct uid_holder *h, bool (*knows)(const char *root, const char *name));

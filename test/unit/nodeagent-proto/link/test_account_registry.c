@@ -184,6 +184,41 @@ OPEN_ROOT_TEST(test_what_a_power_cut_takes_the_directory_tells)
     }
     release(f, job);
 }
+
+static void take_in(struct fixture *f, const char *name, char *dir)
+{
+    ASKED(f, account_take, .name = name, .dir = dir, .first = FIRST, .count = COUNT);
+}
+
+/* A job may make a directory where another job's will be, as if a power cut had left it there. */
+JOB_ACCOUNT_TEST(test_no_job_gets_the_number_of_another)
+{
+    struct err e;
+    const char *other = "noted-other";
+    char *open = in_root(f, "open"), *jobs = in_root(f, "jobs"), *dir = joined(f, open, other),
+         *own = joined(f, jobs, other);
+    take(f, job);
+    uid_t uid = uid_of(f, job);
+    assert_true(fs_mkdirs(open, 0777, &e) == 0 && chmod(open, 0777) == 0);
+    char *in[] = {dir, own};
+    for (size_t i = 0; i < sizeof in / sizeof in[0]; i++) {
+        assert_int_equal(mkdir(in[i], 0700), 0);
+        assert_int_equal(chown(in[i], uid, FIRST), 0);
+        take_in(f, other, in[i]);
+        assert_string_equal(f->why.msg, "");
+        assert_true(uid_of(f, other) > FIRST && uid_of(f, other) != uid);
+        release(f, other);
+    }
+    /* Nor one that nobody has, where anybody can make directories. */
+    release(f, job);
+    assert_int_equal(chown(dir, uid, FIRST), 0);
+    char *planted = joined(f, dir, "planted");
+    assert_int_equal(mkdir(planted, 0700), 0);
+    take_in(f, other, dir);
+    assert_int_equal(f->why.code, ERR_CONFLICT);
+    release(f, other);
+}
+
 int main(void)
 {
     snprintf(job, sizeof job, "noted-%d", (int)getpid());
