@@ -2,8 +2,8 @@
  *
  * containerRunOptions: the options of `docker create`, each in one table with its permission. Only
  * administrators may use options that escape the container; nobody may use options that would break
- * the daemon's control of it. An option without a row, such as an option of podman, is for
- * administrators.
+ * the daemon's control of it, such as the processes of the machine in it. An option without a row,
+ * such as an option of podman, is for administrators.
  */
 #include <string.h>
 
@@ -42,12 +42,19 @@ static bool is_own_ipc(const char *value)
     return is_one_of(value, own, sizeof own / sizeof own[0]);
 }
 
+/* Signals of a task go to all processes that its container sees. */
+static bool is_own_pid(const char *value)
+{
+    static const char *const own[] = {"", "private"};
+    return is_one_of(value, own, sizeof own / sizeof own[0]);
+}
+
 static const struct option {
     const char *name; /* without its dashes */
     char letter;
     bool has_value;
     enum whose whose;
-    value_check *fits; /* for EVERYBODY: tests the value; NULL: all values are allowed */
+    value_check *fits; /* everybody may use such a value; NULL: none is better than others */
 } options[] = {
     {"add-host", 0, true, EVERYBODY, NULL},
     {"annotation", 0, true, ADMINS, NULL},
@@ -103,7 +110,7 @@ static const struct option {
     {"io-maxiops", 0, true, OURS, NULL},
     {"ip", 0, true, EVERYBODY, NULL},
     {"ip6", 0, true, EVERYBODY, NULL},
-    {"ipc", 0, true, EVERYBODY, is_own_ipc},
+    {"ipc", 0, true, ADMINS, is_own_ipc},
     {"isolation", 0, true, OURS, NULL},
     {"kernel-memory", 0, true, EVERYBODY, NULL},
     {"label", 'l', true, EVERYBODY, NULL},
@@ -119,14 +126,14 @@ static const struct option {
     {"memory-swappiness", 0, true, EVERYBODY, NULL},
     {"mount", 0, true, ADMINS, NULL},
     {"name", 0, true, OURS, NULL},
-    {"net", 0, true, EVERYBODY, is_plain_network},
+    {"net", 0, true, ADMINS, is_plain_network},
     {"net-alias", 0, true, EVERYBODY, NULL},
-    {"network", 0, true, EVERYBODY, is_plain_network},
+    {"network", 0, true, ADMINS, is_plain_network},
     {"network-alias", 0, true, EVERYBODY, NULL},
     {"no-healthcheck", 0, false, OURS, NULL},
     {"oom-kill-disable", 0, false, ADMINS, NULL},
     {"oom-score-adj", 0, true, ADMINS, NULL},
-    {"pid", 0, true, ADMINS, NULL},
+    {"pid", 0, true, NEVER, is_own_pid},
     {"pids-limit", 0, true, EVERYBODY, NULL},
     {"platform", 0, true, OURS, NULL},
     {"privileged", 0, false, ADMINS, NULL},
@@ -216,8 +223,8 @@ static bool take(struct option_reading *r, const char *word, const struct option
     enum whose whose = o->whose;
     if (o->has_value && !value)
         return refuse(r, word, "which has no value");
-    if (whose == EVERYBODY && o->fits && !o->fits(value))
-        whose = ADMINS;
+    if (o->fits && o->fits(value))
+        whose = EVERYBODY;
     if (whose == NEVER)
         return refuse(r, word,
                       "which is never allowed: the container belongs to the task and ends with it");

@@ -67,6 +67,8 @@ ARENA_TEST(test_options)
         {"--net=ns:/proc/1/ns/net", NULL},
         {"--ipc host", NULL},
         {"--ipc=container:other", NULL},
+        {"--pid=private", "<--pid=private>"},
+        {"--pid host", NULL},
         {"--restart always", NULL},
         {"--environment A", NULL},
         {"-zA=1", NULL},
@@ -87,7 +89,9 @@ ARENA_TEST(test_options)
     assert_int_equal(m.place.refused, FAIL_NONE);
     const struct made odd = make(a, &pool_spec, "--of-podman x --network ns:/n", true);
     assert_string_equal(words_of(a, odd.job.container), "<--of-podman><x><--network=ns:/n>");
-    assert_int_equal(make(a, &pool_spec, "--restart always", true).place.refused, FAIL_NOT_SERVED);
+    static const char *const never[] = {"--restart always", "--pid host", "--pid=container:other"};
+    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++)
+        assert_int_equal(make(a, &pool_spec, never[i], true).place.refused, FAIL_NOT_SERVED);
 }
 
 /* What `docker create --help` names in its version 28, and the older words that it takes. */
