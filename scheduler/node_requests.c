@@ -18,10 +18,14 @@ static int change(struct sched *s, const struct node *nd, struct err *e)
     return rc;
 }
 
+/* A node whose wiping has failed is still to be wiped. */
 int sched_node_ask(struct sched *s, const struct node *nd, enum node_wish wish,
                    enum dealloc_option how, struct err *e)
 {
-    return st_node_set_wish(s->st, nd->id, wish, how, e) < 0 ? -1 : change(s, nd, e);
+    bool wipes = nd->wish == IS_BEING_WIPED && wish == WISH_RESTART;
+    if (st_node_set_wish(s->st, nd->id, wipes ? WISH_WIPE : wish, how, e) < 0)
+        return -1;
+    return change(s, nd, e);
 }
 
 int sched_node_set_off(struct sched *s, const struct node *nd, enum dealloc_option off,

@@ -65,6 +65,7 @@ WHERE n.id > :page.after ORDER BY n.id LIMIT :page.limit;
 -- st_node_use_by_id(i64 id) -> node_use?
 $node_uses WHERE n.id = :id;
 
+-- A node that is being wiped is wiped until it is idle, however often its preparation fails.
 -- private st_node_move_row(st_node_move m, text epoch)
 UPDATE node
 SET state = :m.to, state_us = :m.now_us, idle_us = CASE :m.to WHEN {NODE_IDLE} THEN :m.now_us ELSE 0 END,
@@ -72,8 +73,8 @@ errors = :m.errors, epoch = :epoch, why = :m.why,
 failure = CASE WHEN :m.to <> {NODE_UNUSABLE} THEN 0 WHEN :m.failure = 0 THEN failure ELSE :m.failure END,
 booted_us = CASE WHEN :m.wish IN ({IS_RESTARTING}, {IS_BEING_WIPED}) THEN :m.now_us ELSE booted_us END,
 wish = CASE WHEN :m.wish <> {WISH_NOTHING} THEN :m.wish
-WHEN :m.to IN ({NODE_IDLE}, {NODE_UNUSABLE}) AND wish IN ({IS_RESTARTING}, {IS_BEING_WIPED})
-THEN {WISH_NOTHING} ELSE wish END
+WHEN :m.to = {NODE_IDLE} AND wish IN ({IS_RESTARTING}, {IS_BEING_WIPED}) THEN {WISH_NOTHING}
+WHEN :m.to = {NODE_UNUSABLE} AND wish = {IS_RESTARTING} THEN {WISH_NOTHING} ELSE wish END
 WHERE id = :m.id AND state = :m.from;
 
 -- private st_node_state(i64 id) -> state

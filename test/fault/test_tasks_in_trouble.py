@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from support.batch import BatchGround
+from support.batch import V, BatchGround
 from support.batch_jobs import Job, add_pool
 from support.daemon import children
 from support.small_disk import LOG_THROUGH_PIPE, fill, let_write
@@ -61,6 +61,27 @@ def test_it_ends_on_a_full_disk(small_disk, own_daemon):
     filler.unlink()
     let_write(d, resource.RLIM_INFINITY)
     scene.ends_once()
+
+
+def free(path):
+    disk = os.statvfs(path)
+    return disk.f_bavail * disk.f_frsize
+
+
+def test_a_node_whose_disk_its_tasks_have_filled_is_reimaged(small_disk, own_daemon):
+    """A quarter of the disk is the least that a node must have free. Most of it stays for the daemon."""
+    d = own_daemon(state_dir=small_disk, config={"machines": {"health_interval_s": 1}})
+    d.expect_log(r"node\.|pool\.")
+    plane = BatchGround(d).plane.at(V["20.0"])
+    add_pool(plane, "pool", targetDedicatedNodes=1)
+    (node,) = plane.all("/pools/pool/nodes")
+    job = Job(plane, "pool")
+    job.done(f"/bin/sh -c 'head -c {free(d.state_dir) - (2 << 20)} /dev/zero > {SHARED}/much'")
+    job.add("/bin/sleep 2")  # nodes are asked while a task runs
+    wait_for(lambda: "NodeDiskUnusable" in str(plane.all("/pools/pool/nodes")), 60, "its disk to be full")
+    plane.call("POST", f"/pools/pool/nodes/{node['id']}/reimage", {}, expect=202)
+    assert job.done("/bin/true")["executionInfo"]["result"] == "success"
+    assert not list(d.state_dir.glob("nodes/*/batch/shared/much"))
 
 
 def test_a_backup_is_put_back(own_daemon, tmp_path):

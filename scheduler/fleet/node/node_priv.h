@@ -350,8 +350,9 @@ struct failure node_room_failure(struct arena *a, const struct node_rt *rt);
  * idle. */
 bool node_room_lose_idle(struct node_rt *rt, const struct node *row);
 /* Whether a preparation may begin or continue: false while the state of the disk is unknown, and if
- * the node is closed, which makes it unusable. */
-bool node_room_before_preparing(struct node_rt *rt);
+ * the node is closed, which makes it unusable. A node that is being wiped is prepared in any case,
+ * because this may free the disk. */
+bool node_room_before_preparing(struct node_rt *rt, const struct node *row);
 
 /* --- watch.c --------------------------------------------------------------------------- */
 

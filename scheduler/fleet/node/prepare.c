@@ -85,13 +85,15 @@ static void prep_fail_text(struct node_rt *rt, enum failure_code code, const cha
 
 /* The failure is not written in the script's callback: a request also fails when its link breaks,
  * and then the preparation is abandoned before the node's turn. No new try begins until the failure
- * is written. */
+ * is written. If a wipe has not freed the disk, the disk is the cause. */
 bool node_prepare_report(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
     if (!prep || !prep->failed || !prep->why.code)
         return false;
-    node_lose(rt, &prep->why);
+    bool full = prep->wipe && node_room_closed(rt) && prep->why.code != FAIL_TASK_NOT_KILLED;
+    const struct failure why = full ? node_room_failure(&prep->a, rt) : prep->why;
+    node_lose(rt, &why);
     prep->why.code = FAIL_NONE;
     return true;
 }

@@ -150,17 +150,18 @@ bool node_room_lose_idle(struct node_rt *rt, const struct node *row)
     return true;
 }
 
-bool node_room_before_preparing(struct node_rt *rt)
+bool node_room_before_preparing(struct node_rt *rt, const struct node *row)
 {
     struct arena a;
+    bool wipes = row->wish == IS_BEING_WIPED;
     if (rt->room.fake && !rt->room.closed)
         return true;
     enum room room = node_room_since(rt, rt->contact.ready_us);
-    if (room == ROOM_NONE) {
+    if (room == ROOM_NONE && !wipes) {
         arena_init(&a);
         const struct failure f = node_room_failure(&a, rt);
         node_lose(rt, &f);
         arena_free(&a);
     }
-    return room == ROOM_LEFT;
+    return room == ROOM_LEFT || (room == ROOM_NONE && wipes);
 }

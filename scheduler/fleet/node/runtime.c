@@ -257,7 +257,7 @@ static void prepare_healed(struct node_rt *rt, const struct node *row)
 
 static void go_on_preparing(struct node_rt *rt, const struct node *row)
 {
-    if (!node_room_before_preparing(rt) || node_prepare_report(rt))
+    if (!node_room_before_preparing(rt, row) || node_prepare_report(rt))
         return;
     if (node_prepare_over(rt))
         node_rt_close(rt); /* and begin again with a fresh link */

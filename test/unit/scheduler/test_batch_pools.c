@@ -161,6 +161,29 @@ TEST(test_what_runs_on_a_node_that_is_asked)
     }
 }
 
+static bool is_in(struct world *w, int64_t pool, enum node_state state)
+{
+    return node_row(w, pool, 0).state == state;
+}
+
+WORLD_TEST(test_a_node_whose_wiping_fails_is_wiped_by_the_next_preparation, world_virtual(1))
+{
+    struct err e = {0};
+    int64_t id = add_pool(w, "p", 1, 0);
+    WAIT(w, has_nodes(w, id, 1));
+    struct node nd = node_row(w, id, 0);
+    fake_set_refusing(fake_of(w, id, 0), "it does not want");
+    ok(sched_node_ask(w->s, &nd, WISH_WIPE, DEALLOC_REQUEUE, &e), &e);
+    WAIT(w, is_in(w, id, NODE_UNUSABLE));
+    fake_set_refusing(fake_of(w, id, 0), NULL);
+    nd = node_row(w, id, 0);
+    ok(sched_node_ask(w->s, &nd, WISH_RESTART, DEALLOC_REQUEUE, &e), &e);
+    WAIT(w, is_in(w, id, NODE_PREPARING));
+    assert_int_equal(node_row(w, id, 0).wish, IS_BEING_WIPED);
+    WAIT(w, is_in(w, id, NODE_IDLE));
+    assert_int_equal(node_row(w, id, 0).wish, WISH_NOTHING);
+}
+
 WORLD_TEST(test_a_node_that_is_off_gets_nothing, world_virtual(1))
 {
     struct err e = {0};
