@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The steps of a keep: an upload of storage/folders/ copies the archive; the lane's thread computes
- * the hash and renames; then the callback. Until it is complete the file has the name of an
+ * the hash, renames and syncs; then the callback. Until it is complete the file has the name of an
  * unfinished file. Callbacks run on the loop, which owns the list of keeps; a daemon that stops
  * waits PATIENCE_US for the thread.
  */
@@ -87,7 +87,8 @@ static void finish(struct keep *k, const struct err *why)
     go_on(p);
 }
 
-/* --- on the thread: sum, rename --------------------------------------------------------------- */
+/* --- on the thread: sum, rename, sync
+ * --------------------------------------------------------------- */
 
 static int sum(int fd, struct package_kept *out, struct err *e)
 {
@@ -112,12 +113,24 @@ static int sum(int fd, struct package_kept *out, struct err *e)
     return 0;
 }
 
+/* The file's new name is on disk only then. */
+static int sync_folder(const struct packages *p)
+{
+    if (!files_sync(p->c.files))
+        return 0;
+    int fd = open(p->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = fd < 0 ? -1 : fsync(fd);
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
 static int place(struct keep *k, const char *from, struct err *e)
 {
     char name[NAME_SIZE];
     snprintf(name, sizeof name, "%s" SUFFIX, k->kept.hash);
     char *to = fs_join(k->p->dir, name);
-    int rc = rename(from, to) == 0
+    int rc = rename(from, to) == 0 && sync_folder(k->p) == 0
                  ? 0
                  : err_set(e, ERR_IO, NULL, "The archive cannot be kept: %s.", strerror(errno));
     free(to);

@@ -6,6 +6,7 @@
 #include <minizip/zip.h>
 #include <setjmp.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "scheduler/fleet/copy/input_files.h"
 #include "scheduler/front/batch/packages.h"
@@ -44,6 +45,32 @@ ARENA_TEST(another_archive_has_another_directory)
     assert_string_equal(first, "batch/applications/app_1.0_0123456789abcdef");
     one.package.hash = "f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
     assert_string_not_equal(batch_package_directory(a, &one), first);
+}
+
+/* --- what is on disk ------------------------------------------------------------------------- */
+
+/* Whether a folder was synced that had an archive by its hash. */
+static _Atomic bool archive_synced;
+
+static bool has_archive(const char *folder)
+{
+    bool found = false;
+    DIR *d = opendir(folder);
+    for (struct dirent *x; d && (x = readdir(d));)
+        found = found || strlen(x->d_name) == PACKAGE_HASH - 1 + strlen(".zip");
+    if (d)
+        closedir(d);
+    return found;
+}
+
+/* In the place of the C library's. */
+int fsync(int fd)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    if (has_archive(link))
+        archive_synced = true;
+    return (int)syscall(SYS_fsync, fd);
 }
 
 /* --- from a container to a node --------------------------------------------------------------- */
@@ -186,6 +213,15 @@ static void bring(struct stage *s, const struct batch_package_use *what, const c
     WAIT(s->f, script_state(sc) != SCRIPT_RUNNING && !script_busy(sc));
     if (script_state(sc) != SCRIPT_DONE)
         fail_msg("%s", script_failure(sc)->message);
+}
+
+TEST_SETUP(the_name_of_a_kept_archive_is_on_disk, setup, teardown)
+{
+    struct stage s;
+    open_stage(&s, *state);
+    keep_archive(&s);
+    close_stage(&s);
+    assert_true(archive_synced);
 }
 
 TEST_SETUP(a_package_gets_to_a_node, setup, teardown)
