@@ -66,6 +66,32 @@ def test_a_dump_of_one_group_goes_into_another_subscription(tested, t):
     assert t.dump(subscription=guid) == lab
 
 
+def test_files_and_states_of_a_dump_have_the_id_of_another_subscription(tested, t):
+    old, guid = tested.subscription, str(uuid.uuid4())
+    seed = full(tested)
+    account = seed["groups"]["data"]["storageAccounts"]["seeded"]
+    account["containers"]["box"]["blobs"] = {f"of/{old.upper()}": {"text": f"about {old}\n", "metadata": {"of": f"about {old}"}}}
+    account["containers"][old] = {}
+    job = seed["groups"]["data"]["batchAccounts"]["bseeded"]["jobs"]["over"]
+    job["state"]["terminateReason"] = f"enough of {old}"
+    job["tasks"]["t"]["files"] = {f"wd/{old}": old}
+    t.seed(seed)
+    state = t.dump(subscription=old)
+    assert old not in json.dumps(state).lower()
+    t.reset()
+    t.seed(state, subscription=guid)
+    path = f"/subscriptions/{guid}{WS}/experiments/e/jobs/good/listOutputFiles?outputdirectoryid=stdouterr"
+    assert [f["name"] for f in tested.call("POST", path, expect=200).json["value"]] == ["stdout.txt"]
+    whole = t.dump()["subscriptions"][guid]["groups"]["data"]
+    boxes = whole["storageAccounts"]["seeded"]["containers"]
+    assert boxes["box"]["blobs"] == {f"of/{guid}": {"text": f"about {old}\n", "metadata": {"of": f"about {guid}"}}}
+    assert guid in boxes and old not in boxes
+    job = whole["batchAccounts"]["bseeded"]["jobs"]["over"]
+    assert job["state"]["terminateReason"] == f"enough of {guid}"
+    assert job["tasks"]["t"]["files"] == {f"wd/{guid}": old}
+    assert t.dump(subscription=guid).keys() == state.keys()
+
+
 YAML = """\
 groups:
   lab:   # a comment

@@ -214,7 +214,8 @@ static int add_fill(struct applying *p, const struct seed_step *s)
         err_set(&p->why, ERR_CONFLICT, NULL, "It was deleted while it was seeded.");
     if (rc <= 0)
         return applying_fails(p, s);
-    size_t n = json_object_size(files_of(s));
+    const json_t *files = seed_files_of(p->r, s, files_of(s));
+    size_t n = json_object_size(files);
     p->fill[p->n_fill++] = (struct seed_folder){
         .path = share_folder(a, dir, account, kind_of(s), arena_lower(a, s->name)),
         .account = arena_concat(a, dir, "/", account),
@@ -222,7 +223,7 @@ static int add_fill(struct applying *p, const struct seed_step *s)
         .what = is_kind(s, SEED_SHARE) ? SEED_SHARE_FILES : SEED_BLOBS,
         .sync = files_sync(p->seed->files),
         .time_ns = files_time_ns(p->seed->files),
-        .files = files_of(s),
+        .files = files,
         .written = arena_alloc(a, (n + 1) * sizeof *p->fill->written),
         .step = s};
     return 0;

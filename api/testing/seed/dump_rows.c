@@ -218,6 +218,7 @@ static int add_files(struct dumping *d, const struct batch_task *t, const struct
             return -1;
         json_object_set_new(all, f.path, seed_file_value(f.bytes, (size_t)f.size));
     }
+    seed_files_code(all, d->subscription);
     return 0;
 }
 
@@ -391,6 +392,7 @@ int dump_folders(struct dumping *d, struct err *e)
         json_t *files;
         if (seed_files_read(&f->from, &d->left, &files, e) < 0)
             return -1;
+        seed_files_code(files, d->subscription);
         seed_notes_add(files, f->from.items, f->from.n_items);
         json_object_set_new(dump_at(&f->at), f->member, files);
     }

@@ -113,8 +113,10 @@ static void on_bytes(void *ctx, const struct err *why, const struct node_bytes *
 
 static void end(struct task_walk *w)
 {
-    for (const struct dumped_task *t = w->d->tasks; t; t = t->next)
+    for (const struct dumped_task *t = w->d->tasks; t; t = t->next) {
+        seed_files_code(t->into, w->d->subscription);
         seed_files_sort(t->into);
+    }
     strbuf_free(&w->bytes);
     w->done(w->d);
 }

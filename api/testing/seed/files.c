@@ -460,6 +460,18 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+void seed_files_code(json_t *files, const char *word)
+{
+    void *next;
+    const char *path;
+    json_t *v;
+    json_object_foreach_safe(files, next, path, v) {
+        const char *text = json_string_value(v);
+        if (word && text && strcasestr(text, word))
+            json_object_set_new(files, path, coded(text, json_string_length(v)));
+    }
+}
+
 void seed_files_sort(json_t *files)
 {
     size_t n = 0;

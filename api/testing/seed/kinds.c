@@ -340,7 +340,7 @@ static int walk_kind(struct kind_walk *w, enum seed_kind_id k, const json_t *nam
         struct seed_step *s = &w->out->items[w->out->n++];
         *s = (struct seed_step){.kind = &seed_kinds[k],
                                 .above = above,
-                                .name = arena_strdup(w->a, name),
+                                .name = seed_filled(w->a, name, w->subscription),
                                 .subscription = w->subscription,
                                 .given = given,
                                 .at = w->out->at};

@@ -118,12 +118,12 @@ int seed_note_check(const char *path, const json_t *v, enum seed_files what, str
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static const char *text_of(struct arena *a, const json_t *v)
+static const char *text_of(struct arena *a, const struct seed_folder *f, const json_t *v)
 {
     if (json_object_size(v) == 0)
         return NULL;
     char *text = jsontext(v);
-    const char *kept = arena_strdup(a, text);
+    const char *kept = seed_filled(a, text, f->step->subscription);
     free(text);
     return kept;
 }
@@ -156,9 +156,9 @@ int seed_notes_write(struct storage *st, struct arena *a, const struct seed_fold
                                      .size = w->size,
                                      .mtime_ns = w->mtime_ns,
                                      .revision = now_us,
-                                     .properties = text_of(a, json_object_get(v, "properties")),
-                                     .metadata = text_of(a, json_object_get(v, "metadata")),
-                                     .tags = text_of(a, json_object_get(v, "tags")),
+                                     .properties = text_of(a, f, json_object_get(v, "properties")),
+                                     .metadata = text_of(a, f, json_object_get(v, "metadata")),
+                                     .tags = text_of(a, f, json_object_get(v, "tags")),
                                      .md5 = json_string_value(json_object_get(v, "contentMD5")),
                                      .lease_state = LEASE_AVAILABLE,
                                      .created_us = now_us};

@@ -26,21 +26,6 @@ static const char *escaped(struct arena *a, const char *name)
     return out;
 }
 
-/* The text with the subscription's id in the place of SEED_SUBSCRIPTION. */
-static const char *filled(struct arena *a, const char *text, const char *subscription)
-{
-    struct strbuf out = STRBUF_INIT;
-    for (const char *at; (at = strstr(text, SEED_SUBSCRIPTION));
-         text = at + strlen(SEED_SUBSCRIPTION)) {
-        strbuf_add(&out, text, (size_t)(at - text));
-        strbuf_puts(&out, subscription);
-    }
-    strbuf_puts(&out, text);
-    const char *kept = arena_strdup(a, out.s ? out.s : "");
-    strbuf_free(&out);
-    return kept;
-}
-
 static const char *path_of(struct arena *a, const struct seed_step *s);
 
 /* The scope at which a role is assigned: the resource that contains the role in the seed, unless
@@ -53,7 +38,7 @@ static const char *scope_above(struct arena *a, const struct seed_step *s)
 static const char *scope_of(struct arena *a, const struct seed_step *s)
 {
     const char *given = json_string_value(json_object_get(s->given, "scope"));
-    return given ? filled(a, given, s->subscription) : scope_above(a, s);
+    return given ? seed_filled(a, given, s->subscription) : scope_above(a, s);
 }
 
 const char *seed_path_above(struct arena *a, const struct seed_step *s)
@@ -158,7 +143,7 @@ static const char *body_of(struct arena *a, const struct seed_step *s, const jso
     if (s->kind->posted)
         json_object_set_new(body, s->kind->posted, json_string(posted_name(a, s)));
     char *text = jsontext(body);
-    const char *kept = filled(a, text, s->subscription);
+    const char *kept = seed_filled(a, text, s->subscription);
     free(text);
     json_decref(body);
     return kept;

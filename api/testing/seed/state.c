@@ -158,7 +158,7 @@ int seed_job_then(const struct seed *seed, struct request *r, const struct seed_
     struct told_state t;
     struct job j;
     struct storage *st = seed->arm.storage;
-    const json_t *given = json_object_get(s->given, "state");
+    const json_t *given = seed_state_of(r, s);
     const struct scope scope = {.subscription = s->subscription,
                                 .group = seed_step_in(s, SEED_GROUP)->name,
                                 .workspace = seed_step_in(s, SEED_WORKSPACE)->name,

@@ -124,11 +124,11 @@ int seed_batch_job_then(const struct seed *seed, struct request *r, const struct
 }
 
 /* Reads the member "state" of what is given; `schema` has it as its only row. */
-static int read_state(const struct seed_step *s, const struct schema *schema, struct arena *a,
+static int read_state(struct request *r, const struct seed_step *s, const struct schema *schema,
                       void *into, struct err *e)
 {
-    json_auto_t *state = json_pack("{s:O}", "state", json_object_get(s->given, "state"));
-    return schema_read(schema, state, a, into, e);
+    json_auto_t *state = json_pack("{s:O}", "state", seed_state_of(r, s));
+    return schema_read(schema, state, &r->arena, into, e);
 }
 
 struct told_job {
@@ -158,7 +158,7 @@ int seed_batch_job_last(const struct seed *seed, struct request *r, const struct
     struct storage *st = seed->arm.storage;
     if (!json_object_get(s->given, "state"))
         return 0;
-    if (read_state(s, &job_body, &r->arena, &t, e) < 0)
+    if (read_state(r, s, &job_body, &t, e) < 0)
         return -1;
     if (t.to == BATCH_JOB_ACTIVE)
         return 0;
@@ -284,7 +284,7 @@ int seed_batch_task_then(const struct seed *seed, struct request *r, const struc
     struct batch_job j;
     struct seeded_task task;
     struct storage *st = seed->arm.storage;
-    const json_t *given = json_object_get(s->given, "state");
+    const json_t *given = seed_state_of(r, s);
     const json_t *files = json_object_get(s->given, "files");
     int to = BATCH_TASK_ACTIVE;
     if (seed_is_manager(s) && check_manager(s, e) < 0)
@@ -309,7 +309,7 @@ int seed_batch_task_then(const struct seed *seed, struct request *r, const struc
     task.to = (enum batch_task_state)to;
     if (judge_end(&r->arena, &task, &t, e) < 0 || move_task(st, &r->arena, &task, &t, e) < 0)
         return -1;
-    return files ? add_files(st, task.row.id, files, t.end_us, e) : 0;
+    return files ? add_files(st, task.row.id, seed_files_of(r, s, files), t.end_us, e) : 0;
 }
 
 /* --- schedules -------------------------------------------------------------------------------- */
@@ -344,7 +344,7 @@ int seed_schedule_last(const struct seed *seed, struct request *r, const struct 
     struct storage *st = seed->arm.storage;
     if (!json_object_get(s->given, "state"))
         return 0;
-    if (read_state(s, &schedule_body, &r->arena, &t, e) < 0)
+    if (read_state(r, s, &schedule_body, &t, e) < 0)
         return -1;
     int rc = st_batch_account_by_name(st, &r->arena, s->above->name, &b, e);
     if (rc > 0)

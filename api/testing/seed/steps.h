@@ -111,6 +111,13 @@ void seed_say_place(struct request *r, const struct seed_path *of, struct err *e
 /* Turns the error reply of a step's request into an error of the daemon. */
 void seed_answer_read(struct arena *a, const struct request *inner, struct err *e);
 
+/* filled.c: the text with the subscription's id in the place of SEED_SUBSCRIPTION. */
+const char *seed_filled(struct arena *a, const char *text, const char *subscription);
+/* The state of a step, or NULL, and its files, with the id in texts of the state and in paths of
+ * the files. Of the request. */
+const json_t *seed_state_of(struct request *r, const struct seed_step *s);
+const json_t *seed_files_of(struct request *r, const struct seed_step *s, const json_t *files);
+
 /* request.c: the requests of a seed and a dump, sent by the daemon's own principal. */
 enum { SEED_PLANES = 3 };
 /* Authorization, by plane. */
@@ -196,6 +203,9 @@ int seed_files_check(const json_t *files, enum seed_files what, struct err *e) M
 char *seed_file_bytes(const json_t *v, size_t *n);
 json_t *seed_file_value(const char *bytes, size_t n);
 
+/* Turns the texts of files that contain `word` into base64, because what becomes of the word in the
+ * text of a dump must not happen to the bytes of a file. NULL: nothing. */
+void seed_files_code(json_t *files, const char *word);
 /* Sorts files by path, because a folder has no order but two dumps of the same state must be
  * equal. */
 void seed_files_sort(json_t *files);

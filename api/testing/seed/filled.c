@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Puts the id of the subscription that a seed goes into in the place of SEED_SUBSCRIPTION.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/testing/seed/steps.h"
+#include "lib/jsontext.h"
+
+const char *seed_filled(struct arena *a, const char *text, const char *subscription)
+{
+    struct strbuf out = STRBUF_INIT;
+    for (const char *at; (at = strstr(text, SEED_SUBSCRIPTION));
+         text = at + strlen(SEED_SUBSCRIPTION)) {
+        strbuf_add(&out, text, (size_t)(at - text));
+        strbuf_puts(&out, subscription);
+    }
+    strbuf_puts(&out, text);
+    const char *kept = arena_strdup(a, out.s ? out.s : "");
+    strbuf_free(&out);
+    return kept;
+}
+
+const json_t *seed_state_of(struct request *r, const struct seed_step *s)
+{
+    const json_t *state = json_object_get(s->given, "state");
+    if (!state)
+        return NULL;
+    char *text = jsontext(state);
+    const char *with = seed_filled(&r->arena, text, s->subscription);
+    free(text);
+    return request_own(r, json_loads(with, 0, NULL));
+}
+
+const json_t *seed_files_of(struct request *r, const struct seed_step *s, const json_t *files)
+{
+    const char *path;
+    if (!json_is_object(files)) /* its check says so */
+        return files;
+    json_t *all = json_object(), *v;
+    json_object_foreach((json_t *)files, path, v) {
+        json_object_set(all, seed_filled(&r->arena, path, s->subscription), v);
+    }
+    return request_own(r, all);
+}
