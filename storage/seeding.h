@@ -28,6 +28,7 @@ struct st_batch_adoption {
     int64_t id, schedule_id;
     int number;
     const char *name;
+    const char *pool_name; /* NULL: it keeps its own */
 };
 
 /* --- files that a seed describes --- */

@@ -131,7 +131,12 @@ static struct testing testing_deps(struct daemon *d, const struct arm *arm)
                             .clock = d->time.clock,
                             .services = d->services,
                             .n_services = API_SERVICES,
-                            .seed = {*arm, d->logins, d->c->state->storage, d->files, d->packages}};
+                            .seed = {.arm = *arm,
+                                     .lane = d->logins,
+                                     .storage_dir = d->c->state->storage,
+                                     .files = d->files,
+                                     .packages = d->packages,
+                                     .batch = &d->batch}};
 }
 
 static struct azstorage azstorage_deps(struct daemon *d)

@@ -39,8 +39,18 @@ INSERT INTO {+batch_job};
 
 -- st_batch_job_adopt(st_batch_adoption x) -> changed "job"
 UPDATE batch_job
-SET schedule_id = :x.schedule_id, number = :x.number, name = :x.name, doc = json_set(doc, '$.id', :x.name)
+SET schedule_id = :x.schedule_id, number = :x.number, name = :x.name, doc = json_set(doc, '$.id', :x.name),
+pool_name = coalesce(:x.pool_name, pool_name)
 WHERE id = :x.id;
+
+-- The pools of an account that jobs and schedules have made and will delete, as a JSON object with a member for each.
+-- st_batch_own_pools(i64 account_id) -> text names
+SELECT json_group_object(o.name, 1) FROM (
+SELECT bj.pool_name AS name FROM batch_job bj
+WHERE bj.account_id = :account_id AND bj.auto_life > 0 AND bj.state <> {BATCH_JOB_COMPLETED}
+UNION
+SELECT bs.auto_pool FROM batch_schedule bs
+WHERE bs.account_id = :account_id AND bs.auto_pool IS NOT NULL AND bs.state <> {BATCH_SCHEDULE_COMPLETED}) o;
 
 -- st_batch_job_get(i64 account_id, text name) -> batch_job?
 $batch_job_select WHERE bj.account_id = :account_id AND bj.name = :name;

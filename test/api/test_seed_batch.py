@@ -165,3 +165,59 @@ def test_jobs_of_a_schedule_with_a_long_name(tested, t):  # noqa: F811
     }
     t.seed(seed({f"{name}:job-1": job()}, jobSchedules={name: schedule}))
     assert list(dumped(tested, t)) == [f"{name}:job-1"]
+
+
+# --- pools of jobs and schedules ------------------------------------------------------------------
+
+
+def auto(life="job", keep=False):
+    pool = {**POOL, "targetDedicatedNodes": 0}
+    return {"autoPoolSpecification": {"autoPoolIdPrefix": "auto", "poolLifetimeOption": life, "keepAlive": keep, "pool": pool}}
+
+
+def pools(p):
+    return {pool["id"] for pool in p.all("/pools") if pool["state"] == "active"} - {"p"}
+
+
+def test_a_job_with_a_pool_of_its_own_has_one_again(tested, t):  # noqa: F811
+    t.seed(seed({"open": {"poolInfo": auto()}}))
+    p = plane(tested)
+    assert len(pools(p)) == 1
+    dumped(tested, t)
+    assert pools(p) == {p.get("/jobs/open")["executionInfo"]["poolId"]}
+    p.call("POST", "/jobs/open/terminate", expect=202)
+    ended(p, "open")
+    dumped(tested, t)
+    assert pools(p) == set()
+
+
+def test_a_pool_that_a_job_has_kept_is_there_once(tested, t):  # noqa: F811
+    t.seed(seed({"j": {"poolInfo": auto(keep=True)}}))
+    p = plane(tested)
+    before = pools(p)
+    p.call("POST", "/jobs/j/terminate", expect=202)
+    ended(p, "j")
+    dumped(tested, t)
+    assert pools(p) == before and len(before) == 1
+
+
+def test_jobs_of_a_schedule_share_its_pool(tested, t):  # noqa: F811
+    schedule = {
+        "schedule": {"recurrenceInterval": "PT1H"}, "jobSpecification": {"poolInfo": auto("jobschedule")},
+        "state": {"state": "active", "jobs": 2, "nextRunTime": "2090-01-01T00:00:00Z"},
+    }
+    info = {"poolInfo": auto("jobschedule")}
+    t.seed(seed({"s:job-1": {**info, "state": {"state": "completed"}}, "s:job-2": info}, jobSchedules={"s": schedule}))
+    p = plane(tested)
+    assert list(dumped(tested, t)) == ["s:job-1", "s:job-2"]
+    assert pools(p) == {p.get("/jobs/s:job-2")["executionInfo"]["poolId"]}
+    p.call("POST", "/jobschedules/s/terminate", expect=202)
+    wait_for(lambda: p.get("/jobschedules/s")["state"] == "completed", what="the schedule to end")
+    assert pools(p) == set()
+    dumped(tested, t)
+    assert pools(p) == set()
+
+
+def test_a_job_without_a_schedule_has_no_pool_of_one(tested, t):  # noqa: F811
+    said = t.seed(seed({"j": {"poolInfo": auto("jobschedule")}}), expect=400)["error"]["message"]
+    assert "SCHEDULE:job-NUMBER" in said

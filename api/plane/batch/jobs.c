@@ -257,7 +257,7 @@ static int check_life(struct request *r, const char *doc, struct err *e)
     struct batch_job_spec spec;
     if (batch_job_decode(&r->arena, doc, NULL, &spec, e) < 0)
         return -1;
-    if (spec.auto_life != BATCH_AUTO_OF_SCHEDULE)
+    if (spec.auto_life != BATCH_AUTO_OF_SCHEDULE || r->seeds) /* the seed checks it */
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, "poolLifetimeOption",
                    "A pool with the lifetime of a job schedule can be created only for jobs of a "

@@ -22,6 +22,7 @@
  *   the format of a certificate                   | its data
  *   files of tasks                                | nodes, rows
  *   tasks that a job makes (its manager)          | without bodies, by rows
+ *   pools that jobs and schedules make            | left out, by rows
  *
  * The request owns the struct dumping; while a thread of the lane has it, the loop leaves it alone.
  */
@@ -51,10 +52,13 @@ struct dumped_list {
     struct dumped_list *next;
 };
 
-/* What a resource has besides what its GET shows. */
+/* DUMP_BARE: the resource keeps what is not of its body (struct seed_kind.own). */
+enum dump_change { DUMP_MEMBER, DUMP_BARE, DUMP_LEFT_OUT };
+/* What a resource has besides what its GET shows, or has not. */
 struct dumped_member {
     struct dump_place at;
-    const char *name; /* NULL: the resource loses its body */
+    enum dump_change change;
+    const char *name; /* DUMP_MEMBER */
     json_t *value;    /* of d->r */
     struct dumped_member *next;
 };
@@ -109,9 +113,9 @@ int dump_lists_some(struct dumping *d, struct err *e) MUST_CHECK;
 json_t *dump_at(const struct dump_place *at);
 /* Puts one there; steals `body`. */
 void dump_put(json_t *into, const char *collection, const char *name, json_t *body);
-/* Gives the resource at a place a member when it has its body; steals `value`. NULL, NULL: leaves
- * the resource what is not of its body (struct seed_kind.own). */
+/* Gives the resource at a place a member when it has its body; steals `value`. */
 void dump_member(struct dumping *d, const struct dump_place *at, const char *name, json_t *value);
+void dump_cut(struct dumping *d, const struct dump_place *at, enum dump_change change);
 
 /* dump_bodies.c, on the lane: makes the tree of all lists and members. */
 void dump_bodies(struct dumping *d);

@@ -36,6 +36,13 @@ void dump_member(struct dumping *d, const struct dump_place *at, const char *nam
     d->members = m;
 }
 
+void dump_cut(struct dumping *d, const struct dump_place *at, enum dump_change change)
+{
+    struct dumped_member *m = arena_alloc(d->a, sizeof *m);
+    *m = (struct dumped_member){.at = *at, .change = change, .next = d->members};
+    d->members = m;
+}
+
 /* --- what is shown ---------------------------------------------------------------------------- */
 
 static const char *text_at(const json_t *v, const char *name)
@@ -231,6 +238,22 @@ static void drop_body(json_t *task)
     }
 }
 
+static void change(const struct dumped_member *m)
+{
+    json_t *body = dump_at(&m->at);
+    switch (m->change) {
+    case DUMP_MEMBER:
+        json_object_set(body, m->name, m->value);
+        break;
+    case DUMP_BARE:
+        drop_body(body);
+        break;
+    case DUMP_LEFT_OUT:
+        json_object_del(json_object_get(m->at.into, m->at.collection), m->at.name);
+        break;
+    }
+}
+
 /* --- what is ending --------------------------------------------------------------------------- */
 
 /* What has no end yet ends now. */
@@ -276,13 +299,8 @@ void dump_bodies(struct dumping *d)
 {
     for (const struct dumped_list *l = d->lists; l; l = l->next)
         read_list(d, l);
-    for (const struct dumped_member *m = d->members; m; m = m->next) {
-        json_t *body = dump_at(&m->at);
-        if (m->name)
-            json_object_set(body, m->name, m->value);
-        else
-            drop_body(body);
-    }
+    for (const struct dumped_member *m = d->members; m; m = m->next)
+        change(m);
     for (const struct dumped_list *l = d->lists; l; l = l->next)
         end_jobs(d, l);
 }

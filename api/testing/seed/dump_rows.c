@@ -198,6 +198,26 @@ static int packages_of(struct dumping *d, const struct seed_step *above, json_t 
     return 0;
 }
 
+/* --- pools ------------------------------------------------------------------------------------ */
+
+/* Jobs and schedules of the seed make them again. */
+static int pools_of_jobs(struct dumping *d, const struct seed_step *above, json_t *into,
+                         struct err *e)
+{
+    struct batch_account b;
+    const char *names, *name;
+    json_t *one;
+    if (find_batch_account(d, above->name, &b, e) < 0 ||
+        st_batch_own_pools(d->seed->arm.storage, d->a, b.id, &names, e) < 0)
+        return -1;
+    json_auto_t *all = json_loads(names, 0, NULL);
+    json_object_foreach(all, name, one) {
+        const struct dump_place at = {into, "pools", arena_strdup(d->a, name)};
+        dump_cut(d, &at, DUMP_LEFT_OUT);
+    }
+    return 0;
+}
+
 /* --- tasks ------------------------------------------------------------------------------------ */
 
 /* Those that a seed gave to a task are rows. */
@@ -259,7 +279,7 @@ static int files_of_tasks(struct dumping *d, const struct seed_step *above, json
     for (size_t i = 0; i < n; i++) {
         const struct dump_place at = {into, "tasks", rows[i].name};
         if (rows[i].manager)
-            dump_member(d, &at, NULL, NULL);
+            dump_cut(d, &at, DUMP_BARE);
         if (rows[i].files == BATCH_FILES_THERE && add_files(d, &rows[i], &at, e) < 0)
             return -1;
     }
@@ -406,5 +426,5 @@ dump_extra *const dump_extras[SEED_KINDS] = {
     [SEED_ACCOUNT] = account_keys_of,     [SEED_CONTAINER] = folders_of_containers,
     [SEED_SHARE] = folders_of_shares,     [SEED_SECRET] = secrets_of_vaults,
     [SEED_BATCH_ACCOUNT] = batch_keys_of, [SEED_PACKAGE] = packages_of,
-    [SEED_BATCH_TASK] = files_of_tasks,
+    [SEED_BATCH_TASK] = files_of_tasks,   [SEED_BATCH_POOL] = pools_of_jobs,
 };

@@ -16,6 +16,7 @@
 
 #include "api/arm/arm.h"
 
+struct batch_front;
 struct files;
 struct loop_lane;
 struct packages;
@@ -27,6 +28,7 @@ struct seed {
     const char *storage_dir;
     struct files *files;
     struct packages *packages;
+    struct batch_front *batch;
 };
 
 /* Call before anything else begins. Removes seeds that were unfinished when the daemon was killed,

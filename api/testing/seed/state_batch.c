@@ -11,6 +11,7 @@
 #include "api/testing/seed/steps.h"
 #include "model/batch/job_rows.h"
 #include "model/schema_rows.h"
+#include "scheduler/front/batch/batch.h"
 #include "scheduler/front/batch/tasks.h"
 #include "storage/batch_jobs.h"
 #include "storage/batch_schedules.h"
@@ -96,6 +97,30 @@ static int read_job_name(const struct seed_step *s, struct arena *a, const char 
                    "SCHEDULE:job-NUMBER.");
 }
 
+/* The POST has made a pool for the job; all jobs of the schedule share one of these. */
+static int share_pool(const struct seed *seed, const struct batch_job *j,
+                      const struct batch_schedule *of, struct st_batch_adoption *x, struct err *e)
+{
+    if (j->auto_life != BATCH_AUTO_OF_SCHEDULE || !*j->pool_name)
+        return 0;
+    if (!of->auto_pool)
+        return st_batch_schedule_set_pool(seed->arm.storage, of->id, j->pool_name, e);
+    x->pool_name = of->auto_pool;
+    return auto_pool_end(seed->batch, j->account_id, j->pool_name, e);
+}
+
+static int check_life(const struct seed_step *s, struct err *e)
+{
+    const json_t *info = json_object_get(s->given, "poolInfo");
+    const json_t *own = json_object_get(info, "autoPoolSpecification");
+    const char *life = json_string_value(json_object_get(own, "poolLifetimeOption"));
+    if (!life || strcasecmp(life, "jobschedule") != 0)
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, "poolInfo",
+                   "Only a job of a schedule, called SCHEDULE:job-NUMBER, may have a pool with the "
+                   "lifetime jobschedule.");
+}
+
 /* Gives a job that a schedule has created its name. */
 int seed_batch_job_then(const struct seed *seed, struct request *r, const struct seed_step *s,
                         struct err *e)
@@ -107,7 +132,7 @@ int seed_batch_job_then(const struct seed *seed, struct request *r, const struct
     const char *schedule;
     struct storage *st = seed->arm.storage;
     if (!seed_job_of_schedule(s))
-        return 0;
+        return check_life(s, e);
     if (read_job_name(s, &r->arena, &schedule, &x.number, e) < 0)
         return -1;
     int rc = st_batch_account_by_name(st, &r->arena, s->above->name, &b, e);
@@ -120,7 +145,7 @@ int seed_batch_job_then(const struct seed *seed, struct request *r, const struct
                        schedule);
     x.id = j.id;
     x.schedule_id = of.id;
-    return rc < 0 ? -1 : st_batch_job_adopt(st, &x, e);
+    return rc < 0 || share_pool(seed, &j, &of, &x, e) < 0 ? -1 : st_batch_job_adopt(st, &x, e);
 }
 
 /* Reads the member "state" of what is given; `schema` has it as its only row. */
@@ -150,6 +175,14 @@ static SCHEMA(job_state, job_state_rows, "JobState", FILLS(told_job));
 static const struct field job_rows[] = {OBJECT("state", 0, job_state, INTO_SAME)};
 static SCHEMA(job_body, job_rows, "Job", FILLS(told_job));
 
+/* The POST has made a pool for a job that has ended. If the job kept its pool, the seed has the
+ * pool among the account's. */
+static int end_pool(const struct seed *seed, const struct batch_job *j, struct err *e)
+{
+    bool own = j->auto_life == BATCH_AUTO_OF_JOB && *j->pool_name;
+    return own ? auto_pool_end(seed->batch, j->account_id, j->pool_name, e) : 0;
+}
+
 int seed_batch_job_last(const struct seed *seed, struct request *r, const struct seed_step *s,
                         struct err *e)
 {
@@ -170,9 +203,9 @@ int seed_batch_job_last(const struct seed *seed, struct request *r, const struct
                                         .now_us = t.end_us,
                                         .ends = t.to == BATCH_JOB_COMPLETED,
                                         .reason = t.reason};
-    return (m.ends && check_tasks(st, &r->arena, j.id, e) < 0) || st_batch_job_move(st, &m, e) < 0
-               ? -1
-               : 0;
+    if (m.ends && (check_tasks(st, &r->arena, j.id, e) < 0 || end_pool(seed, &j, e) < 0))
+        return -1;
+    return st_batch_job_move(st, &m, e);
 }
 
 /* A task and its state in the seed. */
@@ -358,6 +391,8 @@ int seed_schedule_last(const struct seed *seed, struct request *r, const struct 
                                        .ends = t.to == BATCH_SCHEDULE_COMPLETED};
     if ((t.number > 0 || t.next_us > 0) &&
         st_batch_schedule_set_next(st, x.id, t.number, t.next_us, e) < 0)
+        return -1;
+    if (m.ends && x.auto_pool && auto_pool_end(seed->batch, b.id, x.auto_pool, e) < 0)
         return -1;
     return t.to == BATCH_SCHEDULE_ACTIVE ? 0 : st_batch_schedule_move(st, &m, e);
 }

@@ -127,6 +127,9 @@ int batch_pool_remove_nodes(struct batch_front *f, const struct batch_pool *p,
                             struct err *e) MUST_CHECK;
 int batch_pool_delete(struct batch_front *f, const struct batch_pool *p, int64_t now_us,
                       struct err *e) MUST_CHECK;
+/* Deletes the pool that a job or a schedule made, if it exists. */
+int auto_pool_end(struct batch_front *f, int64_t account_id, const char *name,
+                  struct err *e) MUST_CHECK;
 static inline bool batch_pool_is_steady(const struct batch_pool *p)
 {
     return p->size.state == BATCH_ALLOCATION_STEADY;

@@ -189,9 +189,6 @@ struct auto_pool_made {
 int auto_pool_make(struct batch_front *f, struct arena *a, const struct batch_job *j,
                    const struct batch_job_spec *spec, const char *secrets,
                    struct auto_pool_made *out, struct err *e) MUST_CHECK;
-/* Deletes the pool, if it exists. */
-int auto_pool_end(struct batch_front *f, int64_t account_id, const char *name,
-                  struct err *e) MUST_CHECK;
 /* The job has ended: deletes its pool if the pool's lifetime is the job, and the pool is not
  * kept. */
 int auto_pool_end_of_job(struct batch_front *f, const struct batch_job *j,
