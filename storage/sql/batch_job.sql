@@ -101,14 +101,23 @@ ORDER BY bj.state_us LIMIT :limit;
 SELECT count(*) FROM batch_job WHERE account_id = :account_id AND state <> {BATCH_JOB_COMPLETED};
 
 -- Active jobs of a pool that have a task which may run and has no run, and wants no more nodes than these:
--- highest priority first, then oldest. Those that already run as many tasks as they may are passed over.
--- st_batch_job_turn(i64 account_id, text pool_name, int nodes, int limit) -> batch_job*
+-- highest priority first, then oldest. Those that already run as many tasks as they may are passed over, and those to
+-- which nodes are barred and of which `barred` tasks wait.
+-- st_batch_job_turn(i64 account_id, text pool_name, int nodes, int barred, int limit) -> batch_job*
 $batch_job_select
 WHERE bj.account_id = :account_id AND bj.pool_name = :pool_name AND bj.state = {BATCH_JOB_ACTIVE}
 AND $batch_has_ready(:nodes)
 AND (bj.max_parallel < 0
 OR (SELECT count(*) FROM batch_task t WHERE t.job_id = bj.id AND t.fed = 1) < bj.max_parallel)
+AND (NOT EXISTS (SELECT 1 FROM node_bar b WHERE b.group_id = bj.id)
+OR (SELECT count(*) FROM batch_task t WHERE t.job_id = bj.id AND t.fed = 1 AND t.state = {BATCH_TASK_ACTIVE}) < :barred)
 ORDER BY bj.priority DESC, bj.id LIMIT :limit;
+
+-- Active jobs to which nodes of the pool are barred.
+-- st_batch_job_barred(i64 pool_id) -> i64*
+SELECT DISTINCT bj.id FROM node n CROSS JOIN node_bar b ON b.node_id = n.id
+CROSS JOIN batch_job bj ON bj.id = b.group_id AND bj.state = {BATCH_JOB_ACTIVE}
+WHERE n.pool_id = :pool_id;
 
 -- The jobs whose tasks have a run of this priority that waits for its first start in this pool: in turn, a job as
 -- often as it has such runs.

@@ -111,6 +111,13 @@ WHERE u.pool_id = :pool_id AND u.phase = {RUN_WAITING} AND u.stop = {STOP_NOT} A
 AND u.priority = :priority AND u.owner_kind = {RES_BATCH_TASK} AND u.attempt = 0
 ORDER BY u.id;
 
+-- Tasks of a job that have a run which waits for its first start, without the oldest of them.
+-- st_batch_task_surplus(i64 job_id, int oldest) -> i64*
+SELECT bt.id FROM batch_task bt CROSS JOIN run u ON u.owner_kind = {RES_BATCH_TASK} AND u.owner_id = bt.id
+WHERE bt.job_id = :job_id AND bt.fed = 1 AND bt.state = {BATCH_TASK_ACTIVE} AND u.phase = {RUN_WAITING}
+AND u.stop = {STOP_NOT} AND u.held = {HOLD_NOT} AND u.attempt = 0
+ORDER BY bt.id LIMIT -1 OFFSET :oldest;
+
 -- st_batch_task_count_fed(i64 job_id) -> i64 n
 SELECT count(*) FROM batch_task WHERE job_id = :job_id AND fed = 1;
 

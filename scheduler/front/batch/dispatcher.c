@@ -24,6 +24,9 @@
 /* The most of a job to which nodes are barred, because its preparation failed there. Others start
  * before them, so they do not count among those of the pool. */
 #define BARRED_WINDOW 64
+/* The most of all such jobs of a pool, which share it: half of those that a pass of the core passes
+ * over. */
+#define BARRED_MOST 512
 /* Jobs that one pass reads. */
 #define JOBS_AT_ONCE 64
 /* Tasks of a job that are read at once when jobs take turns. */
@@ -35,6 +38,7 @@ struct feeding {
     struct batch_pool pool;
     int job_order; /* enum batch_job_order; 0: a pool of an older version */
     int nodes;     /* the most nodes of one task */
+    int barred;    /* the most waiting runs of a job to which nodes are barred */
     int fed;       /* in this pass */
 };
 
@@ -116,7 +120,7 @@ static int job_left(struct feeding *k, const struct batch_job *j, int most, int 
         return 0;
     if (st_batch_task_count_queued(k->f->st, j->id, &queued, e) < 0)
         return -1;
-    lower(left, BARRED_WINDOW, queued);
+    lower(left, k->barred, queued);
     return 0;
 }
 
@@ -133,6 +137,36 @@ static int feed_job(struct feeding *k, const struct batch_job *j, struct err *e)
         return -1;
     for (size_t i = 0; i < n; i++)
         if (feed_task(k, j, &tasks[i], e) < 0)
+            return -1;
+    return 0;
+}
+
+/* --- jobs to which nodes are barred ----------------------------------------------------------- */
+
+static int remove_runs(struct feeding *k, const int64_t *tasks, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (st_runs_remove(k->f->st, RES_BATCH_TASK, tasks[i], e) < 0 ||
+            st_batch_task_feed(k->f->st, tasks[i], false, e) < 0)
+            return -1;
+    return 0;
+}
+
+/* Takes back what such a job has above its share: runs that it got before nodes were barred, or
+ * while there were fewer such jobs. */
+static int share_window(struct feeding *k, struct err *e)
+{
+    int64_t *jobs, *tasks;
+    size_t n, m;
+    if (st_batch_job_barred(k->f->st, k->a, k->pool.id, &jobs, &n, e) < 0)
+        return -1;
+    size_t share = n > 0 ? BARRED_MOST / n : BARRED_WINDOW;
+    k->barred = share < BARRED_WINDOW ? (int)share : BARRED_WINDOW;
+    if (k->barred < 1)
+        k->barred = 1;
+    for (size_t i = 0; i < n; i++)
+        if (st_batch_task_surplus(k->f->st, k->a, jobs[i], k->barred, &tasks, &m, e) < 0 ||
+            remove_runs(k, tasks, m, e) < 0)
             return -1;
     return 0;
 }
@@ -191,13 +225,9 @@ static int take_back(struct feeding *k, int priority, int64_t after_job, struct 
 {
     int64_t *tasks;
     size_t n;
-    if (st_batch_task_waiting(k->f->st, k->a, k->pool.id, priority, after_job, &tasks, &n, e) < 0)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        if (st_runs_remove(k->f->st, RES_BATCH_TASK, tasks[i], e) < 0 ||
-            st_batch_task_feed(k->f->st, tasks[i], false, e) < 0)
-            return -1;
-    return 0;
+    return st_batch_task_waiting(k->f->st, k->a, k->pool.id, priority, after_job, &tasks, &n, e) < 0
+               ? -1
+               : remove_runs(k, tasks, n, e);
 }
 
 /* Takes back the runs that wait in the wrong order beside these jobs, which have one priority.
@@ -286,7 +316,7 @@ static int feed_in_turn(struct feeding *k, const struct batch_job *jobs, size_t 
 
 static int list_jobs(struct feeding *k, struct batch_job **jobs, size_t *n, struct err *e)
 {
-    return st_batch_job_turn(k->f->st, k->a, k->pool.account_id, k->pool.name, k->nodes,
+    return st_batch_job_turn(k->f->st, k->a, k->pool.account_id, k->pool.name, k->nodes, k->barred,
                              JOBS_AT_ONCE, jobs, n, e);
 }
 
@@ -331,7 +361,8 @@ static int feed_pool(struct storage *st, void *ctx, struct err *e)
     size_t n;
     (void)st;
     if (batch_pool_decode_kept(k->f->docs, k->a, k->pool.doc, &spec, e) < 0 ||
-        team_nodes_max(k->a, &k->pool, &k->nodes, e) < 0 || list_jobs(k, &jobs, &n, e) < 0)
+        team_nodes_max(k->a, &k->pool, &k->nodes, e) < 0 || share_window(k, e) < 0 ||
+        list_jobs(k, &jobs, &n, e) < 0)
         return -1;
     k->job_order = spec.job_order;
     int rc = put_all_in_order(k, jobs, n, e);

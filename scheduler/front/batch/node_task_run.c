@@ -83,7 +83,9 @@ static int settle(const struct batch_front *f, struct storage *st, struct arena 
     if (st_batch_task_preparing(st, a, c->job_id, c->node_id, &tasks, &n, e) < 0)
         return -1;
     bool good = !end->why || !spec.preparation || !spec.preparation->awaited;
-    if (!good && !end->stopped && c->node_id && st_node_bar(st, c->job_id, c->node_id, e) < 0)
+    if (!good && !end->stopped && c->node_id &&
+        (st_node_bar(st, c->job_id, c->node_id, e) < 0 ||
+         feeder_wake((struct batch_front *)(uintptr_t)f, &j, e) < 0))
         return -1;
     for (size_t i = 0; i < n; i++)
         if ((good ? let_begin(f, st, a, &tasks[i], end->now_us, e) : send_away(f, &tasks[i], e)) <

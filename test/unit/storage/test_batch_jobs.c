@@ -163,7 +163,7 @@ DB_TEST(test_whose_turn_it_is)
     add_task(f, low, "t");
     const struct batch_task a = add_task(f, second, "z"), b = add_task(f, second, "a");
     add_task(f, first, "t");
-    ok(f, st_batch_job_turn(f->st, &f->a, 1, "P1", 1, 10, &jobs, &n, &f->e));
+    ok(f, st_batch_job_turn(f->st, &f->a, 1, "P1", 1, 1, 10, &jobs, &n, &f->e));
     assert_int_equal(n, 3);
     assert_int_equal(jobs[0].id, first);
     assert_int_equal(jobs[2].id, low);
@@ -172,7 +172,7 @@ DB_TEST(test_whose_turn_it_is)
     assert_int_equal(n, 1);
     assert_int_equal(tasks[0].id, b.id);
     ok(f, st_batch_task_feed(f->st, b.id, true, &f->e));
-    ok(f, st_batch_job_turn(f->st, &f->a, 1, "p1", 1, 10, &jobs, &n, &f->e));
+    ok(f, st_batch_job_turn(f->st, &f->a, 1, "p1", 1, 1, 10, &jobs, &n, &f->e));
     assert_int_equal(n, 2);
     int64_t fed;
     ok(f, st_batch_task_count_fed(f->st, second, &fed, &f->e));
