@@ -12,6 +12,8 @@
 #include "lib/arena.h"
 
 #define ESC 27
+/* The first byte of U+0080 to U+009F in UTF-8, control characters for terminals that know them. */
+#define C1_LEAD 0xc2
 
 void log_lines_init(struct log_lines *l, FILE *out, struct log_lines **writer, const char *process,
                     size_t len)
@@ -59,8 +61,29 @@ static bool goes_on(const struct log_lines *l, char c)
            (l->n_escape == 1 ? c == '[' : (c >= '0' && c <= '9') || c == ';');
 }
 
+static void end_lead(struct log_lines *l)
+{
+    if (l->lead)
+        put(l, (char)C1_LEAD);
+    l->lead = false;
+}
+
+/* Whether the byte was the second of such a character. */
+static bool end_c1(struct log_lines *l, unsigned char c)
+{
+    if (!l->lead || c < 0x80 || c > 0x9f) {
+        end_lead(l);
+        return false;
+    }
+    l->lead = false;
+    put(l, '?');
+    return true;
+}
+
 static void put_safely(struct log_lines *l, char c)
 {
+    if (end_c1(l, (unsigned char)c))
+        return;
     if (l->n_escape > 0 && goes_on(l, c)) {
         l->escape[l->n_escape++] = c;
         return;
@@ -73,6 +96,8 @@ static void put_safely(struct log_lines *l, char c)
     end_escape(l, false);
     if (c == ESC)
         l->escape[l->n_escape++] = c;
+    else if ((unsigned char)c == C1_LEAD)
+        l->lead = true;
     else
         put(l, is_control((unsigned char)c) ? '?' : c);
 }
@@ -96,6 +121,7 @@ void log_lines_end(struct log_lines *l)
 {
     if (l->n_escape > 0)
         end_escape(l, false);
+    end_lead(l);
     if (l->inside && (l->terminal || l->prefixed))
         putc('\n', l->out);
     l->inside = false;

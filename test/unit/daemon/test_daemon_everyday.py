@@ -134,11 +134,11 @@ def test_the_end_of_a_large_log(desk):
 
 
 def test_a_log_cannot_move_the_terminal(desk):
-    desk.submit("--name", "rude", "--no-copy", "--", r"printf '\033[2J\033]0;title\007\033[31mred\033[0m \200\n'")[1].succeed()
+    desk.submit("--name", "rude", "--no-copy", "--", r"printf '\033[2J\033]0;title\007\033[31mred\033[0m \200 \302\2332J \303\251 \302\251\302\n'")[1].succeed()
     p = Started(desk, "logs", "rude", terminal=True)
-    assert p.end() == 0 and "?[2J?]0;title?\x1b[31mred\x1b[0m" in p.said
+    assert p.end() == 0 and "?[2J?]0;title?\x1b[31mred\x1b[0m" in p.said and "?2J \u00e9 \u00a9" in p.said
     done = subprocess.run([str(BATCHAID), "logs", "--state-dir", str(desk.daemon.state_dir), "rude"], capture_output=True, check=True)
-    assert done.stdout == b"\x1b[2J\x1b]0;title\x07\x1b[31mred\x1b[0m \x80\n"
+    assert done.stdout == b"\x1b[2J\x1b]0;title\x07\x1b[31mred\x1b[0m \x80 \xc2\x9b2J \xc3\xa9 \xc2\xa9\xc2\n"
 
 
 # --- ps, top, wait, cancel --------------------------------------------------------------------------
