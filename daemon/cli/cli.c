@@ -172,6 +172,14 @@ static void tell_getopt(const struct cli_command *c, struct option *table, struc
     *table = (struct option){.name = NULL};
 }
 
+/* The option that getopt_long() has refused: a letter may be one of several in its word. Of a long
+ * option `optopt` is its value, which no wrong letter has. */
+static const char *refused_option(char *const *argv, char letter[3])
+{
+    snprintf(letter, 3, "-%c", optopt);
+    return optopt > LONG && optopt != 'h' ? letter : argv[optind - 1];
+}
+
 /* The command's options as getopt_long() takes them. */
 struct told {
     const struct option *table;
@@ -183,6 +191,7 @@ static int take_options(const struct cli_command *c, int argc, char **argv, cons
                         struct options *o)
 {
     int which = 0, opt;
+    char letter[3];
     struct err e;
     opterr = 0;
     while ((opt = getopt_long(argc, argv, told->shorts, told->table, &which)) != -1) {
@@ -191,13 +200,13 @@ static int take_options(const struct cli_command *c, int argc, char **argv, cons
             return -1;
         }
         if (opt == ':')
-            return wrong_option(c, argv[optind - 1], "no value after");
+            return wrong_option(c, refused_option(argv, letter), "no value after");
         if (opt == '?' && c->run == cmd_az && strcmp(argv[optind - 1], "--version") == 0) {
             optind--; /* az's own, which guides begin with */
             break;
         }
         if (opt == '?')
-            return wrong_option(c, argv[optind - 1], "unknown option");
+            return wrong_option(c, refused_option(argv, letter), "unknown option");
         const struct cli_option *known =
             opt == LONG ? find_option(c, told->table[which].name) : find_letter(c, opt);
         if (option_take(o, known, optarg, &e) < 0) {
