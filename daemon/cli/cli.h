@@ -45,7 +45,8 @@ enum {
     OPT_GET = 33554432,      /* --to, of a folder */
     OPT_TERMINAL = 67108864, /* --node of a job */
     OPT_LOGIN = 134217728,   /* --user, --fingerprint and --ca */
-    OPT_OPEN = 268435456     /* --print */
+    OPT_OPEN = 268435456,    /* --print */
+    OPT_SHELL = 536870912    /* what the job of a shell may have of OPT_SUBMIT */
 };
 
 /* The values of an option that may be repeated. */
