@@ -219,7 +219,7 @@ static const struct cli_command commands[] = {
          "Those that changed since its start, or the named ones: FILE may have * and ?, and\n"
          "a folder means all in it. JOB is named as for explain.\n"},
     {.name = "exec",
-     .arguments = "JOB -- COMMAND [ARGUMENTS...]",
+     .arguments = "JOB -- PROGRAM [ARGUMENTS...]",
      .options = OPT_STATE_DIR | OPT_TERMINAL,
      .min_args = 2,
      .max_args = ANY_NUMBER,

@@ -209,6 +209,7 @@ def test_completion_knows_commands_and_options(run):
     (["submit", "--gpus", "2", "--", "python", ""], [":files"]),
     (["submit", "python", "--"], [":files"]),
     (["get", "job", ""], [":files"]),
+    (["exec", "job", "--", ""], [":files"]),
     (["completion", "z"], ["zsh"]),
     (["jobs", "--since", ""], []),
     (["nothing", ""], []),
