@@ -27,7 +27,7 @@ static const struct cli_command commands[] = {
          "as there. Variables for these switches, except --testing: BATCHAID_EPHEMERAL=true,\n"
          "BATCHAID_FAKE_NODES=true, BATCHAID_STRICT=true, BATCHAID_RULES=FILE,\n"
          "BATCHAID_SEED=FILE. Exit codes: 0 stopped, 1 failed, 2 wrong command line, 78 wrong\n"
-         "configuration.\n"},
+         "configuration, or a switch that needs --testing without that.\n"},
     {.name = "env",
      .arguments = "[BATCH-ACCOUNT]",
      .options = OPT_STATE_DIR | OPT_REMOTE,
