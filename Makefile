@@ -450,7 +450,7 @@ bench:
 help:
 	@echo 'make               build batchaid, batchai-node and batchai-cmd into $(BUILD)/'
 	@echo 'make demo          install what is missing, build, run the walkthrough with the real az'
-	@echo 'make check         install what is missing, build, run the tests: some 15 minutes on 2 cores'
+	@echo 'make check         install what is missing, build, run the tests: some 20 minutes on 2 cores'
 	@echo 'make check-deep    and what takes longer: every client, valgrind, fuzzing, packages; before a release'
 	@echo 'make check-quick   the unit tests and those of the REST surface alone'
 	@echo 'make check-clients  install published clients in several languages and run each'
