@@ -490,6 +490,31 @@ static void await(struct shares *sh, int64_t id, enum share_state want, shares_d
     wake_durable(sh->c.wakes, &woken_share, id);
 }
 
+struct written {
+    struct shares *sh;
+    int64_t id;
+};
+
+/* A lost row's id is free at once, also for another share: nobody may wait for it any more. */
+static void on_written(void *ctx, const struct err *why)
+{
+    struct written *x = ctx;
+    const struct share_pending *p = why ? id_map_find(&x->sh->shares, x->id) : NULL;
+    if (p && !p->busy)
+        settle(&x->sh->shares, x->id, why);
+    free(x);
+}
+
+/* After a write of the row in this turn. */
+static void await_written(struct shares *sh, int64_t id, enum share_state want, shares_done cb,
+                          void *ctx)
+{
+    struct written *x = xcalloc(1, sizeof *x);
+    *x = (struct written){sh, id};
+    await(sh, id, want, cb, ctx);
+    st_when_durable(sh->c.storage, on_written, x);
+}
+
 int shares_make(struct shares *sh, const struct share *s, int64_t now_us, shares_done cb, void *ctx,
                 struct err *e)
 {
@@ -505,7 +530,7 @@ int shares_make(struct shares *sh, const struct share *s, int64_t now_us, shares
     row.lease_state = LEASE_AVAILABLE;
     if (st_share_insert(sh->c.storage, &row, &id, e) < 0)
         return -1;
-    await(sh, id, SHARE_THERE, cb, ctx);
+    await_written(sh, id, SHARE_THERE, cb, ctx);
     return 0;
 }
 
@@ -520,7 +545,7 @@ int shares_delete(struct shares *sh, const struct share *s, int64_t now_us, shar
     const struct st_share_move m = {s->id, SHARE_THERE, SHARE_DELETING, s->account_id, now_us};
     if (st_share_move(sh->c.storage, &m, e) < 0)
         return -1;
-    await(sh, s->id, SHARE_DELETED, cb, ctx);
+    await_written(sh, s->id, SHARE_DELETED, cb, ctx);
     return 0;
 }
 
@@ -565,6 +590,6 @@ int shares_restore(struct shares *sh, int64_t id, shares_done cb, void *ctx, str
     int rc = restore_row(sh, &a, id, e);
     arena_free(&a);
     if (rc == 0)
-        await(sh, id, SHARE_THERE, cb, ctx);
+        await_written(sh, id, SHARE_THERE, cb, ctx);
     return rc;
 }

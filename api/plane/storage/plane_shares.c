@@ -68,10 +68,11 @@ static struct replied *created(struct request *r)
     struct err e;
     int rc = st_share_by_name(azstorage_of(r)->storage, &r->arena, g->account.id, g->plane->kind,
                               name_of(r), &g->share, &e);
-    if (rc < 0)
+    if (rc == 0)
+        err_set(&e, ERR_STORAGE, NULL, "The %s could not be written; try again.", g->plane->share);
+    if (rc <= 0)
         return reply_err(r, &e);
-    if (rc > 0)
-        reply_state(r, (uint64_t)g->share.etag, g->share.updated_us);
+    reply_state(r, (uint64_t)g->share.etag, g->share.updated_us);
     return reply_empty(r, 201);
 }
 

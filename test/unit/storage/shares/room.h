@@ -69,6 +69,14 @@ static inline void turn(struct room *w)
     usleep(500);
 }
 
+/* The commit of this turn's writes fails. */
+static inline void lose_turn(struct room *w)
+{
+    w->f->st->turn_doomed = true;
+    err_set(&w->f->st->doom, ERR_STORAGE, NULL, "the disk is full");
+    st_turn_end(w->f->st);
+}
+
 static inline void on_files_stopped(void *ctx, size_t left_behind)
 {
     assert_int_equal(left_behind, 0);

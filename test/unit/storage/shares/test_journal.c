@@ -290,13 +290,6 @@ static size_t intents(struct jr *t)
     return n;
 }
 
-static void lose_turn(struct storage *st)
-{
-    st->turn_doomed = true;
-    err_set(&st->doom, ERR_STORAGE, NULL, "the disk is full");
-    st_turn_end(st);
-}
-
 /* Goes on until no row is left. The first turn that removes one is lost. */
 static void forget_in_a_lost_turn(struct jr *t, size_t (*left)(struct jr *))
 {
@@ -305,7 +298,7 @@ static void forget_in_a_lost_turn(struct jr *t, size_t (*left)(struct jr *))
         turn(t->w);
     assert_int_equal(left(t), 0);
     assert_true(st->in_turn);
-    lose_turn(st);
+    lose_turn(t->w);
     assert_int_equal(left(t), 1);
     for (int i = 0; i < 20000 && (st->in_turn || left(t) > 0); i++)
         turn(t->w);
@@ -342,7 +335,7 @@ JOURNAL_TEST(test_an_intent_stays_if_the_turn_of_its_end_is_lost)
     const struct journal_entry entry = guard(t), other = guard(t);
     ok(f, st_item_remove(f->st, t->share.id, "b", &f->e));
     journal_ended(t->j, &entry);
-    lose_turn(f->st);
+    lose_turn(t->w);
     journal_ended(t->j, &other);
     for (int i = 0; i < 20000 && (f->st->in_turn || intents(t) > 1); i++)
         turn(t->w);

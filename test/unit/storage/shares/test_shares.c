@@ -318,8 +318,7 @@ ROOM_TEST(what_is_rolled_back_is_said)
     s = named(w, "new");
     ok(w->f, shares_make(w->shares, &s, T0, on_done, &b, &w->f->e));
     ok(w->f, shares_delete_account(w->shares, w->account, T0, on_done, &c, &w->f->e));
-    w->f->st->turn_doomed = true; /* as by a disk that is full */
-    st_turn_end(w->f->st);
+    lose_turn(w);
     wait_for(w, &a);
     wait_for(w, &b);
     wait_for(w, &c);
@@ -329,6 +328,24 @@ ROOM_TEST(what_is_rolled_back_is_said)
     assert_true(find(w, "there", &s));
     assert_int_equal(s.state, SHARE_THERE);
     assert_true(there(w, "acct/files/there"));
+}
+
+/* The next share gets the id of the lost one. */
+ROOM_TEST(another_share_does_not_answer_for_a_lost_one)
+{
+    struct answer lost = {0}, made = {0};
+    struct share s = named(w, "lost");
+    fx_flush(w->f);
+    ok(w->f, shares_make(w->shares, &s, T0, on_done, &lost, &w->f->e));
+    lose_turn(w);
+    s = named(w, "made");
+    ok(w->f, shares_make(w->shares, &s, T0, on_done, &made, &w->f->e));
+    wait_for(w, &made);
+    wait_for(w, &lost);
+    assert_int_equal(made.code, ERR_NONE);
+    assert_int_equal(lost.code, ERR_STORAGE);
+    assert_false(find(w, "lost", &s));
+    assert_true(there(w, "acct/files/made"));
 }
 
 ROOM_TEST(a_server_that_stops_tells_who_waits)
