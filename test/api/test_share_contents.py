@@ -474,6 +474,12 @@ def test_a_lease_that_is_none(call, headers, code):
     assert call("PUT", "/f?comp=lease", **headers).code == code
 
 
+def test_the_lease_of_a_file_has_no_end(call):
+    call("PUT", "/f", x_ms_type="file", x_ms_content_length="1")
+    wrong = call("PUT", "/f?comp=lease", x_ms_lease_action="acquire", x_ms_lease_duration="30")
+    assert b"x-ms-lease-duration is '30'; it must be -1." in wrong.body
+
+
 def test_there_are_no_handles(share):
     f = share.get_file_client("f")
     f.create_file(1)

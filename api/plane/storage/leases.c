@@ -206,7 +206,7 @@ static int read_guid(struct request *r, const char *name, const char **out, stru
     return 0;
 }
 
-/* A number of seconds; `fallback` without the header. */
+/* A number of seconds; `fallback` without the header. `most` below `least`: only -1. */
 static int read_seconds(struct request *r, const char *name, int least, int most, bool infinite,
                         int fallback, int *out, struct err *e)
 {
@@ -217,6 +217,8 @@ static int read_seconds(struct request *r, const char *name, int least, int most
         return 0;
     long n = strtol(text, &end, 10);
     bool good = end != text && !*end && ((n >= least && n <= most) || (infinite && n == -1));
+    if (!good && most < least)
+        return err_set(e, AZSTORAGE_HEADER, name, "%s is '%.40s'; it must be -1.", name, text);
     if (!good)
         return err_set(e, AZSTORAGE_HEADER, name,
                        "%s is '%.40s'; it must be a number of seconds from %d to %d%s.", name, text,
