@@ -480,6 +480,18 @@ def test_the_lease_of_a_file_has_no_end(call):
     assert b"x-ms-lease-duration is '30'; it must be -1." in wrong.body
 
 
+def test_a_name_loses_its_last_dots(share, folder, call):
+    make = {"x_ms_type": "file", "x_ms_content_length": "1"}
+    for name in ("a.", "ab.", "c..."):
+        assert call("PUT", f"/{name}", **make).status == 201
+    assert sorted(os.listdir(folder)) == ["a", "ab", "c"]
+    assert call("HEAD", "/a").status == 200
+    assert call("PUT", "/d.", **make, x_ms_allow_trailing_dot="true", x_ms_version="2022-11-02").status == 201
+    assert (folder / "d.").exists()
+    for name in (".", "..", "..."):
+        assert call("PUT", f"/x/{name}", **make).code == "InvalidFileOrDirectoryPathName"
+
+
 def test_there_are_no_handles(share):
     f = share.get_file_client("f")
     f.create_file(1)

@@ -48,7 +48,7 @@ static int normalize(struct request *r, const char *sent, const char **out, stru
     bool dots = keeps_dots(r);
     for (const char *p = sent; *p;) {
         size_t n = strcspn(p, "/"), kept = n;
-        while (!dots && kept > 0 && p[kept - 1] == '.' && n > 2)
+        while (!dots && kept > 0 && p[kept - 1] == '.')
             kept--;
         if (n > 0 && !is_name(p, kept))
             return bad_name(p, n, e);
