@@ -83,6 +83,23 @@ def test_a_leased_blob_is_its_holders(container):
     assert refused(blob.delete_blob, lease=first) == "LeaseNotPresentWithBlobOperation"
 
 
+@pytest.mark.parametrize("way", ["small", "large", "copy", "blocks"])
+def test_a_lease_goes_with_a_blob_that_a_job_removes(daemon, container, call, put, way):
+    assert put("b").status == put("source").status == 201
+    assert call("PUT", "/b?comp=lease", **FOREVER).status == 201
+    (daemon.folder / "blobs" / container.container_name / "b").unlink()
+    list_of_none = b"<BlockList></BlockList>"
+    made = {
+        "small": lambda: put("b"),
+        "large": lambda: put("b", bytes(5 << 20)),
+        "copy": lambda: call("PUT", "/b", x_ms_copy_source=f"{daemon.blob.url}/{container.container_name}/source"),
+        "blocks": lambda: call("PUT", "/b?comp=blocklist", list_of_none),
+    }[way]()
+    assert made.status in (201, 202), made
+    assert call("HEAD", "/b").headers["x-ms-lease-state"] == "available"
+    assert call("DELETE", "/b").status == 202
+
+
 @pytest.mark.parametrize("service", ["blob", "file"])
 def test_a_lease_that_is_acquired_while_policies_are_sent_stays(daemon, service):
     plane, kind = getattr(daemon, service), "container" if service == "blob" else "share"

@@ -257,3 +257,21 @@ def test_a_lease_that_is_acquired_during_a_copy_stays(share, call, slow, daemon)
         assert (copied.result().status, leased.result().status) == (202, 201)
     assert call("HEAD", "/f").headers["x-ms-lease-state"] == "leased"
     refused("LeaseIdMissing", share.get_file_client("f").delete_file)
+
+
+@pytest.mark.parametrize("way", ["create", "copy", "rename"])
+def test_a_lease_goes_with_a_file_that_a_job_removes(share, folder, call, daemon, way):
+    make = {"x_ms_type": "file", "x_ms_content_length": "1"}
+    assert call("PUT", "/f", **make).status == call("PUT", "/g", **make).status == 201
+    assert call("PUT", "/f?comp=lease", x_ms_lease_action="acquire", x_ms_lease_duration="-1").status == 201
+    (folder / "f").unlink()
+    assert call("DELETE", "/f").status == 404
+    source = f"{daemon.file.url}/{share.share_name}/g"
+    made = {
+        "create": lambda: call("PUT", "/f", **make),
+        "copy": lambda: call("PUT", "/f", x_ms_copy_source=source),
+        "rename": lambda: call("PUT", "/f?comp=rename", x_ms_file_rename_source=source, x_ms_version="2021-12-02"),
+    }[way]()
+    assert made.status in (200, 201, 202), made
+    assert call("HEAD", "/f").headers["x-ms-lease-state"] == "available"
+    assert call("DELETE", "/f").status == 202

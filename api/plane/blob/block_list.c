@@ -162,6 +162,8 @@ static int read_blocks(struct blocks_work *b, const struct file_items *found, st
     const struct share_item *item = &b->blob.item;
     if (blob_load(b->r, &b->blob, e) < 0)
         return -1;
+    if (!b->exists)
+        blob_without_lease(&b->blob);
     if (b->exists && blob_type_of(item) != BLOB_BLOCK)
         return err_set(e, AZSTORAGE_BLOB_TYPE, NULL,
                        "The blob type is invalid for this operation: it is an %s, which has no "

@@ -385,6 +385,8 @@ static void on_facts(void *ctx, const struct err *why, const struct file_result 
         fail(c, &e);
         return;
     }
+    if (!there)
+        blob_without_lease(&c->blob);
     if (plane_check_overwrite(grant_of(r), there, &e) < 0) {
         fail(c, &e);
         return;

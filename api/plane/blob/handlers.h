@@ -100,6 +100,8 @@ void blob_finish(struct blob_work *w, struct replied *done);
  * exist. */
 int blob_check(struct request *r, const struct blob *b, const struct file_facts *f,
                struct err *e) MUST_CHECK;
+/* The blob does not exist: a lease in its row belongs to one that somebody else has removed. */
+void blob_without_lease(struct blob *b);
 /* Whether the blob must not exist yet: If-None-Match: *, unless the request has the lease of the
  * existing blob. */
 bool blob_must_be_new(struct request *r, const struct share_item *i);

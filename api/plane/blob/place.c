@@ -255,6 +255,11 @@ int blob_check_lease(struct request *r, const struct share_item *i, bool writes,
     return lease_check(r, &l, writes, &errors, e);
 }
 
+void blob_without_lease(struct blob *b)
+{
+    lease_to_item(&(struct lease){.state = LEASE_AVAILABLE}, &b->item);
+}
+
 /* Whether the request creates the blob, which must not exist with If-None-Match: *. */
 static bool makes(struct request *r)
 {

@@ -246,6 +246,8 @@ static int check(struct put *p, const struct file_facts *there, struct err *e)
     if (item_load(p->r, p->blob.name, &p->blob.item, e) < 0 ||
         blob_check(p->r, &p->blob, there, e) < 0)
         return -1;
+    if (!there)
+        blob_without_lease(&p->blob);
     return plane_check_overwrite(grant_of(p->r), there != NULL, e);
 }
 

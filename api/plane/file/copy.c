@@ -111,10 +111,8 @@ struct replied *azfile_copy(struct request *r)
     struct err e;
     struct copying *c = arena_alloc(&r->arena, sizeof *c);
     *c = (struct copying){.placing = {.ready = copy, .fill = say_copy, .done = copied}};
-    struct share_item was;
-    if (azfile_of(r, &c->placing.at, &e) < 0 || item_load(r, c->placing.at.path, &was, &e) < 0 ||
-        source_of(r, "x-ms-copy-source", "r", &c->from, &e) < 0 ||
-        azfile_may(r, &was, true, &e) < 0)
+    if (azfile_of(r, &c->placing.at, &e) < 0 ||
+        source_of(r, "x-ms-copy-source", "r", &c->from, &e) < 0)
         return reply_err(r, &e);
     request_guid(r, c->id);
     return azplacing_begin(&c->placing, r);
@@ -142,6 +140,7 @@ struct rename {
     const char *properties, *metadata; /* the request's properties and metadata */
     int64_t mtime_ns;                  /* the time to set, or FILES_TIME_KEPT */
     bool replaces, is_directory;
+    bool is_there;       /* something, at the place */
     struct turn turn[2]; /* of both paths, in the order of these, so that no two renames block each
                             other; of one if they are the same */
     int wanted, held;
@@ -267,6 +266,8 @@ static int may_rename(struct rename *c, struct err *e)
     if (item_load(r, c->at.path, &c->item, e) < 0 ||
         item_load(r, c->from.path, &c->from.item, e) < 0)
         return -1;
+    if (!c->is_there)
+        azfile_without_lease(&c->item);
     const struct lease from = lease_of_item(&c->from.item), to = lease_of_item(&c->item);
     if (lease_check_by(r, "x-ms-source-lease-id", &from, true, &azfile_leased, e) < 0)
         return -1;
@@ -277,10 +278,10 @@ static void on_source(void *ctx, const struct err *why, const struct file_result
 {
     struct rename *c = ctx;
     struct err e;
-    if (may_rename(c, &e) < 0 || read_renamed(c, &e) < 0) {
-        fail(c, &e);
-    } else if (why) {
+    if (why) {
         fail_with(c, why, f->fault);
+    } else if (may_rename(c, &e) < 0 || read_renamed(c, &e) < 0) {
+        fail(c, &e);
     } else if (f->facts.is_directory != c->is_directory) {
         err_set(&e, AZSTORAGE_NOT_FOUND, NULL, "The specified resource does not exist.");
         fail(c, &e);
@@ -304,11 +305,19 @@ static struct rename *rename_new(struct request *r, struct err *e)
     return NULL;
 }
 
-/* Both turns have come. */
-static void look_at_source(struct rename *c)
+static void on_place(void *ctx, const struct err *why, const struct file_result *f)
 {
-    const struct file_place place = {c->at.folder, c->from.path};
-    files_facts(azstorage_of(c->r)->files, &place, on_source, c);
+    struct rename *c = ctx;
+    const struct file_place from = {c->at.folder, c->from.path};
+    c->is_there = !(why && (f->fault == FILE_MISSING || f->fault == FILE_PARENT_MISSING));
+    files_facts(azstorage_of(c->r)->files, &from, on_source, c);
+}
+
+/* Both turns have come. */
+static void look(struct rename *c)
+{
+    const struct file_place place = {c->at.folder, c->at.path};
+    files_facts(azstorage_of(c->r)->files, &place, on_place, c);
 }
 
 static void on_turn(void *ctx)
@@ -318,7 +327,7 @@ static void on_turn(void *ctx)
     if (c->held < c->wanted)
         turn_want(azstorage_of(c->r)->turns, &c->turn[c->held]);
     else
-        look_at_source(c);
+        look(c);
 }
 
 static void want_turns(struct rename *c)

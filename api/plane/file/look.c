@@ -117,6 +117,11 @@ int azfile_may(struct request *r, const struct share_item *i, bool needs_id, str
     return lease_check(r, &l, needs_id, &azfile_leased, e);
 }
 
+void azfile_without_lease(struct share_item *i)
+{
+    lease_to_item(&(struct lease){.state = LEASE_AVAILABLE}, i);
+}
+
 int azfile_note(struct request *r, struct share_item *i, struct err *e)
 {
     item_revise(r, i);

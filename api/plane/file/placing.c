@@ -51,11 +51,14 @@ static void on_looked(void *ctx, const struct err *why, const struct file_result
     }
     p->was_there = !why;
     p->there = f->facts;
-    if (item_load(p->r, p->at.path, &p->was, &e) < 0 || azfile_may(p->r, &p->was, true, &e) < 0) {
+    int rc = item_load(p->r, p->at.path, &p->was, &e);
+    p->item = p->was;
+    if (!p->was_there)
+        azfile_without_lease(&p->item);
+    if (rc < 0 || azfile_may(p->r, &p->item, true, &e) < 0) {
         azplacing_fail(p, &e);
         return;
     }
-    p->item = p->was;
     item_revise(p->r, &p->item);
     p->item.created_us = p->r->now_us;
     p->item.type = BLOB_NONE;
