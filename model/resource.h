@@ -321,7 +321,8 @@ struct share {
     int64_t lease_until_us;       /* leased: its end; breaking: when it becomes broken; 0: never */
     int64_t etag;                 /* grows with each change */
     int64_t created_us, updated_us;
-    int64_t deleted_us; /* 0: it is not deleted */
+    int64_t deleted_us;       /* 0: it is not deleted */
+    const char *subscription; /* of a deleted share; NULL: not known */
 };
 
 enum blob_type { BLOB_NONE, BLOB_BLOCK, BLOB_APPEND };

@@ -51,6 +51,7 @@ static const struct st_column share_columns[] = {
     INT64("created_us", created_us, instant),
     INT64("updated_us", updated_us, instant),
     INT64("deleted_us", deleted_us, instant),
+    TEXT("subscription", subscription),
 };
 #undef ROW
 ROW_OF(share_row, struct share, share, "share", "h");

@@ -72,6 +72,13 @@ static bool is_of_jobs(const struct request *r)
     return false;
 }
 
+/* Rights are checked share by share. */
+static bool is_of_deleted(const struct request *r)
+{
+    return r->n_segments > 2 && strcasecmp(r->segment[1], "storage") == 0 &&
+           strcasecmp(r->segment[2], "deleted") == 0;
+}
+
 /* Rights are checked event by event. */
 static bool is_stream(const struct request *r)
 {
@@ -110,7 +117,7 @@ static int may(struct request *r, struct err *e)
         return -1;
     if (r->who->first)
         return 0;
-    if (is_of_jobs(r) || is_stream(r))
+    if (is_of_jobs(r) || is_of_deleted(r) || is_stream(r))
         return sees_may(r, admin_of(r)->access, e);
     bool reads = strcmp(r->method, "GET") == 0;
     bool people = r->n_segments > 1 && strcasecmp(r->segment[1], "users") == 0;

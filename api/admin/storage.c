@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/access/access.h"
 #include "api/admin/admin.h"
 #include "api/admin/routes.h"
+#include "api/arm/lookup.h"
 #include "api/http/accept.h"
 #include "api/http/request.h"
 #include "lib/timefmt.h"
@@ -17,6 +19,8 @@
 #include "storage/storage.h"
 
 #define DELETED_MAX 1000
+#define READ        "batchaid/storage/read"
+#define WRITE       "batchaid/storage/write"
 
 static json_t *render(const struct share *s)
 {
@@ -27,22 +31,50 @@ static json_t *render(const struct share *s)
                      s->name, "deletedTime", s->deleted_us ? when : NULL);
 }
 
+/* The scope of the rights to a deleted share: its subscription, because account and group may be
+ * somebody else's now. NULL: the first principal's alone. */
+static const char *scope_of(struct request *r, const struct share *s)
+{
+    return s->subscription ? arena_concat(&r->arena, "/subscriptions/", s->subscription) : NULL;
+}
+
+static bool may(struct request *r, const char *action, const struct share *s)
+{
+    const struct grants *held = r->grant;
+    const char *scope = held ? scope_of(r, s) : NULL;
+    return !held || (scope && access_verdict(held, action, scope) == ACCESS_YES);
+}
+
+/* Adds those that the caller may see, until there are `max`. 1: more may follow *after. */
+static int add_some(struct request *r, int64_t *after, size_t max, json_t *list, struct err *e)
+{
+    struct share_rows rows;
+    const struct st_page page = {.after = *after, .limit = DELETED_MAX};
+    if (st_share_deleted(admin_of(r)->storage, &r->arena, INT64_MAX, &page, &rows, e) < 0)
+        return -1;
+    for (size_t i = 0; i < rows.n && json_array_size(list) < max; i++) {
+        *after = rows.items[i].id;
+        if (may(r, READ, &rows.items[i]))
+            json_array_append_new(list, render(&rows.items[i]));
+    }
+    return rows.n == DELETED_MAX && json_array_size(list) < max;
+}
+
 struct replied *deleted_shares_list(struct request *r)
 {
     struct err e;
-    struct share_rows rows;
-    long after, max;
-    if (request_query_int(r, "after", 0, LONG_MAX, 0, &after, &e) < 0 ||
-        request_query_int(r, "max", 1, DELETED_MAX, DELETED_MAX, &max, &e) < 0 ||
-        st_share_deleted(admin_of(r)->storage, &r->arena, INT64_MAX,
-                         &(struct st_page){.after = after, .limit = (int)max}, &rows, &e) < 0)
+    long given, max;
+    json_t *list = request_own(r, json_array());
+    if (request_query_int(r, "after", 0, LONG_MAX, 0, &given, &e) < 0 ||
+        request_query_int(r, "max", 1, DELETED_MAX, DELETED_MAX, &max, &e) < 0)
         return reply_err(r, &e);
-    json_t *list = json_array();
-    for (size_t i = 0; i < rows.n; i++)
-        json_array_append_new(list, render(&rows.items[i]));
-    return reply_json(r, 200,
-                      json_pack("{s:o, s:I}", "value", list, "next",
-                                (json_int_t)(rows.n > 0 ? rows.items[rows.n - 1].id : after)));
+    int64_t after = given;
+    int rc = 1;
+    while (rc > 0)
+        rc = add_some(r, &after, (size_t)max, list, &e);
+    return rc < 0 ? reply_err(r, &e)
+                  : reply_json(r, 200,
+                               json_pack("{s:O, s:I}", "value", list, "next", (json_int_t)after));
 }
 
 /* --- restore ---------------------------------------------------------------------------------- */
@@ -68,6 +100,20 @@ static void on_restored(void *ctx, const struct err *why)
     request_finish(w->r, why ? reply_err(w->r, why) : show(w->r, w->id));
 }
 
+/* A share that the caller may not see is not there. */
+static int check_restore(struct request *r, int64_t id, struct err *e)
+{
+    struct share s;
+    int rc = st_share_by_id(admin_of(r)->storage, &r->arena, id, &s, e);
+    if (rc < 0)
+        return -1;
+    if (rc == 0 || s.state != SHARE_DELETED || !may(r, READ, &s))
+        return err_set(e, ERR_RESOURCE_NOT_FOUND, NULL,
+                       "There is no deleted share or container with the number %lld.",
+                       (long long)id);
+    return may(r, WRITE, &s) ? 0 : access_refuse(r, WRITE, scope_of(r, &s), e);
+}
+
 struct replied *deleted_shares_restore(struct request *r)
 {
     struct err e;
@@ -77,7 +123,8 @@ struct replied *deleted_shares_restore(struct request *r)
     *w = (struct restoring){r, strtoll(number, &end, 10)};
     if (*end || *number == '-' || end == number)
         w->id = 0; /* which no share has */
-    if (shares_restore(admin_of(r)->shares, w->id, on_restored, w, &e) < 0)
+    if (check_restore(r, w->id, &e) < 0 ||
+        shares_restore(admin_of(r)->shares, w->id, on_restored, w, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "share.restoring", LF_INT("share_id", w->id),
              LF_STR("by", r->who->name));

@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/strbuf.h"
 #include "model/spec.h"
@@ -549,7 +550,8 @@ int shares_delete(struct shares *sh, const struct share *s, int64_t now_us, shar
     return 0;
 }
 
-/* Finds the account of a deleted share, or the account that has taken its name. */
+/* Finds the account of a deleted share, or the account of its subscription that has taken its name:
+ * another subscription must not get the content. */
 static int find_home(struct shares *sh, struct arena *a, int64_t id, struct share *s, struct err *e)
 {
     struct storage_account acct;
@@ -567,6 +569,11 @@ static int find_home(struct shares *sh, struct arena *a, int64_t id, struct shar
         return err_set(e, ERR_RESOURCE_NOT_FOUND, NULL,
                        "The storage account %s does not exist any more; create it, then try again.",
                        s->account);
+    if (s->subscription && strcasecmp(s->subscription, acct.scope.subscription) != 0)
+        return err_set(e, ERR_RESOURCE_NOT_FOUND, NULL,
+                       "The storage account %s belongs to another subscription now; %s was deleted "
+                       "in the subscription %s.",
+                       s->account, s->name, s->subscription);
     s->account_id = acct.id;
     return 0;
 }

@@ -82,8 +82,9 @@ void shares_when_made(struct shares *sh, int64_t id, shares_done cb, void *ctx);
  * gets the reason, and the move is tried again. */
 int shares_delete(struct shares *sh, const struct share *s, int64_t now_us, shares_done cb,
                   void *ctx, struct err *e) MUST_CHECK;
-/* Restores a deleted share into the account that has its account's name now. ERR_CONFLICT: its name
- * is taken; ERR_RESOURCE_NOT_FOUND: there is no such account, or nothing to restore. */
+/* Restores a deleted share into the account that has its account's name now, in the same
+ * subscription. ERR_CONFLICT: its name is taken; ERR_RESOURCE_NOT_FOUND: there is no such account,
+ * or nothing to restore. */
 int shares_restore(struct shares *sh, int64_t id, shares_done cb, void *ctx,
                    struct err *e) MUST_CHECK;
 /* Deletes a storage account with all its shares. `cb` is called when its row is removed. */

@@ -36,7 +36,9 @@ WHERE id = :s.id AND state = {SHARE_THERE} AND (:was = 0 OR etag = :was);
 -- st_share_move(st_share_move m) -> moved "share" share_state by st_share_state
 UPDATE share
 SET state = :m.to, account_id = CASE WHEN :m.to <> {SHARE_DELETED} THEN nullif(:m.account_id, 0) END,
-deleted_us = :m.deleted_us
+deleted_us = :m.deleted_us,
+subscription = CASE WHEN :m.to = {SHARE_DELETED} THEN (SELECT g.subscription FROM storage_account s
+JOIN resource_group g ON g.id = s.group_id WHERE s.id = share.account_id) END
 WHERE id = :m.id AND state = :m.from;
 
 -- private st_share_state(i64 id) -> state

@@ -95,6 +95,15 @@ static void add(struct page *page, struct share_list *l, const struct share *s)
     page_add(page, s->name, share_render(page->r, l->words, &l->shown));
 }
 
+/* Whether a deleted share can be restored into the account. Another subscription may have had an
+ * account of this name. */
+static bool is_of_account(const struct share_list *l, const struct share *s)
+{
+    const struct storage_account *account = &l->shown.account;
+    return s->kind == l->words->kind && strcmp(s->account, account->name) == 0 && s->subscription &&
+           strcasecmp(s->subscription, account->scope.subscription) == 0;
+}
+
 /* Adds the account's deleted shares that can be restored; they are all on the last page. */
 static int add_deleted(struct page *page, struct share_list *l, struct err *e)
 {
@@ -106,8 +115,7 @@ static int add_deleted(struct page *page, struct share_list *l, struct err *e)
                              &(struct st_page){.after = after, .limit = PAGE_MAX}, &rows, e) < 0)
             return -1;
         for (size_t i = 0; i < rows.n; i++)
-            if (rows.items[i].kind == l->words->kind &&
-                strcmp(rows.items[i].account, l->shown.account.name) == 0)
+            if (is_of_account(l, &rows.items[i]))
                 add(page, l, &rows.items[i]);
         if (rows.n < PAGE_MAX)
             return 0;

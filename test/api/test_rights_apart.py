@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""A role in one subscription gives nothing of another: deleted data and vaults, roles, logins."""
+
+import pytest
+from support.accounts import Accounts
+from support.people import CONTRIBUTOR, OWNER, READER
+from support.refusals import refused
+from support.world import In
+
+
+@pytest.fixture
+def other(daemon):
+    """A second subscription."""
+    id = daemon.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
+    yield In(daemon, id)
+    daemon.call("DELETE", f"/batchaid/subscriptions/{id}")
+
+
+# --- deleted shares ---------------------------------------------------------------------------------
+
+
+def deleted(who, account):
+    listed = who.call("GET", "/batchaid/storage/deleted", expect=200).json["value"]
+    return [row["number"] for row in listed if row["account"] == account]
+
+
+def restore(who, number):
+    return who.call("POST", f"/batchaid/storage/deleted/{number}/restore")
+
+
+def test_deleted_data_of_one_subscription_is_not_taken_into_another(daemon, other, person, temporary):
+    theirs, mine = (temporary(Accounts(of).make()) for of in (other, daemon))
+    bob, ada = person(CONTRIBUTOR), person(OWNER, f"/subscriptions/{other.subscription}")
+    reader = person(READER, f"/subscriptions/{other.subscription}")
+    name = theirs.account()
+    theirs.share(name, "data")
+    (theirs.folder(name, "data") / "file").write_text("theirs")
+    theirs.delete(name)
+    (number,) = deleted(daemon, name)
+    assert deleted(bob, name) == [] and deleted(ada, name) == deleted(reader, name) == [number]
+    refused(restore(bob, number), 404, "ResourceNotFound", words=[str(number)])
+    refused(restore(reader, number), 403, "AuthorizationFailed", words=["batchaid/storage/write", other.subscription])
+    mine.account(name)
+    assert mine.shares(name, **{"$expand": "deleted"})["value"] == []
+    refused(restore(bob, number), 404, "ResourceNotFound", words=[str(number)])
+    for who in (ada, daemon):
+        refused(restore(who, number), 404, "ResourceNotFound", words=["another subscription", other.subscription])
+    mine.delete(name)
+    theirs.account(name)
+    assert [s["name"] for s in theirs.shares(name, **{"$expand": "deleted"})["value"]] == ["data"]
+    assert restore(ada, number).status == 200
+    assert (theirs.folder(name, "data") / "file").read_text() == "theirs"
+
+
+def test_a_page_of_deleted_shares_is_full_of_what_may_be_seen(daemon, other, person, temporary):
+    theirs, mine = (temporary(Accounts(of).make()) for of in (other, daemon))
+    bob = person(READER)
+    names = [(mine, mine.account()), (theirs, theirs.account())]
+    for i in range(3):
+        for accounts, name in names:
+            accounts.share(name, f"data{i}")
+            accounts.share(name, f"data{i}", "DELETE", expect=200)
+    (first, *_), after, seen = deleted(daemon, names[0][1]), 0, []
+    while page := bob.call("GET", "/batchaid/storage/deleted", params={"after": max(after, first - 1), "max": 2}, expect=200).json:
+        seen += [row["name"] for row in page["value"] if row["account"] == names[0][1]]
+        assert all(row["account"] != names[1][1] for row in page["value"])
+        if not page["value"]:
+            break
+        after = page["next"]
+    assert seen == ["data0", "data1", "data2"]
