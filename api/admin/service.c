@@ -126,12 +126,9 @@ static int may(struct request *r, struct err *e)
     const char *scope = arena_concat(&r->arena, "/subscriptions/", x->subscription_id);
     if (access_load(x, &r->arena, r->who, &g, e) < 0)
         return -1;
-    if (access_verdict(&g, action, scope) == ACCESS_YES)
-        return 0;
-    if (!may_name_share(r, &g))
+    if (access_verdict(&g, action, scope) != ACCESS_YES && !may_name_share(r, &g))
         return access_refuse(r, action, scope, e);
-    /* Marks the request: only an account of their own. */
-    r->grant = arena_alloc(&r->arena, sizeof g);
+    r->grant = memcpy(arena_alloc(&r->arena, sizeof g), &g, sizeof g);
     return 0;
 }
 

@@ -153,17 +153,22 @@ static int read_name(struct request *r, struct share_name *n, struct err *e)
     return 0;
 }
 
-/* A caller who may only submit jobs may name shares of a new account, or of one that they were the
- * first to name: the same as a mount without a key. */
+/* Everybody may name shares of a new account, or of one that they were the first to name: the same
+ * as a mount without a key. */
 static int check_own(struct request *r, const struct share_name *n, struct err *e)
 {
+    const struct grants *held = r->grant; /* NULL: the first principal */
     struct storage_account s;
-    if (!r->grant)
+    if (!held)
         return 0;
     int rc = st_account_by_name(admin_of(r)->storage, &r->arena, arena_lower(&r->arena, n->account),
                                 &s, e);
     if (rc <= 0 || (s.implicit && s.created_by && strcmp(s.created_by, r->who->object_id) == 0))
         return rc < 0 ? -1 : 0;
+    const char *id =
+        resource_id(&r->arena, "Microsoft.Storage", &s.scope, "storageAccounts", s.name);
+    if (access_verdict(held, WRITE, id) == ACCESS_YES)
+        return 0;
     return err_set(e, ERR_FORBIDDEN, "account",
                    "The storage account %s is not your own: it was created by somebody else. "
                    "Shares of it need the right batchaid/storage/write.",

@@ -68,3 +68,15 @@ def test_a_page_of_deleted_shares_is_full_of_what_may_be_seen(daemon, other, per
             break
         after = page["next"]
     assert seen == ["data0", "data1", "data2"]
+
+
+def test_shares_are_named_in_accounts_by_those_with_a_right_there(daemon, other, person, temporary):
+    accounts = temporary(Accounts(other).make())
+    name = accounts.account()
+    bob, ada = person(CONTRIBUTOR), person(CONTRIBUTOR, accounts.base)
+    body = {"account": name, "kind": "files", "name": "new"}
+    reply = bob.call("POST", "/batchaid/storage/shares", body)
+    refused(reply, 403, "AuthorizationFailed", words=[name, "batchaid/storage/write"])
+    accounts.share(name, "new", "GET", expect=404)
+    ada.call("POST", "/batchaid/storage/shares", body, expect=204)
+    accounts.share(name, "new", "GET", expect=200)
