@@ -5,6 +5,7 @@ import pytest
 from support.accounts import Accounts
 from support.people import CONTRIBUTOR, OWNER, READER
 from support.refusals import refused
+from support.vaults import Vaults
 from support.world import In
 
 
@@ -80,3 +81,21 @@ def test_shares_are_named_in_accounts_by_those_with_a_right_there(daemon, other,
     accounts.share(name, "new", "GET", expect=404)
     ada.call("POST", "/batchaid/storage/shares", body, expect=204)
     accounts.share(name, "new", "GET", expect=200)
+
+
+# --- deleted vaults ---------------------------------------------------------------------------------
+
+
+def test_a_deleted_vault_is_found_in_its_own_subscription_alone(daemon, other, person, temporary):
+    vaults = temporary(Vaults(other).make())
+    name, here = vaults.vault(), Vaults(daemon)
+    bob = person(CONTRIBUTOR)
+    vaults.delete(name)
+    path = f"/subscriptions/{daemon.subscription}/providers/Microsoft.KeyVault/locations/eastus/deletedVaults/{name}"
+    for who in (bob, daemon):
+        for method, tail in (("GET", ""), ("POST", "/purge")):
+            reply = who.call(method, path + tail, api_version=here.version, validate=False)
+            refused(reply, 404, "DeletedVaultNotFound", words=[name])
+    vaults.deleted(name)
+    vaults.put(name, {"location": "eastus", "properties": {"createMode": "recover"}})
+    vaults.get(name)

@@ -3,6 +3,8 @@
  * Soft-deleted vaults: a kind that can be listed and shown (api/arm/kind.h), and purged. A PUT
  * recovers them (vaults.c).
  */
+#include <strings.h>
+
 #include "api/arm/keyvault/errors.h"
 #include "api/arm/keyvault/keyvault.h"
 #include "api/arm/keyvault/routes.h"
@@ -58,14 +60,20 @@ static int list(struct request *r, const struct rm_query *q, void **rows, size_t
     return rc;
 }
 
-/* The soft-deleted vault of the location in the path. */
+/* Whether it is a soft-deleted vault of the subscription and location in the path. */
+static bool is_here(struct request *r, const struct vault *v, const char *location)
+{
+    return v->group_id == 0 && strcasecmp(v->subscription, arm_subscription(r)) == 0 &&
+           same_region(&r->arena, v->location, location);
+}
+
 static int find_deleted(struct request *r, struct vault *v, struct err *e)
 {
     const char *name = request_param(r, "vault"), *location = request_param(r, "location");
     if (find_subscription(r, e) < 0)
         return -1;
     int rc = st_vault_get(arm_of(r)->storage, &r->arena, name, v, e);
-    if (rc < 0 || (rc > 0 && v->group_id == 0 && same_region(&r->arena, v->location, location)))
+    if (rc < 0 || (rc > 0 && is_here(r, v, location)))
         return rc < 0 ? -1 : 0;
     return err_set(e, KEYVAULT_DELETED_NOT_FOUND, NULL,
                    "The specified deleted vault '%.60s' does not exist in location '%.60s'.", name,
