@@ -3,3 +3,7 @@
 -- subscription's. NULL: the share is not deleted, or was deleted before this column existed.
 
 ALTER TABLE share ADD COLUMN subscription TEXT;
+
+-- Nobody logs in as Azure Batch AI.
+DELETE FROM credential
+WHERE identity_id IN (SELECT id FROM identity WHERE object_id = '9fcb3732-5f52-4135-8c08-9d4bbaf203ea');

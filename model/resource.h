@@ -424,6 +424,9 @@ struct secret_version {
     int64_t deleted_us, purge_us;
 };
 
+/* Azure Batch AI's object id and application id in every directory. It never logs in. */
+#define BATCHAI_PRINCIPAL "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"
+
 /* A principal in the directory: a user, a service principal, or the application of a service
  * principal, which has its secrets. */
 struct identity {

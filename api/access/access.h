@@ -102,9 +102,9 @@ int access_check_scope(const struct access *x, struct arena *a, const char *scop
 /* ERR_FORBIDDEN unless the sender may assign roles at a scope in the form of rows. */
 int access_check_assign(const struct access *x, struct request *r, const char *scope,
                         struct err *e) MUST_CHECK;
-/* ERR_FORBIDDEN unless the sender may assign roles wherever the principal has one (of an
- * application: its service principal). Who gives a principal a new secret has its roles, and who
- * removes it takes them away. */
+/* ERR_FORBIDDEN unless the sender may assign roles wherever the principal has one, and at each
+ * vault with an access policy for it (of an application: for its service principal). Who gives a
+ * principal a new secret has its roles, and who removes it takes them away. */
 int access_check_over(const struct access *x, struct request *r, const struct identity *i,
                       struct err *e) MUST_CHECK;
 /* Writes a row. ERR_INVALID_PROPERTY: there is no such principal; ERR_CONFLICT: it has that role at

@@ -60,6 +60,26 @@ int access_check_assign(const struct access *x, struct request *r, const char *s
     return access_verdict(&g, ASSIGN, scope) == ACCESS_YES ? 0 : access_refuse(r, ASSIGN, scope, e);
 }
 
+/* Who logs in as the principal uses what access policies give it. */
+static int check_over_vaults(const struct access *x, struct request *r, const char *object_id,
+                             struct err *e)
+{
+    struct vault *rows;
+    size_t n;
+    if (r->who->first)
+        return 0;
+    if (st_vault_list_open_to(x->storage, &r->arena, object_id, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        const char *id =
+            arena_concat(&r->arena, SUBSCRIPTIONS, rows[i].subscription, "/resourceGroups/",
+                         rows[i].group, "/providers/Microsoft.KeyVault/vaults/", rows[i].name);
+        if (access_check_assign(x, r, id, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int access_check_over(const struct access *x, struct request *r, const struct identity *i,
                       struct err *e)
 {
@@ -77,7 +97,7 @@ int access_check_over(const struct access *x, struct request *r, const struct id
     for (size_t k = 0; k < n; k++)
         if (access_check_assign(x, r, rows[k].scope, e) < 0)
             return -1;
-    return 0;
+    return check_over_vaults(x, r, service.object_id, e);
 }
 
 int access_assign(const struct access *x, struct request *r, const struct role_assignment *given,

@@ -94,6 +94,11 @@ static int check_over(struct request *r, const struct identity *i, struct err *e
                    i->name);
 }
 
+static bool is_batch_ai(const struct identity *i)
+{
+    return strcasecmp(i->object_id, BATCHAI_PRINCIPAL) == 0;
+}
+
 struct replied *graph_remove(struct request *r)
 {
     const struct access *x = graph_of(r)->access;
@@ -105,8 +110,9 @@ struct replied *graph_remove(struct request *r)
                                                        : IDENTITY_SERVICE;
     if (graph_find(r, request_param(r, "id"), kind, &i, &e) < 0)
         return reply_err(r, &e);
-    if (!i.id) {
-        err_set(&e, GRAPH_BAD_REQUEST, NULL, "The daemon's own principal cannot be removed.");
+    if (!i.id || is_batch_ai(&i)) {
+        err_set(&e, GRAPH_BAD_REQUEST, NULL, "%s cannot be removed.",
+                i.id ? "The principal of Azure Batch AI" : "The daemon's own principal");
         return reply_err(r, &e);
     }
     if (check_over(r, &i, &e) < 0 || access_remove(x, r, &i, &e) < 0)
@@ -147,12 +153,13 @@ static int read_times(const struct request *r, const json_t *o, struct credentia
                    ends ? ends : "in two years");
 }
 
-/* An application or service principal, because only these may have secrets. */
+/* An application or service principal, because only these may have secrets; not Azure Batch AI's,
+ * to which people open their vaults. */
 static int find_owner(struct request *r, struct identity *i, struct err *e)
 {
     if (graph_find(r, request_param(r, "id"), 0, i, e) < 0)
         return -1;
-    if (i->id && i->kind != IDENTITY_USER)
+    if (i->id && i->kind != IDENTITY_USER && !is_batch_ai(i))
         return check_over(r, i, e);
     return err_set(e, GRAPH_BAD_REQUEST, NULL, "'%.100s' can have no secrets.", i->object_id);
 }

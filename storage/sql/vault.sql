@@ -37,6 +37,13 @@ $vault_select
 WHERE v.subscription = :subscription AND v.group_id IS NULL AND v.id > :page.after
 ORDER BY v.id LIMIT :page.limit;
 
+-- Those with an access policy for the principal, also soft-deleted ones.
+-- st_vault_list_open_to(text object_id) -> vault*
+$vault_select
+WHERE EXISTS (SELECT 1 FROM json_each(v.doc, '$.properties.accessPolicies') p
+WHERE json_extract(p.value, '$.objectId') = :object_id COLLATE NOCASE)
+ORDER BY v.id;
+
 -- st_vault_update(i64 id, text tags, text doc, i64 now_us) -> changed "vault"
 UPDATE vault SET tags = :tags, doc = :doc, updated_us = :now_us WHERE id = :id;
 

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 """A role in one subscription gives nothing of another: deleted data and vaults, roles, logins."""
 
+import uuid
+
 import pytest
 from support.accounts import Accounts
 from support.people import CONTRIBUTOR, OWNER, READER
 from support.refusals import refused
-from support.vaults import Vaults
-from support.world import In
+from support.vaults import Vaults, policy
+from support.world import In, fresh
+
+BATCH_AI = "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"
 
 
 @pytest.fixture
@@ -15,6 +19,10 @@ def other(daemon):
     id = daemon.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
     yield In(daemon, id)
     daemon.call("DELETE", f"/batchaid/subscriptions/{id}")
+
+
+def graph(person, method, path, body=None):
+    return person.call(method, "/v1.0" + path, body, api_version=None, validate=False)
 
 
 # --- deleted shares ---------------------------------------------------------------------------------
@@ -99,3 +107,35 @@ def test_a_deleted_vault_is_found_in_its_own_subscription_alone(daemon, other, p
     vaults.deleted(name)
     vaults.put(name, {"location": "eastus", "properties": {"createMode": "recover"}})
     vaults.get(name)
+
+
+# --- the directory ----------------------------------------------------------------------------------
+
+
+def test_nobody_logs_in_as_azure_batch_ai(daemon, person):
+    for who in (person("User Access Administrator"), daemon):
+        for method, tail in (("POST", "/addPassword"), ("POST", "/removePassword"), ("DELETE", "")):
+            reply = graph(who, method, f"/servicePrincipals/{BATCH_AI}{tail}", {"keyId": str(uuid.uuid4())})
+            refused(reply, 400, "Request_BadRequest")
+    assert graph(daemon, "GET", f"/servicePrincipals/{BATCH_AI}").json["passwordCredentials"] == []
+
+
+def test_who_has_a_vault_open_elsewhere_gets_no_new_secret_here(daemon, other, person, temporary):
+    """Whoever gives a principal a secret reads the vaults that are open to it."""
+    owner, ada = person(OWNER), person("none")
+    app = graph(daemon, "POST", "/applications", {"displayName": fresh("tool")}).json
+    service = graph(daemon, "POST", "/servicePrincipals", {"appId": app["appId"]}).json
+    vaults = temporary(Vaults(other).make())
+    name = vaults.vault(*(policy(id.upper(), secrets=["get"]) for id in (ada.id, service["id"])))
+    for vault in ("there", "soft-deleted"):
+        refused(owner.call("POST", f"/batchaid/users/{ada.name}/reset", {}), 403, "AuthorizationFailed", words=[name])
+        refused(owner.call("DELETE", f"/batchaid/users/{ada.name}"), 403, "AuthorizationFailed", words=[name])
+        for kind, id in (("applications", app["id"]), ("servicePrincipals", service["id"])):
+            for method, tail in (("POST", "/addPassword"), ("DELETE", "")):
+                reply = graph(owner, method, f"/{kind}/{id}{tail}", {})
+                refused(reply, 403, "Authorization_RequestDenied")
+        if vault == "there":
+            vaults.delete(name)
+    vaults.deleted(name, "/purge", "POST", expect=202)
+    assert owner.call("POST", f"/batchaid/users/{ada.name}/reset", {}).status == 200
+    assert graph(owner, "DELETE", f"/applications/{app['id']}").status == 204

@@ -8,9 +8,6 @@
 #include "model/vault.h"
 #include "scheduler/front/batchai/front_priv.h"
 
-/* Azure Batch AI, in every directory. */
-#define BATCHAI_PRINCIPAL "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"
-
 struct secret_reading {
     const struct batchai_front *f;
     struct storage *st;

@@ -27,6 +27,7 @@ static const char *const scans_allowed[] = {
     "ST_ITEM_CHANGE_FOLLOW",
     "ST_BATCH_LITTER_NODES",
     "ST_SUBSCRIPTION_LIST",
+    "ST_VAULT_LIST_OPEN_TO",
     "ST_CHANGES_FORGET_ALL",
     "ST_BURY_ROLES",
     "ST_CHANGES_SINCE",
