@@ -101,6 +101,16 @@ static int check_empty(struct request *r, const struct subscription *s, struct e
     return 0;
 }
 
+/* The removal ends the role assignments in the subscription, which others may have given. */
+static int check_roles(struct request *r, const struct subscription *s, struct err *e)
+{
+    const char *scope = arena_concat(&r->arena, "/subscriptions/", s->guid);
+    bool any;
+    if (st_role_assignment_any_in(admin_of(r)->storage, scope, &any, e) < 0)
+        return -1;
+    return any ? access_check_assign(admin_of(r)->access, r, scope, e) : 0;
+}
+
 struct replied *site_subscriptions_remove(struct request *r)
 {
     struct err e;
@@ -117,7 +127,8 @@ struct replied *site_subscriptions_remove(struct request *r)
                 "The subscription %s is that of the configuration, and stays.", s.guid);
         return reply_err(r, &e);
     }
-    if (check_empty(r, &s, &e) < 0 || st_subscription_remove(admin_of(r)->storage, s.id, &e) < 0)
+    if (check_roles(r, &s, &e) < 0 || check_empty(r, &s, &e) < 0 ||
+        st_subscription_remove(admin_of(r)->storage, s.id, &e) < 0)
         return reply_err(r, &e);
     const struct admin_watch *watch = &admin_of(r)->watch;
     if (watch->gone)

@@ -59,6 +59,10 @@ $assignment_select WHERE ra.principal = :principal ORDER BY ra.id;
 -- st_role_assignment_list(st_page page) -> role_assignment*
 $assignment_select WHERE ra.id > :page.after ORDER BY ra.id LIMIT :page.limit;
 
+-- Whether there is one at a scope or below it.
+-- st_role_assignment_any_in(text scope) -> bool any
+SELECT EXISTS (SELECT 1 FROM role_assignment ra WHERE $at_or_below(ra.scope, :scope));
+
 -- description NULL: none.
 -- st_role_assignment_describe(i64 id, text description) -> changed "role assignment"
 UPDATE role_assignment SET description = :description WHERE id = :id;

@@ -139,3 +139,16 @@ def test_who_has_a_vault_open_elsewhere_gets_no_new_secret_here(daemon, other, p
     vaults.deleted(name, "/purge", "POST", expect=202)
     assert owner.call("POST", f"/batchaid/users/{ada.name}/reset", {}).status == 200
     assert graph(owner, "DELETE", f"/applications/{app['id']}").status == 204
+
+
+# --- subscriptions ----------------------------------------------------------------------------------
+
+
+def test_a_subscription_in_which_others_have_roles_stays(daemon, other, person):
+    bob, ada = person(CONTRIBUTOR), person(OWNER, f"/subscriptions/{other.subscription}")
+    path = f"/batchaid/subscriptions/{other.subscription}"
+    for written in (path, path.upper().replace("/BATCHAID/SUBSCRIPTIONS", "/batchaid/subscriptions")):
+        bob.may_not("DELETE", written)
+    assert daemon.rows("SELECT count(*) FROM role_assignment WHERE principal = ?", ada.id) == [(1,)]
+    ada.remove()
+    bob.call("DELETE", path, expect=204)
