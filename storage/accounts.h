@@ -42,12 +42,14 @@ int st_share_update(struct storage *, const struct share *s, int64_t was, struct
  * and greater than `was`. */
 int64_t st_next_etag(int64_t was, int64_t now_us);
 /* A guarded move of a share's state; the only function that writes the state. `account_id`: ignored
- * for SHARE_DELETED, which has none. `deleted_us`: 0 for states MAKING and THERE. */
+ * for SHARE_DELETED, which has none. `deleted_us`: 0 for states MAKING and THERE. SHARE_DELETED
+ * ends the role assignments at the share. */
 struct st_share_move {
     int64_t id;
     enum share_state from, to;
     int64_t account_id, deleted_us;
 };
+int st_share_move(struct storage *, const struct st_share_move *m, struct err *) MUST_CHECK;
 /* Removes at most `limit` rows of items in a share; *gone is how many. */
 int st_share_empty(struct storage *, int64_t id, int limit, int *gone, struct err *);
 

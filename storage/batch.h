@@ -58,7 +58,14 @@ int st_batch_pool_set_doc(struct storage *, const struct batch_pool *p, const ch
 /* Marks a pool as deleting; ERR_CONFLICT if it is in this state already. */
 int st_batch_pool_mark(struct storage *, int64_t id, int64_t now_us, struct err *) MUST_CHECK;
 
-/* Removes a pool with its row of the core. */
+/* Removes a pool with its row of the core and the role assignments at it. */
 int st_batch_pool_remove(struct storage *, int64_t id, struct err *) MUST_CHECK;
+
+/* --- applications, packages and certificates ---------------------------------------------------
+ */
+/* Remove them with the role assignments there; an application with its packages. */
+int st_batch_application_remove(struct storage *, int64_t id, struct err *) MUST_CHECK;
+int st_batch_package_remove(struct storage *, int64_t id, struct err *) MUST_CHECK;
+int st_batch_certificate_remove(struct storage *, int64_t id, struct err *) MUST_CHECK;
 
 #endif

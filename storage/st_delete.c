@@ -183,6 +183,44 @@ int st_remove(struct storage *st, enum resource_kind kind, int64_t id, int64_t n
     return st_tx(st, "remove", remove_row, &r, e);
 }
 
+/* ---- what nothing waits for ---- */
+
+struct leaf_removal {
+    int64_t id;
+    remove_fn end_roles, remove;
+};
+
+static int remove_leaf_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    const struct leaf_removal *r = ctx;
+    return r->end_roles(st, r->id, e) < 0 ? -1 : r->remove(st, r->id, e);
+}
+
+static int remove_leaf(struct storage *st, struct leaf_removal r, struct err *e)
+{
+    return st_tx(st, "remove leaf", remove_leaf_in_tx, &r, e);
+}
+
+int st_batch_application_remove(struct storage *st, int64_t id, struct err *e)
+{
+    return remove_leaf(
+        st, (struct leaf_removal){id, st_end_roles_of_application, st_batch_application_remove_row},
+        e);
+}
+
+int st_batch_package_remove(struct storage *st, int64_t id, struct err *e)
+{
+    return remove_leaf(
+        st, (struct leaf_removal){id, st_end_roles_of_package, st_batch_package_remove_row}, e);
+}
+
+int st_batch_certificate_remove(struct storage *st, int64_t id, struct err *e)
+{
+    return remove_leaf(
+        st, (struct leaf_removal){id, st_end_roles_of_certificate, st_batch_certificate_remove_row},
+        e);
+}
+
 int st_removable_ids(struct storage *st, struct arena *a, enum resource_kind kind, int64_t **ids,
                      size_t *n, struct err *e)
 {

@@ -106,8 +106,8 @@ int st_batch_pool_mark(struct storage *st, int64_t id, int64_t now_us, struct er
 static int remove_both(struct storage *st, void *ctx, struct err *e)
 {
     int64_t id = *(const int64_t *)ctx;
-    if (st_removes(st, RES_BATCH_POOL, id, e) < 0 || st_batch_pool_remove_row(st, id, e) < 0 ||
-        st_pool_remove(st, id, e) < 0)
+    if (st_removes(st, RES_BATCH_POOL, id, e) < 0 || st_end_roles_of_batch_pool(st, id, e) < 0 ||
+        st_batch_pool_remove_row(st, id, e) < 0 || st_pool_remove(st, id, e) < 0)
         return -1;
     return st_event_forget(st, RES_BATCH_POOL, id, e);
 }

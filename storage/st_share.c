@@ -16,6 +16,20 @@ int st_share_update(struct storage *st, const struct share *s, int64_t was, stru
     return err_set(e, ERR_CONFLICT, NULL, "%s has changed meanwhile, or is gone.", s->name);
 }
 
+static int move_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    const struct st_share_move *m = ctx;
+    if (m->to == SHARE_DELETED && st_end_roles_of_share(st, m->id, e) < 0)
+        return -1;
+    return st_share_move_row(st, m, e);
+}
+
+int st_share_move(struct storage *st, const struct st_share_move *m, struct err *e)
+{
+    struct st_share_move copy = *m;
+    return st_tx(st, "share move", move_in_tx, &copy, e);
+}
+
 #define TICKS_OF_1970 INT64_C(621355968000000000)
 
 int64_t st_next_etag(int64_t was, int64_t now_us)

@@ -38,5 +38,5 @@ SELECT state FROM batch_certificate WHERE id = :id;
 -- st_batch_certificate_set_tags(i64 id, text tags) -> changed "certificate"
 UPDATE batch_certificate SET tags = :tags WHERE id = :id;
 
--- st_batch_certificate_remove(i64 id) -> changed "certificate"
+-- private st_batch_certificate_remove_row(i64 id) -> changed "certificate"
 DELETE FROM batch_certificate WHERE id = :id;

@@ -33,8 +33,7 @@ SET display_name = :x.display_name, default_version = :x.default_version, allow_
 updated_us = :x.updated_us, tags = :x.tags
 WHERE id = :x.id;
 
--- With its packages.
--- st_batch_application_remove(i64 id) -> changed "application"
+-- private st_batch_application_remove_row(i64 id) -> changed "application"
 DELETE FROM batch_application WHERE id = :id;
 
 -- ERR_CONFLICT if the application has one of this name.
@@ -54,7 +53,7 @@ SET format = :x.format, hash = :x.hash, size = :x.size, activated_us = :x.activa
 updated_us = :x.updated_us, tags = :x.tags
 WHERE id = :x.id;
 
--- st_batch_package_remove(i64 id) -> changed "package"
+-- private st_batch_package_remove_row(i64 id) -> changed "package"
 DELETE FROM batch_package WHERE id = :id;
 
 -- How many packages, of whatever account, have an archive with this hash.

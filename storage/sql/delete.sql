@@ -151,6 +151,39 @@ $end_roles_in_group(storage_account, Microsoft.Storage/storageAccounts);
 -- private st_end_roles_of_batch_account(i64 id)
 $end_roles_in_group(batch_account, Microsoft.Batch/batchAccounts);
 
+-- $account_path
+$group_path || '/providers/Microsoft.Storage/storageAccounts/' || s.name;
+
+-- Shares of files have a second name in paths.
+-- private st_end_roles_of_share(i64 id)
+$end_roles($account_path || CASE h.kind WHEN {SHARE_FILES} THEN '/fileServices/default/shares/'
+ELSE '/blobServices/default/containers/' END || h.name,
+CASE h.kind WHEN {SHARE_FILES} THEN $account_path || '/fileServices/default/fileshares/' || h.name END,
+share h JOIN storage_account s ON s.id = h.account_id JOIN resource_group g ON g.id = s.group_id WHERE h.id = :id);
+
+-- $batch_path
+$group_path || '/providers/Microsoft.Batch/batchAccounts/' || b.name;
+
+-- $end_roles_in_batch_account(table, type)
+$end_roles($batch_path || '/$type/' || t.name, NULL, $table t JOIN batch_account b ON b.id = t.account_id
+JOIN resource_group g ON g.id = b.group_id WHERE t.id = :id);
+
+-- private st_end_roles_of_batch_pool(i64 id)
+$end_roles_in_batch_account(batch_pool, pools);
+
+-- private st_end_roles_of_application(i64 id)
+$end_roles_in_batch_account(batch_application, applications);
+
+-- private st_end_roles_of_package(i64 id)
+$end_roles($batch_path || '/applications/' || a.name || '/versions/' || t.name, NULL,
+batch_package t JOIN batch_application a ON a.id = t.application_id JOIN batch_account b ON b.id = a.account_id
+JOIN resource_group g ON g.id = b.group_id WHERE t.id = :id);
+
+-- private st_end_roles_of_certificate(i64 id)
+$end_roles($batch_path || '/certificates/' || t.algorithm || '-' || t.thumbprint, NULL,
+batch_certificate t JOIN batch_account b ON b.id = t.account_id JOIN resource_group g ON g.id = b.group_id
+WHERE t.id = :id);
+
 -- private st_end_roles_of_experiment(i64 id)
 $end_roles_in_workspace(experiment, experiments);
 

@@ -33,7 +33,7 @@ lease_duration_s = :s.lease_duration_s, lease_until_us = :s.lease_until_us, etag
 updated_us = :s.updated_us
 WHERE id = :s.id AND state = {SHARE_THERE} AND (:was = 0 OR etag = :was);
 
--- st_share_move(st_share_move m) -> moved "share" share_state by st_share_state
+-- private st_share_move_row(st_share_move m) -> moved "share" share_state by st_share_state
 UPDATE share
 SET state = :m.to, account_id = CASE WHEN :m.to <> {SHARE_DELETED} THEN nullif(:m.account_id, 0) END,
 deleted_us = :m.deleted_us,

@@ -8,6 +8,10 @@ import uuid
 import pytest
 from support import cloud_spec
 from support.accounts import Accounts
+from support.batch import Plane
+from support.batch_jobs import add_pool
+from support.batch_packages import packaged
+from support.certificates import Made
 from support.people import OWNER, READER, Person
 from support.refusals import refused
 from support.storage import StorageDaemon
@@ -16,6 +20,7 @@ from support.waiting import wait_for
 from support.world import Place, fresh
 
 BATCH_AI = "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"
+BLOB_READER = "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1"
 READER_ROLE = "acdd72a7-3385-48ef-bd42-f606fba81ae7"
 ROOT = "/providers/Microsoft.Authorization"
 ASSIGNMENTS = cloud_spec.load(
@@ -222,6 +227,54 @@ def test_roles_end_with_an_account_a_purged_vault_and_a_subscription(daemon, per
     wait_for(lambda: roles_of(daemon, bob) == set(scopes[2:]), what="the vault's role to end")
     daemon.call("DELETE", f"/batchaid/subscriptions/{other}", expect=204)
     assert not roles_of(daemon, bob)
+
+
+def blobs_of(daemon, who, account, container):
+    """The status of a list of blobs."""
+    scheme, host = daemon.endpoint.split("//")
+    url = f"{scheme}//{account}.blob.core.localhost:{host.rsplit(':', 1)[1]}/{container}"
+    token = who.login(scope="https://storage.azure.com/.default").json["access_token"]
+    params, head = {"restype": "container", "comp": "list"}, {"x-ms-version": "2022-11-02"}
+    return daemon.call("GET", url, token=token, api_version=None, params=params, headers=head, validate=False).status
+
+
+def test_a_role_ends_with_its_share_or_container(daemon, person, temporary):
+    bob, accounts = person("none"), temporary(Accounts(daemon).make())
+    name = accounts.account()
+    at = f"{accounts.path}/{name}"
+    kept = set()
+    for kind, paths in (("blobs", ("blobServices/default/containers",)), ("files", ("fileServices/default/shares", "fileServices/default/fileshares"))):
+        for box in ("box", "box2"):
+            accounts.share(name, box, kind=kind)
+            for scope in (f"{at}/{path}/{box}" for path in paths):
+                Roles(daemon, scope).give(bob.id, BLOB_READER)
+                kept |= {scope} if box == "box2" else set()
+    assert blobs_of(daemon, bob, name, "box") == 200
+    for kind in ("blobs", "files"):
+        accounts.share(name, "box", "DELETE", expect=200, kind=kind)
+    assert roles_of(daemon, bob) == kept
+    (number,) = (s["number"] for s in daemon.get("/batchaid/storage/deleted")["value"] if (s["account"], s["kind"]) == (name, "blobs"))
+    daemon.call("POST", f"/batchaid/storage/deleted/{number}/restore", expect=200)
+    assert (blobs_of(daemon, bob, name, "box"), blobs_of(daemon, bob, name, "box2")) == (403, 200)
+
+
+def test_a_role_ends_with_its_pool_application_package_or_certificate(daemon, person, temporary, tmp_path):
+    bob, accounts = person("none"), temporary(packaged(daemon))
+    name, made = accounts.account(**accounts.auto), Made(tmp_path)
+    plane = Plane(daemon, name, accounts.keys(name)[0])
+    tails = ["pools/p", f"certificates/sha1-{made.thumbprint}", "applications/a/versions/1", "applications/a"]
+    scopes = [f"{accounts.path}/{name}/{tail}" for tail in tails]
+    plane.call("POST", "/certificates", made.body(), expect=201)
+    add_pool(plane, "p", targetDedicatedNodes=0)
+    for tail in reversed(tails[2:]):
+        accounts.call("PUT", f"/{name}/{tail}", expect=200)
+    beside = [f"{accounts.path}/{name}/{tail}" for tail in ("pools/p2", "applications/a2", "certificates/sha1-2")]
+    for scope in scopes + beside:
+        Roles(daemon, scope).give(bob.id)
+    for i, tail in enumerate(tails):
+        assert accounts.call("DELETE", f"/{name}/{tail}").status in (200, 202, 204)
+        left = {*scopes[i + 1 :], *beside}
+        wait_for(lambda: roles_of(daemon, bob) == left, what=f"the role at {tail} to end, and no other")
 
 
 def test_a_blob_may_be_called_like_a_role():
