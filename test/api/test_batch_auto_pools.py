@@ -179,3 +179,28 @@ def test_who_makes_no_pools_has_none_made(ground, plane):
             plane.call("DELETE", path)
         for person in (submitter, contributor):
             person.remove()
+
+
+def test_the_token_of_a_task_keeps_no_pool(plane):
+    """It is the submitter's program, who may make no pools."""
+    job = add_job(plane)
+    say = "/bin/sh -c 'echo $AZ_BATCH_AUTHENTICATION_TOKEN > token; sleep 1000'"
+    job.add(say, id="t", authenticationTokenSettings={"access": ["job"]})
+
+    def read():
+        reply = plane.call("GET", f"{job.url}/tasks/t/files/wd/token", validate=False)
+        return reply.status == 200 and reply.content.decode().strip()
+
+    head = {"Authorization": f"Bearer {wait_for(read)}", "Content-Type": "application/json; odata=minimalmetadata"}
+
+    def change(**more):
+        return plane.call("PATCH", job.url, more, headers=head, validate=False)
+
+    reply = change(poolInfo=auto(keep=True))
+    assert (reply.status, reply.json["code"]) == (403, "InsufficientAccountPermissions"), reply
+    assert "Microsoft.Batch/batchAccounts/pools/write" in reply.content.decode()
+    assert job.get()["poolInfo"]["autoPoolSpecification"]["keepAlive"] is False
+    assert change(poolInfo=auto(), priority=7).status == 200
+    plane.call("PATCH", job.url, {"poolInfo": auto(keep=True)}, expect=200)
+    plane.call("PATCH", job.url, {"poolInfo": auto(keep=False)}, expect=200)
+    job.delete()

@@ -172,7 +172,13 @@ int batch_check_role(struct request *r, const char *action, struct err *e)
 
 int batch_check_also(struct request *r, const char *action, struct err *e)
 {
-    /* Without a principal it is signed with a key, or a task's. */
+    const struct batch_task *t = batch_grant(r)->task;
+    if (t)
+        return err_set(e, BATCH_INSUFFICIENT_ACCOUNT_PERMISSIONS, NULL,
+                       "The token of a task allows only operations of its job, %s; this needs the "
+                       "right %s%s.",
+                       t->job_name, ACCOUNTS, action);
+    /* Without a principal it is signed with a key. */
     return r->who && !r->seeds ? batch_check_role(r, arena_concat(&r->arena, ACCOUNTS, action), e)
                                : 0;
 }
