@@ -4,6 +4,8 @@
 import uuid
 
 import pytest
+from support.accounts import Accounts
+from support.batch_rm import BatchAccounts, account_body, account_name
 from support.people import CONTRIBUTOR, SUBMITTER, Person
 from support.waiting import wait_for
 from support.world import Place, cluster_body, file_server_body, job_body
@@ -67,6 +69,22 @@ def test_a_subnet_is_for_those_who_may_join_it(own_place, elsewhere, ada):
             assert "'Microsoft.Network/virtualNetworks/subnets/join/action'" in message
         body["properties"]["subnet"] = {"id": own_place.group_path + SUBNETS}
         ada.call("PUT", f"{own_place.path}/{kind}/c", body, expect=(200, 202))
+
+
+def test_who_may_not_use_it_does_not_learn_whether_it_exists(daemon, own_place, elsewhere, ada, temporary):
+    cluster, body = elsewhere.cluster(0, "there", steady=False), {"mountVolumes": None, "stdOutErrPathPrefix": "/tmp"}
+    experiment = own_place.path + "/experiments/x"
+    ada.call("PUT", experiment, {}, expect=(200, 202))
+    for id in (cluster.id, cluster.id + "2", own_place.group_path + "2/providers/Microsoft.BatchAI/workspaces/w/clusters/there"):
+        message = ada.may_not_link("PUT", experiment + "/jobs/j", job_body(id, **body))
+        assert "'Microsoft.BatchAI/workspaces/clusters/read'" in message and id in message
+    reply = ada.call("PUT", experiment + "/jobs/j", job_body(own_place.path + "/clusters/none", **body))
+    assert (reply.status, reply.code) == (404, "ClusterNotFound")
+    store, own = temporary(Accounts(daemon).make()), BatchAccounts(daemon, own_place.group)
+    for name in (store.account(), "nosuchaccount"):
+        body = account_body(autoStorage={"storageAccountId": f"{store.path}/{name}"})
+        message = ada.may_not_link("PUT", f"{own.path}/{account_name()}", body, api_version=own.version, validate=False)
+        assert "'Microsoft.Storage/storageAccounts/listKeys/action'" in message and name in message
 
 
 def test_old_versions_are_asked_the_same(own_place, elsewhere, ada):

@@ -147,10 +147,15 @@ static const char *storage_account_id(struct request *r, const struct storage_ac
     return resource_id(&r->arena, "Microsoft.Storage", &s->scope, "storageAccounts", s->name);
 }
 
+static const char *auto_storage_id(const json_t *doc)
+{
+    return json_string_value(json_object_get(auto_storage_of(doc), "storageAccountId"));
+}
+
 int find_auto_storage(struct request *r, const json_t *doc, struct storage_account *s,
                       struct err *e)
 {
-    const char *id = json_string_value(json_object_get(auto_storage_of(doc), "storageAccountId"));
+    const char *id = auto_storage_id(doc);
     if (!id)
         return err_set(e, BATCHRM_NO_AUTO_STORAGE, NULL,
                        "The Batch account has no auto-storage account; set one first.");
@@ -175,9 +180,11 @@ int take_auto_storage(struct request *r, json_t *doc, struct err *e)
     set = auto_storage_of(doc);
     if (!set)
         return 0;
-    if (find_auto_storage(r, doc, &s, e) < 0 ||
-        arm_check_linked(r, "Microsoft.Storage/storageAccounts/listKeys/action",
-                         storage_account_id(r, &s), e) < 0)
+    /* Before it is looked for: the reply does not say whether there is one. */
+    const char *id = auto_storage_id(doc);
+    if ((id &&
+         arm_check_linked(r, "Microsoft.Storage/storageAccounts/listKeys/action", id, e) < 0) ||
+        find_auto_storage(r, doc, &s, e) < 0)
         return -1;
     timefmt_wire(r->now_us, now);
     json_object_set_new(set, "lastKeySync", json_string(now));

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/arm/batchai/render.h"
 #include "api/arm/errors.h"
+#include "api/arm/may.h"
 #include "model/home.h"
 #include "storage/storage.h"
 
@@ -165,6 +167,9 @@ static int cluster_in(struct request *r, const char *group, const char *workspac
 {
     const struct scope scope = {
         .subscription = arm_subscription(r), .group = group, .workspace = workspace};
+    if (arm_check_linked(r, "Microsoft.BatchAI/workspaces/clusters/read",
+                         render_id(r, &scope, "clusters", name), e) < 0)
+        return -1;
     int rc = st_cluster_find(arm_of(r)->storage, &r->arena, &scope, name, c, e);
     if (rc == 0)
         return err_set(e, ERR_CLUSTER_NOT_FOUND, "properties.cluster.id",

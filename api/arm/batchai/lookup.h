@@ -21,7 +21,8 @@ int find_job(struct request *r, struct job *j, struct err *e) MUST_CHECK;
 int seek_workspace(struct request *r, struct workspace *w, struct err *e) MUST_CHECK;
 int seek_experiment(struct request *r, struct experiment *x, struct err *e) MUST_CHECK;
 
-/* The cluster with a resource id. ERR_INVALID_PROPERTY if it is not the id of a cluster. */
+/* The cluster with a resource id. ERR_INVALID_PROPERTY if it is not the id of a cluster;
+ * ARM_LINKED_FORBIDDEN unless the principal may read it, whether it exists or not. */
 int find_cluster_by_ref(struct request *r, const char *id, struct cluster *c,
                         struct err *e) MUST_CHECK;
 
