@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "daemon/cli/client.h"
+#include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/cmd_nodes.h"
 #include "lib/strbuf.h"
 
@@ -47,17 +48,14 @@ static int fail_for(const char *name, struct err *e)
 /* `done`: the text about each machine. */
 static int change_all(const struct options *o, const char *verb, const char *done)
 {
-    struct state s;
     struct daemon_client *client = NULL;
     struct err e;
-    if (state_locate(o->state_dir, NULL, &s, &e) < 0)
-        return cli_fail(EXIT_FAILED, &e);
     json_t *body = o->reason ? json_pack("{s:s}", "reason", o->reason) : NULL;
     int code = EXIT_DONE;
     if (o->reason && !body) {
         err_set(&e, ERR_CONFIG, NULL, "the reason is not UTF-8");
         code = cli_fail(EXIT_USAGE, &e);
-    } else if (client_open(&s, &client, &e) < 0) {
+    } else if (jobs_open(o, &client, &e) < 0) {
         code = cli_fail(EXIT_FAILED, &e);
     }
     for (int i = 0; client && i < o->n_args; i++)
@@ -65,7 +63,6 @@ static int change_all(const struct options *o, const char *verb, const char *don
             code = fail_for(o->args[i], &e);
     client_close(client);
     json_decref(body);
-    state_free(&s);
     return code;
 }
 

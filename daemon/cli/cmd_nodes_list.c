@@ -344,13 +344,10 @@ static bool has_inventory(const json_t *nodes)
 
 static int fetch(const struct options *o, json_t **out, struct err *e)
 {
-    struct state s;
     struct daemon_client *client = NULL;
     struct strbuf path = STRBUF_INIT;
     json_t *reply = NULL;
-    if (state_locate(o->state_dir, NULL, &s, e) < 0)
-        return -1;
-    int rc = client_open(&s, &client, e);
+    int rc = jobs_open(o, &client, e);
     strbuf_puts(&path, "/batchaid/nodes");
     if (rc == 0) {
         jobs_filter(client, &path, "sort", o->sort);
@@ -362,7 +359,6 @@ static int fetch(const struct options *o, json_t **out, struct err *e)
     json_decref(reply);
     strbuf_free(&path);
     client_close(client);
-    state_free(&s);
     return rc;
 }
 

@@ -350,8 +350,8 @@ static const struct cli_command commands[] = {
          "Fetches the certificate of the daemon's authority and asks whether its fingerprint is\n"
          "right. Asks for name and password (or reads it from standard input) and keeps a token\n"
          "for 90 days in ~/.config/batchaid, for you alone. submit, run, ps, top, logs, wait JOB,\n"
-         "cancel, rerun, get, exec, ssh, shell, forward, queue, jobs, explain, job, report and\n"
-         "open then use that daemon, unless --state-dir or BATCHAID_STATE_DIR names a daemon\n"
+         "cancel, rerun, get, exec, ssh, shell, forward, queue, jobs, explain, job, report, nodes\n"
+         "and open then use that daemon, unless --state-dir or BATCHAID_STATE_DIR names a daemon\n"
          "here.\n"},
     {.name = "logout",
      .arguments = "",

@@ -101,6 +101,15 @@ def test_who_may_make_no_cluster_is_told_who_may(head, laptop, ada):
     assert done.returncode == 1 and "somebody with the role Contributor can make it" in done.stderr
 
 
+def test_nodes_are_those_of_the_login(head, laptop, ada, tmp_path):
+    Desk(head, tmp_path / "admin").submit("--no-copy", "--", "true")[1].succeed()
+    laptop.login(ada)
+    nodes = json.loads(laptop.run("nodes", "--json").stdout)["value"]
+    assert nodes and [n["name"] for n in nodes] == [n["name"] for n in head.get("/batchaid/nodes")["value"]]
+    done = laptop.run("nodes", "drain", nodes[0]["name"], check=False)
+    assert done.returncode == 1 and f"The client '{ada.name}'" in done.stderr and "authorization" in done.stderr
+
+
 def test_a_named_state_directory_comes_first(head, laptop, ada):
     laptop.login(ada)
     assert "no batchaid daemon is serving" in laptop.run("ps", "--state-dir", "nowhere", check=False).stderr
