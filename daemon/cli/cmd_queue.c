@@ -12,6 +12,7 @@
 #include "daemon/cli/watch.h"
 
 #define WAITING_MAX "10000" /* the most of each cluster that one reply may have */
+#define RANGES_MAX  8       /* of indexes in one row */
 
 static const struct table_column columns[] = {
     {.name = "CLUSTER", .elide = true},
@@ -68,18 +69,40 @@ static size_t alike(const json_t *all, size_t at)
     return n;
 }
 
-static void add_name(struct table *t, const json_t *first, const json_t *last)
+static int index_of(const json_t *j)
 {
-    const json_t *index = json_object_get(first, "index");
-    const char *name = jobs_text(first, "name");
-    int from = (int)json_integer_value(index);
-    if (!index)
-        table_add(t, TABLE_PLAIN, name);
-    else if (first == last)
-        table_addf(t, "%s[%d]", name, from);
-    else
-        table_addf(t, "%s[%d-%d]", name, from,
-                   (int)json_integer_value(json_object_get(last, "index")));
+    return (int)json_integer_value(json_object_get(j, "index"));
+}
+
+/* "1-3,5": the indexes of `n` jobs from `at` on. */
+static void add_indexes(struct strbuf *b, const json_t *all, size_t at, size_t n)
+{
+    size_t ranges = 0;
+    for (size_t i = 0, end; i < n && ranges < RANGES_MAX; i = end, ranges++) {
+        int from = index_of(json_array_get(all, at + i));
+        for (end = i + 1; end < n; end++)
+            if (index_of(json_array_get(all, at + end)) != from + (int)(end - i))
+                break;
+        strbuf_printf(b, ranges ? ",%d" : "%d", from);
+        if (end > i + 1)
+            strbuf_printf(b, "-%d", from + (int)(end - i) - 1);
+        if (end < n && ranges + 1 == RANGES_MAX)
+            strbuf_printf(b, ",... %zu in all", n);
+    }
+}
+
+static void add_name(struct table *t, const json_t *all, size_t at, size_t n)
+{
+    const json_t *first = json_array_get(all, at);
+    struct strbuf b = STRBUF_INIT;
+    strbuf_puts(&b, jobs_text(first, "name"));
+    if (json_object_get(first, "index")) {
+        strbuf_puts(&b, "[");
+        add_indexes(&b, all, at, n);
+        strbuf_puts(&b, "]");
+    }
+    table_add(t, TABLE_PLAIN, b.s);
+    strbuf_free(&b);
 }
 
 static void print_table(const json_t *all)
@@ -96,7 +119,7 @@ static void print_table(const json_t *all)
             table_addf(&t, "%d", (int)json_integer_value(place));
         else
             table_add(&t, TABLE_PLAIN, waits ? "queued" : jobs_text(j, "state"));
-        add_name(&t, j, json_array_get(all, i + n - 1));
+        add_name(&t, all, i, n);
         table_add(&t, TABLE_PLAIN, jobs_text(j, "createdBy"));
         add_priority(&t, j);
         table_addf(&t, "%d", (int)json_integer_value(json_object_get(j, "nodeCount")));

@@ -172,6 +172,16 @@ def test_a_queue_that_is_cut_says_so(desk):
     desk.run("wait", "crowd-waits", "ahead", check=False)
 
 
+def test_a_queue_names_the_indexes_that_an_array_has(desk):
+    slow(desk, "leads")
+    desk.submit("--name", "some", "--after", "leads", "--array", "1-3,5,7-8", "--no-copy", "--", "true")
+    desk.submit("--name", "every-second", "--after", "leads", "--array", ",".join(str(n) for n in range(1, 19, 2)), "--no-copy", "--", "true")
+    said = desk.run("queue").stdout
+    assert "some[1-3,5,7-8] " in said and "every-second[1,3,5,7,9,11,13,15,... 9 in all] " in said
+    desk.run("cancel", "some", "every-second", "leads")
+    desk.run("wait", "some", "every-second", "leads", check=False)
+
+
 def test_wait_has_the_code_of_the_first_that_failed(desk):
     for name, line in (("good", "true"), ("bad", "exit 9"), ("worse", "exit 8")):
         desk.submit("--name", name, "--no-copy", "--", line)
