@@ -106,7 +106,9 @@ int cmd_check_config(const struct options *o)
     struct err e;
     if (config_load(file, &c, &e) < 0)
         return cli_fail(EXIT_FAILED, &e);
-    int rc = state_locate(o->state_dir, c.state_dir, &state, &e);
+    int rc = config_check(&c, &e);
+    if (rc == 0)
+        rc = state_locate(o->state_dir, c.state_dir, &state, &e);
     if (rc == 0)
         rc = site_load(&c, &state, &site, &e);
     if (rc == 0)

@@ -246,8 +246,7 @@ static void free_table(const struct settings *table, void *record)
     }
 }
 
-/* Checks that need several values. */
-static int check_together(const struct config *c, struct err *e)
+int config_check(const struct config *c, struct err *e)
 {
     const char *blamed = NULL;
     if (!*c->tls_certificate != !*c->tls_key) {
@@ -269,8 +268,6 @@ int config_load(const char *path, struct config *out, struct err *e)
     const json_t *tree = json_is_null(out->places.doc.tree) ? NULL : out->places.doc.tree;
     if (rc == 0)
         rc = take_table(&config_settings, out, tree, "", &out->places, e);
-    if (rc == 0)
-        rc = check_together(out, e);
     if (rc < 0)
         config_free(out);
     return rc;
@@ -351,7 +348,7 @@ int config_from_environment(struct config *c, struct err *e)
         }
         strbuf_free(&name);
     }
-    return rc < 0 ? -1 : check_together(c, e);
+    return rc < 0 ? -1 : config_check(c, e);
 }
 
 void config_free(struct config *c)

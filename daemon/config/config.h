@@ -113,13 +113,17 @@ struct config {
 
 /* Fills *out from `path`, or with the defaults if `path` is NULL. ERR_CONFIG. */
 int config_load(const char *path, struct config *out, struct err *e) MUST_CHECK;
+/* The checks that need several settings; the environment may still give one of these after
+ * config_load(). ERR_CONFIG. */
+int config_check(const struct config *c, struct err *e) MUST_CHECK;
 /* "true" or "false". */
 int config_parse_truth(const char *text, bool *out, struct err *e) MUST_CHECK;
 /* The environment variable of setting number `i`, into `out`; false: there are fewer. */
 bool config_variable(size_t i, struct strbuf *out);
 /* Lets environment variables override the loaded values: $BATCHAID_LOCAL_NODES is local.nodes,
  * items of lists are separated by blanks. Exceptions: state_dir, which state_locate() finds, and
- * lists of records. Errors name the variable; config_free() is still needed. */
+ * lists of records. Then config_check(). Errors name the variable; config_free() is still needed.
+ */
 int config_from_environment(struct config *c, struct err *e) MUST_CHECK;
 void config_free(struct config *c);
 

@@ -36,11 +36,13 @@ static void read_file(const uint8_t *data, size_t size)
     CLAIM(fd >= 0 && write(fd, data, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     int rc = config_load(path, &c, &e);
+    bool loaded = rc == 0;
+    if (loaded)
+        rc = config_check(&c, &e);
     tell("file", rc, e.msg);
-    if (rc == 0)
+    CLAIM(rc == 0 || e.msg[0]);
+    if (loaded)
         config_free(&c);
-    else
-        CLAIM(e.msg[0]);
     close(fd);
 }
 

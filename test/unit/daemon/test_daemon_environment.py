@@ -26,6 +26,18 @@ def test_they_override_the_file():
         assert "Strict-Transport-Security" in reply.headers
 
 
+def test_the_file_and_a_variable_together_are_checked(tmp_path):
+    """Each of them alone is incomplete."""
+    with Daemon({"http": {"expose": True}}, environment={"BATCHAID_HTTP_SERVE": "true"}) as d:
+        path = d.dir / "batchaid.yaml"
+        done = d.tool("check-config", str(path), check=False)
+        assert done.returncode == 1 and "nothing is exposed as long as http.serve is not true" in done.stderr
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run([*made, "-keyout", tmp_path / "key.pem", "-out", tmp_path / "cert.pem"], check=True, capture_output=True)
+    with Daemon({"tls": {"certificate": str(tmp_path / "cert.pem")}}, environment={"BATCHAID_TLS_KEY": str(tmp_path / "key.pem")}) as d:
+        assert d.running
+
+
 def test_lists_are_separated_by_blanks():
     with Daemon(environment={"BATCHAID_LOCAL_VM_SIZES": "tiny_a tiny_b"}) as d:
         assert d.tool("check-config", str(d.dir / "batchaid.yaml")).returncode == 0
