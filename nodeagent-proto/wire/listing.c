@@ -74,7 +74,8 @@ static void add(struct disk_listing *l, const char *name, const struct stat *st)
     l->entries[l->n++] = (struct node_dir_entry){.name = xstrdup(name),
                                                  .is_dir = S_ISDIR(st->st_mode),
                                                  .size = S_ISDIR(st->st_mode) ? 0 : st->st_size,
-                                                 .mtime_us = mtime_us(st)};
+                                                 .mtime_us = mtime_us(st),
+                                                 .mode = st->st_mode};
 }
 
 static int by_name(const void *a, const void *b)
@@ -143,6 +144,7 @@ int disk_read_file(const char *base, const char *path, int64_t offset, size_t ma
     } else if (rc == 0) {
         out->size = st.st_size;
         out->mtime_us = mtime_us(&st);
+        out->mode = st.st_mode;
         out->bytes = xcalloc(1, max + 1);
         rc = read_part(fd, offset, max, out);
     }

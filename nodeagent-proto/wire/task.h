@@ -73,6 +73,7 @@ struct node_dir_entry {
     const char *name;
     bool is_dir;
     int64_t size, mtime_us;
+    int64_t mode; /* st_mode; 0: an agent of an earlier build does not say it */
 };
 
 /* Numbers for accounts of jobs; the first number is the group of all jobs. */

@@ -251,13 +251,14 @@ def test_a_deleted_job_takes_all_with_it(jobs, plane):
 
 def test_files_of_a_task(jobs, plane):
     job = jobs()
-    script = 'mkdir -p sub; echo hello > sub/out.txt; head -c 1000 /dev/zero > zero.bin; echo "to stdout"; echo err >&2'
+    script = 'mkdir -p sub; echo hello > sub/out.txt; head -c 1000 /dev/zero > zero.bin; chmod 640 zero.bin; echo "to stdout"; echo err >&2'
     job.done(f"/bin/sh -c '{script}'", id="files")
     base = f"{job.url}/tasks/files/files"
     assert {f["name"] for f in plane.all(base)} == {"stdout.txt", "stderr.txt", "wd"}
     files = {f["name"]: f for f in plane.all(base, recursive="true")}
     assert set(files) == {"stdout.txt", "stderr.txt", "wd", "wd/sub", "wd/sub/out.txt", "wd/zero.bin"}
     assert files["wd/zero.bin"]["properties"]["contentLength"] == "1000"
+    assert files["wd/zero.bin"]["properties"]["fileMode"] == "0o100640"
     assert files["wd"]["isDirectory"] and not files["stdout.txt"]["isDirectory"]
     assert len(plane.all(base, recursive="true", maxresults=2)) == 6
     some = plane.all(base, recursive="true", **{"$filter": "startswith(name, 'wd/sub')"})
@@ -270,6 +271,7 @@ def test_files_of_a_task(jobs, plane):
     assert part.content == b"std"
     head = plane.call("HEAD", f"{base}/wd/zero.bin", expect=200)
     assert head.headers["Content-Length"] == "1000" and "Last-Modified" in head.headers
+    assert head.headers["ocp-batch-file-mode"] == "0o100640"
     plane.refused(404, "FileNotFound", "GET", f"{base}/none.txt")
     plane.refused(404, "FileNotFound", "GET", f"{base}/..%2F..%2F..%2Fx")
     plane.refused(409, "OperationInvalidForCurrentState", "DELETE", f"{base}/wd%2Fsub")

@@ -25,6 +25,7 @@
 
 /* The most entries of one listing, all directories together. */
 #define ENTRIES_MAX 100000
+#define SEEDED_MODE 0100644
 
 /* The directory of a request's files. */
 struct files_place {
@@ -159,7 +160,7 @@ static const char *type_of(const char *path)
 struct listed_file {
     const char *path;
     bool is_dir;
-    int64_t size, mtime_us;
+    int64_t size, mtime_us, mode;
 };
 
 struct files_list_work {
@@ -186,7 +187,8 @@ static void add_entry(struct files_list_work *l, const struct node_dir_entry *en
         (struct listed_file){.path = arena_concat(a, l->dir, *l->dir ? "/" : "", en->name),
                              .is_dir = en->is_dir,
                              .size = en->size,
-                             .mtime_us = en->mtime_us};
+                             .mtime_us = en->mtime_us,
+                             .mode = en->mode};
 }
 
 static int by_path(const void *a, const void *b)
@@ -199,6 +201,12 @@ static bool is_wanted(const void *ctx, const struct filter_term *t)
     return filter_text_is(t, ((const struct listed_file *)ctx)->path);
 }
 
+/* "0o100644"; NULL: not known. */
+static const char *mode_of(struct request *r, int64_t mode)
+{
+    return mode ? arena_printf(&r->arena, "0o%06llo", (unsigned long long)mode) : NULL;
+}
+
 static json_t *render(struct files_list_work *l, const struct listed_file *en)
 {
     char when[TIMEFMT_SIZE];
@@ -209,8 +217,9 @@ static json_t *render(struct files_list_work *l, const struct listed_file *en)
     timefmt_exact(en->mtime_us, when);
     const char *size = arena_printf(&l->r->arena, "%lld", (long long)en->size);
     json_object_set_new(o, "properties",
-                        json_pack("{s:s, s:s, s:s}", "lastModified", when, "contentLength", size,
-                                  "contentType", type_of(en->path)));
+                        json_pack("{s:s, s:s, s:s, s:s*}", "lastModified", when, "contentLength",
+                                  size, "contentType", type_of(en->path), "fileMode",
+                                  mode_of(l->r, en->mode)));
     return o;
 }
 
@@ -268,7 +277,7 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
 static void add_seeded(struct files_list_work *l, const struct batch_seeded_file *f,
                        const char *before)
 {
-    struct node_dir_entry en = {.size = f->size, .mtime_us = f->mtime_us};
+    struct node_dir_entry en = {.size = f->size, .mtime_us = f->mtime_us, .mode = SEEDED_MODE};
     for (const char *slash = strchr(f->path, '/'); slash; slash = strchr(slash + 1, '/')) {
         size_t n = (size_t)(slash - f->path);
         if (strncmp(before, f->path, n + 1) != 0) {
@@ -359,13 +368,17 @@ static int fetch(void *ctx, struct reply_stream *s, uint64_t offset, size_t max)
     return fleet_read_file(d->fleet, &d->at, d->path, (int64_t)offset, max, on_piece, d, &e);
 }
 
-static void add_headers(struct request *r, const struct file_download *d, int64_t mtime_us)
+static void add_headers(struct request *r, const struct file_download *d,
+                        const struct node_bytes *got)
 {
     char when[TIMEFMT_SIZE];
-    timefmt_http(mtime_us, when);
+    const char *mode = mode_of(r, got->mode);
+    timefmt_http(got->mtime_us, when);
     reply_header(r, "Last-Modified", "%s", when);
     reply_header(r, "ocp-creation-time", "%s", when);
     reply_header_text(r, "ocp-batch-file-isdirectory", "False");
+    if (mode)
+        reply_header_text(r, "ocp-batch-file-mode", mode);
     reply_header_text(r, "ocp-batch-file-url", batch_segment(r, arena_strdup(&r->arena, d->url)));
 }
 
@@ -396,7 +409,7 @@ static struct replied *send_file(struct file_download *d, const struct node_byte
     if (batch_conditions(r, got->mtime_us, &e) < 0 ||
         read_range(r, (uint64_t)got->size, &first, &n, &e) < 0)
         return reply_err(r, &e);
-    add_headers(r, d, got->mtime_us);
+    add_headers(r, d, got);
     if (strcmp(r->method, "HEAD") == 0)
         return reply_length(r, type_of(d->path), (uint64_t)got->size);
     struct stream_source source = {.fetch = fetch, .release = download_free};
@@ -430,8 +443,11 @@ static struct replied *get_seeded(struct file_download *d, int64_t task)
         no_file(d->path, &e);
     if (rc <= 0)
         return reply_err(d->r, &e);
-    const struct node_bytes got = {
-        .bytes = f.bytes, .n = (size_t)f.size, .size = f.size, .mtime_us = f.mtime_us};
+    const struct node_bytes got = {.bytes = f.bytes,
+                                   .n = (size_t)f.size,
+                                   .size = f.size,
+                                   .mtime_us = f.mtime_us,
+                                   .mode = SEEDED_MODE};
     return send_file(d, &got);
 }
 

@@ -88,6 +88,7 @@ READY_TEST(test_listing_shows_files_and_directories_by_name)
     assert_string_equal(got.names[1], "b.txt");
     assert_false(got.entries[1].is_dir);
     assert_true(got.entries[1].mtime_us > 1600000000000000LL);
+    assert_int_equal(got.entries[1].mode, S_IFREG | 0644);
     assert_string_equal(got.names[2], "sub");
     assert_true(got.entries[2].is_dir);
     ASK(f, node_list_dir(f->link, NULL, base, "sub", on_dir, f));
