@@ -321,3 +321,18 @@ int st_usage_each(struct storage *st, int64_t from_ms, int64_t to_ms, int64_t no
     arena_free(&a);
     return rc;
 }
+
+int st_usage_sweep(struct storage *st, int limit, int *gone, struct err *e)
+{
+    bool any;
+    *gone = 0;
+    if (st_usage_any_buried(st, &any, e) < 0)
+        return -1;
+    if (!any)
+        return 0;
+    if (st_usage_sweep_over(st, limit, e) < 0 || st_usage_sweep_rows(st, limit, gone, e) < 0)
+        return -1;
+    if (*gone == limit)
+        return 0;
+    return st_usage_sweep_days(st, e) < 0 ? -1 : st_usage_sweep_subjects(st, e);
+}

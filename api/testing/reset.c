@@ -21,6 +21,7 @@
 #include "storage/burial.h"
 #include "storage/changes.h"
 #include "storage/storage.h"
+#include "storage/usage.h"
 
 #define GROUPS_AT_ONCE 100
 
@@ -113,7 +114,9 @@ static int empty_what_is_asked(struct storage *st, struct reset *z, struct err *
 static int carry_out(struct storage *st, void *ctx, struct err *e)
 {
     struct reset *z = ctx;
-    return empty_what_is_asked(st, z, e) < 0 ? -1 : forget_changes(st, z, e);
+    return empty_what_is_asked(st, z, e) < 0 || forget_changes(st, z, e) < 0
+               ? -1
+               : st_usage_bury(st, z->subscription, z->group, e);
 }
 
 static const struct field reset_rows[] = {

@@ -2,7 +2,11 @@
 --
 -- The record of use (model/usage.h).
 
--- Live allocations and what they belong to.
+-- Whether a subject is not of what a reset has emptied.
+-- $is_known(subject)
+$subject.subscription <> {GROUPS_BURIED};
+
+-- Live allocations and what they belong to; without what a reset has emptied, which leaves no record.
 -- $usage_live_select
 SELECT {usage_live} FROM $live_allocation CROSS JOIN run u ON u.id = a.run_id
 CROSS JOIN node n ON n.id = a.node_id CROSS JOIN pool p ON p.id = n.pool_id
@@ -15,7 +19,7 @@ LEFT JOIN batch_chore bh ON u.owner_kind = {RES_BATCH_CHORE} AND bh.id = u.owner
 LEFT JOIN batch_job bj ON bj.id = coalesce(bt.job_id, bh.job_id)
 LEFT JOIN batch_account ba ON ba.id = bj.account_id
 LEFT JOIN resource_group bg ON bg.id = ba.group_id
-WHERE $is_live;
+WHERE $is_live AND coalesce(g.subscription, bg.subscription, '') <> {GROUPS_BURIED};
 
 -- private st_usage_of(allocation al) -> usage_live?
 $usage_live_select AND a.node_id = :al.node_id AND a.run_id = :al.run_id;
@@ -68,7 +72,7 @@ memory_peak = max(memory_peak, excluded.memory_peak);
 -- The sums of whole days, from `first` up to before `end`, by subject.
 -- st_usage_of_days(i64 first, i64 end) -> usage_total*
 SELECT {usage_total} FROM usage_day d CROSS JOIN usage_subject s ON s.id = d.subject_id
-WHERE d.day >= :first AND d.day < :end GROUP BY d.subject_id;
+WHERE d.day >= :first AND d.day < :end AND $is_known(s) GROUP BY d.subject_id;
 
 -- The id of the last row that was written; the last end of all rows. 0: there are none.
 -- st_usage_last() -> i64 id
@@ -84,21 +88,50 @@ SELECT coalesce(min(day), 1 << 40) FROM usage_day;
 -- All rows behind a row, with their subjects.
 -- st_usage_since(i64 after_id) -> usage_ended*
 SELECT {usage_ended} FROM usage r CROSS JOIN usage_subject s ON s.id = r.subject_id
-WHERE r.id > :after_id ORDER BY r.id;
+WHERE r.id > :after_id AND $is_known(s) ORDER BY r.id;
 
 -- Rows up to the row `last` that ended behind a place, before to_ms, with their subjects.
 -- st_usage_ended(st_usage_place place, i64 to_ms, i64 last, int limit) -> usage_ended*
 SELECT {usage_ended} FROM usage r CROSS JOIN usage_subject s ON s.id = r.subject_id
 WHERE r.end_ms >= :place.end_ms AND r.end_ms < :to_ms AND (r.end_ms > :place.end_ms OR r.id > :place.id)
-AND +r.id <= :last
+AND +r.id <= :last AND $is_known(s)
 ORDER BY r.end_ms, r.id LIMIT :limit;
 
 -- The same of those that went on over the end of a day, in the order of their ids.
 -- st_usage_over(i64 day, i64 after_id, i64 last, int limit) -> usage_ended*
 SELECT {usage_ended} FROM usage_over o CROSS JOIN usage r ON r.id = o.usage_id
 CROSS JOIN usage_subject s ON s.id = r.subject_id
-WHERE o.day = :day AND o.usage_id > :after_id AND o.usage_id <= :last ORDER BY o.usage_id LIMIT :limit;
+WHERE o.day = :day AND o.usage_id > :after_id AND o.usage_id <= :last AND $is_known(s)
+ORDER BY o.usage_id LIMIT :limit;
 
 -- Of one job or task, in the order of their ends.
 -- st_usage_of_owner(resource_kind owner, i64 owner_id) -> usage*
 SELECT {usage} FROM usage r WHERE r.owner_kind = :owner AND r.owner_id = :owner_id ORDER BY r.id;
+
+-- --- resets ---
+
+-- Takes the record out of a subscription, or out of a group in it; NULL: out of all. Its rows are removed later.
+-- st_usage_bury(text subscription, text group)
+UPDATE usage_subject SET subscription = {GROUPS_BURIED}, group_name = group_name || '#' || id
+WHERE $is_known(usage_subject) AND (:subscription IS NULL OR subscription = :subscription)
+AND (:group IS NULL OR group_name = :group);
+
+-- private st_usage_any_buried() -> bool any
+SELECT EXISTS (SELECT 1 FROM usage_subject WHERE subscription = {GROUPS_BURIED});
+
+-- $some_buried
+SELECT id FROM usage WHERE subject_id IN (SELECT id FROM usage_subject WHERE subscription = {GROUPS_BURIED})
+ORDER BY id LIMIT :limit;
+
+-- The next two remove the same rows.
+-- private st_usage_sweep_over(int limit)
+DELETE FROM usage_over WHERE usage_id IN ($some_buried);
+
+-- private st_usage_sweep_rows(int limit) -> count gone
+DELETE FROM usage WHERE id IN ($some_buried);
+
+-- private st_usage_sweep_days()
+DELETE FROM usage_day WHERE subject_id IN (SELECT id FROM usage_subject WHERE subscription = {GROUPS_BURIED});
+
+-- private st_usage_sweep_subjects()
+DELETE FROM usage_subject WHERE subscription = {GROUPS_BURIED};

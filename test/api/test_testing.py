@@ -316,6 +316,29 @@ def test_all_becomes_empty(own_daemon):
     assert t.reset() == 0
 
 
+def test_the_record_of_use_becomes_empty_too(place, t):
+    """Also of what was running: its nodes are released only afterwards."""
+
+    def runs(group):
+        lines = place.daemon.get("/batchaid/usage", api_version=None, params={"by": "group"})["value"]
+        return [v["runs"] for v in lines if v["name"] == group]
+
+    def use(p):
+        cluster = p.cluster(name="c", nodes=2)
+        p.job(cluster, "true", name="a").succeed()
+        wait_for(lambda: runs(p.group) == [1], what="the use of its ended job")
+        return p.job(cluster, "sleep 1000", name="b")
+
+    other = Place(place.daemon).make()
+    for p in (place, other):
+        use(p).wait("running")
+    t.reset(subscription=place.daemon.subscription, resourceGroup=place.group.upper())
+    assert runs(place.group) == [] and runs(other.group) == [1]
+    use(place.make())
+    place.remove()
+    other.remove()
+
+
 def test_names_that_are_unique_over_all_are_free_at_once(tested, place, t):
     account, body = account_name(), account_body()
     at = f"{place.group_path}/providers/Microsoft.Storage/storageAccounts/{account}"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Forgets jobs and asynchronous operations that have ended, as the site wants it. Purges
- * soft-deleted vaults and secrets after their retention, and remains of vaults and of changes after
- * resets.
+ * soft-deleted vaults and secrets after their retention, and remains of vaults, of changes and of
+ * the record of use after resets.
  */
 #include "scheduler/front/batchai/front_priv.h"
 #include "scheduler/keep.h"
 #include "storage/changes.h"
+#include "storage/usage.h"
 
 /* All remains. */
 static const struct wake_kind woken_remains = {"remains", WAKE_LAST};
@@ -47,18 +48,29 @@ static const struct keep_kind kept[] = {
     {KEEP_OPERATIONS, "operations", st_op_ended_nth, forget_operations, 500},
 };
 
+/* Removes remains of resets. True: more may be left. */
+static bool sweep(struct batchai_front *f)
+{
+    struct err e = {0};
+    int changes = 0, use = 0;
+    if (st_changes_sweep(f->st, SWEEP_PER_PASS, &changes, &e) != 0)
+        LOG_ERROR(f->log, "changes.not_removed", LF_STR("why", e.msg));
+    if (st_usage_sweep(f->st, SWEEP_PER_PASS, &use, &e) != 0)
+        LOG_ERROR(f->log, "usage.not_removed", LF_STR("why", e.msg));
+    return changes == SWEEP_PER_PASS || use == SWEEP_PER_PASS;
+}
+
 static void purge(void *ctx, int64_t id)
 {
     struct batchai_front *f = ctx;
     struct err e = {0};
-    int purged = 0, swept = 0;
+    int purged = 0;
     if (st_vault_expire(f->st, wakes_steady_wall(f->wakes), PURGE_PER_PASS, &purged, &e) != 0)
         LOG_ERROR(f->log, "vaults.not_purged", LF_STR("why", e.msg));
-    if (st_changes_sweep(f->st, SWEEP_PER_PASS, &swept, &e) != 0)
-        LOG_ERROR(f->log, "changes.not_removed", LF_STR("why", e.msg));
+    bool more = sweep(f);
     if (purged > 0)
         LOG_INFO(f->log, "vaults.purged", LF_INT("count", purged));
-    if (purged >= PURGE_PER_PASS || swept == SWEEP_PER_PASS)
+    if (purged >= PURGE_PER_PASS || more)
         wake_at(f->wakes, &woken_remains, id, wakes_mono(f->wakes)); /* next turn */
     else
         wake_at(f->wakes, &woken_remains, id, wakes_mono(f->wakes) + PURGE_EVERY_US);

@@ -9,7 +9,8 @@
 #include "test/unit/storage/fixture.h"
 
 /* These read everything there is, by contract: of accounts, one look into an index for each; of
- * roles, and of the few paths whose changes are forgotten and not removed yet. */
+ * roles, and of the few paths whose changes are forgotten and not removed yet. A reset reads the
+ * few subjects of the record of use; its rows are read only while some of them must go. */
 static const char *const scans_allowed[] = {
     "ST_BATCH_ACCOUNT_WITH_TASK",
     "ST_POOL_IDS",
@@ -33,6 +34,12 @@ static const char *const scans_allowed[] = {
     "ST_CHANGES_SINCE",
     "ST_CHANGES_ANY_FORGOTTEN",
     "ST_CHANGES_SWEEP_SOME",
+    "ST_USAGE_BURY",
+    "ST_USAGE_ANY_BURIED",
+    "ST_USAGE_SWEEP_OVER",
+    "ST_USAGE_SWEEP_ROWS",
+    "ST_USAGE_SWEEP_DAYS",
+    "ST_USAGE_SWEEP_SUBJECTS",
     "ST_CREDENTIAL_EXISTS" /* the first it finds is enough */};
 
 /* These must come out of their index in order. */

@@ -3,6 +3,7 @@
  * The record of use: written once with the end of each allocation, and equal over every cut of
  * time.
  */
+#include "storage/burial.h"
 #include "storage/tallies.h"
 #include "storage/usage.h"
 #include "test/unit/storage/batch_fixture.h"
@@ -79,6 +80,37 @@ DB_TEST(test_the_end_of_an_allocation_writes_its_record)
     refused(f, fx_release(f, &al, ALLOCATION_RELEASED, T0), ERR_CONFLICT);
     assert_int_equal(cut(f, 0, T0 * 2).gpu_ms, 240000); /* once */
     assert_int_equal(cut(f, 0, T0 * 2).runs, 1);
+}
+
+static int sweep(struct fx *f, int limit)
+{
+    int gone;
+    ok(f, st_usage_sweep(f->st, limit, &gone, &f->e));
+    return gone;
+}
+
+/* What has not ended leaves no record when its group was buried. */
+DB_TEST(test_a_reset_takes_the_record_along)
+{
+    int64_t job = fx_add_job(f, "j1"), node = add_node(f);
+    struct allocation al;
+    for (int i = 0; i < 3; i++) {
+        al = hold(f, i == 0 ? job : fx_add_job(f, i == 1 ? "j2" : "j3"), node, T0);
+        end(f, &al, T0 + 50 * HOUR_US, false);
+    }
+    al = hold(f, fx_add_job(f, "j4"), node, T0 + 50 * HOUR_US);
+    ok(f, st_usage_bury(f->st, SUB, "other", &f->e));
+    assert_int_equal(sweep(f, 2), 0);
+    assert_int_equal(cut(f, 0, T0 * 2).runs, 3);
+    ok(f, st_usage_bury(f->st, SUB, "demo", &f->e));
+    ok(f, st_group_bury(f->st, f->group, T0, &f->e));
+    assert_int_equal(cut(f, 0, T0 * 2).node_ms, 0);
+    assert_int_equal(cut(f, T0 + HOUR_US, T0 + 60 * HOUR_US).node_ms, 0);
+    end(f, &al, T0 + 51 * HOUR_US, false);
+    assert_int_equal(cut(f, 0, T0 * 2).runs, 0);
+    assert_int_equal(sweep(f, 2), 2);
+    assert_int_equal(sweep(f, 2), 1);
+    assert_int_equal(sweep(f, 2), 0);
 }
 
 /* Of each GPU on average; there are four. Before the end as far as it was noted. */
