@@ -488,7 +488,7 @@ static const struct field properties_rows[] = {
     LIST("applicationPackages", KEEP_EMPTY, package),
     TEXTS("applicationLicenses", .versions = OLDER),
     OBJECT("resizeOperationStatus", READONLY, resizing),
-    LIST("mountConfiguration", 0, mount, .versions = RM_SINCE(RM_2019_08)),
+    LIST("mountConfiguration", KEEP_EMPTY, mount, .versions = RM_SINCE(RM_2019_08)),
     ENUM("targetNodeCommunicationMode", 0, communications,
          .versions = RM_WITHIN(RM_2022_10, RM_2024_07)),
     TEXT("currentNodeCommunicationMode", READONLY, .versions = RM_WITHIN(RM_2022_10, RM_2024_07)),

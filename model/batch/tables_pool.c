@@ -141,8 +141,8 @@ SCHEMA(schema_batch_auto_scale_run, run_rows, "AutoScaleRun");
 #define COMMUNICATION_ROW                                                                          \
     ENUM("targetNodeCommunicationMode", 0, communication_names,                                    \
          .versions = BATCH_WITHIN(BATCH_16_0, BATCH_20_0) | BATCH_SEEDED)
-#define MOUNTS_ROW(known)                                                                          \
-    LIST("mountConfiguration", 0, schema_batch_mount, .versions = known, .max = MAX_MOUNTS,        \
+#define MOUNTS_ROW(bits, known)                                                                    \
+    LIST("mountConfiguration", bits, schema_batch_mount, .versions = known, .max = MAX_MOUNTS,     \
          INTO_LIST(batch_pool_spec, mounts, n_mounts))
 #define TAGS_ROW(known) MAP("resourceTags", .versions = known, .max = MAX_TAGS)
 #define POLICY_DEFAULT  "{\"nodeFillType\":\"Spread\"}"
@@ -176,7 +176,7 @@ SCHEMA(schema_batch_auto_scale_run, run_rows, "AutoScaleRun");
     OBJECT("taskSchedulingPolicy", 0, schema_policy, .fallback = POLICY_DEFAULT, INTO_SAME),       \
     OBJECT("virtualMachineConfiguration", 0, schema_batch_vm, INTO_SAME),                          \
     TEXTS("applicationLicenses", .versions = BATCH_UNTIL(BATCH_19_0) | BATCH_SEEDED, .max = 100),  \
-    MOUNTS_ROW(BATCH_SINCE(BATCH_10_0)),                                                           \
+    MOUNTS_ROW(0, BATCH_SINCE(BATCH_10_0)),                                                        \
     OBJECT("networkConfiguration", 0, schema_batch_network),                                       \
     OBJECT("cloudServiceConfiguration", 0, schema_batch_cloud_service,                             \
            .versions = BATCH_UNTIL(BATCH_19_0) | BATCH_SEEDED),                                    \
@@ -330,9 +330,9 @@ static const struct field patch_rows[] = {
     OBJECT("virtualMachineConfiguration", 0, schema_batch_vm, .versions = NEW),
     OBJECT("networkConfiguration", 0, schema_batch_network, .versions = NEW),
     TAGS_ROW(BATCH_20_0),
-    LIST("userAccounts", 0, schema_batch_user_account, .versions = NEW, .max = MAX_CREDENTIALS,
-         .check = batch_check_accounts),
-    MOUNTS_ROW(NEW),
+    LIST("userAccounts", KEEP_EMPTY, schema_batch_user_account, .versions = NEW,
+         .max = MAX_CREDENTIALS, .check = batch_check_accounts),
+    MOUNTS_ROW(KEEP_EMPTY, NEW),
     OBJECT("upgradePolicy", 0, schema_batch_upgrade_policy, .versions = NEW),
 };
 SCHEMA(schema_batch_pool_patch, patch_rows, "PoolPatchParameter");

@@ -292,6 +292,18 @@ def test_the_account_of_a_start_task_stays(pools):
     assert values["PropertyName"] == "startTask.userIdentity.username"
 
 
+NFS = [{"nfsMountConfiguration": {"source": "server:/data", "relativeMountPath": "data"}}]
+
+
+@pytest.mark.parametrize("member, value", [("userAccounts", WORKER), ("mountConfiguration", NFS)])
+def test_an_empty_list_removes_what_there_was(pools, member, value):
+    newest = pools.plane.at(V["20.0"])
+    name, _ = pools.add(**{member: value})
+    assert member in newest.get(f"/pools/{name}")
+    newest.call("PATCH", f"/pools/{name}", {member: []}, expect=200)
+    assert member not in newest.get(f"/pools/{name}")
+
+
 def test_updateproperties_replaces_all(pools):
     name, _ = pools.add(metadata=[{"name": "a", "value": "1"}], startTask={"commandLine": "/bin/true"})
     body = {"certificateReferences": [], "applicationPackageReferences": [], "metadata": [{"name": "c", "value": "3"}]}

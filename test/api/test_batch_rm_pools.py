@@ -149,6 +149,17 @@ def test_a_patch_changes_what_it_gives(plane, rm):
     assert reply.code == "InvalidApplicationPackageReferences" and "app_1 1.0" in reply.error["message"]
 
 
+def test_an_empty_list_removes_accounts_and_mounts(rm):
+    name = fresh("pool")
+    mounts = [{"nfsMountConfiguration": {"source": "server:/data", "relativeMountPath": "data"}}]
+    rm("PUT", name, properties(userAccounts=[{"name": "ada", "password": "pa55word-1"}], mountConfiguration=mounts),
+       api_version="2024-07-01", expect=200)  # fmt: skip
+    for member in ("userAccounts", "mountConfiguration"):
+        assert member in rm("GET", name, api_version="2024-07-01", expect=200).json["properties"]
+        seen = rm("PATCH", name, {"properties": {member: []}}, api_version="2024-07-01", expect=200)
+        assert not seen.json["properties"].get(member)
+
+
 def test_a_patch_resizes_and_changes_how_the_size_is_found(plane, rm):
     name = fresh("pool")
     rm("PUT", name, properties(), expect=200)
