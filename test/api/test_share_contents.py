@@ -296,6 +296,9 @@ def test_a_share_is_described(share, call, client):
     share.set_share_properties(access_tier="Hot")
     shown = share.get_share_properties()
     assert shown.quota == 9 and shown.access_tier == "Hot"
+    headers = [name.lower() for name in call("GET", "?restype=share").headers]
+    assert "x-ms-share-quota" in headers
+    assert not {"x-ms-has-immutability-policy", "x-ms-has-legal-hold"} & {*headers}  # are of containers
     share.get_file_client("f").upload_file(b"x" * 1000)
     share.create_directory("d").upload_file("g", b"y" * 234)
     assert share.get_share_stats() == 1234

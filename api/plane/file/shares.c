@@ -67,8 +67,6 @@ struct replied *azshare_get(struct request *r)
     const struct lease l = lease_of_share(s);
     if (grant_of(r)->version >= SHARE_LEASES_SINCE)
         lease_headers(r, &l);
-    reply_header_text(r, "x-ms-has-immutability-policy", "false");
-    reply_header_text(r, "x-ms-has-legal-hold", "false");
     return reply_empty(r, 200);
 }
 
