@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/jsontext.h"
+#include "model/sample/sample.h"
 #include "nodeagent-proto/wire/message.h"
 
 char *node_facts_text(const struct node_facts *f)
@@ -57,4 +58,33 @@ bool node_gpus_are_amd(const char *gpus)
     bool amd = vendor && strcmp(vendor, "amd") == 0;
     json_decref(list);
     return amd;
+}
+
+/* NULL: not known. An NVIDIA driver that does not say the minor number numbers as the list does. */
+static const char *device_of(struct arena *a, const json_t *gpu, int index)
+{
+    const char *vendor = json_string_value(json_object_get(gpu, "vendor"));
+    const json_t *minor = json_object_get(gpu, "minor"), *render = json_object_get(gpu, "render");
+    if (vendor && strcmp(vendor, "amd") == 0)
+        return json_is_integer(render)
+                   ? arena_printf(a, "dri/renderD%lld", (long long)json_integer_value(render))
+                   : NULL;
+    return arena_printf(a, "nvidia%lld",
+                        json_is_integer(minor) ? (long long)json_integer_value(minor) : index);
+}
+
+const char *node_gpu_devices(struct arena *a, const char *gpus, const char *numbers)
+{
+    json_t *list = gpus ? json_loads(gpus, 0, NULL) : NULL, *gpu;
+    const char *text = "";
+    size_t i;
+    json_array_foreach(list, i, gpu) {
+        const json_t *index = json_object_get(gpu, "index");
+        int number = json_is_integer(index) ? (int)json_integer_value(index) : (int)i;
+        const char *device = device_of(a, gpu, number);
+        if (device && (!numbers || gpu_is_among(numbers, number)))
+            text = arena_concat(a, text, *text ? " " : "", device);
+    }
+    json_decref(list);
+    return text;
 }

@@ -295,6 +295,7 @@ static bool find_container(struct run_slot *slot)
         .user = slot_account(slot),
         .gpus = slot_gpus(slot),
         .devices = slot->devices,
+        .gpu_files = node_rt_gpu_devices(slot->tenant.node, a, slot->devices),
         .limits = slot_limits(slot),
         .confine = node_rt_confine(slot->tenant.node, a, &run->spec.mounts)};
     return slot->container.runtime != NULL;

@@ -195,6 +195,7 @@ static void set_start(struct env *v, const struct container *c)
     set_number(v, "BATCHAI_OPEN_FILES", c->limits.open_files);
     set_number(v, "BATCHAI_GPUS", c->gpus);
     env_set(v, "BATCHAI_DEVICES", c->devices ? c->devices : "all");
+    env_set(v, "BATCHAI_GPU_FILES", c->gpu_files ? c->gpu_files : "");
 }
 
 /* A run of one of our shell programs. */

@@ -34,7 +34,8 @@ struct container {
     const struct site *site;
     bool agent_is_root;
     int gpus;
-    const char *devices; /* the numbers of its GPUs on the node: "0,2"; NULL: all */
+    const char *devices;   /* the numbers of its GPUs on the node: "0,2"; NULL: all */
+    const char *gpu_files; /* their own devices below /dev: "nvidia1 dri/renderD128" */
     struct task_limits limits;
     struct task_confine confine; /* the directory that links in its mounts must not reach */
 };

@@ -69,6 +69,8 @@ int node_rt_gpus(const struct node_rt *rt);
 int node_rt_cores(const struct node_rt *rt);
 /* Whether its GPUs are AMD's, which other variables select. */
 bool node_rt_gpus_are_amd(const struct node_rt *rt);
+/* The devices of these GPUs; NULL: of all. In the arena. See node_gpu_devices(). */
+const char *node_rt_gpu_devices(const struct node_rt *rt, struct arena *a, const char *numbers);
 const char *node_rt_container_runtime(const struct node_rt *rt); /* NULL: it has none */
 bool node_rt_is_root(const struct node_rt *rt);                  /* its agent */
 /* Why the node has no link; NULL if not known. */

@@ -48,6 +48,11 @@ bool node_rt_gpus_are_amd(const struct node_rt *rt)
     return node_gpus_are_amd(rt->seen.devices);
 }
 
+const char *node_rt_gpu_devices(const struct node_rt *rt, struct arena *a, const char *numbers)
+{
+    return node_gpu_devices(a, rt->seen.devices, numbers);
+}
+
 bool node_rt_is_root(const struct node_rt *rt)
 {
     return rt && rt->seen.is_root;

@@ -113,6 +113,7 @@ static struct container container_of(const struct setup_run *s, const char *as)
                               .log_path = arena_concat(s->a, dir, "/container.log"),
                               .user = as,
                               .gpus = node_rt_gpus(rt),
+                              .gpu_files = node_rt_gpu_devices(rt, s->a, NULL),
                               .confine = node_rt_confine(rt, s->a, NULL)};
 }
 

@@ -226,17 +226,35 @@ esac
 [ "$BATCHAI_PROCESSES" -gt 0 ] && set -- "$@" --pids-limit "$BATCHAI_PROCESSES"
 [ "$BATCHAI_OPEN_FILES" -gt 0 ] && set -- "$@" --ulimit "nofile=$BATCHAI_OPEN_FILES:$BATCHAI_OPEN_FILES"
 
-# Whether the run has the GPU of this number.
-has_gpu() {
-    [ "$D" = all ] && return 0
-    case ",$D," in *",$1,"*) return 0 ;; esac
-    return 1
-}
-# How GPUs are had: CDI, docker's --gpus, NVIDIA's own runtime, and else the devices themselves.
+# How GPUs are had: AMD's as devices; others by CDI, docker's --gpus, NVIDIA's own runtime, and else as devices.
 # BATCHAI_DEVICES is all, or the numbers of those that the run has: none, if it has a part of the node.
+# BATCHAI_GPU_FILES are their own devices; a device's number is not that of its GPU.
 D=$BATCHAI_DEVICES
+DEV=${BATCHAI_DEV:-/dev} amd='' other='' groups=''
+# The group that may open device $1, if not everybody may. The numbers of mapped users lack it.
+note_group() {
+    read -r mode group <<END
+$(stat -L -c '%a %g' "$1")
+END
+    case $who:$mode in
+    mapped:* | *[67]) ;;
+    rootless:*) groups=keep-groups ;;
+    *) case " $groups " in *" $group "*) ;; *) groups="$groups $group" ;; esac ;;
+    esac
+}
 if [ "$BATCHAI_GPUS" -gt 0 ]; then
-    if [ "$R" = podman ] && ls /etc/cdi/*nvidia* /var/run/cdi/*nvidia* >/dev/null 2>&1; then
+    for file in $BATCHAI_GPU_FILES; do
+        case $file in dri/*) amd="${amd:-$DEV/kfd} $DEV/$file" ;; *) other=$file ;; esac
+    done
+    for device in $amd; do
+        [ -c "$device" ] && note_group "$device" && set -- "$@" --device "$device"
+    done
+    for group in $groups; do
+        set -- "$@" --group-add "$group"
+    done
+    if [ -n "$amd" ] && [ -z "$other" ]; then
+        : # nothing else to have
+    elif [ "$R" = podman ] && ls /etc/cdi/*nvidia* /var/run/cdi/*nvidia* >/dev/null 2>&1; then
         for number in $(echo "$D" | tr , ' '); do
             set -- "$@" --device "nvidia.com/gpu=$number"
         done
@@ -246,10 +264,12 @@ if [ "$BATCHAI_GPUS" -gt 0 ]; then
     elif $R info --format '{{json .}}' 2>/dev/null | grep -q '"nvidia"'; then
         set -- "$@" --runtime nvidia -e "NVIDIA_VISIBLE_DEVICES=$D"
     else
-        for device in /dev/nvidia*; do
-            number=${device#/dev/nvidia}
-            case $number in *[!0-9]* | '') number=all ;; esac
-            [ "$number" = all ] || has_gpu "$number" || continue
+        for device in "$DEV"/nvidia*; do
+            file=${device#"$DEV/"}
+            case $D:$file in
+            all:* | *[!0-9]) ;;
+            *) case " $BATCHAI_GPU_FILES " in *" $file "*) ;; *) continue ;; esac ;;
+            esac
             [ -c "$device" ] && set -- "$@" --device "$device"
         done
     fi

@@ -76,7 +76,9 @@ static const char *const variables[] = {"AS",
                                         "BATCHAI_OPTIONS",
                                         "BATCHAI_PATIENCE_S",
                                         "BATCHAI_WORK_DIR",
+                                        "DEV",
                                         "DEVICES",
+                                        "FILES",
                                         "GPUS",
                                         "PULL",
                                         "SERVER",
@@ -103,7 +105,8 @@ static const char *command_of(const char *program)
         "BATCHAI_PULL=\"${PULL-i}\" BATCHAI_SERVER=\"$SERVER\" "
         "BATCHAI_REGISTRY_USER=u BATCHAI_REGISTRY_PASSWORD=s3cret BATCHAI_SHM_SIZE= "
         "BATCHAI_MEMORY=0 BATCHAI_CPUS=0 BATCHAI_PROCESSES=0 BATCHAI_OPEN_FILES=0 "
-        "BATCHAI_GPUS=${GPUS-0} BATCHAI_DEVICES=${DEVICES-all} "
+        "BATCHAI_GPUS=${GPUS-0} BATCHAI_DEVICES=${DEVICES-all} BATCHAI_GPU_FILES=\"$FILES\" "
+        "BATCHAI_DEV=${DEV-/dev} "
         "sh scheduler/fleet/container/programs/%s.sh",
         dir, dir, dir, program);
 }
@@ -251,6 +254,65 @@ RUNTIME_TEST(test_a_container_has_the_gpus_of_its_job_alone)
     starts();
     assert_says_not(said(), "--gpus");
     assert_says(said(), " -e NVIDIA_VISIBLE_DEVICES=void ");
+}
+
+/* Devices of a machine, as far as a program looks at them. */
+static void put_devices(void)
+{
+    must(
+        "mkdir -p %s/dev/dri && cd %s/dev && for i in nvidia0 nvidia1 nvidiactl kfd dri/renderD128 "
+        "dri/renderD129; do ln -s /dev/null $i; done",
+        dir, dir);
+    setenv("DEV", path("dev"), 1);
+    setenv("GPUS", "1", 1);
+    setenv("DEVICES", "0", 1);
+}
+
+static bool has_device(const char *name)
+{
+    return strstr(said(), arena_printf(&a, " --device %s/dev/%s ", dir, name)) != NULL;
+}
+
+/* The driver numbers its devices otherwise than the GPUs on the bus. */
+RUNTIME_TEST(test_a_gpu_without_a_toolkit_is_its_own_device)
+{
+    put_devices();
+    setenv("FILES", "nvidia1", 1);
+    starts();
+    assert_true(has_device("nvidia1") && has_device("nvidiactl"));
+    assert_false(has_device("nvidia0") || has_device("kfd"));
+    unlink(path("said"));
+    setenv("DEVICES", "all", 1);
+    setenv("FILES", "nvidia1 nvidia0", 1);
+    starts();
+    assert_true(has_device("nvidia0") && has_device("nvidia1"));
+}
+
+RUNTIME_TEST(test_gpus_of_amd_are_devices)
+{
+    put_devices();
+    put("bin/nvidia-container-cli", "#!/bin/sh\n", 0755);
+    setenv("FILES", "dri/renderD129", 1);
+    starts();
+    assert_true(has_device("kfd") && has_device("dri/renderD129"));
+    assert_false(has_device("dri/renderD128") || has_device("nvidia0"));
+    assert_says_not(said(), "--group-add"); /* everybody may open them */
+    unlink(path("said"));
+    put("bin/stat", "#!/bin/sh\necho 660 44\n", 0755);
+    starts();
+    assert_says(said(), " --group-add 44 ");
+    unlink(path("bin/stat"));
+    unlink(path("said"));
+    setenv("FILES", "nvidia0 dri/renderD128", 1);
+    starts();
+    assert_says(said(), " --gpus \"device=0\" ");
+    assert_true(has_device("dri/renderD128"));
+    setenv("GPUS", "0", 1);
+    setenv("DEVICES", "", 1);
+    setenv("FILES", "", 1);
+    unlink(path("said"));
+    starts();
+    assert_false(has_device("kfd"));
 }
 
 static void narrow(const char *binds)
