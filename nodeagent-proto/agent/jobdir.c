@@ -98,15 +98,18 @@ static bool keep_hostfile(int dir)
     return unlinkat(dir, HOSTFILE, 0) == 0 || errno == ENOENT;
 }
 
+/* Everybody may write in it, so whoever still has the job's one open must not have the next one's.
+ * One with entries stays. */
+static bool renew_shared(int dir)
+{
+    return unlinkat(dir, SHARED, AT_REMOVEDIR) == 0 && mkdirat(dir, SHARED, 0700) == 0;
+}
+
 static bool make_bare(int dir)
 {
     static const char *const parts[] = {SHARED, HOSTFILE};
-    int shared = make_plain(dir, 0700) ? open_shared(dir) : -1;
-    bool bare = shared >= 0 && make_plain(shared, 0700) && has_only(shared, NULL, 0) &&
-                has_only(dir, parts, sizeof parts / sizeof parts[0]) && keep_hostfile(dir);
-    if (shared >= 0)
-        close(shared);
-    return bare;
+    return make_plain(dir, 0700) && has_only(dir, parts, sizeof parts / sizeof parts[0]) &&
+           renew_shared(dir) && keep_hostfile(dir);
 }
 
 bool jobdir_keep(const char *root, const char *path, int holder, const char *name)

@@ -99,7 +99,7 @@ OPEN_ROOT_TEST(test_what_a_job_changed_is_not_the_next_ones)
         {"rm hostfile", true},
         {"rm -r shared", false},
         {"true # attributes", false},
-        {"true # attributes of shared", false},
+        {"true # attributes of shared", true},
     };
     NEED_ROOT();
     open_ready(f);
@@ -142,6 +142,20 @@ JOB_ACCOUNT_TEST(test_an_open_host_file_is_not_the_next_jobs)
     begin_job(f, "two", HOSTS);
     assert_int_not_equal(look(f, "two", "/hostfile").st_ino, was.st_ino);
     assert_int_equal(pwrite(fd, "evil", 4, 0), 4);
+    assert_plain(f, "two", HOSTS);
+    end(f, "two");
+    close(fd);
+}
+
+JOB_ACCOUNT_TEST(test_an_open_shared_directory_is_not_the_next_jobs)
+{
+    begin_job(f, "one", HOSTS);
+    int fd = open(path_in(f, "one", "/shared"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    end(f, "one");
+    begin_job(f, "two", HOSTS);
+    assert_int_equal(openat(fd, "evil", O_WRONLY | O_CREAT | O_CLOEXEC, 0666), -1);
+    assert_int_equal(look(f, "two", "/shared/evil").st_ino, 0);
     assert_plain(f, "two", HOSTS);
     end(f, "two");
     close(fd);
