@@ -173,12 +173,10 @@ static void become_running(struct agent_tasks *t, struct agent_task *k,
     send_early_signals(t, k);
 }
 
-static char *explain_loss(const struct agent_tasks *t, const struct agent_task *k,
+static char *explain_loss(const struct agent_tasks *t, const char *boot,
                           const struct start_record *r, bool started)
 {
-    char boot[64];
     struct strbuf b = STRBUF_INIT;
-    record_claimed_boot(t->dir, k->id, boot, sizeof boot);
     if (boot[0] && strcmp(boot, t->boot_id) != 0)
         strbuf_printf(&b, "node %s was restarted while the task %s", t->hostname,
                       started ? "ran" : "was being started");
@@ -210,12 +208,15 @@ static char *tail_of_lost(const struct agent_tasks *t, const struct start_record
 static void become_lost(struct agent_tasks *t, struct agent_task *k)
 {
     struct start_record r;
+    char boot[64];
     json_t *start = record_read_start(t->dir, k->id, &r);
     char *marker = supervisor_marker(t->incarnation, k->id);
-    procs_kill_leftovers(r.command, r.command_start, marker);
+    record_claimed_boot(t->dir, k->id, boot, sizeof boot);
+    /* The session of an earlier boot may have the number of anybody's now. */
+    procs_kill_leftovers(strcmp(boot, t->boot_id) == 0 ? r.command : 0, r.command_start, marker);
     if (!start || r.cgroup)
         cgroup_remove_lost(t->incarnation, k->id, r.cgroup);
-    char *why = explain_loss(t, k, &r, start != NULL);
+    char *why = explain_loss(t, boot, &r, start != NULL);
     char *tail = start ? tail_of_lost(t, &r) : NULL;
     struct task_status s = {.id = k->id,
                             .state = TASK_LOST,

@@ -108,6 +108,48 @@ LINK_TEST(test_reboot)
     assert_says(f->ended[0].why, "restarted");
 }
 
+/* Starts a process in a session of its own, whose leader has ended. Returns the process. */
+static pid_t in_a_session(pid_t *leader)
+{
+    int fds[2];
+    pid_t member = 0;
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+    *leader = fork();
+    if (*leader == 0) {
+        setsid();
+        member = fork();
+        if (member == 0) {
+            alarm(60); /* should nobody else end it */
+            pause();
+            _exit(1);
+        }
+        _exit(write(fds[1], &member, sizeof member) == sizeof member ? 0 : 1);
+    }
+    assert_int_equal(waitpid(*leader, NULL, 0), *leader);
+    assert_int_equal(read(fds[0], &member, sizeof member), sizeof member);
+    close(fds[0]);
+    close(fds[1]);
+    return member;
+}
+
+/* A process of this boot has the session number of a task of the last one. */
+LINK_TEST(test_after_a_reboot_numbers_are_other_processes)
+{
+    struct err e;
+    pid_t leader, member = in_a_session(&leader);
+    char text[256], *path = in_root(f, "tasks/old.start");
+    write_claim(f, "tasks/old.claim", "11111111-2222-3333-4444-555555555555\n", "starting\n");
+    int n = snprintf(text, sizeof text,
+                     "{\"supervisor\":2147483000,\"command\":%d,\"command_start\":5,"
+                     "\"started_us\":77,\"stderr_from\":0,\"stderr_path\":\"%s/stderr\"}",
+                     (int)leader, f->root);
+    assert_int_equal(fs_write_atomic(path, text, (size_t)n, 0600, &e), 0);
+    open_ready(f);
+    assert_int_equal(nth_end(f, 1)->s.state, TASK_LOST);
+    assert_false(gone(member));
+    kill(member, SIGKILL);
+}
+
 LINK_TEST(test_long_task_list)
 {
     struct err e;
