@@ -6,17 +6,20 @@
 #include "test/unit/support/arena_test.h"
 #include "test/unit/support/tests.h"
 
+#define SWAPPED "[{\"index\":0,\"minor\":1},{\"index\":1,\"minor\":0}]"
+#define OF_AMD                                                                                     \
+    "[{\"index\":0,\"vendor\":\"amd\",\"render\":128},"                                            \
+    "{\"index\":1,\"vendor\":\"amd\",\"render\":129}]"
+
 ARENA_TEST(test_the_devices_of_gpus)
 {
     static const struct {
         const char *gpus, *numbers, *devices;
     } rows[] = {
-        {"[{\"index\":0,\"minor\":1},{\"index\":1,\"minor\":0}]", "0", "nvidia1"},
-        {"[{\"index\":0,\"minor\":1},{\"index\":1,\"minor\":0}]", NULL, "nvidia1 nvidia0"},
+        {SWAPPED, "0", "nvidia1"},
+        {SWAPPED, NULL, "nvidia1 nvidia0"},
         {"[{\"index\":0},{\"index\":1}]", "1", "nvidia1"},
-        {"[{\"index\":0,\"vendor\":\"amd\",\"render\":128},"
-         "{\"index\":1,\"vendor\":\"amd\",\"render\":129}]",
-         "1", "dri/renderD129"},
+        {OF_AMD, "1", "dri/renderD129"},
         {"[{\"index\":0,\"vendor\":\"amd\"}]", NULL, ""},
         {"[]", NULL, ""},
         {NULL, NULL, ""},
