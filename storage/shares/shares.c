@@ -6,7 +6,6 @@
  */
 #include "storage/shares/shares.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -30,49 +29,6 @@ static const struct wake_kind woken_deleted_shares = {"deleted shares", WAKE_LAS
 #define PURGE_PAUSE_US  100000
 #define PURGED_PER_PASS 20
 #define PURGED_ROWS     1000 /* some milliseconds */
-
-/* --- waiting requests --- */
-
-static struct share_pending *pending_get(struct shares *sh, struct id_map *map, int64_t id)
-{
-    struct share_pending *p = id_map_find(map, id);
-    if (p)
-        return p;
-    p = xcalloc(1, sizeof *p);
-    *p = (struct share_pending){.sh = sh, .id = id};
-    id_map_put(map, id, p);
-    return p;
-}
-
-static void add_waiter(struct share_pending *p, shares_done cb, void *ctx)
-{
-    if (!cb)
-        return;
-    struct share_waiter *w = xcalloc(1, sizeof *w);
-    *w = (struct share_waiter){cb, ctx, p->waiters};
-    p->waiters = w;
-}
-
-static void tell(struct share_pending *p, const struct err *why)
-{
-    for (struct share_waiter *w; (w = p->waiters) != NULL;) {
-        p->waiters = w->next;
-        w->cb(w->ctx, why);
-        free(w);
-    }
-}
-
-/* The row has reached the wanted state, or cannot. */
-static void settle(struct id_map *map, int64_t id, const struct err *why)
-{
-    struct share_pending *p = id_map_find(map, id);
-    if (!p)
-        return;
-    assert(!p->busy);
-    id_map_remove(map, id);
-    tell(p, why);
-    free(p);
-}
 
 /* --- start and end --- */
 
@@ -108,36 +64,20 @@ int shares_start(struct shares *sh, struct err *e)
     return rc;
 }
 
-static void end_requests(struct id_map *map, const struct err *why)
-{
-    for (size_t i = 0; i < map->n; i++)
-        tell(map->e[i].p, why);
-}
-
 void shares_end_requests(struct shares *sh)
 {
     struct err e;
     err_set(&e, ERR_UNAVAILABLE, NULL, "The daemon stops.");
-    end_requests(&sh->shares, &e);
-    end_requests(&sh->accounts, &e);
-}
-
-static void free_all(struct id_map *map)
-{
-    for (size_t i = 0; i < map->n; i++) {
-        struct share_pending *p = map->e[i].p;
-        assert(!p->waiters && !p->busy);
-        free(p);
-    }
-    id_map_free(map);
+    share_pendings_end(&sh->shares, &e);
+    share_pendings_end(&sh->accounts, &e);
 }
 
 void shares_free(struct shares *sh)
 {
     if (!sh)
         return;
-    free_all(&sh->shares);
-    free_all(&sh->accounts);
+    share_pendings_free(&sh->shares);
+    share_pendings_free(&sh->accounts);
     free(sh->storage_dir);
     free(sh->subscription);
     free(sh->principal);
@@ -268,7 +208,7 @@ static void end_work(struct share_pending *p, const struct err *why)
     p->busy = false;
     p->work = NULL;
     if (why) { /* the daemon stops: the next start continues */
-        settle(&sh->shares, id, why);
+        share_settle(&sh->shares, id, why);
         return;
     }
     if (finish(p, w, &e) < 0) {
@@ -278,7 +218,7 @@ static void end_work(struct share_pending *p, const struct err *why)
         if (w->failed) /* the log has the place of the folder */
             err_set(&e, ERR_IO, NULL,
                     "The folder cannot be used; the daemon's log has the reason.");
-        settle(&sh->shares, id, w->failed ? &e : NULL);
+        share_settle(&sh->shares, id, w->failed ? &e : NULL);
     }
     folder_work_free(w);
 }
@@ -318,7 +258,7 @@ static const struct files_task on_folder = {on_worker, on_worked, task_destroy};
 
 static void begin(struct shares *sh, const struct share *s, enum folder_task what)
 {
-    struct share_pending *p = pending_get(sh, &sh->shares, s->id);
+    struct share_pending *p = share_pending_get(sh, &sh->shares, s->id);
     struct share_task *t = xcalloc(1, sizeof *t);
     p->busy = true;
     p->from = s->state;
@@ -362,14 +302,14 @@ static void reconcile_share(void *ctx, int64_t id)
     } else if (rc == 1 && s.state == SHARE_MAKING) {
         begin(sh, &s, FOLDER_MAKE);
     } else if (rc == 1 && s.state == SHARE_DELETING && is_held_up(sh, &a, &s)) {
-        settle(&sh->shares, id, NULL);
+        share_settle(&sh->shares, id, NULL);
     } else if (rc == 1 && s.state == SHARE_DELETING) {
         begin(sh, &s, FOLDER_MOVE_AWAY);
     } else if (p && rc == 1 && s.state == p->want) {
-        settle(&sh->shares, id, NULL);
+        share_settle(&sh->shares, id, NULL);
     } else if (p) { /* the write was rolled back */
         not_written(&e);
-        settle(&sh->shares, id, &e);
+        share_settle(&sh->shares, id, &e);
     }
     arena_free(&a);
 }
@@ -453,7 +393,7 @@ static void reconcile_account(void *ctx, int64_t id)
         wake_at(sh->c.wakes, &woken_account, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
     } else if (rc > 0) {
         not_written(&e);
-        settle(&sh->accounts, id, rc == 1 ? NULL : &e);
+        share_settle(&sh->accounts, id, rc == 1 ? NULL : &e);
     }
 }
 
@@ -462,7 +402,7 @@ int shares_delete_account(struct shares *sh, int64_t account_id, int64_t now_us,
 {
     if (st_mark_deleting(sh->c.storage, RES_STORAGE_ACCOUNT, account_id, now_us, e) < 0)
         return -1;
-    add_waiter(pending_get(sh, &sh->accounts, account_id), cb, ctx);
+    share_pending_add(share_pending_get(sh, &sh->accounts, account_id), cb, ctx);
     wake_durable(sh->c.wakes, &woken_account, account_id);
     return 0;
 }
@@ -483,39 +423,6 @@ static int refuse_taken(struct shares *sh, const struct share *s, struct err *e)
     return rc == 0 ? 0 : -1;
 }
 
-static void await(struct shares *sh, int64_t id, enum share_state want, shares_done cb, void *ctx)
-{
-    struct share_pending *p = pending_get(sh, &sh->shares, id);
-    p->want = want;
-    add_waiter(p, cb, ctx);
-    wake_durable(sh->c.wakes, &woken_share, id);
-}
-
-struct written {
-    struct shares *sh;
-    int64_t id;
-};
-
-/* A lost row's id is free at once, also for another share: nobody may wait for it any more. */
-static void on_written(void *ctx, const struct err *why)
-{
-    struct written *x = ctx;
-    const struct share_pending *p = why ? id_map_find(&x->sh->shares, x->id) : NULL;
-    if (p && !p->busy)
-        settle(&x->sh->shares, x->id, why);
-    free(x);
-}
-
-/* After a write of the row in this turn. */
-static void await_written(struct shares *sh, int64_t id, enum share_state want, shares_done cb,
-                          void *ctx)
-{
-    struct written *x = xcalloc(1, sizeof *x);
-    *x = (struct written){sh, id};
-    await(sh, id, want, cb, ctx);
-    st_when_durable(sh->c.storage, on_written, x);
-}
-
 int shares_make(struct shares *sh, const struct share *s, int64_t now_us, shares_done cb, void *ctx,
                 struct err *e)
 {
@@ -531,13 +438,13 @@ int shares_make(struct shares *sh, const struct share *s, int64_t now_us, shares
     row.lease_state = LEASE_AVAILABLE;
     if (st_share_insert(sh->c.storage, &row, &id, e) < 0)
         return -1;
-    await_written(sh, id, SHARE_THERE, cb, ctx);
+    share_await_written(sh, id, SHARE_THERE, cb, ctx);
     return 0;
 }
 
 void shares_when_made(struct shares *sh, int64_t id, shares_done cb, void *ctx)
 {
-    await(sh, id, SHARE_THERE, cb, ctx);
+    share_await(sh, id, SHARE_THERE, cb, ctx);
 }
 
 int shares_delete(struct shares *sh, const struct share *s, int64_t now_us, shares_done cb,
@@ -546,7 +453,7 @@ int shares_delete(struct shares *sh, const struct share *s, int64_t now_us, shar
     const struct st_share_move m = {s->id, SHARE_THERE, SHARE_DELETING, s->account_id, now_us};
     if (st_share_move(sh->c.storage, &m, e) < 0)
         return -1;
-    await_written(sh, s->id, SHARE_DELETED, cb, ctx);
+    share_await_written(sh, s->id, SHARE_DELETED, cb, ctx);
     return 0;
 }
 
@@ -597,6 +504,6 @@ int shares_restore(struct shares *sh, int64_t id, shares_done cb, void *ctx, str
     int rc = restore_row(sh, &a, id, e);
     arena_free(&a);
     if (rc == 0)
-        await_written(sh, id, SHARE_THERE, cb, ctx);
+        share_await_written(sh, id, SHARE_THERE, cb, ctx);
     return rc;
 }

@@ -69,6 +69,23 @@ struct shares {
     int64_t sweep_blocks_at_us;     /* monotonic */
 };
 
+/* --- pending.c -------------------------------------------------------------------------------- */
+/* Makes it if it is missing. */
+struct share_pending *share_pending_get(struct shares *sh, struct id_map *map, int64_t id);
+/* `cb` NULL: nobody waits. */
+void share_pending_add(struct share_pending *p, shares_done cb, void *ctx);
+/* The row has reached the wanted state, or cannot (`why`). No worker has it. */
+void share_settle(struct id_map *map, int64_t id, const struct err *why);
+/* Waits for a row of `sh->shares`; with `_written`: that this turn writes. If the turn is lost, all
+ * who wait for the row are told. */
+void share_await(struct shares *sh, int64_t id, enum share_state want, shares_done cb, void *ctx);
+void share_await_written(struct shares *sh, int64_t id, enum share_state want, shares_done cb,
+                         void *ctx);
+/* All requests of the map end. */
+void share_pendings_end(struct id_map *map, const struct err *why);
+/* After share_pendings_end(). */
+void share_pendings_free(struct id_map *map);
+
 /* --- named.c ---------------------------------------------------------------------------------- */
 /* 1: there is such a share, or it or its account is being deleted. 0: no. */
 int shares_is_named(struct shares *sh, const struct share_name *n, struct err *e) MUST_CHECK;
