@@ -23,7 +23,7 @@ INSTALLS = re.compile(r"\b(pip|npm) install\b|\bgo (mod|get)\b|^mvn |^terraform 
 # What a section must show of the resources that the test has made.
 SHOWS = {"az": "client-page", "Python: azure-mgmt-batchai 2.0.0, 1.0.1 and 0.2.0": "page-workspace page-cluster"}
 SHOWS |= dict.fromkeys(re.findall(r"^## (Azure Batch: (?:Python, azure-batch 4|Node|Go|Java).*)", PAGE, re.M), "page-pool")
-SHOWS |= {"Azure Batch: az": "UbuntuServer", "Azure Batch: Python, azure-batch 13.0 and azure-mgmt-batch 17.0": "clientpage.eastus.batch."}
+SHOWS |= {"Azure Batch": "clientpage", "Azure Batch: az": "UbuntuServer", "Azure Batch: Python, azure-batch 13.0 and azure-mgmt-batch 17.0": "clientpage.eastus.batch."}
 SHOWS_ELSE = "page-workspace"
 
 
@@ -36,11 +36,13 @@ def sections():
 
 @pytest.fixture(scope="module")
 def something_to_list(daemon):
-    """A workspace, a cluster where the versions without workspaces look, and a Batch account with a pool."""
-    made = [Place(daemon, "client-page", name).make() for name in ("page-workspace", "migrated")]
+    """A workspace, a cluster where the versions without workspaces look, and a pool in the page's Batch account."""
+    made = [Place(daemon, "client-page", name, "eastus").make() for name in ("page-workspace", "migrated")]
     made[1].cluster(nodes=0, name="page-cluster")
-    accounts = BatchAccounts(daemon, "client-page")
-    add_pool(Plane(daemon, accounts.account("clientpage"), accounts.keys("clientpage")[0]), "page-pool")
+    (blocks,) = (one.values[1] for one in sections() if one.id == "Azure Batch")
+    made_by_the_page = run(blocks[0][1], daemon.dir, environment(daemon, HOME=daemon.dir, AZURE_CORE_COLLECT_TELEMETRY="no"))
+    assert made_by_the_page.returncode == 0, made_by_the_page.stderr
+    add_pool(Plane(daemon, "clientpage", BatchAccounts(daemon, "client-page").keys("clientpage")[0]), "page-pool")
     yield
     made[0].remove()
 
