@@ -472,7 +472,7 @@ help:
 	@echo 'make fuzz          fuzz every target of test/fuzz/, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@echo 'make check-layers  who may include and call whom; make check-source: format and house rules'
 	@echo 'make tidy          clang-tidy and cppcheck; DEEP=1 lets the analyzer follow every path; tidy-changed: what is new'
-	@echo 'make docs-update   write what docs say of settings, log, metrics, requests to nodes and the API out of the tables'
+	@echo 'make docs-update   write what docs say of settings, commands, log, metrics, requests to nodes and the API out of the tables'
 	@echo 'make clean         remove what was built'
 
 # What building and the first steps of the README need; SECTIONS=... for others of packages.txt.
@@ -601,6 +601,7 @@ tidy-changed:
 
 docs-update: $(BUILD)/batchaid $(COVERAGE_BINS)
 	@BATCHAID=$(BUILD)/batchaid $(PYTHON) test/tools/config_docs.py --write
+	@BATCHAID=$(BUILD)/batchaid $(PYTHON) test/tools/man_docs.py --write
 	@$(PYTHON) test/tools/make_requests.py --doc --write
 	@$(PYTHON) test/tools/log_events.py --write
 	@$(PYTHON) test/tools/metrics_docs.py --write
