@@ -219,6 +219,16 @@ static void on_blocks_removed(void *ctx, const struct err *why)
     removed(ctx);
 }
 
+/* If the turn was lost, the intent is still there, and a start removes the snapshots. */
+static void on_snapshots_removed(void *ctx, const struct err *why)
+{
+    struct blob_work *w = ctx;
+    if (why)
+        refuse(w, why);
+    else
+        blocks_remove(w->r, on_blocks_removed, w);
+}
+
 static void on_removed(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct snapshot_removal *x = ctx;
@@ -236,7 +246,7 @@ static void on_removed(void *ctx, const struct err *why, const struct file_resul
     }
     if (x->is_guarded)
         journal_ended(azstorage_of(w->r)->journal, &x->entry);
-    blocks_remove(w->r, on_blocks_removed, w);
+    journal_when_guarded(azstorage_of(w->r)->journal, on_snapshots_removed, w);
 }
 
 static void on_guarded(void *ctx, const struct err *why)
