@@ -71,9 +71,10 @@ int st_item_remove_tree(struct storage *st, int64_t share_id, const char *path, 
 int st_item_move_tree(struct storage *st, int64_t share_id, const char *from, const char *to,
                       struct err *e)
 {
-    return st_item_move_row(st, share_id, from, to, e) < 0
-               ? -1
-               : st_item_move_below(st, share_id, from, to, e);
+    if (st_item_move_row(st, share_id, from, to, e) < 0 ||
+        st_item_move_below(st, share_id, from, to, e) < 0)
+        return -1;
+    return st_item_remove_below(st, share_id, from, e);
 }
 
 int st_item_list(struct storage *st, struct arena *a, int64_t share_id, bool aside,

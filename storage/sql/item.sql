@@ -34,8 +34,9 @@ DELETE FROM share_item WHERE share_id = :share_id AND path >= :path || '/' AND p
 UPDATE OR REPLACE share_item SET path = :to || substr(path, length(:from) + 1), revision = revision + 1
 WHERE share_id = :share_id AND path = :from;
 
+-- A row that is there already is newer, and stays; then the old one stays where it was.
 -- private st_item_move_below(i64 share_id, text from, text to)
-UPDATE OR REPLACE share_item SET path = :to || substr(path, length(:from) + 1)
+UPDATE OR IGNORE share_item SET path = :to || substr(path, length(:from) + 1)
 WHERE share_id = :share_id AND path >= :from || '/' AND path < :from || '0';
 
 -- private st_item_list_aside(i64 share_id, st_paths page) -> item*

@@ -88,6 +88,21 @@ def test_a_refused_append_leaves_nothing_in_the_journal(d):
     assert file.read_bytes() == b"0123456789" + b"a" * 100 + b"of a job"
 
 
+def test_a_rename_of_a_file(d, loser):
+    def make(name):
+        assert d.file.call("PUT", f"/share/{name}", x_ms_type="file", x_ms_content_length="3", x_ms_meta_k="v").status == 201
+
+    def change(name):
+        source = f"{d.file.url}/share/{name}"
+        return d.file.call("PUT", f"/share/{name}-new?comp=rename", x_ms_file_rename_source=source).status == 200
+
+    def look(name):
+        heads = [d.file.call("HEAD", f"/share/{name}{end}") for end in ("", "-new")]
+        return [(head.status, head.headers["x-ms-meta-k"]) for head in heads]
+
+    lost_at_each_write(d, loser, make, change, look)
+
+
 @pytest.mark.parametrize("size", [100, 100_000, 5_000_000])
 def test_a_put_of_a_blob(d, loser, size):
     def put(name, body):

@@ -140,7 +140,9 @@ struct rename {
     const char *properties, *metadata; /* the request's properties and metadata */
     int64_t mtime_ns;                  /* the time to set, or FILES_TIME_KEPT */
     bool replaces, is_directory;
-    bool is_there;       /* something, at the place */
+    bool is_there;             /* something, at the place */
+    struct file_facts renamed; /* the file at its new place */
+    struct err why;            /* it fails */
     struct turn turn[2]; /* of both paths, in the order of these, so that no two renames block each
                             other; of one if they are the same */
     int wanted, held;
@@ -217,16 +219,49 @@ static void set_time(struct rename *c)
                     on_rename_timed, c);
 }
 
-/* Moves the notes; those of a file that is renamed to its own name stay. */
-static int move_notes(const struct rename *c, struct err *e)
+static bool moves(const struct rename *c)
 {
-    struct storage *st = azstorage_of(c->r)->storage;
+    return strcmp(c->from.path, c->at.path) != 0; /* not a file that is renamed to its own name */
+}
+
+/* Moves the notes. If nothing was at the place, those that are there belong to the new one. */
+static int move_notes(struct storage *st, void *ctx, struct err *e)
+{
+    const struct rename *c = ctx;
     int64_t share = c->from.share.id;
-    if (strcmp(c->from.path, c->at.path) == 0)
-        return 0;
-    return st_item_remove_tree(st, share, c->at.path, e) < 0
-               ? -1
-               : st_item_move_tree(st, share, c->from.path, c->at.path, e);
+    if (c->is_there && st_item_remove_tree(st, share, c->at.path, e) < 0)
+        return -1;
+    return st_item_move_tree(st, share, c->from.path, c->at.path, e);
+}
+
+static void on_renamed_back(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct rename *c = ctx;
+    (void)why, (void)f;
+    fail(c, &c->why);
+}
+
+/* The notes could not be moved, so the file goes back to them. */
+static void rename_back(struct rename *c, const struct err *why)
+{
+    const struct files_rename what = {.at = {c->at.folder, c->at.path}, .to = c->from.path};
+    c->why = *why;
+    if (moves(c))
+        files_rename(azstorage_of(c->r)->files, &what, on_renamed_back, c);
+    else
+        fail(c, why);
+}
+
+static void on_moved(void *ctx, const struct err *why)
+{
+    struct rename *c = ctx;
+    const struct file_result r = {.facts = c->renamed};
+    if (why)
+        rename_back(c, why);
+    else if (c->mtime_ns == FILES_TIME_KEPT)
+        on_rename_timed(c, NULL, &r);
+    else
+        set_time(c);
 }
 
 static void on_renamed(void *ctx, const struct err *why, const struct file_result *f)
@@ -242,21 +277,35 @@ static void on_renamed(void *ctx, const struct err *why, const struct file_resul
         fail_with(c, why, f->fault);
         return;
     }
-    if (move_notes(c, &e) < 0) {
-        fail(c, &e);
-        return;
-    }
-    if (c->mtime_ns == FILES_TIME_KEPT)
-        on_rename_timed(c, NULL, f);
+    struct storage *st = azstorage_of(c->r)->storage;
+    c->renamed = f->facts;
+    if (moves(c) && st_tx(st, "rename", move_notes, c, &e) < 0)
+        rename_back(c, &e);
     else
-        set_time(c);
+        st_when_durable(st, on_moved, c);
 }
 
-static void rename_it(struct rename *c)
+static void on_cleared(void *ctx, const struct err *why)
 {
+    struct rename *c = ctx;
     const struct files_rename what = {
         .at = {c->at.folder, c->from.path}, .to = c->at.path, .replaces = c->replaces};
-    files_rename(azstorage_of(c->r)->files, &what, on_renamed, c);
+    if (why)
+        fail(c, why);
+    else
+        files_rename(azstorage_of(c->r)->files, &what, on_renamed, c);
+}
+
+/* Removes notes of what is not there any more, before others can make something in a directory that
+ * gets this name. */
+static void rename_it(struct rename *c)
+{
+    struct storage *st = azstorage_of(c->r)->storage;
+    struct err e;
+    if (!c->is_there && st_item_remove_tree(st, c->from.share.id, c->at.path, &e) < 0)
+        fail(c, &e);
+    else
+        st_when_durable(st, on_cleared, c);
 }
 
 /* By the leases that both have now. */

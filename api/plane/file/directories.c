@@ -33,12 +33,20 @@ static struct replied *created(struct azfile_change *c, const struct err *why,
 static void on_created(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct azfile_change *c = ctx;
-    request_finish(c->r, created(c, why, f));
+    azfile_finish(c, created(c, why, f));
 }
 
 static void on_made(void *ctx, const struct err *why, const struct file_result *f)
 {
     azfile_made(ctx, why, f, on_created);
+}
+
+/* A request that removes a directory of this name removes its notes, too. */
+static void on_turn(void *ctx)
+{
+    struct azfile_change *c = ctx;
+    const struct file_place place = {c->at.folder, c->at.path};
+    files_make_directory(azstorage_of(c->r)->files, &place, 0777, on_made, c);
 }
 
 struct replied *azdirectory_create(struct request *r)
@@ -55,9 +63,11 @@ struct replied *azdirectory_create(struct request *r)
     if (metadata_read(r, &c->item.metadata, &e) < 0 ||
         smb_read(r, NULL, NULL, &c->item.properties, &c->mtime_ns, &e) < 0)
         return reply_err(r, &e);
-    const struct file_place place = {at.folder, at.path};
-    files_make_directory(azstorage_of(r)->files, &place, 0777, on_made, c);
-    return reply_later(r);
+    struct replied *token = reply_later(r);
+    c->turn =
+        (struct turn){.share_id = c->item.share_id, .path = c->at.path, .go = on_turn, .ctx = c};
+    turn_want(azstorage_of(r)->turns, &c->turn);
+    return token;
 }
 
 static void show(struct azfile_change *c)

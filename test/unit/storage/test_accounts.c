@@ -426,12 +426,21 @@ DB_TEST(items_move_and_go_with_what_is_below)
 {
     int64_t share = add_share(f, fx_add_storage_account(f, f->group, "acct"), SHARE_FILES, "s");
     static const char *const paths[] = {"a", "a/b", "a/b/c", "a-b", "a0", "ab"};
+    struct share_item got;
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         put_item(f, share, paths[i], NULL);
     ok(f, st_item_move_tree(f->st, share, "a", "n/a", &f->e));
     assert_true(has_item(f, share, "n/a") && has_item(f, share, "n/a/b/c"));
     assert_true(has_item(f, share, "a-b") && has_item(f, share, "a0") && has_item(f, share, "ab"));
     assert_false(has_item(f, share, "a") || has_item(f, share, "a/b"));
+    put_item(f, share, "m/b/c", NULL); /* as soon as the directory had its new name */
+    ok(f, st_exec(f->st, "UPDATE share_item SET metadata = 'new' WHERE path = 'm/b/c'", "note",
+                  &f->e));
+    ok(f, st_item_move_tree(f->st, share, "n/a", "m", &f->e));
+    ok(f, st_item_get(f->st, &f->a, share, "m/b/c", &got, &f->e));
+    assert_string_equal(got.metadata, "new");
+    assert_false(has_item(f, share, "n/a/b/c"));
+    ok(f, st_item_move_tree(f->st, share, "m", "n/a", &f->e));
     ok(f, st_item_remove_tree(f->st, share, "n/a", &f->e));
     assert_false(has_item(f, share, "n/a") || has_item(f, share, "n/a/b"));
     assert_true(has_item(f, share, "ab"));
