@@ -76,6 +76,11 @@ void journal_free(struct journal *j)
 
 /* --- keeping ---------------------------------------------------------------------------------- */
 
+bool journal_may_happen(const struct journal *j, const struct err *why)
+{
+    return why->code == ERR_UNAVAILABLE && j->stopped;
+}
+
 bool journal_takes(const struct journal *j, size_t n)
 {
     return n <= JOURNAL_PUT_MAX && !j->stopped && j->puts < PUTS_MAX && j->bytes + n <= BYTES_MAX;

@@ -76,6 +76,10 @@ void journal_stop(struct journal *j);
 /* After files_stop() has called back. NULL is accepted. */
 void journal_free(struct journal *j);
 
+/* Whether a change that failed for this reason may happen all the same: a stopping daemon abandons
+ * calls that hang. A call that was refused because its share hangs has not begun, and will not. */
+bool journal_may_happen(const struct journal *j, const struct err *why);
+
 /* Whether it accepts `n` more bytes. If the disk is so slow that much is unsettled, it does not. */
 bool journal_takes(const struct journal *j, size_t n);
 struct journal_entry {
@@ -91,8 +95,8 @@ void journal_placed(struct journal *j, const struct journal_entry *entry,
                     struct file_upload *upload);
 /* It could not be placed, or its turn was rolled back. */
 void journal_drop(struct journal *j, const struct journal_entry *entry);
-/* It is unknown whether it is placed (storage/folders/ is stopping, or the share hangs): its row
- * stays, so that the next start completes it. */
+/* It is unknown whether it is placed (journal_may_happen()): its row stays, so that the next start
+ * completes it. */
 void journal_leave(struct journal *j, const struct journal_entry *entry);
 
 /* --- all other changes (journal_changes.c) --------------------------------------------------- */

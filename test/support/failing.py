@@ -6,6 +6,7 @@ import os
 import shutil
 import struct
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -102,22 +103,42 @@ def killer(tmp_path):
 
 
 class Loser:
-    """Lets daemons with its environment lose what they commit: their disk is full for one write to a database's log."""
+    """Lets daemons with its environment lose what they commit: their disk is full for one write to a database's log.
+    Or their commits take long."""
 
     def __init__(self, folder):
         self.file = folder / "losing"
-        self.arm(0)
+        self.file.write_bytes(bytes(24))
         self.environment = preloaded(built(folder, "losing"), LOSING_FILE=self.file)
 
     def arm(self, writes):
         """The next write but so many will fail; 0: none."""
-        with open(self.file, "r+b" if self.file.exists() else "wb") as f:
+        with open(self.file, "r+b") as f:
             f.write(struct.pack("q", writes))
 
     @property
     def left(self):
         """How many writes are still to come until that; 0: it has failed."""
-        return struct.unpack("q", self.file.read_bytes())[0]
+        return struct.unpack("qqq", self.file.read_bytes())[0]
+
+    @contextmanager
+    def held(self):
+        """No commit ends meanwhile."""
+        self._hold(1)
+        try:
+            yield
+        finally:
+            self._hold(0)
+
+    def _hold(self, held):
+        with open(self.file, "r+b") as f:
+            f.seek(8)
+            f.write(struct.pack("q", held))
+
+    @property
+    def waits(self):
+        """A commit waits to be let go."""
+        return struct.unpack("qqq", self.file.read_bytes())[2] == 1
 
 
 @pytest.fixture

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Preloaded into a daemon: the disk is full for one of its writes to the log of a database, so that
- * the commit is lost. LOSING_FILE is mapped: int64_t left. While it is above 0 each such write
- * counts it down, and the one with which it becomes 0 fails. Only the daemon itself.
+ * the commit is lost, or a commit takes long. LOSING_FILE is mapped: {int64_t left, held, waits}.
+ * While `left` is above 0 each such write counts it down, and the one with which it becomes 0
+ * fails. While `held` is set each sync of the log waits; `waits` says that one does. Only the
+ * daemon itself.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,7 +19,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static _Atomic int64_t *left;
+static struct {
+    _Atomic int64_t left, held, waits;
+} * shared;
 
 __attribute__((constructor)) static void set_up(void)
 {
@@ -27,10 +31,10 @@ __attribute__((constructor)) static void set_up(void)
         return;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, file, O_RDWR | O_CLOEXEC);
     void *at =
-        fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *left, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (at == MAP_FAILED)
         abort();
-    left = at;
+    shared = at;
 }
 
 static bool is_log(int fd)
@@ -44,7 +48,8 @@ static bool is_log(int fd)
 static bool fails(int fd)
 {
     int error = errno;
-    bool is_lost = left && atomic_load(left) > 0 && is_log(fd) && atomic_fetch_sub(left, 1) == 1;
+    bool is_lost = shared && atomic_load(&shared->left) > 0 && is_log(fd) &&
+                   atomic_fetch_sub(&shared->left, 1) == 1;
     errno = is_lost ? ENOSPC : error;
     return is_lost;
 }
@@ -59,4 +64,15 @@ ssize_t pwrite64(int fd, const void *data, size_t n, off64_t at)
 ssize_t pwrite(int fd, const void *data, size_t n, off_t at)
 {
     return fails(fd) ? -1 : NEXT(pwrite)(fd, data, n, at);
+}
+
+int fdatasync(int fd)
+{
+    if (shared && atomic_load(&shared->held) && is_log(fd)) {
+        atomic_store(&shared->waits, 1);
+        while (atomic_load(&shared->held))
+            usleep(1000);
+        atomic_store(&shared->waits, 0);
+    }
+    return NEXT(fdatasync)(fd);
 }

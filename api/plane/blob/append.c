@@ -147,7 +147,7 @@ static void on_grown(void *ctx, const struct err *why, const struct file_result 
     struct appending *x = ctx;
     const struct azstorage *s = azstorage_of(x->w->r);
     struct err e;
-    if (why && why->code == ERR_UNAVAILABLE) { /* a worker may still add the block */
+    if (why && journal_may_happen(s->journal, why)) {
         journal_leave(s->journal, &x->entry);
         not_appended(x, why, f->fault);
         return;

@@ -33,7 +33,7 @@ static void on_placed(void *ctx, const struct err *why, const struct file_result
     struct placing *p = ctx;
     struct journal *j = azstorage_of(p->r)->journal;
     struct err e;
-    if (why && why->code != ERR_UNAVAILABLE) { /* otherwise a worker may still place the file */
+    if (why && !journal_may_happen(j, why)) {
         if (blob_unnote(p->r, p->blob, p->item, &e) < 0) {
             fail(p, &e);
             return;

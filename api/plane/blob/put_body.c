@@ -412,7 +412,7 @@ static void on_kept_placed(void *ctx, const struct err *why, const struct file_r
         p->upload = NULL;
         blob_forget_old(p->r, &p->blob, &p->item);
         finish(p, p->kind->reply(p, f));
-    } else if (why->code == ERR_UNAVAILABLE) { /* a worker may still place the file */
+    } else if (journal_may_happen(j, why)) {
         journal_leave(j, &p->entry);
         fail_with(p, why, f->fault);
     } else {

@@ -195,14 +195,13 @@ struct snapshot_removal {
     bool is_guarded;
 };
 
-/* Restores the row, because the file stays; not if its share hangs, because then the file's state
- * is unknown. */
+/* Restores the row, because the file stays. */
 static void not_removed(struct snapshot_removal *x, const struct err *why, enum file_fault fault)
 {
     struct blob_work *w = x->w;
     struct err e;
     blob_fault(why, fault, &e);
-    if (x->is_guarded && why->code != ERR_UNAVAILABLE) {
+    if (x->is_guarded && !journal_may_happen(azstorage_of(w->r)->journal, why)) {
         struct err failed;
         if (blob_unnote(w->r, &w->blob, &w->item, &failed) < 0)
             e = failed;

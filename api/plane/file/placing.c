@@ -170,7 +170,7 @@ static void on_placed(void *ctx, const struct err *why, const struct file_result
 {
     struct azplacing *p = ctx;
     struct err e;
-    if (why && why->code == ERR_UNAVAILABLE) { /* a worker may still place the file */
+    if (why && journal_may_happen(azstorage_of(p->r)->journal, why)) {
         fail_with(p, why, f->fault);
         return;
     }

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""A share hangs between the commit of a change and the change of its file: what was refused has not happened, neither
+when the share answers again nor at a later start."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from support.hanging import hanging_folder
+from support.storage import StorageDaemon
+from support.waiting import wait_for
+
+WORKERS = 2
+
+
+@pytest.fixture
+def d(loser):
+    with StorageDaemon(environment=loser.environment) as d:
+        d.expect_log(r"share\.|journal\.")
+        assert d.blob.call("PUT", "/box?restype=container").status == 201
+        assert d.file.call("PUT", "/share?restype=share").status == 201
+        yield d
+
+
+def hangs_before_it(d, loser, plane, folder, change, state):
+    """`change()` is refused, because its folder hangs by then; `state()` stays."""
+    was = state()
+    share = hanging_folder(d.folder / folder)
+    try:
+        assert state() == was
+        refused_while_it_hangs(d, loser, plane, share, change)
+        share.go_on()
+        wait_for(lambda: any("share.recovered" in line for line in d.log()), what="the share to answer")
+        assert state() == was
+        d.restart()
+        assert state() == was
+    finally:
+        share.close()
+
+
+def refused_while_it_hangs(d, loser, plane, share, change):
+    with ThreadPoolExecutor(1 + WORKERS) as pool:
+        with loser.held():
+            changing = pool.submit(change)
+            wait_for(lambda: loser.waits, what="the commit")
+            share.stop()
+            readers = [pool.submit(plane.call, "HEAD", f"/{share.folder.name}/other{i}") for i in range(WORKERS)]
+            wait_for(lambda: any("share.hung" in line for line in d.log()), what="the share to hang")
+        reply = changing.result()
+        share.go_on()
+        assert reply.status == 503, reply
+        assert all(reader.result().status == 404 for reader in readers)
+
+
+def shown(d, kind):
+    def look():
+        got = d.blob.call("GET", "/box/b")
+        return got.status, got.body, got.headers["x-ms-meta-v"], got.headers["x-ms-blob-committed-block-count"]
+
+    return look
+
+
+@pytest.mark.parametrize("change", ["small put", "put", "delete", "append"])
+def test_of_a_blob(d, loser, change):
+    kind = "AppendBlob" if change == "append" else "BlockBlob"
+    assert d.blob.call("PUT", "/box/b", b"", x_ms_blob_type=kind, x_ms_meta_v="1").status == 201
+    changes = {
+        "small put": lambda: d.blob.call("PUT", "/box/b", b"new", x_ms_blob_type=kind, x_ms_meta_v="2"),
+        "put": lambda: d.blob.call("PUT", "/box/b", bytes(100_000), x_ms_blob_type=kind, x_ms_meta_v="2"),
+        "delete": lambda: d.blob.call("DELETE", "/box/b"),
+        "append": lambda: d.blob.call("PUT", "/box/b?comp=appendblock", b"more"),
+    }
+    hangs_before_it(d, loser, d.blob, "blobs/box", changes[change], shown(d, kind))
+
+
+def test_of_a_file(d, loser):
+    def put(size, v):
+        return d.file.call("PUT", "/share/f", x_ms_type="file", x_ms_content_length=str(size), x_ms_meta_v=v)
+
+    def look():
+        head = d.file.call("HEAD", "/share/f")
+        return head.status, head.headers["Content-Length"], head.headers["x-ms-meta-v"]
+
+    assert put(1, "1").status == 201
+    hangs_before_it(d, loser, d.file, "files/share", lambda: put(2, "2"), look)
