@@ -408,3 +408,18 @@ def test_a_daemon_that_starts_again_shows_the_times_that_it_showed():
 def test_dates_of_replies_are_the_clocks(d, clock):
     reply = d.call("GET", "/subscriptions", expect=200)
     assert parsedate_to_datetime(reply.headers["Date"]) == second(clock)
+
+
+def test_blocks_count_that_were_put_while_the_clock_was_behind(d, clock, box):
+    put(d, "/box/b", b"whole")
+    put(d, "/box/source", b"two")
+    clock.change(real=True)
+    assert d.blob.call("PUT", "/box/b?comp=block&blockid=MQ%3D%3D", b"one").status == 201
+    source = {"x_ms_copy_source": f"{d.blob.url}/box/source", "x_ms_version": "2021-12-02"}
+    assert d.blob.call("PUT", "/box?restype=container&comp=acl", x_ms_blob_public_access="blob").status == 200
+    assert d.blob.call("PUT", "/box/b?comp=block&blockid=Mg%3D%3D", **source).status == 201
+    clock.change(rate=0)
+    clock.advance("P2D")
+    done = d.blob.call("PUT", "/box/b?comp=blocklist", b"<BlockList><Latest>MQ==</Latest><Latest>Mg==</Latest></BlockList>")
+    assert done.status == 201, done
+    assert d.blob.call("GET", "/box/b").body == b"onetwo"

@@ -11,7 +11,7 @@
 
 struct block_copy {
     struct request *r;
-    struct file_place at; /* the block's */
+    struct files_upload to; /* the block's file */
     struct source from;
     struct file_part part;
     struct file_upload *upload; /* owned */
@@ -106,14 +106,12 @@ static void on_source(void *ctx, const struct err *why, const struct file_result
     }
     c->source = f->facts;
     const struct file_facts facts = c->from.is_snapshot ? item_facts(&c->from.item) : f->facts;
-    const struct files_upload what = {
-        .at = c->at, .mode = 0666, .directory_mode = 0777, .wants_crc64 = true};
     if (source_check_conditions(c->r, &c->from, &facts, &e) < 0 ||
         source_check_online(c->r, &c->from, &facts, &e) < 0 ||
         source_cut(&c->part.range, facts.size, &e) < 0)
         fail(c, &e);
     else
-        files_upload(azstorage_of(c->r)->files, &what, on_opened, c);
+        files_upload(azstorage_of(c->r)->files, &c->to, on_opened, c);
 }
 
 static int check_body(struct request *r, struct err *e)
@@ -160,11 +158,12 @@ static void release(void *ctx)
         upload_end(c->upload);
 }
 
-struct replied *azblock_copy(struct request *r, const struct file_place *at)
+struct replied *azblock_copy(struct request *r, const struct files_upload *to)
 {
     struct err e;
     struct block_copy *c = arena_alloc(&r->arena, sizeof *c);
-    *c = (struct block_copy){.r = r, .at = *at, .since = turns_now(azstorage_of(r)->turns)};
+    *c = (struct block_copy){.r = r, .to = *to, .since = turns_now(azstorage_of(r)->turns)};
+    c->to.wants_crc64 = true;
     if (check_body(r, &e) < 0 || source_of(r, "x-ms-copy-source", "r", &c->from, &e) < 0 ||
         source_range(r, &c->part.range, &e) < 0)
         return reply_err(r, &e);

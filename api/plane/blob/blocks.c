@@ -27,6 +27,15 @@ const char *blocks_folder_of(struct request *r, const char *name)
     return arena_printf(&r->arena, SHARE_BLOCKS "/%lld/%s", (long long)grant_of(r)->share.id, text);
 }
 
+#define LATER_NS 1000 /* file systems round times */
+
+void blocks_set_time(struct files_upload *block, const struct request *r,
+                     const struct share_item *blob)
+{
+    block->has_time = blob->id && blob->mtime_ns / 1000 >= r->now_us;
+    block->mtime_ns = block->has_time ? blob->mtime_ns + LATER_NS : 0;
+}
+
 void blocks_remove(struct request *r, files_done cb, void *ctx)
 {
     const char *account = blob_account_folder(r);

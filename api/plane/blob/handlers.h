@@ -138,6 +138,10 @@ int blob_check_body(struct request *r, struct err *e) MUST_CHECK;
 const char *blocks_folder(struct request *r);
 /* The same for another blob of the request's container. */
 const char *blocks_folder_of(struct request *r, const char *name);
+/* Gives a new block of this blob a later time than the blob's, which may be ahead of a clock that
+ * was set back: a block that is older than the blob does not count. */
+void blocks_set_time(struct files_upload *block, const struct request *r,
+                     const struct share_item *blob);
 /* Removes this folder. In the blob's turn. */
 void blocks_remove(struct request *r, files_done cb, void *ctx);
 /* Notes that the request's blob has blocks, so that lists of uncommitted blobs find it. */
@@ -188,6 +192,6 @@ struct replied *azblob_copy(struct request *r);
  * calls `append`, unless there is an error, which is answered. */
 struct replied *azappend_copy(struct request *r, void (*append)(struct request *r));
 /* Put Block From URL: `at` is the block's place. */
-struct replied *azblock_copy(struct request *r, const struct file_place *at);
+struct replied *azblock_copy(struct request *r, const struct files_upload *to);
 
 #endif

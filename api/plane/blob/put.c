@@ -168,12 +168,16 @@ struct replied *azblock_put(struct request *r)
     }
     const struct file_place at = {blob_account_folder(r),
                                   arena_concat(&r->arena, blocks_folder(r), "/", id)};
+    struct files_upload to = {.at = at, .mode = 0666, .directory_mode = 0777};
+    blocks_set_time(&to, r, &p->blob.item);
     if (request_header(r, "x-ms-copy-source")) {
         free(p);
-        return azblock_copy(r, &at);
+        return azblock_copy(r, &to);
     }
     p->has_md5 = given > 0;
     p->kind = &put_block;
+    p->has_time = to.has_time;
+    p->mtime_ns = to.mtime_ns;
     p->blob.aside = true; /* its name is ours */
     p->blob.at = at;
     return put_start(r, p);

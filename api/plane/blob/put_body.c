@@ -88,6 +88,8 @@ static const struct files_upload *upload_of(const struct put *p, struct files_up
                                  .mode = 0666,
                                  .directory_mode = 0777,
                                  .is_new = p->is_new,
+                                 .has_time = p->has_time,
+                                 .mtime_ns = p->mtime_ns,
                                  .wants_md5 = p->has_md5 || p->kind->fill,
                                  .wants_crc64 = p->kind->fill || !p->has_md5,
                                  .has_crc64 = p->has_crc64,
