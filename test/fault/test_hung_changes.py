@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A share hangs between the commit of a change and the change of its file: what was refused has not happened, neither
+"""A change takes long, and others come meanwhile. A share hangs between the commit of a change and the change of its file: what was refused has not happened, neither
 when the share answers again nor at a later start."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
+from support.failing import HELD_DIRECTORY
 from support.hanging import hanging_folder
 from support.storage import StorageDaemon
 from support.waiting import wait_for
@@ -82,3 +83,39 @@ def test_of_a_file(d, loser):
 
     assert put(1, "1").status == 201
     hangs_before_it(d, loser, d.file, "files/share", lambda: put(2, "2"), look)
+
+
+def meta(d, path):
+    head = d.file.call("HEAD", path)
+    return head.status, head.headers["x-ms-meta-v"]
+
+
+def test_what_is_made_in_a_directory_while_it_gets_its_name_keeps_its_notes(d, loser):
+    old = d.file.call("PUT", "/share/old?restype=directory", x_ms_meta_v="of old")
+    gone = d.file.call("PUT", "/share/new?restype=directory", x_ms_meta_v="of what is gone")
+    assert (old.status, gone.status) == (201, 201)
+    (d.folder / "files/share/new").rmdir()
+    with ThreadPoolExecutor(1) as pool:
+        with loser.held(HELD_DIRECTORY):
+            source = {"x_ms_file_rename_source": f"{d.file.url}/share/old"}
+            renaming = pool.submit(d.file.call, "PUT", "/share/new?restype=directory&comp=rename", **source)
+            wait_for(lambda: loser.waits, what="the sync")
+            put = d.file.call("PUT", "/share/new/f", x_ms_type="file", x_ms_content_length="1", x_ms_meta_v="of f")
+            assert put.status == 201
+        assert renaming.result().status == 200
+    assert meta(d, "/share/new/f") == (200, "of f")
+    assert meta(d, "/share/new?restype=directory") == (200, "of old")
+
+
+def test_a_directory_that_is_made_while_another_of_the_name_goes_keeps_its_notes(d, loser):
+    path = "/share/d?restype=directory"
+    assert d.file.call("PUT", path, x_ms_meta_v="old").status == 201
+    with ThreadPoolExecutor(2) as pool:
+        with loser.held(HELD_DIRECTORY):
+            removing = pool.submit(d.file.call, "DELETE", path)
+            wait_for(lambda: loser.waits, what="the sync")
+            making = pool.submit(d.file.call, "PUT", path, x_ms_meta_v="new")
+            # The shares of this daemon hang after 2 s: what still waits then waits for its turn.
+            wait([making], timeout=1)
+        assert (removing.result().status, making.result().status) == (202, 201)
+    assert meta(d, path) == (200, "new")

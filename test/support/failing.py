@@ -102,6 +102,9 @@ def killer(tmp_path):
     return Killer(tmp_path)
 
 
+HELD_DIRECTORY = 2
+
+
 class Loser:
     """Lets daemons with its environment lose what they commit: their disk is full for one write to a database's log.
     Or their commits take long."""
@@ -122,9 +125,9 @@ class Loser:
         return struct.unpack("qqq", self.file.read_bytes())[0]
 
     @contextmanager
-    def held(self):
-        """No commit ends meanwhile."""
-        self._hold(1)
+    def held(self, what=1):
+        """No commit ends meanwhile. HELD_DIRECTORY: nor does one sync of a directory."""
+        self._hold(what)
         try:
             yield
         finally:
@@ -137,7 +140,7 @@ class Loser:
 
     @property
     def waits(self):
-        """A commit waits to be let go."""
+        """Something waits to be let go."""
         return struct.unpack("qqq", self.file.read_bytes())[2] == 1
 
 

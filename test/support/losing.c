@@ -3,8 +3,8 @@
  * Preloaded into a daemon: the disk is full for one of its writes to the log of a database, so that
  * the commit is lost, or a commit takes long. LOSING_FILE is mapped: {int64_t left, held, waits}.
  * While `left` is above 0 each such write counts it down, and the one with which it becomes 0
- * fails. While `held` is set each sync of the log waits; `waits` says that one does. Only the
- * daemon itself.
+ * fails. While `held` is 1 each sync of the log waits; if it is 2 the next sync of a directory
+ * waits, and makes it 3. `waits` says that one does, until `held` is 0. Only the daemon itself.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -66,13 +67,27 @@ ssize_t pwrite(int fd, const void *data, size_t n, off_t at)
     return fails(fd) ? -1 : NEXT(pwrite)(fd, data, n, at);
 }
 
+static void wait_for_it(void)
+{
+    atomic_store(&shared->waits, 1);
+    while (atomic_load(&shared->held))
+        usleep(1000);
+    atomic_store(&shared->waits, 0);
+}
+
 int fdatasync(int fd)
 {
-    if (shared && atomic_load(&shared->held) && is_log(fd)) {
-        atomic_store(&shared->waits, 1);
-        while (atomic_load(&shared->held))
-            usleep(1000);
-        atomic_store(&shared->waits, 0);
-    }
+    if (shared && atomic_load(&shared->held) == 1 && is_log(fd))
+        wait_for_it();
     return NEXT(fdatasync)(fd);
+}
+
+int fsync(int fd)
+{
+    struct stat st;
+    int64_t next = 2;
+    if (shared && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) &&
+        atomic_compare_exchange_strong(&shared->held, &next, 3))
+        wait_for_it();
+    return NEXT(fsync)(fd);
 }
