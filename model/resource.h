@@ -134,7 +134,7 @@ struct run {
     enum run_stop stop;
     int attempt; /* 0 before the first allocation; +1 with each */
     int64_t start_us, end_us;
-    int failure; /* enum failure_code of its end; 0: success, or not ended */
+    int failure; /* enum failure_code of its end, once that is decided; 0: success, or not ended */
     enum run_hold held;
     int retried;      /* how often it was tried again after a failure */
     int runs;         /* how many runs its owner has */

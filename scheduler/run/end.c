@@ -141,7 +141,7 @@ static int move_on(struct live_run *run, struct err *e)
         .from = run->row.state,
         .to = run_next(run->row.state, again ? RUN_EV_REQUEUED : RUN_EV_RELEASED),
         .start_us = again ? -1 : 0,
-        .failure = -1,
+        .failure = again ? 0 : -1,
         .retry = run->out.retry};
     if (st_run_move(rs->st, &m, e) < 0)
         return -1;

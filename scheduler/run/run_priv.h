@@ -194,6 +194,7 @@ struct live_run {
     int64_t kill_us;  /* RUN_STOPPING: when SIGKILL follows */
     int64_t late_us;  /* RUN_ACTIVE: since when its limit has passed while its nodes have not said
                          what runs; 0: it has not */
+    bool noting_late; /* RUN_ACTIVE: it is being written that its limit has passed */
 };
 
 static inline const struct front_words *words_of(const struct live_run *run)

@@ -531,6 +531,48 @@ static bool is_too_late(struct live_run *run)
            !awaits_word(run);
 }
 
+/* On disk: its processes may be stopped, because no restart forgets why. Rolled back: it is stopped
+ * all the same. */
+static void effect_late(void *ctx, int64_t id, const struct err *why)
+{
+    struct runs *rs = ctx;
+    struct live_run *run = id_map_find(&rs->map, id);
+    (void)why;
+    if (!run || !run->noting_late)
+        return;
+    run->noting_late = false;
+    if (run->phase == RUN_ACTIVE && run->out.kind == OUT_NONE)
+        timed_out(run);
+}
+
+static void note_late(struct live_run *run)
+{
+    struct runs *rs = run->runs;
+    struct err e = {0};
+    if (st_run_note_failure(rs->st, run->row.id, FAIL_RUN_TIMED_OUT, &e) < 0) {
+        LOG_ERROR(rs->log, "run.failure_not_written", LF_INT("run_id", run->row.id),
+                  LF_STR("why", e.msg));
+        timed_out(run);
+        return;
+    }
+    run->noting_late = true;
+    wake_when_durable(rs->wakes, effect_late, rs, run->row.id);
+}
+
+/* A run that has its nodes and no outcome yet. */
+static int check_active(struct live_run *run, const struct run *row, struct arena *a, struct err *e)
+{
+    if (row->failure == FAIL_RUN_TIMED_OUT && !run->noting_late) { /* before a restart */
+        timed_out(run);
+        return 0;
+    }
+    if (check_nodes(run, a, e) != 0)
+        return -1;
+    if (!run->noting_late && is_too_late(run))
+        note_late(run);
+    return 0;
+}
+
 int verdict_rows(struct live_run *run, struct arena *a, struct err *e)
 {
     struct run row;
@@ -552,10 +594,7 @@ int verdict_rows(struct live_run *run, struct arena *a, struct err *e)
     } else if (run->phase == RUN_SAVING && run->slots[0].state == SLOT_GONE) {
         return check_nodes(run, a, e);
     } else if (run->phase == RUN_ACTIVE && run->out.kind == OUT_NONE) {
-        if (check_nodes(run, a, e) != 0)
-            return -1;
-        if (is_too_late(run))
-            timed_out(run);
+        return check_active(run, &row, a, e);
     }
     return 0;
 }

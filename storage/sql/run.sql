@@ -116,6 +116,10 @@ SELECT phase FROM run WHERE id = :id;
 -- st_run_begins(i64 id, i64 now_us) -> changed "run"
 UPDATE run SET start_us = :now_us WHERE id = :id;
 
+-- How it will end, as it has been decided; its processes may still run.
+-- st_run_note_failure(i64 id, int failure) -> changed "run"
+UPDATE run SET failure = :failure WHERE id = :id AND phase = {RUN_ALLOCATED};
+
 -- Runs of a group (struct run) get the node no more, until it is wiped.
 -- st_node_bar(i64 group_id, i64 node_id)
 INSERT OR IGNORE INTO node_bar (group_id, node_id) VALUES (:group_id, :node_id);

@@ -44,6 +44,25 @@ WORLD_TEST(test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable, wor
     assert_int_equal(still_running(w), 0);
 }
 
+/* It ends between SIGTERM and SIGKILL, while no daemon is there. */
+WORLD_TEST(test_a_job_out_of_time_is_so_after_a_restart, world_virtual(1))
+{
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(w, c, "j",
+                        JOB("fake run=65000 exit=3 stubborn", .wall_s = 60,
+                            .more = "'environmentVariables': [{'name': 'BATCHAID_JOB_RETRIES', "
+                                    "'value': '1'}],"));
+    WAIT(w, virtual_of(w)->started == 1);
+    pass(w, 62 * SECOND);
+    assert_int_equal(still_running(w), 1);
+    world_stop(w);
+    pass(w, 10 * SECOND);
+    assert_int_equal(still_running(w), 0);
+    world_start(w);
+    assert_ends_in(w, j, EXEC_FAILED, 1);
+    job_says(w, j, "JobTimedOut");
+}
+
 /* What a backup of the database does not know of goes on until its node is met again. */
 WORLD_TEST(test_a_task_that_a_backup_does_not_know_ends_before_anything_starts, world_virtual(1))
 {
