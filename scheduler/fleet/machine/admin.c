@@ -119,14 +119,44 @@ static void on_rebooting(void *ctx, const struct err *why)
                  LF_STR("why", why->msg));
 }
 
-/* Runs before the next reconcile of the node, which closes the link, so the request is still
- * sent. */
+/* The node's next reconcile closes the link; the request is still sent. */
+static void ask_reboot(struct node_rt *rt)
+{
+    rt->contact.reboots++;
+    rt->contact.retry_us = wakes_mono(rt->fleet->wakes) + REBOOT_PAUSE_US;
+    node_ask(rt->contact.link, BARE_REQUEST(reboot), on_rebooting, rt);
+    wake(rt->fleet->wakes, &woken_node, rt->id);
+}
+
+/* Runs before the next reconcile of the node. If the link has broken meanwhile, the next link
+ * asks. */
 static void effect_reboot(void *ctx, int64_t id, const struct err *why)
 {
     struct fleet *fl = ctx;
     struct node_rt *rt = node_rt_find(fl, id);
     if (!why && rt && node_rt_usable(rt))
-        node_ask(rt->contact.link, BARE_REQUEST(reboot), on_rebooting, rt);
+        ask_reboot(rt);
+}
+
+void node_reboot_resume(struct node_rt *rt, const struct node *row)
+{
+    if (row->state == NODE_UNUSABLE && row->failure == FAIL_NODE_REBOOTING)
+        rt->contact.retry_us =
+            wakes_mono_of(rt->fleet->wakes, row->state_us, REBOOT_PAUSE_US) + REBOOT_PAUSE_US;
+}
+
+bool node_reboot_waits(const struct node_rt *rt, const struct node *row)
+{
+    return row->failure == FAIL_NODE_REBOOTING && rt->contact.reboots == 0 &&
+           wakes_mono(rt->fleet->wakes) < rt->contact.retry_us;
+}
+
+bool node_reboot_again(struct node_rt *rt, const struct node *row)
+{
+    if (row->failure != FAIL_NODE_REBOOTING || rt->contact.reboots >= REBOOTS_MAX)
+        return false;
+    ask_reboot(rt);
+    return true;
 }
 
 /* Decides by the node's row; its id is 0 if no pool has the machine. */
@@ -166,6 +196,7 @@ static int reboot_node(struct fleet *fl, struct node_rt *rt, struct err *e)
     if (rc != 0)
         return -1;
     rt->noted.heals = true;
+    rt->contact.reboots = 0;
     rt->contact.retry_us = wakes_mono(fl->wakes) + REBOOT_PAUSE_US;
     wake_when_durable(fl->wakes, effect_reboot, fl, rt->id);
     return 0;

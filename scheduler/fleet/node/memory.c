@@ -51,9 +51,11 @@ static struct node_rt *rt_new(struct fleet *fl, int64_t id, const char *name, st
 struct node_rt *node_rt_get(struct fleet *fl, const struct node *row)
 {
     struct node_rt *rt = node_rt_find(fl, row->id);
-    if (!rt)
+    if (!rt) {
         rt = rt_new(fl, row->id, row->name,
                     row->machine_id ? machine_find(fl, row->machine_id) : NULL);
+        node_reboot_resume(rt, row);
+    }
     rt->pool_id = row->pool_id;
     rt->front = front_of(fl->cfg.fronts, row->pool_kind);
     return rt;

@@ -20,6 +20,9 @@
     "check what its processes wait for (a dead mount, a driver) or reboot the machine, "           \
     "then resize the {pool} or undrain the machine"
 
+/* How often a machine is asked for one reboot: the first request may be lost. */
+#define REBOOTS_MAX 2
+
 enum connection_state { CONNECTION_NONE, CONNECTION_OPENING, CONNECTION_READY, CONNECTION_CLOSING };
 
 /* The state and history of the link: connect.c. */
@@ -33,10 +36,12 @@ struct node_contact {
     int64_t ready_us, retry_us;
     int64_t lost_us;   /* monotonic: since when there is no good link; 0: there is one */
     int64_t losing_us; /* time from lost_us to the last loss */
-    bool refused;      /* machines: the last link failed for a reason that needs a person */
-    bool let_in;       /* machines: the last link failed only after the login */
-    char *why_down;    /* last reason, for errors */
-    char *why_told;    /* the reason in the row's errors; NULL: the row has another failure */
+    int reboots;    /* machines: requests of the reboot that the row tells of, in this life of the
+                       daemon; or REBOOTS_MAX, once it is known to have happened */
+    bool refused;   /* machines: the last link failed for a reason that needs a person */
+    bool let_in;    /* machines: the last link failed only after the login */
+    char *why_down; /* last reason, for errors */
+    char *why_told; /* the reason in the row's errors; NULL: the row has another failure */
 };
 
 /* The node's place in the queue of nodes that wait to connect. */
@@ -180,6 +185,16 @@ void node_reconcile(void *ctx, int64_t id);
 void node_refused(void *ctx, int64_t id, const struct err *why);
 /* Whether a client wanted its files a moment ago. */
 bool node_rt_is_read(const struct node_rt *rt);
+
+/* --- machine/admin.c ------------------------------------------------------------------- */
+
+/* Leaves a machine alone whose reboot was decided before the daemon's start. */
+void node_reboot_resume(struct node_rt *rt, const struct node *row);
+/* Whether the link is needed for the first request, which leaves when the decision is on disk. */
+bool node_reboot_waits(const struct node_rt *rt, const struct node *row);
+/* Asks the machine of a linked node for its reboot again, if it has not happened. False: no request
+ * is needed. */
+bool node_reboot_again(struct node_rt *rt, const struct node *row);
 
 /* --- memory.c -------------------------------------------------------------------------- */
 

@@ -156,6 +156,7 @@ static bool same_as_row(struct node_rt *rt, const struct node *row)
     wake_durable(rt->fleet->wakes, &woken_node, rt->id);
     if (change == NODE_SAME || (change == NODE_REPLACED && row->state == NODE_PREPARING))
         return true;
+    rt->contact.reboots = REBOOTS_MAX;
     node_tell_gone(rt);
     if (is_failed_by(row->state, change))
         node_lose(rt, &changes[change]);
@@ -278,8 +279,12 @@ static void use_link(struct node_rt *rt, const struct node *row)
         node_beside(rt, row);
         break;
     case NODE_UNUSABLE:
+        if (node_reboot_waits(rt, row))
+            break;
         if (wakes_mono(rt->fleet->wakes) < rt->contact.retry_us)
             node_rt_close(rt); /* the machine is rebooting: the link is opened afterwards */
+        else if (node_reboot_again(rt, row))
+            break;
         else if (rt->noted.heals && !rt->tenants && row->live == 0 && !rt->room.closed)
             prepare_healed(rt, row);
         break;

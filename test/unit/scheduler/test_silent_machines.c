@@ -48,6 +48,49 @@ static int64_t long_job(struct world *w, int64_t cluster, char task[120])
     return j;
 }
 
+/* --- machines that are asked to reboot ---------------------------------------------------------
+ */
+
+/* The daemon ends before the request has left. */
+TEST(test_a_reboot_is_asked_for_again_after_a_restart)
+{
+    struct fake_site at;
+    struct err e = {0};
+    SITE(&at, "m1");
+    let_answer(&at);
+    struct world *w = world_virtual_rooted(0, &at.site, dedicated.node_root);
+    int64_t c = idle_cluster(w, 1);
+    const char *before = node_row(w, c, 0).incarnation;
+    ok(fleet_machine_reboot(sched_fleet(w->s), "m1", &e), &e);
+    restart(w);
+    assert_string_equal(node_row(w, c, 0).incarnation, before);
+    pass(w, 25 * SECOND);
+    assert_int_equal(fleet_counts(sched_fleet(w->s))->opened, 0);
+    WAIT(w, counts(w, c).idle == 1);
+    assert_string_not_equal(node_row(w, c, 0).incarnation, before);
+    world_free(w);
+}
+
+/* It is not asked twice, although the daemon starts anew. */
+TEST(test_a_machine_that_has_rebooted_is_not_asked_again)
+{
+    struct fake_site at;
+    struct err e = {0};
+    SITE(&at, "m1");
+    let_answer(&at);
+    struct world *w = world_virtual_rooted(0, &at.site, dedicated.node_root);
+    int64_t c = idle_cluster(w, 1);
+    const char *before = node_row(w, c, 0).incarnation;
+    ok(fleet_machine_reboot(sched_fleet(w->s), "m1", &e), &e);
+    pass(w, SECOND);
+    int troubles = fake_troubles(fake_at(virtual_of(w)->fake, 0));
+    restart(w);
+    WAIT(w, counts(w, c).idle == 1);
+    assert_string_not_equal(node_row(w, c, 0).incarnation, before);
+    assert_int_equal(fake_troubles(fake_at(virtual_of(w)->fake, 0)), troubles);
+    world_free(w);
+}
+
 /* --- machines that stay away ---------------------------------------------------------------- */
 
 MACHINES_TEST(test_a_job_of_a_silent_machine_is_queued_and_its_task_ends_first, 1)
