@@ -115,6 +115,8 @@ void fake_cut(struct fake_node *n);
 void fake_set_down(struct fake_node *n, bool down, int64_t notice_us);
 /* `hung`: the node reads and sends nothing, but its links stay up; tasks continue. */
 void fake_set_hung(struct fake_node *n, bool hung);
+/* `secretive`: the node does not answer requests for the list of its tasks. */
+void fake_set_secretive(struct fake_node *n, bool secretive);
 /* The node refuses this many in a thousand requests with an I/O error. */
 void fake_set_refusals(struct fake_node *n, int permille);
 /* `bad`: the node refuses every request that touches its files with an I/O error. */

@@ -111,6 +111,8 @@ static void do_signal(struct conn *c, struct fake_request *q)
 
 static void do_tasks(struct conn *c, struct fake_request *q)
 {
+    if (c->node->secretive)
+        return;
     json_t *list = json_array();
     for (const struct fake_node_task *t = c->node->tasks; t; t = t->next)
         json_array_append_new(list, message_task_status(&t->status));
@@ -309,6 +311,11 @@ void fake_set_full(struct fake_node *n, bool full)
 {
     n->troubles += full && !n->full;
     n->full = full;
+}
+
+void fake_set_secretive(struct fake_node *n, bool secretive)
+{
+    n->secretive = secretive;
 }
 
 void fake_set_gpus(struct fake_node *n, int gpus)

@@ -85,6 +85,7 @@ struct fake_node {
     int refusals, troubles, gpus;
     int64_t id;    /* 0: no link has reached it yet */
     char *refuses; /* NULL: see fake_set_refusing() */
+    bool secretive;
 };
 
 /* The functions of the agent that connections call. */

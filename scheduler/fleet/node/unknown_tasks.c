@@ -9,9 +9,13 @@
 
 #include "scheduler/fleet/node/node_priv.h"
 
+/* How long (us) a node may take to answer. It may answer its link's signs of life nevertheless. */
+#define ANSWER_US 60000000
+
 struct unknown_tasks {
     struct arena a;
     struct script *script;
+    int64_t asked_us;   /* since when an answer is awaited (monotonic); 0: none is */
     int64_t killing_us; /* since when the end of a killed task is awaited (monotonic); 0: no kill is
                            pending */
 };
@@ -87,6 +91,26 @@ static bool is_stuck(struct node_rt *rt, struct failure *why)
     return false;
 }
 
+static bool is_silent(struct node_rt *rt, struct failure *why)
+{
+    struct unknown_tasks *k = rt->unknown;
+    int64_t now = wakes_mono(rt->fleet->wakes);
+    if (script_awaits_end_of(k->script)) {
+        k->asked_us = 0;
+        return false;
+    }
+    if (k->asked_us == 0)
+        k->asked_us = now;
+    if (now < k->asked_us + ANSWER_US) {
+        wake_by(rt->fleet->wakes, &woken_node, rt->id, k->asked_us + ANSWER_US);
+        return false;
+    }
+    *why = (struct failure){
+        .message = arena_printf(&k->a, "its agent has not said for %lld s which tasks run",
+                                (long long)(ANSWER_US / 1000000))};
+    return true;
+}
+
 enum unknown_end node_unknown_end(struct node_rt *rt, struct failure *why)
 {
     struct err e = {0};
@@ -105,7 +129,7 @@ enum unknown_end node_unknown_end(struct node_rt *rt, struct failure *why)
     }
     switch (script_state(rt->unknown->script)) {
     case SCRIPT_RUNNING:
-        return UNKNOWN_ENDING;
+        return is_silent(rt, why) ? UNKNOWN_UNREACHED : UNKNOWN_ENDING;
     case SCRIPT_FAILED:
         *why = *script_failure(rt->unknown->script);
         return UNKNOWN_UNREACHED;

@@ -91,6 +91,24 @@ TEST(test_a_machine_that_has_rebooted_is_not_asked_again)
     world_free(w);
 }
 
+/* --- machines that answer half ---------------------------------------------------------------- */
+
+MACHINES_TEST(test_a_machine_that_does_not_say_which_tasks_run_gets_another_link, 1)
+{
+    int64_t c = idle_cluster(w, 1);
+    world_stop(w);
+    fake_set_secretive(machine(f, "m00"), true);
+    world_start(w);
+    int64_t j = add_job(w, c, "j", JOB("fake run=1000"));
+    pass(w, 50 * SECOND);
+    assert_null(node_rt_why_down(node_of(w, c)));
+    pass(w, 20 * SECOND);
+    assert_says(node_rt_why_down(node_of(w, c)), "has not said for 60 s which tasks run");
+    assert_int_equal(virtual_of(w)->started, 0);
+    fake_set_secretive(machine(f, "m00"), false);
+    assert_ends(w, j, EXEC_SUCCEEDED);
+}
+
 /* --- machines that stay away ---------------------------------------------------------------- */
 
 MACHINES_TEST(test_a_job_of_a_silent_machine_is_queued_and_its_task_ends_first, 1)
