@@ -188,7 +188,7 @@ static const struct field tag_rows[] = {
     TEXT("tagName", FIELD_READONLY),
     TEXT("tagValue", FIELD_READONLY),
 };
-static const SCHEMA(tag_schema, tag_rows, "ResourceGroupFilter");
+static SCHEMA(tag_schema, tag_rows, "ResourceGroupFilter");
 
 const struct rm_kind group_kind = {
     .what = "resource group",
