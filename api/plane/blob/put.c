@@ -98,18 +98,27 @@ static int read_crc64(struct request *r, struct put *p, struct err *e)
 
 #define STORED_MD5 "x-ms-blob-content-md5"
 
-/* Reads the MD5 that either header may give. The stored MD5 of an append blob is of the bytes that
- * will be appended, so the empty body is not compared with it. */
+/* Of the bytes that will be appended, so the empty body is not compared with it. */
+static int read_later_md5(struct request *r, struct share_item *i, struct err *e)
+{
+    uint8_t md5[FILES_MD5];
+    int given = blob_md5(r, STORED_MD5, md5, e);
+    if (given > 0)
+        i->md5 = request_header(r, STORED_MD5);
+    return given < 0 ? -1 : 0;
+}
+
+/* Reads the MD5 of the body, which either header may give; that of an append blob only its own. */
 static int read_md5(struct request *r, struct put *p, struct err *e)
 {
-    uint8_t later[FILES_MD5];
     bool grows = p->item.type == BLOB_APPEND;
-    int own = blob_md5(r, "Content-MD5", p->md5, e);
-    int stored = own == 0 || grows ? blob_md5(r, STORED_MD5, grows ? later : p->md5, e) : 0;
-    if (grows && stored > 0)
-        p->item.md5 = request_header(r, STORED_MD5);
-    p->has_md5 = own > 0 || (stored > 0 && !grows);
-    return own < 0 || stored < 0 ? -1 : 0;
+    int given = blob_md5(r, "Content-MD5", p->md5, e);
+    if (given == 0 && !grows)
+        given = blob_md5(r, STORED_MD5, p->md5, e);
+    p->has_md5 = given > 0;
+    if (given < 0)
+        return -1;
+    return grows ? read_later_md5(r, &p->item, e) : 0;
 }
 
 struct replied *azblob_put(struct request *r)
