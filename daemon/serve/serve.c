@@ -379,6 +379,7 @@ static void end_looks(void *ctx)
     reload_end_requests(&d->reload);
     fleet_end_reads(sched_fleet(d->sched));
     history_end_reads(d->samples);
+    journal_end_requests(d->journal);
     files_end_requests(d->files);
     shares_end_requests(d->shares);
     testing_log_hurry(d->deps.testing.log);

@@ -76,9 +76,15 @@ void journal_free(struct journal *j)
 
 /* --- keeping ---------------------------------------------------------------------------------- */
 
+void journal_end_requests(struct journal *j)
+{
+    if (j)
+        j->ends_requests = true;
+}
+
 bool journal_may_happen(const struct journal *j, const struct err *why)
 {
-    return why->code == ERR_UNAVAILABLE && j->stopped;
+    return why->code == ERR_UNAVAILABLE && (j->ends_requests || j->stopped);
 }
 
 bool journal_takes(const struct journal *j, size_t n)

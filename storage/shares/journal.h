@@ -76,6 +76,8 @@ void journal_stop(struct journal *j);
 /* After files_stop() has called back. NULL is accepted. */
 void journal_free(struct journal *j);
 
+/* Before files_end_requests(), which abandons calls that hang. NULL is accepted. */
+void journal_end_requests(struct journal *j);
 /* Whether a change that failed for this reason may happen all the same: a stopping daemon abandons
  * calls that hang. A call that was refused because its share hangs has not begun, and will not. */
 bool journal_may_happen(const struct journal *j, const struct err *why);

@@ -34,6 +34,7 @@ struct journal {
     size_t puts, bytes;       /* kept and not settled */
     int64_t last_id;          /* of puts and changes */
     bool waits, stopped;
+    bool ends_requests;      /* journal_end_requests() was called */
     struct ended_row *ended; /* rows that must be removed; owned */
     size_t n_ended, ended_cap;
     struct loop_timer *forget; /* NULL: none has ended yet */

@@ -119,3 +119,18 @@ def test_a_directory_that_is_made_while_another_of_the_name_goes_keeps_its_notes
             wait([making], timeout=1)
         assert (removing.result().status, making.result().status) == (202, 201)
     assert meta(d, path) == (200, "new")
+
+
+def test_a_change_that_a_stopping_daemon_abandons_is_completed_by_the_next(d, loser):
+    """Its file is placed, but the sync of the folder takes too long for the stop."""
+    look = shown(d, "BlockBlob")
+    assert d.blob.call("PUT", "/box/b", bytes(90_000), x_ms_blob_type="BlockBlob", x_ms_meta_v="1").status == 201
+    with ThreadPoolExecutor(2) as pool:
+        with loser.held(HELD_DIRECTORY):
+            new = {"x_ms_blob_type": "BlockBlob", "x_ms_meta_v": "2"}
+            changing = pool.submit(d.blob.call, "PUT", "/box/b", b"n" * 100_000, **new)
+            wait_for(lambda: loser.waits, what="the sync")
+            assert d.stop() == 0
+            wait([changing])
+    d.start()
+    assert look()[:3] == (200, b"n" * 100_000, "2")
