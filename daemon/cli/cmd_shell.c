@@ -21,6 +21,8 @@
 #define ENTER_S   "60"
 #define LOOK_MS   200
 #define NAME_SIZE 16
+/* The code of a reply from a node that does not take a terminal now. */
+#define NOT_NOW "Conflict"
 /* The time limit of a shell without --time. */
 #define LIMIT "1h"
 
@@ -67,20 +69,27 @@ static int has_begun(struct daemon_client *c, const char *name, json_t **job, st
     return strcmp(jobs_text(*job, "state"), "running") == 0;
 }
 
-/* Also ends with an error on a signal, after the job was cancelled. */
+/* -1: a signal came, and the job is cancelled. */
+static int wait_a_moment(struct daemon_client *c, const json_t *job, const sigset_t *signals,
+                         struct err *e)
+{
+    static const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+    if (sigtimedwait(signals, NULL, &pause) < 0)
+        return 0;
+    cancel(c, job);
+    return err_set(e, ERR_CONFIG, NULL, "%s is cancelled", jobs_text(job, "name"));
+}
+
 static int wait_for_begin(struct daemon_client *c, const char *name, json_t **job,
                           const sigset_t *signals, struct err *e)
 {
-    static const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
     bool said = false;
     for (;;) {
         int rc = has_begun(c, name, job, e);
         if (rc != 0)
             return rc < 0 ? -1 : 0;
-        if (sigtimedwait(signals, NULL, &pause) > 0) {
-            cancel(c, *job);
-            return err_set(e, ERR_CONFIG, NULL, "%s is cancelled", name);
-        }
+        if (wait_a_moment(c, *job, signals, e) < 0)
+            return -1;
         if (!said)
             fprintf(stderr, "batchaid: %s waits for its node; Ctrl-C cancels it\n", name);
         said = true;
@@ -89,19 +98,26 @@ static int wait_for_begin(struct daemon_client *c, const char *name, json_t **jo
 
 /* --- the shell -------------------------------------------------------------------------------- */
 
+/* A job that has just begun may refuse a shell for a moment: its node is still being prepared. */
 static int wait_and_enter(struct daemon_client *c, const char *name, struct err *e)
 {
     json_t *job = NULL;
     sigset_t signals, before;
+    int rc;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
     sigprocmask(SIG_BLOCK, &signals, &before);
-    int rc = wait_for_begin(c, name, &job, &signals, e);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    if (rc == 0)
+    do {
+        rc = wait_for_begin(c, name, &job, &signals, e);
+        if (rc < 0)
+            break;
+        sigprocmask(SIG_SETMASK, &before, NULL);
         rc = enter_job(c, &(struct entered){.job = job, .index = -1}, shell_line, e);
+        sigprocmask(SIG_BLOCK, &signals, NULL);
+    } while (rc < 0 && strcmp(e->target, NOT_NOW) == 0 && wait_a_moment(c, job, &signals, e) == 0);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     json_decref(job);
     return rc;
 }
