@@ -155,6 +155,7 @@ struct plan_node *pass_plan_nodes(struct pass *p)
             .id = nd->id,
             .at = i,
             .ordinal = nd->ordinal,
+            .low = nd->vm_priority != p->pool.vm_priority,
             .state = nd->state,
             .idle_since_us = fleet_node_idle_since(p->s->fleet, nd, p->s->autoscale_idle_us),
             .live = nd->live,

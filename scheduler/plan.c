@@ -200,13 +200,17 @@ void plan_empty(struct arena *a, const struct scale *scale, struct plan_node *no
     if (scale->kind != SCALE_MANUAL || scale->dealloc < DEALLOC_WAIT_FOR_COMPLETION)
         return;
     struct plan_node **staying = arena_alloc(a, (n + 1) * sizeof *staying);
+    int excess[] = {[false] = -scale->target, [true] = -scale->low};
     size_t n_staying = 0;
     for (size_t i = 0; i < n; i++)
-        if (nodes[i].state != NODE_LEAVING)
+        if (nodes[i].state != NODE_LEAVING) {
             staying[n_staying++] = &nodes[i];
+            excess[nodes[i].low]++;
+        }
     qsort(staying, n_staying, sizeof *staying, by_leave_order);
-    for (size_t i = 0; i < n_staying && n_staying - i > (size_t)scale->target; i++)
-        staying[i]->state = NODE_LEAVING;
+    for (size_t i = 0; i < n_staying; i++)
+        if (excess[staying[i]->low]-- > 0)
+            staying[i]->state = NODE_LEAVING;
 }
 
 void plan_ordinals(struct arena *a, const struct plan_node *nodes, size_t n_nodes, int *out, int n)

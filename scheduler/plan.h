@@ -45,6 +45,7 @@ struct plan_node {
     int64_t id;
     size_t at; /* index of its row in the caller's array */
     int ordinal;
+    bool low; /* counts for struct scale.low, not for its target */
     enum node_state state;
     int64_t idle_since_us; /* since when it is free, on the clock of plan_scale_input.now_us */
     int live;              /* number of its allocations */
@@ -184,7 +185,8 @@ struct plan_scale_result {
 void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_scale_result *out);
 
 /* For the queue, nodes that will leave after their runs, or after the retention of files, count as
- * leaving already: they would never be empty if they got further runs. */
+ * leaving already: they would never be empty if they got further runs. Each class of nodes has its
+ * own target. */
 void plan_empty(struct arena *a, const struct scale *scale, struct plan_node *nodes, size_t n);
 
 /* The lowest positive ordinals that no node has, in out[0..n). */

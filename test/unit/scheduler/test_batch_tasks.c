@@ -371,3 +371,18 @@ WORLD_TEST(test_files_of_a_deleted_task_are_gone_before_another_of_its_name_runs
     begins_on_a_clean_node(w, 2);
     WAIT(w, task_state(w, &t) == BATCH_TASK_COMPLETED);
 }
+
+WORLD_TEST(test_low_priority_nodes_work_after_a_resize_that_waits_for_tasks, world_virtual(3))
+{
+    struct err e = {0};
+    int64_t id = add_pool(w, "p", 1, 2);
+    WAIT(w, has_nodes(w, id, 3));
+    const struct batch_targets t = {0, 2, 15 * MINUTE, DEALLOC_WAIT_FOR_COMPLETION};
+    struct batch_pool p = pool_row(w, id);
+    ok(batch_pool_resize(&w->batch, &p, &t, p.updated_us + 1, &e), &e);
+    WAIT(w, has_nodes(w, id, 2));
+    struct batch_job j = add_work(w, "j", "");
+    struct batch_task task = add_work_task(w, &j, 1, 1);
+    batch_job_has_more(&w->batch, j.id);
+    WAIT(w, task_state(w, &task) == BATCH_TASK_COMPLETED);
+}

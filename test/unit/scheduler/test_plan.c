@@ -221,6 +221,43 @@ TEST(test_demand_of_parts)
     }
 }
 
+/* The class of each node by its letter: d(edicated), l(ow priority); upper case: it holds a run. */
+TEST(test_nodes_that_leave_after_their_runs)
+{
+    static const struct {
+        const char *nodes;
+        int target, low;
+        enum dealloc_option how;
+        const char *leave; /* x for each node that counts as leaving */
+    } rows[] = {
+        {"ddd", 1, 0, DEALLOC_WAIT_FOR_COMPLETION, ".xx"},
+        {"dll", 1, 2, DEALLOC_WAIT_FOR_COMPLETION, "..."},
+        {"Dll", 0, 2, DEALLOC_WAIT_FOR_COMPLETION, "x.."},
+        {"DLl", 1, 1, DEALLOC_WAIT_FOR_DATA, "..x"},
+        {"lld", 0, 1, DEALLOC_WAIT_FOR_DATA, ".xx"},
+        {"lld", 0, 1, DEALLOC_REQUEUE, "..."},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct scale scale = {SCALE_MANUAL, rows[i].target, .dealloc = rows[i].how,
+                                    .low = rows[i].low};
+        struct plan_node nodes[4];
+        char got[4] = "";
+        struct arena a;
+        for (int k = 0; k < 3; k++)
+            nodes[k] = (struct plan_node){.ordinal = k + 1,
+                                          .low = strchr("lL", rows[i].nodes[k]) != NULL,
+                                          .state = NODE_IDLE,
+                                          .live = strchr("DL", rows[i].nodes[k]) != NULL};
+        arena_init(&a);
+        plan_empty(&a, &scale, nodes, 3);
+        arena_free(&a);
+        for (int k = 0; k < 3; k++)
+            got[k] = nodes[k].state == NODE_LEAVING ? 'x' : '.';
+        if (strcmp(got, rows[i].leave) != 0)
+            fail_msg("row %zu: got %s, expected %s", i, got, rows[i].leave);
+    }
+}
+
 /* Nodes that are asked to leave go first, and nobody goes in the place of one that has to wait. */
 TEST(test_parting_nodes)
 {
