@@ -78,7 +78,8 @@ static int auto_target(const struct plan_scale_input *in)
         const struct plan_node *n = &in->nodes[i];
         bool holds = n->live > 0 && n->state != NODE_LEAVING;
         held += holds;
-        useless += !holds && n->state != NODE_LEAVING && n->out_of_service;
+        useless +=
+            !holds && n->state != NODE_LEAVING && (n->out_of_service || n->state == NODE_UNUSABLE);
     }
     int64_t want = held + in->demand + (in->demand > 0 ? useless : 0);
     if (in->initial && want < in->scale.initial)
