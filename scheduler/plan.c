@@ -239,6 +239,15 @@ static size_t nodes_of(const struct plan_run *r)
     return r->nodes > 0 ? (size_t)r->nodes : 1;
 }
 
+/* The most free nodes that the runs can take. */
+static size_t most_fresh(const struct plan_parts *in)
+{
+    int64_t want = 0;
+    for (size_t i = 0; i < in->n_runs; i++)
+        want += (int64_t)nodes_of(&in->runs[i]);
+    return (size_t)(want < in->most ? want : in->most > 0 ? in->most : 0);
+}
+
 /* Places one run. False: there are too few nodes for it. */
 static bool place(struct rooms *rooms, const struct plan_run *r, uint32_t *chosen)
 {
@@ -262,7 +271,7 @@ int plan_parts_demand(struct arena *a, const struct plan_node *nodes, size_t n_n
 {
     const struct room_size fresh = room_size_of(&in->node);
     struct rooms rooms;
-    size_t held = 0, used = 0, most = in->most > 0 ? (size_t)in->most : 0;
+    size_t held = 0, used = 0, most = most_fresh(in);
     rooms_init(&rooms, a, n_nodes + most);
     uint32_t *chosen = arena_alloc(a, (n_nodes + most + 1) * sizeof *chosen);
     for (size_t i = 0; i < n_nodes; i++)

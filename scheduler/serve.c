@@ -348,9 +348,11 @@ int pass_serve_queue(struct pass *p, struct err *e)
 
 /* ---- what the queue asks automatic scaling for ---- */
 
-/* The most runs with parts of nodes that are placed exactly; each further run counts as if it
- * requested whole nodes, which the maximum of the pool bounds. */
-#define PLACED_MAX 2000
+/* The most runs with parts of nodes that are placed exactly, and the most nodes that these may
+ * request together; each further run counts as if it requested whole nodes, which the maximum of
+ * the pool bounds. */
+#define PLACED_MAX       2000
+#define PLACED_NODES_MAX 20000
 
 /* The capacity of the pool's largest possible node. False: not known. */
 static bool usual_node(struct pass *p, struct capacity *out)
@@ -385,12 +387,15 @@ int pass_demand(struct pass *p, const struct plan_node *nodes, int64_t *demand, 
         *demand += n > 0 ? rows[0].nodes : 0;
         return 0;
     }
-    for (size_t i = 0; i < n; i++) {
-        runs[i] = pass_plan_run(&rows[i]);
-        parts -= rows[i].nodes;
-    }
     in.runs = runs;
-    in.n_runs = n;
+    for (int64_t nodes_left = PLACED_NODES_MAX; in.n_runs < n; in.n_runs++) {
+        const struct run *r = &rows[in.n_runs];
+        nodes_left -= r->nodes;
+        if (nodes_left < 0)
+            break;
+        runs[in.n_runs] = pass_plan_run(r);
+        parts -= r->nodes;
+    }
     *demand += plan_parts_demand(p->a, nodes, p->n_nodes, &in) + parts;
     return 0;
 }

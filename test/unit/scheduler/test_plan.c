@@ -2,6 +2,7 @@
  *
  * Scaling as tables: what is there, what should be decided. Placement: test_plan_queue.c.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -194,6 +195,7 @@ static const struct parts_row {
     {"on distinct nodes", "", "11", 2, 9, 2},
     {"no more than there may be", "", "4444", 1, 3, 3},
     {"more than a node has counts for nothing", "", "52", 1, 9, 1},
+    {"the maximum takes no memory", "", "11", 1, INT_MAX, 1},
 };
 
 TEST(test_demand_of_parts)
