@@ -12,11 +12,11 @@ from .world import fresh
 class Made:
     """A certificate of our own, as files that clients send."""
 
-    def __init__(self, folder, password="pw"):
+    def __init__(self, folder, password="pw", rounds=2048):
         name, key, cer, pfx = fresh("cert"), folder / "key", folder / "cer", folder / "pfx"
         run = lambda *args: subprocess.run(["openssl", *map(str, args)], check=True, capture_output=True)  # noqa: E731
         run("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cer, "-subj", f"/CN={name}", "-days", 9)
-        run("pkcs12", "-export", "-inkey", key, "-in", cer, "-out", pfx, "-passout", f"pass:{password}")
+        run("pkcs12", "-export", "-inkey", key, "-in", cer, "-out", pfx, "-passout", f"pass:{password}", "-iter", rounds)
         self.pem = cer.read_bytes()
         self.der = ssl.PEM_cert_to_DER_cert(self.pem.decode())
         self.pfx = base64.b64encode(pfx.read_bytes()).decode()

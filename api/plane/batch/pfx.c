@@ -4,13 +4,76 @@
 #include <gnutls/gnutls.h>
 #include <gnutls/pkcs12.h>
 #include <gnutls/x509.h>
+#include <inttypes.h>
 #include <sodium.h>
 #include <string.h>
+
+/* The most rounds of key derivation of a file, all of its parts together. GnuTLS does some millions
+ * a second, on the loop. */
+#define ROUNDS_MAX 1000000
 
 static int refuse(struct err *e, const char *target, const char *what, int rc)
 {
     return err_set(e, ERR_INVALID_PROPERTY, target, "%s: %s", what,
                    rc < 0 ? gnutls_strerror(rc) : "it is not base64");
+}
+
+static int refuse_password(struct err *e, int rc)
+{
+    return refuse(e, "password", "the PFX file cannot be opened with this password", rc);
+}
+
+/* Adds the rounds that open the elements of a bag. */
+static void count_elements(gnutls_pkcs12_bag_t bag, int64_t *rounds)
+{
+    int n = gnutls_pkcs12_bag_get_count(bag);
+    for (int i = 0; i < n; i++) {
+        gnutls_datum_t data;
+        unsigned more = 0;
+        if (gnutls_pkcs12_bag_get_type(bag, (unsigned)i) == GNUTLS_BAG_PKCS8_ENCRYPTED_KEY &&
+            gnutls_pkcs12_bag_get_data(bag, (unsigned)i, &data) == 0)
+            (void)gnutls_pkcs8_info(&data, GNUTLS_X509_FMT_DER, NULL, NULL, NULL, NULL, &more,
+                                    NULL);
+        *rounds += more;
+    }
+}
+
+/* Adds the rounds that open a bag and its elements. */
+static int count_bag(gnutls_pkcs12_t pfx, int at, const char *password, int64_t *rounds)
+{
+    gnutls_pkcs12_bag_t bag;
+    unsigned more = 0;
+    int rc = gnutls_pkcs12_bag_init(&bag);
+    if (rc < 0)
+        return rc;
+    rc = gnutls_pkcs12_get_bag(pfx, at, bag);
+    if (rc == 0 && gnutls_pkcs12_bag_get_type(bag, 0) == GNUTLS_BAG_ENCRYPTED) {
+        rc = gnutls_pkcs12_bag_enc_info(bag, NULL, NULL, NULL, NULL, &more, NULL);
+        *rounds += more;
+        if (rc == 0 && *rounds <= ROUNDS_MAX)
+            rc = gnutls_pkcs12_bag_decrypt(bag, password);
+    }
+    if (rc == 0)
+        count_elements(bag, rounds);
+    gnutls_pkcs12_bag_deinit(bag);
+    return rc;
+}
+
+/* Refuses the file before more rounds than these are done. A file without a MAC has none for it. */
+static int check_rounds(gnutls_pkcs12_t pfx, const char *password, struct err *e)
+{
+    unsigned mac = 0;
+    int rc = 0;
+    (void)gnutls_pkcs12_mac_info(pfx, NULL, NULL, NULL, &mac, NULL);
+    int64_t rounds = mac;
+    for (int i = 0; rc == 0 && rounds <= ROUNDS_MAX; i++)
+        rc = count_bag(pfx, i, password, &rounds);
+    if (rounds > ROUNDS_MAX)
+        return err_set(e, ERR_INVALID_PROPERTY, "data",
+                       "the PFX file derives its keys in %" PRId64
+                       " rounds or more; %d are the limit, for the MAC and all bags together",
+                       rounds, ROUNDS_MAX);
+    return rc == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE ? 0 : refuse_password(e, rc);
 }
 
 /* The first certificate of the file, because it belongs to the private key. */
@@ -21,14 +84,16 @@ static int read_pfx(const gnutls_datum_t *file, const char *password, gnutls_x50
     gnutls_x509_privkey_t key = NULL;
     gnutls_x509_crt_t *chain = NULL;
     unsigned n = 0;
+    password = password ? password : "";
     int rc = gnutls_pkcs12_init(&pfx);
     if (rc == 0)
         rc = gnutls_pkcs12_import(pfx, file, GNUTLS_X509_FMT_DER, 0);
     if (rc < 0)
         refuse(e, "data", "data is not a PFX file", rc);
-    else if ((rc = gnutls_pkcs12_simple_parse(pfx, password ? password : "", &key, &chain, &n, NULL,
-                                              NULL, NULL, 0)) < 0)
-        refuse(e, "password", "the PFX file cannot be opened with this password", rc);
+    else if ((rc = check_rounds(pfx, password, e)) == 0 &&
+             (rc = gnutls_pkcs12_simple_parse(pfx, password, &key, &chain, &n, NULL, NULL, NULL,
+                                              0)) < 0)
+        refuse_password(e, rc);
     for (unsigned i = 1; i < n; i++)
         gnutls_x509_crt_deinit(chain[i]);
     *out = n > 0 ? chain[0] : NULL;
