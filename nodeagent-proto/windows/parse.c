@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Parses an expanded command line into a tree. Operators bind in the order | && || &; a line break
- * is like &. A ^ makes the next character an ordinary one, as quotes do.
+ * is like &, but also ends what belongs to an if or for. A ^ makes the next character an ordinary
+ * one, as quotes do.
  */
 #include <ctype.h>
 #include <string.h>
@@ -13,6 +14,7 @@ struct cmd_parser {
     const char *p;
     int depth;       /* nesting of blocks and conditions */
     int blocks;      /* open blocks: inside a block, a ) ends a command */
+    bool one_line;   /* in a command of if or for, which ends with its line */
     const char *why; /* set on failure */
 };
 
@@ -175,9 +177,12 @@ static int read_block_redirections(struct cmd_parser *p, struct cmd_node *n)
 static const struct cmd_node *parse_block(struct cmd_parser *p)
 {
     struct cmd_node *n = make(p, NODE_BLOCK);
+    bool one_line = p->one_line;
     p->p++;
     p->blocks++;
+    p->one_line = false;
     n->left = parse_sequence(p);
+    p->one_line = one_line;
     p->blocks--;
     if (p->why)
         return NULL;
@@ -185,6 +190,16 @@ static const struct cmd_node *parse_block(struct cmd_parser *p)
         return unexpected(p);
     p->p++;
     return read_block_redirections(p, n) < 0 ? unexpected(p) : n;
+}
+
+/* The commands that belong to an if, else or for. */
+static const struct cmd_node *parse_body(struct cmd_parser *p)
+{
+    bool one_line = p->one_line;
+    p->one_line = true;
+    const struct cmd_node *n = parse_sequence(p);
+    p->one_line = one_line;
+    return n;
 }
 
 /* A word of a condition: up to a blank or ==. NULL: there is no word. */
@@ -245,14 +260,14 @@ static const struct cmd_node *parse_if(struct cmd_parser *p)
         return unexpected(p);
     skip_blanks(p);
     bool block = *p->p == '(';
-    n->left = parse_sequence(p);
+    n->left = parse_body(p);
     if (!n->left)
         return p->why ? NULL : unexpected(p);
     skip_blanks(p);
     if (!block || !keyword(p, "else"))
         return n;
     skip_blanks(p);
-    n->right = parse_sequence(p);
+    n->right = parse_body(p);
     return n->right || p->why ? n : unexpected(p);
 }
 
@@ -285,7 +300,7 @@ static const struct cmd_node *parse_for(struct cmd_parser *p)
     if (!keyword(p, "do"))
         return unexpected(p);
     skip_blanks(p);
-    n->left = parse_sequence(p);
+    n->left = parse_body(p);
     return n->left || p->why ? n : unexpected(p);
 }
 
@@ -354,13 +369,18 @@ static const struct cmd_node *parse_or(struct cmd_parser *p)
     return n;
 }
 
+static bool is_separator(const struct cmd_parser *p)
+{
+    return *p->p == '&' || (*p->p == '\n' && !p->one_line);
+}
+
 /* Whether another command follows after an & or a line break. */
 static bool goes_on(struct cmd_parser *p)
 {
-    bool on = *p->p == '&' || *p->p == '\n';
-    while (*p->p == '&' || *p->p == '\n' || is_blank(*p->p))
+    bool on = is_separator(p);
+    while (is_separator(p) || is_blank(*p->p))
         p->p++;
-    return on && *p->p && !(*p->p == ')' && p->blocks > 0);
+    return on && *p->p && *p->p != '\n' && !(*p->p == ')' && p->blocks > 0);
 }
 
 static const struct cmd_node *parse_sequence(struct cmd_parser *p)

@@ -118,6 +118,9 @@ PLACE_TEST(conditions)
     assert_prints("cmd /c true& if errorlevel 1 (echo failed) else (echo fine)", "fine\n");
     assert_prints("cmd /c if 1==2 echo a & echo b", ""); /* all of the line belongs to it */
     assert_prints("cmd /c if 1==2 (echo a) else if 2==2 (echo b) else (echo c)", "b\n");
+    assert_prints("cmd /c (\nif 1==2 echo a & echo b &\necho c\n)", "c\n");
+    assert_prints("cmd /c (\nif 1==2 (echo a) else echo b\necho c\n)", "b\nc\n");
+    assert_prints("cmd /c if 1==2 (\nif 1==1 echo a\necho b\n) else echo c\necho d", "c\nd\n");
     assert_says("cmd /c if 1==1", 1, "", "The syntax of the command is incorrect.\n");
     assert_says("cmd /c if 1 FOO 2 echo a", 1, "", "FOO was unexpected at this time.\n");
 }
@@ -133,6 +136,7 @@ PLACE_TEST(loops)
     assert_prints("cmd /c for /L %n in (2,-1,1) do echo %n", "2\n1\n");
     assert_prints("cmd /c for %a in (\"x y\") do echo %~a", "x y\n");
     assert_prints("cmd /c for %a in (1 2) do for %b in (3 4) do echo %a%b", "13\n14\n23\n24\n");
+    assert_prints("cmd /c (\nfor %a in (1 2) do if 1==1 echo %a\necho b\n)", "1\n2\nb\n");
     assert_prints("cmd /c md d1 & for /d %d in (d*) do echo %d", "d1\n");
     assert_says("cmd /c for /l %n in (1,0,5) do echo %n", 1, "", "The step of for /l is 0.\n");
     assert_says("cmd /c for %n (1) do echo %n", 1, "", NULL);
