@@ -314,9 +314,10 @@ static int run_text(struct shell *sh, const char *text)
 {
     const struct cmd_node *n;
     const char *why;
-    char *line = expand(sh, text);
-    if (!line || ++sh->depth > WINDOWS_DEPTH)
+    char *line = sh->depth < WINDOWS_DEPTH ? expand(sh, text) : NULL;
+    if (!line)
         return complain("The input line is too long.");
+    sh->depth++;
     int code = parse(sh->arena, line, &n, &why) < 0 ? complain("%s", why) : n ? run(sh, n) : 0;
     sh->depth--;
     return code;

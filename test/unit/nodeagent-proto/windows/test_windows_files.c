@@ -172,4 +172,5 @@ PLACE_TEST(batch_files)
                 "The system cannot find the batch label specified - nowhere\n");
     write_file("own.bat", "@call own.bat", 0644);
     assert_int_equal(run_windows("own.bat"), 1); /* it ends */
+    assert_says("cmd /c for /l %i in (1,1,70) do call own.bat\ncall echo x", 0, "x\n", NULL);
 }
