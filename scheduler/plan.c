@@ -104,8 +104,8 @@ static bool may_leave(const struct plan_scale_input *in, const struct plan_node 
     if (in->scale.kind == SCALE_MANUAL)
         return !is_awaited(n, in->scale.dealloc);
     switch (n->state) {
-    case NODE_UNUSABLE:
-        return n->live == 0;
+    case NODE_UNUSABLE: /* while runs wait it is on top; a resize would try it again at once */
+        return n->live == 0 && (over || in->demand == 0);
     case NODE_PREPARING:
         return over;
     case NODE_IDLE:

@@ -102,6 +102,7 @@ static const struct scale_row {
     {"auto: drained does not serve", AUTO(0, 4), "d", 1, 9, 0, 0, 1, 0, "", 2},
     {"auto: nor does unreachable", AUTO(0, 4), "rU", 1, 9, 0, 0, 1, 0, "", 3},
     {"auto: nor does unusable", AUTO(0, 4), "u", 1, 9, 0, 0, 1, 0, "", 2},
+    {"auto: unusable stays as long", AUTO(0, 3), "upp", 1, 9, 0, 0, 0, 0, "", 3},
     {"auto: unusable, nothing waits", AUTO(0, 4), "u", 0, 9, 0, 0, 0, 0, "1 ", 0},
     {"auto: but not above maximum", AUTO(0, 1), "d", 1, 9, 0, 0, 0, 0, "", 1},
     {"auto: drained leaves in time", AUTO(0, 4), "Dd", 0, 9, 0, 0, 0, 0, "1 ", 1},
