@@ -322,7 +322,7 @@ static void know_as_of_backup(struct sim *m)
     for (int i = 0; i < m->n_things; i++) {
         struct thing *t = m->things[i];
         int starts = t->starts;
-        bool exported = t->exported, began = t->n_began > 0;
+        bool exported = t->exported, by_all = t->by_all && t->n_began == 0;
         if (i >= m->n_in_backup) {
             t->gone = true;
             t->acknowledged = false;
@@ -331,7 +331,7 @@ static void know_as_of_backup(struct sim *m)
         }
         *t = m->in_backup[i];
         t->exported = exported;
-        t->by_all = t->by_all && !began; /* a node may remember that one ran, and how it ended */
+        t->by_all = t->by_all && by_all; /* a node may remember that one ran, and how it ended */
         t->to_export_again = t->kind == THING_SERVER && t->acknowledged && !exported;
         t->starts = t->runs > 0 ? t->runs : t->was_queued ? 0 : starts; /* at least that many */
         t->unsure = !t->acknowledged;
