@@ -57,7 +57,7 @@ void say_unavailable(struct err *e, const struct files *f)
 
 bool job_is_clients(const struct folder_job *job)
 {
-    return !job->kind->is_own && !job->kind->is_begun;
+    return !job->kind->is_own && !job->kind->is_begun && !job->lets_go; /* bytes are written */
 }
 
 void queue_add(struct folder_share *s, struct folder_job *job)

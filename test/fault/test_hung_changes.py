@@ -32,6 +32,8 @@ def hangs_before_it(d, loser, plane, folder, change, state):
         share.go_on()
         wait_for(lambda: any("share.recovered" in line for line in d.log()), what="the share to answer")
         assert state() == was
+        left = "SELECT id FROM item_change UNION ALL SELECT id FROM kept_put"
+        wait_for(lambda: not d.rows(left), what="the journal to be empty")
         d.restart()
         assert state() == was
     finally:
@@ -60,15 +62,16 @@ def shown(d, kind):
     return look
 
 
-@pytest.mark.parametrize("change", ["small put", "put", "delete", "append"])
+@pytest.mark.parametrize("change", ["small put", "put", "delete", "append", "large append"])
 def test_of_a_blob(d, loser, change):
-    kind = "AppendBlob" if change == "append" else "BlockBlob"
+    kind = "AppendBlob" if "append" in change else "BlockBlob"
     assert d.blob.call("PUT", "/box/b", b"", x_ms_blob_type=kind, x_ms_meta_v="1").status == 201
     changes = {
         "small put": lambda: d.blob.call("PUT", "/box/b", b"new", x_ms_blob_type=kind, x_ms_meta_v="2"),
         "put": lambda: d.blob.call("PUT", "/box/b", bytes(100_000), x_ms_blob_type=kind, x_ms_meta_v="2"),
         "delete": lambda: d.blob.call("DELETE", "/box/b"),
         "append": lambda: d.blob.call("PUT", "/box/b?comp=appendblock", b"more"),
+        "large append": lambda: d.blob.call("PUT", "/box/b?comp=appendblock", bytes(100_000)),
     }
     hangs_before_it(d, loser, d.blob, "blobs/box", changes[change], shown(d, kind))
 

@@ -253,15 +253,16 @@ static void take_back(struct appending *x, const struct err *why)
 
 /* Faults after which nothing was added; bytes that are there are somebody else's. */
 static const bool adds_nothing[FILE_FAULTS] = {
-    [FILE_MISSING] = true,    [FILE_PARENT_MISSING] = true, [FILE_IS_DIRECTORY] = true,
-    [FILE_SPECIAL] = true,    [FILE_LEADS_OUT] = true,      [FILE_BAD_NAME] = true,
-    [FILE_BEYOND_END] = true, [FILE_MD5_WRONG] = true,      [FILE_CRC64_WRONG] = true,
+    [FILE_MISSING] = true,     [FILE_PARENT_MISSING] = true, [FILE_IS_DIRECTORY] = true,
+    [FILE_SPECIAL] = true,     [FILE_LEADS_OUT] = true,      [FILE_BAD_NAME] = true,
+    [FILE_BEYOND_END] = true,  [FILE_MD5_WRONG] = true,      [FILE_CRC64_WRONG] = true,
+    [FILE_UNAVAILABLE] = true,
 };
 
 static void not_added(struct appending *x, const struct err *why, enum file_fault fault)
 {
     struct err e;
-    if (why->code == ERR_UNAVAILABLE) { /* a worker may still add the block */
+    if (journal_may_happen(azstorage_of(x->w->r)->journal, why)) {
         not_appended(x, why, fault);
         return;
     }
