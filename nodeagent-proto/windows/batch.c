@@ -12,6 +12,8 @@
 
 enum { LARGEST = 1 << 20 }; /* bytes of a batch file */
 
+#define NO_WORD " \t\r,;=()&|<>\"^@" /* these characters end a word */
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ';' || c == '=';
@@ -55,36 +57,85 @@ static char **read_lines(struct arena *a, char *text)
     return lines;
 }
 
-/* How many blocks a line leaves open; negative: how many it closes. */
-static int open_blocks(const char *line)
+/* The place of a text in a line. */
+enum place {
+    AT_COMMAND, /* where a command begins: a ( opens a block */
+    AT_WORDS,   /* behind if or for: a ( opens a block, or the words of for */
+    AT_TEXT,    /* in the text of a command: a ( is part of it */
+};
+
+/* The place behind a word of `n` characters: the first of a command, or one behind if or for. */
+static enum place place_behind(enum place place, const char *word, size_t n)
 {
-    int open = 0;
-    bool quoted = false;
-    for (const char *p = line; *p; p++) {
-        if (*p == '^' && !quoted && p[1])
-            p++;
-        else if (*p == '"')
-            quoted = !quoted;
-        else if (!quoted)
-            open += (*p == '(') - (*p == ')');
+    static const struct {
+        const char *word;
+        enum place behind;
+    } words[] = {{"if", AT_WORDS},     {"for", AT_WORDS}, {"do", AT_COMMAND},
+                 {"else", AT_COMMAND}, {"echo", AT_TEXT}, {"rem", AT_TEXT}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strncasecmp(word, words[i].word, n) == 0 && !words[i].word[n])
+            return words[i].behind;
+    return place == AT_COMMAND ? AT_TEXT : place;
+}
+
+/* Whether the rest of a line is a remark or a label. */
+static bool is_remark(const char *p)
+{
+    while (is_blank(*p) || *p == '@')
+        p++;
+    return *p == ':' || (strncasecmp(p, "rem", 3) == 0 && (!p[3] || is_blank(p[3])));
+}
+
+/* How many blocks are open behind a line, if `open` blocks are open before it. */
+static int open_blocks(const char *p, int open)
+{
+    enum place place = AT_COMMAND;
+    for (size_t n; *p && !(place == AT_COMMAND && !is_blank(*p) && is_remark(p)); p += n) {
+        n = strcspn(p, NO_WORD);
+        if (n > 0) {
+            place = place == AT_TEXT ? AT_TEXT : place_behind(place, p, n);
+            continue;
+        }
+        n = *p == '"' ? 1 + strcspn(p + 1, "\"") : 1;
+        n += (*p == '"' || *p == '^') && p[n];
+        if (*p == '"' && place == AT_COMMAND) {
+            place = AT_TEXT;
+        } else if (*p == '&' || *p == '|') {
+            place = AT_COMMAND;
+        } else if (*p == '(' && place != AT_TEXT) {
+            place = AT_COMMAND;
+            open++;
+        } else if (*p == ')' && open > 0) {
+            place = AT_WORDS;
+            open--;
+        }
     }
     return open;
+}
+
+/* Whether the next line belongs to this one. */
+static bool goes_on(const char *line)
+{
+    size_t n = strlen(line);
+    return n > 0 && line[n - 1] == '^' && !is_remark(line);
 }
 
 /* The next command: a line, with the following lines if it has an open block or a ^ at its end.
  * NULL: end of file. */
 static const char *next_line(struct arena *a, struct batch_file *b)
 {
-    if (!b->lines[b->at])
+    const char *last = b->lines[b->at], *line = last;
+    int open = 0;
+    if (!last)
         return NULL;
-    const char *line = b->lines[b->at++];
-    int open = open_blocks(line);
-    for (size_t n = strlen(line); b->lines[b->at] && (open > 0 || (n > 0 && line[n - 1] == '^'));
-         n = strlen(line)) {
-        open += open_blocks(b->lines[b->at]);
-        line = arena_concat(a, line, "\n", b->lines[b->at++]);
+    for (;;) {
+        b->at++;
+        open = open_blocks(last, open);
+        if (!b->lines[b->at] || (open == 0 && !goes_on(last)))
+            return line;
+        last = b->lines[b->at];
+        line = arena_concat(a, line, "\n", last);
     }
-    return line;
 }
 
 static int run_lines(struct shell *sh, struct batch_file *b)

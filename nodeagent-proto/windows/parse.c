@@ -304,6 +304,17 @@ static const struct cmd_node *parse_for(struct cmd_parser *p)
     return n->left || p->why ? n : unexpected(p);
 }
 
+/* rem, or a label inside a block: the rest of the line is no command. */
+static const struct cmd_node *parse_remark(struct cmd_parser *p)
+{
+    struct cmd_node *n = make(p, NODE_COMMAND);
+    n->text = "rem";
+    skip_blanks(p);
+    if (!at_end(p))
+        p->p += strcspn(p->p, "\n");
+    return n;
+}
+
 static const struct cmd_node *parse_primary(struct cmd_parser *p)
 {
     skip_blanks(p);
@@ -321,6 +332,8 @@ static const struct cmd_node *parse_primary(struct cmd_parser *p)
         n = parse_if(p);
     else if (keyword(p, "for"))
         n = parse_for(p);
+    else if (*p->p == ':' || keyword(p, "rem"))
+        n = parse_remark(p);
     else if (p->p = start, at_end(p))
         n = unexpected(p);
     else

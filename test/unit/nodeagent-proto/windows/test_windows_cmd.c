@@ -16,6 +16,10 @@ PLACE_TEST(echoes)
     assert_prints("cmd /c @echo off & echo.& echo.a & echo", "\na \nECHO is on.\n");
     assert_prints("cmd /c echo a^&b ^^ \"^&\"", "a&b ^ \"^&\"\n");
     assert_prints("cmd /c rem nothing", "");
+    assert_prints("cmd /c rem a & echo b", "");
+    assert_prints("cmd /c rem & echo b", "b\n");
+    assert_prints("cmd /c rem a > f& echo b\nif not exist f echo none", "none\n");
+    assert_prints("cmd /c (\nrem a) & echo b\n:: c) & echo d\necho e\n)", "e\n");
     assert_prints("cmd /c", "");
 }
 

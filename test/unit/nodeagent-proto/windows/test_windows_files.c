@@ -174,3 +174,27 @@ PLACE_TEST(batch_files)
     assert_int_equal(run_windows("own.bat"), 1); /* it ends */
     assert_says("cmd /c for /l %i in (1,1,70) do call own.bat\ncall echo x", 0, "x\n", NULL);
 }
+
+PLACE_TEST(parentheses_in_batch_files)
+{
+    write_file("p.bat",
+               "rem a ( ^\n"
+               ":: another (\n"
+               "@rem and ( another\n"
+               "echo a (b\n"
+               "echo a \"(\" ^(\n"
+               "if 1==1 (\n"
+               "  rem (\n"
+               "  :: (\n"
+               "  echo c (d\n"
+               "  for %%i in (e \"f\") do (\n"
+               "    if %%i==e (echo %%i) else echo (g\n"
+               "  )\n"
+               ") else (\n"
+               "  echo never\n"
+               ")\n"
+               "if 1==2 (echo never) else echo h (i\n"
+               "echo j)\n",
+               0644);
+    assert_prints("p.bat", "a (b\na \"(\" (\nc (d\ne\n(g\nh (i\nj)\n");
+}
