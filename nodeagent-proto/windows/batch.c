@@ -141,8 +141,11 @@ static const char *next_line(struct arena *a, struct batch_file *b)
 static int run_lines(struct shell *sh, struct batch_file *b)
 {
     struct batch_file *outer = sh->batch;
+    struct arena of_line, *arena = sh->arena;
     const char *line;
     int code = 0;
+    arena_init(&of_line);
+    sh->arena = &of_line;
     sh->batch = b;
     while ((sh->leaving == LEAVES_NOTHING || sh->leaving == LEAVES_LINE) &&
            (line = next_line(sh->arena, b))) {
@@ -151,7 +154,10 @@ static int run_lines(struct shell *sh, struct batch_file *b)
             line++;
         if (*line && *line != ':')
             code = sh->ways->run_text(sh, line);
+        arena_reset(&of_line);
     }
+    arena_free(&of_line);
+    sh->arena = arena;
     sh->batch = outer;
     if (sh->leaving == LEAVES_BATCH || sh->leaving == LEAVES_LINE)
         sh->leaving = LEAVES_NOTHING;

@@ -181,9 +181,14 @@ static int run_if(struct shell *sh, const struct cmd_node *n)
 static int run_once(struct shell *sh, const struct cmd_node *n, const char *value)
 {
     struct loop_variable v = {n->letter, value, sh->loops};
+    struct arena turn, *outer = sh->arena;
+    arena_init(&turn);
     sh->loops = &v;
+    sh->arena = &turn;
     int code = run(sh, n->left);
+    sh->arena = outer;
     sh->loops = v.outer;
+    arena_free(&turn);
     return code;
 }
 
@@ -201,7 +206,9 @@ static int run_count(struct shell *sh, const struct cmd_node *n, const char *set
     if (number[1] == 0)
         return complain("The step of for /l is 0.");
     for (long i = number[0]; !sh->leaving && (number[1] > 0 ? i <= number[2] : i >= number[2]);) {
-        code = run_once(sh, n, arena_printf(sh->arena, "%ld", i));
+        char value[24];
+        snprintf(value, sizeof value, "%ld", i);
+        code = run_once(sh, n, value);
         if (__builtin_add_overflow(i, number[1], &i))
             break;
     }

@@ -4,7 +4,8 @@
  * /c" in it, expand.c replaces the %VARIABLES%, parse.c makes a tree, run.c executes the tree, with
  * builtins*.c for commands inside cmd and programs.c for all others.
  *
- * A process has one command line, so all memory is in one arena.
+ * Memory is in an arena of the command line; but each line of a batch file and each turn of a loop
+ * has one of its own, because both may repeat without end.
  */
 #ifndef NODEAGENT_PROTO_WINDOWS_WINDOWS_PRIV_H
 #define NODEAGENT_PROTO_WINDOWS_WINDOWS_PRIV_H
@@ -28,7 +29,7 @@ struct cmd_variable {
     const char *name, *value;
 };
 struct variables {
-    struct arena *arena; /* borrowed */
+    struct arena *arena; /* the command line's; borrowed */
     struct cmd_variable *all;
     size_t count, room;
 };
@@ -67,7 +68,7 @@ struct batch_file {
 
 struct shell {
     const struct shell_ways *ways;
-    struct arena *arena;
+    struct arena *arena; /* of the line or turn that runs */
     struct variables variables;
     struct batch_file *batch; /* NULL: none runs */
     int level;                /* ERRORLEVEL */

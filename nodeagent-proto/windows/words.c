@@ -64,16 +64,18 @@ static const char *one_word(const char *p, char *to)
 
 char **words_split(struct arena *a, const char *text)
 {
-    char **words = arena_alloc(a, (WINDOWS_WORDS + 1) * sizeof *words);
-    size_t n = 0;
+    size_t size = strlen(text), n = 0, most = (size + 1) / 2;
+    most = most < WINDOWS_WORDS ? most : WINDOWS_WORDS;
+    char **words = arena_alloc(a, (most + 1) * sizeof *words);
+    char *word = arena_alloc(a, size + 1); /* no word is longer than its text */
     for (;;) {
         while (is_blank(*text))
             text++;
-        if (!*text || n == WINDOWS_WORDS)
+        if (!*text || n == most)
             return words;
-        char *word = arena_alloc(a, strlen(text) + 1);
         text = one_word(text, word);
         words[n++] = word;
+        word += strlen(word) + 1;
     }
 }
 

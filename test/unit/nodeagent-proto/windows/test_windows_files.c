@@ -3,6 +3,8 @@
  * Files and programs in command lines of Windows: paths, copy and its kin, how programs are found,
  * and what walkthroughs write.
  */
+#include <sys/resource.h>
+
 #include "test/unit/nodeagent-proto/windows/windows_test.h"
 #include "test/unit/support/tests.h"
 
@@ -197,4 +199,28 @@ PLACE_TEST(parentheses_in_batch_files)
                "echo j)\n",
                0644);
     assert_prints("p.bat", "a (b\na \"(\" (\nc (d\ne\n(g\nh (i\nj)\n");
+}
+
+/* A sanitizer's own memory is beyond any such limit. */
+static void limit_memory(struct rlimit *old)
+{
+    assert_int_equal(getrlimit(RLIMIT_AS, old), 0);
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+    const struct rlimit limit = {256 << 20, old->rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+#endif
+}
+
+PLACE_TEST(memory_of_long_loops)
+{
+    struct rlimit old;
+    write_file("empty", "", 0644);
+    write_file("poll.bat",
+               ":again\nset /a N+=1\nif exist empty type empty\nif %N% LSS 20000 goto again\n"
+               "echo %N%\n",
+               0644);
+    limit_memory(&old);
+    assert_prints("poll.bat", "20000\n");
+    assert_prints("cmd /c (for /l %i in (1,1,20000) do if exist empty type empty)& echo b", "b\n");
+    assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
 }
