@@ -122,6 +122,7 @@ def in_pool(name, **more):
 @pytest.mark.parametrize("path, body", [
     ("/jobs/j0/tasks", {"id": "t1", **ROOTED}),
     ("/jobs/j0/tasks", {"id": "t2", "commandLine": "/bin/true", **named("chief")}),
+    ("/jobs/j0/tasks", {"id": "t4", "commandLine": "/bin/true", **named("later")}),
     ("/jobs/j0/tasks", {"id": "t3", "commandLine": "/bin/true", "containerSettings": {"imageName": "i"}}),
     ("/jobs", in_pool("j1", jobManagerTask={"id": "m", **ROOTED})),
     ("/jobs", in_pool("j2", jobPreparationTask=ROOTED)),

@@ -41,18 +41,20 @@ static int load_accounts(struct request *r, const char *pool, json_t **out, stru
     return rc < 0 ? -1 : 0;
 }
 
-/* Whether an account is an administrator; an unknown account counts as one. `name` NULL: whether
- * any of them is. */
+/* Whether an account is an administrator; an unknown account counts as one, because the pool may
+ * get it later. `name` NULL: whether any of them is. */
 static bool account_is_admin(const json_t *accounts, const char *name)
 {
+    bool known = accounts && !name;
     for (size_t i = 0; i < json_array_size(accounts); i++) {
         const json_t *one = json_array_get(accounts, i);
         const char *called = json_string_value(json_object_get(one, "name"));
         bool same = !name || (called && strcmp(called, name) == 0);
         if (same && is_admin(json_object_get(one, "elevationLevel")))
             return true;
+        known |= same;
     }
-    return !accounts;
+    return !known;
 }
 
 static bool identity_is_admin(const json_t *identity, const json_t *accounts)
