@@ -191,6 +191,8 @@ int az_change_lacks(struct az_change *c, const char *missing, struct err *e)
                    usage(c, false), today ? "; today: " : "", today ? today : "");
 }
 
+#define NUMBER_MAX 1000000
+
 int az_change_number(struct az_change *c, const char *names, json_int_t *out, struct err *e)
 {
     const char *text = az_line_value(&c->line, names);
@@ -199,9 +201,9 @@ int az_change_number(struct az_change *c, const char *names, json_int_t *out, st
     if (!text)
         return 0;
     *out = strtoll(text, &end, 10);
-    if (*text && !*end && *out >= 0 && *out <= 1000000)
+    if (*text && !*end && *out >= 0 && *out <= NUMBER_MAX)
         return 0;
     return err_set(e, ERR_CONFIG, NULL,
-                   "az %s: '%s' of %s is not valid; it must be a whole number of at least 0",
-                   c->form->words, text, az_line_find(&c->line, names)->name);
+                   "az %s: '%s' of %s is not valid; it must be a whole number from 0 to %d",
+                   c->form->words, text, az_line_find(&c->line, names)->name, NUMBER_MAX);
 }

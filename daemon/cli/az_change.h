@@ -102,7 +102,7 @@ const char *az_change_id(struct az_change *c, const char *group, const char *typ
 const char *az_change_scope(struct az_change *c, const char *group);
 /* Refuses a line that lacks options (", -n CLUSTER, -s SIZE"); "" is no error. */
 int az_change_lacks(struct az_change *c, const char *missing, struct err *e) MUST_CHECK;
-/* The value of the options as a whole number of at least 0; -1: not given. */
+/* The value of the options as a whole number from 0 to 1000000; -1: not given. */
 int az_change_number(struct az_change *c, const char *names, json_int_t *out,
                      struct err *e) MUST_CHECK;
 

@@ -534,6 +534,8 @@ TEST(test_incomplete_commands_are_refused_with_the_right_form)
         {"batchai cluster show -n c -g new", "has no clusters and jobs yet"},
         {"batchai cluster auto-scale -n c -g g --min 3 --max 1", "--min 3 is more than --max 1"},
         {"batchai cluster auto-scale -n c -g g --min x --max 1", "'x' of --min is not valid"},
+        {"batchai cluster auto-scale -n c -g g --min 0 --max 1000001",
+         "'1000001' of --max is not valid; it must be a whole number from 0 to 1000000"},
         {"batchai file-server create -n n -g g",
          "lacks -s VM-SIZE, --disk-count NUMBER, --disk-size GB"},
         {"batchai file-server create -n n -g g -s S --disk-count 1 --disk-size 1 -k none",
