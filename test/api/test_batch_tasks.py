@@ -177,7 +177,9 @@ def test_exit_options_that_their_job_would_not_heed(jobs, plane, conditions, whe
 
 def test_a_task_that_moves_to_another_node_leaves_no_files_behind(jobs, plane):
     job = jobs()
-    first, second = plane.all("/pools/pool/nodes")
+    nodes = lambda: plane.all("/pools/pool/nodes")
+    wait_for(lambda: [n["state"] for n in nodes()] == ["idle"] * 2, what="two idle nodes")  # affinity is a wish alone
+    first, second = nodes()
     task, done = job.ran("/bin/false", affinityInfo={"affinityId": first["affinityId"]})
     assert done["nodeInfo"]["nodeId"] == first["id"]
     node = f"/pools/pool/nodes/{first['id']}"
