@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Puts the id of the subscription that a seed goes into in the place of SEED_SUBSCRIPTION.
+ * States and files of a step, with the id of the subscription that the seed goes into.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "api/testing/seed/steps.h"
 #include "lib/jsontext.h"
-
-const char *seed_filled(struct arena *a, const char *text, const char *subscription)
-{
-    struct strbuf out = STRBUF_INIT;
-    for (const char *at; (at = strstr(text, SEED_SUBSCRIPTION));
-         text = at + strlen(SEED_SUBSCRIPTION)) {
-        strbuf_add(&out, text, (size_t)(at - text));
-        strbuf_puts(&out, subscription);
-    }
-    strbuf_puts(&out, text);
-    const char *kept = arena_strdup(a, out.s ? out.s : "");
-    strbuf_free(&out);
-    return kept;
-}
 
 const json_t *seed_state_of(struct request *r, const struct seed_step *s)
 {

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "api/testing/seed/steps.h"
 #include "lib/jsonread.h"
 #include "lib/jsontext.h"
 #include "lib/yaml.h"
@@ -74,4 +75,18 @@ bool seed_doc_place(const char *text, size_t n, const struct seed_path *path, si
     *column = at.column;
     yaml_doc_free(&doc);
     return true;
+}
+
+const char *seed_filled(struct arena *a, const char *text, const char *subscription)
+{
+    struct strbuf out = STRBUF_INIT;
+    for (const char *at; (at = strstr(text, SEED_SUBSCRIPTION));
+         text = at + strlen(SEED_SUBSCRIPTION)) {
+        strbuf_add(&out, text, (size_t)(at - text));
+        strbuf_puts(&out, subscription);
+    }
+    strbuf_puts(&out, text);
+    const char *kept = arena_strdup(a, out.s ? out.s : "");
+    strbuf_free(&out);
+    return kept;
 }

@@ -111,10 +111,10 @@ void seed_say_place(struct request *r, const struct seed_path *of, struct err *e
 /* Turns the error reply of a step's request into an error of the daemon. */
 void seed_answer_read(struct arena *a, const struct request *inner, struct err *e);
 
-/* filled.c: the text with the subscription's id in the place of SEED_SUBSCRIPTION. */
+/* seed_doc.c: the text with the subscription's id in the place of SEED_SUBSCRIPTION. */
 const char *seed_filled(struct arena *a, const char *text, const char *subscription);
-/* The state of a step, or NULL, and its files, with the id in texts of the state and in paths of
- * the files. Of the request. */
+/* filled.c: the state of a step, or NULL, and its files, with the id in texts of the state and in
+ * paths of the files. Of the request. */
 const json_t *seed_state_of(struct request *r, const struct seed_step *s);
 const json_t *seed_files_of(struct request *r, const struct seed_step *s, const json_t *files);
 
