@@ -529,8 +529,8 @@ static void is_disturbed(void *ctx, struct fake_node *n, const char *id, const c
 {
     const struct start *s = ctx;
     const struct thing *t = job_of(s->m, command);
-    if (t && n == s->node && n == t->last_node && attempt_of(id) == t->begun && t->ended == 0 &&
-        fake_troubles(n) == t->last_troubles)
+    if (t && !t->gone && n == s->node && n == t->last_node && attempt_of(id) == t->begun &&
+        t->ended == 0 && fake_troubles(n) == t->last_troubles)
         sim_fail(s->m, "machine %s is restarted under task %s", fake_name(n), id);
 }
 

@@ -37,7 +37,7 @@ def test_messages_that_are_handed_over_say_what_their_text_says():
     assert hashes(*some) == hashes(*some, "--text")
 
 
-@pytest.mark.parametrize("seed", [1522, 81669, 78366])
+@pytest.mark.parametrize("seed", [1522, 81669, 78366, 81098])
 def test_histories_that_once_failed_hold(seed):
     code, text = sim("--histories", 1, "--seed", seed, "--steps", 50)
     assert code == 0, text
