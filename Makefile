@@ -121,7 +121,8 @@ $(BUILD)/gen/api/%/routes.h: $(ROUTES_MADE)
 VERSION_MADE := $(BUILD)/gen/lib/version.h
 $(VERSION_MADE): FORCE
 	@mkdir -p $(@D)
-	@printf '#ifndef BATCHAID_VERSION\n#define BATCHAID_VERSION "%s"\n#endif\n' $(VERSION) > $@.tmp && if cmp -s $@.tmp $@; then rm $@.tmp; else mv $@.tmp $@; fi
+	@printf '#ifndef BATCHAID_VERSION\n#define BATCHAID_VERSION "%s"\n#endif\n' $(VERSION) > $@.$$$$ && \
+	    if [ "$$(cat $@ 2>/dev/null)" = "$$(cat $@.$$$$)" ]; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 FORCE:
 
 define compile

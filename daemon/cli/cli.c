@@ -173,9 +173,13 @@ static void tell_getopt(const struct cli_command *c, struct option *table, struc
 }
 
 /* The option that getopt_long() has refused: a letter may be one of several in its word. Of a long
- * option `optopt` is its value, which no wrong letter has. */
+ * option `optopt` is its value, which no wrong letter has. Of a letter beyond ASCII it is a byte,
+ * so its word is named; `optind` is behind the word only after its last byte. */
 static const char *refused_option(char *const *argv, char letter[3])
 {
+    size_t n = strlen(argv[optind - 1]);
+    if ((unsigned char)optopt >= 0x80)
+        return n > 0 && argv[optind - 1][n - 1] == (char)optopt ? argv[optind - 1] : argv[optind];
     snprintf(letter, 3, "-%c", optopt);
     return optopt > LONG && optopt != 'h' ? letter : argv[optind - 1];
 }

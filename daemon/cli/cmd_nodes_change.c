@@ -17,7 +17,7 @@ static void print_trouble(const char *name, const json_t *machine)
     const char *trouble = json_string_value(json_object_get(machine, "lastTrouble"));
     if (trouble)
         printf("%s: error at the last try: %s\n%s: it is tried again; `batchaid nodes check %s` "
-               "shows the problem\n",
+               "on the daemon's machine shows the problem\n",
                name, trouble, name, name);
 }
 

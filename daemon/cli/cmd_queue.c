@@ -87,7 +87,7 @@ static void add_indexes(struct strbuf *b, const json_t *all, size_t at, size_t n
         if (end > i + 1)
             strbuf_printf(b, "-%d", from + (int)(end - i) - 1);
         if (end < n && ranges + 1 == RANGES_MAX)
-            strbuf_printf(b, ",... %zu in all", n);
+            strbuf_printf(b, ",... %zu shown", n);
     }
 }
 

@@ -103,20 +103,28 @@ static int wait_and_enter(struct daemon_client *c, const char *name, struct err 
 {
     json_t *job = NULL;
     sigset_t signals, before;
+    bool said = false;
     int rc;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
     sigprocmask(SIG_BLOCK, &signals, &before);
-    do {
+    for (;;) {
         rc = wait_for_begin(c, name, &job, &signals, e);
         if (rc < 0)
             break;
         sigprocmask(SIG_SETMASK, &before, NULL);
         rc = enter_job(c, &(struct entered){.job = job, .index = -1}, shell_line, e);
         sigprocmask(SIG_BLOCK, &signals, NULL);
-    } while (rc < 0 && strcmp(e->target, NOT_NOW) == 0 && wait_a_moment(c, job, &signals, e) == 0);
+        if (rc >= 0 || strcmp(e->target, NOT_NOW) != 0)
+            break;
+        if (!said)
+            fprintf(stderr, "batchaid: %s; it is asked again, and Ctrl-C cancels it\n", e->msg);
+        said = true;
+        if (wait_a_moment(c, job, &signals, e) < 0)
+            break;
+    }
     sigprocmask(SIG_SETMASK, &before, NULL);
     json_decref(job);
     return rc;

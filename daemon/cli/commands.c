@@ -93,7 +93,9 @@ static const struct cli_command commands[] = {
      .details =
          "deleted  Lists deleted shares and containers that can be restored, by number.\n"
          "restore  Restores them with their content, into the present storage account of the\n"
-         "         old account's name. Refused if the name exists again.\n"},
+         "         old account's name in the same subscription, without their roles. Refused if "
+         "the\n"
+         "         name exists again.\n"},
     {.name = "keygen",
      .arguments = "[FILE]",
      .options = OPT_STATE_DIR | OPT_COMMENT,
@@ -351,8 +353,8 @@ static const struct cli_command commands[] = {
          "right. Asks for name and password (or reads it from standard input) and keeps a token\n"
          "for 90 days in ~/.config/batchaid, for you alone. submit, run, ps, top, logs, wait JOB,\n"
          "cancel, rerun, get, exec, ssh, shell, forward, queue, jobs, explain, job, report, nodes\n"
-         "and open then use that daemon, unless --state-dir or BATCHAID_STATE_DIR names a daemon\n"
-         "here.\n"},
+         "(but check and clean) and open then use that daemon, unless --state-dir or\n"
+         "BATCHAID_STATE_DIR names a daemon here.\n"},
     {.name = "logout",
      .arguments = "",
      .run = cmd_logout,

@@ -4,6 +4,8 @@
  */
 #include "daemon/cli/everywhere.h"
 
+#include <string.h>
+
 #include "daemon/cli/cmd_jobs.h"
 #include "lib/strbuf.h"
 
@@ -19,6 +21,10 @@ static int add_pages(struct daemon_client *c, const char *subscription, const ch
     while (rc == 0 && more) {
         json_t *page = NULL;
         rc = client_call(c, "GET", path.s, NULL, &page, e);
+        if (rc < 0 && strcmp(e->target, "SubscriptionNotFound") == 0) { /* it has gone meanwhile */
+            rc = 0;
+            break;
+        }
         const char *next = rc == 0 ? jobs_next_page(c, page) : NULL;
         json_array_extend(rows, json_object_get(page, "value"));
         more = next != NULL;

@@ -3,6 +3,7 @@
 
 import os
 import signal
+from contextlib import suppress
 
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
@@ -151,7 +152,8 @@ def test_a_preparation_that_vanishes_from_its_node_is_begun_again(jobs, daemon, 
 
     before = wait_for(mine, what="preparing")
     for pid in [*({parent(p) for p in before} - {1, daemon.process.pid, *before}), *before]:
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it ends with its supervisor
+            os.kill(pid, signal.SIGKILL)
     wait_for(lambda: set(mine()) - set(before), what="begun again")
     go.touch()
     job.wait(task)

@@ -226,8 +226,10 @@ static bool take(struct option_reading *r, const char *word, const struct option
     if (o->fits && o->fits(value))
         whose = EVERYBODY;
     if (whose == NEVER)
-        return refuse(r, word,
-                      "which is never allowed: the container belongs to the task and ends with it");
+        return refuse(
+            r, word,
+            "which is never allowed: the container belongs to the task, ends with it, and "
+            "has no other processes than the task's");
     if (whose == ADMINS && !r->any)
         return refuse(r, word,
                       "which escapes the container, so it is refused (it needs batch.admin_is_root "

@@ -68,6 +68,7 @@ def test_version(run):
     (["version", "--all"], ["version: unknown option '--all'", "no options"]),
     (["serve", "-x"], ["serve: unknown option '-x'"]),
     (["logs", "-nf", "train"], ["logs: unknown option '-n'"]),
+    (["logs", "-fé", "train"], ["logs: unknown option '-fé'"]),
     (["logs", "--help=x", "train"], ["logs: unknown option '--help=x'"]),
     (["logs", "--follow=x", "train"], ["logs: unknown option '--follow=x'"]),
     (["shell", "--folder", "x"], ["shell: unknown option '--folder'"]),
