@@ -289,6 +289,8 @@ static void request(struct conn *c, json_t *msg)
     struct arena a;
     struct err e;
     const char *name = json_string_value(json_object_get(msg, "op"));
+    if (json_object_get(msg, "event"))
+        return; /* a message to a process of a run: none is real */
     arena_init(&a);
     if (!name || !request_find(name, &q.r.op) || !ops[q.r.op].run)
         fake_reply(c, no(&q, ERR_NOT_SUPPORTED, "a fake node does not know this request"), 0, true);
