@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "scheduler/fleet/node/secret_refs.h"
-#include "scheduler/run/run_priv.h"
+#include "scheduler/run/remote.h"
 #include "scheduler/run/terminal.h"
 
 /* The assumed beginning (us ago) of a run without a time limit, or of an allocation, is at most
@@ -177,6 +177,7 @@ void live_run_free(struct live_run *run)
     for (int i = 0; i < run->n_slots; i++) {
         node_detach(&run->slots[i].tenant);
         mounts_wipe(run->slots[i].secrets);
+        remote_forget_link(&run->slots[i]);
         arena_free(&run->slots[i].a);
     }
     wake_at(run->runs->wakes, &woken_run, run->row.id, 0);

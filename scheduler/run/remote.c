@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The daemon keeps no state of a session: it passes a message to the node with its receiver, and
- * finds a far end by the id of its task. All functions are called from the loop, for the slot whose
- * node sent a message or ended a task.
+ * The daemon keeps no state of a session but the id of its far end's task, for the count: it passes
+ * a message to the node with its receiver, and finds a far end by that id. All functions are called
+ * from the loop, for the slot whose node sent a message or ended a task.
  */
 #include "scheduler/run/remote.h"
 
@@ -17,6 +17,16 @@
 
 /* After the prefix of all tasks of the run on a node. */
 #define PREFIX "ssh"
+/* Each is a supervisor as root, a record and two descriptors of the agent, which no limit of the
+ * run counts. An agent connects as many ends of a run. */
+#define FAR_ENDS_MAX 256
+/* The ended tasks of failed far ends that a node remembers for a run. */
+#define FAILED_KEPT_MAX 100
+
+struct far_end {
+    struct far_end *next;
+    char *id; /* of its task */
+};
 
 bool remote_is_offered(const struct live_run *run)
 {
@@ -173,8 +183,50 @@ static bool read_near(const struct run_slot *slot, const char *id, struct run_sl
     return true;
 }
 
+static struct far_end **find_far_end(struct run_slot *slot, const char *id)
+{
+    struct far_end **at = &slot->far_ends;
+    while (*at && strcmp((*at)->id, id) != 0)
+        at = &(*at)->next;
+    return at;
+}
+
+/* A near end may ask for its far end several times. False: the node has too many. */
+static bool add_far_end(struct run_slot *slot, const char *id)
+{
+    if (*find_far_end(slot, id))
+        return true;
+    if (slot->n_far_ends == FAR_ENDS_MAX)
+        return false;
+    struct far_end *f = xcalloc(1, sizeof *f);
+    *f = (struct far_end){.next = slot->far_ends, .id = xstrdup(id)};
+    slot->far_ends = f;
+    slot->n_far_ends++;
+    return true;
+}
+
+/* False: there was none. */
+static bool remove_far_end(struct run_slot *slot, const char *id)
+{
+    struct far_end **at = find_far_end(slot, id), *f = *at;
+    if (!f)
+        return false;
+    *at = f->next;
+    slot->n_far_ends--;
+    free(f->id);
+    free(f);
+    return true;
+}
+
+void remote_forget_link(struct run_slot *slot)
+{
+    while (slot->far_ends)
+        (void)remove_far_end(slot, slot->far_ends->id);
+    slot->n_failed_far_ends = 0;
+}
+
 /* The far end has sent its exit itself. A task that could not is remembered, so that its id never
- * runs again. */
+ * runs again, unless the node remembers many. */
 bool remote_task_ended(struct run_slot *slot, const struct task_status *st)
 {
     struct run_slot *near;
@@ -183,13 +235,15 @@ bool remote_task_ended(struct run_slot *slot, const struct task_status *st)
         return false;
     struct arena a;
     arena_init(&a);
-    bool forgotten = st->state == TASK_EXITED && st->exit_code == 0 && slot->state == SLOT_STARTED;
-    if (forgotten) { /* others may be reported again over the next link */
+    bool known = remove_far_end(slot, st->id);
+    bool failed = st->state != TASK_EXITED || st->exit_code != 0;
+    bool forgotten = !failed || (known && slot->n_failed_far_ends++ >= FAILED_KEPT_MAX);
+    if (forgotten && slot->state == SLOT_STARTED) { /* others may be reported over the next link */
         slot_note_use(slot, st);
         node_ask(node_rt_link(slot->tenant.node), REQUEST(forget, .task = st->id), NULL, NULL);
-    } else if (st->state != TASK_EXITED || st->exit_code != 0) {
-        say_lost(near, session, remote_how_it_ended(&a, st));
     }
+    if (failed)
+        say_lost(near, session, remote_how_it_ended(&a, st));
     arena_free(&a);
     return true;
 }
@@ -207,6 +261,8 @@ static void on_run(void *ctx, const struct err *why, const struct task_status *s
     struct run_slot *near;
     const char *session;
     bool counts = step_answered(o->slot);
+    if (counts && why)
+        (void)remove_far_end(o->slot, o->id);
     if (counts && why && read_near(o->slot, o->id, &near, &session))
         say_lost(near, session, why->msg);
     else if (counts && !why && st->state != TASK_RUNNING)
@@ -242,6 +298,12 @@ static size_t far_env(const struct run_slot *slot, const struct remote_far *far,
     return n_node;
 }
 
+static const char *far_end_id(const struct run_slot *slot, const struct remote_far *far,
+                              struct arena *a)
+{
+    return arena_printf(a, "%s%d-%s", remote_task_prefix(slot, a), far->rank, far->session);
+}
+
 const char *remote_run_far(struct run_slot *slot, const struct remote_far *far, struct arena *a,
                            node_task_cb cb, void *ctx)
 {
@@ -250,7 +312,7 @@ const char *remote_run_far(struct run_slot *slot, const struct remote_far *far, 
     env_init(&env, a);
     size_t n_node = far_env(slot, far, a, &env);
     struct task_spec spec = {
-        .id = arena_printf(a, "%s%d-%s", remote_task_prefix(slot, a), far->rank, far->session),
+        .id = far_end_id(slot, far, a),
         .command_line =
             remote_wrap(slot, a, arena_printf(a, "exec %s remote", shell_quoted(a, program))),
         .cwd = slot->env.run_dir,
@@ -275,8 +337,10 @@ const char *remote_run_far(struct run_slot *slot, const struct remote_far *far, 
 static void run_far_end(struct run_slot *slot, const struct run_slot *near, const char *session,
                         bool files, struct arena *a)
 {
-    struct opening *o = xcalloc(1, sizeof *o);
     const struct remote_far far = {.rank = near->rank, .session = session, .files = files};
+    if (!add_far_end(slot, far_end_id(slot, &far, a)))
+        return; /* the near end asks again */
+    struct opening *o = xcalloc(1, sizeof *o);
     o->slot = slot;
     o->id = xstrdup(remote_run_far(slot, &far, a, on_run, o)); /* it is answered later */
 }

@@ -2,9 +2,10 @@
  *
  * Remote commands: a process of a run with several nodes runs a command on another of its nodes, by
  * `ssh` or a launcher that uses it (nodeagent-proto/wire/remote.h). The run finds the node, starts
- * the far end there as a separate task, and passes the messages of both ends on. It keeps no list
- * of these tasks: their ids begin with a prefix, by which they are found, signalled, killed and
- * forgotten, also after a restart of the daemon.
+ * the far end there as a separate task, and passes the messages of both ends on. The ids of
+ * these tasks begin with a prefix, by which they are found, signalled, killed and forgotten, also
+ * after a restart of the daemon. A list of those that were requested over the present link bounds
+ * how many a node has.
  */
 #ifndef SCHEDULER_RUN_REMOTE_H
 #define SCHEDULER_RUN_REMOTE_H
@@ -49,6 +50,8 @@ bool remote_read_id(const struct run_slot *slot, const char *id, int *rank, cons
 void remote_hear(struct run_slot *slot, const struct remote_msg *m);
 /* A task has ended: true if it was the far end of a remote command. */
 bool remote_task_ended(struct run_slot *slot, const struct task_status *st);
+/* There is a new link, or the run is being freed: forgets which tasks run. */
+void remote_forget_link(struct run_slot *slot);
 /* Passes a signal on to the running tasks of remote commands in the node's list. */
 void remote_signal(struct run_slot *slot, const struct task_status *list, size_t n, int signo);
 

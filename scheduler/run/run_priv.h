@@ -160,6 +160,10 @@ struct run_slot {
     struct container container; /* runtime NULL: no container, or not yet */
     /* output of its start; NULL: it has not started, or its front has the id */
     const char *container_said;
+    /* tasks of remote commands that were requested over one link and have not ended; owned */
+    struct far_end *far_ends;
+    int n_far_ends;
+    int n_failed_far_ends; /* over this link */
 };
 
 struct live_run {

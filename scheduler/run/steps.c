@@ -400,6 +400,7 @@ void slot_forget_link(struct run_slot *slot)
     slot->container_said = NULL;
     mounts_wipe(slot->secrets);
     slot->secrets = NULL;
+    remote_forget_link(slot);
     arena_free(&slot->a);
 }
 

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Remote commands as the daemon sees them: how many tasks a run may have on another node by them,
+ * and what the node keeps of these. On fake nodes, in virtual time.
+ */
+#include "scheduler/run/remote.h"
+#include "virtual.h"
+
+#include "nodeagent-proto/link/fake_priv.h"
+#include "scheduler/run/terminal.h"
+
+/* A run on two nodes, which asks for far ends on its second. */
+struct pair {
+    struct world *w;
+    struct live_run *run;
+    struct fake_node *far;
+    int exit_code; /* of each far end */
+    int64_t lasts_us;
+};
+
+static struct pair *now_planned; /* by plan_far_end() */
+
+static bool is_far_end(const char *id)
+{
+    return strstr(id, "ssh") != NULL;
+}
+
+static void plan_far_end(void *ctx, const struct fake_node *on, const struct task_spec *spec,
+                         struct fake_task *out)
+{
+    plan_task(ctx, on, spec, out);
+    out->exit_code = is_far_end(spec->id) ? now_planned->exit_code : 0;
+    out->run_us = is_far_end(spec->id) ? now_planned->lasts_us : 7200 * SECOND;
+}
+
+static bool is_prepared(const struct pair *p)
+{
+    return p->run && remote_is_prepared(&p->run->slots[0]) && remote_is_prepared(&p->run->slots[1]);
+}
+
+static struct live_run *only_run(struct world *w)
+{
+    const struct id_map *runs = &sched_runs(w->s)->map;
+    return runs->n == 1 ? runs->e[0].p : NULL;
+}
+
+static struct pair *pair_new(void)
+{
+    struct pair *p = xcalloc(1, sizeof *p);
+    struct world *w = p->w = world_virtual(2);
+    now_planned = p;
+    virtual_of(w)->fake->c.plan = plan_far_end;
+    int64_t c = idle_cluster(w, 2);
+    (void)add_job(w, c, "pair", JOB("true", .nodes = 2, .wall_s = 7200));
+    WAIT(w, (p->run = only_run(w)) && is_prepared(p));
+    const char *name = p->run->slots[1].node_name;
+    for (size_t i = 0; i < fake_count(virtual_of(w)->fake); i++)
+        if (strstr(fake_name(fake_at(virtual_of(w)->fake, i)), name))
+            p->far = fake_at(virtual_of(w)->fake, i);
+    assert_non_null(p->far);
+    return p;
+}
+
+static void pair_free(struct pair *p)
+{
+    world_free(p->w);
+    free(p);
+}
+
+#define PAIR_TEST(name) FIXTURE_TEST(name, struct pair *, p, pair_new(), pair_free)
+
+static int far_ends(const struct pair *p)
+{
+    int n = 0;
+    for (const struct fake_node_task *t = p->far->tasks; t; t = t->next)
+        n += is_far_end(t->id);
+    return n;
+}
+
+/* A process on the first node asks for far ends, of sessions with these numbers. */
+static void open_far_ends(struct pair *p, int first, int n)
+{
+    for (int i = first; i < first + n; i++) {
+        char session[REMOTE_SESSION_MAX];
+        snprintf(session, sizeof session, "s%d", i);
+        remote_hear(&p->run->slots[0],
+                    &(struct remote_msg){.kind = REMOTE_OPEN, .session = session, .host = "1"});
+    }
+}
+
+PAIR_TEST(test_a_run_has_so_many_far_ends_on_a_node_and_no_more)
+{
+    p->lasts_us = 60 * SECOND;
+    open_far_ends(p, 0, 200);
+    pass(w, SECOND);
+    open_far_ends(p, 0, 200); /* each near end asks until its far end says something */
+    open_far_ends(p, 200, 100);
+    pass(w, SECOND);
+    assert_int_equal(far_ends(p), 256);
+    open_far_ends(p, 200, 100);
+    pass(w, 90 * SECOND);
+    assert_int_equal(far_ends(p), 0);
+    open_far_ends(p, 256, 44);
+    pass(w, SECOND);
+    assert_int_equal(far_ends(p), 44);
+}
+
+PAIR_TEST(test_far_ends_are_counted_anew_over_a_new_link)
+{
+    p->lasts_us = 600 * SECOND;
+    open_far_ends(p, 0, 256);
+    pass(w, SECOND);
+    fake_cut(p->far);
+    WAIT(w, !is_prepared(p));
+    WAIT(w, is_prepared(p));
+    open_far_ends(p, 256, 1);
+    pass(w, SECOND);
+    assert_int_equal(far_ends(p), 257);
+}
+
+PAIR_TEST(test_a_node_does_not_remember_all_failed_far_ends)
+{
+    p->exit_code = 1;
+    for (int i = 0; i < 300; i += 100) {
+        open_far_ends(p, i, 100);
+        pass(w, SECOND);
+    }
+    assert_int_equal(far_ends(p), 100);
+}
