@@ -253,8 +253,8 @@ void run_refused(void *ctx, int64_t id, const struct err *why);
 /* --- steps.c: requests to the nodes ----------------------------------------------------- */
 /* The prefix of the ids of all tasks of this attempt on this node. In the arena. */
 const char *slot_task_prefix(const struct run_slot *slot);
-/* The account of its processes and files; in the slot's arena. */
-const char *slot_account(struct run_slot *slot);
+/* The account of its processes and files; in the arena. */
+const char *slot_account(const struct run_slot *slot, struct arena *a);
 /* The volumes of its pool at their paths of the real service; empty if there are none. */
 struct task_view slot_view(const struct run_slot *slot, struct arena *a);
 /* Takes that account on the node, by the slot's script, after making the environment. False:

@@ -55,7 +55,7 @@ static void add_upload(struct run_slot *slot, const struct output_file *file, co
     struct arena *a = &slot->a;
     const struct upload u = {.transfers = fleet_transfers(run->runs->fleet),
                              .file = file,
-                             .as = slot_account(slot),
+                             .as = slot_account(slot, a),
                              .base = arena_concat(a, slot->root, "/", place->home),
                              .from = slot->env.run_dir,
                              .pattern = pattern,

@@ -82,12 +82,12 @@ struct task_view slot_view(const struct run_slot *slot, struct arena *a)
     return (struct task_view){node_mount_root(a, w, slot->root), w->mounts_path};
 }
 
-const char *slot_account(struct run_slot *slot)
+const char *slot_account(const struct run_slot *slot, struct arena *a)
 {
     const struct live_run *run = slot->run;
     const struct place_spec *place = run->spec.place;
-    return place ? node_rt_place_account(slot->tenant.node, &slot->a, place, run->dir)
-                 : node_rt_run_account(slot->tenant.node, &slot->a, run->dir);
+    return place ? node_rt_place_account(slot->tenant.node, a, place, run->dir)
+                 : node_rt_run_account(slot->tenant.node, a, run->dir);
 }
 
 const struct run_task *slot_first_task(const struct run_slot *slot)

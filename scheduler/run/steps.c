@@ -112,7 +112,7 @@ static void send_task(struct run_slot *slot, struct run_task *task)
         .log_path = slot->env.log_path,
         .step = task->step,
         .title = p->shown || !remote_is_offered(slot->run) ? p->shown : p->command_line,
-        .user = slot_account(slot),
+        .user = slot_account(slot, a),
         .keep_children = p->leaves,
         .limits = slot_limits(slot),
         .confine = node_rt_confine(slot->tenant.node, a, &slot->run->spec.mounts),
@@ -292,7 +292,7 @@ static bool find_container(struct run_slot *slot)
         .log_path = placed  ? arena_concat(a, own, "/container.log")
                     : known ? slot->env.log_path
                             : "/dev/null",
-        .user = slot_account(slot),
+        .user = slot_account(slot, a),
         .gpus = slot_gpus(slot),
         .devices = slot->devices,
         .gpu_files = node_rt_gpu_devices(slot->tenant.node, a, slot->devices),
@@ -418,7 +418,6 @@ bool slot_ready(struct run_slot *slot)
 void slot_start(struct run_slot *slot)
 {
     struct live_run *run = slot->run;
-    const char *as = slot_account(slot);
     if (mounts_await(slot->tenant.node, mounts_owner(slot), &run->spec.mounts, &woken_run,
                      run->row.id)) {
         run->awaits = true;
@@ -426,6 +425,7 @@ void slot_start(struct run_slot *slot)
     }
     if (!slot_ready(slot))
         return;
+    const char *as = slot_account(slot, &slot->a);
     slot_go(slot, SLOT_STARTED);
     if (!run->spec.place && !add_directories(slot, as)) {
         wake(run->runs->wakes, &woken_run, run->row.id);
@@ -509,7 +509,7 @@ static void add_last_line(struct run_slot *slot)
                                                   .contained = run->spec.container,
                                                   .may_fail = true});
     const char *how = run->out.kind == OUT_REQUEUE ? "queued again" : "failed";
-    add_to_log(slot, &label, slot_account(slot),
+    add_to_log(slot, &label, slot_account(slot, a),
                front_say(w, a, "%s {run} %s %s: %s", now, run->name, how,
                          failure_text(a, w, &run->out.why)));
 }

@@ -323,7 +323,7 @@ static void start_far_end(struct terminal *t, const struct terminal_ask *ask)
     slot->entered = slot->visited = true;
     slot->pending++;
     node_ask(node_rt_link(slot->tenant.node),
-             REQUEST(remote_open, .run = slot->run->dir, .as = slot_account(slot)), on_opened,
+             REQUEST(remote_open, .run = slot->run->dir, .as = slot_account(slot, &a)), on_opened,
              asked_new(slot, t->session));
     (void)remote_run_far(slot,
                          &(struct remote_far){.rank = REMOTE_DAEMON,

@@ -7,6 +7,7 @@
 #include "virtual.h"
 
 #include "nodeagent-proto/link/fake_priv.h"
+#include "scheduler/fleet/node/node_priv.h"
 #include "scheduler/run/terminal.h"
 
 /* A run on two nodes, which asks for far ends on its second. */
@@ -44,10 +45,13 @@ static struct live_run *only_run(struct world *w)
     return runs->n == 1 ? runs->e[0].p : NULL;
 }
 
+static const struct site with_accounts = {
+    .first_uid = 3000000, .n_uids = 1000000, .local_accounts = true};
+
 static struct pair *pair_new(void)
 {
     struct pair *p = xcalloc(1, sizeof *p);
-    struct world *w = p->w = world_virtual(2);
+    struct world *w = p->w = world_virtual_at(2, &with_accounts);
     now_planned = p;
     virtual_of(w)->fake->c.plan = plan_far_end;
     int64_t c = idle_cluster(w, 2);
@@ -105,14 +109,19 @@ PAIR_TEST(test_a_run_has_so_many_far_ends_on_a_node_and_no_more)
     assert_int_equal(far_ends(p), 44);
 }
 
+static void cut_link(struct pair *p)
+{
+    fake_cut(p->far);
+    WAIT(p->w, !is_prepared(p));
+    WAIT(p->w, is_prepared(p));
+}
+
 PAIR_TEST(test_far_ends_are_counted_anew_over_a_new_link)
 {
     p->lasts_us = 600 * SECOND;
     open_far_ends(p, 0, 256);
     pass(w, SECOND);
-    fake_cut(p->far);
-    WAIT(w, !is_prepared(p));
-    WAIT(w, is_prepared(p));
+    cut_link(p);
     open_far_ends(p, 256, 1);
     pass(w, SECOND);
     assert_int_equal(far_ends(p), 257);
@@ -126,4 +135,18 @@ PAIR_TEST(test_a_node_does_not_remember_all_failed_far_ends)
         pass(w, SECOND);
     }
     assert_int_equal(far_ends(p), 100);
+}
+
+PAIR_TEST(test_far_ends_take_no_memory_that_stays)
+{
+    struct run_slot *slot = &p->run->slots[1];
+    slot->tenant.node->seen.is_root = true; /* so its runs have accounts of their own */
+    assert_non_null(slot_account(slot, &w->a));
+    const struct arena_block *before = slot->a.head;
+    for (int i = 0; i < 1000; i += 100) {
+        open_far_ends(p, i, 100);
+        pass(w, SECOND);
+    }
+    assert_int_equal(far_ends(p), 0);
+    assert_ptr_equal(slot->a.head, before);
 }
