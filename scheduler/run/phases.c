@@ -61,7 +61,7 @@ void slot_go(struct run_slot *slot, enum slot_state to)
 static void check_slot(const struct run_slot *slot)
 {
     assert((slot->state == SLOT_GONE) == !slot->tenant.node);
-    assert(slot->pending >= 0);
+    assert(slot->forgetting >= 0 && slot->pending >= slot->forgetting);
     if (slot->state == SLOT_STARTED || slot->state == SLOT_CLEANING)
         assert(slot->script && node_rt_link(slot->tenant.node));
 }

@@ -240,7 +240,7 @@ bool remote_task_ended(struct run_slot *slot, const struct task_status *st)
     bool forgotten = !failed || (known && slot->n_failed_far_ends++ >= FAILED_KEPT_MAX);
     if (forgotten && slot->state == SLOT_STARTED) { /* others may be reported over the next link */
         slot_note_use(slot, st);
-        node_ask(node_rt_link(slot->tenant.node), REQUEST(forget, .task = st->id), NULL, NULL);
+        slot_forget_task(slot, st->id);
     }
     if (failed)
         say_lost(near, session, remote_how_it_ended(&a, st));

@@ -31,7 +31,7 @@ static void on_node_down(struct node_tenant *t)
 {
     struct run_slot *slot = slot_of(t);
     struct live_run *run = slot->run;
-    slot->pending = 0;
+    slot->pending = slot->forgetting = 0;
     slot->has_error = false;
     slot->error_us = 0;
     if (slot->script)
@@ -53,7 +53,7 @@ static void on_node_gone(struct node_tenant *t)
         if (run->tasks[i].process->rank == slot->rank)
             run->tasks[i].state = RT_OVER;
     slot_go(slot, SLOT_GONE);
-    slot->pending = 0;
+    slot->pending = slot->forgetting = 0;
     if (slot->script)
         script_halt(slot->script);
     wake(run->runs->wakes, &woken_run, run->row.id);

@@ -136,6 +136,7 @@ struct run_slot {
     int rank;
     enum slot_state state;
     int pending;           /* requests without a reply, except the script's */
+    int forgetting;        /* those of slot_forget_task() among them */
     struct script *script; /* the start, then the cleaning; NULL before */
     bool begun;            /* its first line is in the run's log */
     bool has_inputs;       /* the node knows its task, so the input files are there */

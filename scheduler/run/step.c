@@ -24,6 +24,26 @@ bool step_answered(struct run_slot *slot)
     return true;
 }
 
+/* A working node owes a few: its answers come in order. */
+#define FORGETTING_MAX 1000
+
+static void on_forgotten(void *ctx, const struct err *why)
+{
+    struct run_slot *slot = ctx;
+    (void)why; /* the end of the run asks again */
+    if (step_answered(slot))
+        slot->forgetting--;
+}
+
+void slot_forget_task(struct run_slot *slot, const char *id)
+{
+    if (slot->forgetting == FORGETTING_MAX)
+        return;
+    slot->forgetting++;
+    slot->pending++;
+    node_ask(node_rt_link(slot->tenant.node), REQUEST(forget, .task = id), on_forgotten, slot);
+}
+
 static const struct task_limits *limits_of(const struct runs *rs)
 {
     static const struct task_limits none = {0};

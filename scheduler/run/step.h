@@ -23,6 +23,9 @@ struct run_step {
 struct run_step *step_new(struct run_slot *slot, enum failure_code code, const char *what);
 /* Counts the reply. False: the link broke, or the reply does not concern the run any more. */
 bool step_answered(struct run_slot *slot);
+/* Has the node forget the ended task of a remote command, unless it owes too many answers to such
+ * requests: the end of the run has it forget the rest. */
+void slot_forget_task(struct run_slot *slot, const char *id);
 /* The first of the run's tasks on this node; NULL: none. */
 const struct run_task *slot_first_task(const struct run_slot *slot);
 /* Whether files are copied to its nodes before its processes begin. */

@@ -262,7 +262,7 @@ bool terminal_task_ended(struct run_slot *slot, const struct task_status *st)
     struct terminal *t = find(slot, session);
     if (slot->state == SLOT_STARTED) {
         slot_note_use(slot, st);
-        node_ask(node_rt_link(slot->tenant.node), REQUEST(forget, .task = st->id), NULL, NULL);
+        slot_forget_task(slot, st->id);
     }
     if (t) {
         struct arena a;

@@ -17,6 +17,8 @@ struct pair {
     struct fake_node *far;
     int exit_code; /* of each far end */
     int64_t lasts_us;
+    const struct fake_agent *agent;
+    int forgets; /* that were asked of the second node and not answered */
 };
 
 static struct pair *now_planned; /* by plan_far_end() */
@@ -149,4 +151,56 @@ PAIR_TEST(test_far_ends_take_no_memory_that_stays)
     }
     assert_int_equal(far_ends(p), 0);
     assert_ptr_equal(slot->a.head, before);
+}
+
+static void count_forgets(struct conn *c, json_t *msg)
+{
+    const char *op = json_string_value(json_object_get(msg, "op"));
+    if (op && strcmp(op, "forget") == 0)
+        now_planned->forgets++;
+    else
+        now_planned->agent->request(c, msg);
+}
+
+/* Nodes answer everything but requests to forget a task. */
+static void answer_no_forget(struct pair *p)
+{
+    static struct fake_agent silent;
+    struct fake_nodes *f = virtual_of(p->w)->fake;
+    p->agent = f->agent;
+    silent = *f->agent;
+    silent.request = count_forgets;
+    f->agent = &silent;
+}
+
+/* The node says that tasks of remote commands whose near end has this rank have ended. */
+static void end_tasks(struct pair *p, int rank, int n)
+{
+    struct run_slot *slot = &p->run->slots[1];
+    for (int i = 0; i < n; i++) {
+        struct arena a;
+        arena_init(&a);
+        const struct task_status st = {
+            .id = arena_printf(&a, "%s%d-x%d", remote_task_prefix(slot, &a), rank, i),
+            .state = TASK_EXITED};
+        assert_true(terminal_task_ended(slot, &st) || remote_task_ended(slot, &st));
+        arena_free(&a);
+    }
+}
+
+PAIR_TEST(test_a_node_that_forgets_nothing_is_asked_a_limited_number_of_times)
+{
+    answer_no_forget(p);
+    end_tasks(p, REMOTE_DAEMON, 5000);
+    pass(w, SECOND);
+    assert_int_equal(p->forgets, 1000);
+    end_tasks(p, 0, 5000);
+    pass(w, SECOND);
+    assert_int_equal(p->forgets, 1000);
+    virtual_of(w)->fake->agent = p->agent;
+    cut_link(p);
+    end_tasks(p, 0, 1);
+    assert_int_equal(p->run->slots[1].forgetting, 1);
+    pass(w, SECOND);
+    assert_int_equal(p->run->slots[1].forgetting, 0);
 }
