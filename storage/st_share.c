@@ -92,9 +92,11 @@ int st_kept_put_forget(struct storage *st, int64_t share_id, const char *path, s
 int st_uncommitted_add(struct storage *st, int64_t share_id, const char *path, int64_t now_us,
                        struct err *e)
 {
-    int64_t id;
-    int rc = st_uncommitted_id(st, share_id, path, &id, e);
-    if (rc != 0)
-        return rc < 0 ? -1 : 0; /* the row was written with its first block */
-    return st_uncommitted_insert(st, share_id, path, now_us, e);
+    int64_t since_us;
+    int rc = st_uncommitted_since(st, share_id, path, &since_us, e);
+    if (rc < 0)
+        return -1;
+    return rc == 1 && since_us > now_us - ST_UNCOMMITTED_NEW_US
+               ? 0 /* an earlier block wrote it */
+               : st_uncommitted_put(st, share_id, path, now_us, e);
 }

@@ -299,7 +299,9 @@ int st_item_list(struct storage *, struct arena *, int64_t share_id, bool aside,
                  const struct st_paths *page, struct share_item_rows *rows, struct err *);
 
 /* --- blobs with uncommitted blocks only --- */
-/* Records that the blob has blocks, unless there is a record. */
+/* A row is at most so much older than the last block of its blob. */
+#define ST_UNCOMMITTED_NEW_US INT64_C(86400000000)
+/* Records that a block of the blob was put, unless there is a record of that day. */
 int st_uncommitted_add(struct storage *, int64_t share_id, const char *path, int64_t now_us,
                        struct err *);
 

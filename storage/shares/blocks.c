@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Uncommitted blocks: the service drops the blocks of a blob a week after the last put. They are
- * searched at each start and once a day, on a worker.
+ * searched at each start and once a day, on a worker. The rows of such blobs go some days later.
  *
  * <storage_dir>/ACCOUNT/.blocks/SHARE/BLOB/BLOCK
  */
@@ -16,11 +16,15 @@
 #include "scheduler/wake/wake.h"
 #include "storage/folders/files.h"
 #include "storage/shares/shares_priv.h"
+#include "storage/storage.h"
 
 #define SECOND_US INT64_C(1000000)
 #define DAY_US    (24 * 3600 * SECOND_US)
 #define KEPT_US   (7 * DAY_US)
 #define LEVELS    3 /* below .blocks: shares, blobs, blocks */
+/* A row goes after the blocks: it may be older than they are, and they are swept once a day. */
+#define ROW_KEPT_US   (KEPT_US + ST_UNCOMMITTED_NEW_US + DAY_US)
+#define ROWS_PER_PASS 1000 /* some milliseconds */
 
 struct block_sweep {
     struct shares *sh;
@@ -138,4 +142,13 @@ void shares_sweep_blocks(struct shares *sh)
                               .before_us = wakes_steady_wall(sh->c.wakes) - KEPT_US};
     wakes_ref(sh->c.wakes);
     files_run(sh->c.files, sh->storage_dir, &task, s);
+}
+
+int shares_forget_uncommitted(struct shares *sh, struct err *e)
+{
+    int gone;
+    int64_t before_us = wakes_steady_wall(sh->c.wakes) - ROW_KEPT_US;
+    if (st_uncommitted_forget_old(sh->c.storage, before_us, ROWS_PER_PASS, &gone, e) < 0)
+        return -1;
+    return gone == ROWS_PER_PASS;
 }

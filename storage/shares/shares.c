@@ -345,8 +345,11 @@ static void purge_pass(void *ctx, int64_t id)
         LOG_ERROR(sh->c.log, "share.not_read", LF_STR("why", e.msg));
     arena_free(&a);
     shares_sweep_blocks(sh);
+    int rows = shares_forget_uncommitted(sh, &e);
+    if (rows < 0)
+        LOG_ERROR(sh->c.log, "share.not_written", LF_STR("why", e.msg));
     wake_at(sh->c.wakes, &woken_deleted_shares, id,
-            wakes_mono(sh->c.wakes) + (rc > 0 ? PURGE_PAUSE_US : PURGE_EVERY_US));
+            wakes_mono(sh->c.wakes) + (rc > 0 || rows > 0 ? PURGE_PAUSE_US : PURGE_EVERY_US));
 }
 
 /* --- accounts --------------------------------------------------------------------------------- */

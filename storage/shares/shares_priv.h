@@ -98,5 +98,7 @@ void shares_find(struct shares *sh);
 /* --- blocks.c --------------------------------------------------------------------------------- */
 /* Removes blocks that were not committed in time, if this was not done today. */
 void shares_sweep_blocks(struct shares *sh);
+/* Forgets some of the blobs that had only such blocks. 1: there may be more. */
+int shares_forget_uncommitted(struct shares *sh, struct err *e);
 
 #endif

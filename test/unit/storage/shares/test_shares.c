@@ -398,3 +398,39 @@ ROOM_TEST(blocks_of_today_stay_when_the_clock_is_set_forward)
     assert_false(there(w, old));
     assert_true(there(w, young));
 }
+
+static void note_uncommitted(struct room *w, int64_t share_id, const char *blob, int days)
+{
+    ok(w->f, st_uncommitted_add(w->f->st, share_id, blob, time_now_us() - days * DAY_US, &w->f->e));
+}
+
+static size_t uncommitted(struct room *w, int64_t share_id, struct share_item_rows *rows)
+{
+    ok(w->f, st_uncommitted_list(w->f->st, &w->f->a, share_id,
+                                 &(struct st_paths){.from = "", .to = "z", .limit = 3000}, rows,
+                                 &w->f->e));
+    return rows->n;
+}
+
+ROOM_TEST(blobs_whose_blocks_were_dropped_are_forgotten)
+{
+    struct share s;
+    struct share_item_rows rows;
+    assert_int_equal(make(w, "data"), ERR_NONE);
+    assert_true(find(w, "data", &s));
+    note_uncommitted(w, s.id, "gone on", 12);
+    for (int i = 0; i < 2500; i++) /* more than one pass removes */
+        note_uncommitted(w, s.id, arena_printf(&w->f->a, "old-%d", i), 11);
+    note_uncommitted(w, s.id, "gone on", 7);
+    note_uncommitted(w, s.id, "gone on", 7);
+    note_uncommitted(w, s.id, "young", 8);
+    assert_int_equal(uncommitted(w, s.id, &rows), 2502);
+    end(w);
+    begin(w, DAY_US);
+    go_on(w);
+    for (int i = 0; i < 20000 && uncommitted(w, s.id, &rows) > 2; i++)
+        turn(w);
+    assert_int_equal(uncommitted(w, s.id, &rows), 2);
+    assert_string_equal(rows.items[0].path, "gone on");
+    assert_string_equal(rows.items[1].path, "young");
+}
