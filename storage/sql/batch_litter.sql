@@ -13,10 +13,12 @@ CASE $t.files_until_us WHEN 0 THEN 9223372036854775807 ELSE $t.files_until_us EN
 -- st_batch_litter_add(i64 node_id, text path, i64 due_us)
 INSERT INTO batch_litter (node_id, path, due_us) VALUES (:node_id, :path, :due_us);
 
--- From each node of a pool, and each that is or was prepared for a job.
--- st_batch_litter_add_all(i64 pool_id, i64 job_id, text path)
+-- From each node of a pool that may have run something since `since_us`, when the job was created, and each that is or
+-- was prepared for the job. A node runs only what it got while it was idle.
+-- st_batch_litter_add_all(i64 pool_id, i64 job_id, i64 since_us, text path)
 INSERT INTO batch_litter (node_id, path)
-SELECT id, :path FROM node WHERE pool_id = :pool_id
+SELECT id, :path FROM node
+WHERE pool_id = :pool_id AND (state NOT IN ({NODE_PREPARING}, {NODE_UNUSABLE}) OR state_us >= :since_us)
 UNION SELECT node_id, :path FROM batch_chore WHERE job_id = :job_id AND node_id IS NOT NULL;
 
 -- From each node of the pools, except m.pool_name, that had some of the tasks that st_batch_task_remove_some() removes

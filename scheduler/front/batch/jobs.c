@@ -96,7 +96,7 @@ static int remove_slice(struct batch_front *f, const struct batch_job *j, bool r
     arena_init(&a);
     int rc = st_batch_pool_get(f->st, &a, j->account_id, j->pool_name, &p, e);
     if (rc >= 0)
-        rc = st_batch_litter_add_all(f->st, rc == 1 ? p.id : 0, j->id,
+        rc = st_batch_litter_add_all(f->st, rc == 1 ? p.id : 0, j->id, j->created_us,
                                      batch_job_dir(&a, j->name, j->number), e);
     if (rc >= 0)
         rc = auto_pool_end_of_job(f, j, e);

@@ -242,7 +242,7 @@ DB_TEST(test_litter_goes_with_its_node)
     int64_t *nodes, id = fx_add_node(f, f->cluster, 1, NODE_PREPARING);
     size_t n;
     ok(f, st_batch_litter_add(f->st, id, "workitems/j/job-1/a", 0, &f->e));
-    ok(f, st_batch_litter_add_all(f->st, f->cluster, 0, "workitems/j", &f->e));
+    ok(f, st_batch_litter_add_all(f->st, f->cluster, 0, T0, "workitems/j", &f->e));
     ok(f, st_batch_litter_add(f->st, id, "later", T0 + 7, &f->e));
     ok(f, st_batch_litter_nodes(f->st, &f->a, T0, &nodes, &n, &f->e));
     assert_int_equal(n, 1);
@@ -261,6 +261,29 @@ DB_TEST(test_litter_goes_with_its_node)
     ok(f, st_batch_litter_keep(f->st, id, "later", &f->e));
     ok(f, st_batch_litter_of_node(f->st, &f->a, id, T0 + 7, 10, &rows, &n, &f->e));
     assert_int_equal(n, 1);
+}
+
+static size_t litter_of(struct fx *f, int64_t node)
+{
+    struct batch_litter *rows;
+    size_t n;
+    ok(f, st_batch_litter_of_node(f->st, &f->a, node, T0, 10, &rows, &n, &f->e));
+    return n;
+}
+
+DB_TEST(test_a_node_that_was_unusable_all_the_time_has_no_litter)
+{
+    int64_t unusable = fx_add_node(f, f->cluster, 1, NODE_UNUSABLE),
+            preparing = fx_add_node(f, f->cluster, 2, NODE_PREPARING),
+            idle = fx_add_node(f, f->cluster, 3, NODE_IDLE);
+    ok(f, st_batch_litter_add_all(f->st, f->cluster, 0, T0 + 1, "workitems/new", &f->e));
+    assert_int_equal(litter_of(f, unusable), 0);
+    assert_int_equal(litter_of(f, preparing), 0);
+    assert_int_equal(litter_of(f, idle), 1);
+    ok(f, st_batch_litter_add_all(f->st, f->cluster, 0, T0 - 1, "workitems/old", &f->e));
+    assert_int_equal(litter_of(f, unusable), 1);
+    assert_int_equal(litter_of(f, preparing), 1);
+    assert_int_equal(litter_of(f, idle), 2);
 }
 
 static void start_on_a_node(struct fx *f, int64_t task)
