@@ -195,6 +195,20 @@ static void give_up(struct keep *k, const struct err *why, enum file_fault fault
     finish(k, &e);
 }
 
+/* A copy that could not be removed goes at the next start. */
+static void on_removed(void *ctx, const struct err *why)
+{
+    (void)ctx;
+    (void)why;
+}
+
+static void remove_copy(const struct keep *k)
+{
+    char *path = fs_join(k->p->dir, k->name);
+    files_remove_tree(k->p->c.files, k->p->dir, path, on_removed, NULL);
+    free(path);
+}
+
 static void on_finished(void *ctx, const struct err *why, const struct file_result *r)
 {
     struct keep *k = ctx;
@@ -208,6 +222,7 @@ static void on_finished(void *ctx, const struct err *why, const struct file_resu
     k->on_thread = !k->p->stopping && loop_work(k->p->lane, work, worked, k);
     if (k->on_thread)
         return;
+    remove_copy(k);
     err_set(&e, ERR_UNAVAILABLE, NULL, "Too many packages are being activated.");
     give_up(k, &e, FILE_BROKEN);
 }

@@ -4,7 +4,9 @@
  * agent that unpacks it.
  */
 #include <minizip/zip.h>
+#include <pthread.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -63,13 +65,22 @@ static bool has_archive(const char *folder)
     return found;
 }
 
+/* The next sync of such a folder waits at the gate. */
+static _Atomic bool next_waits;
+static pthread_mutex_t sync_gate = PTHREAD_MUTEX_INITIALIZER;
+
 /* In the place of the C library's. */
 int fsync(int fd)
 {
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    if (has_archive(link))
+    if (has_archive(link)) {
         archive_synced = true;
+        if (atomic_exchange(&next_waits, false)) {
+            pthread_mutex_lock(&sync_gate);
+            pthread_mutex_unlock(&sync_gate);
+        }
+    }
     return (int)syscall(SYS_fsync, fd);
 }
 
@@ -160,7 +171,7 @@ static void on_kept(void *ctx, const struct err *why, const struct package_kept 
 }
 
 /* An archive as a client puts it into a container. */
-static void keep_archive(struct stage *s)
+static void put_archive(struct stage *s)
 {
     zipFile z = zipOpen64(arena_concat(&s->a, s->dir, "/a.zip"), APPEND_STATUS_CREATE);
     assert_int_equal(
@@ -168,6 +179,11 @@ static void keep_archive(struct stage *s)
         ZIP_OK);
     assert_int_equal(zipWriteInFileInZip(z, "program", 7), ZIP_OK);
     assert_int_equal(zipClose(z, NULL), ZIP_OK);
+}
+
+static void keep_archive(struct stage *s)
+{
+    put_archive(s);
     packages_keep(s->packages, &(struct file_place){s->dir, "a.zip"}, on_kept, s);
     WAIT(s->f, s->kept);
 }
@@ -222,6 +238,50 @@ TEST_SETUP(the_name_of_a_kept_archive_is_on_disk, setup, teardown)
     keep_archive(&s);
     close_stage(&s);
     assert_true(archive_synced);
+}
+
+static void on_told(void *ctx, const struct err *why, const struct package_kept *kept)
+{
+    int *told = ctx;
+    (void)kept;
+    assert_true(!why || why->code == ERR_UNAVAILABLE);
+    (*told)++;
+}
+
+static int unfinished(const struct stage *s)
+{
+    int n = 0;
+    char kept[80];
+    snprintf(kept, sizeof kept, "%s/kept", s->dir);
+    DIR *d = opendir(kept);
+    for (struct dirent *x; d && (x = readdir(d));)
+        n += strncmp(x->d_name, "new-", 4) == 0;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+#define MORE_THAN_WAIT 300
+
+TEST_SETUP(a_refused_archive_leaves_no_copy, setup, teardown)
+{
+    struct stage s;
+    int told = 0, told_last = 0;
+    open_stage(&s, *state);
+    put_archive(&s);
+    next_waits = true;
+    pthread_mutex_lock(&sync_gate);
+    packages_keep_bytes(s.packages, xstrdup("bytes"), 5, on_told, &told);
+    WAIT(s.f, !next_waits); /* the thread is held */
+    for (int i = 0; i < MORE_THAN_WAIT; i++)
+        packages_keep_bytes(s.packages, xstrdup("bytes"), 5, on_told, &told);
+    WAIT(s.f, told > 0);
+    packages_keep(s.packages, &(struct file_place){s.dir, "a.zip"}, on_told, &told_last);
+    WAIT(s.f, told_last == 1);
+    WAIT(s.f, unfinished(&s) == 0);
+    pthread_mutex_unlock(&sync_gate);
+    WAIT(s.f, told == MORE_THAN_WAIT + 1);
+    close_stage(&s);
 }
 
 TEST_SETUP(a_package_gets_to_a_node, setup, teardown)
