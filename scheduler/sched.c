@@ -247,6 +247,13 @@ void sched_row_gone(struct sched *s)
     on_deletion_goes_on(s);
 }
 
+void sched_marked(struct sched *s)
+{
+    for (struct front *const *f = s->fronts.all; *f; f++)
+        if ((*f)->ops->marked)
+            (*f)->ops->marked(*f);
+}
+
 /* --- small answers -------------------------------------------------------------------------- */
 
 /* How many nodes of this kind a pool can ever have; 0 if the size is not served here. */

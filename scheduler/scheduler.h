@@ -129,6 +129,8 @@ int sched_node_set_off(struct sched *s, const struct node *nd, enum dealloc_opti
                        struct err *e) MUST_CHECK;
 /* The row of a deleted pool was removed: the fronts check the resources that waited for it. */
 void sched_row_gone(struct sched *s);
+/* Resources were marked for deletion: the fronts go on with theirs in them. */
+void sched_marked(struct sched *s);
 
 /* Pools that lacked nodes may get some: see struct sched_gate. */
 void sched_gate_opened(struct sched *s);

@@ -199,6 +199,8 @@ struct front_ops {
     /* An obstacle to the removal of a resource may be gone: a node, a run, a pool's queue, work for
      * a file server. */
     void (*may_remove)(struct front *f);
+    /* Another front has marked resources for deletion, with this front's resources in them. */
+    void (*marked)(struct front *f);
     /* Whether the front is about to remove waiting runs. Such runs need not fail although their
      * pool is deleted: may_remove() is not called for them, and the front wakes the pool
      * afterwards. */

@@ -111,6 +111,7 @@ static const struct front_ops ops = {
     .kept_for = litter_kept_for,
     .has_room = task_runs_wanted,
     .may_remove = pools_may_remove,
+    .marked = account_marked,
 };
 
 struct batch_front batch_front(struct storage *st, const struct log *log)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Pools in state deleting lose their nodes by the core; each pool is removed when it has no node
- * and no waiting run. Jobs that are deleted with their account are woken here.
+ * and no waiting run. Jobs that are deleted with their account are woken here, once for each mark:
+ * there may be many.
  */
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/wake/paced.h"
@@ -71,7 +72,6 @@ static void reconcile(void *ctx, int64_t id)
     int64_t *ids;
     size_t n;
     bool any = false;
-    jobs_go_on(f);
     arena_init(&a);
     int rc = st_batch_pool_removable_ids(f->st, &a, &ids, &n, &e);
     for (size_t i = 0; rc == 0 && i < n; i++) {
@@ -93,6 +93,12 @@ static void reconcile(void *ctx, int64_t id)
 void pools_may_remove(struct front *f)
 {
     wake(batch_self_rw(f)->wakes, &woken_pool_deletions, WAKE_ALL);
+}
+
+void account_marked(struct front *f)
+{
+    jobs_go_on(batch_self_rw(f));
+    pools_may_remove(f);
 }
 
 int batch_pool_delete(struct batch_front *f, const struct batch_pool *p, int64_t now_us,

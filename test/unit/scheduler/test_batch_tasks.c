@@ -147,6 +147,46 @@ TEST(test_no_task_of_a_job_that_ends_starts)
     }
 }
 
+/* How often jobs were woken. */
+static uint64_t job_wakes(struct world *w)
+{
+    const struct wakes *wakes = sched_wakes(w->s);
+    const struct wake_kind *k = NULL;
+    for (size_t i = 0; (k = wakes_kind(wakes, i)) && strcmp(k->name, "batch job") != 0; i++)
+        continue;
+    assert_non_null(k);
+    return wakes_woken(wakes, k);
+}
+
+WORLD_TEST(test_a_removed_job_wakes_no_other_that_moves, world_virtual(1))
+{
+    struct err e = {0};
+    struct virtual_world *v = virtual_of(w);
+    struct batch_job moving[20], gone[20];
+    add_slots(w, "p", 20);
+    for (int i = 0; i < 20; i++) {
+        moving[i] = add_work(w, arena_printf(&w->a, "m%d", i), "");
+        gone[i] = add_work(w, arena_printf(&w->a, "g%d", i), "");
+        (void)add_work_task(w, &moving[i], 1, 600);
+        batch_job_has_more(&w->batch, moving[i].id);
+    }
+    WAIT(w, v->started == 20);
+    for (int i = 0; i < 20; i++) {
+        struct batch_job j = work_row(w, &moving[i]);
+        ok(batch_job_disable(&w->batch, &j, BATCH_DISABLE_WAIT, j.updated_us + 1, &e), &e);
+    }
+    pass(w, MINUTE);
+    uint64_t before = job_wakes(w);
+    for (int i = 0; i < 20; i++) {
+        struct batch_job j = work_row(w, &gone[i]);
+        ok(batch_job_delete(&w->batch, &j, j.updated_us + 1, &e), &e);
+        pass(w, SECOND);
+        assert_int_equal(st_batch_job_by_id(w->st, &w->a, j.id, &j, &e), 0);
+    }
+    assert_int_equal(job_wakes(w), before + 20);
+    assert_int_equal(work_row(w, &moving[0]).state, BATCH_JOB_DISABLING);
+}
+
 /* Its time limit does not matter: what was retried or lost its node would start again. */
 WORLD_TEST(test_a_task_of_a_disabled_job_is_not_tried_again, world_virtual(1))
 {
