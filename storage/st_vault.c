@@ -2,6 +2,7 @@
  *
  * Key Vaults and secrets. Both are soft-deleted first and keep their names until they are purged.
  */
+#include "storage/burial.h"
 #include "storage/seeding.h"
 #include "storage/storage_priv.h"
 
@@ -30,19 +31,29 @@ int st_secret_list(struct storage *st, struct arena *a, int64_t vault_id, bool d
 
 /* --- expired soft-deleted vaults and secrets --- */
 
-static int purge_in_tx(struct storage *st, void *ctx, struct err *e)
+struct vault_end {
+    int64_t id, now_us;
+};
+
+static int bury_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    const struct vault_end *v = ctx;
+    return st_end_roles_of_vault(st, v->id, e) < 0 ? -1 : st_bury_vault(st, v->id, v->now_us, e);
+}
+
+int st_vault_purge(struct storage *st, int64_t id, int64_t now_us, struct err *e)
+{
+    return st_tx(st, "purge vault", bury_in_tx, &(struct vault_end){id, now_us}, e);
+}
+
+static int remove_in_tx(struct storage *st, void *ctx, struct err *e)
 {
     const int64_t *id = ctx;
     return st_end_roles_of_vault(st, *id, e) < 0 ? -1 : st_vault_remove(st, *id, e);
 }
 
-int st_vault_purge(struct storage *st, int64_t id, struct err *e)
-{
-    return st_tx(st, "purge vault", purge_in_tx, &id, e);
-}
-
-/* Purges its secrets first, at most *left of them, because all at once could take long. */
-static int purge_vault(struct storage *st, int64_t id, int *left, struct err *e)
+/* Removes its secrets first, at most *left of them, because all at once could take long. */
+static int remove_vault(struct storage *st, int64_t id, int *left, struct err *e)
 {
     int gone;
     if (st_secret_remove_of(st, id, *left, &gone, e) < 0)
@@ -51,7 +62,7 @@ static int purge_vault(struct storage *st, int64_t id, int *left, struct err *e)
     if (*left == 0)
         return 0;
     --*left;
-    return st_vault_purge(st, id, e);
+    return st_tx(st, "remove vault", remove_in_tx, &id, e);
 }
 
 int st_vault_expire(struct storage *st, int64_t now_us, int limit, int *gone, struct err *e)
@@ -63,7 +74,7 @@ int st_vault_expire(struct storage *st, int64_t now_us, int limit, int *gone, st
     arena_init(&a);
     int rc = st_vault_expired(st, &a, now_us, left, &ids, &n, e);
     for (size_t i = 0; rc == 0 && left > 0 && i < n; i++)
-        rc = purge_vault(st, ids[i], &left, e);
+        rc = remove_vault(st, ids[i], &left, e);
     if (rc == 0 && left > 0)
         rc = st_secret_expired(st, &a, now_us, left, &ids, &n, e);
     for (size_t i = 0; rc == 0 && left > 0 && i < n; i++, left--)

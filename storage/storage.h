@@ -356,9 +356,9 @@ int st_secret_list(struct storage *, struct arena *, int64_t vault_id, bool dele
 char *st_wrap(const struct storage *, const char *plain);
 int st_unwrap(const struct storage *, struct arena *, const char *wrapped, const char **plain,
               struct err *) MUST_CHECK;
-/* Removes a soft-deleted vault with its secrets and role assignments. ERR_RESOURCE_NOT_FOUND if it
- * is not soft-deleted. */
-int st_vault_purge(struct storage *, int64_t id, struct err *);
+/* Frees the name of a soft-deleted vault and removes its role assignments; st_vault_expire()
+ * removes the vault and its secrets. ERR_RESOURCE_NOT_FOUND if it is not soft-deleted. */
+int st_vault_purge(struct storage *, int64_t id, int64_t now_us, struct err *);
 /* Purges soft-deleted vaults and secrets after their retention, at most `limit` rows; *gone is how
  * many. */
 int st_vault_expire(struct storage *, int64_t now_us, int limit, int *gone, struct err *);

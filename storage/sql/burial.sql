@@ -45,6 +45,9 @@ deleted_us = :now_us, purge_us = 1 WHERE;
 -- private st_bury_vaults(i64 group_id, i64 now_us)
 $bury_vaults group_id = :group_id;
 
+-- private st_bury_vault(i64 id, i64 now_us) -> changed "soft-deleted vault"
+$bury_vaults id = :id AND group_id IS NULL;
+
 -- Vaults that were deleted in a group, which may be gone itself; NULL: in all of a subscription. Only those
 -- with a greater id than `after`.
 -- st_vaults_bury(text subscription, text group, i64 after, i64 now_us)

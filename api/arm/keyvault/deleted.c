@@ -14,6 +14,7 @@
 #include "api/arm/operation.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
+#include "scheduler/front/batchai/batchai.h"
 #include "storage/storage.h"
 
 static bool is_protected(const struct vault *v)
@@ -114,11 +115,12 @@ static int purge_in_tx(struct storage *st, void *ctx, struct err *e)
                                   .name = v->name,
                                   .is_delete = true,
                                   .done = true};
-    return operation_start(t->r, &op, &t->guid, e) < 0 ? -1 : st_vault_purge(st, v->id, e);
+    return operation_start(t->r, &op, &t->guid, e) < 0 ? -1
+                                                       : st_vault_purge(st, v->id, t->r->now_us, e);
 }
 
-/* A vault is purged at once, but as in the service the reply is 202 with the URL of an operation:
- * clients wait for it. */
+/* A vault is gone at once, its secrets a few at a time. As in the service the reply is 202 with the
+ * URL of an operation: clients wait for it. */
 struct replied *deleted_vaults_purge(struct request *r)
 {
     struct err e;
@@ -135,6 +137,7 @@ struct replied *deleted_vaults_purge(struct request *r)
     }
     if (st_tx(arm_of(r)->storage, "purge vault", purge_in_tx, &t, &e) < 0)
         return reply_err(r, &e);
+    batchai_wake_remains(arm_of(r)->front);
     LOG_INFO(r->config->log, "vault.purged", LF_STR("vault", v.name), LF_STR("by", r->who->name));
     reply_header(r, "Location",
                  "%s/subscriptions/%s/providers/Microsoft.KeyVault/locations/%s/operationResults/%s"

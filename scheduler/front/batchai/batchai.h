@@ -61,6 +61,8 @@ int batchai_terminate(struct batchai_front *f, int64_t job_id, struct err *e) MU
 WAKE_KIND(woken_deletions, "deletions", WAKE_FIRST);
 /* A resource was marked as deleting (st_mark_deleting). */
 void batchai_wake_deletions(struct batchai_front *f);
+/* A vault was purged. */
+void batchai_wake_remains(struct batchai_front *f);
 /* Something was buried (storage/burial.h). */
 void batchai_wake_burials(struct batchai_front *f);
 

@@ -84,8 +84,13 @@ void keep_jobs_begin(struct batchai_front *f)
     wake(f->wakes, &woken_remains, WAKE_ALL);
 }
 
+void batchai_wake_remains(struct batchai_front *f)
+{
+    wake(f->wakes, &woken_remains, WAKE_ALL);
+}
+
 void batchai_wake_burials(struct batchai_front *f)
 {
     batchai_wake_deletions(f);
-    wake(f->wakes, &woken_remains, WAKE_ALL);
+    batchai_wake_remains(f);
 }

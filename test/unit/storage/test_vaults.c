@@ -70,7 +70,7 @@ DB_TEST(test_a_name_is_taken_until_it_is_purged)
                                 .doc = "{}",
                                 .retention_us = DAY};
     refused(f, st_vault_insert(f->st, &again, NULL, &f->e), ERR_CONFLICT);
-    assert_int_equal(st_vault_purge(f->st, id, &f->e), -1); /* not before it is soft-deleted */
+    assert_int_equal(st_vault_purge(f->st, id, T0, &f->e), -1); /* not before it is soft-deleted */
     ok(f, st_vault_delete(f->st, id, T0 + 5, &f->e));
     assert_int_equal(st_vault_delete(f->st, id, T0 + 6, &f->e), -1);
     assert_int_equal(st_vault_insert(f->st, &again, NULL, &f->e), -1);
@@ -84,7 +84,7 @@ DB_TEST(test_a_name_is_taken_until_it_is_purged)
     assert_int_equal(v.deleted_us + v.purge_us, 0);
     assert_int_equal(st_vault_recover(f->st, id, f->group, T0 + 7, &f->e), -1);
     ok(f, st_vault_delete(f->st, id, T0 + 8, &f->e));
-    ok(f, st_vault_purge(f->st, id, &f->e));
+    ok(f, st_vault_purge(f->st, id, T0 + 9, &f->e));
     ok(f, st_vault_insert(f->st, &again, NULL, &f->e));
 }
 
@@ -207,13 +207,37 @@ DB_TEST(test_what_nobody_recovers_is_purged_at_its_time)
     found(f, st_vault_get(f->st, &f->a, "v", &v, &f->e));
 }
 
+static int64_t add_vault_of_25(struct fx *f)
+{
+    int64_t id = add_vault(f, "v");
+    for (int i = 0; i < 25; i++)
+        add_version(f, add_secret(f, id, arena_printf(&f->a, "s%d", i)), "0a", "x");
+    return id;
+}
+
+DB_TEST(test_a_purged_vault_leaves_its_secrets_to_later_steps)
+{
+    struct vault_rows rows;
+    struct vault v;
+    struct secret s;
+    int gone;
+    int64_t id = add_vault_of_25(f);
+    ok(f, st_vault_delete(f->st, id, T0, &f->e));
+    ok(f, st_vault_purge(f->st, id, T0 + 1, &f->e));
+    assert_int_equal(st_vault_get(f->st, &f->a, "v", &v, &f->e), 0);
+    ok(f, st_vault_list_deleted(f->st, &f->a, SUB, PAGE(10), &rows, &f->e));
+    assert_int_equal(rows.n, 0);
+    found(f, st_secret_get(f->st, &f->a, id, "s24", &s, &f->e));
+    ok(f, st_vault_expire(f->st, T0 + 2, 100, &gone, &f->e));
+    assert_int_equal(gone, 26);
+    assert_int_equal(st_secret_get(f->st, &f->a, id, "s24", &s, &f->e), 0);
+}
+
 DB_TEST(test_a_vault_with_many_secrets_is_purged_in_several_steps)
 {
     struct vault v;
     int gone, steps = 0;
-    int64_t id = add_vault(f, "v");
-    for (int i = 0; i < 25; i++)
-        add_version(f, add_secret(f, id, arena_printf(&f->a, "s%d", i)), "0a", "x");
+    int64_t id = add_vault_of_25(f);
     ok(f, st_vault_delete(f->st, id, T0, &f->e));
     do {
         ok(f, st_vault_expire(f->st, T0 + 7 * DAY + 1, 10, &gone, &f->e));
