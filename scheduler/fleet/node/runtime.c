@@ -132,10 +132,12 @@ static const struct failure changes[] = {
 static_assert(sizeof changes / sizeof changes[0] == NODE_REPLACED + 1, "a row a change");
 
 /* If the root is new, the preparation just continues; after a reboot the record of its setup task
- * still exists, so the preparation must begin again under another name. */
-static bool is_failed_by(enum node_state state, enum node_likeness change)
+ * still exists, so the preparation must begin again under another name. A reboot that was asked for
+ * has happened: a daemon that starts afterwards must not ask for it again. */
+static bool is_failed_by(const struct node *row, enum node_likeness change)
 {
-    return state == NODE_IDLE || (state == NODE_PREPARING && change == NODE_REBOOTED);
+    return row->state == NODE_IDLE || (row->state == NODE_PREPARING && change == NODE_REBOOTED) ||
+           (row->state == NODE_UNUSABLE && row->failure == FAIL_NODE_REBOOTING);
 }
 
 /* Compares hello with the row, until they agree. */
@@ -158,7 +160,7 @@ static bool same_as_row(struct node_rt *rt, const struct node *row)
         return true;
     rt->contact.reboots = REBOOTS_MAX;
     node_tell_gone(rt);
-    if (is_failed_by(row->state, change))
+    if (is_failed_by(row, change))
         node_lose(rt, &changes[change]);
     return false;
 }

@@ -91,6 +91,32 @@ TEST(test_a_machine_that_has_rebooted_is_not_asked_again)
     world_free(w);
 }
 
+/* It is back, but waits for room on its disk. */
+TEST(test_a_rebooted_machine_with_a_full_disk_is_not_asked_again)
+{
+    struct fake_site at;
+    struct err e = {0};
+    SITE(&at, "m1");
+    let_answer(&at);
+    struct world *w = world_virtual_rooted(0, &at.site, dedicated.node_root);
+    int64_t c = idle_cluster(w, 1);
+    const char *before = node_row(w, c, 0).incarnation;
+    fake_set_full(fake_at(virtual_of(w)->fake, 0), true);
+    WAIT(w, counts(w, c).unusable == 1);
+    ok(fleet_machine_reboot(sched_fleet(w->s), "m1", &e), &e);
+    WAIT(w, strcmp(node_row(w, c, 0).incarnation, before) != 0);
+    pass(w, SECOND);
+    assert_int_equal(node_row(w, c, 0).failure, FAIL_NODE_REBOOTED);
+    before = node_row(w, c, 0).incarnation;
+    restart(w);
+    pass(w, 60 * SECOND);
+    assert_string_equal(node_row(w, c, 0).incarnation, before);
+    fake_set_full(fake_at(virtual_of(w)->fake, 0), false);
+    WAIT(w, counts(w, c).idle == 1);
+    assert_string_equal(node_row(w, c, 0).incarnation, before);
+    world_free(w);
+}
+
 /* --- machines that answer half ---------------------------------------------------------------- */
 
 MACHINES_TEST(test_a_machine_that_does_not_say_which_tasks_run_gets_another_link, 1)
