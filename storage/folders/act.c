@@ -44,6 +44,7 @@ void act_tell(struct folder_job *job, const struct err *why)
     struct err e;
     if (!why && a->r.fault) {
         failed.fault = a->r.fault;
+        failed.added = a->r.added;
         if (a->r.fault == FILE_FULL)
             job_says_full(job, a->path);
         fault_say(&e, a->r.fault, a->error);

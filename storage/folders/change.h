@@ -24,6 +24,7 @@ struct file_result {
     struct file_facts facts;  /* of the present file; all 0 after a removal or a failure */
     bool existed;             /* the new file replaced an existing one */
     bool owes;                /* see files_stage(), as for the next member */
+    bool added;               /* an append, even one that failed: its bytes may be at the end */
     struct file_facts before; /* of the file at the target, if `existed` */
     uint8_t md5[FILES_MD5];   /* of the written bytes, if requested */
     uint64_t crc64;           /* of the written bytes, and of files_crc64() */

@@ -39,7 +39,7 @@ enum file_fault unfinished_grow(struct unfinished *u, const char *bytes, size_t 
     u->later = u->sync && place_syncs_whole(u->fd);
     fault = add_at_end(u, bytes, n, r);
     if (fault)
-        place_cut_back(u->fd, &before);
+        (void)place_cut_back(u->fd, &before);
     r->owes = u->later;
     return fault;
 }

@@ -366,12 +366,13 @@ void place_set_time(int fd, int64_t ns)
         fs_set_mtime(fd, ns);
 }
 
-void place_cut_back(int fd, const struct file_facts *before)
+bool place_cut_back(int fd, const struct file_facts *before)
 {
     int error = errno;
-    (void)!ftruncate(fd, (off_t)before->size);
+    bool is_cut = ftruncate(fd, (off_t)before->size) == 0;
     place_set_time(fd, before->mtime_ns);
     errno = error;
+    return is_cut;
 }
 
 /* --- on disk ---------------------------------------------------------------------------------- */

@@ -64,9 +64,9 @@ int place_write(int fd, const char *bytes, size_t n, uint64_t offset);
 /* Sets the mtime of an open file or directory, unless it is FILES_TIME_KEPT. A file of another
  * owner keeps its time, because only its owner may set it. Keeps errno. */
 void place_set_time(int fd, int64_t ns);
-/* After a failed append: gives the file the size and mtime that it had before, if that is possible.
- * Keeps errno. */
-void place_cut_back(int fd, const struct file_facts *before);
+/* After a failed append: gives the file the size and mtime that it had before; false: the size
+ * could not be set. Keeps errno. */
+bool place_cut_back(int fd, const struct file_facts *before);
 /* For utimensat(); FILES_TIME_KEPT leaves the time unchanged. */
 struct timespec time_to_set(int64_t ns);
 

@@ -167,8 +167,9 @@ static enum file_fault run_write(struct act *a)
     if (!is_within(a, before.size))
         return FILE_BEYOND_END;
     errno = place_write(a->fd, a->bytes, a->n, a->offset);
+    a->r.added = a->appends;
     if (errno && a->appends) /* of which nobody is to read a part */
-        place_cut_back(a->fd, &before);
+        a->r.added = !place_cut_back(a->fd, &before);
     return errno ? fault_of(errno) : range_written(a, &before);
 }
 

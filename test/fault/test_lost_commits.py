@@ -4,6 +4,9 @@ and what was acknowledged has; also after a restart."""
 
 import base64
 import hashlib
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 from support.failing import STEPS_MAX
@@ -86,6 +89,27 @@ def test_a_refused_append_leaves_nothing_in_the_journal(d):
         f.write(b"of a job")
     d.restart()
     assert file.read_bytes() == b"0123456789" + b"a" * 100 + b"of a job"
+
+
+def test_an_append_to_a_file_that_cannot_be_opened_leaves_nothing_in_the_journal(d):
+    program = shutil.which("sleep")
+    file = d.folder / "blobs" / "box" / "log"
+    assert d.blob.call("PUT", "/box/log", x_ms_blob_type="AppendBlob").status == 201
+    assert appended(d, "log", Path(program).read_bytes()).status == 201
+    wait_for(lambda: open_changes(d) == 0, what="the journal to be empty")
+    file.chmod(0o755)
+    job = subprocess.Popen(["sleep", "600"], executable=file)  # whose program nobody may write: ETXTBSY
+    try:
+        for _ in range(3):
+            assert appended(d, "log", b"a" * 100_000).status == 500
+    finally:
+        job.kill()
+        job.wait()
+    with open(file, "ab") as f:
+        f.write(b"of a job")
+    wait_for(lambda: open_changes(d) == 0, what="the journal to be empty")
+    d.restart()
+    assert file.read_bytes() == Path(program).read_bytes() + b"of a job"
 
 
 def test_a_rename_of_a_file(d, loser):

@@ -239,8 +239,7 @@ static bool is_kept(const struct appending *x)
 static void on_cut_back(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct appending *x = ctx;
-    (void)f;
-    if (!why && x->is_guarded)
+    if ((!why || f->fault == FILE_MISSING) && x->is_guarded)
         journal_ended(azstorage_of(x->w->r)->journal, &x->entry);
     refuse(x->w, &x->why);
 }
@@ -251,23 +250,16 @@ static void take_back(struct appending *x, const struct err *why)
     files_cut_back(azstorage_of(x->w->r)->files, &x->what.at, &x->was, x->what.n, on_cut_back, x);
 }
 
-/* Faults after which nothing was added; bytes that are there are somebody else's. */
-static const bool adds_nothing[FILE_FAULTS] = {
-    [FILE_MISSING] = true,     [FILE_PARENT_MISSING] = true, [FILE_IS_DIRECTORY] = true,
-    [FILE_SPECIAL] = true,     [FILE_LEADS_OUT] = true,      [FILE_BAD_NAME] = true,
-    [FILE_BEYOND_END] = true,  [FILE_MD5_WRONG] = true,      [FILE_CRC64_WRONG] = true,
-    [FILE_UNAVAILABLE] = true,
-};
-
-static void not_added(struct appending *x, const struct err *why, enum file_fault fault)
+/* Unless the append says that it added bytes, those that are there are somebody else's. */
+static void not_added(struct appending *x, const struct err *why, const struct file_result *f)
 {
     struct err e;
     if (journal_may_happen(azstorage_of(x->w->r)->journal, why)) {
-        not_appended(x, why, fault);
+        not_appended(x, why, f->fault);
         return;
     }
-    blob_fault(why, fault, &e);
-    if (!adds_nothing[fault]) {
+    blob_fault(why, f->fault, &e);
+    if (f->added) {
         take_back(x, &e);
         return;
     }
@@ -291,7 +283,7 @@ static void on_appended(void *ctx, const struct err *why, const struct file_resu
     const struct azstorage *s = azstorage_of(x->w->r);
     struct err e;
     if (why) {
-        not_added(x, why, f->fault);
+        not_added(x, why, f);
         return;
     }
     x->result = *f;
