@@ -113,13 +113,22 @@ static int removes(struct journal *j, struct arena *a, const struct found_change
     return remove_snapshots(j, a, f, e);
 }
 
+/* Whether the row has been written or removed since, for this blob or for one that was made anew:
+ * the bytes were acknowledged, or have been taken back. */
+static bool is_known(const struct found_change *f)
+{
+    const struct share_item *was = &f->c->was, *now = &f->item;
+    bool is_of_file = now->inode == (int64_t)f->facts.inode &&
+                      now->size == (int64_t)f->facts.size && now->mtime_ns == f->facts.mtime_ns;
+    return !f->noted || now->revision != was->revision || now->created_us != was->created_us ||
+           is_of_file;
+}
+
 static int grows(struct journal *j, struct arena *a, const struct found_change *f, struct err *e)
 {
     const struct item_change *c = f->c;
     (void)a;
-    /* Its row has been written since: the bytes were acknowledged, or have been taken back. */
-    bool is_known = f->noted && f->item.revision != c->was.revision;
-    if (!f->there || is_known || (int64_t)f->facts.inode != c->was_inode ||
+    if (!f->there || is_known(f) || (int64_t)f->facts.inode != c->was_inode ||
         (int64_t)f->facts.size < c->was_size || is_as_before(f))
         return 0;
     tell(j, f, "undone");

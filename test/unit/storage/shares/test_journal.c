@@ -516,3 +516,79 @@ JOURNAL_TEST(test_another_blob_gets_nothing_added)
     start_again(t, true);
     assert_bytes(t, "a", "");
 }
+
+/* --- a large block, of which the journal has the intent alone --------------------------------- */
+
+static void note_file(struct jr *t, const struct file_facts *f, int64_t created_us)
+{
+    const struct share_item item = {.share_id = t->share.id,
+                                    .path = "a",
+                                    .type = BLOB_APPEND,
+                                    .inode = (int64_t)f->inode,
+                                    .size = (int64_t)f->size,
+                                    .mtime_ns = f->mtime_ns,
+                                    .lease_state = LEASE_AVAILABLE,
+                                    .revision = 1,
+                                    .created_us = created_us};
+    ok(t->w->f, st_item_put(t->w->f->st, &item, &t->w->f->e));
+}
+
+/* As a handler that is about to add much to the empty file "a". */
+static struct file_facts guard_growth(struct jr *t)
+{
+    struct journal_entry entry;
+    write_bytes(t, "a", "");
+    const struct file_facts was = facts(t, "a");
+    const struct item_change c = {.kind = CHANGE_GROWS,
+                                  .now_inode = (int64_t)was.inode,
+                                  .was_there = true,
+                                  .was_inode = (int64_t)was.inode,
+                                  .was_mtime_ns = was.mtime_ns,
+                                  .was_noted = true,
+                                  .was = {.share_id = t->share.id,
+                                          .path = "a",
+                                          .type = BLOB_APPEND,
+                                          .lease_state = LEASE_AVAILABLE,
+                                          .revision = 1,
+                                          .created_us = T0}};
+    note_file(t, &was, T0);
+    ok(t->w->f, journal_guard(t->j, &c, &entry, &t->w->f->e));
+    return was;
+}
+
+JOURNAL_TEST(test_bytes_that_no_row_has_are_cut_off)
+{
+    guard_growth(t);
+    write_bytes(t, "a", "added");
+    start_again(t, false);
+    assert_int_equal(intents(t), 0);
+    assert_bytes(t, "a", "");
+    assert_noted(t, true);
+}
+
+JOURNAL_TEST(test_a_file_whose_blob_was_deleted_stays)
+{
+    struct fx *f = t->w->f;
+    guard_growth(t);
+    ok(f, st_item_remove(f->st, t->share.id, "a", &f->e));
+    write_bytes(t, "a", "of a job");
+    start_again(t, false);
+    assert_int_equal(intents(t), 0);
+    assert_bytes(t, "a", "of a job");
+}
+
+/* An inode's number serves again, and each new blob has the first revision. */
+JOURNAL_TEST(test_bytes_of_a_blob_that_was_made_anew_stay)
+{
+    for (int writes_later = 0; writes_later < 2; writes_later++) {
+        guard_growth(t);
+        write_bytes(t, "a", "anew");
+        const struct file_facts now = facts(t, "a");
+        note_file(t, &now, writes_later ? T0 + 1 : T0);
+        if (writes_later)
+            write_bytes(t, "a", "of a job");
+        start_again(t, false);
+        assert_int_equal(intents(t), 0);
+        assert_bytes(t, "a", writes_later ? "of a job" : "anew");
+    }
+}
