@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "nodeagent-proto/agent/descriptors.h"
 #include "nodeagent-proto/agent/leases.h"
 #include "nodeagent-proto/agent/ops.h"
 #include "nodeagent-proto/agent/worker.h"
@@ -262,6 +263,7 @@ int agent_run(const char *root, bool looking)
     (void)signal(SIGIO, SIG_IGN);   /* the kernel sends SIGIO if a process opens a file that has the
                                        agent's lease (jobdir.c) */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    descriptors_allow_many();
     frame_decoder_init(&a.in);
     a.held = json_array();
     int status = 1;

@@ -26,6 +26,7 @@
 #include "lib/arena.h"
 #include "lib/confine.h"
 #include "lib/strbuf.h"
+#include "nodeagent-proto/agent/descriptors.h"
 #include "nodeagent-proto/agent/simple_command.h"
 #include "nodeagent-proto/wire/message.h"
 
@@ -70,6 +71,7 @@ static int set_limit(const char *name, int resource, int64_t value, struct err *
 /* All limits but the one for memory. */
 static int limits_set(const struct task_limits *l, const struct cgroup *g, struct err *e)
 {
+    descriptors_allow_usual();
     if (set_limit("open_files", RLIMIT_NOFILE, l->open_files, e) < 0)
         return -1;
     return g->pids ? 0 : set_limit("processes", RLIMIT_NPROC, l->processes, e);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Closes ranges of descriptors by close_range(2) or, on kernels before 5.9, one by one.
+ * Closes ranges of descriptors by close_range(2) or, on kernels before 5.9, one by one; and
+ * RLIMIT_NOFILE.
  */
 #include "nodeagent-proto/agent/descriptors.h"
 
@@ -8,8 +9,14 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* Enough for 30,000 tasks. Some programs of the system close each possible descriptor. */
+#define MANY 65536U
+
+static struct rlimit usual; /* rlim_max 0: not raised */
 
 /* False: the kernel is older than 5.9. */
 static bool close_between(int first, int last)
@@ -56,4 +63,21 @@ void descriptors_close_all_but(int a, int b, int c)
     }
     if (d)
         closedir(d);
+}
+
+void descriptors_allow_many(void)
+{
+    struct rlimit now;
+    if (getrlimit(RLIMIT_NOFILE, &now) < 0)
+        return;
+    struct rlimit many = {.rlim_cur = now.rlim_max < MANY ? now.rlim_max : MANY,
+                          .rlim_max = now.rlim_max};
+    if (now.rlim_cur < many.rlim_cur && setrlimit(RLIMIT_NOFILE, &many) == 0)
+        usual = now;
+}
+
+void descriptors_allow_usual(void)
+{
+    if (usual.rlim_max)
+        (void)setrlimit(RLIMIT_NOFILE, &usual);
 }

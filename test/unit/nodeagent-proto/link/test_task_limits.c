@@ -6,6 +6,8 @@
  */
 #include "test/unit/nodeagent-proto/link/task_fixture.h"
 
+#include <sys/resource.h>
+
 #define MIB (1024 * 1024)
 
 static bool have_account; /* set once, by main() */
@@ -52,6 +54,25 @@ OPEN_ROOT_TEST(test_open_files)
     assert_int_equal(nth_end(f, 1)->s.exit_code, 0);
     assert_string_equal(slurp(f, "out/stdout.txt"), "64\n64\n");
     assert_null(cgroup_of(f, "tasks/files.start"));
+}
+
+OPEN_ROOT_TEST(test_the_agent_has_many_files_and_its_tasks_the_usual_number)
+{
+    struct rlimit was, few;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+    few = (struct rlimit){.rlim_cur = 300, .rlim_max = was.rlim_max};
+    if (was.rlim_max < 1000)
+        skip_because("needs a hard limit of 1,000 open files");
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    open_ready(f);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+    struct task_spec s = usual_spec(f, "files", "ulimit -Sn; cat /proc/$PPID/limits >&2");
+    run_spec(f, &s);
+    assert_int_equal(nth_end(f, 1)->s.exit_code, 0);
+    assert_string_equal(slurp(f, "out/stdout.txt"), "300\n");
+    const char *files = strstr(slurp(f, "out/stderr.txt"), "Max open files");
+    assert_non_null(files);
+    assert_true(atoi(files + strlen("Max open files")) >= 1000);
 }
 
 OPEN_ROOT_TEST(test_processes)
