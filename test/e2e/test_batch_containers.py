@@ -59,6 +59,14 @@ def test_a_task_runs_in_its_image_and_sees_its_directories(jobs, engine):
     wait_for(lambda: engine.containers() == [], 20, "the container to go")
 
 
+def test_what_an_image_keeps_in_a_volume_goes_with_the_container(jobs, engine):
+    engine.add_image("tests/volume:1", changes=["VOLUME /data"])
+    _, done = jobs().ran("/bin/ls -d /data", **settings("tests/volume:1"))
+    assert done["executionInfo"]["result"] == "success", done["executionInfo"]
+    wait_for(lambda: engine.containers() == [], 20, "the container to go")
+    wait_for(lambda: engine("volume", "ls", "-q") == "", 20, "its volume to go")
+
+
 STAYS = "/bin/sh -c 'echo ready; exec sleep 1000'"
 
 

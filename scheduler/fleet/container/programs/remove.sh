@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Removes container BATCHAI_CONTAINER, if there is one, with whatever runs in it. That there is none is
-# believed of a runtime that answers; of one that does not, where start.sh never got as far as to leave
-# its mark: one that works for nobody here has no containers either. One that hangs, or is in the middle of a
-# removal, is asked again; the longest way through ends before the step's limit (REMOVE_TIMEOUT_S).
+# Removes container BATCHAI_CONTAINER, if there is one, with whatever runs in it, and the unnamed volumes that its
+# image asks for (-v). That there is none is believed of a runtime that answers; of one that does not, where start.sh
+# never got as far as to leave its mark: one that works for nobody here has no containers either. One that hangs, or
+# is in the middle of a removal, is asked again; the longest way through ends before the step's limit
+# (REMOVE_TIMEOUT_S).
 R=$BATCHAI_RUNTIME S=${BATCHAI_PATIENCE_S:-7} MARK=$BATCHAI_ROOT/containers/$BATCHAI_CONTAINER
 ask() {
     limit=$1
@@ -17,7 +18,7 @@ removed() {
         [ ! -e "$MARK" ]
         return
     fi
-    [ -z "$id" ] || ask $((4 * S)) rm -f $id >/dev/null || return
+    [ -z "$id" ] || ask $((4 * S)) rm -f -v $id >/dev/null || return
     rm -rf "$MARK.wd"
     rm -f "$MARK"
     rmdir "$BATCHAI_ROOT/containers" 2>/dev/null

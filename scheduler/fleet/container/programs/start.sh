@@ -8,7 +8,7 @@ case $($R inspect -f '{{.State.Running}} {{.Id}}' "$N" 2>/dev/null) in
     exit 0
     ;;
 esac
-$R rm -f "$N" >/dev/null 2>&1
+$R rm -f -v "$N" >/dev/null 2>&1
 # "UID GID HOME" of the image's user $1, as its own passwd has them.
 image_user() {
     case $1 in

@@ -13,7 +13,7 @@ for R in docker podman; do
     124 | 137) echo "$R ps does not answer within $S s" >&2; rc=1 ;;
     *) silent=1 ;;
     esac
-    [ -z "$found" ] || timeout -k 1 $((3 * S)) $R rm -f $found >/dev/null || rc=1
+    [ -z "$found" ] || timeout -k 1 $((3 * S)) $R rm -f -v $found >/dev/null || rc=1
 done
 [ $rc -eq 0 ] && [ -z "$silent" ] && rm -rf "$BATCHAI_ROOT/containers"
 exit $rc

@@ -381,6 +381,19 @@ RUNTIME_TEST(test_a_folder_with_a_comma_is_refused)
     assert_says_not(said(), "run -d");
 }
 
+/* Nobody could find them later: they have no names. */
+RUNTIME_TEST(test_volumes_of_the_image_go_with_its_container)
+{
+    static const char *const programs[] = {"start", "remove", "sweep"};
+    put("answer", "4711\n", 0600);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        unlink(path("said"));
+        (void)mkdir(path("root/containers"), 0755); /* the last container takes it along */
+        (void)run(programs[i]);
+        assert_says(said(), "rm -f -v ");
+    }
+}
+
 RUNTIME_TEST(test_a_container_that_cannot_be_removed_is_told)
 {
     put("answer", "4711\n", 0600);
@@ -415,7 +428,7 @@ RUNTIME_TEST(test_a_runtime_that_hangs_once_is_asked_again)
     put_mark();
     hangs("ps\n", false);
     assert_int_equal(run("remove"), 0);
-    assert_says(said(), "rm -f 4711");
+    assert_says(said(), "rm -f -v 4711");
     hangs("rm\n", false);
     assert_int_equal(run("remove"), 0);
 }
