@@ -10,14 +10,15 @@
  *   no longer named, free      forgotten: the row is removed
  *
  * The inventory is followed at the start and each time it is replaced, by the same function, which
- * can be repeated. Machines that are forgotten stay in memory until the end, because links that are
- * closing may still name them.
+ * can be repeated. A machine that is forgotten stays in memory while a node names it, because its
+ * link may be closing, and is freed when the inventory is followed next.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "scheduler/fleet/fleet_priv.h"
+#include "scheduler/fleet/node/node_priv.h"
 
 #define FOLLOW_AGAIN_US 1000000 /* after a failure */
 
@@ -157,6 +158,35 @@ static void take_others(struct rows *r, struct id_map *before)
     }
 }
 
+static void free_machine(struct machine *m)
+{
+    free(m->name);
+    free(m->reason);
+    free(m->facts);
+    free(m->trouble);
+    free(m);
+}
+
+/* Frees the forgotten machines that no node names any more. */
+static void free_unnamed(struct fleet *fl)
+{
+    struct id_map named = {0};
+    for (size_t i = 0; i < fl->nodes.n; i++) {
+        const struct node_rt *rt = fl->nodes.e[i].p;
+        if (rt->machine)
+            id_map_put(&named, rt->machine->id, NULL);
+    }
+    for (struct machine **at = &fl->retired, *m; (m = *at) != NULL;) {
+        if (id_map_has(&named, m->id)) {
+            at = &m->next_retired;
+            continue;
+        }
+        *at = m->next_retired;
+        free_machine(m);
+    }
+    id_map_free(&named);
+}
+
 static void retire(struct fleet *fl, const struct id_map *gone)
 {
     for (size_t i = 0; i < gone->n; i++) {
@@ -164,6 +194,7 @@ static void retire(struct fleet *fl, const struct id_map *gone)
         m->next_retired = fl->retired;
         fl->retired = m;
     }
+    free_unnamed(fl);
 }
 
 static void take_rows(struct rows *r)
@@ -246,15 +277,6 @@ int fleet_use_site(struct fleet *fl, const struct site *site, struct err *e)
     expect_rows(fl);
     tell_all(fl);
     return 0;
-}
-
-static void free_machine(struct machine *m)
-{
-    free(m->name);
-    free(m->reason);
-    free(m->facts);
-    free(m->trouble);
-    free(m);
 }
 
 void machines_free(struct fleet *fl)

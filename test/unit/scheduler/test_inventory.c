@@ -4,6 +4,7 @@
  * time.
  */
 #include "fake_site.h"
+#include "scheduler/fleet/fleet_priv.h"
 #include "virtual.h"
 
 /* A site of these machines, all of which answer, and its world. */
@@ -158,5 +159,20 @@ INVENTORY_TEST(test_a_full_disk_delays_the_new_inventory_only, "m1")
     set_disk_full(w, false);
     WAIT(w, counts(w, c).idle == 2);
     assert_string_equal(machines_of(w, c), "m1 m2 ");
+    end(f);
+}
+
+INVENTORY_TEST(test_forgotten_machines_are_freed, "m1", "m2", "m3")
+{
+    struct fake_site fewer, other;
+    int64_t c = cluster_of(w, 2, DEALLOC_REQUEUE);
+    WAIT(w, counts(w, c).idle == 2);
+    USE(w, &fewer, "m1");
+    assert_null(sched_fleet(w->s)->retired); /* m3 was forgotten at once */
+    WAIT(w, !is_known(w, "m2"));
+    USE(w, &other, "m1", "m4");
+    assert_null(sched_fleet(w->s)->retired);
+    WAIT(w, counts(w, c).idle == 2);
+    assert_string_equal(machines_of(w, c), "m1 m4 ");
     end(f);
 }
