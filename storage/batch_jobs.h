@@ -95,10 +95,16 @@ struct batch_wait {
     const char *name;
     int64_t low, high, left;
 };
-/* The task is completed in a way that satisfies its dependents. `number`: its name as a number; -1:
- * not a number. */
-int st_batch_wait_settle(struct storage *, const struct batch_task *t, int64_t number,
-                         struct err *) MUST_CHECK;
+/* `number`: the name of the task as a number; -1: it is none, or was settled before. `limit`: of
+ * the tasks that wait for it by its name. */
+struct st_batch_settling {
+    int64_t number;
+    int limit;
+};
+/* The task is completed in a way that satisfies its dependents. *left: more may wait for it by its
+ * name. */
+int st_batch_wait_settle(struct storage *, const struct batch_task *t,
+                         const struct st_batch_settling *how, bool *left, struct err *) MUST_CHECK;
 
 /* --- files to remove from nodes --- */
 

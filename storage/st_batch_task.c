@@ -74,10 +74,13 @@ static int settle_number(struct storage *st, int64_t job_id, int64_t n, struct e
                : st_batch_ranges_remove_by_high(st, job_id, with.low, n, with.high, e);
 }
 
-int st_batch_wait_settle(struct storage *st, const struct batch_task *t, int64_t number,
-                         struct err *e)
+int st_batch_wait_settle(struct storage *st, const struct batch_task *t,
+                         const struct st_batch_settling *how, bool *left, struct err *e)
 {
-    if (st_batch_wait_met(st, t, e) < 0 || st_batch_wait_remove_met(st, t, e) < 0)
+    int gone;
+    if (st_batch_wait_met(st, t, how->limit, e) < 0 ||
+        st_batch_wait_remove_met(st, t, how->limit, &gone, e) < 0)
         return -1;
-    return number < 0 ? 0 : settle_number(st, t->job_id, number, e);
+    *left = gone == how->limit;
+    return how->number < 0 ? 0 : settle_number(st, t->job_id, how->number, e);
 }

@@ -17,6 +17,10 @@ UPDATE batch_task SET waits = waits - (SELECT count(*) FROM batch_wait w WHERE w
 AND w.low >= :low AND w.low <= :number AND w.high >= :number AND w.high <= :high)
 WHERE id IN (SELECT task_id FROM $batch_ranges_met($by));
 
+-- The first rows of those that wait for the task by its name.
+-- $batch_wait_met
+FROM batch_wait WHERE job_id = :t.job_id AND name = :t.name ORDER BY id LIMIT :limit;
+
 -- The task waits for another one, unless that is completed already as it wants.
 -- st_batch_wait_add(batch_task t, text name)
 INSERT OR IGNORE INTO batch_wait (job_id, task_id, name) SELECT :t.job_id, :t.id, :name
@@ -56,12 +60,16 @@ DELETE FROM $batch_ranges_met(low);
 -- private st_batch_ranges_remove_by_high(i64 job_id, i64 low, i64 number, i64 high)
 DELETE FROM $batch_ranges_met(high);
 
--- private st_batch_wait_met(batch_task t)
-UPDATE batch_task SET waits = waits - 1
-WHERE id IN (SELECT task_id FROM batch_wait WHERE job_id = :t.job_id AND name = :t.name);
+-- private st_batch_wait_met(batch_task t, int limit)
+UPDATE batch_task SET waits = waits - 1 WHERE id IN (SELECT task_id $batch_wait_met);
 
--- private st_batch_wait_remove_met(batch_task t)
-DELETE FROM batch_wait WHERE job_id = :t.job_id AND name = :t.name;
+-- private st_batch_wait_remove_met(batch_task t, int limit) -> count gone
+DELETE FROM batch_wait WHERE id IN (SELECT id $batch_wait_met);
+
+-- Tasks that are completed as others want, and that some of these wait for still.
+-- st_batch_wait_unsettled() -> i64*
+SELECT t.id FROM (SELECT DISTINCT job_id, name FROM batch_wait INDEXED BY batch_wait_name WHERE name IS NOT NULL) w
+CROSS JOIN batch_task t ON t.job_id = w.job_id AND t.name = w.name AND t.satisfies = 1;
 
 -- private st_batch_done_remove(i64 job_id, int limit) -> count gone
 DELETE FROM batch_done

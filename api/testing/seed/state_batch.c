@@ -3,6 +3,7 @@
  * States of Azure Batch that no request can set: keys of accounts, states and ends of schedules,
  * jobs and tasks.
  */
+#include <limits.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,9 +262,9 @@ static int move_task(struct storage *st, struct arena *a, const struct seeded_ta
         return 0;
     if (st_batch_task_move(st, &end, e) < 0)
         return -1;
-    return task->satisfies
-               ? st_batch_wait_settle(st, &task->row, batch_id_number(task->row.name), e)
-               : 0;
+    const struct st_batch_settling all = {batch_id_number(task->row.name), INT_MAX};
+    bool left;
+    return task->satisfies ? st_batch_wait_settle(st, &task->row, &all, &left, e) : 0;
 }
 
 /* Adds the files of a task with the time of its end, as nodes report them. */

@@ -178,6 +178,16 @@ int task_run_may_forget(const struct front *f, struct storage *st, const struct 
 int task_complete(const struct batch_front *f, struct storage *st, const struct batch_task *t,
                   const struct run_end *end, struct err *e) MUST_CHECK;
 
+/* --- task_dependents.c ------------------------------------------------------------------------ */
+void task_dependents_begin(struct batch_front *f);
+/* The task is completed as tasks that wait for it want: releases some of them, the others later.
+ * `number`: its name as a number; -1: it is none, or was settled before. */
+int task_dependents_settle(const struct batch_front *f, struct storage *st,
+                           const struct batch_task *t, int64_t number, struct err *e) MUST_CHECK;
+/* Its row is removed, or begins anew: releases those that are left, all at once. */
+int task_dependents_leave(struct storage *st, const struct batch_task *t, struct err *e) MUST_CHECK;
+
+/* --- task_end.c ------------------------------------------------------------------------------ */
 /* A failureInfo as JSON text; in the arena. */
 const char *task_failure_info(struct arena *a, const struct failure *why);
 

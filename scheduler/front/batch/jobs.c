@@ -317,6 +317,7 @@ void jobs_begin(struct batch_front *f)
     jobs_go_on(f);
     jobs_wake_limited(f);
     jobs_wake_done(f);
+    task_dependents_begin(f);
     schedules_begin(f);
     feeder_begin(f);
     litter_begin(f);

@@ -57,6 +57,8 @@ int task_remove(struct storage *st, const struct batch_task *t, struct err *e)
     arena_init(&a);
     int rc = litter_of_task(st, &a, t, (struct task_nodes){NULL, 0}, e);
     if (rc == 0)
+        rc = task_dependents_leave(st, t, e);
+    if (rc == 0)
         rc = st_batch_task_remove(st, t->id, e);
     arena_free(&a);
     return rc;
@@ -91,7 +93,7 @@ int batch_task_reactivate(struct batch_front *f, const struct batch_task *t, int
                                          .to = batch_task_next(t->state, BATCH_TASK_EV_REACTIVATE),
                                          .now_us = now_us,
                                          .by_user = true};
-    if (st_batch_task_move(f->st, &m, e) < 0)
+    if (task_dependents_leave(f->st, t, e) < 0 || st_batch_task_move(f->st, &m, e) < 0)
         return -1;
     batch_job_changed(f, t->job_id);
     return 0;

@@ -265,10 +265,11 @@ WRAP(int, st_batch_wait_add, struct storage *st, const struct batch_task *t, con
 }
 
 /* or are not told of some that they wait for. */
-WRAP(int, st_batch_wait_settle, struct storage *st, const struct batch_task *t, int64_t number,
-     struct err *e)
+WRAP(int, st_batch_wait_settle, struct storage *st, const struct batch_task *t,
+     const struct st_batch_settling *how, bool *left, struct err *e)
 {
-    return broken("task-ends") ? 0 : __real_st_batch_wait_settle(st, t, number, e);
+    *left = false;
+    return broken("task-ends") ? 0 : __real_st_batch_wait_settle(st, t, how, left, e);
 }
 
 /* A job forgets how many of its tasks may run at once. */

@@ -44,11 +44,10 @@ static struct batch_job add_work(struct world *w, const char *name, const char *
     return j;
 }
 
-static struct batch_task add_work_task(struct world *w, const struct batch_job *j, int number,
-                                       int run_s)
+static struct batch_task add_waiting_task(struct world *w, const struct batch_job *j, int number,
+                                          int run_s, const struct batch_waits *waits)
 {
     struct err e = {0};
-    const struct batch_waits nothing = {0};
     int64_t now = wakes_wall(sched_wakes(w->s));
     const char *name = arena_printf(&w->a, "t%d", number);
     struct batch_task t = {.job_id = j->id,
@@ -64,8 +63,15 @@ static struct batch_task add_work_task(struct world *w, const struct batch_job *
                            .slots = 1,
                            .instances = 1,
                            .job_name = j->name};
-    ok(batch_task_add(w->st, &t, NULL, &nothing, &e), &e);
+    ok(batch_task_add(w->st, &t, NULL, waits, &e), &e);
     return t;
+}
+
+static struct batch_task add_work_task(struct world *w, const struct batch_job *j, int number,
+                                       int run_s)
+{
+    const struct batch_waits nothing = {0};
+    return add_waiting_task(w, j, number, run_s, &nothing);
 }
 
 /* They end one after the other, each 10 s after the one before. */
@@ -425,4 +431,63 @@ WORLD_TEST(test_low_priority_nodes_work_after_a_resize_that_waits_for_tasks, wor
     struct batch_task task = add_work_task(w, &j, 1, 1);
     batch_job_has_more(&w->batch, j.id);
     WAIT(w, task_state(w, &task) == BATCH_TASK_COMPLETED);
+}
+
+#define DEPENDENTS 1200
+
+/* How many tasks of the job with numbers from 1 on wait for no other. */
+static int released(struct world *w, const struct batch_task *tasks)
+{
+    int n = 0;
+    for (int i = 0; i < DEPENDENTS; i++) {
+        struct err e = {0};
+        struct arena a;
+        struct batch_task row = {.waits = 1};
+        arena_init(&a);
+        ok(st_batch_task_by_id(w->st, &a, tasks[i].id, &row, &e), &e);
+        n += row.waits == 0;
+        arena_free(&a);
+    }
+    return n;
+}
+
+/* A job that is disabled starts none of them. */
+static struct batch_task complete_awaited(struct world *w, struct batch_task *dependents)
+{
+    struct err e = {0};
+    const char *name = "t0";
+    const struct batch_waits waits = {.names = &name, .n_names = 1};
+    struct batch_task t;
+    add_slots(w, "p", 1);
+    struct batch_job j = add_work(w, "j", "'usesTaskDependencies': true,");
+    t = add_work_task(w, &j, 0, 60);
+    for (int i = 0; i < DEPENDENTS; i++)
+        dependents[i] = add_waiting_task(w, &j, i + 1, 60, &waits);
+    batch_job_has_more(&w->batch, j.id);
+    WAIT(w, task_state(w, &t) == BATCH_TASK_RUNNING);
+    j = work_row(w, &j);
+    ok(batch_job_disable(&w->batch, &j, BATCH_DISABLE_WAIT, j.updated_us + 1, &e), &e);
+    WAIT(w, task_state(w, &t) == BATCH_TASK_COMPLETED);
+    return t;
+}
+
+WORLD_TEST(test_tasks_that_wait_for_one_are_released_some_at_a_time, world_virtual(1))
+{
+    struct batch_task dependents[DEPENDENTS];
+    (void)complete_awaited(w, dependents);
+    assert_in_range(released(w, dependents), 1, DEPENDENTS - 1);
+    restart(w);
+    WAIT(w, released(w, dependents) == DEPENDENTS);
+}
+
+WORLD_TEST(test_a_task_that_is_deleted_releases_all_that_wait_for_it, world_virtual(1))
+{
+    struct err e = {0};
+    struct batch_task dependents[DEPENDENTS];
+    struct batch_task t = complete_awaited(w, dependents), row = {.id = 0};
+    assert_in_range(released(w, dependents), 1, DEPENDENTS - 1);
+    ok(st_batch_task_by_id(w->st, &w->a, t.id, &row, &e), &e);
+    ok(batch_task_delete(&w->batch, &row, row.updated_us + 1, &e), &e);
+    WAIT(w, st_batch_task_by_id(w->st, &w->a, t.id, &row, &e) == 0);
+    assert_int_equal(released(w, dependents), DEPENDENTS);
 }

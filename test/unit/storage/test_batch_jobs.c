@@ -29,8 +29,10 @@ static void move(struct fx *f, int64_t id, enum batch_task_state from, enum batc
 
 static void complete(struct fx *f, const struct batch_task *t, int64_t number)
 {
+    const struct st_batch_settling how = {number, 1000};
+    bool left;
     move(f, t->id, BATCH_TASK_ACTIVE, BATCH_TASK_COMPLETED, BATCH_SUCCESS);
-    ok(f, st_batch_wait_settle(f->st, t, number, &f->e));
+    ok(f, st_batch_wait_settle(f->st, t, &how, &left, &f->e));
 }
 
 static struct batch_counts counts_of(struct fx *f, int64_t job)
@@ -127,6 +129,34 @@ DB_TEST(test_a_task_waits_for_names)
     const struct batch_task later = add_task(f, job, "Later");
     complete(f, &later, -1);
     assert_int_equal(waits_of(f, c.id), 0);
+}
+
+DB_TEST(test_of_many_tasks_that_wait_for_one_some_are_released_at_a_time)
+{
+    int64_t job = add_job(f, "j", 0), *ids;
+    const struct st_batch_settling how = {-1, 2};
+    const struct batch_task a = add_task(f, job, "a");
+    struct batch_task b[3];
+    size_t n;
+    bool left;
+    for (int i = 0; i < 3; i++) {
+        b[i] = add_task(f, job, arena_printf(&f->a, "b%d", i));
+        ok(f, st_batch_wait_add(f->st, &b[i], "A", &f->e));
+        ok(f, st_batch_wait_count(f->st, b[i].id, &f->e));
+    }
+    ok(f, st_batch_wait_unsettled(f->st, &f->a, &ids, &n, &f->e));
+    assert_int_equal(n, 0);
+    move(f, a.id, BATCH_TASK_ACTIVE, BATCH_TASK_COMPLETED, BATCH_SUCCESS);
+    ok(f, st_batch_wait_settle(f->st, &a, &how, &left, &f->e));
+    assert_true(left);
+    assert_int_equal(waits_of(f, b[1].id), 0);
+    assert_int_equal(waits_of(f, b[2].id), 1);
+    ok(f, st_batch_wait_unsettled(f->st, &f->a, &ids, &n, &f->e));
+    assert_int_equal(n, 1);
+    assert_int_equal(ids[0], a.id);
+    ok(f, st_batch_wait_settle(f->st, &a, &how, &left, &f->e));
+    assert_false(left);
+    assert_int_equal(waits_of(f, b[2].id), 0);
 }
 
 /* 4 and 04 are one number: the first of them counts. */
@@ -227,8 +257,8 @@ DB_TEST(test_a_job_goes_in_slices)
     ok(f, st_batch_task_remove_some(f->st, job, 5, &left, &f->e));
     assert_false(left);
     for (int i = 0; i < 3; i++) /* the numbers among their names are left */
-        ok(f, st_batch_wait_settle(f->st, &(struct batch_task){.job_id = job, .name = "-"}, 2 * i,
-                                   &f->e));
+        ok(f, st_batch_wait_settle(f->st, &(struct batch_task){.job_id = job, .name = "-"},
+                                   &(struct st_batch_settling){2 * i, 1}, &left, &f->e));
     ok(f, st_batch_job_remove_numbers(f->st, job, 2, &left, &f->e));
     assert_true(left);
     ok(f, st_batch_job_remove_numbers(f->st, job, 2, &left, &f->e));

@@ -31,7 +31,9 @@ static int waits_of(struct fx *f, int64_t task)
 
 static void settle(struct fx *f, int64_t job, int64_t number)
 {
-    ok(f, st_batch_wait_settle(f->st, &(struct batch_task){.job_id = job, .name = "-"}, number,
+    const struct st_batch_settling how = {number, 1000};
+    bool left;
+    ok(f, st_batch_wait_settle(f->st, &(struct batch_task){.job_id = job, .name = "-"}, &how, &left,
                                &f->e));
 }
 

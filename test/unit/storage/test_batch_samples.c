@@ -102,7 +102,8 @@ DB_TEST(test_tasks_that_wait_for_others_are_not_active)
     assert_tasks(f, 1, 0, 0, 0);
     move(f, a.id, BATCH_TASK_ACTIVE, BATCH_TASK_COMPLETED, BATCH_SUCCESS);
     assert_tasks(f, 0, 0, 1, 0);
-    ok(f, st_batch_wait_settle(f->st, &a, -1, &f->e));
+    bool left;
+    ok(f, st_batch_wait_settle(f->st, &a, &(struct st_batch_settling){-1, 9}, &left, &f->e));
     assert_tasks(f, 1, 0, 1, 0);
 }
 

@@ -27,6 +27,7 @@ static const char *const scans_allowed[] = {
     "ST_ITEM_CHANGE_IDS",
     "ST_ITEM_CHANGE_FOLLOW",
     "ST_BATCH_LITTER_NODES",
+    "ST_BATCH_WAIT_UNSETTLED", /* once, when the daemon starts */
     "ST_SUBSCRIPTION_LIST",
     "ST_VAULT_LIST_OPEN_TO",
     "ST_CHANGES_FORGET_ALL",
