@@ -15,11 +15,17 @@ INSERT INTO {+node};
 $node_select WHERE n.id = :id;
 
 -- st_node_named(i64 pool_id, text name) -> node?
-$node_select WHERE n.pool_id = :pool_id AND n.name = :name;
+$node_select WHERE n.pool_id = :pool_id AND n.name = :name COLLATE NOCASE;
 
 -- All nodes of a pool, by ordinal.
 -- st_node_list(i64 pool_id) -> node*
 $node_select WHERE n.pool_id = :pool_id ORDER BY n.ordinal;
+
+-- Those behind a name, by name. The ids are sorted alone, because rows are long.
+-- st_node_list_named(i64 pool_id, st_names page) -> node*
+SELECT {node} FROM (SELECT id FROM node WHERE pool_id = :pool_id AND name > :page.after COLLATE NOCASE
+ORDER BY name COLLATE NOCASE LIMIT :page.limit) f CROSS JOIN node n ON n.id = f.id $node_pool
+ORDER BY n.name COLLATE NOCASE;
 
 -- The nodes that a run has now, by rank.
 -- st_node_of_run(i64 run_id) -> node*

@@ -356,6 +356,23 @@ def test_a_pool_gets_nodes_of_both_classes(pools):
     pools.plane.refused(404, "NodeNotFound", "GET", f"/pools/{name}/nodes/nope")
 
 
+def test_nodes_are_listed_in_pages(pools):
+    name, _ = pools.add(targetDedicatedNodes=2, targetLowPriorityNodes=1)
+    ids = [n["id"] for n in pools.nodes(name, "idle", 3)]
+    assert ids == sorted(ids, key=str.lower)
+    path, seen = f"/pools/{name}/nodes", []
+    page = pools.plane.get(path, maxresults=1)
+    while page:
+        (node,) = page["value"]
+        seen.append(node["id"])
+        assert len(seen) < 3 or "odata.nextLink" not in page
+        more = "odata.nextLink" in page
+        page = pools.plane.get(path, maxresults=1, **{"$skiptoken": node["id"].upper()}) if more else None
+    assert seen == ids
+    assert pools.plane.all(f"{path}?$filter=state eq 'offline'") == []
+    assert pools.plane.get(f"{path}/{ids[1].upper()}")["id"] == ids[1]
+
+
 def test_a_pool_is_resized(pools):
     name, _ = pools.add(targetDedicatedNodes=1)
     pools.steady(name, currentDedicatedNodes=1)

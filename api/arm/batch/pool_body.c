@@ -131,9 +131,8 @@ static int refuse_fixed(const struct pool_change *c, const char *name, struct er
 {
     if (strcmp(name, "displayName") == 0)
         return 0;
-    int fixed = pool_fixes(c->r, c->p, &c->stored, &c->b->plane, name, e);
-    if (fixed <= 0)
-        return fixed;
+    if (!pool_fixes(c->p, &c->stored, &c->b->plane, name))
+        return 0;
     return err_set(e, BATCHRM_FIXED, rm_pool_place(&c->r->arena, name),
                    "This property can be changed only while the pool has no nodes.");
 }

@@ -3,7 +3,6 @@
  * How a node is shown.
  */
 #include <string.h>
-#include <strings.h>
 
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/jobs.h"
@@ -31,15 +30,13 @@ int node_look(struct request *r, const struct node *nd, struct shown_node *out, 
 
 int node_of(struct request *r, struct batch_pool *p, struct shown_node *out, struct err *e)
 {
-    struct node *nodes;
-    size_t n;
+    struct node nd;
     const char *name = request_param(r, "node");
-    if (pool_of(r, false, p, e) < 0 ||
-        st_node_list(arm_of(r)->storage, &r->arena, p->id, &nodes, &n, e) < 0)
+    if (pool_of(r, false, p, e) < 0)
         return -1;
-    for (size_t i = 0; i < n; i++)
-        if (strcasecmp(nodes[i].name, name) == 0)
-            return node_look(r, &nodes[i], out, e);
+    int rc = st_node_named(arm_of(r)->storage, &r->arena, p->id, name, &nd, e);
+    if (rc != 0)
+        return rc < 0 ? -1 : node_look(r, &nd, out, e);
     return err_set(e, BATCH_NODE_NOT_FOUND, NULL, "the pool %s has no node %.100s", p->name, name);
 }
 

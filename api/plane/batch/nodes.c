@@ -6,10 +6,6 @@
  */
 #include "api/plane/batch/nodes.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-
 #include "api/http/accept.h"
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/reply.h"
@@ -64,9 +60,44 @@ static bool is_wanted(const void *ctx, const struct filter_term *t)
     return false;
 }
 
-static int by_name(const void *pa, const void *pb)
+struct listed_node {
+    const char *name;
+    struct shown_node shown;
+};
+
+static int fetch(const struct batch_list *l, const struct batch_slice *of, void **rows, size_t *n,
+                 struct err *e)
 {
-    return strcasecmp(((const struct node *)pa)->name, ((const struct node *)pb)->name);
+    struct request *r = l->r;
+    struct node_rows found = {NULL, 0};
+    if (st_node_list_named(arm_of(r)->storage, &r->arena, l->owner,
+                           &(struct st_names){of->after, NULL, of->limit}, &found, e) < 0)
+        return -1;
+    struct listed_node *out = arena_alloc(&r->arena, (found.n + 1) * sizeof *out);
+    for (size_t i = 0; i < found.n; i++) {
+        out[i].name = found.items[i].name;
+        if (node_look(r, &found.items[i], &out[i].shown, e) < 0)
+            return -1;
+    }
+    *rows = out;
+    *n = found.n;
+    return 0;
+}
+
+static bool is_listed(const struct batch_list *l, const void *row)
+{
+    const struct listed_node *n = row;
+    return !l->filter || filter_holds(l->filter, is_wanted, &n->shown);
+}
+
+static int render_row(const struct batch_list *l, const void *row, struct strbuf *out,
+                      struct err *e)
+{
+    struct shown_node n = ((const struct listed_node *)row)->shown;
+    if (node_look_at_tasks(l->r, &n, e) < 0)
+        return -1;
+    node_render(l->r, l->of, &n, l->set, out);
+    return 0;
 }
 
 struct replied *compute_nodes_list(struct request *r)
@@ -82,37 +113,21 @@ struct replied *compute_nodes_list(struct request *r)
         [BY_START_BEGIN] = {"startTaskInfo/startTime", BATCH_BY_TIME, FILTER_ORDER, NULL},
         [BY_START_END] = {"startTaskInfo/endTime", BATCH_BY_TIME, FILTER_ORDER, NULL},
     };
-    static const struct batch_list_kind kind = {.fragment = "nodes",
-                                                .filters = filters,
-                                                .n_filters = FILTERS,
-                                                .schema = &schema_batch_node};
-    struct batch_list l;
-    struct batch_pool p;
-    struct node_pool pool;
-    struct node *nodes;
-    size_t n;
+    static const struct batch_rows rows = {.list = {.fragment = "nodes",
+                                                    .filters = filters,
+                                                    .n_filters = FILTERS,
+                                                    .schema = &schema_batch_node},
+                                           BATCH_ROWS_OF(struct listed_node),
+                                           .fetch = fetch,
+                                           .is_shown = is_listed,
+                                           .render = render_row};
+    struct batch_pool *p = arena_alloc(&r->arena, sizeof *p);
+    struct node_pool *pool = arena_alloc(&r->arena, sizeof *pool);
     struct err e;
-    if (pool_of(r, false, &p, &e) < 0 || batch_list_begin(r, &kind, &l, &e) < 0 ||
-        st_node_list(arm_of(r)->storage, &r->arena, p.id, &nodes, &n, &e) < 0)
+    if (pool_of(r, false, p, &e) < 0)
         return reply_err(r, &e);
-    if (n > 1)
-        qsort(nodes, n, sizeof *nodes, by_name);
-    node_pool_read(r, &p, &pool);
-    for (size_t i = 0; i < n; i++) {
-        struct shown_node shown;
-        if (strcasecmp(nodes[i].name, l.page->after) <= 0)
-            continue;
-        if (node_look(r, &nodes[i], &shown, &e) < 0)
-            return reply_err(r, &e);
-        if (l.filter && !filter_holds(l.filter, is_wanted, &shown))
-            continue;
-        struct strbuf *out = page_row(l.page, nodes[i].name);
-        if (out && node_look_at_tasks(r, &shown, &e) < 0)
-            return reply_err(r, &e);
-        if (out)
-            node_render(r, &pool, &shown, l.set, out);
-    }
-    return page_reply(l.page);
+    node_pool_read(r, p, pool);
+    return batch_reply_rows(r, &rows, p->id, pool);
 }
 
 struct replied *compute_nodes_get(struct request *r)

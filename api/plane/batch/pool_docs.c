@@ -125,24 +125,20 @@ static bool same_secrets(const struct accepted *all, const struct accepted *give
 }
 
 /* Whether the pool has nodes, or is to have some. */
-static int has_nodes(struct request *r, const struct batch_pool *p, struct err *e)
+static bool has_nodes(const struct batch_pool *p)
 {
-    struct node *nodes;
-    size_t n;
-    if (st_node_list(arm_of(r)->storage, &r->arena, p->id, &nodes, &n, e) < 0)
-        return -1;
-    return n > 0 || p->size.dedicated > 0 || p->size.low > 0;
+    return p->has_dedicated > 0 || p->has_low > 0 || p->size.dedicated > 0 || p->size.low > 0;
 }
 
-int pool_fixes(struct request *r, const struct batch_pool *p, const struct accepted *all,
-               const struct accepted *given, const char *name, struct err *e)
+bool pool_fixes(const struct batch_pool *p, const struct accepted *all,
+                const struct accepted *given, const char *name)
 {
     const json_t *was = json_object_get(all->doc, name), *now = json_object_get(given->doc, name);
     bool empty = json_is_array(now) && json_array_size(now) == 0;
     bool same = was ? json_equal(was, now) : !now || empty;
     if (!batch_pool_fixed_by_nodes(name) || (same && same_secrets(all, given, name)))
-        return 0;
-    return has_nodes(r, p, e);
+        return false;
+    return has_nodes(p);
 }
 
 int pool_store(const struct batch_front *f, struct arena *a, const struct accepted *b,

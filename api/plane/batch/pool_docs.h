@@ -26,9 +26,9 @@ int pool_load(struct request *r, const struct batch_front *f, const struct batch
  * or NULL or an empty list to remove the property. */
 void pool_replace(struct accepted *all, const struct accepted *given, const char *name,
                   json_t *value);
-/* 1: the pool's nodes fix property `name`, and `given` would change it. */
-int pool_fixes(struct request *r, const struct batch_pool *p, const struct accepted *all,
-               const struct accepted *given, const char *name, struct err *e) MUST_CHECK;
+/* Whether the pool's nodes fix property `name`, and `given` would change it. */
+bool pool_fixes(const struct batch_pool *p, const struct accepted *all,
+                const struct accepted *given, const char *name);
 /* Stores the document with the columns that come from it, and sets p->updated_us. */
 int pool_store(const struct batch_front *f, struct arena *a, const struct accepted *b,
                int64_t updated_us, struct batch_pool *p, struct err *e) MUST_CHECK;

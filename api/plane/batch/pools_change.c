@@ -16,16 +16,13 @@
 
 /* --- documents -------------------------------------------------------------------------------- */
 
-static int replace(struct request *r, const struct batch_pool *p, struct accepted *stored,
+static int replace(const struct batch_pool *p, struct accepted *stored,
                    const struct accepted *given, struct err *e)
 {
     const char *name;
     json_t *value;
     json_object_foreach(given->doc, name, value) {
-        int fixed = pool_fixes(r, p, stored, given, name, e);
-        if (fixed < 0)
-            return -1;
-        if (fixed)
+        if (pool_fixes(p, stored, given, name))
             return err_set(e, BATCH_OPERATION_INVALID_FOR_CURRENT_STATE, name,
                            "%s of the pool %s can be changed only while the pool has no nodes: "
                            "resize it to 0 first",
@@ -50,7 +47,7 @@ static int change(struct request *r, const struct schema *s, const char *const *
     if (rc == 0)
         rc = pool_load(r, batch_of(r)->front, p, &stored, e);
     if (rc == 0)
-        rc = replace(r, p, &stored, &given, e);
+        rc = replace(p, &stored, &given, e);
     for (; rc == 0 && all && *all; all++)
         if (!json_object_get(given.doc, *all))
             pool_replace(&stored, &given, *all, NULL);
