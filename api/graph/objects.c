@@ -2,11 +2,14 @@
  *
  * Renders and finds objects of the directory.
  */
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
 
 #include "api/access/filter.h"
 #include "api/graph/handlers.h"
+#include "api/http/slices.h"
+#include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "storage/storage.h"
 
@@ -108,32 +111,50 @@ static bool by_name_begin(const struct identity *i, const char *text)
     return begins(i->display, text);
 }
 
-static bool by_app(const struct identity *i, const char *text)
-{
-    return i->app_id && strcasecmp(i->app_id, text) == 0;
-}
-
-static bool by_user(const struct identity *i, const char *text)
-{
-    return strcasecmp(i->name, text) == 0;
-}
-
 static bool by_user_begin(const struct identity *i, const char *text)
 {
     return begins(i->name, text);
 }
 
-static bool by_id(const struct identity *i, const char *text)
+/* --- equality with an indexed column: like getters --- */
+
+static int find_app(struct request *r, enum identity_kind kind, const char *text,
+                    struct identity *out, struct err *e)
 {
-    return strcasecmp(i->object_id, text) == 0;
+    const struct access *x = graph_of(r)->access;
+    return kind == IDENTITY_SERVICE ? access_service(x, &r->arena, text, out, e)
+                                    : st_identity_by_app(x->storage, &r->arena, kind, text, out, e);
 }
 
-static bool by_nothing(const struct identity *i, const char *text)
+static int find_user(struct request *r, enum identity_kind kind, const char *text,
+                     struct identity *out, struct err *e)
 {
-    (void)i, (void)text;
-    return false;
+    if (kind != IDENTITY_USER)
+        return 0;
+    return st_identity_user(graph_of(r)->access->storage, &r->arena, text, out, e);
 }
 
+static int find_id(struct request *r, enum identity_kind kind, const char *text,
+                   struct identity *out, struct err *e)
+{
+    int rc = access_identity(graph_of(r)->access, &r->arena, text, out, e);
+    return rc > 0 && out->kind != kind ? 0 : rc;
+}
+
+static int find_nothing(struct request *r, enum identity_kind kind, const char *text,
+                        struct identity *out, struct err *e)
+{
+    (void)r, (void)kind, (void)text, (void)out, (void)e;
+    return 0;
+}
+
+/* --- what a filter asks for --- */
+
+struct graph_filter {
+    bool (*test)(const struct identity *i, const char *text); /* of each object; or NULL: */
+    int (*find)(struct request *r, enum identity_kind kind, const char *text, struct identity *out,
+                struct err *e); /* of the one object */
+};
 static const char *const forms[] = {"servicePrincipalNames/any(c:c eq %)",
                                     "displayName eq %",
                                     "startswith(displayName,%)",
@@ -144,32 +165,120 @@ static const char *const forms[] = {"servicePrincipalNames/any(c:c eq %)",
                                     "identifierUris/any(s:s eq %)",
                                     "mail eq %",
                                     NULL};
-static bool (*const tests[])(const struct identity *i, const char *text) = {
-    by_app, by_name, by_name_begin, by_app, by_user, by_user_begin, by_id, by_nothing, by_nothing};
+static const struct graph_filter filters[] = {
+    {NULL, find_app}, {by_name, NULL},      {by_name_begin, NULL},
+    {NULL, find_app}, {NULL, find_user},    {by_user_begin, NULL},
+    {NULL, find_id},  {NULL, find_nothing}, {NULL, find_nothing}};
+
+/* --- pages --- */
+
+#define PAGE_OBJECTS  999 /* Graph's greatest page */
+#define BATCH_OBJECTS 128
+
+struct walk {
+    struct request *r;
+    enum identity_kind kind;
+    struct graph_filter filter;
+    const char *text; /* of the filter */
+    int64_t after;    /* the id of the last object that was read; -1: none */
+};
+
+/* The only object: one that has no row, or that a filter finds. */
+static int fetch_one(struct slices *s, int found, const struct identity *one)
+{
+    struct walk *w = s->of;
+    struct identity *rows = arena_alloc(&w->r->arena, sizeof *rows);
+    *rows = *one;
+    s->rows = rows;
+    s->n = found > 0;
+    return found < 0 ? -1 : 0;
+}
+
+static int fetch(struct slices *s, struct err *e)
+{
+    struct walk *w = s->of;
+    struct identity one = {0};
+    if (w->filter.find) {
+        s->at_end = true;
+        return fetch_one(s, w->filter.find(w->r, w->kind, w->text, &one, e), &one);
+    }
+    if (w->after < 0 && w->kind == IDENTITY_SERVICE) {
+        w->after = 0;
+        one = access_first(graph_of(w->r)->access);
+        return fetch_one(s, 1, &one);
+    }
+    struct identity_rows found = {NULL, 0};
+    if (st_identity_list(graph_of(w->r)->access->storage, &w->r->arena, w->kind,
+                         &(struct st_page){.after = w->after, .limit = BATCH_OBJECTS}, &found,
+                         e) < 0)
+        return -1;
+    s->rows = found.items;
+    s->n = found.n;
+    s->at_end = found.n < BATCH_OBJECTS;
+    if (found.n > 0)
+        w->after = found.items[found.n - 1].id;
+    return 0;
+}
+
+static int add(struct slices *s, const void *row, struct err *e)
+{
+    const struct walk *w = s->of;
+    const struct identity *i = row;
+    if (w->filter.test && !w->filter.test(i, w->text)) {
+        page_pass_id(s->page, i->id);
+        return 0;
+    }
+    struct strbuf *out = page_row_of_id(s->page, i->id);
+    if (!out)
+        return 0;
+    json_auto_t *shown = graph_render(w->r, i, e);
+    if (!shown)
+        return -1;
+    jsontext_add(out, shown);
+    return 0;
+}
+
+static void begin(struct page *p)
+{
+    strbuf_puts(&p->text, "{\"value\":[");
+}
+
+static void end(struct page *p)
+{
+    static const char *const own[] = {"$skiptoken", NULL};
+    strbuf_putc(&p->text, ']');
+    if (p->more)
+        page_add_link(p, "@odata.nextLink", own,
+                      arena_concat(&p->r->arena, "%24skiptoken=", p->last.s));
+    strbuf_putc(&p->text, '}');
+}
+
+static int read_filter(struct walk *w, struct err *e)
+{
+    const char *filter = request_query(w->r, "$filter");
+    if (!filter || !*filter)
+        return 0;
+    int form = filter_form(&w->r->arena, filter, forms, &w->text);
+    if (form < 0)
+        return err_set(e, GRAPH_BAD_FILTER, NULL, "The filter '%.200s' is not served.", filter);
+    w->filter = filters[form];
+    return 0;
+}
 
 static struct replied *list(struct request *r, enum identity_kind kind)
 {
-    const char *filter = request_query(r, "$filter"), *text = NULL;
-    int form = filter && *filter ? filter_form(&r->arena, filter, forms, &text) : -1;
-    struct identity *rows;
-    size_t n;
+    static const struct page_form form = {JSON_CONTENT_TYPE, begin, ",", end};
+    static const struct slices_kind slices = {fetch, add, NULL};
+    struct walk *w = arena_alloc(&r->arena, sizeof *w);
+    long after;
     struct err e;
-    if (filter && *filter && form < 0) {
-        err_set(&e, GRAPH_BAD_FILTER, NULL, "The filter '%.200s' is not served.", filter);
+    *w = (struct walk){.r = r, .kind = kind};
+    if (read_filter(w, &e) < 0 ||
+        request_query_int(r, "$skiptoken", 0, LONG_MAX, -1, &after, &e) < 0)
         return reply_err(r, &e);
-    }
-    if (access_list(graph_of(r)->access, &r->arena, kind, &rows, &n, &e) < 0)
-        return reply_err(r, &e);
-    json_t *found = request_own(r, json_array());
-    for (size_t i = 0; i < n; i++) {
-        if (form >= 0 && !tests[form](&rows[i], text))
-            continue;
-        json_t *one = graph_render(r, &rows[i], &e);
-        if (!one)
-            return reply_err(r, &e);
-        json_array_append_new(found, one);
-    }
-    return reply_json(r, 200, json_pack("{s:O}", "value", found));
+    w->after = after;
+    return slices_reply(page_begin(r, &form, PAGE_OBJECTS, ""), &slices, w,
+                        sizeof(struct identity));
 }
 
 struct replied *graph_users_list(struct request *r)

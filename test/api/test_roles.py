@@ -394,6 +394,24 @@ def test_objects_are_found_as_az_looks_for_them(daemon, person, app):
     assert "password" not in json.dumps(graph(daemon, "GET", "/users", expect=200).json).lower()
 
 
+def test_a_filter_by_id_finds_objects_of_its_list_alone(daemon, person, app):
+    ada = person("none")
+    assert [u["id"] for u in found(daemon, "users", f"id eq '{ada.id}'")] == [ada.id]
+    assert [a["id"] for a in found(daemon, "applications", f"id eq '{app['id'].upper()}'")] == [app["id"]]
+    for kind in ("servicePrincipals", "applications"):
+        assert found(daemon, kind, f"id eq '{ada.id}'") == found(daemon, kind, f"userPrincipalName eq '{ada.name}'") == []
+    assert found(daemon, "users", f"appId eq '{app['appId']}'") == found(daemon, "applications", "mail eq 'a@b'") == []
+
+
+def test_a_long_list_of_objects_has_pages(daemon):
+    own, (made,) = daemon.env["AZURE_CLIENT_ID"], [graph(daemon, "POST", "/applications", {"displayName": fresh("x")}, expect=201).json]
+    services = graph(daemon, "GET", "/servicePrincipals", expect=200).json
+    assert [s["id"] for s in services["value"]][:2] == [own, BATCH_AI] and "@odata.nextLink" not in services
+    after = graph(daemon, "GET", "/servicePrincipals", params={"$skiptoken": "0"}, expect=200).json["value"]
+    assert after == services["value"][1:]
+    assert made["id"] in [a["id"] for a in graph(daemon, "GET", "/applications", expect=200).json["value"]]
+
+
 def test_who_may_change_the_directory(daemon, person, app):
     contributor, owner = person("Contributor"), person(OWNER)
     for method, path in (
