@@ -93,7 +93,8 @@ struct files_write {
 };
 void files_write(struct files *f, const struct files_write *what, files_changed cb, void *ctx);
 /* Takes back an append of `n` bytes to a file that `was` this one, which gets its size and time
- * back. Does nothing if another file is in its place, or more bytes were added to it. */
+ * back. Does nothing if another file is in its place, or more bytes were added to it.
+ * FILE_BEYOND_END: fewer bytes were added to it, which may be those of another process. */
 void files_cut_back(struct files *f, const struct file_place *at, const struct file_facts *was,
                     size_t n, files_changed cb, void *ctx);
 struct files_copy_range {

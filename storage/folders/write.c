@@ -199,6 +199,8 @@ static enum file_fault run_cut_back(struct act *a)
     const struct file_facts *now = &a->r.facts;
     if (fault || now->inode != a->from || now->size <= a->offset || now->size > a->len)
         return fault;
+    if (now->size < a->len)
+        return FILE_BEYOND_END;
     if (ftruncate(a->fd, (off_t)a->offset) < 0)
         return fault_of(errno);
     place_set_time(a->fd, a->mtime_ns);

@@ -216,6 +216,37 @@ FOLDER_TEST(test_appends_go_to_the_end_or_nowhere)
     assert_content(f, "ten", "0123456789abcd", 14);
 }
 
+/* "ten" has some bytes more than at the start, and an append of `n` bytes is taken back. */
+static const struct {
+    const char *more;
+    size_t n;
+    enum file_fault fault;
+    const char *left;
+} taken_back[] = {
+    {"", 5, FILE_FINE, ""},
+    {"added", 5, FILE_FINE, ""},
+    {"of a job", 100, FILE_BEYOND_END, "of a job"},
+    {"added, and by a job", 5, FILE_FINE, "added, and by a job"},
+};
+
+FOLDER_TEST(test_an_append_is_taken_back_whole_or_not)
+{
+    struct changed c;
+    const struct file_place ten = {f->share, "ten"};
+    for (size_t i = 0; i < sizeof taken_back / sizeof *taken_back; i++) {
+        char want[100];
+        set_size(f, "ten", 10, &c);
+        const struct file_facts was = c.r.facts;
+        if (*taken_back[i].more)
+            append_text(f, "ten", 10, taken_back[i].more, &c);
+        files_cut_back(f->files, &ten, &was, taken_back[i].n, on_changed, &c);
+        come_back_all(f);
+        assert_int_equal(c.r.fault, taken_back[i].fault);
+        int n = snprintf(want, sizeof want, "0123456789%s", taken_back[i].left);
+        assert_content(f, "ten", want, (size_t)n);
+    }
+}
+
 FOLDER_TEST(test_a_wrong_md5_writes_nothing)
 {
     struct changed c = {0};
