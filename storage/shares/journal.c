@@ -118,6 +118,12 @@ static void is_over(struct journal *j, const struct journal_entry *entry, bool k
 
 void journal_drop(struct journal *j, const struct journal_entry *entry)
 {
+    is_over(j, entry, true);
+    journal_remove_put(j, entry->id);
+}
+
+void journal_settled(struct journal *j, const struct journal_entry *entry)
+{
     is_over(j, entry, false);
     journal_forget(j);
 }

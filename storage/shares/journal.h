@@ -95,7 +95,10 @@ int journal_keep(struct journal *j, const struct kept_put *put, struct journal_e
 /* The journal takes over `upload`, which is finished. */
 void journal_placed(struct journal *j, const struct journal_entry *entry,
                     struct file_upload *upload);
-/* It could not be placed, or its turn was rolled back. */
+/* Its file is placed, and on disk already. */
+void journal_settled(struct journal *j, const struct journal_entry *entry);
+/* It could not be placed, or its turn was rolled back. The row is removed with this turn's writes,
+ * which restore what was noted: if the turn is lost, the next start completes the put. */
 void journal_drop(struct journal *j, const struct journal_entry *entry);
 /* It is unknown whether it is placed (journal_may_happen()): its row stays, so that the next start
  * completes it. */

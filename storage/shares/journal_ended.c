@@ -94,6 +94,14 @@ static void say_not_removed(struct journal *j, const struct ended_row *row, cons
                   LF_STR("why", why->msg));
 }
 
+void journal_remove_put(struct journal *j, int64_t id)
+{
+    const struct ended_row row = {id, true};
+    struct err e;
+    if (forget_row(j, &row, &e) < 0)
+        say_not_removed(j, &row, &e);
+}
+
 /* Together with the turn's other writes. */
 void journal_forget(struct journal *j)
 {

@@ -51,6 +51,8 @@ void puts_stop(struct journal *j);
 int puts_replay(struct journal *j, struct err *e) MUST_CHECK;
 /* The row of a put must be removed: by journal_forget(), at the latest. */
 void journal_forget_put(struct journal *j, int64_t id);
+/* Removes the row of a put in this turn. */
+void journal_remove_put(struct journal *j, int64_t id);
 /* Removes ended rows in this turn, and again if the turn is lost. */
 void journal_forget(struct journal *j);
 /* The place of a file of this share. */

@@ -166,7 +166,7 @@ static void on_grown(void *ctx, const struct err *why, const struct file_result 
     if (f->owes) {
         journal_placed(s->journal, &x->entry, upload);
     } else {
-        journal_drop(s->journal, &x->entry);
+        journal_settled(s->journal, &x->entry);
         upload_end(upload);
     }
     if (rc < 0)
