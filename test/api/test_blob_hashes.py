@@ -154,3 +154,5 @@ def test_an_append_blob_begins_with_the_md5_that_it_will_have(call, container): 
     settings = ContentSettings(content_md5=bytearray(hashlib.md5(b"bytes").digest()))
     container.upload_blob("b", b"bytes", blob_type="AppendBlob", content_settings=settings)
     assert call("GET", "/b").body == b"bytes"
+    assert call("PUT", "/b?comp=appendblock", bytes(100_000)).status == 201
+    assert call("HEAD", "/b").headers["Content-MD5"] == md5(b"bytes")

@@ -118,7 +118,7 @@ static void grow(struct appending *x, const struct file_facts *f)
     struct request *r = x->w->r;
     struct share_item *i = &x->w->item;
     i->blocks = arena_printf(&r->arena, "[%d]", append_count(i) + 1);
-    i->md5 = NULL;
+    item_follow_file(i, &x->was); /* the MD5 is the client's, until a job writes the file */
     item_revise(r, i);
     lease_written(r, i);
     item_set_file(i, f);
