@@ -332,7 +332,7 @@ struct doomed_job {
     int64_t cluster_id;   /* 0: its cluster was deleted */
     bool with_experiment; /* doomed only by the mark of its experiment */
 };
-/* Removes the runs of marked experiments from the queues. Each call handles up to `limit` jobs, so
+/* Removes the runs of marked experiments from the queues. Each call handles some `limit` runs, so
  * its time is bounded. *at is the position; it begins zeroed. 1: there may be more; 0: that was
  * all; -1: err. */
 struct st_doom {

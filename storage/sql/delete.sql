@@ -290,10 +290,12 @@ LIMIT :limit;
 -- private st_deleting_experiment(i64 at) -> i64 id
 SELECT id FROM experiment WHERE prov_state = {PROV_DELETING} AND id >= :at ORDER BY id LIMIT 1;
 
--- The id of the last of the next `limit` jobs; 0: there are no more.
+-- The id of the last of the next jobs that have `limit` runs, the last one perhaps more; 0: there are no more.
 -- private st_doom_up_to(i64 experiment_id, i64 after, int limit) -> i64 last
-SELECT coalesce(max(id), 0)
-FROM (SELECT id FROM job WHERE experiment_id = :experiment_id AND id > :after ORDER BY id LIMIT :limit);
+SELECT coalesce(max(j.id), 0)
+FROM (SELECT j.id, sum(ifnull($runs_of_job, 1)) OVER (ORDER BY j.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+AS before FROM (SELECT id FROM job WHERE experiment_id = :experiment_id AND id > :after ORDER BY id LIMIT :limit) j) j
+WHERE ifnull(j.before, 0) < :limit;
 
 -- private st_doom_runs_of(i64 experiment_id, i64 after, i64 upto)
 UPDATE run SET stop = {STOP_AND_FORGET}

@@ -12,7 +12,7 @@
 #include <assert.h>
 
 /* Removals per pass; there is one pass a turn while there are more. A removal takes some tens of
- * microseconds, so other work waits for a few milliseconds. */
+ * microseconds, so other work waits for a few milliseconds. Each run of an array counts. */
 #define REMOVALS_PER_PASS 100
 
 /* Runs taken out of their queues per pass: a microsecond or two each. */
@@ -138,6 +138,13 @@ static int is_held_up(struct deletion_pass *p, enum resource_kind kind, int64_t 
     return 0;
 }
 
+/* A job was removed with all its runs: an array counts as its runs. */
+static void count_runs(struct deletion_pass *p, const struct doomed_job *j)
+{
+    if (j->runs > 1)
+        p->left = p->left < j->runs ? 0 : p->left - (j->runs - 1);
+}
+
 /* Removes jobs without nodes, as many as a pass may. */
 static int remove_jobs(struct deletion_pass *p, struct err *e)
 {
@@ -145,7 +152,7 @@ static int remove_jobs(struct deletion_pass *p, struct err *e)
     size_t n;
     if (st_doomed_jobs(p->f->st, &p->a, p->left, &rows, &n, e) != 0)
         return -1;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && p->left > 0; i++) {
         bool held, left = false;
         if (is_held_up(p, RES_JOB, rows[i].id, &held, e) < 0)
             return -1;
@@ -155,6 +162,8 @@ static int remove_jobs(struct deletion_pass *p, struct err *e)
             return -1;
         if (left)
             wake_durable(p->f->wakes, &woken_deletions, WAKE_ALL);
+        else if (may > 0)
+            count_runs(p, &rows[i]);
         if (may > 0 || (held && p->fresh)) /* a delayed job has left the queue already */
             wake_queue(p, &rows[i]);
     }

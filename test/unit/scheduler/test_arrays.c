@@ -124,6 +124,40 @@ WORLD_TEST(test_an_array_is_deleted_with_all_of_it, world_virtual(1))
     WAIT(w, counts(w, c).idle == 1);
 }
 
+static int jobs_there(struct world *w, const int64_t *jobs, int n)
+{
+    struct err e = {0};
+    struct job row;
+    int there = 0;
+    for (int i = 0; i < n; i++)
+        there += st_job_by_id(w->st, &w->a, jobs[i], &row, &e) == 1;
+    return there;
+}
+
+WORLD_TEST(test_arrays_are_deleted_as_their_runs_count, world_virtual(1))
+{
+    int many[60];
+    int64_t jobs[6];
+    for (int i = 0; i < 60; i++)
+        many[i] = i;
+    for (int i = 0; i < 6; i++) {
+        struct job j = new_job(w, 0, arena_printf(&w->a, "j%d", i));
+        j.doc = "{}";
+        j.node_count = 1;
+        j.runs = 60;
+        j.numbers = many;
+        j.exec_state = EXEC_SUCCEEDED;
+        jobs[i] = insert_job(w, &j);
+    }
+    delete_row(w, RES_EXPERIMENT, w->experiment);
+    for (int before; (before = jobs_there(w, jobs, 6)) > 0;) {
+        run_due(virtual_of(w));
+        assert_in_range(before - jobs_there(w, jobs, 6), 0, 2); /* a turn: 100 runs, or some more */
+        if (before == jobs_there(w, jobs, 6))
+            virtual_step(w);
+    }
+}
+
 WORLD_TEST(test_a_restart_goes_on_with_all_of_it, world_virtual(1))
 {
     int64_t c = idle_cluster(w, 1), j = add_array(w, c, "j", "fake run=60000", 3);

@@ -304,6 +304,30 @@ DB_TEST(test_runs_of_marked_experiments_leave_the_queues_in_slices)
     assert_int_equal(n_queued(f), MANY);
 }
 
+/* An array has many runs. */
+DB_TEST(test_slices_count_runs)
+{
+    struct tree t = plant(f, "t");
+    enum { ARRAYS = 5, RUNS = 4, SLICE = 10 };
+    static const int numbers[RUNS] = {1, 2, 3, 4};
+    struct st_doom at = {0};
+    struct job j = fx_job(f, "");
+    j.cluster_id = f->cluster;
+    j.experiment_id = t.experiment;
+    j.runs = RUNS;
+    j.numbers = numbers;
+    for (int i = 0; i < ARRAYS; i++) {
+        j.name = arena_printf(&f->a, "j%d", i);
+        ok(f, st_job_insert(f->st, &j, NULL, NULL, &f->e));
+    }
+    size_t most = n_queued(f);
+    ok(f, st_mark_deleting(f->st, RES_EXPERIMENT, t.experiment, T0, &f->e));
+    for (size_t n; (n = n_queued(f)) > most - ARRAYS * RUNS;) {
+        assert_int_equal(st_doom_runs(f->st, &at, SLICE, &f->e), 1);
+        assert_in_range(n - n_queued(f), 1, SLICE + RUNS - 1);
+    }
+}
+
 DB_TEST(test_ids_are_never_given_out_twice)
 {
     int64_t first = fx_add_job(f, "j");

@@ -19,6 +19,7 @@ static const char *const scans_allowed[] = {
     "ST_NODE_USES",
     "ST_DEPENDENCY_POOLS", /* of rows that it has chosen */
     "ST_BATCH_OWN_POOLS",  /* likewise */
+    "ST_DOOM_UP_TO",       /* likewise */
     "ST_POOL_TALLIES",
     "ST_OWNER_TALLIES",
     "ST_MACHINE_LIST",
