@@ -341,6 +341,8 @@ int pass_serve_queue(struct pass *p, struct err *e)
         if (ask(p, &v, &v.runs[v.next++], e) != 0)
             return -1;
     }
+    if (v.looked >= QUEUE_LOOK_MOST && p->front->ops->has_room)
+        p->front->ops->has_room(p->front, &p->pool);
     if (p->n_started > 0 && plan_queue_goes_on(v.q))
         wake(p->s->wakes, &woken_pool, p->pool.id);
     return 0;

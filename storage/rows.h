@@ -77,8 +77,8 @@ extern const struct st_row change_row, item_change_row, batch_application_row, b
 
 extern const struct st_row usage_row, usage_ended_row, usage_live_row, usage_total_row;
 
-/* Totals over the tasks of a node. */
-extern const struct st_row batch_node_total_row;
+/* Totals over the tasks of a node; jobs to which nodes are barred. */
+extern const struct st_row batch_node_total_row, batch_barred_row;
 
 /* The table of a column, and its name there. */
 struct st_column_name {

@@ -175,6 +175,17 @@ static const struct st_column batch_chore_columns[] = {
 #undef ROW
 ROW_OF(batch_chore_row, struct batch_chore, batch_chore, "batch_chore", "bh");
 
+#define ROW struct batch_barred
+static const struct st_column batch_barred_columns[] = {
+    FROM_ID("bb.id", id),
+    FROM_INT("bb.priority", priority, number),
+    FROM_BOOL("bb.has_left", has_left),
+    FROM_BOOL("bb.ready", ready),
+    FROM_INT64("bb.queued", queued, tally),
+};
+#undef ROW
+ROW_OF(batch_barred_row, struct batch_barred, batch_barred, NULL, "bb");
+
 #define ROW struct batch_node_total
 static const struct st_column batch_node_total_columns[] = {
     FROM_INT64("bn.ended", ended, tally),

@@ -111,6 +111,15 @@ struct batch_counts {
     struct usage_measured used; /* without memory */
 };
 
+/* A job to which nodes of its pool are barred. */
+struct batch_barred {
+    int64_t id;
+    int priority;
+    bool has_left;  /* others of the pool are in service */
+    bool ready;     /* has a task that may get a run */
+    int64_t queued; /* of its tasks with a run those that wait */
+};
+
 /* How many tasks have ended on a node. */
 struct batch_node_total {
     int64_t ended, succeeded;

@@ -193,7 +193,8 @@ struct front_ops {
     /* How long the files of runs stay on a node; 0: they do not. */
     int (*kept_for)(const struct front *f, struct storage *st, const struct node *nd,
                     int64_t *left_us, struct err *e);
-    /* No run waits in the pool, and its nodes have room. */
+    /* The pool's nodes have room, and no run waits for them, or too many wait to which they are
+     * barred. */
     void (*has_room)(const struct front *f, const struct pool *p);
 
     /* An obstacle to the removal of a resource may be gone: a node, a run, a pool's queue, work for

@@ -10,6 +10,15 @@ SELECT {batch_job} FROM batch_job bj;
 EXISTS (SELECT 1 FROM batch_task t WHERE t.job_id = bj.id AND t.state = {BATCH_TASK_ACTIVE} AND t.waits = 0
 AND t.fed = 0 AND t.instances <= $nodes);
 
+-- Runs fewer tasks than maxParallelTasks.
+-- $batch_may_run_more
+(bj.max_parallel < 0
+OR (SELECT count(*) FROM batch_task t WHERE t.job_id = bj.id AND t.fed = 1) < bj.max_parallel);
+
+-- A node that takes tasks.
+-- $batch_serves(node)
+($node.state = {NODE_IDLE} AND $node.wish = {WISH_NOTHING} AND $node.off = 0);
+
 -- The sum of numbers that are at most USAGE_MOST, and at most that.
 -- $bounded_sum(column)
 min((min(sum($column >> 30), 1 << 30) << 30) + sum($column & 0x3fffffff), 1 << 60);
@@ -102,22 +111,29 @@ SELECT count(*) FROM batch_job WHERE account_id = :account_id AND state <> {BATC
 
 -- Active jobs of a pool that have a task which may run and has no run, and wants no more nodes than these:
 -- highest priority first, then oldest. Those that already run as many tasks as they may are passed over, and those to
--- which nodes are barred and of which `barred` tasks wait.
--- st_batch_job_turn(i64 account_id, text pool_name, int nodes, int barred, int limit) -> batch_job*
+-- which nodes are barred.
+-- st_batch_job_turn(i64 account_id, text pool_name, i64 pool_id, int nodes, int limit) -> batch_job*
 $batch_job_select
 WHERE bj.account_id = :account_id AND bj.pool_name = :pool_name AND bj.state = {BATCH_JOB_ACTIVE}
-AND $batch_has_ready(:nodes)
-AND (bj.max_parallel < 0
-OR (SELECT count(*) FROM batch_task t WHERE t.job_id = bj.id AND t.fed = 1) < bj.max_parallel)
-AND (NOT EXISTS (SELECT 1 FROM node_bar b WHERE b.group_id = bj.id)
-OR (SELECT count(*) FROM batch_task t WHERE t.job_id = bj.id AND t.fed = 1 AND t.state = {BATCH_TASK_ACTIVE}) < :barred)
+AND $batch_has_ready(:nodes) AND $batch_may_run_more
+AND NOT EXISTS (SELECT 1 FROM node_bar b CROSS JOIN node n ON n.id = b.node_id AND n.pool_id = :pool_id
+WHERE b.group_id = bj.id)
 ORDER BY bj.priority DESC, bj.id LIMIT :limit;
 
--- Active jobs to which nodes of the pool are barred.
--- st_batch_job_barred(i64 pool_id) -> i64*
-SELECT DISTINCT bj.id FROM node n CROSS JOIN node_bar b ON b.node_id = n.id
+-- Active jobs to which nodes of the pool are barred and of which tasks wait: first those with a node left, of these
+-- those of the highest priority, then the oldest.
+-- st_batch_job_barred(i64 pool_id, int nodes) -> batch_barred*
+SELECT {batch_barred} FROM (
+SELECT bj.id AS id, bj.priority AS priority,
+count(*) FILTER (WHERE $batch_serves(n)) < (SELECT count(*) FROM node m WHERE m.pool_id = :pool_id AND $batch_serves(m))
+AS has_left,
+$batch_has_ready(:nodes) AND $batch_may_run_more AS ready,
+(SELECT count(*) FROM batch_task t WHERE t.job_id = bj.id AND t.fed = 1 AND t.state = {BATCH_TASK_ACTIVE}) AS queued
+FROM node n CROSS JOIN node_bar b ON b.node_id = n.id
 CROSS JOIN batch_job bj ON bj.id = b.group_id AND bj.state = {BATCH_JOB_ACTIVE}
-WHERE n.pool_id = :pool_id;
+WHERE n.pool_id = :pool_id GROUP BY bj.id) bb
+WHERE bb.ready OR bb.queued > 0
+ORDER BY bb.has_left DESC, bb.priority DESC, bb.id;
 
 -- The jobs whose tasks have a run of this priority that waits for its first start in this pool: in turn, a job as
 -- often as it has such runs.

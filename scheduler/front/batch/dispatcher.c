@@ -24,8 +24,8 @@
 /* The most of a job to which nodes are barred, because its preparation failed there. Others start
  * before them, so they do not count among those of the pool. */
 #define BARRED_WINDOW 64
-/* The most of all such jobs of a pool, which share it: half of those that a pass of the core passes
- * over. */
+/* The most of all such jobs of a pool, which share them: half of those that a pass of the core
+ * passes over. One run more for each job that has a node left, so that it goes on. */
 #define BARRED_MOST 512
 /* Jobs that one pass reads. */
 #define JOBS_AT_ONCE 64
@@ -36,10 +36,13 @@ struct feeding {
     struct batch_front *f;
     struct arena *a;
     struct batch_pool pool;
-    int job_order; /* enum batch_job_order; 0: a pool of an older version */
-    int nodes;     /* the most nodes of one task */
-    int barred;    /* the most waiting runs of a job to which nodes are barred */
-    int fed;       /* in this pass */
+    int job_order;               /* enum batch_job_order; 0: a pool of an older version */
+    int nodes;                   /* the most nodes of one task */
+    int fed;                     /* in this pass */
+    bool taken;                  /* in this pass: runs were taken back */
+    struct batch_barred *barred; /* the jobs to which nodes are barred */
+    int *share;                  /* the most waiting runs of each */
+    size_t n_barred;
 };
 
 /* The node of the pool with the affinityId; 0: there is no such node. */
@@ -101,26 +104,33 @@ static void lower(int *left, int64_t most, int64_t there)
         *left = there < most ? (int)(most - there) : 0;
 }
 
+/* The most waiting runs of a job to which nodes are barred; NULL: none are. */
+static const int *share_of(const struct feeding *k, int64_t job_id)
+{
+    for (size_t i = 0; i < k->n_barred; i++)
+        if (k->barred[i].id == job_id)
+            return &k->share[i];
+    return NULL;
+}
+
 /* How many more runs the job may have, at most `most`: maxParallelTasks limits those that wait and
  * those that run, and if nodes are barred to it those that wait are limited too. */
 static int job_left(struct feeding *k, const struct batch_job *j, int most, int *left,
                     struct err *e)
 {
-    int64_t fed, queued, *nodes;
-    size_t barred = 0;
+    int64_t fed, queued;
+    const int *share = share_of(k, j->id);
     *left = most;
     if (j->max_parallel != BATCH_UNLIMITED) {
         if (st_batch_task_count_fed(k->f->st, j->id, &fed, e) < 0)
             return -1;
         lower(left, j->max_parallel, fed);
     }
-    if (j->prepares && st_node_barred(k->f->st, k->a, j->id, &nodes, &barred, e) < 0)
-        return -1;
-    if (barred == 0)
+    if (!share)
         return 0;
     if (st_batch_task_count_queued(k->f->st, j->id, &queued, e) < 0)
         return -1;
-    lower(left, k->barred, queued);
+    lower(left, *share, queued);
     return 0;
 }
 
@@ -145,6 +155,7 @@ static int feed_job(struct feeding *k, const struct batch_job *j, struct err *e)
 
 static int remove_runs(struct feeding *k, const int64_t *tasks, size_t n, struct err *e)
 {
+    k->taken |= n > 0;
     for (size_t i = 0; i < n; i++)
         if (st_runs_remove(k->f->st, RES_BATCH_TASK, tasks[i], e) < 0 ||
             st_batch_task_feed(k->f->st, tasks[i], false, e) < 0)
@@ -152,21 +163,47 @@ static int remove_runs(struct feeding *k, const int64_t *tasks, size_t n, struct
     return 0;
 }
 
+/* How many jobs from the first on are of its kind. */
+static size_t barred_alike(const struct batch_barred *jobs, size_t n)
+{
+    size_t i = 1;
+    while (i < n && jobs[i].has_left == jobs->has_left && jobs[i].priority == jobs->priority)
+        i++;
+    return i;
+}
+
+/* Those with a node left are served first, then those with a higher priority. */
+static int read_barred(struct feeding *k, struct err *e)
+{
+    int left = BARRED_MOST;
+    if (st_batch_job_barred(k->f->st, k->a, k->pool.id, k->nodes, &k->barred, &k->n_barred, e) < 0)
+        return -1;
+    k->share = arena_alloc(k->a, (k->n_barred + 1) * sizeof *k->share);
+    for (size_t i = 0, n; i < k->n_barred; i += n) {
+        n = barred_alike(&k->barred[i], k->n_barred - i);
+        int share = left / (int)n < BARRED_WINDOW ? left / (int)n : BARRED_WINDOW;
+        if (share == 0 && k->barred[i].has_left)
+            share = 1;
+        for (size_t m = 0; m < n; m++)
+            k->share[i + m] = share;
+        left = left > share * (int)n ? left - share * (int)n : 0;
+    }
+    return 0;
+}
+
 /* Takes back what such a job has above its share: runs that it got before nodes were barred, or
  * while there were fewer such jobs. */
 static int share_window(struct feeding *k, struct err *e)
 {
-    int64_t *jobs, *tasks;
-    size_t n, m;
-    if (st_batch_job_barred(k->f->st, k->a, k->pool.id, &jobs, &n, e) < 0)
+    int64_t *tasks;
+    size_t n;
+    if (read_barred(k, e) < 0)
         return -1;
-    size_t share = n > 0 ? BARRED_MOST / n : BARRED_WINDOW;
-    k->barred = share < BARRED_WINDOW ? (int)share : BARRED_WINDOW;
-    if (k->barred < 1)
-        k->barred = 1;
-    for (size_t i = 0; i < n; i++)
-        if (st_batch_task_surplus(k->f->st, k->a, jobs[i], k->barred, &tasks, &m, e) < 0 ||
-            remove_runs(k, tasks, m, e) < 0)
+    for (size_t i = 0; i < k->n_barred; i++)
+        if (k->barred[i].queued > k->share[i] &&
+            (st_batch_task_surplus(k->f->st, k->a, k->barred[i].id, k->share[i], &tasks, &n, e) <
+                 0 ||
+             remove_runs(k, tasks, n, e) < 0))
             return -1;
     return 0;
 }
@@ -314,10 +351,43 @@ static int feed_in_turn(struct feeding *k, const struct batch_job *jobs, size_t 
 
 /* --- pools ------------------------------------------------------------------------------------ */
 
+static int by_turn(const void *a, const void *b)
+{
+    const struct batch_job *x = a, *y = b;
+    if (x->priority != y->priority)
+        return x->priority > y->priority ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Adds the jobs to which nodes are barred and that may have more runs, as they are now. */
+static int add_barred(struct feeding *k, struct batch_job **jobs, size_t *n, struct err *e)
+{
+    struct batch_job *all;
+    if (read_barred(k, e) < 0)
+        return -1;
+    all = arena_alloc(k->a, (*n + k->n_barred + 1) * sizeof *all);
+    for (size_t i = 0; i < *n; i++)
+        all[i] = (*jobs)[i];
+    for (size_t i = 0; i < k->n_barred; i++) {
+        if (!k->barred[i].ready || k->barred[i].queued >= k->share[i])
+            continue;
+        int rc = st_batch_job_by_id(k->f->st, k->a, k->barred[i].id, &all[*n], e);
+        if (rc < 0)
+            return -1;
+        *n += rc > 0;
+    }
+    *jobs = all;
+    if (*n > 0)
+        qsort(all, *n, sizeof *all, by_turn);
+    return 0;
+}
+
 static int list_jobs(struct feeding *k, struct batch_job **jobs, size_t *n, struct err *e)
 {
-    return st_batch_job_turn(k->f->st, k->a, k->pool.account_id, k->pool.name, k->nodes, k->barred,
-                             JOBS_AT_ONCE, jobs, n, e);
+    return st_batch_job_turn(k->f->st, k->a, k->pool.account_id, k->pool.name, k->pool.id, k->nodes,
+                             JOBS_AT_ONCE, jobs, n, e) < 0
+               ? -1
+               : add_barred(k, jobs, n, e);
 }
 
 /* How many jobs from the first on have its priority. */
@@ -388,7 +458,7 @@ static void feeder_reconcile(void *ctx, int64_t pool_id)
         LOG_ERROR(f->log, "pool.tasks_not_dispatched", LF_INT("pool_id", pool_id),
                   LF_STR("why", e.msg));
         wake_at(f->wakes, &woken_tasks, pool_id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
-    } else if (k.fed > 0) {
+    } else if (k.fed > 0 || k.taken) {
         wake(f->wakes, &woken_pool, pool_id); /* in this turn, so that one sync covers both */
         wake_if_lost(f->wakes, &woken_tasks, pool_id);
     }

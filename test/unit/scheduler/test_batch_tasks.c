@@ -7,8 +7,7 @@
 #include "scheduler/front/batch/tasks.h"
 #include "test/unit/scheduler/batch_pools.h"
 
-/* A pool of one node. */
-static void add_slots(struct world *w, const char *name, int slots)
+static void add_nodes(struct world *w, const char *name, int nodes, int slots)
 {
     struct err e = {0};
     int64_t id, now = wakes_wall(sched_wakes(w->s));
@@ -17,12 +16,18 @@ static void add_slots(struct world *w, const char *name, int slots)
                                  .doc = "{}",
                                  .created_us = now,
                                  .updated_us = now,
-                                 .size = {.dedicated = 1, .timeout_us = 15 * MINUTE},
+                                 .size = {.dedicated = nodes, .timeout_us = 15 * MINUTE},
                                  .vm_size = "STANDARD_D1",
                                  .dealloc = DEALLOC_REQUEUE,
                                  .slots = slots};
     ok(batch_pool_add(&w->batch, &p, NULL, &id, &e), &e);
-    WAIT(w, has_nodes(w, id, 1));
+    WAIT(w, has_nodes(w, id, nodes));
+}
+
+/* A pool of one node. */
+static void add_slots(struct world *w, const char *name, int slots)
+{
+    add_nodes(w, name, 1, slots);
 }
 
 /* `more`: properties, each with a comma behind it; ' for ". */
@@ -104,6 +109,15 @@ static int64_t queued(struct world *w, const struct batch_job *j)
     int64_t n = 0;
     ok(st_batch_task_count_queued(w->st, j->id, &n, &e), &e);
     return n;
+}
+
+/* How many of its tasks have begun and not ended. */
+static int64_t at_work(struct world *w, const struct batch_job *j)
+{
+    struct err e = {0};
+    int64_t fed = 0;
+    ok(st_batch_task_count_fed(w->st, j->id, &fed, &e), &e);
+    return fed - queued(w, j);
 }
 
 /* A job of which 256 tasks run, 200 wait in the queue of the core, and others are only rows. */
@@ -265,6 +279,53 @@ WORLD_TEST(test_many_barred_jobs_hold_no_other_up, world_virtual(1))
     WAIT(w, task_state(w, &t) == BATCH_TASK_COMPLETED);
 }
 
+static const char prepares[] = "'jobPreparationTask': {'id': 'prep', 'waitForSuccess': true,"
+                               "'commandLine': 'fake run=100'},";
+
+/* `n` jobs with `tasks` tasks each to which the first node of the pool is barred. */
+static void add_barred(struct world *w, int n, int tasks)
+{
+    struct err e = {0};
+    int64_t node = node_row(w, pool_row(w, 1).id, 0).id;
+    for (int i = 0; i < n; i++) {
+        struct batch_job j = add_work(w, arena_printf(&w->a, "b%d", i), prepares);
+        ok(st_node_bar(w->st, j.id, node, &e), &e);
+        add_tasks(w, &j, tasks);
+    }
+}
+
+/* More than a pass of the core looks at. */
+WORLD_TEST(test_no_number_of_barred_jobs_holds_another_up, world_virtual(1))
+{
+    add_slots(w, "p", 2);
+    add_barred(w, 1100, 1);
+    struct batch_job good = add_work(w, "good", "");
+    struct batch_task t = add_work_task(w, &good, 1, 10);
+    batch_job_has_more(&w->batch, good.id);
+    WAIT(w, task_state(w, &t) == BATCH_TASK_COMPLETED);
+}
+
+/* All slots of the second node become free at once. */
+WORLD_TEST(test_a_barred_job_keeps_its_priority, world_virtual(2))
+{
+    struct err e = {0};
+    add_nodes(w, "p", 2, 64);
+    struct node second = node_row(w, pool_row(w, 1).id, 1);
+    ok(sched_node_set_off(w->s, &second, DEALLOC_REQUEUE, &e), &e);
+    struct batch_job low = add_work(w, "low", "");
+    add_tasks(w, &low, 200);
+    WAIT(w, virtual_of(w)->started == 64);
+    add_barred(w, 127, 4);
+    struct batch_job high = add_work(w, "high", arena_concat(&w->a, "'priority': 1000,", prepares));
+    ok(st_node_bar(w->st, high.id, node_row(w, pool_row(w, 1).id, 0).id, &e), &e);
+    add_tasks(w, &high, 100);
+    pass(w, SECOND);
+    ok(sched_node_set_off(w->s, &second, 0, &e), &e);
+    WAIT(w, at_work(w, &high) > 0);
+    pass(w, SECOND);
+    assert_int_equal(at_work(w, &high), 64);
+}
+
 /* The one node of the one pool. */
 static struct fake_node *the_node(struct world *w)
 {
@@ -275,8 +336,6 @@ static struct fake_node *the_node(struct world *w)
  * once there is room. */
 WORLD_TEST(test_a_preparation_that_finds_a_full_disk_gives_its_node_back, world_virtual(1))
 {
-    static const char prepares[] = "'jobPreparationTask': {'id': 'prep', 'waitForSuccess': true,"
-                                   "'commandLine': 'fake run=100'},";
     struct virtual_world *v = virtual_of(w);
     add_slots(w, "p", 2);
     struct batch_job j = add_work(w, "j", prepares);

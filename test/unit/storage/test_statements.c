@@ -13,6 +13,7 @@
  * few subjects of the record of use; its rows are read only while some of them must go. */
 static const char *const scans_allowed[] = {
     "ST_BATCH_ACCOUNT_WITH_TASK",
+    "ST_BATCH_JOB_BARRED",
     "ST_POOL_IDS",
     "ST_NODE_IDS",
     "ST_NODE_LOCAL_TOTAL",
