@@ -8,9 +8,11 @@
 #include <sodium.h>
 #include <string.h>
 
-/* The most rounds of key derivation of a file, all of its parts together. GnuTLS does some millions
- * a second, on the loop. */
-#define ROUNDS_MAX 1000000
+/* The most rounds of key derivation of a file, all of its parts together. They are done on the
+ * loop: a bag is opened up to three times (here, for its key and for its certificates), and a round
+ * of an old cipher is up to three hashes, of which GnuTLS does some millions a second. Programs
+ * write some thousands. */
+#define ROUNDS_MAX 100000
 
 static int refuse(struct err *e, const char *target, const char *what, int rc)
 {
