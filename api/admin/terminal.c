@@ -99,7 +99,7 @@ static int no_run(const struct job *j, int index, int first, struct err *e)
         return err_set(e, ERR_MISSING_PROPERTY, "index",
                        "The job %s is an array of %d indexes; name one that runs, as in %s[%d].",
                        j->name, j->runs, j->name, first);
-    if (j->runs <= 1)
+    if (j->runs <= 1 && first == 0)
         return err_set(e, ERR_INVALID_PROPERTY, "index",
                        "The job %s is not an array; leave the index out.", j->name);
     return err_set(e, ERR_INVALID_PROPERTY, "index",

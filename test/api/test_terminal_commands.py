@@ -92,6 +92,17 @@ def test_an_index_of_an_array(array):
         assert (code, out) == (255, b"") and says in err.decode(), err
 
 
+def test_an_array_of_one_index(job):
+    ground = Place(job.daemon).make()
+    begun, there = ground.flag(fresh("begun"))
+    _, path = ground.flag(fresh("go"))
+    made = ground.job(ground.cluster(), f">{there}\n{wait_flag(path)}", environmentVariables=wishes(ARRAY="7"))
+    wait_for(begun.exists, what="the index")
+    code, out, err = ran(made, "exec", f"{made.name}[3]", "--", "true")
+    assert (code, out) == (255, b"")
+    assert f"3 is not an index of the job {made.name}; its first index is 7, and it has 1." in err.decode()
+
+
 def test_a_port_of_an_index(array):
     forward = start(array, "forward", f"{array.name}[5]", "0:1")
     local = re.match(rb"http://127.0.0.1:(\d+)", forward.stdout.readline())[1].decode()
