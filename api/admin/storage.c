@@ -45,7 +45,8 @@ static bool may(struct request *r, const char *action, const struct share *s)
     return !held || (scope && access_verdict(held, action, scope) == ACCESS_YES);
 }
 
-/* Adds those that the caller may see, until there are `max`. 1: more may follow *after. */
+/* Looks at DELETED_MAX rows at most, and adds those that the caller may see, until there are `max`.
+ * *after: the last that it has looked at. */
 static int add_some(struct request *r, int64_t *after, size_t max, json_t *list, struct err *e)
 {
     struct share_rows rows;
@@ -57,7 +58,7 @@ static int add_some(struct request *r, int64_t *after, size_t max, json_t *list,
         if (may(r, READ, &rows.items[i]))
             json_array_append_new(list, render(&rows.items[i]));
     }
-    return rows.n == DELETED_MAX && json_array_size(list) < max;
+    return 0;
 }
 
 struct replied *deleted_shares_list(struct request *r)
@@ -69,12 +70,9 @@ struct replied *deleted_shares_list(struct request *r)
         request_query_int(r, "max", 1, DELETED_MAX, DELETED_MAX, &max, &e) < 0)
         return reply_err(r, &e);
     int64_t after = given;
-    int rc = 1;
-    while (rc > 0)
-        rc = add_some(r, &after, (size_t)max, list, &e);
-    return rc < 0 ? reply_err(r, &e)
-                  : reply_json(r, 200,
-                               json_pack("{s:O, s:I}", "value", list, "next", (json_int_t)after));
+    if (add_some(r, &after, (size_t)max, list, &e) < 0)
+        return reply_err(r, &e);
+    return reply_json(r, 200, json_pack("{s:O, s:I}", "value", list, "next", (json_int_t)after));
 }
 
 /* --- restore ---------------------------------------------------------------------------------- */

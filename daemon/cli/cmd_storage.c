@@ -25,25 +25,24 @@ static const char *text_of(const json_t *o, const char *key)
     return json_string_value(json_object_get(o, key));
 }
 
-/* Reads pages until one is empty. */
+/* Reads pages until nothing follows. A page is empty if the caller may see nothing of it. */
 static int fetch(struct daemon_client *c, json_t *all, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
     json_t *reply;
-    size_t n;
-    json_int_t after = 0;
+    json_int_t after, next = 0;
     int rc;
     do {
+        after = next;
         path.len = 0;
         strbuf_printf(&path, "/batchaid/storage/deleted?after=%" JSON_INTEGER_FORMAT, after);
         reply = NULL;
         rc = client_call(c, "GET", path.s, NULL, &reply, e);
-        n = json_array_size(json_object_get(reply, "value"));
         if (rc == 0)
             json_array_extend(all, json_object_get(reply, "value"));
-        after = json_integer_value(json_object_get(reply, "next"));
+        next = json_integer_value(json_object_get(reply, "next"));
         json_decref(reply);
-    } while (rc == 0 && n > 0);
+    } while (rc == 0 && next > after);
     strbuf_free(&path);
     return rc;
 }
