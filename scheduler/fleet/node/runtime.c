@@ -238,6 +238,13 @@ static bool wants_link(const struct node_rt *rt, const struct node *row)
     return false;
 }
 
+/* On a full disk only a wipe can begin, and not after a wipe that has freed too little. */
+static bool may_prepare(const struct node_rt *rt, const struct node *row)
+{
+    return rt->noted.heals && !rt->tenants && row->live == 0 &&
+           (!rt->room.closed || (row->wish == IS_BEING_WIPED && row->failure != FAIL_NODE_DISK));
+}
+
 /* The node answers again. Its preparation comes before any run. */
 static void prepare_healed(struct node_rt *rt, const struct node *row)
 {
@@ -287,7 +294,7 @@ static void use_link(struct node_rt *rt, const struct node *row)
             node_rt_close(rt); /* the machine is rebooting: the link is opened afterwards */
         else if (node_reboot_again(rt, row))
             break;
-        else if (rt->noted.heals && !rt->tenants && row->live == 0 && !rt->room.closed)
+        else if (may_prepare(rt, row))
             prepare_healed(rt, row);
         break;
     case NODE_LEAVING:

@@ -373,6 +373,29 @@ WORLD_TEST(test_a_node_whose_disk_stays_full_is_wiped_again_when_there_is_room, 
     WAIT(w, task_state(w, &t) == BATCH_TASK_COMPLETED);
 }
 
+WORLD_TEST(test_a_wipe_of_a_full_disk_that_was_interrupted_begins_again, world_virtual(1))
+{
+    struct err e = {0};
+    add_slots(w, "p", 2);
+    int64_t pool = pool_row(w, 1).id;
+    struct batch_job j = add_work(w, "j", "");
+    add_tasks(w, &j, 1);
+    fake_set_full(the_node(w), true);
+    WAIT(w, nodes_in(w, pool, NODE_UNUSABLE, NULL) == 1);
+    struct node nd = node_row(w, pool, 0);
+    ok(sched_node_ask(w->s, &nd, WISH_WIPE, DEALLOC_REQUEUE, &e), &e);
+    WAIT(w, nodes_in(w, pool, NODE_PREPARING, NULL) == 1);
+    fake_set_down(the_node(w), true, 0);
+    WAIT(w, nodes_in(w, pool, NODE_UNUSABLE, NULL) == 1);
+    assert_int_equal(node_row(w, pool, 0).failure, FAIL_NODE_LOST);
+    fake_set_down(the_node(w), false, 0);
+    WAIT(w, nodes_in(w, pool, NODE_PREPARING, NULL) == 1);
+    assert_int_equal(node_row(w, pool, 0).wish, IS_BEING_WIPED);
+    WAIT(w, node_row(w, pool, 0).failure == FAIL_NODE_DISK);
+    pass(w, 10 * MINUTE);
+    assert_int_equal(nodes_in(w, pool, NODE_UNUSABLE, NULL), 1);
+}
+
 /* The daemon is killed between a change and what follows from it. */
 WORLD_TEST(test_a_job_that_ends_with_its_tasks_ends_after_a_restart, world_virtual(1))
 {
