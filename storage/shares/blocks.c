@@ -55,14 +55,20 @@ static const char *next_name(DIR *d)
     return NULL;
 }
 
+/* When it was written. A block of a blob that is ahead of the clock has a later time. */
+static int64_t written_s(const struct stat *st)
+{
+    return st->st_mtim.tv_sec < st->st_ctim.tv_sec ? st->st_mtim.tv_sec : st->st_ctim.tv_sec;
+}
+
 /* Whether the directory and all its files were written before. */
 static bool is_old(DIR *d, int64_t before_us)
 {
     struct stat st;
-    bool old = fstat(dirfd(d), &st) == 0 && st.st_mtim.tv_sec < before_us / SECOND_US;
+    bool old = fstat(dirfd(d), &st) == 0 && written_s(&st) < before_us / SECOND_US;
     for (const char *name; old && (name = next_name(d));)
         old = fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
-              st.st_mtim.tv_sec < before_us / SECOND_US;
+              written_s(&st) < before_us / SECOND_US;
     rewinddir(d);
     return old;
 }
