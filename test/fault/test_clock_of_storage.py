@@ -87,22 +87,38 @@ def test_a_lease_of_a_later_clock_ends_after_its_time_from_the_next_start(steppe
     assert stepped.state("/box/broken") == ("broken", "unlocked")
 
 
+def put_later(d):
+    """Makes the blob b of the container box, which is an hour ahead of the clock."""
+    assert d.blob.call("PUT", "/box?restype=container").status == 201
+    assert d.blob.call("PUT", "/box/b", b"whole", x_ms_blob_type="BlockBlob").status == 201
+    d.stop()
+    file, later = d.folder / "blobs/box/b", HOUR * 10**9
+    then = file.stat().st_mtime_ns + later
+    os.utime(file, ns=(then, then))
+    with closing(sqlite3.connect(next(d.state_dir.glob("*.db")), isolation_level=None)) as db:
+        assert db.execute("UPDATE share_item SET mtime_ns = ?", (then,)).rowcount == 1
+    d.start()
+
+
 def test_blocks_can_be_committed_over_a_blob_of_a_later_clock():
     with StorageDaemon() as d:
-        assert d.blob.call("PUT", "/box?restype=container").status == 201
-        assert d.blob.call("PUT", "/box/b", b"whole", x_ms_blob_type="BlockBlob").status == 201
-        d.stop()
-        file, later = d.folder / "blobs/box/b", HOUR * 10**9
-        then = file.stat().st_mtime_ns + later
-        os.utime(file, ns=(then, then))
-        with closing(sqlite3.connect(next(d.state_dir.glob("*.db")), isolation_level=None)) as db:
-            assert db.execute("UPDATE share_item SET mtime_ns = ?", (then,)).rowcount == 1
-        d.start()
+        put_later(d)
         assert d.blob.call("PUT", "/box/b?comp=block&blockid=MQ%3D%3D", b"in blocks").status == 201
         blocks = b"<BlockList><Uncommitted>MQ==</Uncommitted></BlockList>"
         done = d.blob.call("PUT", "/box/b?comp=blocklist", blocks)
         assert done.status == 201, done
         assert d.blob.call("GET", "/box/b").body == b"in blocks"
+
+
+@pytest.mark.parametrize("size", (5, 100_000))
+def test_a_put_over_a_blob_of_a_later_clock_removes_its_blocks(size):
+    with StorageDaemon() as d:
+        put_later(d)
+        assert d.blob.call("PUT", "/box/b?comp=block&blockid=MQ%3D%3D", b"old").status == 201
+        listing = "/box/b?comp=blocklist&blocklisttype=uncommitted"
+        assert b"<Block>" in d.blob.call("GET", listing).body
+        assert d.blob.call("PUT", "/box/b", bytes(size), x_ms_blob_type="BlockBlob").status == 201
+        assert b"<Block>" not in d.blob.call("GET", listing).body
 
 
 def test_signatures_are_as_good_as_the_clock_says(stepped):

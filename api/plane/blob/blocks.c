@@ -36,6 +36,11 @@ void blocks_set_time(struct files_upload *block, const struct request *r,
     block->mtime_ns = block->has_time ? blob->mtime_ns + LATER_NS : 0;
 }
 
+bool blocks_outlive(const struct share_item *old, const struct share_item *now)
+{
+    return old->id && old->mtime_ns > now->mtime_ns;
+}
+
 void blocks_remove(struct request *r, files_done cb, void *ctx)
 {
     const char *account = blob_account_folder(r);

@@ -71,6 +71,7 @@ struct placing {
     files_changed done;
     void *ctx;                /* of both */
     struct file_facts before; /* its own from here on */
+    struct file_result placed;
     struct journal_entry entry;
 };
 /* `p` lives until `done`. */
@@ -142,6 +143,9 @@ const char *blocks_folder_of(struct request *r, const char *name);
  * was set back: a block that is older than the blob does not count. */
 void blocks_set_time(struct files_upload *block, const struct request *r,
                      const struct share_item *blob);
+/* Whether blocks of the `old` version count for the new one, because it was ahead of the clock:
+ * they must be removed. */
+bool blocks_outlive(const struct share_item *old, const struct share_item *now);
 /* Removes this folder. In the blob's turn. */
 void blocks_remove(struct request *r, files_done cb, void *ctx);
 /* Notes that the request's blob has blocks, so that lists of uncommitted blobs find it. */

@@ -28,6 +28,25 @@ static void fill(struct placing *p, const struct file_result *f)
         p->fill(p->ctx, f);
 }
 
+/* A failure leaves the blocks, as the new version is complete without their removal. */
+static void on_blocks_removed(void *ctx, const struct err *why)
+{
+    struct placing *p = ctx;
+    (void)why;
+    p->done(p->ctx, NULL, &p->placed);
+}
+
+static void forget_old(struct placing *p, const struct file_result *f)
+{
+    blob_forget_old(p->r, p->blob, p->item);
+    if (!blocks_outlive(&p->blob->item, p->item)) {
+        p->done(p->ctx, NULL, f);
+        return;
+    }
+    p->placed = *f;
+    blocks_remove(p->r, on_blocks_removed, p);
+}
+
 static void on_placed(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct placing *p = ctx;
@@ -39,11 +58,13 @@ static void on_placed(void *ctx, const struct err *why, const struct file_result
             return;
         }
         journal_ended(j, &p->entry);
-    } else if (!why) {
-        journal_ended(j, &p->entry);
-        blob_forget_old(p->r, p->blob, p->item);
     }
-    p->done(p->ctx, why, f);
+    if (why) {
+        p->done(p->ctx, why, f);
+    } else {
+        journal_ended(j, &p->entry);
+        forget_old(p, f);
+    }
 }
 
 static void on_guarded(void *ctx, const struct err *why)
@@ -116,8 +137,7 @@ static void on_finished(void *ctx, const struct err *why, const struct file_resu
         fail(p, &e);
         return;
     }
-    blob_forget_old(p->r, p->blob, p->item);
-    p->done(p->ctx, NULL, f);
+    forget_old(p, f);
 }
 
 void blob_place(struct placing *p)

@@ -404,6 +404,13 @@ static void keep(struct put *p)
     fail(p, &e);
 }
 
+static void on_blocks_removed(void *ctx, const struct err *why)
+{
+    struct put *p = ctx;
+    (void)why; /* a failure leaves them; the blob is complete */
+    finish(p, p->kind->reply(p, &p->staged));
+}
+
 static void on_kept_placed(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct put *p = ctx;
@@ -413,7 +420,11 @@ static void on_kept_placed(void *ctx, const struct err *why, const struct file_r
         journal_placed(j, &p->entry, p->upload);
         p->upload = NULL;
         blob_forget_old(p->r, &p->blob, &p->item);
-        finish(p, p->kind->reply(p, f));
+        p->staged = *f;
+        if (blocks_outlive(&p->blob.item, &p->item))
+            blocks_remove(p->r, on_blocks_removed, p);
+        else
+            on_blocks_removed(p, NULL);
     } else if (journal_may_happen(j, why)) {
         journal_leave(j, &p->entry);
         fail_with(p, why, f->fault);
