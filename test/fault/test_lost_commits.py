@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support import metrics
 from support.failing import STEPS_MAX
 from support.storage import StorageDaemon
 from support.waiting import wait_for
@@ -125,6 +126,17 @@ def test_a_rename_of_a_file(d, loser):
         return [(head.status, head.headers["x-ms-meta-k"]) for head in heads]
 
     lost_at_each_write(d, loser, make, change, look)
+
+
+def test_a_rename_of_a_file_waits_for_one_sync(d):
+    for n in range(20):
+        assert d.file.call("PUT", f"/share/f{n}", x_ms_type="file", x_ms_content_length="3").status == 201
+    wait_for(lambda: open_changes(d) == 0, what="the journal to be empty")
+    before = metrics.of(d, "batchaid_syncs_total")
+    for n in range(20):
+        source = f"{d.file.url}/share/f{n}"
+        assert d.file.call("PUT", f"/share/g{n}?comp=rename", x_ms_file_rename_source=source).status == 200
+    assert metrics.of(d, "batchaid_syncs_total") - before < 30
 
 
 @pytest.mark.parametrize("size", [100, 100_000, 5_000_000])

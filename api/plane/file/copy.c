@@ -297,12 +297,15 @@ static void on_cleared(void *ctx, const struct err *why)
 }
 
 /* Removes notes of what is not there any more, before others can make something in a directory that
- * gets this name. */
+ * gets this name. A file has no notes below it. */
 static void rename_it(struct rename *c)
 {
     struct storage *st = azstorage_of(c->r)->storage;
     struct err e;
-    if (!c->is_there && st_item_remove_tree(st, c->from.share.id, c->at.path, &e) < 0)
+    bool clears = !c->is_there && (c->is_directory || c->item.id);
+    if (!clears)
+        on_cleared(c, NULL);
+    else if (st_item_remove_tree(st, c->from.share.id, c->at.path, &e) < 0)
         fail(c, &e);
     else
         st_when_durable(st, on_cleared, c);
