@@ -82,7 +82,7 @@ struct replied *graph_services_create(struct request *r)
     return rc == 0 ? create(r, IDENTITY_SERVICE, app.app_id, app.display) : reply_err(r, &e);
 }
 
-/* GRAPH_DENIED: the principal has roles that the sender may not assign. */
+/* GRAPH_DENIED: access_check_over() refuses the sender. */
 static int check_over(struct request *r, const struct identity *i, struct err *e)
 {
     int rc = access_check_over(graph_of(r)->access, r, i, e);
@@ -90,7 +90,8 @@ static int check_over(struct request *r, const struct identity *i, struct err *e
         return rc;
     return err_set(e, GRAPH_DENIED, NULL,
                    "Insufficient privileges to complete the operation: '%s' has roles that you may "
-                   "not assign.",
+                   "not assign, or an access policy names it in a vault, perhaps a deleted one, "
+                   "where you may not assign roles.",
                    i->name);
 }
 
