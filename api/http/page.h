@@ -2,8 +2,9 @@
  *
  * A page of a list: rows are appended until the page is full, and the next page begins after the
  * key of the last row, a name or an id. A struct page_form defines the text before, between and
- * after the rows, and the link to the next page. There are three forms: ARM's (here), that of Azure
- * Batch (api/plane/batch/list.c) and XML (api/plane/storage/listing.c).
+ * after the rows, and the link to the next page. There are four forms: ARM's (here), that of Azure
+ * Batch (api/plane/batch/list.c), that of Graph (api/graph/objects.c) and XML
+ * (api/plane/storage/listing.c).
  *
  * The request owns the page.
  */

@@ -23,8 +23,8 @@ $node_select WHERE n.pool_id = :pool_id ORDER BY n.ordinal;
 
 -- Those behind a name, by name. The ids are sorted alone, because rows are long.
 -- st_node_list_named(i64 pool_id, st_names page) -> node*
-SELECT {node} FROM (SELECT id FROM node WHERE pool_id = :pool_id AND name > :page.after COLLATE NOCASE
-ORDER BY name COLLATE NOCASE LIMIT :page.limit) f CROSS JOIN node n ON n.id = f.id $node_pool
+$node_select WHERE n.id IN (SELECT id FROM node
+WHERE pool_id = :pool_id AND name > :page.after COLLATE NOCASE ORDER BY name COLLATE NOCASE LIMIT :page.limit)
 ORDER BY n.name COLLATE NOCASE;
 
 -- The nodes that a run has now, by rank.

@@ -11,7 +11,7 @@ INSERT OR REPLACE INTO uncommitted_blob (share_id, path, since_us) VALUES (:shar
 
 -- Forgets such rows among the oldest `limit` ones.
 -- st_uncommitted_forget_old(i64 before_us, int limit) -> count gone
-DELETE FROM uncommitted_blob WHERE id IN (SELECT id FROM uncommitted_blob ORDER BY id LIMIT :limit)
+DELETE FROM uncommitted_blob WHERE id IN (SELECT id FROM uncommitted_blob WHERE id > 0 ORDER BY id LIMIT :limit)
 AND since_us < :before_us;
 
 -- st_uncommitted_remove(i64 share_id, text path)

@@ -50,7 +50,7 @@ ACCEPT_FILE, ACCEPT = "api/http/accept.c", re.compile(r"(?<![\w.>])(schema_accep
 OLD_READER = re.compile(r"\bmembers_read\s*\(|\bstruct member members\[\]|json_members")
 # Lists end with the way to the next page in these files, the forms of api/http/page.h.
 PAGE_FORMS, NEXT_PAGE = {"api/http/page.c", "api/plane/batch/list.c", "api/plane/storage/listing.c",
-                         "api/arm/storage/share_list.c"}, re.compile(r"nextLink|NextMarker>?$|\$skip_?token", re.I)
+                         "api/arm/storage/share_list.c", "api/graph/objects.c"}, re.compile(r"nextLink|NextMarker>?$|\$skip_?token", re.I)
 # JSON becomes text by lib/jsontext.h; these files indent it for people, or have no room for all of it.
 WRITERS, WRITER = {"lib/jsontext.c", "daemon/cli/nodes_common.c", "daemon/config/state_files.c",
                    "nodeagent-proto/agent/names.c"}, re.compile(r"(?<![\w.>])(json_dumps|json_dumpb|json_dump_callback)\s*\(")
