@@ -29,8 +29,8 @@ STORAGE = """
 INSERT INTO storage_account (id, group_id, name, location, sku, kind, doc, prov_state, created_us, updated_us,
                              key1_us, key2_us, implicit, keys)
     SELECT 101, min(id), 'other', 'eastus', 'Standard_LRS', 'StorageV2', '{}', 3, 1, 1, 1, 1, 0, x'00' FROM resource_group;
-INSERT INTO share VALUES (101, 101, 'other', 's', 1, 2, 5120, NULL, NULL, 1, NULL, 1, NULL, 0, 0, 1, 1, 1, 0);
-INSERT INTO share VALUES (102, NULL, 'other', 'c', 2, 4, 0, NULL, NULL, 1, NULL, 1, NULL, 0, 0, 1, 1, 1, 1);
+INSERT INTO share VALUES (101, 101, 'other', 's', 1, 2, 5120, NULL, NULL, 1, NULL, 1, NULL, 0, 0, 1, 1, 1, 0, NULL);
+INSERT INTO share VALUES (102, NULL, 'other', 'c', 2, 4, 0, NULL, NULL, 1, NULL, 1, NULL, 0, 0, 1, 1, 1, 1, 'sub');
 """
 ITEMS = """
 INSERT INTO share_item VALUES (1, 1, 'a', NULL, 0, 0, 0, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 1, NULL, 0, 0, 1);
