@@ -316,7 +316,7 @@ int seed_batch_task_then(const struct seed *seed, struct request *r, const struc
 {
     struct told_state t = {.end_us = r->now_us};
     struct batch_job j;
-    struct seeded_task task;
+    struct seeded_task task = {.to = BATCH_TASK_ACTIVE};
     struct storage *st = seed->arm.storage;
     const json_t *given = seed_state_of(r, s);
     const json_t *files = json_object_get(s->given, "files");
