@@ -10,6 +10,7 @@
 
 #include "daemon/cli/cli.h"
 #include "daemon/cli/client.h"
+#include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/everywhere.h"
 #include "lib/dns_name.h"
 
@@ -85,17 +86,8 @@ static int print_all(struct daemon_client *c, const struct options *o, struct er
 
 int cmd_hosts(const struct options *o)
 {
-    struct state s;
-    struct daemon_client *client = NULL;
     struct err e;
     if (check_usage(o, &e) < 0)
         return cli_fail(EXIT_USAGE, &e);
-    if (state_locate(o->state_dir, NULL, &s, &e) < 0)
-        return cli_fail(EXIT_FAILED, &e);
-    int rc = client_open(&s, &client, &e);
-    if (rc == 0)
-        rc = print_all(client, o, &e);
-    client_close(client);
-    state_free(&s);
-    return rc < 0 ? cli_fail(EXIT_FAILED, &e) : EXIT_DONE;
+    return jobs_here(o, print_all);
 }

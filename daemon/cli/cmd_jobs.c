@@ -75,6 +75,22 @@ int jobs_with_client(const struct options *o,
     return jobs_with_code(o, EXIT_FAILED, fn);
 }
 
+int jobs_here(const struct options *o,
+              int (*fn)(struct daemon_client *c, const struct options *o, struct err *e))
+{
+    struct state s;
+    struct daemon_client *client = NULL;
+    struct err e;
+    if (state_locate(o->state_dir, NULL, &s, &e) < 0)
+        return cli_fail(EXIT_FAILED, &e);
+    int rc = client_open(&s, &client, &e);
+    if (rc == 0)
+        rc = fn(client, o, &e);
+    client_close(client);
+    state_free(&s);
+    return rc < 0 ? cli_fail(EXIT_FAILED, &e) : EXIT_DONE;
+}
+
 void jobs_filter(struct daemon_client *c, struct strbuf *path, const char *name, const char *value)
 {
     if (!value)

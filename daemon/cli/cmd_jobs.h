@@ -15,6 +15,9 @@
 /* Opens a client and calls `fn`; returns the exit code. */
 int jobs_with_client(const struct options *o,
                      int (*fn)(struct daemon_client *c, const struct options *o, struct err *e));
+/* The same with the daemon of this machine, whatever the login. */
+int jobs_here(const struct options *o,
+              int (*fn)(struct daemon_client *c, const struct options *o, struct err *e));
 /* The same; `fn` returns the exit code, or -1, which becomes `own`. */
 int jobs_with_code(const struct options *o, int own,
                    int (*fn)(struct daemon_client *c, const struct options *o, struct err *e));

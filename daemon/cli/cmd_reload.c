@@ -6,6 +6,7 @@
 
 #include "daemon/cli/cli.h"
 #include "daemon/cli/client.h"
+#include "daemon/cli/cmd_jobs.h"
 
 static void print_list(const json_t *list, const char *what, const char *remark)
 {
@@ -52,15 +53,5 @@ static int reload(struct daemon_client *c, const struct options *o, struct err *
 /* The configuration is a file of the daemon's machine, so a login elsewhere is not used. */
 int cmd_reload(const struct options *o)
 {
-    struct state s;
-    struct daemon_client *client = NULL;
-    struct err e;
-    if (state_locate(o->state_dir, NULL, &s, &e) < 0)
-        return cli_fail(EXIT_FAILED, &e);
-    int rc = client_open(&s, &client, &e);
-    if (rc == 0)
-        rc = reload(client, o, &e);
-    client_close(client);
-    state_free(&s);
-    return rc < 0 ? cli_fail(EXIT_FAILED, &e) : EXIT_DONE;
+    return jobs_here(o, reload);
 }

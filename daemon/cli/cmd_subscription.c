@@ -9,6 +9,7 @@
 
 #include "daemon/cli/cli.h"
 #include "daemon/cli/client.h"
+#include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/table.h"
 #include "lib/strbuf.h"
 
@@ -108,8 +109,6 @@ static int check_usage(const struct verb *v, const struct options *o, struct err
 
 int cmd_subscription(const struct options *o)
 {
-    struct state s;
-    struct daemon_client *client = NULL;
     struct options rest = *o;
     struct err e;
     const char *name = o->n_args > 0 ? o->args[0] : verbs[0].name;
@@ -127,12 +126,5 @@ int cmd_subscription(const struct options *o)
     rest.n_args -= o->n_args > 0;
     if (check_usage(v, &rest, &e) < 0)
         return cli_fail(EXIT_USAGE, &e);
-    if (state_locate(o->state_dir, NULL, &s, &e) < 0)
-        return cli_fail(EXIT_FAILED, &e);
-    int rc = client_open(&s, &client, &e);
-    if (rc == 0)
-        rc = v->run(client, &rest, &e);
-    client_close(client);
-    state_free(&s);
-    return rc < 0 ? cli_fail(EXIT_FAILED, &e) : EXIT_DONE;
+    return jobs_here(&rest, v->run);
 }

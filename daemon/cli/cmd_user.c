@@ -11,6 +11,7 @@
 
 #include "daemon/cli/cli.h"
 #include "daemon/cli/client.h"
+#include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/table.h"
 #include "lib/strbuf.h"
 
@@ -251,21 +252,6 @@ static int check_usage(const struct verb *v, const struct options *o, struct err
     return 0;
 }
 
-static int run(const struct verb *v, const struct options *o)
-{
-    struct state s;
-    struct daemon_client *client = NULL;
-    struct err e;
-    if (state_locate(o->state_dir, NULL, &s, &e) < 0)
-        return cli_fail(EXIT_FAILED, &e);
-    int rc = client_open(&s, &client, &e);
-    if (rc == 0)
-        rc = v->run(client, o, &e);
-    client_close(client);
-    state_free(&s);
-    return rc < 0 ? cli_fail(EXIT_FAILED, &e) : EXIT_DONE;
-}
-
 int cmd_user(const struct options *o)
 {
     struct options rest = *o;
@@ -286,5 +272,5 @@ int cmd_user(const struct options *o)
         rest.args++;
         rest.n_args--;
     }
-    return check_usage(v, &rest, &e) < 0 ? cli_fail(EXIT_USAGE, &e) : run(v, &rest);
+    return check_usage(v, &rest, &e) < 0 ? cli_fail(EXIT_USAGE, &e) : jobs_here(&rest, v->run);
 }
