@@ -220,6 +220,11 @@ DELETE FROM workspace WHERE id = :id;
 -- private st_remove_experiment(i64 id)
 DELETE FROM experiment WHERE id = :id;
 
+-- Ended jobs that ran in a cluster forget the cluster before its row goes: all at once could take long.
+-- st_cluster_leave_jobs(i64 cluster_id, int limit) -> count left
+UPDATE job SET cluster_id = NULL
+WHERE id IN (SELECT id FROM job WHERE cluster_id = :cluster_id LIMIT :limit);
+
 -- private st_remove_cluster(i64 id)
 DELETE FROM cluster WHERE id = :id;
 

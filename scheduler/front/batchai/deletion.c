@@ -216,6 +216,16 @@ static int may_go(struct deletion_pass *p, enum resource_kind kind, int64_t id, 
     return kind == RES_CLUSTER ? sched_pool_cleared(sched, &p->a, id, may, e) : 0;
 }
 
+/* A job keeps the name of its cluster, but no longer refers to the row. */
+static int leave_jobs(struct deletion_pass *p, int64_t cluster_id, struct err *e)
+{
+    int left;
+    if (st_cluster_leave_jobs(p->f->st, cluster_id, p->left, &left, e) < 0)
+        return -1;
+    p->left -= left;
+    return 0;
+}
+
 static int remove_empty(struct deletion_pass *p, enum resource_kind kind, struct err *e)
 {
     int64_t *ids;
@@ -226,7 +236,9 @@ static int remove_empty(struct deletion_pass *p, enum resource_kind kind, struct
         bool may;
         if (may_go(p, kind, ids[i], &may, e) != 0)
             return -1;
-        if (!may)
+        if (may && kind == RES_CLUSTER && leave_jobs(p, ids[i], e) != 0)
+            return -1;
+        if (!may || p->left == 0)
             continue;
         if (remove_row(p, kind, ids[i], e) != 0)
             return -1;

@@ -55,6 +55,20 @@ static int64_t jobs_left(struct world *w)
     return (int64_t)rows.n;
 }
 
+static int64_t jobs_that_refer_to(struct world *w, int64_t cluster)
+{
+    struct arena a;
+    struct job_rows rows;
+    struct err e = {0};
+    int64_t n = 0;
+    arena_init(&a);
+    ok(st_job_oldest(w->st, &a, &(struct st_page){.limit = 10000}, &rows, &e), &e);
+    for (size_t i = 0; i < rows.n; i++)
+        n += rows.items[i].cluster_id == cluster;
+    arena_free(&a);
+    return n;
+}
+
 #define MANY         1000
 #define PER_TURN_MAX 100
 
@@ -81,6 +95,25 @@ WORLD_TEST(test_many_jobs_are_deleted_in_steps, world_new(1))
     }
     struct resource_group g;
     WAIT(w, st_group_by_id(w->st, &w->a, w->group, &g, &e) == 0);
+}
+
+/* A cluster may have run any number of jobs, which stay. */
+WORLD_TEST(test_a_cluster_leaves_its_ended_jobs_in_steps, world_virtual(1))
+{
+    struct err e = {0};
+    int64_t c = add_cluster_of(w, "c", 1), last = 0;
+    for (int i = 0; i < 3 * PER_TURN_MAX; i++)
+        last = add_job(w, c, arena_printf(&w->a, "j%d", i), JOB("fake run=1"));
+    WAIT(w, job_ended(w, last));
+    delete_row(w, RES_CLUSTER, c);
+    int64_t left = 3 * PER_TURN_MAX, now;
+    for (; left > 0; left = now) {
+        WAIT(w, (now = jobs_that_refer_to(w, c)) < left);
+        assert_true(left - now <= PER_TURN_MAX);
+    }
+    struct cluster gone;
+    WAIT(w, st_cluster_by_id(w->st, &w->a, c, &gone, &e) == 0);
+    assert_int_equal(jobs_left(w), 3 * PER_TURN_MAX);
 }
 
 WORLD_TEST(test_a_job_too_large_stands_aside_and_says_so, world_virtual(2))
