@@ -103,6 +103,16 @@ def test_the_time_of_a_job_can_be_cut_short(jobs, plane):
     assert job.wait_state("completed")["executionInfo"]["terminateReason"] == "MaxWallClockTimeExpiry"
 
 
+def test_the_time_of_a_job_counts_while_it_is_disabled(jobs, plane, go):
+    """A job that was disabled with "wait" leaves its tasks alone, but not for longer than its limit."""
+    waiting, still = (jobs(constraints={"maxWallClockTime": "PT3S"}) for _ in range(2))
+    waiting.wait_running(waiting.add(wait(go)))
+    for job in waiting, still:
+        plane.call("POST", f"{job.url}/disable", {"disableTasks": "wait"}, expect=202)
+    for job in waiting, still:
+        assert job.wait_state("completed")["executionInfo"]["terminateReason"] == "MaxWallClockTimeExpiry"
+
+
 def test_the_time_of_a_task_is_of_each_try(jobs):
     """A task that runs out of time is not tried again."""
     job = jobs()

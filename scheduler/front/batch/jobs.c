@@ -198,21 +198,29 @@ static bool is_limited(const struct batch_job *j)
            j->state != BATCH_JOB_COMPLETED && j->state != BATCH_JOB_DELETING;
 }
 
+/* 1: the job's time limit is over, and its termination has begun. */
+static int keep_limit(struct batch_front *f, const struct batch_job *j, struct err *e)
+{
+    int64_t up = time_is_up(f, j);
+    if (up && up <= wakes_mono(f->wakes)) {
+        int64_t now = wakes_wall(f->wakes);
+        return batch_job_terminate(f, j, "MaxWallClockTimeExpiry", false, now, e) < 0 ? -1 : 1;
+    }
+    wake_at(f->wakes, &woken_job, j->id, up);
+    return 0;
+}
+
 static int active(struct batch_front *f, const struct batch_job *j, struct err *e)
 {
     struct arena a;
     struct batch_counts n;
-    int64_t up = time_is_up(f, j), now = wakes_wall(f->wakes);
-    if (up && up <= wakes_mono(f->wakes))
-        return batch_job_terminate(f, j, "MaxWallClockTimeExpiry", false, now, e);
-    wake_at(f->wakes, &woken_job, j->id, up);
     arena_init(&a);
     int rc = st_batch_job_counts(f->st, &a, j->id, &n, e);
     arena_free(&a);
     if (rc < 0)
         return -1;
     if (j->on_all == BATCH_ALL_TERMINATE && rc == 1 && n.active == 0 && n.running == 0)
-        return batch_job_terminate(f, j, "AllTasksComplete", false, now, e);
+        return batch_job_terminate(f, j, "AllTasksComplete", false, wakes_wall(f->wakes), e);
     return n.active > 0 ? feeder_wake(f, j, e) : 0;
 }
 
@@ -220,6 +228,9 @@ static int next_step(struct batch_front *f, const struct batch_job *j, struct er
 {
     const struct st_batch_job_move m = {.now_us = wakes_wall(f->wakes)};
     bool held;
+    int over = is_limited(j) ? keep_limit(f, j, e) : 0;
+    if (over != 0)
+        return over < 0 ? -1 : 0;
     switch (j->state) {
     case BATCH_JOB_ACTIVE:
         return active(f, j, e);
