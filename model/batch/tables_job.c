@@ -90,7 +90,8 @@ static const struct field release_rows[] = {
     CONTAINER,
     RESOURCES,
     ENVIRONMENT,
-    SPAN("maxWallClockTime", .fallback = "\"PT15M\"", INTO(batch_task_spec, limits.max_wall_us)),
+    SPAN("maxWallClockTime", .max = 15 * 60, .fallback = "\"PT15M\"",
+         INTO(batch_task_spec, limits.max_wall_us)),
     SPAN("retentionTime", .fallback = "\"P7D\"", INTO(batch_task_spec, limits.retention_us)),
     USER,
 };

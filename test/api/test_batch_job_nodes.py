@@ -219,6 +219,26 @@ def test_their_ids_are_no_tasks(jobs, plane):
         )
 
 
+def test_the_tasks_of_a_job_itself_have_different_ids(plane):
+    one, two = command("true", id="one"), command("true", id="two")
+    for own, code in (
+        ({"jobManagerTask": command("true", id="ONE"), "jobPreparationTask": one}, "Preparation"),
+        ({"jobManagerTask": two, "jobPreparationTask": one, "jobReleaseTask": two}, "Release"),
+        ({"jobPreparationTask": one, "jobReleaseTask": one}, "Preparation"),
+        ({"jobManagerTask": command("true", id="jobpreparation"), "jobPreparationTask": command("true")}, "Preparation"),
+    ):
+        job = {"poolInfo": {"poolId": "any"}, **own}
+        plane.refused(409, f"TaskIdSameAsJob{code}Task", "POST", "/jobs", {"id": "equal", **job})
+        schedule = {"id": "equal", "schedule": {}, "jobSpecification": job}
+        plane.refused(409, f"TaskIdSameAsJob{code}Task", "POST", "/jobschedules", schedule)
+
+
+def test_a_release_task_has_a_quarter_of_an_hour(plane):
+    long = {"jobPreparationTask": command("true"), "jobReleaseTask": command("true", maxWallClockTime="PT15M1S")}
+    said = plane.refused(400, "InvalidPropertyValue", "POST", "/jobs", {"id": "long", "poolInfo": {"poolId": "any"}, **long})
+    assert said["PropertyName"].endswith("maxWallClockTime")
+
+
 def test_a_restarted_node_is_prepared_again_if_the_job_wants_that(jobs, plane):
     mark = "echo x >> $AZ_BATCH_NODE_SHARED_DIR/$AZ_BATCH_JOB_ID"
     again = jobs(jobPreparationTask=command(mark))

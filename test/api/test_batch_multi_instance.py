@@ -54,6 +54,12 @@ def test_every_node_coordinates_and_the_first_runs_the_command(jobs, plane):
         assert said.startswith("coordinated false /") and said.endswith(f"/{root}/{p['id']}/wd\n")
 
 
+def test_a_multi_instance_task_takes_one_slot_of_a_node(jobs, plane):
+    task = {"id": "wide", "commandLine": "/bin/true", "requiredSlots": 2, "multiInstanceSettings": multi()}
+    said = plane.refused(400, "InvalidPropertyValue", "POST", f"{jobs().url}/tasks", task)
+    assert said["PropertyName"] == "requiredSlots" and "is 2" in said["Reason"]
+
+
 def test_nodes_show_the_parts_that_ran_on_them(jobs, plane):
     job = jobs()
     good, bad = (job.add("/bin/true", multiInstanceSettings=multi(c)) for c in ("/bin/true", "/bin/false"))

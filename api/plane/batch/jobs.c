@@ -269,7 +269,7 @@ struct replied *batch_jobs_add(struct request *r)
     struct err e;
     struct accepted given;
     if (request_accept(r, &schema_batch_job, SCHEMA_BATCH, &given, &e) < 0 ||
-        batch_job_may_bring(r, given.doc, &e) < 0 ||
+        batch_job_may_bring(r, given.doc, &e) < 0 || batch_check_own_ids(given.doc, &e) < 0 ||
         batch_check_job_packages(r, given.doc, &e) < 0 ||
         batch_check_run_as(r, given.doc, NULL, &e) < 0)
         return reply_err(r, &e);

@@ -94,16 +94,26 @@ static int read_waits(struct request *r, const struct into *in, const json_t *do
     return read_ranges(r, json_object_get(depends, "taskIdRanges"), out, e);
 }
 
-static int check_id(const struct into *in, const char *id, struct err *e)
+/* Tasks of a job have directories by their ids. */
+static int check_id(const char *preparation, const char *release, const char *id, struct err *e)
 {
-    const struct batch_task_spec *prep = in->spec.preparation, *release = in->spec.release;
-    if (prep && strcasecmp(prep->id, id) == 0)
+    if (preparation && strcasecmp(preparation, id) == 0)
         return err_set(e, BATCH_TASK_ID_SAME_AS_JOB_PREPARATION_TASK, "id",
                        "%s is the id of the job preparation task.", id);
-    if (release && strcasecmp(release->id, id) == 0)
+    if (release && strcasecmp(release, id) == 0)
         return err_set(e, BATCH_TASK_ID_SAME_AS_JOB_RELEASE_TASK, "id",
                        "%s is the id of the job release task.", id);
     return 0;
+}
+
+int batch_check_own_ids(const json_t *job, struct err *e)
+{
+    const char *preparation = json_string_value(batch_part(job, "jobPreparationTask.id")),
+               *release = json_string_value(batch_part(job, "jobReleaseTask.id")),
+               *manager = json_string_value(batch_part(job, "jobManagerTask.id"));
+    if (manager && check_id(preparation, release, manager, e) < 0)
+        return -1;
+    return release ? check_id(preparation, NULL, release, e) : 0;
 }
 
 /* A task without a container must have a command. */
@@ -151,6 +161,15 @@ static int check_actions(const struct into *in, const json_t *doc, struct err *e
     return 0;
 }
 
+/* A pool that runs multi-instance tasks has one slot a node. */
+static int check_slots(const struct batch_task *t, struct err *e)
+{
+    if (t->instances <= 1 || t->slots == 1)
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, "requiredSlots",
+                   "requiredSlots is %d, but must be 1 for a multi-instance task.", t->slots);
+}
+
 static int fill(struct request *r, const struct into *in, const struct accepted *given,
                 struct new_task *out, struct err *e)
 {
@@ -173,8 +192,9 @@ static int fill(struct request *r, const struct into *in, const struct accepted 
             multi ? (int)json_integer_value(json_object_get(multi, "numberOfInstances")) : 1,
         .job_name = in->j.name};
     out->secrets = given->secrets_text;
-    if (check_id(in, out->t.name, e) < 0 || check_command(doc, e) < 0 ||
-        check_actions(in, doc, e) < 0 ||
+    const struct batch_task_spec *prep = in->spec.preparation, *release = in->spec.release;
+    if (check_id(prep ? prep->id : NULL, release ? release->id : NULL, out->t.name, e) < 0 ||
+        check_slots(&out->t, e) < 0 || check_command(doc, e) < 0 || check_actions(in, doc, e) < 0 ||
         batch_check_packages(r, json_object_get(doc, "applicationPackageReferences"), e) < 0)
         return -1;
     return read_waits(r, in, doc, &out->waits, e);

@@ -182,7 +182,8 @@ static int take_body(struct request *r, const struct schema *schema, struct acce
     if (request_accept(r, schema, SCHEMA_BATCH, given, e) < 0)
         return -1;
     const json_t *job = json_object_get(given->doc, "jobSpecification");
-    return batch_job_may_bring(r, job, e) < 0 || batch_check_job_packages(r, job, e) < 0
+    return batch_job_may_bring(r, job, e) < 0 || batch_check_own_ids(job, e) < 0 ||
+                   batch_check_job_packages(r, job, e) < 0
                ? -1
                : batch_check_run_as(r, job, NULL, e);
 }
