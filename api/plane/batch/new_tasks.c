@@ -94,28 +94,6 @@ static int read_waits(struct request *r, const struct into *in, const json_t *do
     return read_ranges(r, json_object_get(depends, "taskIdRanges"), out, e);
 }
 
-/* Tasks of a job have directories by their ids. */
-static int check_id(const char *preparation, const char *release, const char *id, struct err *e)
-{
-    if (preparation && strcasecmp(preparation, id) == 0)
-        return err_set(e, BATCH_TASK_ID_SAME_AS_JOB_PREPARATION_TASK, "id",
-                       "%s is the id of the job preparation task.", id);
-    if (release && strcasecmp(release, id) == 0)
-        return err_set(e, BATCH_TASK_ID_SAME_AS_JOB_RELEASE_TASK, "id",
-                       "%s is the id of the job release task.", id);
-    return 0;
-}
-
-int batch_check_own_ids(const json_t *job, struct err *e)
-{
-    const char *preparation = json_string_value(batch_part(job, "jobPreparationTask.id")),
-               *release = json_string_value(batch_part(job, "jobReleaseTask.id")),
-               *manager = json_string_value(batch_part(job, "jobManagerTask.id"));
-    if (manager && check_id(preparation, release, manager, e) < 0)
-        return -1;
-    return release ? check_id(preparation, NULL, release, e) : 0;
-}
-
 /* A task without a container must have a command. */
 static int check_command(const json_t *doc, struct err *e)
 {
@@ -193,7 +171,8 @@ static int fill(struct request *r, const struct into *in, const struct accepted 
         .job_name = in->j.name};
     out->secrets = given->secrets_text;
     const struct batch_task_spec *prep = in->spec.preparation, *release = in->spec.release;
-    if (check_id(prep ? prep->id : NULL, release ? release->id : NULL, out->t.name, e) < 0 ||
+    if (batch_check_task_id(prep ? prep->id : NULL, release ? release->id : NULL, out->t.name, e) <
+            0 ||
         check_slots(&out->t, e) < 0 || check_command(doc, e) < 0 || check_actions(in, doc, e) < 0 ||
         batch_check_packages(r, json_object_get(doc, "applicationPackageReferences"), e) < 0)
         return -1;
