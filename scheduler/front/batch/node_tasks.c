@@ -128,10 +128,11 @@ static bool is_overdue(const struct chores *k)
     return wakes_mono(f->wakes) > until;
 }
 
+/* A node that does not answer may come back. */
 static enum readiness readiness_of(const struct chores *k, const struct node *nd)
 {
-    if (nd->off != 0 || nd->state == NODE_LEAVING || nd->state == NODE_UNUSABLE ||
-        nd->wish == WISH_LEAVE)
+    bool lost = nd->state == NODE_UNUSABLE && !failure_heals(nd->failure);
+    if (nd->off != 0 || nd->state == NODE_LEAVING || lost || nd->wish == WISH_LEAVE)
         return NODE_NEVER;
     if (nd->wish == WISH_NOTHING && nd->state == NODE_IDLE)
         return NODE_READY;
