@@ -120,7 +120,7 @@ AND NOT EXISTS (SELECT 1 FROM node_bar b CROSS JOIN node n ON n.id = b.node_id A
 WHERE b.group_id = bj.id)
 ORDER BY bj.priority DESC, bj.id LIMIT :limit;
 
--- Active jobs to which nodes of the pool are barred and of which tasks wait: first those with a node left, of these
+-- Active jobs of a pool to which nodes of it are barred and of which tasks wait: first those with a node left, of these
 -- those of the highest priority, then the oldest.
 -- st_batch_job_barred(i64 pool_id, int nodes) -> batch_barred*
 SELECT {batch_barred} FROM (
@@ -129,9 +129,10 @@ count(*) FILTER (WHERE $batch_serves(n)) < (SELECT count(*) FROM node m WHERE m.
 AS has_left,
 $batch_has_ready(:nodes) AND $batch_may_run_more AS ready,
 (SELECT count(*) FROM batch_task t WHERE t.job_id = bj.id AND t.fed = 1 AND t.state = {BATCH_TASK_ACTIVE}) AS queued
-FROM node n CROSS JOIN node_bar b ON b.node_id = n.id
+FROM batch_pool bp CROSS JOIN node n ON n.pool_id = bp.id CROSS JOIN node_bar b ON b.node_id = n.id
 CROSS JOIN batch_job bj ON bj.id = b.group_id AND bj.state = {BATCH_JOB_ACTIVE}
-WHERE n.pool_id = :pool_id GROUP BY bj.id) bb
+AND bj.account_id = bp.account_id AND bj.pool_name = bp.name
+WHERE bp.id = :pool_id GROUP BY bj.id) bb
 WHERE bb.ready OR bb.queued > 0
 ORDER BY bb.has_left DESC, bb.priority DESC, bb.id;
 

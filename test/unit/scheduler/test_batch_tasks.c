@@ -326,6 +326,31 @@ WORLD_TEST(test_a_barred_job_keeps_its_priority, world_virtual(2))
     assert_int_equal(at_work(w, &high), 64);
 }
 
+/* A node of the pool that it left is barred to it. */
+WORLD_TEST(test_a_moved_job_has_runs_in_its_new_pool_alone, world_virtual(2))
+{
+    struct err e = {0};
+    int64_t *jobs;
+    size_t n[2];
+    add_slots(w, "p", 1);
+    add_slots(w, "q", 1);
+    struct batch_job j = add_work(w, "j", prepares), other = add_work(w, "other", "");
+    ok(st_node_bar(w->st, j.id, node_row(w, pool_row(w, 1).id, 0).id, &e), &e);
+    j.doc = json(w, "{'id':'j','jobPreparationTask':{'id':'prep','commandLine':'true'},"
+                    "'poolInfo':{'poolId':'q'}}");
+    ok(batch_job_columns(&w->a, &j, &e), &e);
+    ok(batch_job_update(&w->batch, &j, NULL, &e), &e);
+    add_tasks(w, &other, 1);
+    add_tasks(w, &j, 300);
+    WAIT(w, at_work(w, &j) == 1 && at_work(w, &other) == 1);
+    batch_job_has_more(&w->batch, j.id);
+    pass(w, MINUTE);
+    for (int i = 0; i < 2; i++)
+        ok(st_batch_job_waiting(w->st, &w->a, i + 1, 0, &jobs, &n[i], &e), &e);
+    assert_int_equal(n[0], 0);
+    assert_true(n[1] > 0);
+}
+
 /* The one node of the one pool. */
 static struct fake_node *the_node(struct world *w)
 {
