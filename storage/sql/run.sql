@@ -150,12 +150,14 @@ UPDATE run SET held = :to
 WHERE id = (SELECT u.id FROM run u WHERE u.owner_kind = :owner AND u.owner_id = :owner_id
 AND u.phase = {RUN_WAITING} AND u.held = :from ORDER BY u.idx LIMIT 1);
 
--- How many runs of a pool wait that have this priority or a higher one. Those of groups to which nodes are barred do not
--- count, because others start before them.
+-- How many runs of a pool wait that have this priority or a higher one. Those of groups to which nodes of the pool are
+-- barred do not count, because others start before them.
 -- st_run_count_waiting(i64 pool_id, int priority) -> i64 n
 SELECT count(*) FROM run u
 WHERE u.pool_id = :pool_id AND u.phase = {RUN_WAITING} AND u.stop = {STOP_NOT} AND u.held = {HOLD_NOT}
-AND u.priority >= :priority AND NOT EXISTS (SELECT 1 FROM node_bar b WHERE b.group_id = u.group_id);
+AND u.priority >= :priority
+AND NOT EXISTS (SELECT 1 FROM node_bar b CROSS JOIN node n ON n.id = b.node_id AND n.pool_id = :pool_id
+WHERE b.group_id = u.group_id);
 
 -- A getter: when the owner of a run, a job or a task of Azure Batch, began to wait.
 -- st_run_queued_since(i64 run_id) -> i64? us
