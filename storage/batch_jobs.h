@@ -114,6 +114,10 @@ struct batch_litter {
     int64_t due_us;   /* not before; 0: at once */
 };
 /* A job that loses its next tasks, at most `limit`: files of theirs in earlier pools. */
+/* What a task may want at most, so that a pool can ever run it. */
+struct st_batch_fit {
+    int nodes, slots; /* of the pool; of a node */
+};
 struct st_batch_moved {
     int64_t job_id, account_id;
     const char *pool_name; /* its present pool */

@@ -5,10 +5,14 @@
 -- $batch_job_select
 SELECT {batch_job} FROM batch_job bj;
 
--- Has a task that is active, waits for nothing, has no run, and wants at most so many nodes.
--- $batch_has_ready(nodes)
+-- A task that the pool can run. A manager that wants a node for itself takes all slots, however many there are.
+-- $batch_fits(t)
+($t.instances <= :fit.nodes AND ($t.slots <= :fit.slots OR $t.manager & {BATCH_MANAGER_ALONE} <> 0));
+
+-- Has a task that is active, waits for nothing, has no run, and fits the pool.
+-- $batch_has_ready
 EXISTS (SELECT 1 FROM batch_task t WHERE t.job_id = bj.id AND t.state = {BATCH_TASK_ACTIVE} AND t.waits = 0
-AND t.fed = 0 AND t.instances <= $nodes);
+AND t.fed = 0 AND $batch_fits(t));
 
 -- Runs fewer tasks than maxParallelTasks.
 -- $batch_may_run_more
@@ -109,25 +113,25 @@ ORDER BY bj.state_us LIMIT :limit;
 -- st_batch_job_unfinished(i64 account_id) -> i64 n
 SELECT count(*) FROM batch_job WHERE account_id = :account_id AND state <> {BATCH_JOB_COMPLETED};
 
--- Active jobs of a pool that have a task which may run and has no run, and wants no more nodes than these:
+-- Active jobs of a pool that have a task which may run, has no run, and fits the pool:
 -- highest priority first, then oldest. Those that already run as many tasks as they may are passed over, and those to
 -- which nodes are barred.
--- st_batch_job_turn(i64 account_id, text pool_name, i64 pool_id, int nodes, int limit) -> batch_job*
+-- st_batch_job_turn(i64 account_id, text pool_name, i64 pool_id, st_batch_fit fit, int limit) -> batch_job*
 $batch_job_select
 WHERE bj.account_id = :account_id AND bj.pool_name = :pool_name AND bj.state = {BATCH_JOB_ACTIVE}
-AND $batch_has_ready(:nodes) AND $batch_may_run_more
+AND $batch_has_ready AND $batch_may_run_more
 AND NOT EXISTS (SELECT 1 FROM node_bar b CROSS JOIN node n ON n.id = b.node_id AND n.pool_id = :pool_id
 WHERE b.group_id = bj.id)
 ORDER BY bj.priority DESC, bj.id LIMIT :limit;
 
 -- Active jobs of a pool to which nodes of it are barred and of which tasks wait: first those with a node left, of these
 -- those of the highest priority, then the oldest.
--- st_batch_job_barred(i64 pool_id, int nodes) -> batch_barred*
+-- st_batch_job_barred(i64 pool_id, st_batch_fit fit) -> batch_barred*
 SELECT {batch_barred} FROM (
 SELECT bj.id AS id, bj.priority AS priority,
 count(*) FILTER (WHERE $batch_serves(n)) < (SELECT count(*) FROM node m WHERE m.pool_id = :pool_id AND $batch_serves(m))
 AS has_left,
-$batch_has_ready(:nodes) AND $batch_may_run_more AS ready,
+$batch_has_ready AND $batch_may_run_more AS ready,
 (SELECT count(*) FROM batch_task t WHERE t.job_id = bj.id AND t.fed = 1 AND t.state = {BATCH_TASK_ACTIVE}) AS queued
 FROM batch_pool bp CROSS JOIN node n ON n.pool_id = bp.id CROSS JOIN node_bar b ON b.node_id = n.id
 CROSS JOIN batch_job bj ON bj.id = b.group_id AND bj.state = {BATCH_JOB_ACTIVE}

@@ -87,11 +87,11 @@ SELECT state FROM batch_task WHERE id = :id;
 -- st_batch_task_contain(i64 id, text container_id) -> changed "task"
 UPDATE batch_task SET container_id = :container_id WHERE id = :id;
 
--- Tasks of a job that may run and have no run, and want no more nodes than these: oldest first.
--- st_batch_task_ready(i64 job_id, int nodes, int limit) -> batch_task*
+-- Tasks of a job that may run, have no run, and fit the pool: oldest first.
+-- st_batch_task_ready(i64 job_id, st_batch_fit fit, int limit) -> batch_task*
 $batch_task_select
 WHERE bt.job_id = :job_id AND bt.state = {BATCH_TASK_ACTIVE} AND bt.waits = 0 AND bt.fed = 0
-AND bt.instances <= :nodes
+AND $batch_fits(bt)
 ORDER BY bt.id LIMIT :limit;
 
 -- Tasks of a job that have a run, are in this state, and have a lesser fate: oldest first.

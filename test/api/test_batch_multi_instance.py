@@ -54,6 +54,20 @@ def test_every_node_coordinates_and_the_first_runs_the_command(jobs, plane):
         assert said.startswith("coordinated false /") and said.endswith(f"/{root}/{p['id']}/wd\n")
 
 
+def test_tasks_of_more_nodes_than_the_pool_has_let_others_pass(jobs):
+    """However many they are: more than a pool looks at."""
+    job, other = jobs(), jobs()
+    for first in range(0, 300, 100):
+        wide = [
+            {"id": f"wide{first + n}", "commandLine": "/bin/true", "multiInstanceSettings": multi(nodes=NODES + 1)}
+            for n in range(100)
+        ]
+        jobs.plane.call("POST", f"{job.url}/addtaskcollection", {"value": wide}, expect=200)
+    other.wait(other.add("/bin/true"))
+    job.wait(job.add("/bin/true", multiInstanceSettings=multi()))
+    assert job.task("wide1")["state"] == "active"
+
+
 def test_a_multi_instance_task_takes_one_slot_of_a_node(jobs, plane):
     task = {"id": "wide", "commandLine": "/bin/true", "requiredSlots": 2, "multiInstanceSettings": multi()}
     said = plane.refused(400, "InvalidPropertyValue", "POST", f"{jobs().url}/tasks", task)

@@ -37,7 +37,7 @@ struct feeding {
     struct arena *a;
     struct batch_pool pool;
     int job_order;               /* enum batch_job_order; 0: a pool of an older version */
-    int nodes;                   /* the most nodes of one task */
+    struct st_batch_fit fit;     /* the largest task */
     int fed;                     /* in this pass */
     bool taken;                  /* in this pass: runs were taken back */
     struct batch_barred *barred; /* the jobs to which nodes are barred */
@@ -92,7 +92,8 @@ static int feed_task(struct feeding *k, const struct batch_job *j, const struct 
 static int window_left(struct feeding *k, int priority, int *left, struct err *e)
 {
     int64_t waiting;
-    if (st_run_count_waiting(k->f->st, k->pool.id, priority, &waiting, e) < 0)
+    if (st_run_count_waiting(k->f->st, k->pool.id, priority, k->fit.nodes, k->fit.slots, &waiting,
+                             e) < 0)
         return -1;
     *left = waiting < WINDOW ? (int)(WINDOW - waiting) : 0;
     return 0;
@@ -143,7 +144,7 @@ static int feed_job(struct feeding *k, const struct batch_job *j, struct err *e)
         return -1;
     if (room == 0)
         return 0;
-    if (st_batch_task_ready(k->f->st, k->a, j->id, k->nodes, room, &tasks, &n, e) < 0)
+    if (st_batch_task_ready(k->f->st, k->a, j->id, &k->fit, room, &tasks, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         if (feed_task(k, j, &tasks[i], e) < 0)
@@ -176,7 +177,7 @@ static size_t barred_alike(const struct batch_barred *jobs, size_t n)
 static int read_barred(struct feeding *k, struct err *e)
 {
     int left = BARRED_MOST;
-    if (st_batch_job_barred(k->f->st, k->a, k->pool.id, k->nodes, &k->barred, &k->n_barred, e) < 0)
+    if (st_batch_job_barred(k->f->st, k->a, k->pool.id, &k->fit, &k->barred, &k->n_barred, e) < 0)
         return -1;
     k->share = arena_alloc(k->a, (k->n_barred + 1) * sizeof *k->share);
     for (size_t i = 0, n; i < k->n_barred; i += n) {
@@ -305,8 +306,7 @@ static int has_next(struct feeding *k, struct in_turn *t, struct err *e)
     if (t->next == t->n) {
         int most = t->left < TASKS_AT_ONCE ? t->left : TASKS_AT_ONCE;
         t->next = 0;
-        if (st_batch_task_ready(k->f->st, k->a, t->job->id, k->nodes, most, &t->tasks, &t->n, e) <
-            0)
+        if (st_batch_task_ready(k->f->st, k->a, t->job->id, &k->fit, most, &t->tasks, &t->n, e) < 0)
             return -1;
         if (t->n == 0)
             t->left = 0;
@@ -384,7 +384,7 @@ static int add_barred(struct feeding *k, struct batch_job **jobs, size_t *n, str
 
 static int list_jobs(struct feeding *k, struct batch_job **jobs, size_t *n, struct err *e)
 {
-    return st_batch_job_turn(k->f->st, k->a, k->pool.account_id, k->pool.name, k->pool.id, k->nodes,
+    return st_batch_job_turn(k->f->st, k->a, k->pool.account_id, k->pool.name, k->pool.id, &k->fit,
                              JOBS_AT_ONCE, jobs, n, e) < 0
                ? -1
                : add_barred(k, jobs, n, e);
@@ -423,6 +423,20 @@ static int feed_equals(struct feeding *k, const struct batch_job *jobs, size_t n
     return 0;
 }
 
+/* Tasks that can never start would keep the window from others: they get a run once the pool is
+ * larger. A pool without nodes may get a node. */
+static int read_fit(struct feeding *k, struct err *e)
+{
+    const struct batch_pool *p = &k->pool;
+    int nodes = p->size.dedicated + p->size.low;
+    k->fit.slots = p->slots;
+    if (team_nodes_max(k->a, p, &k->fit.nodes, e) < 0)
+        return -1;
+    if (nodes < k->fit.nodes)
+        k->fit.nodes = nodes > 1 ? nodes : 1;
+    return 0;
+}
+
 static int feed_pool(struct storage *st, void *ctx, struct err *e)
 {
     struct feeding *k = ctx;
@@ -430,9 +444,8 @@ static int feed_pool(struct storage *st, void *ctx, struct err *e)
     struct batch_job *jobs;
     size_t n;
     (void)st;
-    if (batch_pool_decode_kept(k->f->docs, k->a, k->pool.doc, &spec, e) < 0 ||
-        team_nodes_max(k->a, &k->pool, &k->nodes, e) < 0 || share_window(k, e) < 0 ||
-        list_jobs(k, &jobs, &n, e) < 0)
+    if (batch_pool_decode_kept(k->f->docs, k->a, k->pool.doc, &spec, e) < 0 || read_fit(k, e) < 0 ||
+        share_window(k, e) < 0 || list_jobs(k, &jobs, &n, e) < 0)
         return -1;
     k->job_order = spec.job_order;
     int rc = put_all_in_order(k, jobs, n, e);

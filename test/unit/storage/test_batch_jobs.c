@@ -193,16 +193,20 @@ DB_TEST(test_whose_turn_it_is)
     add_task(f, low, "t");
     const struct batch_task a = add_task(f, second, "z"), b = add_task(f, second, "a");
     add_task(f, first, "t");
-    ok(f, st_batch_job_turn(f->st, &f->a, 1, "P1", 1, 1, 10, &jobs, &n, &f->e));
+    const struct st_batch_fit fit = {.nodes = 1, .slots = 2};
+    ok(f, st_batch_job_turn(f->st, &f->a, 1, "P1", 1, &fit, 10, &jobs, &n, &f->e));
     assert_int_equal(n, 3);
     assert_int_equal(jobs[0].id, first);
     assert_int_equal(jobs[2].id, low);
+    ok(f, st_batch_job_turn(f->st, &f->a, 1, "P1", 1, &(struct st_batch_fit){1, 1}, 10, &jobs, &n,
+                            &f->e));
+    assert_int_equal(n, 0); /* their tasks take two slots */
     ok(f, st_batch_task_feed(f->st, a.id, true, &f->e));
-    ok(f, st_batch_task_ready(f->st, &f->a, second, 1, 10, &tasks, &n, &f->e));
+    ok(f, st_batch_task_ready(f->st, &f->a, second, &fit, 10, &tasks, &n, &f->e));
     assert_int_equal(n, 1);
     assert_int_equal(tasks[0].id, b.id);
     ok(f, st_batch_task_feed(f->st, b.id, true, &f->e));
-    ok(f, st_batch_job_turn(f->st, &f->a, 1, "p1", 1, 1, 10, &jobs, &n, &f->e));
+    ok(f, st_batch_job_turn(f->st, &f->a, 1, "p1", 1, &fit, 10, &jobs, &n, &f->e));
     assert_int_equal(n, 2);
     int64_t fed;
     ok(f, st_batch_task_count_fed(f->st, second, &fed, &f->e));
