@@ -209,6 +209,28 @@ def test_it_is_tried_again_as_a_whole(jobs, tmp_path):
     assert [p["result"] for p in subtasks(job, task)] == ["success"]
 
 
+def test_it_leaves_no_files_on_nodes_that_it_had_in_an_earlier_try(jobs, plane, tmp_path):
+    job = jobs(constraints={"maxTaskRetryCount": 1})
+    tmp_path.chmod(0o777)
+    wait = f"while [ ! -e {tmp_path}/go ]; do sleep 0.05; done"
+    main = f"/bin/sh -c '{wait}; echo x >> {tmp_path}/tries; test $(wc -l < {tmp_path}/tries) = 2'"
+    task = job.add(main, multiInstanceSettings=multi("/bin/sh -c 'echo here'", nodes=2))
+    wait_for(lambda: [p["state"] for p in subtasks(job, task)] == ["completed"], what="it runs")
+    (part,) = subtasks(job, task)
+    left = f"/pools/team/nodes/{part['nodeInfo']['nodeId']}"
+    assert file_of(plane, part["nodeInfo"], "stdout.txt") == "here\n"
+    plane.call("POST", f"{left}/disablescheduling", {"nodeDisableSchedulingOption": "taskcompletion"}, expect=200)
+    try:
+        (tmp_path / "go").touch()
+        job.wait(task)
+        assert job.task(task)["executionInfo"]["result"] == "success"
+        assert subtasks(job, task)[0]["nodeInfo"]["nodeId"] != part["nodeInfo"]["nodeId"]
+        url = url_of(part["nodeInfo"], "stdout.txt")
+        wait_for(lambda: plane.call("GET", url).status == 404, what="the removal of the first try's files")
+    finally:
+        plane.call("POST", f"{left}/enablescheduling", expect=200)
+
+
 def test_terminated_while_it_coordinates(jobs, plane):
     job = jobs()
     task = job.add("/bin/true", multiInstanceSettings=multi("sleep 1000"))

@@ -125,7 +125,7 @@ static int render_subtask(const struct batch_list *l, const void *row, struct st
     return 0;
 }
 
-/* Empty for a task of one node. */
+/* Empty for a task of one node, and for a task that waits for its nodes (again). */
 struct replied *batch_tasks_list_subtasks(struct request *r)
 {
     static const struct batch_rows rows = {
@@ -138,7 +138,7 @@ struct replied *batch_tasks_list_subtasks(struct request *r)
     struct err e;
     if (find_batch_task(r, t, &e) < 0)
         return reply_err(r, &e);
-    return batch_reply_rows(r, &rows, t->id, t);
+    return batch_reply_rows(r, &rows, t->state == BATCH_TASK_ACTIVE ? 0 : t->id, t);
 }
 
 /* --- changing --------------------------------------------------------------------------------- */

@@ -184,13 +184,15 @@ int task_run_stopping(const struct front *f, struct storage *st, const struct ru
 
 /* --- how it ended ---------------------------------------------------------------------------- */
 
-/* The task waits for a node again, unless it never had one. */
+/* The task waits for a node again, unless it never had one. Rows of its subtasks stay until it
+ * starts again, because they say on which nodes it has files. */
 static int again(struct storage *st, const struct run *r, const struct batch_task *t, bool retried,
                  int64_t now_us, struct err *e)
 {
     const struct st_batch_task_move m = {
         .now_us = now_us, .retried = retried, .requeued = !retried};
-    if (t->instances > 1 && st_batch_subtask_clear(st, t->id, e) < 0)
+    const struct batch_subtask all = {.task_id = t->id, .end_us = now_us, .result = BATCH_FAILURE};
+    if (t->instances > 1 && st_batch_subtask_end(st, &all, e) < 0)
         return -1;
     return t->state == BATCH_TASK_ACTIVE ? 0 : move(st, r, t, BATCH_TASK_EV_AGAIN, m, e);
 }
