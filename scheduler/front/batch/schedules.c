@@ -51,10 +51,29 @@ static int load_last(struct schedule_pass *p, struct err *e)
     return 0;
 }
 
-/* The pool that was made for the earlier jobs. */
-static const char *pool_of_jobs(const struct schedule_pass *p)
+static int read_spec(struct schedule_pass *p, struct batch_job_spec *out, struct err *e)
 {
-    return p->s->auto_pool ? p->s->auto_pool : "";
+    return batch_job_decode(p->a, batch_schedule_job_doc(p->a, p->s->doc, p->s->name), NULL, out,
+                            e);
+}
+
+/* The pool that was made for the earlier jobs; "": the next job makes a pool, because there is
+ * none, or because the schedule now wants a pool for each job. */
+static int pool_of_jobs(struct schedule_pass *p, const char **name, struct err *e)
+{
+    struct batch_job_spec spec;
+    struct batch_pool pool;
+    *name = "";
+    if (!p->s->auto_pool)
+        return 0;
+    if (read_spec(p, &spec, e) < 0)
+        return -1;
+    if (spec.auto_life != BATCH_AUTO_OF_SCHEDULE)
+        return 0;
+    int rc = st_batch_pool_get(p->f->st, p->a, p->s->account_id, p->s->auto_pool, &pool, e);
+    if (rc == 1 && pool.state == BATCH_POOL_ACTIVE)
+        *name = p->s->auto_pool;
+    return rc < 0 ? -1 : 0;
 }
 
 static int make_job(struct schedule_pass *p, struct err *e)
@@ -73,9 +92,9 @@ static int make_job(struct schedule_pass *p, struct err *e)
                           .updated_us = p->now_us,
                           .start_us = p->now_us,
                           .schedule_id = s->id,
-                          .number = number,
-                          .pool_name = pool_of_jobs(p)};
-    if (st_batch_schedule_secrets(p->f->st, p->a, s->id, &secrets, e) < 0 ||
+                          .number = number};
+    if (pool_of_jobs(p, &j.pool_name, e) < 0 ||
+        st_batch_schedule_secrets(p->f->st, p->a, s->id, &secrets, e) < 0 ||
         batch_job_add(p->f, p->a, &j, batch_schedule_job_secrets(p->a, secrets), e) < 0)
         return -1;
     batch_job_changed(p->f, j.id);
@@ -91,8 +110,7 @@ static int end_pool(struct schedule_pass *p, struct err *e)
     struct batch_job_spec spec;
     if (!p->s->auto_pool)
         return 0;
-    if (batch_job_decode(p->a, batch_schedule_job_doc(p->a, p->s->doc, p->s->name), NULL, &spec,
-                         e) < 0)
+    if (read_spec(p, &spec, e) < 0)
         return -1;
     return spec.auto_keep ? 0 : auto_pool_end(p->f, p->s->account_id, p->s->auto_pool, e);
 }

@@ -14,25 +14,34 @@ static int64_t wall(struct world *w)
 }
 
 /* `times`: of its document, JSON. Its jobs have no tasks and end at once, or stay if `stays`. */
-static int64_t add_schedule(struct world *w, const char *times, bool stays)
+static const char *schedule_doc(struct world *w, const char *times, bool stays, const char *pool)
+{
+    return arena_printf(&w->a,
+                        "{\"id\":\"s\",\"schedule\":{%s},\"jobSpecification\":{\"priority\":0,"
+                        "\"onAllTasksComplete\":\"%s\",\"poolInfo\":{%s}}}",
+                        times, stays ? "noaction" : "terminatejob", pool);
+}
+
+static int64_t add_schedule_of(struct world *w, const char *doc)
 {
     struct err e = {0};
     int64_t id, now = wall(w);
-    const struct batch_schedule s = {
-        .account_id = add_account(w),
-        .name = "s",
-        .doc = arena_printf(&w->a,
-                            "{\"id\":\"s\",\"schedule\":{%s},\"jobSpecification\":{\"priority\":0,"
-                            "\"onAllTasksComplete\":\"%s\",\"poolInfo\":{\"poolId\":\"none\"}}}",
-                            times, stays ? "noaction" : "terminatejob"),
-        .state = BATCH_SCHEDULE_ACTIVE,
-        .state_us = now,
-        .created_us = now,
-        .updated_us = now,
-        .next_us = now};
+    const struct batch_schedule s = {.account_id = add_account(w),
+                                     .name = "s",
+                                     .doc = doc,
+                                     .state = BATCH_SCHEDULE_ACTIVE,
+                                     .state_us = now,
+                                     .created_us = now,
+                                     .updated_us = now,
+                                     .next_us = now};
     ok(st_batch_schedule_insert(w->st, &s, NULL, &id, &e), &e);
     batch_schedule_changed(&w->batch, id);
     return id;
+}
+
+static int64_t add_schedule(struct world *w, const char *times, bool stays)
+{
+    return add_schedule_of(w, schedule_doc(w, times, stays, "\"poolId\":\"none\""));
 }
 
 static struct batch_schedule row_of(struct world *w, int64_t id)
@@ -184,4 +193,54 @@ WORLD_TEST(test_none_after_its_end_that_was_due_before, world_virtual(1))
     pass(w, 5 * MINUTE);
     assert_int_equal(row_of(w, id).number, 1);
     assert_int_equal(row_of(w, id).state, BATCH_SCHEDULE_COMPLETED);
+}
+
+static const char *with_auto_pool(struct world *w, const char *life)
+{
+    return schedule_doc(
+        w, "\"recurrenceInterval\":\"PT1H\"", false,
+        arena_printf(&w->a,
+                     "\"autoPoolSpecification\":{\"poolLifetimeOption\":\"%s\",\"keepAlive\":false,"
+                     "\"pool\":{\"vmSize\":\"STANDARD_D1\",\"targetDedicatedNodes\":1}}",
+                     life));
+}
+
+static void change_doc(struct world *w, int64_t id, const char *doc)
+{
+    struct err e = {0};
+    struct batch_schedule s = row_of(w, id);
+    s.doc = doc;
+    ok(st_batch_schedule_update(w->st, &s, NULL, &e), &e);
+    batch_schedule_changed(&w->batch, id);
+}
+
+/* A pool that was made for all jobs ends with the schedule, and is for no job of another wish. */
+WORLD_TEST(test_each_job_has_a_pool_once_the_schedule_wants_that, world_virtual(2))
+{
+    struct err e = {0};
+    int64_t id = add_schedule_of(w, with_auto_pool(w, "jobschedule"));
+    struct batch_pool pool;
+    size_t n;
+    pass(w, HOUR + MINUTE);
+    struct batch_job *jobs = jobs_of(w, id, &n);
+    assert_int_equal(n, 2);
+    const char *shared = jobs[0].pool_name;
+    assert_string_equal(jobs[1].pool_name, shared);
+    change_doc(w, id, with_auto_pool(w, "job"));
+    pass(w, 2 * HOUR);
+    jobs = jobs_of(w, id, &n);
+    assert_int_equal(n, 4);
+    assert_string_not_equal(jobs[2].pool_name, shared);
+    assert_string_not_equal(jobs[3].pool_name, jobs[2].pool_name);
+    assert_int_equal(jobs[3].state, BATCH_JOB_COMPLETED);
+    assert_int_equal(st_batch_pool_get(w->st, &w->a, jobs[0].account_id, shared, &pool, &e), 1);
+    assert_int_equal(pool.state, BATCH_POOL_ACTIVE);
+    ok(batch_pool_delete(&w->batch, &pool, wall(w), &e), &e); /* as its user may */
+    change_doc(w, id, with_auto_pool(w, "jobschedule"));
+    pass(w, 2 * HOUR);
+    jobs = jobs_of(w, id, &n);
+    assert_int_equal(n, 6);
+    assert_string_not_equal(jobs[4].pool_name, shared);
+    assert_string_equal(jobs[5].pool_name, jobs[4].pool_name);
+    assert_int_equal(jobs[5].state, BATCH_JOB_COMPLETED);
 }
