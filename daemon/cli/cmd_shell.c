@@ -14,6 +14,7 @@
 
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/enter.h"
+#include "daemon/cli/outage.h"
 #include "daemon/cli/submit.h"
 #include "daemon/cli/terminal.h"
 
@@ -42,91 +43,106 @@ static void print_name(char name[NAME_SIZE])
     snprintf(name, NAME_SIZE, "shell-%s", hex);
 }
 
+struct shell_job {
+    struct daemon_client *c;
+    const char *name; /* whole: another group may have a job of this name, too */
+    json_t *row;      /* as lists show it */
+    sigset_t signals, before;
+    int looks; /* at the job that waited for its node */
+    bool refused;
+    struct outage outage;
+};
+
 /* --- until it runs ---------------------------------------------------------------------------- */
 
-static void cancel(struct daemon_client *c, const json_t *job)
+/* Puts into the error whether the job is cancelled. Returns -1. */
+static int cancel(const struct shell_job *j, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
-    struct err ignored;
+    struct err why;
     json_t *reply = NULL;
-    jobs_add_path(c, job, "/terminate", &path);
-    if (client_call(c, "POST", path.s, NULL, &reply, &ignored) < 0)
-        fprintf(stderr, "batchaid: %s is still there: %s\n", jobs_text(job, "name"), ignored.msg);
+    const char *name = jobs_text(j->row, "name");
+    jobs_add_path(j->c, j->row, "/terminate", &path);
+    if (client_call(j->c, "POST", path.s, NULL, &reply, &why) < 0)
+        err_prefix(e, "%.100s is still there, and was not cancelled (%.200s)", name, why.msg);
+    else
+        err_prefix(e, "%.100s is cancelled", name);
     json_decref(reply);
     strbuf_free(&path);
+    return -1;
 }
 
 /* 1: it runs; 0: not yet. */
-static int has_begun(struct daemon_client *c, const char *name, json_t **job, struct err *e)
+static int has_begun(struct shell_job *j, struct err *e)
 {
-    json_decref(*job);
-    *job = NULL;
-    if (jobs_find_job(c, name, job, e) < 0)
+    json_t *row = NULL;
+    if (jobs_find_job(j->c, j->name, &row, e) < 0)
         return -1;
-    if (jobs_has_ended(*job))
-        return err_set(e, ERR_CONFIG, NULL,
-                       "%s ended before its shell began; see: batchaid explain %s", name, name);
-    return strcmp(jobs_text(*job, "state"), "running") == 0;
+    json_decref(j->row);
+    j->row = row;
+    return jobs_has_ended(row) || strcmp(jobs_text(row, "state"), "running") == 0;
 }
 
-/* -1: a signal came, and the job is cancelled. */
-static int wait_a_moment(struct daemon_client *c, const json_t *job, const sigset_t *signals,
-                         struct err *e)
+/* -1: a signal came. */
+static int wait_a_moment(const struct shell_job *j, struct err *e)
 {
-    static const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
-    if (sigtimedwait(signals, NULL, &pause) < 0)
-        return 0;
-    cancel(c, job);
-    return err_set(e, ERR_CONFIG, NULL, "%s is cancelled", jobs_text(job, "name"));
-}
-
-static int wait_for_begin(struct daemon_client *c, const char *name, json_t **job,
-                          const sigset_t *signals, struct err *e)
-{
-    bool said = false;
-    for (;;) {
-        int rc = has_begun(c, name, job, e);
-        if (rc != 0)
-            return rc < 0 ? -1 : 0;
-        if (wait_a_moment(c, *job, signals, e) < 0)
-            return -1;
-        if (!said)
-            fprintf(stderr, "batchaid: %s waits for its node; Ctrl-C cancels it\n", name);
-        said = true;
-    }
+    const long ms = j->outage.since_ms ? OUTAGE_PAUSE_MS : LOOK_MS;
+    const struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
+    return sigtimedwait(&j->signals, NULL, &pause) < 0
+               ? 0
+               : err_set(e, ERR_CONFIG, NULL, "a signal ended the wait for its shell");
 }
 
 /* --- the shell -------------------------------------------------------------------------------- */
 
-/* A job that has just begun may refuse a shell for a moment: its node is still being prepared. */
-static int wait_and_enter(struct daemon_client *c, const char *name, struct err *e)
+static int enter(struct shell_job *j, struct err *e)
 {
-    json_t *job = NULL;
-    sigset_t signals, before;
-    bool said = false;
-    int rc;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGHUP);
-    sigprocmask(SIG_BLOCK, &signals, &before);
+    sigprocmask(SIG_SETMASK, &j->before, NULL);
+    int rc = enter_job(j->c, &(struct entered){.job = j->row, .index = -1}, shell_line, e);
+    sigprocmask(SIG_BLOCK, &j->signals, NULL);
+    return rc;
+}
+
+/* Whether a shell that did not begin is to be tried again. A job that has just begun may refuse it
+ * for a moment: its node is still being prepared. */
+static bool goes_on(struct shell_job *j, const struct err *e)
+{
+    if (strcmp(e->target, NOT_NOW) != 0)
+        return outage_goes_on(&j->outage, e, "");
+    if (!j->refused)
+        fprintf(stderr, "batchaid: %s; it is asked again, and Ctrl-C cancels it\n", e->msg);
+    j->refused = true;
+    return true;
+}
+
+static int wait_and_enter(struct shell_job *j, struct err *e)
+{
     for (;;) {
-        rc = wait_for_begin(c, name, &job, &signals, e);
-        if (rc < 0)
-            break;
-        sigprocmask(SIG_SETMASK, &before, NULL);
-        rc = enter_job(c, &(struct entered){.job = job, .index = -1}, shell_line, e);
-        sigprocmask(SIG_BLOCK, &signals, NULL);
-        if (rc >= 0 || strcmp(e->target, NOT_NOW) != 0)
-            break;
-        if (!said)
-            fprintf(stderr, "batchaid: %s; it is asked again, and Ctrl-C cancels it\n", e->msg);
-        said = true;
-        if (wait_a_moment(c, job, &signals, e) < 0)
-            break;
+        int rc = has_begun(j, e);
+        if (jobs_has_ended(j->row))
+            return err_set(e, ERR_CONFIG, NULL,
+                           "%s ended before its shell began; see: batchaid explain %s", j->name,
+                           j->name);
+        if (rc > 0 && (rc = enter(j, e)) >= 0)
+            return rc;
+        if (rc == 0)
+            j->outage = (struct outage){0};
+        if (rc == 0 && j->looks++ == 1)
+            fprintf(stderr, "batchaid: %s waits for its node; Ctrl-C cancels it\n", j->name);
+        if ((rc < 0 && !goes_on(j, e)) || wait_a_moment(j, e) < 0)
+            return cancel(j, e);
     }
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    json_decref(job);
+}
+
+static int wait_with_signals(struct shell_job *j, struct err *e)
+{
+    sigemptyset(&j->signals);
+    sigaddset(&j->signals, SIGINT);
+    sigaddset(&j->signals, SIGTERM);
+    sigaddset(&j->signals, SIGHUP);
+    sigprocmask(SIG_BLOCK, &j->signals, &j->before);
+    int rc = wait_and_enter(j, e);
+    sigprocmask(SIG_SETMASK, &j->before, NULL);
     return rc;
 }
 
@@ -136,11 +152,15 @@ static int shell(struct daemon_client *c, const struct options *o, struct err *e
     arena_init(&s.arena);
     int rc = submit(c, o, &s, e);
     const struct job_place *p = &s.place;
-    if (rc == 0) /* by its whole name: another group may have a job of this name, too */
-        rc = wait_and_enter(
-            c,
-            arena_concat(&s.arena, p->group, "/", p->workspace, "/", p->experiment, "/", p->name),
-            e);
+    if (rc == 0) {
+        struct shell_job j = {.c = c};
+        j.name =
+            arena_concat(&s.arena, p->group, "/", p->workspace, "/", p->experiment, "/", p->name);
+        j.row = json_pack("{s:s, s:s, s:s, s:s}", "resourceGroup", p->group, "workspace",
+                          p->workspace, "experiment", p->experiment, "name", p->name);
+        rc = wait_with_signals(&j, e);
+        json_decref(j.row);
+    }
     sent_job_free(&s);
     return rc;
 }

@@ -16,14 +16,13 @@
 
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/log_lines.h"
+#include "daemon/cli/outage.h"
 #include "daemon/cli/table.h"
 
 #define FIRST_PAUSE_MS 20
 #define LAST_PAUSE_MS  500
 #define FILES_MAX      4096
 #define TAIL_BLOCK     65536
-#define OUTAGE_MAX_MS  600000
-#define OUTAGE_PAUSE   2000
 
 static volatile sig_atomic_t interrupted;
 
@@ -42,7 +41,7 @@ struct following {
     size_t n;
     struct log_lines *writer, *error_writer;
     bool waiting_shown, has_more_files;
-    int64_t outage_ms; /* since then the daemon does not answer; 0: it answers */
+    struct outage outage;
     struct err *e;
 };
 
@@ -309,19 +308,13 @@ static int look(struct following *w, json_t **row, bool first)
     return rc < 0 ? -1 : look_at_files(w, *row, first);
 }
 
-/* Whether a look that failed is to be repeated: the daemon may restart. */
+/* Whether a look that failed is to be repeated. */
 static bool waits_for_daemon(struct following *w)
 {
-    bool begins = w->outage_ms == 0;
-    if (!w->f->until_end || !client_may_pass(w->e))
+    if (!w->f->until_end || !outage_goes_on(&w->outage, w->e, w->waiting_shown ? "\r\033[K" : ""))
         return false;
-    if (begins) {
-        w->outage_ms = now_ms();
-        fprintf(stderr, "%sbatchaid: %s\nbatchaid: waiting up to %d minutes for the daemon\n",
-                w->waiting_shown ? "\r\033[K" : "", w->e->msg, OUTAGE_MAX_MS / 60000);
-        w->waiting_shown = false;
-    }
-    return now_ms() - w->outage_ms < OUTAGE_MAX_MS;
+    w->waiting_shown = false;
+    return true;
 }
 
 static int follow_on(struct following *w, json_t **row)
@@ -335,13 +328,13 @@ static int follow_on(struct following *w, json_t **row)
             return -1;
         if (rc == 0) {
             first = false;
-            w->outage_ms = 0;
+            w->outage = (struct outage){0};
             if (jobs_has_ended(*row) || !w->f->until_end)
                 return FOLLOW_DONE;
         }
         if (w->f->timeout_ms >= 0 && now_ms() - begun >= w->f->timeout_ms)
             return FOLLOW_LATE;
-        if (!follow_pause(rc < 0 ? OUTAGE_PAUSE : (long)pause))
+        if (!follow_pause(rc < 0 ? OUTAGE_PAUSE_MS : (long)pause))
             return FOLLOW_DETACHED;
         pause = pause * 3 / 2 < LAST_PAUSE_MS ? pause * 3 / 2 : LAST_PAUSE_MS;
     }

@@ -32,8 +32,8 @@ class Started:
     def __init__(self, desk, *arguments, terminal=False):
         self.ours, theirs = pty.openpty() if terminal else os.pipe()
         env = environment(desk.folder.parent, BATCHAID_STATE_DIR=str(desk.daemon.state_dir))
-        self.process = subprocess.Popen([str(BATCHAID), *arguments], cwd=desk.folder, env=env, stdin=subprocess.DEVNULL, stdout=theirs,
-                                        stderr=subprocess.STDOUT)
+        self.process = subprocess.Popen([str(BATCHAID), *arguments], cwd=desk.folder, env=env, stdin=theirs if terminal else subprocess.DEVNULL,
+                                        stdout=theirs, stderr=subprocess.STDOUT)
         os.close(theirs)
         self.said = ""
 

@@ -108,6 +108,31 @@ def test_a_daemon_that_restarts_is_waited_for(desk, faults):
     assert wait.end() == 0
 
 
+def test_a_shell_waits_for_its_node_over_a_restart(desk, faults):
+    flag = desk.folder.parent / "go"
+    desk.submit("--name", "ahead", "--no-copy", "--", f'while [ ! -e "{flag}" ]; do sleep 0.02; done')
+    p = Started(desk, "shell", "--name", "behind", "--after", "ahead", terminal=True).until("behind waits for its node")
+    desk.daemon.stop()
+    p.until("for the daemon")
+    desk.daemon.start()
+    flag.touch()
+    os.write(p.ours, b"echo is-$((6 * 7)); exit 4\n")
+    assert p.end() == 4 and "is-42" in p.said and p.said.count("for the daemon") == 1
+
+
+def test_a_shell_that_cannot_begin_is_cancelled(desk, faults):
+    _, job = desk.submit("--name", "first-of-all", "--no-copy", "--", "echo begun; sleep 1000")
+    p = Started(desk, "shell", "--name", "given-up", "--after", "first-of-all", terminal=True).until("given-up waits for its node")
+    faults.fault({"path": "/batchaid/jobs"}, reply={"status": 403, "code": "AuthorizationFailed", "message": "You may not."})
+    assert p.end() == 255 and "batchaid: given-up is cancelled: You may not." in p.said
+    assert desk.run("cancel", "given-up").stdout == "given-up has ended already (failed)\n"
+    p = Started(desk, "shell", "--name", "left", "--after", "first-of-all", terminal=True).until("left waits for its node")
+    p.process.terminate()
+    assert p.end() == 255 and "batchaid: left is cancelled: a signal ended the wait" in p.said
+    desk.run("cancel", "first-of-all")
+    job.fail()
+
+
 @pytest.mark.parametrize("fault", [{"reply": {"status": 503, "code": "ServerBusy", "message": "Soon."}}, {"cut": "before"}])
 def test_a_request_that_fails_is_repeated(desk, faults, fault):
     desk.submit("--name", fresh("busy"), "--no-copy", "--", "echo out")[1].succeed()
