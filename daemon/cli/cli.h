@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "daemon/cli/table.h"
 #include "daemon/serve/exit_code.h"
 #include "lib/err.h"
 
@@ -84,10 +85,10 @@ struct options {
 
 int cli_main(const struct cli_table *t, int argc, char **argv);
 
-/* "batchaid: MESSAGE" on standard error; returns `code`. */
+/* "batchaid: MESSAGE" on standard error; returns `code`. It may quote names of others. */
 static inline int cli_fail(enum exit_code code, const struct err *e)
 {
-    fprintf(stderr, "batchaid: %s\n", e->msg);
+    table_say(stderr, "batchaid: %s", e->msg);
     return code;
 }
 

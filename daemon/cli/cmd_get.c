@@ -111,7 +111,7 @@ static int say_gone(struct getting *g, int rc)
     if (rc == 0 || strcmp(g->e->target, "FileNotFound") != 0)
         return rc;
     g->gone++;
-    fprintf(stderr, "batchaid: %s\n", g->e->msg);
+    table_say(stderr, "batchaid: %s", g->e->msg);
     return 0;
 }
 

@@ -9,16 +9,19 @@
 #include "daemon/cli/client.h"
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/cmd_nodes.h"
+#include "daemon/cli/table.h"
 #include "lib/strbuf.h"
 
 /* Prints the problem of an undrained machine at the daemon's last try. */
 static void print_trouble(const char *name, const json_t *machine)
 {
     const char *trouble = json_string_value(json_object_get(machine, "lastTrouble"));
-    if (trouble)
-        printf("%s: error at the last try: %s\n%s: it is tried again; `batchaid nodes check %s` "
-               "on the daemon's machine shows the problem\n",
-               name, trouble, name, name);
+    if (!trouble)
+        return;
+    table_say(stdout, "%s: error at the last try: %s", name, trouble);
+    printf("%s: it is tried again; `batchaid nodes check %s` on the daemon's machine shows the "
+           "problem\n",
+           name, name);
 }
 
 static int change(struct daemon_client *c, const char *name, const char *verb, const char *done,

@@ -11,6 +11,7 @@
 #include <uv.h>
 
 #include "daemon/cli/cmd_nodes.h"
+#include "daemon/cli/table.h"
 #include "daemon/config/state.h"
 #include "lib/fs.h"
 #include "lib/loop_uv.h"
@@ -44,7 +45,7 @@ static void finish(struct cleaning *c, const struct err *why)
         return;
     c->closing = true;
     if (why) {
-        fprintf(stderr, "%s: %s\n", c->machine->name, why->msg);
+        table_say(stderr, "%s: %s", c->machine->name, why->msg);
         c->failed = true;
     }
     node_close(c->link, on_closed, c);
@@ -62,7 +63,8 @@ static void on_found(void *ctx, const struct err *why, const char *const *list, 
 {
     struct cleaning *c = ctx;
     for (size_t i = 0; !why && i < n; i++)
-        printf("%s: %s: %s\n", c->machine->name, c->dry_run ? "found" : "removed", list[i]);
+        table_say(stdout, "%s: %s: %s", c->machine->name, c->dry_run ? "found" : "removed",
+                  list[i]);
     if (!why && !c->dry_run && !c->closing) {
         node_ask(c->link, BARE_REQUEST(remove_root), on_removed, c);
         return;
@@ -76,8 +78,8 @@ static void on_ready(void *ctx, const struct node_facts *facts)
 {
     struct cleaning *c = ctx;
     if (!facts->is_root)
-        printf("%s: the agent runs as %s, not as root: accounts and most mounts stay\n",
-               c->machine->name, facts->user);
+        table_say(stdout, "%s: the agent runs as %s, not as root: accounts and most mounts stay",
+                  c->machine->name, facts->user);
     node_clean(c->link, !c->dry_run, on_found, c);
 }
 
@@ -106,7 +108,7 @@ static bool clean(const struct site *site, const struct site_machine *machine, b
         ssh.epoch = (struct node_epoch){.term = time_now_us() / US_PER_S, .id = "clean"};
     ssh.callbacks = (struct node_callbacks){.ready = on_ready, .down = on_down, .ctx = &c};
     if (node_open_ssh(&ssh, &c.link, &e) < 0) {
-        fprintf(stderr, "%s: %s\n", machine->name, e.msg);
+        table_say(stderr, "%s: %s", machine->name, e.msg);
         c.failed = true;
         on_closed(&c);
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A log may have been written by a stranger's program: on a terminal, control characters other than
- * tabs, line ends, backspaces and sequences for colours are shown as `?`.
+ * tabs, line ends, backspaces and sequences for colours are shown as `?`. So are characters that
+ * turn the order of others around, and bytes that are not UTF-8.
  */
 #include "daemon/cli/log_lines.h"
 
@@ -9,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/cli/table.h"
 #include "lib/arena.h"
 
-#define ESC 27
-/* The first byte of U+0080 to U+009F in UTF-8, control characters for terminals that know them. */
-#define C1_LEAD 0xc2
+#define ESC         27
+#define ASCII_BYTES 0x80
 
 void log_lines_init(struct log_lines *l, FILE *out, struct log_lines **writer, const char *process,
                     size_t len)
@@ -61,29 +62,39 @@ static bool goes_on(const struct log_lines *l, char c)
            (l->n_escape == 1 ? c == '[' : (c >= '0' && c <= '9') || c == ';');
 }
 
-static void end_lead(struct log_lines *l)
+/* By its first byte. */
+static size_t length_of(unsigned char lead)
 {
-    if (l->lead)
-        put(l, (char)C1_LEAD);
-    l->lead = false;
+    return lead < 0xc2 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 1;
 }
 
-/* Whether the byte was the second of such a character. */
-static bool end_c1(struct log_lines *l, unsigned char c)
+/* A character of which all bytes have come, or no more will. */
+static void end_character(struct log_lines *l)
 {
-    if (!l->lead || c < 0x80 || c > 0x9f) {
-        end_lead(l);
-        return false;
+    size_t n = l->n_character;
+    if (n == 0)
+        return;
+    l->character[n] = '\0';
+    l->n_character = 0;
+    if (table_character(l->character) != n) {
+        put(l, '?');
+        return;
     }
-    l->lead = false;
-    put(l, '?');
-    return true;
+    for (size_t i = 0; i < n; i++)
+        put(l, l->character[i]);
+}
+
+static void add_to_character(struct log_lines *l, char c)
+{
+    l->character[l->n_character++] = c;
+    if (l->n_character == length_of((unsigned char)l->character[0]))
+        end_character(l);
 }
 
 static void put_safely(struct log_lines *l, char c)
 {
-    if (end_c1(l, (unsigned char)c))
-        return;
+    if (((unsigned char)c & 0xc0) != 0x80)
+        end_character(l);
     if (l->n_escape > 0 && goes_on(l, c)) {
         l->escape[l->n_escape++] = c;
         return;
@@ -96,8 +107,8 @@ static void put_safely(struct log_lines *l, char c)
     end_escape(l, false);
     if (c == ESC)
         l->escape[l->n_escape++] = c;
-    else if ((unsigned char)c == C1_LEAD)
-        l->lead = true;
+    else if ((unsigned char)c >= ASCII_BYTES)
+        add_to_character(l, c);
     else
         put(l, is_control((unsigned char)c) ? '?' : c);
 }
@@ -121,7 +132,7 @@ void log_lines_end(struct log_lines *l)
 {
     if (l->n_escape > 0)
         end_escape(l, false);
-    end_lead(l);
+    end_character(l);
     if (l->inside && (l->terminal || l->prefixed))
         putc('\n', l->out);
     l->inside = false;

@@ -19,7 +19,8 @@ struct log_lines {
     bool terminal;
     char escape[32]; /* a sequence that has begun */
     size_t n_escape;
-    bool lead; /* the first byte of a character that may be a control character */
+    char character[5]; /* one that has begun, of several bytes */
+    size_t n_character;
 };
 
 /* Those of one output share *writer, and must not be moved. */

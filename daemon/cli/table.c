@@ -13,6 +13,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "lib/jsontext.h"
+
 #define GAP          2
 #define NARROWEST    8 /* the least width of a cut column */
 #define DOTS         "..."
@@ -32,34 +34,58 @@ void table_free(struct table *t)
     *t = (struct table){.n = 0};
 }
 
-/* The length in bytes of the character at `p`; 0: not printable. */
-static int character(const unsigned char *p)
+/* Of a character that is valid UTF-8. */
+static uint32_t code_of(const char *p, size_t n)
+{
+    static const unsigned char lead[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t code = (unsigned char)*p & lead[n];
+    for (size_t i = 1; i < n; i++)
+        code = code << 6 | ((unsigned char)p[i] & 0x3f);
+    return code;
+}
+
+size_t table_character(const char *text)
 {
     static const struct {
-        unsigned char mask, lead;
-        int n;
-    } forms[] = {{0x80, 0x00, 1}, {0xe0, 0xc0, 2}, {0xf0, 0xe0, 3}, {0xf8, 0xf0, 4}};
-    if (*p < 0x20 || *p == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0))
-        return 0; /* control characters of both ranges */
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        int n = 1;
-        if ((*p & forms[i].mask) != forms[i].lead)
-            continue;
-        while (n < forms[i].n && (p[n] & 0xc0) == UTF8_FOLLOWS)
-            n++;
-        return n == forms[i].n ? n : 0;
-    }
-    return 0;
+        uint32_t first, last;
+    } unseen[] = {
+        {0, 0x1f},        {0x7f, 0x9f},      /* control characters */
+        {0x61c, 0x61c},   {0x200e, 0x200f},  /* marks of a direction */
+        {0x2028, 0x202e}, {0x2066, 0x2069}}; /* separators of lines; changes of the direction */
+    size_t n = jsontext_character(text);
+    uint32_t code = code_of(text, n);
+    for (size_t i = 0; i < sizeof unseen / sizeof unseen[0]; i++)
+        if (code >= unseen[i].first && code <= unseen[i].last)
+            return 0;
+    return n;
 }
 
 void table_clean(char *text)
 {
-    for (unsigned char *p = (unsigned char *)text; *p;) {
-        int n = character(p);
-        if (n == 0)
-            *p = '?';
-        p += n ? n : 1;
+    char *to = text;
+    while (*text) {
+        size_t n = table_character(text), whole = n ? n : jsontext_character(text);
+        if (n)
+            memmove(to, text, n);
+        else
+            *to = '?';
+        to += n ? n : 1;
+        text += whole ? whole : 1;
     }
+    *to = '\0';
+}
+
+void table_say(FILE *out, const char *fmt, ...)
+{
+    char *text;
+    va_list ap;
+    va_start(ap, fmt);
+    if (vasprintf(&text, fmt, ap) < 0)
+        abort();
+    va_end(ap);
+    table_clean(text);
+    fprintf(out, "%s\n", text);
+    free(text);
 }
 
 static const char *clean(struct arena *a, const char *text)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A table as text: one line for each row, aligned columns, two blanks between them. Texts may come
- * from other machines, so control characters are shown as `?`.
+ * from other machines, so characters that could move a terminal or mislead its reader are shown as
+ * `?`, also in messages.
  */
 #ifndef DAEMON_CLI_TABLE_H
 #define DAEMON_CLI_TABLE_H
@@ -47,8 +48,13 @@ void table_addf(struct table *t, const char *fmt, ...) __attribute__((format(pri
 void table_print(const struct table *t, const struct table_screen *screen, FILE *out);
 void table_free(struct table *t);
 
-/* Replaces control characters, and bytes that are not UTF-8, by `?`. */
+/* The length in bytes of the first character; 0: a terminal must not get it, because it is a
+ * control character, turns the order of others around, or is not UTF-8. */
+size_t table_character(const char *text);
+/* Replaces such characters by `?`. */
 void table_clean(char *text);
+/* Prints a line, cleaned so; `fmt` is without the line's end. */
+void table_say(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* No limit and no colours unless `out` is a terminal. */
 struct table_screen table_screen_of(FILE *out);
 /* "17.3G": binary units, at most four digits. */

@@ -134,11 +134,15 @@ def test_the_end_of_a_large_log(desk):
 
 
 def test_a_log_cannot_move_the_terminal(desk):
-    desk.submit("--name", "rude", "--no-copy", "--", r"printf '\033[2J\033]0;title\007\033[31mred\033[0m \200 \302\2332J \303\251 \302\251\302\n'")[1].succeed()
+    desk.submit("--name", "rude", "--no-copy", "--",
+                r"printf '\033[2J\033]0;title\007\033[31mred\033[0m \200 \302\2332J \303\251 \302\251\302\n\342\200\256turned \360\237\230\200 \342\200\n'; "
+                r"head -c 1000000 /dev/zero | tr '\0' x")[1].succeed()
     p = Started(desk, "logs", "rude", terminal=True)
-    assert p.end() == 0 and "?[2J?]0;title?\x1b[31mred\x1b[0m" in p.said and "?2J \u00e9 \u00a9" in p.said
+    assert p.end() == 0 and "?[2J?]0;title?\x1b[31mred\x1b[0m ? ?2J \u00e9 \u00a9?\r\n?turned \U0001f600 ?\r\n" in p.said
+    assert p.said.endswith("x" * 1000000 + "\r\n")
     done = subprocess.run([str(BATCHAID), "logs", "--state-dir", str(desk.daemon.state_dir), "rude"], capture_output=True, check=True)
-    assert done.stdout == b"\x1b[2J\x1b]0;title\x07\x1b[31mred\x1b[0m \x80 \xc2\x9b2J \xc3\xa9 \xc2\xa9\xc2\n"
+    assert done.stdout == (b"\x1b[2J\x1b]0;title\x07\x1b[31mred\x1b[0m \x80 \xc2\x9b2J \xc3\xa9 \xc2\xa9\xc2\n"
+                           b"\xe2\x80\xaeturned \xf0\x9f\x98\x80 \xe2\x80\n" + b"x" * 1000000)
 
 
 # --- ps, top, wait, cancel --------------------------------------------------------------------------
@@ -259,11 +263,20 @@ def test_get_fetches_what_the_job_wrote(desk):
 
 
 def test_get_of_names_that_are_hard_to_show(desk):
-    desk.submit("--name", "odd", "--no-copy", "--", r"""touch "$(printf 'a\033[2J')" "$(printf 'caf\351')" """)[1].succeed()
+    desk.submit("--name", "odd", "--no-copy", "--",
+                r"""touch "$(printf 'a\033[2J')" "$(printf 'caf\351')" "$(printf 'evil\342\200\256gpj.exe')" """)[1].succeed()
     done = desk.run("get", "odd")
-    assert done.stdout == "odd/a\x1b[2J\n" and "1 file cannot be fetched, because no request can have such a name" in done.stderr
+    assert sorted(done.stdout.split("\n")) == ["", "odd/a\x1b[2J", "odd/evil\u202egpj.exe"]
+    assert "1 file cannot be fetched, because no request can have such a name" in done.stderr
     p = Started(desk, "get", "odd", terminal=True)
-    assert p.end() == 0 and "odd/a?[2J" in p.said
+    assert p.end() == 0 and "odd/a?[2J" in p.said and "odd/evil?gpj.exe" in p.said
+
+
+def test_get_names_in_its_errors_what_is_hard_to_show(desk):
+    desk.submit("--name", "odder", "--no-copy", "--", r"""touch "$(printf 'a\033[2J\342\200\256')" """)[1].succeed()
+    (desk.folder / "odder" / "a\x1b[2J\u202e").mkdir(parents=True)
+    p = Started(desk, "get", "odder", terminal=True)
+    assert p.end() == 1 and "batchaid: odder/a?[2J? cannot be written: " in p.said
 
 
 def test_get_writes_through_no_link(desk):
