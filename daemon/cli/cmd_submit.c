@@ -140,8 +140,11 @@ static int create(struct daemon_client *c, struct sent_job *s, const struct opti
     return rc;
 }
 
-static int check_command(const struct options *o, struct err *e)
+static int check_whole(const struct options *o, struct err *e)
 {
+    if (o->folder && o->no_copy)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "--folder and --no-copy exclude each other; leave one of them out");
     if (o->n_args > 0)
         return 0;
     return err_set(e, ERR_CONFIG, NULL,
@@ -237,7 +240,7 @@ static int submit_and_print(struct daemon_client *c, const struct options *o, st
 int submit_read_file(const struct options *o, struct options *whole, struct arena *a, struct err *e)
 {
     *whole = *o;
-    return o->file && job_file_read(o->file, whole, a, e) < 0 ? -1 : check_command(whole, e);
+    return o->file && job_file_read(o->file, whole, a, e) < 0 ? -1 : check_whole(whole, e);
 }
 
 int cmd_submit(const struct options *o)

@@ -108,10 +108,14 @@ static int take_many(const struct job_file *f, const struct cli_option *known, j
     return 0;
 }
 
-/* Whether the command line has said it. */
+/* Whether the command line has said it, or for the folder the contrary. */
 static bool is_given(const struct job_file *f, const struct cli_option *known)
 {
     const void *at = (const char *)f->given + known->at;
+    if (strcmp(known->name, "no-copy") == 0)
+        return f->given->folder;
+    if (strcmp(known->name, "folder") == 0 && f->given->no_copy)
+        return true;
     return *known->argument && !known->take && *(const char *const *)at;
 }
 

@@ -230,7 +230,17 @@ def test_a_job_file(desk):
     assert job.read("stdout.txt") == "9 two words c\n"
 
 
+def test_the_command_line_says_whether_a_folder_is_copied(desk):
+    desk.write("src/a", "x")
+    desk.write("none.yaml", "no-copy: true\ncommand: 'true'\n")
+    desk.write("src.yaml", "folder: src\ncommand: 'true'\n")
+    assert "would copy 1 file" in desk.run("submit", "--dry-run", "--file", "none.yaml", "--folder", "src").stderr
+    assert "would copy" not in desk.run("submit", "--dry-run", "--file", "src.yaml", "--no-copy").stderr
+    assert "would copy" not in desk.run("submit", "--dry-run", "--file", "none.yaml").stderr
+
+
 @pytest.mark.parametrize("text, words", [
+    ("no-copy: true\nfolder: a\ncommand: x\n", ["--folder and --no-copy exclude each other"]),
     ("gpus: two\ncommand: x\n", ["job.yaml:1:1: --gpus is 'two'; it must be a whole number from 0 to 1024"]),
     ("name: a\ngpsu: 2\n", ["job.yaml:2:1: 'gpsu' is not a member of a job file (did you mean gpus?); use command, name, nodes"]),
     ("env:\n  A: 1\n  9: 2\n", ["job.yaml:3:3: --env is '9=2'; it must be NAME=VALUE"]),
@@ -252,6 +262,7 @@ def test_mistakes_in_a_job_file(desk, text, words):
 
 @pytest.mark.parametrize("arguments, words", [
     ([], "there is no command; write it after --, as in: batchaid submit --gpus 1 -- python train.py"),
+    (["--no-copy", "--folder", ".", "true"], "--folder and --no-copy exclude each other; leave one of them out"),
     (["--nodes", "0", "true"], "--nodes is '0'; it must be a whole number from 1 to 10000"),
     (["--gpus", "1.5", "true"], "--gpus is '1.5'"),
     (["--memory", "32X", "true"], "--memory is '32X'; it must be a number with a unit, such as 512M"),
