@@ -10,7 +10,8 @@
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/job_wish.h"
 
-#define ARRAY "BATCHAID_JOB_ARRAY"
+#define ARRAY           "BATCHAID_JOB_ARRAY"
+#define NAME_MAX_LENGTH 64 /* of a job */
 
 /* What people may set; the rest of a reply is the service's. */
 static const char *const kept[] = {
@@ -88,7 +89,8 @@ static json_t *copy_of(const json_t *resource)
     return to;
 }
 
-/* "train-x7fk" again is "train-x7fk-2", and that is "train-x7fk-3". */
+/* "train-x7fk" again is "train-x7fk-2", and that is "train-x7fk-3". A long name is cut before its
+ * number. */
 static char *next_name(const char *name, int more)
 {
     struct strbuf b = STRBUF_INIT;
@@ -96,8 +98,15 @@ static char *next_name(const char *name, int more)
     char *end = NULL;
     long n = dash ? strtol(dash + 1, &end, 10) : 0;
     bool counted = dash && end && !*end && n > 1 && n < 10000;
-    strbuf_add(&b, name, counted ? (size_t)(dash - name) : strlen(name));
-    strbuf_printf(&b, "-%ld", (counted ? n : 1) + more);
+    size_t stem = counted ? (size_t)(dash - name) : strlen(name);
+    char number[24];
+    size_t room =
+        NAME_MAX_LENGTH - (size_t)snprintf(number, sizeof number, "-%ld", (counted ? n : 1) + more);
+    if (stem > room)
+        for (stem = room; stem > 1 && name[stem - 1] == '-';)
+            stem--;
+    strbuf_add(&b, name, stem);
+    strbuf_puts(&b, number);
     return strbuf_take(&b);
 }
 

@@ -230,6 +230,15 @@ def test_rerun_has_the_same_folder(desk):
     assert desk.run("logs", "again-3").stdout == "content\n"
 
 
+def test_rerun_of_a_long_name(desk):
+    desk.submit("--name", "a" * 64, "--no-copy", "--", "true")[1].succeed()
+    assert desk.run("rerun", "a" * 64).stdout == "a" * 62 + "-2\n"
+    assert desk.run("rerun", "a" * 62 + "-2").stdout == "a" * 62 + "-3\n"
+    desk.submit("--name", "b" * 61 + "-cc", "--no-copy", "--", "true")[1].succeed()
+    assert desk.run("rerun", "b" * 61 + "-cc").stdout == "b" * 61 + "-2\n"
+    desk.run("wait", "a" * 62 + "-2", "a" * 62 + "-3", "b" * 61 + "-2")
+
+
 def test_rerun_of_failed_indexes(desk):
     line = "echo $BATCHAID_ARRAY_INDEX; [ $BATCHAID_ARRAY_INDEX = 1 ]"
     desk.submit("--name", "sweep", "--array", "1-3", "--no-copy", "--", line)[1].fail()
