@@ -273,12 +273,11 @@ static int check_dependency(struct daemon_client *c, const struct job_place *p, 
 static int add_dependency(struct daemon_client *c, const struct job_place *p, char *name,
                           struct strbuf *out, struct err *e)
 {
-    json_t *found = NULL;
+    json_t *j = NULL;
     char *how = strrchr(name, ':');
     if (how)
         *how++ = '\0';
-    int rc = jobs_find(c, name, &found, e);
-    const json_t *j = json_array_get(found, 0);
+    int rc = jobs_find_job(c, name, &j, e);
     if (rc == 0)
         rc = check_dependency(c, p, name, j, e);
     if (rc == 0)
@@ -286,7 +285,7 @@ static int add_dependency(struct daemon_client *c, const struct job_place *p, ch
                       jobs_text(j, "name"), how ? ":" : "", how ? how : "");
     else
         err_prefix(e, "--after");
-    json_decref(found);
+    json_decref(j);
     return rc;
 }
 

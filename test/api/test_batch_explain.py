@@ -61,6 +61,8 @@ def test_a_terminal_is_for_jobs_alone(daemon, jobs):
     for command, *rest in ("exec", "--", "true"), ("ssh",), ("forward", "80"):
         done = daemon.tool(command, f"{job.id}/t", *rest, check=False)
         assert f"'{job.id}/t' is a task of Azure Batch, and this command is for jobs" in done.stderr, command
+    done = daemon.tool("submit", "--no-copy", "--dry-run", "--after", f"{job.id}/t", "--", "true", check=False)
+    assert done.returncode == 1 and f"batchaid: --after: '{job.id}/t' is a task of Azure Batch" in done.stderr
 
 
 def test_what_it_waits_for(daemon, jobs, explain, ground):
