@@ -110,7 +110,8 @@ static char *next_name(const char *name, int more)
     return strbuf_take(&b);
 }
 
-/* Tries the next names until one is free. */
+/* Tries the next names until one is free. The answer to a new job is 202; with 200, the same job
+ * was created since the look. */
 static int create(struct daemon_client *c, const json_t *job, json_t *properties, char **name,
                   struct err *e)
 {
@@ -132,6 +133,8 @@ static int create(struct daemon_client *c, const json_t *job, json_t *properties
             status = 409;
         else if (rc == 0)
             rc = client_try(c, "PUT", path.s, body, &status, &reply, e);
+        if (rc == 0 && status == HTTP_OK)
+            status = HTTP_CONFLICT;
         if (rc == 0 && status >= 400 && status != 409)
             rc = client_refused(reply, status, e);
         json_decref(reply);

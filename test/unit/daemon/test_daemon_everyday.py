@@ -6,6 +6,7 @@ import pty
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from support.daemon import BATCHAID, Daemon
@@ -237,6 +238,13 @@ def test_rerun_of_a_long_name(desk):
     desk.submit("--name", "b" * 61 + "-cc", "--no-copy", "--", "true")[1].succeed()
     assert desk.run("rerun", "b" * 61 + "-cc").stdout == "b" * 61 + "-2\n"
     desk.run("wait", "a" * 62 + "-2", "a" * 62 + "-3", "b" * 61 + "-2")
+
+
+def test_reruns_at_once_have_names_of_their_own(desk):
+    desk.submit("--name", "many", "--no-copy", "--", "true")[1].succeed()
+    with ThreadPoolExecutor(8) as pool:
+        names = list(pool.map(lambda _: desk.run("rerun", "many").stdout, range(8)))
+    assert sorted(names) == [f"many-{i}\n" for i in range(2, 10)]
 
 
 def test_rerun_of_failed_indexes(desk):
