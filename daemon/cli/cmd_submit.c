@@ -175,17 +175,54 @@ static int copy_and_create(struct daemon_client *c, struct sent_job *s, const st
     return rc;
 }
 
+static int check_text(const char *option, const char *value, struct err *e)
+{
+    if (!value || jsontext_is_utf8(value, strlen(value)))
+        return 0;
+    json_t *shown = jsontext_string(value);
+    err_set(e, ERR_CONFIG, NULL, "%s is '%.100s', which is not UTF-8; values of jobs must be UTF-8",
+            option, json_string_value(shown));
+    json_decref(shown);
+    return -1;
+}
+
+static int check_texts(const char *option, const char *const *values, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (check_text(option, values[i], e) < 0)
+            return -1;
+    return 0;
+}
+
+/* Documents are UTF-8: a value that is not could not be in one. */
+static int check_utf8(const struct options *o, struct err *e)
+{
+    const struct {
+        const char *option;
+        const char *const *values;
+        size_t n;
+    } all[] = {{"an argument of the command", (const char *const *)o->args, (size_t)o->n_args},
+               {"--env", o->env.text, o->env.n},
+               {"--secret", o->secrets.text, o->secrets.n},
+               {"--image", &o->image, 1},
+               {"--cluster", &o->cluster, 1},
+               {"--group", &o->group, 1}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (check_texts(all[i].option, all[i].values, all[i].n, e) < 0)
+            return -1;
+    return 0;
+}
+
 int submit(struct daemon_client *c, const struct options *o, struct sent_job *s, struct err *e)
 {
-    if (look_at_folder(s, o, e) < 0 || job_place_find(c, o, &s->arena, &s->place, e) < 0 ||
+    if (check_utf8(o, e) < 0 || look_at_folder(s, o, e) < 0 ||
+        job_place_find(c, o, &s->arena, &s->place, e) < 0 ||
         (o->name && job_place_check_name(c, &s->place, e) < 0))
         return -1;
     s->place.archive = s->has_folder ? new_archive(&s->arena) : NULL;
     if (!o->dry_run && job_place_make(c, o, &s->place, e) < 0)
         return -1;
     s->document = job_document(o, &s->place, client_subscription(c));
-    if (!s->document)
-        return err_set(e, ERR_CONFIG, NULL, "the command or a value is not UTF-8");
     return o->dry_run ? 0 : copy_and_create(c, s, o, e);
 }
 

@@ -292,3 +292,16 @@ def test_what_cannot_be(desk, arguments, words):
     desk.submit("--no-copy", "--", "true")[1].succeed()
     done = desk.run("submit", *arguments, check=False)
     assert done.returncode == 1 and words in done.stderr and done.stdout == ""
+
+
+@pytest.mark.parametrize("arguments", [
+    [b"--env", b"DATA=caf\xe9", b"--", b"true"],
+    [b"--image", b"caf\xe9", b"--", b"true"],
+    [b"--secret", b"A=v/caf\xe9", b"--", b"true"],
+    [b"--", b"cat", b"caf\xe9"],
+])  # fmt: skip
+def test_values_that_are_not_utf8(desk, arguments):
+    """Replies and documents are UTF-8, so the job could not have them."""
+    done = desk.run("submit", "--name", "latin", *arguments, check=False)
+    assert done.returncode == 1 and "is not UTF-8" in done.stderr and done.stdout == ""
+    assert "copied" not in done.stderr and "no job" in desk.run("logs", "latin", check=False).stderr
