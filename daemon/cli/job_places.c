@@ -468,6 +468,21 @@ static int no_cluster(const struct job_place *p, struct err *e)
                    p->cluster, p->group, p->workspace, p->group, p->workspace);
 }
 
+/* Another submit may make the same cluster since the look at it, with another password. */
+static int make_or_share(struct daemon_client *c, const struct options *o,
+                         const struct job_place *p, const char *path, struct err *e)
+{
+    long status = 0;
+    json_t *reply = NULL;
+    struct err other;
+    int rc = make_cluster(c, p, e);
+    if (rc < 0 && client_try(c, "GET", path, NULL, &status, &reply, &other) == 0 &&
+        status == HTTP_OK)
+        rc = let_grow(c, o, p, reply, path, e);
+    json_decref(reply);
+    return rc;
+}
+
 static int check_cluster(struct daemon_client *c, const struct options *o,
                          const struct job_place *p, struct err *e)
 {
@@ -478,7 +493,7 @@ static int check_cluster(struct daemon_client *c, const struct options *o,
     strbuf_puts(&path, "?api-version=" VERSION);
     int rc = client_try(c, "GET", path.s, NULL, &status, &reply, e);
     if (rc == 0 && status == HTTP_NOT_FOUND)
-        rc = o->cluster ? no_cluster(p, e) : make_cluster(c, p, e);
+        rc = o->cluster ? no_cluster(p, e) : make_or_share(c, o, p, path.s, e);
     else if (rc == 0 && status != HTTP_OK)
         rc = client_refused(reply, status, e);
     else if (rc == 0 && !o->cluster)

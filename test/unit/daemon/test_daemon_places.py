@@ -2,6 +2,7 @@
 """`batchaid submit`: on which machines a job may run, and so in which cluster."""
 import json
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -86,3 +87,11 @@ def test_who_may_change_no_cluster_uses_it_as_it_is(place, tmp_path):
         "somebody with the role Contributor can, by one submit with --nodes 2: "), refused.stderr
     desk.run("submit", "--nodes", "2", "--no-copy", "--", "true")
     assert laptop.run("submit", "--nodes", "2", "--name", "wide", "--no-copy", "--", "true").stdout == "wide\n"
+
+
+def test_first_submits_at_once_share_a_cluster(own_daemon, tmp_path):
+    desk = Desk(own_daemon(), tmp_path / "project")
+    with ThreadPoolExecutor(8) as pool:
+        said = list(pool.map(lambda _: desk.run("submit", "--json", "--no-copy", "--", "true").stdout, range(8)))
+    jobs = [json.loads(one) for one in said]
+    assert {j["cluster"] for j in jobs} == {"default"} and len({j["name"] for j in jobs}) == 8
