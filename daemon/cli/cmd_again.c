@@ -2,7 +2,7 @@
  *
  * `batchaid rerun`: creates a job from the document of another. The copy of its folder is still on
  * the share. Replies have no keys and no values of secrets: mounts get a key again, and a job with
- * such secrets cannot be repeated.
+ * such secrets, or with the password of a registry, cannot be repeated. References to vaults stay.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +35,28 @@ static int check_secrets(const json_t *properties, const char *name, struct err 
     return 0;
 }
 
+/* The password of the registry of images. */
+static int check_registry(const json_t *properties, const char *name, struct err *e)
+{
+    const json_t *registry =
+        json_object_get(json_object_get(properties, "containerSettings"), "imageSourceRegistry");
+    const json_t *login = json_object_get(registry, "credentials");
+    if (!login || json_object_get(login, "passwordSecretReference"))
+        return 0;
+    return err_set(e, ERR_CONFIG, NULL,
+                   "%.100s logs in to a registry as %.100s with a password, which the daemon shows "
+                   "to nobody; create the job again with its password, or with a "
+                   "passwordSecretReference, which can be repeated",
+                   name, jobs_text(login, "username"));
+}
+
+static void add_key(json_t *volume)
+{
+    const json_t *own = json_object_get(volume, "credentials");
+    if (!json_object_get(own, "accountKeySecretReference"))
+        json_object_set_new(volume, "credentials", json_pack("{s:s}", "accountKey", JOB_KEY));
+}
+
 static void add_keys(json_t *properties)
 {
     static const char *const lists[] = {"azureFileShares", "azureBlobFileSystems"};
@@ -43,7 +65,7 @@ static void add_keys(json_t *properties)
     json_t *volume;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         json_array_foreach(json_object_get(volumes, lists[i]), k, volume)
-            json_object_set_new(volume, "credentials", json_pack("{s:s}", "accountKey", JOB_KEY));
+            add_key(volume);
 }
 
 /* A failed array of one index is what has failed. */
@@ -175,6 +197,7 @@ static int again(struct daemon_client *c, const struct options *o, struct err *e
         properties = copy_of(resource);
         add_keys(properties);
         rc = check_secrets(properties, jobs_text(job, "name"), e);
+        rc = rc < 0 ? -1 : check_registry(properties, jobs_text(job, "name"), e);
     }
     if (rc == 0 && o->failed && (rc = jobs_ask_about(c, "/batchaid/jobs", job, &story, e)) == 0)
         rc = only_failed(properties, json_object_get(story, "failedIndexes"), job, e);

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from support.daemon import BATCHAID, Daemon
 from support.waiting import PATIENCE, wait_for
+from support.world import file_share, job_body
 
 from conftest import environment
 from test_daemon_submit import Desk
@@ -245,6 +246,31 @@ def test_reruns_at_once_have_names_of_their_own(desk):
     with ThreadPoolExecutor(8) as pool:
         names = list(pool.map(lambda _: desk.run("rerun", "many").stdout, range(8)))
     assert sorted(names) == [f"many-{i}\n" for i in range(2, 10)]
+
+
+def with_settings(desk, name, **settings):
+    """A job of that name, which has the settings from the start."""
+    _, first = desk.submit("--no-copy", "--", "true")
+    place, body = first.path.rsplit("/", 1)[0], first.properties
+    desk.daemon.do("PUT", f"{place}/{name}", job_body(body["cluster"]["id"], **settings))
+    return place
+
+
+def test_rerun_keeps_references_to_vaults(desk):
+    vault = f"/subscriptions/{desk.daemon.subscription}/resourceGroups/jobs/providers/Microsoft.KeyVault/vaults/safe"
+    credentials = {"accountKeySecretReference": {"sourceVault": {"id": vault}, "secretUrl": "https://safe.vault.azure.net/secrets/key"}}
+    volumes = {"azureFileShares": [file_share(), file_share("two", "two", credentials=credentials)]}
+    place = with_settings(desk, "vaulted", mountVolumes=volumes)
+    assert desk.run("rerun", "vaulted").stdout == "vaulted-2\n"
+    shares = desk.daemon.get(f"{place}/vaulted-2")["properties"]["mountVolumes"]["azureFileShares"]
+    assert "accountKeySecretReference" not in shares[0]["credentials"] and shares[1]["credentials"] == credentials
+
+
+def test_rerun_without_the_password_of_a_registry(desk):
+    registry = {"image": "x", "serverUrl": "registry.example", "credentials": {"username": "ada", "password": "x"}}
+    with_settings(desk, "private", containerSettings={"imageSourceRegistry": registry})
+    done = desk.run("rerun", "private", check=False)
+    assert done.returncode == 1 and "logs in to a registry as ada with a password" in done.stderr and done.stdout == ""
 
 
 def test_rerun_of_failed_indexes(desk):
