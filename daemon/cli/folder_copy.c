@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/cli/interrupt.h"
 #include "daemon/cli/table.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
@@ -165,6 +166,8 @@ static int send_piece(struct copy *w, struct err *e)
     const char *const headers[] = {"x-ms-write: update", range, NULL};
     if (w->n == 0)
         return 0;
+    if (interrupt_seen())
+        return err_set(e, ERR_IO, NULL, "interrupted");
     snprintf(range, sizeof range, "x-ms-range: bytes=%" PRId64 "-%" PRId64, w->sent,
              w->sent + (int64_t)w->n - 1);
     strbuf_concat(&path, w->put.path, "?comp=range");
@@ -291,12 +294,16 @@ int folder_copy(struct daemon_client *c, struct folder *f, const char *account, 
     snprintf(length, sizeof length, "x-ms-content-length: %" PRId64, w.total);
     struct client_put make = w.put;
     make.headers = headers;
+    interrupt_catch();
     int rc = client_put_file(c, &make, e);
     w.piece = rc < 0 ? NULL : xcalloc(1, PIECE);
     if (rc == 0)
         rc = add_all(&w, e);
     show(&w, true);
     free(w.piece);
+    if (interrupt_seen())
+        folder_copy_remove(c, account, share, archive);
+    interrupt_release();
     return rc;
 }
 

@@ -12,7 +12,8 @@
 int64_t folder_copy_size(const struct folder *f);
 
 /* Writes the archive. A file that changes meanwhile is noted in `f->warnings`; a file that can no
- * longer be read is an error. On a terminal it shows its progress after a second. */
+ * longer be read is an error. On a terminal it shows its progress after a second. A signal that
+ * ends the command takes effect when the archive is removed. */
 int folder_copy(struct daemon_client *c, struct folder *f, const char *account, const char *share,
                 const char *archive, struct err *e) MUST_CHECK;
 

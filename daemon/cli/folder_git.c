@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "daemon/cli/folder.h"
+#include "daemon/cli/interrupt.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 
@@ -248,11 +249,13 @@ int folder_names_read(const char *dir, struct folder_names *out, struct err *e)
     g.has_ignore = is_there(dir, IGNORE) || (checkout && above);
     if (!checkout && !g.has_ignore && !is_there(dir, ".gitignore") && !has_git())
         return 0;
+    interrupt_catch();
     int rc = checkout ? 0 : make_repository(&g, e);
     if (rc == 0)
         rc = ask(&g, out, e);
     if (g.repository && fs_remove_tree(g.repository, &ignored) < 0 && rc == 0)
         rc = err_set(e, ERR_IO, NULL, "%.900s", ignored.msg);
+    interrupt_release();
     free(g.repository);
     return rc;
 }

@@ -2,6 +2,7 @@
 """Commands that outlive a token, a connection or the daemon that they talk to. Faults are injected by the daemon (docs/testing.md)."""
 import os
 import pwd
+import signal
 
 import pytest
 from support.testing import Clock, Testing, testing_daemon
@@ -38,6 +39,11 @@ def waits(desk, faults, name, *more):
     return p
 
 
+def copies(desk):
+    """Of folders, on shares."""
+    return set(desk.daemon.state_dir.rglob("folder-*.tar"))
+
+
 # --- tokens -----------------------------------------------------------------------------------------
 
 
@@ -58,6 +64,17 @@ def test_a_token_that_ends_while_the_folder_is_copied(desk, faults, operation):
     made = faults.fault({"operation": operation}, reply={"status": 401, "code": "ExpiredAuthenticationToken", "message": "It has expired."})
     assert desk.run("run", "--", "cat in").stdout == "content\n"
     assert [f["hits"] for f in faults.get("/faults")["value"] if f["id"] == made["id"]] == [1]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_copy_is_removed(desk, faults, number):
+    faults.fault({"operation": "File_UploadRange"}, times=0, delayMilliseconds=300)
+    with open(desk.folder / "big", "wb") as f:
+        f.truncate(100 << 20)
+    before, started = copies(desk), Started(desk, "submit", "--", "true")
+    wait_for(lambda: copies(desk) - before, 10, "the copy")
+    started.process.send_signal(number)
+    assert started.end() == -number and copies(desk) == before
 
 
 def test_a_lent_token_is_not_replaced(desk, faults):
