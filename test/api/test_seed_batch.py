@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Azure Batch's jobs and tasks in seeds and dumps: ends, dependencies, managers, schedules."""
 
+import pytest
 from support.batch import Plane
 from support.batch_jobs import POOL
 from support.seeds import CLUSTER, t  # noqa: F401 (a fixture)
@@ -221,3 +222,24 @@ def test_jobs_of_a_schedule_share_its_pool(tested, t):  # noqa: F811
 def test_a_job_without_a_schedule_has_no_pool_of_one(tested, t):  # noqa: F811
     said = t.seed(seed({"j": {"poolInfo": auto("jobschedule")}}), expect=400)["error"]["message"]
     assert "SCHEDULE:job-NUMBER" in said
+
+
+@pytest.mark.parametrize("state", ["completed", 1, None], ids=["text", "number", "null"])
+@pytest.mark.parametrize("kind", ["job", "schedule", "task", "ai job"])
+def test_a_state_that_is_no_object_is_refused(tested, t, kind, state):  # noqa: F811
+    later = {"schedule": {"doNotRunUntil": "2090-01-01T00:00:00Z"}, "jobSpecification": {"poolInfo": {"poolId": "p"}}}
+    made = {
+        "job": lambda: seed({"j": job(state=state)}),
+        "schedule": lambda: seed({}, jobSchedules={"s": {**later, "state": state}}),
+        "task": lambda: seed({"j": job(tasks={"t": task(state=state)})}),
+        "ai job": lambda: seed({}),
+    }[kind]()
+    if kind == "ai job":
+        made["groups"]["lab"]["workspaces"] = {
+            "ws": {
+                "location": "eastus", "clusters": {"c": cluster_body(0)},
+                "experiments": {"e": {"jobs": {"q": {**job_body(CLUSTER), "state": state}}}},
+            }
+        }
+    assert "state" in t.seed(made, expect=400)["error"]["message"]
+    assert tested.get(f"/subscriptions/{tested.subscription}/resourcegroups")["value"] == []

@@ -16,7 +16,7 @@ const json_t *seed_state_of(struct request *r, const struct seed_step *s)
     char *text = jsontext(state);
     const char *with = seed_filled(&r->arena, text, s->subscription);
     free(text);
-    return request_own(r, json_loads(with, 0, NULL));
+    return request_own(r, json_loads(with, JSON_DECODE_ANY, NULL));
 }
 
 const json_t *seed_files_of(struct request *r, const struct seed_step *s, const json_t *files)

@@ -173,7 +173,7 @@ static const struct field job_state_rows[] = {
     TEXT("terminateReason", INTO(told_job, reason)),
 };
 static SCHEMA(job_state, job_state_rows, "JobState", FILLS(told_job));
-static const struct field job_rows[] = {OBJECT("state", 0, job_state, INTO_SAME)};
+static const struct field job_rows[] = {OBJECT("state", REQUIRED, job_state, INTO_SAME)};
 static SCHEMA(job_body, job_rows, "Job", FILLS(told_job));
 
 /* The POST has made a pool for a job that has ended. If the job kept its pool, the seed has the
@@ -365,7 +365,7 @@ static const struct field schedule_state_rows[] = {
     TIME("endTime", INTO(told_schedule, end_us)),
 };
 static SCHEMA(schedule_state, schedule_state_rows, "ScheduleState", FILLS(told_schedule));
-static const struct field schedule_rows[] = {OBJECT("state", 0, schedule_state, INTO_SAME)};
+static const struct field schedule_rows[] = {OBJECT("state", REQUIRED, schedule_state, INTO_SAME)};
 static SCHEMA(schedule_body, schedule_rows, "Schedule", FILLS(told_schedule));
 
 /* The jobs of the schedule exist by now, so the schedule creates none before its next due time. */
