@@ -128,6 +128,26 @@ def test_a_rename_of_a_file(d, loser):
     lost_at_each_write(d, loser, make, change, look)
 
 
+def test_a_rename_over_a_file_leaves_one_at_its_place(d, loser):
+    refused = 0
+    for n in range(1, STEPS_MAX):
+        source = f"{d.file.url}/share/from{n}"
+        for name in (f"from{n}", f"to{n}"):
+            headers = {"x_ms_type": "file", "x_ms_content_length": "3", "x_ms_meta_k": "v"}
+            assert d.file.call("PUT", f"/share/{name}", **headers).status == 201
+        wait_for(lambda: open_changes(d) == 0, what="the journal to be empty")
+        loser.arm(n)
+        headers = {"x_ms_file_rename_source": source, "x_ms_file_rename_replace_if_exists": "true"}
+        done = d.file.call("PUT", f"/share/to{n}?comp=rename", **headers).status == 200
+        is_last = loser.left > 0
+        loser.arm(0)
+        assert d.file.call("GET", f"/share/to{n}").status == 200, n
+        refused += not done
+        if is_last:
+            break
+    assert refused and is_last and done
+
+
 def test_a_rename_of_a_file_waits_for_one_sync(d):
     for n in range(20):
         assert d.file.call("PUT", f"/share/f{n}", x_ms_type="file", x_ms_content_length="3").status == 201

@@ -241,12 +241,13 @@ static void on_renamed_back(void *ctx, const struct err *why, const struct file_
     fail(c, &c->why);
 }
 
-/* The notes could not be moved, so the file goes back to them. */
+/* The notes could not be moved, so the file goes back to them. One that replaced another stays, as
+ * nothing would be at its place. */
 static void rename_back(struct rename *c, const struct err *why)
 {
     const struct files_rename what = {.at = {c->at.folder, c->at.path}, .to = c->from.path};
     c->why = *why;
-    if (moves(c))
+    if (moves(c) && !c->is_there)
         files_rename(azstorage_of(c->r)->files, &what, on_renamed_back, c);
     else
         fail(c, why);
