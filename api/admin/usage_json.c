@@ -47,6 +47,13 @@ struct job_use {
     int64_t memory_used; /* the most on one node, without page cache; 0: not sampled */
 };
 
+/* With at most `digits` digits, but never in powers of ten. */
+static const char *amount(const struct job_use *u, int digits, double n)
+{
+    return n >= 0.001 && n < 99 ? arena_printf(&u->r->arena, "%.*g", digits, n)
+                                : arena_printf(&u->r->arena, "%.0f", n);
+}
+
 static const char *on_loss(const struct job_use *u)
 {
     const struct usage_sums *s = u->s;
@@ -58,17 +65,23 @@ static const char *on_loss(const struct job_use *u)
                         (double)s->lost_ms / 3600000, (double)s->gpu_ms / 3600000);
 }
 
+static bool is_sampled(const struct usage_sums *s)
+{
+    return (double)(s->busy_ms + s->idle_ms) >= SAMPLED_ENOUGH * (double)s->gpu_ms;
+}
+
 static const char *on_gpus(const struct job_use *u)
 {
     const struct usage_sums *s = u->s;
-    double known = (double)(s->busy_ms + s->idle_ms);
-    if (s->gpu_ms == 0 || known < SAMPLED_ENOUGH * (double)s->gpu_ms)
+    if (s->gpu_ms == 0 || !is_sampled(s))
         return NULL;
-    double busy = u->gpus * (double)s->busy_ms / known;
+    double busy = u->gpus * (double)s->busy_ms / (double)(s->busy_ms + s->idle_ms);
     if (busy >= WELL_USED * u->gpus)
         return NULL;
-    return arena_printf(&u->r->arena, "It asked for %.3g GPUs and used %.2g: ask for fewer.",
-                        u->gpus, busy);
+    if (u->gpus <= 1) /* it cannot ask for fewer */
+        return arena_printf(&u->r->arena, "It used %.0f%% of its GPU time.", 100 * busy / u->gpus);
+    return arena_printf(&u->r->arena, "It asked for %s GPUs and used %s: ask for fewer.",
+                        amount(u, 3, u->gpus), amount(u, 2, busy));
 }
 
 static const char *on_memory(const struct job_use *u)
@@ -78,14 +91,13 @@ static const char *on_memory(const struct job_use *u)
         return NULL;
     if (used > NEARLY_ALL * asked)
         return arena_printf(&u->r->arena,
-                            "It used %.3g of its %.3g GiB of memory: ask for more, or it may be "
+                            "It used %s of its %s GiB of memory: ask for more, or it may be "
                             "killed.",
-                            used, asked);
+                            amount(u, 3, used), amount(u, 3, asked));
     if (used >= WELL_USED * asked)
         return NULL;
-    return arena_printf(&u->r->arena,
-                        "It had %.3g GiB of memory and used at most %.2g: ask for less.", asked,
-                        used);
+    return arena_printf(&u->r->arena, "It had %s GiB of memory and used at most %s: ask for less.",
+                        amount(u, 3, asked), amount(u, 2, used));
 }
 
 static const char *on_cores(const struct job_use *u)
@@ -95,8 +107,8 @@ static const char *on_cores(const struct job_use *u)
     if (s->core_ms == 0 || s->unmeasured > 0 || used >= WELL_USED * (double)s->core_ms ||
         u->cores < 2)
         return NULL;
-    return arena_printf(&u->r->arena, "It had %.3g cores and used %.2g on average: ask for fewer.",
-                        u->cores, u->cores * used / (double)s->core_ms);
+    return arena_printf(&u->r->arena, "It had %s cores and used %s on average: ask for fewer.",
+                        amount(u, 3, u->cores), amount(u, 2, u->cores * used / (double)s->core_ms));
 }
 
 static const char *on_rest(const struct job_use *u)
@@ -104,8 +116,8 @@ static const char *on_rest(const struct job_use *u)
     const struct usage_sums *s = u->s;
     if (s->attempts > 0 && s->unmeasured >= s->attempts)
         return "Its nodes did not measure its use.";
-    if (s->gpu_ms > 0 && s->busy_ms + s->idle_ms == 0)
-        return "Its GPUs were not sampled, so their use is not known.";
+    if (s->gpu_ms > 0 && !is_sampled(s))
+        return "Its GPUs were sampled for less than half of its time, so their use is not known.";
     return "It used what it had.";
 }
 
