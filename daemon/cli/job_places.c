@@ -355,7 +355,8 @@ static int find_secrets(struct daemon_client *c, const struct options *o, struct
     int rc = client_call(c, "GET", path.s, NULL, &reply, e);
     p->secrets = json_array();
     for (size_t i = 0; rc == 0 && i < o->secrets.n; i++)
-        rc = add_secret(json_object_get(reply, "value"), o->secrets.text[i], p->secrets, e);
+        if (!job_is_given_again(&o->secrets, i))
+            rc = add_secret(json_object_get(reply, "value"), o->secrets.text[i], p->secrets, e);
     json_decref(reply);
     strbuf_free(&path);
     return rc;

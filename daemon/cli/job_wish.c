@@ -280,16 +280,21 @@ static void add_variable(json_t *list, const char *name, const char *value)
         json_array_append_new(list, json_pack("{s:s, s:s}", "name", name, "value", value));
 }
 
-/* A later variable of a name replaces an earlier: the command line comes after the file. */
+bool job_is_given_again(const struct option_values *list, size_t i)
+{
+    size_t n = strcspn(list->text[i], "=");
+    for (size_t k = i + 1; k < list->n; k++)
+        if (strncmp(list->text[k], list->text[i], n + 1) == 0)
+            return true;
+    return false;
+}
+
 static void add_env(json_t *list, const struct option_values *env)
 {
     for (size_t i = 0; i < env->n; i++) {
         const char *at = env->text[i];
-        size_t n = strcspn(at, "="), k;
-        bool again = false;
-        for (k = i + 1; k < env->n; k++)
-            again = again || strncmp(env->text[k], at, n + 1) == 0;
-        if (!again)
+        size_t n = strcspn(at, "=");
+        if (!job_is_given_again(env, i))
             json_array_append_new(
                 list, json_pack("{s:o, s:s}", "name", json_stringn(at, n), "value", at + n + 1));
     }

@@ -24,6 +24,10 @@ int job_check_time(const char *value, struct err *e);
 int job_check_env(const char *value, struct err *e);
 int job_check_secret(const char *value, struct err *e);
 
+/* A later NAME=... of the list has the name of this one, and replaces it: values of the command
+ * line come after those of the file. */
+bool job_is_given_again(const struct option_values *list, size_t i);
+
 int job_nodes(const struct options *o);
 /* What it asks for of each node. */
 struct capacity job_need(const struct options *o);

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from support.daemon import BATCHAID
+from support.vaults import ALL, Safe, Vaults, policy
 from support.world import In, Job, Place
 
 from conftest import environment
@@ -130,6 +131,55 @@ def test_a_name_that_a_job_has(desk):
         assert "there is a job taken in jobs/jobs/" in done.stderr and "nothing was started; choose another --name" in done.stderr
         assert "batchaid rerun taken" in done.stderr and "copied" not in done.stderr
     assert json.loads(desk.run("submit", "--json", "--name", "taken", "--", "true", check=False).stdout)["error"]["code"] == "Conflict"
+
+
+# --- secrets, GPUs ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def safe(shared):
+    vaults = Vaults(shared).make()
+    yield Safe(shared, vaults.vault(policy(shared.env["AZURE_CLIENT_ID"], **ALL)))
+    vaults.remove()
+
+
+def test_secrets_arrive_in_the_job_and_are_printed_nowhere(desk, safe):
+    value = "two  words 'and' $HOME"
+    safe.set("token", value)
+    safe.set("other", "the other value")
+    more = ["--secret", f"TOKEN={safe.name.upper()}/token", "--secret", f"OTHER={safe.name}/other", "--no-copy"]
+    dry = desk.run("submit", "--dry-run", *more, "--", "true")
+    done = desk.run("submit", "--json", *more, "--", 'echo "$TOKEN|$OTHER"')
+    job = desk.job(json.loads(done.stdout)).succeeded()
+    assert job.read("stdout.txt") == f"{value}|the other value\n"
+    (wanted, _) = json.loads(dry.stdout)["properties"]["secrets"]
+    assert wanted["name"] == "TOKEN" and wanted["valueSecretReference"]["secretUrl"].endswith("/secrets/token")
+    for text in (dry.stdout, dry.stderr, done.stdout, done.stderr, json.dumps(job.get())):
+        assert "words" not in text and "other value" not in text
+
+
+def test_secrets_in_a_job_file(desk, safe):
+    safe.set("a", "1")
+    safe.set("b", "2")
+    desk.write("job.yaml", f"no-copy: true\nsecret: {{A: {safe.name}/a, B: {safe.name}/a}}\ncommand: echo $A $B\n")
+    _, job = desk.submit("--file", "job.yaml", "--secret", f"B={safe.name}/b")
+    assert job.succeeded().read("stdout.txt") == "1 2\n"
+
+
+def test_a_secret_that_is_not_in_its_vault(desk, safe):
+    _, job = desk.submit("--secret", f"A={safe.name}/nothing", "--no-copy", "--", "true")
+    (error,) = job.fail()["executionInfo"]["errors"]
+    assert error["code"] == "KeyVaultSecretNotRead" and "nothing" in str(error)
+
+
+def test_gpus_are_those_of_each_node(own_daemon, tmp_path):
+    desk = Desk(own_daemon(config={"local": {"fake_gpus": 4}}), tmp_path / "project")
+    command = 'echo "$RANK: $CUDA_VISIBLE_DEVICES of $AZ_BATCHAI_NUM_GPUS"'
+    _, job = desk.submit("--gpus", "2", "--nodes", "2", "--no-copy", "--", command)
+    assert job.succeed()["nodeCount"] == 2
+    assert [job.read(f"stdout-{i}.txt") for i in (0, 1)] == ["0: 0,1 of 2\n", "1: 0,1 of 2\n"]
+    _, job = desk.submit("--gpus", "0", "--no-copy", "--", 'echo "$AZ_BATCHAI_NUM_GPUS"')
+    assert job.succeeded().read("stdout.txt") == "0\n"
 
 
 # --- what is copied ---------------------------------------------------------------------------------
