@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Jobs in containers: Docker Engine and podman, images made here, Debian's registry."""
 
+import json
 import os
 import shutil
 import socket
@@ -193,6 +194,18 @@ def test_a_bashrc_that_hangs_holds_the_command_for_ten_seconds(place, cluster, h
         **contained(homely),
     ).succeeded(limit=40)
     assert job.read("stdout.txt") == "\n"
+
+
+def test_submit_runs_the_command_in_an_image_with_the_copied_folder(place, tmp_path):
+    (tmp_path / "say.sh").write_text('#!/bin/sh\ncat /etc/image part/data; echo "$1"; echo more >made.txt\n')
+    (tmp_path / "say.sh").chmod(0o755)
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "data").write_text("of the folder\n")
+    said = place.daemon.tool("submit", "--json", "--folder", str(tmp_path), "--image", TOOLKIT, "--", "./say.sh", "a b")
+    said = json.loads(said.stdout)
+    job = Place(place.daemon, said["resourceGroup"], said["workspace"]).job_at(said["name"], said["experiment"]).succeeded()
+    assert job.read("stdout.txt").splitlines() == [TOOLKIT, "of the folder", "a b"]
+    assert job.read("made.txt", "FILES", directory="folder") == "more\n"
 
 
 def test_a_node_without_a_runtime_says_so(own_daemon, tmp_path):
