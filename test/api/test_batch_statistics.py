@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What an account has used; and the versions of cloud services."""
 
+import json
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -115,3 +116,23 @@ def test_what_a_task_used_is_in_its_statistics_and_its_jobs(plane, used, version
     assert cpu(at.get(f"/jobs/{job.id}", **{"$expand": "stats"})["stats"]) == cpu(stats)
     assert cpu(at.get("/lifetimejobstats")) >= cpu(stats)
     jobs.remove()
+
+
+def test_the_commands_tell_what_a_task_used(plane, used, temporary):
+    def cpu_us(stats):
+        return [round(float(stats[k].removeprefix("PT").removesuffix("S")) * 1e6) for k in ("userCPUTime", "kernelCPUTime")]
+
+    job = temporary(Jobs(plane, used))()
+    task = job.add("/usr/bin/python3 -c 'import time\nwhile time.process_time() < 0.3: pass'")
+    job.wait(task)
+    d = plane.daemon
+    told = lambda: json.loads(d.tool("job", "--json", f"{job.id}/{task}").stdout)
+    got = wait_for(lambda: (said := told())["use"]["attempts"] > 0 and said, what="the end of its allocation")
+    use, place = got["use"], f"{got['job']['resourceGroup']}/{plane.account}/{job.id}"
+    stats = plane.get(f"{job.url}/tasks/{task}", **{"$expand": "stats"})["stats"]
+    assert cpu_us(stats) == [use["userMicroseconds"], use["kernelMicroseconds"]] and sum(cpu_us(stats)) >= 300_000
+    assert use["runs"] == 1 and use["unmeasured"] == 0
+    lines = d.tool("job", f"{place}/{task}").stdout.splitlines()
+    assert lines[0].startswith(f"{task} in {place}, ") and lines[-1].endswith("too short for advice.")
+    rows = {v["name"]: v for v in json.loads(d.tool("report", "--by", "experiment", "--json").stdout)["value"]}
+    assert {**rows[place], "name": ""} == {**use, "name": ""}

@@ -4,9 +4,10 @@ import csv
 import io
 import json
 from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 
 from support.people import READER, SUBMITTER, Person
-from support.world import fresh, job_body, wait_for
+from support.world import Place, fresh, job_body, wait_for
 
 BURN = "import time\nx = bytearray(64 << 20)\nend = time.process_time() + 1.2\nwhile time.process_time() < end: pass"
 
@@ -115,3 +116,51 @@ def test_the_commands_print_it(own_place):
     rows = list(csv.DictReader(io.StringIO(d.tool("report", "--by", "group", "--csv").stdout)))
     mine = next(row for row in rows if row["group"] == own_place.group)
     assert float(mine["node_seconds"]) * 1000 == line(own_place)["nodeMilliseconds"]
+
+
+def report(d, *arguments):
+    return d.tool("report", *arguments).stdout
+
+
+def of_csv(place, *arguments):
+    """The numbers of the group's row; none if it has no row."""
+    rows = list(csv.DictReader(io.StringIO(report(place.daemon, "--by", "group", "--csv", *arguments))))
+    found = [{k: Decimal(v) for k, v in row.items() if k != "group"} for row in rows if row["group"] == place.group]
+    return found[0] if found else {}
+
+
+def instant(text):
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def test_the_command_cuts_time_so_that_parts_add_up(own_place):
+    """The first cut is in the midst of an allocation."""
+    cluster = own_place.cluster(1)
+    first, second = ended(own_place, succeeded(own_place, "sleep 0.4", cluster=cluster)), ended(own_place, succeeded(own_place, cluster=cluster))
+    begin, end = (instant(first["allocations"][0][k]) for k in ("begin", "end"))
+    a = (begin + (end - begin) / 2).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    b = second["allocations"][0]["begin"]
+    whole = of_csv(own_place)
+    parts = [of_csv(own_place, "--to", a), of_csv(own_place, "--from", a, "--to", b), of_csv(own_place, "--from", b)]
+    for column in set(whole) - {"memory_peak_bytes"}:
+        assert sum(p.get(column, 0) for p in parts) == whole[column], column
+    assert [p["runs"] for p in parts] == [0, 1, 1] and all(p["node_seconds"] > 0 for p in parts)
+    assert of_csv(own_place, "--from", first["allocations"][0]["begin"][:7]) == whole  # its month
+    assert of_csv(own_place, "--from", first["allocations"][0]["begin"][:10]) == whole
+    assert of_csv(own_place, "--to", first["allocations"][0]["begin"][:7]) == {}
+    done = own_place.daemon.tool("report", "--from", "soon", check=False)
+    assert done.returncode != 0 and "'soon' is not a valid time; use one like 2026-11" in done.stderr
+
+
+def test_the_command_reports_in_every_way_what_the_api_says(own_daemon):
+    """Of a daemon on which nothing else runs."""
+    place = Place(own_daemon()).make()
+    ended(place, succeeded(place))
+    d = place.daemon
+    totals = []
+    for by in ("user", "group", "cluster", "gpu", "experiment"):
+        said = json.loads(report(d, "--by", by, "--to", "2999-01", "--json"))
+        assert said == usage(d, by=by, to="2999-01")
+        totals.append(said["total"])
+        assert report(d, "--by", by).split()[0] == by.upper()
+    assert all(total == totals[0] for total in totals) and totals[0]["runs"] == 1
