@@ -107,16 +107,20 @@ def test_writes_go_on_while_the_daemon_restarts(shared, rack):
     site = shared(rack[:1])
     cluster = site.cluster(nodes=1)
     seen, path = site.flag("go")
-    job = site.job(cluster, f"exec 3>{MOUNT}/long; echo before >&3; {wait_flag(path)}; echo after >&3; exec 3>&-")
+    last, end = site.flag("end")
+    command = f"exec 3>{MOUNT}/long; echo before >&3; {wait_flag(path)}; echo between >&3; {wait_flag(end)}; echo after >&3"
+    job = site.job(cluster, f"{command}; exec 3>&-")
     job.running()
-    folder, pid = site.share(), listener_of(site)
-    wait_for(lambda: (folder / "long").exists(), what="the first line")
+    long, pid = site.share() / "long", listener_of(site)
+    wait_for(lambda: long.exists(), what="the first line")
     site.daemon.kill9()
     assert subprocess.run(["kill", "-0", str(pid)]).returncode == 0
-    site.daemon.start()
     seen.touch()
+    wait_for(lambda: long.read_text() == "before\nbetween\n", what="a line while no daemon runs")
+    site.daemon.start()
+    last.touch()
     job.succeed()
-    assert (folder / "long").read_text() == "before\nafter\n"
+    assert long.read_text() == "before\nbetween\nafter\n"
     assert listener_of(site) == pid
 
 
