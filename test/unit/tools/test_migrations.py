@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Migrations are numbered without a gap, and released ones are never edited."""
+"""Migrations are numbered without a gap, and those that were ever committed are never edited."""
 
+import hashlib
+import shutil
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[3]
 FIRST = ROOT / "migrations" / "0001_schema.sql"
+SUMS = FIRST.with_name("sums.txt")
 BASE = 1000
 
 
@@ -27,6 +32,24 @@ def test_the_first_migration_makes_the_schema_of_1_0_0():
     then, now = schema(stored), schema(FIRST)
     assert now and {k: v for k, v in now.items() if then.get(k) != v} == {}
     assert then.keys() == now.keys()
+
+
+def test_each_migration_has_its_sum():
+    """A daemon goes by a database's number: one number must mean one schema. A new migration adds a line, by sha256sum."""
+    there = [f"{hashlib.sha256(f.read_bytes()).hexdigest()}  {f.name}" for f in sorted(SUMS.parent.glob("*.sql"))]
+    assert SUMS.read_text().splitlines() == there
+
+
+def test_no_sum_was_ever_changed():
+    def git(*arguments):
+        return subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True)
+
+    if not shutil.which("git") or git("rev-parse", "HEAD").returncode != 0:
+        pytest.skip("the tree has no history")
+    now = SUMS.read_text().splitlines()
+    for commit in git("log", "--format=%h", "--", SUMS).stdout.split():
+        then = git("show", f"{commit}:migrations/sums.txt").stdout.splitlines()
+        assert now[: len(then)] == then, f"a migration of commit {commit} was edited"
 
 
 def test_a_gap_in_the_numbers_is_refused(tmp_path):
