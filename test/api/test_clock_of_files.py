@@ -287,6 +287,21 @@ def test_blocks_of_before_are_forgotten_by_a_whole_blob_at_a_clock_that_stands(d
     assert texts(listed, "Name") == ["Mg=="]
 
 
+@pytest.mark.parametrize("size", (5, 100_000, 300_000))
+def test_a_blob_of_a_clock_that_is_behind_removes_the_blocks_of_before(d, clock, box, size):
+    listing = "/box/b?comp=blocklist&blocklisttype=uncommitted"
+
+    def put(path, body, **more):
+        assert d.blob.call("PUT", path, body, **more).status == 201
+
+    put("/box/b", b"whole", x_ms_blob_type="BlockBlob")
+    put("/box/b?comp=block&blockid=MQ%3D%3D", b"old")
+    assert b"<Block>" in d.blob.call("GET", listing).body
+    clock.change(real=True)
+    put("/box/b", bytes(size), x_ms_blob_type="BlockBlob")
+    assert b"<Block>" not in d.blob.call("GET", listing).body
+
+
 def test_after_the_machines_time_again_no_etag_comes_again(d, clock, box):
     seen = [put(d, "/box/b").headers["ETag"]]
     later = shown(d.blob.call("HEAD", "/box/b"))

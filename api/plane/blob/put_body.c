@@ -411,6 +411,17 @@ static void on_blocks_removed(void *ctx, const struct err *why)
     finish(p, p->kind->reply(p, &p->staged));
 }
 
+/* The new version is there: what the old one had goes. */
+static void forget_old(struct put *p, const struct file_result *f)
+{
+    blob_forget_old(p->r, &p->blob, &p->item);
+    p->staged = *f;
+    if (blocks_outlive(&p->blob.item, &p->item))
+        blocks_remove(p->r, on_blocks_removed, p);
+    else
+        on_blocks_removed(p, NULL);
+}
+
 static void on_kept_placed(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct put *p = ctx;
@@ -419,12 +430,7 @@ static void on_kept_placed(void *ctx, const struct err *why, const struct file_r
     if (!why) {
         journal_placed(j, &p->entry, p->upload);
         p->upload = NULL;
-        blob_forget_old(p->r, &p->blob, &p->item);
-        p->staged = *f;
-        if (blocks_outlive(&p->blob.item, &p->item))
-            blocks_remove(p->r, on_blocks_removed, p);
-        else
-            on_blocks_removed(p, NULL);
+        forget_old(p, f);
     } else if (journal_may_happen(j, why)) {
         journal_leave(j, &p->entry);
         fail_with(p, why, f->fault);
@@ -453,15 +459,15 @@ static void on_put(void *ctx, const struct err *why, const struct file_result *f
         not_put(p, why, f->fault);
         return;
     }
-    if (p->kind->fill) {
-        fill(p, f);
-        if (blob_note(p->r, &p->blob, &p->item, &e) < 0) {
-            fail(p, &e);
-            return;
-        }
-        blob_forget_old(p->r, &p->blob, &p->item);
+    if (!p->kind->fill) {
+        finish(p, p->kind->reply(p, f));
+        return;
     }
-    finish(p, p->kind->reply(p, f));
+    fill(p, f);
+    if (blob_note(p->r, &p->blob, &p->item, &e) < 0)
+        fail(p, &e);
+    else
+        forget_old(p, f);
 }
 
 static void on_blob_placed(void *ctx, const struct err *why, const struct file_result *f)
