@@ -206,6 +206,12 @@ def test_pools_and_tasks_of_azure_batch(page, batch):
     page.choose("State", "active").see("No task fits these filters.", f"az batch task list --account-name {batch.name} --job-id job1 --filter")
 
 
+def test_a_task_that_failed_has_its_story_and_its_use(page, batch):
+    task = batch.job.ran("/bin/sh -c 'exit 3'", id=fresh("task"))[0]
+    page.open("#/batch").click("job1").click(task).see("failed", "A task of Azure Batch, of the job job1", "Exit code\n3", "exit code 3")
+    page.click("use").see("Each part of a node that it had")
+
+
 def test_tasks_and_jobs_of_azure_batch_are_changed_after_a_question(page, batch):
     from support.batch_jobs import Job
 

@@ -3,7 +3,7 @@
 import { html } from "./htm-preact.js";
 import { ask, askAll, segments, url } from "./client.js";
 import { between, count, plain, when } from "./format.js";
-import { address, Choice, Command, Failed, option, rowsAction, State, useData, useNow, useTitle } from "./parts.js";
+import { address, Choice, Command, Failed, jobAddress, option, rowsAction, State, useData, useNow, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
 const EVERY_MS = 5000; // jobs and tasks have no events
@@ -65,11 +65,12 @@ export function Tasks({ session, parts, query }) {
   const [account, job] = parts;
   useTitle(plain(job, 60));
   const now = useNow(EVERY_MS);
+  const inQueue = (t) => ({ resourceGroup: t.group, workspace: account, experiment: job, name: t.name, subscription: t.subscription });
   const load = async (after, signal) => {
     const page = await ask(url("/batchaid/batch/tasks", { account, job, state: query.state, max: 100, after }), { signal });
     return { rows: page.value, next: page.next, count: page.count };
   };
-  const columns = [{ title: "Task", kind: "name", cell: (t) => plain(t.name, 80) }, { title: "State", cell: (t) => html`<${State} of=${t.result === "failure" ? "failed" : t.state} />` }, { title: "Exit", kind: "number", cell: (t) => t.exitCode ?? "" },
+  const columns = [{ title: "Task", kind: "name", cell: (t) => html`<a href=${jobAddress(inQueue(t))}>${plain(t.name, 80)}</a>` }, { title: "State", cell: (t) => html`<${State} of=${t.result === "failure" ? "failed" : t.state} />` }, { title: "Exit", kind: "number", cell: (t) => t.exitCode ?? "" },
     { title: "Node", kind: "wide", cell: (t) => plain(t.node ?? "", 60) }, { title: "Made", kind: "wide", cell: (t) => when(t.createdTime) }, { title: "Ran", kind: "wide number", cell: (t) => between(t.startTime, t.endTime, now) }];
   return html`<h1>${plain(job)}</h1><p class="quiet">Tasks of the job in the account ${plain(account)}. <a href=${address(["batch"])}>All jobs</a></p>
     <form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="state" label="State" values=${TASK_STATES} query=${query} /></form>
