@@ -47,6 +47,27 @@ PAINTED = PLOT + """(() => {
 })()"""
 
 
+# An hour of eight GPUs, each at work to a share of its own, in one colour.
+GPUS = """const real = window.fetch, uPlot = window.uPlot;
+window.plots = [];
+window.uPlot = class extends uPlot { constructor(...all) { super(...all); window.plots.push(this); } };
+window.fetch = (path, options) => {
+  if (!path.startsWith('/batchaid/samples')) return real(path, options);
+  const gpus = Array.from({length: 8}, (_, index) => ({index, busyPermille: 30 + 120 * index, memoryUsedBytes: 0}));
+  const value = Array.from({length: 240}, (_, n) => ({time: new Date(Date.now() - (240 - n) * 15000).toISOString(), gpus}));
+  return Promise.resolve(new Response(JSON.stringify({value})));
+};
+for (let n = 0; n < 6; n++) document.documentElement.style.setProperty('--series-' + n, '#ff0000');
+location.hash = '#/machine/spare.rack';"""
+# Where the line of a series is painted, from the left to the right.
+LINE = """const plot = window.plots.filter((p) => p.root.isConnected && p.root.closest('[aria-label="GPUs at work"]')).at(-1);
+const {left, width} = plot.bbox, y = Math.floor(plot.valToPos(plot.data[arguments[0]].at(-2), 'y', true));
+const copy = new OffscreenCanvas(width, 3).getContext('2d', {willReadFrequently: true});
+copy.drawImage(plot.ctx.canvas, left, y - 1, width, 3, 0, 0, width, 3);
+const data = copy.getImageData(0, 0, width, 3).data, isRed = (x) => [0, 1, 2].some((row) => data[(row * width + x) * 4 + 3] > 100 && data[(row * width + x) * 4 + 1] < 100);
+return Array.from({length: width}, (_, x) => isRed(x) ? '#' : ' ').join('');"""
+
+
 @pytest.fixture
 def chart(page):
     page.driver.execute_script(SAMPLES)
@@ -80,6 +101,16 @@ def test_a_line_has_the_pages_colour_and_a_gap_where_samples_are_missing(chart, 
     wait_for(lambda: chart.driver.execute_script(PAINTED, colour(chart))[1] > 20, 10)
     assert chart.driver.execute_script(PAINTED, colour(chart))[0] == 0
     assert (colour(chart) == light) == (scheme == "light")
+
+
+def test_lines_of_eight_gpus_differ_without_colours(page):
+    page.driver.execute_script(GPUS)
+    page.see("GPUs at work as a table")
+    wait_for(lambda: page.driver.execute_script(LINE, 1).count("#") > 500, 10)
+    lines = [page.driver.execute_script(LINE, n) for n in range(1, 9)]
+    assert len(set(lines)) == 8 and all(line.count("#") > 100 for line in lines), "\n".join(lines)
+    marks = page.driver.execute_script("""return [...document.querySelectorAll('[aria-label="GPUs at work"] .u-marker')].slice(1).map((m) => m.style.background)""")
+    assert len(marks) == len(set(marks)) == 8 and all("gradient" in mark for mark in marks), marks
 
 
 def test_a_part_that_was_chosen_stays_when_values_come(chart):

@@ -71,6 +71,16 @@ def test_states_differ_without_colours(page):
     page.open("#/jobs").see("✓ succeeded", "✕ failed", "▶ running")
 
 
+def test_squares_of_gpus_differ_without_colours(page):
+    page.open("#/jobs").see("well")
+    page.driver.execute_script("""for (const kind of ['busy', 'used', 'idle', 'free', 'drained', 'outside', 'unusable'])
+        document.documentElement.style.setProperty('--gpu-' + kind, '#ff0000');
+        location.hash = '#/overview'""")
+    page.see("4 used")
+    squares = page.driver.execute_script("return [...document.querySelectorAll('.legend canvas')].map((square) => square.toDataURL())")
+    assert len(squares) == len(set(squares)) == 7
+
+
 # Answers for the jobs of Azure Batch: nine pages of 50, of which every second is empty, as those of a filter may be.
 LONG = """window.version = 1; window.asked = 0; window.states = 'active'; window.refused = 'none';
 const real = window.fetch;

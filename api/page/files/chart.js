@@ -23,6 +23,20 @@ export function useDark() {
   return dark;
 }
 
+// Pixels drawn and left out, in turn: a colour is never alone.
+const DASHES = [[], [8, 4], [2, 3], [16, 4], [8, 3, 2, 3], [16, 4, 2, 4], [8, 3, 2, 3, 2, 3], [5, 12]];
+
+function dashOf(n) {
+  return DASHES[n % DASHES.length];
+}
+
+// The same line for the legend.
+function lineOf(colour, dash) {
+  let at = 0;
+  const stops = (dash.length ? dash : [1]).map((length, n) => `${n % 2 ? "transparent" : colour} ${at}px ${(at += length)}px`);
+  return `repeating-linear-gradient(to right, ${stops.join()}) center / 100% 2px no-repeat`;
+}
+
 const HALF_DAY = 43200; // seconds
 
 // The first and the last bar are drawn whole: each is of a day, in its middle.
@@ -40,12 +54,13 @@ function plotted(node, { title, series, most, bars }, show, data) {
     title,
     ...(bars ? { tzDate: (ts) => window.uPlot.tzDate(new Date(ts * 1000), "UTC") } : {}),
     scales: { x: bars ? { range: wholeBars } : {}, y: { range: (u, low, high) => [0, most ?? (high > 0 ? high * 1.05 : 1)] } },
+    legend: bars ? {} : { markers: { width: 0, fill: (u, n) => lineOf(coloured(`--series-${(n - 1) % 6}`), dashOf(n - 1)) } },
     axes: [axis, { ...axis, size: 70, values: (u, ticks) => ticks.map((v) => show.current(v)) }],
     series: [{}, ...series.map((s, n) => ({
       label: s.name,
       stroke: coloured(`--series-${n % 6}`),
       fill: bars ? coloured(`--series-${n % 6}`) : undefined,
-      dash: s.dash,
+      dash: bars ? undefined : dashOf(n),
       width: 1.5,
       paths: bars ? window.uPlot.paths.bars({ size: [0.8, 60] }) : undefined,
       value: (u, v) => (v === null || v === undefined ? "–" : show.current(v)),
@@ -75,7 +90,7 @@ function Values({ title, times, series, show, bars }) {
     <tbody>${rows.map((n) => html`<tr><th scope="row">${time(n)}</th>${series.map((s) => html`<td class="number">${typeof s.values[n] === "number" ? show(s.values[n]) : "–"}</td>`)}</tr>`)}</tbody></table></div>`}</details>`;
 }
 
-// times: seconds; series: [{name, values, dash}]; most: the top of the axis, if it is known; show(value): its text.
+// times: seconds; series: [{name, values}]; most: the top of the axis, if it is known; show(value): its text.
 export function Chart({ title, times, series, most, show, bars }) {
   const box = useRef();
   const plot = useRef();

@@ -109,11 +109,11 @@ function Charts({ node, query }) {
   return html`<h2>What it did</h2><div class="filters"><${Choice} name="span" label="In the last" any="hour" values=${["day", "week", "month"]} query=${query} /></div>
     <${Failed} error=${error} again=${again} />${data && !data.value.length && html`<p class="empty">There are no samples of this time.</p>`}
     ${data?.value.length > 0 && html`
-      ${gpus.length > 0 && html`<${Chart} title="GPUs at work" times=${times} most=${100} show=${share} series=${gpus.map((i) => ({ name: `GPU ${i}`, values: ofGpu(i, "busyPermille", 10), dash: i > 5 ? [4, 3] : undefined }))} />
-      <${Chart} title="Memory of GPUs" times=${times} show=${bytes} series=${gpus.map((i) => ({ name: `GPU ${i}`, values: ofGpu(i, "memoryUsedBytes", 1), dash: i > 5 ? [4, 3] : undefined }))} />`}
-      <${Chart} title="Processor" times=${times} most=${100} show=${share} series=${[{ name: "used", values: of("cpuPermille", 10) }, { name: "waited for", values: of("cpuPressurePermille", 10), dash: [4, 3] }]} />
+      ${gpus.length > 0 && html`<${Chart} title="GPUs at work" times=${times} most=${100} show=${share} series=${gpus.map((i) => ({ name: `GPU ${i}`, values: ofGpu(i, "busyPermille", 10) }))} />
+      <${Chart} title="Memory of GPUs" times=${times} show=${bytes} series=${gpus.map((i) => ({ name: `GPU ${i}`, values: ofGpu(i, "memoryUsedBytes", 1) }))} />`}
+      <${Chart} title="Processor" times=${times} most=${100} show=${share} series=${[{ name: "used", values: of("cpuPermille", 10) }, { name: "waited for", values: of("cpuPressurePermille", 10) }]} />
       <${Chart} title="Memory" times=${times} show=${bytes} series=${[{ name: "used", values: of("memoryUsedBytes", 1) }]} />
-      <${Chart} title="Network, a second" times=${times} show=${bytes} series=${[{ name: "in", values: of("networkInBytesPerSecond", 1) }, { name: "out", values: of("networkOutBytesPerSecond", 1), dash: [4, 3] }]} />`}`;
+      <${Chart} title="Network, a second" times=${times} show=${bytes} series=${[{ name: "in", values: of("networkInBytesPerSecond", 1) }, { name: "out", values: of("networkOutBytesPerSecond", 1) }]} />`}`;
 }
 
 // Its own component: the charts are not drawn again each second.
