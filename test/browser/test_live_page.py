@@ -35,6 +35,18 @@ def test_a_task_of_azure_batch_appears_without_a_reload(page, batch):
     page.see("task2")
 
 
+def test_a_user_appears_without_a_reload(page, person):
+    page.open("#/people").see("Roles")
+    page.see(person().name, limit=40)
+
+
+def test_a_file_of_a_share_appears_without_a_reload(page, shown):
+    page.open("#/storage").see("acct").click("out").see("Name")
+    name = fresh("file")
+    (shown.place.share() / name).write_text("new")
+    page.see(name, limit=40)
+
+
 def test_ages_grow_without_a_change(page):
     def row():
         return next((row for row in page.rows() if "well" in row), None)

@@ -111,7 +111,7 @@ function OneFile({ label, at, list, content, follow }) {
 
 // at: the path below the folder, as the list names it; "" is its root. to(path, isFile): an address. list(path, after,
 // signal): a page of entries. content(path, download): where its bytes are.
-export function Browser({ label, at, isFile, to, list, content, follow, kinds = [] }) {
+export function Browser({ label, at, isFile, to, list, content, follow, every, kinds = [] }) {
   const first = useRef(true);
   useEffect(() => {
     if (!first.current) keepFocus();
@@ -133,5 +133,5 @@ export function Browser({ label, at, isFile, to, list, content, follow, kinds = 
     return n > 0 && html`<p class="quiet">${many(n, "name")} cannot be shown: a request cannot name ${n === 1 ? "it" : "them"}.</p>`;
   };
   return html`${crumbs}
-    <${Table} name="Files" noun="file" columns=${columns} load=${load} listKey=${`${label}/${at}`} kinds=${kinds} every=${follow ? EVERY_MS : undefined} keyOf=${(one) => `${one.isDirectory ? "/" : ""}${one.path}`} leftOut=${leftOut} empty="The folder is empty." />`;
+    <${Table} name="Files" noun="file" columns=${columns} load=${load} listKey=${`${label}/${at}`} kinds=${kinds} every=${follow ? EVERY_MS : every} keyOf=${(one) => `${one.isDirectory ? "/" : ""}${one.path}`} leftOut=${leftOut} empty="The folder is empty." />`;
 }

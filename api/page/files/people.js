@@ -6,6 +6,7 @@ import { many, plain } from "./format.js";
 import { Command, confirm, Failed, note, rowsAction, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
+const EVERY_MS = 15000; // people have no events
 const ROLES = ["Batch AI Job Submitter", "Reader", "Contributor", "Owner", "Batch AI Job Operator"];
 
 function roleWords(user) {
@@ -59,6 +60,6 @@ export function People({ session }) {
   const actions = session.may.changePeople ? [{ title: "New password", one: true, for: isOther, run: reset }, remove] : [];
   return html`<h1>People</h1>${session.may.changePeople && html`<p><button onClick=${add}>Add a user</button></p>`}<${Failed} error=${error} />
     ${fresh?.password && html`<${Password} of=${fresh} done=${() => setFresh(null)} />`}
-    <${Table} name="People" noun="principal" columns=${columns} load=${load} listKey=${String(round)} keyOf=${(u) => u.objectId ?? u.name} actions=${actions} empty="There is nobody." />
+    <${Table} name="People" noun="principal" columns=${columns} load=${load} listKey=${String(round)} every=${EVERY_MS} keyOf=${(u) => u.objectId ?? u.name} actions=${actions} empty="There is nobody." />
     <${Command} words=${["batchaid", "user", "list"]} />`;
 }

@@ -6,6 +6,8 @@ import { plain } from "./format.js";
 import { Browser } from "./files.js";
 import { address, Command, Failed, option, useData, useTitle } from "./parts.js";
 
+const EVERY_MS = 15000; // storage has no events
+
 export function Storage({ parts, query }) {
   const [account, kind, share] = parts;
   useTitle(share ? plain(share, 60) : "Storage");
@@ -14,7 +16,7 @@ export function Storage({ parts, query }) {
 }
 
 function Accounts() {
-  const { data, error, again } = useData("accounts", (signal) => askAll("/batchaid/storage/accounts", signal));
+  const { data, error, again } = useData("accounts", (signal) => askAll("/batchaid/storage/accounts", signal), [], EVERY_MS);
   const list = (one, kind, names) => html`<h3>${kind === "files" ? "Shares" : "Containers"}</h3>${names?.length ? html`<ul class="cards">${names.map((share) => html`<li><a href=${address(["storage", one.name, kind, share])}>${plain(share, 80)}</a></li>`)}</ul>` : html`<p class="empty">None that you may read.</p>`}`;
   return html`<h1>Storage</h1><${Failed} error=${error} again=${again} />${data && !data.value.length && html`<p class="empty">There are no storage accounts that you may see.</p>`}
     ${data?.value.map((one) => html`<section aria-label=${one.name}><h2>${plain(one.name)} <span class="quiet">${plain(one.group ?? "")}</span></h2>${list(one, "files", one.files)}${list(one, "blobs", one.blobs)}
@@ -37,5 +39,5 @@ function Share({ account, kind, share, query }) {
   const isFile = query.file === "1";
   const command = COMMANDS[kind === "files" ? "files" : "blobs"](share, at, isFile);
   return html`<h1>${plain(share)}</h1><p class="quiet">${kind === "files" ? "Share" : "Container"} of the account ${plain(account)}. <a href=${address(["storage"])}>All accounts</a></p>
-    <${Browser} label=${share} at=${at} isFile=${isFile} to=${to} list=${list} content=${content} /><${Command} words=${["az", "storage", ...command, ...option("--account-name", account)]} />`;
+    <${Browser} label=${share} at=${at} isFile=${isFile} to=${to} list=${list} content=${content} every=${EVERY_MS} /><${Command} words=${["az", "storage", ...command, ...option("--account-name", account)]} />`;
 }
