@@ -306,7 +306,9 @@ NOTED = {
 }
 BLOBS = {
     "noted.md": NOTED,
-    "log": {"base64": "AP8=", "type": "AppendBlob"},
+    "log": {"base64": "AP8=", "type": "AppendBlob", "properties": {"x-ms-blob-sealed": True}},
+    "cold": {"text": "rarely read", "properties": {"x-ms-access-tier": "Cold"}},
+    "archived": {"text": "not read", "properties": {"x-ms-access-tier": "Archive"}},
     "plain": "plain",
     "a//b": "between two slashes",
     "plain/below": {"text": "below a file", "metadata": {"k": "v"}},
@@ -321,14 +323,16 @@ def blob(tested, name):
 
 def test_blobs_and_files_have_what_is_noted_of_them(tested, t):
     box = {"properties": {"publicAccess": "Blob"}, "blobs": BLOBS}
-    files = {"a/f.txt": {"text": "f", "metadata": {"m": "1"}, "properties": {"Content-Type": "text/x"}}}
+    files = {"a/f.txt": {"text": "f", "metadata": {"m": "1"}, "properties": {"Content-Type": "text/x"}, "contentMD5": NOTED["contentMD5"]}}
     t.seed(stored(properties={"allowBlobPublicAccess": True}, containers={"box": box}, shares={"out": {"files": files}}))
     noted = blob(tested, "noted.md")
     assert (noted.status, noted.content) == (200, b"a model")
     assert noted.headers["Content-Type"] == "text/markdown" and noted.headers["Cache-Control"] == "no-store"
     assert noted.headers["x-ms-meta-Epoch"] == "7" and noted.headers["x-ms-tag-count"] == "1"
     assert noted.headers["Content-MD5"] == NOTED["contentMD5"]
-    assert blob(tested, "log").headers["x-ms-blob-type"] == "AppendBlob"
+    log = blob(tested, "log").headers
+    assert (log["x-ms-blob-type"], log["x-ms-blob-sealed"]) == ("AppendBlob", "true")
+    assert blob(tested, "archived").headers["x-ms-error-code"] == "BlobArchived"
     assert blob(tested, "a//b").content == b"between two slashes"
     assert blob(tested, "plain/below").content == b"below a file" and blob(tested, "plain").content == b"plain"
     first = t.dump(subscription=tested.subscription)
@@ -343,6 +347,8 @@ def test_blobs_and_files_have_what_is_noted_of_them(tested, t):
     [
         ({"text": "x", "base64": "eA=="}, "is to be a text"),
         ({"text": "x", "properties": {"Content-Typo": "x"}}, "Content-Type, Content-Encoding"),
+        ({"text": "x", "properties": {"x-ms-access-tier": "cold"}}, "Hot, Cool, Cold or Archive"),
+        ({"text": "x", "properties": {"x-ms-blob-sealed": False}}, "x-ms-blob-sealed true"),
         ({"text": "x", "metadata": {"1a": "x"}}, "names of letters"),
         ({"text": "x", "metadata": {"a": "line\nbreak"}}, "metadata of 'f'"),
         ({"text": "x", "type": "PageBlob"}, "AppendBlob"),

@@ -139,3 +139,13 @@ def test_what_is_half_rehydrated_is_ready_when_strict_mode_ends(box, strict):
     assert box.ask("GET", "/b").content == b"old" and box.shown("b") == ("Cool", None, None)
     strict.set()
     assert box.code("GET", "/b") == "BlobArchived"  # nothing was written, and its time is not over
+
+
+def test_a_dump_has_the_tier_without_the_rehydration(box, t):
+    box.thaw("b", "Cool")
+    (group,) = t.dump(subscription=box.daemon.subscription)["groups"].values()
+    accounts = group["storageAccounts"]
+    noted = accounts[box.account]["containers"]["box"]["blobs"]["b"]["properties"]
+    assert noted["x-ms-access-tier"] == "Archive" and "x-ms-rehydration" not in noted
+    accounts[f"{box.account}2"] = {k: v for k, v in accounts.pop(box.account).items() if k != "keys"}
+    t.seed({"groups": {"again": group}})

@@ -124,15 +124,25 @@ void tier_hasten(struct request *r, struct share_item *i)
 
 /* --- asked for -------------------------------------------------------------------------------- */
 
+static const char *const tier_names[] = {"Hot", "Cool", "Cold", ARCHIVE, NULL};
+
+bool tier_is_known(const char *tier)
+{
+    for (const char *const *name = tier_names; tier && *name; name++)
+        if (strcmp(tier, *name) == 0)
+            return true;
+    return false;
+}
+
 /* One of the names, in any case. */
-static int read_name(struct request *r, const char *header, const char *const *names,
+static int read_name(struct request *r, const char *header, const char *const *of,
                      const char *wanted, const char **out, struct err *e)
 {
     const char *given = request_header(r, header);
     *out = NULL;
-    for (; given && *names; names++)
-        if (strcasecmp(given, *names) == 0)
-            *out = *names;
+    for (; given && *of; of++)
+        if (strcasecmp(given, *of) == 0)
+            *out = *of;
     if (!given || *out)
         return 0;
     return err_set(e, AZSTORAGE_HEADER, header,
@@ -143,8 +153,7 @@ static int read_name(struct request *r, const char *header, const char *const *n
 
 int tier_read(struct request *r, const char **out, struct err *e)
 {
-    static const char *const names[] = {"Hot", "Cool", "Cold", ARCHIVE, NULL};
-    return read_name(r, TIER, names, "Hot, Cool, Cold or Archive", out, e);
+    return read_name(r, TIER, tier_names, "Hot, Cool, Cold or Archive", out, e);
 }
 
 int tier_read_priority(struct request *r, const char **out, struct err *e)

@@ -5,6 +5,8 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "api/plane/storage/beside.h"
+#include "api/plane/storage/tiers.h"
 #include "api/testing/seed/steps.h"
 #include "lib/jsontext.h"
 #include "model/metadata.h"
@@ -17,12 +19,25 @@ static const char *const headers[] = {"Content-Type", "Content-Encoding", "Conte
 
 /* --- what may be noted ------------------------------------------------------------------------ */
 
-static bool header_ok(const char *name, const json_t *v)
+/* A header by which clients set a property. */
+static bool is_header(const char *name)
 {
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
         if (strcmp(headers[i], name) == 0)
-            return metadata_value_ok(json_string_value(v));
+            return true;
     return false;
+}
+
+static bool header_ok(const char *name, const json_t *v)
+{
+    return is_header(name) && metadata_value_ok(json_string_value(v));
+}
+
+static bool property_ok(const char *name, const json_t *v)
+{
+    if (strcmp(name, BESIDE_TIER) == 0)
+        return tier_is_known(json_string_value(v));
+    return strcmp(name, BESIDE_SEALED) == 0 ? json_is_true(v) : header_ok(name, v);
 }
 
 static bool metadata_ok(const char *name, const json_t *v)
@@ -60,29 +75,35 @@ static bool md5_ok(const char *name, const json_t *v)
            n == sizeof md5;
 }
 
+#define BLOBS  (1U << SEED_BLOBS)
+#define SHARES (1U << SEED_SHARE_FILES)
+#define TASKS  (1U << SEED_TASK_FILES)
+#define HEADERS                                                                                    \
+    "Content-Type, Content-Encoding, Content-Language, Content-Disposition and Cache-Control"
+
 /* `each`: the note is an object, and the check is of its members. */
 static const struct note {
     const char *name;
-    bool each, blobs_only;
+    bool each;
+    unsigned in; /* kinds of files that may have it */
     bool (*ok)(const char *name, const json_t *v);
     const char *right;
 } notes[] = {
-    {"text", false, false, text_ok, "a text"},
-    {"base64", false, false, text_ok, "a text"},
-    {"properties", true, false, header_ok,
-     "texts by Content-Type, Content-Encoding, Content-Language, Content-Disposition and "
-     "Cache-Control"},
-    {"metadata", true, false, metadata_ok, "texts by names of letters, digits and _"},
-    {"tags", true, true, tag_ok, "texts by name"},
-    {"contentMD5", false, true, md5_ok, "16 bytes as base64"},
-    {"type", false, true, type_ok, "BlockBlob or " APPEND_BLOB},
+    {"text", false, BLOBS | SHARES | TASKS, text_ok, "a text"},
+    {"base64", false, BLOBS | SHARES | TASKS, text_ok, "a text"},
+    {"properties", true, SHARES, header_ok, "texts by " HEADERS},
+    {"properties", true, BLOBS, property_ok,
+     "texts by " HEADERS "; " BESIDE_TIER " Hot, Cool, Cold or Archive; " BESIDE_SEALED " true"},
+    {"metadata", true, BLOBS | SHARES, metadata_ok, "texts by names of letters, digits and _"},
+    {"tags", true, BLOBS, tag_ok, "texts by name"},
+    {"contentMD5", false, BLOBS | SHARES, md5_ok, "16 bytes as base64"},
+    {"type", false, BLOBS, type_ok, "BlockBlob or " APPEND_BLOB},
 };
 
 static const struct note *note_of(const char *name, enum seed_files what)
 {
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
-        if (strcmp(notes[i].name, name) == 0 && (!notes[i].blobs_only || what == SEED_BLOBS) &&
-            (i < 2 || what != SEED_TASK_FILES))
+        if (strcmp(notes[i].name, name) == 0 && notes[i].in & 1U << what)
             return &notes[i];
     return NULL;
 }
@@ -178,6 +199,21 @@ static void add_text(json_t *to, const char *name, const char *json)
         json_object_set_new(to, name, v);
 }
 
+/* A row also has properties that no seed has: times and attributes of files, rehydrations. */
+static void add_properties(json_t *to, const char *json)
+{
+    const char *name;
+    json_t *one;
+    void *next;
+    json_auto_t *v = json ? json_loads(json, 0, NULL) : NULL;
+    json_object_foreach_safe(v, next, name, one) {
+        if (!property_ok(name, one))
+            json_object_del(v, name);
+    }
+    if (json_object_size(v) > 0)
+        json_object_set(to, "properties", v);
+}
+
 void seed_notes_add(json_t *files, const struct share_item *items, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -191,7 +227,7 @@ void seed_notes_add(json_t *files, const struct share_item *items, size_t n)
             json_object_set_new(files, x->path, json_pack("{s:O}", "text", v));
             v = json_object_get(files, x->path);
         }
-        add_text(v, "properties", x->properties);
+        add_properties(v, x->properties);
         add_text(v, "metadata", x->metadata);
         add_text(v, "tags", x->tags);
         if (x->md5)
