@@ -242,10 +242,10 @@ def test_rerun_of_a_long_name(desk):
 
 
 def test_reruns_at_once_have_names_of_their_own(desk):
-    desk.submit("--name", "many", "--no-copy", "--", "true")[1].succeed()
+    desk.submit("--name", "at-once", "--no-copy", "--", "true")[1].succeed()
     with ThreadPoolExecutor(8) as pool:
-        names = list(pool.map(lambda _: desk.run("rerun", "many").stdout, range(8)))
-    assert sorted(names) == [f"many-{i}\n" for i in range(2, 10)]
+        names = list(pool.map(lambda _: desk.run("rerun", "at-once").stdout, range(8)))
+    assert sorted(names) == [f"at-once-{i}\n" for i in range(2, 10)]
 
 
 def with_settings(desk, name, **settings):
