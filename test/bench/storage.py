@@ -33,7 +33,7 @@ START_ROUNDS = size(5)
 STREAM_MIB, PIECE = size(256, 2), 1 << 20
 HEADERS = {"x-ms-version": VERSION, "x-ms-blob-type": "BlockBlob"}
 # Multiples of the peer.
-AIM_REQUESTS, AIM_UP, AIM_UP_UNSYNCED, AIM_DOWN, AIM_SMALLER = 5, 2, 3, 2, 20
+AIM_REQUESTS, AIM_UP, AIM_UP_UNSYNCED, AIM_DOWN, AIM_SMALLER = 5, 2.5, 3, 4, 20
 AIM_LIST_MS = 100
 OURS, UNSYNCED, PEER = "batchaid", "batchaid without sync", "Azurite"
 
