@@ -350,7 +350,7 @@ FUZZ_LIBS   = $(call obj,$(addprefix api/plane/blob/,batch_read.c tag_words.c) $
 FUZZ_MORE_link  := $(call obj,test/sim/sim_loop.c $(addprefix nodeagent-proto/link/,link.c link_hear.c link_serve.c link_watch.c requests.c))
 FUZZ_MORE_agent := $(call obj,$(addprefix nodeagent-proto/agent/,requests.c ops.c ops_files.c ops_machine.c peer.c epoch.c))
 FUZZ_MORE_gpus  := $(call obj,$(addprefix nodeagent-proto/agent/,gpu_lines.c file_text.c) storage/history/pack.c)
-FUZZ_MORE_seed  := $(call obj,$(addprefix api/testing/seed/,seed_doc.c kinds.c files.c notes.c))
+FUZZ_MORE_seed  := $(call obj,$(addprefix api/testing/seed/,seed_doc.c kinds.c files.c notes.c) api/plane/storage/beside.c)
 FUZZ_MORE_blobs := $(call obj,scheduler/fleet/transfer/blobs.c)
 FUZZ_LINK_agent := -Wl,--wrap=fs_write_atomic
 FUZZ_MORE_remotes := $(call obj,$(addprefix nodeagent-proto/agent/,remotes.c))

@@ -11,6 +11,16 @@
 static const char *const names[] = {BESIDE_TIER, BESIDE_REHYDRATION, BESIDE_SEALED};
 #define NAMES (sizeof names / sizeof *names)
 
+const char *const beside_tiers[] = {"Hot", "Cool", "Cold", "Archive", NULL};
+
+bool beside_tier_is_known(const char *tier)
+{
+    for (const char *const *name = beside_tiers; tier && *name; name++)
+        if (strcmp(tier, *name) == 0)
+            return true;
+    return false;
+}
+
 json_t *beside_open(const struct share_item *i)
 {
     json_t *doc = i->properties ? json_loads(i->properties, 0, NULL) : NULL;

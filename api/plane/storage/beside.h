@@ -16,6 +16,11 @@
 #define BESIDE_REHYDRATION "x-ms-rehydration" /* {"to", "standard", "high"} */
 #define BESIDE_SEALED      "x-ms-blob-sealed"
 
+/* The names of tiers, ended by NULL. */
+extern const char *const beside_tiers[];
+/* Whether it is such a name, in its own case; NULL: it is not. */
+bool beside_tier_is_known(const char *tier);
+
 /* The properties as an object of the caller's; notes an object, and takes it over. */
 json_t *beside_open(const struct share_item *i);
 void beside_close(struct arena *a, struct share_item *i, json_t *doc);

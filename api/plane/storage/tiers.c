@@ -124,16 +124,6 @@ void tier_hasten(struct request *r, struct share_item *i)
 
 /* --- asked for -------------------------------------------------------------------------------- */
 
-static const char *const tier_names[] = {"Hot", "Cool", "Cold", ARCHIVE, NULL};
-
-bool tier_is_known(const char *tier)
-{
-    for (const char *const *name = tier_names; tier && *name; name++)
-        if (strcmp(tier, *name) == 0)
-            return true;
-    return false;
-}
-
 /* One of the names, in any case. */
 static int read_name(struct request *r, const char *header, const char *const *of,
                      const char *wanted, const char **out, struct err *e)
@@ -153,7 +143,7 @@ static int read_name(struct request *r, const char *header, const char *const *o
 
 int tier_read(struct request *r, const char **out, struct err *e)
 {
-    return read_name(r, TIER, tier_names, "Hot, Cool, Cold or Archive", out, e);
+    return read_name(r, TIER, beside_tiers, "Hot, Cool, Cold or Archive", out, e);
 }
 
 int tier_read_priority(struct request *r, const char **out, struct err *e)

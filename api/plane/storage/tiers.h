@@ -32,8 +32,6 @@ struct tier tier_here(struct request *r, const struct share_item *i, const struc
 /* "rehydrate-pending-to-hot", of a rehydration that is under way. */
 const char *tier_status(struct request *r, const struct tier *t);
 
-/* Whether it is the name of a tier, in its own case; NULL: it is not. */
-bool tier_is_known(const char *tier);
 /* Notes the tier; a rehydration is over. NULL: that of the account. */
 void tier_set(struct arena *a, struct share_item *i, const char *tier);
 /* The archived blob becomes this tier, if that takes no time at once. `high`: its priority. */

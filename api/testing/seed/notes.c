@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "api/plane/storage/beside.h"
-#include "api/plane/storage/tiers.h"
 #include "api/testing/seed/steps.h"
 #include "lib/jsontext.h"
 #include "model/metadata.h"
@@ -36,7 +35,7 @@ static bool header_ok(const char *name, const json_t *v)
 static bool property_ok(const char *name, const json_t *v)
 {
     if (strcmp(name, BESIDE_TIER) == 0)
-        return tier_is_known(json_string_value(v));
+        return beside_tier_is_known(json_string_value(v));
     return strcmp(name, BESIDE_SEALED) == 0 ? json_is_true(v) : header_ok(name, v);
 }
 
