@@ -106,6 +106,11 @@ struct st_batch_settling {
 int st_batch_wait_settle(struct storage *, const struct batch_task *t,
                          const struct st_batch_settling *how, bool *left, struct err *) MUST_CHECK;
 
+/* The largest task that a pool can run. */
+struct st_batch_fit {
+    int nodes, slots; /* of the pool; of a node */
+};
+
 /* --- files to remove from nodes --- */
 
 struct batch_litter {
@@ -114,10 +119,6 @@ struct batch_litter {
     int64_t due_us;   /* not before; 0: at once */
 };
 /* A job that loses its next tasks, at most `limit`: files of theirs in earlier pools. */
-/* What a task may want at most, so that a pool can ever run it. */
-struct st_batch_fit {
-    int nodes, slots; /* of the pool; of a node */
-};
 struct st_batch_moved {
     int64_t job_id, account_id;
     const char *pool_name; /* its present pool */

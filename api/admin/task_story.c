@@ -245,8 +245,9 @@ static const char *reason(struct task_teller *t, struct err *e)
         return arena_printf(t->a, "it needs %d slots, but nodes of pool %s have %d", t->task.slots,
                             t->pool.name, t->pool.slots);
     if (t->task.instances > 1 && t->task.instances > t->pool.size.dedicated + t->pool.size.low)
-        return arena_printf(t->a, "it needs %d nodes, but pool %s is to have %d", t->task.instances,
-                            t->pool.name, t->pool.size.dedicated + t->pool.size.low);
+        return arena_printf(t->a, "it needs %d nodes, but the target of pool %s is %d",
+                            t->task.instances, t->pool.name,
+                            t->pool.size.dedicated + t->pool.size.low);
     if (t->pool.has_dedicated + t->pool.has_low == 0)
         return arena_printf(t->a, "pool %s has no nodes", t->pool.name);
     return turn(t, e);

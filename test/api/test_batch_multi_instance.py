@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support.batch_jobs import add_pool
+from support.batch_jobs import Jobs, add_pool, resize
 from support.waiting import wait_for
 
 NODES = 3
@@ -66,6 +66,19 @@ def test_tasks_of_more_nodes_than_the_pool_has_let_others_pass(jobs):
     other.wait(other.add("/bin/true"))
     job.wait(job.add("/bin/true", multiInstanceSettings=multi()))
     assert job.task("wide1")["state"] == "active"
+
+
+def test_it_begins_once_its_pool_was_resized(plane):
+    add_pool(plane, "grows", targetDedicatedNodes=1, enableInterNodeCommunication=True)
+    job = Jobs(plane, "grows")()
+    task = job.add("/bin/true", multiInstanceSettings=multi(nodes=2))
+    job.wait(job.add("/bin/true"))
+    said = plane.daemon.tool("explain", f"{job.id}/{task}").stdout
+    assert "it needs 2 nodes, but the target of pool grows is 1" in said
+    resize(plane, "grows", 2)
+    job.wait(task)
+    job.delete()
+    plane.call("DELETE", "/pools/grows", expect=202)
 
 
 def test_a_multi_instance_task_takes_one_slot_of_a_node(jobs, plane):
