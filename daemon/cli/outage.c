@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "daemon/cli/client.h"
+#include "daemon/cli/table.h"
 
 #define LONGEST_MS 600000
 
@@ -21,8 +22,9 @@ bool outage_goes_on(struct outage *o, const struct err *why, const char *before)
         return false;
     if (o->since_ms == 0) {
         o->since_ms = now_ms();
-        fprintf(stderr, "%sbatchaid: %s\nbatchaid: waiting up to %d minutes for the daemon\n",
-                before, why->msg, LONGEST_MS / 60000);
+        fputs(before, stderr);
+        table_say(stderr, "batchaid: %s", why->msg);
+        fprintf(stderr, "batchaid: waiting up to %d minutes for the daemon\n", LONGEST_MS / 60000);
     }
     return now_ms() - o->since_ms < LONGEST_MS;
 }

@@ -90,7 +90,6 @@ int batch_check_query(struct request *r, struct err *e) MUST_CHECK;
 int package_refs_missing(struct storage *st, struct arena *a, int64_t account_id,
                          const json_t *list, const char **application, const char **text,
                          struct err *e) MUST_CHECK;
-/* BATCH_INVALID_APPLICATION_PACKAGE_REFERENCES, with the application's id as a value. */
 /* A task of a job must have another id than its preparation and release tasks (NULL: no such
  * task): BATCH_TASK_ID_SAME_AS_JOB_PREPARATION_TASK, ..._RELEASE_TASK. */
 int batch_check_task_id(const char *preparation, const char *release, const char *id,
@@ -98,6 +97,7 @@ int batch_check_task_id(const char *preparation, const char *release, const char
 /* The same for the manager, preparation and release tasks of a job document, or of a schedule's
  * specification. */
 int batch_check_own_ids(const json_t *job, struct err *e) MUST_CHECK;
+/* BATCH_INVALID_APPLICATION_PACKAGE_REFERENCES, with the application's id as a value. */
 int batch_check_packages(struct request *r, const json_t *list, struct err *e) MUST_CHECK;
 /* Those of a job, or of the jobs of a schedule: of its manager, and of the pool that is made for
  * it. */
