@@ -16,8 +16,10 @@
 /* After this many turns in a row without work the loop is quiet: the remains of one turn (a written
  * message, a deferred call) are handled in the next. */
 #define QUIET_TURNS 3
-/* A walk that is not quiet for this long (us, in the time below) is abandoned. */
+/* A walk is abandoned when its work stands still for PATIENCE_US, or moves for RESTLESS_US and does
+ * not end (us, in the time below). Work moves when it defers a call or rests for a turn. */
 #define PATIENCE_US INT64_C(30000000)
+#define RESTLESS_US INT64_C(300000000)
 /* The most timers that fire in one turn, so that a timer that always sets itself again delays
  * nothing else. */
 #define FIRE_MAX 1000
@@ -31,7 +33,7 @@ struct virtual_timer {
 
 struct due_walk {
     bool on;
-    int64_t to_us, restless_since_us;
+    int64_t to_us, restless_since_us, moved_us;
     uint64_t deferred; /* the count at the last turn */
     int quiet;
     struct loop_walked how;
@@ -196,9 +198,18 @@ static bool go_on(struct loop_virtual *v)
 static bool is_at_rest(struct loop_virtual *v)
 {
     uint64_t deferred = v->c.deferred(v->c.ctx);
-    bool busy = v->c.is_busy(v->c.ctx) || deferred != v->walk.deferred;
-    v->walk.quiet = busy ? 0 : v->walk.quiet + 1;
+    bool moved = deferred != v->walk.deferred, busy = v->c.is_busy(v->c.ctx);
+    v->walk.quiet = busy || moved ? 0 : v->walk.quiet + 1;
+    if (moved || !busy)
+        v->walk.moved_us = loop_mono_us(v->c.below);
     return v->walk.quiet >= QUIET_TURNS;
+}
+
+static bool is_hopeless(const struct loop_virtual *v)
+{
+    int64_t now_us = loop_mono_us(v->c.below);
+    return now_us - v->walk.moved_us > PATIENCE_US ||
+           now_us - v->walk.restless_since_us > RESTLESS_US;
 }
 
 /* Runs in each turn of the loop below. */
@@ -214,7 +225,7 @@ static void on_turn(void *ctx)
             finish(v, true);
             return;
         }
-    } else if (loop_mono_us(v->c.below) - v->walk.restless_since_us > PATIENCE_US) {
+    } else if (is_hopeless(v)) {
         finish(v, false);
         return;
     }
@@ -227,13 +238,16 @@ void loop_virtual_walk(struct loop_virtual *v, int64_t to_us,
 {
     assert(!v->walk.on);
     touch(v);
+    const int64_t now_us = loop_mono_us(v->c.below);
     v->walk = (struct due_walk){.on = true,
                                 .to_us = to_us,
-                                .restless_since_us = loop_mono_us(v->c.below),
+                                .restless_since_us = now_us,
+                                .moved_us = now_us,
                                 .done = done,
                                 .ctx = ctx};
     loop_timer_stop(v->alarm);
     loop_defer(v->c.below, on_turn, v);
+    v->walk.deferred = v->c.deferred(v->c.ctx); /* our own does not count */
 }
 
 void loop_virtual_halt(struct loop_virtual *v)

@@ -266,6 +266,45 @@ TEST(test_a_walk_can_be_halted_and_the_clock_goes_on_from_there)
     close_world(&w);
 }
 
+/* Defers itself until `stop`, as a large seed does from slice to slice. */
+struct slices {
+    struct world *w;
+    bool stop;
+};
+
+static void on_slice(void *ctx)
+{
+    struct slices *s = ctx;
+    if (!s->stop)
+        loop_defer(s->w->below, on_slice, s);
+}
+
+TEST(test_a_walk_waits_longer_for_work_that_moves_but_not_forever)
+{
+    struct world w;
+    open_world(&w);
+    struct slices s = {&w, false};
+    w.busy = true;
+    loop_defer(w.below, on_slice, &s);
+    int64_t began = loop_mono_us(w.loop);
+    loop_virtual_walk(w.v, began + HOUR, on_walked, &w);
+    for (int i = 0; i < 10; i++)
+        pass(&w, 25 * SECOND);
+    assert_false(w.done);
+    pass(&w, 60 * SECOND);
+    assert_true(w.done && !w.arrived);
+    w.done = false;
+    loop_virtual_walk(w.v, began + HOUR, on_walked, &w);
+    pass(&w, 60 * SECOND);
+    w.busy = false;
+    s.stop = true;
+    while (!w.done)
+        pass(&w, 0);
+    assert_true(w.arrived);
+    assert_int_equal(loop_mono_us(w.loop) - began, HOUR);
+    close_world(&w);
+}
+
 TEST(test_it_can_follow_the_loop_below_again)
 {
     struct world w;
