@@ -580,3 +580,8 @@ int fake_troubles(const struct fake_node *n)
 {
     return n->troubles;
 }
+
+int fake_troubles_over(const struct fake_node *n)
+{
+    return n->troubles - (n->down || n->hung);
+}

@@ -108,6 +108,8 @@ void fake_each_running(const struct fake_nodes *f,
 /* How often an event happened to the node that could make the daemon consider it lost: it was down,
  * hung, restarted or wiped, or its disk failed. */
 int fake_troubles(const struct fake_node *n);
+/* Likewise, without the trouble that the node is in now. */
+int fake_troubles_over(const struct fake_node *n);
 
 /* The node's links break; of the messages in transit, only the first few arrive. */
 void fake_cut(struct fake_node *n);

@@ -110,9 +110,10 @@ struct thing {
     bool last_fails;               /* they have not */
     unsigned began[SIM_PROCESSES]; /* those of the newest attempt: hashes of their names */
     int n_began;
-    int begun; /* the newest attempt whose command was started; where; fake_troubles() there */
+    int begun; /* the newest attempt whose command was started; where */
     const struct fake_node *last_node;
-    int last_troubles;
+    int last_troubles; /* fake_troubles_over() there and then: a node that is down when the command
+                          starts may be taken for lost */
     int64_t waits_since; /* at the head of its queue, with idle nodes enough; 0: it does not */
     struct duty duty;    /* of jobs and tasks of Azure Batch */
 };

@@ -521,7 +521,7 @@ void sim_check_start(struct sim *m, struct fake_node *n, const char *id, const c
     t->starts++;
     t->begun = attempt_of(id);
     t->last_node = n;
-    t->last_troubles = fake_troubles(n);
+    t->last_troubles = fake_troubles_over(n);
 }
 
 /* What the daemon knows of: it runs where it was begun, and nothing could have lost it. */

@@ -281,7 +281,7 @@ static void note_start(struct thing *t, struct fake_node *n, const char *id)
     t->begun = attempt_of(id);
     snprintf(t->duty.guid, sizeof t->duty.guid, "%.*s", (int)sizeof t->duty.guid - 1, id);
     t->last_node = n;
-    t->last_troubles = fake_troubles(n);
+    t->last_troubles = fake_troubles_over(n);
 }
 
 void sim_task_start(struct sim *m, struct thing *t, struct fake_node *n, const char *id)
