@@ -17,7 +17,7 @@
  * message, a deferred call) are handled in the next. */
 #define QUIET_TURNS 3
 /* A walk is abandoned when its work stands still for PATIENCE_US, or moves for RESTLESS_US and does
- * not end (us, in the time below). Work moves when it defers a call or rests for a turn. */
+ * not end (us, in the time below). Work moves when its count grows, or when it rests for a turn. */
 #define PATIENCE_US INT64_C(30000000)
 #define RESTLESS_US INT64_C(300000000)
 /* The most timers that fire in one turn, so that a timer that always sets itself again delays
@@ -34,7 +34,7 @@ struct virtual_timer {
 struct due_walk {
     bool on;
     int64_t to_us, restless_since_us, moved_us;
-    uint64_t deferred; /* the count at the last turn */
+    uint64_t moves; /* the count at the last turn */
     int quiet;
     struct loop_walked how;
     void (*done)(void *ctx, const struct loop_walked *how);
@@ -197,8 +197,7 @@ static bool go_on(struct loop_virtual *v)
 
 static bool is_at_rest(struct loop_virtual *v)
 {
-    uint64_t deferred = v->c.deferred(v->c.ctx);
-    bool moved = deferred != v->walk.deferred, busy = v->c.is_busy(v->c.ctx);
+    bool moved = v->c.moves(v->c.ctx) != v->walk.moves, busy = v->c.is_busy(v->c.ctx);
     v->walk.quiet = busy || moved ? 0 : v->walk.quiet + 1;
     if (moved || !busy)
         v->walk.moved_us = loop_mono_us(v->c.below);
@@ -230,7 +229,7 @@ static void on_turn(void *ctx)
         return;
     }
     loop_defer(v->c.below, on_turn, v);
-    v->walk.deferred = v->c.deferred(v->c.ctx); /* our own does not count */
+    v->walk.moves = v->c.moves(v->c.ctx); /* our own does not count */
 }
 
 void loop_virtual_walk(struct loop_virtual *v, int64_t to_us,
@@ -247,7 +246,7 @@ void loop_virtual_walk(struct loop_virtual *v, int64_t to_us,
                                 .ctx = ctx};
     loop_timer_stop(v->alarm);
     loop_defer(v->c.below, on_turn, v);
-    v->walk.deferred = v->c.deferred(v->c.ctx); /* our own does not count */
+    v->walk.moves = v->c.moves(v->c.ctx); /* our own does not count */
 }
 
 void loop_virtual_halt(struct loop_virtual *v)

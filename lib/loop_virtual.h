@@ -19,8 +19,9 @@ struct loop_virtual_config {
     struct loop *below; /* borrowed, like the rest */
     /* Some work in progress is about to have effects. */
     bool (*is_busy)(void *ctx);
-    /* A number that grows whenever a call was deferred on the loop below. */
-    uint64_t (*deferred)(void *ctx);
+    /* A number that grows whenever work moves: with each call that is deferred on the loop below,
+     * and with what else the caller counts. */
+    uint64_t (*moves)(void *ctx);
     void *ctx;
 };
 

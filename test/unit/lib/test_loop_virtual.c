@@ -44,7 +44,7 @@ static bool is_busy(void *ctx)
     return w->busy || loop_uv_has_work(w->below);
 }
 
-static uint64_t deferred(void *ctx)
+static uint64_t moves(void *ctx)
 {
     return loop_uv_deferred(((struct world *)ctx)->below);
 }
@@ -55,7 +55,7 @@ static void open_world(struct world *w)
     assert_int_equal(uv_loop_init(&w->uv), 0);
     const struct clock wall = {read_int, &w->below_wall}, mono = {read_int, &w->below_mono};
     w->below = loop_uv_create(&w->uv, &wall, &mono);
-    w->v = loop_virtual_create(&(struct loop_virtual_config){w->below, is_busy, deferred, w});
+    w->v = loop_virtual_create(&(struct loop_virtual_config){w->below, is_busy, moves, w});
     w->loop = loop_virtual_loop(w->v);
 }
 
