@@ -28,7 +28,7 @@ say     = @$(if $(V)$(silent),:,printf '  %-6s %s\n' $(1))
 
 .DEFAULT_GOAL := all
 # These only install, or start another make: they work before anything is installed.
-BEFOREHAND := deps help clean demo check check-deep check-quick bench fuzz
+BEFOREHAND := deps help clean demo check check-deep check-quick bench fuzz faults
 needs_rooms := $(if $(MAKECMDGOALS),$(filter-out $(BEFOREHAND),$(MAKECMDGOALS)),all)
 
 # ROOMS, lowest first, and below_ROOM for each: which rooms there are and who may use whom is in one table.
@@ -417,6 +417,12 @@ check-deep:
 	@$(MAKE) fuzz-bins
 	@$(PYTHON) test/run_checks.py --deep
 
+# Does the job that is expected to find it find each fault of test/seeded_faults/? Hours; FAULTS="NAME..." or SAMPLE=N: some of them.
+.PHONY: faults
+faults:
+	@test/tools/deps.sh build demo packaging test lint bench
+	@$(PYTHON) test/tools/seeded_faults.py $(if $(SAMPLE),--sample=$(SAMPLE) $(if $(SEED),--seed=$(SEED)),--expected --deep) $(FAULTS)
+
 # The unit tests and those of the REST surface alone: no machines, containers or packages of clients.
 check-quick:
 	@test/tools/deps.sh build test
@@ -453,6 +459,7 @@ help:
 	@echo 'make demo          install what is missing, build, run the walkthrough with the real az'
 	@echo 'make check         install what is missing, build, run the tests: some 20 minutes on 2 cores'
 	@echo 'make check-deep    and what takes longer: every client, valgrind, fuzzing, packages; before a release'
+	@echo 'make faults        does a test find each seeded fault? hours; SAMPLE=4: four by chance, SEED= chooses them'
 	@echo 'make check-quick   the unit tests and those of the REST surface alone'
 	@echo 'make check-clients  install published clients in several languages and run each'
 	@echo 'make check-newest  run the newest release of each client, and say what changed'

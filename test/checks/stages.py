@@ -92,9 +92,12 @@ DEEP = {
     "demo/test_many_at_once": "e2e runs it with sanitizers",
     "newest/": "releases change without us; those that are pinned decide",
     "fuzz/": "looks for inputs that nobody has thought of; the check replays those that were found",
+    "faults/": "runs the checks again, on copies that have a fault",
     "threads/": "every program with threads; the check runs those of transfers, folders, journal and watchdog",
 }
 
+# How many seeded faults one `make check-deep` tries: a few minutes each. `make faults` tries all.
+SAMPLE = 4
 LAST_OF_API = "test_zz_spec_coverage.py"
 
 # Memcheck sees what the sanitizers do not: reads of memory that was never written, and such memory given
@@ -209,6 +212,7 @@ STAGES = {
     "bench": lambda: [*bench()],
     "threads": lambda: [*unit("threads", "build-tsan", TSAN, only=chosen.threads(), load=1, cost=20),
                         *pytest("threads", TSAN, "test/api", THREADED_DAEMONS, load=1, cost=120)],
+    "faults": lambda: [*faults()],
 }
 
 
@@ -243,11 +247,15 @@ def tidy():
                deep="sources that have not changed since all were clean")
 
 
-def sim():
-    """Other histories for each commit, the same for the same: a failure names its seed."""
+def commit_number():
+    """A seed that is another for each commit, and the same for the same."""
     head = subprocess.run(["git", "rev-parse", "--short=7", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
-    seed = int(head.stdout, 16) if head.returncode == 0 else 1
-    yield make("sim", "sim", "HISTORIES=3000", f"SEED={seed}", load=2, cost=40)
+    return int(head.stdout, 16) if head.returncode == 0 else 1
+
+
+def sim():
+    """Other histories for each commit: a failure names its seed."""
+    yield make("sim", "sim", "HISTORIES=3000", f"SEED={commit_number()}", load=2, cost=40)
     yield make("sim", "sim", "HISTORIES=40000", load=2, cost=2000, limit=5400, deep="40,000 histories")
     yield from pytest("sim", RELEASE, "test/sim", load=1, cost=30)
 
@@ -258,6 +266,13 @@ def valgrind():
                     NOT_BY_VALGRIND, load=1, cost=12):
         job.deep = "" if job.name in of_check else "the check runs the rooms that compute"
         yield job
+
+
+def faults():
+    """Last, and beside nothing: it runs checks of its own. A failure names the fault and the seed."""
+    seed = commit_number()
+    yield Settled("faults", f"{SAMPLE} by seed {seed}", [PYTHON, "test/tools/seeded_faults.py", f"--sample={SAMPLE}", f"--seed={seed}"],
+                  claims=("whole machine",), load=1, cost=0, limit=5400, **trait("faults", ""))
 
 
 def without(folder, *names):

@@ -5,18 +5,23 @@
     seeded_faults.py --list                  a table: name, room, and where it is expected to be found
     seeded_faults.py --check                 does each patch still apply to this tree?
     seeded_faults.py [NAME...] [--expected | --stages STAGE,STAGE...] [--deep] [--json]
+    seeded_faults.py --sample N [--seed S]   N faults, chosen by the seed, each on the job that is expected to find it
 
-A fault is a patch of product code in test/seeded_faults/, with a head of three lines (Fault, Room, Found by).
-The third form clones HEAD into a temporary folder. For each fault it applies the patch there, builds what the next
+A fault is a patch of product code in test/seeded_faults/, with a head of three lines (Fault, Room, Found by); where
+only `make check-deep` finds it, a fourth says why (Only deep). The third form clones HEAD into a temporary folder. For each fault it applies the patch there, builds what the next
 stage runs, and runs the stages in the order of the check until a job fails. Then it takes the patch back.
 --expected runs of each fault only the job that is expected to find it, and the stages only where that does not.
---deep runs of each stage what only `make check-deep` runs, too. Builds stay until the end, so that only what a patch changes is compiled again. CC is the environment's.
+--deep runs of each stage what only `make check-deep` runs, too; so does --sample, which `make check-deep` runs itself. The clone
+begins with the builds of this tree if the tree is as HEAD, and keeps them until the end: only what a patch changes is compiled again.
+CC is the environment's.
 """
 import argparse
 import dataclasses
 import json
 import os
+import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,9 +32,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FAULTS = ROOT / "test" / "seeded_faults"
 sys.path.insert(0, str(ROOT / "test"))
-from checks.stages import STAGES  # noqa: E402
+from checks.stages import STAGES, commit_number  # noqa: E402
 
-HEAD = re.compile(r"Fault: (?P<text>.+)\nRoom: (?P<room>\S+)\nFound by: (?P<expected>(?P<stage>\w+)(?: (?P<job>[\w./-]+))?.*)\n\n")
+HEAD = re.compile(r"Fault: (?P<text>.+)\nRoom: (?P<room>\S+)\n"
+                  r"Found by: (?P<expected>(?P<stage>\w+)(?: (?P<job>[\w./-]+))?.*)\n"
+                  r"(?:Only deep: (?P<deep>.+)\n)?\n")
 FAILED = re.compile(r"^\[ *\d+/\d+\] (?P<stage>\w+): (?P<job>.+): \d+ passed, \d+ FAILED")
 # What make builds for a stage: that of make check. Stages that are not named run what `make all` builds.
 TARGETS = {
@@ -50,6 +57,10 @@ TARGETS = {
 }
 # Where the unit test programs of a stage are built, of those that run one.
 BUILDS = {"unit": "build-asan", "valgrind": "build"}
+# The stage of these faults is no way to find one of them.
+SEARCHED = [stage for stage in STAGES if stage != "faults"]
+# The folders that make builds in.
+BUILT = ("build", "build-asan", "build-tsan", "build-fuzz")
 # Downloads that tests keep in a build folder: those of this tree serve, too.
 KEPT = ("build/clients", "build-asan/clients", "build/image")
 
@@ -63,6 +74,7 @@ class Fault:
     expected: str  # the stage, then the test file
     stage: str
     job: str | None  # None: any of the stage
+    deep: str | None  # why `make check` does not find it, but `make check-deep`
 
 
 @dataclasses.dataclass
@@ -78,7 +90,7 @@ class Result:
 def read(patch):
     head = HEAD.match(patch.read_text(encoding="utf-8"))
     if not head:
-        sys.exit(f"{patch.name}: it must begin with the lines Fault, Room and Found by, and an empty one")
+        sys.exit(f"{patch.name}: it must begin with the lines Fault, Room, Found by and perhaps Only deep, and an empty one")
     return Fault(patch.stem, patch, **head.groupdict())
 
 
@@ -89,7 +101,9 @@ def load(folder=FAULTS):
 def table(faults):
     rows = [("NAME", "ROOM", "FOUND BY"), *((f.name, f.room, f.expected) for f in faults)]
     widths = [max(len(row[i]) for row in rows) for i in range(2)]
-    return [f"{name:<{widths[0]}}  {room:<{widths[1]}}  {expected}" for name, room, expected in rows]
+    deep = [f"  {fault.name}: {fault.deep}" for fault in faults if fault.deep]
+    return [*(f"{name:<{widths[0]}}  {room:<{widths[1]}}  {expected}" for name, room, expected in rows),
+            *(["found by make check-deep only:"] if deep else []), *deep]
 
 
 def git(tree, *arguments):
@@ -112,10 +126,23 @@ def must(done, what):
         raise RuntimeError(f"{what}: {done.stderr.strip()}")
 
 
+def copy_builds(tree):
+    """Make compares times: a source of the clone, which is the same, gets the time that it has here."""
+    for name in git(tree, "ls-files").stdout.splitlines():
+        shutil.copystat(ROOT / name, tree / name, follow_symlinks=False)
+    for built in BUILT:
+        kept = {Path(path).name for path in KEPT if path.startswith(f"{built}/")}
+        if (ROOT / built).is_dir():
+            shutil.copytree(ROOT / built, tree / built, symlinks=True, ignore=lambda folder, names, top=ROOT / built, kept=kept:
+                            kept.intersection(names) if Path(folder) == top else ())
+
+
 def clone(folder):
-    """A clone of HEAD, with links to what tests find beside the tree and in its build folders."""
+    """A clone of HEAD and of what was built of it, with links to what tests find beside the tree and in its build folders."""
     tree = folder / "tree"
     must(git(ROOT, "clone", "-q", "--shared", str(ROOT), str(tree)), "the tree cannot be cloned")
+    if not git(ROOT, "status", "--porcelain", "--untracked-files=no").stdout:
+        copy_builds(tree)
     links = [(ROOT.parent / "shared", folder / "shared"), *((ROOT / kept, tree / kept) for kept in KEPT)]
     for there, here in links:
         if there.exists():
@@ -258,11 +285,17 @@ def choose(faults, names, parser):
 
 
 def choose_stages(text, parser):
-    names = text.split(",") if text else list(STAGES)
-    unknown = [name for name in names if name not in STAGES]
+    names = text.split(",") if text else list(SEARCHED)
+    unknown = [name for name in names if name not in SEARCHED]
     if unknown:
-        parser.error(f"unknown stage '{unknown[0]}'; there are: {', '.join(STAGES)}")
+        parser.error(f"unknown stage '{unknown[0]}'; there are: {', '.join(SEARCHED)}")
     return names
+
+
+def sample(faults, count, seed):
+    """The same for the same seed and faults, in the order of the table."""
+    chosen = random.Random(seed).sample(range(len(faults)), min(count, len(faults)))
+    return [faults[at] for at in sorted(chosen)]
 
 
 def stop(*_):
@@ -277,6 +310,8 @@ def main():
     parser.add_argument("--check", action="store_true", help="check that each patch applies and stop")
     parser.add_argument("--expected", action="store_true", help="first the job that is expected to find it")
     parser.add_argument("--stages", default="", metavar="A,B", help="only these stages, in this order")
+    parser.add_argument("--sample", type=int, metavar="N", help="so many by chance, each on the job that is expected to find it")
+    parser.add_argument("--seed", type=int, metavar="S", help="chooses them (default: the number of the commit)")
     parser.add_argument("--deep", action="store_true", help="also what only make check-deep runs")
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     args = parser.parse_args()
@@ -289,6 +324,10 @@ def main():
         print("\n".join(wrong) or f"all {len(faults)} patches apply")
         return 1 if wrong else 0
     signal.signal(signal.SIGTERM, stop)
+    if args.sample:
+        seed = commit_number() if args.seed is None else args.seed
+        print(f"{args.sample} of {len(faults)} faults, seed {seed}", flush=True)
+        return run(sample(faults, args.sample, seed), [], True, args.json, expected=True)
     return run(faults, stages, args.deep, args.json, args.expected)
 
 

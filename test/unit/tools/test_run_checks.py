@@ -294,7 +294,7 @@ def test_what_is_left_to_the_deep_check_is_there():
 
 def test_the_check_runs_every_stage_but_those_that_are_deep_as_a_whole():
     jobs_of = {stage: list(make()) for stage, make in STAGES.items()}  # none where the programs are not built
-    assert {stage for stage, made in jobs_of.items() if made and all(j.deep for j in made)} == {"fuzz", "newest", "threads"}
+    assert {stage for stage, made in jobs_of.items() if made and all(j.deep for j in made)} == {"faults", "fuzz", "newest", "threads"}
 
 
 def test_with_sanitizers_once():

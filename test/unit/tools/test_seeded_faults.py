@@ -11,8 +11,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "test" / "tools"))
+import chosen  # noqa: E402
 import rooms  # noqa: E402
 import seeded_faults  # noqa: E402
+from checks import stages  # noqa: E402
 
 # In the clone that has one of the faults its patch does not apply once more.
 pytestmark = pytest.mark.skipif("SEEDED_FAULT" in os.environ, reason="this tree has one of the faults")
@@ -57,11 +59,24 @@ def test_its_head_says_what_a_user_would_see_and_who_finds_it(fault):
 def test_there_are_thirty_and_ten_that_one_special_stage_alone_finds():
     alone = [f for f in FAULTS if "nowhere else" in f.expected]
     assert len(FAULTS) >= 30 and len(alone) >= 10
-    assert {f.stage for f in alone} <= SPECIAL
+    assert {f.stage for f in alone if "when it was seeded" not in f.expected} <= SPECIAL
+
+
+OF_CHECK = {"valgrind": chosen.computing, "tsan": chosen.threads_of_check}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.name)
+def test_a_fault_says_why_only_the_deep_check_finds_it_and_no_other_does(fault):
+    left_out = fault.job not in OF_CHECK[fault.stage]() if fault.stage in OF_CHECK else "deep" in stages.trait(fault.stage, fault.job)
+    assert bool(fault.deep) == left_out
+    assert not fault.deep or fault.deep.endswith(".") and len(fault.deep) > 30
 
 
 def test_the_table_lists_all_and_aligns():
     lines = tool("--list").stdout.splitlines()
+    deep = lines.index("found by make check-deep only:")
+    assert lines[deep + 1:] == [f"  {f.name}: {f.deep}" for f in FAULTS if f.deep]
+    lines = lines[:deep]
     assert [line.split()[0] for line in lines] == ["NAME", *(f.name for f in FAULTS)]
     room, found = lines[0].index("ROOM"), lines[0].index("FOUND BY")
     for line, fault in zip(lines[1:], FAULTS):
@@ -85,7 +100,8 @@ def test_a_patch_without_its_head_is_refused(tmp_path):
 
 
 def test_unknown_names_are_refused():
-    for arguments, what in ((["nosuch"], "unknown fault 'nosuch'"), (["--stages", "unit,no"], "unknown stage 'no'")):
+    for arguments, what in ((["nosuch"], "unknown fault 'nosuch'"), (["--stages", "unit,no"], "unknown stage 'no'"),
+                            (["--stages", "faults"], "unknown stage 'faults'")):
         done = tool(*arguments)
         assert done.returncode == 2 and what in done.stderr
 
@@ -191,3 +207,44 @@ def test_the_results_can_be_had_as_json(tree, tmp_path, capsys):
     assert seeded_faults.run([made_up(tmp_path, "bad", "worse")], ["unit"], False, True) == 0
     (result,) = json.loads(capsys.readouterr().out)
     assert (result["name"], result["stage"], result["test"]) == ("bad", "unit", "test_a: test_it")
+
+
+def test_a_sample_is_the_same_for_the_same_seed():
+    samples = [[f.name for f in seeded_faults.sample(FAULTS, 4, seed)] for seed in (1, 1, 2)]
+    assert samples[0] == samples[1] != samples[2]
+    assert len(set(samples[0])) == 4 and samples[0] == sorted(samples[0])
+    assert seeded_faults.sample(FAULTS, 1000, 1) == FAULTS
+
+
+def test_a_sample_runs_the_expected_jobs_alone_and_names_its_seed(tree, tmp_path, capsys, monkeypatch):
+    made_up(tmp_path, "bad", "worse")
+    made_up(tmp_path, "fine", "good enough")
+    monkeypatch.setattr(seeded_faults, "load", lambda: [seeded_faults.read(tmp_path / f"{n}.patch") for n in ("bad", "fine")])
+    monkeypatch.setattr(sys, "argv", ["seeded_faults.py", "--sample", "2", "--seed", "7"])
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    assert seeded_faults.main() == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "2 of 2 faults, seed 7"
+    assert lines[1].startswith("bad: unit: test_a: test_it (") and lines[2].startswith("fine: not found (")
+
+
+def test_the_deep_check_runs_a_sample_and_names_the_seed():
+    (job,) = stages.STAGES["faults"]()
+    assert job.deep and "whole machine" in job.claims
+    assert f"--sample={stages.SAMPLE}" in job.argv and f"--seed={stages.commit_number()}" in job.argv
+    assert job.name == f"{stages.SAMPLE} by seed {stages.commit_number()}"
+
+
+def test_the_clone_begins_with_the_builds_of_a_tree_that_is_as_committed(tree, tmp_path):
+    (tree / ".gitignore").write_text("build\n")
+    commit(tree)
+    for name in ("obj/a.o", "clients/downloaded"):
+        (tree / "build" / name).parent.mkdir(parents=True)
+        (tree / "build" / name).write_text("made")
+    (tmp_path / "same").mkdir()
+    cloned = seeded_faults.clone(tmp_path / "same")
+    assert (cloned / "build/obj/a.o").read_text() == "made" and (cloned / "build/clients").is_symlink()
+    assert (cloned / "a.c").stat().st_mtime == (tree / "a.c").stat().st_mtime
+    (tree / "a.c").write_text("changed\n")
+    (tmp_path / "changed").mkdir()
+    assert not (seeded_faults.clone(tmp_path / "changed") / "build/obj").exists()
