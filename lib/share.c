@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Sets modes and default ACLs, through descriptors that were opened without following links. The
+ * folder itself comes last, so an interrupted walk is repeated. Keeps no state; blocks, so it is
+ * for a worker's thread or a process of its own.
+ */
 #include "lib/share.h"
 
 #include <errno.h>

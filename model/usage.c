@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Sums of the record of use, by integers: each addition stops at USAGE_MOST instead of overflowing,
+ * because the numbers come from machines. Pure.
+ */
 #include "model/usage.h"
 
 /* floor(a * b / c), at most USAGE_MOST. */

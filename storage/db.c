@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opening and closing the database.
+ * Opens the database (look, refuse, check, migrate, begin an epoch, load the key) and closes it:
+ * turns are committed until none is left, then the last checkpoint runs, and the lanes close. A
+ * close that is cut off loses nothing: the next start reads the write-ahead log. On the loop's
+ * thread, but for the checkpoint.
  */
 #include <assert.h>
 #include <errno.h>

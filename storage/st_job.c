@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs.
+ * Jobs: a job and its runs are inserted, and moved to another state, in one transaction. On the
+ * loop's thread.
  */
 #include "storage/overview.h"
 #include "storage/storage_priv.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Checks a scope, and whether the sender may assign roles there or change a principal who has some;
+ * writes role assignments. Keeps no state: rows decide each time. Texts are in the request's arena.
+ * On the loop's thread.
+ */
 #include <string.h>
 #include <strings.h>
 

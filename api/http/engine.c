@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Calls MHD_run() when the epoll descriptor is readable, when the timeout of libmicrohttpd is over,
+ * and at the end of a turn that resumed a connection. A closing engine stops its daemon after the
+ * last of its three handles. Its owner is the server. On the loop's thread.
+ */
 #include "api/http/engine.h"
 
 #include <assert.h>

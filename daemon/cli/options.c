@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * All options of commands.
+ * The table of all options: which commands accept each, where its value is kept, and how the value
+ * is checked. Constant, but for the options of one command line, which the caller owns.
  */
 #include "daemon/cli/options.h"
 

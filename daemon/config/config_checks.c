@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks of values.
+ * Checks of values: each function takes the text of one setting and says what is wrong with it.
+ * Pure.
  */
 #include "daemon/config/config_checks.h"
 

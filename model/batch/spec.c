@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens the document of a job or task, with its secrets, and decodes it by its table of rows into a
+ * struct that begins with the usual values; renders the text of a failure. Pure; all results are in
+ * the caller's arena.
+ */
 #include "model/batch/spec.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tasks.
+ * The tables of tasks: their properties, exit conditions and ranges of exit codes, with the checks
+ * that one row cannot make and the functions that complete a decoded struct. Constant and pure.
  */
 #include "model/batch/job_rows.h"
 #include "model/batch/tables.h"

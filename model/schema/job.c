@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs.
+ * The tables of Batch AI's jobs: their properties, container settings and output directories, with
+ * the checks that concern several properties. Constant and pure.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Looks at free space, the kernel's log and the GPUs, and writes a byte where the request wants
+ * that. Reads a bounded number of records, and none twice; health_open() skips those that were
+ * there. The agent owns the state. Never blocks.
+ */
 #include "nodeagent-proto/agent/health.h"
 
 #include <errno.h>

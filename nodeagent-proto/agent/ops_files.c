@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests about files and mounts.
+ * Requests about files and mounts: open and close folders, mount, write, unpack, list, read,
+ * remove. The agent carries a request out itself, or in a worker if the path may hang; it refuses
+ * paths of its own files.
  */
 #include <stdlib.h>
 #include <string.h>

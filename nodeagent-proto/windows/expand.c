@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expands %VARIABLES% and their modifiers.
+ * Expands %VARIABLES% and their modifiers, %1 and %~dp0 of batch files, variables of loops, and
+ * !VARIABLES! with delayed expansion. A result longer than WINDOWS_LONGEST is refused: NULL.
+ * Results are in the shell's arena.
  */
 #include <ctype.h>
 #include <stdio.h>

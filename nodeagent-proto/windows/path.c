@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Paths of Windows on Linux.
+ * Converts paths of Windows to paths of Linux: slashes, devices, the root of nodes, and names in
+ * another case, which are looked up on disk. Finds the files that a pattern matches. Results are in
+ * the shell's arena.
  */
 #include <ctype.h>
 #include <dirent.h>

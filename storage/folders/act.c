@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The life of an act: a job of a folder that runs one function on one open file, step by step, and
+ * reports one result. It is freed after its report; its file is closed where it ran, or later by a
+ * worker, because closing may hang. act_step() runs on a worker or on the loop, all others on the
+ * loop.
+ */
 #include "storage/folders/act_priv.h"
 
 #include <errno.h>

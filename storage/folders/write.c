@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes files in place.
+ * Writes files in place: sizes, ranges, appended bytes, zeros; and hashes of ranges. Each write
+ * sets or restores the file's time and is synced before it is reported; other acts may use the
+ * share during the sync. See act_priv.h for threads.
  */
 #include <errno.h>
 #include <fcntl.h>

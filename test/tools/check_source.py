@@ -16,6 +16,9 @@ import rooms
 C_ROOMS = sorted({room.split("/")[0] for room in rooms.load()} | {"test"})
 FILE_LINES = 600
 FUNCTION_LINES, FUNCTION_LIMIT = 60, 100
+# A source file with more lines has a head comment, below the line of its licence, that says in so many words what it is.
+HEAD_LINES, HEAD_WORDS = 100, 6
+HEAD = re.compile(r"/\* SPDX-License-Identifier: MIT\n( \*.*?)\*/", re.S)
 # function: what to use instead
 BANNED = {
     "strcpy": "strbuf or memcpy",
@@ -135,6 +138,13 @@ def check_text(name, lines):
             yield f"{name}:{number}: a tab"
         if line != line.rstrip():
             yield f"{name}:{number}: a blank at the end of the line"
+
+
+def check_head(name, lines):
+    head = HEAD.match("\n".join(lines))
+    if len(lines) > HEAD_LINES and len(re.findall(r"\w{2,}", head[1] if head else "")) < HEAD_WORDS:
+        yield (f"{name}:1: {len(lines)} lines without a head comment that says what the file is: "
+               "its states, rules, owner, thread")
 
 
 def check_c(name, lines):
@@ -286,6 +296,7 @@ def main(root):
             complaints += check_rows(name, lines)
             complaints += check_trailing_comments(name, lines)
             if not name.startswith("test/"):
+                complaints += check_head(name, lines) if file.suffix == ".c" else []
                 complaints += check_wording(name, lines)
                 complaints += check_names(name, lines, avoided)
             complaints += check_writers(name, lines)

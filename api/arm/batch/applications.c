@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Applications of Batch accounts.
+ * Applications of Batch accounts, as a kind of children (child.c): list, show, create, update,
+ * delete. The packages of an application are in packages.c. Memory is the request's. On the loop's
+ * thread.
  */
 #include <string.h>
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Keeps the entries of a list until all sources have reported, sorts them, and renders one page.
+ * The list owns its entries; file_list_release() frees them with the request. On the loop's thread.
+ */
 #include "api/arm/batchai/file_list.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a node is shown.
+ * Finds nodes of pools and renders them: state, errors, start task, endpoints. The pool's document
+ * is read once for a list of nodes. Memory is the request's. On the loop's thread.
  */
 #include <string.h>
 

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens PFX files and certificates with GnuTLS. The rounds of key derivation are counted first, and
+ * bounded, because the work is done on the loop. Of the file only thumbprint and public part are
+ * kept; its bytes are wiped. Keeps no state. On the loop's thread.
+ */
 #include "api/plane/batch/pfx.h"
 
 #include <gnutls/gnutls.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Put Blob and Put Block.
+ * Put Blob and Put Block: reads the headers into a `struct put`, which put_body.c then owns and
+ * carries out. On the loop's thread.
  */
 #include <sodium.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Secrets: set, delete, recover, purge.
+ * Secrets: set, delete, recover, purge. A version and its secret are inserted in one transaction; a
+ * deleted secret keeps its name until it is purged. Memory is the request's. On the loop's thread.
  */
 #include <string.h>
 

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A table of buckets by share and path. An entry exists while a request has the turn, and has the
+ * queue of those that wait; turn_end() passes the turn to the first of them. The entries are owned
+ * here, turns by their requests. On the loop's thread.
+ */
 #include "api/plane/storage/write_lock.h"
 
 #include <assert.h>

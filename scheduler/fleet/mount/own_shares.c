@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Asks the share server for keys and keeps each in the fleet's list until it is sent. While the
+ * server makes a key, its callback owns the `struct own_key`, also after the key was forgotten.
+ * Private keys are wiped. On the loop's thread.
+ */
 #include "scheduler/fleet/mount/own_shares.h"
 
 #include <stdlib.h>

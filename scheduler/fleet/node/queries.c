@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Questions about a node in memory.
+ * Questions about a node in memory, for rooms that do not see struct node_rt: its name, size, link
+ * and state. Changes nothing, but for node_set_text(). On the loop's thread.
  */
 #include "nodeagent-proto/wire/facts.h"
 #include "scheduler/fleet/container/container.h"

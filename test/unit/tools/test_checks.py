@@ -200,6 +200,24 @@ def test_json_values_are_freed_by_hand_in_fewer_and_fewer_places():
     assert all((ROOT / name).exists() and count > 0 for name, count in frees.items())
 
 
+def with_head(text, lines=101):
+    return f"/* SPDX-License-Identifier: MIT\n *\n * {text}\n */\n" + "int f(void);\n" * (lines - 4)
+
+
+def test_a_long_file_without_a_head_that_says_what_it_is_is_found(tree):
+    put(tree, "lib/b.c", with_head("The texts of times: read, written, compared."))
+    put(tree, "lib/c.c", SPDX + "int f(void);\n" * 99)
+    put(tree, "test/unit/lib/test_c.c", with_head("Tests."))
+    assert tool("check_source.py", tree).stdout == "check-source: ok\n"
+    put(tree, "lib/d.c", with_head("Times."))
+    put(tree, "lib/e.c", SPDX + "/* The texts of times: read, written, compared. */\n" + "int f(void);\n" * 99)
+    done = tool("check_source.py", tree)
+    said = "101 lines without a head comment that says what the file is"
+    assert done.returncode == 1
+    assert [line for line in done.stdout.splitlines() if said in line] == [
+        f"lib/{n}.c:1: {said}: its states, rules, owner, thread" for n in "de"]
+
+
 def test_texts_have_words_that_fronts_know(tree):
     words = "{\n    const char *const words[] = {\n        WORD(run),\n    };\n}\n"
     put(tree, "model/front_words.c", f"{SPDX}// clang-format off\nvoid f(void)\n{words}")
@@ -249,7 +267,8 @@ def test_the_glossary_replaces_words():
 
 
 def test_long_functions_are_listed(tree):
-    put(tree, "lib/b.c", SPDX + function(61) + function(60).replace("f(", "g("))
+    put(tree, "lib/b.c", SPDX + function(61))
+    put(tree, "lib/c.c", SPDX + function(60).replace("f(", "g("))
     done = tool("check_source.py", tree)
     assert done.returncode == 0
     assert "f() has 61 lines" in done.stdout and "g()" not in done.stdout
