@@ -22,7 +22,7 @@
 #define STATES_MAX   10    /* of a kind */
 #define LOOKED_MAX   10000 /* rows for one request, whatever matches the state: some 100 ms */
 
-struct batch_rows;
+struct batch_listing;
 
 /* A kind of rows. */
 struct rows_kind {
@@ -30,13 +30,13 @@ struct rows_kind {
     size_t size;
     const struct enum_name *states;
     /* Reads the rows behind l->name. */
-    int (*read)(struct batch_rows *l, struct slices *s, struct err *e);
+    int (*read)(struct batch_listing *l, struct slices *s, struct err *e);
     const char *(*name_of)(const void *row);
     const char *(*state_of)(const void *row);
-    int (*show)(struct batch_rows *l, const void *row, json_t *to, struct err *e);
+    int (*show)(struct batch_listing *l, const void *row, json_t *to, struct err *e);
 };
 
-struct batch_rows {
+struct batch_listing {
     struct request *r;
     const struct rows_kind *kind;
     struct page *page;
@@ -53,14 +53,14 @@ struct batch_rows {
 
 static void rows_free(void *ctx)
 {
-    struct batch_rows *l = ctx;
+    struct batch_listing *l = ctx;
     strbuf_free(&l->account);
     strbuf_free(&l->group);
     strbuf_free(&l->subscription);
     strbuf_free(&l->name);
 }
 
-static struct storage *storage_of(const struct batch_rows *l)
+static struct storage *storage_of(const struct batch_listing *l)
 {
     return admin_of(l->r)->storage;
 }
@@ -73,13 +73,13 @@ static const char *text_of(const struct strbuf *b)
 }
 
 /* The part of a list behind the last row. */
-static struct st_names part_of(const struct batch_rows *l)
+static struct st_names part_of(const struct batch_listing *l)
 {
     return (struct st_names){.after = text_of(&l->name), .limit = BATCH};
 }
 
 #define READS(kind, of)                                                                            \
-    static int read_##kind##s(struct batch_rows *l, struct slices *s, struct err *e)               \
+    static int read_##kind##s(struct batch_listing *l, struct slices *s, struct err *e)            \
     {                                                                                              \
         struct batch_##kind##_rows rows = {0};                                                     \
         const struct st_names part = part_of(l);                                                   \
@@ -113,7 +113,7 @@ static void add(json_t *to, json_t *more)
     json_object_update(to, taken);
 }
 
-static int show_pool(struct batch_rows *l, const void *row, json_t *to, struct err *e)
+static int show_pool(struct batch_listing *l, const void *row, json_t *to, struct err *e)
 {
     const struct batch_pool *p = row;
     (void)l, (void)e;
@@ -128,7 +128,7 @@ static int show_pool(struct batch_rows *l, const void *row, json_t *to, struct e
     return 0;
 }
 
-static int show_job(struct batch_rows *l, const void *row, json_t *to, struct err *e)
+static int show_job(struct batch_listing *l, const void *row, json_t *to, struct err *e)
 {
     const struct batch_job *j = row;
     struct batch_counts n = {0};
@@ -143,7 +143,7 @@ static int show_job(struct batch_rows *l, const void *row, json_t *to, struct er
     return 0;
 }
 
-static int show_task(struct batch_rows *l, const void *row, json_t *to, struct err *e)
+static int show_task(struct batch_listing *l, const void *row, json_t *to, struct err *e)
 {
     const struct batch_task *t = row;
     json_auto_t *failure = t->failure ? json_loads(t->failure, 0, NULL) : NULL;
@@ -175,7 +175,7 @@ static void set(struct strbuf *b, const char *text)
 }
 
 /* Goes on with an account, from the row behind `name` on. */
-static void enter(struct batch_rows *l, const struct batch_account *b, const char *name)
+static void enter(struct batch_listing *l, const struct batch_account *b, const char *name)
 {
     l->account_id = b->id;
     l->in_account = true;
@@ -187,7 +187,7 @@ static void enter(struct batch_rows *l, const struct batch_account *b, const cha
 
 /* Looks at the next account: 1; 0: there is none. It is passed over if the caller may not read it.
  */
-static int next_account(struct batch_rows *l, struct err *e)
+static int next_account(struct batch_listing *l, struct err *e)
 {
     struct batch_account_rows rows;
     if (l->only)
@@ -210,7 +210,7 @@ static int next_account(struct batch_rows *l, struct err *e)
 
 static int fetch(struct slices *s, struct err *e)
 {
-    struct batch_rows *l = s->of;
+    struct batch_listing *l = s->of;
     int rc;
     s->n = 0;
     if (!l->in_account) {
@@ -227,7 +227,7 @@ static int fetch(struct slices *s, struct err *e)
 
 static int add_row(struct slices *s, const void *row, struct err *e)
 {
-    struct batch_rows *l = s->of;
+    struct batch_listing *l = s->of;
     struct request *r = l->r;
     const char *name = l->kind->name_of(row), *state = l->kind->state_of(row);
     const char *account = text_of(&l->account), *of = text_of(&l->subscription);
@@ -250,7 +250,7 @@ static int add_row(struct slices *s, const void *row, struct err *e)
 
 static bool is_enough(struct slices *s)
 {
-    const struct batch_rows *l = s->of;
+    const struct batch_listing *l = s->of;
     return l->looked >= LOOKED_MAX;
 }
 
@@ -284,7 +284,7 @@ static int find_account(struct request *r, const char *name, struct batch_accoun
 }
 
 /* Begins in the account of the query, or behind `after`. */
-static int find_begin(struct batch_rows *l, struct err *e)
+static int find_begin(struct batch_listing *l, struct err *e)
 {
     struct request *r = l->r;
     struct batch_account b;
@@ -313,7 +313,7 @@ static int find_begin(struct batch_rows *l, struct err *e)
 }
 
 /* Tasks are those of one job. */
-static int find_job(struct batch_rows *l, struct err *e)
+static int find_job(struct batch_listing *l, struct err *e)
 {
     struct batch_job j;
     struct request *r = l->r;
@@ -348,14 +348,14 @@ static int check_states(struct request *r, const struct rows_kind *kind, const c
 }
 
 static struct replied *list(struct request *r, const struct rows_kind *kind,
-                            int (*find)(struct batch_rows *l, struct err *e))
+                            int (*find)(struct batch_listing *l, struct err *e))
 {
     static const struct page_form form = {JSON_CONTENT_TYPE, begin, ",", end};
     static const struct slices_kind how = {fetch, add_row, is_enough};
     struct err e;
     long max;
-    struct batch_rows *l = arena_alloc(&r->arena, sizeof *l);
-    *l = (struct batch_rows){.r = r, .kind = kind, .states = query_filled(r, "state")};
+    struct batch_listing *l = arena_alloc(&r->arena, sizeof *l);
+    *l = (struct batch_listing){.r = r, .kind = kind, .states = query_filled(r, "state")};
     request_own_thing(r, l, rows_free);
     if (request_query_int(r, "max", 1, ROWS_MAX, ROWS_DEFAULT, &max, &e) < 0 ||
         check_states(r, kind, l->states, &e) < 0 || find(l, &e) < 0)

@@ -13,7 +13,7 @@ struct fleet;
 struct storage;
 
 /* Conditions that make a running daemon not ready. */
-struct readiness {
+struct daemon_readiness {
     bool seeding;  /* it is being filled */
     bool stopping; /* it ends */
 };
@@ -22,7 +22,7 @@ struct daemon_health {
     struct storage *storage;
     struct fleet *fleet;
     const char *state_dir;
-    const struct readiness *readiness;
+    const struct daemon_readiness *readiness;
     int64_t begun_us; /* monotonic, like all instants of `loop` */
     struct loop *loop;
 };

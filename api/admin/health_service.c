@@ -62,7 +62,7 @@ static struct replied *look(struct request *r, void (*answer)(struct health_look
 
 static void answer_ready(struct health_look *l)
 {
-    const struct readiness *is = health_of(l->r)->readiness;
+    const struct daemon_readiness *is = health_of(l->r)->readiness;
     json_t *missing = json_array();
     if (is->stopping)
         json_array_append_new(missing, json_string("stopping"));

@@ -26,22 +26,22 @@
 
 /* The rows of a cluster, in this order. The last one says what was left out. */
 enum row_kind { ROW_RUNNING, ROW_WAITING, ROW_BEHIND, ROW_HELD, ROW_END };
-struct row {
+struct queue_row {
     enum row_kind kind;
     size_t i; /* in its part of the batch */
 };
 
 /* What the next batch is. */
-enum part { PART_CLUSTER, PART_BEHIND, PART_HELD };
+enum queue_part { PART_CLUSTER, PART_BEHIND, PART_HELD };
 
-struct queue {
+struct queue_reply {
     struct request *r;
     struct page *page;
     const char *wanted;    /* NULL: all clusters */
     long waiting, running; /* to show of each cluster */
     int64_t *ids;          /* of the pools */
     size_t n_ids, at;
-    enum part next;
+    enum queue_part next;
     /* Of the cluster whose rows are shown: */
     char name[NAME_SIZE];
     struct pool pool;    /* its numbers alone outlive the batch */
@@ -53,7 +53,7 @@ struct queue {
     struct run last;  /* read; its numbers alone outlive the batch */
     json_t *left_out; /* borrowed */
     /* Of the batch: */
-    struct row *rows;
+    struct queue_row *rows;
     struct queue_view v;
     struct run_rows runs; /* behind the view, or held */
     struct job job;       /* of the last row, as many rows may be of one array */
@@ -70,7 +70,7 @@ static json_t *names(const struct queue_running *run)
 }
 
 /* 1: the caller may see the job of this run, and asks for it; 0; or -1. */
-static int is_asked_for(struct queue *q, const struct run *run, struct err *e)
+static int is_asked_for(struct queue_reply *q, const struct run *run, struct err *e)
 {
     if (q->job_of && q->job_of->owner_kind == run->owner_kind &&
         q->job_of->owner_id == run->owner_id)
@@ -81,14 +81,14 @@ static int is_asked_for(struct queue *q, const struct run *run, struct err *e)
     return q->job_found;
 }
 
-static void add(struct queue *q, json_t *row)
+static void add(struct queue_reply *q, json_t *row)
 {
     q->sees = true;
     page_add(q->page, "", row);
 }
 
 /* Only jobs that the caller asks for count, so that none hides behind those of others. */
-static bool is_cut(struct queue *q, enum row_kind kind, long most)
+static bool is_cut(struct queue_reply *q, enum row_kind kind, long most)
 {
     bool is = q->shown[kind]++ >= most;
     q->sees = q->sees || is;
@@ -96,7 +96,7 @@ static bool is_cut(struct queue *q, enum row_kind kind, long most)
 }
 
 /* The first running jobs are shown, the others counted. */
-static int add_running(struct queue *q, size_t i, struct err *e)
+static int add_running(struct queue_reply *q, size_t i, struct err *e)
 {
     const struct queue_running *run = &q->v.running[i];
     struct run *row = arena_alloc(&q->r->arena, sizeof *row);
@@ -118,7 +118,7 @@ static int add_running(struct queue *q, size_t i, struct err *e)
 }
 
 /* 1: the run is to be shown; 0; or -1. */
-static int is_shown(struct queue *q, const struct run *run, enum row_kind kind, struct err *e)
+static int is_shown(struct queue_reply *q, const struct run *run, enum row_kind kind, struct err *e)
 {
     int rc = is_asked_for(q, run, e);
     if (rc <= 0 || !is_cut(q, kind, q->waiting))
@@ -127,7 +127,7 @@ static int is_shown(struct queue *q, const struct run *run, enum row_kind kind, 
     return 0;
 }
 
-static json_t *waiting(struct queue *q, const struct run *run, size_t place, const char *what)
+static json_t *waiting(struct queue_reply *q, const struct run *run, size_t place, const char *what)
 {
     json_t *o = seen_run_render(q->r, &q->job, run);
     json_object_set_new(o, "place", json_integer((json_int_t)place));
@@ -135,7 +135,7 @@ static json_t *waiting(struct queue *q, const struct run *run, size_t place, con
     return o;
 }
 
-static int add_waiting(struct queue *q, size_t i, struct err *e)
+static int add_waiting(struct queue_reply *q, size_t i, struct err *e)
 {
     const struct queue_waiting *w = &q->v.waiting[i];
     int rc = is_shown(q, &w->run, ROW_WAITING, e);
@@ -149,7 +149,7 @@ static int add_waiting(struct queue *q, size_t i, struct err *e)
     return 0;
 }
 
-static int add_behind(struct queue *q, size_t i, struct err *e)
+static int add_behind(struct queue_reply *q, size_t i, struct err *e)
 {
     size_t before = q->place + i;
     int rc = is_shown(q, &q->runs.items[i], ROW_WAITING, e);
@@ -158,7 +158,7 @@ static int add_behind(struct queue *q, size_t i, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
-static int add_held(struct queue *q, size_t i, struct err *e)
+static int add_held(struct queue_reply *q, size_t i, struct err *e)
 {
     const struct run *run = &q->runs.items[i];
     int rc = is_shown(q, run, ROW_HELD, e);
@@ -172,7 +172,7 @@ static int add_held(struct queue *q, size_t i, struct err *e)
 }
 
 /* Of a cluster of which the caller sees nothing, nothing is said. */
-static int add_left_out(struct queue *q, size_t i, struct err *e)
+static int add_left_out(struct queue_reply *q, size_t i, struct err *e)
 {
     (void)i, (void)e;
     if (q->sees && (q->cut > 0 || q->more))
@@ -185,21 +185,21 @@ static int add_left_out(struct queue *q, size_t i, struct err *e)
 
 static void add_rows(struct slices *s, enum row_kind kind, size_t n)
 {
-    const struct queue *q = s->of;
+    const struct queue_reply *q = s->of;
     for (size_t i = 0; i < n; i++)
-        q->rows[s->n++] = (struct row){kind, i};
+        q->rows[s->n++] = (struct queue_row){kind, i};
 }
 
 static void begin_rows(struct slices *s, size_t n)
 {
-    struct queue *q = s->of;
+    struct queue_reply *q = s->of;
     s->rows = q->rows = arena_alloc(&q->r->arena, (n + 1) * sizeof *q->rows);
     s->n = 0;
 }
 
 static int fetch_cluster(struct slices *s, struct err *e)
 {
-    struct queue *q = s->of;
+    struct queue_reply *q = s->of;
     s->at_end = q->at == q->n_ids;
     if (s->at_end)
         return 0;
@@ -227,7 +227,7 @@ static int fetch_cluster(struct slices *s, struct err *e)
 /* Nothing is read behind what is left out. */
 static int fetch_behind(struct slices *s, struct err *e)
 {
-    struct queue *q = s->of;
+    struct queue_reply *q = s->of;
     const struct st_page page = {.after = q->last.id, .limit = BATCH};
     q->runs.n = 0;
     q->place += q->n_behind;
@@ -248,7 +248,7 @@ static int fetch_behind(struct slices *s, struct err *e)
 
 static int fetch_held(struct slices *s, struct err *e)
 {
-    struct queue *q = s->of;
+    struct queue_reply *q = s->of;
     const struct st_page page = {.after = q->last.id, .limit = BATCH};
     bool all = q->shown[ROW_HELD] > q->waiting;
     q->runs.n = 0;
@@ -270,20 +270,20 @@ static int fetch(struct slices *s, struct err *e)
 {
     static int (*const parts[])(struct slices * s, struct err * e) = {
         [PART_CLUSTER] = fetch_cluster, [PART_BEHIND] = fetch_behind, [PART_HELD] = fetch_held};
-    struct queue *q = s->of;
+    struct queue_reply *q = s->of;
     q->job_of = NULL;
     return parts[q->next](s, e);
 }
 
 static int add_row(struct slices *s, const void *of, struct err *e)
 {
-    static int (*const adds[])(struct queue * q, size_t i,
+    static int (*const adds[])(struct queue_reply * q, size_t i,
                                struct err * e) = {[ROW_RUNNING] = add_running,
                                                   [ROW_WAITING] = add_waiting,
                                                   [ROW_BEHIND] = add_behind,
                                                   [ROW_HELD] = add_held,
                                                   [ROW_END] = add_left_out};
-    const struct row *row = of;
+    const struct queue_row *row = of;
     return adds[row->kind](s->of, row->i, e);
 }
 
@@ -294,7 +294,7 @@ static void begin(struct page *p)
 
 static void end(struct page *p)
 {
-    const struct queue *q = p->of;
+    const struct queue_reply *q = p->of;
     strbuf_puts(&p->text, "],\"leftOut\":");
     jsontext_add(&p->text, q->left_out);
     strbuf_puts(&p->text, "}");
@@ -306,8 +306,8 @@ struct replied *queue_list(struct request *r)
         .content_type = JSON_CONTENT_TYPE, .begin = begin, .between = ",", .end = end};
     static const struct slices_kind kind = {.fetch = fetch, .add = add_row};
     struct err e;
-    struct queue *q = arena_alloc(&r->arena, sizeof *q);
-    *q = (struct queue){
+    struct queue_reply *q = arena_alloc(&r->arena, sizeof *q);
+    *q = (struct queue_reply){
         .r = r, .wanted = request_query(r, "cluster"), .left_out = request_own(r, json_array())};
     if (request_query_int(r, "max", 1, QUEUE_MAX, QUEUE_DEFAULT, &q->waiting, &e) < 0 ||
         request_query_int(r, "running", 0, RUNNING_MAX, RUNNING_MAX, &q->running, &e) < 0 ||
@@ -315,5 +315,5 @@ struct replied *queue_list(struct request *r)
         return reply_err(r, &e);
     q->page = page_begin(r, &form, LONG_MAX, "");
     q->page->of = q;
-    return slices_reply(q->page, &kind, q, sizeof(struct row));
+    return slices_reply(q->page, &kind, q, sizeof(struct queue_row));
 }

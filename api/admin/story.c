@@ -239,13 +239,13 @@ static int tell_limit(struct teller *t)
 }
 
 /* Consecutive waiting indexes of an array. */
-struct waiting {
+struct waiting_indexes {
     struct run first;
     int last;
     size_t n;
 };
 
-static void tell_waiting(struct teller *t, struct waiting *w)
+static void tell_waiting(struct teller *t, struct waiting_indexes *w)
 {
     struct arena *a = &t->r->arena;
     if (w->n == 1)
@@ -256,7 +256,7 @@ static void tell_waiting(struct teller *t, struct waiting *w)
 }
 
 /* True: merged with the previous ones. */
-static bool add_waiting(struct waiting *w, const struct run *run)
+static bool add_waiting(struct waiting_indexes *w, const struct run *run)
 {
     if (run->state != RUN_WAITING)
         return false;
@@ -281,7 +281,7 @@ static int tell_indexes(struct teller *t, struct err *e)
 {
     struct arena *a = &t->r->arena;
     struct storage *st = storage_of(t);
-    struct waiting waiting = {.n = 0};
+    struct waiting_indexes waiting = {.n = 0};
     struct run first = {.id = 0};
     int64_t *ids;
     size_t n;

@@ -20,7 +20,7 @@
 #define LINES_MAX 12
 #define AWAITED   5 /* the most dependencies to list */
 
-struct line {
+struct story_line {
     int64_t at_us; /* 0: now */
     const char *text;
 };
@@ -33,14 +33,14 @@ struct task_teller {
     struct batch_job job;
     struct batch_task task;
     struct batch_pool pool; /* id 0: there is none */
-    struct line lines[LINES_MAX];
+    struct story_line lines[LINES_MAX];
     size_t n;
 };
 
 static void tell(struct task_teller *t, int64_t at_us, const char *text)
 {
     if (t->n < LINES_MAX)
-        t->lines[t->n++] = (struct line){at_us, text};
+        t->lines[t->n++] = (struct story_line){at_us, text};
 }
 
 /* --- its history --- */
@@ -308,7 +308,8 @@ static int find(struct task_teller *t, const char *subscription, struct err *e)
 
 static int by_time(const void *left, const void *right)
 {
-    int64_t a = ((const struct line *)left)->at_us, b = ((const struct line *)right)->at_us;
+    int64_t a = ((const struct story_line *)left)->at_us,
+            b = ((const struct story_line *)right)->at_us;
     a = a ? a : INT64_MAX;
     b = b ? b : INT64_MAX;
     return a < b ? -1 : a > b;

@@ -27,7 +27,7 @@
 #define TERM_UNKNOWN "dumb"
 #define NO_INDEX     (-1)
 
-struct asked {
+struct terminal_request {
     const char *node, *command, *term;
     int rows, columns, port, index;
 };
@@ -46,19 +46,19 @@ static int check_term(const json_t *value, const char *path, struct err *e)
 }
 
 static const struct field asked_rows[] = {
-    TEXT("node", 0, 1, NODE_MAX, INTO(asked, node)),
-    INT("index", INTO(asked, index)),
-    TEXT("command", KEEP_EMPTY, 0, COMMAND_MAX, INTO(asked, command)),
-    INT("rows", 0, 1, ROWS_MAX, INTO(asked, rows)),
-    INT("columns", 0, 1, ROWS_MAX, INTO(asked, columns)),
-    TEXT("term", 0, 1, TERM_MAX, .check = check_term, INTO(asked, term)),
-    INT("port", 0, 1, 65535, INTO(asked, port)),
+    TEXT("node", 0, 1, NODE_MAX, INTO(terminal_request, node)),
+    INT("index", INTO(terminal_request, index)),
+    TEXT("command", KEEP_EMPTY, 0, COMMAND_MAX, INTO(terminal_request, command)),
+    INT("rows", 0, 1, ROWS_MAX, INTO(terminal_request, rows)),
+    INT("columns", 0, 1, ROWS_MAX, INTO(terminal_request, columns)),
+    TEXT("term", 0, 1, TERM_MAX, .check = check_term, INTO(terminal_request, term)),
+    INT("port", 0, 1, 65535, INTO(terminal_request, port)),
 };
-static SCHEMA(asked_body, asked_rows, "Terminal", FILLS(asked));
+static SCHEMA(asked_body, asked_rows, "Terminal", FILLS(terminal_request));
 
 static int read_ask(struct request *r, struct terminal_ask *out, int *index, struct err *e)
 {
-    struct asked given = {.index = NO_INDEX};
+    struct terminal_request given = {.index = NO_INDEX};
     if (request_read_body(r, &asked_body, &given, e) < 0)
         return -1;
     if (given.port && (given.command || given.rows))
@@ -169,7 +169,7 @@ static int check_upgrade(const struct request *r, struct err *e)
                          TERMINAL_PROTOCOL);
 }
 
-struct opening {
+struct terminal_opening {
     struct request *r;
     const struct job *job;
     const struct run *run;
@@ -180,7 +180,7 @@ struct opening {
 /* What is told is undone if the terminal is refused. */
 static int open_and_tell(struct storage *st, void *ctx, struct err *e)
 {
-    struct opening *o = ctx;
+    struct terminal_opening *o = ctx;
     const struct terminal_for of = {
         .run_id = o->run->id, .job_id = o->job->id, .job = o->job->name};
     (void)st;
@@ -196,7 +196,7 @@ struct replied *terminal_open_in_job(struct request *r)
     struct run run;
     struct err e;
     struct terminal_ask ask;
-    struct opening o = {.r = r, .job = &j, .run = &run, .ask = &ask};
+    struct terminal_opening o = {.r = r, .job = &j, .run = &run, .ask = &ask};
     int index = 0;
     bool told = find_job(r, &j, &e) == 0 && check_right(r, &j, &e) == 0 &&
                 check_upgrade(r, &e) == 0 && read_ask(r, &ask, &index, &e) == 0 &&

@@ -29,8 +29,8 @@
     (TERMINAL_WINDOW_MAX + 2 * TERMINAL_FRAME_MAX) /* bytes of the client's frames                 \
                                                     */
 
-struct stream {
-    struct stream *next;
+struct terminal_stream {
+    struct terminal_stream *next;
     struct terminals *all;
     const struct admin *admin;
     struct upgraded *client;
@@ -47,7 +47,7 @@ struct stream {
 struct terminals {
     uv_loop_t *loop;
     const struct log *log;
-    struct stream *first;
+    struct terminal_stream *first;
     int n;
     uv_timer_t *timer; /* NULL: there are none */
 };
@@ -60,10 +60,10 @@ static void on_timer_closed(uv_handle_t *h)
     free(h);
 }
 
-static void stream_free(struct stream *s)
+static void stream_free(struct terminal_stream *s)
 {
     struct terminals *all = s->all;
-    struct stream **at = &all->first;
+    struct terminal_stream **at = &all->first;
     while (*at != s)
         at = &(*at)->next;
     *at = s->next;
@@ -77,7 +77,7 @@ static void stream_free(struct stream *s)
     free(s);
 }
 
-static void note_end(const struct stream *s, const struct terminal_end *end)
+static void note_end(const struct terminal_stream *s, const struct terminal_end *end)
 {
     LOG_INFO(s->all->log, "terminal.closed", LF_STR("by", s->by), LF_STR("job", s->job),
              LF_STR("node", s->node), LF_INT("ms", uv_now(s->all->loop) - s->opened_ms),
@@ -85,7 +85,8 @@ static void note_end(const struct stream *s, const struct terminal_end *end)
              LF_INT("signal", end->signal), LF_STR("why", end->why));
 }
 
-static void send_frame(struct stream *s, enum terminal_frame_kind kind, const void *bytes, size_t n)
+static void send_frame(struct terminal_stream *s, enum terminal_frame_kind kind, const void *bytes,
+                       size_t n)
 {
     struct strbuf b = STRBUF_INIT;
     terminal_frame_add(&b, kind, bytes, n);
@@ -95,7 +96,7 @@ static void send_frame(struct stream *s, enum terminal_frame_kind kind, const vo
 }
 
 /* The command has ended; what the client still says is read and thrown away. */
-static void note_over(struct stream *s, const struct terminal_end *end)
+static void note_over(struct terminal_stream *s, const struct terminal_end *end)
 {
     s->near = NULL;
     s->ended_ms = uv_now(s->all->loop);
@@ -109,7 +110,7 @@ static void note_over(struct stream *s, const struct terminal_end *end)
     terminal_frames_free(&s->in);
 }
 
-static void give_up(struct stream *s, const char *why)
+static void give_up(struct terminal_stream *s, const char *why)
 {
     struct terminal *near = s->near;
     terminal_close(near);
@@ -122,7 +123,7 @@ static void give_up(struct stream *s, const char *why)
 static enum terminal_taken on_output(void *ctx, enum remote_channel channel, const char *bytes,
                                      size_t n)
 {
-    struct stream *s = ctx;
+    struct terminal_stream *s = ctx;
     if (upgraded_waiting(s->client) > TOO_MUCH) {
         s->owes = true;
         return TERMINAL_NO_ROOM;
@@ -139,7 +140,7 @@ static void on_ended(void *ctx, const struct terminal_end *end)
     note_over(ctx, end);
 }
 
-static void serve_frames(struct stream *s);
+static void serve_frames(struct terminal_stream *s);
 
 static void on_room(void *ctx)
 {
@@ -152,7 +153,7 @@ static const struct terminal_events of_node = {
 /* --- from the client ----------------------------------------------------------------------------
  */
 
-static void control(struct stream *s, const struct terminal_frame *f)
+static void control(struct terminal_stream *s, const struct terminal_frame *f)
 {
     char text[64];
     const unsigned char *p = f->bytes;
@@ -164,7 +165,7 @@ static void control(struct stream *s, const struct terminal_frame *f)
 }
 
 /* A client that does not read these gets no more room. */
-static void acknowledge(struct stream *s, size_t n)
+static void acknowledge(struct terminal_stream *s, size_t n)
 {
     size_t taken = n + TERMINAL_FRAME_HEADER;
     const unsigned char bytes[4] = {0, (unsigned char)(taken >> 16), (unsigned char)(taken >> 8),
@@ -172,7 +173,7 @@ static void acknowledge(struct stream *s, size_t n)
     send_frame(s, TERMINAL_TAKEN, bytes, sizeof bytes);
 }
 
-static void serve_frame(struct stream *s, const struct terminal_frame *f)
+static void serve_frame(struct terminal_stream *s, const struct terminal_frame *f)
 {
     switch (f->kind) {
     case TERMINAL_INPUT:
@@ -199,7 +200,7 @@ static void serve_frame(struct stream *s, const struct terminal_frame *f)
 }
 
 /* As long as the node takes more. */
-static void serve_frames(struct stream *s)
+static void serve_frames(struct terminal_stream *s)
 {
     struct terminal_frame f;
     struct err e;
@@ -216,7 +217,7 @@ static void serve_frames(struct stream *s)
 
 static void on_input(void *ctx, const char *bytes, size_t n)
 {
-    struct stream *s = ctx;
+    struct terminal_stream *s = ctx;
     s->heard_ms = uv_now(s->all->loop);
     if (!s->near)
         return;
@@ -226,7 +227,7 @@ static void on_input(void *ctx, const char *bytes, size_t n)
 
 static void on_drained(void *ctx)
 {
-    struct stream *s = ctx;
+    struct terminal_stream *s = ctx;
     bool owed = s->owes;
     s->owes = false;
     if (!s->near)
@@ -237,7 +238,7 @@ static void on_drained(void *ctx)
 
 static void on_left(void *ctx)
 {
-    struct stream *s = ctx;
+    struct terminal_stream *s = ctx;
     if (s->near) {
         terminal_close(s->near);
         note_end(s, &(struct terminal_end){.why = "the client has left"});
@@ -252,7 +253,7 @@ static const struct upgraded_events of_client = {
  */
 
 /* False: its rights are gone, or cannot be read. */
-static bool still_may(struct stream *s, uint64_t now)
+static bool still_may(struct terminal_stream *s, uint64_t now)
 {
     struct err e;
     if (now - s->asked_ms < RIGHTS_MS)
@@ -261,7 +262,7 @@ static bool still_may(struct stream *s, uint64_t now)
     return terminal_still_may(s->admin, s->object_id, s->job_id, &e) == 1;
 }
 
-static void look(struct stream *s, uint64_t now)
+static void look(struct terminal_stream *s, uint64_t now)
 {
     bool silent = now - s->heard_ms > TERMINAL_GONE_S * 1000U;
     bool stays = !s->near && upgraded_waiting(s->client) == 0 && now - s->ended_ms > LEAVE_MS;
@@ -278,7 +279,7 @@ static void look(struct stream *s, uint64_t now)
 static void on_tick(uv_timer_t *t)
 {
     struct terminals *all = t->data;
-    for (struct stream *s = all->first, *next; s; s = next) {
+    for (struct terminal_stream *s = all->first, *next; s; s = next) {
         next = s->next; /* looking at a stream frees no other */
         look(s, uv_now(all->loop));
     }
@@ -290,7 +291,7 @@ static void on_tick(uv_timer_t *t)
 static int check_number(const struct terminals *all, const char *object_id, struct err *e)
 {
     int own = 0;
-    for (const struct stream *s = all->first; s; s = s->next)
+    for (const struct terminal_stream *s = all->first; s; s = s->next)
         own += strcasecmp(s->object_id, object_id) == 0;
     if (own >= TERMINALS_OF_ONE_MAX)
         return err_set(e, ERR_QUOTA, NULL,
@@ -312,19 +313,19 @@ static void start_timer(struct terminals *all)
     uv_timer_start(all->timer, on_tick, TICK_MS, TICK_MS);
 }
 
-static struct stream *stream_new(struct terminals *all, const struct request *r,
-                                 const struct terminal_for *of)
+static struct terminal_stream *stream_new(struct terminals *all, const struct request *r,
+                                          const struct terminal_for *of)
 {
-    struct stream *s = xcalloc(1, sizeof *s);
+    struct terminal_stream *s = xcalloc(1, sizeof *s);
     uint64_t now = uv_now(all->loop);
-    *s = (struct stream){.next = all->first,
-                         .all = all,
-                         .admin = admin_of(r),
-                         .job = xstrdup(of->job),
-                         .job_id = of->job_id,
-                         .opened_ms = now,
-                         .heard_ms = now,
-                         .asked_ms = now};
+    *s = (struct terminal_stream){.next = all->first,
+                                  .all = all,
+                                  .admin = admin_of(r),
+                                  .job = xstrdup(of->job),
+                                  .job_id = of->job_id,
+                                  .opened_ms = now,
+                                  .heard_ms = now,
+                                  .asked_ms = now};
     snprintf(s->object_id, sizeof s->object_id, "%s", r->who->object_id);
     snprintf(s->by, sizeof s->by, "%s", r->who->name);
     all->first = s;
@@ -339,7 +340,7 @@ struct replied *terminals_add(struct terminals *all, struct request *r,
 {
     if (check_number(all, r->who->object_id, e) < 0)
         return NULL;
-    struct stream *s = stream_new(all, r, of);
+    struct terminal_stream *s = stream_new(all, r, of);
     if (terminal_open(sched_runs(admin_of(r)->sched), of->run_id, ask, &of_node, s, &s->near, e) <
         0) {
         stream_free(s);

@@ -22,7 +22,7 @@
 #define SLICE 200
 
 /* An amount of one key of the report. */
-struct line {
+struct usage_line {
     const char *key;
     struct usage_sums sums;
 };
@@ -32,7 +32,7 @@ struct report {
     const char *(*key_of)(struct report *rep, const struct usage_subject *s);
     const char *by;
     struct st_usage_reading reading;
-    struct line *lines;
+    struct usage_line *lines;
     size_t n, cap;
     struct id_map subjects; /* the place of each subject's line plus 1; UNSEEN */
     bool sliced;            /* the reply is sent by request_finish() */
@@ -126,7 +126,8 @@ static void add_line(struct report *rep, const struct usage_subject *s,
         rep->cap = rep->cap ? 2 * rep->cap : 64;
         rep->lines = xrealloc(rep->lines, rep->cap * sizeof *rep->lines);
     }
-    rep->lines[rep->n++] = (struct line){arena_strdup(&rep->r->arena, rep->key_of(rep, s)), *sums};
+    rep->lines[rep->n++] =
+        (struct usage_line){arena_strdup(&rep->r->arena, rep->key_of(rep, s)), *sums};
 }
 
 /* A subject has many rows: its key and the right to see it are found once. */
@@ -149,7 +150,7 @@ static void take(void *ctx, const struct usage_subject *s, const struct usage_su
 
 static int by_key(const void *a, const void *b)
 {
-    return strcasecmp(((const struct line *)a)->key, ((const struct line *)b)->key);
+    return strcasecmp(((const struct usage_line *)a)->key, ((const struct usage_line *)b)->key);
 }
 
 static void merge(struct report *rep)

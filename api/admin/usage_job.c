@@ -13,14 +13,14 @@
 #include "model/batch/rows.h"
 #include "storage/usage.h"
 
-struct found {
+struct used_resource {
     enum resource_kind kind;
     int64_t id;
     json_t *shown;
 };
 
 /* 1, 0 (none that the caller may see) or -1. */
-static int find(struct request *r, const struct scope *s, struct found *out, struct err *e)
+static int find(struct request *r, const struct scope *s, struct used_resource *out, struct err *e)
 {
     struct job j;
     struct batch_account account;
@@ -28,14 +28,15 @@ static int find(struct request *r, const struct scope *s, struct found *out, str
     struct batch_task task;
     int rc = st_job_find(admin_of(r)->storage, &r->arena, s, request_param(r, "job"), &j, e);
     if (rc == 1 && seen_job(r, &j)) {
-        *out = (struct found){RES_JOB, j.id, seen_job_render(r, &j)};
+        *out = (struct used_resource){RES_JOB, j.id, seen_job_render(r, &j)};
         return 1;
     }
     if (rc != 0)
         return rc < 0 ? -1 : 0;
     rc = task_find(r, s->subscription, &account, &job, &task, e);
     if (rc == 1)
-        *out = (struct found){RES_BATCH_TASK, task.id, seen_task_render(r, &account, &job, &task)};
+        *out = (struct used_resource){RES_BATCH_TASK, task.id,
+                                      seen_task_render(r, &account, &job, &task)};
     return rc;
 }
 
@@ -63,7 +64,7 @@ struct use {
     size_t n_ended;
 };
 
-static int read_use(struct request *r, const struct found *f, struct use *u, struct err *e)
+static int read_use(struct request *r, const struct used_resource *f, struct use *u, struct err *e)
 {
     struct storage *st = admin_of(r)->storage;
     struct usage_live *live;
@@ -92,7 +93,7 @@ struct replied *usage_of_job(struct request *r)
                             .group = request_param(r, "group"),
                             .workspace = request_param(r, "workspace"),
                             .experiment = request_param(r, "experiment")};
-    struct found f;
+    struct used_resource f;
     struct use u = {0};
     struct err e;
     int rc = find(r, &s, &f, &e);

@@ -115,7 +115,7 @@ struct replied *users_list(struct request *r)
 
 /* --- properties for requests --- */
 
-struct given {
+struct user_body {
     const char *name, *display, *role, *scope, *password;
     const struct role *as; /* NULL: none */
     char made[ACCESS_SECRET_SIZE];
@@ -123,15 +123,15 @@ struct given {
 };
 
 static const struct field given_rows[] = {
-    TEXT("name", INTO(given, name)),
-    TEXT("displayName", 0, 1, DISPLAY_MAX, INTO(given, display)),
-    TEXT("role", INTO(given, role)),
-    TEXT("scope", INTO(given, scope)),
-    TEXT("password", SECRET, PASSWORD_MIN, PASSWORD_MAX, INTO(given, password)),
+    TEXT("name", INTO(user_body, name)),
+    TEXT("displayName", 0, 1, DISPLAY_MAX, INTO(user_body, display)),
+    TEXT("role", INTO(user_body, role)),
+    TEXT("scope", INTO(user_body, scope)),
+    TEXT("password", SECRET, PASSWORD_MIN, PASSWORD_MAX, INTO(user_body, password)),
 };
-static SCHEMA(given_body, given_rows, "User", FILLS(given));
+static SCHEMA(given_body, given_rows, "User", FILLS(user_body));
 
-static int read_body(struct request *r, struct given *g, struct err *e)
+static int read_body(struct request *r, struct user_body *g, struct err *e)
 {
     if (request_read_body(r, &given_body, g, e) < 0)
         return -1;
@@ -148,7 +148,7 @@ static const char *full_name(struct request *r, const char *name)
     return strchr(name, '@') ? name : arena_concat(&r->arena, name, DEFAULT_DOMAIN);
 }
 
-static int check_role(struct request *r, struct given *g, struct err *e)
+static int check_role(struct request *r, struct user_body *g, struct err *e)
 {
     const struct access *x = admin_of(r)->access;
     const char *role = g->role ? g->role : ROLE_SUBMITTER;
@@ -179,7 +179,7 @@ static int check_free(struct request *r, const char *name, struct err *e)
 
 struct add_tx {
     struct request *r;
-    const struct given *g;
+    const struct user_body *g;
     const char *hash;
     char object_id[GUID_SIZE];
 };
@@ -196,7 +196,7 @@ static int add_credential(struct request *r, int64_t identity_id, const char *ha
 static int add_in_tx(struct storage *st, void *ctx, struct err *e)
 {
     struct add_tx *t = ctx;
-    const struct given *g = t->g;
+    const struct user_body *g = t->g;
     char guid[GUID_SIZE];
     const struct identity i = {.object_id = t->object_id,
                                .kind = IDENTITY_USER,
@@ -217,7 +217,7 @@ static int add_in_tx(struct storage *st, void *ctx, struct err *e)
 
 static struct replied *add(struct secret_work *w)
 {
-    const struct given *g = w->ctx;
+    const struct user_body *g = w->ctx;
     struct request *r = w->r;
     struct add_tx t = {.r = r, .g = g, .hash = w->hash};
     struct err e;
@@ -234,7 +234,7 @@ static void add_hashed(struct secret_work *w, const struct err *e)
     request_finish(w->r, e ? reply_err(w->r, e) : add(w));
 }
 
-static struct replied *hash(struct request *r, struct given *g,
+static struct replied *hash(struct request *r, struct user_body *g,
                             void (*done)(struct secret_work *w, const struct err *e))
 {
     struct err e;
@@ -247,7 +247,7 @@ static struct replied *hash(struct request *r, struct given *g,
 struct replied *users_add(struct request *r)
 {
     struct err e;
-    struct given *g = arena_alloc(&r->arena, sizeof *g);
+    struct user_body *g = arena_alloc(&r->arena, sizeof *g);
     if (read_body(r, g, &e) < 0)
         return reply_err(r, &e);
     if (!g->name) {
@@ -285,7 +285,7 @@ struct replied *users_remove(struct request *r)
 static int reset_in_tx(struct storage *st, void *ctx, struct err *e)
 {
     const struct secret_work *w = ctx;
-    const struct given *g = w->ctx;
+    const struct user_body *g = w->ctx;
     int gone;
     if (st_credential_remove(st, g->id, NULL, &gone, e) < 0)
         return -1;
@@ -294,7 +294,7 @@ static int reset_in_tx(struct storage *st, void *ctx, struct err *e)
 
 static struct replied *reset(struct secret_work *w)
 {
-    const struct given *g = w->ctx;
+    const struct user_body *g = w->ctx;
     struct identity i;
     struct err e;
     if (find_user(w->r, &i, &e) < 0) /* removed meanwhile */
@@ -315,7 +315,7 @@ struct replied *users_reset(struct request *r)
 {
     struct identity i;
     struct err e;
-    struct given *g = arena_alloc(&r->arena, sizeof *g);
+    struct user_body *g = arena_alloc(&r->arena, sizeof *g);
     if (find_user(r, &i, &e) < 0 || read_body(r, g, &e) < 0)
         return reply_err(r, &e);
     g->id = i.id;

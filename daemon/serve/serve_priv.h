@@ -67,7 +67,7 @@ struct daemon {
     struct access access;
     struct directory directory;
     struct api_watch watch;
-    struct readiness readiness;
+    struct daemon_readiness readiness;
     struct seeding seeding;
     bool seed_failed;
 };
