@@ -13,7 +13,7 @@
 #include "lib/loop.h"
 
 struct collecting {
-    struct facts facts;
+    struct metric_facts facts;
     struct owner_tally *owners;
     size_t n_owners;
     struct queue_reading *queues;
@@ -25,7 +25,7 @@ struct collecting {
 
 static int read_live(struct collecting *c, struct err *e)
 {
-    struct facts *f = &c->facts;
+    struct metric_facts *f = &c->facts;
     struct storage *st = f->m->storage;
     struct arena *a = &f->r->arena;
     int64_t since_ms = f->m->begun_us / 1000, now_ms = f->now_us / 1000;
@@ -34,7 +34,7 @@ static int read_live(struct collecting *c, struct err *e)
     return st_pool_tallies(st, a, since_ms, now_ms, &f->nodes, &f->n_nodes, e);
 }
 
-static struct use_line *room_for(struct facts *f, struct use_lines *l, size_t n)
+static struct use_line *room_for(struct metric_facts *f, struct use_lines *l, size_t n)
 {
     l->list = arena_alloc(&f->r->arena, (n + 1) * sizeof *l->list);
     return l->list;
@@ -45,7 +45,7 @@ static struct use_line *room_for(struct facts *f, struct use_lines *l, size_t n)
 static void take_counted(struct collecting *c)
 {
     size_t n;
-    struct facts *f = &c->facts;
+    struct metric_facts *f = &c->facts;
     const struct usage_counted *u = st_usage_counted(f->m->storage, &n);
     room_for(f, &f->groups, n + f->n_nodes);
     room_for(f, &f->people, n + c->n_owners);
@@ -59,7 +59,7 @@ static void take_counted(struct collecting *c)
 
 static int read_nodes(struct collecting *c, struct err *e)
 {
-    struct facts *f = &c->facts;
+    struct metric_facts *f = &c->facts;
     f->now_us = loop_wall_us(f->m->loop);
     fleet_count_unclaimed(f->m->fleet, f->unclaimed);
     facts_of_own(f->m, &f->own);
@@ -71,7 +71,7 @@ static int read_nodes(struct collecting *c, struct err *e)
 
 static int read_queues(struct collecting *c, struct err *e)
 {
-    struct facts *f = &c->facts;
+    struct metric_facts *f = &c->facts;
     if (!c->queues)
         c->queues = queues_begin(&f->r->arena, f->m->storage);
     int rc = queues_read(c->queues, e);
@@ -80,7 +80,7 @@ static int read_queues(struct collecting *c, struct err *e)
     return rc;
 }
 
-static int add_pool(struct facts *f, int64_t pool_id, struct err *e)
+static int add_pool(struct metric_facts *f, int64_t pool_id, struct err *e)
 {
     if (facts_place(f, pool_id))
         return 0;
@@ -93,7 +93,7 @@ static int add_pool(struct facts *f, int64_t pool_id, struct err *e)
 
 static int name_pools(struct collecting *c, struct err *e)
 {
-    struct facts *f = &c->facts;
+    struct metric_facts *f = &c->facts;
     f->pools = arena_alloc(&f->r->arena, (f->n_nodes + f->n_queues + 1) * sizeof *f->pools);
     for (size_t i = 0; i < f->n_nodes; i++)
         if (add_pool(f, f->nodes[i].pool_id, e) < 0)
@@ -130,7 +130,7 @@ static void merge(struct use_lines *l)
 }
 
 /* A counter never falls. */
-static void show_lines(const struct facts *f, struct use_lines *l)
+static void show_lines(const struct metric_facts *f, struct use_lines *l)
 {
     for (struct use_line *u = l->list; u < l->list + l->n; u++)
         st_usage_show(f->m->storage, u->subscription, u->group, u->person, &u->sums);
@@ -138,7 +138,7 @@ static void show_lines(const struct facts *f, struct use_lines *l)
 
 static int sum_groups(struct collecting *c, struct err *e)
 {
-    struct facts *f = &c->facts;
+    struct metric_facts *f = &c->facts;
     struct use_lines *l = &f->groups;
     (void)e;
     for (size_t i = 0; i < f->n_nodes; i++) {
@@ -157,7 +157,7 @@ static int sum_groups(struct collecting *c, struct err *e)
 }
 
 /* The name with which somebody logs in; the object id of somebody who is gone. */
-static int name_person(const struct facts *f, struct use_line *l, struct err *e)
+static int name_person(const struct metric_facts *f, struct use_line *l, struct err *e)
 {
     struct identity i;
     int rc = *l->person ? access_identity(f->m->access, &f->r->arena, l->person, &i, e) : 0;
@@ -168,7 +168,7 @@ static int name_person(const struct facts *f, struct use_line *l, struct err *e)
 
 static int sum_people(struct collecting *c, struct err *e)
 {
-    struct facts *f = &c->facts;
+    struct metric_facts *f = &c->facts;
     struct use_lines *l = &f->people;
     if (!f->m->people)
         return 0;
@@ -218,7 +218,7 @@ void facts_collect(struct request *r, facts_done *done)
     request_again(r, next, c);
 }
 
-const struct pool_place *facts_place(const struct facts *f, int64_t pool_id)
+const struct pool_place *facts_place(const struct metric_facts *f, int64_t pool_id)
 {
     for (size_t i = 0; i < f->n_pools; i++)
         if (f->pools[i].pool_id == pool_id)

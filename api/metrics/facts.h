@@ -45,7 +45,7 @@ struct own_facts {
     int64_t backed_up_us; /* 0: never */
 };
 
-struct facts {
+struct metric_facts {
     const struct metrics *m;
     struct request *r;
     int64_t now_us;
@@ -61,16 +61,16 @@ struct facts {
 };
 
 /* Collects them in several turns, then calls `done`; e NULL: they are there. */
-typedef void facts_done(struct facts *f, const struct err *e);
+typedef void facts_done(struct metric_facts *f, const struct err *e);
 void facts_collect(struct request *r, facts_done *done);
 /* Where a pool is; a pool without a place is gone. */
-const struct pool_place *facts_place(const struct facts *f, int64_t pool_id);
+const struct pool_place *facts_place(const struct metric_facts *f, int64_t pool_id);
 
 /* queues.c: reads the queues of all pools in the arena; each call counts some thousand runs. 1:
  * call it again. */
 struct queue_reading *queues_begin(struct arena *a, struct storage *st);
 int queues_read(struct queue_reading *rd, struct err *e) MUST_CHECK;
-void queues_end(const struct queue_reading *rd, struct facts *f);
+void queues_end(const struct queue_reading *rd, struct metric_facts *f);
 
 /* own.c */
 void facts_of_own(const struct metrics *m, struct own_facts *out);

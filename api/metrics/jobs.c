@@ -20,7 +20,7 @@
 #define SLICE_PARTS 200
 
 /* A job's part of a node. */
-struct part {
+struct metric_job {
     struct usage_live live;
     const char *kind, *person; /* person "": not shown */
     const char *const *uuids;  /* of its GPUs, n of them; NULL: the GPU has none */
@@ -28,11 +28,11 @@ struct part {
     size_t n_gpus;
 };
 
-struct reading {
+struct job_walk {
     struct request *r;
     int64_t *nodes;
     size_t n_nodes, at;
-    struct part *parts;
+    struct metric_job *parts;
     size_t n, cap; /* parts: in the arena, which keeps the smaller ones as well */
 };
 
@@ -49,7 +49,7 @@ static const char *uuid_of(struct arena *a, const json_t *devices, int number)
 
 /* "0,2"; NULL: all GPUs of the node, which has these devices. */
 static void read_gpus(struct arena *a, const struct node *nd, const json_t *devices,
-                      const char *numbers, struct part *p)
+                      const char *numbers, struct metric_job *p)
 {
     const char **uuids = arena_alloc(a, ((size_t)nd->has.gpus + 1) * sizeof *uuids);
     int *gpus = arena_alloc(a, ((size_t)nd->has.gpus + 1) * sizeof *gpus);
@@ -74,17 +74,17 @@ static const char *person_of(struct request *r, const char *owner)
     return access_identity(m->access, &r->arena, owner, &i, &e) == 1 ? i.name : owner;
 }
 
-static struct part *add_part(struct reading *rd)
+static struct metric_job *add_part(struct job_walk *rd)
 {
     if (rd->n == rd->cap) {
         size_t cap = rd->cap ? 2 * rd->cap : 256;
-        struct part *more = arena_alloc(&rd->r->arena, cap * sizeof *more);
+        struct metric_job *more = arena_alloc(&rd->r->arena, cap * sizeof *more);
         if (rd->n > 0)
             memcpy(more, rd->parts, rd->n * sizeof *more);
         rd->parts = more;
         rd->cap = cap;
     }
-    return memset(&rd->parts[rd->n++], 0, sizeof(struct part));
+    return memset(&rd->parts[rd->n++], 0, sizeof(struct metric_job));
 }
 
 static const char *devices_of(const struct allocation *all, size_t n, int64_t run_id)
@@ -95,7 +95,7 @@ static const char *devices_of(const struct allocation *all, size_t n, int64_t ru
     return "";
 }
 
-static int read_node(struct reading *rd, int64_t node_id, struct err *e)
+static int read_node(struct job_walk *rd, int64_t node_id, struct err *e)
 {
     struct arena *a = &rd->r->arena;
     const struct metrics *m = metrics_of(rd->r);
@@ -111,7 +111,7 @@ static int read_node(struct reading *rd, int64_t node_id, struct err *e)
         return -1;
     json_auto_t *devices = n > 0 && nd.devices ? json_loads(nd.devices, 0, NULL) : NULL;
     for (size_t i = 0; i < n; i++) {
-        struct part *p = add_part(rd);
+        struct metric_job *p = add_part(rd);
         p->live = live[i];
         p->kind = front_of(m->fronts, live[i].row.owner_kind)->words->run;
         p->person = person_of(rd->r, live[i].subject.owner);
@@ -127,19 +127,19 @@ static int read_node(struct reading *rd, int64_t node_id, struct err *e)
         (p)->live.subject.group, "home", (p)->live.subject.home, "experiment",                     \
         (p)->live.subject.experiment, "job", (p)->live.row.name
 
-struct number {
+struct integer_text {
     char text[24];
 };
-static struct number text_of(int64_t n)
+static struct integer_text text_of(int64_t n)
 {
-    struct number out;
+    struct integer_text out;
     snprintf(out.text, sizeof out.text, "%lld", (long long)n);
     return out;
 }
 
 static void info(struct metric_text *t, const void *row)
 {
-    const struct part *p = row;
+    const struct metric_job *p = row;
     metric_int(t,
                METRIC_LABELS(OF_JOB(p), "index", text_of(p->live.row.idx).text, "node",
                              p->live.row.node_name, "cluster", p->live.subject.pool, "person",
@@ -150,7 +150,7 @@ static void info(struct metric_text *t, const void *row)
 /* A preparation or release task has a run on each node, and those differ by their nodes only. */
 static void start(struct metric_text *t, const void *row)
 {
-    const struct part *p = row;
+    const struct metric_job *p = row;
     if (p->live.row.rank == 0 && p->live.row.owner_kind != RES_BATCH_CHORE)
         metric_ms(t, METRIC_LABELS(OF_JOB(p), "index", text_of(p->live.row.idx).text),
                   p->live.row.begin_ms);
@@ -158,7 +158,7 @@ static void start(struct metric_text *t, const void *row)
 
 static void gpus(struct metric_text *t, const void *row)
 {
-    const struct part *p = row;
+    const struct metric_job *p = row;
     metric_ms(t,
               METRIC_LABELS(OF_JOB(p), "index", text_of(p->live.row.idx).text, "node",
                             p->live.row.node_name),
@@ -167,7 +167,7 @@ static void gpus(struct metric_text *t, const void *row)
 
 static void gpu_job(struct metric_text *t, const void *row)
 {
-    const struct part *p = row;
+    const struct metric_job *p = row;
     for (size_t i = 0; i < p->n_gpus; i++)
         metric_int(t,
                    METRIC_LABELS("uuid", p->uuids[i], "gpu", text_of(p->gpus[i]).text, "node",
@@ -193,7 +193,7 @@ static const struct row_metric job_metrics[] = {
 
 static void next(struct request *r, void *ctx)
 {
-    struct reading *rd = ctx;
+    struct job_walk *rd = ctx;
     struct err e;
     size_t end = rd->at + SLICE_NODES, parts = rd->n + SLICE_PARTS;
     for (; rd->at < rd->n_nodes && rd->at < end && rd->n < parts; rd->at++)
@@ -209,7 +209,7 @@ static void next(struct request *r, void *ctx)
 
 static void begin(struct request *r, void *ctx)
 {
-    struct reading *rd = ctx;
+    struct job_walk *rd = ctx;
     struct err e;
     if (st_node_ids(metrics_of(r)->storage, &r->arena, &rd->nodes, &rd->n_nodes, &e) < 0)
         request_finish(r, reply_err(r, &e));
@@ -219,7 +219,7 @@ static void begin(struct request *r, void *ctx)
 
 void metrics_of_jobs(struct request *r)
 {
-    struct reading *rd = arena_alloc(&r->arena, sizeof *rd);
-    *rd = (struct reading){.r = r};
+    struct job_walk *rd = arena_alloc(&r->arena, sizeof *rd);
+    *rd = (struct job_walk){.r = r};
     request_again(r, begin, rd);
 }

@@ -13,12 +13,12 @@
 #define OF_NODE(m) METRIC_LABELS("node", (m)->name)
 #define PRESSURES  3
 
-struct number {
+struct number_text {
     char text[12];
 };
-static struct number text_of(int n)
+static struct number_text text_of(int n)
 {
-    struct number out;
+    struct number_text out;
     snprintf(out.text, sizeof out.text, "%d", n);
     return out;
 }

@@ -113,7 +113,7 @@ int queues_read(struct queue_reading *rd, struct err *e)
     return rc < 0 ? -1 : rd->at < rd->n_pools;
 }
 
-void queues_end(const struct queue_reading *rd, struct facts *f)
+void queues_end(const struct queue_reading *rd, struct metric_facts *f)
 {
     f->queues = rd->list;
     f->n_queues = rd->n;

@@ -5,7 +5,7 @@
 
 #define SLICE 1000 /* rows in a turn: some milliseconds */
 
-struct showing {
+struct row_page {
     struct request *r;
     struct metric_text text; /* owned until it is sent; freed with the request before */
     const struct row_metric *metric;
@@ -28,13 +28,13 @@ void metrics_reply(struct request *r, struct metric_text *t)
 
 static void drop(void *kept)
 {
-    struct showing *s = kept;
+    struct row_page *s = kept;
     strbuf_free(&s->text.b);
 }
 
 static void next(struct request *r, void *ctx)
 {
-    struct showing *s = ctx;
+    struct row_page *s = ctx;
     if (!s->metric->name) {
         metrics_reply(r, &s->text);
         return;
@@ -53,8 +53,8 @@ static void next(struct request *r, void *ctx)
 void rows_show(struct request *r, const struct row_metric *table, const void *rows, size_t size,
                size_t n)
 {
-    struct showing *s = arena_alloc(&r->arena, sizeof *s);
-    *s = (struct showing){r, metrics_page(r), table, rows, size, n, 0};
+    struct row_page *s = arena_alloc(&r->arena, sizeof *s);
+    *s = (struct row_page){r, metrics_page(r), table, rows, size, n, 0};
     request_keep(r, s, drop);
     request_again(r, next, s);
 }

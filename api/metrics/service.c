@@ -21,7 +21,7 @@
 
 /* --- pages ------------------------------------------------------------------------------------ */
 
-static void show_site(struct facts *f, const struct err *e)
+static void show_site(struct metric_facts *f, const struct err *e)
 {
     if (e) {
         request_finish(f->r, reply_err(f->r, e));

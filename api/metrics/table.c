@@ -18,59 +18,59 @@
 
 /* --- the daemon ------------------------------------------------------------------------------- */
 
-static void build(struct metric_text *t, const struct facts *f)
+static void build(struct metric_text *t, const struct metric_facts *f)
 {
     (void)f;
     metric_int(t, METRIC_LABELS("version", BATCHAID_VERSION), 1);
 }
 
-static void start_time(struct metric_text *t, const struct facts *f)
+static void start_time(struct metric_text *t, const struct metric_facts *f)
 {
     metric_us(t, METRIC_PLAIN, f->m->begun_us);
 }
 
-static void cpu(struct metric_text *t, const struct facts *f)
+static void cpu(struct metric_text *t, const struct metric_facts *f)
 {
     if (f->own.has_process)
         metric_us(t, METRIC_PLAIN, f->own.cpu_us);
 }
 
-static void memory(struct metric_text *t, const struct facts *f)
+static void memory(struct metric_text *t, const struct metric_facts *f)
 {
     if (f->own.has_process)
         metric_int(t, METRIC_PLAIN, f->own.memory);
 }
 
-static void open_files(struct metric_text *t, const struct facts *f)
+static void open_files(struct metric_text *t, const struct metric_facts *f)
 {
     if (f->own.has_process)
         metric_int(t, METRIC_PLAIN, f->own.files);
 }
 
-static void open_files_max(struct metric_text *t, const struct facts *f)
+static void open_files_max(struct metric_text *t, const struct metric_facts *f)
 {
     if (f->own.has_process)
         metric_int(t, METRIC_PLAIN, f->own.files_max);
 }
 
-static void disk_free(struct metric_text *t, const struct facts *f)
+static void disk_free(struct metric_text *t, const struct metric_facts *f)
 {
     if (f->own.has_disk)
         metric_int(t, METRIC_PLAIN, f->own.disk_free);
 }
 
-static void disk_size(struct metric_text *t, const struct facts *f)
+static void disk_size(struct metric_text *t, const struct metric_facts *f)
 {
     if (f->own.has_disk)
         metric_int(t, METRIC_PLAIN, f->own.disk_size);
 }
 
-static void backup(struct metric_text *t, const struct facts *f)
+static void backup(struct metric_text *t, const struct metric_facts *f)
 {
     metric_us(t, METRIC_PLAIN, f->own.backed_up_us);
 }
 
-static void certificates(struct metric_text *t, const struct facts *f)
+static void certificates(struct metric_text *t, const struct metric_facts *f)
 {
     int64_t site = f->m->certificate_ends_us(f->m->certificates, true);
     metric_us(t, METRIC_LABELS("certificate", "authority"),
@@ -81,49 +81,49 @@ static void certificates(struct metric_text *t, const struct facts *f)
 
 /* --- the loop and its rooms ------------------------------------------------------------------- */
 
-static void slow(struct metric_text *t, const struct facts *f)
+static void slow(struct metric_text *t, const struct metric_facts *f)
 {
     metric_int(t, METRIC_LABELS("work", "request"), (int64_t)request_counters(f->r).slow);
     metric_int(t, METRIC_LABELS("work", "reconcile"), (int64_t)wakes_counts(f->m->wakes)->slow);
 }
 
-static void longest(struct metric_text *t, const struct facts *f)
+static void longest(struct metric_text *t, const struct metric_facts *f)
 {
     metric_us(t, METRIC_LABELS("work", "request"), (int64_t)request_counters(f->r).longest_us);
     metric_us(t, METRIC_LABELS("work", "reconcile"),
               (int64_t)wakes_counts(f->m->wakes)->longest_us);
 }
 
-static void wakes(struct metric_text *t, const struct facts *f)
+static void wakes(struct metric_text *t, const struct metric_facts *f)
 {
     const struct wake_kind *kind;
     for (size_t i = 0; (kind = wakes_kind(f->m->wakes, i)); i++)
         metric_int(t, METRIC_LABELS("kind", kind->name), (int64_t)wakes_woken(f->m->wakes, kind));
 }
 
-static void commits(struct metric_text *t, const struct facts *f)
+static void commits(struct metric_text *t, const struct metric_facts *f)
 {
     metric_int(t, METRIC_PLAIN, st_counters(f->m->storage)->commits);
 }
 
-static void rollbacks(struct metric_text *t, const struct facts *f)
+static void rollbacks(struct metric_text *t, const struct metric_facts *f)
 {
     metric_int(t, METRIC_PLAIN, st_counters(f->m->storage)->rollbacks);
 }
 
-static void syncs(struct metric_text *t, const struct facts *f)
+static void syncs(struct metric_text *t, const struct metric_facts *f)
 {
     metric_int(t, METRIC_PLAIN, st_counters(f->m->storage)->syncs);
 }
 
-static void checkpoints(struct metric_text *t, const struct facts *f)
+static void checkpoints(struct metric_text *t, const struct metric_facts *f)
 {
     metric_int(t, METRIC_PLAIN, st_counters(f->m->storage)->checkpoints);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-static void requests(struct metric_text *t, const struct facts *f)
+static void requests(struct metric_text *t, const struct metric_facts *f)
 {
     static const char *const classes[] = {NULL, "1xx", "2xx", "3xx", "4xx", "5xx"};
     size_t n;
@@ -135,17 +135,17 @@ static void requests(struct metric_text *t, const struct facts *f)
                            (int64_t)replies[i].of_class[k]);
 }
 
-static void received(struct metric_text *t, const struct facts *f)
+static void received(struct metric_text *t, const struct metric_facts *f)
 {
     metric_int(t, METRIC_PLAIN, (int64_t)request_counters(f->r).body_bytes);
 }
 
-static void connections(struct metric_text *t, const struct facts *f)
+static void connections(struct metric_text *t, const struct metric_facts *f)
 {
     metric_int(t, METRIC_PLAIN, (int64_t)request_counters(f->r).connections);
 }
 
-static void share_calls(struct metric_text *t, const struct facts *f)
+static void share_calls(struct metric_text *t, const struct metric_facts *f)
 {
     struct files_counts c;
     files_count(f->m->files, &c);
@@ -153,14 +153,14 @@ static void share_calls(struct metric_text *t, const struct facts *f)
     metric_int(t, METRIC_LABELS("result", "refused"), (int64_t)c.refused);
 }
 
-static void share_bytes(struct metric_text *t, const struct facts *f)
+static void share_bytes(struct metric_text *t, const struct metric_facts *f)
 {
     struct files_counts c;
     files_count(f->m->files, &c);
     metric_int(t, METRIC_PLAIN, (int64_t)c.bytes);
 }
 
-static void hung_shares(struct metric_text *t, const struct facts *f)
+static void hung_shares(struct metric_text *t, const struct metric_facts *f)
 {
     struct files_counts c;
     files_count(f->m->files, &c);
@@ -169,7 +169,7 @@ static void hung_shares(struct metric_text *t, const struct facts *f)
 
 /* --- machines --------------------------------------------------------------------------------- */
 
-static void links(struct metric_text *t, const struct facts *f)
+static void links(struct metric_text *t, const struct metric_facts *f)
 {
     const struct fleet_counts *c = fleet_counts(f->m->fleet);
     metric_int(t, METRIC_LABELS("event", "opened"), (int64_t)c->opened);
@@ -210,7 +210,7 @@ static int shown_as(const struct pool_tally *n)
     return n->runs ? SHOWN_RUNNING : n->off ? MACHINE_DRAINED : SHOWN_IDLE;
 }
 
-static void nodes(struct metric_text *t, const struct facts *f)
+static void nodes(struct metric_text *t, const struct metric_facts *f)
 {
     int64_t sums[2][NODES_SHOWN] = {{0}};
     static const char *const kinds[2] = {"machine", "local"};
@@ -231,7 +231,7 @@ static int rest_shown_as(const struct pool_tally *n)
     return shown != SHOWN_RUNNING ? shown : n->off ? MACHINE_DRAINED : SHOWN_IDLE;
 }
 
-static void gpus(struct metric_text *t, const struct facts *f)
+static void gpus(struct metric_text *t, const struct metric_facts *f)
 {
     int64_t sums[NODES_SHOWN] = {0}, taken = 0; /* in units of USAGE_GPU_UNIT */
     for (size_t i = 0; i < MACHINE_RESTS; i++)
@@ -250,7 +250,7 @@ static void gpus(struct metric_text *t, const struct facts *f)
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-static void count_waiting(const struct facts *f, const struct front *front, int64_t *waiting,
+static void count_waiting(const struct metric_facts *f, const struct front *front, int64_t *waiting,
                           int64_t *held)
 {
     *waiting = *held = 0;
@@ -261,7 +261,7 @@ static void count_waiting(const struct facts *f, const struct front *front, int6
         }
 }
 
-static void runs(struct metric_text *t, const struct facts *f)
+static void runs(struct metric_text *t, const struct metric_facts *f)
 {
     for (struct front *const *p = f->m->fronts->all; *p; p++) {
         int active, ending;
@@ -276,7 +276,7 @@ static void runs(struct metric_text *t, const struct facts *f)
     }
 }
 
-static void queues(struct metric_text *t, const struct facts *f)
+static void queues(struct metric_text *t, const struct metric_facts *f)
 {
     for (size_t i = 0; i < f->n_queues; i++) {
         const struct queue_facts *q = &f->queues[i];
@@ -290,7 +290,7 @@ static void queues(struct metric_text *t, const struct facts *f)
     }
 }
 
-static void waits(struct metric_text *t, const struct facts *f)
+static void waits(struct metric_text *t, const struct metric_facts *f)
 {
     for (struct front *const *p = f->m->fronts->all; *p; p++) {
         const struct run_wait_tally *w = runs_wait_tally(f->m->runs, *p);
@@ -299,7 +299,7 @@ static void waits(struct metric_text *t, const struct facts *f)
     }
 }
 
-static void oldest(struct metric_text *t, const struct facts *f)
+static void oldest(struct metric_text *t, const struct metric_facts *f)
 {
     int64_t since_ms, most = 0;
     struct err e;
@@ -311,7 +311,7 @@ static void oldest(struct metric_text *t, const struct facts *f)
     metric_ms(t, METRIC_PLAIN, most);
 }
 
-static void allocations(struct metric_text *t, const struct facts *f)
+static void allocations(struct metric_text *t, const struct metric_facts *f)
 {
     metric_int(t, METRIC_LABELS("event", "made"), st_counters(f->m->storage)->allocations);
     metric_int(t, METRIC_LABELS("event", "ended"), st_counters(f->m->storage)->released);
@@ -323,12 +323,12 @@ static void allocations(struct metric_text *t, const struct facts *f)
 
 /* Of each group, and of each person. */
 #define GPU_VALUE(name, member)                                                                    \
-    static void gpu_##name(struct metric_text *t, const struct facts *f)                           \
+    static void gpu_##name(struct metric_text *t, const struct metric_facts *f)                    \
     {                                                                                              \
         for (const struct use_line *l = f->groups.list; l < f->groups.list + f->groups.n; l++)     \
             metric_ms(t, OF_GROUP(l), l->sums.member);                                             \
     }                                                                                              \
-    static void person_##name(struct metric_text *t, const struct facts *f)                        \
+    static void person_##name(struct metric_text *t, const struct metric_facts *f)                 \
     {                                                                                              \
         for (size_t i = 0; f->m->people && i < f->people.n; i++)                                   \
             metric_ms(t, METRIC_LABELS("person", f->people.list[i].person),                        \

@@ -12,7 +12,7 @@ struct metric {
     const char *name; /* without the suffix of its type */
     enum metric_type type;
     const char *help;
-    void (*show)(struct metric_text *t, const struct facts *f);
+    void (*show)(struct metric_text *t, const struct metric_facts *f);
 };
 
 /* End with a row without a name. */
