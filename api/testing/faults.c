@@ -27,11 +27,11 @@
 
 /* The answer that the fault gave a request. In the request's arena, because the fault may be
  * removed before the request ends. */
-struct hit {
+struct fault_hit {
     struct injected injected;
     int64_t number; /* injected.ctx points to it */
     struct request *r;
-    struct hit **prev, *next; /* links in the list of held requests */
+    struct fault_hit **prev, *next; /* links in the list of held requests */
 };
 
 static void fault_free(struct fault *f)
@@ -63,8 +63,8 @@ void testing_faults_free(struct testing_faults *f)
 static const struct injected *inject(struct testing_faults *all, struct request *r,
                                      const struct fault *f)
 {
-    struct hit *h = arena_alloc(&r->arena, sizeof *h);
-    *h = (struct hit){.number = f->number, .r = r};
+    struct fault_hit *h = arena_alloc(&r->arena, sizeof *h);
+    *h = (struct fault_hit){.number = f->number, .r = r};
     h->injected =
         (struct injected){.delay_ms = f->delay_ms,
                           .held = f->hold,
@@ -87,7 +87,7 @@ static const struct injected *inject(struct testing_faults *all, struct request 
     return &h->injected;
 }
 
-static void unlist(struct hit *h)
+static void unlist(struct fault_hit *h)
 {
     if (!h->prev)
         return;
@@ -105,7 +105,8 @@ const struct injected *testing_begin(void *ctx, struct request *r)
     if (!all->first || throttled)
         return throttled;
     const char *account = whose_account(r, &r->arena);
-    const struct told told = told_of(r, whose_account_is(t->arm.storage, &r->arena, r, account));
+    const struct request_facts told =
+        told_of(r, whose_account_is(t->arm.storage, &r->arena, r, account));
     for (struct fault *f = all->first; f; f = f->next)
         if (f->kind == OF_REQUEST && fault_hits(f, &told))
             return inject(all, r, f);
@@ -119,7 +120,7 @@ static int release_held(struct testing_faults *all, struct fault *fault)
     int64_t number = fault->number;
     if (fault->kind != OF_REQUEST)
         return fault_let_go(all, fault);
-    for (struct hit *h = all->held, *next; h; h = next) {
+    for (struct fault_hit *h = all->held, *next; h; h = next) {
         next = h->next;
         if (h->number != number)
             continue;
@@ -134,7 +135,7 @@ static int count_held(const struct testing_faults *all, const struct fault *faul
 {
     int n = (int)fault->n_held;
     int64_t number = fault->number;
-    for (const struct hit *h = all->held; h; h = h->next)
+    for (const struct fault_hit *h = all->held; h; h = h->next)
         n += h->number == number;
     return n;
 }
@@ -142,7 +143,7 @@ static int count_held(const struct testing_faults *all, const struct fault *faul
 /* For a server that stops: the server itself releases the requests. */
 void testing_faults_forget(struct testing_faults *all, const struct request *r)
 {
-    for (struct hit *h = all->held; h; h = h->next)
+    for (struct fault_hit *h = all->held; h; h = h->next)
         if (h->r == r) {
             unlist(h);
             return;

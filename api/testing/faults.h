@@ -60,7 +60,7 @@ struct testing_faults {
 };
 
 /* Whether the fault hits this request or node; if so, counts the hit. */
-static inline bool fault_hits(struct fault *f, const struct told *told)
+static inline bool fault_hits(struct fault *f, const struct request_facts *told)
 {
     if ((f->times > 0 && f->hits >= f->times) || !selector_fits(&f->match, told))
         return false;

@@ -45,7 +45,7 @@ void testing_end(void *ctx, const struct request *r)
         testing_faults_forget(t->faults, r);
     struct arena a;
     arena_init(&a);
-    const struct told told = told_of(r, whose_account_is(t->arm.storage, &a, r, r->label));
+    const struct request_facts told = told_of(r, whose_account_is(t->arm.storage, &a, r, r->label));
     if (!r->route)
         unknown_note(&log->unknown, r, told.subscription);
     char *asked = shown(r->body ? json_deep_copy(r->body) : NULL);

@@ -261,7 +261,8 @@ static void let_one_go(struct fault *f, struct fake_node *n)
         }
 }
 
-static struct fault *first_hit(struct testing_faults *all, bool prepares, const struct told *told)
+static struct fault *first_hit(struct testing_faults *all, bool prepares,
+                               const struct request_facts *told)
 {
     for (struct fault *f = all->first; f; f = f->next)
         if (f->kind == OF_NODE && effects[f->effect].prepares == prepares && fault_hits(f, told))
@@ -272,7 +273,7 @@ static struct fault *first_hit(struct testing_faults *all, bool prepares, const 
 void testing_faults_met(struct testing_faults *all, struct fake_node *node,
                         const struct pool_place *place)
 {
-    const struct told told = {.subscription = place->subscription, .pool = place->pool};
+    const struct request_facts told = {.subscription = place->subscription, .pool = place->pool};
     struct fault *f = first_hit(all, true, &told);
     if (f)
         strike(all, f, node);
@@ -298,7 +299,7 @@ static void on_time(void *ctx)
 void testing_faults_began(struct testing_faults *all, const struct fake_node *node,
                           const struct pool_place *place, const char *name)
 {
-    const struct told told = {
+    const struct request_facts told = {
         .subscription = place->subscription, .pool = place->pool, .name = name};
     const struct fault *f = first_hit(all, false, &told);
     if (f)
@@ -338,7 +339,7 @@ bool testing_faults_shut(void *ctx, struct arena *a, const struct pool *p, const
         return true;
     if (!all->first || st_pool_place(all->ground.storage, a, p->id, &place, &e) != 1)
         return false;
-    const struct told told = {.subscription = place.subscription, .pool = place.pool};
+    const struct request_facts told = {.subscription = place.subscription, .pool = place.pool};
     for (struct fault *f = all->first; f; f = f->next) {
         if (f->kind != OF_ALLOCATION || f->opened)
             continue;

@@ -148,11 +148,11 @@ static bool fits(const struct seen *s, const struct selector *match, struct strb
     const struct seen_kind *k = s->kind;
     strbuf_reset(target);
     strbuf_concat(target, s->texts, k->query);
-    const struct told told = {.method = k->method,
-                              .operation = k->operation,
-                              .path = target->s,
-                              .subscription = k->subscription,
-                              .status = s->status};
+    const struct request_facts told = {.method = k->method,
+                                       .operation = k->operation,
+                                       .path = target->s,
+                                       .subscription = k->subscription,
+                                       .status = s->status};
     return selector_fits(match, &told);
 }
 

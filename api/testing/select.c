@@ -76,7 +76,7 @@ static bool like(const char *pattern, const char *is)
     return !pattern || (is && wildcard_match(pattern, is, WILDCARD_ANY_CASE));
 }
 
-bool selector_fits(const struct selector *s, const struct told *t)
+bool selector_fits(const struct selector *s, const struct request_facts *t)
 {
     return same(s->method, t->method) && same(s->operation, t->operation) &&
            same(s->subscription, t->subscription) && (s->status == 0 || s->status == t->status) &&
@@ -123,14 +123,14 @@ json_t *selector_render(const struct selector *s)
     return o;
 }
 
-struct told told_of(const struct request *r, const char *subscription)
+struct request_facts told_of(const struct request *r, const char *subscription)
 {
     const char *named = whose_named(r);
-    return (struct told){.method = r->method,
-                         .operation = r->route ? r->route->operation_id : NULL,
-                         .path = r->target,
-                         .subscription = named ? named : subscription,
-                         .status = r->status};
+    return (struct request_facts){.method = r->method,
+                                  .operation = r->route ? r->route->operation_id : NULL,
+                                  .path = r->target,
+                                  .subscription = named ? named : subscription,
+                                  .status = r->status};
 }
 
 /* --- the subscription of a request ------------------------------------------------------------ */

@@ -18,7 +18,7 @@ struct selector {
 };
 
 /* The properties of a request that selectors compare. */
-struct told {
+struct request_facts {
     const char *method, *operation, *path, *subscription; /* NULL: none */
     const char *pool, *name;
     int status;
@@ -30,11 +30,11 @@ extern const struct schema selector_body;
 int selector_check(struct request *r, const struct selector *s, struct err *e) MUST_CHECK;
 /* Refuses one whose pool fits no pool or cluster that there is now, and names those. */
 int selector_finds_pool(struct request *r, const struct selector *s, struct err *e) MUST_CHECK;
-bool selector_fits(const struct selector *s, const struct told *t);
+bool selector_fits(const struct selector *s, const struct request_facts *t);
 json_t *selector_render(const struct selector *s);
 /* The properties of a request, in its arena; its status once there is one. `subscription`: that of
  * the request's account; NULL: none. */
-struct told told_of(const struct request *r, const char *subscription);
+struct request_facts told_of(const struct request *r, const char *subscription);
 
 /* --- the subscription of a request --------------------------------------------------------------
  *

@@ -71,7 +71,7 @@ struct commit {
 };
 
 /* Get Block List. */
-struct showing {
+struct block_listing {
     struct strbuf text; /* owned */
     struct {
         const char *name;
@@ -91,7 +91,7 @@ struct blocks_work {
     struct blocks committed, waiting;
     struct turn turn;
     struct commit *commit; /* NULL: Get Block List */
-    struct showing *showing;
+    struct block_listing *showing;
 };
 
 /* Enters a phase and begins its work; defined below, with the table of phases. */
@@ -222,7 +222,7 @@ static void add_block(struct strbuf *text, struct arena *a, const struct block *
 }
 
 /* Adds up to `max` blocks of the list that is next. Returns their number. */
-static size_t add_blocks(struct showing *s, struct arena *a, size_t max)
+static size_t add_blocks(struct block_listing *s, struct arena *a, size_t max)
 {
     const struct blocks *b = s->list[s->at].blocks;
     size_t first = s->block, end = b->n - first < max ? b->n : first + max;
@@ -240,7 +240,7 @@ static size_t add_blocks(struct showing *s, struct arena *a, size_t max)
 static void show_some(struct request *r, void *ctx)
 {
     struct blocks_work *b = ctx;
-    struct showing *s = b->showing;
+    struct block_listing *s = b->showing;
     for (size_t added = 0; s->at < s->n && added < LIST_STEP;)
         added += add_blocks(s, &r->arena, LIST_STEP - added);
     if (s->at < s->n) {
@@ -256,7 +256,7 @@ static void show_some(struct request *r, void *ctx)
 
 static void showing_free(void *ctx)
 {
-    struct showing *s = ctx;
+    struct block_listing *s = ctx;
     strbuf_free(&s->text);
 }
 
@@ -276,8 +276,8 @@ static void show(struct blocks_work *b)
         fail(b, &e);
         return;
     }
-    struct showing *s = b->showing = arena_alloc(&r->arena, sizeof *s);
-    *s = (struct showing){.text = STRBUF_INIT};
+    struct block_listing *s = b->showing = arena_alloc(&r->arena, sizeof *s);
+    *s = (struct block_listing){.text = STRBUF_INIT};
     request_keep(r, s, showing_free);
     xml_begin_document(&s->text);
     xml_open(&s->text, "BlockList");

@@ -24,7 +24,7 @@
 
 #define TRIES 20
 
-struct copy {
+struct blob_copy {
     struct request *r;
     struct blob blob;
     struct source from;
@@ -43,24 +43,24 @@ struct copy {
     uint64_t crc64;     /* of the bytes of a synchronous copy */
 };
 
-static void finish(struct copy *c, struct replied *done)
+static void finish(struct blob_copy *c, struct replied *done)
 {
     turn_finish(c->r, done, &c->turn);
 }
 
-static void fail(struct copy *c, const struct err *e)
+static void fail(struct blob_copy *c, const struct err *e)
 {
     finish(c, reply_err(c->r, e));
 }
 
-static void fail_with(struct copy *c, const struct err *why, enum file_fault fault)
+static void fail_with(struct blob_copy *c, const struct err *why, enum file_fault fault)
 {
     struct err e;
     blob_fault(why, fault, &e);
     fail(c, &e);
 }
 
-static void fail_source(struct copy *c, const struct err *why, enum file_fault fault)
+static void fail_source(struct blob_copy *c, const struct err *why, enum file_fault fault)
 {
     struct err e;
     blob_fault(why, fault, &e);
@@ -72,7 +72,7 @@ static void fail_source(struct copy *c, const struct err *why, enum file_fault f
 /* --- noted ---------------------------------------------------------------------------------- */
 
 /* Notes the properties that depend on the bytes, such as the blob's type. */
-static void note_bytes(struct copy *c)
+static void note_bytes(struct blob_copy *c)
 {
     const struct share_item *from = &c->from.item;
     bool same = item_is_of(from, &c->source);
@@ -97,7 +97,7 @@ static bool copies_tags(struct request *r)
 }
 
 /* Reads the tags of the request; with COPY the source's, which then count as the request's. */
-static int read_tags(struct copy *c, struct err *e)
+static int read_tags(struct blob_copy *c, struct err *e)
 {
     const char *says = request_header(c->r, TAG_OPTION);
     bool copies = copies_tags(c->r);
@@ -116,13 +116,13 @@ static int read_tags(struct copy *c, struct err *e)
 }
 
 /* A copy of the source's tags needs the right to read them. */
-static int find_source(struct copy *c, struct err *e)
+static int find_source(struct blob_copy *c, struct err *e)
 {
     return source_of(c->r, "x-ms-copy-source", copies_tags(c->r) ? "rt" : "r", &c->from, e);
 }
 
 /* Whether this is Copy Blob From URL, whose reply has a hash of the bytes. */
-static bool copies_at_once(const struct copy *c)
+static bool copies_at_once(const struct blob_copy *c)
 {
     const char *says = request_header(c->r, "x-ms-requires-sync");
     return c->status == 202 && says && strcasecmp(says, "true") == 0;
@@ -130,7 +130,7 @@ static bool copies_at_once(const struct copy *c)
 
 /* A copy has the source's tier unless the request says another. Of an archived blob only Copy Blob
  * makes a copy, which is rehydrated. */
-static int read_tier(struct copy *c, struct err *e)
+static int read_tier(struct blob_copy *c, struct err *e)
 {
     struct request *r = c->r;
     const char *given, *priority;
@@ -152,7 +152,7 @@ static int read_tier(struct copy *c, struct err *e)
 #define SEAL "x-ms-seal-blob"
 
 /* A copy is sealed if the request says so, whatever its source is. */
-static int read_seal(struct copy *c, struct err *e)
+static int read_seal(struct blob_copy *c, struct err *e)
 {
     const char *says = request_header(c->r, SEAL);
     if (!says || strcasecmp(says, "false") == 0)
@@ -170,7 +170,7 @@ static int read_seal(struct copy *c, struct err *e)
 }
 
 /* Properties of the request replace those of the source. */
-static int read_item(struct copy *c, struct err *e)
+static int read_item(struct blob_copy *c, struct err *e)
 {
     struct request *r = c->r;
     const struct share_item *from = &c->from.item;
@@ -195,7 +195,7 @@ static int read_item(struct copy *c, struct err *e)
 
 static void fill(void *ctx, const struct file_result *f)
 {
-    struct copy *c = ctx;
+    struct blob_copy *c = ctx;
     c->crc64 = f->crc64;
     request_guid(c->r, c->id);
     c->item.copy = copy_text(c->r, c->id, f->facts.size);
@@ -203,7 +203,7 @@ static void fill(void *ctx, const struct file_result *f)
 
 static void on_finished(void *ctx, const struct err *why, const struct file_result *f)
 {
-    struct copy *c = ctx;
+    struct blob_copy *c = ctx;
     struct request *r = c->r;
     if (why) {
         fail_with(c, why, f->fault);
@@ -221,11 +221,11 @@ static void on_finished(void *ctx, const struct err *why, const struct file_resu
 
 /* --- copied --------------------------------------------------------------------------------- */
 
-static bool look_in_turn(struct copy *c, const struct file_facts *f);
+static bool look_in_turn(struct blob_copy *c, const struct file_facts *f);
 
 static void on_copied(void *ctx, const struct err *why, const struct file_result *f)
 {
-    struct copy *c = ctx;
+    struct blob_copy *c = ctx;
     bool same = !why && (c->from.is_snapshot || item_same_file(&f->facts, &c->source));
     if (!same && look_in_turn(c, why ? NULL : &f->facts))
         return;
@@ -248,12 +248,12 @@ static void on_copied(void *ctx, const struct err *why, const struct file_result
     blob_place(&c->placing);
 }
 
-static void open_upload(struct copy *c);
+static void open_upload(struct blob_copy *c);
 
 static void on_opened(void *ctx, const struct err *why, enum file_fault fault,
                       struct file_upload *upload)
 {
-    struct copy *c = ctx;
+    struct blob_copy *c = ctx;
     bool is_known = item_is_of(&c->from.item, &c->source); /* an append may add bytes meanwhile */
     const struct file_part all = {c->from.path, {0, is_known ? c->source.size : FILES_ALL}};
     c->upload = upload;
@@ -267,7 +267,7 @@ static void on_opened(void *ctx, const struct err *why, enum file_fault fault,
     }
 }
 
-static void open_upload(struct copy *c)
+static void open_upload(struct blob_copy *c)
 {
     const struct files_upload what = {.at = c->blob.at,
                                       .mode = 0666,
@@ -280,7 +280,7 @@ static void open_upload(struct copy *c)
 static void begin(void *ctx);
 
 /* Takes the facts of the source. False: it failed. */
-static bool take_source(struct copy *c, const struct err *why, const struct file_result *f)
+static bool take_source(struct blob_copy *c, const struct err *why, const struct file_result *f)
 {
     if (why || f->facts.is_directory) {
         fail_source(c, why ? why : &(struct err){.code = ERR_FILE_NOT_FOUND},
@@ -293,7 +293,7 @@ static bool take_source(struct copy *c, const struct err *why, const struct file
 
 static void on_source_in_turn(void *ctx, const struct err *why, const struct file_result *f)
 {
-    struct copy *c = ctx;
+    struct blob_copy *c = ctx;
     if (!take_source(c, why, f))
         return;
     turn_end(azstorage_of(c->r)->turns, &c->turn);
@@ -303,7 +303,7 @@ static void on_source_in_turn(void *ctx, const struct err *why, const struct fil
 
 static void on_source_turn(void *ctx)
 {
-    struct copy *c = ctx;
+    struct blob_copy *c = ctx;
     struct err e;
     c->since = turns_now(azstorage_of(c->r)->turns);
     if (find_source(c, &e) < 0) {
@@ -315,7 +315,7 @@ static void on_source_turn(void *ctx)
 }
 
 /* Begins again if the source's facts and notes may be of two versions. */
-static bool look_in_turn(struct copy *c, const struct file_facts *f)
+static bool look_in_turn(struct blob_copy *c, const struct file_facts *f)
 {
     struct err e;
     if (!source_is_torn(c->r, &c->from, f, c->since))
@@ -336,7 +336,7 @@ static bool look_in_turn(struct copy *c, const struct file_facts *f)
     return true;
 }
 
-static void copy_it(struct copy *c)
+static void copy_it(struct blob_copy *c)
 {
     struct err e;
     if (source_check_conditions(c->r, &c->from, &c->source, &e) < 0 ||
@@ -350,7 +350,7 @@ static void copy_it(struct copy *c)
 
 static void on_source(void *ctx, const struct err *why, const struct file_result *f)
 {
-    struct copy *c = ctx;
+    struct blob_copy *c = ctx;
     bool hangs = why && why->code == ERR_UNAVAILABLE;
     if (!hangs && look_in_turn(c, why ? NULL : &f->facts))
         return;
@@ -359,7 +359,7 @@ static void on_source(void *ctx, const struct err *why, const struct file_result
 }
 
 /* An asynchronous copy may outlast a lease that ends, so it accepts infinite leases only. */
-static int check_lease(struct copy *c, struct err *e)
+static int check_lease(struct blob_copy *c, struct err *e)
 {
     const struct lease l = lease_of_item(&c->blob.item);
     bool at_once = c->status != 202 || request_header(c->r, "x-ms-requires-sync");
@@ -368,7 +368,7 @@ static int check_lease(struct copy *c, struct err *e)
 
 static void on_facts(void *ctx, const struct err *why, const struct file_result *f)
 {
-    struct copy *c = ctx;
+    struct blob_copy *c = ctx;
     struct request *r = c->r;
     struct err e;
     bool there = !why && !f->facts.is_directory;
@@ -400,7 +400,7 @@ static void on_facts(void *ctx, const struct err *why, const struct file_result 
 
 static void on_turn(void *ctx)
 {
-    struct copy *c = ctx;
+    struct blob_copy *c = ctx;
     struct err e;
     if (blob_of(c->r, &c->blob, &e) < 0)
         fail(c, &e);
@@ -418,7 +418,7 @@ static size_t take(void *ctx, const char *bytes, size_t n)
 
 static void begin(void *ctx)
 {
-    struct copy *c = ctx;
+    struct blob_copy *c = ctx;
     c->turn = (struct turn){
         .share_id = grant_of(c->r)->share.id, .path = c->blob.name, .go = on_turn, .ctx = c};
     turn_want(azstorage_of(c->r)->turns, &c->turn);
@@ -426,7 +426,7 @@ static void begin(void *ctx)
 
 static void release(void *ctx)
 {
-    struct copy *c = ctx;
+    struct blob_copy *c = ctx;
     if (c->upload)
         upload_end(c->upload);
 }
@@ -434,10 +434,10 @@ static void release(void *ctx)
 struct replied *azblob_copy(struct request *r)
 {
     struct err e;
-    struct copy *c = arena_alloc(&r->arena, sizeof *c);
-    *c = (struct copy){.r = r,
-                       .status = request_header(r, "x-ms-blob-type") ? 201 : 202,
-                       .since = turns_now(azstorage_of(r)->turns)};
+    struct blob_copy *c = arena_alloc(&r->arena, sizeof *c);
+    *c = (struct blob_copy){.r = r,
+                            .status = request_header(r, "x-ms-blob-type") ? 201 : 202,
+                            .since = turns_now(azstorage_of(r)->turns)};
     if (blob_of(r, &c->blob, &e) < 0 || find_source(c, &e) < 0)
         return reply_err(r, &e);
     const struct body_sink sink = {.take = take, .end = begin, .release = release, .ctx = c};

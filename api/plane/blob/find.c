@@ -25,7 +25,7 @@
 #define STEP    500 /* rows, and containers, read per turn of the loop: a few ms */
 #define BETWEEN "\xff"
 
-struct hit {
+struct found_blob {
     const struct share_item *item; /* a row of the step */
     bool there;
 };
@@ -35,13 +35,13 @@ struct blob_find {
     struct storage_list q;
     struct tag_where where;
     struct tag_range range;
-    struct share in;    /* the container that is searched */
-    bool others;        /* the account's other containers follow */
-    struct arena step;  /* rows of one step */
-    char *value, *path; /* owned: where in the index the next step begins */
-    bool has_more;      /* the container has rows that were not read */
-    size_t read;        /* in this step */
-    struct hit *hit;    /* in `step` */
+    struct share in;        /* the container that is searched */
+    bool others;            /* the account's other containers follow */
+    struct arena step;      /* rows of one step */
+    char *value, *path;     /* owned: where in the index the next step begins */
+    bool has_more;          /* the container has rows that were not read */
+    size_t read;            /* in this step */
+    struct found_blob *hit; /* in `step` */
     size_t n;
     bool aside; /* whether files aside are looked at */
 };
@@ -82,7 +82,7 @@ static void step(struct request *r, void *ctx);
 /* --- what is found ---------------------------------------------------------------------------- */
 
 /* False: the page is full. */
-static bool show(struct blob_find *f, const struct hit *h)
+static bool show(struct blob_find *f, const struct found_blob *h)
 {
     struct arena *a = &f->r->arena;
     json_auto_t *tags = json_loads(h->item->tags, 0, NULL);
@@ -201,7 +201,7 @@ static int read_rows(struct blob_find *f, struct err *e)
         else if (i + 1 == rows.n)
             f->has_more = false; /* the index is not of these tags */
         if (tag_where_holds(&f->where, tags))
-            f->hit[f->n++] = (struct hit){item, false};
+            f->hit[f->n++] = (struct found_blob){item, false};
     }
     return 1;
 }

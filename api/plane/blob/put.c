@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Put Blob and Put Block: reads the headers into a `struct put`, which put_body.c then owns and
- * carries out. On the loop's thread.
+ * Put Blob and Put Block: reads the headers into a `struct blob_put`, which put_body.c then owns
+ * and carries out. On the loop's thread.
  */
 #include <sodium.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 /* --- blobs ---------------------------------------------------------------------------------- */
 
-static void fill(struct put *p, const struct file_result *f)
+static void fill(struct blob_put *p, const struct file_result *f)
 {
     char md5[MD5_TEXT];
     sodium_bin2base64(md5, sizeof md5, f->md5, sizeof f->md5, sodium_base64_VARIANT_ORIGINAL);
@@ -24,14 +24,14 @@ static void fill(struct put *p, const struct file_result *f)
 }
 
 /* Reads whether the body is a structured message. */
-static int read_frames(struct request *r, struct put *p, struct err *e)
+static int read_frames(struct request *r, struct blob_put *p, struct err *e)
 {
     int has = structured_begin(r, &p->frames, e);
     p->framed = has > 0;
     return has < 0 ? -1 : 0;
 }
 
-static struct replied *noted(struct put *p, const struct file_result *f)
+static struct replied *noted(struct blob_put *p, const struct file_result *f)
 {
     blob_state(p->r, &f->facts, &p->item);
     if (p->item.md5)
@@ -90,7 +90,7 @@ static int check_length(struct request *r, enum blob_type type, struct err *e)
     return 0;
 }
 
-static int read_crc64(struct request *r, struct put *p, struct err *e)
+static int read_crc64(struct request *r, struct blob_put *p, struct err *e)
 {
     int given = blob_crc64(r, &p->crc64, e);
     p->has_crc64 = given > 0;
@@ -110,7 +110,7 @@ static int read_later_md5(struct request *r, struct share_item *i, struct err *e
 }
 
 /* Reads the MD5 of the body, which either header may give; that of an append blob only its own. */
-static int read_md5(struct request *r, struct put *p, struct err *e)
+static int read_md5(struct request *r, struct blob_put *p, struct err *e)
 {
     bool grows = p->item.type == BLOB_APPEND;
     int given = blob_md5(r, "Content-MD5", p->md5, e);
@@ -128,7 +128,7 @@ struct replied *azblob_put(struct request *r)
     enum blob_type type = BLOB_BLOCK;
     if (request_header(r, "x-ms-copy-source"))
         return azblob_copy(r);
-    struct put *p = xcalloc(1, sizeof *p);
+    struct blob_put *p = xcalloc(1, sizeof *p);
     if (blob_of(r, &p->blob, &e) < 0 || read_type(r, &type, &e) < 0 ||
         check_length(r, type, &e) < 0 || read_item(r, type, &p->item, &e) < 0 ||
         read_md5(r, p, &e) < 0 || read_crc64(r, p, &e) < 0 || read_frames(r, p, &e) < 0) {
@@ -142,7 +142,7 @@ struct replied *azblob_put(struct request *r)
 
 /* --- blocks --------------------------------------------------------------------------------- */
 
-static struct replied *block_put(struct put *p, const struct file_result *f)
+static struct replied *block_put(struct blob_put *p, const struct file_result *f)
 {
     char md5[MD5_TEXT];
     struct err e;
@@ -166,7 +166,7 @@ struct replied *azblock_put(struct request *r)
 {
     struct err e;
     const char *id;
-    struct put *p = xcalloc(1, sizeof *p);
+    struct blob_put *p = xcalloc(1, sizeof *p);
     int given = 0;
     if (blob_of(r, &p->blob, &e) < 0 || blob_check_online(r, &p->blob.item, NULL, &e) < 0 ||
         blob_check_lease(r, &p->blob.item, true, &e) < 0 ||

@@ -31,11 +31,11 @@
 #define SMALL_MAX (256 * 1024)
 
 /* Enters a phase and begins its work; defined below, with the table of phases. */
-static void enter(struct put *p, enum put_phase phase);
+static void enter(struct blob_put *p, enum put_phase phase);
 
 /* --- the end --------------------------------------------------------------------------------- */
 
-static void put_free(struct put *p)
+static void put_free(struct blob_put *p)
 {
     if (p->upload)
         upload_end(p->upload);
@@ -46,7 +46,7 @@ static void put_free(struct put *p)
 /* The client has disconnected, or has its reply. */
 static void on_release(void *ctx)
 {
-    struct put *p = ctx;
+    struct blob_put *p = ctx;
     assert(!p->is_complete || p->phase == PUT_OVER);
     p->r = NULL;
     if (p->phase != PUT_LOOKING && p->phase != PUT_OPENING)
@@ -54,7 +54,7 @@ static void on_release(void *ctx)
 }
 
 /* Then the callbacks of LOOKING and OPENING end the put. */
-static bool client_left(struct put *p)
+static bool client_left(struct blob_put *p)
 {
     if (p->r)
         return false;
@@ -62,18 +62,18 @@ static bool client_left(struct put *p)
     return true;
 }
 
-static void finish(struct put *p, struct replied *done)
+static void finish(struct blob_put *p, struct replied *done)
 {
     enter(p, PUT_OVER);
     turn_finish(p->r, done, &p->turn);
 }
 
-static void fail(struct put *p, const struct err *e)
+static void fail(struct blob_put *p, const struct err *e)
 {
     finish(p, reply_err(p->r, e));
 }
 
-static void fail_with(struct put *p, const struct err *why, enum file_fault fault)
+static void fail_with(struct blob_put *p, const struct err *why, enum file_fault fault)
 {
     struct err e;
     blob_fault(why, fault, &e);
@@ -82,7 +82,7 @@ static void fail_with(struct put *p, const struct err *why, enum file_fault faul
 
 /* --- its file -------------------------------------------------------------------------------- */
 
-static const struct files_upload *upload_of(const struct put *p, struct files_upload *out)
+static const struct files_upload *upload_of(const struct blob_put *p, struct files_upload *out)
 {
     *out = (struct files_upload){.at = p->blob.at,
                                  .mode = 0666,
@@ -97,31 +97,31 @@ static const struct files_upload *upload_of(const struct put *p, struct files_up
     return out;
 }
 
-static const uint8_t *md5_of(const struct put *p)
+static const uint8_t *md5_of(const struct blob_put *p)
 {
     return p->has_md5 ? p->md5 : NULL;
 }
 
 /* A copy of the collected bytes, because they may have to be put again, aside. */
-static char *copy_of(const struct put *p)
+static char *copy_of(const struct blob_put *p)
 {
     char *copy = xrealloc(NULL, p->n + 1);
     memcpy(copy, p->piece ? p->piece : "", p->n);
     return copy;
 }
 
-static bool is_kept(const struct put *p)
+static bool is_kept(const struct blob_put *p)
 {
     return p->item.type == BLOB_BLOCK && journal_takes(azstorage_of(p->r)->journal, p->n);
 }
 
-static bool is_staged(const struct put *p)
+static bool is_staged(const struct blob_put *p)
 {
     return p->small && p->kind->fill && (is_kept(p) || journal_guards(azstorage_of(p->r)->journal));
 }
 
 /* Begins again after the file at the place, or a directory above it, has changed. */
-static void begin_again(struct put *p)
+static void begin_again(struct blob_put *p)
 {
     if (p->upload)
         upload_end(p->upload);
@@ -131,7 +131,7 @@ static void begin_again(struct put *p)
 
 /* If another blob's name prevents a file with this name at the moment, puts the blob aside. For a
  * large blob this works only before its upload has bytes. */
-static void not_put(struct put *p, const struct err *why, enum file_fault fault)
+static void not_put(struct blob_put *p, const struct err *why, enum file_fault fault)
 {
     bool may_be_aside = !p->blob.aside && (p->small || p->phase == PUT_OPENING);
     if (may_be_aside &&
@@ -146,7 +146,7 @@ static void not_put(struct put *p, const struct err *why, enum file_fault fault)
 /* --- the body: collecting, receiving, writing ------------------------------------------------ */
 
 /* False while a full piece waits for the piece before to be written. */
-static bool has_room(const struct put *p)
+static bool has_room(const struct blob_put *p)
 {
     bool collects =
         p->phase == PUT_COLLECTING || p->phase == PUT_RECEIVING || p->phase == PUT_WRITING;
@@ -154,7 +154,7 @@ static bool has_room(const struct put *p)
     return collects && (!full || (p->framed && !structured_wants_room(&p->frames)));
 }
 
-static size_t take_some(struct put *p, const char *bytes, size_t n)
+static size_t take_some(struct blob_put *p, const char *bytes, size_t n)
 {
     if (!p->piece) {
         p->room = p->small ? p->length : files_written_piece(p->files);
@@ -169,7 +169,7 @@ static size_t take_some(struct put *p, const char *bytes, size_t n)
 }
 
 /* Takes some of a structured message. */
-static size_t take_frame(struct put *p, const char *bytes, size_t n)
+static size_t take_frame(struct blob_put *p, const char *bytes, size_t n)
 {
     struct structured_taken t;
     size_t room = p->piece ? p->room - p->n : p->small ? p->length : files_written_piece(p->files);
@@ -184,7 +184,7 @@ static size_t take_frame(struct put *p, const char *bytes, size_t n)
 
 static size_t take(void *ctx, const char *bytes, size_t n)
 {
-    struct put *p = ctx;
+    struct blob_put *p = ctx;
     size_t took = 0;
     if (p->phase == PUT_OVER)
         return n;
@@ -195,7 +195,7 @@ static size_t take(void *ctx, const char *bytes, size_t n)
 }
 
 /* Continues when the piece or the body is complete; otherwise asks for more bytes. */
-static void collect(struct put *p)
+static void collect(struct blob_put *p)
 {
     if (p->is_complete && p->is_bad)
         fail(p, &p->bad);
@@ -209,7 +209,7 @@ static void collect(struct put *p)
 
 static void end(void *ctx)
 {
-    struct put *p = ctx;
+    struct blob_put *p = ctx;
     p->is_complete = true;
     if (p->framed && !p->is_bad)
         p->is_bad = structured_end(&p->frames, &p->bad) < 0;
@@ -219,14 +219,14 @@ static void end(void *ctx)
 
 static void on_written(void *ctx, const struct err *why, const struct file_result *f)
 {
-    struct put *p = ctx;
+    struct blob_put *p = ctx;
     if (why)
         fail_with(p, why, f->fault);
     else
         enter(p, PUT_RECEIVING);
 }
 
-static void write_piece(struct put *p)
+static void write_piece(struct blob_put *p)
 {
     char *piece = p->piece;
     size_t n = p->n;
@@ -238,7 +238,7 @@ static void write_piece(struct put *p)
 /* --- looking, opening, checking -------------------------------------------------------------- */
 
 /* Whether the blob may replace the file at its place (NULL: none). */
-static int check(struct put *p, const struct file_facts *there, struct err *e)
+static int check(struct blob_put *p, const struct file_facts *there, struct err *e)
 {
     if (there && there->is_directory) {
         if (!p->blob.aside)
@@ -255,7 +255,7 @@ static int check(struct put *p, const struct file_facts *there, struct err *e)
 
 static void on_facts(void *ctx, const struct err *why, const struct file_result *f)
 {
-    struct put *p = ctx;
+    struct blob_put *p = ctx;
     struct err e;
     if (client_left(p))
         return;
@@ -269,13 +269,13 @@ static void on_facts(void *ctx, const struct err *why, const struct file_result 
         enter(p, p->phase == PUT_LOOKING ? PUT_OPENING : PUT_PLACING);
 }
 
-static void look(struct put *p, const struct file_place *at)
+static void look(struct blob_put *p, const struct file_place *at)
 {
     p->looks_elsewhere = strcmp(at->path, p->blob.at.path) != 0;
     files_facts(p->files, at, on_facts, p);
 }
 
-static void look_first(struct put *p)
+static void look_first(struct blob_put *p)
 {
     look(p, &p->blob.at);
 }
@@ -283,7 +283,7 @@ static void look_first(struct put *p)
 static void on_opened(void *ctx, const struct err *why, enum file_fault fault,
                       struct file_upload *upload)
 {
-    struct put *p = ctx;
+    struct blob_put *p = ctx;
     p->upload = upload;
     if (client_left(p))
         return;
@@ -293,14 +293,14 @@ static void on_opened(void *ctx, const struct err *why, enum file_fault fault,
         enter(p, PUT_RECEIVING);
 }
 
-static void open_upload(struct put *p)
+static void open_upload(struct blob_put *p)
 {
     struct files_upload what;
     files_upload(p->files, upload_of(p, &what), on_opened, p);
 }
 
 /* Checks again, because the blob may have changed during other turns. */
-static void check_again(struct put *p)
+static void check_again(struct blob_put *p)
 {
     struct blob now;
     struct err e;
@@ -321,7 +321,7 @@ static void on_turn(void *ctx)
     enter(ctx, PUT_CHECKING);
 }
 
-static void want_turn(struct put *p)
+static void want_turn(struct blob_put *p)
 {
     p->turn =
         (struct turn){.share_id = p->item.share_id, .path = p->blob.name, .go = on_turn, .ctx = p};
@@ -333,7 +333,7 @@ static void want_turn(struct put *p)
 static void on_staged(void *ctx, const struct err *why, const struct file_result *f,
                       struct file_upload *upload)
 {
-    struct put *p = ctx;
+    struct blob_put *p = ctx;
     struct err e;
     if (why) {
         not_put(p, why, f->fault);
@@ -352,7 +352,7 @@ static void on_staged(void *ctx, const struct err *why, const struct file_result
         enter(p, f->owes ? PUT_KEEPING : PUT_PLACING);
 }
 
-static void stage(struct put *p)
+static void stage(struct blob_put *p)
 {
     struct files_upload what;
     upload_of(p, &what);
@@ -360,14 +360,14 @@ static void stage(struct put *p)
     files_stage(p->files, &what, copy_of(p), p->n, md5_of(p), on_staged, p);
 }
 
-static void fill(struct put *p, const struct file_result *f)
+static void fill(struct blob_put *p, const struct file_result *f)
 {
     p->item.aside = p->blob.aside ? p->blob.at.path : NULL;
     item_set_file(&p->item, &f->facts);
     p->kind->fill(p, f);
 }
 
-static int keep_bytes(struct put *p, struct err *e)
+static int keep_bytes(struct blob_put *p, struct err *e)
 {
     const struct kept_put put = {.share_id = p->item.share_id,
                                  .path = p->item.path,
@@ -383,7 +383,7 @@ static int keep_bytes(struct put *p, struct err *e)
 
 static void on_durable(void *ctx, const struct err *why)
 {
-    struct put *p = ctx;
+    struct blob_put *p = ctx;
     if (why) {
         journal_drop(azstorage_of(p->r)->journal, &p->entry);
         fail(p, why);
@@ -392,7 +392,7 @@ static void on_durable(void *ctx, const struct err *why)
     }
 }
 
-static void keep(struct put *p)
+static void keep(struct blob_put *p)
 {
     struct err e, ignored;
     fill(p, &p->staged);
@@ -406,13 +406,13 @@ static void keep(struct put *p)
 
 static void on_blocks_removed(void *ctx, const struct err *why)
 {
-    struct put *p = ctx;
+    struct blob_put *p = ctx;
     (void)why; /* a failure leaves them; the blob is complete */
     finish(p, p->kind->reply(p, &p->staged));
 }
 
 /* The new version is there: what the old one had goes. */
-static void forget_old(struct put *p, const struct file_result *f)
+static void forget_old(struct blob_put *p, const struct file_result *f)
 {
     blob_forget_old(p->r, &p->blob, &p->item);
     p->staged = *f;
@@ -424,7 +424,7 @@ static void forget_old(struct put *p, const struct file_result *f)
 
 static void on_kept_placed(void *ctx, const struct err *why, const struct file_result *f)
 {
-    struct put *p = ctx;
+    struct blob_put *p = ctx;
     struct journal *j = azstorage_of(p->r)->journal;
     struct err e;
     if (!why) {
@@ -443,7 +443,7 @@ static void on_kept_placed(void *ctx, const struct err *why, const struct file_r
     }
 }
 
-static void place_kept(struct put *p)
+static void place_kept(struct blob_put *p)
 {
     upload_finish(p->upload, NULL, on_kept_placed, p);
 }
@@ -453,7 +453,7 @@ static void place_kept(struct put *p)
 /* A block, or a blob of a daemon whose data does not outlive it. */
 static void on_put(void *ctx, const struct err *why, const struct file_result *f)
 {
-    struct put *p = ctx;
+    struct blob_put *p = ctx;
     struct err e;
     if (why) {
         not_put(p, why, f->fault);
@@ -472,7 +472,7 @@ static void on_put(void *ctx, const struct err *why, const struct file_result *f
 
 static void on_blob_placed(void *ctx, const struct err *why, const struct file_result *f)
 {
-    struct put *p = ctx;
+    struct blob_put *p = ctx;
     if (why)
         not_put(p, why, f->fault);
     else
@@ -481,11 +481,11 @@ static void on_blob_placed(void *ctx, const struct err *why, const struct file_r
 
 static void fill_in(void *ctx, const struct file_result *f)
 {
-    struct put *p = ctx;
+    struct blob_put *p = ctx;
     p->kind->fill(p, f);
 }
 
-static void place_blob(struct put *p)
+static void place_blob(struct blob_put *p)
 {
     p->placing = (struct placing){.r = p->r,
                                   .blob = &p->blob,
@@ -500,7 +500,7 @@ static void place_blob(struct put *p)
     blob_place(&p->placing);
 }
 
-static void place(struct put *p)
+static void place(struct blob_put *p)
 {
     struct files_upload what;
     if (!p->upload)
@@ -516,8 +516,8 @@ static void place(struct put *p)
 #define BIT(phase) (1U << (phase))
 
 static const struct {
-    void (*begin)(struct put *p); /* what the phase does; NULL: nothing */
-    unsigned next;                /* the phases that may follow */
+    void (*begin)(struct blob_put *p); /* what the phase does; NULL: nothing */
+    unsigned next;                     /* the phases that may follow */
 } phases[] = {
     [PUT_NEW] = {NULL, BIT(PUT_COLLECTING) | BIT(PUT_LOOKING) | BIT(PUT_OPENING)},
     [PUT_COLLECTING] = {collect, BIT(PUT_WAITING) | BIT(PUT_PLACING) | BIT(PUT_OVER)},
@@ -538,7 +538,7 @@ static_assert(sizeof phases / sizeof phases[0] == PUT_OVER + 1, "a row a phase")
 
 /* Checks the invariants of a phase when it begins. Only PLACING accepts small bodies both staged
  * and not staged. */
-static void check_phase(const struct put *p)
+static void check_phase(const struct blob_put *p)
 {
     assert(p->r);
     if (p->phase == PUT_OVER)
@@ -550,7 +550,7 @@ static void check_phase(const struct put *p)
         assert((p->upload != NULL) == (p->phase >= PUT_KEEPING));
 }
 
-static void enter(struct put *p, enum put_phase phase)
+static void enter(struct blob_put *p, enum put_phase phase)
 {
     assert(phases[p->phase].next & BIT(phase));
     p->phase = phase;
@@ -559,7 +559,7 @@ static void enter(struct put *p, enum put_phase phase)
         phases[phase].begin(p);
 }
 
-struct replied *put_start(struct request *r, struct put *p)
+struct replied *put_start(struct request *r, struct blob_put *p)
 {
     const struct body_sink sink = {.take = take, .end = end, .release = on_release, .ctx = p};
     struct replied *token = request_stream(r, &sink);

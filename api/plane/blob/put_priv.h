@@ -40,13 +40,13 @@
 #include "api/plane/storage/write_lock.h"
 #include "storage/shares/journal.h"
 
-struct put;
+struct blob_put;
 
 struct put_kind {
     /* Fills in the item's members that depend on the file; NULL: nothing is noted. */
-    void (*fill)(struct put *p, const struct file_result *f);
+    void (*fill)(struct blob_put *p, const struct file_result *f);
     /* Makes the reply after the file is in its place. */
-    struct replied *(*reply)(struct put *p, const struct file_result *f);
+    struct replied *(*reply)(struct blob_put *p, const struct file_result *f);
     bool takes_turns; /* and has conditions */
 };
 
@@ -66,7 +66,7 @@ enum put_phase {
     PUT_OVER
 };
 
-struct put {
+struct blob_put {
     struct request *r; /* NULL: the client is gone */
     struct files *files;
     struct blob blob;
@@ -98,6 +98,6 @@ struct put {
 
 /* Reads the body of the request. Takes over `p` (from calloc; blob, item, kind, is_new and MD5 are
  * set). */
-struct replied *put_start(struct request *r, struct put *p);
+struct replied *put_start(struct request *r, struct blob_put *p);
 
 #endif

@@ -18,7 +18,7 @@
 #include "scheduler/scheduler.h"
 #include "storage/folders/files.h"
 
-struct download {
+struct plane_download {
     struct request *r;      /* until it is answered */
     struct file *file;      /* owned, after it was opened */
     struct files *files;    /* borrowed */
@@ -77,14 +77,14 @@ int storage_slice(struct request *r, const char *range, uint64_t size, struct fi
 
 static void download_free(void *ctx)
 {
-    struct download *d = ctx;
+    struct plane_download *d = ctx;
     if (d->file)
         file_close(d->file);
     free(d);
 }
 
 /* Puts bytes into the message. */
-static char *frame(struct download *d, char *bytes, size_t n, size_t *length)
+static char *frame(struct plane_download *d, char *bytes, size_t n, size_t *length)
 {
     struct strbuf out = STRBUF_INIT;
     structuring_add(&d->frames, bytes ? bytes : "", n, &out);
@@ -95,7 +95,7 @@ static char *frame(struct download *d, char *bytes, size_t n, size_t *length)
 
 static void on_piece(void *ctx, const struct err *why, char *bytes, size_t n)
 {
-    struct download *d = ctx;
+    struct plane_download *d = ctx;
     if (d->what.framed && !why && n > 0)
         bytes = frame(d, bytes, n, &n);
     stream_take(d->stream, bytes, why ? 0 : n);
@@ -103,7 +103,7 @@ static void on_piece(void *ctx, const struct err *why, char *bytes, size_t n)
 
 static int fetch(void *ctx, struct reply_stream *s, uint64_t offset, size_t max)
 {
-    struct download *d = ctx;
+    struct plane_download *d = ctx;
     size_t piece = files_piece(d->files);
     if (d->is_all)
         return -1; /* the file has become shorter */
@@ -125,7 +125,7 @@ static struct replied *refuse(struct request *r, int missing, const struct err *
     return reply_err(r, &e);
 }
 
-static int look(struct request *r, const struct download *d, const struct file_facts *facts,
+static int look(struct request *r, const struct plane_download *d, const struct file_facts *facts,
                 const char **type, struct err *e)
 {
     *type = "application/octet-stream";
@@ -137,7 +137,7 @@ static int look(struct request *r, const struct download *d, const struct file_f
 }
 
 /* The slice as a structured message, whose length becomes that of the slice. */
-static void frame_slice(struct request *r, struct download *d, struct file_start *start,
+static void frame_slice(struct request *r, struct plane_download *d, struct file_start *start,
                         struct file_slice *slice)
 {
     reply_header(r, STRUCTURED_LENGTH, "%llu", (unsigned long long)slice->len);
@@ -163,7 +163,8 @@ static void cut_start(struct file_start *start, const struct file_slice *slice)
     start->bytes = start->n > 0 ? start->bytes : NULL;
 }
 
-static struct replied *send_file(struct request *r, struct download *d, struct file_start *start)
+static struct replied *send_file(struct request *r, struct plane_download *d,
+                                 struct file_start *start)
 {
     struct err e;
     struct file_slice slice = {0};
@@ -191,7 +192,7 @@ static struct replied *send_file(struct request *r, struct download *d, struct f
 }
 
 /* Whether a file that cannot be opened must be replaced by another. */
-static bool is_other(struct download *d, const struct err *why)
+static bool is_other(struct plane_download *d, const struct err *why)
 {
     const char *type;
     struct err e;
@@ -200,7 +201,7 @@ static bool is_other(struct download *d, const struct err *why)
 }
 
 /* NULL: the reply comes later. */
-static struct replied *answer(struct download *d, const struct err *why, struct file *file,
+static struct replied *answer(struct plane_download *d, const struct err *why, struct file *file,
                               struct file_start *start)
 {
     struct request *r = d->r;
@@ -221,7 +222,7 @@ static struct replied *answer(struct download *d, const struct err *why, struct 
 }
 
 struct at_once {
-    struct download *d;
+    struct plane_download *d;
     struct replied *done;
 };
 
@@ -234,7 +235,7 @@ static void on_opened_now(void *ctx, const struct err *why, struct file *file,
 
 static void on_opened(void *ctx, const struct err *why, struct file *file, struct file_start *start)
 {
-    struct download *d = ctx;
+    struct plane_download *d = ctx;
     struct request *r = d->r;
     struct replied *done = answer(d, why, file, start);
     if (done)
@@ -265,8 +266,8 @@ static struct file_range choose_all(const char *header, uint64_t size)
 
 struct replied *reply_file(struct request *r, struct files *files, const struct file_reply *what)
 {
-    struct download *d = xcalloc(1, sizeof *d);
-    *d = (struct download){.r = r, .files = files, .what = *what};
+    struct plane_download *d = xcalloc(1, sizeof *d);
+    *d = (struct plane_download){.r = r, .files = files, .what = *what};
     d->wants_same = what->range && !what->hashed && request_header(r, "If-Range");
     request_keep(r, d, download_free);
     const struct files_open open = {.at = {what->folder, what->path},

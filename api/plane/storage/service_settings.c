@@ -16,11 +16,11 @@
 #define RULES_MAX 5
 #define TEXT_MAX  4096 /* bytes of one value */
 
-enum kind { TRUTH, NUMBER, TEXT, LIST, GROUP, RULES };
+enum settings_kind { TRUTH, NUMBER, TEXT, LIST, GROUP, RULES };
 
 struct settings_node {
     const char *element, *member;
-    enum kind kind;
+    enum settings_kind kind;
     bool required;
     const char *among; /* of a TEXT or LIST: the valid words, separated by spaces; NULL: any */
     long max;          /* of a NUMBER */

@@ -81,7 +81,7 @@ static bool md5_ok(const char *name, const json_t *v)
     "Content-Type, Content-Encoding, Content-Language, Content-Disposition and Cache-Control"
 
 /* `each`: the note is an object, and the check is of its members. */
-static const struct note {
+static const struct seed_note {
     const char *name;
     bool each;
     unsigned in; /* kinds of files that may have it */
@@ -99,7 +99,7 @@ static const struct note {
     {"type", false, BLOBS, type_ok, "BlockBlob or " APPEND_BLOB},
 };
 
-static const struct note *note_of(const char *name, enum seed_files what)
+static const struct seed_note *note_of(const char *name, enum seed_files what)
 {
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
         if (strcmp(notes[i].name, name) == 0 && notes[i].in & 1U << what)
@@ -107,7 +107,7 @@ static const struct note *note_of(const char *name, enum seed_files what)
     return NULL;
 }
 
-static bool note_ok(const struct note *n, const json_t *v)
+static bool note_ok(const struct seed_note *n, const json_t *v)
 {
     const char *name;
     json_t *one;
@@ -125,7 +125,7 @@ int seed_note_check(const char *path, const json_t *v, enum seed_files what, str
     const char *name;
     json_t *one;
     json_object_foreach((json_t *)v, name, one) {
-        const struct note *n = note_of(name, what);
+        const struct seed_note *n = note_of(name, what);
         if (!n)
             return err_set(e, ERR_INVALID_PROPERTY, NULL,
                            "'%.200s' has '%.60s', which is not known.", path, name);
