@@ -87,11 +87,11 @@ int access_refuse(struct request *r, const char *action, const char *scope, stru
 /* --- target.c --------------------------------------------------------------------------------- */
 
 /* The action and scope of a request to the resource manager, by its path and method alone. */
-struct target {
+struct access_target {
     const char *action; /* "Microsoft.BatchAI/workspaces/read"; NULL: everybody may */
     const char *scope;
 };
-void access_target(struct request *r, struct target *out);
+void access_target(struct request *r, struct access_target *out);
 
 /* --- assign.c --------------------------------------------------------------------------------- */
 

@@ -70,7 +70,7 @@ static int find_provider(const struct request *r)
 }
 
 /* A path of the resource manager itself: subscriptions, groups, and lists in them. */
-static void own_target(struct request *r, struct target *out)
+static void own_target(struct request *r, struct access_target *out)
 {
     bool group = is(r, 2, "resourceGroups") && r->n_segments >= 4;
     int levels = group ? 4 : 2;
@@ -87,7 +87,7 @@ static bool is_in_location(const struct request *r, int ns)
 }
 
 /* An action on a resource: `at` is the index of "providers". */
-static void verb_target(struct request *r, int at, const char *verb, struct target *out)
+static void verb_target(struct request *r, int at, const char *verb, struct access_target *out)
 {
     int ns = at + 1, above = r->n_segments - 1;
     bool reads = lists_without_keys(verb), whole = above <= ns + 1 || is_in_location(r, ns);
@@ -96,7 +96,7 @@ static void verb_target(struct request *r, int at, const char *verb, struct targ
                                reads ? "" : "/action");
 }
 
-static void provider_target(struct request *r, int at, struct target *out)
+static void provider_target(struct request *r, int at, struct access_target *out)
 {
     int ns = at + 1, n = r->n_segments;
     bool ends_with_type = (n - ns) % 2 == 0;
@@ -110,9 +110,9 @@ static void provider_target(struct request *r, int at, struct target *out)
     out->action = arena_concat(&r->arena, types_of(r, ns, n), "/", verb_of_method(r->method));
 }
 
-void access_target(struct request *r, struct target *out)
+void access_target(struct request *r, struct access_target *out)
 {
-    *out = (struct target){.scope = ""};
+    *out = (struct access_target){.scope = ""};
     if (!is(r, 0, "subscriptions") || r->n_segments < 2)
         return;
     int provider = find_provider(r);

@@ -31,7 +31,7 @@ static int is_own(struct request *r, arm_made_by made_by, struct err *e)
 
 static int allow(struct request *r, arm_made_by made_by, struct err *e)
 {
-    struct target t;
+    struct access_target t;
     struct sight sight;
     access_target(r, &t);
     if (!t.action)
@@ -90,7 +90,7 @@ int arm_check(struct request *r, const char *action, const char *scope, struct e
 static int refuse_linked(struct request *r, const char *action, const char *scope, struct err *e)
 {
     const struct principal *who = r->who;
-    struct target t;
+    struct access_target t;
     access_target(r, &t);
     LOG_INFO(r->config->log, "access.refused", LF_STR("by", who->name), LF_STR("action", action),
              LF_STR("scope", scope), LF_STR("req", r->correlation_id));

@@ -17,7 +17,7 @@ struct type {
     unsigned versions; /* of Microsoft.BatchAI; 0: any */
 };
 
-static const struct provider {
+static const struct arm_provider {
     const char *ns;
     struct type types[TYPES_MAX];
 } providers[] = {
@@ -78,7 +78,7 @@ static json_t *versions(const struct type *t)
     return list;
 }
 
-static json_t *render(struct request *r, const struct provider *p)
+static json_t *render(struct request *r, const struct arm_provider *p)
 {
     json_t *types = json_array();
     for (int i = 0; i < TYPES_MAX && p->types[i].name; i++)

@@ -175,7 +175,7 @@ static const struct graph_filter filters[] = {
 #define PAGE_OBJECTS  999 /* Graph's greatest page */
 #define BATCH_OBJECTS 128
 
-struct walk {
+struct object_walk {
     struct request *r;
     enum identity_kind kind;
     struct graph_filter filter;
@@ -186,7 +186,7 @@ struct walk {
 /* The only object: one that has no row, or that a filter finds. */
 static int fetch_one(struct slices *s, int found, const struct identity *one)
 {
-    struct walk *w = s->of;
+    struct object_walk *w = s->of;
     struct identity *rows = arena_alloc(&w->r->arena, sizeof *rows);
     *rows = *one;
     s->rows = rows;
@@ -196,7 +196,7 @@ static int fetch_one(struct slices *s, int found, const struct identity *one)
 
 static int fetch(struct slices *s, struct err *e)
 {
-    struct walk *w = s->of;
+    struct object_walk *w = s->of;
     struct identity one = {0};
     if (w->filter.find) {
         s->at_end = true;
@@ -222,7 +222,7 @@ static int fetch(struct slices *s, struct err *e)
 
 static int add(struct slices *s, const void *row, struct err *e)
 {
-    const struct walk *w = s->of;
+    const struct object_walk *w = s->of;
     const struct identity *i = row;
     if (w->filter.test && !w->filter.test(i, w->text)) {
         page_pass_id(s->page, i->id);
@@ -253,7 +253,7 @@ static void end(struct page *p)
     strbuf_putc(&p->text, '}');
 }
 
-static int read_filter(struct walk *w, struct err *e)
+static int read_filter(struct object_walk *w, struct err *e)
 {
     const char *filter = request_query(w->r, "$filter");
     if (!filter || !*filter)
@@ -269,10 +269,10 @@ static struct replied *list(struct request *r, enum identity_kind kind)
 {
     static const struct page_form form = {JSON_CONTENT_TYPE, begin, ",", end};
     static const struct slices_kind slices = {fetch, add, NULL};
-    struct walk *w = arena_alloc(&r->arena, sizeof *w);
+    struct object_walk *w = arena_alloc(&r->arena, sizeof *w);
     long after;
     struct err e;
-    *w = (struct walk){.r = r, .kind = kind};
+    *w = (struct object_walk){.r = r, .kind = kind};
     if (read_filter(w, &e) < 0 ||
         request_query_int(r, "$skiptoken", 0, LONG_MAX, -1, &after, &e) < 0)
         return reply_err(r, &e);

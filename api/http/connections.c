@@ -26,7 +26,7 @@
 #define KEEPALIVES  3
 #define SEND_BUFFER (64 * 1024) /* bytes */
 
-enum list { FRESH, IDLE, BUSY, READING, DISCARDING, LISTS };
+enum connection_list { FRESH, IDLE, BUSY, READING, DISCARDING, LISTS };
 
 /* Failed logins of an account, by a keyed hash of its name. */
 struct failures {
@@ -50,7 +50,7 @@ struct connection {
     struct http_peer *peer;
     const struct api_listen *door;
     int fd;
-    enum list list;
+    enum connection_list list;
     struct connection *before, *after; /* neighbours in its list, oldest first */
     uint64_t since_ms;                 /* in this list */
     uint64_t body;                     /* bytes that have come since then */
@@ -220,7 +220,7 @@ static void take_out(struct connection *c)
     c->before = c->after = NULL;
 }
 
-static void put_in(struct connection *c, enum list list)
+static void put_in(struct connection *c, enum connection_list list)
 {
     struct connections *all = c->all;
     c->list = list;
@@ -238,11 +238,11 @@ void connection_hang_up(struct connection *c)
     shutdown(c->fd, SHUT_RDWR);
 }
 
-struct option {
+struct socket_option {
     int level, name, value;
 };
 
-static void set(const struct connection *c, const struct option *all, size_t n)
+static void set(const struct connection *c, const struct socket_option *all, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         (void)setsockopt(c->fd, all[i].level, all[i].name, &all[i].value, sizeof all[i].value);
@@ -250,17 +250,17 @@ static void set(const struct connection *c, const struct option *all, size_t n)
 
 void connection_lasts(const struct connection *c)
 {
-    static const struct option all[] = {{IPPROTO_TCP, TCP_NODELAY, 1},
-                                        {SOL_SOCKET, SO_KEEPALIVE, 1},
-                                        {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_S},
-                                        {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_S},
-                                        {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVES}};
+    static const struct socket_option all[] = {{IPPROTO_TCP, TCP_NODELAY, 1},
+                                               {SOL_SOCKET, SO_KEEPALIVE, 1},
+                                               {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_S},
+                                               {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_S},
+                                               {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVES}};
     set(c, all, sizeof all / sizeof all[0]);
 }
 
 void connection_streams(const struct connection *c)
 {
-    static const struct option all[] = {
+    static const struct socket_option all[] = {
         {SOL_SOCKET, SO_SNDBUF, SEND_BUFFER},
         {IPPROTO_TCP, TCP_USER_TIMEOUT, (1 + KEEPALIVES) * KEEPALIVE_S * 1000}};
     connection_lasts(c);
@@ -296,7 +296,7 @@ void connection_idle(struct connection *c)
 
 void connection_reads(struct connection *c, size_t n, bool wanted)
 {
-    enum list list = wanted ? READING : DISCARDING;
+    enum connection_list list = wanted ? READING : DISCARDING;
     if (c->list != list) {
         take_out(c);
         put_in(c, list);
@@ -323,7 +323,7 @@ void connection_address(const struct connection *c, char out[CONNECTION_ADDRESS_
 
 /* The oldest connection of a list that belongs to address `of` (NULL: any) and is not being
  * closed. */
-static struct connection *oldest(struct connections *all, enum list list,
+static struct connection *oldest(struct connections *all, enum connection_list list,
                                  const struct http_peer *of)
 {
     for (struct connection *c = all->first[list]; c; c = c->after)
@@ -350,7 +350,7 @@ static bool is_late(const struct connection *c, uint64_t now_ms)
 
 static void sweep(uv_timer_t *t)
 {
-    static const enum list awaited[] = {FRESH, READING, DISCARDING};
+    static const enum connection_list awaited[] = {FRESH, READING, DISCARDING};
     struct connections *all = t->data;
     uint64_t now = uv_now(t->loop);
     for (size_t i = 0; i < sizeof awaited / sizeof awaited[0]; i++)

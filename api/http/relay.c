@@ -23,13 +23,13 @@
 #define HELLO_MAX  4096
 #define ROUNDS_MAX 64 /* of reading and writing without a pause for others */
 
-struct way {
+struct relay_way {
     char bytes[BUFFER];
     size_t n, at; /* bytes[at] to bytes[n] wait */
 };
 
-struct relay {
-    struct relay *next; /* of the server's */
+struct http_relay {
+    struct http_relay *next; /* of the server's */
     struct api *api;
     gnutls_session_t tls;
     gnutls_certificate_credentials_t certificate;
@@ -40,7 +40,7 @@ struct relay {
     bool shaken; /* the handshake is over */
     bool left;   /* the client is gone, and the engine was told */
     bool more;   /* TLS has bytes that its socket does not show */
-    struct way in, out;
+    struct relay_way in, out;
 };
 
 bool relay_is_for(int fd)
@@ -55,7 +55,7 @@ bool relay_is_for(int fd)
 
 static void on_handle_closed(uv_handle_t *h)
 {
-    struct relay *r = h->data;
+    struct http_relay *r = h->data;
     if (--r->open_handles > 0)
         return;
     gnutls_deinit(r->tls);
@@ -69,9 +69,9 @@ static void on_handle_closed(uv_handle_t *h)
 }
 
 /* The engine has closed its end. */
-static void end(struct relay *r)
+static void end(struct http_relay *r)
 {
-    struct relay **at = &r->api->relays;
+    struct http_relay **at = &r->api->relays;
     while (*at != r)
         at = &(*at)->next;
     *at = r->next;
@@ -83,7 +83,7 @@ static void end(struct relay *r)
 }
 
 /* What the client has sent before is in the pair. */
-static void leave(struct relay *r)
+static void leave(struct http_relay *r)
 {
     if (!r->left)
         (void)shutdown(r->inner, SHUT_WR);
@@ -93,19 +93,19 @@ static void leave(struct relay *r)
 
 void relay_hurry(struct api *api)
 {
-    for (struct relay *r = api->relays; r; r = r->next)
+    for (struct http_relay *r = api->relays; r; r = r->next)
         leave(r);
 }
 
 /* --- bytes --------------------------------------------------------------------------------------
  */
 
-static bool is_empty(const struct way *w)
+static bool is_empty(const struct relay_way *w)
 {
     return w->at == w->n;
 }
 
-static void took(struct way *w, size_t n)
+static void took(struct relay_way *w, size_t n)
 {
     w->at += n;
     if (is_empty(w))
@@ -118,7 +118,7 @@ static bool is_later(ssize_t rc)
 }
 
 /* Each returns true if it has moved bytes. */
-static bool read_client(struct relay *r)
+static bool read_client(struct http_relay *r)
 {
     if (r->left || !is_empty(&r->in))
         return false;
@@ -130,7 +130,7 @@ static bool read_client(struct relay *r)
     return n > 0;
 }
 
-static bool write_inner(struct relay *r)
+static bool write_inner(struct http_relay *r)
 {
     if (is_empty(&r->in))
         return false;
@@ -143,7 +143,7 @@ static bool write_inner(struct relay *r)
 }
 
 /* *over: the engine has closed its end. */
-static bool read_inner(struct relay *r, bool *over)
+static bool read_inner(struct http_relay *r, bool *over)
 {
     if (!is_empty(&r->out))
         return false;
@@ -154,7 +154,7 @@ static bool read_inner(struct relay *r, bool *over)
     return n > 0;
 }
 
-static bool write_client(struct relay *r)
+static bool write_client(struct http_relay *r)
 {
     if (r->left || is_empty(&r->out))
         return false;
@@ -172,7 +172,7 @@ static bool write_client(struct relay *r)
 static void on_ready(uv_poll_t *p, int status, int events);
 static void on_again(uv_idle_t *i);
 
-static void watch(struct relay *r)
+static void watch(struct http_relay *r)
 {
     bool shaking = !r->shaken && !r->left;
     bool writes = shaking && gnutls_record_get_direction(r->tls) == 1;
@@ -189,7 +189,7 @@ static void watch(struct relay *r)
         uv_idle_start(&r->again, on_again);
 }
 
-static void shake_hands(struct relay *r)
+static void shake_hands(struct http_relay *r)
 {
     if (r->shaken || r->left)
         return;
@@ -200,7 +200,7 @@ static void shake_hands(struct relay *r)
         leave(r);
 }
 
-static void work(struct relay *r)
+static void work(struct http_relay *r)
 {
     bool moved = true, over = false;
     int rounds = 0;
@@ -220,7 +220,7 @@ static void work(struct relay *r)
 
 static void on_ready(uv_poll_t *p, int status, int events)
 {
-    struct relay *r = p->data;
+    struct http_relay *r = p->data;
     /* a client that has left is not read while the engine does not read */
     bool deaf = p == &r->of_client && (events & UV_DISCONNECT) && !is_empty(&r->in);
     if (status < 0 || deaf)
@@ -242,12 +242,12 @@ static int pick(gnutls_session_t tls, const gnutls_datum_t *authorities, int n_a
                 unsigned *n, gnutls_privkey_t *key)
 {
     (void)authorities, (void)n_authorities, (void)algorithms, (void)n_algorithms;
-    const struct relay *r = gnutls_session_get_ptr(tls);
+    const struct http_relay *r = gnutls_session_get_ptr(tls);
     server_pick_certificate(r->api, tls, chain, n, key);
     return 0;
 }
 
-static void begin_tls(struct relay *r)
+static void begin_tls(struct http_relay *r)
 {
     static const char protocol[] = UPGRADE_PROTOCOL;
     const gnutls_datum_t alpn = {(unsigned char *)(uintptr_t)protocol, sizeof protocol - 1};
@@ -269,7 +269,7 @@ int relay_open(struct api *api, const struct arrival *a)
         close(a->fd);
         return -1;
     }
-    struct relay *r = xcalloc(1, sizeof *r);
+    struct http_relay *r = xcalloc(1, sizeof *r);
     r->api = api;
     r->client = a->fd;
     r->inner = pair[0];

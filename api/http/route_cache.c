@@ -58,7 +58,7 @@ static bool is_kept_kind(const struct request *r)
 /* --- the text of a request -------------------------------------------------------------------- */
 
 /* Path, host and parameters as sent, each behind its kind and length. */
-enum part { PART_PATH, PART_HOST, PART_NAME, PART_VALUE };
+enum key_part { PART_PATH, PART_HOST, PART_NAME, PART_VALUE };
 
 struct text {
     size_t n;
@@ -66,7 +66,7 @@ struct text {
     char s[TEXT_MAX];
 };
 
-static void add(struct text *t, enum part part, const char *s, size_t n)
+static void add(struct text *t, enum key_part part, const char *s, size_t n)
 {
     const uint16_t head[] = {(uint16_t)part, (uint16_t)n};
     t->fits = t->fits && n <= TEXT_MAX && sizeof head + n <= TEXT_MAX - t->n;

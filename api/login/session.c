@@ -34,7 +34,7 @@
 #define BY_LINK  "a link"
 
 /* What a request gives to log in. */
-struct given {
+struct login_given {
     const char *user, *password, *token, *code;
     const char *only; /* the code counts only for this principal; NULL: for each */
     /* What follows; of the arena. */
@@ -42,16 +42,16 @@ struct given {
 };
 
 static const struct field given_rows[] = {
-    TEXT("user", 0, 1, NAME_MAX_, INTO(given, user)),
-    TEXT("password", SECRET, 1, PASSWORD_MAX, INTO(given, password)),
-    TEXT("token", SECRET, 1, TOKEN_MAX, INTO(given, token)),
-    TEXT("code", SECRET, 1, NAME_MAX_, INTO(given, code)),
-    TEXT("objectId", 0, 1, NAME_MAX_, INTO(given, only)),
+    TEXT("user", 0, 1, NAME_MAX_, INTO(login_given, user)),
+    TEXT("password", SECRET, 1, PASSWORD_MAX, INTO(login_given, password)),
+    TEXT("token", SECRET, 1, TOKEN_MAX, INTO(login_given, token)),
+    TEXT("code", SECRET, 1, NAME_MAX_, INTO(login_given, code)),
+    TEXT("objectId", 0, 1, NAME_MAX_, INTO(login_given, only)),
 };
-static SCHEMA(given_body, given_rows, "Session", FILLS(given));
+static SCHEMA(given_body, given_rows, "Session", FILLS(login_given));
 
 /* The table's errors are the body's. */
-static int read_given(struct request *r, struct given *g, struct err *e)
+static int read_given(struct request *r, struct login_given *g, struct err *e)
 {
     if (request_read_body(r, &given_body, g, e) == 0)
         return 0;
@@ -127,7 +127,7 @@ static struct replied *refuse(struct request *r, const char *name, const char *w
 static struct replied *compared(struct request *r, void *ctx, const struct principal *who,
                                 const char *key_id)
 {
-    const struct given *g = ctx;
+    const struct login_given *g = ctx;
     if (!who) {
         request_login_failed(r, g->user);
         return refuse(r, g->user, "The user name or the password is wrong.");
@@ -138,7 +138,7 @@ static struct replied *compared(struct request *r, void *ctx, const struct princ
 }
 
 /* The name of a user has an @, so that it is not taken for the id of a service principal. */
-static struct replied *by_password(struct request *r, struct given *g)
+static struct replied *by_password(struct request *r, struct login_given *g)
 {
     if (guid_valid(g->user))
         return login_app(r, g->user, g->password, compared, g);
@@ -160,7 +160,7 @@ static int read_refresh(struct request *r, const char *token, struct session *s,
     return 1;
 }
 
-static struct replied *by_token(struct request *r, struct given *g)
+static struct replied *by_token(struct request *r, struct login_given *g)
 {
     struct authenticated a;
     struct session *s = arena_alloc(&r->arena, sizeof *s);
@@ -177,7 +177,7 @@ static struct replied *by_token(struct request *r, struct given *g)
     return g->then(r, s, a.who);
 }
 
-static struct replied *by_code(struct request *r, struct given *g)
+static struct replied *by_code(struct request *r, struct login_given *g)
 {
     const struct directory *d = r->config->directory;
     struct session *s = arena_alloc(&r->arena, sizeof *s);
@@ -206,7 +206,7 @@ static struct replied *by_code(struct request *r, struct given *g)
 }
 
 /* Takes one of the ways to log in. */
-static struct replied *log_in(struct request *r, struct given *g)
+static struct replied *log_in(struct request *r, struct login_given *g)
 {
     struct err e;
     int ways = (g->user || g->password) + !!g->token + !!g->code;
@@ -245,7 +245,7 @@ static struct replied *begin(struct request *r, struct session *s, const struct 
 
 struct replied *session_create(struct request *r)
 {
-    struct given *g = arena_alloc(&r->arena, sizeof *g);
+    struct login_given *g = arena_alloc(&r->arena, sizeof *g);
     struct err e;
     if (session_may_begin(r, &e) < 0 || read_given(r, g, &e) < 0)
         return reply_err(r, &e);
@@ -315,7 +315,7 @@ static struct replied *link_to(struct request *r, struct session *s, const struc
 
 struct replied *session_link(struct request *r)
 {
-    struct given *g = arena_alloc(&r->arena, sizeof *g);
+    struct login_given *g = arena_alloc(&r->arena, sizeof *g);
     struct err e;
     if (session_may_begin(r, &e) < 0 || read_given(r, g, &e) < 0)
         return reply_err(r, &e);

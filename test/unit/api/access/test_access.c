@@ -160,7 +160,7 @@ TEST(a_request_is_an_action_at_a_scope)
 {
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
         struct request r = {.method = targets[i].method};
-        struct target t;
+        struct access_target t;
         char *path = arena_strdup(&r.arena, targets[i].path), *rest = path + 1, *one;
         while ((one = strsep(&rest, "/"))) {
             r.segment_len[r.n_segments] = strlen(one);
