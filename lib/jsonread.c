@@ -16,21 +16,21 @@
 /* Deeper values and longer numbers are left to jansson. */
 enum { DEPTH_MOST = 32, DIGITS_MOST = 18 };
 
-struct reader {
+struct json_reader {
     const char *at, *end;
     int depth;
 };
 
-static json_t *read_value(struct reader *r);
+static json_t *read_value(struct json_reader *r);
 
-static void skip_blanks(struct reader *r)
+static void skip_blanks(struct json_reader *r)
 {
     while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r'))
         r->at++;
 }
 
 /* Accepts `c` after any blanks. If another character follows, only skips the blanks. */
-static bool take(struct reader *r, char c)
+static bool take(struct json_reader *r, char c)
 {
     skip_blanks(r);
     if (r->at == r->end || *r->at != c)
@@ -48,7 +48,7 @@ struct json_span {
     bool escaped, ascii;
 };
 
-static bool read_span(struct reader *r, struct json_span *s)
+static bool read_span(struct json_reader *r, struct json_span *s)
 {
     if (!take(r, '"'))
         return false;
@@ -99,7 +99,7 @@ out:
     return v;
 }
 
-static json_t *read_string(struct reader *r)
+static json_t *read_string(struct json_reader *r)
 {
     struct json_span s;
     if (!read_span(r, &s))
@@ -111,7 +111,7 @@ static json_t *read_string(struct reader *r)
 
 /* --- the rest -------------------------------------------------------------------------------- */
 
-static json_t *read_number(struct reader *r)
+static json_t *read_number(struct json_reader *r)
 {
     bool minus = take(r, '-');
     int64_t v = 0;
@@ -125,7 +125,7 @@ static json_t *read_number(struct reader *r)
     return json_integer(minus ? -v : v);
 }
 
-static json_t *read_word(struct reader *r, const char *word, json_t *value)
+static json_t *read_word(struct json_reader *r, const char *word, json_t *value)
 {
     size_t n = strlen(word);
     if ((size_t)(r->end - r->at) < n || memcmp(r->at, word, n) != 0)
@@ -135,7 +135,7 @@ static json_t *read_word(struct reader *r, const char *word, json_t *value)
 }
 
 /* A repeated name replaces the value instead of adding one. */
-static bool read_member(struct reader *r, json_t *o)
+static bool read_member(struct json_reader *r, json_t *o)
 {
     struct json_span key;
     size_t before = json_object_size(o);
@@ -146,14 +146,14 @@ static bool read_member(struct reader *r, json_t *o)
            json_object_size(o) == before + 1;
 }
 
-static bool read_item(struct reader *r, json_t *a)
+static bool read_item(struct json_reader *r, json_t *a)
 {
     json_t *v = read_value(r);
     return v && json_array_append_new(a, v) == 0;
 }
 
-static json_t *read_all(struct reader *r, json_t *into, char close,
-                        bool (*read_one)(struct reader *r, json_t *into))
+static json_t *read_all(struct json_reader *r, json_t *into, char close,
+                        bool (*read_one)(struct json_reader *r, json_t *into))
 {
     r->at++;
     bool good = ++r->depth <= DEPTH_MOST;
@@ -171,7 +171,7 @@ static json_t *read_all(struct reader *r, json_t *into, char close,
 }
 
 /* NULL: not JSON, or a value that is left to jansson. */
-static json_t *read_value(struct reader *r)
+static json_t *read_value(struct json_reader *r)
 {
     skip_blanks(r);
     switch (r->at < r->end ? *r->at : '\0') {
@@ -194,7 +194,7 @@ static json_t *read_value(struct reader *r)
 
 json_t *jsonread(const char *s, size_t n, size_t flags, json_error_t *error)
 {
-    struct reader r = {.at = s, .end = s + n};
+    struct json_reader r = {.at = s, .end = s + n};
     json_t *v = read_value(&r);
     skip_blanks(&r);
     bool whole = r.at == r.end || (flags & JSON_DISABLE_EOF_CHECK);

@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <string.h>
 
-static const struct kind {
+static const struct frame_rule {
     enum terminal_frame_kind kind;
     bool of_client, of_daemon;
     size_t min, max;
@@ -55,7 +55,7 @@ void terminal_frames_feed(struct terminal_frames *f, const void *bytes, size_t n
     strbuf_add(&f->buf, bytes, n);
 }
 
-static const struct kind *kind_of(const struct terminal_frames *f, unsigned char letter)
+static const struct frame_rule *kind_of(const struct terminal_frames *f, unsigned char letter)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if ((unsigned char)kinds[i].kind == letter &&
@@ -69,7 +69,7 @@ int terminal_frames_next(struct terminal_frames *f, struct terminal_frame *out, 
     if (terminal_frames_waiting(f) < TERMINAL_FRAME_HEADER)
         return 0;
     const unsigned char *p = (const unsigned char *)f->buf.s + f->at;
-    const struct kind *k = kind_of(f, p[0]);
+    const struct frame_rule *k = kind_of(f, p[0]);
     size_t n = (size_t)p[1] << 24 | (size_t)p[2] << 16 | (size_t)p[3] << 8 | p[4];
     if (!k)
         return err_set(e, ERR_BAD_REQUEST, NULL,

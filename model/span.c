@@ -17,7 +17,7 @@
 #define INFINITE  "P10675199DT2H48M5.4775807S"
 
 /* From large to small. */
-static const struct unit {
+static const struct span_unit {
     char letter;
     bool in_time; /* after the "T" */
     int64_t us;

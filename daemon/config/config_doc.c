@@ -13,7 +13,7 @@
 #include "lib/fs.h"
 
 /* A row and the list of records that it belongs to (`outer`, or NULL). */
-struct row {
+struct doc_row {
     const struct setting *s, *outer;
     bool first;
     const struct setting *before; /* the previous row; NULL for the first of its table */
@@ -53,7 +53,7 @@ static void put_live(const struct setting *s, struct strbuf *b)
         strbuf_puts(b, "; reload");
 }
 
-static void put_name(const struct row *r, struct strbuf *b)
+static void put_name(const struct doc_row *r, struct strbuf *b)
 {
     const struct setting *s = r->s;
     if (r->outer)
@@ -90,7 +90,7 @@ static void put_default(const struct setting *s, const char *word, struct strbuf
     put_initial(s, b);
 }
 
-static void text_row(const struct row *r, struct strbuf *b)
+static void text_row(const struct doc_row *r, struct strbuf *b)
 {
     if (!r->first)
         strbuf_putc(b, '\n');
@@ -132,7 +132,7 @@ static void yaml_records(const struct setting *s, struct strbuf *b)
 }
 
 /* A file that sets everything to its default. */
-static void yaml_row(const struct row *r, struct strbuf *b)
+static void yaml_row(const struct doc_row *r, struct strbuf *b)
 {
     const struct setting *s = r->s;
     if (r->outer)
@@ -150,7 +150,7 @@ static void yaml_row(const struct row *r, struct strbuf *b)
     strbuf_putc(b, '\n');
 }
 
-static void man_row(const struct row *r, struct strbuf *b)
+static void man_row(const struct doc_row *r, struct strbuf *b)
 {
     const struct setting *s = r->s;
     strbuf_puts(b, ".It Cm ");
@@ -176,7 +176,7 @@ static void man_row(const struct row *r, struct strbuf *b)
     }
 }
 
-static void markdown_row(const struct row *r, struct strbuf *b)
+static void markdown_row(const struct doc_row *r, struct strbuf *b)
 {
     if (r->first)
         strbuf_puts(b, "| key | what it is | default | |\n| --- | --- | --- | --- |\n");
@@ -195,16 +195,16 @@ static void markdown_row(const struct row *r, struct strbuf *b)
     strbuf_printf(b, " | %s |\n", r->s->help);
 }
 
-typedef void row_fn(const struct row *, struct strbuf *);
+typedef void row_fn(const struct doc_row *, struct strbuf *);
 
 static void describe_table(const struct settings *table, const struct setting *outer, row_fn *put,
                            struct strbuf *out)
 {
     for (size_t i = 0; i < table->n; i++) {
-        const struct row r = {.s = &table->rows[i],
-                              .outer = outer,
-                              .first = i == 0 && !outer,
-                              .before = i ? &table->rows[i - 1] : NULL};
+        const struct doc_row r = {.s = &table->rows[i],
+                                  .outer = outer,
+                                  .first = i == 0 && !outer,
+                                  .before = i ? &table->rows[i - 1] : NULL};
         put(&r, out);
         if (r.s->record)
             describe_table(&r.s->record->fields, r.s, put, out);

@@ -68,19 +68,19 @@ static json_t *machines(const struct changes_of *of)
 
 /* --- settings --------------------------------------------------------------------------------- */
 
-struct found {
+struct changed_settings {
     json_t *settings, *after_restart;
 };
 
 static void note(void *ctx, const char *name, bool live)
 {
-    struct found *f = ctx;
+    struct changed_settings *f = ctx;
     json_array_append_new(live ? f->settings : f->after_restart, json_string(name));
 }
 
 json_t *changes_find(const struct changes_of *of)
 {
-    struct found f = {json_array(), json_array()};
+    struct changed_settings f = {json_array(), json_array()};
     config_changes(of->live, of->start, of->fresh, note, &f);
     return json_pack("{s:o, s:o, s:o}", "machines", machines(of), "settings", f.settings,
                      "afterRestart", f.after_restart);

@@ -365,21 +365,21 @@ int history_file_sweep(struct history_file *f, int64_t now_s, bool at_once, stru
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-struct rows {
+struct sample_rows {
     struct node_sample *list;
     size_t n;
 };
 
 static void add_row(void *ctx, struct node_sample *s)
 {
-    struct rows *r = ctx;
+    struct sample_rows *r = ctx;
     r->list[r->n++] = *s;
 }
 
 int history_file_read(struct history_file *f, const struct history_query *q,
                       struct node_sample **rows, size_t *n, struct err *e)
 {
-    struct rows r = {xcalloc((size_t)q->max + 1, sizeof *r.list), 0};
+    struct sample_rows r = {xcalloc((size_t)q->max + 1, sizeof *r.list), 0};
     int64_t node;
     int rc = by_name(f, HISTORY_NODE_ID, q->node, &node, e);
     if (rc == 1) {

@@ -20,20 +20,20 @@
 #define READS      64
 #define READ_US    (10 * SECOND_US)
 
-struct waiting {
+struct waiting_sample {
     char *node;
     struct node_sample s;
     int64_t steady_us;
 };
 
-struct list {
-    struct waiting *e;
+struct sample_list {
+    struct waiting_sample *e;
     size_t n;
 };
 
 /* On the thread while `writing`, else the loop's. */
-struct batch {
-    struct list list;
+struct sample_batch {
+    struct sample_list list;
     int rc;
     bool aside;
     struct err why;
@@ -59,8 +59,8 @@ struct history {
     struct loop_lane *lane;
     struct loop_timer *timer, *overdue;
     struct history_file file; /* the thread's */
-    struct list list;
-    struct batch batch;
+    struct sample_list list;
+    struct sample_batch batch;
     bool writing, armed, closing;
     bool told_lost, told_failed;
     int64_t retry_us; /* monotonic; 0: now */
@@ -70,7 +70,7 @@ struct history {
     void *closed_ctx;
 };
 
-static void free_list(struct list *l)
+static void free_list(struct sample_list *l)
 {
     for (size_t i = 0; i < l->n; i++) {
         free(l->e[i].node);
@@ -81,7 +81,7 @@ static void free_list(struct list *l)
 
 /* --- on the thread ---------------------------------------------------------------------------- */
 
-static int write_rows(struct history_file *f, const struct list *l, struct err *e)
+static int write_rows(struct history_file *f, const struct sample_list *l, struct err *e)
 {
     for (size_t i = 0; i < l->n; i++) {
         f->steady_s = l->e[i].steady_us / SECOND_US;
@@ -91,7 +91,7 @@ static int write_rows(struct history_file *f, const struct list *l, struct err *
     return history_file_sweep(f, l->e[l->n - 1].s.at_us / SECOND_US, false, e);
 }
 
-static int write_all(struct history *s, const struct list *l, struct err *e)
+static int write_all(struct history *s, const struct sample_list *l, struct err *e)
 {
     struct history_file *f = &s->file;
     if (history_file_open(f, s->path, s->c.bytes_most, e) < 0 || history_file_begin(f, e) < 0)
@@ -100,7 +100,7 @@ static int write_all(struct history *s, const struct list *l, struct err *e)
 }
 
 /* A full file is tried again, with less of what is old. */
-static int make_room(struct history *s, const struct list *l, struct err *e)
+static int make_room(struct history *s, const struct sample_list *l, struct err *e)
 {
     struct history_file *f = &s->file;
     if (history_file_open(f, s->path, s->c.bytes_most, e) < 0 || history_file_begin(f, e) < 0)
@@ -113,7 +113,7 @@ static int make_room(struct history *s, const struct list *l, struct err *e)
 static void write_batch(void *ctx)
 {
     struct history *s = ctx;
-    struct batch *b = &s->batch;
+    struct sample_batch *b = &s->batch;
     int before = s->file.halvings;
     b->rc = write_all(s, &b->list, &b->why);
     if (b->rc < 0 && (s->file.halvings > before || s->file.put_aside) &&
@@ -138,7 +138,7 @@ static void arm(struct history *s);
 
 static void tell(struct history *s)
 {
-    const struct batch *b = &s->batch;
+    const struct sample_batch *b = &s->batch;
     if (b->aside)
         LOG_WARN(s->c.log, "samples.damaged", LF_STR("path", s->path));
     if (b->rc < 0 && !s->told_failed)
@@ -166,7 +166,7 @@ static void on_written(void *ctx, enum loop_work_end how)
 
 static void begin_write(struct history *s)
 {
-    struct list l = s->batch.list;
+    struct sample_list l = s->batch.list;
     if (s->writing || s->list.n == 0)
         return;
     s->batch.list = s->list;
@@ -210,7 +210,7 @@ void history_add(struct history *s, const char *node, const struct node_sample *
     s->told_lost = false;
     if (!s->list.e)
         s->list.e = xcalloc(WAITING, sizeof *s->list.e);
-    struct waiting *w = &s->list.e[s->list.n++];
+    struct waiting_sample *w = &s->list.e[s->list.n++];
     w->node = xstrdup(node);
     w->s.gpus = NULL;
     w->steady_us = steady_us;

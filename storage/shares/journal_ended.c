@@ -44,7 +44,7 @@ static int forget_row(struct journal *j, const struct ended_row *row, struct err
 }
 
 /* Rows that one turn removes. */
-struct forgetting {
+struct ended_rows {
     struct journal *j;
     bool failed;
     size_t n;
@@ -75,7 +75,7 @@ static void forget_later(struct journal *j, int64_t after_us)
 /* Rows whose removal was lost are there again. A stopping journal leaves them to the next start. */
 static void on_forgotten(void *ctx, const struct err *why)
 {
-    struct forgetting *f = ctx;
+    struct ended_rows *f = ctx;
     if ((why || f->failed) && !f->j->stopped) {
         for (size_t i = 0; i < f->n; i++)
             add_ended(f->j, f->row[i]);
@@ -108,7 +108,7 @@ void journal_forget(struct journal *j)
     struct err e;
     if (j->n_ended == 0)
         return;
-    struct forgetting *f = xcalloc(1, sizeof *f + j->n_ended * sizeof *f->row);
+    struct ended_rows *f = xcalloc(1, sizeof *f + j->n_ended * sizeof *f->row);
     f->j = j;
     f->n = j->n_ended;
     memcpy(f->row, j->ended, f->n * sizeof *f->row);
@@ -133,14 +133,14 @@ void journal_forget_put(struct journal *j, int64_t id)
     add_ended(j, (struct ended_row){id, true});
 }
 
-struct ending {
+struct durable_end {
     struct journal *j;
     int64_t id;
 };
 
 static void on_ended(void *ctx, const struct err *why)
 {
-    struct ending *x = ctx;
+    struct durable_end *x = ctx;
     if (!why)
         add_ended(x->j, (struct ended_row){x->id, false});
     if (x->j->stopped)
@@ -152,7 +152,7 @@ static void on_ended(void *ctx, const struct err *why)
 
 void journal_ended(struct journal *j, const struct journal_entry *entry)
 {
-    struct ending *x = xcalloc(1, sizeof *x);
-    *x = (struct ending){j, entry->id};
+    struct durable_end *x = xcalloc(1, sizeof *x);
+    *x = (struct durable_end){j, entry->id};
     journal_when_guarded(j, on_ended, x);
 }

@@ -75,7 +75,7 @@ void share_await(struct shares *sh, int64_t id, enum share_state want, shares_do
     wake_durable(sh->c.wakes, &woken_share, id);
 }
 
-struct written {
+struct settled_write {
     struct shares *sh;
     int64_t id;
 };
@@ -83,7 +83,7 @@ struct written {
 /* A lost row's id is free at once, also for another share: nobody may wait for it any more. */
 static void on_written(void *ctx, const struct err *why)
 {
-    struct written *x = ctx;
+    struct settled_write *x = ctx;
     const struct share_pending *p = why ? id_map_find(&x->sh->shares, x->id) : NULL;
     if (p && !p->busy)
         share_settle(&x->sh->shares, x->id, why);
@@ -93,8 +93,8 @@ static void on_written(void *ctx, const struct err *why)
 void share_await_written(struct shares *sh, int64_t id, enum share_state want, shares_done cb,
                          void *ctx)
 {
-    struct written *x = xcalloc(1, sizeof *x);
-    *x = (struct written){sh, id};
+    struct settled_write *x = xcalloc(1, sizeof *x);
+    *x = (struct settled_write){sh, id};
     share_await(sh, id, want, cb, ctx);
     st_when_durable(sh->c.storage, on_written, x);
 }
