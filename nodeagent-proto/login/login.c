@@ -28,8 +28,8 @@
 #define BACKLOG      16
 #define NAME_MAX_LEN 32
 
-struct session {
-    struct session *next;
+struct login_session {
+    struct login_session *next;
     struct login_server *login;
     uv_tcp_t socket;
     uv_process_t sshd;
@@ -46,7 +46,7 @@ struct login_server {
     struct loop_lane *lane;
     bool writing, written, closing;
     struct err why; /* why the files could not be written; code ERR_NONE: they were written */
-    struct session *sessions;
+    struct login_session *sessions;
     int n_sessions;
     int refs;
     void (*closed)(void *ctx);
@@ -83,12 +83,12 @@ static void login_unref(struct login_server *l)
 
 static void on_handle_closed(uv_handle_t *h)
 {
-    struct session *s = h->data;
+    struct login_session *s = h->data;
     struct login_server *l = s->login;
     assert(s->handles > 0);
     if (--s->handles > 0)
         return;
-    for (struct session **at = &l->sessions; *at; at = &(*at)->next)
+    for (struct login_session **at = &l->sessions; *at; at = &(*at)->next)
         if (*at == s) {
             *at = s->next;
             break;
@@ -100,7 +100,7 @@ static void on_handle_closed(uv_handle_t *h)
 
 static void on_exit_sshd(uv_process_t *p, int64_t status, int signo)
 {
-    struct session *s = p->data;
+    struct login_session *s = p->data;
     LOG_DEBUG(s->login->log, "login.session_ended", LF_STR("node", s->login->node),
               LF_INT("exit_code", status), LF_INT("signal", signo));
     uv_close((uv_handle_t *)p, on_handle_closed);
@@ -115,7 +115,7 @@ static char *setting(const char *name, const char *dir, const char *file)
     return strbuf_take(&b);
 }
 
-static int spawn(struct session *s, int fd)
+static int spawn(struct login_session *s, int fd)
 {
     struct login_server *l = s->login;
     char *config = fs_join(l->files.dir, "sshd_config");
@@ -145,7 +145,7 @@ static int spawn(struct session *s, int fd)
 }
 
 /* Passes the descriptor to sshd, which needs a blocking descriptor, and closes it here. */
-static void hand_over(struct session *s)
+static void hand_over(struct login_session *s)
 {
     uv_os_fd_t fd;
     assert(!s->is_running);
@@ -169,7 +169,7 @@ static void hand_over(struct session *s)
 
 static void serve_waiting(struct login_server *l)
 {
-    for (struct session *s = l->sessions; s; s = s->next) {
+    for (struct login_session *s = l->sessions; s; s = s->next) {
         if (s->is_running || uv_is_closing((uv_handle_t *)&s->socket))
             continue;
         if (l->why.code == ERR_NONE && !l->closing)
@@ -223,7 +223,7 @@ static void on_connection(uv_stream_t *server, int status)
     struct login_server *l = server->data;
     if (status < 0)
         return;
-    struct session *s = xcalloc(1, sizeof *s);
+    struct login_session *s = xcalloc(1, sizeof *s);
     s->login = l;
     s->socket.data = s;
     uv_tcp_init(l->loop, &s->socket);
@@ -308,7 +308,7 @@ void login_close(struct login_server *l, void (*closed)(void *ctx), void *ctx)
     l->closed = closed;
     l->closed_ctx = ctx;
     serve_waiting(l);
-    for (struct session *s = l->sessions; s; s = s->next)
+    for (struct login_session *s = l->sessions; s; s = s->next)
         if (s->is_running && uv_is_active((uv_handle_t *)&s->sshd))
             uv_process_kill(&s->sshd, SIGTERM);
     uv_close((uv_handle_t *)&l->listener, on_listener_closed);

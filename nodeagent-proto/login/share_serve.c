@@ -33,7 +33,7 @@
 #define PROGRAM_FILES_MAX 64
 #define NOBODY            65534
 
-struct serving {
+struct share_serving {
     struct arena a;
     const char *key_file, *storage;
     unsigned account;
@@ -55,7 +55,7 @@ static const char *value_of(const char *line, const char *name)
     return strncmp(line, name, n) == 0 ? line + n : NULL;
 }
 
-static int take_line(struct serving *s, const char *line, struct err *e)
+static int take_line(struct share_serving *s, const char *line, struct err *e)
 {
     const char *value;
     if ((value = value_of(line, SHARE_STORAGE)))
@@ -70,7 +70,7 @@ static int take_line(struct serving *s, const char *line, struct err *e)
     return 0;
 }
 
-static int read_key_file(struct serving *s, struct err *e)
+static int read_key_file(struct share_serving *s, struct err *e)
 {
     char *text, *save = NULL;
     if (fs_read(s->key_file, KEY_FILE_MAX, &text, NULL, e) < 0)
@@ -103,7 +103,7 @@ static int run_trace(int out, const char *program)
 
 /* The loader prints the libraries that it would load, as ldd(1) does, and does not start the
  * program. */
-static char *trace(struct serving *s, const char *program)
+static char *trace(struct share_serving *s, const char *program)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
@@ -124,7 +124,7 @@ static char *trace(struct serving *s, const char *program)
     return text;
 }
 
-static void add_library(struct serving *s, const char *path)
+static void add_library(struct share_serving *s, const char *path)
 {
     char *folder = fs_folder(path);
     strbuf_printf(&s->libraries, "%s%s", s->libraries.len ? ":" : "", folder);
@@ -134,7 +134,7 @@ static void add_library(struct serving *s, const char *path)
 
 /* Lines such as "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x...)" and
  * "/lib64/ld-linux-x86-64.so.2 (0x...)". */
-static int find_program(struct serving *s, struct err *e)
+static int find_program(struct share_serving *s, struct err *e)
 {
     const char *program = share_sftp_server();
     char *save = NULL;
@@ -187,7 +187,7 @@ static int make_parents(const char *path)
 }
 
 /* Shows `from` at `to` in the new root. */
-static int bind_file(struct serving *s, const char *from, const char *to)
+static int bind_file(struct share_serving *s, const char *from, const char *to)
 {
     const char *at = arena_concat(&s->a, ROOT_AT, to);
     return make_parents(at) == 0 && write_text(at, "") == 0 &&
@@ -197,7 +197,7 @@ static int bind_file(struct serving *s, const char *from, const char *to)
 }
 
 /* A folder that was deleted meanwhile is left out. A folder may have mounts of the site in it. */
-static int bind_folder(struct serving *s, const char *folder)
+static int bind_folder(struct share_serving *s, const char *folder)
 {
     const char *from = arena_concat(&s->a, s->storage, "/", folder);
     const char *at = arena_concat(&s->a, ROOT_AT FOLDERS "/", folder);
@@ -209,7 +209,7 @@ static int bind_folder(struct serving *s, const char *folder)
 }
 
 /* sftp-server asks for its account's name. */
-static int write_passwd(struct serving *s, uid_t uid)
+static int write_passwd(struct share_serving *s, uid_t uid)
 {
     const char *line =
         arena_printf(&s->a, "shares:x:%u:%u::/:/bin/sh\n", (unsigned)uid, (unsigned)uid);
@@ -219,7 +219,7 @@ static int write_passwd(struct serving *s, uid_t uid)
                : -1;
 }
 
-static int fill_root(struct serving *s, uid_t uid)
+static int fill_root(struct share_serving *s, uid_t uid)
 {
     (void)umask(022);
     if (mount("shares", ROOT_AT, "tmpfs", MS_NOSUID | MS_NODEV, "size=256k,mode=755") < 0 ||
@@ -245,7 +245,7 @@ static int change_root(void)
                : -1;
 }
 
-static int enter_namespace(struct serving *s)
+static int enter_namespace(struct share_serving *s)
 {
     uid_t uid = geteuid();
     gid_t gid = getegid();
@@ -263,7 +263,7 @@ static int enter_namespace(struct serving *s)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static int enter_landlock(struct serving *s, struct err *e)
+static int enter_landlock(struct share_serving *s, struct err *e)
 {
     const char *base = s->has_root ? FOLDERS : s->storage;
     size_t n = 0, most = s->n_files + s->n_folders + 4;
@@ -281,7 +281,7 @@ static int enter_landlock(struct serving *s, struct err *e)
     return rules < 0 ? -1 : confine_enter(rules, e);
 }
 
-static int confine(struct serving *s, struct err *e)
+static int confine(struct share_serving *s, struct err *e)
 {
     s->has_root = enter_namespace(s) == 0;
     int why = errno;
@@ -297,7 +297,7 @@ static int confine(struct serving *s, struct err *e)
 }
 
 /* Outside a root of its own the account needs a name. */
-static int give_up_root(const struct serving *s, struct err *e)
+static int give_up_root(const struct share_serving *s, struct err *e)
 {
     uid_t to = s->account && (s->has_root || getpwuid(s->account)) ? s->account : NOBODY;
     if (!s->is_root ||
@@ -306,7 +306,7 @@ static int give_up_root(const struct serving *s, struct err *e)
     return err_errno(e, ERR_IO, "cannot become account %u", (unsigned)to);
 }
 
-static int prepare(struct serving *s, struct err *e)
+static int prepare(struct share_serving *s, struct err *e)
 {
     arena_init(&s->a);
     s->is_root = geteuid() == 0;
@@ -314,7 +314,7 @@ static int prepare(struct serving *s, struct err *e)
 }
 
 /* The name has the key's file, so that sessions of a key can be found and ended. */
-static int become_server(struct serving *s, struct err *e)
+static int become_server(struct share_serving *s, struct err *e)
 {
     /* Landlock does not cover the attributes of the daemon's own files. */
     bool without_attributes = !s->has_root && !s->is_root;
@@ -328,7 +328,7 @@ static int become_server(struct serving *s, struct err *e)
 
 int share_serve(const char *key_file, struct err *e)
 {
-    struct serving s = {.key_file = key_file};
+    struct share_serving s = {.key_file = key_file};
     if (prepare(&s, e) < 0 || read_key_file(&s, e) < 0 || confine(&s, e) < 0)
         return -1;
     if (!s.has_root && chdir(s.storage) < 0)
@@ -338,6 +338,6 @@ int share_serve(const char *key_file, struct err *e)
 
 int share_serve_try(unsigned account, struct err *e)
 {
-    struct serving s = {.key_file = "", .storage = "/", .account = account};
+    struct share_serving s = {.key_file = "", .storage = "/", .account = account};
     return prepare(&s, e) < 0 || confine(&s, e) < 0 || give_up_root(&s, e) < 0 ? -1 : 0;
 }

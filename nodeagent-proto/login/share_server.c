@@ -25,10 +25,10 @@ struct share_server {
     void *closed_ctx;
 };
 
-struct job {
+struct share_server_job {
     struct arena a;
     struct share_server *server;
-    int (*work)(struct job *j, struct err *e);
+    int (*work)(struct share_server_job *j, struct err *e);
     const char *id;
     const char **texts; /* folders, or prefixes */
     size_t n;
@@ -42,7 +42,7 @@ struct job {
 
 /* --- on the thread ---------------------------------------------------------------------------- */
 
-static int make_folders(const struct share_place *p, struct job *j, struct err *e)
+static int make_folders(const struct share_place *p, struct share_server_job *j, struct err *e)
 {
     for (size_t i = 0; i < j->n; i++) {
         const char *path = arena_concat(&j->a, p->storage_dir, "/", j->texts[i]);
@@ -52,7 +52,7 @@ static int make_folders(const struct share_place *p, struct job *j, struct err *
     return 0;
 }
 
-static int give(struct job *j, struct err *e)
+static int give(struct share_server_job *j, struct err *e)
 {
     struct share_place *p = &j->server->place;
     char *line = NULL;
@@ -76,10 +76,10 @@ static bool begins(const char *id, const char *prefix)
 
 static bool is_taken(void *ctx, const char *id)
 {
-    return begins(id, ((struct job *)ctx)->id);
+    return begins(id, ((struct share_server_job *)ctx)->id);
 }
 
-static int take_back(struct job *j, struct err *e)
+static int take_back(struct share_server_job *j, struct err *e)
 {
     const struct share_place *p = &j->server->place;
     int left = share_keys_remove(p, is_taken, j, e);
@@ -90,14 +90,14 @@ static int take_back(struct job *j, struct err *e)
 
 static bool is_not_kept(void *ctx, const char *id)
 {
-    const struct job *j = ctx;
+    const struct share_server_job *j = ctx;
     for (size_t i = 0; i < j->n; i++)
         if (begins(id, j->texts[i]))
             return false;
     return true;
 }
 
-static int keep(struct job *j, struct err *e)
+static int keep(struct share_server_job *j, struct err *e)
 {
     struct share_place *p = &j->server->place;
     int left = share_keys_remove(p, is_not_kept, j, e);
@@ -106,7 +106,7 @@ static int keep(struct job *j, struct err *e)
     return left <= 0 ? left : share_sshd_run(p, e);
 }
 
-static int end(struct job *j, struct err *e)
+static int end(struct share_server_job *j, struct err *e)
 {
     j->n = 0;
     return keep(j, e);
@@ -116,13 +116,13 @@ static int end(struct job *j, struct err *e)
 
 static void work(void *ctx)
 {
-    struct job *j = ctx;
+    struct share_server_job *j = ctx;
     j->failed = j->work(j, &j->why) < 0;
 }
 
 static void done(void *ctx, enum loop_work_end how)
 {
-    struct job *j = ctx;
+    struct share_server_job *j = ctx;
     if (how == LOOP_WORK_DROPPED) {
         j->failed = true;
         err_set(&j->why, ERR_UNAVAILABLE, NULL, "the daemon is stopping");
@@ -139,10 +139,11 @@ static void done(void *ctx, enum loop_work_end how)
     free(j);
 }
 
-static struct job *job_new(struct share_server *s, int (*what)(struct job *, struct err *),
-                           const char *id)
+static struct share_server_job *job_new(struct share_server *s,
+                                        int (*what)(struct share_server_job *, struct err *),
+                                        const char *id)
 {
-    struct job *j = xcalloc(1, sizeof *j);
+    struct share_server_job *j = xcalloc(1, sizeof *j);
     arena_init(&j->a);
     j->server = s;
     j->work = what;
@@ -150,7 +151,7 @@ static struct job *job_new(struct share_server *s, int (*what)(struct job *, str
     return j;
 }
 
-static void set_texts(struct job *j, const char *const *texts, size_t n)
+static void set_texts(struct share_server_job *j, const char *const *texts, size_t n)
 {
     j->texts = arena_alloc(&j->a, (n + 1) * sizeof *j->texts);
     for (size_t i = 0; i < n; i++)
@@ -158,7 +159,7 @@ static void set_texts(struct job *j, const char *const *texts, size_t n)
     j->n = n;
 }
 
-static void begin(struct job *j)
+static void begin(struct share_server_job *j)
 {
     if (!loop_work(j->server->lane, work, done, j))
         done(j, LOOP_WORK_DROPPED);
@@ -210,7 +211,7 @@ void share_server_close(struct share_server *s, void (*closed)(void *ctx), void 
 void share_server_give(struct share_server *s, const char *id, const char *const *folders, size_t n,
                        share_server_cb cb, void *ctx)
 {
-    struct job *j = job_new(s, give, id);
+    struct share_server_job *j = job_new(s, give, id);
     set_texts(j, folders, n);
     j->cb = cb;
     j->ctx = ctx;
@@ -224,7 +225,7 @@ void share_server_take_back(struct share_server *s, const char *prefix)
 
 void share_server_keep(struct share_server *s, const char *const *prefixes, size_t n)
 {
-    struct job *j = job_new(s, keep, NULL);
+    struct share_server_job *j = job_new(s, keep, NULL);
     set_texts(j, prefixes, n);
     begin(j);
 }

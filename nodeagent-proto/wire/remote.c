@@ -14,7 +14,7 @@
 #define N_MAX (INT64_C(1) << 53)
 
 /* The members of each kind of message, in addition to the session, its direction and the rank. */
-static const struct shape {
+static const struct message_shape {
     const char *name;
     bool has_n, has_bytes, has_exit;
     const char *text; /* the name of its text */
@@ -38,7 +38,7 @@ bool remote_session_valid(const char *session)
 
 json_t *remote_pack(const struct remote_msg *m)
 {
-    const struct shape *s = &shapes[m->kind];
+    const struct message_shape *s = &shapes[m->kind];
     json_t *j = json_pack("{s:s, s:s, s:s, s:b, s:i, s:s*}", "event", REMOTE_EVENT, "kind", s->name,
                           "session", m->session, "to_near", (int)m->to_near, "rank", m->rank, "job",
                           m->run);
@@ -84,7 +84,7 @@ static int read_text(const json_t *j, const char *name, const char **out)
     return *out && strlen(*out) <= REMOTE_TEXT_MAX ? 0 : -1;
 }
 
-static int read_shape(const json_t *j, const struct shape *s, struct remote_msg *out)
+static int read_shape(const json_t *j, const struct message_shape *s, struct remote_msg *out)
 {
     int64_t channel, code = 0, signal = 0;
     if (s->has_n && read_number(j, "n", N_MAX, &out->n) < 0)
@@ -116,7 +116,7 @@ int remote_read(const json_t *j, const char *bytes, size_t n, struct remote_msg 
     if (find_kind(json_string_value(json_object_get(j, "kind")), &out->kind) < 0)
         return err_set(e, ERR_PROTOCOL, "kind",
                        "a message of a remote command has an unknown kind");
-    const struct shape *s = &shapes[out->kind];
+    const struct message_shape *s = &shapes[out->kind];
     bool good = out->session && remote_session_valid(out->session) &&
                 (!out->run || task_id_valid(out->run)) &&
                 read_number(j, "rank", REMOTE_DAEMON, &rank) == 0 && n <= REMOTE_BYTES_MAX &&

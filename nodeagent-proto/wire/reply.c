@@ -22,7 +22,7 @@ struct part_member {
     size_t at;     /* in the struct */
 };
 
-struct part {
+struct reply_part {
     const char *about; /* for errors */
     const struct part_member *members;
     size_t n_members, size;
@@ -65,7 +65,7 @@ static json_t *put(const struct part_member *m, const void *at)
     return NULL;
 }
 
-static json_t *pack(const struct part *p, const void *from)
+static json_t *pack(const struct reply_part *p, const void *from)
 {
     json_t *j = json_object();
     for (size_t i = 0; i < p->n_members; i++) {
@@ -124,7 +124,7 @@ static bool take(const struct part_member *m, const json_t *v, void *at)
     return false;
 }
 
-static int take_all(const struct part *p, const json_t *j, void *to, struct err *e)
+static int take_all(const struct reply_part *p, const json_t *j, void *to, struct err *e)
 {
     memset(to, 0, p->size);
     for (size_t i = 0; i < p->n_members; i++) {

@@ -114,7 +114,7 @@ class Part:
         rows = [f'    {{"{name}", PART_{kind.upper()}, {str(bool(optional)).lower()}, offsetof(struct {self.tag}, {name})}},'
                 for kind, name, optional in (m.groups() for m in self.members)]
         return "\n".join([f"static const struct part_member members_of_{self.name}[] = {{", *rows, "};",
-                          f"static const struct part {self.name}_part = {{", f'    "{self.about}", members_of_{self.name},',
+                          f"static const struct reply_part {self.name}_part = {{", f'    "{self.about}", members_of_{self.name},',
                           f"    {len(rows)}, sizeof(struct {self.tag})}};"])
 
 

@@ -30,7 +30,7 @@ struct ssh_lookup {
 
 enum patience { CONNECT_MS, LOGIN_MS, COMMAND_MS };
 
-static const struct phase {
+static const struct phase_rule {
     enum patience patience;
     enum node_step told;
     /* NULL: callbacks of the loop end this phase, not a step */
