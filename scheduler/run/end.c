@@ -24,7 +24,7 @@ static int end_tx(struct storage *st, void *ctx, struct err *e)
 {
     struct live_run *run = ctx;
     const struct front *f = run->front;
-    const struct outcome *out = &run->out;
+    const struct run_outcome *out = &run->out;
     int64_t now = wakes_wall(run->runs->wakes);
     const struct run_end end = {
         .succeeded = out->kind == OUT_SUCCEEDED,

@@ -100,7 +100,7 @@ static void decode_spec(struct live_run *run)
 {
     struct err e = {0};
     const struct front *f = run->front;
-    struct outcome out = {.kind = OUT_FAILED};
+    struct run_outcome out = {.kind = OUT_FAILED};
     const struct front_read how = {.st = run->runs->st, .a = &run->a, .secrets = true};
     if (f->ops->load(f, &how, &run->row, &run->spec, &e) != 0)
         out.why = (struct failure){

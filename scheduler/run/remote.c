@@ -23,8 +23,8 @@
 /* The ended tasks of failed far ends that a node remembers for a run. */
 #define FAILED_KEPT_MAX 100
 
-struct far_end {
-    struct far_end *next;
+struct run_far_end {
+    struct run_far_end *next;
     char *id; /* of its task */
 };
 
@@ -183,9 +183,9 @@ static bool read_near(const struct run_slot *slot, const char *id, struct run_sl
     return true;
 }
 
-static struct far_end **find_far_end(struct run_slot *slot, const char *id)
+static struct run_far_end **find_far_end(struct run_slot *slot, const char *id)
 {
-    struct far_end **at = &slot->far_ends;
+    struct run_far_end **at = &slot->far_ends;
     while (*at && strcmp((*at)->id, id) != 0)
         at = &(*at)->next;
     return at;
@@ -198,8 +198,8 @@ static bool add_far_end(struct run_slot *slot, const char *id)
         return true;
     if (slot->n_far_ends == FAR_ENDS_MAX)
         return false;
-    struct far_end *f = xcalloc(1, sizeof *f);
-    *f = (struct far_end){.next = slot->far_ends, .id = xstrdup(id)};
+    struct run_far_end *f = xcalloc(1, sizeof *f);
+    *f = (struct run_far_end){.next = slot->far_ends, .id = xstrdup(id)};
     slot->far_ends = f;
     slot->n_far_ends++;
     return true;
@@ -208,7 +208,7 @@ static bool add_far_end(struct run_slot *slot, const char *id)
 /* False: there was none. */
 static bool remove_far_end(struct run_slot *slot, const char *id)
 {
-    struct far_end **at = find_far_end(slot, id), *f = *at;
+    struct run_far_end **at = find_far_end(slot, id), *f = *at;
     if (!f)
         return false;
     *at = f->next;

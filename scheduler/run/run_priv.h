@@ -86,7 +86,7 @@ enum outcome_kind {
     OUT_REMOVE   /* deleted: no end is written, the row is removed */
 };
 
-struct outcome {
+struct run_outcome {
     enum outcome_kind kind;
     struct failure why; /* OUT_FAILED, OUT_STOPPED, OUT_REQUEUE */
     bool has_exit_code;
@@ -162,7 +162,7 @@ struct run_slot {
     /* output of its start; NULL: it has not started, or its front has the id */
     const char *container_said;
     /* tasks of remote commands that were requested over one link and have not ended; owned */
-    struct far_end *far_ends;
+    struct run_far_end *far_ends;
     int n_far_ends;
     int n_failed_far_ends; /* over this link */
 };
@@ -186,7 +186,7 @@ struct live_run {
     struct run_task *tasks; /* an array: one entry for each process of the plan */
     size_t n_tasks;
     enum run_phase phase;
-    struct outcome out;
+    struct run_outcome out;
     /* RUN_ACTIVE: the first task whose command could not be started, why, and since when
      * (monotonic) this is known; NULL: none. */
     const struct run_task *unstarted;
@@ -319,7 +319,7 @@ void run_write_end(struct live_run *run);
 void run_release(struct live_run *run);
 
 /* --- verdict.c: what an event means for the run ------------------------------------------ */
-void run_set_outcome(struct live_run *run, const struct outcome *out);
+void run_set_outcome(struct live_run *run, const struct run_outcome *out);
 /* Judges a finished task; preparations are reported to the front in the run's next turn. */
 void verdict_task(struct live_run *run, struct run_task *task, const struct task_status *st);
 /* Adds what an ended task used on the node. */

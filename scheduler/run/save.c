@@ -11,7 +11,7 @@
 /* Whether its process has ended by itself or by its time limit; and how. */
 static bool has_ended(const struct live_run *run, bool *well)
 {
-    const struct outcome *o = &run->out;
+    const struct run_outcome *o = &run->out;
     *well = o->kind == OUT_SUCCEEDED;
     if (o->kind == OUT_REQUEUE)
         return o->retry && o->has_exit_code;

@@ -21,7 +21,7 @@ static void keep_texts(struct live_run *run, struct failure *f)
     f->remedy = arena_strdup(&run->a, f->remedy);
 }
 
-void run_set_outcome(struct live_run *run, const struct outcome *out)
+void run_set_outcome(struct live_run *run, const struct run_outcome *out)
 {
     /* The outcome to write is final, with one exception: a run that is terminated while a full disk
      * prevents the write. */
@@ -37,7 +37,7 @@ void run_set_outcome(struct live_run *run, const struct outcome *out)
 
 static void fail(struct live_run *run, struct failure why)
 {
-    const struct outcome out = {.kind = OUT_FAILED, .why = why};
+    const struct run_outcome out = {.kind = OUT_FAILED, .why = why};
     run_set_outcome(run, &out);
 }
 
@@ -146,7 +146,7 @@ static void note_unstarted(struct live_run *run, const struct run_task *task,
 static void task_failed(struct live_run *run, const struct run_task *task,
                         const struct task_status *st)
 {
-    struct outcome out = {.kind = OUT_FAILED, .why = task_failure(run, task, st)};
+    struct run_outcome out = {.kind = OUT_FAILED, .why = task_failure(run, task, st)};
     if (st->state == TASK_FAILED_TO_START && st->exit_code != TASK_NO_PROGRAM) {
         note_unstarted(run, task, &out.why);
         return;
@@ -194,7 +194,7 @@ static void complete_verdict(struct live_run *run, const struct run_task *task,
 
 static void check_success(struct live_run *run)
 {
-    const struct outcome out = {.kind = OUT_SUCCEEDED, .has_exit_code = true, .exit_code = 0};
+    const struct run_outcome out = {.kind = OUT_SUCCEEDED, .has_exit_code = true, .exit_code = 0};
     bool *over = arena_alloc(&run->a, run->n_tasks * sizeof *over);
     for (size_t i = 0; i < run->n_tasks; i++)
         over[i] = run->tasks[i].good;
@@ -320,7 +320,7 @@ static bool counts(struct live_run *run, struct run_slot *slot, const struct fai
 {
     enum room room = room_of(run, slot, at_us);
     if (room == ROOM_NONE) {
-        const struct outcome out = {.kind = OUT_REQUEUE, .why = room_failure(run, slot, why)};
+        const struct run_outcome out = {.kind = OUT_REQUEUE, .why = room_failure(run, slot, why)};
         run_set_outcome(run, &out);
     }
     return room == ROOM_LEFT;
@@ -364,7 +364,7 @@ static int64_t grace_of(const struct live_run *run)
 
 static void terminated(struct live_run *run)
 {
-    const struct outcome out = {
+    const struct run_outcome out = {
         .kind = OUT_STOPPED,
         .grace_us = grace_of(run),
         .why = {.code = FAIL_RUN_TERMINATED,
@@ -376,7 +376,7 @@ static void terminated(struct live_run *run)
 static void timed_out(struct live_run *run)
 {
     const struct front_words *w = words_of(run);
-    const struct outcome out = {
+    const struct run_outcome out = {
         .kind = OUT_FAILED,
         .grace_us = grace_of(run),
         .why = {.code = FAIL_RUN_TIMED_OUT,
@@ -402,7 +402,7 @@ static enum dealloc_option rule_of(const struct pool *p)
 static void apply_rule(struct live_run *run, const struct pool *p, enum dealloc_option rule,
                        struct failure why, bool lost)
 {
-    struct outcome out = {.kind = OUT_REQUEUE, .why = why};
+    struct run_outcome out = {.kind = OUT_REQUEUE, .why = why};
     if (p->going) {
         out.why.code = FAIL_POOL_DELETED;
         out.why.message = front_text(words_of(run), &run->a,
@@ -587,7 +587,7 @@ int verdict_rows(struct live_run *run, struct arena *a, struct err *e)
     if (run_has_verdict(&row))
         return 0;
     if (run->deleting) {
-        const struct outcome out = {.kind = OUT_REMOVE};
+        const struct run_outcome out = {.kind = OUT_REMOVE};
         run_set_outcome(run, &out);
     } else if (row.stop == STOP_RUN) {
         terminated(run);

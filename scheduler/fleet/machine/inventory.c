@@ -23,7 +23,7 @@
 #define FOLLOW_AGAIN_US 1000000 /* after a failure */
 
 /* The rows, and what the inventory makes of them. */
-struct rows {
+struct inventory_rows {
     struct fleet *fl;
     const struct site *site;
     struct arena *a;
@@ -49,19 +49,19 @@ static int order_of_name(const void *name, const void *pb)
     return strcasecmp(name, (*b)->name);
 }
 
-static const struct machine_row *row_of(const struct rows *r, const char *name)
+static const struct machine_row *row_of(const struct inventory_rows *r, const char *name)
 {
     const struct machine_row *const *found =
         bsearch(name, r->by_name, r->n, sizeof *r->by_name, order_of_name);
     return found ? *found : NULL;
 }
 
-static size_t in_site(const struct rows *r)
+static size_t in_site(const struct inventory_rows *r)
 {
     return r->site ? r->site->n_machines : 0;
 }
 
-static int read_rows(struct rows *r, struct err *e)
+static int read_rows(struct inventory_rows *r, struct err *e)
 {
     struct storage *st = r->fl->st;
     if (st_machine_list(st, r->a, &r->row, &r->n, e) != 0 ||
@@ -79,7 +79,7 @@ static int read_rows(struct rows *r, struct err *e)
 /* Makes rows for new machines, and removes those of machines that nobody names. */
 static int write_rows(struct storage *st, void *ctx, struct err *e)
 {
-    struct rows *r = ctx;
+    struct inventory_rows *r = ctx;
     struct id_map named = {0};
     int rc = read_rows(r, e);
     r->ids = arena_alloc(r->a, (in_site(r) + 1) * sizeof *r->ids);
@@ -122,7 +122,7 @@ static struct machine *take(struct fleet *fl, struct id_map *before, int64_t id,
     return m;
 }
 
-static void take_named(struct rows *r, struct id_map *before)
+static void take_named(struct inventory_rows *r, struct id_map *before)
 {
     for (size_t i = 0; i < in_site(r); i++) {
         const struct site_machine *site = &r->site->machines[i];
@@ -139,7 +139,7 @@ static void take_named(struct rows *r, struct id_map *before)
     }
 }
 
-static void take_others(struct rows *r, struct id_map *before)
+static void take_others(struct inventory_rows *r, struct id_map *before)
 {
     for (size_t i = 0; i < r->n; i++) {
         const struct machine_row *row = &r->row[i];
@@ -197,7 +197,7 @@ static void retire(struct fleet *fl, const struct id_map *gone)
     free_unnamed(fl);
 }
 
-static void take_rows(struct rows *r)
+static void take_rows(struct inventory_rows *r)
 {
     struct fleet *fl = r->fl;
     struct id_map before = fl->machine_ids;
@@ -217,7 +217,7 @@ static int follow(struct fleet *fl, const struct site *site, bool only_reads, st
 {
     struct arena a;
     arena_init(&a);
-    struct rows r = {.fl = fl, .site = site, .a = &a, .only_reads = only_reads};
+    struct inventory_rows r = {.fl = fl, .site = site, .a = &a, .only_reads = only_reads};
     int rc = st_tx(fl->st, "follow inventory", write_rows, &r, e);
     if (rc == 0)
         take_rows(&r);

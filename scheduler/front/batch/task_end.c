@@ -12,7 +12,7 @@
 #include "scheduler/front/batch/multi_instance.h"
 
 /* The codes for clients, by the core's failures. */
-static const struct wording {
+static const struct end_wording {
     enum failure_code code;
     const char *name, *message;
     enum batch_end how;
@@ -62,12 +62,12 @@ static const struct wording {
     {FAIL_NONE, "Unknown", NULL, BATCH_END_OTHER},
 };
 
-static const struct wording *wording_of(const struct failure *why)
+static const struct end_wording *wording_of(const struct failure *why)
 {
-    static const struct wording not_launched = {FAIL_RUN_START_FAILED, "CommandLaunchFailed",
-                                                "The specified command could not be launched",
-                                                BATCH_END_PRE_PROCESSING};
-    const struct wording *w = wordings;
+    static const struct end_wording not_launched = {FAIL_RUN_START_FAILED, "CommandLaunchFailed",
+                                                    "The specified command could not be launched",
+                                                    BATCH_END_PRE_PROCESSING};
+    const struct end_wording *w = wordings;
     if (why->code == FAIL_RUN_START_FAILED ||
         ((why->code == FAIL_RUN_FAILED || why->code == FAIL_RUN_PREPARATION_FAILED) &&
          why->exit_code < 0 && why->signal == 0))
@@ -80,13 +80,13 @@ static const struct wording *wording_of(const struct failure *why)
 struct batch_failure_words batch_failure_words(enum failure_code code)
 {
     const struct failure f = {.code = code, .exit_code = code == FAIL_RUN_FAILED ? 1 : -1};
-    const struct wording *w = wording_of(&f);
+    const struct end_wording *w = wording_of(&f);
     return (struct batch_failure_words){w->name, w->message};
 }
 
 bool batch_end_of_code(const char *code, enum batch_end *how)
 {
-    const struct wording *w = wordings;
+    const struct end_wording *w = wordings;
     while (w->code != FAIL_NONE && strcmp(w->name, code) != 0)
         w++;
     *how = w->how;
@@ -95,7 +95,7 @@ bool batch_end_of_code(const char *code, enum batch_end *how)
 
 const char *task_failure_info(struct arena *a, const struct failure *why)
 {
-    const struct wording *w = wording_of(why);
+    const struct end_wording *w = wording_of(why);
     bool by_exit = w->code == FAIL_RUN_FAILED;
     /* Azure Batch calls a package failure a server error, whatever its cause. */
     bool server = why->code == FAIL_PACKAGE || failure_fault(why->code) != FAULT_CLIENT;
