@@ -40,7 +40,7 @@
 /* Files of forgotten tasks are reused by the next tasks, in sets; no task can have such a name.
  * Constantly making and removing files costs ext4 more and more, because it searches past all
  * recently removed inodes. */
-static const struct room {
+static const struct record_room {
     const char *suffix, *record, *spare;
     off_t size;
 } rooms[] = {{".start" ROOM, ".start", "=start", START_ROOM},
@@ -131,7 +131,7 @@ static int publish(const char *tmp, const char *path)
 }
 
 /* Takes a reserved file of that set, or makes a new file. */
-static int take_room(const char *dir, const char *path, const struct room *room, int set)
+static int take_room(const char *dir, const char *path, const struct record_room *room, int set)
 {
     struct stat st;
     char *left = set != NO_SET ? spare_of(dir, room->spare, set) : NULL;
@@ -146,7 +146,7 @@ static int take_room(const char *dir, const char *path, const struct room *room,
     return why;
 }
 
-static int keep_room(const char *dir, const char *id, const struct room *room, int set,
+static int keep_room(const char *dir, const char *id, const struct record_room *room, int set,
                      struct err *e)
 {
     char *path = path_of(dir, id, room->suffix);
@@ -388,7 +388,7 @@ int record_forget(const char *dir, const char *id, struct err *e)
     int set = leave_claim(dir, id);
     int rc = set == NO_SET ? drop(dir, id, CLAIM, e) : 0;
     for (size_t i = 0; i < N_ROOMS && rc == 0; i++) {
-        const struct room *r = &rooms[i];
+        const struct record_room *r = &rooms[i];
         if (set != NO_SET &&
             (leave(dir, id, r->record, r->spare, set) || leave(dir, id, r->suffix, r->spare, set)))
             continue;

@@ -51,7 +51,7 @@ static const struct cmd_node *unexpected(struct cmd_parser *p)
     return NULL;
 }
 
-static struct cmd_node *make(struct cmd_parser *p, enum node_kind kind)
+static struct cmd_node *make(struct cmd_parser *p, enum cmd_node_kind kind)
 {
     struct cmd_node *n = arena_alloc(p->arena, sizeof *n);
     n->kind = kind;
@@ -343,7 +343,7 @@ static const struct cmd_node *parse_primary(struct cmd_parser *p)
 }
 
 /* A node with `left` and the command after the operator. */
-static const struct cmd_node *join(struct cmd_parser *p, enum node_kind kind,
+static const struct cmd_node *join(struct cmd_parser *p, enum cmd_node_kind kind,
                                    const struct cmd_node *left, const struct cmd_node *right)
 {
     struct cmd_node *n = make(p, kind);

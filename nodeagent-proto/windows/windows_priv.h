@@ -111,7 +111,7 @@ char *expand_late(struct shell *sh, const char *text);
 
 /* --- trees --- */
 
-enum node_kind {
+enum cmd_node_kind {
     NODE_COMMAND,
     NODE_BLOCK,    /* ( left ) */
     NODE_SEQUENCE, /* left & right */
@@ -133,7 +133,7 @@ struct redirection {
 enum condition { IF_EQUAL, IF_EXIST, IF_DEFINED, IF_ERRORLEVEL, IF_COMPARE };
 
 struct cmd_node {
-    enum node_kind kind;
+    enum cmd_node_kind kind;
     const char *text; /* of a command: its text without redirections; of for: the text in ( ) */
     const struct cmd_node *left, *right; /* right may be NULL */
     struct redirection *redirections;
