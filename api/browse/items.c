@@ -72,12 +72,12 @@ static struct replied *list_share(struct request *r)
 
 /* --- a container ------------------------------------------------------------------------------ */
 
-struct container {
+struct container_page {
     struct rows rows; /* first: of the page */
     const char *prefix;
 };
 
-static const struct container *container_of(const struct page *p)
+static const struct container_page *container_of(const struct page *p)
 {
     return p->of;
 }
@@ -106,10 +106,10 @@ static struct replied *list_container(struct request *r)
 {
     static const struct blob_show show_all = {show_prefix, show_blob};
     struct err e;
-    struct container *c = arena_alloc(&r->arena, sizeof *c);
+    struct container_page *c = arena_alloc(&r->arena, sizeof *c);
     size_t n = strlen(r->rest);
     bool ends = n == 0 || r->rest[n - 1] == '/';
-    *c = (struct container){.prefix = ends ? r->rest : arena_concat(&r->arena, r->rest, "/")};
+    *c = (struct container_page){.prefix = ends ? r->rest : arena_concat(&r->arena, r->rest, "/")};
     if (rows_begin(r, &c->rows, &e) < 0)
         return reply_err(r, &e);
     c->rows.page->of = c;
