@@ -12,7 +12,7 @@
 #include "lib/arena.h"
 #include "lib/strbuf.h"
 
-static const struct verb {
+static const struct nodes_verb {
     const char *name;
     int options; /* the OPT_ bits of its options in addition to --state-dir */
     bool needs_host;
@@ -27,7 +27,7 @@ static const struct verb {
 };
 enum { N_VERBS = sizeof verbs / sizeof verbs[0] };
 
-static const struct verb *find_verb(const char *name)
+static const struct nodes_verb *find_verb(const char *name)
 {
     for (size_t i = 0; i < N_VERBS; i++)
         if (strcmp(verbs[i].name, name) == 0)
@@ -35,7 +35,7 @@ static const struct verb *find_verb(const char *name)
     return NULL;
 }
 
-static int check_usage(const struct verb *v, const struct options *o, struct err *e)
+static int check_usage(const struct nodes_verb *v, const struct options *o, struct err *e)
 {
     const struct {
         int option;
@@ -90,7 +90,7 @@ static int expand(const char *text, struct machine_names *to, struct err *e)
     return 0;
 }
 
-static int run_verb(const struct verb *v, const struct options *o)
+static int run_verb(const struct nodes_verb *v, const struct options *o)
 {
     struct options named = *o;
     struct machine_names names = {.n = 0};
@@ -123,7 +123,7 @@ int cmd_nodes(const struct options *o)
     struct options rest = *o;
     struct err e;
     char *names = verb_names();
-    const struct verb *v = o->n_args > 0 ? find_verb(o->args[0]) : NULL;
+    const struct nodes_verb *v = o->n_args > 0 ? find_verb(o->args[0]) : NULL;
     if (v) {
         rest.args++;
         rest.n_args--;

@@ -85,7 +85,7 @@ static int delete_one(struct daemon_client *c, const struct options *o, struct e
     return rc;
 }
 
-static const struct verb {
+static const struct subscription_verb {
     const char *name, *usage;
     bool json;
     int min_args, max_args;
@@ -97,7 +97,7 @@ static const struct verb {
 };
 enum { N_VERBS = sizeof verbs / sizeof verbs[0] };
 
-static int check_usage(const struct verb *v, const struct options *o, struct err *e)
+static int check_usage(const struct subscription_verb *v, const struct options *o, struct err *e)
 {
     if (o->json && !v->json)
         return err_set(e, ERR_CONFIG, NULL, "subscription %s: it does not take --json", v->name);
@@ -112,7 +112,7 @@ int cmd_subscription(const struct options *o)
     struct options rest = *o;
     struct err e;
     const char *name = o->n_args > 0 ? o->args[0] : verbs[0].name;
-    const struct verb *v = verbs;
+    const struct subscription_verb *v = verbs;
     while (v < verbs + N_VERBS && strcmp(v->name, name) != 0)
         v++;
     if (v == verbs + N_VERBS) {

@@ -225,7 +225,7 @@ static int user_reset(struct daemon_client *c, const struct options *o, struct e
     return rc;
 }
 
-static const struct verb {
+static const struct user_verb {
     const char *name;
     int options; /* besides --state-dir */
     int n_names;
@@ -238,7 +238,7 @@ static const struct verb {
 };
 enum { N_VERBS = sizeof verbs / sizeof verbs[0] };
 
-static int check_usage(const struct verb *v, const struct options *o, struct err *e)
+static int check_usage(const struct user_verb *v, const struct options *o, struct err *e)
 {
     if (o->json && !(v->options & OPT_JSON))
         return err_set(e, ERR_CONFIG, NULL, "user %s: it does not take --json", v->name);
@@ -257,7 +257,7 @@ int cmd_user(const struct options *o)
     struct options rest = *o;
     struct err e;
     const char *name = o->n_args > 0 ? o->args[0] : verbs[0].name;
-    const struct verb *v = NULL;
+    const struct user_verb *v = NULL;
     for (size_t i = 0; i < N_VERBS && !v; i++)
         if (strcmp(verbs[i].name, name) == 0)
             v = &verbs[i];

@@ -128,14 +128,14 @@ static int on_bytes(void *ctx, const void *bytes, size_t n)
 
 /* --- the last lines --------------------------------------------------------------------------- */
 
-struct block {
+struct tail_block {
     char bytes[TAIL_BLOCK];
     size_t n;
 };
 
 static int keep_block(void *ctx, const void *bytes, size_t n)
 {
-    struct block *b = ctx;
+    struct tail_block *b = ctx;
     size_t room = sizeof b->bytes - b->n, now = n < room ? n : room;
     memcpy(b->bytes + b->n, bytes, now);
     b->n += now;
@@ -145,7 +145,7 @@ static int keep_block(void *ctx, const void *bytes, size_t n)
 /* Where the last `lines` lines of a file of this size begin; reads it backwards in blocks. */
 static int tail_of(struct following *w, const char *url, int64_t size, int64_t lines, int64_t *from)
 {
-    struct block *b = xcalloc(1, sizeof *b);
+    struct tail_block *b = xcalloc(1, sizeof *b);
     int rc = 0;
     int64_t seen = 0;
     *from = lines == 0 ? size : 0;

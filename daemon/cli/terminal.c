@@ -28,7 +28,7 @@
 #define LEAVE     '.'
 #define SECOND_MS 1000
 
-struct session {
+struct terminal_session {
     struct terminal_link *link;
     const struct terminal_io *io;
     struct strbuf out[2]; /* for io->out and io->err */
@@ -49,14 +49,14 @@ static time_t now_s(void)
     return t.tv_sec;
 }
 
-static void finish(struct session *s, int status)
+static void finish(struct terminal_session *s, int status)
 {
     if (!s->over)
         s->status = status;
     s->over = true;
 }
 
-static void complain(struct session *s, const char *why)
+static void complain(struct terminal_session *s, const char *why)
 {
     char *text = xstrdup(why);
     table_clean(text); /* it may quote a machine */
@@ -89,7 +89,7 @@ void terminal_add_size(json_t *ask)
         json_object_set_new(ask, "term", json_string(term));
 }
 
-static void send_size(struct session *s)
+static void send_size(struct terminal_session *s)
 {
     struct winsize w;
     if (!s->io->raw || !size_of(&w))
@@ -114,7 +114,7 @@ static bool make_raw(int fd, struct termios *before)
 
 /* What is typed after `~` at the beginning of a line; returns how many bytes of `to` are to be
  * sent. */
-static size_t without_escapes(struct session *s, const char *from, size_t n, char *to)
+static size_t without_escapes(struct terminal_session *s, const char *from, size_t n, char *to)
 {
     size_t out = 0;
     for (size_t i = 0; i < n && !s->over; i++) {
@@ -135,7 +135,7 @@ static size_t without_escapes(struct session *s, const char *from, size_t n, cha
     return out;
 }
 
-static void read_input(struct session *s)
+static void read_input(struct terminal_session *s)
 {
     char buf[TERMINAL_FRAME_MAX / 2], clean[TERMINAL_FRAME_MAX];
     const char *bytes = buf;
@@ -157,12 +157,12 @@ static void read_input(struct session *s)
 /* --- output -------------------------------------------------------------------------------------
  */
 
-static size_t unwritten(const struct session *s, int i)
+static size_t unwritten(const struct terminal_session *s, int i)
 {
     return s->out[i].len - s->written[i];
 }
 
-static void write_output(struct session *s, int i)
+static void write_output(struct terminal_session *s, int i)
 {
     int fd = i ? s->io->err : s->io->out;
     size_t left = unwritten(s, i);
@@ -178,7 +178,7 @@ static void write_output(struct session *s, int i)
     }
 }
 
-static void hear(struct session *s, const struct terminal_frame *f)
+static void hear(struct terminal_session *s, const struct terminal_frame *f)
 {
     char *why;
     switch (f->kind) {
@@ -203,12 +203,12 @@ static void hear(struct session *s, const struct terminal_frame *f)
     }
 }
 
-static bool has_room(const struct session *s)
+static bool has_room(const struct terminal_session *s)
 {
     return unwritten(s, 0) < ENOUGH && unwritten(s, 1) < ENOUGH;
 }
 
-static void read_link(struct session *s)
+static void read_link(struct terminal_session *s)
 {
     struct terminal_frame f;
     struct err e;
@@ -225,7 +225,7 @@ static void read_link(struct session *s)
  */
 
 /* Ctrl-C without a terminal of the command's own: for the command; twice, to leave. */
-static void interrupt(struct session *s, unsigned char signo)
+static void interrupt(struct terminal_session *s, unsigned char signo)
 {
     if (s->interrupts++ > 0)
         finish(s, BY_SIGNAL + signo);
@@ -233,7 +233,7 @@ static void interrupt(struct session *s, unsigned char signo)
         terminal_link_send(s->link, TERMINAL_SIGNAL, &signo, 1);
 }
 
-static void read_signals(struct session *s)
+static void read_signals(struct terminal_session *s)
 {
     struct signalfd_siginfo info;
     while (read(s->signals, &info, sizeof info) == (ssize_t)sizeof info)
@@ -245,7 +245,7 @@ static void read_signals(struct session *s)
             finish(s, BY_SIGNAL + (int)info.ssi_signo);
 }
 
-static void keep_alive(struct session *s)
+static void keep_alive(struct terminal_session *s)
 {
     time_t now = now_s();
     if (!has_room(s))
@@ -263,7 +263,7 @@ static void keep_alive(struct session *s)
 
 enum { SLOT_LINK, SLOT_SIGNALS, SLOT_IN, SLOT_OUT, SLOT_ERR, SLOTS };
 
-static void turn(struct session *s)
+static void turn(struct terminal_session *s)
 {
     struct err e;
     bool reads = !s->input_ended && s->unanswered + TERMINAL_FRAME_MAX < TERMINAL_WINDOW_MAX;
@@ -303,7 +303,7 @@ static int take_signals(sigset_t *before)
 }
 
 /* What has come is written, as far as somebody reads. */
-static void write_rest(struct session *s)
+static void write_rest(struct terminal_session *s)
 {
     for (int i = 0; i < 2; i++)
         while (unwritten(s, i) > 0) {
@@ -324,7 +324,7 @@ int terminal_serve(struct terminal_link *l, const struct terminal_io *io)
 {
     struct termios settings;
     sigset_t mask;
-    struct session s = {.link = l, .io = io, .line_begins = true};
+    struct terminal_session s = {.link = l, .io = io, .line_begins = true};
     s.signals = take_signals(&mask);
     s.heard = s.said = now_s();
     bool raw = io->raw && make_raw(io->in, &settings);
