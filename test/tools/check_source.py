@@ -104,6 +104,10 @@ WORD_LISTS = {"model/front_words.c": re.compile(r"^ +WORD\((\w+)\),$", re.M),
               "scheduler/fleet/mount/command.c": re.compile(r'\{"\{(\w+)\}", w->')}
 
 
+# Where a tag is defined: the product defines each in one file, so that a search for it finds one thing.
+TAG = re.compile(r"\b(?:struct|union|enum)\s+(\w+)\s*\{")
+
+
 # What tests make beside the sources while others look.
 PASSING = re.compile(r"__pycache__|made_up_\d+")
 
@@ -274,6 +278,20 @@ def check_core(name, lines):
             yield f"{name}:{number}: {found[0]} is a word of a front; the core has pools and runs"
 
 
+def tags(name, lines):
+    """(tag, file, line) of each that is defined."""
+    for number, line in enumerate(lines, 1):
+        for tag in [] if COMMENT_LINE.match(line) else TAG.findall(LITERAL.sub("", line)):
+            yield tag, name, number
+
+
+def check_tags(defined):
+    first = {}
+    for tag, name, number in defined:
+        if first.setdefault(tag, name) != name:
+            yield f"{name}:{number}: the tag {tag} is defined in {first[tag]}, too; give each a name of its own"
+
+
 def check_format(root):
     files = [str(f.relative_to(root)) for f in sources(root, ".c", ".h")]
     if not files:
@@ -287,6 +305,7 @@ def check_format(root):
 
 def main(root):
     complaints, long_functions, words, avoided = [], [], known_words(root), avoided_words(root)
+    defined = []
     for file in [*sources(root, ".c", ".h", ".py", ".sh"), *sorted((root / "storage").rglob("*.sql"))]:
         name, lines = str(file.relative_to(root)), file.read_text().splitlines()
         complaints += check_text(name, lines)
@@ -297,6 +316,7 @@ def main(root):
             complaints += check_trailing_comments(name, lines)
             if not name.startswith("test/"):
                 complaints += check_head(name, lines) if file.suffix == ".c" else []
+                defined += tags(name, lines)
                 complaints += check_wording(name, lines)
                 complaints += check_names(name, lines, avoided)
             complaints += check_writers(name, lines)
@@ -313,6 +333,7 @@ def main(root):
     complaints += log_events.check(root, [(name, text) for file in sources(root, ".c", ".h")
                                           if not (name := str(file.relative_to(root))).startswith("test/")
                                           and "LOG_" in (text := file.read_text())])
+    complaints += check_tags(defined)
     complaints += check_format(root)
     if long_functions:
         print(f"over {FUNCTION_LINES} lines:", *long_functions, sep="\n  ")
