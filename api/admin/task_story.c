@@ -33,6 +33,7 @@ struct task_teller {
     struct batch_job job;
     struct batch_task task;
     struct batch_pool pool; /* id 0: there is none */
+    struct node node;       /* its last; id 0: it never ran, or the node is gone */
     struct story_line lines[LINES_MAX];
     size_t n;
 };
@@ -86,13 +87,22 @@ static void tell_details(struct task_teller *t)
     }
 }
 
+/* A task that a seed has made has its files without a node. */
+static bool has_output(const struct task_teller *t)
+{
+    const struct batch_task *k = &t->task;
+    if (k->files != BATCH_FILES_THERE || !k->node_name)
+        return k->files == BATCH_FILES_THERE;
+    return t->node.id != 0 && !batch_files_lost(k, t->node.emptied_us);
+}
+
 static void tell_end(struct task_teller *t)
 {
     const struct batch_task *k = &t->task;
     const char *code = k->has_exit_code ? arena_printf(t->a, ", exit code %d", k->exit_code) : "";
     bool good = k->result == BATCH_SUCCESS;
     tell_details(t);
-    if (!good && k->files == BATCH_FILES_THERE)
+    if (!good && has_output(t))
         tell(t, k->end_us,
              arena_printf(t->a, "its output: az batch task file list --job-id %s --task-id %s",
                           t->job.name, k->name));
@@ -116,7 +126,7 @@ static void tell_past(struct task_teller *t)
         tell(t, k->requeue_us,
              arena_printf(t->a, "queued again for another node: %d in all", k->requeues));
     if (k->start_us > 0) {
-        const char *node = seen_node(t->r, k->node_id, k->node_name);
+        const char *node = seen_node(t->r, t->node.id, k->node_name);
         /* A task that a seed has made as completed was on no node. */
         tell(t, k->start_us, node && *node ? arena_concat(t->a, "began on ", node) : "began");
     }
@@ -297,13 +307,27 @@ int task_find(struct request *r, const char *subscription, struct batch_account 
     return rc;
 }
 
+static int find_node(struct task_teller *t, struct err *e)
+{
+    struct batch_pool p;
+    const struct batch_task *k = &t->task;
+    if (!k->pool_name || !k->node_name)
+        return 0;
+    int rc = st_batch_pool_get(t->st, t->a, t->account.id, k->pool_name, &p, e);
+    if (rc == 1)
+        rc = st_node_named(t->st, t->a, p.id, k->node_name, &t->node, e);
+    if (rc == 0)
+        t->node.id = 0;
+    return rc < 0 ? -1 : 0;
+}
+
 /* 1, 0 or -1. */
 static int find(struct task_teller *t, const char *subscription, struct err *e)
 {
     int rc = task_find(t->r, subscription, &t->account, &t->job, &t->task, e);
     if (rc == 1 && st_batch_pool_get(t->st, t->a, t->account.id, t->job.pool_name, &t->pool, e) < 0)
         return -1;
-    return rc;
+    return rc == 1 && find_node(t, e) < 0 ? -1 : rc;
 }
 
 static int by_time(const void *left, const void *right)

@@ -143,10 +143,9 @@ struct batch_task {
     struct container_seen container;
     const char *pool_name; /* its last pool; NULL: it never ran */
     const char *node_name;
-    int64_t node_id; /* 0: it never ran, or the node was deleted */
-    bool fed;        /* it has a run in the core */
-    int waits;       /* the number of its open dependencies */
-    bool satisfies;  /* its completion satisfies dependent tasks */
+    bool fed;       /* it has a run in the core */
+    int waits;      /* the number of its open dependencies */
+    bool satisfies; /* its completion satisfies dependent tasks */
     enum batch_fate fate;
     enum batch_files files;
     int64_t files_until_us; /* when they are removed; 0: with the task */
@@ -156,6 +155,11 @@ struct batch_task {
     int job_number;
     int64_t account_id;
 };
+/* Whether its node, which was last emptied at that time, has lost its files since it ended. */
+static inline bool batch_files_lost(const struct batch_task *t, int64_t emptied_us)
+{
+    return t->state == BATCH_TASK_COMPLETED && t->end_us <= emptied_us;
+}
 
 /* A preparation or release task of a job on one node. */
 struct batch_chore {

@@ -2,10 +2,11 @@
 --
 -- What Azure Batch's tasks leave on nodes.
 
--- Whether the files of a task that has ended are kept after :now_us, and until when.
+-- Whether the files of a task that has ended are kept after :now_us, and until when. Its node was last emptied at
+-- :emptied_us.
 -- $batch_is_kept(t)
 $t.files = {BATCH_FILES_THERE} AND $t.state = {BATCH_TASK_COMPLETED}
-AND ($t.files_until_us = 0 OR $t.files_until_us > :now_us);
+AND $t.end_us > :emptied_us AND ($t.files_until_us = 0 OR $t.files_until_us > :now_us);
 
 -- $batch_kept_until(t)
 CASE $t.files_until_us WHEN 0 THEN 9223372036854775807 ELSE $t.files_until_us END;
@@ -52,7 +53,7 @@ SELECT due_us FROM batch_litter WHERE due_us > 0 AND due_us > :now_us ORDER BY d
 -- An instant until which something of tasks is kept on a node, perhaps more for longer: *at_us is 0 if
 -- nothing is kept after now, INT64_MAX if something is for ever. It looks at the latest task that it finds,
 -- as a node may have the files of very many.
--- st_batch_kept_until(i64 node_id, text node_name, i64 now_us) -> i64 at_us
+-- st_batch_kept_until(i64 node_id, text node_name, i64 emptied_us, i64 now_us) -> i64 at_us
 SELECT max(
 coalesce((SELECT $batch_kept_until(t) FROM batch_task t
 WHERE t.node_name = :node_name AND $batch_is_kept(t) ORDER BY t.id DESC LIMIT 1), 0),

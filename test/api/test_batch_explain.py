@@ -113,10 +113,13 @@ def test_a_preparation_that_failed_on_every_node(jobs, explain, ground):
     at.call("POST", f"/pools/pool/nodes/{node['id']}/reboot", expect=202)
     up = lambda n: n["state"] == "idle" and n["stateTransitionTime"] > before  # noqa: E731
     wait_for(lambda: up(look()), what="up again")
-    jobs().done("/bin/true")
+    bad, output = jobs(), "its output: az batch task file list"
+    bad.done("/bin/false", id="bad")
+    assert any(line.startswith(output) for line in explain(bad, "bad")[1])
     assert explain(job, "t")[1] == ["added to job " + job.id + " of pool pool: it needs 1 slot", again, failed, waits]
     at.call("POST", f"/pools/pool/nodes/{node['id']}/reimage", expect=202)
     wait_for(lambda: "queued again for another node: 2 in all" in explain(job, "t")[1], what="another try there")
+    assert not any(line.startswith(output) for line in explain(bad, "bad")[1])  # it went with the reimage
 
 
 def test_its_name_is_enough_as_long_as_it_tells_which_is_meant(daemon, ground, jobs, temporary):

@@ -22,7 +22,7 @@ def plane(tested):
 @pytest.fixture
 def pool(plane):
     """A pool of two nodes; its name."""
-    add_pool(plane, "kept", targetDedicatedNodes=2)
+    add_pool(plane, "kept", targetDedicatedNodes=2, enableInterNodeCommunication=True)
     wait_for(lambda: [n["state"] for n in nodes(plane)] == ["idle"] * 2, what="two nodes")
     yield "kept"
     plane.remove_pool("kept")
@@ -39,6 +39,19 @@ def nodes(plane):
 
 def names(plane):
     return sorted(n["id"] for n in nodes(plane))
+
+
+def reimage(plane, name, how="requeue"):
+    """Waits until it has begun anew."""
+    booted = plane.get(f"/pools/kept/nodes/{name}")["lastBootTime"]
+    ask = {"nodeReimageOption": how}
+    plane.at(V["20.0"]).call("POST", f"/pools/kept/nodes/{name}/reimage", ask, expect=202)
+
+    def anew():
+        node = plane.get(f"/pools/kept/nodes/{name}")
+        return node["lastBootTime"] > booted and node["state"] == "idle"
+
+    wait_for(anew, 60, f"{name} to be reimaged")
 
 
 def run_on_each(jobs, plane, retention):
@@ -135,6 +148,26 @@ def test_a_node_is_reimaged_when_the_files_are_no_longer_kept(jobs, plane, clock
     wait_for(anew, 60, "it to be reimaged")
     listed = [f["name"] for f in plane.all(f"/pools/kept/nodes/{first}/files?recursive=true")]
     assert not any(name.endswith("/stdout.txt") for name in listed), listed
+
+
+def test_files_that_a_reimage_removed_are_waited_for_no_more(jobs, plane):
+    """Those of tasks, of a task on several nodes, and of a job's preparation; the other node's files are still there."""
+    kept = {"constraints": {"retentionTime": "P7D"}}
+    job = jobs(jobPreparationTask={"commandLine": "/bin/true", **kept})
+    on = {}
+    for n in nodes(plane):
+        near = {"affinityInfo": {"affinityId": n["affinityId"]}}
+        on[n["id"]] = job.done("/bin/true", **near, **kept)["id"]
+    wide = {"numberOfInstances": 2, "coordinationCommandLine": "/bin/true"}
+    job.done("/bin/true", multiInstanceSettings=wide, **kept)
+    first, second = names(plane)
+    reimage(plane, first)
+    plane.refused(409, "TaskFilesCleanedup", "GET", f"{job.url}/tasks/{on[first]}/files/stdout.txt")
+    plane.call("GET", f"{job.url}/tasks/{on[second]}/files/stdout.txt", expect=200)
+    reimage(plane, first, "retaineddata")
+    resize(plane, 0)
+    wait_for(lambda: names(plane) == [second], what="the empty node to leave")
+    assert not settled(plane)
 
 
 def test_reimaging_waits_over_a_restart_of_the_daemon(jobs, plane):

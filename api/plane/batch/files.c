@@ -99,6 +99,10 @@ static int of_task(struct request *r, struct files_place *out, struct err *e)
     int rc = batch_task_node(arm_of(r)->storage, &r->arena, &t, &nd, e);
     if (rc <= 0)
         return rc < 0 ? -1 : no_node(t.node_name, e);
+    if (batch_files_lost(&t, nd.emptied_us))
+        return err_set(e, BATCH_TASK_FILES_CLEANEDUP, NULL,
+                       "The files of the task %s are gone: its node %s was emptied since.", t.name,
+                       nd.name);
     return on_node(r, &nd, batch_task_dir(&r->arena, &t), out, e);
 }
 

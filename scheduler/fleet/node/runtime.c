@@ -149,7 +149,7 @@ static bool same_as_row(struct node_rt *rt, const struct node *row)
         row->incarnation ? node_compare(row->incarnation, rt->seen.incarnation) : NODE_SAME;
     struct err e = {0};
     if (st_node_set_incarnation(rt->fleet->st, rt->id, rt->seen.incarnation,
-                                wakes_wall(rt->fleet->wakes), &e) != 0) {
+                                change == NODE_REPLACED, wakes_wall(rt->fleet->wakes), &e) != 0) {
         LOG_ERROR(rt->fleet->log, "node.incarnation_not_written", LF_STR("why", e.msg));
         wake_by(rt->fleet->wakes, &woken_node, rt->id,
                 wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);

@@ -260,7 +260,7 @@ MACHINES_TEST(test_a_machine_that_was_restarted_is_prepared_anew, 1)
     assert_non_null(at);
     *at = '\0';
     /* As a daemon wrote it that knew of no boot ids: nothing follows from it. */
-    ok(st_node_set_incarnation(w->st, row.id, now, row.booted_us, &e), &e);
+    ok(st_node_set_incarnation(w->st, row.id, now, false, row.booted_us, &e), &e);
     wake(w->s->wakes, &woken_node, row.id);
     WAIT(w, strchr(node_row(w, c, 0).incarnation, '@'));
     assert_int_equal(job_state(w, j), EXEC_RUNNING);

@@ -70,7 +70,7 @@ DB_TEST(test_node_moves)
     struct st_node_move ready = {
         .id = id, .from = NODE_PREPARING, .to = NODE_IDLE, .now_us = T0 + 1};
     ok(f, st_node_move(f->st, &ready, &f->e));
-    ok(f, st_node_set_incarnation(f->st, id, "boot-1", T0 + 1, &f->e));
+    ok(f, st_node_set_incarnation(f->st, id, "boot-1", false, T0 + 1, &f->e));
     struct node nd;
     found(f, st_node_by_id(f->st, &f->a, id, &nd, &f->e));
     assert_string_equal(nd.name, "tvm-1");
@@ -102,7 +102,7 @@ DB_TEST(test_node_moves)
     ok(f, st_node_remove(f->st, id, &f->e));
     assert_int_equal(st_node_by_id(f->st, &f->a, id, &nd, &f->e), 0);
     assert_int_equal(st_node_remove(f->st, id, &f->e), -1);
-    assert_int_equal(st_node_set_incarnation(f->st, id, "x", T0, &f->e), -1);
+    assert_int_equal(st_node_set_incarnation(f->st, id, "x", false, T0, &f->e), -1);
 }
 
 DB_TEST(test_node_lists)
