@@ -220,7 +220,6 @@ struct api_deps deps_api(struct daemon *d)
                             .provider = "Microsoft.BatchAI",
                             .strict = cf->strict};
     struct arm keyvault = arm, storage_rm = arm, batch = arm;
-    const struct batch_quotas quotas = {cf->quota_batch_jobs, cf->quota_batch_pools};
     keyvault.provider = "Microsoft.KeyVault";
     storage_rm.provider = "Microsoft.Storage";
     batch.provider = "Microsoft.Batch";
@@ -229,8 +228,8 @@ struct api_deps deps_api(struct daemon *d)
                      .suffixes = (const char *const *)cf->vault_suffixes.items,
                      .n_suffixes = cf->vault_suffixes.n},
         .storage_rm = storage_rm,
-        .batch = {batch, &d->batch, quotas, &d->blobs.store},
-        .batchrm = {batch, d->packages, d->files, &d->batch, quotas, &d->blobs.store},
+        .batch = {batch, &d->batch, &d->blobs.store},
+        .batchrm = {batch, d->packages, d->files, &d->batch, &d->blobs.store},
         .batchai = {.arm = arm,
                     .files = d->files,
                     .storage_dir = c->state->storage,

@@ -41,8 +41,7 @@ int live_take(void *ctx, const struct config *config, const struct site *site, s
     shares_keep(d->shares, config->deleted_days * DAY_US);
     const struct api_settings settings = live_api(config);
     api_change(d->api, &settings);
-    d->deps.batch.quotas = d->deps.batchrm.quotas =
-        (struct batch_quotas){config->quota_batch_jobs, config->quota_batch_pools};
+    d->batch.quotas = (struct batch_quotas){config->quota_batch_jobs, config->quota_batch_pools};
     d->deps.batchai.cluster_quota = (int)config->quota_clusters;
     d->deps.batchai.core_quota = (int)config->quota_cores;
     return 0;

@@ -321,6 +321,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
     d->batch = batch_front(d->storage, c->log);
     d->batch.windows.commands = cf->batch_windows_commands;
     d->batch.windows.programs = *cf->batch_windows_programs ? cf->batch_windows_programs : NULL;
+    d->batch.quotas = (struct batch_quotas){cf->quota_batch_jobs, cf->quota_batch_pools};
     d->access = (struct access){.storage = d->storage,
                                 .subscription_id = c->config->subscription_id,
                                 .first_id = c->credentials->client_id,

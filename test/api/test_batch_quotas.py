@@ -3,7 +3,8 @@
 
 import pytest
 from support.batch import BatchGround
-from support.batch_jobs import add_pool
+from support.batch_jobs import POOL, Job, add_pool
+from support.waiting import wait_for
 
 JOB = {"poolInfo": {"poolId": "nopool"}}
 
@@ -40,6 +41,40 @@ def test_an_account_has_no_more_pools_than_its_quota(ground):
     reply = ground.accounts.call("PUT", f"/{ground.name}/pools/two", body, expect=409)
     assert reply.code == "PoolQuotaReached"
     ground.accounts.call("PUT", f"/{ground.name}/pools/one", body, expect=(200, 400))  # it is there already
+
+
+def auto(life):
+    return {"autoPoolSpecification": {"poolLifetimeOption": life, "pool": {**POOL, "targetDedicatedNodes": 1}}}
+
+
+def test_a_pool_for_a_job_counts_as_any_other(ground):
+    """As in the service the job is completed at once; when the account has room again, the next job gets its pool."""
+    plane = ground.plane
+    add_pool(plane, "one")
+    job = Job(plane, None, poolInfo=auto("job"))
+    ended = job.wait_state("completed")["executionInfo"]
+    assert "poolId" not in ended
+    why = ended["schedulingError"]
+    assert (why["category"].lower(), why["code"]) == ("usererror", "AutoPoolCreationFailedWithQuotaReached")
+    assert why["details"] == [{"name": "Message", "value": "the account has 1 pools, and may not have more"}]
+    assert [p["id"] for p in plane.all("/pools")] == ["one"]
+    plane.remove_pool("one")
+    job = Job(plane, None, poolInfo=auto("job"))
+    made = job.get()["executionInfo"]["poolId"]
+    plane.refused(409, "PoolQuotaReached", "POST", "/pools", {"id": "one", **POOL})
+    job.delete()
+    wait_for(lambda: plane.call("GET", f"/pools/{made}").status == 404, what="its pool gone")
+
+
+def test_a_pool_for_a_schedule_counts_too(ground):
+    plane = ground.plane
+    add_pool(plane, "one")
+    work = {"poolInfo": auto("jobschedule"), "jobManagerTask": {"id": "boss", "commandLine": "/bin/true"}}
+    plane.call("POST", "/jobschedules", {"id": "s", "schedule": {}, "jobSpecification": work}, expect=201)
+    wait_for(lambda: [j["state"] for j in plane.all("/jobschedules/s/jobs")] == ["completed"], what="its job completed")
+    (job,) = plane.all("/jobschedules/s/jobs")
+    assert job["executionInfo"]["schedulingError"]["code"] == "AutoPoolCreationFailedWithQuotaReached"
+    assert [p["id"] for p in plane.all("/pools")] == ["one"]
 
 
 def test_quotas_are_shown(ground):

@@ -14,6 +14,7 @@
 #include "api/arm/lookup.h"
 #include "api/arm/may.h"
 #include "model/batch/rm.h"
+#include "scheduler/front/batch/batch.h"
 #include "storage/storage.h"
 
 /* Shown, because clients check quotas; the machines are the real limit here. */
@@ -88,7 +89,7 @@ static int quota(int64_t set, int shown)
 
 static json_t *rendered_properties(struct request *r, const struct batch_account *b)
 {
-    const struct batch_quotas *q = &batchrm_of(r)->quotas;
+    const struct batch_quotas *q = &batchrm_of(r)->front->quotas;
     json_auto_t *doc = batch_account_doc(b);
     json_t *p = json_incref(json_object_get(doc, "properties"));
     json_auto_t *missing = usual();

@@ -17,7 +17,6 @@ struct batchrm {
     struct packages *packages;
     struct files *files;
     struct batch_front *front;
-    struct batch_quotas quotas;
     const struct azstorage *store; /* for signatures of URLs; borrowed */
 };
 

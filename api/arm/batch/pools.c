@@ -189,12 +189,12 @@ struct replied *batch_pools_list(struct request *r)
 
 static int check_quota(struct request *r, const struct rm_pool *x, struct err *e)
 {
-    const struct batch_quotas *q = &batchrm_of(r)->quotas;
-    int rc = batch_quota_pools(arm_of(r)->storage, q, x->account.id, e);
+    const struct batch_front *f = batchrm_of(r)->front;
+    int rc = batch_pool_may_add(f, x->account.id, e);
     if (rc == 0)
         return err_set(e, BATCHRM_POOL_QUOTA, NULL,
                        "The Batch account %s has %lld pools, and may not have more.",
-                       x->account.name, (long long)q->pools);
+                       x->account.name, (long long)f->quotas.pools);
     return rc < 0 ? -1 : 0;
 }
 

@@ -22,15 +22,9 @@ struct azstorage;
 struct batch_error_value;
 struct batch_front;
 
-/* The limits of each account; 0: no limit. */
-struct batch_quotas {
-    int64_t jobs, pools; /* jobs: active jobs and schedules, without completed ones */
-};
-
 struct batch {
     struct arm arm;
     struct batch_front *front;
-    struct batch_quotas quotas;
     const struct azstorage *store; /* for signatures of URLs; borrowed */
 };
 
@@ -73,9 +67,6 @@ int batch_check_also(struct request *r, const char *action, struct err *e) MUST_
 const char *batch_account_scope(struct request *r);
 /* ERR_FORBIDDEN unless a role of the principal has this action at the account. */
 int batch_check_role(struct request *r, const char *action, struct err *e) MUST_CHECK;
-/* Whether an account may have one more pool: 1, 0, or -1 on error. */
-int batch_quota_pools(struct storage *st, const struct batch_quotas *q, int64_t account_id,
-                      struct err *e) MUST_CHECK;
 /* BATCH_ACTIVE_JOB_AND_SCHEDULE_QUOTA_REACHED: the request's account may have no more jobs. */
 int batch_check_job_quota(struct request *r, struct err *e) MUST_CHECK;
 /* Refuses invalid values of timeout, recursive and force. */

@@ -155,12 +155,12 @@ static int refuse_taken(struct request *r, const char *name, struct err *e)
 
 static int check_quota(struct request *r, struct err *e)
 {
-    const struct batch *b = batch_of(r);
-    int rc = batch_quota_pools(b->arm.storage, &b->quotas, batch_account_of(r)->id, e);
+    const struct batch_front *f = batch_of(r)->front;
+    int rc = batch_pool_may_add(f, batch_account_of(r)->id, e);
     if (rc == 0)
         return err_set(e, BATCH_POOL_QUOTA_REACHED, NULL,
                        "the account has %lld pools, and may not have more",
-                       (long long)b->quotas.pools);
+                       (long long)f->quotas.pools);
     return rc < 0 ? -1 : 0;
 }
 

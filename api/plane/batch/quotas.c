@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/plane/batch/batch.h"
 #include "api/plane/batch/errors.h"
+#include "scheduler/front/batch/batch.h"
 #include "storage/batch_jobs.h"
 #include "storage/batch_schedules.h"
 #include "storage/storage.h"
@@ -9,7 +10,7 @@ static int may_add_job(struct storage *st, const struct batch_quotas *q, int64_t
                        struct err *e)
 {
     int64_t jobs, schedules;
-    if (q->jobs == 0) /* without a limit nothing is counted, because counting costs time per row */
+    if (q->jobs == 0) /* without a limit nothing is counted: that costs time per row */
         return 1;
     if (st_batch_job_unfinished(st, account_id, &jobs, e) < 0 ||
         st_batch_schedule_unfinished(st, account_id, &schedules, e) < 0)
@@ -20,23 +21,12 @@ static int may_add_job(struct storage *st, const struct batch_quotas *q, int64_t
 int batch_check_job_quota(struct request *r, struct err *e)
 {
     const struct batch *b = batch_of(r);
-    int rc = may_add_job(b->arm.storage, &b->quotas, batch_account_of(r)->id, e);
+    int rc = may_add_job(b->arm.storage, &b->front->quotas, batch_account_of(r)->id, e);
     if (rc == 0)
         return err_set(
             e, BATCH_ACTIVE_JOB_AND_SCHEDULE_QUOTA_REACHED, NULL,
             "The account has %lld jobs and job schedules that are not completed, and may "
             "not have more.",
-            (long long)b->quotas.jobs);
+            (long long)b->front->quotas.jobs);
     return rc < 0 ? -1 : 0;
-}
-
-int batch_quota_pools(struct storage *st, const struct batch_quotas *q, int64_t account_id,
-                      struct err *e)
-{
-    int64_t pools;
-    if (q->pools == 0)
-        return 1;
-    if (st_batch_pool_count(st, account_id, &pools, e) < 0)
-        return -1;
-    return pools < q->pools;
 }

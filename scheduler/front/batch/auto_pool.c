@@ -66,6 +66,18 @@ static bool settings_are_good(struct pool_making *k, const struct batch_pool *p)
     return formula_is_good(k, p);
 }
 
+/* 1, 0 (the pool cannot be made) or -1. */
+static int may_be_made(struct pool_making *k, const struct batch_pool *p, struct err *e)
+{
+    int rc = settings_are_good(k, p) ? batch_pool_may_add(k->f, p->account_id, e) : 0;
+    if (rc == 0 && !k->wrong.code)
+        refuse(k, "AutoPoolCreationFailedWithQuotaReached",
+               "The pool quota for the account is reached",
+               arena_printf(k->a, "the account has %lld pools, and may not have more",
+                            (long long)k->f->quotas.pools));
+    return rc;
+}
+
 /* *name stays NULL if the pool cannot be made. */
 static int make(struct pool_making *k, const json_t *doc, const char **name, struct err *e)
 {
@@ -76,8 +88,9 @@ static int make(struct pool_making *k, const json_t *doc, const char **name, str
     p.created_by = k->j->created_by;
     p.created_us = p.updated_us = k->j->created_us;
     p.doc = jsontext_in(k->a, doc);
-    if (!settings_are_good(k, &p))
-        return 0;
+    int rc = may_be_made(k, &p, e);
+    if (rc <= 0)
+        return rc;
     if (batch_pool_add(k->f, &p, batch_part_secrets(k->a, k->secrets, POOL), &id, e) < 0)
         return -1;
     LOG_INFO(k->f->log, "pool.created", LF_STR("pool", p.name), LF_STR("job", k->j->name));

@@ -60,6 +60,11 @@ struct batch_blobs {
     void *ctx;
 };
 
+/* The limits of each account; 0: no limit. */
+struct batch_quotas {
+    int64_t jobs, pools; /* jobs: active jobs and schedules, without completed ones */
+};
+
 struct batch_front {
     struct front front;
     struct storage *st; /* borrowed, as is log */
@@ -70,6 +75,7 @@ struct batch_front {
     struct id_map unsettled; /* pools whose size is not steady: NULL, or the end of the resize's
                                 time limit (monotonic) */
     struct batch_windows windows;
+    struct batch_quotas quotas;      /* may change at any time */
     struct batch_address address;    /* may be set before the scheduler starts, as may: */
     struct batch_blobs blobs;        /* may be set before the scheduler starts */
     const struct packages *packages; /* likewise; borrowed */
@@ -111,6 +117,8 @@ struct batch_targets {
     enum dealloc_option how; /* the treatment of tasks on nodes that leave */
 };
 
+/* Whether an account may have one more pool: 1, 0, or -1 on error. */
+int batch_pool_may_add(const struct batch_front *f, int64_t account_id, struct err *e) MUST_CHECK;
 /* Makes the pool and begins its resize; *id is its row's id. ERR_CONFLICT: the name is taken. */
 int batch_pool_add(struct batch_front *f, const struct batch_pool *p, const char *secrets,
                    int64_t *id, struct err *e) MUST_CHECK;
