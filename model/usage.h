@@ -48,6 +48,7 @@ struct usage {
     int idx;          /* of the run among those of its owner */
     const char *name; /* of the job or task */
     const char *node_name;
+    const char *machine;      /* on which the node was; NULL: a local node */
     int64_t begin_ms, end_ms; /* end >= begin, whatever the clock did */
     int gpus;                 /* in units of USAGE_GPU_UNIT */
     int slots, cores;

@@ -11,7 +11,8 @@
 /* The last release of the node by another run than `run_id`, after `since_us` and by `until_us`. 1,
  * 0 or -1. */
 struct st_released {
-    int64_t node_id, run_id, since_us, until_us;
+    const char *node_name;
+    int64_t run_id, since_us, until_us;
 };
 
 /* The allocated parts of the nodes of a pool, by ordinal, with the run and the start. */

@@ -17,6 +17,7 @@
 #include "scheduler/scheduler.h"
 #include "storage/batch_jobs.h"
 #include "storage/storage.h"
+#include "storage/usage.h"
 
 #define READ_ACCOUNT "Microsoft.Batch/batchAccounts/read"
 
@@ -33,10 +34,28 @@ const char *seen_detail(struct request *r, const char *name, const char *value)
     return arena_printf(&r->arena, "%s: %.*s", name, (int)n, value);
 }
 
-const char *seen_node(struct request *r, int64_t node_id, const char *name)
+int seen_use_read(struct request *r, enum resource_kind owner, int64_t owner_id,
+                  struct seen_use *out, struct err *e)
+{
+    return st_usage_of_run(admin_of(r)->storage, &r->arena, owner, owner_id, 0, &out->rows, &out->n,
+                           e);
+}
+
+/* NULL: none, or it is not known. */
+static const char *machine_of(const struct seen_use *use, const char *node)
+{
+    for (size_t i = 0; node && i < use->n; i++)
+        if (strcmp(use->rows[i].node_name, node) == 0)
+            return use->rows[i].machine;
+    return NULL;
+}
+
+const char *seen_node(struct request *r, const struct seen_use *use, int64_t node_id,
+                      const char *name)
 {
     const struct fleet *fl = sched_fleet(admin_of(r)->sched);
-    const char *machine = node_id ? node_rt_machine(node_rt_find(fl, node_id)) : NULL;
+    const char *machine =
+        node_id ? node_rt_machine(node_rt_find(fl, node_id)) : machine_of(use, name);
     return machine ? arena_printf(&r->arena, "%s (machine %s)", name, machine) : name;
 }
 

@@ -20,9 +20,17 @@ json_t *seen_time(int64_t us); /* NULL: 0 */
 json_t *seen_line(int64_t at_us, const char *text);
 /* "stderr: ...", without line breaks at its end. Of the request. */
 const char *seen_detail(struct request *r, const char *name, const char *value);
-/* A node with its machine of the inventory, if it has one: "tvm-... (machine gpu01)". In the
- * request's arena. */
-const char *seen_node(struct request *r, int64_t node_id, const char *name);
+/* What the first run of a job or task used, which has the machines of nodes that are gone. */
+struct seen_use {
+    struct usage *rows;
+    size_t n;
+};
+int seen_use_read(struct request *r, enum resource_kind owner, int64_t owner_id,
+                  struct seen_use *out, struct err *e) MUST_CHECK;
+/* A node with its machine of the inventory, if it has one: "tvm-... (machine gpu01)". node_id 0: it
+ * is gone. In the request's arena. */
+const char *seen_node(struct request *r, const struct seen_use *use, int64_t node_id,
+                      const char *name);
 /* Like seen_job_render() for one of its runs: of an array, with its index. */
 json_t *seen_run_render(struct request *r, const struct job *j, const struct run *run);
 /* A task of Azure Batch beside jobs: its account takes the place of the workspace, its job that of

@@ -22,6 +22,7 @@ struct teller {
     struct run run;
     struct allocation *parts; /* of all attempts */
     size_t n_parts;
+    struct seen_use use;
     int64_t queued_us; /* since when it waits, or waited for this attempt */
     const char *who;   /* waits */
     int attempt;       /* the last attempt in the story */
@@ -71,8 +72,8 @@ static int tell_wait(struct teller *t, size_t first, int64_t at_us, struct err *
     struct job other;
     struct run row;
     for (size_t i = first; i < t->n_parts && t->parts[i].attempt == t->parts[first].attempt; i++) {
-        const struct st_released w = {t->parts[i].node_id, t->run.id, t->queued_us, at_us};
-        int rc = w.node_id ? st_allocation_before(storage_of(t), a, &w, &one, e) : 0;
+        const struct st_released w = {t->parts[i].node_name, t->run.id, t->queued_us, at_us};
+        int rc = st_allocation_before(storage_of(t), a, &w, &one, e);
         if (rc < 0)
             return -1;
         if (rc == 1 && one.released_us > last.released_us)
@@ -86,7 +87,7 @@ static int tell_wait(struct teller *t, size_t first, int64_t at_us, struct err *
     tell(t, last.released_us,
          arena_printf(a, "it waited for %s, which ended on %s",
                       rc == 1 ? arena_printf(a, "job %s", other.name) : "another job",
-                      seen_node(t->r, last.node_id, last.node_name)));
+                      seen_node(t->r, &t->use, last.node_id, last.node_name)));
     return 0;
 }
 
@@ -102,7 +103,7 @@ static int tell_start(struct teller *t, int64_t at_us, struct err *e)
     t->attempt = i < t->n_parts ? t->parts[i].attempt : t->attempt;
     for (; i < t->n_parts && t->parts[i].attempt == t->attempt; i++)
         names = arena_printf(a, "%s%s%s%s%s", names, *names ? ", " : "",
-                             seen_node(t->r, t->parts[i].node_id, t->parts[i].node_name),
+                             seen_node(t->r, &t->use, t->parts[i].node_id, t->parts[i].node_name),
                              t->parts[i].devices && *t->parts[i].devices ? " GPU " : "",
                              t->parts[i].devices ? t->parts[i].devices : "");
     tell(t, at_us,
@@ -300,10 +301,10 @@ static int tell_indexes(struct teller *t, struct err *e)
         }
         tell_waiting(t, &waiting);
         bool runs = run.end_us == 0 && n_nodes > 0; /* an ended run may still be cleaned up */
-        const char *how =
-            runs ? arena_printf(a, "runs on %s", seen_node(t->r, nodes[0].id, nodes[0].name))
-            : run.failure ? arena_printf(a, "failed: %s", failure_name(run.failure))
-                          : "has ended";
+        const char *how = runs          ? arena_printf(a, "runs on %s",
+                                                       seen_node(t->r, &t->use, nodes[0].id, nodes[0].name))
+                          : run.failure ? arena_printf(a, "failed: %s", failure_name(run.failure))
+                                        : "has ended";
         tell(t, run.end_us, arena_printf(a, "index %d %s", run.number, how));
     }
     tell_waiting(t, &waiting);
@@ -336,7 +337,8 @@ static int tell_all(struct teller *t, struct err *e)
     struct storage *st = storage_of(t);
     int rc = st_run_of(st, a, RES_JOB, t->j->id, 0, &t->run, e);
     if (rc < 0 || st_event_of(st, a, RES_JOB, t->j->id, &events, &n, e) < 0 ||
-        st_allocation_of_run_all(st, a, t->run.id, &t->parts, &t->n_parts, e) < 0)
+        st_allocation_of_run_all(st, a, t->run.id, &t->parts, &t->n_parts, e) < 0 ||
+        seen_use_read(t->r, RES_JOB, t->j->id, &t->use, e) < 0)
         return -1;
     if (tell_cluster(t, e) < 0)
         return -1;

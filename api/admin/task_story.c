@@ -33,7 +33,8 @@ struct task_teller {
     struct batch_job job;
     struct batch_task task;
     struct batch_pool pool; /* id 0: there is none */
-    struct node node;       /* its last; id 0: it never ran, or the node is gone */
+    struct seen_use use;
+    struct node node; /* its last; id 0: it never ran, or the node is gone */
     struct story_line lines[LINES_MAX];
     size_t n;
 };
@@ -126,7 +127,7 @@ static void tell_past(struct task_teller *t)
         tell(t, k->requeue_us,
              arena_printf(t->a, "queued again for another node: %d in all", k->requeues));
     if (k->start_us > 0) {
-        const char *node = seen_node(t->r, t->node.id, k->node_name);
+        const char *node = seen_node(t->r, &t->use, t->node.id, k->node_name);
         /* A task that a seed has made as completed was on no node. */
         tell(t, k->start_us, node && *node ? arena_concat(t->a, "began on ", node) : "began");
     }
@@ -311,6 +312,8 @@ static int find_node(struct task_teller *t, struct err *e)
 {
     struct batch_pool p;
     const struct batch_task *k = &t->task;
+    if (seen_use_read(t->r, RES_BATCH_TASK, k->id, &t->use, e) < 0)
+        return -1;
     if (!k->pool_name || !k->node_name)
         return 0;
     int rc = st_batch_pool_get(t->st, t->a, t->account.id, k->pool_name, &p, e);

@@ -44,10 +44,10 @@ static json_t *show_row(const struct usage *u, bool open)
 {
     struct usage_sums s = {0};
     json_t *o = json_pack(
-        "{s:i, s:i, s:i, s:s, s:o, s:o*, s:f, s:i, s:b}", "index", u->idx, "attempt", u->attempt,
-        "rank", u->rank, "node", u->node_name, "begin", seen_time(u->begin_ms * 1000), "end",
-        open ? NULL : seen_time(u->end_ms * 1000), "gpus", (double)u->gpus / USAGE_GPU_UNIT,
-        "cores", u->cores, "requeued", u->again);
+        "{s:i, s:i, s:i, s:s, s:s*, s:o, s:o*, s:f, s:i, s:b}", "index", u->idx, "attempt",
+        u->attempt, "rank", u->rank, "node", u->node_name, "machine", u->machine, "begin",
+        seen_time(u->begin_ms * 1000), "end", open ? NULL : seen_time(u->end_ms * 1000), "gpus",
+        (double)u->gpus / USAGE_GPU_UNIT, "cores", u->cores, "requeued", u->again);
     usage_add_cut(&s, u, open, 0, INT64_MAX);
     usage_show(o, &s);
     if (u->memory > 0)

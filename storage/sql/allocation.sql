@@ -41,7 +41,7 @@ $allocation_select WHERE a.run_id = :run_id ORDER BY a.attempt, a.rank;
 -- The last that a node had of another run than w's and that was released after `since_us`, by `until_us`.
 -- st_allocation_before(st_released w) -> allocation?
 $allocation_select
-WHERE a.node_id = :w.node_id AND a.run_id <> :w.run_id AND a.released_us > :w.since_us
+WHERE a.node_name = :w.node_name AND a.run_id <> :w.run_id AND a.released_us > :w.since_us
 AND a.released_us <= :w.until_us
 ORDER BY a.released_us DESC LIMIT 1;
 

@@ -9,7 +9,7 @@ $subject.subscription <> {GROUPS_BURIED};
 -- Live allocations and what they belong to; without what a reset has emptied, which leaves no record.
 -- $usage_live_select
 SELECT {usage_live} FROM $live_allocation CROSS JOIN run u ON u.id = a.run_id
-CROSS JOIN node n ON n.id = a.node_id CROSS JOIN pool p ON p.id = n.pool_id
+CROSS JOIN node n ON n.id = a.node_id CROSS JOIN pool p ON p.id = n.pool_id LEFT JOIN machine m ON m.id = n.machine_id
 LEFT JOIN cluster c ON c.id = p.id LEFT JOIN batch_pool bp ON bp.id = p.id
 LEFT JOIN job j ON u.owner_kind = {RES_JOB} AND j.id = u.owner_id
 LEFT JOIN experiment x ON x.id = j.experiment_id LEFT JOIN workspace w ON w.id = x.workspace_id
@@ -107,6 +107,10 @@ ORDER BY o.usage_id LIMIT :limit;
 -- Of one job or task, in the order of their ends.
 -- st_usage_of_owner(resource_kind owner, i64 owner_id) -> usage*
 SELECT {usage} FROM usage r WHERE r.owner_kind = :owner AND r.owner_id = :owner_id ORDER BY r.id;
+
+-- Of one of its runs.
+-- st_usage_of_run(resource_kind owner, i64 owner_id, int idx) -> usage*
+SELECT {usage} FROM usage r WHERE r.owner_kind = :owner AND r.owner_id = :owner_id AND r.idx = :idx ORDER BY r.id;
 
 -- --- resets ---
 

@@ -61,6 +61,22 @@ def test_user_accounts_of_a_pool_are_the_machines(racked):
     work.end()
 
 
+def test_a_task_keeps_the_machine_that_it_ran_on(racked, rack):
+    """For explain and for the record of use, when its node is gone, too."""
+    site = racked()
+    work = Work(site, 1)
+    work.job.wait(work.job.add("/bin/true", id="t"))
+    (node,) = work.plane.all("/pools/machines/nodes")
+    name = f"{work.ground.accounts.group}/{work.ground.name}/{work.job.id}/t"
+    on = f"began on {node['id']} (machine {rack.at(node['ipAddress']).address})"
+    assert on in site.daemon.tool("explain", name).stdout
+    resize(work.plane, "machines", 0)
+    assert on in site.daemon.tool("explain", name).stdout
+    (part,) = site.daemon.get(f"/batchaid/usage/{name}")["allocations"]
+    assert on == f"began on {part['node']} (machine {part['machine']})"
+    work.end()
+
+
 def test_accounts_have_the_numbers_and_keys_that_they_were_given(racked, rack, tmp_path):
     """With its key a user account gets from one machine to the other by the machines' own ssh and sshd."""
     pair = tmp_path / "key"

@@ -181,6 +181,8 @@ def test_explain_names_the_machine_what_a_job_said_last_and_where_its_output_is(
     story = site.daemon.tool("explain", "bad").stdout
     assert f"(machine {on.address})" in story and "stderr: the disk is on fire" in story
     assert "its output is below $AZ_BATCHAI_MOUNT_ROOT" in story, story
+    cluster.resized(0)
+    assert f"(machine {on.address})" in site.daemon.tool("explain", "bad").stdout  # also when the node is gone
 
 
 def test_a_machine_whose_node_root_has_become_read_only_gets_no_job_until_it_is_mended(racked, rack):
