@@ -153,11 +153,25 @@ void terminal_drained(struct terminal *t)
     t->refused = false;
 }
 
+/* The far end of a silent node ends its command by itself. */
+static void give_up(struct terminal *t)
+{
+    const struct run_slot *slot = t->slot;
+    const char *address = slot->tenant.node ? node_rt_address(slot->tenant.node) : "";
+    struct arena a;
+    arena_init(&a);
+    fail(t, arena_printf(&a,
+                         t->met ? "the node %s (%s) does not answer; the command ends there"
+                                : "the command did not start in time on the node %s (%s)",
+                         slot->node_name, address));
+    arena_free(&a);
+}
+
 void terminal_look(struct terminal *t)
 {
     int64_t now = now_us(t);
     if (now - t->heard_us > (int64_t)REMOTE_SILENT_MAX_MS * 1000)
-        fail(t, t->met ? "the node does not answer" : "the command did not start in time");
+        give_up(t);
     else if (now - t->heard_us > SILENT_US && now - t->asked_us > ASK_AGAIN_US)
         resume(t, false);
 }

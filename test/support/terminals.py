@@ -54,7 +54,7 @@ class Terminal:
             lines += ["Connection: Upgrade", f"Upgrade: {upgrade}"]
         self.socket.sendall("\r\n".join([*lines, "", ""]).encode() + body)
         self.buffer = b""
-        self.out, self.err, self.end, self.unanswered = b"", b"", None, 0
+        self.out, self.err, self.end, self.unanswered = bytearray(), bytearray(), None, 0
         self._head()
 
     def _head(self):
