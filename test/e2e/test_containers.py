@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ from support.containers import TOOLKIT, Registry
 from support.daemon import Daemon
 from support.host_image import libraries
 from support.people import SUBMITTER, Person
+from support.terminals import Terminal, run
 from support.waiting import wait_for
-from support.world import Place, file_share, wait_flag
+from support.world import Place, file_share, fresh, wait_flag
 
 
 def contained(image=TOOLKIT, **settings):
@@ -226,3 +228,47 @@ def test_links_that_a_job_makes_lead_no_container_into_the_state_directory(place
     job.succeed()
     job = place.job(cluster, f"ls $AZ_BATCHAI_MOUNT_ROOT/out >&2 && ! cat {key}", **contained())
     job.succeed()
+
+
+# --- terminals -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def entered(place, cluster, engine):
+    """A job in a container, which runs until the end of the test and then succeeds."""
+    ready, flag = place.flag(fresh("ready"))
+    go, wait = place.flag(fresh("go"))
+    job = place.job(cluster, f"touch {flag}; {wait_flag(wait)}", **contained())
+    wait_for(ready.exists, 30, "the job to run")
+    job.container = engine.containers()
+    yield job
+    assert engine.containers() == job.container, "no terminal has another container, or ends the job's"
+    go.touch()
+    job.succeed()
+    wait_for(lambda: engine.containers() == [], 20, "the container to go")
+
+
+def processes(pattern):
+    """Those of the machine, which sees those in containers too."""
+    found = subprocess.run(["pgrep", "-f", pattern], capture_output=True, text=True, check=False)
+    return found.stdout.split()
+
+
+def test_a_command_and_a_shell_enter_the_container(entered):
+    end, out, err = run(entered, "cat /etc/image; pwd; echo $AZ_BATCHAI_JOB_TEMP; exit 7")
+    image, folder, temp = out.decode().splitlines()
+    assert (end, image, folder, err) == ((7, 0), TOOLKIT, temp, b"")
+    with Terminal(entered, rows=33, columns=101, term="vt100") as t:
+        t.send("i", b"cat /etc/image; echo $TERM; test -t 0 && exit 4\n")
+        assert t.finish() == (4, 0)
+    assert f"{TOOLKIT}\r\nvt100\r\n".encode() in t.out
+
+
+def test_the_end_of_a_terminal_ends_its_command_in_the_container(entered):
+    for tty in ({}, {"rows": 24, "columns": 80}):
+        t = Terminal(entered, command="trap '' HUP TERM; sleep 8765432 & echo on; cat /dev/zero >/dev/null", **tty)
+        t.until(b"on")
+        wait_for(lambda: processes("^sleep 8765432"), what="the command")
+        t.close()
+        wait_for(lambda: not processes("^sleep 8765432|^cat /dev/zero"), 30, "the end of the command")
+    assert run(entered, "echo again")[:2] == ((0, 0), b"again\n")
