@@ -432,8 +432,7 @@ def test_machines_that_are_drained_are_told(own_daemon):
 def test_states_of_gpus_are_told(own_daemon, tmp_path):
     """When samples have others than before."""
     gpus = Gpus(tmp_path)
-    path = f"{gpus.dir}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
-    d = own_daemon(config={"local": {"nodes": 1, "fake_gpus": 3}}, environment={"PATH": path})
+    d = own_daemon(config={"local": {"nodes": 1, "fake_gpus": 3}}, environment={"PATH": gpus.path})
     place = Place(d).make()
     with Stream(d) as s:
         s.next()

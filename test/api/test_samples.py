@@ -20,8 +20,7 @@ def gpus(tmp_path):
 @pytest.fixture
 def sampled(own_daemon, gpus):
     """(a daemon whose one local node has three GPUs, its place)"""
-    path = f"{gpus.dir}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
-    d = own_daemon(config={"local": {"nodes": 1, "fake_gpus": 3}}, environment={"PATH": path})
+    d = own_daemon(config={"local": {"nodes": 1, "fake_gpus": 3}}, environment={"PATH": gpus.path})
     return d, Place(d).make()
 
 
