@@ -2,6 +2,8 @@
 """Output files of Azure Batch's tasks: what is uploaded, when, where to, and what becomes of the task if it cannot be."""
 
 import hashlib
+import os
+from pathlib import Path
 
 import pytest
 from support.daemon import Daemon
@@ -156,6 +158,41 @@ def test_a_block_that_is_refused(jobs, others):
     others.trouble["/closed/x"] = [None, None, 403]
     _, said = failed(jobs, "FileUploadAccessDenied", LARGE, output("x", f"{others.url}/closed?secret=1"))
     assert "403" in said
+
+
+@pytest.fixture
+def place(tmp_path):
+    """Where the file is that is uploaded; its task writes that down."""
+    path = tmp_path / "place"
+    path.touch()
+    path.chmod(0o666)
+    return path
+
+
+def changed_in_the_midst(jobs, others, place, name, change):
+    """An upload of LARGE, whose file is changed when its first block has come."""
+    others.trouble[f"/{name}/x"] = [lambda: change(Path(place.read_text().strip()) / "x")]
+    return run(jobs, f"pwd > {place}; {LARGE}", output("x", f"{others.url}/{name}?secret=1"))
+
+
+def test_a_file_that_grows_while_it_is_uploaded(jobs, others, place):
+    """It is taken as it was when its upload began."""
+
+    def grow(path):
+        with path.open("ab") as f:
+            f.write(b"more" * 1000)
+
+    job, info = changed_in_the_midst(jobs, others, place, "grows", grow)
+    assert info["result"].lower() == "success", info
+    assert hashlib.sha256(others.files["/grows/x"]).hexdigest() == job.text("t").split()[0]
+
+
+@pytest.mark.parametrize("how, why", [("shorter", "it has become shorter meanwhile"), ("gone", "No such file")])
+def test_a_file_that_becomes_shorter_or_goes_away_while_it_is_uploaded(jobs, others, place, how, why):
+    change = {"shorter": lambda path: os.truncate(path, 20 << 20), "gone": Path.unlink}[how]
+    job, info = changed_in_the_midst(jobs, others, place, how, change)
+    assert info["result"].lower() == "failure" and info["failureInfo"]["code"] == "FileUploadMiscError", info
+    assert f"x: {why}" in job.text("t", "fileuploaderr.txt") and f"/{how}/x" not in others.files
 
 
 def test_a_passing_trouble_is_outlived(jobs, others):

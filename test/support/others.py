@@ -10,7 +10,8 @@ from xml.sax.saxutils import escape
 
 class Others:
     """`files`: path -> bytes, "/container/blob". `trouble`: path -> a status, "hang", "cut" (in the body), "torn" (in the
-    head), a path to go on to, or a list of what becomes of one request after another: None, a status, or for how many seconds (a float) it takes.
+    head), a path to go on to, or a list of what becomes of one request after another: None, a status, for how many seconds
+    (a float) it takes, or what is called before it is answered.
     `seen`: the requests, as (method, path, query, headers)."""
 
     PAGE = 3  # names of a page of a list
@@ -84,6 +85,9 @@ class Others:
             status = trouble.pop(0) if trouble else None
             if isinstance(status, float):
                 self.over.wait(status)
+                return False
+            if callable(status):
+                status()
                 return False
             if status is None:
                 return False
