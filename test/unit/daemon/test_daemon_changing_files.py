@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`batchaid submit` of a folder whose files change while it is copied: the copy is refused, or whole and what changed is named."""
+"""Files that change while `batchaid submit` copies them, or `batchaid get`: the copy is refused, or whole and what changed is named."""
 import os
 import subprocess
 import threading
@@ -10,7 +10,6 @@ from support.waiting import wait_for
 from test_daemon_submit import Desk
 
 MIB = 1 << 20
-READ = "sha256sum -c sums; wc -c <file; tail -c 1 file | od -An -c; cat other"
 
 
 @pytest.fixture(scope="module")
@@ -31,17 +30,21 @@ class Slow(Desk):
     def submit_while(self, change, at="File_Create", command="cat file"):
         """What `submit` has printed, when `change` was called in the midst of its copy."""
         before = self.t.last()
+        done = self.run_while(change, at, "submit", "--", command)
+        self.made = [r["path"].rsplit("/", 1)[1] for r in self.t.requests(after=before, operation="Jobs_Create")]
+        self.copies = {operation: len(self.t.requests(after=before, operation=operation)) for operation in ("File_Create", "File_Delete")}
+        return done
+
+    def run_while(self, change, at, *arguments):
         fault = self.t.fault({"operation": at}, hold=True)["id"]
         done = []
-        thread = threading.Thread(target=lambda: done.append(self.run("submit", "--", command, check=False)))
+        thread = threading.Thread(target=lambda: done.append(self.run(*arguments, check=False)))
         thread.start()
         wait_for(lambda: [f["held"] for f in self.t.get("/faults")["value"]] == [1], 30, "the copy to be held")
         change()
         self.t.call("POST", f"/faults/{fault}/release", expect=200)
         thread.join()
         self.t.forget()
-        self.made = [r["path"].rsplit("/", 1)[1] for r in self.t.requests(after=before, operation="Jobs_Create")]
-        self.copies = {operation: len(self.t.requests(after=before, operation=operation)) for operation in ("File_Create", "File_Delete")}
         return done[0]
 
     def output(self, done):
@@ -58,7 +61,9 @@ class Slow(Desk):
 
 @pytest.fixture
 def desk(tested, tmp_path):
-    return Slow(tested, tmp_path / "project")
+    made = Slow(tested, tmp_path / "project")
+    yield made
+    made.t.forget()
 
 
 def warned(done):
@@ -123,3 +128,43 @@ def test_a_file_that_is_no_file_any_more(desk, kind, why):
 def test_a_folder_that_goes_away(desk):
     done = desk.submit_while(lambda: subprocess.run(["rm", "-r", desk.folder / "part"], check=True))
     desk.is_refused(done, "part/deep: it cannot be opened: No such file")
+
+
+# --- get --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def written(desk):
+    """A job that wrote the files a, b and c, and the place of these."""
+    said, job = desk.submit("--name", "writes", "--no-copy", "--", "echo 1 >a; echo 2 >b; echo 3 >c")
+    job.succeeded()
+    (a,) = (desk.daemon.state_dir / "storage").rglob("writes/*/outputs/folder/a")
+    yield desk, a.parent
+    job.delete()
+    a.unlink(missing_ok=True)
+
+
+def test_get_of_a_file_that_goes_away(written):
+    """The others are fetched."""
+    desk, folder = written
+    done = desk.run_while((folder / "a").unlink, "JobFiles_Get", "get", "writes")
+    assert done.returncode == 1 and sorted(done.stdout.split()) == ["writes/b", "writes/c"], done.stderr
+    assert "/a" in done.stderr and not (desk.folder / "writes/a").exists()
+
+
+def test_get_of_a_file_that_becomes_shorter_or_grows(written):
+    """It is taken as it is when its turn comes."""
+    desk, folder = written
+    done = desk.run_while(lambda: [os.truncate(folder / "a", 0), (folder / "b").write_text("two\n")], "JobFiles_Get", "get", "writes")
+    assert done.returncode == 0, done.stderr
+    assert [(desk.folder / "writes" / name).read_text() for name in "abc"] == ["", "two\n", "3\n"]
+
+
+def test_get_of_a_file_that_ends_early(written):
+    """As when it becomes shorter while it is sent: what was there before stays."""
+    desk, _ = written
+    desk.write("writes/a", "kept\n")
+    desk.t.fault({"operation": "JobFiles_Get"}, cut="after")
+    done = desk.run("get", "writes", check=False)
+    assert done.returncode == 1 and "writes/a was not fetched, and is as it was" in done.stderr
+    assert [(path.name, path.read_text()) for path in (desk.folder / "writes").iterdir()] == [("a", "kept\n")]
