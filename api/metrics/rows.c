@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/metrics/rows.h"
 
+#include <uv.h>
+
 #include "lib/arena.h"
 
-#define SLICE 1000 /* rows in a turn: some milliseconds */
+#define SLICE_NS (5 * 1000 * 1000) /* in a turn: a row may be a machine with many GPUs */
 
 struct row_page {
     struct request *r;
@@ -32,22 +34,30 @@ static void drop(void *kept)
     strbuf_free(&s->text.b);
 }
 
-static void next(struct request *r, void *ctx)
+static void show_row(struct row_page *s)
 {
-    struct row_page *s = ctx;
-    if (!s->metric->name) {
-        metrics_reply(r, &s->text);
-        return;
-    }
     if (s->at == 0)
         metric_family(&s->text, s->metric->name, s->metric->type, s->metric->help);
-    for (size_t end = s->at + SLICE; s->at < s->n && s->at < end; s->at++)
-        s->metric->show(&s->text, s->rows + s->at * s->size);
+    if (s->at < s->n)
+        s->metric->show(&s->text, s->rows + s->at++ * s->size);
     if (s->at == s->n) {
         s->metric++;
         s->at = 0;
     }
-    request_again(r, next, s);
+}
+
+static void next(struct request *r, void *ctx)
+{
+    struct row_page *s = ctx;
+    uint64_t until_ns = uv_hrtime() + SLICE_NS;
+    while (s->metric->name) {
+        show_row(s);
+        if (uv_hrtime() >= until_ns) {
+            request_again(r, next, s);
+            return;
+        }
+    }
+    metrics_reply(r, &s->text);
 }
 
 void rows_show(struct request *r, const struct row_metric *table, const void *rows, size_t size,

@@ -56,11 +56,27 @@ bool metric_text_wants_open(const char *accept)
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
+static bool is_plain(unsigned char c)
+{
+    return c > 0 && c < 0x80 && c != '\n' && c != '\\' && c != '"';
+}
+
+/* The length of its beginning that stays as it is. */
+static size_t plain(const char *s)
+{
+    size_t n = 0;
+    while (is_plain((unsigned char)s[n]))
+        n++;
+    return n;
+}
+
 static void add_escaped(struct strbuf *b, const char *s, bool quotes)
 {
     while (*s) {
-        size_t n = jsontext_character(s);
-        if (n == 0)
+        size_t whole = plain(s), n = whole ? whole : jsontext_character(s);
+        if (whole)
+            strbuf_add(b, s, whole);
+        else if (n == 0)
             strbuf_puts(b, REPLACEMENT);
         else if (*s == '\n')
             strbuf_puts(b, "\\n");
