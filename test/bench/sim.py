@@ -10,6 +10,7 @@ from pathlib import Path
 
 from support.daemon import BUILD, NODE_AGENT, Daemon
 
+HOLDS = "sim-agents-hold"  # a command that never ends
 BATCHAID_SIM, AGENTS = BUILD / "bench" / "batchaid-sim", BUILD / "bench" / "sim-agents"
 
 

@@ -4,8 +4,9 @@
  *
  *     sim-agents SOCKET      prints "ready" once it listens; ends with its parent
  *
- * Each says what a machine says that has nothing to do: facts to `hello`, its health, no tasks.
- * What is run there ends at once, well; any other request is a success.
+ * Each says what a machine with eight GPUs says that has nothing to do: facts to `hello`, its
+ * health, samples, no tasks. What is run there ends at once, well, but for a command with the word
+ * HOLDS, which never ends; any other request is a success.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 
 #include "lib/arena.h"
 #include "lib/guid.h"
+#include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "lib/version.h"
 #include "nodeagent-proto/wire/codec.h"
@@ -24,6 +26,8 @@
 #include "nodeagent-proto/wire/sample.h"
 
 #define BACKLOG 1024
+#define GPUS    8
+#define HOLDS   "sim-agents-hold"
 
 static const int64_t disk_bytes = INT64_C(1) << 40;
 
@@ -47,8 +51,30 @@ static void end(struct agent *a)
         uv_close((uv_handle_t *)&a->pipe, on_closed);
 }
 
+static void name_gpu(const struct agent *a, int i, char uuid[SAMPLE_UUID_SIZE])
+{
+    snprintf(uuid, SAMPLE_UUID_SIZE, "GPU-%.8s-7657-7b1d-12f4-%012d", a->incarnation, i);
+}
+
+/* As the agent lists the GPUs of the driver. */
+static char *list_gpus(const struct agent *a)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < GPUS; i++) {
+        char uuid[SAMPLE_UUID_SIZE];
+        name_gpu(a, i, uuid);
+        json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:s, s:i}", "index", i, "vendor",
+                                              "nvidia", "model", "NVIDIA H100 80GB HBM3", "uuid",
+                                              uuid, "minor", i));
+    }
+    char *text = jsontext(list);
+    json_decref(list);
+    return text;
+}
+
 static json_t *facts(const struct agent *a)
 {
+    char *list = list_gpus(a);
     const struct node_facts f = {.agent_version = BATCHAID_VERSION,
                                  .hostname = "simulated",
                                  .os = "Linux 6.1 (simulated)",
@@ -58,12 +84,15 @@ static json_t *facts(const struct agent *a)
                                  .cpus = 16,
                                  .memory_bytes = disk_bytes / 8,
                                  .disk_free_bytes = disk_bytes,
-                                 .gpus = "[]",
+                                 .gpus = list,
+                                 .n_gpus = GPUS,
                                  .user = "batchai",
                                  .runtimes = "docker",
                                  .mpi = "",
                                  .time_us = time_now_us()};
-    return message_facts(&f);
+    json_t *j = message_facts(&f);
+    free(list);
+    return j;
 }
 
 static json_t *health(void)
@@ -71,15 +100,16 @@ static json_t *health(void)
     const struct node_health h = {.disk_free_bytes = disk_bytes,
                                   .disk_total_bytes = disk_bytes,
                                   .disk_error = "",
+                                  .gpus = GPUS,
                                   .gpu_errors = "",
                                   .time_us = time_now_us()};
     return message_health(&h);
 }
 
-/* Of a machine with eight busy GPUs. */
-static json_t *sample(void)
+/* All GPUs are busy. */
+static json_t *sample(const struct agent *a)
 {
-    enum { GPUS = 8, HALF = 500 };
+    enum { HALF = 500 };
     struct gpu_sample gpus[GPUS];
     struct node_sample s;
     sample_clear(&s);
@@ -93,7 +123,7 @@ static json_t *sample(void)
     for (int i = 0; i < GPUS; i++) {
         gpu_sample_clear(&gpus[i]);
         gpus[i].index = i;
-        snprintf(gpus[i].uuid, sizeof gpus[i].uuid, "GPU-%032d", i);
+        name_gpu(a, i, gpus[i].uuid);
         gpus[i].busy_permille = gpus[i].temperature = HALF;
         gpus[i].memory_used = gpus[i].memory_total = disk_bytes;
         gpus[i].power_mw = gpus[i].ecc_errors = gpus[i].throttle = gpus[i].n_processes = HALF;
@@ -101,18 +131,28 @@ static json_t *sample(void)
     return message_sample(&s);
 }
 
+static bool is_run(json_t *req)
+{
+    return strcmp(json_string_value(json_object_get(req, "op")), "run") == 0;
+}
+
+static bool holds(json_t *req)
+{
+    const json_t *line = json_object_get(json_object_get(req, "task"), "command_line");
+    return json_is_string(line) && strstr(json_string_value(line), HOLDS);
+}
+
 /* Of a task that was told to run. */
 static json_t *status(json_t *req)
 {
     const char *id = json_string_value(json_object_get(json_object_get(req, "task"), "id"));
-    const struct task_status s = {
+    struct task_status s = {
         .id = id, .state = TASK_EXITED, .started_us = time_now_us(), .ended_us = time_now_us()};
+    if (holds(req)) {
+        s.state = TASK_RUNNING;
+        s.ended_us = 0;
+    }
     return message_task_status(&s);
-}
-
-static bool is_run(json_t *req)
-{
-    return strcmp(json_string_value(json_object_get(req, "op")), "run") == 0;
 }
 
 static json_t *ended(json_t *req)
@@ -130,7 +170,7 @@ static json_t *answer(const struct agent *a, json_t *req)
     else if (strcmp(op, "health") == 0)
         json_object_set_new(reply, "health", health());
     else if (strcmp(op, "sample") == 0)
-        json_object_set_new(reply, "sample", sample());
+        json_object_set_new(reply, "sample", sample(a));
     else if (strcmp(op, "tasks") == 0)
         json_object_set_new(reply, "tasks", json_array());
     else if (is_run(req))
@@ -171,7 +211,7 @@ static void on_bytes(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
     while (rc > 0 && (rc = frame_decoder_next(&a->in, &req, &e)) > 0) {
         if (say(a, answer(a, req)) < 0)
             rc = -1;
-        else if (is_run(req) && say(a, ended(req)) < 0)
+        else if (is_run(req) && !holds(req) && say(a, ended(req)) < 0)
             rc = -1;
         json_decref(req);
     }
