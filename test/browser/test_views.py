@@ -212,6 +212,27 @@ def test_a_task_that_failed_has_its_story_and_its_use(page, batch):
     page.click("use").see("Each part of a node that it had")
 
 
+def test_logs_and_files_of_a_task_of_azure_batch(page, batch):
+    command = "/bin/sh -c 'mkdir -p deep; echo a,b > deep/t.csv; echo 1,cell >> deep/t.csv; echo trained; echo lines of stderr >&2'"
+    task = batch.job.ran(command, id=fresh("task"))[0]
+    of = f"--account-name {batch.name} --job-id job1 --task-id {task}"
+    page.open("#/batch").click("job1").click(task).click("logs").see("trained", f"az batch task file download {of} --file-path stdout.txt")
+    page.choose("File", "stderr.txt").see("lines of stderr", "--file-path stderr.txt")
+    page.click("files").see("stdout.txt", f"az batch task file list {of}").click("wd/").click("deep/").see("t.csv", "startswith(name, '\\''wd/deep/'\\'')")
+    page.click("t.csv").see("cell", f"{of} --file-path wd/deep/t.csv --destination t.csv").click("wd").see("deep/")
+    page.driver.refresh()
+    page.see("deep/")
+
+
+def test_the_log_of_a_task_of_azure_batch_is_followed(page, batch, tmp_path):
+    tmp_path.chmod(0o755)
+    task = batch.job.begin(f"/bin/sh -c 'echo begun; {wait_flag(tmp_path / 'go')}; echo the last'", id=fresh("task"))
+    page.open("#/batch").click("job1").click(task).click("logs").see("begun")
+    assert "the last" not in page.text()
+    (tmp_path / "go").touch()
+    page.see("the last")
+
+
 def test_tasks_and_jobs_of_azure_batch_are_changed_after_a_question(page, batch):
     from support.batch_jobs import Job
 
@@ -231,7 +252,7 @@ def test_a_task_of_azure_batch_in_the_queue_is_no_job_of_batch_ai(page, served, 
     page.open("#/queue").see(task).choose_rows(task).see("1 chosen")
     assert not page.find("button", "Cancel (0)").is_enabled() and not page.find("button", "Delete (0)").is_enabled()
     page.click(task).see("A task of Azure Batch, of the job job1", "began on tvm-")
-    assert [tab.text for tab in page.driver.find_elements(By.CSS_SELECTOR, ".tabs a")] == ["story", "use"]
+    assert [tab.text for tab in page.driver.find_elements(By.CSS_SELECTOR, ".tabs a")] == ["story", "logs", "files", "use"]
     assert not page.find("button", "Cancel") and not page.find("button", "Delete")
     page.click("use").see("Each part of a node that it had").click("job1").see("Tasks of the job in the account", task)
     batch.job.plane.call("POST", f"{batch.job.url}/tasks/{task}/terminate", expect=204)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A job: its story, its logs, its files, what it used.
+// A job, or a task of Azure Batch: its story, its logs, its files, what it used.
 import { html, useRef } from "./htm-preact.js";
 import { ask, jobPath, segments, url } from "./client.js";
 import { between, bytes, count, duration, hours, plain, since, when } from "./format.js";
-import { Choice, Command, Facts, Failed, jobAddress, keepFocus, State, Tabs, useData, useNow, useTitle, address } from "./parts.js";
+import { Choice, Command, Facts, Failed, jobAddress, keepFocus, option, State, Tabs, useData, useNow, useTitle, address } from "./parts.js";
 import { Browser } from "./files.js";
 import { Log } from "./log.js";
 import { isTask, jobActions } from "./jobs.js";
@@ -12,7 +12,7 @@ const EVERY_MS = 10000; // later indexes of an array start, write and end withou
 const ENDED = ["succeeded", "failed"];
 
 const TABS = ["story", "logs", "files", "use"];
-const TASK_TABS = ["story", "use"];
+const LOGS_IN = "stdouterr"; // the output directory of a job
 
 // Clocks of their own: the view is not drawn again each second.
 function Story({ lines }) {
@@ -36,35 +36,45 @@ function usualOf(files, kept) {
   return undefined;
 }
 
+// Where files are read: list(directory, path, after, signal) is a page of entries, content(directory, path, download) an address
+// of bytes. A task has no output directories, but one folder, with its logs at the top.
+function sourceOf(job) {
+  const task = isTask(job);
+  const path = task ? `/batchaid/batch/${segments(job.workspace)}/jobs/${segments(job.experiment)}/tasks/${segments(job.name)}` : jobPath(job);
+  const where = (directory) => (task ? {} : { subscription: job.subscription, directory });
+  return {
+    list: (directory, at, after, signal) => ask(url(`${path}/files`, { ...where(directory), path: at, after }), { signal }),
+    content: (directory, at, download) => url(`${path}/files/content`, { ...where(directory), path: at, download: download || undefined }),
+  };
+}
+
 function Logs({ job, query }) {
-  const path = jobPath(job);
   const ended = ENDED.includes(job.state);
-  const listed = useData(`${path} logs`, (signal) => ask(url(`${path}/files`, { subscription: job.subscription, directory: "stdouterr" }), { signal }), ["job"], ended ? undefined : EVERY_MS);
+  const { list, content } = sourceOf(job);
+  const listed = useData(`${jobPath(job)} logs`, (signal) => list(LOGS_IN, undefined, undefined, signal), ["job"], ended ? undefined : EVERY_MS);
   const files = listed.data?.value.filter((file) => !file.isDirectory) ?? [];
   const kept = useRef();
   const usual = usualOf(files, kept.current);
   kept.current = usual?.name;
   const chosen = query.file ? files.find((file) => file.name === query.file) : usual;
-  const content = (download) => url(`${path}/files/content`, { subscription: job.subscription, directory: "stdouterr", path: chosen.name, download: download || undefined });
-  return html`<${Failed} error=${listed.error} again=${listed.again} />${listed.data && !files.length && html`<p class="empty">The job has not written yet.</p>`}
+  return html`<${Failed} error=${listed.error} again=${listed.again} />${listed.data && !files.length && html`<p class="empty">The ${isTask(job) ? "task" : "job"} has not written yet.</p>`}
     ${usual && html`<div class="filters"><${Choice} name="file" label="File" any=${usual.name} values=${files.map((file) => file.name).filter((one) => one !== usual.name)} query=${query} /></div>`}
     ${listed.data?.next !== undefined && html`<p class="quiet">These are the first ${count(files.length)} files; Files has all.</p>`}
     ${usual && !chosen && html`<p class="failed" role="alert">There is no file '${plain(query.file)}' among the first ${files.length} files; Files has all.</p>`}
-    ${chosen && html`<${Log} path=${content(false)} download=${content(true)} follow=${!ended} name=${plain(chosen.name, 80)} />`}`;
+    ${chosen && html`<${Log} path=${content(LOGS_IN, chosen.name)} download=${content(LOGS_IN, chosen.name, true)} follow=${!ended} name=${plain(chosen.name, 80)} />`}`;
 }
 
 function Files({ job, query }) {
-  const path = jobPath(job);
-  const listed = useData(`${path} directories`, (signal) => ask(url(`${path}/files`, { subscription: job.subscription }), { signal }), ["job"]);
+  const { list, content } = sourceOf(job);
+  const listed = useData(`${jobPath(job)} directories`, async (signal) => (isTask(job) ? { value: [{ name: job.name }] } : list(undefined, undefined, undefined, signal)), ["job"]);
   const names = listed.data?.value.map((one) => one.name) ?? [];
   const directory = query.directory || names[0];
-  const to = (at, isFile) => jobAddress(job, "files", { directory, path: at, file: isFile ? "1" : "" });
-  const list = (at, after, signal) => ask(url(`${path}/files`, { subscription: job.subscription, directory, path: at, after }), { signal });
-  const content = (at, download) => url(`${path}/files/content`, { subscription: job.subscription, directory, path: at, download: download || undefined });
+  const to = (at, isFile) => jobAddress(job, "files", { directory: isTask(job) ? "" : directory, path: at, file: isFile ? "1" : "" });
   return html`<${Failed} error=${listed.error} again=${listed.again} />
     ${names.length > 1 && html`<div class="filters"><${Choice} name="directory" label="Output directory" any=${names[0]} values=${names.slice(1)} also=${{ path: "", file: "" }} query=${query} /></div>`}
     ${listed.data && !names.length && html`<p class="empty">The job has no output directory.</p>`}
-    ${directory && html`<${Browser} label=${directory} at=${query.path ?? ""} isFile=${query.file === "1"} to=${to} list=${list} content=${content} kinds=${["job"]} follow=${job.state === "running"} />`}`;
+    ${directory && html`<${Browser} label=${directory} at=${query.path ?? ""} isFile=${query.file === "1"} to=${to} list=${(at, after, signal) => list(directory, at, after, signal)}
+      content=${(at, download) => content(directory, at, download)} kinds=${["job"]} follow=${job.state === "running"} />`}`;
 }
 
 function Use({ job }) {
@@ -82,6 +92,25 @@ function Use({ job }) {
     <tbody>${data.allocations.map((a) => html`<tr><td>${plain(a.node, 60)}</td><td>${when(a.begin)}</td><td>${between(a.begin, a.end)}</td><td>${a.gpus}</td><td>${a.cores}</td><td>${bytes(a.memoryPeakBytes)}</td></tr>`)}</tbody></table></div>`;
 }
 
+// A quote in a text of a filter is doubled.
+function startsWith(path) {
+  return `startswith(name, '${path.replaceAll("'", "''")}/')`;
+}
+
+function commandOfTask(job, tab, query) {
+  const { workspace: account, experiment, name } = job;
+  const of = [...option("--account-name", account), ...option("--job-id", experiment), ...option("--task-id", name)];
+  const file = tab === "logs" ? query.file || "stdout.txt" : query.path;
+  if (tab === "logs" || query.file === "1") return ["az", "batch", "task", "file", "download", ...of, ...option("--file-path", file), ...option("--destination", file.split("/").at(-1))];
+  return ["az", "batch", "task", "file", "list", ...of, ...(file ? ["--recursive", "--filter", startsWith(file)] : [])];
+}
+
+function commandOf(job, tab, query) {
+  if (isTask(job) && (tab === "logs" || tab === "files")) return commandOfTask(job, tab, query);
+  const commands = { story: "explain", logs: "logs", files: "get", use: "job" };
+  return ["batchaid", commands[tab], [job.resourceGroup, job.workspace, job.experiment, job.name].join("/")];
+}
+
 export function Job({ session, parts, query }) {
   const [resourceGroup, workspace, experiment, name, part = "story"] = parts;
   const path = url(jobPath({ resourceGroup, workspace, experiment, name }), { subscription: query.subscription });
@@ -89,8 +118,7 @@ export function Job({ session, parts, query }) {
   const { data, error, again } = useData(path, (signal) => ask(path, { signal }), ["job"], (read) => (read && ENDED.includes(read.job.state) ? undefined : EVERY_MS));
   if (!data) return html`<h1>${plain(name)}</h1><${Failed} error=${error} again=${again} />`;
   const job = { ...data.job, kind: data.kind, subscription: query.subscription };
-  const tabs = isTask(job) ? TASK_TABS : TABS;
-  const tab = tabs.includes(part) ? part : "story";
+  const tab = TABS.includes(part) ? part : "story";
   const act = async (action) => {
     const failed = await action.run([job]);
     if (!failed) return;
@@ -98,15 +126,14 @@ export function Job({ session, parts, query }) {
     else await again();
     keepFocus();
   };
-  const commands = { story: ["explain"], logs: ["logs"], files: ["get"], use: ["job"] };
   return html`<h1>${plain(job.name)} <${State} of=${job.state} /></h1>
     <p class="actions">${jobActions(session).filter((action) => !action.for || action.for(job)).map((action) => html`<button onClick=${() => act(action)}>${action.title}</button> `)}</p>
     ${isTask(job) && html`<p class="quiet">A task of Azure Batch, of the job <a href=${address(["tasks", workspace, experiment])}>${plain(experiment, 80)}</a> in the account ${plain(workspace)}.</p>`}
     <${Facts} rows=${[[isTask(job) ? "Pool" : "Cluster", plain(job.cluster ?? "")], ["User", plain(job.createdBy ?? "")], ["Nodes", job.nodeCount], ["Submitted", when(job.createdTime)],
       ["Started", when(job.startTime)], [job.endTime ? "Ran" : "Runs", job.startTime && html`<${Ran} job=${job} />`], ["Exit code", job.exitCode]]} />
-    <${Tabs} tabs=${tabs} now=${tab} to=${(to) => jobAddress(job, to)} />
+    <${Tabs} tabs=${TABS} now=${tab} to=${(to) => jobAddress(job, to)} />
     <${Failed} error=${error} again=${again} />
     ${tab === "story" && html`<${Story} lines=${data.story} />`}${tab === "logs" && html`<${Logs} job=${job} query=${query} />`}
     ${tab === "files" && html`<${Files} job=${job} query=${query} />`}${tab === "use" && html`<${Use} job=${job} />`}
-    <${Command} words=${["batchaid", ...commands[tab], [resourceGroup, workspace, experiment, name].join("/")]} />`;
+    <${Command} words=${commandOf(job, tab, query)} />`;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * Jobs and tasks at the daemon's own paths, for people at a browser: with their login instead of a
- * key of the account, and with the account in the path. The handlers are those of the data plane;
- * an action needs the same role at the account as there.
+ * key of the account, and with the account in the path. The actions' handlers are those of the data
+ * plane; files are listed as those of jobs of Batch AI are. All need the same role at the account
+ * as on the data plane.
  */
 #include "api/arm/errors.h"
 #include "api/http/auth.h"
 #include "api/plane/batch/batch.h"
 #include "api/plane/batch/errors.h"
+#include "api/plane/batch/files.h"
 #include "api/plane/batch/routes.h"
 
 #define JOB  "/batchaid/batch/{account}/jobs/{jobId}"
@@ -23,6 +25,9 @@ static const struct route routes[] = {
     {"POST", TASK "/terminate", 0, 0, batch_tasks_terminate, "BatchTasks_Terminate"},
     {"POST", TASK "/reactivate", 0, 0, batch_tasks_reactivate, "BatchTasks_Reactivate"},
     {"DELETE", TASK, 0, 0, batch_tasks_delete, "BatchTasks_Delete"},
+    {"GET", TASK "/files", 0, 0, task_files_list, "BatchTaskFiles_List"},
+    {"GET", TASK "/files/content", 0, ROUTE_USERS_BYTES, task_files_get, "BatchTaskFiles_Get"},
+    {"HEAD", TASK "/files/content", 0, ROUTE_USERS_BYTES, task_files_get, "BatchTaskFiles_Head"},
 };
 
 static const char *const paths[] = {JOB, JOB "/{rest*}", NULL};

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The form of all lists here, and what the two routes of bytes share.
+ * An entry is written as text, and the page of the list has its rows. On the loop's thread.
  */
+#include "api/http/entries.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "api/browse/browse.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 

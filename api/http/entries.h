@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lists of files in one form, for people at a browser: {"value": [ENTRY, ...], "next", "leftOut"};
+ * and what routes that send the bytes of a file share.
+ */
+#ifndef API_HTTP_ENTRIES_H
+#define API_HTTP_ENTRIES_H
+
+#include "api/http/page.h"
+
+struct rows {
+    struct page *page;
+    size_t left_out; /* entries that cannot be shown */
+};
+/* Reads max and after, and begins the page. */
+int rows_begin(struct request *r, struct rows *out, struct err *e) MUST_CHECK;
+/* The same for pages whose places are numbers. */
+int rows_begin_numbers(struct request *r, struct rows *out, struct err *e) MUST_CHECK;
+struct entry {
+    const char *name, *path; /* path: what names it in a request; NULL: only its name does */
+    bool is_directory;
+    uint64_t size;
+    int64_t mtime_us; /* 0: not known */
+};
+/* `key`: the place behind this row. */
+void rows_add(struct page *p, const char *key, const struct entry *en);
+
+/* The Content-Type of a file by its name. What a browser would run is application/octet-stream. */
+const char *type_of(const char *name);
+/* Whether the query has download=true; refuses other values but false. */
+int read_download(struct request *r, bool *out, struct err *e) MUST_CHECK;
+/* The last part of a path. */
+const char *base_name(const char *path);
+
+#endif

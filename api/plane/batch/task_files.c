@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files of a task for the page: a directory at a time, and one file by ranges. The names of a
+ * directory come from the node in any order, and are sorted here; the page continues after a name.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/http/disposition.h"
+#include "api/http/entries.h"
+#include "api/plane/batch/files.h"
+#include "api/plane/batch/tasks.h"
+#include "lib/fs.h"
+#include "nodeagent-proto/link/node.h"
+#include "storage/seeding.h"
+
+struct task_files {
+    struct request *r;
+    struct rows rows;
+    struct files_place place;
+    struct entry *entries; /* the arena's */
+    size_t n;
+};
+
+/* The task's files, and what the query names in them; "": its directory. */
+static int find_place(struct request *r, const struct batch_task *t, struct files_place *out,
+                      struct err *e)
+{
+    const char *path = request_query(r, "path");
+    if (path && *path && !fs_path_is_safe(path))
+        return err_set(e, ERR_INVALID_PATH, "path",
+                       "The path '%.200s' is not allowed: it must be a relative path inside the "
+                       "task's directory, without '..'.",
+                       path);
+    if (batch_files_of(r, t, out, e) < 0)
+        return -1;
+    out->path = path ? path : "";
+    return 0;
+}
+
+/* --- a directory ------------------------------------------------------------------------------ */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
+}
+
+static struct replied *show(struct task_files *l)
+{
+    struct page *page = l->rows.page;
+    if (l->n > 0)
+        qsort(l->entries, l->n, sizeof *l->entries, by_name);
+    for (size_t i = 0; i < l->n && !page->more; i++)
+        if (strcmp(l->entries[i].name, page->after) > 0)
+            rows_add(page, l->entries[i].name, &l->entries[i]);
+    return page_reply(page);
+}
+
+static void add(struct task_files *l, const char *name, const struct node_dir_entry *en)
+{
+    struct arena *a = &l->r->arena;
+    const char *dir = l->place.path;
+    l->entries[l->n++] = (struct entry){.name = name,
+                                        .path = arena_concat(a, dir, *dir ? "/" : "", name),
+                                        .is_directory = en->is_dir,
+                                        .size = (uint64_t)en->size,
+                                        .mtime_us = en->is_dir ? 0 : en->mtime_us};
+}
+
+/* The directory itself may not be there yet. */
+static void on_listed(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
+{
+    struct task_files *l = ctx;
+    if (why && (why->code != ERR_FILE_NOT_FOUND || *l->place.path)) {
+        request_finish(l->r, batch_files_refuse(l->r, why));
+        return;
+    }
+    n = why ? 0 : n;
+    l->entries = arena_alloc(&l->r->arena, (n + 1) * sizeof *l->entries);
+    for (size_t i = 0; i < n; i++)
+        add(l, arena_strdup(&l->r->arena, list[i].name), &list[i]);
+    request_finish(l->r, show(l));
+}
+
+/* A directory of rows is what their paths have in common up to a slash; the rows come in the order
+ * of their paths. */
+static struct replied *list_seeded(struct task_files *l)
+{
+    struct arena *a = &l->r->arena;
+    struct batch_seeded_file *rows;
+    struct err e;
+    size_t n, skip = *l->place.path ? strlen(l->place.path) + 1 : 0;
+    const char *prefix = skip > 0 ? arena_concat(a, l->place.path, "/") : "";
+    if (st_batch_file_list(arm_of(l->r)->storage, a, l->place.seeded, &rows, &n, &e) < 0)
+        return reply_err(l->r, &e);
+    l->entries = arena_alloc(a, (n + 1) * sizeof *l->entries);
+    for (size_t i = 0; i < n; i++) {
+        if (strncmp(rows[i].path, prefix, skip) != 0)
+            continue;
+        const char *rest = rows[i].path + skip, *slash = strchr(rest, '/');
+        const char *name = slash ? arena_strndup(a, rest, (size_t)(slash - rest)) : rest;
+        const struct node_dir_entry en = {
+            .is_dir = slash != NULL, .size = rows[i].size, .mtime_us = rows[i].mtime_us};
+        if (l->n == 0 || strcmp(l->entries[l->n - 1].name, name) != 0)
+            add(l, name, &en);
+    }
+    return show(l);
+}
+
+struct replied *task_files_list(struct request *r)
+{
+    struct batch_task t;
+    struct err e;
+    struct task_files *l = arena_alloc(&r->arena, sizeof *l);
+    *l = (struct task_files){.r = r};
+    if (find_batch_task(r, &t, &e) < 0 || rows_begin(r, &l->rows, &e) < 0)
+        return reply_err(r, &e);
+    if (t.files == BATCH_FILES_NONE) /* it has written nothing yet */
+        return page_reply(l->rows.page);
+    if (find_place(r, &t, &l->place, &e) < 0)
+        return reply_err(r, &e);
+    if (l->place.seeded)
+        return list_seeded(l);
+    if (fleet_list_dir(arm_of(r)->fleet, &l->place.at, l->place.path, on_listed, l, &e) < 0)
+        return batch_files_refuse(r, &e);
+    return reply_later(r);
+}
+
+/* --- one file --------------------------------------------------------------------------------- */
+
+struct replied *task_files_get(struct request *r)
+{
+    struct files_place place = {.path = ""};
+    struct batch_task t;
+    struct err e;
+    bool download;
+    if (read_download(r, &download, &e) < 0 || find_batch_task(r, &t, &e) < 0 ||
+        find_place(r, &t, &place, &e) < 0)
+        return reply_err(r, &e);
+    if (!*place.path) {
+        err_set(&e, ERR_INVALID_QUERY, "path",
+                "The query parameter path is missing: name a file as GET .../files does.");
+        return reply_err(r, &e);
+    }
+    if (download)
+        reply_header_text(r, "Content-Disposition",
+                          disposition_attachment(&r->arena, base_name(place.path)));
+    return batch_file_send(r, &place, type_of(place.path));
+}
