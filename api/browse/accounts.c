@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The storage accounts of all groups with their shares and containers, as far as the caller may
- * read these.
+ * The storage accounts of all groups with the names of their shares and containers, and the whole
+ * list of these names of one account; as far as the caller may read them. Rights decide before
+ * anything is cut or counted. An account may have many shares, so its names are read in batches
+ * too:
+ *
+ *     [next account] -> its shares, while there are any -> its containers -> its row is written
  */
 #include <string.h>
 #include <strings.h>
@@ -12,71 +16,282 @@
 #include "model/spec.h"
 #include "storage/storage.h"
 
-#define ACCOUNTS_BATCH 50
-#define SHARES_SHOWN   1000 /* of an account, of each kind */
+#define NAMES_MAX  1000  /* shown of an account, of each kind */
+#define BATCH      200   /* names read at once */
+#define LOOKED_MAX 10000 /* names or accounts that are looked at only to be counted */
+
+/* --- the names of one account ----------------------------------------------------------------- */
+
+struct share_names {
+    struct request *r;
+    struct rows rows;
+    const struct storage_account *account;
+    enum share_kind kind;
+    bool all;           /* the caller may read all of them */
+    struct strbuf name; /* of the last one that was read, as the batch's memory ends with it */
+};
+
+static void names_free(void *ctx)
+{
+    struct share_names *l = ctx;
+    strbuf_free(&l->name);
+}
+
+static void set(struct strbuf *b, const char *text)
+{
+    strbuf_reset(b);
+    strbuf_puts(b, text);
+}
+
+static const char *text_of(const struct strbuf *b)
+{
+    return b->len > 0 ? b->s : "";
+}
+
+/* The names behind `after`, which becomes the last of them. */
+static int read_names(struct request *r, struct slices *s, int64_t account_id, enum share_kind kind,
+                      struct strbuf *after, struct err *e)
+{
+    struct share_rows rows;
+    const struct st_names part = {.after = text_of(after), .limit = BATCH};
+    if (st_share_list(azstorage_of(r)->storage, &r->arena, account_id, kind, "", &part, &rows, e) <
+        0)
+        return -1;
+    s->rows = rows.items;
+    s->n = rows.n;
+    if (rows.n > 0)
+        set(after, rows.items[rows.n - 1].name);
+    return 0;
+}
+
+static int fetch_names(struct slices *s, struct err *e)
+{
+    struct share_names *l = s->of;
+    if (read_names(l->r, s, l->account->id, l->kind, &l->name, e) < 0)
+        return -1;
+    s->at_end = s->n < BATCH;
+    return 0;
+}
+
+static int add_name(struct slices *s, const void *row, struct err *e)
+{
+    const struct share_names *l = s->of;
+    const char *name = ((const struct share *)row)->name;
+    (void)e;
+    if (l->all || may_read_one(l->r, l->account, l->kind, name))
+        rows_add(l->rows.page, name, &(struct entry){.name = name, .is_directory = true});
+    return 0;
+}
+
+struct replied *shares_list(struct request *r)
+{
+    static const struct slices_kind kind = {.fetch = fetch_names, .add = add_name};
+    struct err e;
+    struct share_names *l = arena_alloc(&r->arena, sizeof *l);
+    struct storage_account *account = arena_alloc(&r->arena, sizeof *account);
+    *l = (struct share_names){.r = r, .account = account, .name = STRBUF_INIT};
+    if (browsed_account(r, &l->kind, account, &e) < 0 || rows_begin(r, &l->rows, &e) < 0)
+        return reply_err(r, &e);
+    l->all = may_read_all(r, account);
+    set(&l->name, l->rows.page->after);
+    request_own_thing(r, l, names_free);
+    return slices_reply(l->rows.page, &kind, l, sizeof(struct share));
+}
+
+/* --- accounts --------------------------------------------------------------------------------- */
+
+enum part { PART_ACCOUNT, PART_FILES, PART_BLOBS, PART_ROW };
+
+/* Of the account that is being read, by kind. */
+struct found {
+    long n;      /* names that the caller may read */
+    long looked; /* names that were read since the list was full */
+    bool over;   /* not all were read */
+};
 
 struct account_list {
     struct request *r;
     struct rows rows;
-    int64_t at; /* the id of the last account that was read */
+    long names;                     /* to show of each kind */
+    bool counts;                    /* the caller wants to know how many accounts there are */
+    bool full;                      /* the page is; what follows is only counted */
+    long looked;                    /* accounts and names since then */
+    enum part next;                 /* what the next batch is */
+    int64_t at;                     /* the id of the last account that was read */
+    struct strbuf name;             /* of the last share or container that was read */
+    struct storage_account account; /* of the batch */
+    bool all, sees;
+    struct found found[2];
+    json_t *shown; /* the account's row */
 };
+
+static void accounts_free(void *ctx)
+{
+    struct account_list *l = ctx;
+    strbuf_free(&l->name);
+}
+
+static enum share_kind kind_of(enum part part)
+{
+    return part == PART_FILES ? SHARE_FILES : SHARE_BLOBS;
+}
+
+static struct found *found_of(struct account_list *l, enum part part)
+{
+    return &l->found[part - PART_FILES];
+}
+
+static json_t *names_of(const struct account_list *l, enum part part)
+{
+    return json_object_get(l->shown, part == PART_FILES ? "files" : "blobs");
+}
+
+static void go_on(struct account_list *l, enum part next)
+{
+    l->next = next;
+    strbuf_reset(&l->name);
+}
+
+static void begin_row(struct account_list *l)
+{
+    const struct storage_account *a = &l->account;
+    bool usual =
+        strcasecmp(a->scope.subscription, azstorage_of(l->r)->access->subscription_id) == 0;
+    json_auto_t *members =
+        json_pack("{s:s, s:s, s:s*, s:s, s:[], s:[]}", "name", a->name, "group", a->scope.group,
+                  "subscription", usual ? NULL : a->scope.subscription, "location",
+                  a->scope.location, "files", "blobs");
+    json_object_clear(l->shown);
+    json_object_update(l->shown, members);
+    memset(l->found, 0, sizeof l->found);
+}
+
+/* Neither buried nor going. */
+static bool is_there(const struct storage_account *a)
+{
+    return account_name_valid(a->name) && a->prov_state != PROV_DELETING;
+}
+
+static int fetch_account(struct account_list *l, struct slices *s, struct err *e)
+{
+    struct storage_account_rows rows;
+    const struct st_page page = {.after = l->at, .limit = 1};
+    if (st_account_list_all(azstorage_of(l->r)->storage, &l->r->arena, &page, &rows, e) < 0)
+        return -1;
+    s->at_end = rows.n == 0;
+    if (s->at_end) {
+        l->rows.page->more = l->full;
+        return 0;
+    }
+    l->account = rows.items[0];
+    l->at = l->account.id;
+    l->looked += l->full;
+    if (!is_there(&l->account))
+        return 0;
+    l->all = may_read_all(l->r, &l->account);
+    l->sees = sees_account(l->r, &l->account);
+    begin_row(l);
+    go_on(l, l->full && l->sees ? PART_ROW : PART_FILES);
+    return 0;
+}
+
+/* Whether nothing more is to be known of these names. */
+static bool is_over(const struct account_list *l, const struct found *f)
+{
+    return l->full ? l->found[0].n + l->found[1].n > 0 : f->looked >= LOOKED_MAX;
+}
+
+static int fetch_part(struct account_list *l, struct slices *s, struct err *e)
+{
+    struct found *f = found_of(l, l->next);
+    int rc = st_account_by_id(azstorage_of(l->r)->storage, &l->r->arena, l->at, &l->account, e);
+    if (rc <= 0 || !is_there(&l->account)) {
+        go_on(l, PART_ACCOUNT); /* it has gone meanwhile */
+        return rc < 0 ? -1 : 0;
+    }
+    f->over = is_over(l, f);
+    if (!f->over && read_names(l->r, s, l->at, kind_of(l->next), &l->name, e) < 0)
+        return -1;
+    if (s->n == 0)
+        go_on(l, l->next + 1);
+    return 0;
+}
+
+/* {"files": 3, "blobs": 10000, "isMinimum": true}: how many more names there are than are shown. */
+static void add_more(struct account_list *l)
+{
+    long files = l->found[0].n - (long)json_array_size(names_of(l, PART_FILES));
+    long blobs = l->found[1].n - (long)json_array_size(names_of(l, PART_BLOBS));
+    if (files + blobs == 0)
+        return;
+    json_t *more = json_pack("{s:I, s:I}", "files", (json_int_t)files, "blobs", (json_int_t)blobs);
+    if (l->found[0].over || l->found[1].over)
+        json_object_set_new(more, "isMinimum", json_true());
+    json_object_set_new(l->shown, "more", more);
+    json_object_set_new(l->shown, "cut", json_true());
+}
+
+/* An account of which the caller may read nothing is shown to those who see it. */
+static void end_row(struct account_list *l)
+{
+    struct page *page = l->rows.page;
+    l->next = PART_ACCOUNT;
+    if (l->found[0].n + l->found[1].n == 0 && !l->sees)
+        return;
+    l->rows.count++;
+    if (l->full)
+        return;
+    add_more(l);
+    page_add_id(page, l->at, json_incref(l->shown));
+    l->full = page->more;
+    page->more = false; /* others are counted */
+}
 
 static int fetch(struct slices *s, struct err *e)
 {
     struct account_list *l = s->of;
-    struct storage_account_rows rows;
-    int rc =
-        st_account_list_all(azstorage_of(l->r)->storage, &l->r->arena,
-                            &(struct st_page){.after = l->at, .limit = ACCOUNTS_BATCH}, &rows, e);
-    s->rows = rows.items;
-    s->n = rc < 0 ? 0 : rows.n;
-    s->at_end = s->n < ACCOUNTS_BATCH;
-    if (s->n > 0)
-        l->at = rows.items[s->n - 1].id;
-    return rc;
-}
-
-/* The names of those that the caller may read. *cut: there are more. NULL: err. */
-static json_t *names_of(struct request *r, const struct storage_account *account,
-                        enum share_kind kind, bool *cut, struct err *e)
-{
-    struct share_rows rows;
-    if (st_share_list(azstorage_of(r)->storage, &r->arena, account->id, kind, "",
-                      &(struct st_names){.after = "", .limit = SHARES_SHOWN + 1}, &rows, e) < 0)
-        return NULL;
-    json_t *names = json_array();
-    bool all = may_read_all(r, account);
-    *cut = *cut || rows.n > SHARES_SHOWN;
-    for (size_t i = 0; i < rows.n && i < SHARES_SHOWN; i++)
-        if (all || may_read_one(r, account, kind, rows.items[i].name))
-            json_array_append_new(names, json_string(rows.items[i].name));
-    return names;
+    if (l->full && (!l->counts || l->looked >= LOOKED_MAX)) {
+        l->rows.page->more = l->rows.is_minimum = true;
+        return 0;
+    }
+    switch (l->next) {
+    case PART_ACCOUNT:
+        return fetch_account(l, s, e);
+    case PART_FILES:
+    case PART_BLOBS:
+        return fetch_part(l, s, e);
+    case PART_ROW:
+        end_row(l);
+    }
+    return 0;
 }
 
 static int add(struct slices *s, const void *row, struct err *e)
 {
     struct account_list *l = s->of;
-    struct request *r = l->r;
-    const struct storage_account *account = row;
-    bool cut = false;
-    if (!account_name_valid(account->name) || account->prov_state == PROV_DELETING)
-        return 0; /* a buried one, or one that goes */
-    json_auto_t *files = names_of(r, account, SHARE_FILES, &cut, e);
-    json_auto_t *blobs = files ? names_of(r, account, SHARE_BLOBS, &cut, e) : NULL;
-    if (!blobs)
-        return -1;
-    if (json_array_size(files) + json_array_size(blobs) == 0 && !sees_account(r, account))
+    struct found *f = found_of(l, l->next);
+    json_t *names = names_of(l, l->next);
+    const char *name = ((const struct share *)row)->name;
+    bool shows = (long)json_array_size(names) < l->names;
+    (void)e;
+    l->looked += l->full;
+    f->looked += !shows;
+    if (!l->all && !may_read_one(l->r, &l->account, kind_of(l->next), name))
         return 0;
-    bool usual =
-        strcasecmp(account->scope.subscription, azstorage_of(r)->access->subscription_id) == 0;
-    json_t *shown =
-        json_pack("{s:s, s:s, s:s*, s:s, s:O, s:O}", "name", account->name, "group",
-                  account->scope.group, "subscription", usual ? NULL : account->scope.subscription,
-                  "location", account->scope.location, "files", files, "blobs", blobs);
-    if (cut)
-        json_object_set_new(shown, "cut", json_true());
-    page_add_id(l->rows.page, account->id, shown);
+    f->n++;
+    if (shows)
+        json_array_append_new(names, json_string(name));
     return 0;
+}
+
+static int read_wish(struct account_list *l, struct err *e)
+{
+    const char *count = request_query(l->r, "count");
+    l->counts = count && strcasecmp(count, "true") == 0;
+    if (count && !l->counts && strcasecmp(count, "false") != 0)
+        return err_set(e, ERR_INVALID_QUERY, "count",
+                       "'%.100s' is not a valid value of count; use true or false", count);
+    return request_query_int(l->r, "names", 1, NAMES_MAX, NAMES_MAX, &l->names, e);
 }
 
 struct replied *accounts_list(struct request *r)
@@ -84,9 +299,12 @@ struct replied *accounts_list(struct request *r)
     static const struct slices_kind kind = {.fetch = fetch, .add = add};
     struct err e;
     struct account_list *l = arena_alloc(&r->arena, sizeof *l);
-    *l = (struct account_list){.r = r};
-    if (rows_begin_numbers(r, &l->rows, &e) < 0)
+    *l = (struct account_list){.r = r, .name = STRBUF_INIT};
+    if (read_wish(l, &e) < 0 || rows_begin_numbers(r, &l->rows, &e) < 0)
         return reply_err(r, &e);
     l->at = page_after_id(l->rows.page);
-    return slices_reply(l->rows.page, &kind, l, sizeof(struct storage_account));
+    l->rows.counts = l->counts && !request_query(r, "after");
+    l->shown = request_own(r, json_object());
+    request_own_thing(r, l, accounts_free);
+    return slices_reply(l->rows.page, &kind, l, sizeof(struct share));
 }

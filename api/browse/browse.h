@@ -30,8 +30,16 @@ bool may_read_one(struct request *r, const struct storage_account *account, enum
                   const char *share);
 /* Whether the principal sees the account. */
 bool sees_account(struct request *r, const struct storage_account *account);
+/* The account and the kind of the query. Rights are not checked. */
+int browsed_account(struct request *r, enum share_kind *kind, struct storage_account *out,
+                    struct err *e) MUST_CHECK;
 /* Finds the share or container of the query (account, kind, share), checks the rights, and sets
  * r->grant and r->rest, the path in it, for functions of the data planes. */
 int browsed_find(struct request *r, enum share_kind *kind, struct err *e) MUST_CHECK;
+
+/* --- accounts.c --- */
+
+/* The shares or containers of an account: for items_list() without a share. */
+REPLIED shares_list(struct request *r);
 
 #endif

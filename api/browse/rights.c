@@ -116,12 +116,18 @@ static int find_share(struct request *r, struct grant *g, struct err *e)
                    g->account.name, g->plane->share, name);
 }
 
+int browsed_account(struct request *r, enum share_kind *kind, struct storage_account *out,
+                    struct err *e)
+{
+    return read_kind(r, kind, e) < 0 ? -1 : find_account(r, out, e);
+}
+
 int browsed_find(struct request *r, enum share_kind *kind, struct err *e)
 {
     struct grant *g = arena_alloc(&r->arena, sizeof *g);
     const char *path = request_query(r, "path");
     *g = (struct grant){.how = GRANT_TOKEN};
-    if (read_kind(r, kind, e) < 0 || find_account(r, &g->account, e) < 0)
+    if (browsed_account(r, kind, &g->account, e) < 0)
         return -1;
     g->plane = &planes[*kind];
     if (find_share(r, g, e) < 0)

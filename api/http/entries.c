@@ -28,6 +28,9 @@ static void end(struct page *p)
         strbuf_puts(&p->text, ",\"next\":");
         jsontext_add_text(&p->text, p->last.s, p->last.len);
     }
+    if (rows->counts)
+        strbuf_printf(&p->text, ",\"count\":%ld%s", rows->count,
+                      rows->is_minimum ? ",\"countIsMinimum\":true" : "");
     if (rows->left_out > 0)
         strbuf_printf(&p->text, ",\"leftOut\":%zu", rows->left_out);
     strbuf_puts(&p->text, "}");

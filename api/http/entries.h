@@ -11,6 +11,9 @@
 struct rows {
     struct page *page;
     size_t left_out; /* entries that cannot be shown */
+    bool counts;     /* how many rows all pages have is said */
+    bool is_minimum; /* there are more than `count`, which were not looked at */
+    long count;
 };
 /* Reads max and after, and begins the page. */
 int rows_begin(struct request *r, struct rows *out, struct err *e) MUST_CHECK;

@@ -264,6 +264,60 @@ def test_a_place_in_the_list_of_accounts(store):
     assert found == store.call("accounts").json["value"]
 
 
+def everything(call, **params):
+    """The rows of all pages."""
+    found = []
+    while True:
+        page = call(**params).json
+        found += page["value"]
+        if "next" not in page:
+            return found
+        params["after"] = str(page["next"])
+
+
+@pytest.fixture(scope="module")
+def many(store):
+    """An account with more containers than are read at once: c000 to c204."""
+    name = store.accounts.account()
+    for n in range(205):
+        store.accounts.share(name, f"c{n:03}", kind="blobs")
+    return name
+
+
+def test_who_may_read_the_last_container_alone_sees_it(store, many):
+    """Rights decide before anything is cut."""
+    scope = f"{store.accounts.path}/{many}/blobServices/default/containers"
+    ada = store.person("Storage Blob Data Reader", f"{scope}/c204")
+    (account,) = store.call("accounts", ada, names="1").json["value"]
+    assert (account["name"], account["blobs"]) == (many, ["c204"]) and "more" not in account and "cut" not in account
+    store.give(ada, "Storage Blob Data Reader", f"{scope}/c003")
+    (account,) = store.call("accounts", ada, names="1").json["value"]
+    assert account["blobs"] == ["c003"] and account["more"] == {"files": 0, "blobs": 1} and account["cut"] is True
+    listed = everything(lambda **more: store.call("items", ada, account=many, kind="blobs", max="1", **more))
+    assert [one["name"] for one in listed] == ["c003", "c204"]
+
+
+def test_names_that_are_cut_are_counted_and_listed(store, many):
+    account = next(a for a in store.call("accounts", names="100").json["value"] if a["name"] == many)
+    assert account["blobs"] == [f"c{n:03}" for n in range(100)] and account["more"] == {"files": 0, "blobs": 105}
+    listed = everything(lambda **more: store.call("items", account=many, kind="blobs", max="90", **more))
+    assert [one["name"] for one in listed] == [f"c{n:03}" for n in range(205)] and all(one["isDirectory"] for one in listed)
+    assert everything(lambda **more: store.call("items", account=many, kind="files", **more)) == []
+
+
+def test_accounts_are_counted_by_the_rights_of_who_asks(store, many):
+    page = store.call("accounts", max="1", count="true").json
+    assert page["count"] == len(store.call("accounts").json["value"]) > 1 and len(page["value"]) == 1
+    assert "count" not in store.call("accounts", max="1", count="true", after=page["next"]).json
+    blob = store.person("Storage Blob Data Reader", f"{store.accounts.path}/{many}/blobServices/default/containers/c204")
+    store.give(blob, "Storage Blob Data Reader", f"{store.scope}/blobServices/default/containers/box")
+    page = store.call("accounts", blob, max="1", count="true").json
+    assert page["count"] == 2 and len(page["value"]) == 1
+    assert {a["name"] for a in everything(lambda **more: store.call("accounts", blob, max="1", **more))} == {store.name, many}
+    assert "'some'" in store.call("accounts", count="some", expect=400).error["message"]
+    assert "'1001'" in store.call("accounts", names="1001", expect=400).error["message"]
+
+
 def test_bytes_need_a_path(store):
     assert "path is missing" in store.content("", expect=400).error["message"]
     assert "'yes'" in store.content("plain.txt", download="yes", expect=400).error["message"]

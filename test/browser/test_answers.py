@@ -235,3 +235,26 @@ def test_a_reading_ends_when_the_reader_goes_on(page, faked):
     faked.compute("/batchaid/queue", "(url, {signal}) => new Promise(() => signal.addEventListener('abort', () => { window.ended = true; }))")
     page.open("#/queue").see("Reading…").open("#/jobs").see("well")
     assert page.driver.execute_script("return window.ended")
+
+
+# Accounts of storage: a00, a01, ... up to 450; the first has more containers than are shown.
+ACCOUNTS = """(url) => {
+  const from = Number(url.searchParams.get('after') ?? 0), to = Math.min(450, from + Number(url.searchParams.get('max')));
+  const more = {more: {files: 0, blobs: 1234}, cut: true};
+  const value = Array.from({length: to - from}, (_, n) => ({name: `a${from + n}`, group: 'g', location: 'eastus', files: [], blobs: ['box'], ...(from + n ? {} : more)}));
+  return {value, next: to < 450 ? String(to) : undefined, count: from ? undefined : 450};
+}"""
+NAMES = """(url) => {
+  const from = Number(url.searchParams.get('after') ?? 0), to = Math.min(1235, from + Number(url.searchParams.get('max')));
+  return {value: Array.from({length: to - from}, (_, n) => ({name: `c${from + n}`, isDirectory: true})), next: to < 1235 ? String(to) : undefined};
+}"""
+
+
+def test_all_accounts_and_all_their_containers_are_reached(page, faked):
+    faked.compute("/batchaid/storage/accounts", ACCOUNTS).compute("/batchaid/storage/items", NAMES)
+    page.open("#/storage").see("a199", "These are 200 of 450 accounts.").see_none("a200")
+    page.click("Show more").see("a399", "These are 400 of 450 accounts.").click("Show more").see("a449").see_none("Show more")
+    page.click("1,234 more").see("Containers of a0", "200 containers, and more below", "az storage container list --account-name a0")
+    scroll = "document.querySelector('.list .scroll').scrollTop = 1e9"
+    wait_for(lambda: (page.driver.execute_script(scroll), any("c1234" in row for row in page.rows()))[1], 20, page.rows)
+    page.see("1,235 containers")

@@ -69,16 +69,18 @@ export async function ask(path, options) {
   return text ? JSON.parse(text) : null;
 }
 
-// The rows of a short list, page by page, at most `most`: {value, isCut}.
-export async function askAll(path, signal, most = 500) {
+// The rows of a short list, page by page, at most `most`: {value, isCut}, and what the first page counts.
+export async function askAll(path, signal, { most = 500, ...query } = {}) {
   const value = [];
+  let first;
   let after;
   do {
-    const page = await ask(url(path, { after }), { signal });
+    const page = await ask(url(path, { ...query, after }), { signal });
+    first ??= page;
     value.push(...page.value);
     after = page.next;
   } while (after !== undefined && value.length < most);
-  return { value, isCut: after !== undefined };
+  return { value, isCut: after !== undefined, count: first.count, isMinimum: first.countIsMinimum };
 }
 
 // A path with a query of the members that have a value.

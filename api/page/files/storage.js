@@ -1,27 +1,57 @@
 // SPDX-License-Identifier: MIT
 // Storage accounts with their shares and containers, which are browsed and downloaded from.
-import { html } from "./htm-preact.js";
+import { html, useState } from "./htm-preact.js";
 import { ask, askAll, url } from "./client.js";
-import { plain } from "./format.js";
+import { count, plain } from "./format.js";
 import { Browser } from "./files.js";
 import { address, Command, Failed, option, useData, useTitle } from "./parts.js";
+import { Table } from "./table.js";
 
 const EVERY_MS = 15000; // storage has no events
+const ACCOUNTS = 200; // shown at once
+const NAMES = 100; // of an account, of each kind
+const KINDS = { files: { title: "Shares", noun: "share" }, blobs: { title: "Containers", noun: "container" } };
 
 export function Storage({ parts, query }) {
   const [account, kind, share] = parts;
   useTitle(share ? plain(share, 60) : "Storage");
   if (share) return html`<${Share} account=${account} kind=${kind} share=${share} query=${query} />`;
+  if (KINDS[kind]) return html`<${Shares} account=${account} kind=${kind} />`;
   return html`<${Accounts} />`;
 }
 
+// The names of an account, as far as they are shown; the rest is a list of its own.
+function Names({ one, kind }) {
+  const names = one[kind];
+  const more = one.more?.[kind] ?? 0;
+  return html`<h3>${KINDS[kind].title}</h3>${names.length ? html`<ul class="cards">${names.map((share) => html`<li><a href=${address(["storage", one.name, kind, share])}>${plain(share, 80)}</a></li>`)}</ul>` : html`<p class="empty">None that you may read.</p>`}
+    ${more > 0 && html`<p class="quiet">These are the first ${count(names.length)}. <a href=${address(["storage", one.name, kind])}>${one.more.isMinimum ? "More than " : ""}${count(more)} more</a></p>`}`;
+}
+
 function Accounts() {
-  const { data, error, again } = useData("accounts", (signal) => askAll("/batchaid/storage/accounts", signal), [], EVERY_MS);
-  const list = (one, kind, names) => html`<h3>${kind === "files" ? "Shares" : "Containers"}</h3>${names?.length ? html`<ul class="cards">${names.map((share) => html`<li><a href=${address(["storage", one.name, kind, share])}>${plain(share, 80)}</a></li>`)}</ul>` : html`<p class="empty">None that you may read.</p>`}`;
+  const [most, show] = useState(ACCOUNTS);
+  const [last, keep] = useState();
+  const { data = last, error, again } = useData(`accounts ${most}`, async (signal) => {
+    const read = await askAll("/batchaid/storage/accounts", signal, { most, max: ACCOUNTS, names: NAMES, count: true });
+    keep(read);
+    return read;
+  }, [], EVERY_MS);
   return html`<h1>Storage</h1><${Failed} error=${error} again=${again} />${data && !data.value.length && html`<p class="empty">There are no storage accounts that you may see.</p>`}
-    ${data?.value.map((one) => html`<section aria-label=${one.name}><h2>${plain(one.name)} <span class="quiet">${plain(one.group ?? "")}</span></h2>${list(one, "files", one.files)}${list(one, "blobs", one.blobs)}
-      ${one.cut && html`<p class="quiet">The account has more shares or containers than are shown.</p>`}</section>`)}
-    ${data?.isCut && html`<p class="quiet">These are the first ${data.value.length} accounts.</p>`}<${Command} words=${["az", "storage", "account", "list"]} />`;
+    ${data?.value.map((one) => html`<section key=${one.name} aria-label=${one.name}><h2>${plain(one.name)} <span class="quiet">${plain(one.group ?? "")}</span></h2><${Names} one=${one} kind="files" /><${Names} one=${one} kind="blobs" /></section>`)}
+    ${data?.isCut && html`<p class="quiet">These are ${count(data.value.length)} of ${data.isMinimum ? "more than " : ""}${count(data.count)} accounts. <button onClick=${() => show(data.value.length + ACCOUNTS)}>Show more</button></p>`}
+    <${Command} words=${["az", "storage", "account", "list"]} />`;
+}
+
+function Shares({ account, kind }) {
+  const { title, noun } = KINDS[kind];
+  const load = async (after, signal) => {
+    const page = await ask(url("/batchaid/storage/items", { account, kind, max: 200, after }), { signal });
+    return { rows: page.value, next: page.next };
+  };
+  const columns = [{ title: "Name", kind: "name", cell: (one) => html`<a href=${address(["storage", account, kind, one.name])}>${plain(one.name, 120)}</a>` }];
+  return html`<h1>${title} of ${plain(account)}</h1><p class="quiet"><a href=${address(["storage"])}>All accounts</a></p>
+    <${Table} name=${title} noun=${noun} columns=${columns} load=${load} listKey=${`${account} ${kind}`} every=${EVERY_MS} keyOf=${(one) => one.name} empty="None that you may read." />
+    <${Command} words=${["az", "storage", noun, "list", ...option("--account-name", account)]} />`;
 }
 
 const COMMANDS = {
@@ -38,6 +68,6 @@ function Share({ account, kind, share, query }) {
   const at = query.path ?? "";
   const isFile = query.file === "1";
   const command = COMMANDS[kind === "files" ? "files" : "blobs"](share, at, isFile);
-  return html`<h1>${plain(share)}</h1><p class="quiet">${kind === "files" ? "Share" : "Container"} of the account ${plain(account)}. <a href=${address(["storage"])}>All accounts</a></p>
+  return html`<h1>${plain(share)}</h1><p class="quiet">${kind === "files" ? "Share" : "Container"} of the account <a href=${address(["storage", account, kind])}>${plain(account)}</a>. <a href=${address(["storage"])}>All accounts</a></p>
     <${Browser} label=${share} at=${at} isFile=${isFile} to=${to} list=${list} content=${content} every=${EVERY_MS} /><${Command} words=${["az", "storage", ...command, ...option("--account-name", account)]} />`;
 }
