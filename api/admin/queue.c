@@ -6,11 +6,16 @@
  * behind them, or some that are held.
  *
  *     [next cluster] -> more waiting, while there are any -> held, while there are any -> ROW_END
+ *
+ * A reply has the first rows of each cluster, and says what it leaves out; or, if `rows` or `after`
+ * is given, a page of the whole list. A page continues after a row's mark, by the orders of the
+ * rows: a run that has changed its place meanwhile may come twice or not at all.
  */
 #include <limits.h>
 #include <string.h>
 #include <strings.h>
 
+#include "api/admin/queue_mark.h"
 #include "api/admin/routes.h"
 #include "api/admin/seen_jobs.h"
 #include "api/admin/waits.h"
@@ -20,6 +25,8 @@
 
 #define QUEUE_DEFAULT 200
 #define QUEUE_MAX     10000
+#define PAGE_DEFAULT  100 /* rows */
+#define PAGE_MAX      1000
 #define RUNNING_MAX   1000000
 #define BATCH         500 /* of waiting or held jobs */
 #define NAME_SIZE     128 /* of a cluster or pool, whose names have 64 letters at most */
@@ -39,7 +46,9 @@ struct queue_reply {
     struct page *page;
     const char *wanted;    /* NULL: all clusters */
     long waiting, running; /* to show of each cluster */
-    int64_t *ids;          /* of the pools */
+    bool paged;
+    struct queue_mark from; /* the last row of the page before; pool 0: there is none */
+    int64_t *ids;           /* of the pools */
     size_t n_ids, at;
     enum queue_part next;
     /* Of the cluster whose rows are shown: */
@@ -81,10 +90,19 @@ static int is_asked_for(struct queue_reply *q, const struct run *run, struct err
     return q->job_found;
 }
 
-static void add(struct queue_reply *q, json_t *row)
+static void add(struct queue_reply *q, const struct queue_mark *at, json_t *row)
 {
+    char key[QUEUE_MARK_SIZE] = "";
     q->sees = true;
-    page_add(q->page, "", row);
+    if (q->paged)
+        queue_mark_print(at, key);
+    page_add(q->page, key, row);
+}
+
+static struct queue_mark mark_of(const struct queue_reply *q, enum queue_order order, int64_t by,
+                                 int64_t run_id, size_t place)
+{
+    return (struct queue_mark){q->pool.id, order, by, run_id, (int64_t)place};
 }
 
 /* Only jobs that the caller asks for count, so that none hides behind those of others. */
@@ -99,6 +117,9 @@ static bool is_cut(struct queue_reply *q, enum row_kind kind, long most)
 static int add_running(struct queue_reply *q, size_t i, struct err *e)
 {
     const struct queue_running *run = &q->v.running[i];
+    const struct queue_mark at = mark_of(q, BY_START, run->start_us, run->run_id, 0);
+    if (queue_mark_is_past(&q->from, &at))
+        return 0;
     struct run *row = arena_alloc(&q->r->arena, sizeof *row);
     int rc = st_run_by_id(admin_of(q->r)->storage, &q->r->arena, run->run_id, row, e);
     if (rc > 0)
@@ -113,13 +134,16 @@ static int add_running(struct queue_reply *q, size_t i, struct err *e)
     json_object_set_new(o, "nodes", names(run));
     if (run->limit_us > 0 && !run->releasing)
         json_object_set_new(o, "limitTime", seen_time(run->limit_us));
-    add(q, o);
+    add(q, &at, o);
     return 0;
 }
 
 /* 1: the run is to be shown; 0; or -1. */
-static int is_shown(struct queue_reply *q, const struct run *run, enum row_kind kind, struct err *e)
+static int is_shown(struct queue_reply *q, const struct queue_mark *at, const struct run *run,
+                    enum row_kind kind, struct err *e)
 {
+    if (queue_mark_is_past(&q->from, at))
+        return 0;
     int rc = is_asked_for(q, run, e);
     if (rc <= 0 || !is_cut(q, kind, q->waiting))
         return rc;
@@ -138,36 +162,40 @@ static json_t *waiting(struct queue_reply *q, const struct run *run, size_t plac
 static int add_waiting(struct queue_reply *q, size_t i, struct err *e)
 {
     const struct queue_waiting *w = &q->v.waiting[i];
-    int rc = is_shown(q, &w->run, ROW_WAITING, e);
+    const struct queue_mark at = mark_of(q, BY_TURN, w->run.priority, w->run.id, i + 1);
+    int rc = is_shown(q, &at, &w->run, ROW_WAITING, e);
     const char *what = rc > 0 ? waits_for(q->r, &q->v, i, e) : NULL;
     if (!what)
         return rc > 0 ? -1 : rc;
     json_t *o = waiting(q, &w->run, i + 1, what);
     if (w->verdict.start_us > 0)
         json_object_set_new(o, "expectedStartTime", seen_time(w->verdict.start_us));
-    add(q, o);
+    add(q, &at, o);
     return 0;
 }
 
 static int add_behind(struct queue_reply *q, size_t i, struct err *e)
 {
     size_t before = q->place + i;
-    int rc = is_shown(q, &q->runs.items[i], ROW_WAITING, e);
+    const struct run *run = &q->runs.items[i];
+    const struct queue_mark at = mark_of(q, BY_TURN, run->priority, run->id, before + 1);
+    int rc = is_shown(q, &at, run, ROW_WAITING, e);
     if (rc > 0)
-        add(q, waiting(q, &q->runs.items[i], before + 1, waits_behind(q->r, &q->pool, before)));
+        add(q, &at, waiting(q, run, before + 1, waits_behind(q->r, &q->pool, before)));
     return rc < 0 ? -1 : 0;
 }
 
 static int add_held(struct queue_reply *q, size_t i, struct err *e)
 {
     const struct run *run = &q->runs.items[i];
-    int rc = is_shown(q, run, ROW_HELD, e);
+    const struct queue_mark at = mark_of(q, BY_ID, 0, run->id, 0);
+    int rc = is_shown(q, &at, run, ROW_HELD, e);
     const char *what = rc > 0 ? waits_for_ends(q->r, run, e) : NULL;
     if (!what)
         return rc > 0 ? -1 : rc;
     json_t *o = seen_run_render(q->r, &q->job, run);
     json_object_set_new(o, "waitsFor", json_string(what));
-    add(q, o);
+    add(q, &at, o);
     return 0;
 }
 
@@ -197,6 +225,27 @@ static void begin_rows(struct slices *s, size_t n)
     s->n = 0;
 }
 
+/* Which rows come behind those that the plan foresees. */
+static void set_next(struct queue_reply *q)
+{
+    const struct queue_view *v = &q->v;
+    const struct queue_mark *from = &q->from;
+    bool held = from->pool == q->pool.id && from->order == BY_ID;
+    q->next = v->more && !held ? PART_BEHIND : PART_HELD;
+    q->place = v->n_waiting;
+    q->n_behind = 0;
+    q->last.id = held ? from->id : 0;
+    if (q->next == PART_HELD)
+        return;
+    q->last = v->waiting[v->n_waiting - 1].run;
+    const struct queue_mark last = mark_of(q, BY_TURN, q->last.priority, q->last.id, 0);
+    if (!queue_mark_is_past(from, &last) || from->order != BY_TURN)
+        return;
+    q->last.priority = (int)from->by;
+    q->last.id = from->id;
+    q->place = (size_t)from->place;
+}
+
 static int fetch_cluster(struct slices *s, struct err *e)
 {
     struct queue_reply *q = s->of;
@@ -211,13 +260,7 @@ static int fetch_cluster(struct slices *s, struct err *e)
     q->more = q->sees = false;
     (void)snprintf(q->name, sizeof q->name, "%s", q->v.name);
     q->pool = q->v.pool;
-    q->place = q->v.n_waiting;
-    q->n_behind = 0;
-    q->next = q->v.more ? PART_BEHIND : PART_HELD;
-    if (q->v.more)
-        q->last = q->v.waiting[q->v.n_waiting - 1].run;
-    else
-        q->last.id = 0;
+    set_next(q);
     begin_rows(s, q->v.n_running + q->v.n_waiting);
     add_rows(s, ROW_RUNNING, q->v.n_running);
     add_rows(s, ROW_WAITING, q->v.n_waiting);
@@ -297,7 +340,33 @@ static void end(struct page *p)
     const struct queue_reply *q = p->of;
     strbuf_puts(&p->text, "],\"leftOut\":");
     jsontext_add(&p->text, q->left_out);
+    if (q->paged && p->more) {
+        strbuf_puts(&p->text, ",\"next\":");
+        jsontext_add_text(&p->text, p->last.s, p->last.len);
+    }
     strbuf_puts(&p->text, "}");
+}
+
+/* A part of each cluster, or a page of all. */
+static int read_part(struct queue_reply *q, long *rows, struct err *e)
+{
+    struct request *r = q->r;
+    const char *after = request_query(r, "after");
+    q->paged = after || request_query(r, "rows");
+    if (request_query_int(r, "max", 1, QUEUE_MAX, QUEUE_DEFAULT, &q->waiting, e) < 0 ||
+        request_query_int(r, "running", 0, RUNNING_MAX, RUNNING_MAX, &q->running, e) < 0 ||
+        request_query_int(r, "rows", 1, PAGE_MAX, PAGE_DEFAULT, rows, e) < 0)
+        return -1;
+    if (!q->paged) {
+        *rows = LONG_MAX;
+        return 0;
+    }
+    q->waiting = q->running = LONG_MAX;
+    if (!after || queue_mark_read(after, &q->from) == 0)
+        return 0;
+    return err_set(e, ERR_INVALID_QUERY, "after",
+                   "'%.100s' is not a valid place in the queue; use the `next` of its page before",
+                   after);
 }
 
 struct replied *queue_list(struct request *r)
@@ -306,14 +375,16 @@ struct replied *queue_list(struct request *r)
         .content_type = JSON_CONTENT_TYPE, .begin = begin, .between = ",", .end = end};
     static const struct slices_kind kind = {.fetch = fetch, .add = add_row};
     struct err e;
+    long rows;
     struct queue_reply *q = arena_alloc(&r->arena, sizeof *q);
-    *q = (struct queue_reply){
+    *q = (struct queue){
         .r = r, .wanted = request_query(r, "cluster"), .left_out = request_own(r, json_array())};
-    if (request_query_int(r, "max", 1, QUEUE_MAX, QUEUE_DEFAULT, &q->waiting, &e) < 0 ||
-        request_query_int(r, "running", 0, RUNNING_MAX, RUNNING_MAX, &q->running, &e) < 0 ||
+    if (read_part(q, &rows, &e) < 0 ||
         st_pool_ids(admin_of(r)->storage, &r->arena, &q->ids, &q->n_ids, &e) < 0)
         return reply_err(r, &e);
-    q->page = page_begin(r, &form, LONG_MAX, "");
+    while (q->at < q->n_ids && q->ids[q->at] < q->from.pool)
+        q->at++;
+    q->page = page_begin(r, &form, rows, "");
     q->page->of = q;
     return slices_reply(q->page, &kind, q, sizeof(struct queue_row));
 }

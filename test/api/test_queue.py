@@ -105,6 +105,62 @@ def test_places_go_on_behind_what_the_plan_foresees(own_place, flag, temporary):
     host.touch()
 
 
+def pages(d, rows, **more):
+    """The pages of the queue."""
+    found, after = [], {}
+    while True:
+        page = get(d, "queue", rows=rows, **more, **after)
+        assert page["leftOut"] == [] and len(page["value"]) <= rows
+        found.append(page["value"])
+        if "next" not in page:
+            return found
+        after = {"after": page["next"]}
+
+
+def test_the_whole_queue_comes_page_by_page(own_place, flag, temporary):
+    """Rows that run, that the plan foresees, that are behind these, that are held; and the next cluster."""
+    d, (host, until), cluster, other = own_place.daemon, flag, own_place.cluster(nodes=2), own_place.cluster(nodes=1)
+    first = [own_place.job(cluster, until).running() for _ in range(2)]
+    own_place.job(cluster, environmentVariables=[{"name": "BATCHAID_JOB_ARRAY", "value": "1-450"}])
+    for _ in range(2):
+        own_place.job(cluster, environmentVariables=[{"name": "BATCHAID_JOB_DEPENDS_ON", "value": first[0].name}])
+    elsewhere = own_place.job(other, until).running()
+    hers = own_place.job_at(fresh("hers"))
+    ada = temporary(Person(d))
+    ada.call("PUT", hers.path, own_place.whole(job_body(cluster.path)), expect=(200, 202))
+    key = lambda q: (q["cluster"], q["name"], q.get("index"), q.get("place"), q["waitsFor"] if "waitsFor" in q else q["nodes"])  # noqa: E731
+    whole = [key(q) for q in get(d, "queue", max=10000)["value"] if q["cluster"] in (cluster.name, other.name)]
+    assert len(whole) == 456 and whole[-1][1] == elsewhere.name
+    for rows in (1000, 100, 37, 1):
+        of = {} if rows > 1 else {"user": ada.name}
+        found = [key(q) for page in pages(d, rows, **of) for q in page if q["cluster"] in (cluster.name, other.name)]
+        assert found == ([one for one in whole if one[1] == hers.name] if of else whole)
+    (page,) = pages(d, 1000, cluster=cluster.name)
+    assert [key(q) for q in page] == whole[:-1]
+    host.touch()
+
+
+def test_what_comes_between_two_pages_of_the_queue(own_place, flag):
+    """A row that has gone, and a row that was put in front, move no other."""
+    d, (host, until), cluster = own_place.daemon, flag, own_place.cluster(nodes=1)
+    own_place.job(cluster, until).running()
+    wait = [own_place.job(cluster) for _ in range(5)]
+    page = get(d, "queue", cluster=cluster.name, rows=3)
+    assert [q["name"] for q in page["value"]][1:] == [wait[0].name, wait[1].name]
+    wait[1].terminate()
+    wait[1].wait("failed")
+    own_place.job(cluster, schedulingPriority="high")
+    rest = get(d, "queue", cluster=cluster.name, after=page["next"])
+    assert [q["name"] for q in rest["value"]] == [job.name for job in wait[2:]] and "next" not in rest
+    host.touch()
+
+
+@pytest.mark.parametrize("params, words", [
+    ({"after": "x"}, "'x' is not a valid place in the queue"), ({"after": "1/9/0/1/0"}, "'1/9/0/1/0'"), ({"rows": "0"}, "'0'"), ({"rows": "1001"}, "'1001'")])
+def test_a_page_of_the_queue_that_cannot_be(daemon, params, words):
+    refused(daemon.call("GET", "/batchaid/queue", api_version=None, params=params), 400, "InvalidQueryParameterValue", next(iter(params)), [words])
+
+
 def test_no_job_hides_behind_those_of_others(own_place, flag, temporary):
     d, (host, until), cluster = own_place.daemon, flag, own_place.cluster(nodes=1)
     own_place.job(cluster, until).running()

@@ -173,15 +173,32 @@ def test_a_list_has_more_after_a_failure_and_no_row_twice(page, faked):
 
 def test_an_answer_that_is_too_late_changes_nothing(page, faked):
     faked.compute("/batchaid/queue", """async (url) => {
-        if (url.searchParams.get('cluster')) return {value: [], leftOut: [{cluster: 'b', running: 4, waiting: false}]};
+        const row = (name) => ({value: [{name, resourceGroup: 'g', workspace: 'w', experiment: 'e', state: 'queued'}]});
+        if (url.searchParams.get('cluster')) return row('wanted');
         await new Promise((resolve) => { window.release = resolve; });
         setTimeout(() => { window.over = true; }, 100);
-        return {value: [], leftOut: [{cluster: 'a', running: 5, waiting: false}]};
+        return row('late');
     }""")
-    page.open("#/queue").see("Reading…").open("#/queue?cluster=b").see("4 more run")
+    page.open("#/queue").see("Reading…").open("#/queue?cluster=b").see("wanted")
     page.driver.execute_script("window.release()")
     wait_for(lambda: page.driver.execute_script("return window.over"), 10)
-    assert "4 more run" in page.text() and "5 more run" not in page.text()
+    assert "wanted" in page.text() and "late" not in page.text()
+
+
+# The queue: 1,005 runs in pages as they are asked for.
+QUEUE = """(url) => {
+  const from = Number(url.searchParams.get('after') ?? 0), to = Math.min(1005, from + Number(url.searchParams.get('rows')));
+  const value = Array.from({length: to - from}, (_, n) => ({name: `q${from + n}`, resourceGroup: 'g', workspace: 'w', experiment: 'e', state: 'queued', cluster: 'rack', place: from + n + 1}));
+  return {value, leftOut: [], next: to < 1005 ? String(to) : undefined};
+}"""
+
+
+def test_the_end_of_a_long_queue_is_reached(page, faked):
+    faked.compute("/batchaid/queue", QUEUE)
+    page.open("#/queue").see("q0", "100 runs, and more below")
+    scroll = "document.querySelector('.list .scroll').scrollTop = 1e9"
+    wait_for(lambda: (page.driver.execute_script(scroll), any("q1004" in row for row in page.rows()))[1], 20, page.rows)
+    page.see("1,005 runs")
 
 
 # One file of a job that runs: window.file has its text, and its size.

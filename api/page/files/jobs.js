@@ -2,8 +2,8 @@
 // The queue with places and expected starts, and the list of all jobs. What may be done to jobs: end them, delete them.
 import { html } from "./htm-preact.js";
 import { ask, jobKey, jobResource, url } from "./client.js";
-import { between, count, many, plain, since, when } from "./format.js";
-import { address, Choice, Command, jobAddress, option, rowsAction, State, Text, useNow, useTitle } from "./parts.js";
+import { between, many, plain, since, when } from "./format.js";
+import { Choice, Command, jobAddress, option, rowsAction, State, Text, useNow, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
 const STATES = ["queued", "running", "terminating", "succeeded", "failed"];
@@ -64,22 +64,13 @@ export function Jobs({ session, query }) {
     <${Command} words=${["batchaid", "jobs", ...Object.entries(filters).flatMap(([k, v]) => (v && k === "mine" ? ["--mine"] : option(`--${k}`, v)))]} />`;
 }
 
-// What is shown of each cluster: more of it, if the reader has chosen it.
-const PART = { max: 50, running: 50 };
-const WHOLE = { max: 1000, running: 1000 };
-
-function LeftOut({ rows, query }) {
-  const words = (one) => [one.running ? `${count(one.running)} more run` : "", one.waiting ? "more wait" : ""].filter(Boolean).join(", ");
-  return html`${rows.map((one) => html`<p class="quiet">In <a href=${address(["queue"], { ...query, cluster: one.cluster })}>${plain(one.cluster, 60)}</a> ${words(one)}.</p>`)}`;
-}
-
 export function Queue({ session, query }) {
   useTitle("Queue");
   const now = useNow(10000);
   const filters = { cluster: query.cluster, user: query.user, mine: query.mine };
   const load = async (after, signal) => {
-    const page = await ask(url("/batchaid/queue", { ...filters, ...(query.cluster ? WHOLE : PART) }), { signal });
-    return { rows: page.value, leftOut: page.leftOut };
+    const page = await ask(url("/batchaid/queue", { ...filters, rows: 100, after }), { signal });
+    return { rows: page.value, next: page.next };
   };
   const columns = [{ title: "Place", kind: "number", cell: (job) => job.place ?? "" }, name, state, user, cluster,
     { title: "Waiting, or running, for", cell: (job) => between(job.startTime ?? job.createdTime, undefined, now) },
@@ -89,6 +80,6 @@ export function Queue({ session, query }) {
       <${Choice} name="mine" label="Whose" any="everybody's" values=${["true"]} labels=${{ true: "mine" }} query=${query} /></form>
     <p class="quiet">Cluster by cluster, in the order of their start.</p>
     <${Table} name="Queue" noun="run" columns=${columns} load=${load} listKey=${JSON.stringify(filters)} kinds=${["job"]} every=${QUEUE_MS} query=${query}
-      keyOf=${jobKey} actions=${jobActions(session)} leftOut=${(said) => html`<${LeftOut} rows=${said.flat()} query=${query} />`} empty="No job runs or waits." />
+      keyOf=${jobKey} actions=${jobActions(session)} empty="No job runs or waits." />
     <${Command} words=${["batchaid", "queue", ...option("--cluster", query.cluster), ...option("--user", query.user), ...(query.mine ? ["--mine"] : [])]} />`;
 }

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The place of a row in the list of all queues: clusters by the ids of their pools, in each what
+ * runs by its start, then what waits in turn, then what is held by its id. Pure.
+ */
+#ifndef API_ADMIN_QUEUE_MARK_H
+#define API_ADMIN_QUEUE_MARK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/err.h"
+
+enum queue_order { BY_START = 1, BY_TURN, BY_ID };
+
+struct queue_mark {
+    int64_t pool;  /* 0: before all rows */
+    int64_t order; /* enum queue_order */
+    int64_t by;    /* the start of a running run, the priority of a waiting one */
+    int64_t id;    /* of the run */
+    int64_t place; /* of a waiting run */
+};
+
+/* Whether a row is at the mark or before it. */
+bool queue_mark_is_past(const struct queue_mark *mark, const struct queue_mark *row);
+
+/* As text: "3/2/0/17/201". */
+#define QUEUE_MARK_SIZE 108
+void queue_mark_print(const struct queue_mark *mark, char text[QUEUE_MARK_SIZE]);
+/* -1: it is no such text. */
+int queue_mark_read(const char *text, struct queue_mark *out) MUST_CHECK;
+
+#endif
