@@ -59,6 +59,13 @@ struct input_blob {
     bool has_bytes;
 };
 
+/* An archived blob: nobody reads its bytes. A file with other facts was written since by a job. */
+struct archived_blob {
+    const char *name;
+    uint64_t inode, size;
+    int64_t mtime_ns;
+};
+
 /* An input for a node before the run begins: a file of the daemon, a foreign file, or all files
  * with a common prefix. */
 struct input_file {
@@ -67,6 +74,8 @@ struct input_file {
     const char *prefix; /* share or url is a container, and its files with this prefix are copied */
     const struct input_blob *aside; /* further blobs of a share whose names are not file names */
     size_t n_aside;
+    const struct archived_blob *archived; /* of them all, in the order of names */
+    size_t n_archived;
     const char *to;   /* below the node's root; with a prefix a directory */
     const char *what; /* the name for messages */
     int mode;

@@ -56,15 +56,21 @@ static int known(const struct batch_blobs_source *s, struct arena *a, const char
 }
 
 static int open_blob(void *ctx, struct arena *a, const char *url, const char *owner, int64_t now_us,
-                     struct file_place *out, struct err *e)
+                     struct file_place *out, const struct archived_blob **archived, struct err *e)
 {
     const struct batch_blobs_source *s = ctx;
-    return known(s, a, url, storage_url_open(&s->store, a, url, owner, now_us, out, e), e);
+    struct storage_blob b;
+    int rc = storage_url_open(&s->store, a, url, owner, now_us, &b, e);
+    if (rc == 1) {
+        *out = b.at;
+        *archived = b.archived;
+    }
+    return known(s, a, url, rc, e);
 }
 
 static struct batch_blob_folder container_of(const struct storage_container *c)
 {
-    return (struct batch_blob_folder){c->folder, c->aside, c->share_id};
+    return (struct batch_blob_folder){c->folder, c->aside, c->share_id, c->subscription};
 }
 
 static int open_all(void *ctx, struct arena *a, const char *url, const char *owner, int64_t now_us,
@@ -102,6 +108,14 @@ static int container(void *ctx, struct arena *a, const char *account, const char
     return rc;
 }
 
+static int archived(void *ctx, struct arena *a, const struct batch_blob_folder *c,
+                    const char *prefix, const struct archived_blob **out, size_t *n, struct err *e)
+{
+    const struct batch_blobs_source *s = ctx;
+    const struct storage_container of = {c->folder, c->aside, c->share_id, c->subscription};
+    return storage_archived_blobs(&s->store, a, &of, prefix, out, n, e);
+}
+
 struct batch_blobs_source deps_blobs_source(struct daemon *d)
 {
     return (struct batch_blobs_source){{.storage = d->storage,
@@ -113,7 +127,7 @@ struct batch_blobs_source deps_blobs_source(struct daemon *d)
 
 struct batch_blobs deps_blobs(struct batch_blobs_source *s)
 {
-    return (struct batch_blobs){open_blob, open_all, home, writable, container, s};
+    return (struct batch_blobs){open_blob, open_all, home, writable, container, archived, s};
 }
 
 /* --- services --------------------------------------------------------------------------------- */

@@ -364,6 +364,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                     .fronts = d->fronts,
                                     .site = &c->site->site};
     d->sched = sched_create(&sc);
+    d->blobs.store.wakes = sched_wakes(d->sched);
     scripted_begin(&d->scripted, d->sched);
     open_shares(d);
     if (seed_begin(d->storage, c->state->storage, loop_wall_us(d->tools), c->log, e) < 0 ||

@@ -44,5 +44,11 @@ $item_select
 WHERE i.share_id = :share_id AND i.aside IS NOT NULL AND i.path >= :page.from AND i.path < :page.to
 ORDER BY i.path LIMIT :page.limit;
 
+-- Rows that may be of archived blobs: their properties say so somewhere.
+-- st_item_list_archived(i64 share_id, st_paths page) -> item*
+$item_select
+WHERE i.share_id = :share_id AND i.path >= :page.from AND i.path < :page.to AND instr(i.properties, '"Archive"') > 0
+ORDER BY i.path LIMIT :page.limit;
+
 -- private st_item_list_all(i64 share_id, st_paths page) -> item*
 $item_select WHERE i.share_id = :share_id AND i.path >= :page.from AND i.path < :page.to ORDER BY i.path LIMIT :page.limit;

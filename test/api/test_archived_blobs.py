@@ -99,6 +99,9 @@ def test_copies_of_an_archived_blob(container, daemon, call, archived):
         assert call("HEAD", "/to").status == 404
     assert call("PUT", "/to?comp=block&blockid=MDA%3D", **copy).code == "BlobArchived"
     assert call("PUT", "/b", **copy, x_ms_access_tier="Hot").code == "BlobArchived"  # onto itself
+    call("PUT", "/log", x_ms_blob_type="AppendBlob")
+    assert call("PUT", "/log?comp=appendblock", **copy).code == "BlobArchived"
+    assert call("HEAD", "/log").headers["Content-Length"] == "0"
     assert call("PUT", "/to", **copy, x_ms_access_tier="Cool", x_ms_rehydrate_priority="High").status == 202
     assert call("GET", "/to").body == b"old" and call("HEAD", "/to").headers["x-ms-access-tier"] == "Cool"
     assert call("HEAD", "/b").headers["x-ms-access-tier"] == "Archive"

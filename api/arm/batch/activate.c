@@ -11,6 +11,7 @@
 #include "api/arm/batch/routes.h"
 #include "api/arm/kind.h"
 #include "api/http/accept.h"
+#include "api/plane/storage/tiers.h"
 #include "model/batch/rm.h"
 #include "storage/packages/packages.h"
 #include "storage/shares/shares.h"
@@ -56,6 +57,22 @@ static void on_kept(void *ctx, const struct err *why, const struct package_kept 
     request_finish(r, is_flat(r) ? reply_empty(r, 204) : package_show(r, 200, &x, &p));
 }
 
+/* `s`: the container. */
+static int check_online(struct request *r, const struct package_place *at, const struct share *s,
+                        struct err *e)
+{
+    struct share_item item;
+    int rc = st_item_get(arm_of(r)->storage, &r->arena, s->id, at->blob, &item, e);
+    if (rc <= 0)
+        return rc;
+    const struct tier now =
+        tier_of(&r->arena, batchrm_of(r)->store->wakes, at->store.scope.subscription, &item, NULL);
+    return now.archived ? err_set(e, ERR_CONFLICT, NULL,
+                                  "The archive of the package is an archived blob; rehydrate it "
+                                  "first (Set Blob Tier).")
+                        : 0;
+}
+
 struct replied *batch_packages_activate(struct request *r)
 {
     struct err e;
@@ -72,7 +89,7 @@ struct replied *batch_packages_activate(struct request *r)
     int rc = package_container(r, &at, &s, &e);
     if (rc == 0)
         rc = in_words(&(struct err){.code = ERR_FILE_NOT_FOUND}, &e);
-    if (rc < 0)
+    if (rc < 0 || check_online(r, &at, &s, &e) < 0)
         return reply_err(r, &e);
     const struct file_place from = {shares_folder(arm_of(r)->shares, &r->arena, &s), at.blob};
     packages_keep(batchrm_of(r)->packages, &from, on_kept, r);

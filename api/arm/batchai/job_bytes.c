@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/arm/batchai/file_list.h"
+#include "api/plane/storage/tiers.h"
 #include "lib/fs.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/run/runs.h"
@@ -13,6 +14,8 @@
 struct sending {
     struct job_bytes what;
     int64_t job_id;
+    const struct mount_volume *volume; /* of the share */
+    const char *path;                  /* there */
 };
 
 /* 0: request_finish() will answer. */
@@ -48,9 +51,10 @@ static int look(struct request *r, void *ctx, const struct file_facts *facts, co
                 struct err *e)
 {
     const struct sending *s = ctx;
-    (void)e;
     if (!facts)
         return is_elsewhere(r, s) ? LOOK_AGAIN : 0;
+    if (tier_check_file(r, s->volume, s->path, facts, e) < 0)
+        return -1;
     *type = s->what.type;
     reply_file_state(r, facts->mtime_us);
     return 0;
@@ -68,14 +72,16 @@ static struct replied *send_from_share(struct request *r, struct sending *s,
 {
     const struct output_source *of = &s->what.of;
     const char *slash = *place->base ? "/" : "";
-    const struct file_reply what = {
-        .folder = fleet_share_path(of->storage_dir, &r->arena, place->volume),
-        .path = arena_concat(&r->arena, place->base, slash, s->what.path),
-        .range = range_header(r),
-        .look = look,
-        .again = look_on_node,
-        .ctx = s,
-        .missing = ERR_FILE_NOT_FOUND};
+    s->volume = place->volume;
+    s->path = arena_concat(&r->arena, place->base, slash, s->what.path);
+    const struct file_reply what = {.folder =
+                                        fleet_share_path(of->storage_dir, &r->arena, place->volume),
+                                    .path = s->path,
+                                    .range = range_header(r),
+                                    .look = look,
+                                    .again = look_on_node,
+                                    .ctx = s,
+                                    .missing = ERR_FILE_NOT_FOUND};
     return reply_file(r, of->files, &what);
 }
 
@@ -84,7 +90,7 @@ struct replied *job_bytes_send(struct request *r, const struct job *j, const str
     struct output_place place;
     struct err e;
     struct sending *s = arena_alloc(&r->arena, sizeof *s);
-    *s = (struct sending){*what, j->id};
+    *s = (struct sending){.what = *what, .job_id = j->id};
     if (!fs_path_is_safe(what->path) || !*what->path || strcmp(what->path, ".") == 0) {
         err_set(&e, ERR_INVALID_PATH, what->names->directory,
                 "The path '%.200s' is not allowed: it must be the relative path of a file inside "

@@ -12,9 +12,9 @@ static bool is_for_archived(const struct request *r)
     /* https://learn.microsoft.com/azure/storage/blobs/access-tiers-overview#archive-access-tier; a
      * lease changes nothing of the blob */
     static const char *const operations[] = {
-        "Blob_GetProperties", "Blob_GetMetadata", "Blob_GetTags",
-        "Blob_SetTags",       "Blob_SetTier",     "Blob_Delete",
-        "Blob_AcquireLease",  "Blob_Undelete",    "Blob_GetAccountInfo"};
+        "Blob_GetProperties",  "Blob_GetMetadata", "Blob_GetTags",      "Blob_SetTags",
+        "Blob_SetTier",        "Blob_Delete",      "Blob_AcquireLease", "Blob_Undelete",
+        "Blob_GetAccountInfo", "StorageItems_Head"};
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
         if (strcmp(r->route->operation_id, operations[i]) == 0)
             return true;

@@ -12,6 +12,7 @@
 #include "api/plane/storage/link.h"
 #include "api/plane/storage/range.h"
 #include "api/plane/storage/structured.h"
+#include "api/plane/storage/tiers.h"
 #include "lib/strbuf.h"
 #include "model/spec.h"
 #include "scheduler/fleet/fleet.h"
@@ -296,19 +297,39 @@ static int check_names(const struct file_ref *f, struct err *e)
     return 0;
 }
 
+struct linked {
+    struct mount_volume volume;
+    const char *path;
+};
+
+static int look_at_linked(struct request *r, void *ctx, const struct file_facts *facts,
+                          const char **type, struct err *e)
+{
+    const struct linked *l = ctx;
+    (void)type;
+    if (tier_check_file(r, &l->volume, l->path, facts, e) < 0)
+        return -1;
+    reply_file_state(r, facts->mtime_us);
+    return 0;
+}
+
 static struct replied *download(struct request *r, enum link_kind kind)
 {
     struct file_ref f = {kind, {request_param(r, "account"), request_param(r, "share")}, r->rest};
     struct err e;
     if (link_check(r, &f, &e) < 0 || check_names(&f, &e) < 0)
         return reply_err(r, &e);
-    struct mount_volume volume = {.kind = kind == LINK_BLOB ? MOUNT_BLOBS : MOUNT_FILE_SHARE,
-                                  .account = f.scope[0],
-                                  .share = f.scope[1]};
+    struct linked *l = arena_alloc(&r->arena, sizeof *l);
+    *l = (struct linked){.volume = {.kind = kind == LINK_BLOB ? MOUNT_BLOBS : MOUNT_FILE_SHARE,
+                                    .account = f.scope[0],
+                                    .share = f.scope[1]},
+                         .path = f.path};
     const struct file_reply what = {
-        .folder = fleet_share_path(azstorage_of(r)->storage_dir, &r->arena, &volume),
+        .folder = fleet_share_path(azstorage_of(r)->storage_dir, &r->arena, &l->volume),
         .path = f.path,
         .range = range_header(r),
+        .look = look_at_linked,
+        .ctx = l,
         .missing = ERR_FILE_NOT_FOUND};
     return reply_file(r, azstorage_of(r)->files, &what);
 }

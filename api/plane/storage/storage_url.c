@@ -13,6 +13,7 @@
 #include "api/plane/storage/roles.h"
 #include "api/plane/storage/sas.h"
 #include "api/plane/storage/shared_key.h"
+#include "api/plane/storage/tiers.h"
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
 #include "model/spec.h"
@@ -227,21 +228,58 @@ static const char *account_folder(const struct azstorage *z, struct arena *a,
     return arena_concat(a, z->storage_dir, "/", share->account);
 }
 
+static bool is_archived(const struct azstorage *z, struct arena *a, const char *subscription,
+                        const struct share_item *i)
+{
+    return tier_of(a, z->wakes, subscription, i, NULL).archived;
+}
+
+static struct archived_blob archived_of(const struct share_item *i)
+{
+    return (struct archived_blob){i->path, (uint64_t)i->inode, (uint64_t)i->size, i->mtime_ns};
+}
+
 /* Finds the bytes in a share that may be read. */
-static int find_bytes(const struct azstorage *z, struct arena *a, const struct storage_url *u,
-                      const struct share *share, const char *path, struct file_place *out,
-                      struct err *e)
+static int find_bytes(const struct azstorage *z, struct arena *a, const struct asked_url *x,
+                      const char *path, struct storage_blob *out, struct err *e)
 {
     struct share_item item;
+    const struct share *share = x->share;
     int rc = st_item_get(z->storage, a, share->id, path, &item, e);
     if (rc < 0)
         return -1;
+    *out = (struct storage_blob){.archived = NULL};
     if (rc == 1 && item.aside)
-        *out = (struct file_place){account_folder(z, a, share), item.aside};
+        out->at = (struct file_place){account_folder(z, a, share), item.aside};
     else
-        *out = (struct file_place){
-            share_folder(a, z->storage_dir, share->account, u->kind, share->name), path};
+        out->at = (struct file_place){
+            share_folder(a, z->storage_dir, share->account, x->u->kind, share->name), path};
+    if (rc == 1 && is_archived(z, a, x->account->scope.subscription, &item)) {
+        struct archived_blob *found = arena_alloc(a, sizeof *found);
+        *found = archived_of(&item);
+        out->archived = found;
+    }
     return 1;
+}
+
+#define ARCHIVED_MAX 100001 /* more blobs than a task may be given */
+
+int storage_archived_blobs(const struct azstorage *z, struct arena *a,
+                           const struct storage_container *c, const char *prefix,
+                           const struct archived_blob **out, size_t *n, struct err *e)
+{
+    struct share_item_rows rows;
+    const struct st_paths all = {
+        .from = prefix, .to = arena_concat(a, prefix, "\xff"), .limit = ARCHIVED_MAX};
+    if (st_item_list_archived(z->storage, a, c->share_id, &all, &rows, e) < 0)
+        return -1;
+    struct archived_blob *found = arena_alloc(a, (rows.n + 1) * sizeof *found);
+    *out = found;
+    *n = 0;
+    for (size_t i = 0; i < rows.n; i++)
+        if (is_archived(z, a, c->subscription, &rows.items[i]))
+            found[(*n)++] = archived_of(&rows.items[i]);
+    return 0;
 }
 
 /* 0: the account does not exist. */
@@ -275,12 +313,14 @@ static int check_owner(const struct storage_account *account, struct err *e)
 }
 
 static struct storage_container container_of(const struct azstorage *z, struct arena *a,
+                                             const struct storage_account *account,
                                              const struct share *share)
 {
     return (struct storage_container){
         .folder = share_folder(a, z->storage_dir, share->account, SHARE_BLOBS, share->name),
         .aside = account_folder(z, a, share),
-        .share_id = share->id};
+        .share_id = share->id,
+        .subscription = account->scope.subscription};
 }
 
 int storage_container_open(const struct azstorage *z, struct arena *a, const char *account,
@@ -292,7 +332,7 @@ int storage_container_open(const struct azstorage *z, struct arena *a, const cha
     if (rc == 1 && check_owner(&found, e) < 0)
         return -1;
     if (rc == 1)
-        *out = container_of(z, a, &share);
+        *out = container_of(z, a, &found, &share);
     return rc;
 }
 
@@ -313,7 +353,7 @@ static bool is_owned(const struct storage_account *account, const char *owner)
 }
 
 int storage_url_open(const struct azstorage *z, struct arena *a, const char *url, const char *owner,
-                     int64_t now_us, struct file_place *out, struct err *e)
+                     int64_t now_us, struct storage_blob *out, struct err *e)
 {
     struct storage_url u;
     struct storage_account account;
@@ -330,7 +370,7 @@ int storage_url_open(const struct azstorage *z, struct arena *a, const char *url
     if ((is_owned(&account, owner) ? check_owner(&account, e)
                                    : may_read(z, a, &x, &one_blob, now_us, e)) < 0)
         return -1;
-    return find_bytes(z, a, &u, &share, rest + 1, out, e);
+    return find_bytes(z, a, &x, rest + 1, out, e);
 }
 
 int storage_url_open_all(const struct azstorage *z, struct arena *a, const char *url,
@@ -350,7 +390,7 @@ int storage_url_open_all(const struct azstorage *z, struct arena *a, const char 
     if ((is_owned(&account, owner) ? check_owner(&account, e)
                                    : may_read(z, a, &x, &all_blobs, now_us, e)) < 0)
         return -1;
-    *out = container_of(z, a, &share);
+    *out = container_of(z, a, &account, &share);
     return 1;
 }
 

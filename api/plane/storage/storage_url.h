@@ -10,6 +10,7 @@
 #include "api/plane/storage/sas.h"
 #include "lib/named_value.h"
 #include "model/resource.h"
+#include "model/spec.h"
 #include "storage/folders/files.h"
 
 #define STORAGE_URL_PARAMETERS 64
@@ -34,12 +35,16 @@ bool storage_url_is_signed(struct storage *st, struct arena *a, const struct sto
                            const struct sas *s, const struct storage_account *account, bool dev,
                            struct err *e);
 
+struct storage_blob {
+    struct file_place at;                 /* its bytes */
+    const struct archived_blob *archived; /* NULL: it is not */
+};
 /* The blob that a URL names, for readers with that URL only: it has a signature, or its container
  * is public. `owner`: an account whose own rights also count, or NULL. 1:
- * *out is the place of its bytes; 0: not an account of this daemon; -1: ERR_FILE_NOT_FOUND, or the
+ * *out is the blob; 0: not an account of this daemon; -1: ERR_FILE_NOT_FOUND, or the
  * blob may not be read (ERR_FORBIDDEN). Messages contain no signatures. */
 int storage_url_open(const struct azstorage *z, struct arena *a, const char *url, const char *owner,
-                     int64_t now_us, struct file_place *out, struct err *e) MUST_CHECK;
+                     int64_t now_us, struct storage_blob *out, struct err *e) MUST_CHECK;
 /* Whether a SAS, the text behind "?", permits that blobs of a container are listed, read, written
  * and deleted. 0: yes, or the account is not one of this daemon. */
 int storage_sas_mounts(const struct azstorage *z, struct arena *a, const char *account,
@@ -50,7 +55,12 @@ struct storage_container {
     const char *folder;
     const char *aside; /* the account's folder with the files aside */
     int64_t share_id;
+    const char *subscription; /* of the account */
 };
+/* Its archived blobs whose names begin with the prefix, in the order of names. */
+int storage_archived_blobs(const struct azstorage *z, struct arena *a,
+                           const struct storage_container *c, const char *prefix,
+                           const struct archived_blob **out, size_t *n, struct err *e) MUST_CHECK;
 /* The same for a container whose blobs will be listed and read. */
 int storage_url_open_all(const struct azstorage *z, struct arena *a, const char *url,
                          const char *owner, int64_t now_us, struct storage_container *out,

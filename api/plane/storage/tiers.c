@@ -12,6 +12,7 @@
 
 #include "api/plane/storage/beside.h"
 #include "scheduler/wake/paced.h"
+#include "storage/storage.h"
 
 #define TIER        BESIDE_TIER
 #define REHYDRATION BESIDE_REHYDRATION
@@ -21,7 +22,7 @@
 /* --- at present ------------------------------------------------------------------------------- */
 
 /* A rehydration with both priorities ends when the first of them has had its time. */
-static bool goes_on(struct request *r, const char *subscription, const json_t *rehydration)
+static bool goes_on(const struct wakes *wakes, const char *subscription, const json_t *rehydration)
 {
     static const struct {
         const char *name;
@@ -32,14 +33,14 @@ static bool goes_on(struct request *r, const char *subscription, const json_t *r
         const struct paced step = {.step = priorities[i].step,
                                    .subscription = subscription,
                                    .since_us = json_integer_value(since)};
-        if (since && wakes_paced_until(azstorage_of(r)->wakes, &step) == 0)
+        if (since && wakes_paced_until(wakes, &step) == 0)
             return false;
     }
     return true;
 }
 
-struct tier tier_now(struct request *r, const char *subscription, const struct share_item *i,
-                     const struct file_facts *f)
+struct tier tier_of(struct arena *a, const struct wakes *wakes, const char *subscription,
+                    const struct share_item *i, const struct file_facts *f)
 {
     struct tier t = {0};
     if (!i->properties || !strstr(i->properties, TIER))
@@ -51,15 +52,21 @@ struct tier tier_now(struct request *r, const char *subscription, const struct s
     t.archived = name && strcmp(name, ARCHIVE) == 0;
     if (t.archived && f && !item_is_of(i, f))
         return (struct tier){0};
-    if (t.archived && to && goes_on(r, subscription, rehydration)) {
-        t.to = arena_strdup(&r->arena, to);
+    if (t.archived && to && goes_on(wakes, subscription, rehydration)) {
+        t.to = arena_strdup(a, to);
         t.priority = json_object_get(rehydration, "high") ? "High" : "Standard";
     } else if (t.archived && to) {
         t.archived = false;
         name = to;
     }
-    t.name = name ? arena_strdup(&r->arena, name) : NULL;
+    t.name = name ? arena_strdup(a, name) : NULL;
     return t;
+}
+
+struct tier tier_now(struct request *r, const char *subscription, const struct share_item *i,
+                     const struct file_facts *f)
+{
+    return tier_of(&r->arena, azstorage_of(r)->wakes, subscription, i, f);
 }
 
 struct tier tier_here(struct request *r, const struct share_item *i, const struct file_facts *f)
@@ -85,6 +92,31 @@ int tier_refuse(const struct tier *t, struct err *e)
     return err_set(e, AZSTORAGE_ARCHIVED, NULL,
                    "This operation is not permitted on an archived blob. Set Blob Tier to Hot, "
                    "Cool or Cold, or Copy Blob with such an x-ms-access-tier, rehydrates it.");
+}
+
+static int find_blob(struct request *r, const struct mount_volume *v, const char *path,
+                     struct storage_account *account, struct share_item *out, struct err *e)
+{
+    struct storage *st = azstorage_of(r)->storage;
+    struct share share;
+    int rc = st_account_by_name(st, &r->arena, v->account, account, e);
+    if (rc > 0)
+        rc = st_share_by_name(st, &r->arena, account->id, SHARE_BLOBS, v->share, &share, e);
+    return rc > 0 ? st_item_get(st, &r->arena, share.id, path, out, e) : rc;
+}
+
+int tier_check_file(struct request *r, const struct mount_volume *v, const char *path,
+                    const struct file_facts *f, struct err *e)
+{
+    struct storage_account account;
+    struct share_item item;
+    int rc = v->kind == MOUNT_BLOBS && strcmp(r->method, "GET") == 0
+                 ? find_blob(r, v, path, &account, &item, e)
+                 : 0;
+    if (rc <= 0)
+        return rc;
+    const struct tier now = tier_now(r, account.scope.subscription, &item, f);
+    return now.archived ? tier_refuse(&now, e) : 0;
 }
 
 /* --- changed ---------------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 #include "api/plane/storage/items.h"
+#include "model/spec.h"
 
 struct tier {
     const char *name;     /* NULL: that of the account, Hot */
@@ -24,6 +25,9 @@ struct tier {
 };
 /* The tier at present. `subscription`: of the blob's account. `f`: the blob's file; a file that a
  * job has written since is not archived. */
+struct tier tier_of(struct arena *a, const struct wakes *wakes, const char *subscription,
+                    const struct share_item *i, const struct file_facts *f);
+/* The same for a request. */
 struct tier tier_now(struct request *r, const char *subscription, const struct share_item *i,
                      const struct file_facts *f);
 /* The same in the request's account. */
@@ -46,5 +50,8 @@ int tier_read_priority(struct request *r, const char **out, struct err *e) MUST_
 
 /* AZSTORAGE_ARCHIVED, with what would be right. Always -1. */
 int tier_refuse(const struct tier *t, struct err *e);
+/* The same, if a GET reads this file of a share or container, and it is an archived blob. */
+int tier_check_file(struct request *r, const struct mount_volume *v, const char *path,
+                    const struct file_facts *f, struct err *e) MUST_CHECK;
 
 #endif

@@ -202,6 +202,19 @@ static void turn_page(struct putting *j)
         finish(j);
 }
 
+static int compare_names(const void *name, const void *blob)
+{
+    return strcmp(name, ((const struct archived_blob *)blob)->name);
+}
+
+static const struct archived_blob *find_archived(const struct putting *j, const char *name)
+{
+    const struct put_which *w = &j->order->which;
+    return w->n_archived == 0
+               ? NULL
+               : bsearch(name, w->archived, w->n_archived, sizeof *w->archived, compare_names);
+}
+
 static void carry_next(struct putting *j)
 {
     struct err e;
@@ -227,6 +240,7 @@ static void carry_next(struct putting *j)
     struct carry_what what = j->order->what;
     what.path = arena_concat(&j->a, what.path, "/", path);
     what.from = f->at;
+    what.archived = find_archived(j, f->name);
     if (what.url)
         what.url = blob_url(&j->a, what.url, f->name);
     j->carry = carry_begin(j->link, &what, on_carried, j);

@@ -92,9 +92,16 @@ static void on_read(void *ctx, const struct err *why, char *bytes, size_t n)
     end(c, why ? why : &e);
 }
 
+static bool is_archived(const struct carry *c, const struct file_facts *f)
+{
+    const struct archived_blob *b = c->what.archived;
+    return b && b->inode == f->inode && b->size == f->size && b->mtime_ns == f->mtime_ns;
+}
+
 static void on_opened(void *ctx, const struct err *why, struct file *file, struct file_start *start)
 {
     struct carry *c = ctx;
+    struct err e;
     if (why) {
         end(c, why);
         return;
@@ -103,6 +110,12 @@ static void on_opened(void *ctx, const struct err *why, struct file *file, struc
     c->size = start->range.len;
     if (!c->done) {
         end(c, NULL);
+        return;
+    }
+    if (is_archived(c, &start->facts)) {
+        err_set(&e, ERR_IO, NULL,
+                "it is an archived blob, which must be rehydrated first (Set Blob Tier)");
+        end(c, &e);
         return;
     }
     char *bytes = start->bytes;

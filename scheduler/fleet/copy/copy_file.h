@@ -7,6 +7,7 @@
 #ifndef SCHEDULER_FLEET_COPY_COPY_FILE_H
 #define SCHEDULER_FLEET_COPY_COPY_FILE_H
 
+#include "model/spec.h"
 #include "nodeagent-proto/link/node.h"
 #include "scheduler/fleet/transfer/transfer.h"
 #include "storage/folders/files.h"
@@ -15,9 +16,10 @@
 struct carry_what {
     struct files *files;
     struct file_place from;
-    struct transfers *transfers; /* NULL: no URLs */
-    const char *url;             /* a URL instead of `from`; NULL: none */
-    const char *as, *path;       /* on the node */
+    struct transfers *transfers;          /* NULL: no URLs */
+    const char *url;                      /* a URL instead of `from`; NULL: none */
+    const struct archived_blob *archived; /* that blob, whose file is refused; NULL: none */
+    const char *as, *path;                /* on the node */
     int mode;
 };
 

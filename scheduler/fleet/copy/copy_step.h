@@ -23,6 +23,8 @@ struct put_which {
     const char *prefix; /* the common beginning of their names */
     const struct input_blob *aside;
     size_t n_aside; /* blobs with other names than files, in addition to those of the folder */
+    const struct archived_blob *archived; /* in the order of names: fail the step */
+    size_t n_archived;
 };
 /* Puts each of these files below the directory `path`: of the folder from.share, or of the
  * container at `url`. "a//b" becomes "a/b". A blob that cannot be a file there fails the step with

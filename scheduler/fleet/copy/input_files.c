@@ -29,10 +29,12 @@ static void add(const struct inputs *in, const struct input_file *file)
                                     .from = {file->share, file->path},
                                     .transfers = in->transfers,
                                     .url = file->url,
+                                    .archived = file->prefix ? NULL : file->archived,
                                     .as = in->as,
                                     .path = arena_concat(a, in->root, "/", file->to),
                                     .mode = file->mode};
-    const struct put_which which = {file->prefix, file->aside, file->n_aside};
+    const struct put_which which = {file->prefix, file->aside, file->n_aside, file->archived,
+                                    file->n_archived};
     if (file->prefix) {
         script_put_all(in->script, a, &label, &what, &which);
     } else if (file->link) {

@@ -40,13 +40,15 @@ struct file_place;
 struct batch_blob_folder {
     const char *folder, *aside;
     int64_t share_id;
+    const char *subscription; /* of its account */
 };
+struct archived_blob;
 
 struct batch_blobs {
     /* The blob at a URL, for a caller with the URL and for the account `owner` (NULL: none): see
      * storage_url_open(); and a container in the same way. */
     int (*open)(void *ctx, struct arena *a, const char *url, const char *owner, int64_t now_us,
-                struct file_place *out, struct err *e);
+                struct file_place *out, const struct archived_blob **archived, struct err *e);
     int (*open_all)(void *ctx, struct arena *a, const char *url, const char *owner, int64_t now_us,
                     struct batch_blob_folder *out, struct err *e);
     /* The URL of a container, changed to the daemon's own address. */
@@ -57,6 +59,9 @@ struct batch_blobs {
                     int64_t now_us, const char **url, struct err *e);
     int (*container)(void *ctx, struct arena *a, const char *account, const char *container,
                      struct batch_blob_folder *out, struct err *e);
+    /* The container's archived blobs with this prefix, in the order of names. */
+    int (*archived)(void *ctx, struct arena *a, const struct batch_blob_folder *c,
+                    const char *prefix, const struct archived_blob **out, size_t *n, struct err *e);
     void *ctx;
 };
 

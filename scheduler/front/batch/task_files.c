@@ -81,7 +81,11 @@ static int take_container(const struct batch_front *f, struct arena *a,
                           struct err *e)
 {
     out->share = rc == 1 ? c->folder : NULL;
-    return rc == 1 && add_aside(f, a, c, out->prefix, out, e) < 0 ? -1 : rc;
+    if (rc == 1 && (add_aside(f, a, c, out->prefix, out, e) < 0 ||
+                    f->blobs.archived(f->blobs.ctx, a, c, out->prefix, &out->archived,
+                                      &out->n_archived, e) < 0))
+        return -1;
+    return rc;
 }
 
 /* 0: it has none. */
@@ -138,10 +142,13 @@ static int find_blob(const struct batch_inputs *in, const struct batch_resource_
     const char *owner;
     if (find_owner(in, r->identity, r->http_url, &owner, e) < 0)
         return -1;
-    int rc = f->blobs.open(f->blobs.ctx, a, r->http_url, owner, wakes_wall(f->wakes), &from, e);
+    const struct archived_blob *archived;
+    int rc = f->blobs.open(f->blobs.ctx, a, r->http_url, owner, wakes_wall(f->wakes), &from,
+                           &archived, e);
     rc = may_leave(f, with_identity(rc, a, r, r->http_url, owner, e), e);
     out->share = rc == 1 ? from.share : NULL;
     out->path = rc == 1 ? from.path : NULL;
+    out->archived = rc == 1 ? archived : NULL;
     out->url = rc == 0 ? r->http_url : NULL;
     return rc;
 }
