@@ -41,7 +41,7 @@ def test_limits_and_accounts_with_all_controllers(tmp_path):
     uml = os.environ.get("BATCHAID_UML") or shutil.which("linux.uml")
     if not uml:
         pytest.skip("no User Mode Linux here (Debian: user-mode-linux)")
-    if not (BUILD / "unit" / "link" / "test_task_limits").exists():
+    if not (BUILD / "unit" / "nodeagent-proto" / "link" / "test_task_limits").exists():
         pytest.skip(f"{BUILD} has no unit tests: a sanitizer's cannot run there")
     init = tmp_path / "init"
     init.write_text(INIT.format(root=ROOT, build=os.path.relpath(BUILD, ROOT)))

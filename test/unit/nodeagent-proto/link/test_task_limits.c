@@ -177,7 +177,7 @@ OPEN_ROOT_TEST(test_memory_of_a_group_is_used_up_together)
     WAIT(f, f->n_ended == 2);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(f->ended[i].s.signal, SIGKILL);
-        assert_says(f->ended[i].why, "it needed more memory than its limit of 96 MiB");
+        assert_says(f->ended[i].why, "it exceeded its memory limit of 96 MiB");
     }
 }
 
