@@ -377,7 +377,7 @@ struct replied *queue_list(struct request *r)
     struct err e;
     long rows;
     struct queue_reply *q = arena_alloc(&r->arena, sizeof *q);
-    *q = (struct queue){
+    *q = (struct queue_reply){
         .r = r, .wanted = request_query(r, "cluster"), .left_out = request_own(r, json_array())};
     if (read_part(q, &rows, &e) < 0 ||
         st_pool_ids(admin_of(r)->storage, &r->arena, &q->ids, &q->n_ids, &e) < 0)

@@ -41,7 +41,7 @@ struct api {
     uv_idle_t again;             /* active while `first_again` is there */
     struct request *first_again, **end_again; /* requests with more to do, in order */
     struct delayed *delayed;                  /* requests that a watcher delays */
-    struct relay *relays;                     /* with their clients' TLS */
+    struct http_relay *relays;                /* with their clients' TLS */
     int relays_closing;                       /* whose handles are being closed */
     struct upgraded *upgraded;                /* connections that have left HTTP */
     struct live *lives;                       /* replies without an end */

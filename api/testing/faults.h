@@ -9,7 +9,7 @@
 
 #include "api/testing/select.h"
 
-struct hit;
+struct fault_hit;
 struct pending_fault;
 
 enum fault_kind { OF_REQUEST, OF_NODE, OF_ALLOCATION };
@@ -54,7 +54,7 @@ struct testing_faults {
     struct fault *first;
     int n;
     int64_t last;
-    struct hit *held; /* requests */
+    struct fault_hit *held; /* requests */
     struct fault_ground ground;
     struct pending_fault *pending; /* effects that will hit nodes later; owned */
 };
