@@ -49,13 +49,13 @@ static int make_private(const char *path, struct err *e)
 }
 
 /* Makes a copy that is either complete and on disk under its name, or does not exist. */
-static int copy_to(const char *from, const char *to, struct err *e)
+static int copy_to(const char *from, const char *to, const struct st_copying *told, struct err *e)
 {
     struct strbuf part = STRBUF_INIT;
     strbuf_printf(&part, "%s.part", to);
     int rc = make_private(part.s, e);
     if (rc == 0)
-        rc = st_sql_copy(from, part.s, e);
+        rc = st_sql_copy(from, part.s, told, e);
     if (rc == 0)
         rc = sync_path(part.s, e);
     if (rc == 0 && rename(part.s, to) < 0)
@@ -78,13 +78,13 @@ static int expect_ours(const char *path, struct err *e)
     return st_refuse_foreign(path, &p, e);
 }
 
-int st_backup(const char *path, const char *to, struct err *e)
+int st_backup(const char *path, const char *to, const struct st_copying *told, struct err *e)
 {
     if (expect_ours(path, e) < 0)
         return -1;
     if (access(to, F_OK) == 0)
         return err_set(e, ERR_CONFIG, NULL, "%s exists already; name another file", to);
-    return copy_to(path, to, e);
+    return copy_to(path, to, told, e);
 }
 
 /* Moves a database: its file, its log, and -shm, which SQLite can rebuild. */
@@ -124,14 +124,17 @@ static int renew(const char *path, const char *before, const char *new, struct e
 
 /* A crash in between leaves the old database, or none. Without a database the daemon refuses to
  * start, and the restore can be repeated. */
-int st_restore(const char *path, const char *key_path, const char *from, struct err *e)
+int st_restore(const char *path, const char *key_path, const char *from,
+               const struct st_copying *told, struct err *e)
 {
     struct strbuf new = STRBUF_INIT, before = STRBUF_INIT;
     strbuf_printf(&new, "%s.new", path);
     strbuf_printf(&before, "%s.before", path);
     int rc = expect_ours(from, e);
     if (rc == 0)
-        rc = copy_to(from, new.s, e);
+        rc = copy_to(from, new.s, told, e);
+    if (rc == 0 && told)
+        told->tell(told->ctx, 0, 0);
     if (rc == 0 && st_check_copy(new.s, key_path, e) < 0)
         rc = err_prefix(e, "%s cannot be restored", from);
     if (rc == 0)

@@ -110,7 +110,9 @@ bool st_sql_in_transaction(const struct storage *st)
 /* --- connections ------------------------------------------------------------------------------ */
 
 /* The checkpointer, or a `sqlite3` shell that somebody left open, holds locks for moments. */
-#define BUSY_MS 5000
+#define BUSY_MS      5000
+#define PAGE_BYTES   INT64_C(4096) /* SQLite's own default */
+#define COPIED_PAGES 2048          /* of a copy that is told step by step */
 
 int st_sql_open(const char *path, bool write, bool sync, struct sqlite3 **db)
 {
@@ -259,14 +261,33 @@ bool st_sql_is_busy(int rc)
     return (rc & 0xff) == SQLITE_BUSY;
 }
 
-static int copy_pages(struct sqlite3 *from, struct sqlite3 *to)
+/* At once, a piece after the other: `from` is in a transaction, so what others write meanwhile does
+ * not make it begin anew. */
+static int copy_steps(sqlite3_backup *b, const struct st_copying *told)
 {
+    int rc;
+    while ((rc = sqlite3_backup_step(b, COPIED_PAGES)) == SQLITE_OK || rc == SQLITE_BUSY ||
+           rc == SQLITE_LOCKED) {
+        int64_t all = sqlite3_backup_pagecount(b);
+        if (rc != SQLITE_OK)
+            sqlite3_sleep(10);
+        else if (told)
+            told->tell(told->ctx, (all - sqlite3_backup_remaining(b)) * PAGE_BYTES,
+                       all * PAGE_BYTES);
+    }
+    return rc;
+}
+
+static int copy_pages(struct sqlite3 *from, struct sqlite3 *to, const struct st_copying *told)
+{
+    int end,
+        rc = sqlite3_exec(from, "BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
+    if (rc != SQLITE_OK)
+        return rc;
     sqlite3_backup *b = sqlite3_backup_init(to, "main", from, "main");
     if (!b)
         return sqlite3_errcode(to);
-    int rc, end;
-    while ((rc = sqlite3_backup_step(b, -1)) == SQLITE_BUSY || rc == SQLITE_LOCKED)
-        sqlite3_sleep(10);
+    rc = copy_steps(b, told);
     end = sqlite3_backup_finish(b);
     if (rc != SQLITE_DONE || end != SQLITE_OK)
         return rc != SQLITE_DONE ? rc : end;
@@ -274,14 +295,15 @@ static int copy_pages(struct sqlite3 *from, struct sqlite3 *to)
     return sqlite3_exec(to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
 }
 
-int st_sql_copy(const char *from_path, const char *to_path, struct err *e)
+int st_sql_copy(const char *from_path, const char *to_path, const struct st_copying *told,
+                struct err *e)
 {
     struct sqlite3 *from = NULL, *to = NULL;
     int rc = st_sql_open(from_path, false, true, &from);
     if (rc == SQLITE_OK)
         rc = st_sql_open(to_path, true, true, &to);
     if (rc == SQLITE_OK)
-        rc = copy_pages(from, to);
+        rc = copy_pages(from, to, told);
     sqlite3_close(to);
     sqlite3_close(from);
     if (rc == SQLITE_OK)

@@ -77,13 +77,20 @@ struct st_config {
  * written by a newer version, or by a version before 1.0.0; nothing was changed. */
 int st_open(const struct st_config *c, struct storage **out, struct err *e) MUST_CHECK;
 
-/* Copies the database at `path`, which a daemon may be using, into the new file `to`, mode 0600.
- * The secrets in it are sealed; the key is not in it. Blocks. */
-int st_backup(const char *path, const char *to, struct err *e) MUST_CHECK;
+/* Is told what of a copy is done, in bytes; `all` 0: it is being checked. */
+struct st_copying {
+    void (*tell)(void *ctx, int64_t done, int64_t all);
+    void *ctx;
+};
+/* `told` may be NULL. Copies the database at `path`, which a daemon may be using, into the new file
+ * `to`, mode 0600. The secrets in it are sealed; the key is not in it. Blocks. */
+int st_backup(const char *path, const char *to, const struct st_copying *told,
+              struct err *e) MUST_CHECK;
 /* Replaces the database at `path`, which must not be in use, by a copy; the old database is kept as
  * PATH.before. Refuses a copy that is damaged, newer than this program or sealed with another key
  * than the key in key_path, and then changes nothing. Ends sessions of browsers. Blocks. */
-int st_restore(const char *path, const char *key_path, const char *from, struct err *e) MUST_CHECK;
+int st_restore(const char *path, const char *key_path, const char *from,
+               const struct st_copying *told, struct err *e) MUST_CHECK;
 
 /* Commits, syncs, checkpoints and closes; calls `cb` when done. Frees st. */
 void st_close(struct storage *st, void (*cb)(void *ctx), void *ctx);

@@ -231,7 +231,8 @@ int st_sql_cut_wal(struct sqlite3 *db);
 /* Whether a result of SQLite means that another connection is in the way for a moment. */
 bool st_sql_is_busy(int rc);
 /* Copies a database to an empty file, as a reader of the database. */
-int st_sql_copy(const char *from, const char *to, struct err *e) MUST_CHECK;
+int st_sql_copy(const char *from, const char *to, const struct st_copying *told,
+                struct err *e) MUST_CHECK;
 /* Begins to copy the database into one in memory, *db. A result code; on failure *copying is NULL,
  * and *db must still be closed. */
 int st_sql_copy_begin(struct storage *st, struct sqlite3 **db, struct sqlite3_backup **copying);

@@ -109,6 +109,44 @@ void client_set(struct daemon_client *c, const char *url, char *trouble)
     c->lib.curl_easy_setopt(h, CURLOPT_ERRORBUFFER, trouble);
 }
 
+void client_doing(struct daemon_client *c, const char *words)
+{
+    c->doing = words;
+}
+
+void client_quiet(struct daemon_client *c, bool quiet)
+{
+    c->quiet = quiet;
+}
+
+/* curl calls it often, and each second while nothing comes. */
+static int on_progress(void *ctx, curl_off_t all, curl_off_t got, curl_off_t to_send,
+                       curl_off_t sent)
+{
+    struct daemon_client *c = ctx;
+    if (got == 0 && sent < to_send)
+        progress_say_bytes(&c->progress, c->doing ? c->doing : "sending", sent, to_send);
+    else if (got > 0)
+        progress_say_bytes(&c->progress, c->doing ? c->doing : "receiving", got, all);
+    else
+        progress_say(&c->progress, "%s%swaiting for the daemon, %lld s", c->doing ? c->doing : "",
+                     c->doing ? ": " : "", (long long)(progress_us(&c->progress) / 1000000));
+    return 0;
+}
+
+CURLcode client_perform(struct daemon_client *c)
+{
+    progress_begin(&c->progress);
+    if (!c->quiet && c->progress.terminal) {
+        c->lib.curl_easy_setopt(c->curl, CURLOPT_NOPROGRESS, 0L);
+        c->lib.curl_easy_setopt(c->curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+        c->lib.curl_easy_setopt(c->curl, CURLOPT_XFERINFODATA, c);
+    }
+    CURLcode rc = c->lib.curl_easy_perform(c->curl);
+    progress_end(&c->progress);
+    return rc;
+}
+
 static void set_request(struct daemon_client *c, const char *url, const struct daemon_call *call,
                         struct strbuf *reply, char *trouble)
 {
@@ -134,7 +172,7 @@ static int exchange_once(struct daemon_client *c, const struct daemon_call *call
         headers = c->lib.curl_slist_append(headers, c->authorization);
     set_request(c, url.s, call, &reply, trouble);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers);
-    CURLcode rc = c->lib.curl_easy_perform(c->curl);
+    CURLcode rc = client_perform(c);
     c->lib.curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, status);
     *out = rc == CURLE_OK && reply.len ? json_loadb(reply.s, reply.len, 0, NULL) : NULL;
     int result = 0;
@@ -434,7 +472,7 @@ int client_fetch_authority(const char *url, char **pem, struct err *e)
     c->lib.curl_easy_setopt(c->curl, CURLOPT_CAINFO, NULL);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_SSL_VERIFYPEER, 0L);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_SSL_VERIFYHOST, 0L);
-    CURLcode rc = c->lib.curl_easy_perform(c->curl);
+    CURLcode rc = client_perform(c);
     c->lib.curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
     int result = 0;
     if (rc != CURLE_OK)
@@ -463,7 +501,7 @@ static CURLcode try_name(struct daemon_client *c, const char *url, bool own, cha
     set_request(c, url, &(struct daemon_call){.method = "GET"}, &reply, trouble);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_CONNECT_TO, here);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_SSL_VERIFYPEER, own ? 1L : 0L);
-    CURLcode rc = c->lib.curl_easy_perform(c->curl);
+    CURLcode rc = client_perform(c);
     c->lib.curl_slist_free_all(here);
     strbuf_free(&there);
     strbuf_free(&reply);

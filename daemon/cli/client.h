@@ -61,6 +61,12 @@ json_t *client_login_body(const struct daemon_client *c);
 /* The time limit of one request; by default a minute. */
 void client_limit(struct daemon_client *c, long milliseconds);
 
+/* While a request takes longer than a second, a terminal is told so: in these words (borrowed), or
+ * that the daemon is waited for. */
+void client_doing(struct daemon_client *c, const char *words);
+/* Whether it is not told, because the caller does it. */
+void client_quiet(struct daemon_client *c, bool quiet);
+
 /* Sends one request, again with a new token if the daemon refuses the first, where the login can
  * give others; `body` may be NULL. The caller frees *out (NULL if the reply has no body). If
  * the daemon refuses, the error has its code and message. */

@@ -100,7 +100,7 @@ static int perform_put(struct daemon_client *c, const struct client_put *put, co
     c->lib.curl_easy_setopt(c->curl, CURLOPT_CUSTOMREQUEST, put->method ? put->method : "PUT");
     c->lib.curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, keep_start);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, &reply);
-    CURLcode rc = c->lib.curl_easy_perform(c->curl);
+    CURLcode rc = client_perform(c);
     c->lib.curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, status);
     int result = rc != CURLE_OK           ? not_reached(c, rc, trouble, e)
                  : *status >= HTTP_REFUSE ? refused(put->path, *status, &reply, e)
@@ -180,7 +180,7 @@ static int fetch_once(struct download *d, const char *url, int64_t from, struct 
         c->lib.curl_easy_setopt(c->curl, CURLOPT_RANGE, range);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, on_piece);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, d);
-    CURLcode rc = c->lib.curl_easy_perform(c->curl);
+    CURLcode rc = client_perform(c);
     c->lib.curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, status);
     c->lib.curl_slist_free_all(there);
     return d->ended         ? 0
@@ -195,7 +195,10 @@ int client_fetch(struct daemon_client *c, const char *url, int64_t from, client_
 {
     struct download d = {.c = c, .sink = sink, .ctx = ctx};
     long status = 0;
+    bool was = c->quiet;
+    c->quiet = true; /* the bytes are shown */
     int rc = fetch_once(&d, url, from, NULL, &status, e);
+    c->quiet = was;
     strbuf_free(&d.error);
     return rc;
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "daemon/cli/client.h"
+#include "daemon/cli/progress.h"
 #include "scheduler/fleet/transfer/curl_functions.h"
 
 struct daemon_client {
@@ -18,6 +19,9 @@ struct daemon_client {
     char *for_storage;   /* the same for storage accounts; NULL until the first use; secret */
     bool renewable;      /* both are of the login, which gives others */
     long limit_ms;       /* of a request */
+    const char *doing;   /* client_doing(); NULL: nothing in particular */
+    bool quiet;
+    struct progress progress; /* of the request */
 };
 
 void client_wipe(char *secret); /* NULL: nothing */
@@ -26,6 +30,8 @@ void client_set(struct daemon_client *c, const char *url, char *trouble);
 /* Gets a token for the services of this scope; NULL: for the daemon's own requests. */
 int client_log_in(struct daemon_client *c, const char *scope, char **authorization,
                   struct err *e) MUST_CHECK;
+/* Carries out the prepared request. Shows its progress. */
+CURLcode client_perform(struct daemon_client *c);
 int client_not_reached(CURLcode rc); /* the code of the error */
 /* Whether a reply of this status means that the token is to be replaced: client_renew(). */
 bool client_may_renew(const struct daemon_client *c, long status);

@@ -6,9 +6,18 @@
 #include <unistd.h>
 
 #include "daemon/cli/cli.h"
+#include "daemon/cli/progress.h"
 #include "daemon/config/state.h"
 #include "lib/fs.h"
 #include "storage/storage.h"
+
+static void show(void *ctx, int64_t done, int64_t all)
+{
+    if (all > 0)
+        progress_say_bytes(ctx, "copying the database", done, all);
+    else
+        progress_say(ctx, "checking the copy");
+}
 
 /* For metrics: the time of this file. A backup without it is a backup. */
 static void note(const struct state *s)
@@ -22,9 +31,12 @@ int cmd_backup(const struct options *o)
 {
     struct state s = {.dir = NULL};
     struct err e;
+    struct progress p;
     int rc = state_locate(o->state_dir, NULL, &s, &e);
+    progress_begin(&p);
     if (rc == 0)
-        rc = st_backup(s.db, o->args[0], &e);
+        rc = st_backup(s.db, o->args[0], &(struct st_copying){show, &p}, &e);
+    progress_end(&p);
     if (rc == 0) {
         note(&s);
         fprintf(stderr,
@@ -42,7 +54,10 @@ static int restore(const struct state *s, const char *from, struct err *e)
     struct state_lock lock = STATE_LOCK_NONE;
     if (state_acquire(s, &lock, e) < 0)
         return -1;
-    int rc = st_restore(s->db, s->secret_key, from, e);
+    struct progress p;
+    progress_begin(&p);
+    int rc = st_restore(s->db, s->secret_key, from, &(struct st_copying){show, &p}, e);
+    progress_end(&p);
     if (rc == 0)
         (void)unlink(s->under_way); /* it contains ids of rows, which have another meaning now */
     state_release(&lock);

@@ -6,20 +6,34 @@
 
 #include "daemon/cli/cmd_jobs.h"
 
-static int cancel_one(struct daemon_client *c, const json_t *job, struct err *e)
+static void say(const struct options *o, const json_t *job)
+{
+    if (o->json)
+        return;
+    if (jobs_has_ended(job))
+        printf("%s has ended already (%s)\n", jobs_text(job, "name"), jobs_text(job, "state"));
+    else
+        printf("%s is cancelled\n", jobs_text(job, "name"));
+}
+
+/* Notes in the job's row whether this has ended it. */
+static int cancel_one(struct daemon_client *c, const struct options *o, json_t *job, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
     json_t *reply = NULL;
+    json_object_set_new(job, "cancelled", json_false());
     if (jobs_has_ended(job)) {
-        printf("%s has ended already (%s)\n", jobs_text(job, "name"), jobs_text(job, "state"));
+        say(o, job);
         return 0;
     }
     jobs_add_path(c, job, "/terminate", &path);
     int rc = client_call(c, "POST", path.s, NULL, &reply, e);
-    if (rc == 0)
-        printf("%s is cancelled\n", jobs_text(job, "name"));
-    else
+    if (rc == 0) {
+        json_object_set_new(job, "cancelled", json_true());
+        say(o, job);
+    } else {
         err_prefix(e, "%.100s cannot be cancelled", jobs_text(job, "name"));
+    }
     json_decref(reply);
     strbuf_free(&path);
     return rc;
@@ -56,10 +70,12 @@ static int cancel(struct daemon_client *c, const struct options *o, struct err *
     int rc = collect(c, o, jobs, e), failed = 0;
     json_array_foreach(jobs, i, job) {
         struct err why;
-        if (rc == 0 && cancel_one(c, job, &why) < 0)
+        if (rc == 0 && cancel_one(c, o, job, &why) < 0)
             failed = cli_fail(EXIT_FAILED, &why);
     }
-    if (rc == 0 && json_array_size(jobs) == 0)
+    if (rc == 0 && o->json)
+        jobs_print_json(json_incref(jobs));
+    else if (rc == 0 && json_array_size(jobs) == 0)
         printf("you have no %s jobs\n", o->mine ? "running or waiting" : "waiting");
     json_decref(jobs);
     return rc < 0 ? -1 : failed;

@@ -23,7 +23,8 @@ struct getting {
     size_t files, older, gone;
     json_int_t left_out; /* by the daemon: no request can name them */
     int64_t bytes;
-    bool *found; /* for each argument: a file fits it */
+    bool *found;  /* for each argument: a file fits it */
+    json_t *rows; /* of --json: the files; otherwise NULL */
     struct err *e;
 };
 
@@ -57,7 +58,9 @@ static int fetch(struct getting *g, const char *id, const char *path, const char
     int rc = get_file_open(g->to, name, &file, g->e);
     if (rc == 0) {
         struct err ended;
+        client_doing(g->c, there.s);
         rc = client_fetch_own(g->c, where.s, get_file_write, &file, g->e);
+        client_doing(g->c, NULL);
         if (get_file_end(&file, rc == 0, &ended) < 0) {
             *g->e = ended;
             rc = -1;
@@ -66,7 +69,11 @@ static int fetch(struct getting *g, const char *id, const char *path, const char
             err_prefix(g->e, "%.300s was not fetched, and is as it was", there.s);
     }
     if (rc == 0) {
-        print_path(there.s);
+        if (g->rows)
+            json_array_append_new(
+                g->rows, json_pack("{s:s, s:I}", "path", there.s, "bytes", (json_int_t)size));
+        else
+            print_path(there.s);
         g->files++;
         g->bytes += size;
     }
@@ -199,6 +206,16 @@ static const char *plural(json_int_t n)
     return n == 1 ? "" : "s";
 }
 
+/* All that say() says. */
+static void print_json(const struct getting *g)
+{
+    json_t *out = json_pack("{s:O, s:I, s:I, s:I}", "value", g->rows, "older", (json_int_t)g->older,
+                            "gone", (json_int_t)g->gone, "leftOut", g->left_out);
+    json_dumpf(out, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(out);
+}
+
 /* The exit code. */
 static int say(const struct getting *g)
 {
@@ -229,10 +246,12 @@ static int say(const struct getting *g)
 static int get(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
-    struct getting g = {.c = c, .o = o, .e = e};
+    struct getting g = {.c = c, .o = o, .e = e, .rows = o->json ? json_array() : NULL};
     json_t *job = NULL, *resource = NULL;
-    if (jobs_find_job(c, o->args[0], &job, e) < 0)
+    if (jobs_find_job(c, o->args[0], &job, e) < 0) {
+        json_decref(g.rows);
         return -1;
+    }
     const char *begun = jobs_text(job, "startTime");
     g.job = job;
     g.found = xcalloc((size_t)o->n_args, sizeof *g.found);
@@ -245,8 +264,11 @@ static int get(struct daemon_client *c, const struct options *o, struct err *e)
                              jobs_text(job, "name"));
     if (rc == 0)
         rc = get_all(&g, resource);
+    if (rc == 0 && g.rows)
+        print_json(&g);
     if (rc == 0)
         rc = say(&g);
+    json_decref(g.rows);
     strbuf_free(&path);
     json_decref(job);
     json_decref(resource);

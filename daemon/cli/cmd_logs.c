@@ -143,9 +143,10 @@ static int64_t left_of(int64_t timeout_ms, int64_t since_us)
     return timeout_ms < 0 ? -1 : left > 0 ? left : 0;
 }
 
-/* The exit code so far; -1: err. *end: an end that is no job's may have the same code. */
+/* The exit code so far; -1: err. *end: an end that is no job's may have the same code. Adds the
+ * job's last row. */
 static int wait_for(struct daemon_client *c, const json_t *job, int64_t timeout_ms, int *end,
-                    struct err *e)
+                    json_t *rows, struct err *e)
 {
     const struct follow f = {
         .job = job, .until_end = true, .quiet = true, .tail = -1, .timeout_ms = timeout_ms};
@@ -164,6 +165,8 @@ static int wait_for(struct daemon_client *c, const json_t *job, int64_t timeout_
         if (rc > 0)
             fprintf(stderr, "batchaid: %s failed; why: batchaid explain %s\n", name, name);
     }
+    if (seen.job)
+        json_array_append(rows, seen.job);
     json_decref(seen.job);
     return rc;
 }
@@ -171,7 +174,7 @@ static int wait_for(struct daemon_client *c, const json_t *job, int64_t timeout_
 /* All names are resolved first: a mistake in the last shows at once. */
 static int wait_for_all(struct daemon_client *c, const struct options *o, struct err *e)
 {
-    json_t *jobs = json_array(), *job = NULL;
+    json_t *jobs = json_array(), *rows = json_array(), *job = NULL;
     int64_t timeout_ms = o->timeout ? strtoll(o->timeout, NULL, 10) * 1000 : -1,
             begun = time_now_us();
     int rc = 0, code = 0, end = FOLLOW_DONE;
@@ -182,13 +185,16 @@ static int wait_for_all(struct daemon_client *c, const struct options *o, struct
             json_array_append_new(jobs, job);
     }
     json_array_foreach(jobs, i, job) {
-        int one = rc < 0 ? 0 : wait_for(c, job, left_of(timeout_ms, begun), &end, e);
+        int one = rc < 0 ? 0 : wait_for(c, job, left_of(timeout_ms, begun), &end, rows, e);
         rc = one < 0 ? -1 : rc;
         code = code == 0 ? one : code;
         if (end == FOLLOW_DETACHED)
             break;
     }
+    if (o->json)
+        jobs_print_json(json_incref(rows));
     json_decref(jobs);
+    json_decref(rows);
     return rc < 0 ? -1 : end == FOLLOW_DETACHED ? EXIT_DETACHED : code;
 }
 

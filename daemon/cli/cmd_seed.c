@@ -43,6 +43,12 @@ static int read_file(const char *name, struct strbuf *out, struct err *e)
     return rc;
 }
 
+static void print_json(const json_t *reply)
+{
+    json_dumpf(reply, stdout, JSON_INDENT(2));
+    putchar('\n');
+}
+
 static int seed(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct strbuf text = STRBUF_INIT, path = STRBUF_INIT;
@@ -52,7 +58,9 @@ static int seed(struct daemon_client *c, const struct options *o, struct err *e)
     int rc = read_file(o->args[0], &text, e);
     if (rc == 0 && (rc = client_send(c, path.s, "application/yaml", text.s, &reply, e)) < 0)
         err_prefix(e, "%s", o->args[0]);
-    if (rc == 0)
+    if (rc == 0 && o->json)
+        print_json(reply);
+    else if (rc == 0)
         printf("%lld resources in %lld resource groups\n",
                (long long)json_integer_value(json_object_get(reply, "resources")),
                (long long)json_integer_value(json_object_get(reply, "resourceGroups")));
@@ -70,10 +78,8 @@ static int dump(struct daemon_client *c, const struct options *o, struct err *e)
     add_query(c, &path, "subscription", o->subscription);
     add_query(c, &path, "resourceGroup", o->n_args > 0 ? o->args[0] : NULL);
     int rc = client_call(c, "GET", path.s, NULL, &reply, e);
-    if (rc == 0) {
-        json_dumpf(reply, stdout, JSON_INDENT(2));
-        putchar('\n');
-    }
+    if (rc == 0)
+        print_json(reply);
     json_decref(reply);
     strbuf_free(&path);
     return rc;

@@ -68,7 +68,6 @@ int cmd_share_path(const struct options *o)
 
 int cmd_version(const struct options *o)
 {
-    (void)o;
-    printf("batchaid %s\n", BATCHAID_VERSION);
+    printf(o->json ? "{\n  \"version\": \"%s\"\n}\n" : "batchaid %s\n", BATCHAID_VERSION);
     return EXIT_DONE;
 }

@@ -54,6 +54,7 @@ static int look(const struct state *s, long limit_ms, struct err *e)
     if (client_reach(s, &c, e) < 0)
         return -1;
     client_limit(c, limit_ms);
+    client_quiet(c, true);
     int rc = client_look(c, "/batchaid/ready", &status, &reply, e);
     if (rc == 0 && status != HTTP_OK)
         rc = not_ready(reply, status, e);
@@ -87,6 +88,15 @@ static int wait_until(const struct state *s, int64_t timeout_us, struct err *e)
     }
 }
 
+/* Once, whether the daemon is ready or not. */
+static void print_json(bool ready, const struct err *why)
+{
+    json_t *out = json_pack("{s:b, s:s*}", "ready", ready, "reason", ready ? NULL : why->msg);
+    json_dumpf(out, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(out);
+}
+
 int cmd_wait(const struct options *o)
 {
     struct state s;
@@ -98,5 +108,7 @@ int cmd_wait(const struct options *o)
         return cli_fail(EXIT_FAILED, &e);
     int rc = wait_until(&s, timeout_s * 1000000, &e);
     state_free(&s);
+    if (o->json)
+        print_json(rc == 0, &e);
     return rc < 0 ? cli_fail(EXIT_FAILED, &e) : EXIT_DONE;
 }

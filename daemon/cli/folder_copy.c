@@ -12,10 +12,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "daemon/cli/interrupt.h"
+#include "daemon/cli/progress.h"
 #include "daemon/cli/table.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
@@ -24,8 +24,6 @@
 #define NAME_MAX_ 100 /* of a name, and of a link's target, in a plain header */
 #define SIZE_MAX_ INT64_C(077777777777)
 #define PIECE     (4U << 20) /* the most of one range of a file */
-#define QUIET_US  INT64_C(1000000)
-#define AGAIN_US  INT64_C(200000)
 
 struct copy {
     struct daemon_client *c;
@@ -34,7 +32,7 @@ struct copy {
     char *piece;
     size_t n; /* bytes in `piece` */
     int64_t sent, total;
-    int64_t begun_us, shown_us; /* monotonic */
+    struct progress progress;
 };
 
 /* --- headers ---------------------------------------------------------------------------------- */
@@ -134,31 +132,6 @@ int64_t folder_copy_size(const struct folder *f)
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
-static int64_t now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
-static void show(struct copy *w, bool over)
-{
-    struct strbuf done = STRBUF_INIT, all = STRBUF_INIT;
-    int64_t now = now_us();
-    if (!isatty(STDERR_FILENO) || now - w->begun_us < QUIET_US ||
-        (!over && now - w->shown_us < AGAIN_US))
-        return;
-    w->shown_us = now;
-    table_bytes(w->sent, &done);
-    table_bytes(w->total, &all);
-    if (over)
-        fprintf(stderr, "\r\033[K");
-    else
-        fprintf(stderr, "\r\033[Kcopying the folder: %s of %s", done.s, all.s);
-    strbuf_free(&done);
-    strbuf_free(&all);
-}
-
 static int send_piece(struct copy *w, struct err *e)
 {
     char range[64];
@@ -180,7 +153,7 @@ static int send_piece(struct copy *w, struct err *e)
     strbuf_free(&path);
     w->sent += (int64_t)w->n;
     w->n = 0;
-    show(w, false);
+    progress_say_bytes(&w->progress, "copying the folder", w->sent, w->total);
     return rc;
 }
 
@@ -289,17 +262,19 @@ int folder_copy(struct daemon_client *c, struct folder *f, const char *account, 
     struct copy w = {.c = c,
                      .f = f,
                      .put = {.account = account, .share = share, .path = archive},
-                     .total = folder_copy_size(f),
-                     .begun_us = now_us()};
+                     .total = folder_copy_size(f)};
     snprintf(length, sizeof length, "x-ms-content-length: %" PRId64, w.total);
     struct client_put make = w.put;
     make.headers = headers;
     interrupt_catch();
+    progress_begin(&w.progress);
+    client_quiet(c, true);
     int rc = client_put_file(c, &make, e);
     w.piece = rc < 0 ? NULL : xcalloc(1, PIECE);
     if (rc == 0)
         rc = add_all(&w, e);
-    show(&w, true);
+    progress_end(&w.progress);
+    client_quiet(c, false);
     free(w.piece);
     if (interrupt_seen())
         folder_copy_remove(c, account, share, archive);

@@ -195,6 +195,8 @@ def test_a_daemon_begins_with_a_file_and_tells_it_again(own_daemon, tmp_path):
     file.write_text(state)
     assert d.tool("seed", str(file)).stdout == "3 resources in 1 resource groups\n"
     assert d.tool("dump", "lab").stdout == state
+    Testing(d).reset()
+    assert json.loads(d.tool("seed", "--json", str(file)).stdout)["resources"] == 3
 
 
 def test_a_daemon_does_not_begin_with_a_wrong_file(tmp_path):

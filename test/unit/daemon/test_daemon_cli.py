@@ -57,6 +57,7 @@ def test_version(run):
     (version,) = re.findall(r"^VERSION := (\d+\.\d+\.\d+)$", (ROOT / "Makefile").read_text(), re.M)
     assert done.stdout == f"batchaid {version}\n"
     assert run("--version").stdout == done.stdout
+    assert run("version", "--json").stdout == f'{{\n  "version": "{version}"\n}}\n'
 
 
 @pytest.mark.parametrize("arguments, words", [
@@ -65,7 +66,7 @@ def test_version(run):
     (["help", "config", "xml"], ["unknown format 'xml'", "text, yaml, man or markdown"]),
     (["serve", "--sate-dir", "x"], ["serve: unknown option '--sate-dir' (did you mean --state-dir?)", "--state-dir DIR"]),
     (["env", "--listen", "x"], ["env: unknown option '--listen'", "--state-dir DIR"]),
-    (["version", "--all"], ["version: unknown option '--all'", "no options"]),
+    (["completion", "--all"], ["completion: unknown option '--all'", "no options"]),
     (["serve", "-x"], ["serve: unknown option '-x'"]),
     (["logs", "-nf", "train"], ["logs: unknown option '-n'"]),
     (["logs", "-fé", "train"], ["logs: unknown option '-fé'"]),
@@ -226,7 +227,7 @@ def test_completion_in_bash(run, tmp_path):
     (tmp_path / "file").touch()
     script = (
         'eval "$("$1" completion bash)"; complete_for() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _batchaid; echo "${COMPREPLY[@]}"; };'
-        ' complete_for "$1" exp; complete_for "$1" seed fi; complete_for "$1" jobs --state ""; complete_for "$1" version --'
+        ' complete_for "$1" exp; complete_for "$1" seed fi; complete_for "$1" jobs --state ""; complete_for "$1" completion --'
     )
     done = subprocess.run(["bash", "-c", script, "-", str(BATCHAID)], capture_output=True, text=True, cwd=tmp_path)
     assert done.stdout.splitlines() == ["explain", "file", "queued running terminating succeeded failed", ""], done

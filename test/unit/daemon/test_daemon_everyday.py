@@ -158,9 +158,12 @@ def test_a_running_job_is_shown_waited_for_and_cancelled(desk):
     assert "slow (batchaid)" in desk.run("top").stdout
     done = desk.run("wait", "--timeout", "0", "slow", check=False)
     assert done.returncode == 124 and "slow has not ended in time; it is running" in done.stderr
-    assert desk.run("cancel", "slow").stdout == "slow is cancelled\n"
+    (row,) = json.loads(desk.run("cancel", "--json", "slow").stdout)["value"]
+    assert (row["name"], row["cancelled"]) == ("slow", True)
     assert desk.run("wait", "slow", check=False).returncode == job.fail()["executionInfo"]["exitCode"] != 0
     assert desk.run("cancel", "slow").stdout == "slow has ended already (failed)\n"
+    (row,) = json.loads(desk.run("cancel", "--json", "slow").stdout)["value"]
+    assert (row["state"], row["cancelled"]) == ("failed", False)
     assert json.loads(desk.run("ps", "--json").stdout)["value"] == []
     assert "no job of yours runs or waits" in desk.run("ps").stderr
 
@@ -194,6 +197,9 @@ def test_wait_has_the_code_of_the_first_that_failed(desk):
     done = desk.run("wait", "good", "bad", "worse", check=False)
     assert done.returncode == 9 and "batchaid: bad failed; why: batchaid explain bad" in done.stderr
     assert desk.run("wait", "good").returncode == 0
+    done = desk.run("wait", "--json", "good", "bad", check=False)
+    assert done.returncode == 9
+    assert [(j["name"], j["state"], j["exitCode"]) for j in json.loads(done.stdout)["value"]] == [("good", "succeeded", 0), ("bad", "failed", 9)]
     desk.submit("--name", "like-ctrl-c", "--no-copy", "--", "exit 130")
     done = desk.run("wait", "like-ctrl-c", "bad", check=False)
     assert done.returncode == 130 and "like-ctrl-c failed; why" in done.stderr and "bad failed; why" in done.stderr
@@ -202,6 +208,10 @@ def test_wait_has_the_code_of_the_first_that_failed(desk):
 
 def test_wait_without_jobs_waits_for_the_daemon(desk):
     assert desk.run("wait").returncode == 0
+    assert json.loads(desk.run("wait", "--json").stdout) == {"ready": True}
+    done = desk.run("wait", "--json", "--timeout", "0", "--state-dir", "none", check=False)
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["ready"] is False and "no batchaid daemon" in json.loads(done.stdout)["reason"]
 
 
 def test_cancel_all_of_mine(desk):
@@ -300,9 +310,26 @@ def test_get_fetches_what_the_job_wrote(desk):
     assert (desk.folder / "writes/r/s/b").read_text() == "2\n" and (desk.folder / "old").read_text() == "old"
     assert sorted(desk.run("get", "writes", "--to", "x", "r/s", "old").stdout.split()) == ["x/old", "x/r/s/b"]
     assert "not fetched: 1 file from before its start" in done.stderr and "batchaid get writes '*'" in done.stderr
+    got = json.loads(desk.run("get", "--json", "writes", "--to", "x", "c").stdout)
+    assert got == {"value": [{"path": "x/c", "bytes": 2}], "older": 0, "gone": 0, "leftOut": 0}
     done = desk.run("get", "writes", "--to", "y", "c", "*.nothing", "r/s/", check=False)
     assert done.returncode == 1 and sorted(done.stdout.split()) == ["y/c", "y/r/s/b"]
     assert [line for line in done.stderr.splitlines() if "no file" in line] == ["batchaid: no file of writes has such a name: *.nothing"]
+
+
+def test_what_takes_long_is_told_on_a_terminal(tmp_path):
+    """Here the daemon stands still; the line is gone in the end."""
+    with Daemon() as d:
+        desk = Desk(d, tmp_path / "project")
+        for command in ("report", "jobs"):
+            d.process.send_signal(signal.SIGSTOP)
+            try:
+                p = Started(desk, command, terminal=True).until("waiting for the daemon, 1 s")
+            finally:
+                d.process.send_signal(signal.SIGCONT)
+            assert p.end() == 0
+            shown, _, rest = p.said.rpartition("\r\x1b[K")
+            assert "waiting for" in shown and "waiting for" not in rest
 
 
 def test_get_of_names_that_are_hard_to_show(desk):

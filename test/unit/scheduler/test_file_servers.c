@@ -89,12 +89,12 @@ EXPORTER_TEST(test_a_file_server_that_a_backup_brings_back_is_exported_again)
     struct err e = {0};
     pass(w, SECOND);
     const struct file_server was = server_row(w, x->id);
-    ok(st_backup(path(w, "db"), path(w, "copy"), &e), &e);
+    ok(st_backup(path(w, "db"), path(w, "copy"), NULL, &e), &e);
     delete (x);
     assert_int_equal(commands(x), 2);
     assert_false(last_exports(x));
     stop(x);
-    ok(st_restore(path(w, "db"), path(w, "key"), path(w, "copy"), &e), &e);
+    ok(st_restore(path(w, "db"), path(w, "key"), path(w, "copy"), NULL, &e), &e);
     world_start(w);
     assert_int_equal(server_state(w, x->id), PROV_SUCCEEDED);
     WAIT(w, commands(x) == 3);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/cli/progress.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/cli/table.h"
+
+#define QUIET_US INT64_C(1000000)
+#define AGAIN_US INT64_C(200000)
+#define TEXT_MAX 200 /* a line that is wider than the terminal cannot be written over */
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+void progress_begin(struct progress *p)
+{
+    *p = (struct progress){.terminal = isatty(STDERR_FILENO), .begun_us = now_us()};
+}
+
+int64_t progress_us(const struct progress *p)
+{
+    return now_us() - p->begun_us;
+}
+
+static bool is_time(const struct progress *p)
+{
+    int64_t now = now_us();
+    return p->terminal && now - p->begun_us >= QUIET_US &&
+           (!p->shown || now - p->shown_us >= AGAIN_US);
+}
+
+void progress_say(struct progress *p, const char *fmt, ...)
+{
+    char text[TEXT_MAX];
+    va_list ap;
+    if (!is_time(p))
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    table_clean(text);
+    int width = table_screen_of(stderr).width;
+    fprintf(stderr, "\r\033[K%.*s", width > 1 && width < TEXT_MAX ? width - 1 : TEXT_MAX, text);
+    fflush(stderr);
+    p->shown = true;
+    p->shown_us = now_us();
+}
+
+void progress_say_bytes(struct progress *p, const char *what, int64_t done, int64_t all)
+{
+    struct strbuf so_far = STRBUF_INIT, of = STRBUF_INIT;
+    if (!is_time(p))
+        return;
+    table_bytes(done, &so_far);
+    table_bytes(all, &of);
+    progress_say(p, "%s: %s%s%s", what, so_far.s, all > 0 ? " of " : "", all > 0 ? of.s : "");
+    strbuf_free(&so_far);
+    strbuf_free(&of);
+}
+
+void progress_end(struct progress *p)
+{
+    if (p->shown)
+        fputs("\r\033[K", stderr);
+    p->shown = false;
+}
