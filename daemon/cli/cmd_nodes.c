@@ -20,9 +20,9 @@ static const struct nodes_verb {
 } verbs[] = {
     {"list", OPT_JSON | OPT_NODES | OPT_WATCH, false, cmd_nodes_list},
     {"check", OPT_JSON | OPT_CONFIG, false, cmd_nodes_check},
-    {"drain", OPT_REASON, true, cmd_nodes_drain},
-    {"undrain", 0, true, cmd_nodes_undrain},
-    {"reboot", 0, true, cmd_nodes_reboot},
+    {"drain", OPT_JSON | OPT_REASON, true, cmd_nodes_drain},
+    {"undrain", OPT_JSON, true, cmd_nodes_undrain},
+    {"reboot", OPT_JSON, true, cmd_nodes_reboot},
     {"clean", OPT_CONFIG | OPT_DRY_RUN, true, cmd_nodes_clean},
 };
 enum { N_VERBS = sizeof verbs / sizeof verbs[0] };

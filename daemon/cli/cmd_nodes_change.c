@@ -24,16 +24,25 @@ static void print_trouble(const char *name, const json_t *machine)
            name, name);
 }
 
-static int change(struct daemon_client *c, const char *name, const char *verb, const char *done,
-                  const json_t *body, struct err *e)
+/* What is asked of each machine. */
+struct changing {
+    const char *verb, *done; /* `done`: the text about each machine */
+    json_t *body;
+    json_t *rows; /* of --json: the machines; otherwise NULL */
+};
+
+static int change(struct daemon_client *c, const struct changing *k, const char *name,
+                  struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
     json_t *reply = NULL;
     char *segment = client_escape(c, name);
-    strbuf_printf(&path, "/batchaid/nodes/%s/%s", segment, verb);
-    int rc = client_call(c, "POST", path.s, body, &reply, e);
-    if (rc == 0) {
-        printf("%s: %s\n", name, done);
+    strbuf_printf(&path, "/batchaid/nodes/%s/%s", segment, k->verb);
+    int rc = client_call(c, "POST", path.s, k->body, &reply, e);
+    if (rc == 0 && k->rows) {
+        json_array_append(k->rows, reply);
+    } else if (rc == 0) {
+        printf("%s: %s\n", name, k->done);
         print_trouble(name, reply);
     }
     json_decref(reply);
@@ -48,24 +57,29 @@ static int fail_for(const char *name, struct err *e)
     return cli_fail(EXIT_FAILED, e);
 }
 
-/* `done`: the text about each machine. */
 static int change_all(const struct options *o, const char *verb, const char *done)
 {
     struct daemon_client *client = NULL;
     struct err e;
-    json_t *body = o->reason ? json_pack("{s:s}", "reason", o->reason) : NULL;
+    const struct changing k = {.verb = verb,
+                               .done = done,
+                               .body = o->reason ? json_pack("{s:s}", "reason", o->reason) : NULL,
+                               .rows = o->json ? json_array() : NULL};
     int code = EXIT_DONE;
-    if (o->reason && !body) {
+    if (o->reason && !k.body) {
         err_set(&e, ERR_CONFIG, NULL, "the reason is not UTF-8");
         code = cli_fail(EXIT_USAGE, &e);
     } else if (jobs_open(o, &client, &e) < 0) {
         code = cli_fail(EXIT_FAILED, &e);
     }
     for (int i = 0; client && i < o->n_args; i++)
-        if (change(client, o->args[i], verb, done, body, &e) < 0)
+        if (change(client, &k, o->args[i], &e) < 0)
             code = fail_for(o->args[i], &e);
+    if (client && k.rows)
+        nodes_print_json(json_incref(k.rows));
     client_close(client);
-    json_decref(body);
+    json_decref(k.rows);
+    json_decref(k.body);
     return code;
 }
 

@@ -15,6 +15,7 @@
 
 #include "daemon/cli/cmd_nodes.h"
 #include "daemon/cli/node_check.h"
+#include "daemon/cli/progress.h"
 #include "daemon/cli/table.h"
 #include "daemon/config/config.h"
 #include "daemon/config/site.h"
@@ -25,8 +26,6 @@
 /* Names are looked up on half of the loop's threads. A resolver that does not answer must not delay
  * machines with known names until their time limit. */
 #define THREADS_MAX 256
-
-#define QUIET_US 1000000 /* us; a check that ends earlier prints no progress */
 
 static const struct {
     const char *column, *json;
@@ -117,9 +116,7 @@ static void print_all_json(const struct check_result *results, size_t n)
 
 static void show_progress(void *ctx, size_t done, size_t n)
 {
-    const int64_t *began_us = ctx;
-    if ((int64_t)(uv_hrtime() / 1000) - *began_us > QUIET_US)
-        fprintf(stderr, "\r\033[K%zu of %zu machines checked", done, n);
+    progress_say(ctx, "%zu of %zu machines checked", done, n);
 }
 
 static void use_threads(int connect_limit)
@@ -159,16 +156,16 @@ static int listen_for(const struct site *site)
 
 static bool run(const struct site *site, struct check_result *results, size_t n)
 {
-    int64_t began_us = (int64_t)(uv_hrtime() / 1000);
+    struct progress p;
     const struct check_config c = {.site = site,
                                    .shares = site->shares_port > 0 && !rules_mount_all(site),
-                                   .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
-                                   .ctx = &began_us};
+                                   .progress = show_progress,
+                                   .ctx = &p};
     int listener = c.shares ? listen_for(site) : -1;
     use_threads(site->connect_limit);
+    progress_begin(&p);
     check_machines(&c, results, n);
-    if (c.progress)
-        fprintf(stderr, "\r\033[K");
+    progress_end(&p);
     if (listener >= 0)
         close(listener);
     bool good = true;

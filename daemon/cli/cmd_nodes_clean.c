@@ -11,6 +11,7 @@
 #include <uv.h>
 
 #include "daemon/cli/cmd_nodes.h"
+#include "daemon/cli/progress.h"
 #include "daemon/cli/table.h"
 #include "daemon/config/state.h"
 #include "lib/fs.h"
@@ -19,13 +20,24 @@
 #include "nodeagent-proto/link/node.h"
 
 #define US_PER_S 1000000
+#define MS_PER_S 1000
 
 struct cleaning {
     const struct site_machine *machine;
     struct node_link *link;
     struct files *files;
     bool dry_run, failed, closing;
+    struct progress progress;
+    uv_timer_t told; /* each second */
 };
+
+static void tell(uv_timer_t *t)
+{
+    struct cleaning *c = t->data;
+    progress_say(&c->progress, "%s: %s, %lld s", c->machine->name,
+                 c->dry_run ? "looking for what is left" : "cleaning",
+                 (long long)(progress_us(&c->progress) / US_PER_S));
+}
 
 static void on_files_stopped(void *ctx, size_t left_behind)
 {
@@ -44,6 +56,7 @@ static void finish(struct cleaning *c, const struct err *why)
     if (c->closing)
         return;
     c->closing = true;
+    progress_end(&c->progress);
     if (why) {
         table_say(stderr, "%s: %s", c->machine->name, why->msg);
         c->failed = true;
@@ -54,6 +67,7 @@ static void finish(struct cleaning *c, const struct err *why)
 static void on_removed(void *ctx, const struct err *why)
 {
     struct cleaning *c = ctx;
+    progress_end(&c->progress);
     if (!why)
         printf("%s: removed: node root %s\n", c->machine->name, c->machine->group->node_root);
     finish(c, why);
@@ -62,6 +76,7 @@ static void on_removed(void *ctx, const struct err *why)
 static void on_found(void *ctx, const struct err *why, const char *const *list, size_t n)
 {
     struct cleaning *c = ctx;
+    progress_end(&c->progress);
     for (size_t i = 0; !why && i < n; i++)
         table_say(stdout, "%s: %s: %s", c->machine->name, c->dry_run ? "found" : "removed",
                   list[i]);
@@ -77,6 +92,7 @@ static void on_found(void *ctx, const struct err *why, const char *const *list, 
 static void on_ready(void *ctx, const struct node_facts *facts)
 {
     struct cleaning *c = ctx;
+    progress_end(&c->progress);
     if (!facts->is_root)
         table_say(stdout, "%s: the agent runs as %s, not as root: accounts and most mounts stay",
                   c->machine->name, facts->user);
@@ -97,6 +113,11 @@ static bool clean(const struct site *site, const struct site_machine *machine, b
     uv_loop_t loop;
     if (uv_loop_init(&loop) < 0)
         abort();
+    progress_begin(&c.progress);
+    c.told.data = &c;
+    uv_timer_init(&loop, &c.told);
+    uv_timer_start(&c.told, tell, MS_PER_S, MS_PER_S);
+    uv_unref((uv_handle_t *)&c.told);
     struct loop *tools = loop_uv_create(&loop, NULL, NULL);
     c.files = files_create(tools, &quiet);
     ssh.loop = tools;
@@ -113,6 +134,8 @@ static bool clean(const struct site *site, const struct site_machine *machine, b
         on_closed(&c);
     }
     uv_run(&loop, UV_RUN_DEFAULT);
+    progress_end(&c.progress);
+    uv_close((uv_handle_t *)&c.told, NULL);
     loop_uv_destroy(tools);
     uv_run(&loop, UV_RUN_DEFAULT);
     if (uv_loop_close(&loop) < 0)

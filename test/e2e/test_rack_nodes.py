@@ -97,7 +97,8 @@ def test_a_drained_machine_finishes_its_job_and_gets_nothing_new(site, rack):
     for name in "one", "two":
         site.job(cluster, f"hostname >>{MOUNT}/ran", name=name).succeed()
     assert (site.share() / "ran").read_text().split() == [other.name] * 2
-    site.daemon.tool("nodes", "undrain", drained.address)
+    (told,) = json.loads(site.daemon.tool("nodes", "undrain", "--json", drained.address).stdout)["value"]
+    assert (told["name"], told["drained"]) == (drained.address, False)
     site.job(cluster, "true", nodes=2).succeed()
 
 

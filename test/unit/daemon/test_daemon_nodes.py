@@ -14,7 +14,7 @@ from support.daemon import BATCHAID
     (["--reason", "x"], ["nodes list: it does not take --reason"]),
     (["--config", "x"], ["nodes list: it does not take --config"]),
     (["reboot", "m", "--reason", "x"], ["nodes reboot: it does not take --reason"]),
-    (["undrain", "m", "--json"], ["nodes undrain: it does not take --json"]),
+    (["undrain", "m", "--dry-run"], ["nodes undrain: it does not take --dry-run"]),
     (["drain", "m", "--reason", ""], ["nodes: --reason needs a value"]),
     (["drain", "m", "--reason"], ["nodes: no value after '--reason'"]),
     (["drain", "gpu[01-"], ["nodes drain: ", "gpu[01-", "without its ]"]),

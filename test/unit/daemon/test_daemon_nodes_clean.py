@@ -3,12 +3,15 @@
 
 import os
 import pwd
+import socket
 import subprocess
 
 import pytest
 import yaml
 from support.sshd import Sshd
 from support.world import Place, wait_flag
+
+from test_daemon_nodes_check import on_terminal
 
 
 @pytest.fixture
@@ -55,6 +58,21 @@ def test_what_is_left_is_listed_and_then_taken_away(clean, machine):
     assert precious.read_text() == "mine"
     again = clean("--dry-run")
     assert again.returncode == 0 and "nothing is left" in again.stdout
+
+
+def test_a_terminal_sees_which_machine_takes_long(machine, tmp_path, clean_env):
+    with socket.socket() as mute:
+        mute.bind(("127.0.0.1", 0))
+        mute.listen(4)
+        name = f"127.0.0.1:{mute.getsockname()[1]}"
+        (tmp_path / "c.yaml").write_text(
+            yaml.safe_dump({"inventory": [machine.group(hosts=name)], "ssh": {"connect_timeout_s": 3}})
+        )
+        arguments = ["nodes", "clean", "--dry-run", "--config", "c.yaml", "--state-dir", "state", name]
+        code, seen = on_terminal(arguments, tmp_path, {**clean_env, "TERM": "xterm"})
+    assert code == 1, seen
+    line, _, rest = seen.rpartition("\r\x1b[K")
+    assert f"{name}: looking for what is left, 1 s" in line and f"{name}: " in rest, seen
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="makes an account and a mount, which needs root")
