@@ -195,10 +195,7 @@ int client_fetch(struct daemon_client *c, const char *url, int64_t from, client_
 {
     struct download d = {.c = c, .sink = sink, .ctx = ctx};
     long status = 0;
-    bool was = c->quiet;
-    c->quiet = true; /* the bytes are shown */
     int rc = fetch_once(&d, url, from, NULL, &status, e);
-    c->quiet = was;
     strbuf_free(&d.error);
     return rc;
 }

@@ -191,7 +191,7 @@ static int wait_for_all(struct daemon_client *c, const struct options *o, struct
         if (end == FOLLOW_DETACHED)
             break;
     }
-    if (o->json)
+    if (rc == 0 && o->json)
         jobs_print_json(json_incref(rows));
     json_decref(jobs);
     json_decref(rows);

@@ -347,7 +347,9 @@ int follow(struct daemon_client *c, const struct follow *f, struct followed *out
     *out = (struct followed){.job = NULL};
     make_paths(&w);
     catch_interrupts(&old);
+    client_quiet(c, true); /* the last line of the job's output may have no end yet */
     int rc = follow_on(&w, &out->job);
+    client_quiet(c, false);
     sigaction(SIGINT, &old, NULL);
     if (w.waiting_shown)
         fputs("\r\033[K", stderr);

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from support.daemon import BATCHAID, Daemon
 from support.waiting import PATIENCE, wait_for
-from support.world import file_share, job_body
+from support.world import file_share, job_body, wait_flag
 
 from conftest import environment
 from test_daemon_submit import Desk
@@ -330,6 +330,20 @@ def test_what_takes_long_is_told_on_a_terminal(tmp_path):
             assert p.end() == 0
             shown, _, rest = p.said.rpartition("\r\x1b[K")
             assert "waiting for" in shown and "waiting for" not in rest
+
+
+def test_a_line_of_a_job_without_an_end_stays_while_the_daemon_stands_still(tmp_path):
+    with Daemon() as d:
+        desk = Desk(d, tmp_path / "project")
+        _, job = desk.submit("--name", "half", "--no-copy", "--", f"printf 'epoch 1'; {wait_flag(tmp_path / 'go')}; echo ' done'")
+        p = Started(desk, "logs", "-f", "half", terminal=True).until("epoch 1")
+        d.process.send_signal(signal.SIGSTOP)
+        try:
+            other = Started(desk, "jobs", terminal=True).until("waiting for the daemon, 2 s")
+        finally:
+            d.process.send_signal(signal.SIGCONT)
+        (tmp_path / "go").touch()
+        assert other.end() == 0 and p.end() == 0 and p.said == "epoch 1 done\r\n"
 
 
 def test_get_of_names_that_are_hard_to_show(desk):
