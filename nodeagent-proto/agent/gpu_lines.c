@@ -124,9 +124,17 @@ static void read_sensors(const char *dir, struct gpu_sample *out)
     out->temperature = part_of(dir, "temp1_input", 1000);
 }
 
+void gpu_amd_uuid(const char *dir, char out[SAMPLE_UUID_SIZE])
+{
+    char *id = file_text(dir, "unique_id");
+    snprintf(out, SAMPLE_UUID_SIZE, "%.*s", id ? (int)strspn(id, DIGITS "abcdefx") : 0,
+             id ? id : "");
+    free(id);
+}
+
 void gpu_amd_read(const char *dir, struct gpu_sample *out)
 {
-    char *sensors = fs_join(dir, "hwmon"), *id = file_text(dir, "unique_id");
+    char *sensors = fs_join(dir, "hwmon");
     DIR *d = opendir(sensors);
     struct dirent *de;
     int64_t busy = file_number(dir, "gpu_busy_percent", SAMPLE_UNKNOWN);
@@ -141,10 +149,8 @@ void gpu_amd_read(const char *dir, struct gpu_sample *out)
             free(at);
             break;
         }
-    if (id)
-        snprintf(out->uuid, sizeof out->uuid, "%.*s", (int)strspn(id, DIGITS "abcdefx"), id);
+    gpu_amd_uuid(dir, out->uuid);
     if (d)
         closedir(d);
     free(sensors);
-    free(id);
 }

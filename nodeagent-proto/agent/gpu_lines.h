@@ -23,5 +23,7 @@ bool gpu_app_read(const char *line, char uuid[SAMPLE_UUID_SIZE], struct gpu_proc
 
 /* Reads the files of AMD's driver in `dir`, such as /sys/class/drm/renderD128/device. */
 void gpu_amd_read(const char *dir, struct gpu_sample *out);
+/* Only its uuid; "": it has none. */
+void gpu_amd_uuid(const char *dir, char out[SAMPLE_UUID_SIZE]);
 
 #endif

@@ -15,6 +15,7 @@
 #include "lib/arena.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
+#include "nodeagent-proto/agent/gpu_lines.h"
 #include "nodeagent-proto/wire/codec.h"
 
 #define NVIDIA_VERSION "/proc/driver/nvidia/version"
@@ -139,6 +140,16 @@ static void add_amd(json_t *list, const char *node, int index)
     json_array_append_new(list, gpu);
 }
 
+static void add_render(json_t *gpu, long long render)
+{
+    char dir[64], uuid[SAMPLE_UUID_SIZE];
+    snprintf(dir, sizeof dir, DRM "/renderD%lld/device", render);
+    gpu_amd_uuid(dir, uuid);
+    json_object_set_new(gpu, "render", json_integer(render));
+    if (*uuid)
+        json_object_set_new(gpu, "uuid", json_string(uuid));
+}
+
 static void list_amd(json_t *list)
 {
     struct dirent **found;
@@ -151,8 +162,7 @@ static void list_amd(json_t *list)
             if (property(text, "simd_count", &simds) && simds > 0) {
                 add_amd(list, found[i]->d_name, index++);
                 if (property(text, "drm_render_minor", &render))
-                    json_object_set_new(json_array_get(list, json_array_size(list) - 1), "render",
-                                        json_integer(render));
+                    add_render(json_array_get(list, json_array_size(list) - 1), render);
             }
             free(text);
         }

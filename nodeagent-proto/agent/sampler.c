@@ -14,9 +14,9 @@
 
 #include "nodeagent-proto/agent/file_text.h"
 #include "nodeagent-proto/agent/gpu_lines.h"
+#include "nodeagent-proto/agent/gpus.h"
 #include "nodeagent-proto/agent/usage.h"
 
-#define DRM       "/sys/class/drm"
 #define SECOND_US INT64_C(1000000)
 
 static int64_t now_us(void)

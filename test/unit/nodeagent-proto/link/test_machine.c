@@ -196,6 +196,8 @@ static void show_amd(void)
         snprintf(path, sizeof path, KFD "/%s/mem_banks/0/properties", all[i].node);
         put(path, "heap_type 1\nsize_in_bytes 68702699520\nflags 0\n");
     }
+    assert_int_equal(fs_mkdirs("/sys/class/drm/renderD128/device", 0755, &e), 0);
+    put("/sys/class/drm/renderD128/device/unique_id", "1f3cd9\n"); /* the other has none */
 }
 
 /* As the driver shows two of them. In a mount namespace of this process. */
@@ -235,7 +237,7 @@ static void look_at_gpus(struct fixture *f)
         "{\"index\":1,\"vendor\":\"nvidia\",\"bus\":\"0000:5e:00.0\",\"driver\":\"560.28.03\","
         "\"model\":\"Tesla V100-PCIE-16GB\",\"uuid\":\"GPU-2\",\"minor\":1},"
         "{\"index\":0,\"vendor\":\"amd\",\"model\":\"gfx90a\",\"memory_bytes\":68702699520,"
-        "\"render\":128},"
+        "\"render\":128,\"uuid\":\"1f3cd9\"},"
         "{\"index\":1,\"vendor\":\"amd\",\"model\":\"gfx942\",\"memory_bytes\":68702699520,"
         "\"render\":129}]");
     ASK(f, node_health(f->link, on_health, f));
