@@ -42,9 +42,6 @@ int access_identity(const struct access *x, struct arena *a, const char *object_
                     struct identity *out, struct err *e) MUST_CHECK;
 int access_service(const struct access *x, struct arena *a, const char *app_id,
                    struct identity *out, struct err *e) MUST_CHECK;
-/* All principals of a kind, the first principal first. */
-int access_list(const struct access *x, struct arena *a, enum identity_kind kind,
-                struct identity **rows, size_t *n, struct err *e) MUST_CHECK;
 /* Fails unless `name` is a valid user name: user@domain of letters, digits and ._- */
 int access_check_user_name(const char *name, struct err *e) MUST_CHECK;
 /* Removes a principal, and an application's service principal with it; their tokens end. */

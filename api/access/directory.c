@@ -12,8 +12,6 @@
 #include "api/http/session.h"
 #include "storage/storage.h"
 
-#define LIST_MAX 100000
-
 struct identity access_first(const struct access *x)
 {
     return (struct identity){.object_id = x->first_id,
@@ -114,22 +112,6 @@ int access_service(const struct access *x, struct arena *a, const char *app_id,
         return st_identity_by_app(x->storage, a, IDENTITY_SERVICE, app_id, out, e);
     *out = access_first(x);
     return 1;
-}
-
-int access_list(const struct access *x, struct arena *a, enum identity_kind kind,
-                struct identity **rows, size_t *n, struct err *e)
-{
-    struct identity_rows found = {NULL, 0};
-    size_t first = kind == IDENTITY_SERVICE;
-    if (st_identity_list(x->storage, a, kind, &(struct st_page){.limit = LIST_MAX}, &found, e) < 0)
-        return -1;
-    *n = found.n + first;
-    *rows = arena_alloc(a, (*n + 1) * sizeof **rows);
-    if (first)
-        (*rows)[0] = access_first(x);
-    if (found.n > 0)
-        memcpy(*rows + first, found.items, found.n * sizeof *found.items);
-    return 0;
 }
 
 static size_t word(const char *s)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The users of the site: list, add, remove, and a new password. `batchaid user` is the client. A
+ * The users of the site: add, remove, and a new password. `batchaid user` is the client. A
  * generated password is only in the reply of its request, and nowhere else.
  */
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "api/access/access.h"
 #include "api/admin/admin.h"
 #include "api/admin/routes.h"
+#include "api/admin/users.h"
 #include "api/http/accept.h"
 #include "api/http/auth.h"
 #include "api/http/request.h"
@@ -62,9 +63,8 @@ static const char *note_on_nodes(const struct request *r)
                         : NULL;
 }
 
-/* NULL: err. `password` NULL: not shown. */
-static json_t *render(struct request *r, const struct identity *i, const char *password,
-                      struct err *e)
+json_t *user_render(struct request *r, const struct identity *i, const char *password,
+                    struct err *e)
 {
     json_t *held = render_roles(r, i->object_id, e);
     if (!held)
@@ -86,31 +86,11 @@ static struct replied *reply_user(struct request *r, int status, const char *obj
     if (rc == 0)
         err_set(&e, ERR_RESOURCE_NOT_FOUND, NULL, "The user was removed meanwhile.");
     if (rc > 0)
-        body = render(r, &i, password, &e);
+        body = user_render(r, &i, password, &e);
     const char *note = status == 201 ? note_on_nodes(r) : NULL;
     if (body && note)
         json_object_set_new(body, "note", json_string(note));
     return body ? reply_json(r, status, body) : reply_err(r, &e);
-}
-
-/* Users and service principals, the daemon's own first. */
-struct replied *users_list(struct request *r)
-{
-    static const enum identity_kind kinds[] = {IDENTITY_SERVICE, IDENTITY_USER};
-    struct err e;
-    json_t *list = request_own(r, json_array());
-    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        struct identity *rows;
-        size_t n = 0;
-        int rc = access_list(admin_of(r)->access, &r->arena, kinds[k], &rows, &n, &e);
-        for (size_t i = 0; rc == 0 && i < n; i++) {
-            json_t *user = render(r, &rows[i], NULL, &e);
-            rc = json_array_append_new(list, user); /* -1 for NULL */
-        }
-        if (rc < 0)
-            return reply_err(r, &e);
-    }
-    return reply_json(r, 200, json_pack("{s:O}", "value", list));
 }
 
 /* --- properties for requests --- */

@@ -456,6 +456,37 @@ int client_call(struct daemon_client *c, const char *method, const char *path, c
     return rc;
 }
 
+/* "PATH?max=200", or with "&after=NEXT". */
+static void set_page(struct daemon_client *c, const char *path, const char *next,
+                     struct strbuf *out)
+{
+    char *after = next ? client_escape(c, next) : NULL;
+    strbuf_reset(out);
+    strbuf_concat(out, path, "?max=200", after ? "&after=" : "", after ? after : "");
+    free(after);
+}
+
+int client_call_pages(struct daemon_client *c, const char *path, json_t **out, struct err *e)
+{
+    json_t *reply = NULL, *value = json_array();
+    struct strbuf page = STRBUF_INIT;
+    const char *next = NULL;
+    int rc;
+    do {
+        set_page(c, path, next, &page);
+        json_decref(reply);
+        reply = NULL;
+        rc = client_call(c, "GET", page.s, NULL, &reply, e);
+        json_array_extend(value, json_object_get(reply, "value"));
+        next = json_string_value(json_object_get(reply, "next"));
+    } while (rc == 0 && next);
+    json_decref(reply);
+    strbuf_free(&page);
+    *out = rc == 0 ? json_pack("{s:O}", "value", value) : NULL;
+    json_decref(value);
+    return rc;
+}
+
 int client_fetch_authority(const char *url, char **pem, struct err *e)
 {
     struct environment env = {.n = 0};

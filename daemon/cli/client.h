@@ -73,7 +73,12 @@ void client_quiet(struct daemon_client *c, bool quiet);
 int client_call(struct daemon_client *c, const char *method, const char *path, const json_t *body,
                 json_t **out, struct err *e) MUST_CHECK;
 
-/* The same; any status is a success. *out: NULL if the reply has no JSON. */
+/* GET of a list, page by page as the reply's `next` says: *out has the rows of all pages as
+ * `value`. `path` has no query. */
+int client_call_pages(struct daemon_client *c, const char *path, json_t **out,
+                      struct err *e) MUST_CHECK;
+
+/* As client_call(); any status is a success. *out: NULL if the reply has no JSON. */
 int client_try(struct daemon_client *c, const char *method, const char *path, const json_t *body,
                long *status, json_t **out, struct err *e) MUST_CHECK;
 /* Whether the same request may succeed later: the daemon did not answer, or could not do it now. */

@@ -78,7 +78,7 @@ static void print_password(const json_t *user, const char *what)
 static int user_list(struct daemon_client *c, const struct options *o, struct err *e)
 {
     json_t *reply = NULL;
-    if (client_call(c, "GET", "/batchaid/users", NULL, &reply, e) < 0)
+    if (client_call_pages(c, "/batchaid/users", &reply, e) < 0)
         return -1;
     if (o->json)
         print_json(reply);

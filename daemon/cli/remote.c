@@ -207,7 +207,7 @@ static int find_user(struct daemon_client *c, const char *name, char **out, stru
     json_t *reply = NULL, *one;
     size_t i;
     *out = NULL;
-    if (client_call(c, "GET", "/batchaid/users", NULL, &reply, e) < 0)
+    if (client_call_pages(c, "/batchaid/users", &reply, e) < 0)
         return -1;
     json_array_foreach(json_object_get(reply, "value"), i, one)
         if (!*out && is_user(one, name))

@@ -22,6 +22,9 @@ SELECT {identity} FROM identity i WHERE i.kind = {IDENTITY_USER} AND i.name = :n
 -- st_identity_list(identity_kind kind, st_page page) -> identity*
 SELECT {identity} FROM identity i WHERE i.kind = :kind AND i.id > :page.after ORDER BY i.id LIMIT :page.limit;
 
+-- st_identity_count(identity_kind kind) -> i64 n
+SELECT count(*) FROM identity WHERE kind = :kind;
+
 -- private st_role_assignment_remove_of(text principal)
 DELETE FROM role_assignment WHERE principal = :principal;
 

@@ -275,3 +275,19 @@ def test_all_accounts_and_all_their_containers_are_reached(page, faked):
     scroll = "document.querySelector('.list .scroll').scrollTop = 1e9"
     wait_for(lambda: (page.driver.execute_script(scroll), any("c1234" in row for row in page.rows()))[1], 20, page.rows)
     page.see("1,235 containers")
+
+
+# 1,005 principals in pages as they are asked for.
+PEOPLE = """(url) => {
+  const from = Number(url.searchParams.get('after') ?? 0), to = Math.min(1005, from + Number(url.searchParams.get('max')));
+  const value = Array.from({length: to - from}, (_, n) => ({name: `p${from + n}@lab`, objectId: `id${from + n}`, kind: 'user', roles: []}));
+  return {value, count: from ? undefined : 1005, next: to < 1005 ? String(to) : undefined};
+}"""
+
+
+def test_the_last_of_many_people_is_reached(page, faked):
+    faked.compute("/batchaid/users", PEOPLE)
+    page.open("#/people").see("p0@lab", "100 of 1,005 principals")
+    scroll = "document.querySelector('.list .scroll').scrollTop = 1e9"
+    wait_for(lambda: (page.driver.execute_script(scroll), any("p1004@lab" in row for row in page.rows()))[1], 20, page.rows)
+    page.see("1,005 principals")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // People: who may log in, with which roles; made, given a new password, removed.
 import { html, useState } from "./htm-preact.js";
-import { ask, segments } from "./client.js";
+import { ask, segments, url } from "./client.js";
 import { many, plain } from "./format.js";
 import { Command, confirm, Failed, note, rowsAction, useTitle } from "./parts.js";
 import { Table } from "./table.js";
@@ -23,7 +23,10 @@ export function People({ session }) {
   const [fresh, setFresh] = useState(null);
   const [round, setRound] = useState(0);
   const [error, setError] = useState(null);
-  const load = async (after, signal) => ({ rows: (await ask("/batchaid/users", { signal })).value });
+  const load = async (after, signal) => {
+    const page = await ask(url("/batchaid/users", { max: 100, after }), { signal });
+    return { rows: page.value, next: page.next, count: page.count };
+  };
   const add = async () => {
     const said = await confirm({ title: "Add a user", action: "Add", text: "The role holds in the whole subscription.", fields: [{ name: "name", label: "Name", required: true }, { name: "role", label: "Role", values: ROLES }] });
     if (!said) return;
