@@ -30,7 +30,7 @@ enum {
     OPT_ROLE = 512,       /* and --scope */
     OPT_REMOTE = 1024,    /* --endpoint and --user */
     OPT_QUEUE = 2048,     /* --cluster, --user and --mine of jobs */
-    OPT_JOBS = 4096,      /* the same, --state, --experiment, --begins and --since */
+    OPT_JOBS = 4096,      /* the same, --state, --experiment, --begins, --since, --sort */
     OPT_EPHEMERAL = 8192, /* and further options for tests, which may be variables too */
     OPT_TIMEOUT = 16384,
     OPT_SUBSCRIPTION = 32768,

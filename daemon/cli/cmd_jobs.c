@@ -232,6 +232,7 @@ static void make_path(struct daemon_client *c, const struct options *o, json_int
     jobs_filter(c, path, "begins", o->begins);
     jobs_filter(c, path, "mine", o->mine ? "true" : NULL);
     jobs_filter(c, path, "since", o->since);
+    jobs_filter(c, path, "sort", o->sort);
     if (before)
         strbuf_printf(path, "&before=%" JSON_INTEGER_FORMAT, before);
 }
@@ -272,8 +273,8 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
                                   : "there is no job yet",
                           "`batchaid jobs` lists all");
     if (rc == 0 && before && !is_all)
-        fprintf(stderr, "batchaid: these are the newest %d; filters, or --json, list all\n",
-                LISTED);
+        fprintf(stderr, "batchaid: these are the %s %d; filters, or --json, list all\n",
+                o->sort && *o->sort != '-' ? "oldest" : "newest", LISTED);
     json_decref(all);
     strbuf_free(&path);
     return rc;

@@ -278,7 +278,8 @@ static const struct cli_command commands[] = {
      .options = OPT_STATE_DIR | OPT_JSON | OPT_JOBS | OPT_WATCH,
      .run = cmd_jobs,
      .help = "list the jobs of all groups, the newest first",
-     .details = "Without filters and --json: the newest hundred.\n"},
+     .details = "Without filters and --json: the newest hundred, or with --sort createdTime the "
+                "oldest.\n"},
     {.name = "explain",
      .arguments = "JOB",
      .options = OPT_STATE_DIR | OPT_JSON,

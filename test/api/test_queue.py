@@ -329,6 +329,14 @@ def test_people_see_what_their_roles_let_them_read(own_place, flag):
     d.call("DELETE", f"/batchaid/users/{nobody.name}", expect=204)
 
 
+def test_the_oldest_jobs_are_listed_first(own_place):
+    d, cluster = own_place.daemon, own_place.cluster(1)
+    names = [own_place.job(cluster).name for _ in range(3)]
+    listed = lambda *more: [j["name"] for j in json.loads(d.tool("jobs", "--cluster", cluster.name, "--json", *more).stdout)["value"]]  # noqa: E731
+    assert listed("--sort", "createdTime") == names and listed("--sort", "-createdTime") == listed() == names[::-1]
+    assert "'name'" in d.tool("jobs", "--sort", "name", check=False).stderr
+
+
 def test_the_commands_print_it(own_place, flag):
     d, (host, until) = own_place.daemon, flag
     cluster = own_place.cluster(1)

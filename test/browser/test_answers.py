@@ -291,3 +291,29 @@ def test_the_last_of_many_people_is_reached(page, faked):
     scroll = "document.querySelector('.list .scroll').scrollTop = 1e9"
     wait_for(lambda: (page.driver.execute_script(scroll), any("p1004@lab" in row for row in page.rows()))[1], 20, page.rows)
     page.see("1,005 principals")
+
+
+def commands(page):
+    page.see("The same as a command:")
+    return [one.text for one in page.driver.find_elements(By.CSS_SELECTOR, ".command code")]
+
+
+def test_commands_name_the_subscription_that_is_shown(page, faked):
+    account = {"location": "eastus", "group": "g", "files": ["share"], "blobs": []}
+    faked.answer("/batchaid/storage/accounts", {"value": [{**account, "name": "here"}, {**account, "name": "there", "subscription": "other"}], "count": 2})
+    faked.answer("/batchaid/storage/items", {"value": [{"name": "f.txt", "path": "f.txt", "isDirectory": False, "size": 3}]})
+    faked.compute("/batchaid/storage/content", "() => new Response('abc', {headers: {'Content-Length': 3}})")
+    page.open("#/storage").see("there")
+    assert commands(page) == ["az storage account list", "az storage account list --subscription other"]
+    page.driver.execute_script("arguments[0].click()", page.driver.find_elements(By.LINK_TEXT, "share")[1])
+    page.see("f.txt")
+    assert commands(page) == ["az storage file list --share-name share --account-name there --subscription other"]
+    page.click("f.txt").see("az storage file download --share-name share --path f.txt --account-name there --subscription other")
+
+
+def test_jobs_of_several_accounts_have_no_command(page, faked):
+    rows = [{"account": name, "group": f"group-{name}", "name": "j", "state": "active"} for name in ("one", "two")]
+    faked.answer("/batchaid/batch/tasks", {"value": []}).answer("/batchaid/batch/pools", {"value": []}).compute("/batchaid/batch/jobs", f"(url) => ({{value: {json.dumps(rows)}.filter((j) => (url.searchParams.get('account') ?? j.account) === j.account)}})")
+    page.open("#/batch").see("No command does the same: each lists the jobs of one account")
+    page.choose("Account", "two").see("az batch account login --resource-group group-two --name two && az batch job list")
+    page.click("j").see("az batch account login --resource-group group-two --name two && az batch task list --job-id j")

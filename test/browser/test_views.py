@@ -196,14 +196,14 @@ def test_containers_are_browsed(page, shown):
     folder = Path(shown.daemon.tool("share-path", "acct", "models", "--container").stdout.strip())
     (folder / "a/b").mkdir(parents=True)
     (folder / "a/b/weights.txt").write_text("0.5\n")
-    page.open("#/storage").see("acct").click("models").click("a/").click("b/").see("az storage blob list --container-name models --prefix a/b/ --account-name acct")
+    page.open("#/storage").see("acct").click("models").click("a/").click("b/").see("az storage blob list --container-name models --prefix a/b/ --delimiter / --account-name acct")
     page.click("weights.txt").see("0.5", "az storage blob download --container-name models --name a/b/weights.txt --file weights.txt")
     page.click("a").see("b/").click("acct").see("Containers of acct", "az storage container list --account-name acct").click("models").see("a/")
 
 
 def test_pools_and_tasks_of_azure_batch(page, batch):
     page.open("#/batch").see("pool1", "steady").click("job1").see("task1", "completed")
-    page.choose("State", "active").see("No task fits these filters.", f"az batch task list --account-name {batch.name} --job-id job1 --filter")
+    page.choose("State", "active").see("No task fits these filters.", f"--name {batch.name} && az batch task list --job-id job1 --filter")
 
 
 def test_a_task_that_failed_has_its_story_and_its_use(page, batch):
@@ -215,7 +215,7 @@ def test_a_task_that_failed_has_its_story_and_its_use(page, batch):
 def test_logs_and_files_of_a_task_of_azure_batch(page, batch):
     command = "/bin/sh -c 'mkdir -p deep; echo a,b > deep/t.csv; echo 1,cell >> deep/t.csv; echo trained; echo lines of stderr >&2'"
     task = batch.job.ran(command, id=fresh("task"))[0]
-    of = f"--account-name {batch.name} --job-id job1 --task-id {task}"
+    of = f"--job-id job1 --task-id {task}"
     page.open("#/batch").click("job1").click(task).click("logs").see("trained", f"az batch task file download {of} --file-path stdout.txt")
     page.choose("File", "stderr.txt").see("lines of stderr", "--file-path stderr.txt")
     page.click("files").see("stdout.txt", f"az batch task file list {of}").click("wd/").click("deep/").see("t.csv", "startswith(name, '\\''wd/deep/'\\'')")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Azure Batch: pools, jobs and their tasks, of all accounts that the reader may see.
-import { html } from "./htm-preact.js";
+import { html, useState } from "./htm-preact.js";
 import { ask, askAll, segments, url } from "./client.js";
 import { between, count, plain, when } from "./format.js";
-import { address, Choice, Command, Failed, jobAddress, option, rowsAction, State, useData, useNow, useTitle } from "./parts.js";
+import { address, batchLogin, Choice, Command, Failed, jobAddress, option, rowsAction, State, useData, useNow, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
 const EVERY_MS = 5000; // jobs and tasks have no events
@@ -45,12 +45,17 @@ function taskWords(tasks) {
 export function Batch({ session, query }) {
   useTitle("Azure Batch");
   const pools = useData("pools", (signal) => askAll("/batchaid/batch/pools", signal), ["Batch pool", "node"]);
+  const [seen, keep] = useState(new Map()); // a row of each account
   const load = async (after, signal) => {
     const page = await ask(url("/batchaid/batch/jobs", { account: query.account, max: 100, after }), { signal });
+    keep((before) => new Map([...before, ...page.value.map((j) => [j.account, j])]));
     return { rows: page.value, next: page.next, count: page.count };
   };
-  const accounts = [...new Set(pools.data?.value.map((p) => p.account) ?? [])];
-  const columns = [{ title: "Job", kind: "name", cell: (j) => html`<a href=${address(["tasks", j.account, j.name])}>${plain(j.name, 80)}</a>` }, { title: "Account", kind: "wide", cell: (j) => plain(j.account, 40) },
+  const rows = new Map([...seen, ...(pools.data?.value ?? []).map((p) => [p.account, p])]);
+  const accounts = [...rows.keys()].sort();
+  const one = rows.get(query.account || (accounts.length === 1 ? accounts[0] : undefined));
+  const after = one && batchLogin(one.account, one.group, one.subscription);
+  const columns = [{ title: "Job", kind: "name", cell: (j) => html`<a href=${address(["tasks", j.account, j.name], { group: j.group, subscription: j.subscription })}>${plain(j.name, 80)}</a>` }, { title: "Account", kind: "wide", cell: (j) => plain(j.account, 40) },
     { title: "State", cell: (j) => html`<${State} of=${j.state} />` }, { title: "Pool", kind: "wide", cell: (j) => plain(j.pool ?? "", 40) }, { title: "Tasks", cell: (j) => taskWords(j.tasks) }, { title: "Made", kind: "wide", cell: (j) => when(j.createdTime) }];
   return html`<h1>Azure Batch</h1><h2>Pools</h2><${Failed} error=${pools.error} again=${pools.again} />
     ${pools.data && !pools.data.value.length && html`<p class="empty">There are no pools that you may see.</p>`}
@@ -58,16 +63,18 @@ export function Batch({ session, query }) {
       <tbody>${pools.data.value.map((p) => html`<tr><th scope="row">${plain(p.name, 60)}</th><td>${plain(p.account, 40)}</td><td><${State} of=${p.allocationState ?? p.state} /></td><td class="number">${count((p.dedicatedNodes ?? 0) + (p.lowPriorityNodes ?? 0))}</td><td class="number">${p.autoScale ? "by a formula" : count((p.targetDedicatedNodes ?? 0) + (p.targetLowPriorityNodes ?? 0))}</td><td class="wide">${plain(p.vmSize ?? "", 40)}</td></tr>`)}</tbody></table></div>`}${pools.data?.isCut && html`<p class="quiet">These are the first ${count(pools.data.value.length)} pools.</p>`}
     <h2>Jobs</h2><form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="account" label="Account" values=${accounts} query=${query} /></form>
     <${Table} name="Jobs of Azure Batch" noun="job" columns=${columns} load=${load} listKey=${query.account ?? ""} every=${EVERY_MS} query=${query} keyOf=${(j) => `${j.account} ${j.name}`} actions=${jobActions(session)} empty="There are no jobs that you may see." />
-    <${Command} words=${["az", "batch", "job", "list", ...option("--account-name", query.account)]} />`;
+    ${accounts.length > 1 && !one ? html`<${Command} none="each lists the jobs of one account; choose an account." />` : html`<${Command} after=${after} words=${["az", "batch", "job", "list"]} />`}`;
 }
 
 export function Tasks({ session, parts, query }) {
   const [account, job] = parts;
   useTitle(plain(job, 60));
   const now = useNow(EVERY_MS);
+  const [seen, keep] = useState(query); // a row, which has the account's group
   const inQueue = (t) => ({ resourceGroup: t.group, workspace: account, experiment: job, name: t.name, subscription: t.subscription });
   const load = async (after, signal) => {
     const page = await ask(url("/batchaid/batch/tasks", { account, job, state: query.state, max: 100, after }), { signal });
+    if (page.value.length) keep(page.value[0]);
     return { rows: page.value, next: page.next, count: page.count };
   };
   const columns = [{ title: "Task", kind: "name", cell: (t) => html`<a href=${jobAddress(inQueue(t))}>${plain(t.name, 80)}</a>` }, { title: "State", cell: (t) => html`<${State} of=${t.result === "failure" ? "failed" : t.state} />` }, { title: "Exit", kind: "number", cell: (t) => t.exitCode ?? "" },
@@ -75,5 +82,5 @@ export function Tasks({ session, parts, query }) {
   return html`<h1>${plain(job)}</h1><p class="quiet">Tasks of the job in the account ${plain(account)}. <a href=${address(["batch"])}>All jobs</a></p>
     <form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="state" label="State" values=${TASK_STATES} query=${query} /></form>
     <${Table} name="Tasks" noun="task" columns=${columns} load=${load} listKey=${JSON.stringify([account, job, query.state])} every=${EVERY_MS} query=${query} keyOf=${(t) => t.name} actions=${taskActions(session, account, job)} empty="No task fits these filters." />
-    <${Command} words=${["az", "batch", "task", "list", ...option("--account-name", account), ...option("--job-id", job), ...(query.state ? ["--filter", `state eq '${query.state}'`] : [])]} />`;
+    <${Command} after=${batchLogin(account, seen.group, seen.subscription)} words=${["az", "batch", "task", "list", ...option("--job-id", job), ...(query.state ? ["--filter", `state eq '${query.state}'`] : [])]} />`;
 }

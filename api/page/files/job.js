@@ -3,7 +3,7 @@
 import { html, useRef } from "./htm-preact.js";
 import { ask, jobPath, segments, url } from "./client.js";
 import { between, bytes, count, duration, hours, plain, since, when } from "./format.js";
-import { Choice, Command, Facts, Failed, jobAddress, keepFocus, option, State, Tabs, useData, useNow, useTitle, address } from "./parts.js";
+import { batchLogin, Choice, Command, Facts, Failed, jobAddress, keepFocus, option, State, Tabs, useData, useNow, useTitle, address } from "./parts.js";
 import { Browser } from "./files.js";
 import { Log } from "./log.js";
 import { isTask, jobActions } from "./jobs.js";
@@ -97,17 +97,30 @@ function startsWith(path) {
   return `startswith(name, '${path.replaceAll("'", "''")}/')`;
 }
 
-function commandOfTask(job, tab, query) {
-  const { workspace: account, experiment, name } = job;
-  const of = [...option("--account-name", account), ...option("--job-id", experiment), ...option("--task-id", name)];
-  const file = tab === "logs" ? query.file || "stdout.txt" : query.path;
-  if (tab === "logs" || query.file === "1") return ["az", "batch", "task", "file", "download", ...of, ...option("--file-path", file), ...option("--destination", file.split("/").at(-1))];
-  return ["az", "batch", "task", "file", "list", ...of, ...(file ? ["--recursive", "--filter", startsWith(file)] : [])];
+// "a/b/c" is c in a/b; at the top it is in nothing.
+function split(path) {
+  const n = path.lastIndexOf("/");
+  return n < 0 ? [path, undefined] : [path.slice(n + 1), path.slice(0, n)];
+}
+
+// at: the file, or else the folder, that is shown.
+function fileCommand(job, at, isFile, directory) {
+  const [name, folder] = split(at);
+  if (isTask(job)) {
+    const of = [...option("--job-id", job.experiment), ...option("--task-id", job.name)];
+    if (isFile) return ["az", "batch", "task", "file", "download", ...of, ...option("--file-path", at), ...option("--destination", name)];
+    return ["az", "batch", "task", "file", "list", ...of, ...(at ? ["--recursive", "true", "--filter", startsWith(at)] : [])];
+  }
+  const of = [...option("--resource-group", job.resourceGroup), ...option("--workspace", job.workspace), ...option("--experiment", job.experiment), ...option("--job", job.name),
+    ...option("--output-directory-id", directory), ...option("--subscription", job.subscription)];
+  if (isFile) return ["az", "batchai", "job", "file", "stream", ...of, ...option("--file-name", name), ...option("--path", folder)];
+  return ["az", "batchai", "job", "file", "list", ...of, ...option("--path", at)];
 }
 
 function commandOf(job, tab, query) {
-  if (isTask(job) && (tab === "logs" || tab === "files")) return commandOfTask(job, tab, query);
-  const commands = { story: "explain", logs: "logs", files: "get", use: "job" };
+  if (tab === "files") return fileCommand(job, query.path ?? "", query.file === "1", query.directory || LOGS_IN);
+  if (tab === "logs" && (isTask(job) || query.file)) return fileCommand(job, query.file || "stdout.txt", true, LOGS_IN);
+  const commands = { story: "explain", logs: "logs", use: "job" };
   return ["batchaid", commands[tab], [job.resourceGroup, job.workspace, job.experiment, job.name].join("/")];
 }
 
@@ -135,5 +148,5 @@ export function Job({ session, parts, query }) {
     <${Failed} error=${error} again=${again} />
     ${tab === "story" && html`<${Story} lines=${data.story} />`}${tab === "logs" && html`<${Logs} job=${job} query=${query} />`}
     ${tab === "files" && html`<${Files} job=${job} query=${query} />`}${tab === "use" && html`<${Use} job=${job} />`}
-    <${Command} words=${commandOf(job, tab, query)} />`;
+    <${Command} words=${commandOf(job, tab, query)} after=${isTask(job) && (tab === "logs" || tab === "files") ? batchLogin(workspace, job.resourceGroup, job.subscription) : undefined} />`;
 }

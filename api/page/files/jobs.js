@@ -61,7 +61,7 @@ export function Jobs({ session, query }) {
       <${Choice} name="mine" label="Whose" any="everybody's" values=${["true"]} labels=${{ true: "mine" }} query=${query} /></form>
     <${Table} name="Jobs" noun="job" columns=${columns} load=${load} listKey=${JSON.stringify([filters, query.sort])} kinds=${["job"]} query=${query}
       keyOf=${jobKey} actions=${jobActions(session)} empty="No job fits these filters." />
-    <${Command} words=${["batchaid", "jobs", ...Object.entries(filters).flatMap(([k, v]) => (v && k === "mine" ? ["--mine"] : option(`--${k}`, v)))]} />`;
+    <${Command} words=${["batchaid", "jobs", ...Object.entries(filters).flatMap(([k, v]) => (v && k === "mine" ? ["--mine"] : option(`--${k}`, v))), ...option("--sort", query.sort)]} />`;
 }
 
 export function Queue({ session, query }) {

@@ -163,9 +163,16 @@ export function option(name, value) {
   return value.startsWith("-") ? [`${name}=${value}`] : [name, value];
 }
 
-export function Command({ words }) {
+// az batch asks the account that it was logged in to.
+export function batchLogin(account, group, subscription) {
+  return ["az", "batch", "account", "login", ...option("--resource-group", group), ...option("--name", account), ...option("--subscription", subscription)];
+}
+
+// after: the words of a command that has to be run first. none: why there is no command; instead of words.
+export function Command({ words = [], after, none }) {
   const [copied, set] = useState(false);
-  const text = words.filter((word) => word !== undefined && word !== "").map(quoted).join(" ");
+  const line = (command) => command.filter((word) => word !== undefined && word !== "").map(quoted).join(" ");
+  const text = after ? `${line(after)} && ${line(words)}` : line(words);
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);
@@ -176,6 +183,7 @@ export function Command({ words }) {
     set(true);
     setTimeout(() => set(false), 2000);
   };
+  if (none) return html`<p class="command"><span>No command does the same: ${none}</span></p>`;
   return html`<p class="command"><span>The same as a command:</span> <code>${visible(text)}</code> <button onClick=${copy}>${copied ? "Copied" : "Copy"}</button></p>`;
 }
 
