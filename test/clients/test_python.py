@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from support import operations
-from support.clients import PROGRAMS, live, python_with
+from support.clients import PROGRAMS, live, python_home, python_with
 from support.flat import HOME, FlatPlace
 from support.spec import API_VERSION
 from support.world import Place
@@ -54,6 +54,13 @@ def test_the_packages_without_workspaces(daemon, version):
 def test_the_package_of_2018_05_01(daemon, group):
     said = live(daemon, [python_with("2.0.0"), PROGRAMS / "python" / "life.py", "2.0.0"], group)
     assert said == "ok python-2.0.0 2018-05-01"
+
+
+def test_the_last_package_of_2018_05_01(daemon, group):
+    """It imports msrest, which it does not name."""
+    home = python_home("azure-mgmt-batchai==7.0.0", "msrest==0.7.1", "azure-identity==1.27.0", "requests==2.32.3")
+    said = live(daemon, [home / "bin" / "python", PROGRAMS / "python" / "life.py", "7.0.0"], group)
+    assert said == "ok python-7.0.0 2018-05-01"
 
 
 def test_the_package_of_debian(daemon, group):

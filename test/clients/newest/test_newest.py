@@ -128,6 +128,13 @@ def go(name, source, *modules):
 # --- Python ----------------------------------------------------------------------------------------
 
 
+def test_python_batch_ai(daemon, group):
+    """With msrest, which the package imports and does not name."""
+    python, version = pypi("azure-mgmt-batchai", "msrest", "azure-identity", "requests")
+    with newest.walked("PyPI azure-mgmt-batchai", version):
+        end_well([python, PROGRAMS / "python" / "life.py", version, group], environment(daemon))
+
+
 def test_python_batch(daemon, batch):
     python, version = pypi("azure-batch")
     with newest.walked("PyPI azure-batch", version):

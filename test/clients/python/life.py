@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The life of a cluster and a job through azure-mgmt-batchai of 2018-05-01, unmodified: life.py VERSION GROUP, with
-2.0.0 or Debian's 7.0.0b1."""
+2.0.0, 7.0.0 or Debian's 7.0.0b1."""
 
 import sys
 import time
