@@ -29,25 +29,36 @@
 /* characters of the incarnation in a name; they distinguish node roots on one machine */
 #define PREFIX_LEN    8
 #define CPU_PERIOD_US 100000
-#define MAKE_TRIES    3   /* a task that ends at the same moment may remove the holder */
-#define REMOVE_TRIES  200 /* rounds of waiting for killed processes to end: */
+/* bytes that the last task may leave in a kept cgroup */
+#define KEPT_MEMORY_MAX (1024L * 1024)
+#define MAKE_TRIES      3   /* a task that ends at the same moment may remove the holder */
+#define REMOVE_TRIES    200 /* rounds of waiting for killed processes to end: */
 #define REMOVE_STEP                                                                                \
     (struct timespec)                                                                              \
     {                                                                                              \
         .tv_nsec = 1000000                                                                         \
     }
 
-static int put(const char *dir, const char *name, const char *text)
+/* Returns the open file; -1: the kernel has refused the text. */
+static int open_and_put(const char *dir, const char *name, const char *text, int flags)
 {
     char *path = fs_join(dir, name);
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    int rc = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) ? 0 : -1;
+    int fd = open(path, flags | O_CLOEXEC);
+    free(path);
+    if (fd < 0 || write(fd, text, strlen(text)) == (ssize_t)strlen(text))
+        return fd;
     int saved = errno;
+    close(fd);
+    errno = saved;
+    return -1;
+}
+
+static int put(const char *dir, const char *name, const char *text)
+{
+    int fd = open_and_put(dir, name, text, O_WRONLY);
     if (fd >= 0)
         close(fd);
-    errno = saved;
-    free(path);
-    return rc;
+    return fd < 0 ? -1 : 0;
 }
 
 static int put_number(const char *dir, const char *name, long long value)
@@ -84,6 +95,31 @@ static char *own_path(void)
     return path;
 }
 
+static bool has_limit(const char *dir)
+{
+    static const char *const names[] = {"memory.max", "memory.high", "cpu.max"};
+    bool limited = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !limited; i++) {
+        char *text = file_text(dir, names[i]);
+        limited = text && strncmp(text, "max", 3) != 0;
+        free(text);
+    }
+    return limited;
+}
+
+/* Whether `own` or a cgroup between it and the top is limited. */
+static bool is_limited(const char *top, const char *own)
+{
+    char *at = xstrdup(own);
+    bool limited = false;
+    while (!limited && strlen(at) > strlen(top)) {
+        limited = has_limit(at);
+        *strrchr(at, '/') = '\0';
+    }
+    free(at);
+    return limited;
+}
+
 void cgroup_bases_find(struct cgroup_bases *b)
 {
     while (b->n > 0)
@@ -93,6 +129,7 @@ void cgroup_bases_find(struct cgroup_bases *b)
         b->dir[b->n] = fs_join(top, own);
         b->n++;
     }
+    b->stay = own && is_limited(top, b->dir[0]);
     if (top)
         b->dir[b->n++] = top;
     free(own);
@@ -129,19 +166,20 @@ static char *path_in(const char *holder, const struct cgroup_owner *o)
     return strbuf_take(&b);
 }
 
-/* True if the children of `dir` have the controllers, or can get them. */
-static bool enable(const char *dir, const struct task_limits *l)
+/* What a base has to offer. */
+enum offer { OFFER_PLACE, OFFER_LIMITS, OFFER_COUNTS };
+
+/* Gives the children of `dir` the controllers that limit the task, and the controllers that count
+ * what it uses; without block devices the kernel may have no controller for them. Returns what that
+ * comes to. */
+static enum offer enable(const char *dir, const struct task_limits *l)
 {
-    const struct {
-        bool wanted;
-        const char *text;
-    } all[] = {
-        {l->memory_bytes > 0, "+memory"}, {l->cpus > 0, "+cpu"}, {l->processes > 0, "+pids"}};
-    bool ok = true;
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (all[i].wanted && put(dir, "cgroup.subtree_control", all[i].text) < 0)
-            ok = false;
-    return ok;
+    bool counts = put(dir, "cgroup.subtree_control", "+memory") == 0;
+    bool limits = (!l->memory_bytes || counts) &&
+                  (!l->cpus || put(dir, "cgroup.subtree_control", "+cpu") == 0) &&
+                  (!l->processes || put(dir, "cgroup.subtree_control", "+pids") == 0);
+    (void)put(dir, "cgroup.subtree_control", "+io");
+    return !limits ? OFFER_PLACE : counts ? OFFER_COUNTS : OFFER_LIMITS;
 }
 
 static int make_dir(const char *path)
@@ -179,15 +217,23 @@ static void remove_holders(const char *path)
     free(at);
 }
 
-/* The children of the common holder get the controllers, because limits are set there. `all`: fails
- * unless every limit works; otherwise uses the limits that work. */
+/* Limits are set in the children of the common holder; the task itself is counted, which may be a
+ * level below. */
+static enum offer enable_below(const char *top, const char *holder, const struct task_limits *l)
+{
+    static const struct task_limits none = {0};
+    enum offer offer = enable(top, l);
+    bool counts = strcmp(holder, top) == 0 || enable(holder, &none) == OFFER_COUNTS;
+    return offer == OFFER_COUNTS && !counts ? OFFER_LIMITS : offer;
+}
+
+/* Fails if the base offers less than `wanted`. */
 static bool try_base(const char *base, const struct cgroup_owner *o, const struct task_limits *l,
-                     bool all, struct cgroup *out)
+                     enum offer wanted, struct cgroup *out)
 {
     char *top = fs_join(base, HOLDER), *holder = holder_of(base, o), *path = path_in(holder, o);
-    bool made = make_at(base, holder, path) == 0;
-    bool here = made && enable(base, l), below = made && enable(top, l);
-    bool used = made && (!all || (here && below));
+    bool made = enable(base, l) >= wanted && make_at(base, holder, path) == 0;
+    bool used = made && enable_below(top, holder, l) >= wanted;
     if (made && !used) {
         rmdir(path);
         remove_holders(path);
@@ -231,10 +277,12 @@ static long count_oom_kills(const char *limited)
 static void make_in(const struct cgroup_bases *b, const struct cgroup_owner *o,
                     const struct task_limits *limits, struct cgroup *out)
 {
-    for (int all = 1; all >= 0; all--)
-        for (size_t i = 0; i < b->n; i++)
-            if (try_base(b->dir[i], o, limits, all, out))
+    for (int wanted = OFFER_COUNTS; wanted >= OFFER_PLACE; wanted--) {
+        size_t n = wanted == OFFER_COUNTS && b->stay ? 1 : b->n;
+        for (size_t i = 0; i < n; i++)
+            if (try_base(b->dir[i], o, limits, (enum offer)wanted, out))
                 return;
+    }
 }
 
 void cgroup_make(struct cgroup_bases *b, const char *incarnation, const char *task_id,
@@ -357,9 +405,25 @@ static bool is_empty(const char *path)
     return empty;
 }
 
+int cgroup_reset_peak(const char *path)
+{
+    return open_and_put(path, "memory.peak", "reset\n", O_RDWR);
+}
+
+/* Page cache stays with the cgroup when its task is over. */
+static bool counts_anew(const char *path)
+{
+    if (file_number(path, "memory.peak", -1) < 0)
+        return true;
+    int fd = cgroup_reset_peak(path);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 && file_number(path, "memory.current", 0) <= KEPT_MEMORY_MAX;
+}
+
 void cgroup_keep(struct cgroup_bases *b, struct cgroup *g)
 {
-    if (g->path && !b->spare && is_empty(g->path)) {
+    if (g->path && !b->spare && is_empty(g->path) && counts_anew(g->path)) {
         b->spare = g->path;
         g->path = NULL;
     }

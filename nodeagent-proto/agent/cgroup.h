@@ -9,6 +9,10 @@
  *
  * Tasks of a group are limited together. Its cgroup is there as long as one of theirs is.
  *
+ * A cgroup counts memory and disk transfers of its task (measure.h) if its base can have these
+ * controllers: the top can; the agent's own cgroup cannot, because it has processes. If the agent's
+ * own cgroup limits memory or processors, a task without limits stays below it all the same.
+ *
  * Without cgroups, or without the right to make any, tasks run all the same, under limits.h alone.
  */
 #ifndef NODEAGENT_PROTO_AGENT_CGROUP_H
@@ -32,22 +36,28 @@ struct cgroup {
 struct cgroup_bases {
     char *dir[2];
     size_t n;
+    bool stay;   /* the first is limited: tasks without limits stay there */
     char *spare; /* an empty cgroup of this process for the next task, see cgroup_keep(); NULL: none
                   */
 };
 void cgroup_bases_find(struct cgroup_bases *b);
 void cgroup_bases_free(struct cgroup_bases *b);
 
-/* Makes the task's cgroup with as many of the limits as the machine has controllers for. If that
- * fails below the known bases, searches the bases again. */
+/* Makes the task's cgroup with as many of the limits as the machine has controllers for, and with
+ * the controllers that count, if there are any. If that fails below the known bases, searches the
+ * bases again. */
 void cgroup_make(struct cgroup_bases *b, const char *incarnation, const char *task_id,
                  const struct task_limits *limits, struct cgroup *out);
 void cgroup_free(struct cgroup *g);
 /* Making and removing a cgroup waits for every other such call on the machine. So the cgroup of a
  * task without limits, which could change nothing in the cgroup, serves the next such task of the
  * same supervisor; the records of tasks have its path. Keeps the cgroup and clears *g if the cgroup
- * is empty; otherwise removes it. */
+ * is empty, and the memory of the next task can be told from what this task used; otherwise removes
+ * it. */
 void cgroup_keep(struct cgroup_bases *b, struct cgroup *g);
+/* Begins to count the peak of memory anew, for the returned descriptor of memory.peak alone (Linux
+ * 6.12); -1: cannot. */
+int cgroup_reset_peak(const char *path);
 /* False: there is none. */
 bool cgroup_take_kept(struct cgroup_bases *b, struct cgroup *out);
 void cgroup_remove_kept(struct cgroup_bases *b);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sources: cgroups(7) and Documentation/admin-guide/cgroup-v2.rst of Linux; getrusage(2), whose
- * blocks have 512 bytes.
+ * Source: getrusage(2), whose blocks have 512 bytes.
  */
 #include "nodeagent-proto/agent/measure.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "nodeagent-proto/agent/file_text.h"
+#include "nodeagent-proto/agent/cgroup.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/procs.h"
 
@@ -20,74 +19,36 @@
 #define FIRST_PAUSE 500
 #define LAST_PAUSE  16000
 
-/* The sum of the numbers behind `label`, wherever a word begins with it. */
-static int64_t sum_of(const char *text, const char *label)
-{
-    int64_t sum = 0;
-    size_t n = strlen(label);
-    for (const char *at = text; (at = strstr(at, label)); at += n)
-        if (at == text || at[-1] == '\n' || at[-1] == ' ')
-            sum += strtoll(at + n, NULL, 10);
-    return sum;
-}
-
-void measure_read_cpu(const char *text, struct measure_counts *out)
-{
-    out->user_us = sum_of(text, "user_usec ");
-    out->kernel_us = sum_of(text, "system_usec ");
-}
-
-void measure_read_io(const char *text, struct measure_counts *out)
-{
-    out->read_bytes = sum_of(text, "rbytes=");
-    out->write_bytes = sum_of(text, "wbytes=");
-    out->read_ops = sum_of(text, "rios=");
-    out->write_ops = sum_of(text, "wios=");
-}
-
-static struct measure_counts of_cgroup(const char *path)
-{
-    struct measure_counts c = {0};
-    char *cpu = path ? file_text(path, "cpu.stat") : NULL;
-    char *io = path ? file_text(path, "io.stat") : NULL;
-    if (cpu)
-        measure_read_cpu(cpu, &c);
-    if (io)
-        measure_read_io(io, &c);
-    free(cpu);
-    free(io);
-    return c;
-}
-
 static int64_t us_of(struct timeval t)
 {
     return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
 }
 
-static struct measure_counts of_children(void)
+static struct cgroup_counts of_children(void)
 {
     struct rusage u = {0};
     getrusage(RUSAGE_CHILDREN, &u);
-    return (struct measure_counts){.user_us = us_of(u.ru_utime),
-                                   .kernel_us = us_of(u.ru_stime),
-                                   .read_bytes = u.ru_inblock * (int64_t)BLOCK_BYTES,
-                                   .write_bytes = u.ru_oublock * (int64_t)BLOCK_BYTES};
+    return (struct cgroup_counts){.user_us = us_of(u.ru_utime),
+                                  .kernel_us = us_of(u.ru_stime),
+                                  .read_bytes = u.ru_inblock * (int64_t)BLOCK_BYTES,
+                                  .write_bytes = u.ru_oublock * (int64_t)BLOCK_BYTES};
 }
 
-static int64_t peak_of(const char *path)
+static void begin(struct measure *m)
 {
-    int64_t peak = path ? file_number(path, "memory.peak", 0) : 0;
-    return peak > 0 || !path ? peak : file_number(path, "memory.max_usage_in_bytes", 0);
+    *m = (struct measure){
+        .peak_fd = -1, .pause = FIRST_PAUSE, .next_ms = monotonic_ms() + FIRST_PAUSE};
 }
 
 void measure_begin(struct measure *m, const char *cgroup)
 {
-    *m = (struct measure){.cgroup = cgroup,
-                          .cgroup_before = of_cgroup(cgroup),
-                          .children_before = of_children(),
-                          .peak_before = peak_of(cgroup),
-                          .pause = FIRST_PAUSE,
-                          .next_ms = monotonic_ms() + FIRST_PAUSE};
+    begin(m);
+    cgroup_files_in(cgroup, &m->files);
+    m->cgroup_before = cgroup_files_counts(&m->files);
+    m->children_before = of_children();
+    m->peak_before = cgroup_files_peak(&m->files);
+    if (m->peak_before > 0)
+        m->peak_fd = cgroup_reset_peak(cgroup);
 }
 
 int64_t measure_tick(struct measure *m)
@@ -112,18 +73,40 @@ static int64_t more(int64_t a, int64_t a_before, int64_t b, int64_t b_before)
     return most > 0 ? most : 0;
 }
 
+/* Reads and closes the descriptor of cgroup_reset_peak(). */
+static int64_t peak_since(int fd)
+{
+    char text[32] = "";
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    close(fd);
+    return n > 0 ? strtoll(text, NULL, 10) : 0;
+}
+
+/* 0: unknown. A cgroup whose count cannot begin anew has the peak of this task only if that is
+ * higher than before. */
+static int64_t own_peak(struct measure *m)
+{
+    int fd = m->peak_fd;
+    int64_t peak = fd >= 0 ? 0 : cgroup_files_peak(&m->files);
+    m->peak_fd = -1;
+    return fd >= 0 ? peak_since(fd) : peak > m->peak_before ? peak : 0;
+}
+
 void measure_stop(struct measure *m)
 {
-    m->cgroup_after = of_cgroup(m->cgroup);
-    m->children_after = of_children();
-    m->peak_after = peak_of(m->cgroup);
+    if (m->stopped)
+        return;
     m->stopped = true;
+    m->cgroup_after = cgroup_files_counts(&m->files);
+    m->children_after = of_children();
+    m->peak_after = own_peak(m);
+    cgroup_files_free(&m->files);
 }
 
 void measure_tell(const struct measure *m, struct task_status *out)
 {
-    const struct measure_counts *c = &m->cgroup_after, *p = &m->children_after;
-    const struct measure_counts *cb = &m->cgroup_before, *pb = &m->children_before;
+    const struct cgroup_counts *c = &m->cgroup_after, *p = &m->children_after;
+    const struct cgroup_counts *cb = &m->cgroup_before, *pb = &m->children_before;
     if (!m->stopped)
         return;
     out->measured = true;
@@ -134,7 +117,5 @@ void measure_tell(const struct measure *m, struct task_status *out)
     out->read_ops = more(c->read_ops, cb->read_ops, 0, 0);
     out->write_ops = more(c->write_ops, cb->write_ops, 0, 0);
     out->memory_used = m->memory_used;
-    out->memory_peak = m->peak_after > m->peak_before ? m->peak_after : m->memory_used;
-    if (out->memory_peak < m->memory_used)
-        out->memory_peak = m->memory_used;
+    out->memory_peak = m->peak_after > m->memory_used ? m->peak_after : m->memory_used;
 }

@@ -274,6 +274,14 @@ static bool is_limited(const struct task_limits *l, const struct denied *d)
     return l->memory_bytes || l->cpus || l->processes || d->n > 0;
 }
 
+/* What the task leaves running would be in its cgroup, and a command that signals do not reach
+ * works in a container, which has a cgroup. */
+static bool wants_cgroup(const struct supervisor *s, bool limited)
+{
+    const struct task_spec *spec = s->c->spec;
+    return spec->user || limited || (!spec->keep_children && !s->relay.command);
+}
+
 /* A cgroup without limits is reused, because the task can change nothing in it. If devices cannot
  * be denied, only the task's variables select its GPUs. */
 static void join_cgroup(struct supervisor *s)
@@ -285,7 +293,7 @@ static void join_cgroup(struct supervisor *s)
     s->keeps_cgroup = s->relay.account && s->account.uid != 0 && !c->spec->limits.group && !limited;
     if (s->keeps_cgroup && cgroup_take_kept(c->cgroups, &s->cgroup))
         return;
-    if (c->spec->user || limited)
+    if (wants_cgroup(s, limited))
         cgroup_make(c->cgroups, c->incarnation, c->spec->id, &c->spec->limits, &s->cgroup);
     if (s->cgroup.path && denied.n > 0)
         (void)devices_deny(s->cgroup.path, denied.gpus, denied.n);
@@ -440,6 +448,7 @@ static void explain_end(const struct supervisor *s, struct task_status *t, char 
 /* A held lock means that a supervisor works, so the lock is released first. */
 static _Noreturn void stay_with_children(struct supervisor *s)
 {
+    measure_stop(&s->measure);
     descriptors_close_all_but(s->signal_fd, -1, -1);
     prctl(PR_SET_NAME, "batchai-keeper");
     command_environment_free(s->env);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Limits of tasks where a kernel has cgroups of version 2 with all controllers: the unit tests of accounts
+"""Limits and use of tasks where a kernel has cgroups of version 2 with all controllers: the unit tests of accounts
 and limits, run once more in a User Mode Linux of their own (Debian's user-mode-linux, or BATCHAID_UML), whose
-files are this machine's, for reading. Skipped without one."""
+files are this machine's, for reading, and whose /tmp is a disk. Skipped without one."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ INIT = """#!/bin/sh
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount --bind {root} /mnt
-mount -t tmpfs tmp /tmp
+mount -t ext4 /dev/ubda /tmp
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 cd /mnt
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin BATCHAI_NODE={build}/batchai-node
@@ -46,10 +46,12 @@ def test_limits_and_accounts_with_all_controllers(tmp_path):
     init = tmp_path / "init"
     init.write_text(INIT.format(root=ROOT, build=os.path.relpath(BUILD, ROOT)))
     init.chmod(0o755)
+    disk = tmp_path / "disk"
+    subprocess.run(["mkfs.ext4", "-q", "-O", "^has_journal", disk, "256M"], check=True)
     done = subprocess.run(
-        [uml, "mem=512M", "rootfstype=hostfs", "rootflags=/", "ro", f"init={init}", "quiet", "loglevel=1",
+        [uml, f"ubd0={disk}", "mem=512M", "rootfstype=hostfs", "rootflags=/", "ro", f"init={init}", "quiet", "loglevel=1",
          "con=null", "con0=fd:0,fd:1"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120 * PATIENCE,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300 * PATIENCE,
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}, check=False)
     text = done.stdout.decode(errors="replace")
     for own in "/", "/session.scope":
@@ -58,4 +60,8 @@ def test_limits_and_accounts_with_all_controllers(tmp_path):
     assert "OK ] test_memory_limit_of_a_cgroup_kills_and_says_so" in text, text
     assert "OK ] test_limits_of_a_cgroup" in text, text
     assert "OK ] test_memory_of_a_group_is_used_up_together" in text, text
+    for counted in ("the_peak_of_a_task_is_not_missed_by_samples", "transfers_of_a_task_are_counted",
+                    "no_task_is_told_the_peak_of_an_earlier_task",
+                    "a_task_stays_in_the_agents_cgroup_if_that_is_limited"):
+        assert f"OK ] test_{counted}" in text, text
     assert "left behind: 0" in text, text

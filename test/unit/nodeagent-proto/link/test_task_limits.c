@@ -6,7 +6,9 @@
  */
 #include "test/unit/nodeagent-proto/link/task_fixture.h"
 
+#include <linux/magic.h>
 #include <sys/resource.h>
+#include <sys/statfs.h>
 
 #define MIB (1024 * 1024)
 
@@ -53,7 +55,6 @@ OPEN_ROOT_TEST(test_open_files)
     run_spec(f, &s);
     assert_int_equal(nth_end(f, 1)->s.exit_code, 0);
     assert_string_equal(slurp(f, "out/stdout.txt"), "64\n64\n");
-    assert_null(cgroup_of(f, "tasks/files.start"));
 }
 
 OPEN_ROOT_TEST(test_the_agent_has_many_files_and_its_tasks_the_usual_number)
@@ -213,6 +214,94 @@ OPEN_ROOT_TEST(test_tasks_of_a_group_share_a_cgroup)
         skip_because("no cgroup v2 that may be written to");
 }
 
+/* ---- what its cgroup counts ---- */
+
+/* Whether the kernel counts this in cgroups of tasks: in one that is there. */
+static bool counts(struct fixture *f, const char *name, bool *anew)
+{
+    struct task_spec s = usual_spec(f, "probe", "exec sleep 1000");
+    s.stdout_path = s.stderr_path = "/dev/null"; /* files that the account may not write to */
+    run_spec(f, &s);
+    char *dir = cgroup_of(f, "tasks/probe.start"), *path = dir ? fs_join(dir, name) : NULL;
+    bool counts = path && access(path, F_OK) == 0;
+    int fd = counts ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    *anew = fd >= 0 && write(fd, "reset", 5) == 5; /* of memory.peak, since Linux 6.12 */
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    ASKED(f, signal, .task = "probe", .signal = SIGKILL);
+    WAIT(f, f->n_ended == 1);
+    f->n_ended = 0;
+    return counts;
+}
+
+/* Has 40 MB for a moment, which ends before the first sample. */
+#define SWELL "head -c 40000000 /dev/zero | tail -c 39999999 | wc -c"
+
+OPEN_ROOT_TEST(test_the_peak_of_a_task_is_not_missed_by_samples)
+{
+    bool anew;
+    open_ready(f);
+    if (!counts(f, "memory.peak", &anew))
+        skip_because("no memory.peak (Linux 5.19) in a cgroup v2 that may be written to");
+    struct task_spec s = usual_spec(f, "swelling", SWELL);
+    run_spec(f, &s);
+    const struct task_status *t = &nth_end(f, 1)->s;
+    assert_true(t->measured && t->memory_peak >= 39999999);
+    assert_true(t->memory_used < t->memory_peak);
+    assert_true(access(cgroup_of(f, "tasks/swelling.start"), F_OK) < 0);
+}
+
+OPEN_ROOT_TEST(test_transfers_of_a_task_are_counted)
+{
+    struct statfs disk;
+    bool anew;
+    open_ready(f);
+    assert_int_equal(statfs(f->root, &disk), 0);
+    if (!counts(f, "io.stat", &anew) || disk.f_type == TMPFS_MAGIC)
+        skip_because("no io.stat in a cgroup v2 that may be written to, or no disk below /tmp");
+    struct task_spec s =
+        usual_spec(f, "writing", "dd if=/dev/zero of=written bs=1M count=8 oflag=direct");
+    run_spec(f, &s);
+    const struct task_status *t = &nth_end(f, 1)->s;
+    assert_int_equal(t->exit_code, 0);
+    assert_true(t->write_bytes >= (int64_t)8 * MIB && t->write_ops >= 8);
+}
+
+static bool put_in(const char *dir, const char *name, const char *text)
+{
+    char *path = fs_join(dir, name);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool put = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return put;
+}
+
+/* Whoever limits the service or session of the agent means its tasks, too. */
+OPEN_ROOT_TEST(test_a_task_stays_in_the_agents_cgroup_if_that_is_limited)
+{
+    static const char top[] = "/sys/fs/cgroup", dir[] = "/sys/fs/cgroup/batchai-test-limited";
+    bool limited = mkdir(dir, 0755) == 0 && put_in(dir, "memory.max", "4G") &&
+                   put_in(dir, "cgroup.procs", "0");
+    if (limited)
+        open_ready(f);
+    (void)(limited && put_in(top, "cgroup.procs", "0"));
+    if (limited) {
+        struct task_spec s = usual_spec(f, "within", "exec sleep 1000");
+        run_spec(f, &s);
+        assert_says(cgroup_of(f, "tasks/within.start"), "/batchai-test-limited/batchai/");
+        ASKED(f, signal, .task = "within", .signal = SIGKILL);
+        WAIT(f, f->n_ended == 1);
+        close_link(f);
+        WAIT(f, rmdir(dir) == 0 || errno == ENOENT);
+    } else {
+        (void)rmdir(dir);
+        skip_because("no memory controller of cgroup v2 that may be used");
+    }
+}
+
 /* Supervisor and agent gone, a session of its own, no marker: only the cgroup still has it. */
 OPEN_ROOT_TEST(test_nothing_escapes_a_cgroup)
 {
@@ -305,9 +394,12 @@ static char *held_by(struct fixture *f, long supervisor, const char *line, int s
 OPEN_ROOT_TEST(test_a_cgroup_serves_one_task_after_another)
 {
     struct seen end;
+    bool anew;
     if (!have_account)
         skip_because("test accounts need root");
     open_ready(f);
+    if (counts(f, "memory.peak", &anew) && !anew)
+        skip_because("the kernel cannot count a cgroup's memory anew (Linux 6.12)");
     char *one = held_by(f, ANYBODY, "id -u", 0, &end);
     if (!one)
         skip_because("no cgroup v2 that may be written to");
@@ -325,13 +417,33 @@ OPEN_ROOT_TEST(test_a_cgroup_serves_one_task_after_another)
     WAIT(f, gone(supervisor) && access(after, F_OK) < 0);
 }
 
+/* Whether the account's next task has the same cgroup or another. */
+OPEN_ROOT_TEST(test_no_task_is_told_the_peak_of_an_earlier_task)
+{
+    struct seen end;
+    bool anew;
+    if (!have_account)
+        skip_because("test accounts need root");
+    open_ready(f);
+    if (!counts(f, "memory.peak", &anew))
+        skip_because("no memory.peak (Linux 5.19) in a cgroup v2 that may be written to");
+    char *one = held_by(f, ANYBODY, SWELL, 0, &end);
+    assert_true(end.s.memory_peak >= 39999999);
+    char *next = held_by(f, supervisor_of(f, one), "id -u", 0, &end);
+    assert_true(end.s.memory_peak > 0 && end.s.memory_peak < (int64_t)20 * MIB);
+    assert_int_equal(strcmp(one, next) == 0, anew);
+}
+
 /* The supervisor was killed while it waited: the next agent removes what it left. */
 OPEN_ROOT_TEST(test_no_empty_cgroup_stays)
 {
     struct seen end;
+    bool anew;
     if (!have_account)
         skip_because("test accounts need root");
     open_ready(f);
+    if (counts(f, "memory.peak", &anew) && !anew)
+        skip_because("the kernel cannot count a cgroup's memory anew (Linux 6.12)");
     char *path = held_by(f, ANYBODY, "id -u", 0, &end);
     if (!path)
         skip_because("no cgroup v2 that may be written to");
@@ -339,7 +451,7 @@ OPEN_ROOT_TEST(test_no_empty_cgroup_stays)
     close_link(f);
     assert_int_equal(access(path, F_OK), 0);
     open_ready(f);
-    WAIT(f, f->n_ended == 1); /* told again */
+    WAIT(f, f->n_ended == 2); /* told again, with the probe */
     f->n_ended = 0;
     held_by(f, ANYBODY, "id -u", 0, &end);
     assert_true(access(path, F_OK) < 0);

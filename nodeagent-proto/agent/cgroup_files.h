@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The files by which the kernel says what the processes of a cgroup used, in both versions of
+ * cgroups: of version 2 they are in one directory, of version 1 in a directory for each controller.
+ */
+#ifndef NODEAGENT_PROTO_AGENT_CGROUP_FILES_H
+#define NODEAGENT_PROTO_AGENT_CGROUP_FILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Counters, which only grow. */
+struct cgroup_counts {
+    int64_t user_us, kernel_us, read_bytes, write_bytes, read_ops, write_ops;
+};
+
+/* Directories; NULL: there is none. */
+struct cgroup_files {
+    char *memory, *cpu, *io;
+};
+
+/* Of a cgroup of version 2; NULL: none. */
+void cgroup_files_in(const char *path, struct cgroup_files *out);
+/* Of the cgroups that `lines` names, as /proc/PID/cgroup does; `mounts` is the text of
+ * /proc/self/mountinfo. */
+void cgroup_files_find(const char *lines, const char *mounts, struct cgroup_files *out);
+void cgroup_files_free(struct cgroup_files *f);
+bool cgroup_files_any(const struct cgroup_files *f);
+
+struct cgroup_counts cgroup_files_counts(const struct cgroup_files *f);
+/* The highest memory so far, with page cache: memory.peak (Linux 5.19) or, of version 1,
+ * memory.max_usage_in_bytes; 0: unknown. */
+int64_t cgroup_files_peak(const struct cgroup_files *f);
+/* The memory now, without page cache and files; 0: unknown. */
+int64_t cgroup_files_memory(const struct cgroup_files *f);
+
+/* For tests, the contents of files. cpu.stat: "user_usec N\nsystem_usec N", false without these;
+ * cpuacct.stat: "user TICKS\nsystem TICKS"; io.stat: lines of "MAJOR:MINOR rbytes=N wbytes=N rios=N
+ * wios=N ..."; of version 1: lines of "MAJOR:MINOR Read N", "MAJOR:MINOR Write N". */
+bool cgroup_read_cpu(const char *text, struct cgroup_counts *out);
+void cgroup_read_cpuacct(const char *text, struct cgroup_counts *out);
+void cgroup_read_io(const char *text, struct cgroup_counts *out);
+void cgroup_read_blkio(const char *bytes, const char *ops, struct cgroup_counts *out);
+
+#endif
