@@ -175,9 +175,7 @@ static void sweep(struct supervisor *s)
         (void)wait_for_news(s, -1, SWEEP_STEP_MS);
     }
     s->none_left = none_left;
-    /* Most of a container's processes are children of its runtime. */
-    if (!s->relay.command)
-        measure_stop(&s->measure);
+    measure_stop(&s->measure);
     if (s->keeps_cgroup)
         cgroup_keep(s->c->cgroups, &s->cgroup);
     else if (s->cgroup.path)
@@ -316,7 +314,10 @@ static int prepare(struct supervisor *s, struct err *e)
     if (confine(s, e) < 0 || find_account(s, e) < 0)
         return -1;
     join_cgroup(s);
-    measure_begin(&s->measure, s->cgroup.path);
+    if (s->relay.command)
+        measure_begin_in_container(&s->measure, c->spec->cgroups_path);
+    else
+        measure_begin(&s->measure, s->cgroup.path);
     char *marker = supervisor_marker(c->incarnation, c->spec->id);
     s->relay.env = s->env =
         command_environment(c->spec, s->relay.account, s->outputs.account, marker);

@@ -136,11 +136,12 @@ json_t *message_task_spec(const struct task_spec *s)
     if (!env)
         return NULL;
     json_t *j = json_pack(
-        "{s:s, s:s, s:s, s:o, s:s*, s:s, s:s, s:s*, s:s, s:s*, s:s*, s:s*, s:s*, s:o*}", "id",
+        "{s:s, s:s, s:s, s:o, s:s*, s:s, s:s, s:s*, s:s, s:s*, s:s*, s:s*, s:s*, s:s*, s:o*}", "id",
         s->id, "command_line", s->command_line, "cwd", s->cwd, "env", env, "path", s->path,
         "stdout_path", s->stdout_path, "stderr_path", s->stderr_path, "log_path", s->log_path,
         "step", s->step, "title", s->title, "user", s->user, "files_as", s->files_as,
-        "signal_command", s->signal_command, "limits", pack_limits(&s->limits));
+        "signal_command", s->signal_command, "cgroups_path", s->cgroups_path, "limits",
+        pack_limits(&s->limits));
     if (!j)
         return NULL;
     if (s->argv && json_object_set_new(j, "argv", pack_argv(s)) < 0) {
@@ -265,15 +266,16 @@ static int read_optional(json_t *j, struct task_spec *out, struct err *e)
     json_error_t je;
     int keep = 0;
     json_int_t memory = 0;
-    if (json_unpack_ex(
-            j, &je, 0,
-            "{s?s, s?s, s?s, s?s, s?b, s?i, s?s, s?{s?I, s?i, s?i, s?i, s?s, s?s}, s?{s:s, s:s}}",
-            "title", &out->title, "path", &out->path, "user", &out->user, "files_as",
-            &out->files_as, "keep_children", &keep, "timeout_s", &out->timeout_s, "signal_command",
-            &out->signal_command, "limits", "memory_bytes", &memory, "cpus", &out->limits.cpus,
-            "processes", &out->limits.processes, "open_files", &out->limits.open_files, "gpus",
-            &out->limits.gpus, "group", &out->limits.group, "view", "source", &out->view.source,
-            "target", &out->view.target) < 0)
+    if (json_unpack_ex(j, &je, 0,
+                       "{s?s, s?s, s?s, s?s, s?b, s?i, s?s, s?s, s?{s?I, s?i, s?i, s?i, s?s, s?s}, "
+                       "s?{s:s, s:s}}",
+                       "title", &out->title, "path", &out->path, "user", &out->user, "files_as",
+                       &out->files_as, "keep_children", &keep, "timeout_s", &out->timeout_s,
+                       "signal_command", &out->signal_command, "cgroups_path", &out->cgroups_path,
+                       "limits", "memory_bytes", &memory, "cpus", &out->limits.cpus, "processes",
+                       &out->limits.processes, "open_files", &out->limits.open_files, "gpus",
+                       &out->limits.gpus, "group", &out->limits.group, "view", "source",
+                       &out->view.source, "target", &out->view.target) < 0)
         return unreadable(e, "the task", &je);
     out->keep_children = keep;
     out->limits.memory_bytes = memory;

@@ -174,6 +174,9 @@ struct task_spec {
      * processes then get no signals except SIGKILL. If the task ends after a signal or because of
      * one, the command runs once more with 9 before the end is reported. 10 s each. NULL: none. */
     const char *signal_command;
+    /* with signal_command: the file with the lines of /proc/PID/cgroup that name the container's
+     * cgroups, by which the task is measured; NULL: it is not */
+    const char *cgroups_path;
     struct task_limits limits;
     struct task_confine confine;
     struct task_view view;

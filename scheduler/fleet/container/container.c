@@ -407,6 +407,7 @@ void container_wrap(struct arena *a, const struct container *c, const struct kv 
     task->n_argv = 0;
     task->path = NULL;
     task->signal_command = signal_program;
+    task->cgroups_path = arena_printf(a, "%s/containers/%s", c->root, c->name);
     task->files_as = c->user;
     task->user = NULL; /* the command that calls the runtime runs as the agent */
     task->limits = (struct task_limits){0};

@@ -2,8 +2,18 @@
 # Starts container BATCHAI_CONTAINER of BATCHAI_IMAGE, which does nothing but stay, unless it runs. The last line on
 # stderr is its id.
 R=$BATCHAI_RUNTIME N=$BATCHAI_CONTAINER
+C=$BATCHAI_ROOT/containers
+# Behind the mark (below), the container's own cgroups as /proc has them, by which its tasks are measured. Without a
+# cgroup of its own no path has its id. It may have cgroups inside.
+note_cgroups() {
+    read -r pid id <<END
+$($R inspect -f '{{.State.Pid}} {{.Id}}' "$N")
+END
+    [ -z "$id" ] || sed -n "s|\(/[^:]*$id[^/]*\).*|\1|p" "/proc/$pid/cgroup" >>"$C/$N"
+}
 case $($R inspect -f '{{.State.Running}} {{.Id}}' "$N" 2>/dev/null) in
 "true "*)
+    grep -q : "$C/$N" 2>/dev/null || note_cgroups 2>/dev/null
     $R inspect -f '{{.Id}}' "$N" >&2
     exit 0
     ;;
@@ -81,7 +91,6 @@ esac
 set -- "$@" --name "$N" --label batchaid.root="$BATCHAI_ROOT"
 # Tells the sweep that there is something to look for. A container that can see its mark ends by itself when that is
 # gone, as with a node whose root was removed.
-C=$BATCHAI_ROOT/containers
 mark() {
     mkdir -p "$C" && chmod a+x "$C" && echo "$who" >"$C/$N"
 }
@@ -286,5 +295,6 @@ stay='trap "exit 0" TERM
 looks() { [ -x "$0" ] && { [ ! -e "$0/containers" ] || [ -x "$0/containers" ]; }; }
 while [ -e "$0/containers/$1" ] || ! looks; do sleep 10 & wait $!; done'
 $R run -d --rm "$@" --entrypoint /bin/sh -- "$BATCHAI_IMAGE" -c "$stay" "$BATCHAI_ROOT" "$N" >&2 || exit 1
+note_cgroups 2>/dev/null
 [ -z "$home" ] || $R exec --user 0:0 "$N" /bin/sh -c '[ -d "$0" ] || { mkdir -p "$0" && chown "$1" "$0"; }' "$home" "$u:$g" >/dev/null 2>&1
 echo "container $N runs image $BATCHAI_IMAGE"

@@ -268,6 +268,83 @@ OPEN_ROOT_TEST(test_transfers_of_a_task_are_counted)
     assert_true(t->write_bytes >= (int64_t)8 * MIB && t->write_ops >= 8);
 }
 
+/* In place of a container's runtime: a cgroup that tasks go into, and the file that names it. */
+static char *make_container(struct fixture *f, const char *note)
+{
+    static const char *const tops[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
+    for (size_t i = 0; i < 2; i++) {
+        char *dir = arena_printf(&f->texts, "%s/batchai-test-%d", tops[i], (int)getpid());
+        if (mkdir(dir, 0755) < 0)
+            continue;
+        if (access(arena_printf(&f->texts, "%s/cgroup.procs", dir), W_OK) < 0) {
+            rmdir(dir);
+            continue;
+        }
+        char *lines = arena_printf(&f->texts, "root\n0::%s\n", strrchr(dir, '/'));
+        struct err e;
+        assert_int_equal(fs_write_atomic(note, lines, strlen(lines), 0600, &e), 0);
+        return dir;
+    }
+    return NULL;
+}
+
+/* Processor time that the tasks were told. */
+static int64_t told_time(struct fixture *f, int n)
+{
+    int64_t us = 0;
+    for (int i = 0; i < n; i++) {
+        assert_true(f->ended[i].s.measured);
+        us += f->ended[i].s.user_us + f->ended[i].s.kernel_us;
+    }
+    return us;
+}
+
+static int64_t counted_time(const char *dir)
+{
+    char *path = fs_join(dir, "cpu.stat"), *text;
+    struct err e;
+    assert_int_equal(fs_read(path, 4096, &text, NULL, &e), 0);
+    const char *user = strstr(text, "user_usec "), *kernel = strstr(text, "system_usec ");
+    assert_true(user && kernel);
+    int64_t us = atoll(user + strlen("user_usec ")) + atoll(kernel + strlen("system_usec "));
+    free(text);
+    free(path);
+    return us;
+}
+
+/* Together they are told what the kernel counted. */
+OPEN_ROOT_TEST(test_tasks_of_a_container_are_told_its_use_once)
+{
+    static const char *const ids[] = {"first", "second", "third"};
+    open_ready(f);
+    char *note = in_root(f, "container"), *dir = make_container(f, note);
+    if (!dir)
+        skip_because("no cgroup v2 that may be written to");
+    const char *work =
+        arena_printf(&f->texts, "echo $$ >%s/cgroup.procs; for i in $(seq 20000); do :; done", dir);
+    for (int i = 0; i < 3; i++) {
+        struct task_spec s = usual_spec(f, ids[i], work);
+        s.signal_command = "true";
+        s.cgroups_path = note;
+        run_spec(f, &s);
+        if (i > 0) /* the first two at the same time */
+            WAIT(f, f->n_ended == i + 1);
+    }
+    assert_true(told_time(f, 3) > 0);
+    assert_int_equal(told_time(f, 3), counted_time(dir));
+    assert_int_equal(rmdir(dir), 0);
+}
+
+OPEN_ROOT_TEST(test_of_a_container_without_a_cgroup_nothing_is_known)
+{
+    open_ready(f);
+    struct task_spec s = usual_spec(f, "apart", "true");
+    s.signal_command = "true";
+    s.cgroups_path = in_root(f, "no-container");
+    run_spec(f, &s);
+    assert_false(nth_end(f, 1)->s.measured);
+}
+
 static bool put_in(const char *dir, const char *name, const char *text)
 {
     char *path = fs_join(dir, name);

@@ -24,6 +24,7 @@ TEST(test_everything_crosses)
     s.keep_children = true;
     s.timeout_s = 30;
     s.signal_command = "docker exec c kill -$BATCHAI_SIGNAL 1";
+    s.cgroups_path = "/n/containers/c";
     s.limits = (struct task_limits){.memory_bytes = (int64_t)5 << 40,
                                     .cpus = 3,
                                     .processes = 400,
@@ -41,6 +42,7 @@ TEST(test_everything_crosses)
     assert_true(got.keep_children);
     assert_int_equal(got.timeout_s, 30);
     assert_string_equal(got.signal_command, s.signal_command);
+    assert_string_equal(got.cgroups_path, s.cgroups_path);
     assert_string_equal(got.limits.gpus, "0,2");
     assert_string_equal(got.limits.group, "G-1");
     got.limits.gpus = s.limits.gpus;

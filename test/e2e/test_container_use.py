@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""What jobs in containers used: measured by their containers' cgroups, whose processes are no children of the agent."""
+
+import os
+
+import pytest
+from support.containers import TOOLKIT
+from support.daemon import Daemon
+from support.waiting import wait_for
+from support.world import Place
+
+TICKS = 60  # of processor time, in 1/100 s
+# Until its shell has used them (/proc/PID/stat), which has 32 MiB of its own then, until samples have seen that.
+BURN = f"""x=0123456789abcdef
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do x=$x$x; done
+until set -- $(cat /proc/$$/stat) && [ ${{14}} -ge {TICKS} ]; do
+    i=0
+    while [ $i -lt 10000 ]; do i=$((i+1)); done
+done
+sleep 3"""
+
+
+@pytest.fixture(scope="module")
+def place(engine):
+    if os.geteuid() != 0:
+        pytest.skip("a container has a cgroup of its own where the engine is root's")
+    config = {"containers": {"runtimes": [engine.program]}}
+    with Daemon(config=config, environment=engine.environment) as d:
+        p = Place(d).make()
+        yield p
+        p.remove()
+
+
+@pytest.fixture(scope="module")
+def cluster(place):
+    return place.cluster(nodes=1)
+
+
+def use(place, cluster, command, **more):
+    settings = {"containerSettings": {"imageSourceRegistry": {"image": TOOLKIT}}}
+    job = place.job(cluster, command, **settings, **more).succeeded()
+    path = f"/batchaid/usage/{place.group}/{place.workspace}/exp/{job.name}"
+    told = lambda: place.daemon.call("GET", path, api_version=None).json
+    return wait_for(lambda: (got := told())["use"]["attempts"] > 0 and got)
+
+
+def time_of(use):
+    return use["userMicroseconds"] + use["kernelMicroseconds"]
+
+
+def test_a_container_is_measured(place, cluster):
+    got = use(place, cluster, BURN)
+    used, (part,) = got["use"], got["allocations"]
+    assert used["unmeasured"] == 0
+    assert time_of(used) >= TICKS * 10_000
+    assert 32 << 20 <= part["memoryUsedBytes"] < used["memoryPeakBytes"] < 1 << 30
+
+
+def test_what_the_preparation_used_counts_and_no_note_of_it_stays(place, cluster):
+    got = use(place, cluster, "true", jobPreparation={"commandLine": BURN})
+    assert time_of(got["use"]) >= TICKS * 10_000
+    assert not list(place.daemon.state_dir.glob("nodes/*/containers/*"))
