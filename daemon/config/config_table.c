@@ -146,10 +146,12 @@ static const struct setting rows[] = {
         "operations do not wait for it. 0: the real state is shown."),
     ROW(SETTING_STR, "metrics", "token_file", AT(metrics_token_file), "", config_check_path, NULL,
         "A file, closed to others (mode 0600), with a token in its only line. A client that sends "
-        "it as its bearer token may read /metrics, and nothing else."),
+        "it as its bearer token may read /metrics, and nothing else. A reload reads it again.",
+        .live = true),
     ROW(SETTING_LIST, "metrics", "networks", AT(metrics_networks), "", config_check_network, NULL,
         "Networks whose clients may read /metrics without a token: 10.1.0.0/16, fd00::/8, "
-        "10.1.2.3."),
+        "10.1.2.3.",
+        .live = true),
     BOOL("metrics", "people", AT(metrics_people), "false",
          "Show in /metrics who used how much GPU time, by name. Otherwise it is shown by group."),
     INT("watchdog", "report_s", AT(watchdog_report_s), "10", 1, 3600,

@@ -175,28 +175,34 @@ static int64_t certificate_ends_us(const void *ctx, bool of_site)
     return of_site ? certs_site_ends_us(ctx) : certs_authority_ends_us(ctx);
 }
 
+void deps_meter(const struct daemon *d, struct metrics *out)
+{
+    out->token = d->metering.token;
+    out->networks = d->metering.networks;
+    out->n_networks = d->metering.n;
+}
+
 /* The record of use is counted from here on. */
 static struct metrics metrics_deps(struct daemon *d)
 {
     int64_t begun_us = loop_wall_us(d->time.loop);
     st_usage_count_from(d->storage, begun_us / 1000);
-    return (struct metrics){.storage = d->storage,
-                            .fleet = sched_fleet(d->sched),
-                            .runs = sched_runs(d->sched),
-                            .wakes = sched_wakes(d->sched),
-                            .files = d->files,
-                            .fronts = &d->fronts,
-                            .access = &d->access,
-                            .loop = d->time.loop,
-                            .begun_us = begun_us,
-                            .state_dir = d->c->state->dir,
-                            .backed_up = d->c->state->backed_up,
-                            .certificate_ends_us = certificate_ends_us,
-                            .certificates = d->c->certs,
-                            .token = d->metering.token,
-                            .networks = d->metering.networks,
-                            .n_networks = d->metering.n,
-                            .people = d->c->config->metrics_people};
+    struct metrics m = {.storage = d->storage,
+                        .fleet = sched_fleet(d->sched),
+                        .runs = sched_runs(d->sched),
+                        .wakes = sched_wakes(d->sched),
+                        .files = d->files,
+                        .fronts = &d->fronts,
+                        .access = &d->access,
+                        .loop = d->time.loop,
+                        .begun_us = begun_us,
+                        .state_dir = d->c->state->dir,
+                        .backed_up = d->c->state->backed_up,
+                        .certificate_ends_us = certificate_ends_us,
+                        .certificates = d->c->certs,
+                        .people = d->c->config->metrics_people};
+    deps_meter(d, &m);
+    return m;
 }
 
 static struct admin admin_deps(struct daemon *d)

@@ -46,3 +46,14 @@ int live_take(void *ctx, const struct config *config, const struct site *site, s
     d->deps.batchai.core_quota = (int)config->quota_cores;
     return 0;
 }
+
+void live_meter(void *ctx, struct metering *m)
+{
+    struct daemon *d = ctx;
+    if (d->api) { /* otherwise the daemon reads the token later, or never again */
+        metering_free(&d->metering);
+        d->metering = *m;
+        *m = (struct metering){0};
+        deps_meter(d, &d->deps.metrics);
+    }
+}

@@ -7,12 +7,16 @@
 
 #include "api/http/http.h"
 #include "daemon/config/config.h"
+#include "daemon/serve/metering.h"
 #include "scheduler/keep.h"
 #include "scheduler/site/site.h"
 
 /* `ctx`: the struct daemon. Both are borrowed until the daemon ends. -1: nothing is changed. */
 int live_take(void *ctx, const struct config *config, const struct site *site,
               struct err *e) MUST_CHECK;
+
+/* Takes over who may read metrics; *m is empty then. */
+void live_meter(void *ctx, struct metering *m);
 
 /* How long what has ended is kept. */
 struct keep_limits live_keep(const struct config *config);

@@ -32,6 +32,7 @@ static void tell_end(void *ctx)
 static void files_free(struct reload_files *f)
 {
     certs_site_free(&f->certificate);
+    metering_free(&f->metering);
     site_free(&f->site);
     config_free(&f->config);
     free(f);
@@ -77,7 +78,8 @@ static int read_files(struct reload *r, struct reload_files *f, struct err *e)
 {
     if (r->c->load(r->c->load_ctx, &f->config, e) < 0 ||
         site_load(&f->config, r->c->state, &f->site, e) < 0 ||
-        certs_site_read(r->certs, &f->certificate, e) < 0)
+        certs_site_read(r->certs, &f->certificate, e) < 0 ||
+        metering_open(&f->config, &f->metering, e) < 0)
         return -1;
     site_keep(&f->site, site_in_use(r));
     return f->site.site.agents ? 0
@@ -104,6 +106,7 @@ static int take(struct reload *r, const json_t *changed, struct err *e)
         return -1;
     }
     certs_site_show(r->certs, shown, loop_mono_us(r->loop));
+    r->meter(r->ctx, &f->metering);
     certs_site_free(&f->certificate);
     if (!changes_any_live(changed)) {
         files_free(f);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the configuration and the site's certificate again, on SIGHUP or when somebody asks. A
+ * Reads the configuration, the site's certificate and the token of metrics again, on SIGHUP or when
+ * somebody asks. A
  * thread reads and checks all files; if one is not usable, or a setting cannot be taken, everything
  * stays as it is, and the log and who asked get the reason. An expired certificate is logged at the
  * start and each day.
@@ -15,6 +16,7 @@
 #include <uv.h>
 
 #include "api/admin/admin.h"
+#include "daemon/serve/metering.h"
 #include "daemon/serve/serve.h"
 #include "lib/log.h"
 #include "lib/loop.h"
@@ -24,6 +26,7 @@ struct reload_files {
     struct config config;
     struct daemon_site site;
     struct certs_site certificate;
+    struct metering metering;
     struct reload_files *older; /* owned */
 };
 
@@ -43,6 +46,8 @@ struct reload {
     const struct serve_config *c;
     /* Takes the settings into use. -1: nothing is changed. */
     int (*take)(void *ctx, const struct config *config, const struct site *site, struct err *e);
+    /* Takes over who may read metrics; *m is empty then. */
+    void (*meter)(void *ctx, struct metering *m);
     void *ctx;
     struct loop_timer *daily;            /* owned, like all members below */
     struct reload_files *used;           /* the newest in use; NULL: those of the start */

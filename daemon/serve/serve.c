@@ -240,6 +240,7 @@ static void open_loop(struct daemon *d)
                                 .log = d->c->log,
                                 .c = d->c,
                                 .take = live_take,
+                                .meter = live_meter,
                                 .ctx = d};
     reload_start(&d->reload, &d->loop);
 }
