@@ -197,4 +197,4 @@ def test_help_marks_what_a_reload_changes(run):
     text = run("help", "config").stdout
     assert "\nlog.level (text; default info; reload)\n" in text
     assert "\nlisten (list; default [\"localhost:7443\"])\n" in text
-    assert subprocess.run(["grep", "-c", "; reload"], input=text, text=True, capture_output=True).stdout == "47\n"
+    assert subprocess.run(["grep", "-c", "; reload"], input=text, text=True, capture_output=True).stdout == "49\n"
