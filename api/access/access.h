@@ -67,16 +67,16 @@ int access_load(const struct access *x, struct arena *a, const struct principal 
 enum verdict access_verdict(const struct grants *g, const char *action, const char *scope);
 /* Whether a role at the scope names the action itself: for what no `*` covers. */
 bool access_named(const struct grants *g, const char *action, const char *scope);
-/* Whether there is a role at `scope` or anywhere below it. */
+/* Whether a role at the scope has it as an action on data. */
 bool access_to_data(const struct grants *g, const char *action, const char *scope);
-/* Whether `scope` is `outer`, or below it; names compare without regard to case. */
+/* Whether there is a role at `scope`, above or below it. */
 bool access_any_below(const struct grants *g, const char *scope);
-/* 1: a principal other than the first has a role with this action at the scope; like a getter. */
+/* Whether `scope` is `outer`, or below it; names compare without regard to case. */
 bool scope_within(const char *scope, const char *outer);
-/* ERR_FORBIDDEN: only the first principal may use nodes here (sched_is_for_all()); logs it. */
+/* 1: a principal other than the first has a role with this action at the scope; like a getter. */
 int access_others_may(const struct access *x, struct arena *a, const char *action,
                       const char *scope, struct err *e) MUST_CHECK;
-/* ERR_FORBIDDEN, with Azure's message; logs it. */
+/* ERR_FORBIDDEN: only the first principal may use nodes here (sched_is_for_all()); logs it. */
 int access_refuse_local(struct request *r, struct err *e);
 /* ERR_FORBIDDEN, in Azure's words; logs it. */
 int access_refuse(struct request *r, const char *action, const char *scope, struct err *e);

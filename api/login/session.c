@@ -62,11 +62,13 @@ static int read_given(struct request *r, struct login_given *g, struct err *e)
 
 /* --- as JSON ---------------------------------------------------------------------------------- */
 
-/* Whether one of the roles allows the action where it was given, if only on what is one's own. */
+/* Whether one of the roles allows the action where it was given, if only on what is one's own.
+ * Azure Batch takes actions on data as well. */
 static bool may_somewhere(const struct grants *g, const char *action)
 {
     for (size_t i = 0; i < g->n; i++)
-        if (access_verdict(g, action, g->rows[i].scope) != ACCESS_NO)
+        if (access_verdict(g, action, g->rows[i].scope) != ACCESS_NO ||
+            access_to_data(g, action, g->rows[i].scope))
             return true;
     return false;
 }

@@ -67,7 +67,8 @@ def test_a_name_may_be_without_the_domain_of_the_daemon(daemon, browser):
     refused(browser.call("GET", "/batchaid/session"), 401, "InvalidAuthenticationToken", "does not exist any more")
 
 
-@pytest.mark.parametrize("role, jobs, batch", [("Batch AI Job Submitter", True, False), ("Reader", False, False), ("Owner", True, True), ("Contributor", True, True)])
+@pytest.mark.parametrize("role, jobs, batch", [("Batch AI Job Submitter", True, False), ("Reader", False, False), ("Owner", True, True), ("Contributor", True, True),
+                                               ("Azure Batch Data Contributor", False, True), ("Azure Batch Account Reader", False, False)])
 def test_what_a_role_may_somewhere(daemon, browser, person, role, jobs, batch):
     """In one group, which need not be there."""
     ada = person(role, f"/subscriptions/{daemon.subscription}/resourceGroups/here")
