@@ -23,7 +23,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from .waiting import wait_for
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-OWN = ("data:", "blob:", "about:", "chrome:", "devtools:")
+OWN = ("data:", "blob:", "about:", "chrome:", "chrome-extension:", "devtools:")  # the viewer of PDF is an extension of its own
 NAMED = ("//{tag}[normalize-space(.)={text} or @aria-label={text}]", "//{tag}[contains(normalize-space(.), {text})]")
 
 
