@@ -18,6 +18,7 @@ static const struct plane planes[] = {
     [SHARE_FILES] = {.service = SAS_FILE,
                      .kind = SHARE_FILES,
                      .share = "share",
+                     .any_names = true,
                      .no_share = AZSTORAGE_SHARE_NOT_FOUND},
     [SHARE_BLOBS] = {.service = SAS_BLOB,
                      .kind = SHARE_BLOBS,

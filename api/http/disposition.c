@@ -12,20 +12,21 @@
 
 #define NAME_MAX_SHOWN 200 /* bytes; clients cut names of files at 255, and add to them */
 
-/* U+200B-200F, 202A-202E and 2060-206F: characters without a shape, which also change the direction
- * of others; U+0080-009F; U+FEFF. */
+/* Characters without a shape, which also change the direction of others: U+0080-009F, 00AD, 061C,
+ * 180E, 200B-200F, 2028-202E, 2060-206F, FEFF, FFF9-FFFB. */
 static bool is_hidden(const unsigned char *s, size_t n)
 {
     static const struct {
+        size_t n;
         unsigned char first[2], least, most; /* least, most: the last byte */
-    } hidden[] = {{{0xe2, 0x80}, 0x8b, 0x8f},
-                  {{0xe2, 0x80}, 0xa8, 0xae},
-                  {{0xe2, 0x81}, 0xa0, 0xaf},
-                  {{0xef, 0xbb}, 0xbf, 0xbf}};
-    if (n == 2 && s[0] == 0xc2 && s[1] < 0xa0)
-        return true;
-    for (size_t i = 0; n == 3 && i < sizeof hidden / sizeof hidden[0]; i++)
-        if (memcmp(s, hidden[i].first, 2) == 0 && s[2] >= hidden[i].least && s[2] <= hidden[i].most)
+    } hidden[] = {{2, {0xc2}, 0x80, 0x9f},       {2, {0xc2}, 0xad, 0xad},
+                  {2, {0xd8}, 0x9c, 0x9c},       {3, {0xe1, 0xa0}, 0x8e, 0x8e},
+                  {3, {0xe2, 0x80}, 0x8b, 0x8f}, {3, {0xe2, 0x80}, 0xa8, 0xae},
+                  {3, {0xe2, 0x81}, 0xa0, 0xaf}, {3, {0xef, 0xbb}, 0xbf, 0xbf},
+                  {3, {0xef, 0xbf}, 0xb9, 0xbb}};
+    for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
+        if (n == hidden[i].n && memcmp(s, hidden[i].first, n - 1) == 0 &&
+            s[n - 1] >= hidden[i].least && s[n - 1] <= hidden[i].most)
             return true;
     return false;
 }

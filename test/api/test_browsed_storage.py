@@ -200,11 +200,20 @@ def test_a_share(store):
         assert store.content(path, kind="files", share="share", expect=(404, 409)).status
 
 
-@pytest.mark.parametrize("path", ["../secrets", "sub/../../x", "\\windows", "a:b", "x\ny", ".", "sub/..", "x" * 300])
+@pytest.mark.parametrize("path", ["../secrets", "sub/../../x", ".", "sub/..", "x" * 300])
 def test_paths_of_a_share_that_cannot_be(store, path):
     for end in ("items", "content"):
         error = store.call(end, expect=400, account=store.name, kind="files", share="share", path=path).error
         assert error["code"] == "InvalidFileOrDirectoryPathName" and "invalid characters" in error["message"]
+
+
+@pytest.mark.parametrize("name", ["\\windows", "run 10:30.log", "a\nb", 'a "quoted" <b>?*|', "dots..."])
+def test_names_that_azure_files_forbids_are_those_of_files(store, name):
+    """Programs on nodes give them."""
+    (store.folder / "odd" / name).mkdir(parents=True, exist_ok=True)
+    (store.folder / "odd" / name / name).write_bytes(b"text")
+    assert store.names("files", "share", path=f"odd/{name}") == [(name, f"odd/{name}/{name}")]
+    assert store.content(f"odd/{name}/{name}", kind="files", share="share").content == b"text"
 
 
 def test_a_share_that_hangs_holds_nobody_else_up(store, daemon):

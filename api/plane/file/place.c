@@ -24,11 +24,16 @@ static int bad_name(const char *s, size_t n, struct err *e)
                    (int)(n > 200 ? 200 : n), s, NAME_MAX_BYTES, FORBIDDEN);
 }
 
-static bool is_name(const char *s, size_t n)
+static bool takes_any_names(const struct request *r)
+{
+    return grant_of(r)->plane->any_names;
+}
+
+static bool is_name(const struct request *r, const char *s, size_t n)
 {
     if (n == 0 || n > NAME_MAX_BYTES || (s[0] == '.' && (n == 1 || (n == 2 && s[1] == '.'))))
         return false;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && !takes_any_names(r); i++)
         if ((unsigned char)s[i] < ' ' || strchr(FORBIDDEN, s[i]))
             return false;
     return true;
@@ -39,6 +44,8 @@ static bool is_name(const char *s, size_t n)
 static bool keeps_dots(const struct request *r)
 {
     const char *says = request_header(r, "x-ms-allow-trailing-dot");
+    if (takes_any_names(r))
+        return true;
     return says && strcasecmp(says, "true") == 0;
 }
 
@@ -50,7 +57,7 @@ static int normalize(struct request *r, const char *sent, const char **out, stru
         size_t n = strcspn(p, "/"), kept = n;
         while (!dots && kept > 0 && p[kept - 1] == '.')
             kept--;
-        if (n > 0 && !is_name(p, kept))
+        if (n > 0 && !is_name(r, p, kept))
             return bad_name(p, n, e);
         if (n > 0 && to > path)
             *to++ = '/';

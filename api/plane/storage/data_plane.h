@@ -58,6 +58,7 @@ struct plane {
     int no_share;                     /* its kind of error if there is none of the name */
     int share_exists, share_going;    /* likewise if there is one, and if it is being deleted */
     const struct storage_need *needs; /* one for each row of the service */
+    bool any_names; /* also of files that programs made in the folder, which Azure Files forbids */
 };
 
 enum grant_how {

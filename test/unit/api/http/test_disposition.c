@@ -17,6 +17,7 @@ ARENA_TEST(any_name_becomes_one_header)
         {"two\r\nSet-Cookie: x", "two__Set-Cookie: x", "two__Set-Cookie%3A%20x"},
         {"evil\xe2\x80\xaegpj.exe", "evil_gpj.exe", "evil_gpj.exe"},
         {"a\xe2\x80\x8b\xe2\x81\xa6\xef\xbb\xbf\xc2\x85z", "a____z", "a____z"},
+        {"a\xd8\x9c\xe1\xa0\x8e\xc2\xad\xef\xbf\xbaz", "a____z", "a____z"},
         {"../../etc/passwd", ".._.._etc_passwd", ".._.._etc_passwd"},
         {"", "_", "_"},
     };
