@@ -45,7 +45,7 @@ static int check_node(const struct node *nd, const struct capacity *left, struct
         return 0;
     return err_set(
         e, ERR_STORAGE, NULL,
-        "The database is damaged: the row of node %lld (%s) and those of its allocations "
+        "The database is damaged: the row of node %lld (%s) and the rows of its allocations "
         "contradict each other; restore it from a backup.",
         (long long)nd->id, nd->name);
 }

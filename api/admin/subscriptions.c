@@ -124,7 +124,8 @@ struct replied *site_subscriptions_remove(struct request *r)
         return reply_err(r, &e);
     if (s.guid == x->subscription_id) {
         err_set(&e, ERR_CONFLICT, NULL,
-                "The subscription %s is that of the configuration, and stays.", s.guid);
+                "The subscription %s is configured (subscription.id) and cannot be deleted.",
+                s.guid);
         return reply_err(r, &e);
     }
     if (check_roles(r, &s, &e) < 0 || check_empty(r, &s, &e) < 0 ||

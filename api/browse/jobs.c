@@ -97,7 +97,7 @@ static int read_query(struct request *r, struct job_bytes *out, struct err *e)
     if (!id || !path)
         return err_set(e, ERR_INVALID_QUERY, id ? "path" : "directory",
                        "The query parameter %s is missing: 'directory' is the id of an output "
-                       "directory of the job, 'path' that of a file in it.",
+                       "directory of the job, 'path' is the path of a file in it.",
                        id ? "path" : "directory");
     if (read_download(r, &download, e) < 0)
         return -1;

@@ -153,7 +153,7 @@ static int read_body(struct request *r, struct clock_change *out, struct err *e)
         return -1;
     const bool rated = out->rate >= 0, to = out->advance_to != INT64_MIN;
     if (out->advance && to)
-        return refuse(e, "advanceTo", "does not go with advance.");
+        return refuse(e, "advanceTo", "cannot be combined with advance.");
     if (out->follow && (rated || out->advance || to))
         return refuse(e, "real", "stands alone.");
     if (!out->follow && !rated && !out->advance && !to)

@@ -196,8 +196,8 @@ static int check_body(json_t *o, const char *path, struct err *e)
     (void)path;
     return json_object_get(o, "node") && json_object_get(o, "allocation")
                ? err_set(e, ERR_INVALID_PROPERTY, "node",
-                         "node does not go with allocation; each goes with match, skip and "
-                         "times only.")
+                         "node cannot be combined with allocation; each can be combined only with "
+                         "match, skip and times.")
                : 0;
 }
 
@@ -253,7 +253,7 @@ static int read_body(struct request *r, struct fault *f, struct err *e)
     if (f->kind != OF_REQUEST) {
         const char *name = f->kind == OF_NODE ? "node" : "allocation";
         return of_request ? err_set(e, ERR_INVALID_PROPERTY, name,
-                                    "%s goes with match, skip and times only.", name)
+                                    "%s can be combined only with match, skip and times.", name)
                           : fault_check_more(f, e);
     }
     if (f->status != 0)

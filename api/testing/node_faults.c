@@ -71,16 +71,16 @@ static int check_node(json_t *o, const char *path, struct err *e)
     int64_t us;
     if (json_object_get(o, "after") && effects[effect].prepares)
         return err_set(e, ERR_INVALID_PROPERTY, "node.after",
-                       "node.after goes with lost, restart and preempted only.");
+                       "node.after can be set only with lost, restart and preempted.");
     if (duration && (effects[effect].prepares || !effects[effect].keeps))
         return err_set(e, ERR_INVALID_PROPERTY, "node.duration",
-                       "node.duration goes with lost and preempted only.");
+                       "node.duration can be set only with lost and preempted.");
     if (duration && (span_parse(duration, &us) < 0 || us == 0))
         return err_set(e, ERR_INVALID_PROPERTY, "node.duration",
                        "node.duration is '%.60s'; it must be longer than zero.", duration);
     if (json_object_get(o, "message") && effect != NODE_FAIL_PREPARATION)
         return err_set(e, ERR_INVALID_PROPERTY, "node.message",
-                       "node.message goes with failPreparation only.");
+                       "node.message can be set only with failPreparation.");
     return 0;
 }
 
@@ -110,7 +110,7 @@ static int check_allocation(json_t *o, const char *path, struct err *e)
     (void)path;
     return json_object_get(o, "message") && !json_object_get(o, "code")
                ? err_set(e, ERR_MISSING_PROPERTY, "allocation.code",
-                         "allocation.message goes with a code.")
+                         "allocation.message needs a code.")
                : 0;
 }
 

@@ -116,11 +116,11 @@ static int send_job(struct az_change *c, const char *cluster, const char *group,
     const struct az_option *mount =
         az_line_find(&c->line, "--afs-name --bfs-name --container-name --nfs");
     if (mount)
-        return err_set(e, ERR_CONFIG, NULL,
-                       "az %s: %s does not go with properties that only %s has; mount it in the "
-                       "cluster, or name it in mountVolumes of %s",
-                       c->form->words, mount->name, api_version_name(c->file.version),
-                       c->file.name);
+        return err_set(
+            e, ERR_CONFIG, NULL,
+            "az %s: %s cannot be combined with properties that only %s has; mount it in the "
+            "cluster, or name it in mountVolumes of %s",
+            c->form->words, mount->name, api_version_name(c->file.version), c->file.name);
     if (az_change_location(c, group, &location, e) < 0)
         return -1;
     json_t *body = json_deep_copy(c->file.tree);

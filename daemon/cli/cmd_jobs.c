@@ -269,7 +269,7 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
         print_table(all);
     if (rc == 0 && json_array_size(all) == 0)
         jobs_nothing_fits(o,
-                          o->mine ? "you have no job yet; `batchaid jobs` lists those of others"
+                          o->mine ? "you have no job yet; `batchaid jobs` lists other users' jobs"
                                   : "there is no job yet",
                           "`batchaid jobs` lists all");
     if (rc == 0 && before && !is_all)

@@ -13,7 +13,7 @@
 static int detached(const char *name)
 {
     fprintf(stderr,
-            "\nbatchaid: detached; the job %s goes on\n"
+            "\nbatchaid: detached; the job %s continues\n"
             "  see its output:  batchaid logs -f %s\n"
             "  end it:          batchaid cancel %s\n",
             name, name, name);

@@ -172,12 +172,12 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
     else if (rc == 0)
         print_table(all);
     if (rc == 0 && json_array_size(all) == 0)
-        jobs_nothing_fits(o,
-                          o->mine
-                              ? "no job of yours runs or waits; `batchaid queue` shows those of "
-                                "others, `batchaid jobs` also ended ones"
-                              : "no job runs or waits; `batchaid jobs` also lists ended ones",
-                          "`batchaid queue` shows all running and waiting jobs");
+        jobs_nothing_fits(
+            o,
+            o->mine ? "no job of yours runs or waits; `batchaid queue` shows other users' "
+                      "jobs, `batchaid jobs` also ended ones"
+                    : "no job runs or waits; `batchaid jobs` also lists ended ones",
+            "`batchaid queue` shows all running and waiting jobs");
     queue_say_left_out(json_object_get(reply, "leftOut"),
                        o->json ? "--cluster and --user show fewer" : "--json lists all");
     json_decref(reply);

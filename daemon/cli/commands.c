@@ -73,8 +73,9 @@ static const struct cli_command commands[] = {
          "Commands of 2017 and 2018 (az batchai cluster create -l eastus -c FILE, job create -r,\n"
          "list-nodes, stream-file, list-files, file-server) become today's, which is printed on\n"
          "standard error: their place is the workspace and experiment `migrated` of the group.\n"
-         "Files of -c and -f are read first; mistakes in them have line and column. What az\n"
-         "cannot do any more is asked from the daemon. guide-2018.md of the docs has the table.\n"},
+         "Files of -c and -f are read first; mistakes in them have line and column. Commands\n"
+         "that az no longer has are requests to the daemon. guide-2018.md of the docs has the "
+         "table.\n"},
     {.name = "share-path",
      .arguments = "ACCOUNT SHARE",
      .options = OPT_STATE_DIR | OPT_CONTAINER,
@@ -309,7 +310,7 @@ static const struct cli_command commands[] = {
      .details =
          "Also of deleted jobs; of others' jobs where your roles allow. Hours: of nodes, of GPUs\n"
          "(BUSY, IDLE and UNKNOWN are parts of GPU-H; LOST was had before a requeue), of\n"
-         "processors, of waiting. What has not ended counts until now.\n"},
+         "processors, of waiting. Running jobs count until now.\n"},
     {.name = "refused",
      .arguments = "[list|allow] [NUMBER...|all]",
      .options = OPT_STATE_DIR | OPT_JSON,
@@ -449,8 +450,9 @@ static const struct cli_command commands[] = {
      .max_args = 1,
      .run = cmd_completion,
      .help = "print a script with which the shell completes commands, options and names",
-     .details = "Into ~/.bashrc: eval \"$(batchaid completion bash)\"; likewise for zsh into\n"
-                "~/.zshrc; for fish: batchaid completion fish | source. Names of jobs, nodes and\n"
+     .details = "Into ~/.bashrc: eval \"$(batchaid completion bash)\"; for zsh the same\n"
+                "line into ~/.zshrc, with zsh; for fish: batchaid completion fish | source. Names "
+                "of jobs, nodes and\n"
                 "clusters come from the running daemon.\n"},
     {.name = "version",
      .arguments = "",

@@ -37,7 +37,8 @@ static const struct setting rows[] = {
     ROW(SETTING_STR, "subscription", "name", AT(subscription_name), "batchaid",
         config_check_not_empty, NULL, "The display name of this subscription."),
     ROW(SETTING_LIST, "tls", "names", AT(tls_names), "", config_check_host_name, NULL,
-        "The names of the daemon for clients, besides localhost and this machine's name. The "
+        "The names of the daemon for clients, in addition to localhost and this machine's name. "
+        "The "
         "daemon makes certificates for them and for all names below them."),
     ROW(SETTING_STR, "tls", "certificate", AT(tls_certificate), "", config_check_path, NULL,
         "A certificate of the site (PEM, with its chain), for clients that ask for a name in it. "
@@ -45,7 +46,8 @@ static const struct setting rows[] = {
     ROW(SETTING_STR, "tls", "key", AT(tls_key), "", config_check_path, NULL,
         "The key of this certificate (PEM)."),
     ROW(SETTING_LIST, "storage", "suffixes", AT(storage_suffixes), "", config_check_host_name, NULL,
-        "Further suffixes of storage accounts' hosts, besides core.localhost and core.NAME of each "
+        "Further suffixes of storage accounts' hosts, in addition to core.localhost and core.NAME "
+        "of each "
         "other name of the daemon. Each begins with core. With core.windows.net (and a hosts file) "
         "ACCOUNT.blob.core.windows.net is served here."),
     INT("storage", "deleted_days", AT(deleted_days), "7", 0, 36500,
@@ -93,11 +95,13 @@ static const struct setting rows[] = {
         "directories are in it (jobs.kept_outputs). 0: no limit by age.",
         .live = true),
     ROW(SETTING_LIST, "vault", "suffixes", AT(vault_suffixes), "", config_check_host_name, NULL,
-        "Further suffixes of vaults' hosts, such as vault.azure.net, besides vault.localhost and "
+        "Further suffixes of vaults' hosts, such as vault.azure.net, in addition to "
+        "vault.localhost and "
         "vault.NAME of each other name of the daemon."),
     ROW(SETTING_LIST, "batch", "suffixes", AT(batch_suffixes), "", config_check_host_name, NULL,
         "Further suffixes of Batch accounts' hosts, such as batch.azure.com for "
-        "ACCOUNT.REGION.batch.azure.com, besides batch.localhost and batch.NAME of each other name "
+        "ACCOUNT.REGION.batch.azure.com, in addition to batch.localhost and batch.NAME of each "
+        "other name "
         "of the daemon."),
     BOOL("batch", "windows_commands", AT(batch_windows_commands), "false",
          "Run command lines of Windows (cmd /c ..., programs with .exe) on the Linux nodes of "
@@ -219,7 +223,8 @@ static const struct setting rows[] = {
             .live = true),
     RECORDS(
         "file_servers", AT(file_servers), &config_file_server_kind,
-        "Who serves a Batch AI file server resource: the first rule with a matching name decides. "
+        "Rules for Batch AI file servers: the first rule with a matching name decides who serves "
+        "one. "
         "A rule has either nfs, or machine and directory. {workspace} and {name} are filled in.",
         .live = true),
     ROW(SETTING_STR, "shares", "address", AT(shares_address), "", NULL, NULL,

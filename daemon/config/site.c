@@ -417,7 +417,7 @@ static int load_numbers(struct daemon_site *s, const struct config *c, const str
         (t->n_uids < NODE_UIDS_MIN || t->first_uid + t->n_uids > NODE_UID_HIGHEST)) {
         err_set(
             e, ERR_CONFIG, NULL,
-            "%lld numbers from %lld on cannot be those of accounts: at least %d are needed, all "
+            "%lld numbers from %lld on cannot be numbers of accounts: at least %d are needed, all "
             "of them below %lld; 0 for none",
             (long long)t->n_uids, (long long)t->first_uid, NODE_UIDS_MIN, NODE_UID_HIGHEST);
         return blame(c, e, "jobs.uids");

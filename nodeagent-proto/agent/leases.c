@@ -204,7 +204,7 @@ static int check_same(const struct lease_ask *ask, const struct agent_lease *l, 
     if (ask->uid != 0 && (l->uid != ask->uid || l->gid != ask->gid))
         return err_set(e, ERR_CONFLICT, "uid",
                        "the account '%s' has uid %u and gid %u; others are taken when the node is "
-                       "made anew (reimage)",
+                       "reimaged",
                        ask->name, (unsigned)l->uid, (unsigned)l->gid);
     return 1;
 }

@@ -16,7 +16,7 @@
 
 static const char usage[] =
     "usage: batchai-node agent --root DIR   serve a batchaid daemon on stdin and stdout\n"
-    "       batchai-node look --root DIR    the same, making nothing: tells how the node is\n"
+    "       batchai-node look --root DIR    the same, making nothing: prints how the node is\n"
     "       batchai-node ssh HOST COMMAND   inside a job: runs it on another node of the job\n"
     "       batchai-node version\n"
     "       batchai-node help\n";

@@ -43,7 +43,7 @@ int uids_check(const struct uid_range *r, struct err *e)
     if (r->first >= LOWEST && r->count >= NODE_UIDS_MIN && r->count <= HIGHEST - r->first)
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, "first",
-                   "%u numbers from %u on cannot be those of accounts: at least %d are needed, "
+                   "%u numbers from %u on cannot be numbers of accounts: at least %d are needed, "
                    "from %u on and below %u",
                    r->count, (unsigned)r->first, NODE_UIDS_MIN, LOWEST, HIGHEST);
 }

@@ -307,7 +307,7 @@ static int check_same_ids(const struct request_user_add *u, struct err *e)
     if (rc == 0 && u->uid != 0 && (a.uid != (uid_t)u->uid || a.gid != (gid_t)u->gid))
         rc = err_set(e, ERR_CONFLICT, "uid",
                      "the account %s has uid %u and gid %u here; uid %d and gid %d are taken when "
-                     "the node is made anew (reimage)",
+                     "the node is reimaged",
                      u->name, (unsigned)a.uid, (unsigned)a.gid, u->uid, u->gid);
     account_free(&a);
     return rc;

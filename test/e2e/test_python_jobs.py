@@ -369,7 +369,7 @@ def test_ctrl_c_leaves_the_job_running(lab, home, capsys, monkeypatch):
     with monkeypatch.context() as m, pytest.raises(KeyboardInterrupt):
         m.setattr(pauses.Pauses, "_sleep", interrupt)
         job.wait()
-    assert f"the job {job.name} goes on: job.wait() waits again, job.cancel() ends it" in capsys.readouterr().err
+    assert f"the job {job.name} continues: job.wait() waits again, job.cancel() ends it" in capsys.readouterr().err
     assert job.refresh().ended is None and job.cancel().wait(check=False).state == "failed"
     flag.touch()
 

@@ -231,7 +231,7 @@ def test_the_plugin_may_be_named_as_well(python, tmp_path):
 @pytest.mark.parametrize(
     "more, env, said",
     [
-        ("", {"BATCHAID": "/nowhere"}, "BATCHAID names /nowhere, which is no program"),
+        ("", {"BATCHAID": "/nowhere"}, "BATCHAID names /nowhere, which is not a program"),
         ("", {"BATCHAID_ENDPOINT": "https://localhost:1"}, "AZURE_CLIENT_ID, AZURE_CLIENT_SECRET is not set"),
         ("", DEAD, "no daemon answers at https://localhost:1 (BATCHAID_ENDPOINT)"),
         ("", {**DEAD, "SSL_CERT_FILE": "/nowhere"}, "SSL_CERT_FILE names /nowhere, which cannot be read"),

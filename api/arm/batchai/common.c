@@ -44,8 +44,8 @@ int check_location_given(struct request *r, const struct accepted *a, const char
     if (!given || !location || same_region(&r->arena, given, location))
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, "location",
-                   "location is '%.100s', but it must be that of its %s, '%.100s'", given, where,
-                   location);
+                   "location is '%.100s', but it must be the location of its %s, '%.100s'", given,
+                   where, location);
 }
 
 void accepted_place(struct request *r, struct accepted *a, const char *location)

@@ -38,7 +38,8 @@ static int check_given(struct arena *a, const json_t *doc, const json_t *secrets
     if (strcasecmp(thumbprint, out->thumbprint) == 0)
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, "thumbprint",
-                   "thumbprint is %.128s, but that of the data is %s", thumbprint, out->thumbprint);
+                   "thumbprint is %.128s, but the data has the thumbprint %s", thumbprint,
+                   out->thumbprint);
 }
 
 int certificate_take(struct storage *st, struct arena *a, int64_t account_id,

@@ -55,7 +55,7 @@ static int accept_value(const json_t *body, const char **out, struct err *e)
     if (!json_is_string(value))
         return err_set(e, SECRET_BAD_PARAMETER, NULL,
                        "The property 'value' is %s; it must be a text.",
-                       value ? "no text" : "missing");
+                       value ? "not a text" : "missing");
     if (json_string_length(value) > VALUE_MAX)
         return err_set(e, SECRET_BAD_PARAMETER, NULL,
                        "The property 'value' has %zu bytes; it may have %d at most.",

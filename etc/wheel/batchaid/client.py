@@ -137,7 +137,7 @@ def hint(name: str) -> str:
     """What to do about the name of a job that is not there."""
     stem, bracket, index = name.partition("[")
     if bracket and index.endswith("]"):
-        return f"an index of an array is no job: job({one_line(stem)!r}).logs(process={one_line(index[:-1])})"
+        return f"an index of an array is not a job: job({one_line(stem)!r}).logs(process={one_line(index[:-1])})"
     return "batchaid.jobs() lists jobs"
 
 
@@ -150,7 +150,7 @@ class Client:
 
     @property
     def connection(self) -> Connection:
-        """The requests below those of this class."""
+        """Sends the requests of this class."""
         return self._connection
 
     def _bound(self) -> Client:
@@ -172,7 +172,7 @@ class Client:
 
     @property
     def subscription(self) -> str:
-        """The id of the subscription in which it works: that of the login, or the first that the user may see."""
+        """The id of the subscription in which it works: the subscription of the login, or the first that the user may see."""
         if self._subscription is None:
             found = self.call("GET", SUBSCRIPTIONS)["value"]
             if not found:
@@ -350,7 +350,7 @@ class Found(NamedTuple):
 
 
 def of_user(grant: Mapping[str, str], user: str, endpoint: str) -> Login:
-    """A login that goes on when the user logs in again, here or in a terminal."""
+    """A login that continues when the user logs in again, here or in a terminal."""
     again = f'Log in again: batchaid login {endpoint} --user {user} in a terminal, or batchaid.connect("{endpoint}", user="{user}").'
     return Login(grant, user, again, lambda: kept_login(user, endpoint))
 
@@ -392,7 +392,7 @@ def of_environment(env: Mapping[str, str]) -> Optional[Found]:
         login = by_token(env["BATCHAID_TOKEN"], endpoint)
     elif env.get("AZURE_CLIENT_ID") and env.get("AZURE_CLIENT_SECRET"):
         grant = {"grant_type": "client_credentials", "client_id": env["AZURE_CLIENT_ID"], "client_secret": env["AZURE_CLIENT_SECRET"]}
-        login = Login(grant, again="The variables are not those of this daemon any more: eval \"$(batchaid env)\" sets them.")
+        login = Login(grant, again="The variables belong to another daemon: eval \"$(batchaid env)\" sets them.")
     return Found(endpoint, env.get("SSL_CERT_FILE"), env.get("AZURE_SUBSCRIPTION_ID"), login)
 
 
@@ -417,7 +417,7 @@ def of_login() -> Optional[Found]:
 
 
 def found() -> Optional[Found]:
-    """The daemon that the command line would use, after that of the environment."""
+    """The daemon of the environment, else the daemon that the command line would use."""
     named = of_environment(os.environ)
     if named is not None and named.login is not None:
         return named
@@ -493,9 +493,8 @@ def connect(
     cafile: Folder = None,
 ) -> Client:  # fmt: skip
     """Logs in at a daemon; the functions of this package then use it. Without arguments: the daemon that the variables of
-    `batchaid env` name, or that of BATCHAID_STATE_DIR, of `batchaid login`, or of this computer. `password`: asked for if it
-    is left out. `cafile`: the certificate of the daemon's authority, if it is neither that of your login nor one of this
-    system."""
+    `batchaid env` name, or the daemon of BATCHAID_STATE_DIR, of `batchaid login`, or of this computer. `password`: asked for if it
+    is left out. `cafile`: the certificate of the daemon's authority, if neither your login nor this system has it."""
     global _default
     client = make_client(endpoint, user, password, token, cafile)
     client.check()

@@ -61,7 +61,7 @@ def program() -> str:
     """BATCHAID names it, or it is in this package, or in the PATH."""
     given = os.environ.get("BATCHAID")
     if given and not shutil.which(given):
-        raise FileNotFoundError(f"BATCHAID names {given}, which is no program: name batchaid, or unset it to use the package's own")
+        raise FileNotFoundError(f"BATCHAID names {given}, which is not a program: name batchaid, or unset it to use the package's own")
     found = given or (str(OWN) if OWN.exists() else shutil.which("batchaid"))
     if not found:
         raise FileNotFoundError(
@@ -200,7 +200,7 @@ def refusal(text: bytes) -> tuple[str, str]:
 
 
 class Cloud:
-    """A daemon that keeps nothing. `settings` are those of its configuration, as local_nodes=4 for local.nodes, and
+    """A daemon that keeps nothing. `settings` are settings of its configuration, as local_nodes=4 for local.nodes, and
     switches of `serve`: fake_nodes=True, strict=True, rules=FILE, seed=FILE."""
 
     @classmethod
@@ -280,7 +280,7 @@ class Cloud:
     def _take(self, environment: dict[str, str]) -> None:
         missing = [name for name in NEEDED if name not in environment]
         if missing:
-            raise RuntimeError(f"{', '.join(missing)} is not set: BATCHAID_ENDPOINT goes with all that `batchaid env` prints")
+            raise RuntimeError(f"{', '.join(missing)} is not set: BATCHAID_ENDPOINT needs all variables that `batchaid env` prints")
         self.environment = environment
         self.endpoint = self.environment["BATCHAID_ENDPOINT"].rstrip("/")
         self.ca_bundle = self.environment["SSL_CERT_FILE"]
@@ -470,7 +470,7 @@ class Subscription:
         return list(self.cloud.testing("GET", "/requests?" + query)["value"])
 
     def expect(self, count: int = 1, timeout: Seconds = 10, **match: Any) -> list[dict[str, Any]]:
-        """Waits until so many that fit are over, and returns them."""
+        """Waits until `count` matching requests have ended, and returns them."""
         body = {"match": {"subscription": self.id, **match}, "count": count, "after": self._began}
         body["timeoutSeconds"] = seconds(timeout)
         return list(self.cloud.testing("POST", "/requests/expect", body)["value"])
@@ -504,7 +504,7 @@ class Subscription:
 
     def strict(self, **rows: Any) -> dict[str, Any]:
         """From now on things take the time that they took in the service, and are throttled as there: allocation="PT3M",
-        writesPerHour=10, strict=False; docs/testing.md. What holds then; by the clock of `cloud`."""
+        writesPerHour=10, strict=False; docs/testing.md. Returns the values that are used, by the clock of `cloud`."""
         return dict(self.cloud.testing("POST", "/strict", {"subscription": self.id, **rows}))
 
     def events(self, after: int = 0, timeout: Seconds = 0) -> list[dict[str, Any]]:
@@ -579,7 +579,7 @@ class Subscription:
 
 
 class Fault:
-    """A fault of the daemon: what becomes of the next requests that match it. Subscription.fault() makes one."""
+    """A fault of the daemon: it decides what happens to the next matching requests. Subscription.fault() makes one."""
     def __init__(self, cloud: Cloud, body: Mapping[str, Any]) -> None:
         self.cloud = cloud
         self.id = cloud.testing("POST", "/faults", body)["id"]

@@ -335,7 +335,7 @@ class Connection:
     # --- bytes ----------------------------------------------------------------------------------
 
     def pieces(self, path: str, begin: int = 0, end: Optional[int] = None, version: Optional[Version] = None) -> Iterator[bytes]:
-        """The bytes of a file from `begin` to before `end`. Nothing from there on is no error. Calls with the same `version`
+        """The bytes of a file from `begin` to before `end`. No byte from there on: no error. Calls with the same `version`
         read the same file: FileChanged if it is another by now."""
         if end is not None and end <= begin:
             return

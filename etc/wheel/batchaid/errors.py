@@ -75,7 +75,7 @@ class Unreachable(BatchaidError, ConnectionError):
 
 
 class WaitTimeout(BatchaidError, TimeoutError):
-    """The job has not ended in time, and goes on."""
+    """The job has not ended in time, and continues."""
 
     def __init__(self, message: str) -> None:
         super().__init__(0, "", message)

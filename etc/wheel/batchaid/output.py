@@ -33,7 +33,7 @@ NAME = re.compile(r"(stdout|stderr)(?:-(.+))?\.txt")
 class Line(str):
     """A line with where it comes from: `stream` is stdout or stderr, `process` the number of the node or the index of the
     array if there are several, else "". `end` is what it ended with: "\\n", or "" of a piece, or "\\r" of a progress bar
-    that goes on."""
+    that continues."""
 
     stream: str
     process: str
@@ -138,7 +138,7 @@ class Output:
         return first if least > 0 and first - least <= BLOCK else least
 
     def look(self, tail: Optional[int], last: bool = False) -> Iterator[Line]:
-        """What was added since the look before; `tail`: of a file that is new, only so many lines. The `last` look has, after
+        """What was added since the look before; `tail`: of a file that is new, only that number of lines. The `last` look has, after
         the lines of each file, what has no end of line there."""
         for name, path, size in self._listed():
             reader = self.readers.get(name)

@@ -31,7 +31,7 @@ class File:
         self.size, self.modified = int(row.get("size") or 0), time_of(row.get("modifiedTime"))
 
     def pieces(self, begin: int = 0, end: Optional[int] = None) -> Iterator[bytes]:
-        """Its bytes from `begin` to before `end`, piece by piece. It goes on behind the last piece after the daemon's restart,
+        """Its bytes from `begin` to before `end`, piece by piece. It continues behind the last piece after the daemon's restart,
         or when the daemon has no time for it; a Conflict if the file has changed by then."""
         at, pauses, version = begin, Pauses(), Version()
         while True:
@@ -71,7 +71,7 @@ class File:
         return path
 
     def _write(self, out: IO[bytes]) -> None:
-        """Begins again if the file has changed. What a pipe has got cannot be taken back."""
+        """Begins again if the file has changed. Bytes that a pipe has got cannot be taken back."""
         while True:
             try:
                 for piece in self.pieces():

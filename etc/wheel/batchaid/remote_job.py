@@ -139,7 +139,7 @@ class Job:
 
     @property
     def subscription(self) -> str:
-        """The id of its subscription, which is not always that of the client."""
+        """The id of its subscription, which may differ from the subscription of the client."""
         return self._subscription or self.client.configured_subscription
 
     def _at(self, below: str, tail: str = "", **query: str) -> str:
@@ -286,8 +286,8 @@ class Job:
         self, *, follow: bool = False, tail: Optional[int] = None, stream: Optional[str] = None,
         process: Union[str, int, None] = None, errors: str = "replace",
     ) -> Union[Logs, Iterator[Line]]:  # fmt: skip
-        """Its output up to now, to be printed or iterated over by lines; with follow=True an iterator that goes on until its
-        end. `tail`: only so many last lines of each file; `stream`: "stdout" or "stderr" alone; `process`: only that of this
+        """Its output up to now, to be printed or iterated over by lines; with follow=True an iterator that continues until its
+        end. `tail`: only that number of last lines of each file; `stream`: "stdout" or "stderr" alone; `process`: only the output of this
         node (by its number) or index. Bytes that are not UTF-8 are replaced, or kept with errors="surrogateescape"."""
         tail, stream = checked_tail(tail), checked_stream(stream)
         process = None if process is None else str(process)
@@ -330,8 +330,8 @@ class Job:
                 yield File(self, directory, row["path"], path, row)
 
     def files(self, pattern: Optional[str] = None, *, directory: Optional[str] = None) -> Files:
-        """The files that it has written since its start, as `batchaid get` takes them: those of its folder by their names
-        there, those of another output directory as ID/NAME. `pattern`: all whose whole name fits ("*.pt"; "*": every one), or
+        """The files that it has written since its start, as `batchaid get` takes them: files of its folder by their names
+        there, files of another output directory as ID/NAME. `pattern`: all whose whole name fits ("*.pt"; "*": every one), or
         that are in this folder. `directory`: of one output directory by its id, or "stdouterr"."""
         left_out: list[int] = []
         if directory is not None:

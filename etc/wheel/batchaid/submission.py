@@ -247,7 +247,7 @@ def subscription_of_row(client: Client) -> Optional[str]:
 
 
 def after_own(client: Client, after: Any) -> Any:
-    """The same; InvalidArgument for a job of another subscription, whose name may be that of another job in the client's."""
+    """The same; InvalidArgument for a job of another subscription, whose name another job in the client's may have."""
     jobs = [after] if isinstance(after, (str, Job)) else list(after) if isinstance(after, Iterable) else []
     for job in jobs:
         if isinstance(job, Job) and job.subscription.lower() != client.subscription.lower():

@@ -311,7 +311,7 @@ def wait(job: Job, timeout: Union[float, datetime.timedelta, None], check: bool,
         with job.client.connection.until(until):
             ended = until_ended(look, shown, Pauses(until))
     except KeyboardInterrupt:
-        print(f"batchaid: the job {one_line(job.name)} goes on: job.wait() waits again, job.cancel() ends it", file=sys.stderr)
+        print(f"batchaid: the job {one_line(job.name)} continues: job.wait() waits again, job.cancel() ends it", file=sys.stderr)
         raise
     if not ended:
         state = look.last.words() if look.last else "not known: the daemon does not answer"

@@ -31,7 +31,7 @@ static struct machine *find_named(struct fleet *fl, const char *name, struct err
         return NULL;
     }
     err_set(e, ERR_MACHINE_NOT_FOUND, NULL,
-            "There is no machine %.200s; 'batchaid nodes' lists those of the inventory", name);
+            "There is no machine %.200s; 'batchaid nodes' lists all machines", name);
     return NULL;
 }
 

@@ -26,8 +26,9 @@ static const struct sm_edge edges[N_STATES][N_EVENTS] = {
     [TRANSFER_GONE] = {[TRANSFER_HEAR] = TO(TRANSFER_GONE), [TRANSFER_TAKE] = TO(TRANSFER_GONE)},
 };
 
-static const char *const state_names[N_STATES] = {"paused", "queued", "running", "told", "gone"};
-static const char *const event_names[N_EVENTS] = {"ask", "end", "take", "tell", "hear"};
+static const char *const state_names[N_STATES] = {"paused", "queued", "running", "reported",
+                                                  "gone"};
+static const char *const event_names[N_EVENTS] = {"ask", "end", "take", "report", "hear"};
 
 static const struct sm machine = {.name = "transfer",
                                   .states = N_STATES,

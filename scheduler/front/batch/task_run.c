@@ -42,8 +42,8 @@ const char *task_run_name(const struct front *f, struct storage *st, struct aren
 static int contradicts(const struct run *r, const struct batch_task *t, struct err *e)
 {
     return err_set(e, ERR_STORAGE, NULL,
-                   "The database is damaged: the state of task %s (%s) contradicts that of its run "
-                   "%lld (%s); restore it from a backup.",
+                   "The database is damaged: the state of task %s (%s) contradicts the state of "
+                   "its run %lld (%s); restore it from a backup.",
                    t->name, enum_to_name(batch_task_state_names, (int)t->state), (long long)r->id,
                    enum_to_name(run_state_names, (int)r->state));
 }

@@ -95,8 +95,8 @@ static const char *run_name(const struct front *f, struct storage *st, struct ar
 static int contradicts(const struct run *r, const struct job *j, struct err *e)
 {
     return err_set(e, ERR_STORAGE, NULL,
-                   "The database is damaged: the state of job %s (%s) contradicts that of its run "
-                   "%lld (%s); restore it from a backup.",
+                   "The database is damaged: the state of job %s (%s) contradicts the state of "
+                   "its run %lld (%s); restore it from a backup.",
                    j->name, enum_to_name(exec_state_names, (int)j->exec_state), (long long)r->id,
                    enum_to_name(run_state_names, (int)r->state));
 }

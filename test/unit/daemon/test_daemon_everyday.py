@@ -81,7 +81,7 @@ def test_ctrl_c_detaches(desk):
     p = Started(desk, "run", "--name", "detached", "--no-copy", "--", "echo begun; sleep 1000").until("begun")
     p.process.send_signal(signal.SIGINT)
     assert p.end() == 130
-    assert "the job detached goes on" in p.said
+    assert "the job detached continues" in p.said
     assert "batchaid logs -f detached" in p.said and "batchaid cancel detached" in p.said
     assert json.loads(desk.run("explain", "--json", "detached").stdout)["job"]["state"] == "running"
     desk.run("cancel", "detached")

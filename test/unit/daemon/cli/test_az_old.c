@@ -392,7 +392,7 @@ TEST(test_a_job_with_properties_of_an_old_version_is_sent_there)
     assert_null(json_object_get(r.change.request.body, "$schema"));
     end(&r);
     is_refused(with_file("batchai job create -l eastus -n j -g g -r c --afs-name data -c"),
-               "--afs-name does not go with properties that only 2018-03-01 has");
+               "--afs-name cannot be combined with properties that only 2018-03-01 has");
     unlink(file);
 }
 
