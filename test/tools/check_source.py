@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import log_events
+import plain_words
 import rooms
 
 C_ROOMS = sorted({room.split("/")[0] for room in rooms.load()} | {"test"})
@@ -77,8 +78,6 @@ JSON_FREES = {
 BROKEN = re.compile(r"^\s+(?:(?:const )?(?:(?:struct|enum) \w+|bool|char|int|unsigned|size_t|u?int\d+_t|json_t)(?: \*+)?"
                     r"|[^/*\"]*[(=])$")
 AFTER_BREAK = re.compile(r"^\s+[^/\"]*[;,]\s+/\*")
-# How messages are not worded.
-WORDING = re.compile(r"(?<!there )(?<!There )\b(?:is|are|was) no(?:ne)?\b(?! (?:longer|more)\b)|\bcannot be had\b|\bnone that\b")
 # The core knows pools and runs; jobs and clusters are of services. Its fronts, the names of our programs and of
 # variables on nodes are no words of it; nor are a few texts, each in one file:
 CORE, NOT_CORE = "scheduler/", re.compile(r"scheduler/front/\w+/")
@@ -106,6 +105,10 @@ WORD_LISTS = {"model/front_words.c": re.compile(r"^ +WORD\((\w+)\),$", re.M),
 
 # Where a tag is defined: the product defines each in one file, so that a search for it finds one thing.
 TAG = re.compile(r"\b(?:struct|union|enum)\s+(\w+)\s*\{")
+
+
+# A package that users install: help() shows its texts.
+PYTHON_OF_USERS = "etc/wheel"
 
 
 # What tests make beside the sources while others look.
@@ -235,11 +238,18 @@ def known_words(root):
     return {word for pattern, file in texts.items() if file.exists() for word in pattern.findall(file.read_text())}
 
 
+def texts_of(name, line):
+    """What users read of a line: literals of C; of Python the whole line, as texts there span lines."""
+    if name.endswith(".py"):
+        return [re.split(r"(?:^|\s)#", line)[0]]
+    return [] if COMMENT_LINE.match(line) else [m[0] for m in LITERAL.finditer(line) if m[0][0] == '"']
+
+
 def check_wording(name, lines):
     for number, line in enumerate(lines, 1):
-        for text in [] if COMMENT_LINE.match(line) else (m[0] for m in LITERAL.finditer(line) if m[0][0] == '"'):
-            if WORDING.search(text):
-                yield f"{name}:{number}: {WORDING.search(text)[0]!r} in a message; write 'is not a valid X', 'is not available'"
+        for text in texts_of(name, line):
+            for phrase, better in plain_words.unclear(text, plain_words.FOR_MESSAGES):
+                yield f"{name}:{number}: {phrase!r} in a message; plainer: {better}"
 
 
 def check_words(name, lines, known):
@@ -330,6 +340,8 @@ def main(root):
             long_functions += [f"{name}:{start}: {function}() has {length} lines"
                                for function, start, length in functions(lines)
                                if FUNCTION_LINES < length <= FUNCTION_LIMIT]
+    for file in sorted((root / PYTHON_OF_USERS).rglob("*.py")):
+        complaints += check_wording(str(file.relative_to(root)), file.read_text().splitlines())
     complaints += log_events.check(root, [(name, text) for file in sources(root, ".c", ".h")
                                           if not (name := str(file.relative_to(root))).startswith("test/")
                                           and "LOG_" in (text := file.read_text())])

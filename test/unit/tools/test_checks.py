@@ -175,8 +175,13 @@ def says(text):
     ("lib/b.h", SPDX + "struct b {\n    bool\n        a; /* why */\n};\n", "b.h:3: a comment behind the line breaks it"),
     ("api/graph/b.h", SPDX + "struct replied *get(struct request *r);\n", "b.h:2: get() is declared by its row"),
     ("api/plane/blob/b.c", SPDX + 'const char *next = "<NextMarker>";\n', "b.c:2: a list with pages of its own"),
-    ("lib/b.c", says("'%s' is no number"), "lib/b.c:4: 'is no' in a message; write 'is not a valid X'"),
+    ("lib/b.c", says("'%s' is no number"), "lib/b.c:4: 'is no' in a message; plainer: is not a valid X"),
     ("lib/b.c", says("The file cannot be had."), "lib/b.c:4: 'cannot be had' in a message"),
+    ("lib/b.c", says("%s goes on"), "lib/b.c:4: 'goes on' in a message; plainer: continue"),
+    ("lib/b.c", says("its state, and that of the run"), "lib/b.c:4: 'that of' in a message; plainer: the noun once more"),
+    ("lib/b.c", says("It waits. What ends first counts"), "lib/b.c:4: 'What' in a message; plainer: a noun"),
+    ("etc/wheel/x/a.py", '# SPDX-License-Identifier: MIT\n"""A file,\nbesides the other."""\n',
+     "etc/wheel/x/a.py:3: 'besides' in a message; plainer: in addition to"),
     ("scheduler/plan.c", SPDX + "int job_id;\n", "scheduler/plan.c:2: job_id is a word of a front"),
     ("scheduler/run/a.h", SPDX + "/* of Azure */\n", "Azure is a word of a front; the core has pools and runs"),
     ("scheduler/fleet/a.c", SPDX + 'const char *a = "batchai-x";\n', "batchai is a word of a front"),
@@ -198,6 +203,14 @@ def test_json_values_are_freed_by_hand_in_fewer_and_fewer_places():
     frees = check_source.JSON_FREES
     assert sum(frees.values()) == 17
     assert all((ROOT / name).exists() and count > 0 for name, count in frees.items())
+
+
+def test_comments_and_questions_are_no_messages(tree):
+    put(tree, "lib/b.c", SPDX + "/* told anew, that of others */\nint told, besides; /* goes on */\n")
+    put(tree, "lib/c.c", says("There is no file, and it is no longer wanted."))
+    put(tree, "etc/wheel/x/a.py", "# SPDX-License-Identifier: MIT\na = 1  # that of the other\n# besides\n")
+    put(tree, "test/unit/lib/test_c.c", says("it goes on"))
+    assert tool("check_source.py", tree).stdout == "check-source: ok\n"
 
 
 def with_head(text, lines=101):

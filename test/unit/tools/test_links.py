@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Links between pages lead to a page that is there, and to a heading that is in it."""
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "test" / "tools"))
+import plain_words  # noqa: E402
+
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "test/README.md", ROOT / "nodeagent-proto/PROTOCOL.md",
          *sorted((ROOT / "docs").glob("*.md"))]  # fmt: skip
 LINK = re.compile(r"\]\(([^()\s]+)\)")
@@ -77,14 +81,7 @@ def test_a_page_on_the_code_names_only_what_is_there(page):
     assert wrong == []
 
 
-# Phrases that readers had to read twice, and a plain word for each.
-UNCLEAR = {r"told|tells?": "print, show, report", r"goes on|go on": "continue", r"as ever": "as usual", r"anew": "again",
-           r"likewise": "say it", r"[Ww]hoever": "everybody who", r"becomes? of|became of": "history", r"so many": "a number",
-           r"(?<=[.] )(?:What|Who)": "a noun", r"will do": "suitable", r"besides one": "except", r"had not to": "does not have to"}  # fmt: skip
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_a_page_is_in_plain_words(page):
     text = re.sub(r"\s+", " ", re.sub(r"``", "", prose(page)))
-    found = [(m[0], better) for unclear, better in UNCLEAR.items() for m in re.finditer(rf"\b(?:{unclear})\b", text)]
-    assert found == []
+    assert plain_words.unclear(text, plain_words.FOR_PAGES) == []
