@@ -11,15 +11,15 @@
 #include "scheduler/front/batch/front_priv.h"
 
 /* One reconcile for all pending removals and all expired files. */
-static const struct wake_kind woken_litter = {"batch litter", WAKE_LAST};
+static const struct wake_kind woken_cleanup = {"batch cleanup", WAKE_LAST};
 static const struct wake_kind woken_files = {"batch files", WAKE_LAST};
 
 #define AT_ONCE 50
 /* How long until a removal on a silent node, or a failed removal, is tried again (us). */
 #define AGAIN_US 10000000
 
-static int litter_on(struct storage *st, struct arena *a, const struct batch_task *t,
-                     const char *node_name, const struct task_nodes *except, struct err *e)
+static int cleanup_on(struct storage *st, struct arena *a, const struct batch_task *t,
+                      const char *node_name, const struct task_nodes *except, struct err *e)
 {
     struct node nd;
     struct batch_task on = *t;
@@ -31,30 +31,30 @@ static int litter_on(struct storage *st, struct arena *a, const struct batch_tas
     return rc <= 0 ? rc : st_batch_litter_add(st, nd.id, batch_task_dir(a, t), 0, e);
 }
 
-int litter_of_task(struct storage *st, struct arena *a, const struct batch_task *t,
-                   struct task_nodes except, struct err *e)
+int cleanup_of_task(struct storage *st, struct arena *a, const struct batch_task *t,
+                    struct task_nodes except, struct err *e)
 {
     struct batch_subtask_rows parts = {NULL, 0};
     if (t->files != BATCH_FILES_THERE)
         return 0;
-    if (litter_on(st, a, t, t->node_name, &except, e) < 0 ||
+    if (cleanup_on(st, a, t, t->node_name, &except, e) < 0 ||
         (t->instances > 1 &&
          st_batch_subtask_list(st, a, t->id, &(struct st_page){.limit = t->instances}, &parts, e) <
              0))
         return -1;
     for (size_t i = 0; i < parts.n; i++)
-        if (litter_on(st, a, t, parts.items[i].node_name, &except, e) < 0)
+        if (cleanup_on(st, a, t, parts.items[i].node_name, &except, e) < 0)
             return -1;
     return 0;
 }
 
-void litter_wake(struct batch_front *f)
+void cleanup_wake(struct batch_front *f)
 {
-    wake_durable(f->wakes, &woken_litter, WAKE_ALL);
+    wake_durable(f->wakes, &woken_cleanup, WAKE_ALL);
 }
 
-int litter_kept_for(const struct front *base, struct storage *st, const struct node *nd,
-                    int64_t *left_us, struct err *e)
+int cleanup_kept_for(const struct front *base, struct storage *st, const struct node *nd,
+                     int64_t *left_us, struct err *e)
 {
     int64_t until = 0, now = wakes_steady_wall(batch_self(base)->wakes);
     if (st_batch_kept_until(st, nd->id, nd->name, nd->emptied_us, now, &until, e) < 0)
@@ -65,18 +65,18 @@ int litter_kept_for(const struct front *base, struct storage *st, const struct n
 
 /* --- removing -------------------------------------------------------------------------------- */
 
-struct litter_removal {
+struct cleanup_removal {
     struct batch_front *f;
     int64_t id, node_id;
 };
 
-void litter_await(struct batch_front *f, int64_t run_id)
+void cleanup_await(struct batch_front *f, int64_t run_id)
 {
     id_map_put(&f->awaiting, run_id, NULL);
-    wake(f->wakes, &woken_litter, WAKE_ALL);
+    wake(f->wakes, &woken_cleanup, WAKE_ALL);
 }
 
-/* Runs that still wait ask again (litter_await()). */
+/* Runs that still wait ask again (cleanup_await()). */
 static void tell_runs(struct batch_front *f)
 {
     for (int64_t id; id_map_pop(&f->awaiting, &id);)
@@ -98,7 +98,7 @@ static void tell_node(const struct batch_front *f, int64_t node_id)
 
 static void on_removed(void *ctx, const struct err *why)
 {
-    struct litter_removal *k = ctx;
+    struct cleanup_removal *k = ctx;
     struct batch_front *f = k->f;
     struct err e = {0};
     if (!why && st_batch_litter_gone(f->st, k->id, &e) < 0 && e.code != ERR_RESOURCE_NOT_FOUND)
@@ -107,9 +107,9 @@ static void on_removed(void *ctx, const struct err *why)
         tell_node(f, k->node_id);
         tell_runs(f);
     }
-    wake_if_lost(f->wakes, &woken_litter, WAKE_ALL);
+    wake_if_lost(f->wakes, &woken_cleanup, WAKE_ALL);
     if (why)
-        wake_by(f->wakes, &woken_litter, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
+        wake_by(f->wakes, &woken_cleanup, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
     id_map_remove(&f->removing, k->id);
     wakes_unref(f->wakes);
     free(k);
@@ -120,8 +120,8 @@ static void remove_one(struct batch_front *f, struct arena *a, struct node_rt *r
 {
     if (id_map_has(&f->removing, l->id))
         return;
-    struct litter_removal *k = xcalloc(1, sizeof *k);
-    *k = (struct litter_removal){f, l->id, l->node_id};
+    struct cleanup_removal *k = xcalloc(1, sizeof *k);
+    *k = (struct cleanup_removal){f, l->id, l->node_id};
     id_map_put(&f->removing, l->id, NULL);
     wakes_ref(f->wakes);
     node_ask(node_rt_link(rt),
@@ -136,7 +136,7 @@ static int remove_from(struct batch_front *f, struct arena *a, int64_t node_id, 
     size_t n;
     struct node_rt *rt = node_rt_find(sched_fleet(f->sched), node_id);
     if (!rt || !node_rt_usable(rt)) {
-        wake_by(f->wakes, &woken_litter, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
+        wake_by(f->wakes, &woken_cleanup, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
         return 0;
     }
     if (st_batch_litter_of_node(f->st, a, node_id, wakes_steady_wall(f->wakes), AT_ONCE, &rows, &n,
@@ -145,11 +145,11 @@ static int remove_from(struct batch_front *f, struct arena *a, int64_t node_id, 
     for (size_t i = 0; i < n; i++)
         remove_one(f, a, rt, &rows[i]);
     if (n == AT_ONCE)
-        wake_by(f->wakes, &woken_litter, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US / 10);
+        wake_by(f->wakes, &woken_cleanup, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US / 10);
     return 0;
 }
 
-static void litter_reconcile(void *ctx, int64_t id)
+static void cleanup_reconcile(void *ctx, int64_t id)
 {
     struct batch_front *f = ctx;
     struct arena a;
@@ -164,10 +164,10 @@ static void litter_reconcile(void *ctx, int64_t id)
     if (rc == 0)
         rc = st_batch_litter_next(f->st, now, &next, &e);
     if (rc == 0 && next > 0)
-        wake_by(f->wakes, &woken_litter, WAKE_ALL, wakes_mono(f->wakes) + next - now);
+        wake_by(f->wakes, &woken_cleanup, WAKE_ALL, wakes_mono(f->wakes) + next - now);
     if (rc < 0) {
         LOG_ERROR(f->log, "batch_cleanup.not_read", LF_STR("why", e.msg));
-        wake_by(f->wakes, &woken_litter, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
+        wake_by(f->wakes, &woken_cleanup, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
     }
     arena_free(&a);
 }
@@ -177,7 +177,7 @@ static void litter_reconcile(void *ctx, int64_t id)
 static int clean_task(struct storage *st, struct arena *a, const struct batch_task *t,
                       struct err *e)
 {
-    if (litter_of_task(st, a, t, (struct task_nodes){NULL, 0}, e) < 0)
+    if (cleanup_of_task(st, a, t, (struct task_nodes){NULL, 0}, e) < 0)
         return -1;
     return st_batch_task_set_files(st, t->id, BATCH_FILES_CLEANED, e);
 }
@@ -194,7 +194,7 @@ static int clean_due(struct storage *st, void *ctx, struct err *e)
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = clean_task(st, &a, &tasks[i], e);
     if (rc == 0 && n > 0)
-        litter_wake(f);
+        cleanup_wake(f);
     if (rc == 0)
         rc = st_batch_task_files_next(st, &next, e);
     if (rc == 0 && next > 0)
@@ -223,10 +223,10 @@ void files_wake(const struct batch_front *f, int64_t at_us)
             wakes_mono(f->wakes) + (at_us > now ? at_us - now : 1));
 }
 
-void litter_begin(struct batch_front *f)
+void cleanup_begin(struct batch_front *f)
 {
-    wakes_handle(f->wakes, &woken_litter, litter_reconcile, f);
+    wakes_handle(f->wakes, &woken_cleanup, cleanup_reconcile, f);
     wakes_handle(f->wakes, &woken_files, files_reconcile, f);
-    wake(f->wakes, &woken_litter, WAKE_ALL);
+    wake(f->wakes, &woken_cleanup, WAKE_ALL);
     wake(f->wakes, &woken_files, WAKE_ALL);
 }

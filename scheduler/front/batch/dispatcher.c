@@ -457,7 +457,7 @@ static int feed_pool(struct storage *st, void *ctx, struct err *e)
     return 0;
 }
 
-static void feeder_reconcile(void *ctx, int64_t pool_id)
+static void dispatcher_reconcile(void *ctx, int64_t pool_id)
 {
     struct batch_front *f = ctx;
     struct arena a;
@@ -478,7 +478,7 @@ static void feeder_reconcile(void *ctx, int64_t pool_id)
     arena_free(&a);
 }
 
-int feeder_wake(struct batch_front *f, const struct batch_job *j, struct err *e)
+int dispatcher_wake(struct batch_front *f, const struct batch_job *j, struct err *e)
 {
     struct arena a;
     struct batch_pool p;
@@ -503,8 +503,8 @@ static void wake_fed(struct batch_front *f)
         LOG_ERROR(f->log, "batch_task.not_listed", LF_STR("why", e.msg));
 }
 
-void feeder_begin(struct batch_front *f)
+void dispatcher_begin(struct batch_front *f)
 {
-    wakes_handle(f->wakes, &woken_tasks, feeder_reconcile, f);
+    wakes_handle(f->wakes, &woken_tasks, dispatcher_reconcile, f);
     wake_fed(f);
 }

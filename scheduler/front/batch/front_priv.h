@@ -256,30 +256,30 @@ void schedules_begin(struct batch_front *f);
 
 /* --- dispatcher.c
  * --------------------------------------------------------------------------------- */
-void feeder_begin(struct batch_front *f);
+void dispatcher_begin(struct batch_front *f);
 /* A job has tasks that may run: wakes its pool, if there is a pool of that name. */
-int feeder_wake(struct batch_front *f, const struct batch_job *j, struct err *e) MUST_CHECK;
+int dispatcher_wake(struct batch_front *f, const struct batch_job *j, struct err *e) MUST_CHECK;
 
 /* --- cleanup.c ---------------------------------------------------------------------------------
  */
-void litter_begin(struct batch_front *f);
+void cleanup_begin(struct batch_front *f);
 /* Nodes of a task. */
 struct task_nodes {
     const struct allocation *parts;
     size_t n;
 };
 /* Records that the files of a task must be removed, if there are any, but not on these nodes. */
-int litter_of_task(struct storage *st, struct arena *a, const struct batch_task *t,
-                   struct task_nodes except, struct err *e) MUST_CHECK;
+int cleanup_of_task(struct storage *st, struct arena *a, const struct batch_task *t,
+                    struct task_nodes except, struct err *e) MUST_CHECK;
 /* Something was noted. */
 /* When the files of a task that ends now will be removed; 0: never automatically. (task_end.c) */
 int64_t batch_kept_until(const struct batch_task_spec *spec, int64_t now_us);
-void litter_wake(struct batch_front *f);
+void cleanup_wake(struct batch_front *f);
 /* The run waits, perhaps for a removal: the next removal wakes it. */
-void litter_await(struct batch_front *f, int64_t run_id);
+void cleanup_await(struct batch_front *f, int64_t run_id);
 /* How long the files of tasks, and of preparation and release tasks, stay on a node. */
-int litter_kept_for(const struct front *base, struct storage *st, const struct node *nd,
-                    int64_t *left_us, struct err *e);
+int cleanup_kept_for(const struct front *base, struct storage *st, const struct node *nd,
+                     int64_t *left_us, struct err *e);
 /* Wakes the removal of a task's files at this instant. */
 void files_wake(const struct batch_front *f, int64_t at_us);
 

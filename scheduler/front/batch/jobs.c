@@ -104,7 +104,7 @@ static int remove_slice(struct batch_front *f, const struct batch_job *j, bool r
         rc = st_batch_job_remove(f->st, j->id, e);
     arena_free(&a);
     if (rc == 0) {
-        litter_wake(f);
+        cleanup_wake(f);
         batch_schedule_look(f, j->schedule_id);
         sched_row_gone(f->sched); /* its account may wait for its removal */
     }
@@ -221,7 +221,7 @@ static int active(struct batch_front *f, const struct batch_job *j, struct err *
         return -1;
     if (j->on_all == BATCH_ALL_TERMINATE && rc == 1 && n.active == 0 && n.running == 0)
         return batch_job_terminate(f, j, "AllTasksComplete", false, wakes_wall(f->wakes), e);
-    return n.active > 0 ? feeder_wake(f, j, e) : 0;
+    return n.active > 0 ? dispatcher_wake(f, j, e) : 0;
 }
 
 static int next_step(struct batch_front *f, const struct batch_job *j, struct err *e)
@@ -330,8 +330,8 @@ void jobs_begin(struct batch_front *f)
     jobs_wake_done(f);
     task_dependents_begin(f);
     schedules_begin(f);
-    feeder_begin(f);
-    litter_begin(f);
+    dispatcher_begin(f);
+    cleanup_begin(f);
     chores_begin(f);
     keep_begin(f->sched, &kept_jobs, f);
 }

@@ -59,7 +59,7 @@ static int keep_files(const struct batch_front *f, struct storage *st, struct ar
     int64_t until = spec && c->node_id ? batch_kept_until(spec, now_us) : 0;
     if (until == 0)
         return 0;
-    litter_wake((struct batch_front *)(uintptr_t)f);
+    cleanup_wake((struct batch_front *)(uintptr_t)f);
     return st_batch_litter_add(
         st, c->node_id,
         arena_concat(a, batch_job_dir(a, c->job_name, c->job_number), "/", spec->id), until, e);
@@ -85,7 +85,7 @@ static int settle(const struct batch_front *f, struct storage *st, struct arena 
     bool good = !end->why || !spec.preparation || !spec.preparation->awaited;
     if (!good && !end->stopped && c->node_id &&
         (st_node_bar(st, c->job_id, c->node_id, e) < 0 ||
-         feeder_wake((struct batch_front *)(uintptr_t)f, &j, e) < 0))
+         dispatcher_wake((struct batch_front *)(uintptr_t)f, &j, e) < 0))
         return -1;
     for (size_t i = 0; i < n; i++)
         if ((good ? let_begin(f, st, a, &tasks[i], end->now_us, e) : send_away(f, &tasks[i], e)) <

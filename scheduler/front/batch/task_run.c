@@ -81,11 +81,11 @@ static int start(struct batch_front *f, struct storage *st, struct arena *a, con
     bool held;
     if (owner_of(st, a, r, &o, e) < 0 ||
         st_allocation_of_run(st, a, r->id, r->attempt, &parts, &n, e) < 0 ||
-        litter_of_task(st, a, &o.t, (struct task_nodes){parts, n}, e) < 0 ||
+        cleanup_of_task(st, a, &o.t, (struct task_nodes){parts, n}, e) < 0 ||
         prepare(f, a, &o.j, parts, n, now_us, &held, e) < 0)
         return -1;
     if (o.t.files == BATCH_FILES_THERE)
-        litter_wake(f);
+        cleanup_wake(f);
     const struct st_batch_task_move m = {.now_us = now_us,
                                          .starts = !held,
                                          .pool_name = o.j.pool_name,
@@ -153,7 +153,7 @@ int task_run_is_held(const struct front *f, struct storage *st, const struct run
     arena_init(&a);
     int rc = task_run_waits(batch_self(f), st, &a, r, held, e);
     if (rc == 0 && *held)
-        litter_await((struct batch_front *)(uintptr_t)batch_self(f), r->id);
+        cleanup_await((struct batch_front *)(uintptr_t)batch_self(f), r->id);
     arena_free(&a);
     return rc;
 }
@@ -283,7 +283,7 @@ static int forget(struct batch_front *f, struct storage *st, struct arena *a, co
     wake_durable(f->wakes, &woken_job, t.job_id);
     wake_if_lost(f->wakes, &woken_run, r->id);
     if (t.fate == BATCH_FATE_DELETE) {
-        litter_wake(f);
+        cleanup_wake(f);
         return task_remove(st, &t, e);
     }
     if (t.fate != BATCH_FATE_OWN && st_batch_task_set_fate(st, t.id, BATCH_FATE_OWN, e) < 0)

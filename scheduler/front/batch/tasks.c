@@ -55,7 +55,7 @@ int task_remove(struct storage *st, const struct batch_task *t, struct err *e)
 {
     struct arena a;
     arena_init(&a);
-    int rc = litter_of_task(st, &a, t, (struct task_nodes){NULL, 0}, e);
+    int rc = cleanup_of_task(st, &a, t, (struct task_nodes){NULL, 0}, e);
     if (rc == 0)
         rc = task_dependents_leave(st, t, e);
     if (rc == 0)
@@ -72,7 +72,7 @@ int batch_task_delete(struct batch_front *f, const struct batch_task *t, int64_t
         return task_stop(f, t, BATCH_FATE_DELETE, e);
     if (task_remove(f->st, t, e) < 0)
         return -1;
-    litter_wake(f);
+    cleanup_wake(f);
     batch_job_changed(f, t->job_id);
     return 0;
 }
