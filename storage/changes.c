@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lib/strbuf.h"
-#include "storage/burial.h"
+#include "storage/detachment.h"
 #include "storage/sql/columns.h"
 #include "storage/storage_priv.h"
 
@@ -135,7 +135,7 @@ static const struct {
 };
 #define N_TOLD (sizeof told / sizeof *told)
 
-/* Nobody is told of what a burial does (st_delete.c). */
+/* Nobody is told of what a detachment does (st_delete.c). */
 #define TOLD_FUNCTION "change_told"
 #define TOLD          TOLD_FUNCTION "()"
 
@@ -182,7 +182,8 @@ static void put_change(struct strbuf *out, const struct kept_kind *k, const char
                       ", (SELECT path FROM change WHERE kind = %d AND resource_id = %s.id "
                       "AND NOT " SQL_CHANGE_IS_FORGOTTEN " ORDER BY seq DESC LIMIT 1))",
                       (int)k->kind, row);
-    strbuf_puts(out, " AS path) WHERE path NOT LIKE '/subscriptions/" GROUPS_BURIED "/%'; END;\n");
+    strbuf_puts(out,
+                " AS path) WHERE path NOT LIKE '/subscriptions/" GROUPS_DETACHED "/%'; END;\n");
 }
 
 static const char *state_of(struct arena *a, const struct kept_kind *k, const char *row)
@@ -263,7 +264,7 @@ static void put_told(struct strbuf *out, size_t i)
         "iif(NEW.from_state = 0, " SQL_CHANGE_MADE ", " SQL_CHANGE_DONE
         "), NEW.from_state, NEW.to_state, NEW.reason "
         "FROM (SELECT %s AS path) WHERE path NOT LIKE "
-        "'/subscriptions/" GROUPS_BURIED "/%%'; END;\n",
+        "'/subscriptions/" GROUPS_DETACHED "/%%'; END;\n",
         (int)told[i].kind, (int)told[i].kind, (int)told[i].kind, told[i].path);
 }
 

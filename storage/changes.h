@@ -5,7 +5,7 @@
  * row, and a daemon that does not request them pays nothing.
  *
  * A resource exists if clients see it: a soft-deleted vault or container does not. The consequences
- * of a burial (st_group_bury()) are not reported.
+ * of a detachment (st_group_detach()) are not reported.
  */
 #ifndef STORAGE_CHANGES_H
 #define STORAGE_CHANGES_H

@@ -12,7 +12,7 @@
 
 #include "lib/strbuf.h"
 #include "model/home.h"
-#include "storage/burial.h"
+#include "storage/detachment.h"
 #include "storage/storage_priv.h"
 
 /* --- errors ----------------------------------------------------------------------------------- */

@@ -326,7 +326,7 @@ int st_usage_sweep(struct storage *st, int limit, int *gone, struct err *e)
 {
     bool any;
     *gone = 0;
-    if (st_usage_any_buried(st, &any, e) < 0)
+    if (st_usage_any_detached(st, &any, e) < 0)
         return -1;
     if (!any)
         return 0;

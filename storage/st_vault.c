@@ -2,7 +2,7 @@
  *
  * Key Vaults and secrets. Both are soft-deleted first and keep their names until they are purged.
  */
-#include "storage/burial.h"
+#include "storage/detachment.h"
 #include "storage/seeding.h"
 #include "storage/storage_priv.h"
 
@@ -35,15 +35,15 @@ struct vault_end {
     int64_t id, now_us;
 };
 
-static int bury_in_tx(struct storage *st, void *ctx, struct err *e)
+static int detach_in_tx(struct storage *st, void *ctx, struct err *e)
 {
     const struct vault_end *v = ctx;
-    return st_end_roles_of_vault(st, v->id, e) < 0 ? -1 : st_bury_vault(st, v->id, v->now_us, e);
+    return st_end_roles_of_vault(st, v->id, e) < 0 ? -1 : st_detach_vault(st, v->id, v->now_us, e);
 }
 
 int st_vault_purge(struct storage *st, int64_t id, int64_t now_us, struct err *e)
 {
-    return st_tx(st, "purge vault", bury_in_tx, &(struct vault_end){id, now_us}, e);
+    return st_tx(st, "purge vault", detach_in_tx, &(struct vault_end){id, now_us}, e);
 }
 
 static int remove_in_tx(struct storage *st, void *ctx, struct err *e)

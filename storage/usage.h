@@ -57,7 +57,7 @@ int st_usage_begin(struct storage *, struct st_usage_reading *r, struct err *) M
 int st_usage_more(struct storage *, struct st_usage_reading *r, int limit, bool *left,
                   struct err *) MUST_CHECK;
 
-/* Removes at most `limit` rows of what st_usage_bury() took out. */
+/* Removes at most `limit` rows of what st_usage_detach() took out. */
 int st_usage_sweep(struct storage *, int limit, int *gone, struct err *) MUST_CHECK;
 
 /* --- counted since the start, for metrics, which cannot add up the whole record each time --------

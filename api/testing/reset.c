@@ -18,8 +18,8 @@
 #include "scheduler/front/batchai/batchai.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/wake/paced.h"
-#include "storage/burial.h"
 #include "storage/changes.h"
+#include "storage/detachment.h"
 #include "storage/storage.h"
 #include "storage/usage.h"
 
@@ -31,7 +31,7 @@ struct reset {
     struct batchai_front *front;
     bool force;
     int groups; /* that were there */
-    struct burial burial;
+    struct detachment detachment;
 };
 
 static int empty_group(struct storage *st, struct reset *z, const struct resource_group *g,
@@ -48,14 +48,14 @@ static int empty_group(struct storage *st, struct reset *z, const struct resourc
                            (long long)busy, g->name);
     }
     z->groups++;
-    return z->group ? bury_group_alone(&z->burial, g, e) : bury_group(&z->burial, g, e);
+    return z->group ? detach_group_alone(&z->detachment, g, e) : detach_group(&z->detachment, g, e);
 }
 
 static int empty_groups(struct storage *st, struct reset *z, const char *subscription,
                         struct err *e)
 {
     struct resource_group_rows rows = {NULL, 1};
-    while (rows.n > 0) { /* buried rows are not listed again, so the loop ends */
+    while (rows.n > 0) { /* detached rows are not listed again, so the loop ends */
         if (st_group_list(st, &z->r->arena, subscription,
                           &(struct st_page){.limit = GROUPS_AT_ONCE}, &rows, e) < 0)
             return -1;
@@ -71,9 +71,9 @@ static int empty_subscription(struct storage *st, struct reset *z, const char *s
 {
     const char *scope = arena_concat(&z->r->arena, "/subscriptions/", subscription);
     return empty_groups(st, z, subscription, e) < 0 ||
-                   bury_deleted(&z->burial, subscription, NULL, e) < 0
+                   detach_deleted(&z->detachment, subscription, NULL, e) < 0
                ? -1
-               : st_roles_bury(st, scope, e);
+               : st_roles_detach(st, scope, e);
 }
 
 static int empty_all(struct storage *st, struct reset *z, struct err *e)
@@ -116,7 +116,7 @@ static int carry_out(struct storage *st, void *ctx, struct err *e)
     struct reset *z = ctx;
     return empty_what_is_asked(st, z, e) < 0 || forget_changes(st, z, e) < 0
                ? -1
-               : st_usage_bury(st, z->subscription, z->group, e);
+               : st_usage_detach(st, z->subscription, z->group, e);
 }
 
 static const struct field reset_rows[] = {
@@ -145,12 +145,12 @@ static int read_body(struct reset *z, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
-/* Starts the removal of buried rows only after the reply, because the reply would wait for the
+/* Starts the removal of detached rows only after the reply, because the reply would wait for the
  * first slice of that work. */
 static void on_over(void *ctx)
 {
     const struct reset *z = ctx;
-    batchai_wake_burials(z->front);
+    batchai_wake_detachments(z->front);
 }
 
 void testing_forget(const void *ctx, const char *subscription)
@@ -179,7 +179,7 @@ static void on_disk(void *ctx, const struct err *why)
     struct reset *z = ctx;
     struct request *r = z->r;
     if (why) {
-        bury_undo(&z->burial);
+        detach_undo(&z->detachment);
         request_finish(r, reply_err(r, why));
         return;
     }
@@ -198,14 +198,14 @@ struct replied *testing_reset(struct request *r)
     const struct testing *t = testing_of(r);
     struct reset *z = arena_alloc(&r->arena, sizeof *z);
     *z = (struct reset){.r = r, .front = t->arm.front};
-    z->burial = (struct burial){.st = t->arm.storage,
-                                .a = &r->arena,
-                                .storage_dir = t->seed.storage_dir,
-                                .now_us = r->now_us};
+    z->detachment = (struct detachment){.st = t->arm.storage,
+                                        .a = &r->arena,
+                                        .storage_dir = t->seed.storage_dir,
+                                        .now_us = r->now_us};
     if (read_body(z, &e) < 0)
         return reply_err(r, &e);
     if (st_tx(t->arm.storage, "reset", carry_out, z, &e) < 0) {
-        bury_undo(&z->burial);
+        detach_undo(&z->detachment);
         return reply_err(r, &e);
     }
     st_when_durable(t->arm.storage, on_disk, z);

@@ -15,7 +15,7 @@
 #include "model/schema_rows.h"
 #include "storage/accounts.h"
 #include "storage/batch.h"
-#include "storage/burial.h"
+#include "storage/detachment.h"
 
 /* Bytes of names in an error message, approximately. */
 #define NAMED_MAX  300
@@ -98,7 +98,7 @@ int selector_finds_pool(struct request *r, const struct selector *s, struct err 
     for (size_t i = 0; i < n && !found; i++) {
         struct pool_place p;
         if (st_pool_place(st, &r->arena, ids[i], &p, e) <= 0 || !p.pool || !p.subscription ||
-            strcmp(p.subscription, GROUPS_BURIED) == 0 || !same(s->subscription, p.subscription))
+            strcmp(p.subscription, GROUPS_DETACHED) == 0 || !same(s->subscription, p.subscription))
             continue;
         found = like(s->pool, p.pool);
         if (there.len < NAMED_MAX)

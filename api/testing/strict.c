@@ -17,7 +17,7 @@
 #include "model/span.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/wake/paced.h"
-#include "storage/burial.h"
+#include "storage/detachment.h"
 
 #define SPAN_MAX_S   (7L * 24 * 3600)
 #define LIMIT_MAX    1000000000
@@ -280,7 +280,7 @@ bool strict_is_on(const void *ctx, const char *subscription)
 {
     const struct testing_strict *s = ctx;
     if (subscription) /* work that waited for a pace does not wait after a reset */
-        return strcmp(subscription, GROUPS_BURIED) != 0 && strict_profile_of(s, subscription)->on;
+        return strcmp(subscription, GROUPS_DETACHED) != 0 && strict_profile_of(s, subscription)->on;
     for (const struct strict_profile *p = s->first; p; p = p->next)
         if (p->on)
             return true;

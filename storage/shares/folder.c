@@ -20,7 +20,7 @@
 #define ABOVE_MODE 0755
 #define AWAY_MODE  0700
 
-bool share_is_buried(const char *account)
+bool share_is_detached(const char *account)
 {
     return strchr(account, '#') != NULL;
 }
@@ -31,7 +31,8 @@ struct folder_work *folder_work_new(const char *root, const struct share *s, enu
     struct arena a;
     struct strbuf away = STRBUF_INIT;
     arena_init(&a);
-    /* A deleted share of an account that is buried later still has its folder at the old place. */
+    /* A deleted share of an account that is detached later still has its folder at the old place.
+     */
     const char *account = arena_strndup(&a, s->account, strcspn(s->account, "#"));
     strbuf_printf(&away, "%s/" DELETED_DIR "/%s.%s.%s.%lld", root, arena_lower(&a, account),
                   enum_to_name(share_kind_names, (int)s->kind), arena_lower(&a, s->name),
@@ -47,7 +48,7 @@ struct folder_work *folder_work_new(const char *root, const struct share *s, enu
         .hidden = {xstrdup(share_hidden_folder(&a, root, s->account, SHARE_ASIDE, s->id)),
                    xstrdup(share_hidden_folder(&a, root, s->account, SHARE_BLOCKS, s->id))},
         .restore = s->deleted_us != 0,
-        .tidy = share_is_buried(s->account)};
+        .tidy = share_is_detached(s->account)};
     arena_free(&a);
     return w;
 }

@@ -113,7 +113,7 @@ static int move_row(struct shares *sh, const struct share *s, enum share_state t
  * waits. */
 static void say_failed(struct shares *sh, const struct share *s, const struct err *why)
 {
-    bool in_vain = s->state == SHARE_MAKING && share_is_buried(s->account);
+    bool in_vain = s->state == SHARE_MAKING && share_is_detached(s->account);
     LOG_AT(sh->c.log, in_vain ? LOG_LVL_DEBUG : LOG_LVL_WARN, "share.folder_failed",
            LF_STR("account", s->account), LF_STR("share", s->name),
            LF_STR("state", enum_to_name(share_state_names, s->state)), LF_STR("why", why->msg));
@@ -144,7 +144,7 @@ static int moved_away(struct shares *sh, const struct share *s, struct folder_wo
     if (move_row(sh, s, SHARE_DELETED, s->deleted_us, e) < 0)
         return -1;
     wake(sh->c.wakes, &woken_account, s->account_id);
-    if (sh->c.keep_us == 0 || share_is_buried(s->account))
+    if (sh->c.keep_us == 0 || share_is_detached(s->account))
         wake_durable(sh->c.wakes, &woken_deleted_shares, WAKE_ALL);
     return 0;
 }
@@ -377,7 +377,7 @@ static int end_account(struct shares *sh, struct arena *a, int64_t id, struct er
     LOG_INFO(sh->c.log, "resource.deleted", LF_STR("kind", "storage account"),
              LF_STR("name", s.name));
     wake_durable(sh->c.wakes, &woken_account, id);
-    if (share_is_buried(s.name))
+    if (share_is_detached(s.name))
         wake_durable(sh->c.wakes, &woken_deleted_shares, WAKE_ALL);
     wake(sh->c.wakes, sh->c.gone, WAKE_ALL);
     return 1;

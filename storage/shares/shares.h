@@ -11,7 +11,7 @@
  * The row has the next state of the folder first, so a killed daemon continues, and each step may
  * be repeated. A storage account is removed when all its shares have been moved away.
  *
- * A buried account (api/testing/seed/detach_group.h) has its id in its name, and so have its
+ * A detached account (api/testing/seed/detach_group.h) has its id in its name, and so have its
  * shares. Their content cannot be restored, and is removed at once.
  *
  * A folder may exist before its share: then the share gets it. A symbolic link is moved as a link.

@@ -35,8 +35,8 @@ struct folder_work {
     struct err why; /* if it failed */
 };
 
-/* Whether the account is buried, so that its name is free. */
-bool share_is_buried(const char *account);
+/* Whether the account is detached, so that its name is free. */
+bool share_is_detached(const char *account);
 struct folder_work *folder_work_new(const char *root, const struct share *s, enum folder_task task);
 void folder_work_free(struct folder_work *w);
 /* Blocks. All of its steps may be repeated. */

@@ -24,7 +24,7 @@ UPDATE resource_group SET prov_state = {PROV_SUCCEEDED} WHERE id = :id AND prov_
 
 -- Those that are creating.
 -- st_group_unmade() -> group*
-$group_select WHERE g.prov_state = {PROV_CREATING} AND g.subscription <> {GROUPS_BURIED} ORDER BY g.id;
+$group_select WHERE g.prov_state = {PROV_CREATING} AND g.subscription <> {GROUPS_DETACHED} ORDER BY g.id;
 
 -- How many machines of the inventory have work of its clusters and pools.
 -- st_group_busy_machines(i64 id) -> i64 n

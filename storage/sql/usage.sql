@@ -4,7 +4,7 @@
 
 -- Whether a subject is not of what a reset has emptied.
 -- $is_known(subject)
-$subject.subscription <> {GROUPS_BURIED};
+$subject.subscription <> {GROUPS_DETACHED};
 
 -- Live allocations and what they belong to; without what a reset has emptied, which leaves no record.
 -- $usage_live_select
@@ -19,7 +19,7 @@ LEFT JOIN batch_chore bh ON u.owner_kind = {RES_BATCH_CHORE} AND bh.id = u.owner
 LEFT JOIN batch_job bj ON bj.id = coalesce(bt.job_id, bh.job_id)
 LEFT JOIN batch_account ba ON ba.id = bj.account_id
 LEFT JOIN resource_group bg ON bg.id = ba.group_id
-WHERE $is_live AND coalesce(g.subscription, bg.subscription, '') <> {GROUPS_BURIED};
+WHERE $is_live AND coalesce(g.subscription, bg.subscription, '') <> {GROUPS_DETACHED};
 
 -- private st_usage_of(allocation al) -> usage_live?
 $usage_live_select AND a.node_id = :al.node_id AND a.run_id = :al.run_id;
@@ -115,27 +115,27 @@ SELECT {usage} FROM usage r WHERE r.owner_kind = :owner AND r.owner_id = :owner_
 -- --- resets ---
 
 -- Takes the record out of a subscription, or out of a group in it; NULL: out of all. Its rows are removed later.
--- st_usage_bury(text subscription, text group)
-UPDATE usage_subject SET subscription = {GROUPS_BURIED}, group_name = group_name || '#' || id
+-- st_usage_detach(text subscription, text group)
+UPDATE usage_subject SET subscription = {GROUPS_DETACHED}, group_name = group_name || '#' || id
 WHERE $is_known(usage_subject) AND (:subscription IS NULL OR subscription = :subscription)
 AND (:group IS NULL OR group_name = :group);
 
--- private st_usage_any_buried() -> bool any
-SELECT EXISTS (SELECT 1 FROM usage_subject WHERE subscription = {GROUPS_BURIED});
+-- private st_usage_any_detached() -> bool any
+SELECT EXISTS (SELECT 1 FROM usage_subject WHERE subscription = {GROUPS_DETACHED});
 
--- $some_buried
-SELECT id FROM usage WHERE subject_id IN (SELECT id FROM usage_subject WHERE subscription = {GROUPS_BURIED})
+-- $some_detached
+SELECT id FROM usage WHERE subject_id IN (SELECT id FROM usage_subject WHERE subscription = {GROUPS_DETACHED})
 ORDER BY id LIMIT :limit;
 
 -- The next two remove the same rows.
 -- private st_usage_sweep_over(int limit)
-DELETE FROM usage_over WHERE usage_id IN ($some_buried);
+DELETE FROM usage_over WHERE usage_id IN ($some_detached);
 
 -- private st_usage_sweep_rows(int limit) -> count gone
-DELETE FROM usage WHERE id IN ($some_buried);
+DELETE FROM usage WHERE id IN ($some_detached);
 
 -- private st_usage_sweep_days()
-DELETE FROM usage_day WHERE subject_id IN (SELECT id FROM usage_subject WHERE subscription = {GROUPS_BURIED});
+DELETE FROM usage_day WHERE subject_id IN (SELECT id FROM usage_subject WHERE subscription = {GROUPS_DETACHED});
 
 -- private st_usage_sweep_subjects()
-DELETE FROM usage_subject WHERE subscription = {GROUPS_BURIED};
+DELETE FROM usage_subject WHERE subscription = {GROUPS_DETACHED};

@@ -230,7 +230,7 @@ void sim_pass(struct sim *m, int64_t us)
 }
 
 /* Frees a life that is over: lets it stop in order, in a time of its own. */
-static void bury(struct life *l)
+static void detach(struct life *l)
 {
     struct sim *m = l->sim;
     struct sim_time saved = m->t;
@@ -259,7 +259,7 @@ void sim_crash(struct sim *m)
     old->crashed = true;
     struct sim_disk *left = sim_disk_crash(old->disk, &m->t);
     fake_provider_cut_off(old->provider);
-    bury(old);
+    detach(old);
     for (int i = 0; i < m->n_things; i++) {
         m->things[i]->unsure = !m->things[i]->acknowledged;
         m->things[i]->was_queued = false; /* it may have been taken back */
@@ -506,7 +506,7 @@ void sim_end(struct sim *m)
         m->life->crashed = true;
         sim_disk_set_full(m->life->disk, false);
         fake_provider_cut_off(m->life->provider);
-        bury(m->life);
+        detach(m->life);
     }
     world_free(m);
 }

@@ -22,7 +22,7 @@ In the SQL:
                              false. A member bytes is a blob of the length in the member n or size.
     {RES_JOB}                the number of an enumerator in model/ or storage/. A literal number that is compared with a
                              column of an enum is refused.
-    {GROUPS_BURIED}          the text of a macro
+    {GROUPS_DETACHED}          the text of a macro
     {job}, {+job}            the columns of a row (storage/rows.h) in a SELECT and in an INSERT
     $job_select              a fragment, declared by "-- $job_select" and used in all files; "-- $mark(table, which)" has
                              arguments. A fragment of columns.sql is for C too, as SQL_NAME.

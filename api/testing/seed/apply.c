@@ -279,16 +279,16 @@ static int undo(struct storage *st, void *ctx, struct err *e)
 static void undo_all(struct applying *p)
 {
     struct err e;
-    p->burial = (struct burial){.st = p->seed->arm.storage,
-                                .a = &p->r->arena,
-                                .storage_dir = p->seed->storage_dir,
-                                .now_us = p->r->now_us,
-                                .vaults_after = p->vaults_before};
+    p->detachment = (struct detachment){.st = p->seed->arm.storage,
+                                        .a = &p->r->arena,
+                                        .storage_dir = p->seed->storage_dir,
+                                        .now_us = p->r->now_us,
+                                        .vaults_after = p->vaults_before};
     if (st_tx(p->seed->arm.storage, "seed undone", undo, p, &e) < 0) {
-        bury_undo(&p->burial);
+        detach_undo(&p->detachment);
         LOG_ERROR(p->r->config->log, "testing.seed_not_undone", LF_STR("why", e.msg));
     }
-    batchai_wake_burials(p->seed->arm.front);
+    batchai_wake_detachments(p->seed->arm.front);
     sched_gate_opened(p->seed->arm.sched);
     enter(p, APPLYING_OVER);
 }

@@ -67,7 +67,7 @@ struct applying {
     struct seed_folder *fill;
     size_t n_fill;
     struct seed_archives archives;
-    struct burial burial; /* of what is undone */
+    struct detachment detachment; /* of what is undone */
 };
 
 /* applying.c: the request of a step, in the name of the daemon's own principal. Its arguments are

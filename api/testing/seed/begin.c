@@ -2,7 +2,7 @@
  *
  * Cleans up after seeds and resets that a killed daemon has left. Removes an unfinished seed, as a
  * reset would. A reset renames folders before its transaction, so a folder may have the name of a
- * buried account although the account exists: gives that folder its name back.
+ * detached account although the account exists: gives that folder its name back.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,24 +22,24 @@
 /* --- seeds ------------------------------------------------------------------------------------ */
 
 struct beginning {
-    struct burial burial;
+    struct detachment detachment;
     const struct log *log;
 };
 
-static int bury_unmade(struct storage *st, void *ctx, struct err *e)
+static int detach_unmade(struct storage *st, void *ctx, struct err *e)
 {
     struct beginning *b = ctx;
     struct resource_group *rows;
     size_t n;
-    if (st_group_unmade(st, b->burial.a, &rows, &n, e) < 0)
+    if (st_group_unmade(st, b->detachment.a, &rows, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         LOG_WARN(b->log, "testing.seed_unfinished", LF_STR("subscription", rows[i].subscription),
                  LF_STR("group", rows[i].name));
-        if (bury_group_alone(&b->burial, &rows[i], e) < 0)
+        if (detach_group_alone(&b->detachment, &rows[i], e) < 0)
             return -1;
     }
-    return seed_subscriptions_begin(st, b->burial.a, e);
+    return seed_subscriptions_begin(st, b->detachment.a, e);
 }
 
 /* Removes a folder only if it is empty. */
@@ -63,10 +63,11 @@ static int look(struct beginning *b, const char *folder, struct err *e)
 {
     struct storage_account acct;
     const char *mark = strchr(folder, '#');
-    const char *name = arena_strndup(b->burial.a, folder, (size_t)(mark - folder));
-    const char *from = arena_concat(b->burial.a, b->burial.storage_dir, "/", folder);
-    const char *to = arena_concat(b->burial.a, b->burial.storage_dir, "/", name);
-    int rc = st_account_by_id(b->burial.st, b->burial.a, strtoll(mark + 1, NULL, 10), &acct, e);
+    const char *name = arena_strndup(b->detachment.a, folder, (size_t)(mark - folder));
+    const char *from = arena_concat(b->detachment.a, b->detachment.storage_dir, "/", folder);
+    const char *to = arena_concat(b->detachment.a, b->detachment.storage_dir, "/", name);
+    int rc =
+        st_account_by_id(b->detachment.st, b->detachment.a, strtoll(mark + 1, NULL, 10), &acct, e);
     if (rc < 0)
         return -1;
     if (rc == 0)
@@ -80,7 +81,7 @@ static int look(struct beginning *b, const char *folder, struct err *e)
 
 static int look_at_folders(struct beginning *b, struct err *e)
 {
-    DIR *d = opendir(b->burial.storage_dir);
+    DIR *d = opendir(b->detachment.storage_dir);
     int rc = 0;
     for (const struct dirent *de; rc == 0 && d && (de = readdir(d));)
         if (de->d_name[0] != '.' && strchr(de->d_name, '#'))
@@ -96,10 +97,11 @@ int seed_begin(struct storage *st, const char *storage_dir, int64_t now_us, cons
     struct arena a;
     arena_init(&a);
     struct beginning b = {
-        .burial = {.st = st, .a = &a, .storage_dir = storage_dir, .now_us = now_us}, .log = log};
+        .detachment = {.st = st, .a = &a, .storage_dir = storage_dir, .now_us = now_us},
+        .log = log};
     int rc = look_at_folders(&b, e);
-    if (rc == 0 && st_tx(st, "unfinished seeds", bury_unmade, &b, e) < 0) {
-        bury_undo(&b.burial);
+    if (rc == 0 && st_tx(st, "unfinished seeds", detach_unmade, &b, e) < 0) {
+        detach_undo(&b.detachment);
         rc = -1;
     }
     arena_free(&a);

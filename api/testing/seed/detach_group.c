@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "storage/burial.h"
 #include "storage/changes.h"
+#include "storage/detachment.h"
 
 #define ROWS_AT_ONCE 100
 
 /* An account without a share has no folder. */
-static int rename_folder(struct burial *b, const struct storage_account *acct, struct err *e)
+static int rename_folder(struct detachment *b, const struct storage_account *acct, struct err *e)
 {
     struct renamed *one = arena_alloc(b->a, sizeof *one);
     *one = (struct renamed){
@@ -26,7 +26,7 @@ static int rename_folder(struct burial *b, const struct storage_account *acct, s
     return 0;
 }
 
-static int rename_folders(struct burial *b, const struct resource_group *g, struct err *e)
+static int rename_folders(struct detachment *b, const struct resource_group *g, struct err *e)
 {
     struct storage_account_rows rows = {NULL, 1};
     int64_t after = 0;
@@ -43,27 +43,27 @@ static int rename_folders(struct burial *b, const struct resource_group *g, stru
     return 0;
 }
 
-int bury_group(struct burial *b, const struct resource_group *g, struct err *e)
+int detach_group(struct detachment *b, const struct resource_group *g, struct err *e)
 {
-    return rename_folders(b, g, e) < 0 ? -1 : st_group_bury(b->st, g->id, b->now_us, e);
+    return rename_folders(b, g, e) < 0 ? -1 : st_group_detach(b->st, g->id, b->now_us, e);
 }
 
-int bury_deleted(struct burial *b, const char *subscription, const char *group, struct err *e)
+int detach_deleted(struct detachment *b, const char *subscription, const char *group, struct err *e)
 {
-    return st_vaults_bury(b->st, subscription, group, b->vaults_after, b->now_us, e);
+    return st_vaults_detach(b->st, subscription, group, b->vaults_after, b->now_us, e);
 }
 
-int bury_group_alone(struct burial *b, const struct resource_group *g, struct err *e)
+int detach_group_alone(struct detachment *b, const struct resource_group *g, struct err *e)
 {
     const char *scope =
         arena_concat(b->a, "/subscriptions/", g->subscription, "/resourceGroups/", g->name);
-    return bury_deleted(b, g->subscription, g->name, e) < 0 || st_roles_bury(b->st, scope, e) < 0 ||
-                   st_changes_forget(b->st, scope, e) < 0
+    return detach_deleted(b, g->subscription, g->name, e) < 0 ||
+                   st_roles_detach(b->st, scope, e) < 0 || st_changes_forget(b->st, scope, e) < 0
                ? -1
-               : bury_group(b, g, e);
+               : detach_group(b, g, e);
 }
 
-void bury_undo(struct burial *b)
+void detach_undo(struct detachment *b)
 {
     for (const struct renamed *one = b->renamed; one; one = one->next)
         (void)rename(one->to, one->from); /* if the rename fails, the share exists and is empty */

@@ -14,7 +14,7 @@
 
 struct storage;
 
-struct burial {
+struct detachment {
     struct storage *st;
     struct arena *a;         /* outlives it */
     const char *storage_dir; /* the directory with the folders of accounts */
@@ -26,14 +26,16 @@ struct burial {
     } * renamed; /* the renames so far, the last first */
 };
 
-/* Buries a group, inside a transaction. bury_group() leaves its roles and deleted vaults to a
- * caller that removes those of the whole subscription; bury_group_alone() removes them too. */
-int bury_group(struct burial *b, const struct resource_group *g, struct err *e) MUST_CHECK;
-int bury_group_alone(struct burial *b, const struct resource_group *g, struct err *e) MUST_CHECK;
-/* Buries the deleted vaults of a group, which itself may be gone; NULL: of a whole subscription. */
-int bury_deleted(struct burial *b, const char *subscription, const char *group,
-                 struct err *e) MUST_CHECK;
+/* Detaches a group, inside a transaction. detach_group() leaves its roles and deleted vaults to a
+ * caller that removes those of the whole subscription; detach_group_alone() removes them too. */
+int detach_group(struct detachment *b, const struct resource_group *g, struct err *e) MUST_CHECK;
+int detach_group_alone(struct detachment *b, const struct resource_group *g,
+                       struct err *e) MUST_CHECK;
+/* Detaches the deleted vaults of a group, which itself may be gone; NULL: of a whole subscription.
+ */
+int detach_deleted(struct detachment *b, const char *subscription, const char *group,
+                   struct err *e) MUST_CHECK;
 /* The transaction was taken back. */
-void bury_undo(struct burial *b);
+void detach_undo(struct detachment *b);
 
 #endif

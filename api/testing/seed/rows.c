@@ -16,7 +16,7 @@
 #include "api/testing/seed/applying.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/wake/wake.h"
-#include "storage/burial.h"
+#include "storage/detachment.h"
 #include "storage/folders/change.h"
 #include "storage/seeding.h"
 #include "storage/storage.h"
@@ -357,9 +357,10 @@ static int undo_group(struct applying *p, const struct seed_step *s, struct err 
     struct resource_group g;
     int rc = st_group_get(p->seed->arm.storage, &p->r->arena, s->subscription, s->name, &g, e);
     if (rc > 0)
-        return g.id == s->id && g.prov_state == PROV_CREATING ? bury_group_alone(&p->burial, &g, e)
-                                                              : 0;
-    return rc < 0 ? -1 : bury_deleted(&p->burial, s->subscription, s->name, e);
+        return g.id == s->id && g.prov_state == PROV_CREATING
+                   ? detach_group_alone(&p->detachment, &g, e)
+                   : 0;
+    return rc < 0 ? -1 : detach_deleted(&p->detachment, s->subscription, s->name, e);
 }
 
 int rows_undo(struct applying *p, struct err *e)

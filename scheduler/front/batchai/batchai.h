@@ -63,7 +63,7 @@ WAKE_KIND(woken_deletions, "deletions", WAKE_FIRST);
 void batchai_wake_deletions(struct batchai_front *f);
 /* A vault was purged. */
 void batchai_wake_remains(struct batchai_front *f);
-/* Something was buried (storage/burial.h). */
-void batchai_wake_burials(struct batchai_front *f);
+/* Something was detached (storage/detachment.h). */
+void batchai_wake_detachments(struct batchai_front *f);
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "scheduler/front/batchai/front_priv.h"
 #include "scheduler/wake/paced.h"
-#include "storage/burial.h"
+#include "storage/detachment.h"
 #include "storage/shares/shares.h"
 #include "storage/storage.h"
 
@@ -78,10 +78,10 @@ static void wake_bereft(struct batchai_front *f)
 }
 
 /* First of all, because unmarked resources might begin to run. */
-static int mark_buried(struct deletion_pass *p, bool *more, struct err *e)
+static int mark_detached(struct deletion_pass *p, bool *more, struct err *e)
 {
     *more = false;
-    return p->fresh ? st_buried_mark(p->f->st, p->now_us, MARKED_PER_PASS, more, e) : 0;
+    return p->fresh ? st_detached_mark(p->f->st, p->now_us, MARKED_PER_PASS, more, e) : 0;
 }
 
 /* The first step: no resource that is being deleted may start any more. */
@@ -255,7 +255,7 @@ static int run_pass(struct deletion_pass *p, struct err *e)
     static const enum resource_kind inside_out[] = {
         RES_FILE_SERVER, RES_CLUSTER, RES_EXPERIMENT, RES_WORKSPACE, RES_BATCH_ACCOUNT, RES_GROUP};
     bool more, began = p->f->dooming || p->fresh;
-    if (mark_buried(p, &more, e) != 0)
+    if (mark_detached(p, &more, e) != 0)
         return -1;
     if (more) {
         p->f->fresh_deletions = true;

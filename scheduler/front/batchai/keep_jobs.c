@@ -89,7 +89,7 @@ void batchai_wake_remains(struct batchai_front *f)
     wake(f->wakes, &woken_remains, WAKE_ALL);
 }
 
-void batchai_wake_burials(struct batchai_front *f)
+void batchai_wake_detachments(struct batchai_front *f)
 {
     batchai_wake_deletions(f);
     batchai_wake_remains(f);

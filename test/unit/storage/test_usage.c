@@ -3,7 +3,7 @@
  * The record of use: written once with the end of each allocation, and equal over every cut of
  * time.
  */
-#include "storage/burial.h"
+#include "storage/detachment.h"
 #include "storage/tallies.h"
 #include "storage/usage.h"
 #include "test/unit/storage/batch_fixture.h"
@@ -89,7 +89,7 @@ static int sweep(struct fx *f, int limit)
     return gone;
 }
 
-/* What has not ended leaves no record when its group was buried. */
+/* What has not ended leaves no record when its group was detached. */
 DB_TEST(test_a_reset_takes_the_record_along)
 {
     int64_t job = fx_add_job(f, "j1"), node = add_node(f);
@@ -99,11 +99,11 @@ DB_TEST(test_a_reset_takes_the_record_along)
         end(f, &al, T0 + 50 * HOUR_US, false);
     }
     al = hold(f, fx_add_job(f, "j4"), node, T0 + 50 * HOUR_US);
-    ok(f, st_usage_bury(f->st, SUB, "other", &f->e));
+    ok(f, st_usage_detach(f->st, SUB, "other", &f->e));
     assert_int_equal(sweep(f, 2), 0);
     assert_int_equal(cut(f, 0, T0 * 2).runs, 3);
-    ok(f, st_usage_bury(f->st, SUB, "demo", &f->e));
-    ok(f, st_group_bury(f->st, f->group, T0, &f->e));
+    ok(f, st_usage_detach(f->st, SUB, "demo", &f->e));
+    ok(f, st_group_detach(f->st, f->group, T0, &f->e));
     assert_int_equal(cut(f, 0, T0 * 2).node_ms, 0);
     assert_int_equal(cut(f, T0 + HOUR_US, T0 + 60 * HOUR_US).node_ms, 0);
     end(f, &al, T0 + 51 * HOUR_US, false);

@@ -4,7 +4,7 @@
  * start that follows a crash.
  */
 #include "model/spec.h"
-#include "storage/burial.h"
+#include "storage/detachment.h"
 #include "test/unit/storage/shares/room.h"
 
 ROOM_TEST(a_folder_is_open_to_all)
@@ -50,8 +50,8 @@ ROOM_TEST(one_that_cannot_be_made_is_not_there)
 }
 
 /* The log of what fails is for who runs the daemon: nobody waits for a share of a group that a
- * reset has buried, whose folder was renamed under the worker. */
-ROOM_TEST(one_whose_account_is_buried_meanwhile_fails_in_silence)
+ * reset has detached, whose folder was renamed under the worker. */
+ROOM_TEST(one_whose_account_is_detached_meanwhile_fails_in_silence)
 {
     struct answer a = {0};
     struct share s = named(w, "plain");
@@ -65,7 +65,7 @@ ROOM_TEST(one_whose_account_is_buried_meanwhile_fails_in_silence)
         uv_run(&w->f->loop, UV_RUN_NOWAIT);
     }
     wakes_turn(w->wakes); /* the worker has it, and what it says comes with the next uv_run() */
-    ok(w->f, st_group_bury(w->f->st, w->f->group, T0, &w->f->e));
+    ok(w->f, st_group_detach(w->f->st, w->f->group, T0, &w->f->e));
     wait_for(w, &a);
     assert_int_equal(a.code, ERR_IO);
     ok(w->f, fs_read(arena_printf(&w->f->a, "%s/log", w->f->dir), 1 << 20, &log, NULL, &e));

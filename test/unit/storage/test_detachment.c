@@ -2,8 +2,8 @@
  *
  * Groups that go at once, and the changes that are forgotten with them.
  */
-#include "storage/burial.h"
 #include "storage/changes.h"
+#include "storage/detachment.h"
 #include "storage/seeding.h"
 #include "test/unit/storage/fixture.h"
 
@@ -14,17 +14,17 @@ DB_TEST(test_a_name_is_free_before_what_is_in_the_group_is_marked)
     struct resource_group g;
     struct workspace w;
     bool more;
-    ok(f, st_group_bury(f->st, f->group, T0 + 1, &f->e));
+    ok(f, st_group_detach(f->st, f->group, T0 + 1, &f->e));
     assert_int_equal(st_group_get(f->st, &f->a, SUB, "Demo", &g, &f->e), 0);
     found(f, st_workspace_by_id(f->st, &f->a, f->workspace, &w, &f->e));
     assert_int_equal(w.prov_state, PROV_SUCCEEDED);
-    ok(f, st_buried_mark(f->st, T0 + 2, 100, &more, &f->e));
+    ok(f, st_detached_mark(f->st, T0 + 2, 100, &more, &f->e));
     assert_false(more);
     found(f, st_workspace_by_id(f->st, &f->a, f->workspace, &w, &f->e));
     assert_int_equal(w.prov_state, PROV_DELETING);
     found(f, st_group_by_id(f->st, &f->a, f->group, &g, &f->e));
     assert_int_equal(g.prov_state, PROV_DELETING);
-    assert_string_equal(g.subscription, GROUPS_BURIED);
+    assert_string_equal(g.subscription, GROUPS_DETACHED);
 }
 
 /* Of a group of the same beginning they go on. */
@@ -45,7 +45,7 @@ DB_TEST(test_deletions_in_it_are_over)
                                 .start_us = T0};
         ok(f, st_op_insert(f->st, &op, &f->e));
     }
-    ok(f, st_group_bury(f->st, f->group, T0 + 1, &f->e));
+    ok(f, st_group_detach(f->st, f->group, T0 + 1, &f->e));
     for (int i = 0; i < 3; i++) {
         found(f, st_op_get(f->st, &f->a, arena_printf(&f->a, "g%d", i), &op, &f->e));
         assert_int_equal(op.status, i < 2 ? OP_SUCCEEDED : OP_IN_PROGRESS);
@@ -56,7 +56,7 @@ DB_TEST(test_groups_are_marked_a_few_at_a_time)
 {
     int steps = 0;
     bool more = true;
-    ok(f, st_group_bury(f->st, f->group, T0, &f->e));
+    ok(f, st_group_detach(f->st, f->group, T0, &f->e));
     for (int i = 0; i < 9; i++) {
         const struct resource_group g = {.subscription = SUB,
                                          .name = arena_printf(&f->a, "g%d", i),
@@ -66,10 +66,10 @@ DB_TEST(test_groups_are_marked_a_few_at_a_time)
                                          .updated_us = T0};
         int64_t id;
         ok(f, st_group_insert(f->st, &g, &id, &f->e));
-        ok(f, st_group_bury(f->st, id, T0, &f->e));
+        ok(f, st_group_detach(f->st, id, T0, &f->e));
     }
     for (; more; steps++)
-        ok(f, st_buried_mark(f->st, T0, 5, &more, &f->e));
+        ok(f, st_detached_mark(f->st, T0, 5, &more, &f->e));
     assert_in_range(steps, 2, 5);
 }
 
@@ -80,7 +80,7 @@ DB_TEST(test_a_group_that_is_made_is_not_one_that_goes)
     ok(f, st_group_making(f->st, f->group, &f->e));
     ok(f, st_group_unmade(f->st, &f->a, &rows, &n, &f->e));
     assert_int_equal(n, 1);
-    ok(f, st_group_bury(f->st, f->group, T0, &f->e));
+    ok(f, st_group_detach(f->st, f->group, T0, &f->e));
     ok(f, st_group_unmade(f->st, &f->a, &rows, &n, &f->e));
     assert_int_equal(n, 0);
 }
@@ -141,11 +141,11 @@ DB_TEST(test_what_is_forgotten_is_not_seen_and_removed_later)
     assert_int_equal(told(f), 1);
 }
 
-DB_TEST(test_nobody_is_told_of_a_burial)
+DB_TEST(test_nobody_is_told_of_a_detachment)
 {
     bool more;
     ok(f, st_changes_keep(f->st, f->tools, &f->e));
-    ok(f, st_group_bury(f->st, f->group, T0, &f->e));
-    ok(f, st_buried_mark(f->st, T0, 100, &more, &f->e));
+    ok(f, st_group_detach(f->st, f->group, T0, &f->e));
+    ok(f, st_detached_mark(f->st, T0, 100, &more, &f->e));
     assert_int_equal(told(f), 0);
 }
