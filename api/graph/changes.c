@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Applications, their service principals, and their secrets.
+ * Applications, their service principals, and their secrets: create, remove. Only a sender who may
+ * assign the roles of a principal may change it. A new secret is hashed on a thread; its owner is
+ * looked up once more afterwards. Memory is the request's.
  */
 #include <string.h>
 #include <strings.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Renders and finds objects of the directory.
+ * Objects of the directory: their rendering, their lookup by id, and lists. A filter that an index
+ * can answer finds one object; others test each row, some rows a turn. Memory is the request's. On
+ * the loop's thread.
  */
 #include <limits.h>
 #include <string.h>

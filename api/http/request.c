@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Functions for handlers to read requests.
+ * Functions for handlers to read requests: query, headers, peer, new ids. Names and values are
+ * decoded into the request's arena when they are asked for. On the loop's thread.
  */
 #include "api/http/request.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Batch accounts in the resource manager.
+ * The tables of Batch accounts in the resource manager, with the checks of auto-storage, vaults and
+ * kinds of authentication. Constant and pure.
  */
 #include <stdio.h>
 #include <string.h>

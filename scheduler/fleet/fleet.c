@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Start and end of the fleet.
+ * Start and end of the fleet. It owns the nodes in memory, the machines, file servers and reads of
+ * samples; a start makes them of rows and wakes each node. fleet_free() comes when every node was
+ * closed. On the loop's thread.
  */
 #include <assert.h>
 #include <stdlib.h>

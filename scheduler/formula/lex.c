@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text -> tokens. Comments and space are dropped.
+ * Text -> tokens. Comments and space are dropped. Each token has its line and column; an error
+ * names these. Pure.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * User accounts for logins on a node.
+ * User accounts for logins on a node: add, update, delete. A change is a row; the fleet then makes
+ * the node follow its rows. Memory is the request's. On the loop's thread.
  */
 #include <string.h>
 

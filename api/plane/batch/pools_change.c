@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Changes documents and sizes of pools.
+ * Changes of pools: the document as a whole or in parts, the OS version, and sizes. Each checks the
+ * conditions of the request against the stored pool first. Memory is the request's. On the loop's
+ * thread.
  */
 #include <strings.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Renders tasks and subtasks for clients.
+ * Renders tasks and subtasks for clients, with the node and the execution of the last attempt.
+ * Texts are the request's. On the loop's thread.
  */
 #include <stdlib.h>
 

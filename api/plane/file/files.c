@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of shares: creation, download, properties.
+ * Files of shares: creation, download, properties. The files' work is done by storage/folders/
+ * (workers); handlers and callbacks run on the loop's thread. Memory is the request's.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Administrators' operations on machines: drain, undrain, reboot.
+ * Administrators' operations on machines: drain, undrain, reboot. A reboot is written as the node's
+ * failure and requested when that is on disk; a link that breaks meanwhile is followed by another
+ * request. On the loop's thread.
  */
 #include <strings.h>
 

@@ -218,12 +218,12 @@ def with_head(text, lines=101):
 
 
 def test_a_long_file_without_a_head_that_says_what_it_is_is_found(tree):
-    put(tree, "lib/b.c", with_head("The texts of times: read, written, compared."))
+    put(tree, "lib/b.c", with_head("The texts of times: they are read, written and compared."))
     put(tree, "lib/c.c", SPDX + "int f(void);\n" * 99)
     put(tree, "test/unit/lib/test_c.c", with_head("Tests."))
     assert tool("check_source.py", tree).stdout == "check-source: ok\n"
     put(tree, "lib/d.c", with_head("Times."))
-    put(tree, "lib/e.c", SPDX + "/* The texts of times: read, written, compared. */\n" + "int f(void);\n" * 99)
+    put(tree, "lib/e.c", SPDX + "/* The texts of times: they are read, written and compared. */\n" + "int f(void);\n" * 99)
     done = tool("check_source.py", tree)
     said = "101 lines without a head comment that says what the file is"
     assert done.returncode == 1
