@@ -166,7 +166,7 @@ static void begin_row(struct account_list *l)
     memset(l->found, 0, sizeof l->found);
 }
 
-/* Neither buried nor going. */
+/* Neither detached nor going. */
 static bool is_there(const struct storage_account *a)
 {
     return account_name_valid(a->name) && a->prov_state != PROV_DELETING;
