@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -71,12 +72,19 @@ void measure_begin(struct measure *m, const char *cgroup)
         m->peak_fd = cgroup_reset_peak(cgroup);
 }
 
+/* Users of the container may be able to put something in its place, and opening may hang. */
+static bool is_file(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 void measure_begin_in_container(struct measure *m, const char *note)
 {
     struct strbuf told = STRBUF_INIT;
     begin(m);
     char *lines = NULL, *mounts = file_text("/proc/self", "mountinfo");
-    if (mounts && note && fs_read(note, NOTE_MAX, &lines, NULL, NULL) == 0)
+    if (mounts && note && is_file(note) && fs_read(note, NOTE_MAX, &lines, NULL, NULL) == 0)
         cgroup_files_find(lines, mounts, &m->files);
     m->known = cgroup_files_any(&m->files);
     if (m->known)

@@ -32,6 +32,13 @@ struct measure {
     int64_t next_ms, pause; /* when the next sample is due (monotonic), and after which pause */
 };
 
+/* Of a task that never began. */
+#define MEASURE_NONE                                                                               \
+    (struct measure)                                                                               \
+    {                                                                                              \
+        .peak_fd = -1, .stopped = true                                                             \
+    }
+
 /* `cgroup`: of version 2, the task's own; NULL: none. */
 void measure_begin(struct measure *m, const char *cgroup);
 /* `note`: the file with the lines of /proc/PID/cgroup that name the container's cgroups, behind

@@ -535,6 +535,7 @@ bool supervisor_run(const struct supervisor_config *c, int report_fd, int signal
         .outputs = {.root = c->root},
         .log = {.spec = c->spec, .hostname = c->hostname, .outputs = {.root = c->root}},
         .relay = {.command = c->spec->signal_command},
+        .measure = MEASURE_NONE,
         .rules = -1,
     };
     forget_signals(signal_fd);

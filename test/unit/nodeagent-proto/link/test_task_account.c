@@ -74,6 +74,23 @@ OPEN_ROOT_TEST(test_unknown_account)
     assert_int_equal(nth_end(f, 1)->s.state, TASK_FAILED_TO_START);
 }
 
+/* By the supervisor that could not start the first, as soon as it is free again. */
+OPEN_ROOT_TEST(test_a_task_after_an_unknown_account_reads_nothing)
+{
+    open_ready(f);
+    struct task_spec s = usual_spec(f, "nobody-there", "true");
+    s.user = "no-such-account";
+    run_spec(f, &s);
+    (void)nth_end(f, 1);
+    for (int i = 2; i <= 6; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "next-%d", i);
+        s = usual_spec(f, id, "[ $(readlink /proc/$$/fd/0) = /dev/null ]");
+        run_spec(f, &s);
+        assert_int_equal(nth_end(f, i)->s.exit_code, 0);
+    }
+}
+
 /* What is there already is not given away, and links are followed with the account's rights only.
  */
 TASK_ACCOUNT_TEST(test_links_lead_nowhere_new)
