@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""By keyboard alone, on a phone, in the dark, with many rows."""
+"""By keyboard, in the dark, with many rows."""
 
 from support.chromium import By, Keys
 from support.waiting import wait_for
@@ -47,14 +47,6 @@ def test_the_skip_link_is_the_first(page):
     assert page.focused().text == "To the content"
     page.focused().send_keys(Keys.ENTER)
     wait_for(lambda: page.focused().tag_name == "main", 20)
-
-
-def test_a_phone_needs_no_sideways_scroll(page):
-    page.resize(360, 740)
-    for view in ("overview", "queue", "jobs", "machines", "use", "batch", "storage", "people", "job/lab/work/exp/well", "job/lab/work/exp/well/logs"):
-        page.open(f"#/{view}").see("The same as a command:")
-        wide = page.driver.execute_script("return document.documentElement.scrollWidth")
-        assert wide <= 360, f"{view} is {wide} pixels wide"
 
 
 def test_the_dark_page_has_light_letters(page):
