@@ -84,6 +84,12 @@ export function shownText(line) {
   return visible(written.slice(written.lastIndexOf("\r") + 1).replace(SEQUENCE, ""));
 }
 
+// The place, or that before it if the two halves of a character (UTF-16) are there.
+function upTo(text, place) {
+  const at = Math.min(text.length, place);
+  return /[\udc00-\udfff]/.test(text[at] ?? "") ? at - 1 : at;
+}
+
 // {pieces: [{text, names}], cut: characters that are not shown}. Of carriage returns the last is seen: what follows it was
 // written over the rest.
 export function readLine(line, style, whole = false) {
@@ -95,18 +101,19 @@ export function readLine(line, style, whole = false) {
   let at = 0;
   let room = whole ? Infinity : LINE_MOST;
   const add = (part) => {
-    if (part && room > 0) pieces.push({ text: visible(part.slice(0, room)), names: style.names });
+    if (part && room > 0) pieces.push({ text: visible(part.slice(0, upTo(part, room))), names: style.names });
     room -= part.length;
   };
-  const end = whole ? text.length : Math.min(text.length, LINE_MOST * 2);
-  const seen = text.slice(0, end);
-  for (const found of seen.matchAll(SEQUENCE)) {
-    add(seen.slice(at, found.index));
+  const end = whole ? text.length : upTo(text, LINE_MOST * 2);
+  // A sequence that begins before the end is whole.
+  for (const found of text.matchAll(SEQUENCE)) {
+    if (found.index >= end) break;
+    add(text.slice(at, found.index));
     at = found.index + found[0].length;
     if (isStyle(found)) style = applied(style, found[1]);
   }
-  add(seen.slice(at));
-  return { pieces, cut: Math.max(0, text.length - end + Math.max(0, -room)) };
+  add(text.slice(at, Math.max(at, end)));
+  return { pieces, cut: Math.max(0, text.length - Math.max(at, end) + Math.max(0, -room)) };
 }
 
 // CSV (RFC 4180): rows of cells, at most `most` rows. A quote inside a cell that does not begin with a quote is text.
