@@ -125,6 +125,7 @@ static int release_held(struct testing_faults *all, struct fault *fault)
         if (h->number != number)
             continue;
         unlist(h);
+        h->injected.held = false; /* for a request whose body is still to come */
         watch_let_go(h->r);
         n++;
     }

@@ -15,6 +15,7 @@ from support.small_disk import LOG_THROUGH_PIPE, fill, let_write
 from support.storage import StorageDaemon
 from support.testing import Testing
 from support.testing_fixtures import place  # noqa: F401 (a fixture)
+from support.two_parts import TwoParts
 from support.vaults import vault_body
 from support.waiting import wait_for
 from support.world import Place, cluster_body, fresh, job_body
@@ -243,6 +244,23 @@ def test_uploads_are_hit_too():
     assert put("five", b"") == 201
     found = [d.blob.call("GET", f"/box/{name}").status for name in ("one", "two", "three", "four", "five")]
     assert found == [200, 404, 404, 200, 200]
+    assert d.close() == []
+
+
+@pytest.mark.parametrize("how", ["released", "removed"])
+def test_an_upload_is_let_go_before_its_body_has_come(how):
+    d = StorageDaemon(arguments=["--testing"])
+    d.start()
+    t = Testing(d)
+    assert d.blob.call("PUT", "/box?restype=container").status == 201
+    fault = t.fault({"operation": "BlockBlob_Upload"}, hold=True)["id"]
+    late = TwoParts(d.blob, "PUT", "/box/late", 5, x_ms_blob_type="BlockBlob")
+    assert t.get("/faults")["value"][0]["held"] == 1
+    if how == "released":
+        assert t.call("POST", f"/faults/{fault}/release", expect=200).json == {"released": 1}
+    else:
+        t.call("DELETE", f"/faults/{fault}", expect=204)
+    assert late.send(b"bytes").status == 201 and d.blob.call("GET", "/box/late").body == b"bytes"
     assert d.close() == []
 
 
