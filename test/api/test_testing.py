@@ -249,19 +249,17 @@ def test_uploads_are_hit_too():
 
 @pytest.mark.parametrize("how", ["released", "removed"])
 def test_an_upload_is_let_go_before_its_body_has_come(how):
-    d = StorageDaemon(arguments=["--testing"])
-    d.start()
-    t = Testing(d)
-    assert d.blob.call("PUT", "/box?restype=container").status == 201
-    fault = t.fault({"operation": "BlockBlob_Upload"}, hold=True)["id"]
-    late = TwoParts(d.blob, "PUT", "/box/late", 5, x_ms_blob_type="BlockBlob")
-    assert t.get("/faults")["value"][0]["held"] == 1
-    if how == "released":
-        assert t.call("POST", f"/faults/{fault}/release", expect=200).json == {"released": 1}
-    else:
-        t.call("DELETE", f"/faults/{fault}", expect=204)
-    assert late.send(b"bytes").status == 201 and d.blob.call("GET", "/box/late").body == b"bytes"
-    assert d.close() == []
+    with StorageDaemon(arguments=["--testing"]) as d:
+        t = Testing(d)
+        assert d.blob.call("PUT", "/box?restype=container").status == 201
+        fault = t.fault({"operation": "BlockBlob_Upload"}, hold=True)["id"]
+        late = TwoParts(d.blob, "PUT", "/box/late", 5, x_ms_blob_type="BlockBlob")
+        assert t.get("/faults")["value"][0]["held"] == 1
+        if how == "released":
+            assert t.call("POST", f"/faults/{fault}/release", expect=200).json == {"released": 1}
+        else:
+            t.call("DELETE", f"/faults/{fault}", expect=204)
+        assert late.send(b"bytes").status == 201 and d.blob.call("GET", "/box/late").body == b"bytes"
 
 
 @pytest.mark.parametrize(
