@@ -167,12 +167,12 @@ static char *path_in(const char *holder, const struct cgroup_owner *o)
 }
 
 /* What a base has to offer. */
-enum offer { OFFER_PLACE, OFFER_LIMITS, OFFER_COUNTS };
+enum base_offer { OFFER_PLACE, OFFER_LIMITS, OFFER_COUNTS };
 
 /* Gives the children of `dir` the controllers that limit the task, and the controllers that count
  * what it uses; without block devices the kernel may have no controller for them. Returns what that
  * comes to. */
-static enum offer enable(const char *dir, const struct task_limits *l)
+static enum base_offer enable(const char *dir, const struct task_limits *l)
 {
     bool counts = put(dir, "cgroup.subtree_control", "+memory") == 0;
     bool limits = (!l->memory_bytes || counts) &&
@@ -219,17 +219,18 @@ static void remove_holders(const char *path)
 
 /* Limits are set in the children of the common holder; the task itself is counted, which may be a
  * level below. */
-static enum offer enable_below(const char *top, const char *holder, const struct task_limits *l)
+static enum base_offer enable_below(const char *top, const char *holder,
+                                    const struct task_limits *l)
 {
     static const struct task_limits none = {0};
-    enum offer offer = enable(top, l);
+    enum base_offer offer = enable(top, l);
     bool counts = strcmp(holder, top) == 0 || enable(holder, &none) == OFFER_COUNTS;
     return offer == OFFER_COUNTS && !counts ? OFFER_LIMITS : offer;
 }
 
 /* Fails if the base offers less than `wanted`. */
 static bool try_base(const char *base, const struct cgroup_owner *o, const struct task_limits *l,
-                     enum offer wanted, struct cgroup *out)
+                     enum base_offer wanted, struct cgroup *out)
 {
     char *top = fs_join(base, HOLDER), *holder = holder_of(base, o), *path = path_in(holder, o);
     bool made = enable(base, l) >= wanted && make_at(base, holder, path) == 0;
@@ -280,7 +281,7 @@ static void make_in(const struct cgroup_bases *b, const struct cgroup_owner *o,
     for (int wanted = OFFER_COUNTS; wanted >= OFFER_PLACE; wanted--) {
         size_t n = wanted == OFFER_COUNTS && b->stay ? 1 : b->n;
         for (size_t i = 0; i < n; i++)
-            if (try_base(b->dir[i], o, limits, (enum offer)wanted, out))
+            if (try_base(b->dir[i], o, limits, (enum base_offer)wanted, out))
                 return;
     }
 }

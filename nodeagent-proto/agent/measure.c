@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Source: getrusage(2), whose blocks have 512 bytes.
+ * Measures from the start of a task to its stop: what the cgroup and the ended children counted
+ * before and after, and samples of the memory, at growing pauses. The counts of a container's
+ * cgroup that earlier tasks have got are in a file beside the container's note, under a lock. The
+ * supervisor owns the struct. Sources: cgroup-v2.rst of Linux; getrusage(2), whose blocks have 512
+ * bytes.
  */
 #include "nodeagent-proto/agent/measure.h"
 
@@ -88,7 +92,7 @@ void measure_begin_in_container(struct measure *m, const char *note)
         cgroup_files_find(lines, mounts, &m->files);
     m->known = cgroup_files_any(&m->files);
     if (m->known)
-        strbuf_concat(&told, note, ".told");
+        strbuf_concat(&told, note, ".counted");
     m->told_path = m->known ? strbuf_take(&told) : NULL;
     free(lines);
     free(mounts);

@@ -20,7 +20,7 @@ removed() {
     fi
     [ -z "$id" ] || ask $((4 * S)) rm -f -v $id >/dev/null || return
     rm -rf "$MARK.wd"
-    rm -f "$MARK" "$MARK.told"
+    rm -f "$MARK" "$MARK.counted"
     rmdir "$BATCHAI_ROOT/containers" 2>/dev/null
     return 0
 }
