@@ -39,11 +39,15 @@ def install(name, *commands, **more):
         pytest.skip(str(e))
 
 
-def python_home(*packages):
-    """An environment that has these, each with its version: "azure-cli==2.91.0"."""
+def python_home(*packages, constraints=None, limit=600):
+    """An environment that has these, each with its version: "azure-cli==2.91.0". `constraints`: a file with the versions
+    of what they need. `limit`: as install() has it."""
     pip = ["bin/pip", "install", "-q", "--disable-pip-version-check", "--retries", "1"]
-    venv = ["/usr/bin/python3", "-m", "venv", "--clear", "."]
-    return install("+".join(p.replace("==", "-") for p in packages), venv, [*pip, *packages])
+    name = "+".join(p.replace("==", "-") for p in packages)
+    if not constraints:
+        return install(name, ["/usr/bin/python3", "-m", "venv", "--clear", "."], [*pip, *packages], limit=limit)
+    venv = ["/usr/bin/python3", "-m", "venv", "."]  # --clear would remove the file
+    return install(name, venv, [*pip, "-c", constraints.name, *packages], files=[constraints], limit=limit)
 
 
 def python_with(version):

@@ -14,6 +14,7 @@ import pytest
 from .clients import PROGRAMS, needs
 from .packages import caller_environment, reason
 
+NAME = "newest"
 RECORD = PROGRAMS / "newest" / "newest.tsv"
 NUMBERS = re.compile(r"\d+(\.\d+)+")
 
