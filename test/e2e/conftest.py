@@ -9,6 +9,7 @@ import pytest
 from support.accounts import account_name
 from support.containers import TOOLKIT, docker, podman
 from support.daemon import BATCHAID, BUILD
+from support.host_image import loaded
 from support.waiting import PATIENCE
 
 POLL = re.compile(r"Request URL: '[^']*/operationresults/")
@@ -97,12 +98,14 @@ def shell(daemon, tmp_path):
 
 @pytest.fixture(scope="module", params=["docker", "podman"])
 def engine(request):
-    """A container engine of the tests' own, with the image TOOLKIT."""
+    """A container engine of the tests' own, with the image TOOLKIT. Terminals run the agent in the container, and an
+    agent with sanitizers is linked dynamically."""
+    files = loaded(BATCHAID.with_name("batchai-node"))
     if request.param == "docker":
         with docker() as found:
-            found.add_image(TOOLKIT)
+            found.add_image(TOOLKIT, files=files)
             yield found
         return
     with podman() as found:
-        found.add_image(TOOLKIT)
+        found.add_image(TOOLKIT, files=files)
         yield found

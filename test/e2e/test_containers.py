@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.containers import TOOLKIT, Registry
 from support.daemon import Daemon
-from support.host_image import libraries
+from support.host_image import loaded
 from support.people import SUBMITTER, Person
 from support.terminals import Terminal, run
 from support.waiting import wait_for
@@ -159,7 +159,7 @@ not_exported=1
 
 def bash_files():
     bash = {"/bin/bash": Path("/bin/bash")}
-    return {**bash, **{path: Path(path).resolve() for path in libraries("/bin/bash")}}
+    return {**bash, **loaded("/bin/bash")}
 
 
 @pytest.fixture(scope="module")

@@ -60,7 +60,7 @@ INSERT INTO change_forgotten VALUES (1, '/subscriptions/s', 0);
 USED = """
 INSERT INTO usage_subject SELECT 1, 'a', subscription, name, 'w', 'e', 'p', 'STANDARD_D1', 'V100' FROM resource_group LIMIT 1;
 INSERT INTO usage SELECT 1, 1, 999999, 1, 0, 6, min(id), 0, 'used', 'n', 1, 100000000, 1000, 1, 4, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    1, 1 FROM job;
+    1, 1, 'm' FROM job;
 INSERT INTO usage_over VALUES (0, 1);
 INSERT INTO usage_day VALUES (0, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
 INSERT INTO usage_day VALUES (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);

@@ -19,6 +19,11 @@ def libraries(path):
     return re.findall(r"(/[^ ]+) \(0x", told)
 
 
+def loaded(path):
+    """Likewise, as files of an image: names there, and where they are here. A static program loads nothing."""
+    return {name: Path(name).resolve() for name in libraries(path)}
+
+
 def closure(roots):
     """All files that these (files, folders) come to, with their libraries; by their paths."""
     wanted, todo = {}, [Path(r) for r in roots]
