@@ -95,13 +95,21 @@ static char *own_path(void)
     return path;
 }
 
+/* An empty set of processors or memory nodes is that of the cgroup above. The number of processes,
+ * which systemd limits for every service, does not count. */
 static bool has_limit(const char *dir)
 {
-    static const char *const names[] = {"memory.max", "memory.high", "cpu.max"};
+    static const struct {
+        const char *name, *none;
+    } files[] = {{"memory.max", "max"},
+                 {"memory.high", "max"},
+                 {"cpu.max", "max"},
+                 {"cpuset.cpus", "\n"},
+                 {"cpuset.mems", "\n"}};
     bool limited = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && !limited; i++) {
-        char *text = file_text(dir, names[i]);
-        limited = text && strncmp(text, "max", 3) != 0;
+    for (size_t i = 0; i < sizeof files / sizeof files[0] && !limited; i++) {
+        char *text = file_text(dir, files[i].name);
+        limited = text && *text && strncmp(text, files[i].none, strlen(files[i].none)) != 0;
         free(text);
     }
     return limited;

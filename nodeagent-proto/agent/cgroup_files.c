@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statfs.h>
 #include <unistd.h>
+
+#include <linux/magic.h>
 
 #include "lib/arena.h"
 #include "lib/fs.h"
@@ -31,6 +34,23 @@ void cgroup_files_free(struct cgroup_files *f)
     free(f->cpu);
     free(f->io);
     *f = (struct cgroup_files){0};
+}
+
+static void keep_real(char **dir)
+{
+    struct statfs s;
+    if (*dir && statfs(*dir, &s) == 0 &&
+        (s.f_type == CGROUP2_SUPER_MAGIC || s.f_type == CGROUP_SUPER_MAGIC))
+        return;
+    free(*dir);
+    *dir = NULL;
+}
+
+void cgroup_files_keep_real(struct cgroup_files *f)
+{
+    keep_real(&f->memory);
+    keep_real(&f->cpu);
+    keep_real(&f->io);
 }
 
 bool cgroup_files_any(const struct cgroup_files *f)

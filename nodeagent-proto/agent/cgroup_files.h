@@ -24,6 +24,9 @@ void cgroup_files_in(const char *path, struct cgroup_files *out);
 /* Of the cgroups that `lines` names, as /proc/PID/cgroup does; `mounts` is the text of
  * /proc/self/mountinfo. */
 void cgroup_files_find(const char *lines, const char *mounts, struct cgroup_files *out);
+/* Drops the directories that are in no file system of cgroups: their files may be anything, and
+ * reading them may hang. */
+void cgroup_files_keep_real(struct cgroup_files *f);
 void cgroup_files_free(struct cgroup_files *f);
 bool cgroup_files_any(const struct cgroup_files *f);
 

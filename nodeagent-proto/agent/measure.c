@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/fs.h"
+#include "lib/arena.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/cgroup.h"
 #include "nodeagent-proto/agent/file_text.h"
@@ -76,20 +76,31 @@ void measure_begin(struct measure *m, const char *cgroup)
         m->peak_fd = cgroup_reset_peak(cgroup);
 }
 
-/* Users of the container may be able to put something in its place, and opening may hang. */
-static bool is_file(const char *path)
+/* Users of the container may be able to put something else in its place, whose opening or reading
+ * may hang. NULL: it is no file. */
+static char *read_note(const char *path)
 {
     struct stat st;
-    return lstat(path, &st) == 0 && S_ISREG(st.st_mode);
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    char *text =
+        fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? xcalloc(1, NOTE_MAX) : NULL;
+    ssize_t n = text ? read(fd, text, NOTE_MAX - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    if (n > 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 void measure_begin_in_container(struct measure *m, const char *note)
 {
     struct strbuf told = STRBUF_INIT;
     begin(m);
-    char *lines = NULL, *mounts = file_text("/proc/self", "mountinfo");
-    if (mounts && note && is_file(note) && fs_read(note, NOTE_MAX, &lines, NULL, NULL) == 0)
+    char *lines = note ? read_note(note) : NULL, *mounts = file_text("/proc/self", "mountinfo");
+    if (mounts && lines)
         cgroup_files_find(lines, mounts, &m->files);
+    cgroup_files_keep_real(&m->files);
     m->known = cgroup_files_any(&m->files);
     if (m->known)
         strbuf_concat(&told, note, ".counted");
@@ -170,19 +181,21 @@ static bool write_told(int fd, const struct cgroup_counts *c)
     return pwrite(fd, text, (size_t)n, 0) == n;
 }
 
-/* The file goes with the container. Counts that cannot be noted are not told, because they would be
- * told twice. */
-static void take_untold(struct measure *m)
+/* The file goes with the container, whose start makes it. Counts that cannot be noted are not
+ * known, because they would be told twice; nor are those of a cgroup that is gone. */
+static bool take_untold(struct measure *m)
 {
-    int fd = open(m->told_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    m->cgroup_before = m->cgroup_after;
+    int fd = open(m->told_path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool taken = false;
     if (fd >= 0 && lock_soon(fd)) {
-        struct cgroup_counts told = read_told(fd);
+        m->cgroup_before = read_told(fd);
         m->cgroup_after = cgroup_files_counts(&m->files);
-        m->cgroup_before = write_told(fd, &m->cgroup_after) ? told : m->cgroup_after;
+        cgroup_files_keep_real(&m->files);
+        taken = cgroup_files_any(&m->files) && write_told(fd, &m->cgroup_after);
     }
     if (fd >= 0)
         close(fd);
+    return taken;
 }
 
 void measure_stop(struct measure *m)
@@ -193,8 +206,8 @@ void measure_stop(struct measure *m)
     m->cgroup_after = cgroup_files_counts(&m->files);
     m->children_after = m->told_path ? m->children_before : of_children();
     m->peak_after = own_peak(m);
-    if (m->told_path)
-        take_untold(m);
+    if (m->told_path && !take_untold(m))
+        m->known = false;
     cgroup_files_free(&m->files);
     free(m->told_path);
     m->told_path = NULL;

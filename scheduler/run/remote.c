@@ -238,10 +238,10 @@ bool remote_task_ended(struct run_slot *slot, const struct task_status *st)
     bool known = remove_far_end(slot, st->id);
     bool failed = st->state != TASK_EXITED || st->exit_code != 0;
     bool forgotten = !failed || (known && slot->n_failed_far_ends++ >= FAILED_KEPT_MAX);
-    if (forgotten && slot->state == SLOT_STARTED) { /* others may be reported over the next link */
+    if (slot->state == SLOT_STARTED && (known || forgotten)) /* the node reports it once more */
         slot_note_use(slot, st);
+    if (forgotten && slot->state == SLOT_STARTED) /* others may be reported over the next link */
         slot_forget_task(slot, st->id);
-    }
     if (failed)
         say_lost(near, session, remote_how_it_ended(&a, st));
     arena_free(&a);
@@ -304,6 +304,18 @@ static const char *far_end_id(const struct run_slot *slot, const struct remote_f
     return arena_printf(a, "%s%d-%s", remote_task_prefix(slot, a), far->rank, far->session);
 }
 
+/* A task of the run on this node gets all use of the container that no other task got. The daemon
+ * keeps its status, but that of a far end only in memory, or not at all. */
+static bool has_own_task(const struct run_slot *slot)
+{
+    const struct live_run *run = slot->run;
+    for (size_t i = 0; i < run->n_tasks; i++)
+        if (run->tasks[i].process->role != LAUNCH_PREPARATION &&
+            run->tasks[i].process->rank == slot->rank)
+            return true;
+    return false;
+}
+
 const char *remote_run_far(struct run_slot *slot, const struct remote_far *far, struct arena *a,
                            node_task_cb cb, void *ctx)
 {
@@ -328,6 +340,8 @@ const char *remote_run_far(struct run_slot *slot, const struct remote_far *far, 
     };
     if (slot->container.runtime && !far->files)
         container_wrap(a, &slot->container, env.items + n_node, env.n - n_node, &spec);
+    if (has_own_task(slot))
+        spec.cgroups_path = NULL;
     slot->pending++;
     node_run(node_rt_link(slot->tenant.node), &spec, cb, ctx);
     return spec.id;

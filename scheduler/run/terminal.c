@@ -157,13 +157,15 @@ void terminal_drained(struct terminal *t)
 static void give_up(struct terminal *t)
 {
     const struct run_slot *slot = t->slot;
-    const char *address = slot->tenant.node ? node_rt_address(slot->tenant.node) : "";
     struct arena a;
     arena_init(&a);
+    const char *node = slot->tenant.node ? arena_printf(&a, "%s (%s)", slot->node_name,
+                                                        node_rt_address(slot->tenant.node))
+                                         : slot->node_name;
     fail(t, arena_printf(&a,
-                         t->met ? "the node %s (%s) does not answer; the command ends there"
-                                : "the command did not start in time on the node %s (%s)",
-                         slot->node_name, address));
+                         t->met ? "the node %s does not answer; the command ends there"
+                                : "the command did not start in time on the node %s",
+                         node));
     arena_free(&a);
 }
 

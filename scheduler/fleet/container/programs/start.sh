@@ -90,9 +90,11 @@ case " $* " in
 esac
 set -- "$@" --name "$N" --label batchaid.root="$BATCHAI_ROOT"
 # Tells the sweep that there is something to look for. A container that can see its mark ends by itself when that is
-# gone, as with a node whose root was removed.
+# gone, as with a node whose root was removed. The sums of the use that its tasks were told begin with nothing, and have
+# their room on the disk.
 mark() {
-    mkdir -p "$C" && chmod a+x "$C" && echo "$who" >"$C/$N"
+    mkdir -p "$C" && chmod a+x "$C" && echo "$who" >"$C/$N" &&
+        (umask 077 && printf '%160s' >"$C/$N.counted")
 }
 # The last container that goes takes the folder along, which may be just now.
 mark 2>/dev/null || mark 2>/dev/null || mark || exit 1

@@ -268,6 +268,17 @@ OPEN_ROOT_TEST(test_transfers_of_a_task_are_counted)
     assert_true(t->write_bytes >= (int64_t)8 * MIB && t->write_ops >= 8);
 }
 
+/* What the start of a container writes: the note that names its cgroups, and the file of the use
+ * that was told. */
+static void write_note(struct fixture *f, const char *note, const char *cgroup)
+{
+    const char *lines = arena_printf(&f->texts, "root\n0::%s\n3:memory:%s\n", cgroup, cgroup);
+    const char *counted = arena_concat(&f->texts, note, ".counted");
+    struct err e;
+    assert_int_equal(fs_write_atomic(note, lines, strlen(lines), 0600, &e), 0);
+    assert_int_equal(fs_write_atomic(counted, " ", 1, 0600, &e), 0);
+}
+
 /* In place of a container's runtime: a cgroup that tasks go into, and the file that names it. */
 static char *make_container(struct fixture *f, const char *note)
 {
@@ -280,9 +291,7 @@ static char *make_container(struct fixture *f, const char *note)
             rmdir(dir);
             continue;
         }
-        char *lines = arena_printf(&f->texts, "root\n0::%s\n", strrchr(dir, '/'));
-        struct err e;
-        assert_int_equal(fs_write_atomic(note, lines, strlen(lines), 0600, &e), 0);
+        write_note(f, note, strrchr(dir, '/'));
         return dir;
     }
     return NULL;
@@ -343,6 +352,42 @@ OPEN_ROOT_TEST(test_of_a_container_without_a_cgroup_nothing_is_known)
     s.cgroups_path = in_root(f, "no-container");
     run_spec(f, &s);
     assert_false(nth_end(f, 1)->s.measured);
+}
+
+/* Users of a container may be able to write its note. */
+OPEN_ROOT_TEST(test_a_note_that_leads_out_of_the_cgroups_is_not_followed)
+{
+    open_ready(f);
+    struct task_spec s = usual_spec(f, "led", "sleep 1"); /* a sample is due meanwhile */
+    s.signal_command = "true";
+    s.cgroups_path = in_root(f, "container");
+    const char *dir = in_root(f, "evil");
+    assert_int_equal(mkdir(dir, 0755), 0);
+    assert_int_equal(mkfifo(arena_concat(&f->texts, dir, "/memory.stat"), 0600), 0);
+    write_note(f, s.cgroups_path, arena_concat(&f->texts, "/../../../..", dir));
+    run_spec(f, &s);
+    assert_false(nth_end(f, 1)->s.measured);
+    struct task_spec of_fifo = s;
+    of_fifo.id = "fifo";
+    assert_int_equal(unlink(s.cgroups_path), 0);
+    assert_int_equal(mkfifo(s.cgroups_path, 0600), 0);
+    run_spec(f, &of_fifo);
+    assert_false(nth_end(f, 2)->s.measured);
+}
+
+OPEN_ROOT_TEST(test_use_that_cannot_be_noted_is_unknown)
+{
+    open_ready(f);
+    char *note = in_root(f, "container"), *dir = make_container(f, note);
+    if (!dir)
+        skip_because("no cgroup v2 that may be written to");
+    assert_int_equal(unlink(arena_concat(&f->texts, note, ".counted")), 0);
+    struct task_spec s = usual_spec(f, "unnoted", "true");
+    s.signal_command = "true";
+    s.cgroups_path = note;
+    run_spec(f, &s);
+    assert_false(nth_end(f, 1)->s.measured);
+    assert_int_equal(rmdir(dir), 0);
 }
 
 static bool put_in(const char *dir, const char *name, const char *text)
