@@ -83,7 +83,7 @@ static int add_name(struct slices *s, const void *row, struct err *e)
     return 0;
 }
 
-struct replied *shares_list(struct request *r)
+struct replied *names_list(struct request *r)
 {
     static const struct slices_kind kind = {.fetch = fetch_names, .add = add_name};
     struct err e;

@@ -40,6 +40,6 @@ int browsed_find(struct request *r, enum share_kind *kind, struct err *e) MUST_C
 /* --- accounts.c --- */
 
 /* The shares or containers of an account: for items_list() without a share. */
-REPLIED shares_list(struct request *r);
+REPLIED names_list(struct request *r);
 
 #endif

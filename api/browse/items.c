@@ -129,7 +129,7 @@ struct replied *items_list(struct request *r)
     struct err e;
     enum share_kind kind;
     if (!request_query(r, "share"))
-        return shares_list(r);
+        return names_list(r);
     if (browsed_find(r, &kind, &e) < 0)
         return reply_err(r, &e);
     return kind == SHARE_BLOBS ? list_container(r) : list_share(r);

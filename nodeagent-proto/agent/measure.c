@@ -41,7 +41,6 @@
 #define NOTE_MAX   65536
 #define TOLD_MAX   160
 #define TOLD_WRITE "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n"
-#define TOLD_READ  "%" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64
 
 static int64_t us_of(struct timeval t)
 {
@@ -167,9 +166,12 @@ static struct cgroup_counts read_told(int fd)
 {
     struct cgroup_counts c = {0};
     char text[TOLD_MAX] = "";
-    ssize_t n = pread(fd, text, sizeof text - 1, 0);
-    (void)(n > 0 && sscanf(text, TOLD_READ, &c.user_us, &c.kernel_us, &c.read_bytes, &c.write_bytes,
-                           &c.read_ops, &c.write_ops));
+    char *at = text;
+    int64_t *const all[] = {&c.user_us,     &c.kernel_us, &c.read_bytes,
+                            &c.write_bytes, &c.read_ops,  &c.write_ops};
+    if (pread(fd, text, sizeof text - 1, 0) > 0)
+        for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+            *all[i] = strtoll(at, &at, 10);
     return c;
 }
 

@@ -9,8 +9,10 @@ The rules: a file uses symbols of its own room and of those below it (rooms.txt)
 goes through two rooms. Files of one room that call each other in a cycle stand in ROOT/test/tools/calls_frozen.txt
 ("cycle FILE FILE ..."), as do calls upwards that there still are ("up FILE FILE"). What is no longer so must
 be taken out of it: --write does that, and follows files that moved, but never lets the list grow.
+Two files of one program do not define the same symbol: of two in libraries the linker takes either, and says nothing.
 """
 import argparse
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +47,23 @@ def symbols(root, build, files):
         if symbol not in IGNORED:
             where.setdefault(objects[Path(path)], set()).add(symbol)
     return defined, used, missing
+
+
+def doubles(root, build, files, below):
+    """(symbol, file, file): two files that a room may both use. Weak symbols are meant to be in many."""
+    objects = {root / build / "obj" / f.with_suffix(".o"): f for f in files}
+    paths = [str(path) for path in objects if path.exists()]
+    out = subprocess.run(["nm", "-A", "-g", "--defined-only", *paths], check=True, capture_output=True, text=True).stdout
+    owners = {}
+    for line in out.splitlines():
+        path, _, rest = line.partition(":")
+        *_, kind, symbol = rest.split()
+        if kind not in "VW" and symbol not in IGNORED:
+            owners.setdefault(symbol, []).append(objects[Path(path)])
+    for symbol, found in sorted(owners.items()):
+        for a, b in itertools.combinations(found, 2):
+            if any({rooms.room_of(a, below), rooms.room_of(b, below)} <= seen for seen in below.values()):
+                yield symbol, str(a), str(b)
 
 
 def calls(defined, used, below):
@@ -155,6 +174,9 @@ def main():
         complaints = write(args.root, up, knots, *load_frozen(args.root))
     if not complaints:
         complaints = list(compare(up, knots, *load_frozen(args.root)))
+        below = rooms.load()
+        complaints += [f"{a} and {b} both define {symbol}: give one another name"
+                       for symbol, a, b in doubles(args.root, args.build, sources(args.root, below), below)]
     print("\n".join(complaints) if complaints else "check-calls: ok")
     return 1 if complaints else 0
 

@@ -70,6 +70,22 @@ def test_a_table_of_another_room_counts_as_a_call(tree):
     assert "lib/b.c uses storage/t.c" in tree.check()[1]
 
 
+def test_a_symbol_of_two_files_of_a_program(tree):
+    """Neither room uses the other; the daemon uses both."""
+    tree.source("api/browse/a.c", "int shares_list(void) { return 0; }\n")
+    tree.source("api/arm/storage/b.c", "int shares_list(void) { return 1; }\n")
+    code, said = tree.check()
+    assert code == 1 and "both define shares_list" in said
+
+
+def test_a_symbol_of_two_programs_or_a_weak_symbol_may_be_in_two_files(tree):
+    tree.source("api/admin/users.c", "int users_add(void) { return 0; }\n")
+    tree.source("nodeagent-proto/agent/users.c", "int users_add(void) { return 1; }\n")
+    for file in ("lib/w.c", "storage/w.c"):
+        tree.source(file, "__attribute__((weak)) int shared = 1;\n")
+    assert tree.check() == (0, "check-calls: ok\n")
+
+
 def test_a_cycle_in_a_room(tree):
     tree.put("lib/b.c", "lib/c.c")
     tree.put("lib/c.c", "lib/a.c")
