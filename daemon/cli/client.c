@@ -129,8 +129,9 @@ static int on_progress(void *ctx, curl_off_t all, curl_off_t got, curl_off_t to_
     else if (got > 0)
         progress_say_bytes(&c->progress, c->doing ? c->doing : "receiving", got, all);
     else
-        progress_say(&c->progress, "%s%swaiting for the daemon, %lld s", c->doing ? c->doing : "",
-                     c->doing ? ": " : "", (long long)(progress_us(&c->progress) / 1000000));
+        progress_say(&c->progress, "waiting for the daemon, %lld s%s%s",
+                     (long long)(progress_us(&c->progress) / 1000000), c->doing ? ": " : "",
+                     c->doing ? c->doing : "");
     return 0;
 }
 

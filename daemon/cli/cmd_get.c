@@ -12,6 +12,7 @@
 #include "daemon/cli/get_file.h"
 #include "daemon/cli/job_wish.h"
 #include "daemon/cli/table.h"
+#include "lib/jsontext.h"
 #include "lib/timefmt.h"
 
 struct getting {
@@ -48,8 +49,7 @@ static void content_path(const struct getting *g, const char *id, const char *pa
     jobs_filter(g->c, out, "path", path);
 }
 
-static int fetch(struct getting *g, const char *id, const char *path, const char *name,
-                 json_int_t size)
+static int fetch(struct getting *g, const char *id, const char *path, const char *name)
 {
     struct get_file file;
     struct strbuf there = STRBUF_INIT, where = STRBUF_INIT;
@@ -71,11 +71,11 @@ static int fetch(struct getting *g, const char *id, const char *path, const char
     if (rc == 0) {
         if (g->rows)
             json_array_append_new(
-                g->rows, json_pack("{s:s, s:I}", "path", there.s, "bytes", (json_int_t)size));
+                g->rows, json_pack("{s:s, s:I}", "path", there.s, "bytes", (json_int_t)file.bytes));
         else
             print_path(there.s);
         g->files++;
-        g->bytes += size;
+        g->bytes += file.bytes;
     }
     strbuf_free(&there);
     strbuf_free(&where);
@@ -135,7 +135,7 @@ static int get_one(struct getting *g, const char *id, const char *shown_dir, con
     if (json_is_true(json_object_get(row, "isDirectory")))
         rc = get_dir(g, id, path, shown.s);
     else if (is_wanted(g, shown.s, row))
-        rc = fetch(g, id, path, shown.s, json_integer_value(json_object_get(row, "size")));
+        rc = fetch(g, id, path, shown.s);
     strbuf_free(&shown);
     return say_gone(g, rc);
 }
@@ -206,11 +206,16 @@ static const char *plural(json_int_t n)
     return n == 1 ? "" : "s";
 }
 
-/* All that say() says. */
-static void print_json(const struct getting *g)
+/* All that say() says. `whole`: all files were looked at, so what was not found is missing. */
+static void print_json(const struct getting *g, bool whole)
 {
-    json_t *out = json_pack("{s:O, s:I, s:I, s:I}", "value", g->rows, "older", (json_int_t)g->older,
-                            "gone", (json_int_t)g->gone, "leftOut", g->left_out);
+    json_t *missing = json_array();
+    for (int i = 1; whole && i < g->o->n_args; i++)
+        if (!g->found[i])
+            json_array_append_new(missing, jsontext_string(g->o->args[i]));
+    json_t *out =
+        json_pack("{s:O, s:I, s:I, s:I, s:o}", "value", g->rows, "older", (json_int_t)g->older,
+                  "gone", (json_int_t)g->gone, "leftOut", g->left_out, "missing", missing);
     json_dumpf(out, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(out);
@@ -243,12 +248,21 @@ static int say(const struct getting *g)
     return g->files && !g->gone ? code : EXIT_FAILED;
 }
 
+/* JSON cannot say a path that is not UTF-8. */
+static int check_to(const struct options *o, struct err *e)
+{
+    if (!o->json || !o->folder_to || jsontext_is_utf8(o->folder_to, strlen(o->folder_to)))
+        return 0;
+    return err_set(e, ERR_CONFIG, NULL,
+                   "--json cannot print the folder of --to, which is not UTF-8; omit one of them");
+}
+
 static int get(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
     struct getting g = {.c = c, .o = o, .e = e, .rows = o->json ? json_array() : NULL};
     json_t *job = NULL, *resource = NULL;
-    if (jobs_find_job(c, o->args[0], &job, e) < 0) {
+    if (check_to(o, e) < 0 || jobs_find_job(c, o->args[0], &job, e) < 0) {
         json_decref(g.rows);
         return -1;
     }
@@ -264,8 +278,8 @@ static int get(struct daemon_client *c, const struct options *o, struct err *e)
                              jobs_text(job, "name"));
     if (rc == 0)
         rc = get_all(&g, resource);
-    if (rc == 0 && g.rows)
-        print_json(&g);
+    if (g.rows && (rc == 0 || g.files > 0)) /* what was fetched is there, whatever failed then */
+        print_json(&g, rc == 0);
     if (rc == 0)
         rc = say(&g);
     json_decref(g.rows);

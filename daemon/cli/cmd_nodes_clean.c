@@ -34,6 +34,8 @@ struct cleaning {
 static void tell(uv_timer_t *t)
 {
     struct cleaning *c = t->data;
+    if (c->closing)
+        return;
     progress_say(&c->progress, "%s: %s, %lld s", c->machine->name,
                  c->dry_run ? "looking for what is left" : "cleaning",
                  (long long)(progress_us(&c->progress) / US_PER_S));

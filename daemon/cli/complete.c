@@ -67,6 +67,7 @@ static void offer_live(const struct completing *w, const char *path, const char 
     struct err e;
     if (jobs_reach(&w->o, &c, &e) < 0)
         return;
+    client_quiet(c, true);
     client_limit(c, LIVE_MS); /* for the login, too */
     if (client_enter(c, &e) == 0 && client_call(c, "GET", path, NULL, &reply, &e) == 0)
         offer_names(w, json_object_get(reply, "value"), member, help);

@@ -160,6 +160,8 @@ int get_file_write(void *file, const void *bytes, size_t n)
     int rc = fs_write_all(f->fd, bytes, n);
     if (rc < 0)
         f->trouble = errno;
+    else
+        f->bytes += (int64_t)n;
     return rc;
 }
 

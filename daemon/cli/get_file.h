@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "lib/err.h"
@@ -19,6 +20,7 @@ struct get_file {
     char partial[40]; /* likewise, until it is whole */
     mode_t mode;      /* of the file that it replaces; 0: there is none */
     int trouble;      /* errno of a write that failed; 0: none has */
+    int64_t bytes;    /* which were written */
 };
 
 /* Makes ROOT and the folders of NAME, and opens ROOT/NAME. Ctrl-C removes what was written. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/cli/progress.h"
 
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -10,7 +12,7 @@
 
 #define QUIET_US INT64_C(1000000)
 #define AGAIN_US INT64_C(200000)
-#define TEXT_MAX 200 /* a line that is wider than the terminal cannot be written over */
+#define WIDEST   200 /* a line that is wider than the terminal cannot be written over */
 
 static int64_t now_us(void)
 {
@@ -36,19 +38,29 @@ static bool is_time(const struct progress *p)
            (!p->shown || now - p->shown_us >= AGAIN_US);
 }
 
+/* Whoever stops the terminal with Ctrl-S does not stop the work: a backup holds a transaction. */
+static bool takes_text(void)
+{
+    struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+    return poll(&p, 1, 0) == 1 && (p.revents & POLLOUT);
+}
+
 void progress_say(struct progress *p, const char *fmt, ...)
 {
-    char text[TEXT_MAX];
+    char *text;
     va_list ap;
-    if (!is_time(p))
+    if (!is_time(p) || !takes_text())
         return;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    if (vasprintf(&text, fmt, ap) < 0)
+        abort();
     va_end(ap);
     table_clean(text);
     int width = table_screen_of(stderr).width;
-    fprintf(stderr, "\r\033[K%.*s", width > 1 && width < TEXT_MAX ? width - 1 : TEXT_MAX, text);
+    int most = width > 1 && width < WIDEST ? width - 1 : WIDEST;
+    fprintf(stderr, "\r\033[K%.*s", table_bytes_of(text, most), text);
     fflush(stderr);
+    free(text);
     p->shown = true;
     p->shown_us = now_us();
 }
@@ -60,7 +72,7 @@ void progress_say_bytes(struct progress *p, const char *what, int64_t done, int6
         return;
     table_bytes(done, &so_far);
     table_bytes(all, &of);
-    progress_say(p, "%s: %s%s%s", what, so_far.s, all > 0 ? " of " : "", all > 0 ? of.s : "");
+    progress_say(p, "%s%s%s: %s", so_far.s, all > 0 ? " of " : "", all > 0 ? of.s : "", what);
     strbuf_free(&so_far);
     strbuf_free(&of);
 }

@@ -15,9 +15,10 @@ struct progress {
 };
 
 void progress_begin(struct progress *p);
-/* Shows the text if it is time for one; without a line's end. */
+/* Shows the text if it is time for one, and the terminal takes it; without a line's end. */
 void progress_say(struct progress *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* "WHAT: 12M of 1.5G"; `all` 0: it is not known. */
+/* "12M of 1.5G: WHAT"; `all` 0: it is not known. The amount is in front, because the line is cut to
+ * the terminal's width. */
 void progress_say_bytes(struct progress *p, const char *what, int64_t done, int64_t all);
 /* How long it takes already. */
 int64_t progress_us(const struct progress *p);

@@ -122,8 +122,7 @@ static int width_of(const char *text)
     return n;
 }
 
-/* The length in bytes of the first `n` characters. */
-static int bytes_of(const char *text, int n)
+int table_bytes_of(const char *text, int n)
 {
     const char *p = text;
     for (; *p && n > 0; n--)
@@ -180,7 +179,8 @@ static void print_cell(const struct table *t, size_t column, const struct table_
     bool last = column + 1 == t->n_columns, right = t->columns[column].right;
     bool coloured = colours && cell->colour != TABLE_PLAIN;
     assert(cell->colour < TABLE_COLOURS && (!cut || width >= NARROWEST));
-    int keep = cut ? bytes_of(cell->text, width - (int)strlen(DOTS)) : (int)strlen(cell->text);
+    int keep =
+        cut ? table_bytes_of(cell->text, width - (int)strlen(DOTS)) : (int)strlen(cell->text);
     fprintf(out, "%*s%s%.*s%s%s", (column ? GAP : 0) + (right ? pad : 0), "",
             coloured ? begin[cell->colour] : "", keep, cell->text, cut ? DOTS : "",
             coloured ? "\033[0m" : "");

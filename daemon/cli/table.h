@@ -51,6 +51,8 @@ void table_free(struct table *t);
 /* The length in bytes of the first character; 0: a terminal must not get it, because it is a
  * control character, turns the order of others around, or is not UTF-8. */
 size_t table_character(const char *text);
+/* The length in bytes of the first `n` characters of valid UTF-8. */
+int table_bytes_of(const char *text, int n);
 /* Replaces such characters by `?`. */
 void table_clean(char *text);
 /* Prints a line, cleaned so; `fmt` is without the line's end. */

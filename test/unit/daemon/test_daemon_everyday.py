@@ -311,7 +311,11 @@ def test_get_fetches_what_the_job_wrote(desk):
     assert sorted(desk.run("get", "writes", "--to", "x", "r/s", "old").stdout.split()) == ["x/old", "x/r/s/b"]
     assert "not fetched: 1 file from before its start" in done.stderr and "batchaid get writes '*'" in done.stderr
     got = json.loads(desk.run("get", "--json", "writes", "--to", "x", "c").stdout)
-    assert got == {"value": [{"path": "x/c", "bytes": 2}], "older": 0, "gone": 0, "leftOut": 0}
+    assert got == {"value": [{"path": "x/c", "bytes": 2}], "older": 0, "gone": 0, "leftOut": 0, "missing": []}
+    done = desk.run("get", "--json", "writes", "--to", "x", "c", "*.nothing", check=False)
+    assert done.returncode == 1 and json.loads(done.stdout)["missing"] == ["*.nothing"]
+    done = desk.run("get", "--json", "writes", "--to", b"x\xff", "c", check=False)
+    assert done.returncode == 1 and "not UTF-8" in done.stderr and sorted(f.name for f in desk.folder.iterdir() if f.is_dir()) == ["writes", "x"]
     done = desk.run("get", "writes", "--to", "y", "c", "*.nothing", "r/s/", check=False)
     assert done.returncode == 1 and sorted(done.stdout.split()) == ["y/c", "y/r/s/b"]
     assert [line for line in done.stderr.splitlines() if "no file" in line] == ["batchaid: no file of writes has such a name: *.nothing"]

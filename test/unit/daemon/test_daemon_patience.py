@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Commands that outlive a token, a connection or the daemon that they talk to. Faults are injected by the daemon (docs/testing.md)."""
+import json
 import os
 import pwd
 import signal
@@ -208,6 +209,14 @@ def test_get_keeps_a_file_whose_download_fails(desk, faults):
     faults.fault({"path": "/batchaid/jobs/*/files/content"}, reply={"status": 401, "code": "ExpiredAuthenticationToken", "message": "Over."})
     desk.run("get", "kept")
     assert mine.read_text() == "new\n" and mine.stat().st_mode & 0o777 == 0o600
+
+
+def test_json_has_what_was_fetched_before_a_failure(desk, faults):
+    desk.submit("--name", "some", "--no-copy", "--", "echo a >a; echo b >b")[1].succeed()
+    faults.fault({"path": "/batchaid/jobs/*/files/content"}, skip=1, cut="before")
+    done = desk.run("get", "--json", "some", "*", "z", check=False)
+    assert done.returncode == 1 and "some/b was not fetched" in done.stderr
+    assert json.loads(done.stdout) == {"value": [{"path": "some/a", "bytes": 2}], "older": 0, "gone": 0, "leftOut": 0, "missing": []}
 
 
 def test_ctrl_c_leaves_nothing_half(desk, faults):
