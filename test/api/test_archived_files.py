@@ -42,14 +42,14 @@ class Box:
 # --- what jobs of Batch AI leave behind ---------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def output(daemon, _place, temporary_in_file):
-    """A job whose output is in a container, and that container."""
+@pytest.fixture(scope="module", params=["box", "Box"])
+def output(daemon, _place, temporary_in_file, request):
+    """A job whose output is in the container "box", which its mount may spell with a capital letter."""
     accounts = temporary_in_file(Accounts(daemon).make())
     account = accounts.account()
     accounts.share(account, "box", kind="blobs")
     box = Box(accounts, account, "box")
-    blobs = {"accountName": account, "containerName": "box", "credentials": {"accountKey": box.key}, "relativeMountPath": "box"}
+    blobs = {"accountName": account, "containerName": request.param, "credentials": {"accountKey": box.key}, "relativeMountPath": "box"}
     mounts = {"mountVolumes": {"azureBlobFileSystems": [blobs]}}
     root = "$AZ_BATCHAI_MOUNT_ROOT/box"
     job = _place.job(
@@ -142,6 +142,15 @@ def test_a_task_gets_no_archived_blob(jobs, store, inputs, blob):
         assert "archived" in str(info["failureInfo"]["details"]), info
         inputs.tier(blob, "Cool")
         job.good("/bin/cat " + blob.replace("//", "/"), resourceFiles=[way])
+
+
+def test_another_spelling_of_a_path_names_no_blob(jobs, store, inputs):
+    inputs.put("dir/f")
+    inputs.tier("dir/f", "Archive")
+    url, _, query = store.url().partition("?")
+    for spelled in ("dir//f", "dir/./f", "./dir/f", "dir/f/"):
+        info = jobs().done("/bin/cat f", resourceFiles=[{"httpUrl": f"{url}/{spelled}?{query}", "filePath": "f"}])["executionInfo"]
+        assert info.get("failureInfo", {}).get("code") == "BlobNotFound", (spelled, info)
 
 
 def test_other_blobs_of_the_container_are_no_hindrance(jobs, store, inputs):

@@ -14,6 +14,7 @@
 #include "api/plane/storage/sas.h"
 #include "api/plane/storage/shared_key.h"
 #include "api/plane/storage/tiers.h"
+#include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
 #include "model/spec.h"
@@ -239,6 +240,12 @@ static struct archived_blob archived_of(const struct share_item *i)
     return (struct archived_blob){i->path, (uint64_t)i->inode, (uint64_t)i->size, i->mtime_ns};
 }
 
+/* The folder would open dir//f as dir/f, whose row, with its tier, has another name. */
+static bool can_be_file(const char *path)
+{
+    return fs_path_is_safe(path) && strcmp(path, ".") != 0;
+}
+
 /* Finds the bytes in a share that may be read. */
 static int find_bytes(const struct azstorage *z, struct arena *a, const struct asked_url *x,
                       const char *path, struct storage_blob *out, struct err *e)
@@ -248,6 +255,8 @@ static int find_bytes(const struct azstorage *z, struct arena *a, const struct a
     int rc = st_item_get(z->storage, a, share->id, path, &item, e);
     if (rc < 0)
         return -1;
+    if (!(rc == 1 && item.aside) && !can_be_file(path))
+        return not_there(e);
     *out = (struct storage_blob){.archived = NULL};
     if (rc == 1 && item.aside)
         out->at = (struct file_place){account_folder(z, a, share), item.aside};

@@ -94,14 +94,16 @@ int tier_refuse(const struct tier *t, struct err *e)
                    "Cool or Cold, or Copy Blob with such an x-ms-access-tier, rehydrates it.");
 }
 
+/* A mount may spell the container with capital letters; its folder has none. */
 static int find_blob(struct request *r, const struct mount_volume *v, const char *path,
                      struct storage_account *account, struct share_item *out, struct err *e)
 {
     struct storage *st = azstorage_of(r)->storage;
     struct share share;
-    int rc = st_account_by_name(st, &r->arena, v->account, account, e);
+    const char *container = arena_lower(&r->arena, v->share);
+    int rc = st_account_by_name(st, &r->arena, arena_lower(&r->arena, v->account), account, e);
     if (rc > 0)
-        rc = st_share_by_name(st, &r->arena, account->id, SHARE_BLOBS, v->share, &share, e);
+        rc = st_share_by_name(st, &r->arena, account->id, SHARE_BLOBS, container, &share, e);
     return rc > 0 ? st_item_get(st, &r->arena, share.id, path, out, e) : rc;
 }
 
