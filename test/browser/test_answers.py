@@ -285,6 +285,12 @@ PEOPLE = """(url) => {
 }"""
 
 
+def test_an_account_whose_names_were_not_all_looked_at_offers_the_others(page, faked):
+    account = {"group": "lab", "location": "eastus", "files": [], "blobs": [f"b{n}" for n in range(100)], "more": {"files": 0, "blobs": 0, "isMinimum": True}}
+    faked.answer("/batchaid/storage/accounts", {"value": [{**account, "name": "acct"}], "count": 1}).answer("/batchaid/storage/items", {"value": []})
+    page.open("#/storage").see("None that you may read.", "These are the first 100.").click("There may be more").see("Containers of acct")
+
+
 def test_the_last_of_many_people_is_reached(page, faked):
     faked.compute("/batchaid/users", PEOPLE)
     page.open("#/people").see("p0@lab", "100 of 1,005 principals")

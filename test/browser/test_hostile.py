@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Names, logs and files of users that would be programs or would deceive the reader. All are shown as text, or refused."""
 
+import subprocess
+from urllib.parse import quote
+
 import pytest
 from support.chromium import By
 from support.waiting import wait_for
@@ -63,6 +66,31 @@ def test_the_file_itself_runs_nothing_in_the_origin_of_the_page(page, hostile, n
 def test_a_filter_with_markup_is_text(page):
     page.open("#/jobs?user=" + "%3Cscript%3Ewindow.hit%3D1%3C%2Fscript%3E").see("No job fits these filters.")
     assert hit(page) is None
+
+
+# --- commands that the page shows ---------------------------------------------------------------------------------------------------
+
+
+def command(page):
+    page.see("command")
+    return wait_for(lambda: page.driver.find_elements(By.CSS_SELECTOR, ".command"), 20)[-1].text
+
+
+@pytest.mark.parametrize("name", ["x\x03\ntouch hit\n7", "it's \\ \u202e0", "\t\x7f\x857", "a'b\\"])
+def test_a_command_has_no_key_of_a_terminal(page, name):
+    """Ctrl-C would drop the line that is pasted, and the next line would be run."""
+    page.open("#/jobs?user=" + quote(name, safe=""))
+    shown = command(page).removeprefix("The same as a command:").removesuffix("Copy").strip()
+    assert shown.isprintable() and "<U+" not in shown
+    words = subprocess.run(["bash", "-c", f"printf '%s\\0' {shown}"], capture_output=True, text=True, check=True, env={"LC_ALL": "C.UTF-8"}).stdout
+    assert words.split("\0") == ["batchaid", "jobs", "--user", name, ""]
+
+
+@pytest.mark.parametrize("path, says", [("a/-x", "--file ./-x"), ("a/@x", "--file ./@x"), ("@x", "az would take the name that begins with @ for a file")])
+def test_a_command_of_a_blob_reads_and_writes_the_named_file(page, shown, path, says):
+    page.expected.append("404")
+    page.open(f"#/storage/acct/blobs/box?path={quote(path, safe='')}&file=1")
+    assert says in command(page)
 
 
 def test_an_address_with_a_broken_escape_is_survived(page):

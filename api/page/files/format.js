@@ -87,7 +87,23 @@ export function plain(text, most = 200) {
   return shown.length > most ? `${shown.slice(0, most)}… (${count(shown.length)} characters)` : shown;
 }
 
+// A control character is a key to the terminal into which a command is pasted: Ctrl-C ends the line, and the next line is a command. In octal
+// none is left; three digits, as a digit may follow.
+const KEY = /[\u0000-\u001f\u007f-\u009f]/;
+
+function octal(character) {
+  return [...new TextEncoder().encode(character)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+}
+
+function escaped(character) {
+  if (KEY.test(character) || character.search(INVISIBLE) >= 0) return octal(character);
+  return character === "'" || character === "\\" ? `\\${character}` : character;
+}
+
 // A word of a shell's command line; zsh reads more than a word from "=" in front.
 export function quoted(word) {
-  return /^[\w@%+:,./-][\w@%+=:,./-]*$/.test(word) ? word : `'${String(word).replace(/'/g, "'\\''")}'`;
+  if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(word)) return word;
+  const text = String(word);
+  if (KEY.test(text) || text.search(INVISIBLE) >= 0) return `$'${[...text].map(escaped).join("")}'`;
+  return `'${text.replace(/'/g, "'\\''")}'`;
 }

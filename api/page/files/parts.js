@@ -168,6 +168,11 @@ export function batchLogin(account, group, subscription) {
   return ["az", "batch", "account", "login", ...option("--resource-group", group), ...option("--name", account), ...option("--subscription", subscription)];
 }
 
+// az replaces such a word by the text of the reader's own file, however it is quoted.
+function isReadByAz(words) {
+  return words[0] === "az" && words.some((word) => word?.startsWith("@"));
+}
+
 // after: the words of a command that has to be run first. none: why there is no command; instead of words.
 export function Command({ words = [], after, none }) {
   const [copied, set] = useState(false);
@@ -183,6 +188,7 @@ export function Command({ words = [], after, none }) {
     set(true);
     setTimeout(() => set(false), 2000);
   };
+  if (isReadByAz([...(after ?? []), ...words])) none = "az would take the name that begins with @ for a file, and read it.";
   if (none) return html`<p class="command"><span>No command does the same: ${none}</span></p>`;
   return html`<p class="command"><span>The same as a command:</span> <code>${visible(text)}</code> <button onClick=${copy}>${copied ? "Copied" : "Copy"}</button></p>`;
 }

@@ -16,7 +16,7 @@ export function Storage({ parts, query }) {
   const [account, kind, share] = parts;
   useTitle(share ? plain(share, 60) : "Storage");
   if (share) return html`<${Share} account=${account} kind=${kind} share=${share} query=${query} />`;
-  if (KINDS[kind]) return html`<${Shares} account=${account} kind=${kind} query=${query} />`;
+  if (Object.hasOwn(KINDS, kind ?? "")) return html`<${Shares} account=${account} kind=${kind} query=${query} />`;
   return html`<${Accounts} />`;
 }
 
@@ -29,8 +29,9 @@ function shareAddress(account, kind, share, query = {}) {
 function Names({ one, kind }) {
   const names = one[kind];
   const more = one.more?.[kind] ?? 0;
+  const mayBeMore = one.more?.isMinimum && names.length >= NAMES;
   return html`<h3>${KINDS[kind].title}</h3>${names.length ? html`<ul class="cards">${names.map((share) => html`<li><a href=${shareAddress(one, kind, share)}>${plain(share, 80)}</a></li>`)}</ul>` : html`<p class="empty">None that you may read.</p>`}
-    ${more > 0 && html`<p class="quiet">These are the first ${count(names.length)}. <a href=${shareAddress(one, kind)}>${one.more.isMinimum ? "More than " : ""}${count(more)} more</a></p>`}`;
+    ${(more > 0 || mayBeMore) && html`<p class="quiet">These are the first ${count(names.length)}. <a href=${shareAddress(one, kind)}>${more ? `${one.more.isMinimum ? "More than " : ""}${count(more)} more` : "There may be more"}</a></p>`}`;
 }
 
 function Accounts() {
@@ -62,8 +63,9 @@ function Shares({ account, kind, query }) {
 
 const COMMANDS = {
   files: (share, path, isFile) => ["file", isFile ? "download" : "list", ...option("--share-name", share), ...option("--path", path)],
+  // "./": a blob's last part may look like an option, or be empty.
   // Names of blobs in a folder begin with its path, which ends with a slash; those of folders below it are not listed.
-  blobs: (container, path, isFile) => ["blob", isFile ? "download" : "list", ...option("--container-name", container), ...(isFile ? [...option("--name", path), "--file", path.split("/").at(-1)] : [...option("--prefix", path), "--delimiter", "/"])],
+  blobs: (container, path, isFile) => ["blob", isFile ? "download" : "list", ...option("--container-name", container), ...(isFile ? [...option("--name", path), "--file", `./${path.split("/").at(-1)}`] : [...option("--prefix", path), "--delimiter", "/"])],
 };
 
 function Share({ account, kind, share, query }) {
