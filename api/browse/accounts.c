@@ -107,6 +107,7 @@ struct found {
     long n;      /* names that the caller may read */
     long looked; /* names that were read since the list was full */
     bool over;   /* not all were read */
+    bool ended;  /* all were */
 };
 
 struct account_list {
@@ -209,23 +210,29 @@ static int fetch_part(struct account_list *l, struct slices *s, struct err *e)
         go_on(l, PART_ACCOUNT); /* it has gone meanwhile */
         return rc < 0 ? -1 : 0;
     }
-    f->over = is_over(l, f);
-    if (!f->over && read_names(l->r, s, l->at, kind_of(l->next), &l->name, e) < 0)
-        return -1;
+    f->over = !f->ended && is_over(l, f);
+    if (!f->ended && !f->over) {
+        if (read_names(l->r, s, l->at, kind_of(l->next), &l->name, e) < 0)
+            return -1;
+        f->ended = s->n < BATCH;
+    }
     if (s->n == 0)
         go_on(l, l->next + 1);
     return 0;
 }
 
-/* {"files": 3, "blobs": 10000, "isMinimum": true}: how many more names there are than are shown. */
+/* {"files": 3, "blobs": 10000, "isMinimum": true}: how many more names there are than are shown. Of
+ * a minimum of 0 the caller may read none of the names that were looked at, but there are others.
+ */
 static void add_more(struct account_list *l)
 {
     long files = l->found[0].n - (long)json_array_size(names_of(l, PART_FILES));
     long blobs = l->found[1].n - (long)json_array_size(names_of(l, PART_BLOBS));
-    if (files + blobs == 0)
+    bool over = l->found[0].over || l->found[1].over;
+    if (files + blobs == 0 && !over)
         return;
     json_t *more = json_pack("{s:I, s:I}", "files", (json_int_t)files, "blobs", (json_int_t)blobs);
-    if (l->found[0].over || l->found[1].over)
+    if (over)
         json_object_set_new(more, "isMinimum", json_true());
     json_object_set_new(l->shown, "more", more);
     json_object_set_new(l->shown, "cut", json_true());
@@ -303,7 +310,8 @@ struct replied *accounts_list(struct request *r)
     if (read_wish(l, &e) < 0 || rows_begin_numbers(r, &l->rows, &e) < 0)
         return reply_err(r, &e);
     l->at = page_after_id(l->rows.page);
-    l->rows.counts = l->counts && !request_query(r, "after");
+    l->counts = l->counts && !request_query(r, "after"); /* the first page has the number */
+    l->rows.counts = l->counts;
     l->shown = request_own(r, json_object());
     request_own_thing(r, l, accounts_free);
     return slices_reply(l->rows.page, &kind, l, sizeof(struct share));
