@@ -59,6 +59,7 @@ def test_directories_are_listed_one_at_a_time(files):
     assert {"stdout.txt", "stderr.txt", "wd"} <= set(found) and list(found) == sorted(found)
     assert found["wd"]["isDirectory"] is True and found["stdout.txt"]["size"] == 10 and found["stdout.txt"]["modifiedTime"]
     assert files.names(path="wd") == ["deep", "page.html", "ten.bin"]
+    assert files.list(path=".") == files.list()
     (leaf,) = files.list(path="wd/deep/er")["value"]
     assert (leaf["path"], leaf["size"], leaf["isDirectory"]) == ("wd/deep/er/leaf.txt", 5, False)
 

@@ -34,7 +34,7 @@ static int find_place(struct request *r, const struct batch_task *t, struct file
                        path);
     if (batch_files_of(r, t, out, e) < 0)
         return -1;
-    out->path = path ? path : "";
+    out->path = path && strcmp(path, ".") != 0 ? path : "";
     return 0;
 }
 
