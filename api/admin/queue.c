@@ -7,8 +7,9 @@
  *
  *     [next cluster] -> more waiting, while there are any -> held, while there are any -> ROW_END
  *
- * A reply has the first rows of each cluster, and says what it leaves out; or, if `rows` or `after`
- * is given, a page of the whole list. A page continues after a row's mark, by the orders of the
+ * A reply has the first rows of each cluster, and says what it leaves out, also that it is full
+ * (`cut`: later rows are missing, of any cluster); or, if `rows` or `after` is given, a page of the
+ * whole list. A page continues after a row's mark, by the orders of the
  * rows: a run that has changed its place meanwhile may come twice or not at all.
  */
 #include <limits.h>
@@ -343,6 +344,8 @@ static void end(struct page *p)
     if (q->paged && p->more) {
         strbuf_puts(&p->text, ",\"next\":");
         jsontext_add_text(&p->text, p->last.s, p->last.len);
+    } else if (p->more) {
+        strbuf_puts(&p->text, ",\"cut\":true");
     }
     strbuf_puts(&p->text, "}");
 }

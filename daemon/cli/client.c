@@ -457,13 +457,14 @@ int client_call(struct daemon_client *c, const char *method, const char *path, c
     return rc;
 }
 
-/* "PATH?max=200", or with "&after=NEXT". */
+/* The path with "max=200" in its query, and with "after=NEXT". */
 static void set_page(struct daemon_client *c, const char *path, const char *next,
                      struct strbuf *out)
 {
     char *after = next ? client_escape(c, next) : NULL;
     strbuf_reset(out);
-    strbuf_concat(out, path, "?max=200", after ? "&after=" : "", after ? after : "");
+    strbuf_concat(out, path, strchr(path, '?') ? "&" : "?", "max=200", after ? "&after=" : "",
+                  after ? after : "");
     free(after);
 }
 

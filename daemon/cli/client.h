@@ -74,7 +74,7 @@ int client_call(struct daemon_client *c, const char *method, const char *path, c
                 json_t **out, struct err *e) MUST_CHECK;
 
 /* GET of a list, page by page as the reply's `next` says: *out has the rows of all pages as
- * `value`. `path` has no query. */
+ * `value`. `path` may have a query. */
 int client_call_pages(struct daemon_client *c, const char *path, json_t **out,
                       struct err *e) MUST_CHECK;
 

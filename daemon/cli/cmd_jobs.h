@@ -66,8 +66,6 @@ bool jobs_has_ended(const json_t *j);
 /* Gets BELOW/GROUP/WORKSPACE/EXPERIMENT/JOB of a found job or task. */
 int jobs_ask_about(struct daemon_client *c, const char *below, const json_t *j, json_t **reply,
                    struct err *e);
-/* Says which running and waiting jobs a reply of the queue lacks. `all`: how to list them. */
-void queue_say_left_out(const json_t *left_out, const char *all);
 void jobs_print_json(json_t *value); /* takes the reference */
 
 #endif

@@ -11,8 +11,8 @@
 #include "daemon/cli/table.h"
 #include "daemon/cli/watch.h"
 
-#define WAITING_MAX "10000" /* the most of each cluster that one reply may have */
-#define RANGES_MAX  8       /* of indexes in one row */
+#define PAGE_ROWS  "1000"
+#define RANGES_MAX 8 /* of indexes in one row */
 
 static const struct table_column columns[] = {
     {.name = "CLUSTER", .elide = true},
@@ -134,26 +134,34 @@ static void print_table(const json_t *all)
     table_free(&t);
 }
 
-void queue_say_left_out(const json_t *left_out, const char *all)
+/* Which running and waiting jobs the reply lacks. */
+static void say_left_out(const json_t *reply)
 {
     size_t i;
     json_t *one;
-    json_array_foreach(left_out, i, one) {
+    json_array_foreach(json_object_get(reply, "leftOut"), i, one) {
         json_int_t run = json_integer_value(json_object_get(one, "running"));
         char more[48] = "";
         if (run > 0)
             snprintf(more, sizeof more, "%" JSON_INTEGER_FORMAT " more run", run);
         bool wait = json_is_true(json_object_get(one, "waiting"));
-        fprintf(stderr, "batchaid: not shown: in cluster %s %s%s%s; %s\n",
+        fprintf(stderr, "batchaid: not shown: in cluster %s %s%s%s; --json lists all\n",
                 jobs_text(one, "cluster"), more, *more && wait ? ", and " : "",
-                wait ? "more jobs wait" : "", all);
+                wait ? "more jobs wait" : "");
     }
+    if (json_is_true(json_object_get(reply, "cut")))
+        fprintf(stderr,
+                "batchaid: not shown: more jobs, also of further clusters, as the daemon's answer "
+                "is full; --json lists all\n");
 }
 
-static void print_whole(json_t *reply)
+/* As a reply in which nothing is left out. */
+static void print_whole(json_t *all)
 {
-    json_dumpf(reply, stdout, JSON_INDENT(2));
+    json_t *out = json_pack("{s:O, s:[]}", "value", all, "leftOut");
+    json_dumpf(out, stdout, JSON_INDENT(2));
     putchar('\n');
+    json_decref(out);
 }
 
 static int list(struct daemon_client *c, const struct options *o, struct err *e)
@@ -164,11 +172,12 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
     jobs_filter(c, &path, "cluster", o->cluster);
     jobs_filter(c, &path, "user", o->user);
     jobs_filter(c, &path, "mine", o->mine ? "true" : NULL);
-    jobs_filter(c, &path, "max", o->json ? WAITING_MAX : NULL);
-    int rc = client_call(c, "GET", path.s, NULL, &reply, e);
+    jobs_filter(c, &path, "rows", o->json ? PAGE_ROWS : NULL);
+    int rc = o->json ? client_call_pages(c, path.s, &reply, e)
+                     : client_call(c, "GET", path.s, NULL, &reply, e);
     json_t *all = json_object_get(reply, "value");
     if (rc == 0 && o->json)
-        print_whole(reply);
+        print_whole(all);
     else if (rc == 0)
         print_table(all);
     if (rc == 0 && json_array_size(all) == 0)
@@ -178,8 +187,7 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
                       "jobs, `batchaid jobs` also ended ones"
                     : "no job runs or waits; `batchaid jobs` also lists ended ones",
             "`batchaid queue` shows all running and waiting jobs");
-    queue_say_left_out(json_object_get(reply, "leftOut"),
-                       o->json ? "--cluster and --user show fewer" : "--json lists all");
+    say_left_out(reply);
     json_decref(reply);
     strbuf_free(&path);
     return rc;

@@ -104,14 +104,14 @@ static void print_table(const json_t *nodes, const json_t *queue)
     table_free(&t);
 }
 
-static void say_waiting(const json_t *queue, const json_t *left_out)
+static void say_waiting(const json_t *reply)
 {
     size_t i, waiting = 0;
-    bool more = false;
+    bool more = json_is_true(json_object_get(reply, "cut"));
     json_t *job, *one;
-    json_array_foreach(left_out, i, one)
+    json_array_foreach(json_object_get(reply, "leftOut"), i, one)
         more = more || json_is_true(json_object_get(one, "waiting"));
-    json_array_foreach(queue, i, job)
+    json_array_foreach(json_object_get(reply, "value"), i, job)
         waiting += jobs_text(job, "waitsFor") != NULL;
     if (waiting)
         printf("\n%s%zu job%s; `batchaid queue` shows for what\n", more ? "more than " : "",
@@ -126,14 +126,15 @@ static int top(struct daemon_client *c, const struct options *o, struct err *e)
         rc = client_call(c, "GET", "/batchaid/queue", NULL, &queue, e);
     json_t *n = json_object_get(nodes, "value"), *q = json_object_get(queue, "value");
     if (rc == 0 && o->json) {
-        json_t *out = json_pack("{s:O, s:O, s:O}", "nodes", n, "jobs", q, "leftOut",
-                                json_object_get(queue, "leftOut"));
+        json_t *out =
+            json_pack("{s:O, s:O, s:O, s:O*}", "nodes", n, "jobs", q, "leftOut",
+                      json_object_get(queue, "leftOut"), "cut", json_object_get(queue, "cut"));
         json_dumpf(out, stdout, JSON_INDENT(2));
         putchar('\n');
         json_decref(out);
     } else if (rc == 0) {
         print_table(n, q);
-        say_waiting(q, json_object_get(queue, "leftOut"));
+        say_waiting(queue);
     }
     json_decref(nodes);
     json_decref(queue);

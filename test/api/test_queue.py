@@ -140,6 +140,22 @@ def test_the_whole_queue_comes_page_by_page(own_place, flag, temporary):
     host.touch()
 
 
+def test_a_full_reply_says_so_and_the_command_prints_all():
+    """Of 4 MiB. Such a queue is of two clusters, and a third one comes last."""
+    with Daemon(arguments=["--testing", "--fake-nodes"]) as d:
+        place = Place(d).make()
+        many = [place.cluster(nodes=0) for _ in range(2)]
+        for cluster in many:
+            for n in range(8):
+                place.job(cluster, name=f"{n}-{cluster.name}".ljust(60, "x"), environmentVariables=[{"name": "BATCHAID_JOB_ARRAY", "value": "0-999"}])
+        last = place.job(place.cluster(nodes=0), name="last")
+        reply = get(d, "queue", max=10000)
+        assert reply["cut"] is True and last.name not in {q["name"] for q in reply["value"]}
+        assert "cut" not in get(d, "queue")
+        whole = json.loads(d.tool("queue", "--json").stdout)
+        assert len(whole["value"]) == 16001 and whole["value"][-1]["name"] == "last" and whole["leftOut"] == []
+
+
 def test_what_comes_between_two_pages_of_the_queue(own_place, flag):
     """A row that has gone, and a row that was put in front, move no other."""
     d, (host, until), cluster = own_place.daemon, flag, own_place.cluster(nodes=1)
