@@ -277,6 +277,26 @@ def test_all_accounts_and_all_their_containers_are_reached(page, faked):
     page.see("1,235 containers")
 
 
+# A folder of a task with the files f0000 to f9999; what was asked for.
+MANY_FILES = """(url) => {
+  const all = Array.from({length: 10000}, (_, n) => `f${String(n).padStart(4, '0')}`);
+  const path = url.searchParams.get('path'), after = url.searchParams.get('after') ?? '';
+  (window.afters ??= []).push(after);
+  const value = all.filter((name) => name > after).slice(0, 10).map((name) => ({name, path: `${path}/${name}`, isDirectory: false, size: 4}));
+  return {value, next: value.at(-1).name === 'f9999' ? undefined : value.at(-1).name};
+}"""
+
+
+def test_a_file_of_a_task_is_found_in_its_folder_without_the_others(page, faked):
+    task = {"resourceGroup": "g", "workspace": "acct", "experiment": "j", "name": "t", "state": "succeeded", "priority": 0, "nodeCount": 1, "createdTime": "2026-01-01T00:00:00Z"}
+    faked.answer("/batchaid/jobs/g/acct/j/t", {"kind": "task", "job": task, "text": "", "events": [], "lines": []})
+    faked.compute("/files/content", TEXTS).compute("/batchaid/batch/acct/jobs/j/tasks/t/files", MANY_FILES)
+    page.open("#/job/g/acct/j/t/files?path=wd&directory=stdouterr").see("f0000")
+    page.open("#/job/g/acct/j/t/files?path=wd%2Ff7654&file=1&directory=stdouterr").see("text of wd/f7654")
+    asked = page.driver.execute_script("return window.afters")
+    assert "f765" in asked and not [one for one in asked if "f1" < one < "f765"]
+
+
 # 1,005 principals in pages as they are asked for.
 PEOPLE = """(url) => {
   const from = Number(url.searchParams.get('after') ?? 0), to = Math.min(1005, from + Number(url.searchParams.get('max')));

@@ -85,9 +85,14 @@ function folderOf(at) {
   return n === 0 || at[n - 1] === "/" ? at.slice(0, n + 1) : at.slice(0, n);
 }
 
+// A place in a list by names that is before the name, and near to it. [...]: no half of a character is left.
+function before(name) {
+  return [...name].slice(0, -1).join("") || undefined;
+}
+
 // A file as the list of its folder has it: with its size.
-async function found(list, at, signal) {
-  let after;
+async function found(list, at, byNames, signal) {
+  let after = byNames ? before(lastOf(at)) : undefined;
   do {
     const page = await list(folderOf(at), after, signal);
     const one = page.value.find((entry) => entry.path === at);
@@ -97,8 +102,8 @@ async function found(list, at, signal) {
   throw new Error(`There is no file '${plain(at)}'.`);
 }
 
-function OneFile({ label, at, list, content, follow }) {
-  const { data: file, error, again } = useData(`${label} ${at}`, (signal) => found(list, at, signal), [], follow ? EVERY_MS : undefined);
+function OneFile({ label, at, list, byNames, content, follow }) {
+  const { data: file, error, again } = useData(`${label} ${at}`, (signal) => found(list, at, byNames, signal), [], follow ? EVERY_MS : undefined);
   // The last that its job wrote, once the job has ended.
   const followed = useRef(follow);
   useEffect(() => {
@@ -110,15 +115,15 @@ function OneFile({ label, at, list, content, follow }) {
 }
 
 // at: the path below the folder, as the list names it; "" is its root. to(path, isFile): an address. list(path, after,
-// signal): a page of entries. content(path, download): where its bytes are.
-export function Browser({ label, at, isFile, to, list, content, follow, every, kinds = [] }) {
+// signal): a page of entries. byNames: `after` is a name, so a list may begin anywhere. content(path, download): where its bytes are.
+export function Browser({ label, at, isFile, to, list, byNames, content, follow, every, kinds = [] }) {
   const first = useRef(true);
   useEffect(() => {
     if (!first.current) keepFocus();
     first.current = false;
   }, [at, isFile]);
   const crumbs = html`<nav class="crumbs" aria-label="Folders"><a href=${to("")}>${label}</a>${above(at).map((folder) => html` / <a href=${to(folder)}>${plain(lastOf(folder), 60)}</a>`)}${at && html` / ${plain(lastOf(at), 60)}`}</nav>`;
-  if (isFile) return html`${crumbs}<${OneFile} key=${`${label} ${at}`} label=${label} at=${at} list=${list} content=${content} follow=${follow} />`;
+  if (isFile) return html`${crumbs}<${OneFile} key=${`${label} ${at}`} label=${label} at=${at} list=${list} byNames=${byNames} content=${content} follow=${follow} />`;
   const columns = [
     { title: "Name", kind: "name", cell: (one) => html`<a href=${to(one.path, !one.isDirectory)}>${plain(one.name, 120)}${one.isDirectory ? "/" : ""}</a>` },
     { title: "Size", kind: "number", cell: (one) => (one.isDirectory ? "" : bytes(one.size)) },

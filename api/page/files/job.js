@@ -73,7 +73,7 @@ function Files({ job, query }) {
   return html`<${Failed} error=${listed.error} again=${listed.again} />
     ${names.length > 1 && html`<div class="filters"><${Choice} name="directory" label="Output directory" any=${names[0]} values=${names.slice(1)} also=${{ path: "", file: "" }} query=${query} /></div>`}
     ${listed.data && !names.length && html`<p class="empty">The job has no output directory.</p>`}
-    ${directory && html`<${Browser} label=${directory} at=${query.path ?? ""} isFile=${query.file === "1"} to=${to} list=${(at, after, signal) => list(directory, at, after, signal)}
+    ${directory && html`<${Browser} label=${directory} at=${query.path ?? ""} isFile=${query.file === "1"} to=${to} byNames=${isTask(job)} list=${(at, after, signal) => list(directory, at, after, signal)}
       content=${(at, download) => content(directory, at, download)} kinds=${["job"]} follow=${job.state === "running"} />`}`;
 }
 

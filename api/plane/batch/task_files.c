@@ -48,20 +48,23 @@ static int by_name(const void *a, const void *b)
 static struct replied *show(struct task_files *l)
 {
     struct page *page = l->rows.page;
+    const char *dir = l->place.path;
     if (l->n > 0)
         qsort(l->entries, l->n, sizeof *l->entries, by_name);
-    for (size_t i = 0; i < l->n && !page->more; i++)
-        if (strcmp(l->entries[i].name, page->after) > 0)
-            rows_add(page, l->entries[i].name, &l->entries[i]);
+    for (size_t i = 0; i < l->n && !page->more; i++) {
+        struct entry *en = &l->entries[i];
+        en->path = arena_concat(&l->r->arena, dir, *dir ? "/" : "", en->name);
+        rows_add(page, en->name, en);
+    }
     return page_reply(page);
 }
 
+/* Borrows the name until show(). Leaves out the names of earlier pages, which may be many. */
 static void add(struct task_files *l, const char *name, const struct node_dir_entry *en)
 {
-    struct arena *a = &l->r->arena;
-    const char *dir = l->place.path;
+    if (strcmp(name, l->rows.page->after) <= 0)
+        return;
     l->entries[l->n++] = (struct entry){.name = name,
-                                        .path = arena_concat(a, dir, *dir ? "/" : "", name),
                                         .is_directory = en->is_dir,
                                         .size = (uint64_t)en->size,
                                         .mtime_us = en->is_dir ? 0 : en->mtime_us};
@@ -78,7 +81,7 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
     n = why ? 0 : n;
     l->entries = arena_alloc(&l->r->arena, (n + 1) * sizeof *l->entries);
     for (size_t i = 0; i < n; i++)
-        add(l, arena_strdup(&l->r->arena, list[i].name), &list[i]);
+        add(l, list[i].name, &list[i]);
     request_finish(l->r, show(l));
 }
 
