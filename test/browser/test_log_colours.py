@@ -2,6 +2,8 @@
 """What programs write for terminals, as the page shows it in a log: colours of 256 and of 16 million, progress bars, lines of a
 megabyte. Colours that the page does not show leave the text as it is, and no part of their sequences."""
 
+import re
+
 import pytest
 from support.chromium import By
 
@@ -60,6 +62,9 @@ def test_a_line_of_a_megabyte_is_cut_between_characters(written, unit, name, bef
     line = page.driver.execute_script("return [...document.querySelectorAll('.line')].find((line) => line.querySelector('button')).innerText")
     shown = line.split(" ")[0]
     assert len(lines) == 3 and set(shown) <= {"a", seen} and len(shown) > 200, shown[-60:]
+    if unit == seen:
+        units = lambda text: len(text.encode("utf-16-le")) // 2  # noqa: E731
+        assert int(re.search(r"([\d,]+) more characters", line)[1].replace(",", "")) == units(whole) - units(shown)
     page.click("more characters").see_none("more characters")
     line = page.driver.execute_script("return document.querySelectorAll('.line')[1].textContent.trim()")
     assert line == "a" * before + seen * (1000000 // len(unit.encode())), line[:60] + " ... " + line[-60:]

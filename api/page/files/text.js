@@ -100,8 +100,11 @@ export function readLine(line, style, whole = false) {
   const pieces = [];
   let at = 0;
   let room = whole ? Infinity : LINE_MOST;
+  let unseen = 0;
   const add = (part) => {
-    if (part && room > 0) pieces.push({ text: visible(part.slice(0, upTo(part, room))), names: style.names });
+    const shown = room > 0 ? upTo(part, room) : 0;
+    if (part && room > 0) pieces.push({ text: visible(part.slice(0, shown)), names: style.names });
+    unseen += part.length - shown;
     room -= part.length;
   };
   const end = whole ? text.length : upTo(text, LINE_MOST * 2);
@@ -113,7 +116,7 @@ export function readLine(line, style, whole = false) {
     if (isStyle(found)) style = applied(style, found[1]);
   }
   add(text.slice(at, Math.max(at, end)));
-  return { pieces, cut: Math.max(0, text.length - Math.max(at, end) + Math.max(0, -room)) };
+  return { pieces, cut: Math.max(0, text.length - Math.max(at, end) + unseen) };
 }
 
 // CSV (RFC 4180): rows of cells, at most `most` rows. A quote inside a cell that does not begin with a quote is text.
