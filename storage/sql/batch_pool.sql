@@ -37,8 +37,9 @@ $batch_pool_select
 WHERE bp.account_id = :account_id AND bp.name > :page.after AND {?batch_pool}
 ORDER BY bp.name LIMIT :page.limit;
 
--- st_batch_pool_count(i64 account_id) -> i64 n
-SELECT count(*) FROM batch_pool WHERE account_id = :account_id;
+-- `leaving`: also those that are being deleted.
+-- st_batch_pool_count(i64 account_id, bool leaving) -> i64 n
+SELECT count(*) FROM batch_pool WHERE account_id = :account_id AND (:leaving = 1 OR state <> {BATCH_POOL_DELETING});
 
 -- st_batch_pool_secrets(i64 id) -> sealed? secrets
 SELECT secrets FROM batch_pool WHERE id = :id;

@@ -66,6 +66,16 @@ def test_a_pool_for_a_job_counts_as_any_other(ground):
     wait_for(lambda: plane.call("GET", f"/pools/{made}").status == 404, what="its pool gone")
 
 
+def test_a_pool_that_is_being_deleted_does_not_refuse_the_pool_of_the_next_job(ground):
+    """A job is completed before the nodes of its pool have left. A request for a pool is refused until then."""
+    plane = ground.plane
+    first = Job(plane, None, poolInfo=auto("job"), jobManagerTask={"id": "boss", "commandLine": "/bin/true"})
+    wait_for(lambda: first.get()["state"] == "completed", 60, what="the first job to be completed")
+    second = Job(plane, None, poolInfo=auto("job")).get()["executionInfo"]
+    assert "schedulingError" not in second and second["poolId"] != first.get()["executionInfo"]["poolId"]
+    plane.refused(409, "PoolQuotaReached", "POST", "/pools", {"id": "one", **POOL})
+
+
 def test_a_pool_for_a_schedule_counts_too(ground):
     plane = ground.plane
     add_pool(plane, "one")

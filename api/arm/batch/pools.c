@@ -190,7 +190,7 @@ struct replied *batch_pools_list(struct request *r)
 static int check_quota(struct request *r, const struct rm_pool *x, struct err *e)
 {
     const struct batch_front *f = batchrm_of(r)->front;
-    int rc = batch_pool_may_add(f, x->account.id, e);
+    int rc = batch_pool_may_add(f, x->account.id, false, e);
     if (rc == 0)
         return err_set(e, BATCHRM_POOL_QUOTA, NULL,
                        "The Batch account %s has %lld pools, and may not have more.",

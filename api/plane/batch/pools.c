@@ -156,7 +156,7 @@ static int refuse_taken(struct request *r, const char *name, struct err *e)
 static int check_quota(struct request *r, struct err *e)
 {
     const struct batch_front *f = batch_of(r)->front;
-    int rc = batch_pool_may_add(f, batch_account_of(r)->id, e);
+    int rc = batch_pool_may_add(f, batch_account_of(r)->id, false, e);
     if (rc == 0)
         return err_set(e, BATCH_POOL_QUOTA_REACHED, NULL,
                        "the account has %lld pools, and may not have more",

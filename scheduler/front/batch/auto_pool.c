@@ -69,7 +69,7 @@ static bool settings_are_good(struct pool_making *k, const struct batch_pool *p)
 /* 1, 0 (the pool cannot be made) or -1. */
 static int may_be_made(struct pool_making *k, const struct batch_pool *p, struct err *e)
 {
-    int rc = settings_are_good(k, p) ? batch_pool_may_add(k->f, p->account_id, e) : 0;
+    int rc = settings_are_good(k, p) ? batch_pool_may_add(k->f, p->account_id, true, e) : 0;
     if (rc == 0 && !k->wrong.code)
         refuse(k, "AutoPoolCreationFailedWithQuotaReached",
                "The pool quota for the account is reached",

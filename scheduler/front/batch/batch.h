@@ -122,8 +122,11 @@ struct batch_targets {
     enum dealloc_option how; /* the treatment of tasks on nodes that leave */
 };
 
-/* Whether an account may have one more pool: 1, 0, or -1 on error. */
-int batch_pool_may_add(const struct batch_front *f, int64_t account_id, struct err *e) MUST_CHECK;
+/* Whether an account may have one more pool: 1, 0, or -1 on error. A pool that is being deleted
+ * counts, but not for a pool that the front makes itself (`for_job`): else the pool of a job that
+ * has ended would refuse the pool of the next job. */
+int batch_pool_may_add(const struct batch_front *f, int64_t account_id, bool for_job,
+                       struct err *e) MUST_CHECK;
 /* Makes the pool and begins its resize; *id is its row's id. ERR_CONFLICT: the name is taken. */
 int batch_pool_add(struct batch_front *f, const struct batch_pool *p, const char *secrets,
                    int64_t *id, struct err *e) MUST_CHECK;

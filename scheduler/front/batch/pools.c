@@ -230,12 +230,12 @@ static void begun(struct batch_front *f, const struct batch_pool *p)
     sched_wake_pool(f->sched, p->id);
 }
 
-int batch_pool_may_add(const struct batch_front *f, int64_t account_id, struct err *e)
+int batch_pool_may_add(const struct batch_front *f, int64_t account_id, bool for_job, struct err *e)
 {
     int64_t pools;
     if (f->quotas.pools == 0) /* without a limit nothing is counted: that costs time per row */
         return 1;
-    if (st_batch_pool_count(f->st, account_id, &pools, e) < 0)
+    if (st_batch_pool_count(f->st, account_id, !for_job, &pools, e) < 0)
         return -1;
     return pools < f->quotas.pools;
 }
