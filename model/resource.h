@@ -231,7 +231,7 @@ struct node {
     int failure;             /* enum failure_code of an unusable node; otherwise 0 */
     const char *incarnation; /* of the node root, as the agent reported it; NULL before hello */
     int64_t booted_us;       /* 0 before hello */
-    int64_t emptied_us;      /* when the files of its runs were last lost with its root; 0: never */
+    int64_t emptied;         /* how often the files of its runs were lost with its root */
     const char *errors;      /* JSON array text of BatchAIError while unusable, otherwise NULL */
     const char *why;         /* the message of the last error */
     int64_t machine_id;      /* its machine in the inventory; 0: a local node */

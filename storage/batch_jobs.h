@@ -74,6 +74,7 @@ struct st_batch_task_move {
     bool starts;           /* start_us = now */
     const char *pool_name; /* NULL: leave; likewise: */
     const char *node_name;
+    int64_t emptied;        /* of that node */
     bool retried, requeued; /* counts it */
     /* With BATCH_TASK_COMPLETED: */
     bool has_exit_code;

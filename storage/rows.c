@@ -266,7 +266,7 @@ static const struct st_column node_columns[] = {
     TEXT("devices", devices),
     TEXT("incarnation", incarnation),
     INT64("booted_us", booted_us, instant),
-    INT64("emptied_us", emptied_us, instant),
+    INT64("emptied", emptied, bits),
     INT("failure", failure, failure),
     TEXT("errors", errors),
     TEXT("why", why),

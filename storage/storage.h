@@ -221,6 +221,7 @@ struct st_node_move {
     const char *reason;  /* for the event; NULL: the failure's name */
     enum node_wish wish; /* the node must have this request now; WISH_NOTHING: any, and a request in
                             progress ends when the node is idle or unusable */
+    bool emptied;        /* the files of its runs were removed */
 };
 int st_node_move(struct storage *, const struct st_node_move *m, struct err *) MUST_CHECK;
 /* ERR_CONFLICT while it holds an allocation. */

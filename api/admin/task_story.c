@@ -94,7 +94,7 @@ static bool has_output(const struct task_teller *t)
     const struct batch_task *k = &t->task;
     if (k->files != BATCH_FILES_THERE || !k->node_name)
         return k->files == BATCH_FILES_THERE;
-    return t->node.id != 0 && !batch_files_lost(k, t->node.emptied_us);
+    return t->node.id != 0 && !batch_files_lost(k, &t->node);
 }
 
 static void tell_end(struct task_teller *t)

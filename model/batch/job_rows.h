@@ -149,16 +149,17 @@ struct batch_task {
     enum batch_fate fate;
     enum batch_files files;
     int64_t files_until_us; /* when they are removed; 0: with the task */
+    int64_t emptied;        /* its node's, when it got that node */
     unsigned manager;       /* enum batch_manager; 0: not a manager task */
     /* Of its job: */
     const char *job_name;
     int job_number;
     int64_t account_id;
 };
-/* Whether its node, which was last emptied at that time, has lost its files since it ended. */
-static inline bool batch_files_lost(const struct batch_task *t, int64_t emptied_us)
+/* Whether its node has lost its files. */
+static inline bool batch_files_lost(const struct batch_task *t, const struct node *nd)
 {
-    return t->state == BATCH_TASK_COMPLETED && t->end_us <= emptied_us;
+    return t->emptied != nd->emptied;
 }
 
 /* A preparation or release task of a job on one node. */
@@ -187,6 +188,7 @@ struct batch_subtask {
     int64_t id, task_id;
     int number; /* of its node, from 1 */
     const char *node_name;
+    int64_t emptied; /* as a task's */
     enum batch_task_state state, was;
     int64_t state_us, was_us, start_us, end_us;
     bool has_exit_code;

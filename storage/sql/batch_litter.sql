@@ -2,11 +2,10 @@
 --
 -- What Azure Batch's tasks leave on nodes.
 
--- Whether the files of a task that has ended are kept after :now_us, and until when. Its node was last emptied at
--- :emptied_us.
+-- Whether the files of a task that has ended are kept after :now_us, and until when.
 -- $batch_is_kept(t)
 $t.files = {BATCH_FILES_THERE} AND $t.state = {BATCH_TASK_COMPLETED}
-AND $t.end_us > :emptied_us AND ($t.files_until_us = 0 OR $t.files_until_us > :now_us);
+AND ($t.files_until_us = 0 OR $t.files_until_us > :now_us);
 
 -- $batch_kept_until(t)
 CASE $t.files_until_us WHEN 0 THEN 9223372036854775807 ELSE $t.files_until_us END;
@@ -52,13 +51,13 @@ SELECT due_us FROM batch_litter WHERE due_us > 0 AND due_us > :now_us ORDER BY d
 
 -- An instant until which something of tasks is kept on a node, perhaps more for longer: *at_us is 0 if
 -- nothing is kept after now, INT64_MAX if something is for ever. It looks at the latest task that it finds,
--- as a node may have the files of very many.
--- st_batch_kept_until(i64 node_id, text node_name, i64 emptied_us, i64 now_us) -> i64 at_us
+-- as a node may have the files of very many. The node was emptied `emptied` times; what it had before is lost.
+-- st_batch_kept_until(i64 node_id, text node_name, i64 emptied, i64 now_us) -> i64 at_us
 SELECT max(
 coalesce((SELECT $batch_kept_until(t) FROM batch_task t
-WHERE t.node_name = :node_name AND $batch_is_kept(t) ORDER BY t.id DESC LIMIT 1), 0),
+WHERE t.node_name = :node_name AND t.emptied = :emptied AND $batch_is_kept(t) ORDER BY t.id DESC LIMIT 1), 0),
 coalesce((SELECT $batch_kept_until(t) FROM batch_subtask u CROSS JOIN batch_task t ON t.id = u.task_id
-WHERE u.node_name = :node_name AND $batch_is_kept(t) ORDER BY u.id DESC LIMIT 1), 0),
+WHERE u.node_name = :node_name AND u.emptied = :emptied AND $batch_is_kept(t) ORDER BY u.id DESC LIMIT 1), 0),
 coalesce((SELECT max(due_us) FROM batch_litter WHERE node_id = :node_id AND due_us > :now_us), 0));
 
 -- Whether a directory that a run uses, or the one of its job, is due on one of the run's nodes.

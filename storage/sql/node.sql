@@ -17,6 +17,10 @@ $node_select WHERE n.id = :id;
 -- st_node_named(i64 pool_id, text name) -> node?
 $node_select WHERE n.pool_id = :pool_id AND n.name = :name COLLATE NOCASE;
 
+-- How often it was emptied.
+-- st_node_emptied(i64 id) -> i64 n
+SELECT coalesce((SELECT emptied FROM node WHERE id = :id), 0);
+
 -- All nodes of a pool, by ordinal.
 -- st_node_list(i64 pool_id) -> node*
 $node_select WHERE n.pool_id = :pool_id ORDER BY n.ordinal;
@@ -78,7 +82,7 @@ SET state = :m.to, state_us = :m.now_us, idle_us = CASE :m.to WHEN {NODE_IDLE} T
 errors = :m.errors, epoch = :epoch, why = :m.why,
 failure = CASE WHEN :m.to <> {NODE_UNUSABLE} THEN 0 WHEN :m.failure = 0 THEN failure ELSE :m.failure END,
 booted_us = CASE WHEN :m.wish IN ({IS_RESTARTING}, {IS_BEING_WIPED}) THEN :m.now_us ELSE booted_us END,
-emptied_us = CASE WHEN :m.wish = {IS_BEING_WIPED} THEN :m.now_us ELSE emptied_us END,
+emptied = emptied + :m.emptied,
 wish = CASE WHEN :m.wish <> {WISH_NOTHING} THEN :m.wish
 WHEN :m.to = {NODE_IDLE} AND wish IN ({IS_RESTARTING}, {IS_BEING_WIPED}) THEN {WISH_NOTHING}
 WHEN :m.to = {NODE_UNUSABLE} AND wish = {IS_RESTARTING} THEN {WISH_NOTHING} ELSE wish END
@@ -111,9 +115,7 @@ UPDATE node SET reclaimed = 1 WHERE id = :id;
 -- It has booted since it was last looked at; `replaced`: its root directory is a new one.
 -- st_node_set_incarnation(i64 id, text incarnation, bool replaced, i64 now_us) -> changed "node"
 UPDATE node
-SET incarnation = :incarnation, booted_us = :now_us,
-emptied_us = CASE :replaced WHEN 1 THEN :now_us ELSE emptied_us END
-WHERE id = :id;
+SET incarnation = :incarnation, booted_us = :now_us, emptied = emptied + :replaced WHERE id = :id;
 
 -- private st_node_remove_row(i64 id) -> changed "node"
 DELETE FROM node WHERE id = :id;

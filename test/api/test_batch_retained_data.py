@@ -8,7 +8,8 @@ from support.batch_jobs import Jobs, add_pool
 from support.testing import Clock
 from support.waiting import wait_for
 
-EXPECTS = (r"node\.orphan_found",)  # a restart may come while one is being removed
+# A restart may come while a node is being removed; a start task fails.
+EXPECTS = (r"node\.orphan_found", r"node\.unusable")
 CLOCK = {"rate": 1}
 
 
@@ -167,6 +168,51 @@ def test_files_that_a_reimage_removed_are_waited_for_no_more(jobs, plane):
     reimage(plane, first, "retaineddata")
     resize(plane, 0)
     wait_for(lambda: names(plane) == [second], what="the empty node to leave")
+    assert not settled(plane)
+
+
+def test_files_that_a_reimage_removed_are_gone_though_the_start_task_failed_then(plane, temporary, tmp_path):
+    bad = tmp_path / "bad"
+    start = {"commandLine": f"/bin/sh -c '! test -e {bad}'", "waitForSuccess": True}
+    add_pool(plane, "kept", targetDedicatedNodes=1, startTask=start)
+    job = temporary(Jobs(plane, "kept"))()
+    done = job.done("/bin/true", constraints={"retentionTime": "P7D"})
+    node = f"/pools/kept/nodes/{done['nodeInfo']['nodeId']}"
+    bad.touch()
+    plane.at(V["20.0"]).call("POST", f"{node}/reimage", {"nodeReimageOption": "requeue"}, expect=202)
+    wait_for(lambda: plane.get(node)["state"] == "starttaskfailed", 60, "the start task to fail")
+    plane.refused(409, "TaskFilesCleanedup", "GET", f"{job.url}/tasks/{done['id']}/files/stdout.txt")
+    plane.remove_pool("kept")
+
+
+def test_files_of_a_task_that_ended_without_another_start_after_a_reimage_are_gone(jobs, plane):
+    """It ran before, was queued again, and ended afterwards, while its job was disabled."""
+    job = jobs()
+    task = job.begin("/bin/sleep 300", constraints={"retentionTime": "P7D"})
+    node = job.task(task)["nodeInfo"]["nodeId"]
+    plane.call("POST", f"{job.url}/disable", {"disableTasks": "requeue"}, expect=202)
+    wait_for(lambda: job.task(task)["state"] == "active", what="the task to be queued again")
+    reimage(plane, node)
+    job.end(task)
+    plane.refused(409, "TaskFilesCleanedup", "GET", f"{job.url}/tasks/{task}/files/stdout.txt")
+    resize(plane, 0)
+    wait_for(lambda: nodes(plane) == [], what="both to leave")
+
+
+def test_files_of_after_a_reimage_are_kept_though_the_clock_was_set_back(jobs, plane):
+    Clock(plane.daemon).advance("PT1H")
+    first, _ = names(plane)
+    reimage(plane, first)
+    plane.daemon.restart()  # its clock is the real one again
+    wait_for(lambda: [n["state"] for n in nodes(plane)] == ["idle"] * 2, 30, "both idle")
+    job = jobs()
+    (node,) = [n for n in nodes(plane) if n["id"] == first]
+    near = {"affinityInfo": {"affinityId": node["affinityId"]}}
+    done = job.done("/bin/true", constraints={"retentionTime": "P7D"}, **near)
+    assert done["nodeInfo"]["nodeId"] == first
+    plane.call("GET", f"{job.url}/tasks/{done['id']}/files/stdout.txt", expect=200)
+    resize(plane, 0)
+    wait_for(lambda: names(plane) == [first], what="the other to leave")
     assert not settled(plane)
 
 

@@ -22,7 +22,7 @@ INSERT INTO batch_litter SELECT 1, min(id), 0, 'batch/workitems/x' FROM node;
 INSERT INTO batch_node_user SELECT 1, min(id), 'ada', 0, 1 << 52, 'ssh-ed25519 AAAA', NULL FROM node;
 INSERT OR IGNORE INTO node_setup SELECT min(id), 1, 1, 1, 0, 0, 0, 0, NULL, 'x-setup', 'c0ffee', NULL FROM node;
 INSERT INTO batch_chore SELECT 1, min(j.id), 1, 'pool', n.name, n.id, 1, 2, 1, 1, 0, 1, 0, 0, NULL, 'c0ffee', NULL FROM batch_job j, node n;
-INSERT INTO batch_subtask SELECT 1, min(id), 1, 'node', 2, 0, 1, 0, 1, 0, NULL, 0, NULL, 'c0ffee', NULL FROM batch_task;
+INSERT INTO batch_subtask SELECT 1, min(id), 1, 'node', 2, 0, 1, 0, 1, 0, NULL, 0, NULL, 'c0ffee', NULL, 0 FROM batch_task;
 INSERT INTO batch_seeded_file SELECT 1, min(id), 'wd/x', 1, x'00' FROM batch_task;
 INSERT OR IGNORE INTO batch_node_total SELECT name, 2, 1 FROM node;
 INSERT INTO node_bar SELECT min(j.id), min(n.id) FROM batch_job j, node n;

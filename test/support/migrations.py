@@ -7,6 +7,7 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parents[2] / "migrations"
 MADE = re.compile(r"CREATE (?:UNIQUE )?(?P<kind>TABLE|TRIGGER|INDEX) (?P<name>\w+)|ALTER TABLE (?P<table>\w+) ADD COLUMN (?P<column>\w+)")
 REMADE = re.compile(r"DROP (INDEX|TRIGGER) (\w+)")
+GONE = re.compile(r"ALTER TABLE (\w+) DROP COLUMN (\w+)")
 ENDS = {"INDEX": r"[^;]*;", "TRIGGER": r".*?\nEND;"}
 
 
@@ -16,6 +17,8 @@ def undo(db, down_to):
     before = "".join(f.read_text() for f in files if int(f.name[:4]) <= down_to)
     after = [f.read_text() for f in files if int(f.name[:4]) > down_to]
     for m in reversed([m for text in after for m in MADE.finditer(text)]):
+        if (m["table"], m["column"]) in GONE.findall("".join(after)):
+            continue  # a later migration has taken it back
         if m["kind"]:
             db.execute(f"DROP {m['kind']} IF EXISTS {m['name']}")
         else:

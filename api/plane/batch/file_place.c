@@ -74,7 +74,7 @@ int batch_files_of(struct request *r, const struct batch_task *t, struct files_p
     int rc = batch_task_node(arm_of(r)->storage, &r->arena, t, &nd, e);
     if (rc <= 0)
         return rc < 0 ? -1 : no_node(t->node_name, e);
-    if (batch_files_lost(t, nd.emptied_us))
+    if (batch_files_lost(t, &nd))
         return err_set(e, BATCH_TASK_FILES_CLEANEDUP, NULL,
                        "The files of the task %s are gone: its node %s was emptied since.", t->name,
                        nd.name);

@@ -21,10 +21,11 @@ int fleet_wake_runs(struct fleet *fl, struct arena *a, int64_t node_id, struct e
     return 0;
 }
 
-/* `machine`: NULL if not known. */
+/* `rt`: NULL if not known. */
 static int write_failure(struct fleet *fl, struct arena *a, const struct node *row,
-                         const char *machine, const struct failure *f, struct err *e)
+                         const struct node_rt *rt, const struct failure *f, struct err *e)
 {
+    const char *machine = rt ? node_rt_machine(rt) : NULL;
     struct failure named = *f;
     named.node = row->name;
     f = &named;
@@ -38,7 +39,8 @@ static int write_failure(struct fleet *fl, struct arena *a, const struct node *r
                                    .errors =
                                        to == NODE_UNUSABLE ? failure_append(a, NULL, f) : NULL,
                                    .why = to == NODE_UNUSABLE ? f->message : NULL,
-                                   .failure = f->code};
+                                   .failure = f->code,
+                                   .emptied = row->state == NODE_PREPARING && rt && rt->wiped};
     if (st_node_move(fl->st, &m, e) != 0)
         return -1;
     const char *why = failure_line(a, f);
@@ -59,7 +61,7 @@ int node_write_failure(struct node_rt *rt, struct arena *a, const struct failure
 {
     struct node row;
     int rc = st_node_by_id(rt->fleet->st, a, rt->id, &row, e);
-    return rc <= 0 ? rc : write_failure(rt->fleet, a, &row, node_rt_machine(rt), f, e);
+    return rc <= 0 ? rc : write_failure(rt->fleet, a, &row, rt, f, e);
 }
 
 void node_refused(void *ctx, int64_t id, const struct err *why)

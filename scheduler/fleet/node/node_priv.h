@@ -115,6 +115,7 @@ struct node_rt {
     struct node_seen seen;
     struct node_noted noted;
     bool no_unknown; /* rows know all tasks on the node: unknown_tasks.c */
+    bool wiped;      /* its last preparation has failed, but has wiped it */
     bool swept;      /* no directory of a forgotten run is left: sweep.c */
     /* Unused archives are removed after some idle time: the start of that time, as in the row, and
      * the instant of the removal (monotonic; 0: done): sweep.c */

@@ -83,6 +83,12 @@ static void prep_fail_text(struct node_rt *rt, enum failure_code code, const cha
     prep_fail(rt->prep, &f);
 }
 
+/* Its set-up task may still fail. */
+static bool has_wiped(const struct node_prep *prep)
+{
+    return prep->wipe && prep->script && script_state(prep->script) == SCRIPT_DONE;
+}
+
 /* The failure is not written in the script's callback: a request also fails when its link breaks,
  * and then the preparation is abandoned before the node's turn. No new try begins until the failure
  * is written. If a wipe has not freed the disk, the disk is the cause. */
@@ -93,6 +99,7 @@ bool node_prepare_report(struct node_rt *rt)
         return false;
     bool full = prep->wipe && node_room_closed(rt) && prep->why.code != FAIL_TASK_NOT_KILLED;
     const struct failure why = full ? node_room_failure(&prep->a, rt) : prep->why;
+    rt->wiped = has_wiped(prep);
     node_lose(rt, &why);
     prep->why.code = FAIL_NONE;
     return true;
@@ -134,12 +141,14 @@ static void prepared(struct node_rt *rt)
     const struct st_node_move m = {.id = rt->id,
                                    .from = NODE_PREPARING,
                                    .to = node_next(NODE_PREPARING, NODE_EV_PREPARED),
-                                   .now_us = wakes_wall(rt->fleet->wakes)};
+                                   .now_us = wakes_wall(rt->fleet->wakes),
+                                   .emptied = has_wiped(rt->prep)};
     struct err e = {0};
     const struct setup_task_spec *t = rt->prep->spec.setup_task;
     if (t && !t->beside)
         node_set_text(&rt->setup.id, rt->prep->setup_id);
     abandon(rt);
+    rt->wiped = false;
     rt->no_unknown = true;
     if (st_node_move(rt->fleet->st, &m, &e) == 0) {
         LOG_INFO(rt->fleet->log, "node.idle", LF_STR("node", rt->name));
@@ -464,6 +473,7 @@ static void begin(struct node_rt *rt, const struct node *row)
 {
     struct node_prep *prep = rt->prep;
     struct err e = {0};
+    rt->wiped = false;
     prep->wipe = row->wish == IS_BEING_WIPED;
     prep->dedicated = row->vm_priority == VM_DEDICATED;
     name_tasks(rt, row);

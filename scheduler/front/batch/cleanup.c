@@ -57,7 +57,7 @@ int cleanup_kept_for(const struct front *base, struct storage *st, const struct 
                      int64_t *left_us, struct err *e)
 {
     int64_t until = 0, now = wakes_steady_wall(batch_self(base)->wakes);
-    if (st_batch_kept_until(st, nd->id, nd->name, nd->emptied_us, now, &until, e) < 0)
+    if (st_batch_kept_until(st, nd->id, nd->name, nd->emptied, now, &until, e) < 0)
         return -1;
     *left_us = until == INT64_MAX ? KEPT_FOR_EVER : until > now ? until - now : 0;
     return 0;

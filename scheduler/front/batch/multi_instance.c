@@ -40,13 +40,14 @@ int team_begin(struct storage *st, const struct batch_task *t, const struct allo
     if (st_batch_subtask_clear(st, t->id, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
-        const struct batch_subtask s = {.task_id = t->id,
-                                        .number = parts[i].rank,
-                                        .node_name = parts[i].node_name,
-                                        .state = BATCH_TASK_RUNNING,
-                                        .state_us = now_us,
-                                        .start_us = now_us};
-        if (s.number > 0 && st_batch_subtask_begin(st, &s, e) < 0)
+        struct batch_subtask s = {.task_id = t->id,
+                                  .number = parts[i].rank,
+                                  .node_name = parts[i].node_name,
+                                  .state = BATCH_TASK_RUNNING,
+                                  .state_us = now_us,
+                                  .start_us = now_us};
+        if (s.number > 0 && (st_node_emptied(st, parts[i].node_id, &s.emptied, e) < 0 ||
+                             st_batch_subtask_begin(st, &s, e) < 0))
             return -1;
     }
     return 0;

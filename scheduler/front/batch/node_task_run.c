@@ -50,13 +50,14 @@ static int send_away(const struct batch_front *f, const struct batch_task *t, st
     return task_stop((struct batch_front *)(uintptr_t)f, t, BATCH_FATE_REQUEUE, e);
 }
 
-/* Its directory is removed after its retention time, unless it runs there again. */
+/* Its directory is removed after its retention time, unless it runs there again. A node that was
+ * wiped since (up_us 0) does not have it any more. */
 static int keep_files(const struct batch_front *f, struct storage *st, struct arena *a,
                       const struct batch_chore *c, const struct batch_job_spec *job, int64_t now_us,
                       struct err *e)
 {
     const struct batch_task_spec *spec = c->kind == BATCH_RELEASE ? job->release : job->preparation;
-    int64_t until = spec && c->node_id ? batch_kept_until(spec, now_us) : 0;
+    int64_t until = spec && c->node_id && c->up_us > 0 ? batch_kept_until(spec, now_us) : 0;
     if (until == 0)
         return 0;
     cleanup_wake((struct batch_front *)(uintptr_t)f);

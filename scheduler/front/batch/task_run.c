@@ -86,10 +86,12 @@ static int start(struct batch_front *f, struct storage *st, struct arena *a, con
         return -1;
     if (o.t.files == BATCH_FILES_THERE)
         cleanup_wake(f);
-    const struct st_batch_task_move m = {.now_us = now_us,
-                                         .starts = !held,
-                                         .pool_name = o.j.pool_name,
-                                         .node_name = n > 0 ? parts[0].node_name : NULL};
+    struct st_batch_task_move m = {.now_us = now_us,
+                                   .starts = !held,
+                                   .pool_name = o.j.pool_name,
+                                   .node_name = n > 0 ? parts[0].node_name : NULL};
+    if (n > 0 && st_node_emptied(st, parts[0].node_id, &m.emptied, e) < 0)
+        return -1;
     wake(f->wakes, &woken_tasks, r->pool_id); /* one waits less */
     if (o.t.instances > 1 && team_begin(st, &o.t, parts, n, now_us, e) < 0)
         return -1;

@@ -8,7 +8,9 @@
 #include "scheduler/front/batch/tasks.h"
 #include "test/unit/scheduler/batch_pools.h"
 
-static inline void add_nodes(struct world *w, const char *name, int nodes, int slots)
+/* `how`: what becomes of the tasks of nodes that are lost. */
+static inline void add_ruled_nodes(struct world *w, const char *name, int nodes, int slots,
+                                   enum dealloc_option how)
 {
     struct err e = {0};
     int64_t id, now = wakes_wall(sched_wakes(w->s));
@@ -19,10 +21,15 @@ static inline void add_nodes(struct world *w, const char *name, int nodes, int s
                                  .updated_us = now,
                                  .size = {.dedicated = nodes, .timeout_us = 15 * MINUTE},
                                  .vm_size = "STANDARD_D1",
-                                 .dealloc = DEALLOC_REQUEUE,
+                                 .dealloc = how,
                                  .slots = slots};
     ok(batch_pool_add(&w->batch, &p, NULL, &id, &e), &e);
     WAIT(w, has_nodes(w, id, nodes));
+}
+
+static inline void add_nodes(struct world *w, const char *name, int nodes, int slots)
+{
+    add_ruled_nodes(w, name, nodes, slots, DEALLOC_REQUEUE);
 }
 
 /* A pool of one node. */

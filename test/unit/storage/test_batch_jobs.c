@@ -376,10 +376,10 @@ static int64_t add_ended(struct fx *f, int64_t job, const char *name, int64_t fi
     return t.id;
 }
 
-static int64_t kept_until_since(struct fx *f, int64_t emptied_us, int64_t now_us)
+static int64_t kept_until_since(struct fx *f, int64_t emptied, int64_t now_us)
 {
     int64_t until = -1;
-    ok(f, st_batch_kept_until(f->st, 1, "tvm-1", emptied_us, now_us, &until, &f->e));
+    ok(f, st_batch_kept_until(f->st, 1, "tvm-1", emptied, now_us, &until, &f->e));
     return until;
 }
 
@@ -403,13 +403,12 @@ DB_TEST(test_a_node_is_kept_for_the_files_of_any_task)
     assert_int_equal(kept_until(f, T0 + 100), INT64_MAX);
 }
 
-/* All of them ended at T0. */
 DB_TEST(test_files_of_before_a_node_was_emptied_are_not_kept)
 {
     int64_t job = add_job(f, "j", 0);
     add_ended(f, job, "long", T0 + 100);
-    assert_int_equal(kept_until_since(f, T0 - 1, T0), T0 + 100);
-    assert_int_equal(kept_until_since(f, T0, T0), 0);
+    assert_int_equal(kept_until_since(f, 0, T0), T0 + 100);
+    assert_int_equal(kept_until_since(f, 1, T0), 0);
 }
 
 /* Its number of removals that are due, or will be. */
@@ -424,25 +423,26 @@ static size_t litter_ever(struct fx *f, int64_t node)
 DB_TEST(test_litter_goes_when_its_node_is_emptied)
 {
     int64_t id = fx_add_node(f, f->cluster, 1, NODE_IDLE);
-    const struct st_node_move restarts = {.id = id,
-                                          .from = NODE_IDLE,
-                                          .to = NODE_PREPARING,
-                                          .now_us = T0 + 1,
-                                          .wish = IS_RESTARTING},
-                              fails = {.id = id,
-                                       .from = NODE_PREPARING,
-                                       .to = NODE_UNUSABLE,
-                                       .now_us = T0 + 2},
-                              is_wiped = {.id = id,
-                                          .from = NODE_UNUSABLE,
-                                          .to = NODE_PREPARING,
-                                          .now_us = T0 + 3,
-                                          .wish = IS_BEING_WIPED};
+    const struct st_node_move
+        restarts = {.id = id,
+                    .from = NODE_IDLE,
+                    .to = NODE_PREPARING,
+                    .now_us = T0 + 1,
+                    .wish = IS_RESTARTING},
+        fails = {.id = id, .from = NODE_PREPARING, .to = NODE_UNUSABLE, .now_us = T0 + 2},
+        is_being_wiped = {.id = id,
+                          .from = NODE_UNUSABLE,
+                          .to = NODE_PREPARING,
+                          .now_us = T0 + 3,
+                          .wish = IS_BEING_WIPED},
+        is_wiped = {
+            .id = id, .from = NODE_PREPARING, .to = NODE_IDLE, .now_us = T0 + 3, .emptied = true};
     ok(f, st_batch_litter_add(f->st, id, "now", 0, &f->e));
     ok(f, st_batch_litter_add(f->st, id, "later", T0 + 7, &f->e));
     ok(f, st_node_move(f->st, &restarts, &f->e));
     ok(f, st_node_set_incarnation(f->st, id, "root@boot", false, T0 + 1, &f->e));
     ok(f, st_node_move(f->st, &fails, &f->e));
+    ok(f, st_node_move(f->st, &is_being_wiped, &f->e));
     assert_int_equal(litter_ever(f, id), 2);
     ok(f, st_node_move(f->st, &is_wiped, &f->e));
     assert_int_equal(litter_ever(f, id), 0);
