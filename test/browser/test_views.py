@@ -197,7 +197,7 @@ def test_containers_are_browsed(page, shown):
     (folder / "a/b").mkdir(parents=True)
     (folder / "a/b/weights.txt").write_text("0.5\n")
     page.open("#/storage").see("acct").click("models").click("a/").click("b/").see("az storage blob list --container-name models --prefix a/b/ --delimiter / --account-name acct")
-    page.click("weights.txt").see("0.5", "az storage blob download --container-name models --name a/b/weights.txt --file weights.txt")
+    page.click("weights.txt").see("0.5", "az storage blob download --container-name models --name a/b/weights.txt --file ./weights.txt")
     page.click("a").see("b/").click("acct").see("Containers of acct", "az storage container list --account-name acct").click("models").see("a/")
 
 
