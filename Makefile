@@ -457,7 +457,7 @@ bench:
 help:
 	@echo 'make               build batchaid, batchai-node and batchai-cmd into $(BUILD)/'
 	@echo 'make demo          install what is missing, build, run the walkthrough with the real az'
-	@echo 'make check         install what is missing, build, run the tests: some 20 minutes on 2 cores'
+	@echo 'make check         install what is missing, build, run the tests: 25 to 45 minutes on 2 cores'
 	@echo 'make check-deep    and what takes longer: every client, valgrind, fuzzing, packages; before a release'
 	@echo 'make faults        does a test find each seeded fault? hours; SAMPLE=4: four by chance, SEED= chooses them'
 	@echo 'make check-quick   the unit tests and those of the REST surface alone'
