@@ -33,37 +33,38 @@ def sources(root, below):
     return [f.relative_to(root) for top in tops for f in sorted((root / top).rglob("*.c"))]
 
 
-def symbols(root, build, files):
-    """(file -> symbols it defines, file -> symbols it uses), and the files that have no object."""
+def read_symbols(root, build, files):
+    """(file, kind, symbol) of all objects, as nm prints them."""
     objects = {root / build / "obj" / f.with_suffix(".o"): str(f) for f in files}
-    missing = [name for path, name in objects.items() if not path.exists()]
-    defined, used = {}, {}
     paths = [str(path) for path in objects if path.exists()]
     out = subprocess.run(["nm", "-A", "-g", *paths], check=True, capture_output=True, text=True).stdout if paths else ""
     for line in out.splitlines():
         path, _, rest = line.partition(":")
         *_, kind, symbol = rest.split()
-        where = used if kind in "Uw" else defined
         if symbol not in IGNORED:
-            where.setdefault(objects[Path(path)], set()).add(symbol)
+            yield objects[Path(path)], kind, symbol
+
+
+def symbols(root, build, files):
+    """(file -> symbols it defines, file -> symbols it uses), and the files that have no object."""
+    missing = [str(f) for f in files if not (root / build / "obj" / f.with_suffix(".o")).exists()]
+    defined, used = {}, {}
+    for file, kind, symbol in read_symbols(root, build, files):
+        where = used if kind in "Uw" else defined
+        where.setdefault(file, set()).add(symbol)
     return defined, used, missing
 
 
 def doubles(root, build, files, below):
     """(symbol, file, file): two files that a room may both use. Weak symbols are meant to be in many."""
-    objects = {root / build / "obj" / f.with_suffix(".o"): f for f in files}
-    paths = [str(path) for path in objects if path.exists()]
-    out = subprocess.run(["nm", "-A", "-g", "--defined-only", *paths], check=True, capture_output=True, text=True).stdout
     owners = {}
-    for line in out.splitlines():
-        path, _, rest = line.partition(":")
-        *_, kind, symbol = rest.split()
-        if kind not in "VW" and symbol not in IGNORED:
-            owners.setdefault(symbol, []).append(objects[Path(path)])
+    for file, kind, symbol in read_symbols(root, build, files):
+        if kind not in "UwVW":
+            owners.setdefault(symbol, []).append(file)
     for symbol, found in sorted(owners.items()):
         for a, b in itertools.combinations(found, 2):
-            if any({rooms.room_of(a, below), rooms.room_of(b, below)} <= seen for seen in below.values()):
-                yield symbol, str(a), str(b)
+            if any({rooms.room_of(Path(a), below), rooms.room_of(Path(b), below)} <= seen for seen in below.values()):
+                yield symbol, a, b
 
 
 def calls(defined, used, below):
