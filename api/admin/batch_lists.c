@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Pools, jobs and tasks of Azure Batch in compact rows, of all accounts that the caller may read:
- * by account, then by name. Rows are read in slices. The place of a row is ACCOUNT/NAME.
+ * by account, then by name. Rows are read in slices. The place of a row is ACCOUNT/NAME. The first
+ * page says how many there are: if it has all, or if the caller asks for that; then rows are looked
+ * at beyond the page's end.
  */
 #include <assert.h>
 #include <string.h>
@@ -43,12 +45,16 @@ struct batch_listing {
     const char *states; /* NULL: all */
     bool only;          /* one account */
     bool in_account;    /* the account has rows that were not read */
+    bool is_first;      /* page of the list */
+    bool counts;        /* the caller wants to know how many there are */
+    bool full;          /* the page is; what follows is only counted */
     int64_t account_id;
     int64_t job_id; /* of the tasks */
     /* Of the last account that was read; the request's memory ends with each batch. */
     struct strbuf account, group, subscription;
     struct strbuf name; /* of the last row in this account */
     long looked;
+    long count; /* of the rows that match */
 };
 
 static void rows_free(void *ctx)
@@ -166,6 +172,13 @@ static int show_task(struct batch_listing *l, const void *row, json_t *to, struc
     }
 static const struct rows_kind pools = KIND(pool), jobs = KIND(job), tasks = KIND(task);
 
+/* The next page begins behind this row, unless it belongs to that page itself. */
+static void pass(struct batch_listing *l, const char *key)
+{
+    if (!l->full)
+        page_pass(l->page, key);
+}
+
 /* --- accounts --------------------------------------------------------------------------------- */
 
 static void set(struct strbuf *b, const char *text)
@@ -202,7 +215,7 @@ static int next_account(struct batch_listing *l, struct err *e)
     enter(l, &rows.items[0], "");
     l->in_account = seen_account(l->r, &rows.items[0]);
     if (!l->in_account)
-        page_pass(l->page, arena_concat(&l->r->arena, rows.items[0].name, "/"));
+        pass(l, arena_concat(&l->r->arena, rows.items[0].name, "/"));
     return 1;
 }
 
@@ -235,9 +248,12 @@ static int add_row(struct slices *s, const void *row, struct err *e)
     l->looked++;
     set(&l->name, name);
     if (l->states && !words_have(l->states, state)) {
-        page_pass(l->page, key);
+        pass(l, key);
         return 0;
     }
+    l->count++;
+    if (l->full)
+        return 0;
     bool usual = strcasecmp(of, admin_of(r)->access->subscription_id) == 0;
     json_auto_t *shown =
         json_pack("{s:s*, s:s, s:s, s:s, s:s}", "subscription", usual ? NULL : of, "group",
@@ -245,6 +261,9 @@ static int add_row(struct slices *s, const void *row, struct err *e)
     if (l->kind->show(l, row, shown, e) < 0)
         return -1;
     page_add(l->page, key, json_incref(shown));
+    l->full = l->page->more && l->counts;
+    if (l->full)
+        l->page->more = false; /* others are counted */
     return 0;
 }
 
@@ -262,8 +281,12 @@ static void begin(struct page *p)
 /* The place of the next page is that of the last row, shown or passed over. */
 static void end(struct page *p)
 {
+    const struct batch_listing *l = p->of;
     strbuf_puts(&p->text, "]");
-    if (p->more && p->last.len > 0) {
+    if (l->is_first && (l->counts || !p->more))
+        strbuf_printf(&p->text, ",\"count\":%ld%s", l->count,
+                      p->more ? ",\"countIsMinimum\":true" : "");
+    if ((p->more || l->full) && p->last.len > 0) {
         strbuf_puts(&p->text, ",\"next\":");
         jsontext_add_text(&p->text, p->last.s, p->last.len);
     }
@@ -352,15 +375,23 @@ static struct replied *list(struct request *r, const struct rows_kind *kind,
 {
     static const struct page_form form = {JSON_CONTENT_TYPE, begin, ",", end};
     static const struct slices_kind how = {fetch, add_row, is_enough};
+    static const char *const yes_or_no[] = {"true", "false", NULL};
     struct err e;
     long max;
+    const char *count = request_query(r, "count");
     struct batch_listing *l = arena_alloc(&r->arena, sizeof *l);
-    *l = (struct batch_listing){.r = r, .kind = kind, .states = query_filled(r, "state")};
+    *l = (struct batch_listing){.r = r,
+                                .kind = kind,
+                                .states = query_filled(r, "state"),
+                                .is_first = !query_filled(r, "after")};
+    l->counts = l->is_first && count && strcasecmp(count, "true") == 0;
     request_own_thing(r, l, rows_free);
     if (request_query_int(r, "max", 1, ROWS_MAX, ROWS_DEFAULT, &max, &e) < 0 ||
+        words_check(r, "count", "value of count", count, yes_or_no, &e) < 0 ||
         check_states(r, kind, l->states, &e) < 0 || find(l, &e) < 0)
         return reply_err(r, &e);
     l->page = page_begin(r, &form, max, "");
+    l->page->of = l;
     return slices_reply(l->page, &how, l, kind->size);
 }
 

@@ -69,7 +69,21 @@ def test_tasks_of_a_job(site):
     assert whole[0]["state"] == "completed" and whole[0]["result"] == "success" and whole[0]["exitCode"] == 0 and whole[0]["node"]
     for size in (1, 2, 4, 9):
         assert site.pages("tasks", size, **of) == whole
-    assert site.list("tasks", state="active", **of) == {"value": []}
+    assert site.list("tasks", state="active", **of) == {"value": [], "count": 0}
+
+
+def test_the_first_page_says_how_many_there_are(site):
+    of = {"account": site.first.name, "job": site.job.id}
+    assert site.list("tasks", **of)["count"] == 9
+    assert "count" not in site.list("tasks", max=4, **of)
+    first = site.list("tasks", max=4, count="true", **of)
+    assert first["count"] == 9 and "countIsMinimum" not in first and len(first["value"]) == 4
+    second = site.list("tasks", max=4, count="true", after=first["next"], **of)
+    assert "count" not in second and [t["name"] for t in second["value"]] == ["t4", "t5", "t6", "t7"]
+    assert site.list("tasks", max=4, count="true", state="active", **of) == {"value": [], "count": 0}
+    assert site.list("pools", max=1, count="true")["count"] == len(site.list("pools")["value"])
+    one = Person(site.daemon, "Reader", site.scope(site.first))
+    assert site.list("pools", one, max=1, count="true")["count"] == 1
 
 
 def test_each_sees_the_accounts_that_they_may_read(site, tested):
@@ -80,7 +94,7 @@ def test_each_sees_the_accounts_that_they_may_read(site, tested):
     for what, params in (("pools", {}), ("jobs", {}), ("tasks", {"job": site.job.id})):
         error = site.list(what, other, expect=404, account=site.first.name, **params)["error"]
         assert site.first.name in error["message"] and error["target"] == "account"
-    assert site.list("jobs", other) == {"value": []}
+    assert site.list("jobs", other) == {"value": [], "count": 0}
     # A place in an account that the caller may not read is no way into it.
     assert [r["account"] for r in site.list("pools", other, after=f"{site.first.name}/")["value"]] == [site.second.name]
     site.list("pools", Person(tested, "none"), expect=403)
@@ -93,6 +107,7 @@ def test_each_sees_the_accounts_that_they_may_read(site, tested):
         ("jobs", {"state": "running"}, ["'running'", "job", "completed"]),
         ("pools", {"after": "x"}, ["'x'", "next"]),
         ("pools", {"max": "1001"}, ["'1001'", "1 to 1000"]),
+        ("pools", {"count": "many"}, ["'many'", "true or false"]),
         ("tasks", {}, ["account is missing", "job=ID"]),
         ("tasks", {"account": "x"}, ["job is missing"]),
     ],

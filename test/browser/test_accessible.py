@@ -4,7 +4,7 @@
 import pytest
 from support.packages import Unavailable, install
 
-VIEWS = ("overview", "queue", "jobs", "machines", "use", "batch", "storage", "people", "job/lab/work/exp/well",
+VIEWS = ("overview", "queue", "jobs", "machines", "use", "batch", "batch/pools", "storage", "people", "job/lab/work/exp/well",
          "job/lab/work/exp/well/logs", "job/lab/work/exp/well/files", "job/lab/work/exp/well/use")
 RUN = "const done = arguments[0]; axe.run().then(r => done(r.violations.map(v => [v.impact, v.id, v.nodes.map(n => n.html)])))"
 

@@ -171,6 +171,18 @@ def test_a_list_has_more_after_a_failure_and_no_row_twice(page, faked):
     assert "70 jobs" in page.text() and sum("n59" in row for row in page.rows()) == 1
 
 
+def test_pools_are_read_page_by_page(page, faked):
+    faked.compute("/batchaid/batch/pools", """(url) => {
+      const from = Number(url.searchParams.get('after') ?? 0), to = from + Number(url.searchParams.get('max'));
+      const value = Array.from({length: to - from}, (_, n) => ({account: 'acc', group: 'g', name: `p${from + n}`, state: 'active'}));
+      return {value, next: to < 700 ? String(to) : undefined, count: from || url.searchParams.get('count') !== 'true' ? undefined : 700};
+    }""")
+    page.open("#/batch/pools").see("p0", "100 of 700 pools", "No command does the same: each lists the pools of one account; choose an account.")
+    scroll = "document.querySelector('.list .scroll').scrollTop = 1e9"
+    wait_for(lambda: (page.driver.execute_script(scroll), any("p699" in row for row in page.rows()))[1], 20, page.rows)
+    page.see("700 pools", "az batch account login --resource-group g --name acc && az batch pool list")
+
+
 def test_an_answer_that_is_too_late_changes_nothing(page, faked):
     faked.compute("/batchaid/queue", """async (url) => {
         const row = (name) => ({value: [{name, resourceGroup: 'g', workspace: 'w', experiment: 'e', state: 'queued'}]});
@@ -339,7 +351,7 @@ def test_commands_name_the_subscription_that_is_shown(page, faked):
 
 def test_jobs_of_several_accounts_have_no_command(page, faked):
     rows = [{"account": name, "group": f"group-{name}", "name": "j", "state": "active"} for name in ("one", "two")]
-    faked.answer("/batchaid/batch/tasks", {"value": []}).answer("/batchaid/batch/pools", {"value": []}).compute("/batchaid/batch/jobs", f"(url) => ({{value: {json.dumps(rows)}.filter((j) => (url.searchParams.get('account') ?? j.account) === j.account)}})")
+    faked.answer("/batchaid/batch/tasks", {"value": []}).compute("/batchaid/batch/jobs", f"(url) => ({{value: {json.dumps(rows)}.filter((j) => (url.searchParams.get('account') ?? j.account) === j.account)}})")
     page.open("#/batch").see("No command does the same: each lists the jobs of one account")
     page.choose("Account", "two").see("az batch account login --resource-group group-two --name two && az batch job list")
     page.click("j").see("az batch account login --resource-group group-two --name two && az batch task list --job-id j")

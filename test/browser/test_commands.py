@@ -75,8 +75,10 @@ def test_files_of_a_task(page, run, batch, tmp_path):
 
 
 @needs_az
-def test_jobs_and_tasks_of_an_account(page, run, batch):
+def test_pools_jobs_and_tasks_of_an_account(page, run, batch):
     task = batch.job.add("/bin/true", id=fresh("task"))
+    page.open("#/batch/pools").see("pool1")
+    assert [one["id"] for one in json.loads(run())] == ["pool1"]
     page.open("#/batch").see("job1")
     assert "job1" in [one["id"] for one in json.loads(run())]
     page.open(f"#/tasks/{batch.name}/job1?state=completed").see(task, "completed")

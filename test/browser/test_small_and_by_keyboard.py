@@ -15,7 +15,7 @@ VIEWS = [
     (f"{JOB}/files?directory=OUT", "a,b.csv", None), (f"{JOB}/files?directory=OUT&path=a%2Cb.csv&file=1", "cell 49", None),
     (f"{JOB}/files?directory=OUT&path=t.json&file=1", "key", None), (f"{JOB}/use", "Each part of a node that it had", None),
     ("machines", "spare.rack", "spare.rack"), ("machine/spare.rack", "SPARE", None), ("machine/{node}", "What it did", None), ("use", "Node hours", None),
-    ("batch", "pool1", "job1"), ("tasks/{account}/job1", "task1", "task1"), ("job/{group}/{account}/job1/task1", "Exit code", None),
+    ("batch", "job1", "job1"), ("batch/pools", "pool1", None), ("tasks/{account}/job1", "task1", "task1"), ("job/{group}/{account}/job1/task1", "Exit code", None),
     ("storage", "acct", None), ("storage/acct/files/out", "Name", None), ("storage/acct/blobs/models", "weights", None), ("people", "mallory@lab", "mallory@lab"),
     ("nothing", "The page has no view", None),
 ]

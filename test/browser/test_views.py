@@ -9,7 +9,7 @@ from support.chromium import By
 from support.waiting import wait_for
 from support.world import In, Place, fresh, wait_flag
 
-VIEWS = ("overview", "queue", "jobs", "machines", "use", "batch", "storage", "people")
+VIEWS = ("overview", "queue", "jobs", "machines", "use", "storage", "people")
 
 
 def test_each_view_has_an_address_and_a_command(page):
@@ -202,7 +202,8 @@ def test_containers_are_browsed(page, shown):
 
 
 def test_pools_and_tasks_of_azure_batch(page, batch):
-    page.open("#/batch").see("pool1", "steady").click("job1").see("task1", "completed")
+    page.open("#/batch").click("pools").see("pool1", "steady", "1 pool", f"--name {batch.name} && az batch pool list")
+    page.click("jobs").see(f"--name {batch.name} && az batch job list").click("job1").see("task1", "completed")
     page.choose("State", "active").see("No task fits these filters.", f"--name {batch.name} && az batch task list --job-id job1 --filter")
 
 

@@ -44,7 +44,7 @@ VIEWS = {
     "side": (("queue", "aside"), ("jobs", "aside"), ("job/side/work/exp/aside", "Cluster\nthere")),
     "machines": (("overview", "4 used"), ("machines", "spare.rack"), ("machine/spare.rack", "SPARE")),
     "people": (("people", "mallory@lab"),),
-    "batch": (("batch", "pool1"), ("batch", "job1"), ("tasks/{account}/job1", "task1"), ("job/{group}/{account}/job1/task1", "Exit code")),
+    "batch": (("batch/pools", "pool1"), ("batch", "job1"), ("tasks/{account}/job1", "task1"), ("job/{group}/{account}/job1/task1", "Exit code")),
     "accounts": (("storage", "acct"),),
     "shares": (("storage/acct/files/out", "of.share"), ("storage/acct/files/out?path=of.share&file=1", "in the share")),
     "blobs": (("storage/acct/blobs/models", "of.blob"), ("storage/acct/blobs/models?path=of.blob&file=1", "in the container")),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Azure Batch: pools, jobs and their tasks, of all accounts that the reader may see.
 import { html, useState } from "./htm-preact.js";
-import { ask, askAll, segments, url } from "./client.js";
+import { ask, segments, url } from "./client.js";
 import { between, count, plain, when } from "./format.js";
-import { address, batchLogin, Choice, Command, Failed, jobAddress, option, rowsAction, State, useData, useNow, useTitle } from "./parts.js";
+import { address, batchLogin, Choice, Command, jobAddress, option, rowsAction, State, Tabs, useNow, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
 const EVERY_MS = 5000; // jobs and tasks have no events
@@ -42,28 +42,42 @@ function taskWords(tasks) {
   return some.length ? some.map(([state, n]) => `${count(n)} ${state}`).join(", ") : "none";
 }
 
-export function Batch({ session, query }) {
-  useTitle("Azure Batch");
-  const pools = useData("pools", (signal) => askAll("/batchaid/batch/pools", signal), ["Batch pool", "node"]);
-  const [seen, keep] = useState(new Map()); // a row of each account
+// The pools or jobs of all accounts, and the command that lists those of one.
+function OfAccounts({ kind, noun, query, ...more }) {
+  const [seen, keep] = useState({ rows: new Map(), isCut: true }); // rows: one of each account
   const load = async (after, signal) => {
-    const page = await ask(url("/batchaid/batch/jobs", { account: query.account, max: 100, after }), { signal });
-    keep((before) => new Map([...before, ...page.value.map((j) => [j.account, j])]));
-    return { rows: page.value, next: page.next, count: page.count };
+    const page = await ask(url(`/batchaid/batch/${kind}`, { account: query.account, count: kind === "pools" || undefined, max: 100, after }), { signal });
+    keep((before) => ({ rows: new Map([...before.rows, ...page.value.map((row) => [row.account, row])]), isCut: page.next !== undefined }));
+    return { rows: page.value, next: page.next, count: page.count, isMinimum: page.countIsMinimum };
   };
-  const rows = new Map([...seen, ...(pools.data?.value ?? []).map((p) => [p.account, p])]);
-  const accounts = [...rows.keys()].sort();
-  const one = rows.get(query.account || (accounts.length === 1 ? accounts[0] : undefined));
-  const after = one && batchLogin(one.account, one.group, one.subscription);
-  const columns = [{ title: "Job", kind: "name", cell: (j) => html`<a href=${address(["tasks", j.account, j.name], { group: j.group, subscription: j.subscription })}>${plain(j.name, 80)}</a>` }, { title: "Account", kind: "wide", cell: (j) => plain(j.account, 40) },
+  const accounts = [...seen.rows.keys()].sort();
+  const one = seen.rows.get(query.account || (accounts.length === 1 && !seen.isCut ? accounts[0] : undefined));
+  const none = accounts.length ? `each lists the ${kind} of one account; choose an account.` : `there is no account of which you see ${kind}.`;
+  return html`<form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="account" label="Account" values=${accounts} query=${query} /></form>
+    <${Table} noun=${noun} load=${load} listKey=${query.account ?? ""} query=${query} keyOf=${(row) => `${row.account} ${row.name}`} empty=${`There are no ${kind} that you may see.`} ...${more} />
+    ${one ? html`<${Command} after=${batchLogin(one.account, one.group, one.subscription)} words=${["az", "batch", noun, "list"]} />` : html`<${Command} none=${none} />`}`;
+}
+
+const account = { title: "Account", kind: "wide", cell: (row) => plain(row.account, 40) };
+
+function Pools({ query }) {
+  const columns = [{ title: "Pool", kind: "name", cell: (p) => plain(p.name, 80) }, account, { title: "State", cell: (p) => html`<${State} of=${p.allocationState ?? p.state} />` },
+    { title: "Nodes", kind: "number", cell: (p) => count((p.dedicatedNodes ?? 0) + (p.lowPriorityNodes ?? 0)) },
+    { title: "Wanted", kind: "number", cell: (p) => (p.autoScale ? "by a formula" : count((p.targetDedicatedNodes ?? 0) + (p.targetLowPriorityNodes ?? 0))) }, { title: "Size", kind: "wide", cell: (p) => plain(p.vmSize ?? "", 40) }];
+  return html`<${OfAccounts} kind="pools" noun="pool" name="Pools of Azure Batch" columns=${columns} kinds=${["Batch pool", "node"]} query=${query} />`;
+}
+
+function Jobs({ session, query }) {
+  const columns = [{ title: "Job", kind: "name", cell: (j) => html`<a href=${address(["tasks", j.account, j.name], { group: j.group, subscription: j.subscription })}>${plain(j.name, 80)}</a>` }, account,
     { title: "State", cell: (j) => html`<${State} of=${j.state} />` }, { title: "Pool", kind: "wide", cell: (j) => plain(j.pool ?? "", 40) }, { title: "Tasks", cell: (j) => taskWords(j.tasks) }, { title: "Made", kind: "wide", cell: (j) => when(j.createdTime) }];
-  return html`<h1>Azure Batch</h1><h2>Pools</h2><${Failed} error=${pools.error} again=${pools.again} />
-    ${pools.data && !pools.data.value.length && html`<p class="empty">There are no pools that you may see.</p>`}
-    ${pools.data?.value.length > 0 && html`<div class="sheet"><table><thead><tr><th scope="col">Pool</th><th scope="col">Account</th><th scope="col">State</th><th scope="col">Nodes</th><th scope="col">Wanted</th><th scope="col" class="wide">Size</th></tr></thead>
-      <tbody>${pools.data.value.map((p) => html`<tr><th scope="row">${plain(p.name, 60)}</th><td>${plain(p.account, 40)}</td><td><${State} of=${p.allocationState ?? p.state} /></td><td class="number">${count((p.dedicatedNodes ?? 0) + (p.lowPriorityNodes ?? 0))}</td><td class="number">${p.autoScale ? "by a formula" : count((p.targetDedicatedNodes ?? 0) + (p.targetLowPriorityNodes ?? 0))}</td><td class="wide">${plain(p.vmSize ?? "", 40)}</td></tr>`)}</tbody></table></div>`}${pools.data?.isCut && html`<p class="quiet">These are the first ${count(pools.data.value.length)} pools.</p>`}
-    <h2>Jobs</h2><form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="account" label="Account" values=${accounts} query=${query} /></form>
-    <${Table} name="Jobs of Azure Batch" noun="job" columns=${columns} load=${load} listKey=${query.account ?? ""} every=${EVERY_MS} query=${query} keyOf=${(j) => `${j.account} ${j.name}`} actions=${jobActions(session)} empty="There are no jobs that you may see." />
-    ${accounts.length > 1 && !one ? html`<${Command} none="each lists the jobs of one account; choose an account." />` : html`<${Command} after=${after} words=${["az", "batch", "job", "list"]} />`}`;
+  return html`<${OfAccounts} kind="jobs" noun="job" name="Jobs of Azure Batch" columns=${columns} every=${EVERY_MS} actions=${jobActions(session)} query=${query} />`;
+}
+
+export function Batch({ session, parts, query }) {
+  useTitle("Azure Batch");
+  const tab = parts[0] === "pools" ? "pools" : "jobs";
+  const to = (one) => address(["batch", ...(one === "pools" ? [one] : [])], { account: query.account });
+  return html`<h1>Azure Batch</h1><${Tabs} tabs=${["jobs", "pools"]} now=${tab} to=${to} /><${tab === "pools" ? Pools : Jobs} session=${session} query=${query} />`;
 }
 
 export function Tasks({ session, parts, query }) {
