@@ -274,7 +274,8 @@ def test_files_of_a_task(jobs, plane):
     head = plane.call("HEAD", f"{base}/wd/zero.bin", expect=200)
     assert head.headers["Content-Length"] == "1000" and "Last-Modified" in head.headers
     assert head.headers["ocp-batch-file-mode"] == "0o100640"
-    plane.refused(404, "FileNotFound", "GET", f"{base}/none.txt")
+    assert str(plane.daemon.state_dir) not in str(plane.refused(404, "FileNotFound", "GET", f"{base}/none.txt"))
+    assert str(plane.daemon.state_dir) not in str(plane.refused(404, "FileNotFound", "GET", f"{base}/wd"))
     plane.refused(404, "FileNotFound", "GET", f"{base}/..%2F..%2F..%2Fx")
     plane.refused(409, "OperationInvalidForCurrentState", "DELETE", f"{base}/wd%2Fsub")
     plane.call("DELETE", f"{base}/wd%2Fzero.bin", expect=200)

@@ -133,6 +133,17 @@ def test_what_is_wrong_is_refused_by_name(files, end, params, status, code):
     assert error["code"] == code and error["message"]
 
 
+@pytest.mark.parametrize("end, path, message", [
+    ("/content", "none.txt", "There is no file 'none.txt'."),
+    ("/content", "wd/none/t.csv", "There is no file 'wd/none/t.csv'."),
+    ("/content", "wd", "wd is not a regular file"),
+    ("", "none", "There is no directory 'none'."),
+    ("", "stdout.txt", "There is no directory 'stdout.txt'."),
+])
+def test_an_error_names_the_file_by_its_path_in_the_task(files, end, path, message):
+    assert files.call(end, expect=404, path=path).error["message"] == message
+
+
 def test_a_task_that_is_not_there(daemon, ground, written):
     assert Files(daemon, ground.name, written.id, "none").call(expect=404).error["code"] == "TaskNotFound"
 

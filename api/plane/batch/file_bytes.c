@@ -129,7 +129,7 @@ static void on_size(void *ctx, const struct err *why, const struct node_bytes *g
 {
     struct file_download *d = ctx;
     struct request *r = d->r;
-    request_finish(r, why ? batch_files_refuse(r, why) : send_file(d, got));
+    request_finish(r, why ? batch_files_refuse(r, &d->at, d->path, why) : send_file(d, got));
 }
 
 static struct replied *get_seeded(struct file_download *d, int64_t task)
@@ -165,7 +165,7 @@ struct replied *batch_file_send(struct request *r, const struct files_place *p,
         return get_seeded(d, p->seeded);
     if (fleet_read_file(d->fleet, &d->at, d->path, 0, 0, on_size, d, &e) == 0)
         return reply_later(r);
-    return batch_files_refuse(r, &e);
+    return batch_files_refuse(r, &d->at, d->path, &e);
 }
 
 static struct replied *get(struct request *r, find_files_place *find)

@@ -2,6 +2,7 @@
  *
  * Where the files of a task or node are, and how their paths, types and modes are shown.
  */
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -105,10 +106,32 @@ int batch_files_of_node(struct request *r, struct files_place *out, struct err *
     return on_node(r, &nd, "", out, e);
 }
 
-struct replied *batch_files_refuse(struct request *r, const struct err *why)
+/* Takes the path of the directory out of a message. */
+static void hide(const char *directory, struct err *e)
+{
+    struct strbuf b = STRBUF_INIT;
+    size_t n = strlen(directory);
+    const char *from = e->msg;
+    for (const char *at = strstr(from, directory); at; at = strstr(from, directory)) {
+        bool below = at[n] == '/';
+        strbuf_add(&b, from, (size_t)(at - from));
+        strbuf_puts(&b, below ? "" : "the directory");
+        from = at + n + below;
+    }
+    strbuf_puts(&b, from);
+    (void)snprintf(e->msg, sizeof e->msg, "%s", b.s);
+    strbuf_free(&b);
+}
+
+struct replied *batch_files_refuse(struct request *r, const struct output_dir *at, const char *path,
+                                   const struct err *why)
 {
     struct err e = *why;
-    if (e.code == ERR_INVALID_PATH || e.code == ERR_FILE_NOT_FOUND)
+    if (e.code == ERR_FILE_NOT_FOUND)
+        batch_no_file(path, &e);
+    else if (at->base)
+        hide(at->base, &e);
+    if (e.code == ERR_INVALID_PATH)
         e.code = (enum err_code)BATCH_FILE_NOT_FOUND;
     return reply_err(r, &e);
 }

@@ -119,7 +119,7 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
 {
     struct files_list_work *l = ctx;
     if (why && why->code != ERR_FILE_NOT_FOUND && !*l->dir) {
-        request_finish(l->r, batch_files_refuse(l->r, why));
+        request_finish(l->r, batch_files_refuse(l->r, &l->place.at, l->dir, why));
         return;
     }
     for (size_t i = 0; !why && i < n && l->n < ENTRIES_MAX; i++)
@@ -177,7 +177,7 @@ static struct replied *list_files(struct request *r, find_files_place *find)
     if (l->place.seeded)
         return list_seeded(l);
     if (fleet_list_dir(arm_of(r)->fleet, &l->place.at, "", on_listed, l, &e) < 0)
-        return batch_files_refuse(r, &e);
+        return batch_files_refuse(r, &l->place.at, "", &e);
     return reply_later(r);
 }
 
@@ -199,17 +199,22 @@ struct deletion {
     bool recursive;
 };
 
+static struct replied *refuse(const struct deletion *d, const struct err *why)
+{
+    return batch_files_refuse(d->r, &d->place.at, d->place.path, why);
+}
+
 static void on_removed(void *ctx, const struct err *why)
 {
     struct deletion *d = ctx;
-    request_finish(d->r, why ? batch_files_refuse(d->r, why) : reply_empty(d->r, 200));
+    request_finish(d->r, why ? refuse(d, why) : reply_empty(d->r, 200));
 }
 
 static void remove_it(struct deletion *d)
 {
     struct err e;
     if (fleet_remove(arm_of(d->r)->fleet, &d->place.at, d->place.path, on_removed, d, &e) < 0)
-        request_finish(d->r, batch_files_refuse(d->r, &e));
+        request_finish(d->r, refuse(d, &e));
 }
 
 static void on_directory(void *ctx, const struct err *why, const struct node_dir_entry *list_,
@@ -219,7 +224,7 @@ static void on_directory(void *ctx, const struct err *why, const struct node_dir
     struct err e;
     (void)list_;
     if (why) {
-        request_finish(d->r, batch_files_refuse(d->r, why));
+        request_finish(d->r, refuse(d, why));
     } else if (n > 0 && !d->recursive) {
         err_set(&e, ERR_CONFLICT, NULL,
                 "The directory is not empty; it can be deleted with recursive=true.");
@@ -239,7 +244,7 @@ static void on_looked(void *ctx, const struct err *why, const struct node_bytes 
         remove_it(d);
     else if (fleet_list_dir(arm_of(d->r)->fleet, &d->place.at, d->place.path, on_directory, d, &e) <
              0)
-        request_finish(d->r, batch_files_refuse(d->r, &e));
+        request_finish(d->r, refuse(d, &e));
 }
 
 static int remove_seeded(struct storage *st, void *ctx, struct err *e)
@@ -271,7 +276,7 @@ static struct replied *delete_file(struct request *r, find_files_place *find)
                    ? reply_err(r, &e)
                    : reply_empty(r, 200);
     if (fleet_read_file(arm_of(r)->fleet, &d->place.at, d->place.path, 0, 0, on_looked, d, &e) < 0)
-        return batch_files_refuse(r, &e);
+        return refuse(d, &e);
     return reply_later(r);
 }
 

@@ -31,8 +31,10 @@ int batch_files_of_node(struct request *r, struct files_place *out, struct err *
 int batch_files_of(struct request *r, const struct batch_task *t, struct files_place *out,
                    struct err *e) MUST_CHECK;
 
-/* Turns a node's error about a file into the service's error. */
-struct replied *batch_files_refuse(struct request *r, const struct err *why);
+/* Turns a node's error about the file or directory `path` below `at` into the service's error,
+ * which names it by this path, and not by its place on the node. */
+struct replied *batch_files_refuse(struct request *r, const struct output_dir *at, const char *path,
+                                   const struct err *why);
 /* BATCH_FILE_NOT_FOUND. */
 int batch_no_file(const char *path, struct err *e);
 /* A file's URL: its path with its slashes. */

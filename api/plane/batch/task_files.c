@@ -8,6 +8,7 @@
 
 #include "api/http/disposition.h"
 #include "api/http/entries.h"
+#include "api/plane/batch/errors.h"
 #include "api/plane/batch/files.h"
 #include "api/plane/batch/tasks.h"
 #include "lib/fs.h"
@@ -74,8 +75,14 @@ static void add(struct task_files *l, const char *name, const struct node_dir_en
 static void on_listed(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
 {
     struct task_files *l = ctx;
-    if (why && (why->code != ERR_FILE_NOT_FOUND || *l->place.path)) {
-        request_finish(l->r, batch_files_refuse(l->r, why));
+    struct err e;
+    if (why && why->code == ERR_FILE_NOT_FOUND && *l->place.path) {
+        err_set(&e, BATCH_FILE_NOT_FOUND, NULL, "There is no directory '%.200s'.", l->place.path);
+        request_finish(l->r, reply_err(l->r, &e));
+        return;
+    }
+    if (why && why->code != ERR_FILE_NOT_FOUND) {
+        request_finish(l->r, batch_files_refuse(l->r, &l->place.at, l->place.path, why));
         return;
     }
     n = why ? 0 : n;
@@ -125,7 +132,7 @@ struct replied *task_files_list(struct request *r)
     if (l->place.seeded)
         return list_seeded(l);
     if (fleet_list_dir(arm_of(r)->fleet, &l->place.at, l->place.path, on_listed, l, &e) < 0)
-        return batch_files_refuse(r, &e);
+        return batch_files_refuse(r, &l->place.at, l->place.path, &e);
     return reply_later(r);
 }
 
