@@ -46,6 +46,22 @@ def test_jobs_in_the_order_of_the_view(page, run):
     assert [name for name in listed if name in names] == names and names.index("well") < names.index("long")
 
 
+def test_the_use_that_the_view_adds_up(page, run):
+    rows = "return [...document.querySelectorAll('.sheet tbody tr, .sheet tfoot tr')].map((row) => [...row.cells].slice(0, 2).map((cell) => cell.innerText))"
+    for by in ("cluster", "experiment"):
+        page.open(f"#/use?by={by}").see("Runs", "all")
+        page.see({"cluster": "rack", "experiment": "exp"}[by])
+        shown = sorted(page.driver.execute_script(rows))
+        printed = [line.split()[:2] for line in run().replace("total ", "all ").splitlines()[1:]]
+        assert shown == sorted(printed) and int(dict(shown)["all"]) > 0
+
+
+def test_the_use_of_a_task(page, run, batch):
+    task = batch.job.ran("/bin/true", id=fresh("task"))[0]
+    page.open(f"#/tasks/{batch.name}/job1").click(task).click("use").see("Each part of a node that it had")
+    assert run().startswith(f"{task} in {batch.accounts.group}/{batch.name}/job1, succeeded")
+
+
 @needs_az
 def test_files_of_a_job(page, run, written):
     page.open(f"{written}/files?directory=MODEL").see("top.txt")
