@@ -91,6 +91,15 @@ def test_a_phone_has_all_of_a_view(page, view, address, word, row):
     assert page.driver.execute_script(CUT) == []
 
 
+def test_a_long_name_of_a_file_is_whole_in_its_title(page, view):
+    page.resize(PHONE, 740)
+    view("storage/acct/blobs/models", "weights", None)
+    cut = page.driver.execute_script("return [...document.querySelectorAll('td.name')].filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.title)")
+    assert cut == ["weights-" + "w" * 200]
+    page.click("weights-" + "w" * 112 + "… (208 characters)").see("0.5")
+    assert page.driver.find_element(By.CSS_SELECTOR, ".crumbs [title]").get_attribute("title") == cut[0]
+
+
 @pytest.mark.parametrize("dialog", [("people", "Add a user", None), ("machines", "Drain", "spare.rack"), ("queue", "Cancel", "long"), ("batch", "Disable", "job1")], ids=lambda d: d[1])
 def test_a_phone_has_all_of_a_dialog(page, view, dialog):
     address, button, row = dialog

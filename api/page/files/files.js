@@ -3,7 +3,7 @@
 // shown as text: the page never runs them, and the daemon sends each file with a policy that forbids it too.
 import { html, useEffect, useMemo, useRef } from "./htm-preact.js";
 import { fetched } from "./client.js";
-import { bytes, count, many, plain, visible, when } from "./format.js";
+import { bytes, count, many, NAME_MOST, plain, visible, when } from "./format.js";
 import { Failed, keepFocus, useData } from "./parts.js";
 import { Log } from "./log.js";
 import { Table } from "./table.js";
@@ -122,7 +122,7 @@ export function Browser({ label, at, isFile, to, list, byNames, content, follow,
     if (!first.current) keepFocus();
     first.current = false;
   }, [at, isFile]);
-  const crumbs = html`<nav class="crumbs" aria-label="Folders"><a href=${to("")}>${label}</a>${above(at).map((folder) => html` / <a href=${to(folder)}>${plain(lastOf(folder), 60)}</a>`)}${at && html` / ${plain(lastOf(at), 60)}`}</nav>`;
+  const crumbs = html`<nav class="crumbs" aria-label="Folders"><a href=${to("")}>${label}</a>${above(at).map((folder) => html` / <a href=${to(folder)}>${plain(lastOf(folder), 60)}</a>`)}${at && html` / <span title=${plain(lastOf(at), NAME_MOST)}>${plain(lastOf(at), 60)}</span>`}</nav>`;
   if (isFile) return html`${crumbs}<${OneFile} key=${`${label} ${at}`} label=${label} at=${at} list=${list} byNames=${byNames} content=${content} follow=${follow} />`;
   const columns = [
     { title: "Name", kind: "name", cell: (one) => html`<a href=${to(one.path, !one.isDirectory)}>${plain(one.name, 120)}${one.isDirectory ? "/" : ""}</a>` },

@@ -81,6 +81,8 @@ export function visible(text) {
   return String(text).replace(INVISIBLE, (c) => `<U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
 }
 
+export const NAME_MOST = 1100; // characters, for plain(): longer than names of blobs are, which have 1,024
+
 // For a name in a line: visible, without line breaks, and not too long.
 export function plain(text, most = 200) {
   const shown = visible(text ?? "").replace(/[\r\n\t]/g, " ");

@@ -38,7 +38,7 @@ export function jobActions(session) {
   ];
 }
 
-const name = { title: "Job", kind: "name", cell: (job) => html`<a href=${jobAddress(job)} title=${plain(job.name)}>${plain(job.name, 80)}${job.index === undefined ? "" : ` [${job.index}]`}</a>` };
+const name = { title: "Job", kind: "name", cell: (job) => html`<a href=${jobAddress(job)}>${plain(job.name, 80)}${job.index === undefined ? "" : ` [${job.index}]`}</a>` };
 const state = { title: "State", cell: (job) => html`<${State} of=${job.state} />` };
 const user = { title: "User", kind: "wide", cell: (job) => plain(job.createdBy ?? "", 40) };
 const cluster = { title: "Cluster", kind: "wide", cell: (job) => plain(job.cluster ?? "", 40) };

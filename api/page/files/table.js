@@ -3,7 +3,7 @@
 // that the place of each is known. A change reads the list again while its beginning is seen, as far as rows are seen or
 // chosen; further down it says so instead, because rows must not move under the reader's hand.
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./htm-preact.js";
-import { count, many, plain } from "./format.js";
+import { count, many, NAME_MOST, plain } from "./format.js";
 import { Failed, keepFocus, note, setQuery, useChanges } from "./parts.js";
 
 const ROW = 34; // pixels, as in style.css
@@ -249,7 +249,7 @@ export function Table({ name, noun, columns, load, listKey, kinds = [], every, k
   const row = (one, index) => html`<tr key=${keyOf(one)} data-index=${index} aria-rowindex=${index + 2} tabindex=${index === Math.min(first, to - 1) ? 0 : -1}
     onKeyDown=${(e) => keys(e, one, index)} class=${picked.has(keyOf(one)) ? "picked" : ""}>
     ${pick && html`<td class="pick"><input type="checkbox" tabindex="-1" aria-label=${`Choose ${plain(one.name, 80)}`} checked=${picked.has(keyOf(one))} onChange=${() => toggle(one)} /></td>`}
-    ${columns.map((c) => html`<td class=${c.kind}>${c.cell(one)}</td>`)}</tr>`;
+    ${columns.map((c) => html`<td class=${c.kind} title=${c.kind === "name" ? plain(one.name, NAME_MOST) : undefined}>${c.cell(one)}</td>`)}</tr>`;
   const width = columns.length + (pick ? 1 : 0);
   return html`<section class="list" aria-label=${name}>
     <div class="bar"><${Summary} list=${list} noun=${noun} />
