@@ -45,7 +45,8 @@ static const char *last_of(const char *path)
 
 static bool passes(struct request *r, const struct job *j, int64_t since_us)
 {
-    return is(r, "name", j->name) && begins(r, j->name) && is(r, "resourceGroup", j->scope.group) &&
+    return is(r, "subscription", j->scope.subscription) && is(r, "name", j->name) &&
+           begins(r, j->name) && is(r, "resourceGroup", j->scope.group) &&
            is(r, "workspace", j->scope.workspace) && is(r, "experiment", j->scope.experiment) &&
            is(r, "cluster", last_of(j->cluster_ref)) &&
            is(r, "state", enum_to_name(exec_state_names, (int)j->exec_state)) &&

@@ -15,10 +15,13 @@
 
 static bool is_meant(struct request *r, const struct batch_account *b)
 {
-    const char *account = request_query(r, "account"), *group = request_query(r, "resourceGroup");
+    const char *account = request_query(r, "account"), *group = request_query(r, "resourceGroup"),
+               *subscription = request_query(r, "subscription");
+    if (!subscription)
+        subscription = admin_of(r)->access->subscription_id;
     return (!account || strcasecmp(account, b->name) == 0) &&
            (!group || strcasecmp(group, b->scope.group) == 0) &&
-           strcasecmp(b->scope.subscription, admin_of(r)->access->subscription_id) == 0 &&
+           strcasecmp(b->scope.subscription, subscription) == 0 &&
            seen_account(r, b);
 }
 

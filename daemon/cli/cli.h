@@ -47,7 +47,8 @@ enum {
     OPT_TERMINAL = 67108864, /* --node of a job */
     OPT_LOGIN = 134217728,   /* --user, --fingerprint and --ca */
     OPT_OPEN = 268435456,    /* --print */
-    OPT_SHELL = 536870912    /* what the job of a shell may have of OPT_SUBMIT */
+    OPT_SHELL = 536870912,   /* what the job of a shell may have of OPT_SUBMIT */
+    OPT_JOB = 1073741824     /* --subscription of the JOB that is named */
 };
 
 /* The values of an option that may be repeated. */

@@ -388,6 +388,16 @@ const char *client_subscription(const struct daemon_client *c)
     return environment_get(&c->env, "AZURE_SUBSCRIPTION_ID");
 }
 
+void client_mean(struct daemon_client *c, const char *subscription)
+{
+    c->meant = subscription;
+}
+
+const char *client_meant(const struct daemon_client *c)
+{
+    return c->meant;
+}
+
 const char *client_user(const struct daemon_client *c)
 {
     return environment_get(&c->env, LOGIN_USER);

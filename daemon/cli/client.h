@@ -53,6 +53,9 @@ int client_fetch_authority(const char *url, char **pem, struct err *e) MUST_CHEC
 const char *client_endpoint(const struct daemon_client *c);
 const char *client_subscription(const struct daemon_client *c);
 const char *client_user(const struct daemon_client *c);
+/* Names of jobs are those of this subscription, an id that the caller keeps; NULL: of all. */
+void client_mean(struct daemon_client *c, const char *subscription);
+const char *client_meant(const struct daemon_client *c);
 
 /* The body of a request by which a browser logs in as this client does (POST /batchaid/session).
  * Caller decrefs. */

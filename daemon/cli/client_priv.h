@@ -20,6 +20,7 @@ struct daemon_client {
     bool renewable;      /* both are of the login, which gives others */
     long limit_ms;       /* of a request */
     const char *doing;   /* client_doing(); NULL: nothing in particular */
+    const char *meant;   /* client_mean() */
     bool quiet;
     struct progress progress; /* of the request */
 };

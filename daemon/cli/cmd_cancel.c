@@ -44,6 +44,7 @@ static int add_own(struct daemon_client *c, const char *state, json_t *jobs, str
 {
     struct strbuf path = STRBUF_INIT;
     strbuf_concat(&path, "/batchaid/jobs?mine=true&max=1000&state=", state);
+    jobs_filter(c, &path, "subscription", client_meant(c));
     int rc = jobs_ask_all(c, path.s, jobs, e);
     strbuf_free(&path);
     return rc;

@@ -50,6 +50,7 @@ int jobs_open(const struct options *o, struct daemon_client **out, struct err *e
 {
     if (jobs_reach(o, out, e) < 0)
         return -1;
+    client_mean(*out, o->subscription);
     if (client_enter(*out, e) == 0)
         return 0;
     client_close(*out);

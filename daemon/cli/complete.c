@@ -40,7 +40,7 @@ static void offer_all(const struct completing *w, const char *names)
 
 /* --- live names ------------------------------------------------------------------------------- */
 
-/* Each name once; they come newest first. */
+/* Each name once; jobs come newest first. */
 static void offer_names(const struct completing *w, const json_t *rows, const char *member,
                         const char *help)
 {
@@ -79,7 +79,11 @@ static void offer_live(const struct completing *w, const char *path, const char 
 
 static void offer_jobs(const struct completing *w)
 {
-    offer_live(w, "/batchaid/jobs?max=200", "name", "state");
+    struct strbuf path = STRBUF_INIT;
+    strbuf_concat(&path, "/batchaid/jobs?max=200", w->o.subscription ? "&subscription=" : "",
+                  w->o.subscription ? w->o.subscription : "");
+    offer_live(w, path.s, "name", "state");
+    strbuf_free(&path);
     offer(w, JOBS_LAST, "the last one");
 }
 
@@ -101,6 +105,11 @@ static void offer_experiments(const struct completing *w)
 static void offer_users(const struct completing *w)
 {
     offer_live(w, "/batchaid/users", "name", NULL);
+}
+
+static void offer_subscriptions(const struct completing *w)
+{
+    offer_live(w, "/batchaid/subscriptions", "subscriptionId", "displayName");
 }
 
 static void offer_commands(const struct completing *w)
@@ -130,7 +139,7 @@ static const struct {
              {"ARGUMENTS", say_files},      {"FILE", say_files},
              {"DIR", say_folders},          {"ARGS", say_files},
              {"--cluster", offer_clusters}, {"--experiment", offer_experiments},
-             {"--user", offer_users}};
+             {"--user", offer_users},       {"--subscription", offer_subscriptions}};
 
 static bool offer_kind(const struct completing *w, const char *word)
 {
@@ -204,6 +213,12 @@ static const struct cli_command *command_named(const struct cli_table *t, const 
     return NULL;
 }
 
+/* Whether it can be in a query as it is. */
+static bool is_word(const char *text)
+{
+    return text[strspn(text, "0123456789abcdefABCDEF-")] == '\0';
+}
+
 /* The words between the command and the completed word. */
 static void complete_within(struct completing *w, int n, char **words)
 {
@@ -215,6 +230,8 @@ static void complete_within(struct completing *w, int n, char **words)
         if (value_of) {
             if (strcmp(value_of->name, "state-dir") == 0)
                 w->o.state_dir = words[i];
+            else if (is_word(words[i]) && strcmp(value_of->name, "subscription") == 0)
+                w->o.subscription = words[i];
             value_of = NULL;
         } else if (!only_arguments && strcmp(words[i], "--") == 0) {
             only_arguments = true;

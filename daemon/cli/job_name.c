@@ -107,8 +107,9 @@ static int ambiguous(const char *name, const json_t *found, struct err *e)
             strbuf_concat(&b, " of ", of ? "subscription " : "the configured subscription",
                           of ? of : "");
     }
-    err_set(e, ERR_CONFIG, NULL, "there are several of '%.100s'; name one of them: %.700s%s", name,
-            b.s, json_array_size(found) > 5 ? ", ..." : "");
+    err_set(e, ERR_CONFIG, NULL, "there are several of '%.100s'; name one of them%s: %.700s%s",
+            name, one ? "" : ", or its --subscription", b.s,
+            json_array_size(found) > 5 ? ", ..." : "");
     strbuf_free(&b);
     return -1;
 }
@@ -121,6 +122,7 @@ static int ask(struct daemon_client *c, const char *question, const char *const 
     strbuf_puts(&path, question);
     for (int i = 0; i < N_PARTS; i++)
         jobs_filter(c, &path, names[i], parts[i]);
+    jobs_filter(c, &path, "subscription", client_meant(c));
     int rc = jobs_ask_all(c, path.s, found, e);
     strbuf_free(&path);
     return rc;
@@ -129,16 +131,19 @@ static int ask(struct daemon_client *c, const char *question, const char *const 
 /* The newest job of the caller. */
 static int find_last(struct daemon_client *c, json_t *found, struct err *e)
 {
+    struct strbuf path = STRBUF_INIT;
     json_t *reply = NULL;
-    if (client_call(c, "GET", "/batchaid/jobs?mine=true&max=1", NULL, &reply, e) < 0)
-        return -1;
+    strbuf_puts(&path, "/batchaid/jobs?mine=true&max=1");
+    jobs_filter(c, &path, "subscription", client_meant(c));
+    int rc = client_call(c, "GET", path.s, NULL, &reply, e);
+    strbuf_free(&path);
     json_array_extend(found, json_object_get(reply, "value"));
     json_decref(reply);
-    return json_array_size(found) > 0
-               ? 0
-               : err_set(e, ERR_CONFIG, NULL,
-                         "`-` is your last job, and you have no job here; `batchaid jobs` lists "
-                         "the jobs that you may see");
+    if (rc < 0 || json_array_size(found) > 0)
+        return rc;
+    return err_set(e, ERR_CONFIG, NULL,
+                   "`-` is your last job, and you have no job here; `batchaid jobs` lists the jobs "
+                   "that you may see");
 }
 
 static void mark_tasks(json_t *found)
@@ -190,10 +195,11 @@ static int find_named(struct daemon_client *c, const char *name, char *const par
                        name, name, (int)(stem < 200 ? stem : 200), name);
     if (json_array_size(found) == 0)
         return err_set(e, ERR_CONFIG, NULL,
-                       "there is no job or task '%.200s', and no job whose name begins so; "
-                       "`batchaid jobs` lists jobs, and tasks of Azure Batch are JOB/TASK, or "
+                       "there is no job or task '%.200s'%s%.100s, and no job whose name begins "
+                       "so; `batchaid jobs` lists jobs, and tasks of Azure Batch are JOB/TASK, or "
                        "GROUP/ACCOUNT/JOB/TASK",
-                       name);
+                       name, client_meant(c) ? " in the subscription " : "",
+                       client_meant(c) ? client_meant(c) : "");
     if (json_array_size(found) > 1 && have_one_path(found) && prefer_own(c, found, e) < 0)
         return -1;
     return json_array_size(found) > 1 ? ambiguous(name, found, e) : 0;

@@ -91,6 +91,8 @@ const struct cli_option known_options[] = {
      "with --testing: begin with the state in this file (testing.md of the docs)"},
     {"subscription", "ID", OPT_SUBSCRIPTION, AT(subscription), NULL, NULL,
      "the subscription (default: seed: the configured one; dump: all)"},
+    {"subscription", "ID", OPT_JOB, AT(subscription), NULL, NULL,
+     "the subscription of the job (default: all, and of equal names the job in your own)"},
     {"timeout", "SECONDS", OPT_TIMEOUT, AT(timeout), check_timeout, NULL,
      "the most seconds to wait (default: 60, for jobs without limit; 0: check once)"},
     {"follow", "", OPT_LOGS, AT(follow), NULL, NULL, "until the job ends", 'f'},

@@ -24,6 +24,6 @@ extern const struct cli_option known_options[];
 int option_take(struct options *o, const struct cli_option *known, const char *value,
                 struct err *e) MUST_CHECK;
 
-enum { N_OPTIONS = 70 };
+enum { N_OPTIONS = 71 };
 
 #endif

@@ -137,6 +137,8 @@ def test_its_name_is_enough_as_long_as_it_tells_which_is_meant(daemon, ground, j
     assert daemon.get(f"/batchaid/tasks?job={job.id}&name=known&account={ground.name}")["value"][0]["workspace"] == ground.name
     assert daemon.get(f"/batchaid/tasks?job={job.id}&name=known&resourceGroup=none")["value"] == []
     assert daemon.get("/batchaid/tasks?job=none&name=known")["value"] == []
+    assert daemon.get(f"/batchaid/tasks?job={job.id}&name=known&subscription={daemon.subscription.upper()}")["value"]
+    assert daemon.get(f"/batchaid/tasks?job={job.id}&name=known&subscription=none")["value"] == []
     refused(daemon.call("GET", f"/batchaid/tasks?job={job.id}"), 400, "InvalidQueryParameterValue", words=["name"])
 
 

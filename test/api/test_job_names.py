@@ -2,6 +2,7 @@
 """How the commands name a job: whole, by a unique beginning, or `-` for the last one."""
 
 import json
+import subprocess
 
 import pytest
 from support.people import Person
@@ -71,6 +72,39 @@ def test_one_path_in_several_subscriptions(daemon, ground):
         for there in (other, third):
             there.remove()
             daemon.call("DELETE", f"/batchaid/subscriptions/{there.daemon.subscription}", expect=204)
+
+
+def completed(daemon, command, *words):
+    of = ["--complete", command, "--state-dir", str(daemon.state_dir), *words]
+    return subprocess.run([str(daemon.program), *of], capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+# What takes a JOB, with what it needs beside.
+COMMANDS = [("explain",), ("job",), ("logs",), ("wait",), ("get",), ("cancel",), ("rerun",), ("ssh",), ("exec", "--", "true"), ("forward", "80")]
+
+
+def test_a_job_of_the_subscription_that_is_named(daemon, ground):
+    place, jobs = ground
+    other = Place(In(daemon, daemon.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]), place.group, place.workspace).make()
+    there, here = (["--subscription", one] for one in (other.daemon.subscription, daemon.subscription))
+    try:
+        cluster = other.cluster()
+        for name in ("serve", "alone"):
+            other.job(cluster, "echo from there", name=name, experiment=jobs["serve"].path.split("/")[-3]).succeeded()
+        for command in ("explain", "job"):
+            assert json.loads(daemon.tool(command, *there, "--json", "serve").stdout)["job"]["subscription"] == other.daemon.subscription
+            assert "subscription" not in json.loads(daemon.tool(command, *here, "--json", "serve").stdout)["job"]
+        assert json.loads(daemon.tool("explain", *there, "--json", "-").stdout)["job"]["name"] == "alone"
+        assert daemon.tool("logs", *there, "serve").stdout == "from there\n" and "from there" not in daemon.tool("logs", *here, "serve").stdout
+        for command, *more in COMMANDS:
+            done = daemon.tool(command, *here, "alone", *more, check=False)
+            assert done.returncode > 0 and f"no job or task 'alone' in the subscription {daemon.subscription}," in done.stderr, (command, done.stderr)
+        assert completed(daemon, "logs", *there, "")[:2] == ["alone\tsucceeded", "serve\tsucceeded"]
+        assert other.daemon.subscription in [one.split("\t")[0] for one in completed(daemon, "logs", "--subscription", "")]
+        assert daemon.tool("cancel", *there, "--mine").stdout == "you have no running or waiting jobs\n"
+    finally:
+        other.remove()
+        daemon.call("DELETE", f"/batchaid/subscriptions/{other.daemon.subscription}", expect=204)
 
 
 def test_mine_and_the_last_are_the_callers_own(daemon, ground):

@@ -121,7 +121,7 @@ function commandOf(job, tab, query) {
   if (tab === "files") return fileCommand(job, query.path ?? "", query.file === "1", query.directory || LOGS_IN);
   if (tab === "logs" && (isTask(job) || query.file)) return fileCommand(job, query.file || "stdout.txt", true, LOGS_IN);
   const commands = { story: "explain", logs: "logs", use: "job" };
-  return ["batchaid", commands[tab], [job.resourceGroup, job.workspace, job.experiment, job.name].join("/")];
+  return ["batchaid", commands[tab], [job.resourceGroup, job.workspace, job.experiment, job.name].join("/"), ...option("--subscription", job.subscription)];
 }
 
 export function Job({ session, parts, query }) {
