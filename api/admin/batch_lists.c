@@ -28,7 +28,7 @@ struct batch_listing;
 
 /* A kind of rows. */
 struct rows_kind {
-    const char *noun;
+    const char *noun, *action; /* action: that reads them */
     size_t size;
     const struct enum_name *states;
     /* Reads the rows behind l->name. */
@@ -165,12 +165,14 @@ static int show_task(struct batch_listing *l, const void *row, json_t *to, struc
     return 0;
 }
 
-#define KIND(kind)                                                                                 \
+#define KIND(kind, action)                                                                         \
     {                                                                                              \
-#kind, sizeof(struct batch_##kind), batch_##kind##_state_names, read_##kind##s,            \
+#kind, action, sizeof(struct batch_##kind), batch_##kind##_state_names, read_##kind##s,    \
             kind##_name, kind##_state, show_##kind                                                 \
     }
-static const struct rows_kind pools = KIND(pool), jobs = KIND(job), tasks = KIND(task);
+static const struct rows_kind pools = KIND(pool, SEEN_BATCH_POOLS),
+                              jobs = KIND(job, SEEN_BATCH_JOBS),
+                              tasks = KIND(task, SEEN_BATCH_JOBS);
 
 /* The next page begins behind this row, unless it belongs to that page itself. */
 static void pass(struct batch_listing *l, const char *key)
@@ -213,7 +215,7 @@ static int next_account(struct batch_listing *l, struct err *e)
         return 0;
     l->looked++;
     enter(l, &rows.items[0], "");
-    l->in_account = seen_account(l->r, &rows.items[0]);
+    l->in_account = seen_in_account(l->r, &rows.items[0], l->kind->action);
     if (!l->in_account)
         pass(l, arena_concat(&l->r->arena, rows.items[0].name, "/"));
     return 1;
@@ -295,12 +297,13 @@ static void end(struct page *p)
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-static int find_account(struct request *r, const char *name, struct batch_account *out,
+static int find_account(struct batch_listing *l, const char *name, struct batch_account *out,
                         struct err *e)
 {
+    struct request *r = l->r;
     int rc = st_batch_account_by_name(admin_of(r)->storage, &r->arena, arena_lower(&r->arena, name),
                                       out, e);
-    if (rc < 0 || (rc > 0 && seen_account(r, out)))
+    if (rc < 0 || (rc > 0 && seen_in_account(r, out, l->kind->action)))
         return rc < 0 ? -1 : 0;
     return err_set(e, ERR_RESOURCE_NOT_FOUND, "account",
                    "There is no Batch account '%.60s' that you may read.", name);
@@ -319,7 +322,7 @@ static int find_begin(struct batch_listing *l, struct err *e)
                        "before",
                        after);
     if (account) {
-        if (find_account(r, account, &b, e) < 0)
+        if (find_account(l, account, &b, e) < 0)
             return -1;
         l->only = true;
         enter(l, &b, slash ? slash + 1 : "");
@@ -330,7 +333,7 @@ static int find_begin(struct batch_listing *l, struct err *e)
     const char *name = arena_strndup(&r->arena, after, (size_t)(slash - after));
     set(&l->account, name);
     int rc = st_batch_account_by_name(storage_of(l), &r->arena, name, &b, e);
-    if (rc > 0 && seen_account(r, &b))
+    if (rc > 0 && seen_in_account(r, &b, l->kind->action))
         enter(l, &b, slash + 1);
     return rc < 0 ? -1 : 0;
 }

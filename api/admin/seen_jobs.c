@@ -19,8 +19,6 @@
 #include "storage/storage.h"
 #include "storage/usage.h"
 
-#define READ_ACCOUNT "Microsoft.Batch/batchAccounts/read"
-
 bool seen_job(const struct request *r, const struct job *j)
 {
     return sees_job(r->grant, j);
@@ -202,7 +200,7 @@ json_t *seen_run_render(struct request *r, const struct job *j, const struct run
     return out;
 }
 
-bool seen_account(const struct request *r, const struct batch_account *b)
+bool seen_in_account(const struct request *r, const struct batch_account *b, const char *action)
 {
     struct arena a;
     if (!r->grant)
@@ -211,7 +209,8 @@ bool seen_account(const struct request *r, const struct batch_account *b)
     const char *id =
         arena_concat(&a, "/subscriptions/", b->scope.subscription, "/resourceGroups/",
                      b->scope.group, "/providers/Microsoft.Batch/batchAccounts/", b->name);
-    bool may = access_verdict(r->grant, READ_ACCOUNT, id) == ACCESS_YES;
+    bool may =
+        access_to_data(r->grant, action, id) || access_verdict(r->grant, action, id) == ACCESS_YES;
     arena_free(&a);
     return may;
 }
@@ -242,7 +241,7 @@ static int seen_task(struct request *r, const struct run *run, struct job *out, 
                         .end_us = run->end_us};
     out->scope.workspace = b.name;
     out->scope.experiment = t.job_name;
-    return seen_account(r, &b);
+    return seen_in_account(r, &b, SEEN_BATCH_JOBS);
 }
 
 json_t *seen_task_render(struct request *r, const struct batch_account *b,

@@ -38,7 +38,10 @@ json_t *seen_run_render(struct request *r, const struct job *j, const struct run
 struct batch_account;
 struct batch_job;
 struct batch_task;
-bool seen_account(const struct request *r, const struct batch_account *b);
+/* Whether the caller may read what is in the account, as the data plane has it. */
+#define SEEN_BATCH_POOLS "Microsoft.Batch/batchAccounts/pools/read"
+#define SEEN_BATCH_JOBS  "Microsoft.Batch/batchAccounts/jobs/read"
+bool seen_in_account(const struct request *r, const struct batch_account *b, const char *action);
 json_t *seen_task_render(struct request *r, const struct batch_account *b,
                          const struct batch_job *j, const struct batch_task *t);
 /* The job of a run, if the caller may see it: 1, 0 or -1. */

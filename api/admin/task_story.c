@@ -297,9 +297,9 @@ int task_find(struct request *r, const char *subscription, struct batch_account 
 {
     struct storage *st = admin_of(r)->storage;
     int rc = st_batch_account_by_name(st, &r->arena, request_param(r, "workspace"), account, e);
-    if (rc == 1 &&
-        (strcasecmp(account->scope.group, request_param(r, "group")) != 0 ||
-         strcasecmp(account->scope.subscription, subscription) != 0 || !seen_account(r, account)))
+    if (rc == 1 && (strcasecmp(account->scope.group, request_param(r, "group")) != 0 ||
+                    strcasecmp(account->scope.subscription, subscription) != 0 ||
+                    !seen_in_account(r, account, SEEN_BATCH_JOBS)))
         return 0;
     if (rc == 1)
         rc = st_batch_job_get(st, &r->arena, account->id, request_param(r, "experiment"), job, e);

@@ -22,7 +22,7 @@ static bool is_meant(struct request *r, const struct batch_account *b)
     return (!account || strcasecmp(account, b->name) == 0) &&
            (!group || strcasecmp(group, b->scope.group) == 0) &&
            strcasecmp(b->scope.subscription, subscription) == 0 &&
-           seen_account(r, b);
+           seen_in_account(r, b, SEEN_BATCH_JOBS);
 }
 
 /* Adds the task of account `b`, if it still exists. */

@@ -24,6 +24,7 @@ Batch AI Job Operator               | jobs side machines people batch accounts  
 Azure Batch Account Contributor     | people batch                                          | batch                           | batch
 Azure Batch Data Contributor        | people batch                                          | batch                           | batch
 Azure Batch Account Reader          | batch                                                 |                                 |
+Azure Batch Job Submitter           | batch                                                 | batch                           | batch
 Storage Account Contributor         | people accounts shares blobs                          |                                 |
 Reader and Data Access              | accounts shares blobs                                 |                                 |
 Storage Blob Data Reader            | accounts blobs                                        |                                 |
