@@ -80,6 +80,8 @@ static int render_may(struct request *r, const struct principal *who, json_t **o
         const char *name, *action;
         bool somewhere;
     } rows[] = {{"readMachines", "batchaid/nodes/read", false},
+                {"readPeople", "Microsoft.Authorization/users/read", false},
+                {"readBatchAccounts", "Microsoft.Batch/batchAccounts/read", true},
                 {"changeMachines", "batchaid/nodes/write", false},
                 {"changePeople", "Microsoft.Authorization/users/write", false},
                 {"changeJobs", "Microsoft.BatchAI/workspaces/experiments/jobs/delete", true},
@@ -96,6 +98,7 @@ static int render_may(struct request *r, const struct principal *who, json_t **o
                                       : access_verdict(&g, rows[i].action, scope) == ACCESS_YES);
         json_object_set_new(*out, rows[i].name, json_boolean(may));
     }
+    json_object_set_new(*out, "readLists", json_boolean(who->first || g.n > 0));
     return 0;
 }
 

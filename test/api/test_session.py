@@ -48,7 +48,7 @@ def test_a_user_logs_in_and_uses_the_page(daemon, browser, ada):
     assert name == f"__Host-batchaid-{daemon.port}" and len(value) < 800
     assert sorted(attributes) == ["httponly", "path=/", "samesite=strict", "secure"]
     assert answer.json["user"] == {"name": ada.name, "objectId": ada.id, "kind": "user"}
-    assert answer.json["may"] == {"readMachines": True, "changeMachines": False, "changePeople": False, "changeJobs": False, "changeBatch": False}
+    assert answer.json["may"] == {"readLists": True, "readMachines": True, "readPeople": True, "readBatchAccounts": True, "changeMachines": False, "changePeople": False, "changeJobs": False, "changeBatch": False}
     assert answer.json["subscriptionId"] == daemon.subscription and answer.json["version"]
     lives(answer, 12 * HOUR)
     assert good(browser.call("GET", "/batchaid/session")).json == answer.json
@@ -62,7 +62,7 @@ def test_a_user_logs_in_and_uses_the_page(daemon, browser, ada):
 def test_a_name_may_be_without_the_domain_of_the_daemon(daemon, browser):
     bob = Person(daemon, CONTRIBUTOR, name=fresh("bob"))
     answer = browser.log_in(user=bob.name.split("@")[0], password=bob.password)
-    assert answer.json["may"] == {"readMachines": True, "changeMachines": True, "changePeople": False, "changeJobs": True, "changeBatch": True}
+    assert answer.json["may"] == {"readLists": True, "readMachines": True, "readPeople": True, "readBatchAccounts": True, "changeMachines": True, "changePeople": False, "changeJobs": True, "changeBatch": True}
     bob.remove()
     refused(browser.call("GET", "/batchaid/session"), 401, "InvalidAuthenticationToken", "does not exist any more")
 
@@ -74,6 +74,18 @@ def test_what_a_role_may_somewhere(daemon, browser, person, role, jobs, batch):
     ada = person(role, f"/subscriptions/{daemon.subscription}/resourceGroups/here")
     may = browser.log_in(**user(ada)).json["may"]
     assert (may["changeJobs"], may["changeBatch"]) == (jobs, batch) and not may["changeMachines"]
+    assert may["readLists"] and not may["readMachines"] and not may["readPeople"]
+
+
+@pytest.mark.parametrize("role, machines, people, accounts", [("Batch AI Job Submitter", True, True, True), ("Azure Batch Account Contributor", False, True, True),
+                                                              ("Azure Batch Job Submitter", False, False, False), ("Key Vault Secrets User", False, False, False)])
+def test_what_a_role_may_read(daemon, browser, person, role, machines, people, accounts):
+    may = browser.log_in(**user(person(role))).json["may"]
+    assert may["readLists"] and (may["readMachines"], may["readPeople"], may["readBatchAccounts"]) == (machines, people, accounts)
+
+
+def test_who_has_no_role_may_read_nothing(browser, person):
+    assert not any(browser.log_in(**user(person("none"))).json["may"].values())
 
 
 def test_service_principals_log_in_by_their_secrets(daemon, browser):

@@ -50,6 +50,8 @@ VIEWS = {
     "shares": (("storage/acct/files/out", "of.share"), ("storage/acct/files/out?path=of.share&file=1", "in the share")),
     "blobs": (("storage/acct/blobs/models", "of.blob"), ("storage/acct/blobs/models?path=of.blob&file=1", "in the container")),
 }
+# The views that the page links, in their order: two by what they show, the others for everybody who has a role.
+LINKS = ("overview", "queue", "jobs", "machines", "use", "batch", "storage", "people")
 # (address, the row that is chosen, the buttons that can be pressed then.)
 BUTTONS = {
     "jobs": (("queue", "long", ["Cancel", "Delete"]), ("jobs", "long", ["Cancel", "Delete"]), (JOB, None, ["Delete"]), (f"{JOB}/logs", None, ["Delete"]),
@@ -134,6 +136,12 @@ class Ground:
         visits = {address: self.visit(address, rows.get(address)) for address in dict.fromkeys([address for address, _ in facts] + list(rows))}
         return {(address, fact) for address, fact in facts if fact in visits[address][0]}, {address: buttons for address, (_, buttons) in visits.items() if buttons}
 
+    def links(self):
+        """{link of the page: whether its view answers}"""
+        find = self.browser.driver.find_elements
+        links = [link.get_attribute("href").partition("#/")[2] for link in find(By.CSS_SELECTOR, "nav[aria-label=Views] a")]
+        return {link: bool(self.visit(link, None)) and not find(By.CSS_SELECTOR, ".failed") for link in links}
+
     def by_hand(self, method, path, body, names):
         names = {**self.names, **names}
         body = body and {key: value.format(**names) for key, value in body.items()}
@@ -164,9 +172,17 @@ def test_a_role_sees_and_may_what_the_table_says(browser, ground, temporary, rol
     seen, offered = ground.walk()
     assert seen == {fact for name in sees for fact in VIEWS[name]}
     assert offered == {address: names for name in buttons for address, _, names in BUTTONS[name]}
+    assert ground.links() == dict.fromkeys([link for link in LINKS if role != "none" and link not in ("machines", "people") or link in sees], True)
     before = ground.state()
     for group, actions in ACTIONS.items():
         for method, path, body in actions:
             status = ground.by_hand(method, path, body, VACANT if group in may else THERE)
             assert status in (200, 202, 204, 400, 404) if group in may else status == 403, (method, path, status)
     assert ground.state() == before
+
+
+def test_who_may_not_read_the_account_is_shown_no_command_that_reads_it(browser, ground, temporary):
+    ada = temporary(ground.person("Azure Batch Job Submitter"))
+    browser.log_in(ada.name, ada.password)
+    for address, text in (("batch", "job1"), ("batch/pools", "pool1"), (f"tasks/{ground.batch.name}/job1", "task1")):
+        browser.open(f"#/{address}").see(text, "No command does the same: az reads the Batch account first")

@@ -19,8 +19,9 @@ const RENEW_MS = 10 * 60 * 1000;
 const AGAIN_MS = 3000;
 
 const VIEWS = {
-  overview: { title: "Overview", show: Overview }, queue: { title: "Queue", show: Queue }, jobs: { title: "Jobs", show: Jobs }, machines: { title: "Machines", show: Machines, may: "readMachines" },
-  use: { title: "Use", show: Use }, batch: { title: "Azure Batch", show: Batch }, storage: { title: "Storage", show: Storage }, people: { title: "People", show: People, may: "readMachines" },
+  overview: { title: "Overview", show: Overview, may: "readLists" }, queue: { title: "Queue", show: Queue, may: "readLists" }, jobs: { title: "Jobs", show: Jobs, may: "readLists" },
+  machines: { title: "Machines", show: Machines, may: "readMachines" }, use: { title: "Use", show: Use, may: "readLists" }, batch: { title: "Azure Batch", show: Batch, may: "readLists" },
+  storage: { title: "Storage", show: Storage, may: "readLists" }, people: { title: "People", show: People, may: "readPeople" },
   // Parts of others.
   job: { show: Job, in: "jobs" }, machine: { show: Machine, in: "machines" }, tasks: { show: Tasks, in: "batch" },
 };
@@ -28,6 +29,12 @@ const VIEWS = {
 function Unknown({ view }) {
   useTitle("Not found");
   return html`<h1>Not found</h1><p>The page has no view '${plain(view, 60)}'. <a href=${address(["overview"])}>Overview</a></p>`;
+}
+
+// The daemon refuses all lists to a user who has no role anywhere.
+function NoRole() {
+  useTitle("No role");
+  return html`<h1>You have no role here</h1><p>So you may see nothing yet. Ask an owner to give you a role.</p>`;
 }
 
 const LIVE = { live: "Changes are shown as they happen", broken: "The daemon does not answer; the page connects again by itself", refused: "The daemon does not tell of changes now; the page asks again by itself", connecting: "Connecting" };
@@ -54,7 +61,7 @@ function useAddress() {
 function Frame({ session, logOut }) {
   const now = useAddress();
   const main = useRef();
-  const view = Object.hasOwn(VIEWS, now.view) ? VIEWS[now.view] : { show: Unknown };
+  const view = !session.may.readLists ? { show: NoRole } : Object.hasOwn(VIEWS, now.view) ? VIEWS[now.view] : { show: Unknown };
   const place = [now.view, ...now.parts].join("/");
   const first = useRef(true);
   // The keyboard continues in the new view, as it does after the load of a page.
@@ -62,7 +69,7 @@ function Frame({ session, logOut }) {
     if (!first.current) main.current.focus();
     first.current = false;
   }, [place]);
-  const shown = Object.entries(VIEWS).filter(([, v]) => v.title && (!v.may || session.may[v.may]));
+  const shown = Object.entries(VIEWS).filter(([, v]) => v.title && session.may[v.may]);
   const at = view.in ?? now.view;
   return html`<a class="skip" href="#main" onClick=${(e) => { e.preventDefault(); main.current.focus(); }}>To the content</a>
     <header><strong>batchaid</strong><nav aria-label="Views">${shown.map(([name, v]) => html`<a href=${address([name])} aria-current=${name === at ? "page" : undefined}>${v.title}</a>`)}</nav>

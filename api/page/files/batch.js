@@ -3,7 +3,7 @@
 import { html, useState } from "./htm-preact.js";
 import { ask, segments, url } from "./client.js";
 import { between, count, plain, when } from "./format.js";
-import { address, batchLogin, Choice, Command, jobAddress, option, rowsAction, State, Tabs, useNow, useTitle } from "./parts.js";
+import { address, batchCommand, Choice, Command, jobAddress, option, rowsAction, State, Tabs, useNow, useTitle } from "./parts.js";
 import { Table } from "./table.js";
 
 const EVERY_MS = 5000; // jobs and tasks have no events
@@ -43,7 +43,7 @@ function taskWords(tasks) {
 }
 
 // The pools or jobs of all accounts, and the command that lists those of one.
-function OfAccounts({ kind, noun, query, ...more }) {
+function OfAccounts({ session, kind, noun, query, ...more }) {
   const [seen, keep] = useState({ rows: new Map(), isCut: true }); // rows: one of each account
   const load = async (after, signal) => {
     const page = await ask(url(`/batchaid/batch/${kind}`, { account: query.account, count: kind === "pools" || undefined, max: 100, after }), { signal });
@@ -55,22 +55,22 @@ function OfAccounts({ kind, noun, query, ...more }) {
   const none = accounts.length ? `each lists the ${kind} of one account; choose an account.` : `there is no account of which you see ${kind}.`;
   return html`<form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="account" label="Account" values=${accounts} query=${query} /></form>
     <${Table} noun=${noun} load=${load} listKey=${query.account ?? ""} query=${query} keyOf=${(row) => `${row.account} ${row.name}`} empty=${`There are no ${kind} that you may see.`} ...${more} />
-    ${one ? html`<${Command} after=${batchLogin(one.account, one.group, one.subscription)} words=${["az", "batch", noun, "list"]} />` : html`<${Command} none=${none} />`}`;
+    <${Command} ...${one ? batchCommand(session, one.account, one.group, one.subscription, ["az", "batch", noun, "list"]) : { none }} />`;
 }
 
 const account = { title: "Account", kind: "wide", cell: (row) => plain(row.account, 40) };
 
-function Pools({ query }) {
+function Pools({ session, query }) {
   const columns = [{ title: "Pool", kind: "name", cell: (p) => plain(p.name, 80) }, account, { title: "State", cell: (p) => html`<${State} of=${p.allocationState ?? p.state} />` },
     { title: "Nodes", kind: "number", cell: (p) => count((p.dedicatedNodes ?? 0) + (p.lowPriorityNodes ?? 0)) },
     { title: "Wanted", kind: "number", cell: (p) => (p.autoScale ? "by a formula" : count((p.targetDedicatedNodes ?? 0) + (p.targetLowPriorityNodes ?? 0))) }, { title: "Size", kind: "wide", cell: (p) => plain(p.vmSize ?? "", 40) }];
-  return html`<${OfAccounts} kind="pools" noun="pool" name="Pools of Azure Batch" columns=${columns} kinds=${["Batch pool", "node"]} query=${query} />`;
+  return html`<${OfAccounts} session=${session} kind="pools" noun="pool" name="Pools of Azure Batch" columns=${columns} kinds=${["Batch pool", "node"]} query=${query} />`;
 }
 
 function Jobs({ session, query }) {
   const columns = [{ title: "Job", kind: "name", cell: (j) => html`<a href=${address(["tasks", j.account, j.name], { group: j.group, subscription: j.subscription })}>${plain(j.name, 80)}</a>` }, account,
     { title: "State", cell: (j) => html`<${State} of=${j.state} />` }, { title: "Pool", kind: "wide", cell: (j) => plain(j.pool ?? "", 40) }, { title: "Tasks", cell: (j) => taskWords(j.tasks) }, { title: "Made", kind: "wide", cell: (j) => when(j.createdTime) }];
-  return html`<${OfAccounts} kind="jobs" noun="job" name="Jobs of Azure Batch" columns=${columns} every=${EVERY_MS} actions=${jobActions(session)} query=${query} />`;
+  return html`<${OfAccounts} session=${session} kind="jobs" noun="job" name="Jobs of Azure Batch" columns=${columns} every=${EVERY_MS} actions=${jobActions(session)} query=${query} />`;
 }
 
 export function Batch({ session, parts, query }) {
@@ -96,5 +96,5 @@ export function Tasks({ session, parts, query }) {
   return html`<h1>${plain(job)}</h1><p class="quiet">Tasks of the job in the account ${plain(account)}. <a href=${address(["batch"])}>All jobs</a></p>
     <form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="state" label="State" values=${TASK_STATES} query=${query} /></form>
     <${Table} name="Tasks" noun="task" columns=${columns} load=${load} listKey=${JSON.stringify([account, job, query.state])} every=${EVERY_MS} query=${query} keyOf=${(t) => t.name} actions=${taskActions(session, account, job)} empty="No task fits these filters." />
-    <${Command} after=${batchLogin(account, seen.group, seen.subscription)} words=${["az", "batch", "task", "list", ...option("--job-id", job), ...(query.state ? ["--filter", `state eq '${query.state}'`] : [])]} />`;
+    <${Command} ...${batchCommand(session, account, seen.group, seen.subscription, ["az", "batch", "task", "list", ...option("--job-id", job), ...(query.state ? ["--filter", `state eq '${query.state}'`] : [])])} />`;
 }

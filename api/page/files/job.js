@@ -3,7 +3,7 @@
 import { html, useRef } from "./htm-preact.js";
 import { ask, jobPath, segments, url } from "./client.js";
 import { between, bytes, count, duration, hours, plain, since, when } from "./format.js";
-import { batchLogin, Choice, Command, Facts, Failed, jobAddress, keepFocus, option, State, Tabs, useData, useNow, useTitle, address } from "./parts.js";
+import { batchCommand, Choice, Command, Facts, Failed, jobAddress, keepFocus, option, State, Tabs, useData, useNow, useTitle, address } from "./parts.js";
 import { Browser } from "./files.js";
 import { Log } from "./log.js";
 import { isTask, jobActions } from "./jobs.js";
@@ -132,6 +132,7 @@ export function Job({ session, parts, query }) {
   if (!data) return html`<h1>${plain(name)}</h1><${Failed} error=${error} again=${again} />`;
   const job = { ...data.job, kind: data.kind, subscription: query.subscription };
   const tab = TABS.includes(part) ? part : "story";
+  const words = commandOf(job, tab, query);
   const act = async (action) => {
     const failed = await action.run([job]);
     if (!failed) return;
@@ -148,5 +149,5 @@ export function Job({ session, parts, query }) {
     <${Failed} error=${error} again=${again} />
     ${tab === "story" && html`<${Story} lines=${data.story} />`}${tab === "logs" && html`<${Logs} job=${job} query=${query} />`}
     ${tab === "files" && html`<${Files} job=${job} query=${query} />`}${tab === "use" && html`<${Use} job=${job} />`}
-    <${Command} words=${commandOf(job, tab, query)} after=${isTask(job) && (tab === "logs" || tab === "files") ? batchLogin(workspace, job.resourceGroup, job.subscription) : undefined} />`;
+    <${Command} ...${isTask(job) && (tab === "logs" || tab === "files") ? batchCommand(session, workspace, job.resourceGroup, job.subscription, words) : { words }} />`;
 }

@@ -204,5 +204,5 @@ export function Overview({ session }) {
     ${session.may.readMachines && html`<section aria-label="GPUs"><h2>GPUs</h2><${Failed} error=${gpus.error} again=${gpus.again} />
     ${gpus.data && html`<${Legend} counts=${gpus.data.counts} />`}${none && html`<p class="empty">No machine has told of a GPU. <a href=${address(["machines"])}>Machines</a></p>`}
     ${rows.length > 0 && html`<${Gpus} rows=${rows} /><${Clusters} rows=${rows} />`}</section>`}
-    <${Command} words=${["batchaid", "top"]} />`;
+    <${Command} words=${session.may.readMachines ? ["batchaid", "top"] : ["batchaid", "jobs", "--mine"]} />`;
 }

@@ -163,9 +163,10 @@ export function option(name, value) {
   return value.startsWith("-") ? [`${name}=${value}`] : [name, value];
 }
 
-// az batch asks the account that it was logged in to.
-export function batchLogin(account, group, subscription) {
-  return ["az", "batch", "account", "login", ...option("--resource-group", group), ...option("--name", account), ...option("--subscription", subscription)];
+// For Command. az batch asks the account that it was logged in to; its login reads the account itself, and not only what is in it.
+export function batchCommand(session, account, group, subscription, words) {
+  if (!session.may.readBatchAccounts) return { none: "az reads the Batch account first, which your role does not allow." };
+  return { words, after: ["az", "batch", "account", "login", ...option("--resource-group", group), ...option("--name", account), ...option("--subscription", subscription)] };
 }
 
 // az replaces such a word by the text of the reader's own file, however it is quoted.
