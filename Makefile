@@ -453,7 +453,7 @@ bench:
 
 # --- house keeping -------------------------------------------------------------------------------
 
-.PHONY: help deps install uninstall clean check-layers check-source tidy docs-update
+.PHONY: help deps install uninstall clean check-layers check-source tidy docs-update screenshots
 help:
 	@echo 'make               build batchaid, batchai-node and batchai-cmd into $(BUILD)/'
 	@echo 'make demo          install what is missing, build, run the walkthrough with the real az'
@@ -481,6 +481,7 @@ help:
 	@echo 'make check-layers  who may include and call whom; make check-source: format and house rules'
 	@echo 'make tidy          clang-tidy and cppcheck; DEEP=1 lets the analyzer follow every path; tidy-changed: what is new'
 	@echo 'make docs-update   write what docs say of settings, commands, log, metrics, requests to nodes and the API out of the tables'
+	@echo 'make screenshots   take the pictures of docs/images again, with chromium'
 	@echo 'make clean         remove what was built'
 
 # What building and the first steps of the README need; SECTIONS=... for others of packages.txt.
@@ -615,5 +616,9 @@ docs-update: $(BUILD)/batchaid $(COVERAGE_BINS)
 	@$(PYTHON) test/tools/metrics_docs.py --write
 	@$(BUILD)/tools/coverage > docs/api-coverage.md
 	@$(BUILD)/tools/batch_coverage > docs/batch-coverage.md
+
+# Look at the pictures before they are committed.
+screenshots: all
+	@BUILD_DIR=$(BUILD) $(PYTHON) test/tools/screenshots.py
 
 -include $(shell find $(BUILD)/obj* -name '*.d' 2>/dev/null)
