@@ -100,6 +100,19 @@ def test_each_sees_the_accounts_that_they_may_read(site, tested):
     site.list("pools", Person(tested, "none"), expect=403)
 
 
+def test_who_may_submit_jobs_sees_them_without_the_account(site, temporary):
+    """As the data plane has it: pools/read and jobs/read, but no batchAccounts/read."""
+    submitter = temporary(Person(site.daemon, "Azure Batch Job Submitter", site.scope(site.first)))
+    submitter.may_not("GET", site.scope(site.first), api_version="2019-08-01", validate=False)
+    assert [(r["account"], r["name"]) for r in site.list("pools", submitter)["value"]] == [(site.first.name, "pool")]
+    assert [r["name"] for r in site.list("jobs", submitter)["value"]] == [site.job.id]
+    assert len(site.list("tasks", submitter, account=site.first.name, job=site.job.id)["value"]) == 9
+    site.list("pools", submitter, account=site.second.name, expect=404)
+    story = f"/batchaid/jobs/{site.first.accounts.group}/{site.first.name}/{site.job.id}/t0"
+    assert submitter.get(story, api_version=None)["job"]["state"] == "succeeded"
+    assert submitter.get("/batchaid/tasks", params={"job": site.job.id, "name": "t0"}, api_version=None)["value"]
+
+
 @pytest.mark.parametrize(
     "what, params, words",
     [
