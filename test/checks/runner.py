@@ -16,14 +16,42 @@ from .job import Outcome
 CLAIMS = {"accounts": 1, "bench": 1, "docker": 1, "rack": 2, "whole machine": 1}
 # Jobs wait in between: somewhat more than all cores can be promised.
 FULL = 1.3
+# Where the cores idle for so much of a second nevertheless, a job more is started, up to so many for each core.
+IDLE, MOST = 0.15, 6
+
+
+class Cores:
+    """The share of the time in which the machine's cores did nothing."""
+
+    def __init__(self, source="/proc/stat"):
+        self.source = source
+        self.last, self.at = self.times(), time.monotonic()
+
+    def times(self):
+        """Of all cores since the machine started: (idle, all)."""
+        try:
+            with open(self.source, encoding="ascii") as f:
+                spent = [int(n) for n in f.readline().split()[1:9]]
+        except OSError:
+            return 0, 0
+        return spent[3] + spent[4], sum(spent)  # waiting for a disk is idle, too
+
+    def idle(self):
+        """Since the last answer, which is a second ago at least; until then 0."""
+        if time.monotonic() - self.at < 1:
+            return 0
+        (idle, all), (idle_then, all_then) = now, _ = self.times(), self.last
+        self.last, self.at = now, time.monotonic()
+        return (idle - idle_then) / max(1, all - all_then)
 
 
 class Runner:
-    """`forks` starts runs of pytest (processes.forks()); None: each is executed."""
+    """`forks` starts runs of pytest (processes.forks()); None: each is executed. `machine` knows how idle the cores are."""
 
-    def __init__(self, jobs, cores=None, out=print, once=False, forks=None):
+    def __init__(self, jobs, cores=None, out=print, once=False, forks=None, machine=None):
         self.waiting = sorted(jobs, key=lambda j: -j.cost)
         self.cores = cores or os.cpu_count() or 1
+        self.machine = machine or Cores()
         self.out, self.once, self.forks = out, once, forks
         self.lock = threading.Condition()
         self.running, self.over, self.processes = [], set(), set()
@@ -81,6 +109,7 @@ class Runner:
     # --- side by side ---------------------------------------------------------------------------
 
     def may_start(self, job):
+        """Whether nothing that it needs is missing."""
         if any({j.stage, j.key} & set(job.after) for j in self.waiting + self.running):
             return False
         if not self.running:
@@ -88,9 +117,18 @@ class Runner:
         used = collections.Counter(c for j in self.running for c in j.claims)
         if any(used[c] >= CLAIMS[c] for c in job.claims) or used["whole machine"]:
             return False
-        if "whole machine" in job.claims:
-            return False
-        return sum(j.load for j in self.running) + job.load <= FULL * self.cores
+        return "whole machine" not in job.claims
+
+    def has_room(self, job):
+        return not self.running or sum(j.load for j in self.running) + job.load <= FULL * self.cores
+
+    def next(self):
+        """The job to start now, or None."""
+        able = [j for j in self.waiting if self.may_start(j)]
+        fitting = next((j for j in able if self.has_room(j)), None)
+        if fitting or not able or len(self.running) >= MOST * self.cores:
+            return fitting
+        return able[0] if self.machine.idle() > IDLE else None
 
     def work(self, job):
         try:
@@ -116,11 +154,11 @@ class Runner:
     def run_all(self):
         with self.lock:
             while self.waiting or self.running:
-                job = next((j for j in self.waiting if self.may_start(j)), None)
+                job = self.next()
                 if job is None:
                     if not self.running and self.waiting:
                         raise RuntimeError(f"these wait for one another: {[j.name for j in self.waiting]}")
-                    self.lock.wait()
+                    self.lock.wait(timeout=1)
                     continue
                 self.waiting.remove(job)
                 self.running.append(job)

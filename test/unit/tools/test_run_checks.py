@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from checks import job as jobs  # noqa: E402
 from checks import stages  # noqa: E402
 from checks.processes import forks  # noqa: E402
-from checks.runner import CLAIMS, Runner  # noqa: E402
+from checks.runner import CLAIMS, MOST, Cores, Runner  # noqa: E402
 from checks.stages import DEEP, STAGES, chosen  # noqa: E402
 from support.waiting import wait_for  # noqa: E402
 
@@ -242,9 +242,55 @@ def test_a_claimed_thing_is_used_by_as_many_as_may(tmp_path):
     assert all(not o.failed for _, o in runner.outcomes)
 
 
+class Machine:
+    """Whose cores idle for that share of each second."""
+
+    def __init__(self, share):
+        self.share = share
+
+    def idle(self):
+        return self.share
+
+
+def meeting(folder, names, **more):
+    """Jobs that pass if all of them run at the same time at some moment."""
+    there = " && ".join(f"[ -e {folder}/{n} ]" for n in names)
+    text = f"touch {folder}/NAME; for i in $(seq 40); do {there} && exit 0; sleep 0.05; done; exit 1"
+    return [shell(text.replace("NAME", n), name=n, **more) for n in names]
+
+
+@pytest.mark.parametrize("share, together", [(0.9, True), (0.0, False)])
+def test_a_job_more_is_started_where_the_cores_idle(tmp_path, share, together):
+    runner = run(*meeting(tmp_path, "ab", load=9), once=True, machine=Machine(share))
+    # The second of two finds the file of the first in any case.
+    assert [bool(o.failed) for _, o in runner.outcomes] == [not together, False]
+
+
+def test_idle_cores_start_what_may_be_started_and_no_more_than_many(tmp_path):
+    one = f"mkdir {tmp_path}/in || exit 1; sleep 0.1; rmdir {tmp_path}/in"
+    apart = run(*(shell(one, name=n, claims=("docker",), load=9) for n in "abc"), once=True, machine=Machine(1.0))
+    assert all(not o.failed for _, o in apart.outcomes)
+    (tmp_path / "at-once").mkdir()
+    count = f"cd {tmp_path}; touch at-once/NAME; ls at-once | wc -l >> counts; sleep 0.5; rm at-once/NAME"
+    run(*(shell(count.replace("NAME", str(n)), name=str(n), load=9) for n in range(MOST + 2)),
+        cores=1, once=True, machine=Machine(1.0))
+    assert max(int(n) for n in (tmp_path / "counts").read_text().split()) == MOST
+
+
+def test_the_idle_share_of_cores_is_that_of_the_last_second_or_more(tmp_path):
+    stat = tmp_path / "stat"
+    stat.write_text("cpu 100 0 100 500 100 0 0 0 0 0\ncpu0 1\n")
+    cores = Cores(stat)
+    stat.write_text("cpu 150 0 130 515 105 0 0 0 0 0\ncpu0 1\n")
+    assert cores.idle() == 0
+    share = wait_for(cores.idle)
+    assert share == 0.2
+    assert Cores(tmp_path / "none").idle() == 0
+
+
 def test_stopping_ends_what_runs_and_begins_nothing_more():
     said = []
-    runner = Runner([shell("sleep 61"), shell("sleep 62", load=9)], out=said.append)
+    runner = Runner([shell("sleep 61"), shell("sleep 62", load=9)], out=said.append, machine=Machine(0))
     threading.Timer(0.3, runner.stop).start()
     begin = time.monotonic()
     runner.run()
