@@ -80,7 +80,10 @@ bool seed_doc_place(const char *text, size_t n, const struct seed_path *path, si
 const char *seed_filled(struct arena *a, const char *text, const char *subscription)
 {
     struct strbuf out = STRBUF_INIT;
-    for (const char *at; (at = strstr(text, SEED_SUBSCRIPTION));
+    const char *end = text + strlen(text);
+    /* strstr() of a sanitizer reads all that follows, for each subscription in a large document. */
+    for (const char *at;
+         (at = memmem(text, (size_t)(end - text), SEED_SUBSCRIPTION, strlen(SEED_SUBSCRIPTION)));
          text = at + strlen(SEED_SUBSCRIPTION)) {
         strbuf_add(&out, text, (size_t)(at - text));
         strbuf_puts(&out, subscription);
