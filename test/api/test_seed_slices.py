@@ -9,13 +9,14 @@ from contextlib import contextmanager
 import pytest
 from support.batch import Plane
 from support.batch_jobs import POOL
+from support.deep import DEEP
 from support.seeds import CLUSTER, account, role, stored, t, with_vaults  # noqa: F401 (a fixture among them)
 from support.small_disk import LOG_THROUGH_PIPE
 from support.testing import Clock, Strict, Testing
 from support.waiting import wait_for
 from support.world import cluster_body, job_body
 
-LARGE = 3000
+LARGE = 3000 if DEEP else 1000  # a slice of 5 ms makes some tens with sanitizers
 ACCOUNT = "sliced"
 
 
