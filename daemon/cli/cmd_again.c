@@ -9,6 +9,7 @@
 
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/job_wish.h"
+#include "daemon/cli/json_print.h"
 
 #define ARRAY           "BATCHAID_JOB_ARRAY"
 #define NAME_MAX_LENGTH 64 /* of a job */
@@ -178,9 +179,7 @@ static void print_name(const struct options *o, const json_t *job, const char *n
     json_t *out = json_pack(
         "{s:s, s:s, s:s, s:s}", "resourceGroup", jobs_text(job, "resourceGroup"), "workspace",
         jobs_text(job, "workspace"), "experiment", jobs_text(job, "experiment"), "name", name);
-    json_dumpf(out, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(out);
+    json_print_new(out);
 }
 
 static int again(struct daemon_client *c, const struct options *o, struct err *e)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/cli/cli.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/progress.h"
 #include "daemon/config/state.h"
 #include "lib/fs.h"
@@ -27,36 +28,53 @@ static void note(const struct state *s)
         fprintf(stderr, "batchaid: /metrics will not show this backup: %s\n", e.msg);
 }
 
+/* Before anything is written. */
+static int check_json(const struct state *s, const char *file, struct err *e)
+{
+    int rc = json_print_check("the state directory", s->dir, e);
+    return rc < 0 ? -1 : json_print_check("the name of the file", file, e);
+}
+
+static void say_backup(const struct options *o, const struct state *s)
+{
+    if (o->json)
+        json_print_new(json_pack("{s:s, s:s}", "file", o->args[0], "secretKey", s->secret_key));
+    else
+        fprintf(stderr,
+                "batchaid: the database is in %s. The key of its secrets is not in it: keep a copy "
+                "of %s in another place\n",
+                o->args[0], s->secret_key);
+}
+
 int cmd_backup(const struct options *o)
 {
     struct state s = {.dir = NULL};
     struct err e;
     struct progress p;
     int rc = state_locate(o->state_dir, NULL, &s, &e);
-    progress_begin(&p);
+    if (rc == 0 && o->json)
+        rc = check_json(&s, o->args[0], &e);
+    progress_begin_unless(&p, o->json);
     if (rc == 0)
         rc = st_backup(s.db, o->args[0], &(struct st_copying){show, &p}, &e);
     progress_end(&p);
     if (rc == 0) {
         note(&s);
-        fprintf(stderr,
-                "batchaid: the database is in %s. The key of its secrets is not in it: keep a copy "
-                "of %s in another place\n",
-                o->args[0], s.secret_key);
+        say_backup(o, &s);
     }
     state_free(&s);
     return rc == 0 ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
 }
 
 /* Holds the daemon's own lock. */
-static int restore(const struct state *s, const char *from, struct err *e)
+static int restore(const struct state *s, const struct options *o, struct err *e)
 {
     struct state_lock lock = STATE_LOCK_NONE;
     if (state_acquire(s, &lock, e) < 0)
         return -1;
     struct progress p;
-    progress_begin(&p);
-    int rc = st_restore(s->db, s->secret_key, from, &(struct st_copying){show, &p}, e);
+    progress_begin_unless(&p, o->json);
+    int rc = st_restore(s->db, s->secret_key, o->args[0], &(struct st_copying){show, &p}, e);
     progress_end(&p);
     if (rc == 0)
         (void)unlink(s->under_way); /* it contains ids of rows, which have another meaning now */
@@ -69,9 +87,13 @@ int cmd_restore(const struct options *o)
     struct state s = {.dir = NULL};
     struct err e;
     int rc = state_locate(o->state_dir, NULL, &s, &e);
+    if (rc == 0 && o->json)
+        rc = check_json(&s, o->args[0], &e);
     if (rc == 0)
-        rc = restore(&s, o->args[0], &e);
-    if (rc == 0)
+        rc = restore(&s, o, &e);
+    if (rc == 0 && o->json)
+        json_print_new(json_pack("{s:s, s:s+}", "database", s.db, "before", s.db, ".before"));
+    else if (rc == 0)
         fprintf(stderr, "batchaid: %s is in place; the old database is kept as %s.before\n", s.db,
                 s.db);
     state_free(&s);

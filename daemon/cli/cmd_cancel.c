@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "daemon/cli/cmd_jobs.h"
+#include "daemon/cli/json_print.h"
 
 static void say(const struct options *o, const json_t *job)
 {
@@ -75,7 +76,7 @@ static int cancel(struct daemon_client *c, const struct options *o, struct err *
             failed = cli_fail(EXIT_FAILED, &why);
     }
     if (rc == 0 && o->json)
-        jobs_print_json(json_incref(jobs));
+        json_print_list(json_incref(jobs));
     else if (rc == 0 && json_array_size(jobs) == 0)
         printf("you have no %s jobs\n", o->mine ? "running or waiting" : "waiting");
     json_decref(jobs);

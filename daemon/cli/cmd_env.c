@@ -9,18 +9,35 @@
 #include "daemon/cli/cli.h"
 #include "daemon/cli/env_batch.h"
 #include "daemon/cli/environment.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/remote.h"
 #include "lib/shell.h"
 
-static int local_lines(const struct state *s, struct strbuf *out, struct err *e)
+static void print_lines(const struct strbuf *lines, const struct environment *env)
 {
-    struct environment env;
-    if (environment_build(s, &env, e) < 0)
-        return -1;
-    for (size_t i = 0; i < env.n; i++)
-        shell_export(out, env.vars[i].name, env.vars[i].value);
-    environment_free(&env);
-    return 0;
+    struct strbuf own = STRBUF_INIT;
+    for (size_t i = 0; i < env->n; i++)
+        shell_export(&own, env->vars[i].name, env->vars[i].value);
+    printf("%s%s", lines->len ? lines->s : "", own.len ? own.s : "");
+    if (own.s)
+        sodium_memzero(own.s, own.len);
+    strbuf_free(&own);
+}
+
+/* {"NAME": "value", ...} */
+static int print_json(const struct environment *env, struct err *e)
+{
+    json_t *out = json_object();
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < env->n; i++) {
+        rc = json_print_check(env->vars[i].name, env->vars[i].value, e);
+        if (rc == 0)
+            json_object_set_new(out, env->vars[i].name, json_string(env->vars[i].value));
+    }
+    if (rc == 0)
+        json_print(out);
+    json_decref(out);
+    return rc;
 }
 
 static void say_what_next(const char *user)
@@ -35,24 +52,43 @@ static void say_what_next(const char *user)
                   "-p \"$AZURE_CLIENT_SECRET\" --tenant \"$AZURE_TENANT_ID\"\n");
 }
 
+/* `lines`: a program for the shell of another machine; `env`: variables. */
+static int collect(const struct state *s, const struct options *o, struct strbuf *lines,
+                   struct environment *env, struct err *e)
+{
+    int rc = o->endpoint || o->user ? remote_lines(s, o->endpoint, o->user, lines, e)
+                                    : environment_build(s, env, e);
+    if (rc == 0 && o->n_args > 0)
+        rc = env_batch_add(s, o->args[0], o->endpoint, !o->user, env, e);
+    return rc;
+}
+
 int cmd_env(const struct options *o)
 {
     struct state s;
     struct err e;
     struct strbuf lines = STRBUF_INIT;
+    struct environment env = {.n = 0};
     bool remote = o->endpoint || o->user;
+    if (remote && o->json) {
+        err_set(
+            &e, ERR_CONFIG, NULL,
+            "env: --json cannot be combined with --endpoint and --user, which print commands for "
+            "a shell of another machine");
+        return cli_fail(EXIT_USAGE, &e);
+    }
     if (state_locate(o->state_dir, NULL, &s, &e) < 0)
         return cli_fail(EXIT_FAILED, &e);
-    int rc =
-        remote ? remote_lines(&s, o->endpoint, o->user, &lines, &e) : local_lines(&s, &lines, &e);
-    if (rc == 0 && o->n_args > 0)
-        rc = env_batch_lines(&s, o->args[0], o->endpoint, !o->user, &lines, &e);
+    int rc = collect(&s, o, &lines, &env, &e);
     state_free(&s);
-    if (rc == 0)
-        fputs(lines.s, stdout);
+    if (rc == 0 && o->json)
+        rc = print_json(&env, &e);
+    else if (rc == 0)
+        print_lines(&lines, &env);
     if (lines.s)
         sodium_memzero(lines.s, lines.len);
     strbuf_free(&lines);
+    environment_free(&env);
     if (rc < 0)
         return cli_fail(EXIT_FAILED, &e);
     if (remote)

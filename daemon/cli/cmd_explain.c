@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "daemon/cli/cmd_jobs.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/table.h"
 
 static void print_story(const json_t *reply)
@@ -32,12 +33,10 @@ static int explain(struct daemon_client *c, const struct options *o, struct err 
     int rc = jobs_find(c, o->args[0], &found, e);
     if (rc == 0)
         rc = jobs_ask_about(c, "/batchaid/jobs", json_array_get(found, 0), &reply, e);
-    if (rc == 0 && o->json) {
-        json_dumpf(reply, stdout, JSON_INDENT(2));
-        putchar('\n');
-    } else if (rc == 0) {
+    if (rc == 0 && o->json)
+        json_print(reply);
+    else if (rc == 0)
         print_story(reply);
-    }
     json_decref(found);
     json_decref(reply);
     return rc;

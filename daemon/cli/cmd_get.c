@@ -11,6 +11,7 @@
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/get_file.h"
 #include "daemon/cli/job_wish.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/table.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
@@ -216,9 +217,7 @@ static void print_json(const struct getting *g, bool whole)
     json_t *out =
         json_pack("{s:O, s:I, s:I, s:I, s:o}", "value", g->rows, "older", (json_int_t)g->older,
                   "gone", (json_int_t)g->gone, "leftOut", g->left_out, "missing", missing);
-    json_dumpf(out, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(out);
+    json_print_new(out);
 }
 
 /* The exit code. */

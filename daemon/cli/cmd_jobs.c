@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/login_file.h"
 #include "daemon/cli/login_token.h"
 #include "daemon/cli/table.h"
@@ -170,14 +171,6 @@ static const char *instant_of(const char *text, char out[TIMEFMT_SIZE])
     return text;
 }
 
-void jobs_print_json(json_t *value)
-{
-    json_t *out = json_pack("{s:o}", "value", value);
-    json_dumpf(out, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(out);
-}
-
 static const struct table_column columns[] = {
     {.name = "JOB", .elide = true},
     {.name = "STATE"},
@@ -265,7 +258,7 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
         before = 1;
     }
     if (rc == 0 && o->json)
-        jobs_print_json(json_incref(all));
+        json_print_list(json_incref(all));
     else if (rc == 0)
         print_table(all);
     if (rc == 0 && json_array_size(all) == 0)

@@ -66,6 +66,5 @@ bool jobs_has_ended(const json_t *j);
 /* Gets BELOW/GROUP/WORKSPACE/EXPERIMENT/JOB of a found job or task. */
 int jobs_ask_about(struct daemon_client *c, const char *below, const json_t *j, json_t **reply,
                    struct err *e);
-void jobs_print_json(json_t *value); /* takes the reference */
 
 #endif

@@ -4,12 +4,15 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "daemon/cli/cli.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/config/state.h"
 #include "lib/arena.h"
 #include "lib/fs.h"
+#include "lib/jsontext.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/link/identity.h"
 
@@ -36,10 +39,10 @@ static char *key_path(const struct options *o, struct err *e)
     return path;
 }
 
-static void explain(const char *path)
+static void print_key(const char *path, const char *line)
 {
-    char *real = realpath(path, NULL);
-    const char *whole = real ? real : path;
+    fputs(line, stdout);
+    fflush(stdout); /* so that the key is printed before the text about it */
     fprintf(stderr,
             "batchaid: made %s and %s.pub\n"
             "The line above belongs into ~/.ssh/authorized_keys of the account to log in as, on "
@@ -47,8 +50,32 @@ static void explain(const char *path)
             "  ssh-copy-id -f -i %s.pub USER@MACHINE\n"
             "In the configuration, the entry of these machines in inventory says:\n"
             "  identity: %s\n",
-            whole, whole, whole, whole);
+            path, path, path, path);
+}
+
+/* `line` without its end. */
+static void print_json(const char *path, const char *line)
+{
+    json_print_new(json_pack("{s:s, s:s+, s:s%}", "identity", path, "publicKeyFile", path, ".pub",
+                             "publicKey", line, strcspn(line, "\n")));
+}
+
+/* The path is as it was given where JSON cannot say the whole path. */
+static void show(const struct options *o, const char *path, const char *line)
+{
+    char *real = realpath(path, NULL);
+    if (!o->json)
+        print_key(real ? real : path, line);
+    else
+        print_json(real && jsontext_is_utf8(real, strlen(real)) ? real : path, line);
     free(real);
+}
+
+/* Before a file is made. */
+static int check_json(const char *path, const char *comment, struct err *e)
+{
+    int rc = json_print_check("the name of the file", path, e);
+    return rc < 0 ? -1 : json_print_check("the comment", comment, e);
 }
 
 int cmd_keygen(const struct options *o)
@@ -59,12 +86,11 @@ int cmd_keygen(const struct options *o)
         return cli_fail(EXIT_FAILED, &e);
     char *comment = o->comment ? xstrdup(o->comment) : default_comment();
     char *line = NULL;
-    int rc = node_identity_create(path, comment, &line, &e);
-    if (rc == 0) {
-        fputs(line, stdout);
-        fflush(stdout); /* so that the key is printed before the text about it */
-        explain(path);
-    }
+    int rc = o->json ? check_json(path, comment, &e) : 0;
+    if (rc == 0)
+        rc = node_identity_create(path, comment, &line, &e);
+    if (rc == 0)
+        show(o, path, line);
     free(line);
     free(comment);
     free(path);

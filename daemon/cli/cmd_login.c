@@ -18,6 +18,7 @@
 #include "daemon/certs/certs.h"
 #include "daemon/cli/cli.h"
 #include "daemon/cli/client.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/login_file.h"
 #include "daemon/cli/remote.h"
 #include "lib/arena.h"
@@ -301,7 +302,9 @@ static int login(struct login *l, struct err *e)
         rc = log_in(l, &env, e);
     if (rc == 0)
         rc = keep(l, &env, e);
-    if (rc == 0)
+    if (rc == 0 && l->o->json)
+        json_print_new(json_pack("{s:s, s:s}", "endpoint", l->url, "user", l->user));
+    else if (rc == 0)
         printf("logged in at %s as %s\n", l->url, l->user);
     environment_free(&env);
     return rc;
@@ -359,7 +362,9 @@ int cmd_fingerprint(const struct options *o)
     int rc = fs_read(s.ca_cert, CA_MAX, &pem, NULL, &e);
     if (rc == 0)
         rc = certs_fingerprint(pem, found, &e);
-    if (rc == 0)
+    if (rc == 0 && o->json)
+        json_print_new(json_pack("{s:s}", "fingerprint", found));
+    else if (rc == 0)
         printf("%s\n", found);
     free(pem);
     state_free(&s);

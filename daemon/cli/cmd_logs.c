@@ -7,6 +7,7 @@
 
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/follow.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/submit.h"
 #include "lib/timefmt.h"
 
@@ -192,7 +193,7 @@ static int wait_for_all(struct daemon_client *c, const struct options *o, struct
             break;
     }
     if (rc == 0 && o->json)
-        jobs_print_json(json_incref(rows));
+        json_print_list(json_incref(rows));
     json_decref(jobs);
     json_decref(rows);
     return rc < 0 ? -1 : end == FOLLOW_DETACHED ? EXIT_DETACHED : code;

@@ -23,7 +23,7 @@ static const struct nodes_verb {
     {"drain", OPT_JSON | OPT_REASON, true, cmd_nodes_drain},
     {"undrain", OPT_JSON, true, cmd_nodes_undrain},
     {"reboot", OPT_JSON, true, cmd_nodes_reboot},
-    {"clean", OPT_CONFIG | OPT_DRY_RUN, true, cmd_nodes_clean},
+    {"clean", OPT_JSON | OPT_CONFIG | OPT_DRY_RUN, true, cmd_nodes_clean},
 };
 enum { N_VERBS = sizeof verbs / sizeof verbs[0] };
 

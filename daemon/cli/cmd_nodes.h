@@ -28,9 +28,6 @@ int nodes_load_site(const struct options *o, const struct config *c, struct daem
 /* Prints `what` and how to write an inventory, on standard error. */
 void nodes_explain_inventory(const char *what);
 
-/* Prints `value` as the JSON text {"value": [...]}; takes the reference. */
-void nodes_print_json(json_t *value);
-
 /* The check of --state: names the states. */
 int nodes_check_state(const char *value, struct err *e);
 /* "there is no machine 'NAME'; there are: ..." with a readable number of the `n` names. */

@@ -9,6 +9,7 @@
 #include "daemon/cli/client.h"
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/cmd_nodes.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/table.h"
 #include "lib/strbuf.h"
 
@@ -76,7 +77,7 @@ static int change_all(const struct options *o, const char *verb, const char *don
         if (change(client, &k, o->args[i], &e) < 0)
             code = fail_for(o->args[i], &e);
     if (client && k.rows)
-        nodes_print_json(json_incref(k.rows));
+        json_print_list(json_incref(k.rows));
     client_close(client);
     json_decref(k.rows);
     json_decref(k.body);

@@ -14,6 +14,7 @@
 #include <uv.h>
 
 #include "daemon/cli/cmd_nodes.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/node_check.h"
 #include "daemon/cli/progress.h"
 #include "daemon/cli/table.h"
@@ -109,7 +110,7 @@ static void print_all_json(const struct check_result *results, size_t n)
     json_t *value = json_array();
     for (size_t i = 0; i < n; i++)
         json_array_append_new(value, as_json(&results[i]));
-    nodes_print_json(value);
+    json_print_list(value);
 }
 
 /* --- progress --- */

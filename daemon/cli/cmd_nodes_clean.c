@@ -11,10 +11,12 @@
 #include <uv.h>
 
 #include "daemon/cli/cmd_nodes.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/progress.h"
 #include "daemon/cli/table.h"
 #include "daemon/config/state.h"
 #include "lib/fs.h"
+#include "lib/jsontext.h"
 #include "lib/loop_uv.h"
 #include "lib/timefmt.h"
 #include "nodeagent-proto/link/node.h"
@@ -27,6 +29,7 @@ struct cleaning {
     struct node_link *link;
     struct files *files;
     bool dry_run, failed, closing;
+    json_t *row; /* of --json; NULL: text is printed */
     struct progress progress;
     uv_timer_t told; /* each second */
 };
@@ -53,17 +56,31 @@ static void on_closed(void *ctx)
     files_stop(c->files, on_files_stopped, NULL);
 }
 
+static void fail(struct cleaning *c, const struct err *why)
+{
+    table_say(stderr, "%s: %s", c->machine->name, why->msg);
+    if (c->row)
+        json_object_set_new(c->row, "error", jsontext_string(why->msg));
+    c->failed = true;
+}
+
 static void finish(struct cleaning *c, const struct err *why)
 {
     if (c->closing)
         return;
     c->closing = true;
     progress_end(&c->progress);
-    if (why) {
-        table_say(stderr, "%s: %s", c->machine->name, why->msg);
-        c->failed = true;
-    }
+    if (why)
+        fail(c, why);
     node_close(c->link, on_closed, c);
+}
+
+static void show_root_removed(const struct cleaning *c)
+{
+    if (c->row)
+        json_object_set_new(c->row, "rootRemoved", json_true());
+    else
+        printf("%s: removed: node root %s\n", c->machine->name, c->machine->group->node_root);
 }
 
 static void on_removed(void *ctx, const struct err *why)
@@ -71,22 +88,32 @@ static void on_removed(void *ctx, const struct err *why)
     struct cleaning *c = ctx;
     progress_end(&c->progress);
     if (!why)
-        printf("%s: removed: node root %s\n", c->machine->name, c->machine->group->node_root);
+        show_root_removed(c);
     finish(c, why);
+}
+
+static void show_found(struct cleaning *c, const char *const *list, size_t n)
+{
+    json_t *all = json_object_get(c->row, "leftovers");
+    for (size_t i = 0; i < n; i++)
+        if (c->row)
+            json_array_append_new(all, jsontext_string(list[i]));
+        else
+            table_say(stdout, "%s: %s: %s", c->machine->name, c->dry_run ? "found" : "removed",
+                      list[i]);
 }
 
 static void on_found(void *ctx, const struct err *why, const char *const *list, size_t n)
 {
     struct cleaning *c = ctx;
     progress_end(&c->progress);
-    for (size_t i = 0; !why && i < n; i++)
-        table_say(stdout, "%s: %s: %s", c->machine->name, c->dry_run ? "found" : "removed",
-                  list[i]);
+    if (!why)
+        show_found(c, list, n);
     if (!why && !c->dry_run && !c->closing) {
         node_ask(c->link, BARE_REQUEST(remove_root), on_removed, c);
         return;
     }
-    if (!why && n == 0)
+    if (!why && n == 0 && !c->row)
         printf("%s: nothing is left in %s\n", c->machine->name, c->machine->group->node_root);
     finish(c, why);
 }
@@ -95,7 +122,9 @@ static void on_ready(void *ctx, const struct node_facts *facts)
 {
     struct cleaning *c = ctx;
     progress_end(&c->progress);
-    if (!facts->is_root)
+    if (c->row)
+        json_object_set_new(c->row, "agentUser", jsontext_string(facts->user));
+    else if (!facts->is_root)
         table_say(stdout, "%s: the agent runs as %s, not as root: accounts and most mounts stay",
                   c->machine->name, facts->user);
     node_clean(c->link, !c->dry_run, on_found, c);
@@ -106,16 +135,28 @@ static void on_down(void *ctx, const struct err *why)
     finish(ctx, why);
 }
 
-static bool clean(const struct site *site, const struct site_machine *machine, bool dry_run)
+/* What --json says about the machine until the agent there answers. NULL: text is printed. */
+static json_t *begin_row(const struct options *o, const struct site_machine *machine)
+{
+    if (!o->json)
+        return NULL;
+    return json_pack("{s:s, s:s, s:b, s:[], s:b}", "name", machine->name, "nodeRoot",
+                     machine->group->node_root, "dryRun", o->dry_run, "leftovers", "rootRemoved",
+                     false);
+}
+
+/* `rows`: of --json, gets the machine's. */
+static bool clean(const struct options *o, const struct site *site,
+                  const struct site_machine *machine, json_t *rows)
 {
     static const struct log quiet = {.fd = STDERR_FILENO, .level = LOG_LVL_ERROR};
-    struct cleaning c = {.machine = machine, .dry_run = dry_run};
+    struct cleaning c = {.machine = machine, .dry_run = o->dry_run, .row = begin_row(o, machine)};
     struct node_ssh_config ssh = site_ssh_config(site, machine);
     struct err e;
     uv_loop_t loop;
     if (uv_loop_init(&loop) < 0)
         abort();
-    progress_begin(&c.progress);
+    progress_begin_unless(&c.progress, o->json);
     c.told.data = &c;
     uv_timer_init(&loop, &c.told);
     uv_timer_start(&c.told, tell, MS_PER_S, MS_PER_S);
@@ -127,12 +168,11 @@ static bool clean(const struct site *site, const struct site_machine *machine, b
     ssh.log = &quiet;
     ssh.root = machine->group->node_root;
     ssh.yields = true; /* a daemon with another state directory may use this known_hosts */
-    if (!dry_run)      /* the next daemon will have a higher term */
+    if (!o->dry_run)   /* the next daemon will have a higher term */
         ssh.epoch = (struct node_epoch){.term = time_now_us() / US_PER_S, .id = "clean"};
     ssh.callbacks = (struct node_callbacks){.ready = on_ready, .down = on_down, .ctx = &c};
     if (node_open_ssh(&ssh, &c.link, &e) < 0) {
-        table_say(stderr, "%s: %s", machine->name, e.msg);
-        c.failed = true;
+        fail(&c, &e);
         on_closed(&c);
     }
     uv_run(&loop, UV_RUN_DEFAULT);
@@ -142,6 +182,8 @@ static bool clean(const struct site *site, const struct site_machine *machine, b
     uv_run(&loop, UV_RUN_DEFAULT);
     if (uv_loop_close(&loop) < 0)
         abort(); /* a link has left a handle open */
+    if (c.row)
+        json_array_append_new(rows, c.row);
     return !c.failed;
 }
 
@@ -168,8 +210,12 @@ static int clean_all(const struct options *o, const struct site *site)
     for (int i = 0; i < o->n_args; i++)
         if (!find(site, o->args[i], &e)) /* before anything is removed */
             return cli_fail(EXIT_FAILED, &e);
+    json_t *rows = json_array();
     for (int i = 0; i < o->n_args; i++)
-        good = clean(site, find(site, o->args[i], &e), o->dry_run) && good;
+        good = clean(o, site, find(site, o->args[i], &e), rows) && good;
+    if (o->json)
+        json_print_list(json_incref(rows));
+    json_decref(rows);
     return good ? EXIT_DONE : EXIT_FAILED;
 }
 

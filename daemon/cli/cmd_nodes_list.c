@@ -10,6 +10,7 @@
 #include "daemon/cli/client.h"
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/cmd_nodes.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/table.h"
 #include "daemon/cli/watch.h"
 #include "lib/timefmt.h"
@@ -383,7 +384,7 @@ static int show(const struct options *o)
     if (shown)
         shown = filter(shown, o);
     if (shown && o->json) {
-        nodes_print_json(json_incref(shown));
+        json_print_list(json_incref(shown));
     } else if (shown) {
         size_t n = json_array_size(shown);
         if (n)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/cli/cmd_jobs.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/login_file.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
@@ -72,8 +73,12 @@ static int start_opener(const char *path)
     return rc;
 }
 
-static void print_link(const char *url, const char *why)
+static void print_link(const struct options *o, const char *url, const char *why)
 {
+    if (o->json) {
+        json_print_new(json_pack("{s:b, s:s}", "opened", false, "url", url));
+        return;
+    }
     fprintf(stderr, "%sThis link logs you in once, within a minute:\n", why);
     printf("%s\n", url);
 }
@@ -81,7 +86,7 @@ static void print_link(const char *url, const char *why)
 static int show(struct daemon_client *c, const struct options *o, const char *url, struct err *e)
 {
     if (o->print || !has_screen()) {
-        print_link(url, "");
+        print_link(o, url, "");
         return 0;
     }
     char *path = write_page(url, e);
@@ -90,7 +95,9 @@ static int show(struct daemon_client *c, const struct options *o, const char *ur
         return -1;
     free(path);
     if (rc != 0)
-        print_link(url, rc == ENOENT ? "There is no " OPENER ". " : OPENER " did not start. ");
+        print_link(o, url, rc == ENOENT ? "There is no " OPENER ". " : OPENER " did not start. ");
+    else if (o->json)
+        json_print_new(json_pack("{s:b, s:s}", "opened", true, "endpoint", client_endpoint(c)));
     else
         printf("opened in your browser: %s\n", client_endpoint(c));
     return 0;

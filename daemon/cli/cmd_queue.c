@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/cli/cmd_jobs.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/table.h"
 #include "daemon/cli/watch.h"
 
@@ -159,9 +160,7 @@ static void say_left_out(const json_t *reply)
 static void print_whole(json_t *all)
 {
     json_t *out = json_pack("{s:O, s:[]}", "value", all, "leftOut");
-    json_dumpf(out, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(out);
+    json_print_new(out);
 }
 
 static int list(struct daemon_client *c, const struct options *o, struct err *e)

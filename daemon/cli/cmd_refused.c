@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "daemon/cli/cli.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/table.h"
 #include "daemon/config/state.h"
 #include "daemon/serve/under_way.h"
@@ -52,9 +53,7 @@ static void print_json(const struct under_way_refused *all, size_t n)
                                              (int)all[i].ends, "last", when, "by", all[i].why,
                                              "work", jsontext_string(all[i].what)));
     }
-    json_dumpf(out, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(out);
+    json_print_new(out);
 }
 
 static int list(const struct options *o, const struct state *s, struct err *e)

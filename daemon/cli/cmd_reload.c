@@ -7,6 +7,7 @@
 #include "daemon/cli/cli.h"
 #include "daemon/cli/client.h"
 #include "daemon/cli/cmd_jobs.h"
+#include "daemon/cli/json_print.h"
 
 static void print_list(const json_t *list, const char *what, const char *remark)
 {
@@ -40,12 +41,10 @@ static int reload(struct daemon_client *c, const struct options *o, struct err *
 {
     json_t *changes = NULL;
     int rc = client_call(c, "POST", "/batchaid/reload", NULL, &changes, e);
-    if (rc == 0 && o->json) {
-        json_dumpf(changes, stdout, JSON_INDENT(2));
-        putchar('\n');
-    } else if (rc == 0) {
+    if (rc == 0 && o->json)
+        json_print(changes);
+    else if (rc == 0)
         print_text(changes);
-    }
     json_decref(changes);
     return rc;
 }

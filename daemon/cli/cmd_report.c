@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/cli/cmd_jobs.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/table.h"
 
 #define MS_PER_HOUR 3600000.0
@@ -126,12 +127,6 @@ static void print_csv(const json_t *reply)
     }
 }
 
-static void print_json(const json_t *reply)
-{
-    json_dumpf(reply, stdout, JSON_INDENT(2));
-    putchar('\n');
-}
-
 static int report(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
@@ -142,7 +137,7 @@ static int report(struct daemon_client *c, const struct options *o, struct err *
     jobs_filter(c, &path, "to", o->to);
     int rc = client_call(c, "GET", path.s, NULL, &reply, e);
     if (rc == 0 && o->json)
-        print_json(reply);
+        json_print(reply);
     else if (rc == 0 && o->csv)
         print_csv(reply);
     else if (rc == 0)
@@ -197,7 +192,7 @@ static int job(struct daemon_client *c, const struct options *o, struct err *e)
     if (rc == 0)
         rc = jobs_ask_about(c, "/batchaid/usage", json_array_get(found, 0), &reply, e);
     if (rc == 0 && o->json) {
-        print_json(reply);
+        json_print(reply);
     } else if (rc == 0) {
         const json_t *j = json_object_get(reply, "job");
         printf("%s in %s/%s/%s, %s\n", jobs_text(j, "name"), jobs_text(j, "resourceGroup"),

@@ -9,6 +9,7 @@
 
 #include "daemon/cli/cli.h"
 #include "daemon/cli/client.h"
+#include "daemon/cli/json_print.h"
 #include "lib/strbuf.h"
 
 #define SEED_MS 600000L /* time limit for a large seed */
@@ -43,12 +44,6 @@ static int read_file(const char *name, struct strbuf *out, struct err *e)
     return rc;
 }
 
-static void print_json(const json_t *reply)
-{
-    json_dumpf(reply, stdout, JSON_INDENT(2));
-    putchar('\n');
-}
-
 static int seed(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct strbuf text = STRBUF_INIT, path = STRBUF_INIT;
@@ -59,7 +54,7 @@ static int seed(struct daemon_client *c, const struct options *o, struct err *e)
     if (rc == 0 && (rc = client_send(c, path.s, "application/yaml", text.s, &reply, e)) < 0)
         err_prefix(e, "%s", o->args[0]);
     if (rc == 0 && o->json)
-        print_json(reply);
+        json_print(reply);
     else if (rc == 0)
         printf("%lld resources in %lld resource groups\n",
                (long long)json_integer_value(json_object_get(reply, "resources")),
@@ -79,7 +74,7 @@ static int dump(struct daemon_client *c, const struct options *o, struct err *e)
     add_query(c, &path, "resourceGroup", o->n_args > 0 ? o->args[0] : NULL);
     int rc = client_call(c, "GET", path.s, NULL, &reply, e);
     if (rc == 0)
-        print_json(reply);
+        json_print(reply);
     json_decref(reply);
     strbuf_free(&path);
     return rc;

@@ -9,6 +9,7 @@
 
 #include "daemon/cli/cli.h"
 #include "daemon/cli/client.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/table.h"
 #include "lib/strbuf.h"
 
@@ -70,14 +71,10 @@ static int list_deleted(struct daemon_client *c, const struct options *o)
     struct err e;
     json_t *all = json_array();
     int rc = fetch(c, all, &e);
-    if (rc == 0 && o->json) {
-        json_t *out = json_pack("{s:O}", "value", all);
-        json_dumpf(out, stdout, JSON_INDENT(2));
-        putchar('\n');
-        json_decref(out);
-    } else if (rc == 0) {
+    if (rc == 0 && o->json)
+        json_print_list(json_incref(all));
+    else if (rc == 0)
         print_table(all);
-    }
     json_decref(all);
     return rc == 0 ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
 }

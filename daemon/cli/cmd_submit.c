@@ -11,6 +11,7 @@
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/folder_copy.h"
 #include "daemon/cli/job_places.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/submit.h"
 #include "daemon/cli/table.h"
 #include "lib/jsontext.h"
@@ -73,9 +74,7 @@ static void print_result(const struct sent_job *s, const struct options *o)
                                       notes_json(&s->folder.warnings)));
     if (o->dry_run)
         json_object_set(out, "document", s->document);
-    json_dumpf(out, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(out);
+    json_print_new(out);
 }
 
 /* --- the folder ------------------------------------------------------------------------------- */
@@ -245,8 +244,7 @@ void submit_show(const struct sent_job *s, const struct options *o)
     fprintf(stderr, "batchaid: would create the job %s in %s/%s/%s, on the cluster %s\n", p->name,
             p->group, p->workspace, p->experiment, p->cluster);
     if (!o->json) {
-        json_dumpf(s->document, stdout, JSON_INDENT(2));
-        putchar('\n');
+        json_print(s->document);
     }
 }
 
@@ -254,9 +252,7 @@ void submit_show(const struct sent_job *s, const struct options *o)
 static void print_refusal(const struct err *e)
 {
     json_t *out = json_pack("{s:{s:s, s:s}}", "error", "code", e->target, "message", e->msg);
-    json_dumpf(out, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(out);
+    json_print_new(out);
 }
 
 static int submit_and_print(struct daemon_client *c, const struct options *o, struct err *e)

@@ -10,6 +10,7 @@
 #include "daemon/cli/cli.h"
 #include "daemon/cli/client.h"
 #include "daemon/cli/cmd_jobs.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/table.h"
 #include "lib/strbuf.h"
 
@@ -33,19 +34,13 @@ static void print_table(const json_t *list)
     table_free(&t);
 }
 
-static void print_json(const json_t *value)
-{
-    json_dumpf(value, stdout, JSON_INDENT(2));
-    putchar('\n');
-}
-
 static int list(struct daemon_client *c, const struct options *o, struct err *e)
 {
     json_t *reply = NULL;
     if (client_call(c, "GET", PATH, NULL, &reply, e) < 0)
         return -1;
     if (o->json)
-        print_json(reply);
+        json_print(reply);
     else
         print_table(json_object_get(reply, "value"));
     json_decref(reply);
@@ -63,7 +58,7 @@ static int add(struct daemon_client *c, const struct options *o, struct err *e)
     int rc = client_call(c, "POST", PATH, body, &reply, e);
     json_decref(body);
     if (rc == 0 && o->json)
-        print_json(reply);
+        json_print(reply);
     else if (rc == 0)
         printf("%s\n", json_string_value(json_object_get(reply, "subscriptionId")));
     json_decref(reply);

@@ -8,6 +8,7 @@
 
 #include "daemon/cli/cli.h"
 #include "daemon/cli/client.h"
+#include "daemon/cli/json_print.h"
 #include "lib/arena.h"
 #include "lib/fs.h"
 #include "lib/version.h"
@@ -54,12 +55,16 @@ int cmd_share_path(const struct options *o)
                                    .account = o->args[0],
                                    .share = o->args[1]};
     const char *path = fleet_share_path(s.storage, &a, &m);
-    int rc = state_make(&s, &e);
+    int rc = o->json ? json_print_check("the state directory", s.dir, &e) : 0;
+    if (rc == 0)
+        rc = state_make(&s, &e);
     if (rc == 0)
         rc = tell_daemon(&s, o, &e);
     if (rc == 0)
         rc = fs_mkdirs(path, 0755, &e);
-    if (rc == 0)
+    if (rc == 0 && o->json)
+        json_print_new(json_pack("{s:s}", "path", path));
+    else if (rc == 0)
         puts(path);
     arena_free(&a);
     state_free(&s);
@@ -68,6 +73,9 @@ int cmd_share_path(const struct options *o)
 
 int cmd_version(const struct options *o)
 {
-    printf(o->json ? "{\n  \"version\": \"%s\"\n}\n" : "batchaid %s\n", BATCHAID_VERSION);
+    if (o->json)
+        json_print_new(json_pack("{s:s}", "version", BATCHAID_VERSION));
+    else
+        printf("batchaid %s\n", BATCHAID_VERSION);
     return EXIT_DONE;
 }

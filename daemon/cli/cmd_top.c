@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/cli/cmd_jobs.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/table.h"
 #include "daemon/cli/watch.h"
 
@@ -129,9 +130,7 @@ static int top(struct daemon_client *c, const struct options *o, struct err *e)
         json_t *out =
             json_pack("{s:O, s:O, s:O, s:O*}", "nodes", n, "jobs", q, "leftOut",
                       json_object_get(queue, "leftOut"), "cut", json_object_get(queue, "cut"));
-        json_dumpf(out, stdout, JSON_INDENT(2));
-        putchar('\n');
-        json_decref(out);
+        json_print_new(out);
     } else if (rc == 0) {
         print_table(n, q);
         say_waiting(queue);

@@ -12,6 +12,7 @@
 #include "daemon/cli/cli.h"
 #include "daemon/cli/client.h"
 #include "daemon/cli/cmd_jobs.h"
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/table.h"
 #include "lib/strbuf.h"
 
@@ -24,12 +25,6 @@ static const char *text_of(const json_t *o, const char *name)
 }
 
 /* --- what is printed -------------------------------------------------------------------------- */
-
-static void print_json(const json_t *value)
-{
-    json_dumpf(value, stdout, JSON_INDENT(2));
-    putchar('\n');
-}
 
 /* "Reader at /subscriptions/..., ..." */
 static void add_roles(struct table *t, const json_t *roles)
@@ -81,7 +76,7 @@ static int user_list(struct daemon_client *c, const struct options *o, struct er
     if (client_call_pages(c, "/batchaid/users", &reply, e) < 0)
         return -1;
     if (o->json)
-        print_json(reply);
+        json_print(reply);
     else
         print_table(json_object_get(reply, "value"));
     json_decref(reply);
@@ -181,7 +176,7 @@ static int user_add(struct daemon_client *c, const struct options *o, struct err
     int rc = client_call(c, "POST", "/batchaid/users", body, &reply, e);
     json_decref(body);
     if (rc == 0 && o->json)
-        print_json(reply);
+        json_print(reply);
     else if (rc == 0)
         print_password(reply, "password");
     json_decref(reply);
@@ -217,7 +212,7 @@ static int user_reset(struct daemon_client *c, const struct options *o, struct e
     user_path(c, o->args[0], "/reset", &path);
     int rc = client_call(c, "POST", path.s, NULL, &reply, e);
     if (rc == 0 && o->json)
-        print_json(reply);
+        json_print(reply);
     else if (rc == 0)
         print_password(reply, "new password");
     json_decref(reply);

@@ -11,6 +11,7 @@
 
 #include "daemon/cli/cli.h"
 #include "daemon/cli/client.h"
+#include "daemon/cli/json_print.h"
 #include "lib/strbuf.h"
 
 #define WAIT_DEFAULT_S 60
@@ -92,9 +93,7 @@ static int wait_until(const struct state *s, int64_t timeout_us, struct err *e)
 static void print_json(bool ready, const struct err *why)
 {
     json_t *out = json_pack("{s:b, s:s*}", "ready", ready, "reason", ready ? NULL : why->msg);
-    json_dumpf(out, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(out);
+    json_print_new(out);
 }
 
 int cmd_wait(const struct options *o)

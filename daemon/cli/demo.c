@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/cli/json_print.h"
 #include "daemon/cli/table.h"
 #include "lib/arena.h"
 #include "lib/shell.h"
@@ -193,9 +194,7 @@ void demo_show(const struct environment *env, const char *dir, const json_t *dum
                                 dir, "caBundle", environment_get(env, "SSL_CERT_FILE"),
                                 "testingKey", environment_get(env, "BATCHAID_TESTING_KEY"),
                                 "resources", rows, "commands", lines);
-        json_dumpf(all, stdout, JSON_INDENT(2));
-        putchar('\n');
-        json_decref(all);
+        json_print_new(all);
     } else {
         printf("A cloud for tests is at %s\n\n", url);
         print_table(rows);

@@ -11,7 +11,7 @@
 
 #include "daemon/cli/client.h"
 #include "daemon/cli/everywhere.h"
-#include "lib/shell.h"
+#include "lib/strbuf.h"
 
 #define VERSION "?api-version=2022-10-01"
 #define SCHEME  "https://"
@@ -41,7 +41,7 @@ static int find(struct daemon_client *c, const char *name, json_t **out, struct 
 }
 
 /* NAME.REGION.batch.HOST, with the host of the endpoint. */
-static void add_endpoint(const json_t *account, const char *endpoint, struct strbuf *out)
+static void add_endpoint(const json_t *account, const char *endpoint, struct environment *out)
 {
     const char *own = text_of(json_object_get(account, "properties"), "accountEndpoint");
     const char *site = strstr(own, ".batch.") + strlen(".batch.");
@@ -55,7 +55,7 @@ static void add_endpoint(const json_t *account, const char *endpoint, struct str
     }
     while (url.s[url.len - 1] == '/')
         url.s[--url.len] = '\0';
-    shell_export(out, "AZURE_BATCH_ENDPOINT", url.s);
+    environment_add(out, "AZURE_BATCH_ENDPOINT", url.s);
     strbuf_free(&url);
 }
 
@@ -70,7 +70,7 @@ static bool has_keys(const json_t *account)
     return false;
 }
 
-static int add_key(struct daemon_client *c, const json_t *account, struct strbuf *out,
+static int add_key(struct daemon_client *c, const json_t *account, struct environment *out,
                    struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
@@ -78,14 +78,14 @@ static int add_key(struct daemon_client *c, const json_t *account, struct strbuf
     strbuf_printf(&path, "%s/listKeys" VERSION, text_of(account, "id"));
     int rc = client_call(c, "POST", path.s, NULL, &keys, e);
     if (rc == 0)
-        shell_export(out, "AZURE_BATCH_ACCESS_KEY", text_of(keys, "primary"));
+        environment_add(out, "AZURE_BATCH_ACCESS_KEY", text_of(keys, "primary"));
     json_decref(keys);
     strbuf_free(&path);
     return rc;
 }
 
-int env_batch_lines(const struct state *s, const char *account, const char *endpoint, bool keys,
-                    struct strbuf *out, struct err *e)
+int env_batch_add(const struct state *s, const char *account, const char *endpoint, bool keys,
+                  struct environment *out, struct err *e)
 {
     struct daemon_client *c = NULL;
     json_t *found = NULL;
@@ -93,7 +93,7 @@ int env_batch_lines(const struct state *s, const char *account, const char *endp
     if (rc == 0)
         rc = find(c, account, &found, e);
     if (rc == 0) {
-        shell_export(out, "AZURE_BATCH_ACCOUNT", text_of(found, "name"));
+        environment_add(out, "AZURE_BATCH_ACCOUNT", text_of(found, "name"));
         add_endpoint(found, endpoint, out);
         if (keys && has_keys(found))
             rc = add_key(c, found, out, e);

@@ -7,14 +7,14 @@
 
 #include <stdbool.h>
 
+#include "daemon/cli/environment.h"
 #include "daemon/config/state.h"
 #include "lib/err.h"
-#include "lib/strbuf.h"
 
-/* Appends export lines for the account with this name: AZURE_BATCH_ACCOUNT, AZURE_BATCH_ENDPOINT
+/* Adds the variables for the account with this name: AZURE_BATCH_ACCOUNT, AZURE_BATCH_ENDPOINT
  * and, if `keys`, AZURE_BATCH_ACCESS_KEY, unless the account permits no shared key. `endpoint`: the
  * daemon's URL on the machine that uses the lines (https://HOST:PORT); NULL: this machine. */
-int env_batch_lines(const struct state *s, const char *account, const char *endpoint, bool keys,
-                    struct strbuf *out, struct err *e) MUST_CHECK;
+int env_batch_add(const struct state *s, const char *account, const char *endpoint, bool keys,
+                  struct environment *out, struct err *e) MUST_CHECK;
 
 #endif

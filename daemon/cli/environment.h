@@ -21,7 +21,7 @@ struct environment {
     struct {
         const char *name; /* static */
         char *value;      /* owned */
-    } vars[16];
+    } vars[20];
     size_t n;
 };
 

@@ -26,17 +26,6 @@ void nodes_explain_inventory(const char *what)
             what);
 }
 
-void nodes_print_json(json_t *value)
-{
-    json_t *whole = json_pack("{s:o}", "value", value);
-    char *text = json_dumps(whole, JSON_INDENT(2));
-    if (!text)
-        abort();
-    puts(text);
-    free(text);
-    json_decref(whole);
-}
-
 int nodes_unknown(const char *name, const char *(*name_at)(const void *ctx, size_t i),
                   const void *ctx, size_t n, struct err *e)
 {

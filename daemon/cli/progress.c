@@ -26,6 +26,12 @@ void progress_begin(struct progress *p)
     *p = (struct progress){.terminal = isatty(STDERR_FILENO), .begun_us = now_us()};
 }
 
+void progress_begin_unless(struct progress *p, bool quiet)
+{
+    progress_begin(p);
+    p->terminal = p->terminal && !quiet;
+}
+
 int64_t progress_us(const struct progress *p)
 {
     return now_us() - p->begun_us;

@@ -15,6 +15,8 @@ struct progress {
 };
 
 void progress_begin(struct progress *p);
+/* The same; if `quiet` it shows nothing, as under --json. */
+void progress_begin_unless(struct progress *p, bool quiet);
 /* Shows the text if it is time for one, and the terminal takes it; without a line's end. */
 void progress_say(struct progress *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* "12M of 1.5G: WHAT"; `all` 0: it is not known. The amount is in front, because the line is cut to

@@ -105,7 +105,7 @@ def test_version(run):
     (["share-path", "acct", "s" * 64], ["s" * 64]),
     (["share-path", "--container", "acct", ".."], ["'..'"]),
     (["share-path", "--container", "acct"], ["share-path: it takes 2 arguments, not 1"]),
-    (["share-path", "--share", "a", "b"], ["unknown option '--share'", "--state-dir DIR, --container\n"]),
+    (["share-path", "--share", "a", "b"], ["unknown option '--share'", "--state-dir DIR, --json, --container\n"]),
     (["storage"], ["storage: it takes 1"]),
     (["storage", "empty"], ["unknown command 'empty'", "deleted, restore"]),
     (["storage", "deleted", "1"], ["storage deleted: unexpected argument '1'"]),
