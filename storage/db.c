@@ -180,6 +180,15 @@ static int begin_epoch(struct storage *st, const char *random, int64_t now_us, s
 
 /* --- open ------------------------------------------------------------------------------------ */
 
+static int check_and_migrate(struct storage *st, const struct st_peek *file, bool *beside,
+                             struct err *e)
+{
+    st_sql_say(st, "checking the database");
+    int rc = st_check(st, file, beside, e);
+    st_sql_say(st, NULL);
+    return rc < 0 ? -1 : st_migrate(st, e);
+}
+
 /* All steps after peeking at the file. The turn that it leaves open is committed and synced at the
  * first turn end. */
 static int bring_up(struct storage *st, const struct st_config *c, const struct st_peek *file,
@@ -187,9 +196,9 @@ static int bring_up(struct storage *st, const struct st_config *c, const struct 
 {
     /* A migration needs an intact database. */
     bool beside = false, current = file->user_version == (uint32_t)st_schema_version();
-    if (open_file(st, file, e) < 0 || st_check(st, file, current ? &beside : NULL, e) < 0 ||
-        st_migrate(st, e) < 0 || st_prepare_control(st, e) < 0 ||
-        begin_epoch(st, c->random, loop_wall_us(c->loop), e) < 0)
+    if (open_file(st, file, e) < 0 ||
+        check_and_migrate(st, file, current ? &beside : NULL, e) < 0 ||
+        st_prepare_control(st, e) < 0 || begin_epoch(st, c->random, loop_wall_us(c->loop), e) < 0)
         return -1;
     if (!file->exists && !st->without_sync && sync_directory(st->path, e) < 0)
         return -1;
@@ -265,6 +274,7 @@ int st_open(const struct st_config *c, struct storage **out, struct err *e)
     st->path = xstrdup(c->path);
     st->key_path = xstrdup(c->key_path);
     st->log = c->log;
+    st->told = c->told;
     st->wal_fd = -1;
     st->without_sync = c->without_sync;
     st->large_bytes = c->large_bytes;
@@ -273,6 +283,7 @@ int st_open(const struct st_config *c, struct storage **out, struct err *e)
         free_storage(st);
         return -1;
     }
+    st->told = NULL;
     st_lanes_open(st, c->loop);
     *out = st;
     return 0;

@@ -40,6 +40,7 @@ static int apply(struct storage *st, const struct st_migration *m, struct err *e
  * leaves the database unchanged. */
 static int apply_all(struct storage *st, const struct st_migration *list, int n, struct err *e)
 {
+    st_sql_say(st, "migrating the database");
     int rc = st_exec(st, "BEGIN IMMEDIATE", "migrations", e);
     for (int i = 0; i < n && rc == 0; i++) {
         assert(i == 0 || list[i].version > list[i - 1].version);
@@ -47,6 +48,7 @@ static int apply_all(struct storage *st, const struct st_migration *list, int n,
     }
     if (rc == 0)
         rc = st_exec(st, "COMMIT", "migrations", e);
+    st_sql_say(st, NULL);
     for (int i = 0; i < n && rc == 0; i++)
         LOG_INFO(st->log, "db.migrated", LF_STR("migration", list[i].name),
                  LF_INT("version", list[i].version));

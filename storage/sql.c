@@ -15,6 +15,9 @@
 #include "storage/detachment.h"
 #include "storage/storage_priv.h"
 
+/* Steps of its machine between two calls of what an opening tells. */
+#define TELL_STEPS 1000
+
 /* --- errors ----------------------------------------------------------------------------------- */
 
 static const struct {
@@ -254,6 +257,23 @@ int st_sql_cut_wal(struct sqlite3 *db)
     int rc = st_sql_checkpoint(db, true, NULL, NULL);
     sqlite3_busy_timeout(db, BUSY_MS);
     return rc;
+}
+
+static int on_steps(void *ctx)
+{
+    const struct storage *st = ctx;
+    st->told->tell(st->told->ctx, st->doing);
+    return 0;
+}
+
+void st_sql_say(struct storage *st, const char *doing)
+{
+    if (!st->told)
+        return;
+    st->doing = doing;
+    sqlite3_progress_handler(st->db, TELL_STEPS, doing ? on_steps : NULL, st);
+    if (!doing)
+        st->told->tell(st->told->ctx, NULL);
 }
 
 bool st_sql_is_busy(int rc)

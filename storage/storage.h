@@ -61,6 +61,13 @@
 
 struct storage;
 
+/* Is told again and again what an opening does that takes long, "migrating the database"; NULL: now
+ * it does something else. */
+struct st_opening {
+    void (*tell)(void *ctx, const char *doing);
+    void *ctx;
+};
+
 struct st_config {
     const char *path;     /* database file; its directory must exist */
     const char *key_path; /* 32-byte key that seals secrets; made (0600) if missing */
@@ -70,6 +77,7 @@ struct st_config {
     const struct log *log; /* borrowed */
     bool without_sync;     /* data need not survive: writes count as durable at once */
     int64_t large_bytes;   /* from this size on a check does not delay the start; 0: 256 MiB */
+    const struct st_opening *told; /* borrowed until st_open() returns; NULL: nobody */
 };
 
 /* Opens, checks (quick_check and foreign_key_check; checks of a large database continue beside the

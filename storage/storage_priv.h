@@ -52,6 +52,8 @@ struct storage {
     bool at_instant;                      /* these are of a copy; see instant.c */
     char *path, *key_path;
     const struct log *log;
+    const struct st_opening *told; /* NULL: nobody, or the opening is over */
+    const char *doing;
     unsigned char key[crypto_secretbox_KEYBYTES];
     struct st_counters counters;
     struct used *used; /* counts of use (st_used.c), owned; NULL: not wanted */
@@ -228,6 +230,8 @@ void st_rows_undone(struct storage *st);
 int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done);
 /* Moves the rest and cuts the WAL to nothing. Does not wait: SQLITE_BUSY if others read it. */
 int st_sql_cut_wal(struct sqlite3 *db);
+/* From now on st->told is told that the storage is `doing` this, while it lasts; NULL: nothing. */
+void st_sql_say(struct storage *st, const char *doing);
 /* Whether a result of SQLite means that another connection is in the way for a moment. */
 bool st_sql_is_busy(int rc);
 /* Copies a database to an empty file, as a reader of the database. */

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,18 +19,22 @@
 #include "daemon/cli/cli.h"
 #include "daemon/cli/client.h"
 #include "daemon/cli/demo.h"
+#include "daemon/cli/progress.h"
 #include "daemon/serve/ephemeral.h"
 #include "lib/arena.h"
 #include "lib/strbuf.h"
 
 #define SETTLE_MS 10000 /* until the fake nodes have run the tasks */
 #define PAUSE_MS  20
+#define TELL_MS   200
+#define US_PER_S  1000000
 #define LISTEN    "localhost:0"
 
 struct demo {
     const struct options *options;
     char *dir;
     bool made; /* the directory is the demo's own */
+    struct progress progress;
     pid_t pid; /* of the daemon; 0: there is none */
     sigset_t signals;
 };
@@ -96,6 +101,17 @@ static int reap(struct demo *d)
     return status;
 }
 
+/* Until the daemon says something, or ends. */
+static void wait_for_line(struct demo *d, int from)
+{
+    struct pollfd said = {.fd = from, .events = POLLIN};
+    int n;
+    while ((n = poll(&said, 1, TELL_MS)) == 0 || (n < 0 && errno == EINTR))
+        progress_say(&d->progress, "starting a daemon for tests, %lld s",
+                     (long long)(progress_us(&d->progress) / US_PER_S));
+    progress_end(&d->progress);
+}
+
 /* Starts the daemon, and waits for its line "ready URL". Its own errors are on standard error. */
 static int start(struct demo *d, struct err *e)
 {
@@ -112,6 +128,7 @@ static int start(struct demo *d, struct err *e)
         close(ends[0]);
         return err_errno(e, ERR_IO, "cannot start the daemon");
     }
+    wait_for_line(d, ends[0]);
     FILE *out = fdopen(ends[0], "r");
     bool ready = out && fgets(line, sizeof line, out) && strncmp(line, "ready ", 6) == 0;
     if (out)
@@ -135,7 +152,7 @@ static bool is_settled(const json_t *dump)
 }
 
 /* Until the nodes have run what ends at once; then *dump is the state. */
-static int settle(struct daemon_client *c, json_t **dump, struct err *e)
+static int settle(struct demo *d, struct daemon_client *c, json_t **dump, struct err *e)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
     for (int waited = 0;; waited += PAUSE_MS) {
@@ -145,6 +162,8 @@ static int settle(struct daemon_client *c, json_t **dump, struct err *e)
             return 0;
         json_decref(*dump);
         *dump = NULL;
+        progress_say(&d->progress, "waiting for the tasks of the demo, %lld s",
+                     (long long)(progress_us(&d->progress) / US_PER_S));
         nanosleep(&pause, NULL);
     }
 }
@@ -173,8 +192,15 @@ static int fill_and_show(struct demo *d, struct err *e)
     if (state_locate(d->dir, NULL, &s, e) < 0)
         return -1;
     int rc = client_open_testing(&s, &c, e);
-    if (rc == 0 && (rc = fill(c, e)) == 0 && (rc = settle(c, &dump, e)) == 0 &&
-        (rc = environment_build(&s, &env, e)) == 0) {
+    if (rc == 0) {
+        client_quiet(c, d->options->json);
+        client_doing(c, "filling the demo");
+        rc = fill(c, e);
+    }
+    if (rc == 0)
+        rc = settle(d, c, &dump, e);
+    progress_end(&d->progress);
+    if (rc == 0 && (rc = environment_build(&s, &env, e)) == 0) {
         demo_show(&env, s.dir, dump, d->options->json);
         environment_free(&env);
     }
@@ -220,6 +246,7 @@ int cmd_demo(const struct options *o)
     sigaddset(&d.signals, SIGHUP);
     sigaddset(&d.signals, SIGCHLD);
     sigprocmask(SIG_BLOCK, &d.signals, NULL);
+    progress_begin_unless(&d.progress, o->json);
     int rc = d.dir ? 0 : make_dir(&d, &e);
     if (rc == 0)
         rc = start(&d, &e);

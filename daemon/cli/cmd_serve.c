@@ -9,6 +9,7 @@
 
 #include "api/access/access.h"
 #include "daemon/cli/cli.h"
+#include "daemon/cli/progress.h"
 #include "daemon/config/site.h"
 #include "daemon/serve/agent_path.h"
 #include "daemon/serve/ephemeral.h"
@@ -29,6 +30,7 @@
 #define LOG_KEPT_BYTES ((size_t)1024 * 1024)
 /* Clusters and pools whose vmSize matches have fake nodes. */
 #define FAKE_SIZES "FAKE*"
+#define US_PER_S   1000000
 
 static void replace(char **at, const char *value)
 {
@@ -197,6 +199,15 @@ static int load_again(const void *load_ctx, struct config *out, struct err *e)
     return load_config(load_ctx, out, e);
 }
 
+static void show_opening(void *ctx, const char *doing)
+{
+    struct progress *p = ctx;
+    if (doing)
+        progress_say(p, "%s, %lld s", doing, (long long)(progress_us(p) / US_PER_S));
+    else
+        progress_end(p);
+}
+
 /* The part that needs the lock. */
 static int serve_locked(struct serve_setup *with, const struct options *o, struct err *e)
 {
@@ -204,6 +215,7 @@ static int serve_locked(struct serve_setup *with, const struct options *o, struc
     const struct state *s = &with->state;
     struct credentials credentials = {.client_id = NULL};
     struct certs *certs = NULL;
+    struct progress progress;
     struct config_list addresses = {.n = 0};
     char key[ACCESS_SECRET_SIZE];
     int rc = -1;
@@ -239,7 +251,9 @@ static int serve_locked(struct serve_setup *with, const struct options *o, struc
                                         .rules_file = o->rules,
                                         .seed_file = o->seed,
                                         .started_us = with->started_us,
+                                        .opening = &(struct st_opening){show_opening, &progress},
                                         .left_behind = &with->left_behind};
+        progress_begin_unless(&progress, log.format != LOG_FMT_TEXT);
         log_site(with, &log);
         endpoint_withdraw(s); /* a file that a killed daemon left */
         rc = serve_run(&sc, e);

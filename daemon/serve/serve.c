@@ -252,7 +252,8 @@ static int open_storage(struct daemon *d, struct err *e)
                                  .key_path = s->secret_key,
                                  .loop = d->tools,
                                  .log = d->c->log,
-                                 .without_sync = d->c->ephemeral};
+                                 .without_sync = d->c->ephemeral,
+                                 .told = d->c->opening};
     if (st_open(&sc, &d->storage, e) < 0)
         return -1;
     d->blobs = deps_blobs_source(d);

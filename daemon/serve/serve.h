@@ -15,6 +15,7 @@
 #include "daemon/config/state.h"
 #include "lib/err.h"
 #include "lib/log.h"
+#include "storage/storage.h"
 
 struct serve_config {
     const struct config *config;
@@ -36,6 +37,8 @@ struct serve_config {
     const char *rules_file;  /* rules for jobs on fake nodes; NULL: none */
     const char *seed_file;   /* a seed to load at the start; NULL: none */
     int64_t started_us;
+    /* is told what the start does with the database; NULL: nobody */
+    const struct st_opening *opening;
     size_t *left_behind; /* set to the number of threads that still hang in calls on a share */
 };
 

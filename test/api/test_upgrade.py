@@ -2,7 +2,12 @@
 """Stored state directories of releases are upgraded: every resource is shown as before, and running work continues. The
 daemon is batchaid-next, which has a migration more than the released one (test/fixtures/next_migration.c)."""
 
+import os
+import pty
 import sqlite3
+import subprocess
+import time
+from pathlib import Path
 
 import pytest
 from support import old_state
@@ -133,3 +138,31 @@ def test_no_task_is_started_again(old):
     assert "one went on" not in place.job_at("one").read("stdout.txt")
     for process in tasks.values():
         process.wait(30)
+
+
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_a_terminal_sees_a_migration_that_takes_long(old, log_format):
+    """Somebody else writes to the database for longer than a second, so that the migration waits. Programs that read the log see no line."""
+    d, _ = old
+    ours, theirs = pty.openpty()
+    writer = sqlite3.connect(d.state_dir / "batchaid.db", isolation_level=None)
+    writer.execute("PRAGMA journal_mode = WAL")
+    writer.execute("BEGIN IMMEDIATE")
+    p = subprocess.Popen([NEXT, "serve", "--state-dir", d.state_dir, "--listen", "localhost:0", "--log-format", log_format],
+                         stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    wait_for(lambda: any(os.readlink(f).endswith("/batchaid.db") for f in Path(f"/proc/{p.pid}/fd").iterdir()), what="the daemon's database")
+    opened = time.monotonic()
+    wait_for(lambda: time.monotonic() - opened > 1, what="a second")
+    writer.execute("ROLLBACK")
+    writer.close()
+    seen = ""
+    try:
+        while "ready https://" not in seen:
+            seen += os.read(ours, 65536).decode()
+    finally:
+        p.terminate()
+        assert p.wait(60) == 0, seen
+        os.close(ours)
+    line, _, rest = seen.rpartition("\r\x1b[K")
+    assert "0999_of_tests" in rest and ("the database, " in line) == (log_format == "text"), seen

@@ -2,6 +2,8 @@
 """`batchaid demo`: what it prints, that its lines work, and that it leaves nothing."""
 import json
 import os
+import pty
+import re
 import signal
 import socket
 import subprocess
@@ -67,6 +69,24 @@ def test_the_lines_work_and_nothing_is_left(demo, tmp_path):
     p.send_signal(signal.SIGINT)
     assert p.wait(60) == 0
     assert not os.path.exists(f"/proc/{daemon}") and os.listdir(tmp_path / "tmp") == []
+
+
+def test_a_terminal_sees_that_the_daemon_takes_long(tmp_path, clean_env):
+    ours, theirs = pty.openpty()
+    arguments = [BATCHAID, "demo", "--state-dir", tmp_path / "state"]
+    p = subprocess.Popen(arguments, cwd=tmp_path, env={**clean_env, "TERM": "xterm"}, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    (daemon,) = wait_for(lambda: children(p.pid))
+    os.kill(daemon, signal.SIGSTOP)  # it has not begun to serve, or to take the requests
+    seen = ""
+    for text in (re.compile(r"starting a daemon for tests, \d s|waiting for the daemon, \d s: filling the demo"),
+                 re.compile(r"\r\x1b\[KA cloud for tests is at (?s:.*)Ctrl-C ends it and removes everything\.\r\n$")):
+        while not text.search(seen):
+            seen += os.read(ours, 65536).decode()
+        os.kill(daemon, signal.SIGCONT)
+    p.send_signal(signal.SIGINT)
+    assert p.wait(60) == 0 and not SANITIZER.search(seen), seen
+    os.close(ours)
 
 
 def test_people_see_a_table_and_five_lines(demo):

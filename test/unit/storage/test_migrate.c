@@ -60,6 +60,47 @@ DB_TEST(test_one_that_fails_in_the_middle_is_undone)
     assert_int_equal(number(f, "PRAGMA foreign_keys"), 1);
 }
 
+/* --- what a terminal is told ------------------------------------------------------------------ */
+
+struct telling {
+    int times, ends;
+    const char *last; /* NULL: nothing goes on */
+};
+
+static void note(void *ctx, const char *doing)
+{
+    struct telling *t = ctx;
+    t->times += doing != NULL;
+    t->ends += doing == NULL;
+    t->last = doing;
+    if (doing)
+        assert_string_equal(doing, "migrating the database");
+}
+
+#define LONG                                                                                       \
+    "CREATE TABLE extra (x); INSERT INTO extra WITH RECURSIVE n (x) AS "                           \
+    "(SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 10000) SELECT x FROM n;"
+
+DB_TEST(test_a_long_one_is_told_while_it_lasts)
+{
+    struct telling told = {.last = "nothing"};
+    f->st->told = &(struct st_opening){note, &told};
+    ok(f, migrate(f, LONG));
+    assert_true(told.times > 10);
+    assert_int_equal(told.ends, 1);
+    assert_null(told.last);
+}
+
+DB_TEST(test_one_that_fails_is_told_to_have_ended)
+{
+    struct telling told = {.last = "nothing"};
+    f->st->told = &(struct st_opening){note, &told};
+    assert_int_equal(migrate(f, LONG "INSERT INTO nowhere VALUES (1)"), -1);
+    assert_true(told.times > 10);
+    assert_int_equal(told.ends, 1);
+    assert_null(told.last);
+}
+
 /* --- the file that the build made ------------------------------------------------------------- */
 
 /* Each row of what SQL makes, as a line; caller frees. */
