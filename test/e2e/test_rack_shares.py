@@ -10,6 +10,7 @@ import pytest
 import yaml
 from support.accounts import Accounts
 from support.ports import free_port
+from support.rack import USER
 from support.racked import NODE_ROOT, Site, group, repair
 from support.sftp import Refused, Sftp, refused
 from support.someone import UID, as_someone
@@ -203,6 +204,24 @@ def test_nodes_check_tries_the_way_to_shares(shared, rack):
     rack[1].restore_link()
     second = check(site)[rack[1].address]
     assert second["checks"]["shares"] == "ok" and not second["notes"]
+
+
+def test_nodes_check_asks_a_login_without_root_for_the_line_that_docker_needs(shared, rack):
+    """The machine has the device for everybody, as machines with fuse's own rules have, and a fuse.conf of its own."""
+    machine = rack[0]
+    machine.run("mknod -m 666 /run/fuse c 10 229; mount --bind /run/fuse /dev/fuse")
+    site = shared([machine], become=None, node_root=f"/home/{USER}/node")
+
+    def notes_with(lines):
+        machine.path("/etc/fuse.conf").write_text(lines)
+        told = check(site)[machine.address]
+        return told["checks"]["shares"], [note for note in told["notes"] if "docker" in note]
+
+    for lines in ("", "# user_allow_other\nmount_max = 1000\n"):
+        said, (note,) = notes_with(lines)
+        assert said == "no" and "docker cannot reach mounts of its login; add the line user_allow_other to /etc/fuse.conf" in note
+    for lines in ("user_allow_other\n", "mount_max = 1000\n  user_allow_other"):
+        assert notes_with(lines) == ("ok", [])
 
 
 def test_without_sshfs_the_error_names_this_way_first(shared, rack):
