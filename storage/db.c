@@ -278,6 +278,7 @@ int st_open(const struct st_config *c, struct storage **out, struct err *e)
     st->wal_fd = -1;
     st->without_sync = c->without_sync;
     st->large_bytes = c->large_bytes;
+    st->opened_ms = loop_wall_us(c->loop) / 1000;
     st->sync_fn = fdatasync;
     if (bring_up(st, c, &file, e) < 0) {
         free_storage(st);

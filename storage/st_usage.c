@@ -60,8 +60,19 @@ static int count(struct storage *st, const struct usage_live *l, struct err *e)
 /* How far the wall clock may differ from the time that has passed without having been set. */
 #define STEP_MS 1000
 
+/* Nothing lasts so long: what seems to, began at a clock that was not set yet. Its days would be
+ * thousands. */
+#define LONGEST_MS (INT64_C(10) * 365 * USAGE_DAY_MS)
+
+/* What it lasted is not known then, but that it did since this daemon began. */
+static int64_t since_opened(const struct storage *st, const struct usage *u)
+{
+    int64_t lasted = u->end_ms - st->opened_ms;
+    return lasted >= 0 && lasted < LONGEST_MS ? st->opened_ms : u->end_ms;
+}
+
 /* The time that it lasted counts, back from its end, if the wall clock was set meanwhile. */
-static void set_time(struct usage *u, const struct allocation_end *end)
+static void set_time(const struct storage *st, struct usage *u, const struct allocation_end *end)
 {
     int64_t held = end->held_us / 1000;
     u->end_ms = end->now_us / 1000;
@@ -70,13 +81,15 @@ static void set_time(struct usage *u, const struct allocation_end *end)
         u->begin_ms = u->end_ms > held ? u->end_ms - held : 0;
     if (u->end_ms < u->begin_ms)
         u->end_ms = u->begin_ms;
+    if (u->end_ms - u->begin_ms >= LONGEST_MS)
+        u->begin_ms = since_opened(st, u);
 }
 
 int st_usage_write(struct storage *st, struct usage_live *live, const struct allocation_end *end,
                    struct err *e)
 {
     struct usage *u = &live->row;
-    set_time(u, end);
+    set_time(st, u, end);
     u->again = end->again;
     u->used = end->used;
     usage_sampled(u, end->busy_us, end->idle_us);

@@ -58,7 +58,8 @@ struct storage {
     struct st_counters counters;
     struct used *used; /* counts of use (st_used.c), owned; NULL: not wanted */
     struct epoch epoch;
-    char random[9]; /* of the epoch */
+    int64_t opened_ms; /* the wall clock at st_open() */
+    char random[9];    /* of the epoch */
     char epoch_text[30];
     int open_queries; /* statements begun and not ended; 0 between calls */
 

@@ -99,3 +99,24 @@ TEST(set_clock_is_no_use)
         world_free(w);
     }
 }
+
+/* The machine of the daemon began without a clock, which was set while no daemon ran: how long the
+ * job ran before is not known, and is not 50 years. */
+WORLD_TEST(not_set_at_first_records_no_decades, world_virtual(1))
+{
+    struct err e = {0};
+    struct usage *rows;
+    size_t n;
+    int64_t now_us = wakes_wall(sched_wakes(w->s));
+    set_clock(w, HOUR - now_us);
+    int64_t j = start_job(w, 1800);
+    world_stop(w);
+    set_clock(w, now_us - HOUR);
+    world_start(w);
+    assert_ends(w, j, EXEC_FAILED);
+    WAIT(w, counts(w, job_row(w, j).cluster_id).idle == 1);
+    ok(st_usage_of_owner(w->st, &w->a, RES_JOB, j, &rows, &n, &e), &e);
+    assert_int_equal(n, 1);
+    assert_in_range(rows[0].end_ms, now_us / 1000, now_us / 1000 + 3600000);
+    assert_in_range(rows[0].end_ms - rows[0].begin_ms, 0, 60000);
+}

@@ -230,6 +230,21 @@ DB_TEST(test_a_clock_that_goes_back_gives_nothing)
     assert_int_equal(s.user_us, some.user_us);
 }
 
+/* Each day of a record has a sum, and 20,000 of them would be written at once. */
+DB_TEST(test_a_clock_of_1970_gives_few_days)
+{
+    int64_t job = fx_add_job(f, "j1"), node = add_node(f), now = loop_wall_us(f->tools);
+    struct allocation al = hold(f, job, node, HOUR_US);
+    end(f, &al, now + 50 * HOUR_US, false);
+    struct usage_total *days;
+    size_t n;
+    ok(f, st_usage_of_days(f->st, &f->a, 0, usage_day(now / 1000), &days, &n, &f->e));
+    assert_int_equal(n, 0);
+    struct usage_sums s = cut(f, 0, now * 2);
+    assert_in_range(s.node_ms, 0, 51 * HOUR_US / 1000);
+    assert_int_equal(s.runs, 1);
+}
+
 struct ending {
     struct fx *f;
     const struct allocation *al;
