@@ -79,8 +79,8 @@ static void make_slots(struct live_run *run, const struct run_held *h)
         slot->busy_us = h->parts[i].busy_us;
         slot->idle_us = h->parts[i].idle_us;
         slot->noted_us = slot->busy_us + slot->idle_us;
-        slot->used = h->parts[i].used;
-        slot->summed = slot->used.known;
+        slot->used = slot->kept = h->parts[i].used;
+        slot->summed = slot->used.known && run->row.state != RUN_ALLOCATED;
         arena_init(&slot->a);
         node_attach(rt, &slot->tenant);
     }

@@ -239,7 +239,7 @@ bool remote_task_ended(struct run_slot *slot, const struct task_status *st)
     bool failed = st->state != TASK_EXITED || st->exit_code != 0;
     bool forgotten = !failed || (known && slot->n_failed_far_ends++ >= FAILED_KEPT_MAX);
     if (slot->state == SLOT_STARTED && (known || forgotten)) /* the node reports it once more */
-        slot_note_use(slot, st);
+        slot_keep_use(slot, st);
     if (forgotten && slot->state == SLOT_STARTED) /* others may be reported over the next link */
         slot_forget_task(slot, st->id);
     if (failed)

@@ -128,6 +128,7 @@ struct run_slot {
     const char *node_name, *root;
     struct capacity takes;      /* of the node */
     struct usage_measured used; /* by its tasks that have ended */
+    struct usage_measured kept; /* the part of it that no node tells again; the allocation has it */
     bool summed;                /* `used` is from the row, which has the whole */
     int64_t busy_us, idle_us;   /* of each of its GPUs on average, as samples saw them */
     int64_t noted_us;           /* how much of both the allocation has */
@@ -246,6 +247,13 @@ struct launch_input run_launch_input(struct live_run *run);
 /* --- report.c ------------------------------------------------------------------------------- */
 extern const struct node_tenant_events run_tenant_events;
 
+/* --- use.c ---------------------------------------------------------------------------------- */
+/* Adds what an ended task used on the node. */
+void slot_note_use(struct run_slot *slot, const struct task_status *st);
+/* The same of a task that the node forgets before the run ends: a restart of the daemon would lose
+ * it, so the allocation gets it now. */
+void slot_keep_use(struct run_slot *slot, const struct task_status *st);
+
 /* --- run.c ---------------------------------------------------------------------------------- */
 void run_reconcile(void *ctx, int64_t id); /* for wakes_handle() */
 /* For wakes_handle_refused(): the run fails with this reason. */
@@ -322,8 +330,6 @@ void run_release(struct live_run *run);
 void run_set_outcome(struct live_run *run, const struct run_outcome *out);
 /* Judges a finished task; preparations are reported to the front in the run's next turn. */
 void verdict_task(struct live_run *run, struct run_task *task, const struct task_status *st);
-/* Adds what an ended task used on the node. */
-void slot_note_use(struct run_slot *slot, const struct task_status *st);
 /* A request to a node failed. */
 void verdict_slot_error(struct live_run *run, struct run_slot *slot);
 /* Judges the task whose command could not be started (struct live_run's unstarted), if there is

@@ -277,7 +277,7 @@ bool terminal_task_ended(struct run_slot *slot, const struct task_status *st)
         return false;
     struct terminal *t = find(slot, session);
     if (slot->state == SLOT_STARTED) {
-        slot_note_use(slot, st);
+        slot_keep_use(slot, st);
         slot_forget_task(slot, st->id);
     }
     if (t) {

@@ -231,21 +231,6 @@ static void note_part(struct live_run *run, struct run_task *task, const struct 
     task->part = p;
 }
 
-void slot_note_use(struct run_slot *slot, const struct task_status *st)
-{
-    const struct usage_measured used = {.known = st->measured,
-                                        .user_us = st->user_us,
-                                        .kernel_us = st->kernel_us,
-                                        .memory_peak = st->memory_peak,
-                                        .memory_used = st->memory_used,
-                                        .read_bytes = st->read_bytes,
-                                        .write_bytes = st->write_bytes,
-                                        .read_ops = st->read_ops,
-                                        .write_ops = st->write_ops};
-    if (!slot->summed)
-        usage_measured_add(&slot->used, &used);
-}
-
 void verdict_task(struct live_run *run, struct run_task *task, const struct task_status *st)
 {
     if (st->state == TASK_RUNNING || task->state == RT_OVER)

@@ -65,7 +65,7 @@ WHERE run_id = :al.run_id AND attempt = :al.attempt AND rank = :al.rank AND stat
 UPDATE allocation SET busy_us = :busy_us, idle_us = :idle_us
 WHERE run_id = :run_id AND attempt = :attempt AND rank = :rank AND state = {ALLOCATION_HELD};
 
--- Its run has ended. Memory is as usage_believe() bounds it.
+-- Its run has ended, or a node forgets tasks of it before. Memory is as usage_believe() bounds it.
 -- st_allocation_note_used(i64 run_id, int attempt, int rank, usage_measured used)
 UPDATE allocation
 SET measured = :used.known, user_us = :used.user_us, kernel_us = :used.kernel_us, memory_peak = min(:used.memory_peak, 1 << 50),

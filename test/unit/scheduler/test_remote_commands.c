@@ -9,6 +9,7 @@
 #include "nodeagent-proto/link/fake_priv.h"
 #include "scheduler/fleet/node/node_priv.h"
 #include "scheduler/run/terminal.h"
+#include "storage/usage.h"
 
 /* A run on two nodes, which asks for far ends on its second. */
 struct pair {
@@ -151,6 +152,44 @@ PAIR_TEST(test_far_ends_take_no_memory_that_stays)
     }
     assert_int_equal(far_ends(p), 0);
     assert_ptr_equal(slot->a.head, before);
+}
+
+static void restart_with_run(struct pair *p)
+{
+    p->run = NULL;
+    restart(p->w);
+    WAIT(p->w, (p->run = only_run(p->w)) && is_prepared(p));
+}
+
+/* No task of the run works on the second node, so nothing else tells what was used there. */
+PAIR_TEST(test_what_remote_commands_used_outlasts_the_daemon)
+{
+    struct err e = {0};
+    struct usage *rows;
+    size_t n;
+    int64_t job = p->run->row.owner_id;
+    virtual_of(w)->user_us = 5000;
+    for (int life = 0; life < 3; life++) {
+        open_far_ends(p, 10 * life, 10);
+        pass(w, SECOND);
+        assert_int_equal(far_ends(p), 0);
+        struct run_slot *slot = &p->run->slots[1];
+        const struct task_status shell = {.id = arena_printf(&w->a, "%s%d-x%d",
+                                                             remote_task_prefix(slot, &w->a),
+                                                             REMOTE_DAEMON, life),
+                                          .state = TASK_EXITED,
+                                          .measured = true,
+                                          .user_us = 70};
+        assert_true(terminal_task_ended(slot, &shell));
+        pass(w, SECOND);
+        restart_with_run(p);
+    }
+    terminate(w, job);
+    assert_ends(w, job, EXEC_FAILED);
+    WAIT(w, st_usage_of_owner(w->st, &w->a, RES_JOB, job, &rows, &n, &e) == 0 && n == 2);
+    const struct usage *second = &rows[rows[0].rank == 1 ? 0 : 1];
+    assert_true(second->used.known);
+    assert_int_equal(second->used.user_us, 3 * (10 * 5000 + 70));
 }
 
 static void count_forgets(struct conn *c, json_t *msg)

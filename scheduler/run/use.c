@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the ended tasks of a run used on a node. Nodes tell it of the run's own tasks until the run
+ * ends, also to the next daemon; the rest is kept in the row of the allocation.
+ */
+#include "scheduler/run/run_priv.h"
+
+static struct usage_measured measured_of(const struct task_status *st)
+{
+    return (struct usage_measured){.known = st->measured,
+                                   .user_us = st->user_us,
+                                   .kernel_us = st->kernel_us,
+                                   .memory_peak = st->memory_peak,
+                                   .memory_used = st->memory_used,
+                                   .read_bytes = st->read_bytes,
+                                   .write_bytes = st->write_bytes,
+                                   .read_ops = st->read_ops,
+                                   .write_ops = st->write_ops};
+}
+
+void slot_note_use(struct run_slot *slot, const struct task_status *st)
+{
+    const struct usage_measured used = measured_of(st);
+    if (!slot->summed)
+        usage_measured_add(&slot->used, &used);
+}
+
+void slot_keep_use(struct run_slot *slot, const struct task_status *st)
+{
+    const struct usage_measured used = measured_of(st);
+    const struct live_run *run = slot->run;
+    struct err e;
+    if (slot->summed || !used.known)
+        return;
+    usage_measured_add(&slot->used, &used);
+    usage_measured_add(&slot->kept, &used);
+    if (st_allocation_note_used(run->runs->st, run->row.id, run->row.attempt, slot->rank,
+                                &slot->kept, &e) < 0)
+        LOG_DEBUG(run->runs->log, "run.use_not_noted", LF_STR("run", run->name),
+                  LF_STR("why", e.msg));
+}
