@@ -7,7 +7,7 @@ import pytest
 from support.containers import TOOLKIT
 from support.daemon import Daemon
 from support.waiting import wait_for
-from support.world import Place
+from support.world import MOUNT, Place, wait_flag
 
 TICKS = 60  # of processor time, in 1/100 s
 # Until its shell has used them (/proc/PID/stat), which has 32 MiB of its own then, until samples have seen that.
@@ -38,7 +38,10 @@ def cluster(place):
 
 def use(place, cluster, command, **more):
     settings = {"containerSettings": {"imageSourceRegistry": {"image": TOOLKIT}}}
-    job = place.job(cluster, command, **settings, **more).succeeded()
+    return use_of(place, place.job(cluster, command, **settings, **more).succeeded())
+
+
+def use_of(place, job):
     path = f"/batchaid/usage/{place.group}/{place.workspace}/exp/{job.name}"
     told = lambda: place.daemon.call("GET", path, api_version=None).json
     return wait_for(lambda: (got := told())["use"]["attempts"] > 0 and got)
@@ -60,3 +63,21 @@ def test_what_the_preparation_used_counts_and_no_note_of_it_stays(place, cluster
     got = use(place, cluster, "true", jobPreparation={"commandLine": BURN})
     assert time_of(got["use"]) >= TICKS * 10_000
     assert not list(place.daemon.state_dir.glob("nodes/*/containers/*"))
+
+
+def test_what_a_command_on_another_node_used_outlasts_the_daemon(place, cluster):
+    """No process of the job works on its second node, so nobody else tells what the container there used."""
+    cluster.resize(2)
+    go, path = place.share() / "go", f"{MOUNT}/go"
+    command = f"ssh 1 '{BURN}'; touch {MOUNT}/burnt; {wait_flag(path)}"
+    settings = {"containerSettings": {"imageSourceRegistry": {"image": TOOLKIT}}}
+    job = place.job(cluster, command, nodes=2, **settings)
+    wait_for(lambda: (place.share() / "burnt").exists(), 60, "the command")
+    tasks = lambda: list(place.daemon.state_dir.glob("nodes/*/tasks/*ssh*"))
+    wait_for(lambda: not tasks(), what="the node to forget the command")
+    place.daemon.restart()
+    go.touch()
+    job.succeeded()
+    got = use_of(place, job)
+    second = next(part for part in got["allocations"] if part["rank"] == 1)
+    assert got["use"]["unmeasured"] == 0 and time_of(got["use"]) >= TICKS * 10_000 and second["memoryUsedBytes"] >= 32 << 20
