@@ -74,7 +74,10 @@ pid_t cgroup_fork(const struct cgroup *g, bool *inside);
 pid_t cgroup_spawn(const struct cgroup *g, void (*fn)(void *arg), void *arg);
 /* Sends SIGKILL to all processes in the cgroup at once. */
 void cgroup_kill(const char *path);
-/* Kills the processes left in the cgroup, waits a little until they have ended, and removes it. */
+/* Kills the processes left in the cgroup, waits a little until they have ended, and removes it. The
+ * kernel keeps what it counted there until the page cache of the task is gone. To ask for that
+ * before (memory.reclaim) would take files from the next task that reads them, and does not help
+ * where the task wrote a moment ago. */
 void cgroup_remove(const char *path);
 /* How many processes the kernel killed since the cgroup was made because the memory limit of the
  * task, or of its group, was reached. */
