@@ -18,6 +18,7 @@
 #include "lib/timefmt.h"
 #include "storage/folders/files_priv.h"
 #include "storage/folders/names_priv.h"
+#include "storage/folders/place_priv.h"
 
 /* Entries a step: each takes one or two calls, some ms altogether on a nearby server. */
 #define ENTRIES_A_STEP 256
@@ -81,7 +82,7 @@ static void keep(struct file_entries *found, const char *name, const struct stat
 static void look_at(struct list_job *l, const char *name)
 {
     struct stat st = {0};
-    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || place_is_unfinished(name))
         return;
     if (!l->all_names && fstatat(dirfd(l->dir), name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return; /* it was removed a moment ago */
@@ -103,7 +104,10 @@ static bool is_missing(const struct list_job *l, const char *path)
 
 static int open_directory(struct list_job *l)
 {
-    int fd = fs_open_beneath(l->folder, l->path, O_RDONLY | O_DIRECTORY);
+    int fd = -1;
+    errno = ENOENT;
+    if (!place_has_unfinished(l->path))
+        fd = fs_open_beneath(l->folder, l->path, O_RDONLY | O_DIRECTORY);
     l->dir = fd < 0 ? NULL : fdopendir(fd);
     if (l->dir)
         return 0;

@@ -140,6 +140,16 @@ bool place_is_unfinished(const char *name)
     return strncmp(name, PLACE_UNFINISHED, sizeof PLACE_UNFINISHED - 1) == 0;
 }
 
+bool place_has_unfinished(const char *path)
+{
+    for (const char *name = path; name; name = strchr(name, '/')) {
+        name += *name == '/';
+        if (place_is_unfinished(name))
+            return true;
+    }
+    return false;
+}
+
 static const char *last_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -148,7 +158,7 @@ static const char *last_name(const char *path)
 
 bool place_is_good(const char *path)
 {
-    return fs_path_is_safe(path) && strcmp(path, ".") != 0 && !place_is_unfinished(last_name(path));
+    return fs_path_is_safe(path) && strcmp(path, ".") != 0 && !place_has_unfinished(path);
 }
 
 static int open_above(const char *share, const char *path, int flags)
@@ -180,6 +190,11 @@ static enum file_fault why_missing(const char *share, const char *path, int erro
 
 enum file_fault place_find(const char *share, const char *path, int *fd, struct file_facts *out)
 {
+    *fd = -1;
+    if (place_has_unfinished(path)) {
+        errno = ENOENT;
+        return FILE_MISSING;
+    }
     *fd = fs_open_beneath(share, path, O_PATH);
     if (*fd < 0)
         return why_missing(share, path, errno);

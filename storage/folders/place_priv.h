@@ -26,7 +26,8 @@ enum file_fault facts_at(int dir, const char *name, struct file_facts *out, bool
 /* Whether a change may use the path: no part is empty, "." or "..", or reserved for the daemon. ""
  * is the share's folder. */
 bool place_is_good(const char *path);
-/* Opens `path` with O_PATH, with its facts. Fails for special files. */
+/* Opens `path` with O_PATH, with its facts. Fails for special files, and for unfinished uploads as
+ * if they did not exist. */
 enum file_fault place_find(const char *share, const char *path, int *fd, struct file_facts *out);
 /* Opens a regular file; other kinds are never opened, because opening might block or have
  * effects. */
@@ -76,8 +77,10 @@ int place_sync_directory(int dir);
 /* Whether one sync of the file system of `fd` is as good as a sync of each of its files. */
 bool place_syncs_whole(int fd);
 
-/* The prefix of names of unfinished uploads. Lists leave them out. */
+/* The prefix of names of unfinished uploads. Lists leave them out, and nothing is found by a path
+ * with such a part. */
 #define PLACE_UNFINISHED ".batchaid-unfinished-"
 bool place_is_unfinished(const char *name);
+bool place_has_unfinished(const char *path);
 
 #endif

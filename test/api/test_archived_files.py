@@ -1,42 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The bytes of an archived blob by other ways than the blob service: links, pages, files and packages of tasks."""
 
-from email.utils import formatdate
 from urllib.parse import quote
 
 import pytest
 from support.accounts import Accounts
 from support.batch_packages import packaged, upload
 from support.batch_store import Store
-from support.storage import VERSION, sign
+from support.boxes import Box
 from support.world import fresh
 
 OWN_POOL = {"id": "pool", "targetDedicatedNodes": 1}
 ODD = "odd//name"  # which no file can have
-
-
-class Box:
-    """A container of an account, asked by the account's key."""
-
-    def __init__(self, accounts, account, name):
-        self.daemon, self.account, self.name = accounts.daemon, account, name
-        self.key = accounts.keys(account)[0]
-        self.folder = accounts.folder(account, name, "blobs")
-
-    def ask(self, method, blob, comp="", body=b"", **headers):
-        path = f"/{self.name}/{quote(blob)}{comp}"
-        head = {name.replace("_", "-"): value for name, value in headers.items()}
-        head |= {"x-ms-date": formatdate(usegmt=True), "x-ms-version": VERSION, "Content-Length": str(len(body))}
-        head["Content-Type"] = "text/plain"
-        head["Authorization"] = sign(method, path, head, self.key, self.account)
-        head["Host"] = f"{self.account}.blob.core.localhost:{self.daemon.port}"
-        return self.daemon.call(method, path, data=body, headers=head, token=None, api_version=None, validate=False)
-
-    def put(self, blob, body=b"bytes\n"):
-        assert self.ask("PUT", blob, body=body, x_ms_blob_type="BlockBlob").status == 201
-
-    def tier(self, blob, tier):
-        assert self.ask("PUT", blob, "?comp=tier", x_ms_access_tier=tier).status in (200, 202)
 
 
 # --- what jobs of Batch AI leave behind ---------------------------------------------------------------------------------

@@ -36,6 +36,8 @@ FOLDER_TEST(test_what_is_there_is_told_apart)
         {".", FILE_BAD_NAME},
         {"/etc/passwd", FILE_BAD_NAME},
         {".batchaid-unfinished-x", FILE_BAD_NAME},
+        {"a/.batchaid-unfinished-x", FILE_BAD_NAME},
+        {".batchaid-unfinished-x/a", FILE_BAD_NAME},
     };
     link_in(f, "out", "/etc");
     link_in(f, "round", "round");

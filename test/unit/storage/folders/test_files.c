@@ -127,7 +127,10 @@ FOLDER_TEST(test_what_cannot_be_opened)
         {"", ERR_IO, "Is a directory"},
         {"pipe", ERR_IO, "neither a file nor a directory"},
         {"../x", ERR_IO, "leaves the share"},
+        {".batchaid-unfinished-0", ERR_FILE_NOT_FOUND, "No such file"},
+        {".batchaid-unfinished-d/x", ERR_FILE_NOT_FOUND, "No such file"},
     };
+    put(f->share, ".batchaid-unfinished-0", "half", 4);
     char path[100];
     snprintf(path, sizeof path, "%s/out", f->share);
     assert_int_equal(symlink("/etc/passwd", path), 0);
@@ -166,6 +169,7 @@ FOLDER_TEST(test_a_list_shows_what_can_be_had_by_name)
     assert_int_equal(symlink("/etc/passwd", path), 0);
     snprintf(path, sizeof path, "%s/latin\xe9", f->share);
     put(f->share, "latin\xe9", "", 0);
+    put(f->share, ".batchaid-unfinished-0", "half", 4);
     list(f, "", 100, &t);
     come_back_all(f);
     assert_string_equal(t.names, "deep/ inside ten ");
@@ -180,6 +184,11 @@ FOLDER_TEST(test_a_list_shows_what_can_be_had_by_name)
     come_back_all(f);
     assert_int_equal(t.code, ERR_FILE_NOT_FOUND);
     assert_false(t.base_is_missing);
+    snprintf(path, sizeof path, "%s/.batchaid-unfinished-d", f->share);
+    assert_int_equal(mkdir(path, 0700), 0);
+    list(f, ".batchaid-unfinished-d", 100, &t);
+    come_back_all(f);
+    assert_int_equal(t.code, ERR_FILE_NOT_FOUND);
 }
 
 static void put_many(struct fx *f, int n)

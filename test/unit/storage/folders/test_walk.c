@@ -113,6 +113,8 @@ FOLDER_TEST(test_what_is_no_directory_has_no_page)
     assert_int_equal(page(f, "none/none", NULL, NULL, 1).fault, FILE_PARENT_MISSING);
     link_in(f, "out", "/etc");
     assert_int_equal(page(f, "out", NULL, NULL, 1).fault, FILE_LEADS_OUT);
+    make_dir(f, ".batchaid-unfinished-d");
+    assert_int_equal(page(f, ".batchaid-unfinished-d", NULL, NULL, 1).fault, FILE_MISSING);
 }
 
 /* All are the same file, which is much faster than as many files. */
