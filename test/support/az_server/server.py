@@ -27,6 +27,8 @@ MAX_FDS = 64
 NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
 # What Python heeds only when it starts.
 OF_START = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONWARNINGS")
+# With each of these Python has UTF-8; where LANG is none it sets LC_CTYPE itself.
+PLAIN = {"LANG": ("", "C", "POSIX", "C.UTF-8"), "LC_CTYPE": ("", "C", "POSIX", "C.UTF-8")}
 LIMITS = [value for name, value in vars(resource).items() if name.startswith("RLIMIT_")]
 
 
@@ -38,10 +40,16 @@ def position(pid):
     return spaces, os.readlink(f"/proc/{pid}/root"), [resource.prlimit(pid, limit) for limit in LIMITS], terminal
 
 
+def heeded(env, name):
+    """The value of a variable; None: Python does as without it."""
+    value = env.get(name)
+    return None if value in PLAIN.get(name, ()) else value
+
+
 def may_run(peer, env):
     pid, uid, gid = peer
     return ((uid, gid) == (os.getuid(), os.getgid()) and position(pid) == position("self" if pid == os.getpid() else os.getpid())
-            and all(env.get(name) == os.environ.get(name) for name in OF_START))
+            and all(heeded(env, name) == heeded(os.environ, name) for name in OF_START))
 
 
 def receive(connection):

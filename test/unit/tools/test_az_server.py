@@ -40,8 +40,9 @@ def runs_of(parent):
 
 
 def server():
-    """Its process; az of a test is a child of that, and of nobody else's."""
-    return next(pid for pid in runs_of(os.getpid()) if b"az_server" in Path(f"/proc/{pid}/cmdline").read_bytes())
+    """The process of the one that is asked now; az of a test is a child of that, and of nobody else's."""
+    asked = os.environ["BATCHAID_TEST_AZ"].encode()
+    return next(pid for pid in runs_of(os.getpid()) if asked in Path(f"/proc/{pid}/cmdline").read_bytes())
 
 
 def test_it_prints_and_ends_as_by_itself(served, home):
@@ -83,8 +84,33 @@ def test_an_az_whose_caller_is_killed_ends(served, home):
         os.close(writer)
 
 
+def time_of_runs():
+    """Of the processor, in the server's ended runs."""
+    return Path(f"/proc/{server()}/stat").read_text().split()[15:17]
+
+
 def test_a_caller_with_a_limit_of_its_own_runs_az_itself(served, home):
-    before = Path(f"/proc/{server()}/stat").read_text().split()[15:17]
+    before = time_of_runs()
     done = az(["bash", "-c", "ulimit -c 0; ulimit -n 300; az cloud list --query [0].name"], home)
     assert done.stdout == '"AzureCloud"\n'
-    assert Path(f"/proc/{server()}/stat").read_text().split()[15:17] == before  # no child of it was waited for
+    assert time_of_runs() == before  # no child of it was waited for
+
+
+LANGUAGES = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE")
+
+
+@pytest.mark.parametrize("of_server", [{}, {"LANG": "C.UTF-8"}], ids=str)
+@pytest.mark.parametrize("of_caller", [{}, {"LANG": "C.UTF-8"}, {"LANG": "C", "LC_CTYPE": "C.UTF-8"}, {"LC_ALL": "en_US.UTF-8"}], ids=str)
+def test_only_another_language_makes_a_caller_run_az_itself(home, monkeypatch, of_server, of_caller):
+    for name in LANGUAGES:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in of_server.items():
+        monkeypatch.setenv(name, value)
+    with az_server():
+        wait_for(Path(os.environ["BATCHAID_TEST_AZ"]).exists, what="the server to listen")
+        before = time_of_runs()
+        env = {name: value for name, value in os.environ.items() if name not in LANGUAGES}
+        done = subprocess.run(["az", "cloud", "list", "--query", "[0].name"], env={**env, **home, **of_caller}, capture_output=True,
+                              text=True, timeout=120, start_new_session=True)  # fmt: skip
+        assert done.stdout == '"AzureCloud"\n', done.stderr
+        assert (time_of_runs() == before) == ("LC_ALL" in of_caller)
