@@ -19,7 +19,10 @@ WARN   := -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wstrict-protot
 OPT    ?= -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 SAN    ?=
 CFLAGS += -std=c11 -D_GNU_SOURCE $(WARN) $(OPT) $(SAN) -I. -I$(BUILD)/gen -MMD -MP
-LDFLAGS += $(SAN) $(LINK_OPT)
+# A build id is a hash of the debug information, too, which has the folder of the build: the same sources would make other
+# bytes in another folder. (To strip it later costs a program its read-only relocations.)
+NO_BUILD_ID := -Wl,--build-id=none
+LDFLAGS += $(SAN) $(LINK_OPT) $(NO_BUILD_ID)
 
 # What is built is said in a line each; make V=1 shows the commands, make -s nothing.
 Q      := $(if $(V),,@)
@@ -216,10 +219,10 @@ $(BUILD)/obj-$(1)/shared.a: $(call cross_obj,$(1),$(CROSS_SHARED))
 	@rm -f $$@ && ar qcs $$@ $$^
 $(BUILD)/batchai-node-$(1): $(call cross_obj,$(1),$(AGENT_SRCS)) $(BUILD)/obj-$(1)/shared.a
 	$$(call say,LINK $$@)
-	$(Q)$(call cross_cc,$(1)) -static -o $$@ $$^ -ljansson -luuid -lminizip -lz
+	$(Q)$(call cross_cc,$(1)) -static $(NO_BUILD_ID) -o $$@ $$^ -ljansson -luuid -lminizip -lz
 $(BUILD)/batchai-cmd-$(1): $(call cross_obj,$(1),$(CROSS_CMD))
 	$$(call say,LINK $$@)
-	$(Q)$(call cross_cc,$(1)) -static -o $$@ $$^ -ljansson
+	$(Q)$(call cross_cc,$(1)) -static $(NO_BUILD_ID) -o $$@ $$^ -ljansson
 endef
 $(foreach a,$(CROSS_ARCHS),$(eval $(call cross_agent,$(a))))
 
@@ -538,7 +541,7 @@ PORTABLE_TREE = $(DIST_DIR)/batchaid-$(VERSION)-linux-$(WHEEL_ARCH)
 deb: all
 	@PYTHON='$(PYTHON)' etc/deb.sh $(BUILD) $(VERSION) $(DEB_DIR)
 image: wheel
-	@etc/image.sh $(PORTABLE_TREE) $(IMAGE_DIR) $(IMAGE) $(IMAGE_ARCHIVE)
+	@PYTHON='$(PYTHON)' etc/image.sh $(PORTABLE_TREE) $(IMAGE_DIR) $(IMAGE) $(IMAGE_ARCHIVE)
 
 # All that is given to others, with checksums; aarch64 where it is not this machine's own.
 dist: $(if $(filter x86_64,$(WHEEL_ARCH)),wheel-aarch64)

@@ -6,6 +6,7 @@
 # load`, and unpacked for `podman load`, since podman 4 does not read gzip. By root, or with podman's user namespace.
 # SOURCE_DATE_EPOCH is the time of all files.
 set -euo pipefail
+umask 022
 tree=$(realpath "$1") cache=$(realpath -m "$2") name=$3 archive=${4:+$(realpath -m "$4")}
 here=$(cd "$(dirname "$0")" && pwd)
 sources=/etc/apt/sources.list.d/debian.sources
@@ -68,10 +69,13 @@ assemble() {
     fill "$work/root"
     tar -cf "$work/context/root.tar" -C "$work/root" --sort=name --mtime="@$SOURCE_DATE_EPOCH" .
     cp "$here/image/Containerfile" "$work/context"
-    podman build --quiet --no-cache --format docker --timestamp "$SOURCE_DATE_EPOCH" --tag "$name" "$work/context"
+    podman build --quiet --no-cache --format docker --timestamp "$SOURCE_DATE_EPOCH" --tag "$name" "$work/context" >/dev/null
+    podman save --quiet --format docker-archive -o "$work/built.tar" "$name"
+    podman rmi --force "$name" >/dev/null
+    "${PYTHON:-python3}" "$here/image/same.py" "$work/built.tar" "$work/image.tar"
+    podman load --quiet -i "$work/image.tar"
     [ -z "$archive" ] || {
         rm -f "$archive"
-        podman save --quiet --format docker-archive -o "$work/image.tar" "$name"
         gzip -9n <"$work/image.tar" >"$archive"
     }
 }

@@ -97,6 +97,22 @@ def test_it_is_made_as_debian_wants_it():
     assert done.returncode == 0 and done.stdout == "", done.stdout + done.stderr
 
 
+def test_the_same_sources_make_the_same_package(tmp_path):
+    packaging.needs("dpkg-shlibdeps", "patchelf")
+    made = packaging.deb()
+    packaging.made_elsewhere("deb", f"DEB_DIR={tmp_path}")
+    assert (tmp_path / made.name).read_bytes() == made.read_bytes()
+    subprocess.run(["dpkg-deb", "-x", made, tmp_path / "tree"], check=True)
+    programs = list((tmp_path / "tree/usr/bin").iterdir())
+    assert programs and not [p for p in programs if packaging.names_its_build(p)]
+
+
+def test_the_same_sources_make_the_same_image(engine, archive, tmp_path):
+    again = tmp_path / "again.tar.gz"
+    packaging.made_elsewhere("image", "-o", "wheel", f"IMAGE={IMAGE}", f"IMAGE_ARCHIVE={again}", environment=engine.environment)
+    assert again.read_bytes() == archive.read_bytes()
+
+
 def test_the_image_is_small(engine, archive):
     assert 1e6 < archive.stat().st_size < 25e6
 

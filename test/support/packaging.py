@@ -38,12 +38,32 @@ def alone():
         yield
 
 
-def make(target, *settings, environment=None, seconds=FETCH_SECONDS):
+def make(target, *settings, environment=None, seconds=FETCH_SECONDS, **more):
     folders = (f"BUILD={BUILD}", f"DEB_DIR={DEB_DIR}", f"DIST_DIR={DIST_DIR}", f"IMAGE_DIR={IMAGE_DIR}")
     argv = ["make", "-s", "-o", "all", target, *folders, *settings]
     with alone():
         env = {**os.environ, **(environment or {})}
-        return subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=seconds, check=False)
+        return subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=seconds, check=False, **more)
+
+
+def made_elsewhere(target, *settings, environment=None):
+    """As somebody in another part of the world makes it, who keeps new files from others."""
+    done = make(target, *settings, environment={**(environment or {}), "TZ": "Asia/Tokyo", "LC_ALL": "C"}, umask=0o077)
+    assert done.returncode == 0, done.stderr
+
+
+def pack(folder, **environment):
+    """Makes the tarballs of the trees in a folder; the sums of all files that are given to others."""
+    version = next(folder.glob("batchaid-*-linux-*")).name.split("-")[1]
+    env = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000", **environment}
+    subprocess.run([ROOT / "etc/dist/pack.sh", folder, version], env=env, stdout=subprocess.DEVNULL, check=True)
+    return (folder / "SHA256SUMS").read_text().splitlines()
+
+
+def names_its_build(program):
+    """Whether it has something that depends on the folder in which it was built."""
+    sections = subprocess.run(["readelf", "-SW", program], capture_output=True, text=True, check=True).stdout
+    return "build-id" in sections or str(ROOT).encode() in program.read_bytes()
 
 
 @functools.cache
