@@ -32,10 +32,6 @@ WHERE $which AND state <> {SHARE_DELETING};
 -- $mark_batch_account(which)
 UPDATE batch_account SET prov_state = {PROV_DELETING}, updated_us = :now_us WHERE $which AND $may_go;
 
--- $mark_batch_job(which)
-UPDATE batch_job SET was = state, was_us = state_us, state = {BATCH_JOB_DELETING}, state_us = :now_us
-WHERE state <> {BATCH_JOB_DELETING} AND $which;
-
 -- private st_mark_group(i64 id, unused i64 now_us, i64 allowed)
 UPDATE resource_group SET prov_state = {PROV_DELETING} WHERE id = :id AND $may_go;
 
@@ -102,12 +98,6 @@ $mark_share(account_id IN (SELECT id FROM storage_account WHERE group_id = :id))
 
 -- private st_mark_batch_pools_of_account(i64 id, i64 now_us, unused i64 allowed)
 $delete_batch_pool(account_id = :id);
-
--- private st_mark_batch_jobs_of_account(i64 id, i64 now_us, unused i64 allowed)
-$mark_batch_job(account_id = :id);
-
--- private st_mark_batch_jobs_of_group(i64 id, i64 now_us, unused i64 allowed)
-$mark_batch_job(account_id IN (SELECT id FROM batch_account WHERE group_id = :id));
 
 -- private st_mark_batch_pools_of_group(i64 id, i64 now_us, unused i64 allowed)
 $delete_batch_pool(account_id IN (SELECT id FROM batch_account WHERE group_id = :id));
@@ -269,6 +259,10 @@ ORDER BY c.id;
 
 -- private st_removable_file_servers() -> i64*
 SELECT id FROM file_server WHERE prov_state = {PROV_DELETING} ORDER BY id;
+
+-- The first marked account from `at` on; 0: there is none.
+-- st_batch_account_deleting(i64 at) -> i64 id
+SELECT coalesce(min(id), 0) FROM batch_account WHERE prov_state = {PROV_DELETING} AND id >= :at;
 
 -- private st_removable_batch_accounts() -> i64*
 SELECT ba.id FROM batch_account ba

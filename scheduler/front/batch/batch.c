@@ -74,6 +74,7 @@ static void begin(struct front *base, struct sched *sched)
     autoscale_begin(f);
     pool_deletions_begin(f);
     jobs_begin(f);
+    account_deletions_begin(f);
 }
 
 static void end(struct front *f)
@@ -84,6 +85,7 @@ static void end(struct front *f)
     id_map_free(&batch_self_rw(f)->limited);
     id_map_free(&batch_self_rw(f)->removing);
     id_map_free(&batch_self_rw(f)->awaiting);
+    account_deletions_end(batch_self_rw(f));
     kept_docs_free(batch_self_rw(f)->docs);
     batch_self_rw(f)->docs = NULL;
 }

@@ -90,6 +90,11 @@ struct batch_front {
     struct id_map limited;
     struct id_map removing; /* a set: rows of batch_litter whose removal is in progress */
     struct id_map awaiting; /* a set: runs that wait for such a removal */
+    /* a deleted account whose jobs are being marked, the name of the last one (owned), and whether
+     * another account was deleted meanwhile; account_deletion.c */
+    int64_t doomed_account;
+    char *doomed_after;
+    bool doomed_again;
     struct kept_docs *docs; /* documents of tasks, jobs and pools; since begin() */
     /* how far the wall clock was set forward since the start, and since when (monotonic); what of
      * it counts for schedules; schedules.c */

@@ -138,8 +138,12 @@ size_t batch_node_dirs(struct arena *a, size_t more, struct kv **out);
 /* --- pool_deletion.c ------------------------------------------------------------------------- */
 void pool_deletions_begin(struct batch_front *f);
 void pools_may_remove(struct front *f);
-/* An account may have been marked for deletion, with its jobs and pools. */
+
+/* --- account_deletion.c ---------------------------------------------------------------------- */
+/* An account may have been marked for deletion, with its pools. */
 void account_marked(struct front *f);
+void account_deletions_begin(struct batch_front *f);
+void account_deletions_end(struct batch_front *f);
 
 /* --- task_run.c: runs of tasks --------------------------------------------------------------- */
 const char *task_run_name(const struct front *f, struct storage *st, struct arena *a,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Pools in state deleting lose their nodes by the core; each pool is removed when it has no node
- * and no waiting run. Jobs that are deleted with their account are woken here, once for each mark:
- * there may be many.
+ * and no waiting run.
  */
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/wake/paced.h"
@@ -93,12 +92,6 @@ static void reconcile(void *ctx, int64_t id)
 void pools_may_remove(struct front *f)
 {
     wake(batch_self_rw(f)->wakes, &woken_pool_deletions, WAKE_ALL);
-}
-
-void account_marked(struct front *f)
-{
-    jobs_go_on(batch_self_rw(f));
-    pools_may_remove(f);
 }
 
 int batch_pool_delete(struct batch_front *f, const struct batch_pool *p, int64_t now_us,

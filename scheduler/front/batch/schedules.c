@@ -247,13 +247,24 @@ struct schedule_step {
     int64_t id;
 };
 
+/* 1: the schedule and its account are there; 0: nothing is to be done any more. */
+static int load(struct storage *st, struct arena *a, int64_t id, struct batch_schedule *out,
+                struct err *e)
+{
+    struct batch_account account;
+    int rc = st_batch_schedule_by_id(st, a, id, out, e);
+    if (rc == 1)
+        rc = st_batch_account_by_id(st, a, out->account_id, &account, e);
+    return rc == 1 ? account.prov_state != PROV_DELETING : rc;
+}
+
 static int step_in_tx(struct storage *st, void *ctx, struct err *e)
 {
     const struct schedule_step *k = ctx;
     struct arena a;
     struct batch_schedule s;
     arena_init(&a);
-    int rc = st_batch_schedule_by_id(st, &a, k->id, &s, e);
+    int rc = load(st, &a, k->id, &s, e);
     if (rc == 1) {
         struct schedule_pass p = {.f = k->f, .a = &a, .s = &s, .now_us = schedules_wall(k->f)};
         if (p.now_us < s.created_us) /* its first job may be due at once */

@@ -84,6 +84,18 @@ WORLD_TEST(test_a_job_each_interval, world_virtual(1))
     assert_int_equal(row_of(w, id).state, BATCH_SCHEDULE_ACTIVE);
 }
 
+/* The account waits for the last of its jobs, and would wait for ever. */
+WORLD_TEST(test_no_job_is_made_in_an_account_that_is_being_deleted, world_virtual(1))
+{
+    struct err e = {0};
+    int64_t id = add_schedule(w, "\"recurrenceInterval\":\"PT1H\"", false);
+    pass(w, 90 * MINUTE);
+    assert_int_equal(row_of(w, id).number, 2);
+    ok(st_mark_deleting(w->st, RES_BATCH_ACCOUNT, add_account(w), wall(w), &e), &e);
+    pass(w, 5 * HOUR);
+    assert_int_equal(row_of(w, id).number, 2);
+}
+
 /* One at a time: those whose turn passes meanwhile are left out, but for one that is not too late.
  */
 WORLD_TEST(test_the_next_waits_for_the_one_before, world_virtual(1))

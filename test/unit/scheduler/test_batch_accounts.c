@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The deletion of a Batch account with many jobs goes in steps, and nothing new begins in it.
+ */
+#include "model/batch/job_states.h"
+#include "test/unit/scheduler/batch_work.h"
+
+#define MANY         1000
+#define PER_TURN_MAX 100
+
+/* How many jobs of the account are not yet marked; *all: how many there are. */
+static int64_t unmarked(struct world *w, int64_t account, int64_t *all)
+{
+    struct err e = {0};
+    struct batch_job_rows rows = {NULL, 0};
+    struct arena a;
+    int64_t n = 0;
+    arena_init(&a);
+    ok(st_batch_job_list(w->st, &a, account, NULL, &(struct st_names){.limit = 10000}, &rows, &e),
+       &e);
+    for (size_t i = 0; i < rows.n; i++)
+        n += rows.items[i].state != BATCH_JOB_DELETING;
+    *all = (int64_t)rows.n;
+    arena_free(&a);
+    return n;
+}
+
+static bool is_gone(struct world *w, int64_t account)
+{
+    struct err e = {0};
+    struct batch_account b;
+    int rc = st_batch_account_by_id(w->st, &w->a, account, &b, &e);
+    ok(rc, &e);
+    return rc == 0;
+}
+
+static void add_many(struct world *w)
+{
+    for (int i = 0; i < MANY; i++)
+        add_work(w, arena_printf(&w->a, "j%d", i), "");
+}
+
+static void mark(struct world *w, enum resource_kind kind, int64_t id)
+{
+    struct err e = {0};
+    ok(st_mark_deleting(w->st, kind, id, wakes_wall(sched_wakes(w->s)), &e), &e);
+    batchai_wake_deletions(&w->front);
+}
+
+/* Bounded work in each turn, and as many turns as the jobs need: not quadratic. */
+static void must_go_in_steps(struct world *w, int64_t account)
+{
+    int64_t all, left = unmarked(w, account, &all), now;
+    assert_int_equal(left, MANY); /* the mark is one row, however many jobs it dooms */
+    for (int turns = 0; left > 0; left = now, turns++) {
+        assert_true(turns <= 4 * MANY / PER_TURN_MAX);
+        uv_run(&w->loop, UV_RUN_NOWAIT); /* more than one turn: prepare and check */
+        now = unmarked(w, account, &all);
+        assert_true(left - now <= 2 * PER_TURN_MAX);
+    }
+    WAIT(w, is_gone(w, account));
+}
+
+WORLD_TEST(test_many_jobs_go_with_their_account_in_steps, world_new(1))
+{
+    int64_t account = add_account(w);
+    add_many(w);
+    turn(w);
+    uv_run(&w->loop, UV_RUN_NOWAIT);
+    mark(w, RES_BATCH_ACCOUNT, account);
+    must_go_in_steps(w, account);
+}
+
+WORLD_TEST(test_many_jobs_go_with_the_group_of_their_account_in_steps, world_new(1))
+{
+    int64_t account = add_account(w);
+    add_many(w);
+    turn(w);
+    uv_run(&w->loop, UV_RUN_NOWAIT);
+    mark(w, RES_GROUP, w->group);
+    must_go_in_steps(w, account);
+}
+
+/* An account that is deleted meanwhile, and has an earlier row, is not forgotten. */
+WORLD_TEST(test_two_accounts_go_beside_each_other, world_new(1))
+{
+    struct err e = {0};
+    const struct account_keys keys = {0};
+    int64_t first, second, all;
+    const struct batch_account b = {.group_id = w->group,
+                                    .name = "earlier",
+                                    .scope = {.location = "here"},
+                                    .doc = "{}",
+                                    .prov_state = PROV_SUCCEEDED};
+    ok(st_batch_account_insert(w->st, &b, &keys, &first, &e), &e);
+    second = add_account(w);
+    add_many(w);
+    struct batch_job j = {.account_id = first,
+                          .name = "alone",
+                          .doc = "{\"id\":\"alone\",\"poolInfo\":{\"poolId\":\"p\"}}",
+                          .state = BATCH_JOB_ACTIVE,
+                          .number = 1};
+    ok(batch_job_add(&w->batch, &w->a, &j, NULL, &e), &e);
+    turn(w);
+    mark(w, RES_BATCH_ACCOUNT, second);
+    WAIT(w, unmarked(w, second, &all) < MANY);
+    mark(w, RES_BATCH_ACCOUNT, first);
+    WAIT(w, is_gone(w, first) && is_gone(w, second));
+}
+
+/* What a daemon that died had not yet marked is marked by the next one. */
+WORLD_TEST(test_a_deletion_of_many_jobs_continues_after_a_restart, world_new(1))
+{
+    int64_t account = add_account(w), all;
+    add_many(w);
+    turn(w);
+    mark(w, RES_BATCH_ACCOUNT, account);
+    WAIT(w, unmarked(w, account, &all) < MANY);
+    assert_true(unmarked(w, account, &all) > 0);
+    restart(w);
+    WAIT(w, is_gone(w, account));
+}
