@@ -35,7 +35,9 @@ def small_disk():
 
 
 def fill(path):
-    """Takes all the room that is left."""
+    """Takes all the room that is left on a small disk; refuses any other, or everybody on the machine would have none."""
+    disk = os.statvfs(Path(path).parent)
+    assert disk.f_blocks * disk.f_frsize < 1 << 30, f"{path} is on no small disk"
     with open(path, "ab", buffering=0) as f:
         for size in (1 << 16, 1):
             try:
