@@ -36,11 +36,27 @@ static int sync_folder_of(const char *path, struct err *e)
     return rc;
 }
 
+/* Removes a copy that is not complete, with the journal that SQLite has beside it while it writes,
+ * and leaves there if the disk is full. */
+static int discard(const char *path, struct err *e)
+{
+    static const char *const ends[] = {"-journal", "-wal", "-shm", ""};
+    int rc = 0;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0] && rc == 0; i++) {
+        struct strbuf file = STRBUF_INIT;
+        strbuf_printf(&file, "%s%s", path, ends[i]);
+        if (unlink(file.s) < 0 && errno != ENOENT)
+            rc = err_errno(e, ERR_STORAGE, "cannot replace %s", file.s);
+        strbuf_free(&file);
+    }
+    return rc;
+}
+
 /* Makes a new file that only its owner can read, whatever the umask is; never replaces a file. */
 static int make_private(const char *path, struct err *e)
 {
-    if (unlink(path) < 0 && errno != ENOENT)
-        return err_errno(e, ERR_STORAGE, "cannot replace %s", path);
+    if (discard(path, e) < 0)
+        return -1;
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_errno(e, ERR_STORAGE, "cannot make %s", path);
@@ -52,6 +68,7 @@ static int make_private(const char *path, struct err *e)
 static int copy_to(const char *from, const char *to, const struct st_copying *told, struct err *e)
 {
     struct strbuf part = STRBUF_INIT;
+    struct err also;
     strbuf_printf(&part, "%s.part", to);
     int rc = make_private(part.s, e);
     if (rc == 0)
@@ -63,7 +80,7 @@ static int copy_to(const char *from, const char *to, const struct st_copying *to
     if (rc == 0)
         rc = sync_folder_of(to, e);
     else
-        unlink(part.s);
+        (void)discard(part.s, &also); /* what failed is in *e */
     strbuf_free(&part);
     return rc;
 }
