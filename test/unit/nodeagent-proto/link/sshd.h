@@ -84,17 +84,23 @@ static inline void ssh_ready(struct ssh_fixture *s)
         fail_msg("%s", s->f.why.msg);
 }
 
-/* Opens a link that must fail, and say all of `words` (separated by |). */
-static inline void ssh_must_fail(struct ssh_fixture *s, const char *words)
+/* `words` are separated by |. */
+static inline void ssh_says(const struct ssh_fixture *s, const char *words)
 {
-    ssh_open(s);
-    WAIT(&s->f, s->f.ready || s->f.down);
-    assert_int_equal(s->f.ready, 0);
     char *all = xstrdup(words), *rest = all, *word;
     while ((word = strsep(&rest, "|")))
         if (!strstr(s->f.why.msg, word))
             fail_msg("'%s' lacks '%s'", s->f.why.msg, word);
     free(all);
+}
+
+/* Opens a link that must fail, and say all of `words`. */
+static inline void ssh_must_fail(struct ssh_fixture *s, const char *words)
+{
+    ssh_open(s);
+    WAIT(&s->f, s->f.ready || s->f.down);
+    assert_int_equal(s->f.ready, 0);
+    ssh_says(s, words);
     close_link(&s->f);
 }
 
