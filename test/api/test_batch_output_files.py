@@ -187,9 +187,24 @@ def test_a_file_that_grows_while_it_is_uploaded(jobs, others, place):
     assert hashlib.sha256(others.files["/grows/x"]).hexdigest() == job.text("t").split()[0]
 
 
-@pytest.mark.parametrize("how, why", [("shorter", "it has become shorter meanwhile"), ("gone", "No such file")])
-def test_a_file_that_becomes_shorter_or_goes_away_while_it_is_uploaded(jobs, others, place, how, why):
-    change = {"shorter": lambda path: os.truncate(path, 20 << 20), "gone": Path.unlink}[how]
+def replace(path):
+    """By another file, of the same size."""
+    other = path.with_name("other")
+    other.write_bytes(b"o" * path.stat().st_size)
+    other.chmod(0o644)
+    other.replace(path)
+
+
+@pytest.mark.parametrize(
+    "how, why",
+    [
+        ("shorter", "it has become shorter meanwhile"),
+        ("gone", "No such file"),
+        ("replaced", "it has been replaced or changed meanwhile"),
+    ],
+)
+def test_a_file_that_becomes_another_or_goes_away_while_it_is_uploaded(jobs, others, place, how, why):
+    change = {"shorter": lambda path: os.truncate(path, 20 << 20), "gone": Path.unlink, "replaced": replace}[how]
     job, info = changed_in_the_midst(jobs, others, place, how, change)
     assert info["result"].lower() == "failure" and info["failureInfo"]["code"] == "FileUploadMiscError", info
     assert f"x: {why}" in job.text("t", "fileuploaderr.txt") and f"/{how}/x" not in others.files

@@ -53,6 +53,7 @@ struct upload_work {
     struct transfer *transfer;
     int tries;
     uint64_t size, sent; /* of the file */
+    int64_t mtime_us;    /* of the file, when its upload began */
     uint64_t from, upto; /* the part of the file in the pending request */
     size_t block;        /* the number of that */
     bool asks;           /* the node is to answer */
@@ -292,7 +293,20 @@ static void begin_part(struct upload_work *j)
     arena_free(&a);
 }
 
-/* A file that grows meanwhile is uploaded with its size at the beginning. */
+/* A file that grows meanwhile is uploaded with its size at the beginning. A file that has the same
+ * size, and was written since, has other bytes, as if another had taken its place: the blob would
+ * be part of each. */
+static int expect_the_same(const struct upload_work *j, const struct node_bytes *got, struct err *e)
+{
+    if (j->sent == 0 || (uint64_t)got->size > j->size)
+        return 0;
+    if ((uint64_t)got->size < j->size || got->n == 0)
+        return err_set(e, ERR_IO, NULL, "it has become shorter meanwhile");
+    return got->mtime_us == j->mtime_us
+               ? 0
+               : err_set(e, ERR_IO, NULL, "it has been replaced or changed meanwhile");
+}
+
 static void on_read(void *ctx, const struct err *why, const struct node_bytes *got)
 {
     struct upload_work *j = ctx;
@@ -303,18 +317,18 @@ static void on_read(void *ctx, const struct err *why, const struct node_bytes *g
         log_line(j, arena_concat(&j->a, j->files.at[j->at], ": there is no such file\n"));
         return;
     }
-    if (!why && j->sent > 0 && got->n == 0) {
-        err_set(&e, ERR_IO, NULL, "it has become shorter meanwhile");
+    if (!why && expect_the_same(j, got, &e) < 0)
         why = &e;
-    }
     if (why) {
         e = *why;
         e.code = ERR_IO; /* only errors of the container have codes of their own */
         fail(j, &e);
         return;
     }
-    if (j->sent == 0)
+    if (j->sent == 0) {
         j->size = (uint64_t)got->size;
+        j->mtime_us = got->mtime_us;
+    }
     if (j->sent == j->from)
         begin_part(j);
     size_t n = got->n < j->upto - j->sent ? got->n : (size_t)(j->upto - j->sent);
