@@ -7,6 +7,8 @@
 #ifndef MODEL_ENUMS_H
 #define MODEL_ENUMS_H
 
+#include <stdbool.h>
+
 enum prov_state {
     PROV_CREATING = 1,
     PROV_UPDATING = 2,
@@ -27,8 +29,13 @@ enum node_wish {
     WISH_REST = 4,    /* rest: no runs until it is started again */
     IS_RESTARTING = 5,
     IS_BEING_WIPED = 6,
-    IS_RESTING = 7
+    IS_RESTING = 7,
+    WISH_LEAVE_REST = 8 /* leave its pool; it rests, and goes on resting if this is withdrawn */
 };
+static inline bool wish_leaves(enum node_wish wish)
+{
+    return wish == WISH_LEAVE || wish == WISH_LEAVE_REST;
+}
 enum exec_state {
     EXEC_QUEUED = 1,
     EXEC_RUNNING = 2,

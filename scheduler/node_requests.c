@@ -18,12 +18,25 @@ static int change(struct sched *s, const struct node *nd, struct err *e)
     return rc;
 }
 
-/* A node whose wiping has failed is still to be wiped. */
+/* A node whose wiping has failed is still to be wiped. A node that rests does so until it is
+ * started or has left. */
+static enum node_wish with_earlier(const struct node *nd, enum node_wish wish)
+{
+    if (nd->wish == IS_BEING_WIPED && wish == WISH_RESTART)
+        return WISH_WIPE;
+    bool rests = nd->wish == WISH_REST || nd->wish == IS_RESTING || nd->wish == WISH_LEAVE_REST;
+    if (rests && wish == WISH_LEAVE)
+        return WISH_LEAVE_REST;
+    return nd->wish == WISH_LEAVE_REST && wish == WISH_NOTHING ? WISH_REST : wish;
+}
+
 int sched_node_ask(struct sched *s, const struct node *nd, enum node_wish wish,
                    enum dealloc_option how, struct err *e)
 {
-    bool wipes = nd->wish == IS_BEING_WIPED && wish == WISH_RESTART;
-    if (st_node_set_wish(s->st, nd->id, wipes ? WISH_WIPE : wish, how, e) < 0)
+    enum node_wish now = with_earlier(nd, wish);
+    if (wish == WISH_NOTHING && now != wish) /* its runs, if it has any, end as was said last */
+        how = nd->live > 0 ? nd->how : DEALLOC_REQUEUE;
+    if (st_node_set_wish(s->st, nd->id, now, how, e) < 0)
         return -1;
     return change(s, nd, e);
 }
@@ -68,6 +81,7 @@ static int fulfil(struct pass *p, const struct node *nd, struct err *e)
         return st_node_set_wish(p->s->st, nd->id, IS_RESTING, 0, e);
     case WISH_NOTHING:
     case WISH_LEAVE:
+    case WISH_LEAVE_REST:
     case IS_RESTARTING:
     case IS_BEING_WIPED:
     case IS_RESTING:

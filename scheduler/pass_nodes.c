@@ -75,10 +75,13 @@ static bool shrinks(const struct pass *p)
            (low > s->low || dedicated > s->target || low + dedicated > plan_largest(s));
 }
 
-/* The treatment of the runs of a node that leaves or is prepared again; 0: it does neither. */
+/* The treatment of the runs of a node that leaves or is prepared again; 0: it does neither. A node
+ * that rests, or is being prepared again, may leave as any other. */
 static enum dealloc_option how_it_goes(const struct pass *p, const struct node *nd, bool shrinking)
 {
-    if (nd->wish != WISH_NOTHING)
+    bool is_done =
+        nd->wish == IS_RESTARTING || nd->wish == IS_BEING_WIPED || nd->wish == IS_RESTING;
+    if (nd->wish != WISH_NOTHING && !is_done)
         return nd->how;
     return shrinking ? p->pool.scale.dealloc : 0;
 }
@@ -87,6 +90,22 @@ static void look_again(struct pass *p, int64_t at_us)
 {
     if (p->scale.look_again_us == 0 || at_us < p->scale.look_again_us)
         p->scale.look_again_us = at_us;
+}
+
+/* Whether users can still get the files of tasks on the node, now or when it is back. Nobody can
+ * get those of a node that does not answer. */
+static bool may_keep(const struct node *nd)
+{
+    switch (nd->state) {
+    case NODE_IDLE:
+    case NODE_PREPARING:
+        return true;
+    case NODE_UNUSABLE:
+        return nd->failure == FAIL_NODE_SETUP_FAILED || nd->failure == FAIL_NODE_REBOOTING;
+    case NODE_LEAVING:
+        return false;
+    }
+    return false;
 }
 
 /* Schedules the next check at the instant at which a node's kept files expire. */
@@ -99,7 +118,7 @@ static int find_kept(struct pass *p, struct err *e)
         const struct node *nd = &p->nodes[i];
         int64_t left_us = 0;
         p->keeps[i] = false;
-        if (p->pool.going || nd->state != NODE_IDLE || !ops->kept_for ||
+        if (p->pool.going || !may_keep(nd) || !ops->kept_for ||
             how_it_goes(p, nd, shrinking) != DEALLOC_WAIT_FOR_DATA)
             continue;
         if (ops->kept_for(p->front, p->s->st, nd, &left_us, e) < 0)
@@ -163,7 +182,7 @@ struct plan_node *pass_plan_nodes(struct pass *p)
             .left = p->left[i],
             .out_of_service = pass_out_of_service(p, nd),
             .keeps = p->keeps[i],
-            .parting = nd->wish == WISH_LEAVE,
+            .parting = wish_leaves(nd->wish),
             .how = nd->how,
             .replaceable = replaceable(nd)};
         p->replaceable = p->replaceable || out[i].replaceable;

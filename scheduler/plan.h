@@ -54,7 +54,7 @@ struct plan_node {
     /* Its machine is drained or cannot be reached: it gets no run, automatic scaling does not count
      * it, and among idle nodes it is the first to leave. */
     bool out_of_service;
-    bool keeps;              /* idle, and the files of runs there must stay for a while */
+    bool keeps;              /* the files of runs there must stay for a while */
     bool parting;            /* a request wants it to leave, before all others */
     enum dealloc_option how; /* parting: the treatment of its runs */
     /* Unusable because its machine could never be reached or used: another machine may replace

@@ -82,6 +82,7 @@ static enum batch_node_state idle(const struct node *nd)
         return BATCH_NODE_DEALLOCATED;
     case WISH_NOTHING:
     case WISH_LEAVE:
+    case WISH_LEAVE_REST:
     case IS_RESTARTING:
     case IS_BEING_WIPED:
         break;
@@ -93,7 +94,7 @@ static enum batch_node_state idle(const struct node *nd)
 
 enum batch_node_state batch_node_state(const struct node *nd, bool start_task_runs)
 {
-    if (nd->wish == WISH_LEAVE && nd->state != NODE_LEAVING)
+    if (wish_leaves(nd->wish) && nd->state != NODE_LEAVING)
         return BATCH_NODE_LEAVING_POOL;
     switch (nd->state) {
     case NODE_PREPARING:

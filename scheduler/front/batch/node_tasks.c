@@ -132,7 +132,7 @@ static bool is_overdue(const struct chores *k)
 static enum readiness readiness_of(const struct chores *k, const struct node *nd)
 {
     bool lost = nd->state == NODE_UNUSABLE && !failure_heals(nd->failure);
-    if (nd->off != 0 || nd->state == NODE_LEAVING || lost || nd->wish == WISH_LEAVE)
+    if (nd->off != 0 || nd->state == NODE_LEAVING || lost || wish_leaves(nd->wish))
         return NODE_NEVER;
     if (nd->wish == WISH_NOTHING && nd->state == NODE_IDLE)
         return NODE_READY;

@@ -68,7 +68,7 @@ static const char *errors_of(struct arena *a, const struct shortfall *why,
 static int keep_nodes(const struct batch_front *f, const struct nodes_of_pool *have, struct err *e)
 {
     for (size_t i = 0; i < have->n; i++)
-        if (have->nodes[i].wish == WISH_LEAVE && have->nodes[i].state != NODE_LEAVING &&
+        if (wish_leaves(have->nodes[i].wish) && have->nodes[i].state != NODE_LEAVING &&
             sched_node_ask(f->sched, &have->nodes[i], WISH_NOTHING, 0, e) < 0)
             return -1;
     return 0;
