@@ -85,6 +85,7 @@ static const struct old_option role[] = {
     {"--condition-version", NULL, "VERSION", MAY_BE_EMPTY}, {NULL}};
 static const struct old_option secret[] = {
     {"--vault-name", NULL, "VAULT"}, {"-n --name", NULL, "SECRET"}, {"--value", NULL, "TEXT"},
+    {"-f --file", NULL, "FILE"}, {"-e --encoding", NULL, "utf-8"},
     {"--disabled", NULL, "true", MAY_BE_EMPTY},
     {"--expires", NULL, "TIME"}, {"--not-before", NULL, "TIME"},
     {"--content-type --description", NULL, "TEXT", MAY_BE_EMPTY},
@@ -324,7 +325,8 @@ int az_old_change(const struct az_facts *facts, struct arena *a, char *const *ar
     }
     if (read_file(out, e) < 0)
         return -1;
-    if (az_line_find(&out->line, TODAYS)) {
+    bool batchai = strncmp(out->form->words, "batchai ", 8) == 0; /* a secret has -f and -e, too */
+    if (batchai && az_line_find(&out->line, TODAYS)) {
         *old = *old || out->file.changed;
         return 0;
     }

@@ -3,17 +3,24 @@
  * Lines of the guides around `az batchai`: a login that has happened already, and two commands that
  * are broken in Debian's az.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "api/access/roles.h"
 #include "daemon/cli/az_change.h"
+#include "lib/base64.h"
+#include "lib/fs.h"
 #include "lib/guid.h"
 #include "lib/timefmt.h"
 
 #define ROLES        "/providers/Microsoft.Authorization"
 #define CONTENT_TYPE "--content-type --description"
+#define SECRET_FILE  "-f --file"
+#define ENCODING     "-e --encoding"
 #define US_PER_S     1000000
+/* The largest secret; in bytes of a file that may be encoded. */
+#define SECRET_MAX 25600
 
 /* `batchaid az` is always logged in. `az login` prints what `az account list` prints. */
 int az_old_login(struct az_change *c, struct err *e)
@@ -164,14 +171,93 @@ static void add_tags(struct az_change *c, json_t *body)
     }
 }
 
+/* Text in UTF-8 alone can be a secret. */
+static int take_text(struct az_change *c, const char *text, size_t n, const char **out,
+                     struct err *e)
+{
+    json_t *read = json_stringn(text, n);
+    bool is_text = read && !memchr(text, '\0', n);
+    json_decref(read);
+    *out = arena_strndup(c->arena, text, is_text ? n : 0);
+    return is_text
+               ? 0
+               : err_set(e, ERR_CONFIG, NULL,
+                         "it is not text in UTF-8; --file with --encoding base64 takes any file");
+}
+
+/* A value of az that names a file, "@PATH", or standard input, "@-": its text, without the ends of
+ * lines at its end. */
+static int read_at(struct az_change *c, const char *path, const char **out, struct err *e)
+{
+    char *text;
+    size_t n;
+    if (fs_read(strcmp(path, "-") == 0 ? "/dev/stdin" : path, SECRET_MAX, &text, &n, e) < 0)
+        return -1;
+    while (n > 0 && text[n - 1] == '\n')
+        n--;
+    int rc = take_text(c, text, n, out, e);
+    free(text);
+    return rc;
+}
+
+/* The whole file of --file, in the encoding of --encoding, which az notes as a tag. */
+static int read_secret_file(struct az_change *c, const char *path, const char **out, struct err *e)
+{
+    const char *encoding = az_line_value(&c->line, ENCODING);
+    bool is_coded = encoding && strcasecmp(encoding, "base64") == 0;
+    char *text;
+    size_t n;
+    int rc = 0;
+    if (encoding && !is_coded && strcasecmp(encoding, "utf-8") != 0)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "'%s' of --encoding is not known here; it may be utf-8 or base64", encoding);
+    if (fs_read(path, SECRET_MAX, &text, &n, e) < 0)
+        return -1;
+    if (is_coded) {
+        char *coded = base64_encode(text, n);
+        *out = arena_strdup(c->arena, coded);
+        free(coded);
+    } else {
+        rc = take_text(c, text, n, out, e);
+    }
+    free(text);
+    return rc;
+}
+
+/* Of --value, or of --file. */
+static int secret_text(struct az_change *c, const char **out, struct err *e)
+{
+    const char *value = az_line_value(&c->line, "--value");
+    const char *file = az_line_value(&c->line, SECRET_FILE);
+    *out = value;
+    int rc = file            ? read_secret_file(c, file, out, e)
+             : *value == '@' ? read_at(c, value + 1, out, e)
+                             : 0;
+    return rc < 0 ? err_prefix(e, "az %s: the secret cannot be read", c->form->words) : 0;
+}
+
+static void note_encoding(struct az_change *c, json_t *body)
+{
+    const char *encoding = az_line_value(&c->line, ENCODING);
+    json_t *tags = json_object_get(body, "tags");
+    if (!az_line_find(&c->line, SECRET_FILE))
+        return;
+    if (!tags)
+        json_object_set_new(body, "tags", tags = json_object());
+    json_object_set_new(tags, "file-encoding", json_string(encoding ? encoding : "utf-8"));
+}
+
 int az_old_set_secret(struct az_change *c, struct err *e)
 {
     const char *vault = az_line_value(&c->line, "--vault-name");
     const char *name = az_line_value(&c->line, "-n --name");
     const char *value = az_line_value(&c->line, "--value");
-    c->unchanged = !c->facts->debian || !vault || !name || !value;
+    const char *file = az_line_value(&c->line, SECRET_FILE);
+    c->unchanged = !c->facts->debian || !vault || !name || !value == !file;
     if (c->unchanged)
         return 0;
+    if (secret_text(c, &value, e) < 0)
+        return -1;
     c->request = (struct az_request){.method = "PUT",
                                      .path = arena_concat(c->arena, "https://", vault,
                                                           c->facts->vault_suffix, "/secrets/", name,
@@ -180,5 +266,6 @@ int az_old_set_secret(struct az_change *c, struct err *e)
                                      .body = json_pack("{s:s, s:s*}", "value", value, "contentType",
                                                        az_line_value(&c->line, CONTENT_TYPE))};
     add_tags(c, c->request.body);
+    note_encoding(c, c->request.body);
     return add_attributes(c, c->request.body, e);
 }

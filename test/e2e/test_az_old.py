@@ -129,6 +129,24 @@ def test_roles_and_secrets(az, daemon, group):
     assert secret["value"] == "secretvalue"
 
 
+def test_a_secret_of_a_file(az, daemon, group, tmp_path):
+    """As az reads files: `@FILE` without the end of its last line, `--file` as it is, with a tag of the encoding."""
+    vault = fresh("vault")
+    az(f"keyvault create -l eastus -g {group} -n {vault}")
+    (tmp_path / "text").write_text("first\nsecond \u00e4\n")
+    (tmp_path / "bytes").write_bytes(b"\xff\x00\n")
+    put = f"keyvault secret set --vault-name {vault} --name"
+    assert az(f"{put} at --value @{tmp_path}/text")["value"] == "first\nsecond \u00e4"
+    whole = az(f"{put} whole --file {tmp_path}/text --tags a=b")
+    assert whole["value"] == "first\nsecond \u00e4\n" and whole["tags"] == {"a": "b", "file-encoding": "utf-8"}
+    coded = az(f"{put} coded -f {tmp_path}/bytes --encoding base64")
+    assert coded["value"] == "/wAK" and coded["tags"] == {"file-encoding": "base64"}
+    piped = daemon.tool("az", *put.split(), "piped", "--value", "@-", env=az.env, stdin="from a pipe\n")
+    assert json.loads(piped.stdout)["value"] == "from a pipe", piped.stderr
+    assert "not text in UTF-8" in az.fails(f"{put} wrong --file {tmp_path}/bytes")
+    assert "none" in az.fails(f"{put} wrong --value @{tmp_path}/none")
+
+
 def test_a_login_and_help(az):
     assert az("login")[0]["cloudName"] == "batchaid"
     assert "azure-cli" in az.run("--version").stdout
