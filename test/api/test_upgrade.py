@@ -95,6 +95,79 @@ def test_the_migration_ran_once_and_kept_all_rows(old, tmp_path):
     assert query(d, "PRAGMA foreign_key_check") == []
 
 
+LARGE = 20_000
+# Of the schema before 0015: rows of each kind that the later migrations touch. Copies of the stored tasks, each with a
+# subtask, an allocation of theirs that is over, and its use; blobs of which some are archived.
+GROW = (
+    "UPDATE batch_task SET files = 1, files_until_us = 9e15 WHERE state = 4",
+    "INSERT INTO batch_task ({t}) SELECT {copied} FROM n CROSS JOIN (SELECT * FROM batch_task WHERE state = 4 LIMIT 1) b",
+    "UPDATE batch_task SET state = 4 WHERE name LIKE 'c%'",  # as the triggers that count want it
+    "INSERT INTO batch_subtask (task_id, number, node_name, state, state_us, start_us) SELECT id, 1, 'tvm-1', 4, 5, 6 FROM batch_task",
+    "INSERT INTO allocation (run_id, attempt, rank, node_id, node_name, slots, gpus, cores, memory, devices, state, kept, term,"
+    " task_prefix, created_us, released_us) SELECT r.id, 1000 + i, 0, NULL, 'tvm-' || (i % 50), 1, 0, 0, 0, NULL, 2, 0, 1, 'x', i, i + 1"
+    " FROM n CROSS JOIN (SELECT min(id) AS id FROM run) r",
+    "INSERT INTO usage ({u}) SELECT {numbers} FROM n",
+    "INSERT INTO share_item (share_id, path, type, inode, size, mtime_ns, revision, properties, lease_state, lease_duration_s,"
+    " lease_until_us, created_us) SELECT s.id, 'b' || i, 1, i, i, i, 1, CASE i % 3 WHEN 0 THEN '{{\"tier\":\"Archive\"}}' END, 0, 0, 0, 1"
+    " FROM n CROSS JOIN (SELECT min(id) AS id FROM share) s",
+    "INSERT INTO batch_litter (node_id, path) SELECT (SELECT min(id) FROM node), 'workitems/x' || i FROM n",
+)
+GROWN = ("batch_task", "batch_subtask", "allocation", "usage", "share_item", "batch_litter", "batch_count", "batch_chore", "run")
+
+
+def grow(db):
+    """Brings the stored database to the schema before 0015, and makes it large."""
+    for file in sorted((ROOT / "migrations").glob("*.sql"))[1:14]:
+        db.executescript(file.read_text())
+    db.execute("PRAGMA user_version = 1014")
+    db.execute(f"CREATE TEMP VIEW n AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {LARGE}) SELECT i FROM n")
+    columns = {t: [c[1] for c in db.execute(f"PRAGMA table_info({t})") if c[1] != "id"] for t in ("batch_task", "usage")}
+    texts = {"name", "node_name"}
+    filled = {
+        "t": ", ".join(columns["batch_task"]),
+        "copied": ", ".join({"name": "'c' || i", "state": "1"}.get(c, c) for c in columns["batch_task"]),
+        "u": ", ".join(columns["usage"]),
+        "numbers": ", ".join(f"'{c}' || i" if c in texts else "i" for c in columns["usage"]),
+    }
+    for sql in GROW:
+        db.execute(sql.format(**filled))
+
+
+def rows_of(db, columns):
+    return {t: db.execute(f"SELECT {', '.join(c)} FROM {t} ORDER BY 1, 2, 3").fetchall() for t, c in columns.items()}
+
+
+def test_a_large_database_keeps_each_row_and_each_value(old, tmp_path):
+    d, _ = old
+    mute = tmp_path / "agent"
+    mute.write_text("#!/bin/sh\nexec cat > /dev/null\n")
+    mute.chmod(0o755)
+    d.environment["BATCHAI_NODE"] = str(mute)
+    db = sqlite3.connect(d.state_dir / "batchaid.db")
+    grow(db)
+    columns = {t: [c[1] for c in db.execute(f"PRAGMA table_info({t})")] for t in GROWN}
+    before = rows_of(db, columns)
+    db.commit()
+    db.close()
+    assert all(len(before[t]) >= LARGE for t in GROWN[:6])
+    d.start()
+    d.kill9()
+    db = sqlite3.connect(d.state_dir / "batchaid.db")
+    now = rows_of(db, columns)
+    assert [t for t in GROWN if now[t] != before[t]] == []
+    one = lambda sql: db.execute(sql).fetchall()[0]  # noqa: E731
+    assert one("SELECT count(*) FROM usage WHERE machine IS NOT NULL") == (0,)
+    for table in ("node", "batch_task", "batch_subtask"):
+        assert one(f"SELECT count(*) FROM {table} WHERE emptied <> 0") == (0,)
+    counted = "SELECT sum(active), sum(running), sum(succeeded), sum(failed) FROM batch_count"
+    told = "SELECT sum(state = 1), sum(state IN (2, 3)), sum(state = 4 AND result = 1), sum(state = 4 AND result <> 1) FROM batch_task"
+    assert one(counted) == one(told)
+    assert one("SELECT count(*) FROM share_item INDEXED BY share_item_archived WHERE instr(properties, '\"Archive\"') > 0") == (LARGE // 3,)
+    assert one("SELECT count(*) FROM allocation INDEXED BY allocation_name WHERE node_name = 'tvm-7'") == (LARGE // 50,)
+    assert one("PRAGMA integrity_check") == ("ok",) and db.execute("PRAGMA foreign_key_check").fetchall() == []
+    db.close()
+
+
 def test_what_was_begun_continues(old):
     d, _ = old
     tasks = old_state.revive(d.state_dir)
