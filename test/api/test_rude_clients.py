@@ -15,7 +15,7 @@ import pytest
 from support.daemon import Daemon
 from support.people import OWNER, Person
 from support.waiting import wait_for
-from support.world import MOUNT, fresh, job_body
+from support.world import MOUNT, Place, fresh, job_body
 
 
 def connect(daemon, address="127.0.0.1"):
@@ -162,6 +162,43 @@ def test_requests_one_behind_the_other_on_one_connection(place, daemon):
             chunk = sock.recv(65536)
             assert chunk, got
             got += chunk
+
+
+def carried_out(daemon):
+    return daemon.call("GET", "/batchaid/counters", api_version=None).json["requests"]["received"]
+
+
+def unread(daemon, request, enough):
+    """A connection on which so many bytes of requests are sent, as far as they are taken, and no answer is read. Others are
+    served in between: if nothing more is taken while ten are, nothing more will be."""
+    sock = connect(daemon)
+    sock.setblocking(False)
+    requests, sent, refused = request * (1 + enough // len(request)), 0, 0
+    while sent < len(requests) and refused < 10:
+        try:
+            sent += sock.send(requests[sent : sent + 65536])
+            refused = 0
+        except (ssl.SSLWantWriteError, ssl.SSLWantReadError):
+            refused += 1
+            still_serves(daemon)
+    return sock, sent // len(request)
+
+
+def test_answers_that_nobody_reads_are_not_kept_behind_each_other(own_daemon):
+    """The next request is carried out when its client has taken the answer before, or the system has."""
+    d = own_daemon()
+    place = Place(d).make()
+    d.do("PUT", place.path, {"location": "northeurope", "tags": {f"tag{i}": "x" * 250 for i in range(40)}})
+    request = head(d, "GET", place.path)
+    length = int(d.call("GET", place.path).headers["Content-Length"])
+    assert length > 10_000
+    before, count = resident(d), carried_out(d)
+    sock, sent = unread(d, request, 32 << 20)
+    done = carried_out(d) - count
+    assert sent * length > 48 << 20 and done < sent / 2, (sent, done)
+    assert resident(d) - before < 32 << 20
+    sock.close()
+    still_serves(d)
 
 
 def test_many_idle_connections_keep_nobody_out(daemon):
