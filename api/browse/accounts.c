@@ -78,7 +78,7 @@ static int add_name(struct slices *s, const void *row, struct err *e)
     const struct share_names *l = s->of;
     const char *name = ((const struct share *)row)->name;
     (void)e;
-    if (l->all || may_read_one(l->r, l->account, l->kind, name))
+    if (l->all || may_read_one(l->r, &(struct data_place){l->account, l->kind, name}))
         rows_add(l->rows.page, name, &(struct entry){.name = name, .is_directory = true});
     return 0;
 }
@@ -283,7 +283,7 @@ static int add(struct slices *s, const void *row, struct err *e)
     (void)e;
     l->looked += l->full;
     f->looked += !shows;
-    if (!l->all && !may_read_one(l->r, &l->account, kind_of(l->next), name))
+    if (!l->all && !may_read_one(l->r, &(struct data_place){&l->account, kind_of(l->next), name}))
         return 0;
     f->n++;
     if (shows)

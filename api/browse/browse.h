@@ -10,6 +10,7 @@
 #include "api/access/sees.h"
 #include "api/http/entries.h"
 #include "api/plane/storage/azstorage.h"
+#include "api/plane/storage/roles.h"
 #include "model/resource.h"
 
 extern const struct service browse_service;
@@ -26,8 +27,7 @@ static inline const struct grants *held_by(const struct request *r)
 /* Whether the principal may read all shares and containers of an account; if not, whether its roles
  * allow to read this one. */
 bool may_read_all(const struct request *r, const struct storage_account *account);
-bool may_read_one(struct request *r, const struct storage_account *account, enum share_kind kind,
-                  const char *share);
+bool may_read_one(struct request *r, const struct data_place *place);
 /* Whether the principal sees the account. */
 bool sees_account(struct request *r, const struct storage_account *account);
 /* The account and the kind of the query. Rights are not checked. */

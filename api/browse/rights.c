@@ -59,12 +59,11 @@ bool may_read_all(const struct request *r, const struct storage_account *account
     return !held_by(r) || has_keys(r, account);
 }
 
-bool may_read_one(struct request *r, const struct storage_account *account, enum share_kind kind,
-                  const char *share)
+bool may_read_one(struct request *r, const struct data_place *place)
 {
     struct arena a;
     arena_init(&a);
-    bool yes = roles_allow_reading(&a, r->who, held_by(r), account, kind, share);
+    bool yes = roles_allow_reading(&a, r->who, held_by(r), place);
     arena_free(&a);
     return yes;
 }
@@ -106,8 +105,9 @@ static int find_share(struct request *r, struct grant *g, struct err *e)
         return err_set(e, ERR_INVALID_QUERY, "share",
                        "The query parameter share is missing: name a %s of the account %s.",
                        g->plane->share, g->account.name);
-    if (!may_read_all(r, &g->account) && !may_read_one(r, &g->account, g->plane->kind, name))
-        return roles_refuse_reading(r, &g->account, g->plane->kind, name, e);
+    const struct data_place place = {&g->account, g->plane->kind, name};
+    if (!may_read_all(r, &g->account) && !may_read_one(r, &place))
+        return roles_refuse_reading(r, &place, e);
     int rc = st_share_by_name(azstorage_of(r)->storage, &r->arena, g->account.id, g->plane->kind,
                               name, &g->share, e);
     g->has_share = rc > 0 && g->share.state == SHARE_THERE;

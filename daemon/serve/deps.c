@@ -55,33 +55,18 @@ static int known(const struct batch_blobs_source *s, struct arena *a, const char
     return 0;
 }
 
-static int open_blob(void *ctx, struct arena *a, const char *url, const char *owner, int64_t now_us,
-                     struct file_place *out, const struct archived_blob **archived, struct err *e)
+static int open_blob(void *ctx, struct arena *a, const char *url, const struct url_reader *reader,
+                     struct blob_place *out, struct err *e)
 {
     const struct batch_blobs_source *s = ctx;
-    struct storage_blob b;
-    int rc = storage_url_open(&s->store, a, url, owner, now_us, &b, e);
-    if (rc == 1) {
-        *out = b.at;
-        *archived = b.archived;
-    }
-    return known(s, a, url, rc, e);
+    return known(s, a, url, storage_url_open(&s->store, a, url, reader, out, e), e);
 }
 
-static struct batch_blob_folder container_of(const struct storage_container *c)
-{
-    return (struct batch_blob_folder){c->folder, c->aside, c->share_id, c->subscription};
-}
-
-static int open_all(void *ctx, struct arena *a, const char *url, const char *owner, int64_t now_us,
-                    struct batch_blob_folder *out, struct err *e)
+static int open_all(void *ctx, struct arena *a, const char *url, const struct url_reader *reader,
+                    struct container_place *out, struct err *e)
 {
     const struct batch_blobs_source *s = ctx;
-    struct storage_container c;
-    int rc = storage_url_open_all(&s->store, a, url, owner, now_us, &c, e);
-    if (rc == 1)
-        *out = container_of(&c);
-    return known(s, a, url, rc, e);
+    return known(s, a, url, storage_url_open_all(&s->store, a, url, reader, out, e), e);
 }
 
 static int home(void *ctx, struct arena *a, const char *url, const char **out, struct err *e)
@@ -90,30 +75,25 @@ static int home(void *ctx, struct arena *a, const char *url, const char **out, s
     return known(s, a, url, storage_url_home(&s->store, a, url, out, e), e);
 }
 
-static int writable(void *ctx, struct arena *a, const char *account, const char *container,
-                    int64_t now_us, const char **url, struct err *e)
+static int writable(void *ctx, struct arena *a, const struct share_name *name, int64_t now_us,
+                    const char **url, struct err *e)
 {
     const struct batch_blobs_source *s = ctx;
-    return storage_container_url(&s->store, a, account, container, now_us, url, e);
+    return storage_container_url(&s->store, a, name, now_us, url, e);
 }
 
-static int container(void *ctx, struct arena *a, const char *account, const char *name,
-                     struct batch_blob_folder *out, struct err *e)
+static int container(void *ctx, struct arena *a, const struct share_name *name,
+                     struct container_place *out, struct err *e)
 {
     const struct batch_blobs_source *s = ctx;
-    struct storage_container c;
-    int rc = storage_container_open(&s->store, a, account, name, &c, e);
-    if (rc == 1)
-        *out = container_of(&c);
-    return rc;
+    return storage_container_open(&s->store, a, name, out, e);
 }
 
-static int archived(void *ctx, struct arena *a, const struct batch_blob_folder *c,
-                    const char *prefix, const struct archived_blob **out, size_t *n, struct err *e)
+static int archived(void *ctx, struct arena *a, const struct container_place *c, const char *prefix,
+                    struct archived_blobs *out, struct err *e)
 {
     const struct batch_blobs_source *s = ctx;
-    const struct storage_container of = {c->folder, c->aside, c->share_id, c->subscription};
-    return storage_archived_blobs(&s->store, a, &of, prefix, out, n, e);
+    return storage_archived_blobs(&s->store, a, c, prefix, out, e);
 }
 
 struct batch_blobs_source deps_blobs_source(struct daemon *d)

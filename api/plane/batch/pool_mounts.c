@@ -89,8 +89,7 @@ static int check_one(struct request *r, const struct pool_asker *who, const stru
     if (n->needs_key && m->blobs && sas) {
         struct err why;
         n->needs_key = false;
-        if (storage_sas_mounts(who->store, &r->arena, n->account, n->share, sas, r->now_us, &why) <
-            0)
+        if (storage_sas_mounts(who->store, &r->arena, n, sas, r->now_us, &why) < 0)
             return err_set(e, ERR_INVALID_PROPERTY, m->path,
                            "%s.sasKey: the container cannot be mounted with it: %s", m->path,
                            why.msg);

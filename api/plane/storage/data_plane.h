@@ -16,6 +16,8 @@
 #include "api/plane/storage/sas.h"
 #include "model/resource.h"
 
+struct data_place;
+
 struct storage_need {
     char resource; /* s, c or o */
     const char *by_account, *by_service;
@@ -98,8 +100,8 @@ int plane_check_tags(struct request *r, struct err *e) MUST_CHECK;
 /* Likewise for a principal who reads from another share or container: the source of a copy; with
  * "t" in `needed` its tags too. */
 int plane_check_role_of_source(struct request *r, const struct principal *who,
-                               const struct storage_account *account, enum share_kind kind,
-                               const char *share, const char *needed, struct err *e) MUST_CHECK;
+                               const struct data_place *place, const char *needed,
+                               struct err *e) MUST_CHECK;
 /* Whether a signature was made from this text with a user delegation key that has not expired and
  * whose owner still exists; gets the owner. */
 bool plane_is_delegated(struct request *r, const struct sas *s, const struct strbuf *text);

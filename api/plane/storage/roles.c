@@ -80,20 +80,19 @@ struct target_of_role {
     const char *action, *scope;
 };
 
-/* `share`: "": none. */
-static struct target_of_role target_of(struct arena *a, const struct storage_account *account,
-                                       enum share_kind kind, const char *share,
+static struct target_of_role target_of(struct arena *a, const struct data_place *place,
                                        struct needed_action needed)
 {
-    const struct scope *s = &account->scope;
+    const struct scope *s = &place->account->scope;
+    enum share_kind kind = place->kind;
     const char *group = arena_concat(a, "/subscriptions/", s->subscription, "/resourceGroups/",
                                      s->group, "/providers/");
     const char *type = needed.about == AN_ITEM   ? names[kind].item
                        : needed.about == A_SHARE ? names[kind].share
                                                  : names[kind].service;
-    return (struct target_of_role){
-        arena_concat(a, type, needed.verb),
-        arena_concat(a, group, STORAGE, "/", account->name, names[kind].scope, share)};
+    return (struct target_of_role){arena_concat(a, type, needed.verb),
+                                   arena_concat(a, group, STORAGE, "/", place->account->name,
+                                                names[kind].scope, place->share)};
 }
 
 /* Whoever was the first to name an account, by a mount, uses its files through jobs, and so with a
@@ -121,47 +120,42 @@ static int allows(const struct access *x, struct arena *a, const struct principa
 static const struct needed_action reading = {AN_ITEM, "/read"};
 
 bool roles_allow_reading(struct arena *a, const struct principal *who, const struct grants *held,
-                         const struct storage_account *account, enum share_kind kind,
-                         const char *share)
+                         const struct data_place *place)
 {
-    const struct target_of_role t = target_of(a, account, kind, share, reading);
-    return is_own(who, account, AN_ITEM) || access_to_data(held, t.action, t.scope);
+    const struct target_of_role t = target_of(a, place, reading);
+    return is_own(who, place->account, AN_ITEM) || access_to_data(held, t.action, t.scope);
 }
 
-int roles_refuse_reading(struct request *r, const struct storage_account *account,
-                         enum share_kind kind, const char *share, struct err *e)
+int roles_refuse_reading(struct request *r, const struct data_place *place, struct err *e)
 {
-    const struct target_of_role t = target_of(&r->arena, account, kind, share, reading);
+    const struct target_of_role t = target_of(&r->arena, place, reading);
     return access_refuse(r, t.action, t.scope, e);
 }
 
 int roles_read(const struct access *x, struct arena *a, const struct principal *who,
-               const struct storage_account *account, enum share_kind kind, const char *share,
-               struct err *e)
+               const struct data_place *place, struct err *e)
 {
-    const struct target_of_role t = target_of(a, account, kind, share, reading);
-    return is_own(who, account, AN_ITEM) ? 1 : allows(x, a, who, &t, AN_ITEM, e);
+    const struct target_of_role t = target_of(a, place, reading);
+    return is_own(who, place->account, AN_ITEM) ? 1 : allows(x, a, who, &t, AN_ITEM, e);
 }
 
 int roles_change(const struct access *x, struct arena *a, const struct principal *who,
-                 const struct storage_account *account, enum share_kind kind, const char *share,
-                 struct err *e)
+                 const struct data_place *place, struct err *e)
 {
     static const struct needed_action changes[] = {{AN_ITEM, "/write"}, {AN_ITEM, "/delete"}};
-    int rc = roles_read(x, a, who, account, kind, share, e);
+    int rc = roles_read(x, a, who, place, e);
     for (size_t i = 0; i < sizeof changes / sizeof *changes && rc > 0; i++) {
-        const struct target_of_role t = target_of(a, account, kind, share, changes[i]);
-        rc = is_own(who, account, AN_ITEM) ? 1 : allows(x, a, who, &t, AN_ITEM, e);
+        const struct target_of_role t = target_of(a, place, changes[i]);
+        rc = is_own(who, place->account, AN_ITEM) ? 1 : allows(x, a, who, &t, AN_ITEM, e);
     }
     return rc;
 }
 
-static int check(struct request *r, const struct principal *who,
-                 const struct storage_account *account, enum share_kind kind, const char *share,
+static int check(struct request *r, const struct principal *who, const struct data_place *place,
                  struct needed_action needed, struct err *e)
 {
-    const struct target_of_role t = target_of(&r->arena, account, kind, share, needed);
-    int rc = is_own(who, account, needed.about)
+    const struct target_of_role t = target_of(&r->arena, place, needed);
+    int rc = is_own(who, place->account, needed.about)
                  ? 1
                  : allows(azstorage_of(r)->access, &r->arena, who, &t, needed.about, e);
     if (rc != 0)
@@ -178,7 +172,8 @@ static int check_here(struct request *r, struct needed_action needed, struct err
 {
     const struct grant *g = grant_of(r);
     const char *share = r->n_segments > 0 ? r->segment[0] : "";
-    return check(r, r->who, &g->account, g->plane->kind, share, needed, e);
+    const struct data_place place = {&g->account, g->plane->kind, share};
+    return check(r, r->who, &place, needed, e);
 }
 
 int plane_check_role(struct request *r, struct err *e)
@@ -197,11 +192,10 @@ int plane_check_tags(struct request *r, struct err *e)
 }
 
 int plane_check_role_of_source(struct request *r, const struct principal *who,
-                               const struct storage_account *account, enum share_kind kind,
-                               const char *share, const char *needed, struct err *e)
+                               const struct data_place *place, const char *needed, struct err *e)
 {
     static const struct needed_action tags = {AN_ITEM, "/tags/read"};
-    if (check(r, who, account, kind, share, reading, e) < 0)
+    if (check(r, who, place, reading, e) < 0)
         return -1;
-    return strchr(needed, 't') ? check(r, who, account, kind, share, tags, e) : 0;
+    return strchr(needed, 't') ? check(r, who, place, tags, e) : 0;
 }

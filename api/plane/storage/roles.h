@@ -8,21 +8,24 @@
 #include "api/access/access.h"
 #include "model/resource.h"
 
+/* The place of data: a share or container of an account. */
+struct data_place {
+    const struct storage_account *account;
+    enum share_kind kind;
+    const char *share; /* its name; "": none */
+};
+
 /* 1: a role of the principal allows reading the contents of a share or container; 0: none does; -1:
  * error. */
 int roles_read(const struct access *x, struct arena *a, const struct principal *who,
-               const struct storage_account *account, enum share_kind kind, const char *share,
-               struct err *e) MUST_CHECK;
+               const struct data_place *place, struct err *e) MUST_CHECK;
 /* The same of reading, writing and deleting. */
 int roles_change(const struct access *x, struct arena *a, const struct principal *who,
-                 const struct storage_account *account, enum share_kind kind, const char *share,
-                 struct err *e) MUST_CHECK;
+                 const struct data_place *place, struct err *e) MUST_CHECK;
 /* Whether loaded roles allow reading. */
 bool roles_allow_reading(struct arena *a, const struct principal *who, const struct grants *held,
-                         const struct storage_account *account, enum share_kind kind,
-                         const char *share);
+                         const struct data_place *place);
 /* ERR_FORBIDDEN: no role allows reading it; logs it. */
-int roles_refuse_reading(struct request *r, const struct storage_account *account,
-                         enum share_kind kind, const char *share, struct err *e);
+int roles_refuse_reading(struct request *r, const struct data_place *place, struct err *e);
 
 #endif

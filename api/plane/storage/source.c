@@ -95,8 +95,7 @@ static bool may_read_own(struct request *r, enum share_kind source)
 }
 
 /* By x-ms-copy-source-authorization. */
-static int may_by_token(struct request *r, const char *header, const struct storage_url *u,
-                        const struct storage_account *account, const char *share,
+static int may_by_token(struct request *r, const char *header, const struct data_place *place,
                         const char *needed, struct err *e)
 {
     struct authenticated a;
@@ -106,16 +105,15 @@ static int may_by_token(struct request *r, const char *header, const struct stor
     if (auth_read(r, header + 7, &a, e) < 0)
         return cannot(e, AZSTORAGE_COPY_SOURCE_UNSIGNED,
                       arena_concat(&r->arena, "x-ms-copy-source-authorization: ", e->msg));
-    if (a.account && strcasecmp(a.account, account->name) != 0)
+    if (a.account && strcasecmp(a.account, place->account->name) != 0)
         return cannot(e, AZSTORAGE_COPY_SOURCE_UNSIGNED, "the token for it is for another account");
-    return plane_check_role_of_source(r, a.who, account, u->kind, share, needed, e);
+    return plane_check_role_of_source(r, a.who, place, needed, e);
 }
 
-static bool is_public(const struct storage_url *u, const struct storage_account *account,
-                      const struct share *share)
+static bool is_public(const struct url_target *t)
 {
-    return u->kind == SHARE_BLOBS && share->public_access >= PUBLIC_BLOB &&
-           !account_forbids(account, "allowBlobPublicAccess");
+    return t->u->kind == SHARE_BLOBS && t->share->public_access >= PUBLIC_BLOB &&
+           !account_forbids(t->account, "allowBlobPublicAccess");
 }
 
 /* Since this version an anonymous read of private data is answered 401 instead of 404. */
@@ -131,40 +129,41 @@ static int has_no_signature(struct request *r, struct err *e)
 }
 
 /* Without a signature in the URL. */
-static int may_unsigned(struct request *r, const struct storage_url *u,
-                        const struct storage_account *account, const struct share *share,
-                        const char *needed, struct err *e)
+static int may_unsigned(struct request *r, const struct url_target *t, const char *needed,
+                        struct err *e)
 {
+    const struct data_place place = url_target_place(t);
     const struct grant *g = grant_of(r);
     const char *token = request_header(r, "x-ms-copy-source-authorization");
-    bool same = account->id == g->account.id && may_read_own(r, u->kind);
+    bool same = t->account->id == g->account.id && may_read_own(r, t->u->kind);
     if (token)
-        return may_by_token(r, token, u, account, share->name, needed, e);
+        return may_by_token(r, token, &place, needed, e);
     if (same && g->how == GRANT_KEY)
         return 0;
     if (same && g->how == GRANT_TOKEN)
-        return plane_check_role_of_source(r, r->who, account, u->kind, share->name, needed, e);
-    if (strcmp(needed, "r") == 0 && is_public(u, account, share))
+        return plane_check_role_of_source(r, r->who, &place, needed, e);
+    if (strcmp(needed, "r") == 0 && is_public(t))
         return 0;
     return has_no_signature(r, e);
 }
 
 /* Whether the owner of the signature's user delegation key may read the source by a role. */
-static int check_delegated(struct request *r, const struct storage_url *u,
-                           const struct storage_account *account, const struct share *share,
-                           const struct sas *s, const char *needed, struct err *e)
+static int check_delegated(struct request *r, const struct url_target *t, const struct sas *s,
+                           const char *needed, struct err *e)
 {
+    const struct storage_url *u = t->u;
+    const struct data_place place = url_target_place(t);
     struct strbuf text = STRBUF_INIT;
     struct principal *who;
     enum sas_service service = u->kind == SHARE_FILES ? SAS_FILE : SAS_BLOB;
-    sas_text(s, service, account->name, sas_path(s, u->path, &r->arena), &r->arena, &text);
+    sas_text(s, service, t->account->name, sas_path(s, u->path, &r->arena), &r->arena, &text);
     bool same = plane_is_delegated(r, s, &text);
     strbuf_free(&text);
     if (!same)
         return is_closed(e, "the signature of its URL is wrong");
     if (plane_delegate_of(r, s, &who, e) < 0)
         return -1;
-    return plane_check_role_of_source(r, who, account, u->kind, share->name, needed, e);
+    return plane_check_role_of_source(r, who, &place, needed, e);
 }
 
 /* Each of the letters must be granted. */
@@ -179,17 +178,17 @@ static int check_each(const struct sas *s, struct sas_use use, const char *neede
     return 0;
 }
 
-static int may_read(struct request *r, const struct storage_url *u,
-                    const struct storage_account *account, const struct share *share,
-                    const char *needed, struct err *e)
+static int may_read(struct request *r, const struct url_target *t, const char *needed,
+                    struct err *e)
 {
+    const struct storage_url *u = t->u;
     struct sas s;
     struct sas_policy policy = {.permissions = ""};
     int found = sas_read(u->query, u->n_query, &s, e);
     if (found < 0)
         return -1;
     if (found == 0)
-        return may_unsigned(r, u, account, share, needed, e);
+        return may_unsigned(r, t, needed, e);
     const struct sas_use use = {.now_us = r->now_us,
                                 .peer = request_peer(r),
                                 .https = u->https,
@@ -197,16 +196,16 @@ static int may_read(struct request *r, const struct storage_url *u,
                                 .resource_type = 'o',
                                 .policy = s.field[SAS_POLICY] ? &policy : NULL};
     if (s.kind == SAS_DELEGATED) {
-        if (check_delegated(r, u, account, share, &s, needed, e) < 0)
+        if (check_delegated(r, t, &s, needed, e) < 0)
             return -1;
-    } else if (account_forbids(account, "allowSharedKeyAccess")) {
+    } else if (account_forbids(t->account, "allowSharedKeyAccess")) {
         return is_closed(e, "its URL is signed with a key of an account that permits none "
                             "(allowSharedKeyAccess)");
-    } else if (!storage_url_is_signed(azstorage_of(r)->storage, &r->arena, u, &s, account,
+    } else if (!storage_url_is_signed(azstorage_of(r)->storage, &r->arena, t, &s,
                                       r->door->service != NULL, e)) {
         return is_closed(e, "the signature of its URL is wrong");
     }
-    if (s.field[SAS_POLICY] && !sas_find_policy(&s, share->acl, &r->arena, &policy))
+    if (s.field[SAS_POLICY] && !sas_find_policy(&s, t->share->acl, &r->arena, &policy))
         return is_closed(e, "the stored access policy of its URL does not exist");
     return check_each(&s, use, needed, e);
 }
@@ -256,7 +255,7 @@ int source_of(struct request *r, const char *header, const char *needed, struct 
     rc = st_share_by_name(st, &r->arena, account.id, u.kind, share, &out->share, e);
     if (rc == 0)
         out->share = (struct share){.name = share, .public_access = PUBLIC_NONE};
-    if (rc < 0 || may_read(r, &u, &account, &out->share, needed, e) < 0)
+    if (rc < 0 || may_read(r, &(struct url_target){&u, &account, &out->share}, needed, e) < 0)
         return -1;
     if (rc == 0 || out->share.state != SHARE_THERE || !slash || !slash[1])
         return is_not_there(e, "The specified resource does not exist");

@@ -10,7 +10,6 @@
 
 #include "api/http/url.h"
 #include "api/plane/storage/devstore.h"
-#include "api/plane/storage/roles.h"
 #include "api/plane/storage/sas.h"
 #include "api/plane/storage/shared_key.h"
 #include "api/plane/storage/tiers.h"
@@ -79,10 +78,16 @@ int storage_url_split(struct arena *a, const char *text, const char *own, enum s
 
 /* --- who may read it -------------------------------------------------------------------------- */
 
-bool storage_url_is_signed(struct storage *st, struct arena *a, const struct storage_url *u,
-                           const struct sas *s, const struct storage_account *account, bool dev,
-                           struct err *e)
+struct data_place url_target_place(const struct url_target *t)
 {
+    return (struct data_place){t->account, t->u->kind, t->share->name};
+}
+
+bool storage_url_is_signed(struct storage *st, struct arena *a, const struct url_target *t,
+                           const struct sas *s, bool dev, struct err *e)
+{
+    const struct storage_account *account = t->account;
+    const struct storage_url *u = t->u;
     struct account_keys keys;
     struct strbuf text = STRBUF_INIT;
     bool same = false;
@@ -117,13 +122,20 @@ static const struct need one_blob = {"or", PUBLIC_BLOB, "read", false},
                          mounted = {"clorowod", NEVER_OPEN, "listed, read, written and deleted",
                                     true};
 
-static bool is_allowed(const struct sas *s, const struct sas_policy *policy,
-                       const struct need *need, const struct storage_url *u, int64_t now_us,
-                       struct err *e)
+/* A URL, and what it must permit. */
+struct asked_url {
+    struct url_target of;
+    const struct need *need;
+    int64_t now_us;
+};
+
+static bool is_allowed(const struct asked_url *x, const struct sas *s,
+                       const struct sas_policy *policy, struct err *e)
 {
-    for (const char *g = need->grants; *g; g += 2) {
+    const struct storage_url *u = x->of.u;
+    for (const char *g = x->need->grants; *g; g += 2) {
         const char permission[] = {g[1], '\0'};
-        const struct sas_use use = {.now_us = now_us,
+        const struct sas_use use = {.now_us = x->now_us,
                                     .peer = "127.0.0.1",
                                     .https = u->https,
                                     .service = u->kind == SHARE_FILES ? 'f' : 'b',
@@ -136,13 +148,6 @@ static bool is_allowed(const struct sas *s, const struct sas_policy *policy,
     return true;
 }
 
-/* Which URL, of what. */
-struct asked_url {
-    const struct storage_url *u;
-    const struct storage_account *account;
-    const struct share *share;
-};
-
 static int is_forbidden(struct err *e, const char *why)
 {
     return err_set(e, ERR_FORBIDDEN, NULL, "%s", why);
@@ -150,70 +155,71 @@ static int is_forbidden(struct err *e, const char *why)
 
 /* Whether a role of the signer allows the access; a signature gives no more than its signer has. */
 static int check_role(const struct azstorage *z, struct arena *a, const struct asked_url *x,
-                      const struct principal *who, const struct need *need, struct err *e)
+                      const struct principal *who, struct err *e)
 {
-    int rc = (need->changes ? roles_change : roles_read)(z->access, a, who, x->account, x->u->kind,
-                                                         x->share->name, e);
+    bool changes = x->need->changes;
+    const struct data_place place = url_target_place(&x->of);
+    int rc = (changes ? roles_change : roles_read)(z->access, a, who, &place, e);
     if (rc == 0)
         return err_set(e, ERR_FORBIDDEN, NULL, "%s signed its URL but has no role to %s it",
-                       who->name, need->changes ? "read, write and delete" : "read");
+                       who->name, changes ? "read, write and delete" : "read");
     return rc < 0 ? -1 : 0;
 }
 
 /* Whether a principal whose roles allow the access has signed the URL. */
 static int check_delegated(const struct azstorage *z, struct arena *a, const struct asked_url *x,
-                           const struct sas *s, const struct need *need, int64_t now_us,
-                           struct err *e)
+                           const struct sas *s, struct err *e)
 {
     const struct directory directory = {.find = access_find, .ctx = (void *)(uintptr_t)z->access};
     struct strbuf text = STRBUF_INIT;
     struct principal who;
     const char *why;
-    sas_text(s, x->u->kind == SHARE_FILES ? SAS_FILE : SAS_BLOB, x->account->name,
-             sas_path(s, x->u->path, a), a, &text);
+    sas_text(s, x->of.u->kind == SHARE_FILES ? SAS_FILE : SAS_BLOB, x->of.account->name,
+             sas_path(s, x->of.u->path, a), a, &text);
     bool same = delegation_signed(z->token_key, s, &text);
     strbuf_free(&text);
     if (!same)
         return is_forbidden(e, "the signature of its URL is wrong");
-    int rc = delegation_who(&directory, s, now_us, &who, &why, e);
+    int rc = delegation_who(&directory, s, x->now_us, &who, &why, e);
     if (rc == 0)
         return is_forbidden(e, why);
-    return rc < 0 ? -1 : check_role(z, a, x, &who, need, e);
+    return rc < 0 ? -1 : check_role(z, a, x, &who, e);
 }
 
 /* Whether a key of the account has signed the URL, and the account permits keys. */
 static int check_signed(const struct azstorage *z, struct arena *a, const struct asked_url *x,
                         const struct sas *s, struct err *e)
 {
-    if (account_forbids(x->account, "allowSharedKeyAccess"))
+    if (account_forbids(x->of.account, "allowSharedKeyAccess"))
         return err_set(e, ERR_FORBIDDEN, NULL,
                        "its URL is signed with a key of the account %s, which permits none "
                        "(allowSharedKeyAccess)",
-                       x->account->name);
-    if (!storage_url_is_signed(z->storage, a, x->u, s, x->account, true, e))
+                       x->of.account->name);
+    if (!storage_url_is_signed(z->storage, a, &x->of, s, true, e))
         return is_forbidden(e, "the signature of its URL is wrong");
     return 0;
 }
 
 static int may_read(const struct azstorage *z, struct arena *a, const struct asked_url *x,
-                    const struct need *need, int64_t now_us, struct err *e)
+                    struct err *e)
 {
     struct sas s;
     struct sas_policy policy = {.permissions = ""};
-    int found = sas_read(x->u->query, x->u->n_query, &s, e);
-    if (found == 0 && x->share->public_access >= need->open &&
-        !account_forbids(x->account, "allowBlobPublicAccess"))
+    const struct url_target *t = &x->of;
+    int found = sas_read(t->u->query, t->u->n_query, &s, e);
+    if (found == 0 && t->share->public_access >= x->need->open &&
+        !account_forbids(t->account, "allowBlobPublicAccess"))
         return 0;
     if (found == 0)
         return is_forbidden(e, "its URL has no signature, and its container is not public");
-    if (found == 1 && (s.kind == SAS_DELEGATED ? check_delegated(z, a, x, &s, need, now_us, e)
+    if (found == 1 && (s.kind == SAS_DELEGATED ? check_delegated(z, a, x, &s, e)
                                                : check_signed(z, a, x, &s, e)) < 0)
         return -1;
-    if (found == 1 && (!s.field[SAS_POLICY] || sas_find_policy(&s, x->share->acl, a, &policy)) &&
-        is_allowed(&s, &policy, need, x->u, now_us, e))
+    if (found == 1 && (!s.field[SAS_POLICY] || sas_find_policy(&s, t->share->acl, a, &policy)) &&
+        is_allowed(x, &s, &policy, e))
         return 0;
     return err_set(e, ERR_FORBIDDEN, NULL, "the signature of its URL does not permit that it is %s",
-                   need->what);
+                   x->need->what);
 }
 
 /* --- where it is ------------------------------------------------------------------------------ */
@@ -247,8 +253,8 @@ static bool can_be_file(const char *path)
 }
 
 /* Finds the bytes in a share that may be read. */
-static int find_bytes(const struct azstorage *z, struct arena *a, const struct asked_url *x,
-                      const char *path, struct storage_blob *out, struct err *e)
+static int find_bytes(const struct azstorage *z, struct arena *a, const struct url_target *x,
+                      const char *path, struct blob_place *out, struct err *e)
 {
     struct share_item item;
     const struct share *share = x->share;
@@ -257,7 +263,7 @@ static int find_bytes(const struct azstorage *z, struct arena *a, const struct a
         return -1;
     if (!(rc == 1 && item.aside) && !can_be_file(path))
         return not_there(e);
-    *out = (struct storage_blob){.archived = NULL};
+    *out = (struct blob_place){.archived = NULL};
     if (rc == 1 && item.aside)
         out->at = (struct file_place){account_folder(z, a, share), item.aside};
     else
@@ -274,8 +280,8 @@ static int find_bytes(const struct azstorage *z, struct arena *a, const struct a
 #define ARCHIVED_MAX 100001 /* more blobs than a task may be given */
 
 int storage_archived_blobs(const struct azstorage *z, struct arena *a,
-                           const struct storage_container *c, const char *prefix,
-                           const struct archived_blob **out, size_t *n, struct err *e)
+                           const struct container_place *c, const char *prefix,
+                           struct archived_blobs *out, struct err *e)
 {
     struct share_item_rows rows;
     const struct st_paths all = {
@@ -283,26 +289,32 @@ int storage_archived_blobs(const struct azstorage *z, struct arena *a,
     if (st_item_list_archived(z->storage, a, c->share_id, &all, &rows, e) < 0)
         return -1;
     struct archived_blob *found = arena_alloc(a, (rows.n + 1) * sizeof *found);
-    *out = found;
-    *n = 0;
+    *out = (struct archived_blobs){found, 0};
     for (size_t i = 0; i < rows.n; i++)
         if (is_archived(z, a, c->subscription, &rows.items[i]))
-            found[(*n)++] = archived_of(&rows.items[i]);
+            found[out->n++] = archived_of(&rows.items[i]);
     return 0;
 }
 
+/* A share or container with its account. */
+struct held_share {
+    struct storage_account account;
+    struct share share;
+};
+
 /* 0: the account does not exist. */
-static int find_share(const struct azstorage *z, struct arena *a, const char *account_name,
-                      enum share_kind kind, const char *name, struct storage_account *account,
-                      struct share *share, struct err *e)
+static int find_share(const struct azstorage *z, struct arena *a, const struct share_name *n,
+                      struct held_share *out, struct err *e)
 {
-    int rc = st_account_by_name(z->storage, a, account_name, account, e);
+    int rc = st_account_by_name(z->storage, a, n->account, &out->account, e);
     if (rc <= 0)
         return rc;
-    rc = *name ? st_share_by_name(z->storage, a, account->id, kind, name, share, e) : 0;
+    rc = *n->share
+             ? st_share_by_name(z->storage, a, out->account.id, n->kind, n->share, &out->share, e)
+             : 0;
     if (rc < 0)
         return -1;
-    if (rc == 1 && share->state == SHARE_THERE)
+    if (rc == 1 && out->share.state == SHARE_THERE)
         return 1;
     (void)not_there(e);
     return -1;
@@ -321,105 +333,108 @@ static int check_owner(const struct storage_account *account, struct err *e)
                    account->name);
 }
 
-static struct storage_container container_of(const struct azstorage *z, struct arena *a,
-                                             const struct storage_account *account,
-                                             const struct share *share)
+static struct container_place container_of(const struct azstorage *z, struct arena *a,
+                                           const struct held_share *found)
 {
-    return (struct storage_container){
+    const struct share *share = &found->share;
+    return (struct container_place){
         .folder = share_folder(a, z->storage_dir, share->account, SHARE_BLOBS, share->name),
         .aside = account_folder(z, a, share),
         .share_id = share->id,
-        .subscription = account->scope.subscription};
+        .subscription = found->account.scope.subscription};
 }
 
-int storage_container_open(const struct azstorage *z, struct arena *a, const char *account,
-                           const char *container, struct storage_container *out, struct err *e)
+int storage_container_open(const struct azstorage *z, struct arena *a,
+                           const struct share_name *container, struct container_place *out,
+                           struct err *e)
 {
-    struct storage_account found;
-    struct share share;
-    int rc = find_share(z, a, account, SHARE_BLOBS, container, &found, &share, e);
-    if (rc == 1 && check_owner(&found, e) < 0)
+    struct held_share found;
+    int rc = find_share(z, a, container, &found, e);
+    if (rc == 1 && check_owner(&found.account, e) < 0)
         return -1;
     if (rc == 1)
-        *out = container_of(z, a, &found, &share);
+        *out = container_of(z, a, &found);
     return rc;
 }
 
-/* The account and the share of a URL. *rest: the path after them. */
+/* The share of a URL. *rest: the path after it. */
 static int find_share_of(const struct azstorage *z, struct arena *a, const struct storage_url *u,
-                         struct storage_account *account, struct share *share, const char **rest,
-                         struct err *e)
+                         struct held_share *out, const char **rest, struct err *e)
 {
     const char *name = u->path + 1;
     size_t n = strcspn(name, "/");
     *rest = name + n;
-    return find_share(z, a, u->account, u->kind, arena_strndup(a, name, n), account, share, e);
+    return find_share(z, a,
+                      &(struct share_name){.account = u->account,
+                                           .share = arena_strndup(a, name, n),
+                                           .kind = u->kind},
+                      out, e);
 }
 
-static bool is_owned(const struct storage_account *account, const char *owner)
+/* Whether the reader may read what the URL names. */
+static int check_reader(const struct azstorage *z, struct arena *a, const struct url_target *t,
+                        const struct need *need, const struct url_reader *reader, struct err *e)
 {
-    return owner && strcasecmp(account->name, owner) == 0;
+    if (reader->owner && strcasecmp(t->account->name, reader->owner) == 0)
+        return check_owner(t->account, e);
+    return may_read(z, a, &(struct asked_url){*t, need, reader->now_us}, e);
 }
 
-int storage_url_open(const struct azstorage *z, struct arena *a, const char *url, const char *owner,
-                     int64_t now_us, struct storage_blob *out, struct err *e)
+int storage_url_open(const struct azstorage *z, struct arena *a, const char *url,
+                     const struct url_reader *reader, struct blob_place *out, struct err *e)
 {
     struct storage_url u;
-    struct storage_account account;
-    struct share share;
+    struct held_share found;
     const char *rest;
     if (storage_url_split(a, url, NULL, SHARE_BLOBS, &u) < 0)
         return 0;
-    int rc = find_share_of(z, a, &u, &account, &share, &rest, e);
+    int rc = find_share_of(z, a, &u, &found, &rest, e);
     if (rc <= 0)
         return rc;
     if (!*rest || !rest[1])
         return not_there(e);
-    const struct asked_url x = {&u, &account, &share};
-    if ((is_owned(&account, owner) ? check_owner(&account, e)
-                                   : may_read(z, a, &x, &one_blob, now_us, e)) < 0)
+    const struct url_target t = {&u, &found.account, &found.share};
+    if (check_reader(z, a, &t, &one_blob, reader, e) < 0)
         return -1;
-    return find_bytes(z, a, &x, rest + 1, out, e);
+    return find_bytes(z, a, &t, rest + 1, out, e);
 }
 
 int storage_url_open_all(const struct azstorage *z, struct arena *a, const char *url,
-                         const char *owner, int64_t now_us, struct storage_container *out,
+                         const struct url_reader *reader, struct container_place *out,
                          struct err *e)
 {
     struct storage_url u;
-    struct storage_account account;
-    struct share share;
+    struct held_share found;
     const char *rest;
     if (storage_url_split(a, url, NULL, SHARE_BLOBS, &u) < 0 || u.kind != SHARE_BLOBS)
         return 0;
-    int rc = find_share_of(z, a, &u, &account, &share, &rest, e);
+    int rc = find_share_of(z, a, &u, &found, &rest, e);
     if (rc <= 0)
         return rc;
-    const struct asked_url x = {&u, &account, &share};
-    if ((is_owned(&account, owner) ? check_owner(&account, e)
-                                   : may_read(z, a, &x, &all_blobs, now_us, e)) < 0)
+    const struct url_target t = {&u, &found.account, &found.share};
+    if (check_reader(z, a, &t, &all_blobs, reader, e) < 0)
         return -1;
-    *out = container_of(z, a, &account, &share);
+    *out = container_of(z, a, &found);
     return 1;
 }
 
-int storage_sas_mounts(const struct azstorage *z, struct arena *a, const char *account,
-                       const char *container, const char *sas, int64_t now_us, struct err *e)
+int storage_sas_mounts(const struct azstorage *z, struct arena *a,
+                       const struct share_name *container, const char *sas, int64_t now_us,
+                       struct err *e)
 {
     struct storage_url u;
-    struct storage_account found;
-    struct share share;
+    struct held_share found;
     const char *rest;
     const char *url =
-        arena_concat(a, "https://", arena_lower(a, account), ".blob.core.windows.net/",
-                     arena_lower(a, container), "?", sas + (*sas == '?'));
+        arena_concat(a, "https://", arena_lower(a, container->account), ".blob.core.windows.net/",
+                     arena_lower(a, container->share), "?", sas + (*sas == '?'));
     if (storage_url_split(a, url, NULL, SHARE_BLOBS, &u) < 0)
         return is_forbidden(e, "it is not a query of a URL");
-    int rc = find_share_of(z, a, &u, &found, &share, &rest, e);
+    int rc = find_share_of(z, a, &u, &found, &rest, e);
     if (rc <= 0)
         return rc;
-    const struct asked_url x = {&u, &found, &share};
-    return may_read(z, a, &x, &mounted, now_us, e);
+    const struct asked_url x = {{&u, &found.account, &found.share}, &mounted, now_us};
+    return may_read(z, a, &x, e);
 }
 
 /* --- URLs at the daemon itself ---------------------------------------------------------------- */
@@ -457,19 +472,19 @@ int storage_url_home(const struct azstorage *z, struct arena *a, const char *url
 #define HOME_URL_LIFE_US     (INT64_C(24) * 3600 * 1000000)
 #define HOME_URL_SAS_VERSION "2018-03-28"
 
-int storage_container_url(const struct azstorage *z, struct arena *a, const char *account,
-                          const char *container, int64_t now_us, const char **out, struct err *e)
+int storage_container_url(const struct azstorage *z, struct arena *a,
+                          const struct share_name *container, int64_t now_us, const char **out,
+                          struct err *e)
 {
-    struct storage_account found;
-    struct share share;
+    struct held_share found;
     struct account_keys keys;
     struct strbuf text = STRBUF_INIT, query = STRBUF_INIT;
     char expiry[TIMEFMT_SIZE], made[SIGNATURE_SIZE];
-    int rc = find_share(z, a, account, SHARE_BLOBS, container, &found, &share, e);
-    if (rc == 1 && check_owner(&found, e) < 0)
+    int rc = find_share(z, a, container, &found, e);
+    if (rc == 1 && check_owner(&found.account, e) < 0)
         return -1;
     if (rc == 1)
-        rc = st_account_keys(z->storage, found.id, &keys, e);
+        rc = st_account_keys(z->storage, found.account.id, &keys, e);
     if (rc <= 0)
         return rc;
     timefmt_seconds(now_us + HOME_URL_LIFE_US, expiry);
@@ -478,14 +493,14 @@ int storage_container_url(const struct azstorage *z, struct arena *a, const char
     s.field[SAS_RESOURCE_KIND] = "c";
     s.field[SAS_PERMISSIONS] = "cw";
     s.field[SAS_EXPIRY] = expiry;
-    sas_text(&s, SAS_BLOB, found.name, arena_concat(a, "/", share.name), a, &text);
+    sas_text(&s, SAS_BLOB, found.account.name, arena_concat(a, "/", found.share.name), a, &text);
     signature_make(keys.key[0], ACCOUNT_KEY_BYTES, text.s, text.len, made);
     st_account_forget_keys(&keys);
     strbuf_puts(&query, "sv=" HOME_URL_SAS_VERSION "&sr=c&sp=cw&sig=");
     url_encode(&query, made, 0);
     strbuf_puts(&query, "&se=");
     url_encode(&query, expiry, 0);
-    *out = home_url(a, found.name, share.name, query.s);
+    *out = home_url(a, found.account.name, found.share.name, query.s);
     strbuf_free(&text);
     strbuf_free(&query);
     return 1;

@@ -7,11 +7,13 @@
 #define API_PLANE_STORAGE_STORAGE_URL_H
 
 #include "api/plane/storage/azstorage.h"
+#include "api/plane/storage/roles.h"
 #include "api/plane/storage/sas.h"
 #include "lib/named_value.h"
 #include "model/resource.h"
 #include "model/spec.h"
-#include "storage/folders/files.h"
+#include "storage/shares/blobs.h"
+#include "storage/shares/shares.h"
 
 #define STORAGE_URL_PARAMETERS 64
 
@@ -30,40 +32,36 @@ struct storage_url {
  * NULL: not known). -1: not a URL of a file or blob. Texts are the arena's. */
 int storage_url_split(struct arena *a, const char *text, const char *own, enum share_kind kind,
                       struct storage_url *out) MUST_CHECK;
-/* Whether a signature was made with a key of the account; `dev`: with the well-known one. */
-bool storage_url_is_signed(struct storage *st, struct arena *a, const struct storage_url *u,
-                           const struct sas *s, const struct storage_account *account, bool dev,
-                           struct err *e);
-
-struct storage_blob {
-    struct file_place at;                 /* its bytes */
-    const struct archived_blob *archived; /* NULL: it is not */
+/* A URL, and the share or container that it names. Everything is borrowed. */
+struct url_target {
+    const struct storage_url *u;
+    const struct storage_account *account;
+    const struct share *share;
 };
+/* The same for roles. */
+struct data_place url_target_place(const struct url_target *t);
+/* Whether a signature was made with a key of the account; `dev`: with the well-known one. */
+bool storage_url_is_signed(struct storage *st, struct arena *a, const struct url_target *t,
+                           const struct sas *s, bool dev, struct err *e);
+
 /* The blob that a URL names, for readers with that URL only: it has a signature, or its container
- * is public. `owner`: an account whose own rights also count, or NULL. 1:
- * *out is the blob; 0: not an account of this daemon; -1: ERR_FILE_NOT_FOUND, or the
+ * is public. 1: *out is the blob; 0: not an account of this daemon; -1: ERR_FILE_NOT_FOUND, or the
  * blob may not be read (ERR_FORBIDDEN). Messages contain no signatures. */
-int storage_url_open(const struct azstorage *z, struct arena *a, const char *url, const char *owner,
-                     int64_t now_us, struct storage_blob *out, struct err *e) MUST_CHECK;
+int storage_url_open(const struct azstorage *z, struct arena *a, const char *url,
+                     const struct url_reader *reader, struct blob_place *out,
+                     struct err *e) MUST_CHECK;
 /* Whether a SAS, the text behind "?", permits that blobs of a container are listed, read, written
  * and deleted. 0: yes, or the account is not one of this daemon. */
-int storage_sas_mounts(const struct azstorage *z, struct arena *a, const char *account,
-                       const char *container, const char *sas, int64_t now_us,
+int storage_sas_mounts(const struct azstorage *z, struct arena *a,
+                       const struct share_name *container, const char *sas, int64_t now_us,
                        struct err *e) MUST_CHECK;
-/* The place of a container's blobs. */
-struct storage_container {
-    const char *folder;
-    const char *aside; /* the account's folder with the files aside */
-    int64_t share_id;
-    const char *subscription; /* of the account */
-};
-/* Its archived blobs whose names begin with the prefix, in the order of names. */
+/* The archived blobs whose names begin with the prefix. */
 int storage_archived_blobs(const struct azstorage *z, struct arena *a,
-                           const struct storage_container *c, const char *prefix,
-                           const struct archived_blob **out, size_t *n, struct err *e) MUST_CHECK;
-/* The same for a container whose blobs will be listed and read. */
+                           const struct container_place *c, const char *prefix,
+                           struct archived_blobs *out, struct err *e) MUST_CHECK;
+/* As storage_url_open(), for a container whose blobs will be listed and read. */
 int storage_url_open_all(const struct azstorage *z, struct arena *a, const char *url,
-                         const char *owner, int64_t now_us, struct storage_container *out,
+                         const struct url_reader *reader, struct container_place *out,
                          struct err *e) MUST_CHECK;
 
 /* Rewrites the URL of a container with localhost as its host; keeps the query with its
@@ -71,13 +69,13 @@ int storage_url_open_all(const struct azstorage *z, struct arena *a, const char 
 int storage_url_home(const struct azstorage *z, struct arena *a, const char *url, const char **out,
                      struct err *e) MUST_CHECK;
 /* A URL of a container at localhost, signed for writing blobs for a limited time. */
-int storage_container_url(const struct azstorage *z, struct arena *a, const char *account,
-                          const char *container, int64_t now_us, const char **out,
+int storage_container_url(const struct azstorage *z, struct arena *a,
+                          const struct share_name *container, int64_t now_us, const char **out,
                           struct err *e) MUST_CHECK;
 /* Opens a container with the rights of its account's key. ERR_FORBIDDEN, here and in the functions
  * above: the account does not allow the use of its keys (allowSharedKeyAccess). */
-int storage_container_open(const struct azstorage *z, struct arena *a, const char *account,
-                           const char *container, struct storage_container *out,
+int storage_container_open(const struct azstorage *z, struct arena *a,
+                           const struct share_name *container, struct container_place *out,
                            struct err *e) MUST_CHECK;
 
 #endif

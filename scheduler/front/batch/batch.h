@@ -15,6 +15,8 @@
 #include "model/batch/rows.h"
 #include "scheduler/formula/formula.h"
 #include "scheduler/front/front.h"
+#include "storage/shares/blobs.h"
+#include "storage/shares/shares.h"
 #include "storage/storage.h"
 
 struct sched;
@@ -34,34 +36,23 @@ struct batch_address {
 
 /* Blobs of this daemon's storage accounts. Each function returns 1; 0: not in an account of this
  * daemon; -1: an error whose message contains no signature. */
-struct file_place;
-/* The folders of a container's blobs: its own folder, and the folder of blobs that no file name can
- * express (struct share_item). */
-struct batch_blob_folder {
-    const char *folder, *aside;
-    int64_t share_id;
-    const char *subscription; /* of its account */
-};
-struct archived_blob;
-
 struct batch_blobs {
-    /* The blob at a URL, for a caller with the URL and for the account `owner` (NULL: none): see
-     * storage_url_open(); and a container in the same way. */
-    int (*open)(void *ctx, struct arena *a, const char *url, const char *owner, int64_t now_us,
-                struct file_place *out, const struct archived_blob **archived, struct err *e);
-    int (*open_all)(void *ctx, struct arena *a, const char *url, const char *owner, int64_t now_us,
-                    struct batch_blob_folder *out, struct err *e);
+    /* The blob at a URL (storage_url_open()), and a container in the same way. */
+    int (*open)(void *ctx, struct arena *a, const char *url, const struct url_reader *reader,
+                struct blob_place *out, struct err *e);
+    int (*open_all)(void *ctx, struct arena *a, const char *url, const struct url_reader *reader,
+                    struct container_place *out, struct err *e);
     /* The URL of a container, changed to the daemon's own address. */
     int (*home)(void *ctx, struct arena *a, const char *url, const char **out, struct err *e);
     /* A container of an account, for callers with all rights in the account: such a URL for
      * writing, and its folders. */
-    int (*writable)(void *ctx, struct arena *a, const char *account, const char *container,
-                    int64_t now_us, const char **url, struct err *e);
-    int (*container)(void *ctx, struct arena *a, const char *account, const char *container,
-                     struct batch_blob_folder *out, struct err *e);
-    /* The container's archived blobs with this prefix, in the order of names. */
-    int (*archived)(void *ctx, struct arena *a, const struct batch_blob_folder *c,
-                    const char *prefix, const struct archived_blob **out, size_t *n, struct err *e);
+    int (*writable)(void *ctx, struct arena *a, const struct share_name *name, int64_t now_us,
+                    const char **url, struct err *e);
+    int (*container)(void *ctx, struct arena *a, const struct share_name *name,
+                     struct container_place *out, struct err *e);
+    /* The container's archived blobs with this prefix. */
+    int (*archived)(void *ctx, struct arena *a, const struct container_place *c, const char *prefix,
+                    struct archived_blobs *out, struct err *e);
     void *ctx;
 };
 

@@ -54,9 +54,8 @@ static int may_leave(const struct batch_front *f, int rc, struct err *e)
 }
 
 /* Adds the blobs of a container whose names are not file names. */
-static int add_aside(const struct batch_front *f, struct arena *a,
-                     const struct batch_blob_folder *c, const char *prefix, struct input_file *out,
-                     struct err *e)
+static int add_aside(const struct batch_front *f, struct arena *a, const struct container_place *c,
+                     const char *prefix, struct input_file *out, struct err *e)
 {
     struct share_item_rows rows;
     if (st_item_list(f->st, a, c->share_id, true,
@@ -77,14 +76,16 @@ static int add_aside(const struct batch_front *f, struct arena *a,
 
 /* `rc` as of open_all(). */
 static int take_container(const struct batch_front *f, struct arena *a,
-                          const struct batch_blob_folder *c, int rc, struct input_file *out,
+                          const struct container_place *c, int rc, struct input_file *out,
                           struct err *e)
 {
+    struct archived_blobs archived = {NULL, 0};
     out->share = rc == 1 ? c->folder : NULL;
     if (rc == 1 && (add_aside(f, a, c, out->prefix, out, e) < 0 ||
-                    f->blobs.archived(f->blobs.ctx, a, c, out->prefix, &out->archived,
-                                      &out->n_archived, e) < 0))
+                    f->blobs.archived(f->blobs.ctx, a, c, out->prefix, &archived, e) < 0))
         return -1;
+    out->archived = archived.items;
+    out->n_archived = archived.n;
     return rc;
 }
 
@@ -138,17 +139,15 @@ static int find_blob(const struct batch_inputs *in, const struct batch_resource_
 {
     const struct batch_front *f = in->front;
     struct arena *a = in->a;
-    struct file_place from;
-    const char *owner;
-    if (find_owner(in, r->identity, r->http_url, &owner, e) < 0)
+    struct blob_place from;
+    struct url_reader reader = {NULL, wakes_wall(f->wakes)};
+    if (find_owner(in, r->identity, r->http_url, &reader.owner, e) < 0)
         return -1;
-    const struct archived_blob *archived;
-    int rc = f->blobs.open(f->blobs.ctx, a, r->http_url, owner, wakes_wall(f->wakes), &from,
-                           &archived, e);
-    rc = may_leave(f, with_identity(rc, a, r, r->http_url, owner, e), e);
-    out->share = rc == 1 ? from.share : NULL;
-    out->path = rc == 1 ? from.path : NULL;
-    out->archived = rc == 1 ? archived : NULL;
+    int rc = f->blobs.open(f->blobs.ctx, a, r->http_url, &reader, &from, e);
+    rc = may_leave(f, with_identity(rc, a, r, r->http_url, reader.owner, e), e);
+    out->share = rc == 1 ? from.at.share : NULL;
+    out->path = rc == 1 ? from.at.path : NULL;
+    out->archived = rc == 1 ? from.archived : NULL;
     out->url = rc == 0 ? r->http_url : NULL;
     return rc;
 }
@@ -158,12 +157,13 @@ static int find_container(const struct batch_inputs *in, const struct batch_reso
 {
     const struct batch_front *f = in->front;
     struct arena *a = in->a;
-    struct batch_blob_folder c;
-    const char *owner, *url = r->container_url;
-    if (find_owner(in, r->identity, url, &owner, e) < 0)
+    struct container_place c;
+    const char *url = r->container_url;
+    struct url_reader reader = {NULL, wakes_wall(f->wakes)};
+    if (find_owner(in, r->identity, url, &reader.owner, e) < 0)
         return -1;
-    int rc = f->blobs.open_all(f->blobs.ctx, a, url, owner, wakes_wall(f->wakes), &c, e);
-    rc = may_leave(f, with_identity(rc, a, r, url, owner, e), e);
+    int rc = f->blobs.open_all(f->blobs.ctx, a, url, &reader, &c, e);
+    rc = may_leave(f, with_identity(rc, a, r, url, reader.owner, e), e);
     out->url = rc == 0 ? url : NULL;
     return take_container(f, a, &c, rc, out, e);
 }
@@ -179,8 +179,10 @@ static int find_auto(const struct batch_inputs *in, const struct batch_resource_
         return -1;
     if (rc == 0)
         return err_set(e, ERR_IO, NULL, "the Batch account has no auto-storage account");
-    struct batch_blob_folder c;
-    rc = f->blobs.container(f->blobs.ctx, a, store, r->auto_container, &c, e);
+    struct container_place c;
+    const struct share_name name = {
+        .account = store, .share = r->auto_container, .kind = SHARE_BLOBS};
+    rc = f->blobs.container(f->blobs.ctx, a, &name, &c, e);
     return rc != 0 ? take_container(f, a, &c, rc, out, e)
                    : err_set(e, ERR_FILE_NOT_FOUND, NULL,
                              "the auto-storage account %s does not exist any more", store);
@@ -242,7 +244,8 @@ static int find_by_identity(const struct batch_front *f, struct arena *a, int64_
                        "an identityReference is good for containers of the Batch account's "
                        "auto-storage account alone; give containerUrl a signature");
     out->own = true;
-    rc = f->blobs.writable(f->blobs.ctx, a, store, container, wakes_wall(f->wakes), &out->url, e);
+    const struct share_name name = {.account = store, .share = container, .kind = SHARE_BLOBS};
+    rc = f->blobs.writable(f->blobs.ctx, a, &name, wakes_wall(f->wakes), &out->url, e);
     if (rc == 0)
         return err_set(e, ERR_FILE_NOT_FOUND, NULL, "the account %s does not exist", store);
     return rc < 0 ? -1 : 0;
