@@ -269,13 +269,12 @@ static const struct cgroup *cgroup_of(const struct task_command *c)
 static int prepare(const struct task_command *c, struct err *e)
 {
     const struct task_spec *spec = c->spec;
-    int out, error;
+    struct output_files f = {.out_path = spec->stdout_path, .error_path = spec->stderr_path};
     if (c->rules >= 0 && confine_enter(c->rules, e) < 0)
         return -1;
-    if (outputs_enter(&c->outputs, spec->cwd, spec->stdout_path, spec->stderr_path, &out, &error,
-                      e) < 0 ||
-        redirect(out, spec->stdout_path, STDOUT_FILENO, e) < 0 ||
-        redirect(error, spec->stderr_path, STDERR_FILENO, e) < 0 ||
+    if (outputs_enter(&c->outputs, spec->cwd, &f, e) < 0 ||
+        redirect(f.out, spec->stdout_path, STDOUT_FILENO, e) < 0 ||
+        redirect(f.error, spec->stderr_path, STDERR_FILENO, e) < 0 ||
         limits_set(&spec->limits, cgroup_of(c), e) < 0)
         return -1;
     show(&spec->view);

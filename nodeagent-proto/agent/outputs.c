@@ -146,14 +146,13 @@ int outputs_open_log(const struct outputs *o, const char *path)
 }
 
 static int open_both(int (*open_one)(const struct outputs *o, const char *path, struct err *e),
-                     const struct outputs *o, const char *out_path, const char *error_path,
-                     int *out, int *error, struct err *e)
+                     const struct outputs *o, struct output_files *f, struct err *e)
 {
-    *out = open_one(o, out_path, e);
-    *error = *out >= 0 ? open_one(o, error_path, e) : -1;
-    if (*out >= 0 && *error < 0)
-        close(*out);
-    return *error < 0 ? -1 : 0;
+    f->out = open_one(o, f->out_path, e);
+    f->error = f->out >= 0 ? open_one(o, f->error_path, e) : -1;
+    if (f->out >= 0 && f->error < 0)
+        close(f->out);
+    return f->error < 0 ? -1 : 0;
 }
 
 static int open_assumed(const struct outputs *o, const char *path, struct err *e)
@@ -163,29 +162,23 @@ static int open_assumed(const struct outputs *o, const char *path, struct err *e
 }
 
 /* The common case, in one change of rights. If it fails, the slow way starts from the beginning. */
-static bool enter_at_once(const struct outputs *o, const char *dir, const char *out_path,
-                          const char *error_path, int *out, int *error)
+static bool enter_at_once(const struct outputs *o, const char *dir, struct output_files *f)
 {
     struct err e;
     mode_t mask = account_umask(o->account);
     bool assumed = account_assume(o->account, &e) == 0;
-    bool done = assumed && enter(dir, &e) == 0 &&
-                open_both(open_assumed, o, out_path, error_path, out, error, &e) == 0;
+    bool done = assumed && enter(dir, &e) == 0 && open_both(open_assumed, o, f, &e) == 0;
     if (assumed && o->account)
         account_resume();
     (void)umask(mask);
     return done;
 }
 
-int outputs_enter(const struct outputs *o, const char *dir, const char *out_path,
-                  const char *error_path, int *out, int *error, struct err *e)
+int outputs_enter(const struct outputs *o, const char *dir, struct output_files *f, struct err *e)
 {
-    if (enter_at_once(o, dir, out_path, error_path, out, error))
+    if (enter_at_once(o, dir, f))
         return 0;
-    return act_as(o, enter, dir, false, e) < 0 ||
-                   open_both(open_output, o, out_path, error_path, out, error, e) < 0
-               ? -1
-               : 0;
+    return act_as(o, enter, dir, false, e) < 0 || open_both(open_output, o, f, e) < 0 ? -1 : 0;
 }
 
 static int open_read(const char *path, struct err *e)

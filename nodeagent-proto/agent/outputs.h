@@ -22,9 +22,14 @@ struct outputs {                   /* borrowed */
 int outputs_open_log(const struct outputs *o, const char *path);
 /* Opens the file for reading, without waiting for the other end of a FIFO. -1 on failure. */
 int outputs_open_read(const struct outputs *o, const char *path);
+/* The files of a command's standard output and standard error. */
+struct output_files {
+    const char *out_path, *error_path;
+    int out, error; /* descriptors, once they are open */
+};
 /* Makes `dir` if it is missing, and makes it the working directory. Then opens the files of a
  * command for appending; makes missing files and parents. */
-int outputs_enter(const struct outputs *o, const char *dir, const char *out_path,
-                  const char *error_path, int *out, int *error, struct err *e) MUST_CHECK;
+int outputs_enter(const struct outputs *o, const char *dir, struct output_files *f,
+                  struct err *e) MUST_CHECK;
 
 #endif
