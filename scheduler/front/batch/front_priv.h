@@ -214,10 +214,10 @@ int auto_pool_end_of_job(struct batch_front *f, const struct batch_job *j,
  * ---------
  */
 void chores_begin(struct batch_front *f);
-/* A task of the job will run on the node: prepares the node for the job unless this is done. *held:
- * the task waits for the preparation. */
+/* A task of the job will run on the node: prepares the node for the job unless this is done. 1: the
+ * task waits for the preparation. */
 int chore_prepare(struct batch_front *f, struct arena *a, const struct batch_job *j,
-                  int64_t node_id, int64_t now_us, bool *held, struct err *e) MUST_CHECK;
+                  int64_t node_id, int64_t now_us, struct err *e) MUST_CHECK;
 /* The job has no running task any more: begins the release tasks on its nodes. *left: some are not
  * over. */
 int chores_finish(struct batch_front *f, const struct batch_job *j, bool *left,

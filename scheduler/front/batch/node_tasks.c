@@ -94,11 +94,12 @@ static int prepare(struct chores *k, int64_t node_id, bool *held, struct err *e)
 }
 
 int chore_prepare(struct batch_front *f, struct arena *a, const struct batch_job *j,
-                  int64_t node_id, int64_t now_us, bool *held, struct err *e)
+                  int64_t node_id, int64_t now_us, struct err *e)
 {
     struct chores k = {.f = f, .a = a, .j = j, .now_us = now_us};
-    *held = false;
-    return prepare(&k, node_id, held, e);
+    bool held = false;
+    int rc = prepare(&k, node_id, &held, e);
+    return rc < 0 ? -1 : held;
 }
 
 /* --- the end of a job ------------------------------------------------------------------------- */

@@ -57,19 +57,18 @@ static int move(struct storage *st, const struct run *r, const struct batch_task
     return m.to == 0 ? contradicts(r, t, e) : st_batch_task_move(st, &m, e);
 }
 
-/* *held: a node must be prepared for the job first. */
+/* 1: a node must be prepared for the job first. */
 static int prepare(struct batch_front *f, struct arena *a, const struct batch_job *j,
-                   const struct allocation *parts, size_t n, int64_t now_us, bool *held,
-                   struct err *e)
+                   struct task_nodes nodes, int64_t now_us, struct err *e)
 {
-    *held = false;
-    for (size_t i = 0; j->prepares && i < n; i++) {
-        bool waits;
-        if (chore_prepare(f, a, j, parts[i].node_id, now_us, &waits, e) < 0)
+    int held = 0;
+    for (size_t i = 0; j->prepares && i < nodes.n; i++) {
+        int waits = chore_prepare(f, a, j, nodes.parts[i].node_id, now_us, e);
+        if (waits < 0)
             return -1;
-        *held = *held || waits;
+        held = held || waits;
     }
-    return 0;
+    return held;
 }
 
 static int start(struct batch_front *f, struct storage *st, struct arena *a, const struct run *r,
@@ -78,11 +77,12 @@ static int start(struct batch_front *f, struct storage *st, struct arena *a, con
     struct task_owner o;
     struct allocation *parts;
     size_t n;
-    bool held;
     if (owner_of(st, a, r, &o, e) < 0 ||
         st_allocation_of_run(st, a, r->id, r->attempt, &parts, &n, e) < 0 ||
-        cleanup_of_task(st, a, &o.t, (struct task_nodes){parts, n}, e) < 0 ||
-        prepare(f, a, &o.j, parts, n, now_us, &held, e) < 0)
+        cleanup_of_task(st, a, &o.t, (struct task_nodes){parts, n}, e) < 0)
+        return -1;
+    int held = prepare(f, a, &o.j, (struct task_nodes){parts, n}, now_us, e);
+    if (held < 0)
         return -1;
     if (o.t.files == BATCH_FILES_THERE)
         cleanup_wake(f);
