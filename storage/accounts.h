@@ -31,8 +31,7 @@ int st_account_has_key(struct storage *, int64_t id, const char *text, struct er
 /* Replaces the key with this number, 0 or 1. */
 int st_account_set_key(struct storage *, int64_t id, int which,
                        const unsigned char key[ACCOUNT_KEY_BYTES], int64_t now_us, struct err *);
-/* group_id 0: the whole subscription. */
-int st_account_list(struct storage *, struct arena *, const char *subscription, int64_t group_id,
+int st_account_list(struct storage *, struct arena *, const struct st_filter *,
                     const struct st_page *page, struct storage_account_rows *rows, struct err *);
 
 /* Writes all properties that clients can change, with s->etag, which the caller has raised

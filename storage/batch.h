@@ -28,10 +28,9 @@ int st_batch_account_keys(struct storage *, int64_t id, struct account_keys *out
 /* Replaces the key with this number, 0 or 1. */
 int st_batch_account_set_key(struct storage *, int64_t id, int which,
                              const unsigned char key[ACCOUNT_KEY_BYTES], struct err *);
-/* group_id 0: the whole subscription. */
-int st_batch_account_list(struct storage *, struct arena *, const char *subscription,
-                          int64_t group_id, const struct st_page *page,
-                          struct batch_account_rows *rows, struct err *);
+int st_batch_account_list(struct storage *, struct arena *, const struct st_filter *,
+                          const struct st_page *page, struct batch_account_rows *rows,
+                          struct err *);
 
 /* --- pools ----------------------------------------------------------------------------------- */
 /* Inserts the pool with its row of the core, all of whose requests come from `p`. ERR_CONFLICT if

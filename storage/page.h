@@ -9,6 +9,14 @@
 
 #include <stdint.h>
 
+/* Selects the resources of a list: the narrowest given id counts. */
+struct st_filter {
+    const char *subscription;       /* always */
+    int64_t group_id, workspace_id; /* 0: any */
+    /* if both ids are 0: only workspaces of this name, in all groups; NULL: any */
+    const char *workspace;
+};
+
 /* In order of numbers: ids, or the numbers that the function documents. */
 struct st_page {
     int64_t after; /* the number of the row before the part; 0: the list from its first row. In a

@@ -384,20 +384,19 @@ int q_changed(const struct storage *st)
     return sqlite3_changes(st->db);
 }
 
-int q_moved(struct storage *st, enum stmt_id now, const char *noun, const struct enum_name *names,
-            int64_t id, int from, int to, struct err *e)
+int q_moved(struct storage *st, const struct moving *m, int64_t id, int from, int to, struct err *e)
 {
     assert(sqlite3_changes(st->db) <= 1);
     if (sqlite3_changes(st->db) == 1)
         return 0;
     struct q q;
-    q_read(&q, st, now);
+    q_read(&q, st, m->now);
     q_int(&q, id);
     int64_t is = 0;
     int rc = q_one_int(&q, &is, e);
     if (rc < 0)
         return -1;
-    return err_set(e, ERR_CONFLICT, NULL, "%s %lld cannot go from %s to %s: it is %s.", noun,
-                   (long long)id, enum_to_name(names, from), enum_to_name(names, to),
-                   rc == 0 ? "gone" : enum_to_name(names, (int)is));
+    return err_set(e, ERR_CONFLICT, NULL, "%s %lld cannot go from %s to %s: it is %s.", m->noun,
+                   (long long)id, enum_to_name(m->names, from), enum_to_name(m->names, to),
+                   rc == 0 ? "gone" : enum_to_name(m->names, (int)is));
 }

@@ -81,13 +81,14 @@ void st_keep_keys(struct storage *st, enum resource_kind kind, int64_t id,
 /* --- rows ------------------------------------------------------------------------------------- */
 
 /* Makes one key of the statement and the names. */
-static const char *key_of(struct arena *a, enum stmt_id id, const char *const *names, size_t *n)
+static const char *key_of(struct arena *a, const struct known_row *what, size_t *n)
 {
-    *n = sizeof id;
+    const char *const *names = what->names;
+    *n = sizeof what->id;
     for (const char *const *s = names; *s; s++)
         *n += strlen(*s) + 1;
-    char *out = arena_alloc(a, *n), *p = out + sizeof id;
-    memcpy(out, &id, sizeof id);
+    char *out = arena_alloc(a, *n), *p = out + sizeof what->id;
+    memcpy(out, &what->id, sizeof what->id);
     for (const char *const *s = names; *s; s++)
         p = stpcpy(p, *s) + 1;
     return out;
@@ -128,14 +129,14 @@ static void keep(struct storage *st, const char *key, size_t n, const struct st_
     copy_row(row, found, &k->a, k->row);
 }
 
-static int ask(struct storage *st, enum stmt_id id, const char *const *names, struct arena *a,
-               const struct st_row *row, void *out, struct err *e)
+static int ask(struct storage *st, const struct known_row *what, struct arena *a, void *out,
+               struct err *e)
 {
     struct q q;
-    q_read(&q, st, id);
-    for (const char *const *s = names; *s; s++)
+    q_read(&q, st, what->id);
+    for (const char *const *s = what->names; *s; s++)
         q_text(&q, *s);
-    return q_one(&q, a, row, out, e);
+    return q_one(&q, a, what->row, out, e);
 }
 
 #ifdef __SANITIZE_ADDRESS__
@@ -153,40 +154,39 @@ static bool same_texts(const struct st_row *row, void *one, void *other)
 }
 
 /* Builds for tests look up each cached row again and compare. */
-static void check_known(struct storage *st, enum stmt_id id, const struct known *k,
-                        const char *const *names, const struct st_row *row)
+static void check_known(struct storage *st, const struct known_row *what, const struct known *k)
 {
+    const struct st_row *row = what->row;
     struct err e;
     struct arena a;
     arena_init(&a);
     void *now = arena_alloc(&a, row->size), *was = arena_alloc(&a, row->size);
     copy_row(row, k->row, &a, was);
-    int rc = ask(st, id, names, &a, row, now, &e);
+    int rc = ask(st, what, &a, now, &e);
     assert(rc < 0 || (rc == 1 && same_texts(row, was, now) && memcmp(was, now, row->size) == 0));
     arena_free(&a);
 }
 #else
-static void check_known(struct storage *st, enum stmt_id id, const struct known *k,
-                        const char *const *names, const struct st_row *row)
+static void check_known(struct storage *st, const struct known_row *what, const struct known *k)
 {
-    (void)st, (void)id, (void)k, (void)names, (void)row;
+    (void)st, (void)what, (void)k;
 }
 #endif
 
-int q_known(struct storage *st, enum stmt_id id, const char *const *names, struct arena *a,
-            const struct st_row *row, void *out, struct err *e)
+int q_known(struct storage *st, const struct known_row *what, struct arena *a, void *out,
+            struct err *e)
 {
     size_t n;
-    const char *key = key_of(a, id, names, &n);
+    const char *key = key_of(a, what, &n);
     cache_stamp(st->known_rows, st->places_changed);
     const struct known *k = cache_find(st->known_rows, key, n);
     if (k) {
-        check_known(st, id, k, names, row);
-        copy_row(row, k->row, a, out);
+        check_known(st, what, k);
+        copy_row(what->row, k->row, a, out);
         return 1;
     }
-    int rc = ask(st, id, names, a, row, out, e);
+    int rc = ask(st, what, a, out, e);
     if (rc == 1)
-        keep(st, key, n, row, out);
+        keep(st, key, n, what->row, out);
     return rc;
 }

@@ -155,11 +155,11 @@ int st_account_set_key(struct storage *st, int64_t id, int which,
     return rc;
 }
 
-int st_account_list(struct storage *st, struct arena *a, const char *subscription, int64_t group_id,
+int st_account_list(struct storage *st, struct arena *a, const struct st_filter *in,
                     const struct st_page *page, struct storage_account_rows *rows, struct err *e)
 {
-    return group_id ? st_account_list_group(st, a, group_id, page, rows, e)
-                    : st_account_list_subscription(st, a, subscription, page, rows, e);
+    return in->group_id ? st_account_list_group(st, a, in->group_id, page, rows, e)
+                        : st_account_list_subscription(st, a, in->subscription, page, rows, e);
 }
 
 /* ---- accounts of Azure Batch ---- */
@@ -193,10 +193,11 @@ int st_batch_account_set_key(struct storage *st, int64_t id, int which,
     return rc;
 }
 
-int st_batch_account_list(struct storage *st, struct arena *a, const char *subscription,
-                          int64_t group_id, const struct st_page *page,
-                          struct batch_account_rows *rows, struct err *e)
+int st_batch_account_list(struct storage *st, struct arena *a, const struct st_filter *in,
+                          const struct st_page *page, struct batch_account_rows *rows,
+                          struct err *e)
 {
-    return group_id ? st_batch_account_list_group(st, a, group_id, page, rows, e)
-                    : st_batch_account_list_subscription(st, a, subscription, page, rows, e);
+    return in->group_id
+               ? st_batch_account_list_group(st, a, in->group_id, page, rows, e)
+               : st_batch_account_list_subscription(st, a, in->subscription, page, rows, e);
 }

@@ -10,12 +10,11 @@
 
 /* --- workspaces ------------------------------------------------------------------------------ */
 
-int st_workspace_list(struct storage *st, struct arena *a, const char *subscription,
-                      int64_t group_id, const struct st_page *page, struct workspace_rows *rows,
-                      struct err *e)
+int st_workspace_list(struct storage *st, struct arena *a, const struct st_filter *in,
+                      const struct st_page *page, struct workspace_rows *rows, struct err *e)
 {
-    return group_id ? st_workspace_list_group(st, a, group_id, page, rows, e)
-                    : st_workspace_list_subscription(st, a, subscription, page, rows, e);
+    return in->group_id ? st_workspace_list_group(st, a, in->group_id, page, rows, e)
+                        : st_workspace_list_subscription(st, a, in->subscription, page, rows, e);
 }
 
 /* --- file servers ---------------------------------------------------------------------------- */

@@ -63,7 +63,8 @@ static int move_row(struct storage *st, const struct st_node_move *m, struct err
     assert(m->from != 0 && m->to != 0);
     if (st_node_move_row(st, m, st->epoch.text, e) < 0)
         return -1;
-    return q_moved(st, ST_NODE_STATE, "Node", node_state_names, m->id, (int)m->from, (int)m->to, e);
+    static const struct moving moving = {ST_NODE_STATE, "Node", node_state_names};
+    return q_moved(st, &moving, m->id, (int)m->from, (int)m->to, e);
 }
 
 static int move_all(struct storage *st, void *ctx, struct err *e)

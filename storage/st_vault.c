@@ -6,11 +6,11 @@
 #include "storage/seeding.h"
 #include "storage/storage_priv.h"
 
-int st_vault_list(struct storage *st, struct arena *a, const char *subscription, int64_t group_id,
+int st_vault_list(struct storage *st, struct arena *a, const struct st_filter *in,
                   const struct st_page *page, struct vault_rows *rows, struct err *e)
 {
-    return group_id ? st_vault_list_group(st, a, group_id, page, rows, e)
-                    : st_vault_list_subscription(st, a, subscription, page, rows, e);
+    return in->group_id ? st_vault_list_group(st, a, in->group_id, page, rows, e)
+                        : st_vault_list_subscription(st, a, in->subscription, page, rows, e);
 }
 
 /* --- secrets --------------------------------------------------------------------------------- */

@@ -136,17 +136,8 @@ struct st_counters {
 };
 const struct st_counters *st_counters(const struct storage *st);
 
-/* group_id 0: the whole subscription. */
-int st_workspace_list(struct storage *, struct arena *, const char *subscription, int64_t group_id,
+int st_workspace_list(struct storage *, struct arena *, const struct st_filter *,
                       const struct st_page *page, struct workspace_rows *rows, struct err *);
-
-/* Selects clusters or file servers of a list: the narrowest given id counts. */
-struct st_filter {
-    const char *subscription;       /* always */
-    int64_t group_id, workspace_id; /* 0: any */
-    /* if both ids are 0: only workspaces of this name, in all groups; NULL: any */
-    const char *workspace;
-};
 
 /* Moves it from a provisioning state by a legal event; ERR_CONFLICT if it is in another state. */
 int st_file_server_move(struct storage *, int64_t id, enum prov_state from, enum prov_event ev,
@@ -357,8 +348,8 @@ struct st_doom {
 int st_doom_runs(struct storage *, struct st_doom *at, int limit, struct err *) MUST_CHECK;
 
 /* --- key vaults ---------------------------------------------------------------------------- */
-/* group_id 0: the whole subscription. Soft-deleted vaults have separate lists. */
-int st_vault_list(struct storage *, struct arena *, const char *subscription, int64_t group_id,
+/* Soft-deleted vaults have separate lists. */
+int st_vault_list(struct storage *, struct arena *, const struct st_filter *,
                   const struct st_page *page, struct vault_rows *rows, struct err *);
 
 /* `version` NULL: the newest. Finds soft-deleted secrets too. */

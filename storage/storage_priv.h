@@ -269,11 +269,16 @@ void st_finalize_all(struct storage *st);
 int st_control(struct storage *st, enum stmt_id id, const char *what, struct err *e) MUST_CHECK;
 
 /* --- row_cache.c ----------------------------------------------------------------------------- */
-/* Finds the one row of a statement whose parameters are these names (up to a NULL), as q_one()
- * does. The row is cached for later calls with the same names: its columns must belong to tables
- * whose changes sql.c counts (places_changed). */
-int q_known(struct storage *st, enum stmt_id id, const char *const *names, struct arena *a,
-            const struct st_row *row, void *out, struct err *e) MUST_CHECK;
+/* The one row of a statement whose parameters are these names (up to a NULL). */
+struct known_row {
+    enum stmt_id id;
+    const char *const *names;
+    const struct st_row *row;
+};
+/* Finds it as q_one() does. The row is cached for later calls with the same names: its columns must
+ * belong to tables whose changes sql.c counts (places_changed). */
+int q_known(struct storage *st, const struct known_row *what, struct arena *a, void *out,
+            struct err *e) MUST_CHECK;
 void st_known_init(struct storage *st);
 void st_known_new(struct cache **known_rows, struct cache **known_keys);
 void st_known_free(struct storage *st);
@@ -388,9 +393,15 @@ int q_secret(struct q *q, struct arena *a, const char **plain, struct err *e) MU
 /* How many rows the last write of this turn changed. */
 int q_changed(const struct storage *st);
 
-/* Call after a guarded move: 0 if it moved its one row; otherwise ERR_CONFLICT with the state that
- * `now` (a statement by id) finds. */
-int q_moved(struct storage *st, enum stmt_id now, const char *noun, const struct enum_name *names,
-            int64_t id, int from, int to, struct err *e) MUST_CHECK;
+/* What moves between states. */
+struct moving {
+    enum stmt_id now; /* finds the present state by id */
+    const char *noun;
+    const struct enum_name *names; /* of the states */
+};
+/* Call after a guarded move: 0 if it moved its one row; otherwise ERR_CONFLICT with the present
+ * state. */
+int q_moved(struct storage *st, const struct moving *m, int64_t id, int from, int to,
+            struct err *e) MUST_CHECK;
 
 #endif

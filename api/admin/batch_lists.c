@@ -389,7 +389,8 @@ static struct replied *list(struct request *r, const struct rows_kind *kind,
                                 .is_first = !query_filled(r, "after")};
     l->counts = l->is_first && count && strcasecmp(count, "true") == 0;
     request_own_thing(r, l, rows_free);
-    if (request_query_int(r, "max", 1, ROWS_MAX, ROWS_DEFAULT, &max, &e) < 0 ||
+    if (request_query_int(r, "max", (struct query_bounds){1, ROWS_MAX, ROWS_DEFAULT}, &max, &e) <
+            0 ||
         words_check(r, "count", "value of count", count, yes_or_no, &e) < 0 ||
         check_states(r, kind, l->states, &e) < 0 || find(l, &e) < 0)
         return reply_err(r, &e);

@@ -91,8 +91,9 @@ struct replied *events_list(struct request *r)
     struct event_list *l = arena_alloc(&r->arena, sizeof *l);
     *l = (struct event_list){.grants = r->who->first ? NULL : g,
                              .list = request_own(r, json_array())};
-    if (request_query_int(r, "since", 0, LONG_MAX, 0, &l->since, &e) < 0 ||
-        request_query_int(r, "max", 1, EVENTS_MAX, EVENTS_DEFAULT, &l->max, &e) < 0 ||
+    if (request_query_int(r, "since", (struct query_bounds){0, LONG_MAX, 0}, &l->since, &e) < 0 ||
+        request_query_int(r, "max", (struct query_bounds){1, EVENTS_MAX, EVENTS_DEFAULT}, &l->max,
+                          &e) < 0 ||
         (l->grants && access_load(admin_of(r)->access, &r->arena, r->who, g, &e) < 0))
         return reply_err(r, &e);
     request_again(r, list_more, l);

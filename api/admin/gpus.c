@@ -286,7 +286,7 @@ static int read_page(struct request *r, struct gpu_list *l, struct err *e)
                        "'%.100s' is not a valid place in the list; use the `next` of its page "
                        "before",
                        l->after);
-    return request_query_int(r, "max", 1, GPUS_MAX, LONG_MAX, &l->max, e);
+    return request_query_int(r, "max", (struct query_bounds){1, GPUS_MAX, LONG_MAX}, &l->max, e);
 }
 
 struct replied *gpus_list(struct request *r)

@@ -187,9 +187,11 @@ static int read_list(struct request *r, struct job_list *l, struct err *e)
                *mine = request_query(r, "mine");
     long before;
     if (read_order(r, l, e) < 0 || check_filters(r, &l->since_us, e) < 0 ||
-        request_query_int(r, "max", 1, JOBS_MAX, JOBS_DEFAULT, &l->max, e) < 0 ||
-        request_query_int(r, "before", 1, LONG_MAX, l->oldest_first ? 0 : LONG_MAX, &before, e) <
+        request_query_int(r, "max", (struct query_bounds){1, JOBS_MAX, JOBS_DEFAULT}, &l->max, e) <
             0 ||
+        request_query_int(r, "before",
+                          (struct query_bounds){1, LONG_MAX, l->oldest_first ? 0 : LONG_MAX},
+                          &before, e) < 0 ||
         words_check(r, "count", "value of count", count, yes_or_no, e) < 0 ||
         members_wanted(r, seen_job_members, "a job", &l->wanted, e) < 0)
         return -1;

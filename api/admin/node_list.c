@@ -276,7 +276,7 @@ static int read_wishes(struct request *r, struct listing *l, struct err *e)
     if (read_order(r, l, e) < 0 ||
         words_check(r, "state", "state of a machine", l->states, state_names, e) < 0)
         return -1;
-    return request_query_int(r, "max", 1, NODES_MAX, NODES_MAX, &l->max, e);
+    return request_query_int(r, "max", (struct query_bounds){1, NODES_MAX, NODES_MAX}, &l->max, e);
 }
 
 struct replied *nodes_list(struct request *r)

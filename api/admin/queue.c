@@ -356,9 +356,11 @@ static int read_part(struct queue_reply *q, long *rows, struct err *e)
     struct request *r = q->r;
     const char *after = request_query(r, "after");
     q->paged = after || request_query(r, "rows");
-    if (request_query_int(r, "max", 1, QUEUE_MAX, QUEUE_DEFAULT, &q->waiting, e) < 0 ||
-        request_query_int(r, "running", 0, RUNNING_MAX, RUNNING_MAX, &q->running, e) < 0 ||
-        request_query_int(r, "rows", 1, PAGE_MAX, PAGE_DEFAULT, rows, e) < 0)
+    if (request_query_int(r, "max", (struct query_bounds){1, QUEUE_MAX, QUEUE_DEFAULT}, &q->waiting,
+                          e) < 0 ||
+        request_query_int(r, "running", (struct query_bounds){0, RUNNING_MAX, RUNNING_MAX},
+                          &q->running, e) < 0 ||
+        request_query_int(r, "rows", (struct query_bounds){1, PAGE_MAX, PAGE_DEFAULT}, rows, e) < 0)
         return -1;
     if (!q->paged) {
         *rows = LONG_MAX;

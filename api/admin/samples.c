@@ -52,7 +52,8 @@ static int read_query(struct request *r, struct history_query *q, struct err *e)
     if (query_time(r, "from", (now_s - history_ages[HISTORY_RAW].keeps_s) * MS_PER_S, &from, e) <
             0 ||
         query_time(r, "to", (now_s + 1) * MS_PER_S, &to, e) < 0 ||
-        request_query_int(r, "max", 1, HISTORY_READ_MOST, MAX_DEFAULT, &max, e) < 0)
+        request_query_int(r, "max", (struct query_bounds){1, HISTORY_READ_MOST, MAX_DEFAULT}, &max,
+                          e) < 0)
         return -1;
     q->from_s = from / MS_PER_S;
     q->to_s = to / MS_PER_S;

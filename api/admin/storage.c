@@ -66,8 +66,9 @@ struct replied *deleted_shares_list(struct request *r)
     struct err e;
     long given, max;
     json_t *list = request_own(r, json_array());
-    if (request_query_int(r, "after", 0, LONG_MAX, 0, &given, &e) < 0 ||
-        request_query_int(r, "max", 1, DELETED_MAX, DELETED_MAX, &max, &e) < 0)
+    if (request_query_int(r, "after", (struct query_bounds){0, LONG_MAX, 0}, &given, &e) < 0 ||
+        request_query_int(r, "max", (struct query_bounds){1, DELETED_MAX, DELETED_MAX}, &max, &e) <
+            0)
         return reply_err(r, &e);
     int64_t after = given;
     if (add_some(r, &after, (size_t)max, list, &e) < 0)

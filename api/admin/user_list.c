@@ -131,7 +131,7 @@ struct replied *users_list(struct request *r)
     const char *after = request_query(r, "after");
     struct user_list *l = arena_alloc(&r->arena, sizeof *l);
     *l = (struct user_list){.r = r, .is_first = !after};
-    if (request_query_int(r, "max", 1, LONG_MAX, LONG_MAX, &max, &e) < 0 ||
+    if (request_query_int(r, "max", (struct query_bounds){1, LONG_MAX, LONG_MAX}, &max, &e) < 0 ||
         (after && read_place(l, after, &e) < 0) || (l->is_first && count(l, &e) < 0))
         return reply_err(r, &e);
     l->page = page_begin(r, &form, max, "");

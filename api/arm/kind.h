@@ -32,7 +32,7 @@ struct rm_kind;
 /* The rows of a list: at most `limit` rows below row `above`, with ids greater than `after`. */
 struct rm_query {
     int64_t above;             /* the id of a group or resource; 0: the whole subscription */
-    struct st_filter filter;   /* the same for rows in workspaces */
+    struct st_filter filter;   /* the same, with the subscription */
     const struct scope *scope; /* the scope of the rows if the list does not read it; or NULL */
     int64_t after;
     int limit;

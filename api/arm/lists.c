@@ -108,7 +108,8 @@ static bool is_enough(struct slices *s)
 
 static int read_top(struct request *r, struct page *page, struct err *e)
 {
-    return request_query_int(r, "$top", 1, page->max, page->max, &page->max, e);
+    return request_query_int(r, "$top", (struct query_bounds){1, page->max, page->max}, &page->max,
+                             e);
 }
 
 static const char *odata_query(struct request *r, const char *name)

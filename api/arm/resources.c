@@ -27,8 +27,8 @@ struct entries {
     size_t n;
 };
 
-/* The rows of one type after the row `after`, by id. group_id 0: of the whole subscription. */
-typedef int (*list_fn)(struct request *r, int64_t group_id, int64_t after, int limit,
+/* A page of the rows of one type, by id. */
+typedef int (*list_fn)(struct request *r, const struct st_filter *in, const struct st_page *page,
                        struct entries *out, struct err *e);
 
 static void make_room(struct request *r, struct entries *out, size_t n)
@@ -37,12 +37,11 @@ static void make_room(struct request *r, struct entries *out, size_t n)
     out->n = n;
 }
 
-static int list_workspaces(struct request *r, int64_t group_id, int64_t after, int limit,
-                           struct entries *out, struct err *e)
+static int list_workspaces(struct request *r, const struct st_filter *in,
+                           const struct st_page *page, struct entries *out, struct err *e)
 {
     struct workspace_rows rows;
-    if (st_workspace_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id,
-                          &(struct st_page){.after = after, .limit = limit}, &rows, e) < 0)
+    if (st_workspace_list(arm_of(r)->storage, &r->arena, in, page, &rows, e) < 0)
         return -1;
     make_room(r, out, rows.n);
     for (size_t i = 0; i < rows.n; i++) {
@@ -52,12 +51,11 @@ static int list_workspaces(struct request *r, int64_t group_id, int64_t after, i
     return 0;
 }
 
-static int list_vaults(struct request *r, int64_t group_id, int64_t after, int limit,
+static int list_vaults(struct request *r, const struct st_filter *in, const struct st_page *page,
                        struct entries *out, struct err *e)
 {
     struct vault_rows rows;
-    if (st_vault_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id,
-                      &(struct st_page){.after = after, .limit = limit}, &rows, e) < 0)
+    if (st_vault_list(arm_of(r)->storage, &r->arena, in, page, &rows, e) < 0)
         return -1;
     make_room(r, out, rows.n);
     for (size_t i = 0; i < rows.n; i++) {
@@ -69,12 +67,11 @@ static int list_vaults(struct request *r, int64_t group_id, int64_t after, int l
     return 0;
 }
 
-static int list_accounts(struct request *r, int64_t group_id, int64_t after, int limit,
+static int list_accounts(struct request *r, const struct st_filter *in, const struct st_page *page,
                          struct entries *out, struct err *e)
 {
     struct storage_account_rows rows;
-    if (st_account_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id,
-                        &(struct st_page){.after = after, .limit = limit}, &rows, e) < 0)
+    if (st_account_list(arm_of(r)->storage, &r->arena, in, page, &rows, e) < 0)
         return -1;
     make_room(r, out, rows.n);
     for (size_t i = 0; i < rows.n; i++) {
@@ -84,12 +81,11 @@ static int list_accounts(struct request *r, int64_t group_id, int64_t after, int
     return 0;
 }
 
-static int list_batch_accounts(struct request *r, int64_t group_id, int64_t after, int limit,
-                               struct entries *out, struct err *e)
+static int list_batch_accounts(struct request *r, const struct st_filter *in,
+                               const struct st_page *page, struct entries *out, struct err *e)
 {
     struct batch_account_rows rows;
-    if (st_batch_account_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id,
-                              &(struct st_page){.after = after, .limit = limit}, &rows, e) < 0)
+    if (st_batch_account_list(arm_of(r)->storage, &r->arena, in, page, &rows, e) < 0)
         return -1;
     make_room(r, out, rows.n);
     for (size_t i = 0; i < rows.n; i++) {
@@ -159,8 +155,10 @@ static void add(struct looking *l, int64_t type, const struct listed_entry *x)
 static int add_type(struct looking *l, int64_t type, int64_t after, struct err *e)
 {
     struct entries some = {0};
+    const struct st_filter in = {.subscription = arm_subscription(l->r), .group_id = l->group_id};
     do {
-        if (types[type].list(l->r, l->group_id, after, page_limit(l->page), &some, e) < 0)
+        const struct st_page page = {.after = after, .limit = page_limit(l->page)};
+        if (types[type].list(l->r, &in, &page, &some, e) < 0)
             return -1;
         for (size_t i = 0; i < some.n && !l->page->more; i++)
             add(l, type, &some.items[i]);
@@ -182,7 +180,8 @@ static struct replied *list(struct request *r, int64_t group_id)
     if (l.o.filter && !*l.o.filter)
         l.o.filter = NULL;
     if (odata_check(&l.o, &e) < 0 || !(l.page = page_of_ids(r, &e)) ||
-        request_query_int(r, "$top", 1, l.page->max, l.page->max, &l.page->max, &e) < 0)
+        request_query_int(r, "$top", (struct query_bounds){1, l.page->max, l.page->max},
+                          &l.page->max, &e) < 0)
         return reply_err(r, &e);
     int64_t after = page_after_id(l.page), from = after >> ID_BITS;
     for (int64_t type = from; type < TYPES && !l.page->more; type++)

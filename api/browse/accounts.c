@@ -298,7 +298,8 @@ static int read_wish(struct account_list *l, struct err *e)
     if (count && !l->counts && strcasecmp(count, "false") != 0)
         return err_set(e, ERR_INVALID_QUERY, "count",
                        "'%.100s' is not a valid value of count; use true or false", count);
-    return request_query_int(l->r, "names", 1, NAMES_MAX, NAMES_MAX, &l->names, e);
+    return request_query_int(l->r, "names", (struct query_bounds){1, NAMES_MAX, NAMES_MAX},
+                             &l->names, e);
 }
 
 struct replied *accounts_list(struct request *r)

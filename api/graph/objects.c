@@ -276,7 +276,7 @@ static struct replied *list(struct request *r, enum identity_kind kind)
     struct err e;
     *w = (struct object_walk){.r = r, .kind = kind};
     if (read_filter(w, &e) < 0 ||
-        request_query_int(r, "$skiptoken", 0, LONG_MAX, -1, &after, &e) < 0)
+        request_query_int(r, "$skiptoken", (struct query_bounds){0, LONG_MAX, -1}, &after, &e) < 0)
         return reply_err(r, &e);
     w->after = after;
     return slices_reply(page_begin(r, &form, PAGE_OBJECTS, ""), &slices, w,

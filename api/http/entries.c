@@ -41,7 +41,7 @@ int rows_begin(struct request *r, struct rows *out, struct err *e)
     static const struct page_form form = {JSON_CONTENT_TYPE, begin, ",", end};
     const char *after = request_query(r, "after");
     long max;
-    if (request_query_int(r, "max", 1, ROWS_MAX, ROWS_DEFAULT, &max, e) < 0)
+    if (request_query_int(r, "max", (struct query_bounds){1, ROWS_MAX, ROWS_DEFAULT}, &max, e) < 0)
         return -1;
     *out = (struct rows){.page = page_begin(r, &form, max, after ? after : "")};
     out->page->of = out;
@@ -52,7 +52,7 @@ int rows_begin(struct request *r, struct rows *out, struct err *e)
 int rows_begin_numbers(struct request *r, struct rows *out, struct err *e)
 {
     long place;
-    if (request_query_int(r, "after", 0, LONG_MAX, 0, &place, e) < 0)
+    if (request_query_int(r, "after", (struct query_bounds){0, LONG_MAX, 0}, &place, e) < 0)
         return -1;
     return rows_begin(r, out, e);
 }

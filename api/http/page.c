@@ -159,8 +159,10 @@ struct page *page_of_ids(struct request *r, struct err *e)
 {
     static const struct page_form form = {JSON_CONTENT_TYPE, begin, ",", end};
     long max, after;
-    if (request_query_int(r, "maxresults", 1, PAGE_MAX_RESULTS, PAGE_MAX_RESULTS, &max, e) < 0 ||
-        request_query_int(r, "$skiptoken", 0, LONG_MAX, 0, &after, e) < 0)
+    if (request_query_int(r, "maxresults",
+                          (struct query_bounds){1, PAGE_MAX_RESULTS, PAGE_MAX_RESULTS}, &max,
+                          e) < 0 ||
+        request_query_int(r, "$skiptoken", (struct query_bounds){0, LONG_MAX, 0}, &after, e) < 0)
         return NULL;
     return page_begin(r, &form, max, arena_printf(&r->arena, "%ld", after));
 }

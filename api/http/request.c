@@ -286,21 +286,21 @@ int request_query_seconds(struct request *r, const char *name, long max, int64_t
     return 0;
 }
 
-int request_query_int(struct request *r, const char *name, long min, long max, long fallback,
-                      long *out, struct err *e)
+int request_query_int(struct request *r, const char *name, struct query_bounds b, long *out,
+                      struct err *e)
 {
     const char *text = request_query(r, name);
     if (!text) {
-        *out = fallback;
+        *out = b.fallback;
         return 0;
     }
     char *end;
     errno = 0;
     *out = strtol(text, &end, 10);
-    if (errno || end == text || *end || *out < min || *out > max)
+    if (errno || end == text || *end || *out < b.min || *out > b.max)
         return err_set(e, ERR_INVALID_QUERY, name,
                        "The query parameter %s is '%.100s'; it must be a whole number from %ld to "
                        "%ld.",
-                       name, text, min, max);
+                       name, text, b.min, b.max);
     return 0;
 }

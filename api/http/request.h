@@ -153,8 +153,11 @@ const char *request_own_suffix(struct request *r, const char *below);
 int request_query_seconds(struct request *r, const char *name, long max, int64_t *ms,
                           struct err *e) MUST_CHECK;
 /* An integer query parameter within [min, max], or `fallback` if absent. */
-int request_query_int(struct request *r, const char *name, long min, long max, long fallback,
-                      long *out, struct err *e) MUST_CHECK;
+struct query_bounds {
+    long min, max, fallback;
+};
+int request_query_int(struct request *r, const char *name, struct query_bounds b, long *out,
+                      struct err *e) MUST_CHECK;
 
 /* A new GUID; the second begins with the time of the request (lib/guid.h). Not for secrets. */
 void request_guid(struct request *r, char out[GUID_SIZE]);

@@ -218,8 +218,8 @@ static int read_query(struct request *r, struct follower *f, int64_t *timeout_ms
     long after, max;
     struct subscription s;
     const char *last = request_header(r, "Last-Event-ID"), *id = request_query(r, "subscription");
-    if (request_query_int(r, "after", 0, LONG_MAX, 0, &after, e) < 0 ||
-        request_query_int(r, "max", 1, BATCH, BATCH, &max, e) < 0 ||
+    if (request_query_int(r, "after", (struct query_bounds){0, LONG_MAX, 0}, &after, e) < 0 ||
+        request_query_int(r, "max", (struct query_bounds){1, BATCH, BATCH}, &max, e) < 0 ||
         request_query_seconds(r, "timeoutSeconds", TIMEOUT_MAX_S, timeout_ms, e) < 0)
         return -1;
     f->max = (int)max;

@@ -82,9 +82,9 @@ struct replied *seen_list(struct request *r)
                              .subscription = request_query(r, "subscription")};
     long after, max, status;
     const struct testing_log *log = testing_of(r)->log;
-    if (request_query_int(r, "after", 0, LONG_MAX, 0, &after, &e) < 0 ||
-        request_query_int(r, "max", 1, SEEN_MAX, 100, &max, &e) < 0 ||
-        request_query_int(r, "status", 100, 599, 0, &status, &e) < 0 ||
+    if (request_query_int(r, "after", (struct query_bounds){0, LONG_MAX, 0}, &after, &e) < 0 ||
+        request_query_int(r, "max", (struct query_bounds){1, SEEN_MAX, 100}, &max, &e) < 0 ||
+        request_query_int(r, "status", (struct query_bounds){100, 599, 0}, &status, &e) < 0 ||
         selector_check(r, &match, &e) < 0)
         return reply_err(r, &e);
     match.status = (int)status;

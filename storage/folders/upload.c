@@ -406,21 +406,21 @@ static enum file_fault run_stage(struct act *a)
 }
 
 /* A job with all bytes. */
-static struct upload_job *whole_job(struct files *f, const struct files_upload *what, char *bytes,
-                                    size_t n, const uint8_t *md5)
+static struct upload_job *whole_job(struct files *f, const struct files_upload *what,
+                                    const struct file_content *all)
 {
     struct upload_job *j = xcalloc(1, sizeof *j);
     j->file = unfinished_new(what, files_sync(f), files_time_ns(f));
-    j->act.bytes = bytes;
-    j->act.n = n;
-    expect_md5(&j->act, md5);
+    j->act.bytes = all->bytes;
+    j->act.n = all->n;
+    expect_md5(&j->act, all->md5);
     return j;
 }
 
-void files_stage(struct files *f, const struct files_upload *what, char *bytes, size_t n,
-                 const uint8_t *md5, files_staged cb, void *ctx)
+void files_stage(struct files *f, const struct files_upload *what, const struct file_content *all,
+                 files_staged cb, void *ctx)
 {
-    struct upload_job *j = whole_job(f, what, bytes, n, md5);
+    struct upload_job *j = whole_job(f, what, all);
     act_init(&j->act, &begin_kind, run_stage, NULL, ctx);
     j->staged = cb;
     j->file->is_staged = true;
@@ -465,10 +465,10 @@ static enum file_fault run_put(struct act *a)
     return fault;
 }
 
-void files_put(struct files *f, const struct files_upload *what, char *bytes, size_t n,
-               const uint8_t *md5, files_changed cb, void *ctx)
+void files_put(struct files *f, const struct files_upload *what, const struct file_content *all,
+               files_changed cb, void *ctx)
 {
-    struct upload_job *j = whole_job(f, what, bytes, n, md5);
+    struct upload_job *j = whole_job(f, what, all);
     act_init(&j->act, &upload_kind, run_put, cb, ctx);
     job_begin(f, what->at.share, &j->act.job);
 }

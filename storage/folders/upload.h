@@ -64,9 +64,15 @@ void upload_stage(struct file_upload *u, const uint8_t *md5, files_changed cb, v
 /* Ends the upload; a pending call does not call back any more. An unfinished file is removed. */
 void upload_end(struct file_upload *u);
 
-/* All steps in one call, for small files: the room frees `bytes` (malloc'ed). */
-void files_put(struct files *f, const struct files_upload *what, char *bytes, size_t n,
-               const uint8_t *md5, files_changed cb, void *ctx);
+/* All bytes of a file. */
+struct file_content {
+    char *bytes; /* malloc'ed; the room frees them */
+    size_t n;
+    const uint8_t *md5; /* what their MD5 must be; NULL: it is not checked */
+};
+/* All steps in one call, for small files. */
+void files_put(struct files *f, const struct files_upload *what, const struct file_content *all,
+               files_changed cb, void *ctx);
 
 /* The first half of files_put(): the bytes are in a file that is not in its place yet, with its
  * final inode, size and times; upload_finish() puts it there. `r` also has the present file at the
@@ -75,8 +81,8 @@ void files_put(struct files *f, const struct files_upload *what, char *bytes, si
  * NULL. */
 typedef void (*files_staged)(void *ctx, const struct err *why, const struct file_result *r,
                              struct file_upload *upload);
-void files_stage(struct files *f, const struct files_upload *what, char *bytes, size_t n,
-                 const uint8_t *md5, files_staged cb, void *ctx);
+void files_stage(struct files *f, const struct files_upload *what, const struct file_content *all,
+                 files_staged cb, void *ctx);
 /* Appends bytes to an existing file, like files_write() with `appends`; the file gets `mtime_ns`. A
  * failure leaves the file unchanged. With r->owes the bytes may not be on disk, as after
  * files_stage(). */

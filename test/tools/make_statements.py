@@ -378,7 +378,7 @@ class Maker:
                 lines += [f"char {name}_text[24];",
                           f'snprintf({name}_text, sizeof {name}_text, "%lld", (long long){text});']
         return [*lines, f"const char *const names[] = {{{', '.join(names)}, NULL}};",
-                f"return q_known(st, {s.id}, names, a, &{row}, out, e);"]
+                f"return q_known(st, &(struct known_row){{{s.id}, names, &{row}}}, a, out, e);"]
 
     # The ends of functions, by kind of result.
 
@@ -401,7 +401,8 @@ class Maker:
         at, was, to = (self.find(s, name) for name in ("id", "from", "to"))
         was = was or self.find(s, "state")
         return [f"assert({was} != 0 && {to} != 0 && {was} != {to});", "if (q_run(&q, e) < 0)", "    return -1;",
-                f"return q_moved(st, {m[3].upper()}, {m[1]}, {m[2]}_names, {at}, (int){was}, (int){to}, e);"]
+                f"static const struct moving moving = {{{m[3].upper()}, {m[1]}, {m[2]}_names}};",
+                f"return q_moved(st, &moving, {at}, (int){was}, (int){to}, e);"]
 
     def end_row(self, s, outs, row):
         return [f"return q_one(&q, a, &{row}, out, e) < 0 ? -1 : 0;"]

@@ -165,7 +165,7 @@ static int list(struct request *r, const struct rm_query *q, void **rows, size_t
 {
     struct batch_account_rows found = {NULL, 0};
     int rc =
-        st_batch_account_list(arm_of(r)->storage, &r->arena, arm_subscription(r), q->above,
+        st_batch_account_list(arm_of(r)->storage, &r->arena, &q->filter,
                               &(struct st_page){.after = q->after, .limit = q->limit}, &found, e);
     *rows = found.items;
     *n = found.n;

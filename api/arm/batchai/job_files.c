@@ -189,7 +189,8 @@ static int parse(struct file_list *l, struct err *e)
         return err_set(e, ERR_INVALID_QUERY, "outputdirectoryid",
                        "The query parameter outputdirectoryid is required: 'stdouterr' or the id "
                        "of one of the job's outputDirectories.");
-    if (request_query_int(r, "linkexpiryinminutes", EXPIRY_MIN, EXPIRY_MAX, EXPIRY_USUAL,
+    if (request_query_int(r, "linkexpiryinminutes",
+                          (struct query_bounds){EXPIRY_MIN, EXPIRY_MAX, EXPIRY_USUAL},
                           &l->expiry_minutes, e) < 0 ||
         !(l->page = page_of_ids(r, e)))
         return -1;

@@ -68,7 +68,7 @@ static void render(struct request *r, const void *row, struct strbuf *out)
 static int list(struct request *r, const struct rm_query *q, void **rows, size_t *n, struct err *e)
 {
     struct workspace_rows found = {NULL, 0};
-    int rc = st_workspace_list(arm_of(r)->storage, &r->arena, arm_subscription(r), q->above,
+    int rc = st_workspace_list(arm_of(r)->storage, &r->arena, &q->filter,
                                &(struct st_page){.after = q->after, .limit = q->limit}, &found, e);
     *rows = found.items;
     *n = found.n;

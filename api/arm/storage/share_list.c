@@ -76,7 +76,8 @@ static struct page *begin_list(struct request *r, struct share_list *l, struct e
     static const struct page_form form = {JSON_CONTENT_TYPE, begin, ",", end};
     const char *after = request_query(r, "$skipToken"), *filter = request_query(r, "$filter");
     l->prefix = "";
-    if (request_query_int(r, "$maxpagesize", 1, PAGE_MAX, PAGE_MAX, &l->max, e) < 0 ||
+    if (request_query_int(r, "$maxpagesize", (struct query_bounds){1, PAGE_MAX, PAGE_MAX}, &l->max,
+                          e) < 0 ||
         (filter && *filter && parse_filter(r, filter, &l->prefix, e) < 0))
         return NULL;
     struct page *page = page_begin(r, &form, l->max, after ? after : "");

@@ -269,8 +269,10 @@ static int find_account(struct request *r, const char *name, struct err *e)
     if (name) {
         rc = st_batch_account_by_name(st, &r->arena, name, &g->account, e);
     } else {
-        rc = st_batch_account_list(st, &r->arena, batch_of(r)->arm.access->subscription_id, 0,
-                                   &(struct st_page){.limit = 2}, &rows, e);
+        rc = st_batch_account_list(
+            st, &r->arena,
+            &(struct st_filter){.subscription = batch_of(r)->arm.access->subscription_id},
+            &(struct st_page){.limit = 2}, &rows, e);
         if (rc == 0 && rows.n == 1)
             g->account = rows.items[0];
         rc = rc < 0 ? -1 : rows.n == 1;
@@ -335,7 +337,7 @@ int batch_may_in(struct request *r, const char *account, struct err *e)
 static int check_timeout(struct request *r, struct err *e)
 {
     long seconds;
-    return request_query_int(r, "timeout", 0, INT32_MAX, 0, &seconds, e);
+    return request_query_int(r, "timeout", (struct query_bounds){0, INT32_MAX, 0}, &seconds, e);
 }
 
 int batch_check_query(struct request *r, struct err *e)

@@ -21,7 +21,7 @@ static int read_max(struct request *r, const struct batch_list_kind *kind, long 
     long most = kind->max ? kind->max : PAGE_MAX_RESULTS;
     if (sent && *sent == '-')
         return err_set(e, ERR_INVALID_QUERY, "maxresults", "MaxResults cannot be less than 1");
-    return request_query_int(r, "maxresults", 1, most, most, out, e);
+    return request_query_int(r, "maxresults", (struct query_bounds){1, most, most}, out, e);
 }
 
 /* --- $filter -------------------------------------------------------------------------------- */

@@ -357,7 +357,7 @@ static void stage(struct blob_put *p)
     struct files_upload what;
     upload_of(p, &what);
     what.later = is_kept(p);
-    files_stage(p->files, &what, copy_of(p), p->n, md5_of(p), on_staged, p);
+    files_stage(p->files, &what, &(struct file_content){copy_of(p), p->n, md5_of(p)}, on_staged, p);
 }
 
 static void fill(struct blob_put *p, const struct file_result *f)
@@ -504,7 +504,8 @@ static void place(struct blob_put *p)
 {
     struct files_upload what;
     if (!p->upload)
-        files_put(p->files, upload_of(p, &what), copy_of(p), p->n, md5_of(p), on_put, p);
+        files_put(p->files, upload_of(p, &what),
+                  &(struct file_content){copy_of(p), p->n, md5_of(p)}, on_put, p);
     else if (!p->kind->fill)
         upload_finish(p->upload, md5_of(p), on_put, p);
     else

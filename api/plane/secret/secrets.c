@@ -237,7 +237,9 @@ struct replied *secrets_update(struct request *r)
 static struct page *begin_page(struct request *r, struct err *e)
 {
     struct page *page = page_of_ids(r, e);
-    bool ok = page && request_query_int(r, "maxresults", 1, PAGE_MAX, PAGE_MAX, &page->max, e) == 0;
+    bool ok =
+        page && request_query_int(r, "maxresults", (struct query_bounds){1, PAGE_MAX, PAGE_MAX},
+                                  &page->max, e) == 0;
     return ok ? page : NULL;
 }
 

@@ -206,23 +206,28 @@ static int read_guid(struct request *r, const char *name, const char **out, stru
     return 0;
 }
 
-/* A number of seconds; `fallback` without the header. `most` below `least`: only -1. */
-static int read_seconds(struct request *r, const char *name, int least, int most, bool infinite,
-                        int fallback, int *out, struct err *e)
+struct seconds_bounds {
+    int least, most; /* `most` below `least`: only -1 */
+    bool infinite;   /* -1 too */
+    int fallback;    /* without the header */
+};
+
+static int read_seconds(struct request *r, const char *name, struct seconds_bounds b, int *out,
+                        struct err *e)
 {
     const char *text = request_header(r, name);
     char *end;
-    *out = fallback;
+    *out = b.fallback;
     if (!text)
         return 0;
     long n = strtol(text, &end, 10);
-    bool good = end != text && !*end && ((n >= least && n <= most) || (infinite && n == -1));
-    if (!good && most < least)
+    bool good = end != text && !*end && ((n >= b.least && n <= b.most) || (b.infinite && n == -1));
+    if (!good && b.most < b.least)
         return err_set(e, AZSTORAGE_HEADER, name, "%s is '%.40s'; it must be -1.", name, text);
     if (!good)
         return err_set(e, AZSTORAGE_HEADER, name,
                        "%s is '%.40s'; it must be a number of seconds from %d to %d%s.", name, text,
-                       least, most, infinite ? ", or -1" : "");
+                       b.least, b.most, b.infinite ? ", or -1" : "");
     *out = (int)n;
     return 0;
 }
@@ -250,9 +255,10 @@ static int acquire(struct request *r, struct lease *l, bool infinite_only, struc
     const char *proposed;
     int duration;
     enum lease_state state = state_of(r, l);
+    const struct seconds_bounds any = {SHORTEST_S, LONGEST_S, true, 0},
+                                infinite = {0, -1, true, LEASE_INFINITE};
     if (read_guid(r, PROPOSED, &proposed, e) < 0 ||
-        read_seconds(r, DURATION, infinite_only ? 0 : SHORTEST_S, infinite_only ? -1 : LONGEST_S,
-                     true, infinite_only ? LEASE_INFINITE : 0, &duration, e) < 0)
+        read_seconds(r, DURATION, infinite_only ? infinite : any, &duration, e) < 0)
         return -1;
     if (duration == 0)
         return err_set(e, AZSTORAGE_HEADER_MISSING, DURATION,
@@ -353,7 +359,8 @@ static int break_it(struct request *r, struct lease *l, struct err *e)
 {
     enum lease_state state = state_of(r, l);
     int period;
-    if (read_seconds(r, BREAK_PERIOD, 0, LONGEST_S, false, -1, &period, e) < 0)
+    if (read_seconds(r, BREAK_PERIOD, (struct seconds_bounds){0, LONGEST_S, false, -1}, &period,
+                     e) < 0)
         return -1;
     if (state == LEASE_AVAILABLE)
         return err_set(e, AZSTORAGE_LEASE_NONE, NULL, "There is currently no lease.");

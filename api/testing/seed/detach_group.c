@@ -31,7 +31,7 @@ static int rename_folders(struct detachment *b, const struct resource_group *g, 
     struct storage_account_rows rows = {NULL, 1};
     int64_t after = 0;
     while (rows.n > 0) {
-        if (st_account_list(b->st, b->a, g->subscription, g->id,
+        if (st_account_list(b->st, b->a, &(struct st_filter){g->subscription, .group_id = g->id},
                             &(struct st_page){.after = after, .limit = ROWS_AT_ONCE}, &rows, e) < 0)
             return -1;
         for (size_t i = 0; i < rows.n; i++) {

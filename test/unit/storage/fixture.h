@@ -53,6 +53,7 @@ struct fx {
 #define refused(fx, call, expected) refused_saying(fx, call, expected, "")
 
 /* The first rows of a list, and those after a row. */
+#define IN(sub, group)         (&(struct st_filter){.subscription = (sub), .group_id = (group)})
 #define PAGE(rows)             (&(struct st_page){.limit = (rows)})
 #define PAGE_AFTER(last, rows) (&(struct st_page){.after = (last), .limit = (rows)})
 

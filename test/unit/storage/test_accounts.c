@@ -162,11 +162,11 @@ DB_TEST(an_account_changes_its_group)
     assert_string_equal(s.scope.group, "Other");
     assert_string_equal(s.tags, "{\"a\":\"b\"}");
     assert_true(s.implicit);
-    ok(f, st_account_list(f->st, &f->a, SUB, other, PAGE(10), &rows, &f->e));
+    ok(f, st_account_list(f->st, &f->a, IN(SUB, other), PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 1);
-    ok(f, st_account_list(f->st, &f->a, SUB, 0, PAGE(10), &rows, &f->e));
+    ok(f, st_account_list(f->st, &f->a, IN(SUB, 0), PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 2);
-    ok(f, st_account_list(f->st, &f->a, SUB, 0, PAGE_AFTER(id, 10), &rows, &f->e));
+    ok(f, st_account_list(f->st, &f->a, IN(SUB, 0), PAGE_AFTER(id, 10), &rows, &f->e));
     assert_string_equal(rows.items[0].name, "second");
     ok(f, st_account_count(f->st, SUB, &n_all, &f->e));
     assert_int_equal(n_all, 2);

@@ -106,12 +106,12 @@ DB_TEST(an_account_is_changed_and_listed)
     assert_string_equal(b.tags, "{\"a\":\"b\"}");
     assert_string_equal(b.doc, "{}");
     assert_int_equal(b.updated_us, T0 + 7);
-    ok(f, st_batch_account_list(f->st, &f->a, SUB, other, PAGE(10), &rows, &f->e));
+    ok(f, st_batch_account_list(f->st, &f->a, IN(SUB, other), PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 1);
     assert_string_equal(rows.items[0].name, "second");
-    ok(f, st_batch_account_list(f->st, &f->a, SUB, 0, PAGE(10), &rows, &f->e));
+    ok(f, st_batch_account_list(f->st, &f->a, IN(SUB, 0), PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 2);
-    ok(f, st_batch_account_list(f->st, &f->a, SUB, 0, PAGE_AFTER(id, 10), &rows, &f->e));
+    ok(f, st_batch_account_list(f->st, &f->a, IN(SUB, 0), PAGE_AFTER(id, 10), &rows, &f->e));
     assert_int_equal(rows.n, 1);
     ok(f, st_batch_account_count(f->st, SUB, &n_all, &f->e));
     assert_int_equal(n_all, 2);

@@ -221,9 +221,9 @@ DB_TEST(test_workspace_and_group_lists)
     ok(f, st_group_list(f->st, &f->a, SUB, PAGE_AFTER(g.items[0].id, 10), &g, &f->e));
     assert_int_equal(g.n, 1);
     assert_int_equal(g.items[0].id, g2);
-    ok(f, st_workspace_list(f->st, &f->a, SUB, 0, PAGE(10), &w, &f->e));
+    ok(f, st_workspace_list(f->st, &f->a, IN(SUB, 0), PAGE(10), &w, &f->e));
     assert_int_equal(w.n, 2);
-    ok(f, st_workspace_list(f->st, &f->a, SUB, g2, PAGE(10), &w, &f->e));
+    ok(f, st_workspace_list(f->st, &f->a, IN(SUB, g2), PAGE(10), &w, &f->e));
     assert_int_equal(w.n, 1);
     assert_int_equal(w.items[0].id, w2);
     assert_string_equal(w.items[0].scope.group, "Second");

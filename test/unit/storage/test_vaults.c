@@ -93,16 +93,16 @@ DB_TEST(test_lists_have_what_is_alive_or_what_is_not)
     struct vault_rows rows;
     int64_t a = add_vault(f, "a"), b = add_vault(f, "b"), c = add_vault(f, "c");
     ok(f, st_vault_delete(f->st, b, T0, &f->e));
-    ok(f, st_vault_list(f->st, &f->a, SUB, 0, PAGE(10), &rows, &f->e));
+    ok(f, st_vault_list(f->st, &f->a, IN(SUB, 0), PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 2);
     assert_int_equal(rows.items[1].id, c);
-    ok(f, st_vault_list(f->st, &f->a, SUB, f->group, PAGE_AFTER(a, 10), &rows, &f->e));
+    ok(f, st_vault_list(f->st, &f->a, IN(SUB, f->group), PAGE_AFTER(a, 10), &rows, &f->e));
     assert_int_equal(rows.n, 1);
     ok(f, st_vault_list_deleted(f->st, &f->a, SUB, PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 1);
     assert_string_equal(rows.items[0].name, "b");
     assert_string_equal(rows.items[0].group, "Demo");
-    ok(f, st_vault_list(f->st, &f->a, "another", 0, PAGE(10), &rows, &f->e));
+    ok(f, st_vault_list(f->st, &f->a, IN("another", 0), PAGE(10), &rows, &f->e));
     assert_int_equal(rows.n, 0);
 }
 

@@ -82,7 +82,7 @@ def test_members_nulls_and_blobs_are_bound(tree):
     ('st_x(i64 id) -> changed "job"', "DELETE FROM job WHERE id = :id", 'return q_change(&q, "job", id, e);'),
     ("st_x(i64 id) -> count gone", "DELETE FROM job WHERE id = :id", "return 0;"),
     ('st_x(move m) -> moved "Job" job_state by st_y', "UPDATE job SET state = :m.to WHERE id = :m.id AND state = :m.from",
-     'return q_moved(st, ST_Y, "Job", job_state_names, m->id, (int)m->from, (int)m->to, e);'),
+     'return q_moved(st, &moving, m->id, (int)m->from, (int)m->to, e);'),
     ("st_x() -> i64 n", "SELECT count(*) FROM job", "return q_one_int(&q, n, e) < 0 ? -1 : 0;"),
     ("st_x() -> i64? n", "SELECT id FROM job", "return q_one_int(&q, n, e);"),
     ("st_x() -> kind? k", "SELECT kind FROM job", "return rc;"),
@@ -91,7 +91,7 @@ def test_members_nulls_and_blobs_are_bound(tree):
     ("st_x() -> job*", "SELECT {job} FROM job j", "return 0;"),
     ("st_x() -> i64*", "SELECT id FROM job", "return q_ids(&q, a, ids, n, e);"),
     ("st_x(i64 id) -> known job?", "SELECT {job} FROM job j WHERE j.id = :id",
-     "return q_known(st, ST_X, names, a, &job_row, out, e);"),
+     "return q_known(st, &(struct known_row){ST_X, names, &job_row}, a, out, e);"),
 ])
 def test_results(tree, declared, sql, end):
     assert body(tree, f"-- {declared}\n{sql};\n")[-1] == end

@@ -56,7 +56,7 @@ CHANGE(data, , files_data(f->files, &at, on_changed, c))
 CHANGE(set_size, COMMA uint64_t size, files_set_size(f->files, &at, size, on_changed, c))
 CHANGE(make_file, COMMA uint64_t size,
        files_put(f->files, &(struct files_upload){.at = at, .mode = 0666, .zeros = size},
-                 xcalloc(1, 1), 0, NULL, on_changed, c))
+                 &(struct file_content){xcalloc(1, 1), 0, NULL}, on_changed, c))
 CHANGE(rename_file, COMMA const char *to COMMA bool replaces,
        files_rename(f->files, &(struct files_rename){at, to, replaces}, on_changed, c))
 CHANGE(clear_range, COMMA uint64_t offset COMMA uint64_t len,

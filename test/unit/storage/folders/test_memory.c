@@ -104,7 +104,7 @@ MEMORY_TEST(test_a_file_is_put_without_workers_or_debts)
     files_without_sync(f->files);
     const struct files_upload what = {
         .at = {f->share, "d/new"}, .mode = 0666, .directory_mode = 0777, .later = true};
-    files_stage(f->files, &what, xstrdup("bytes"), 5, NULL, on_staged, &p);
+    files_stage(f->files, &what, &(struct file_content){xstrdup("bytes"), 5, NULL}, on_staged, &p);
     fake_turn(&f->loop);
     assert_true(p.times == 1 && p.upload && !p.r.owes && !p.r.existed);
     upload_finish(p.upload, NULL, on_placed, &p);
@@ -153,7 +153,7 @@ static void rename_over_it(struct fx *f, struct told *t)
 static void put_over_it(struct fx *f, struct told *t)
 {
     const struct files_upload what = {.at = {f->share, "much"}, .mode = 0666};
-    files_put(f->files, &what, xstrdup("x"), 1, NULL, on_freed, t);
+    files_put(f->files, &what, &(struct file_content){xstrdup("x"), 1, NULL}, on_freed, t);
 }
 
 static off_t held_by_much(struct fx *f)

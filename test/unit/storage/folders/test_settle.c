@@ -32,7 +32,8 @@ static struct staged stage(struct fx *f, const char *path, const char *text, con
                                       .directory_mode = 0777,
                                       .wants_md5 = true,
                                       .later = true};
-    files_stage(f->files, &what, xstrdup(text), strlen(text), md5, on_staged, &s);
+    files_stage(f->files, &what, &(struct file_content){xstrdup(text), strlen(text), md5},
+                on_staged, &s);
     come_back_all(f);
     assert_int_equal(s.times, 1);
     return s;

@@ -216,7 +216,7 @@ static void put_one(struct slot *s)
 {
     const struct files_upload what = {
         .at = {s->folder, s->path}, .mode = 0600, .directory_mode = 0700, .wants_md5 = true};
-    files_put(s->w->files, &what, letters(SIZE), SIZE, NULL, on_changed, s);
+    files_put(s->w->files, &what, &(struct file_content){letters(SIZE), SIZE, NULL}, on_changed, s);
 }
 
 static void upload_on(struct slot *s);

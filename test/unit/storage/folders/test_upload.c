@@ -86,7 +86,8 @@ static enum file_fault finish(struct fx *f, struct file_upload *u, const uint8_t
 static enum file_fault put_text(struct fx *f, const struct files_upload *what, const char *text)
 {
     struct changed c = {0};
-    files_put(f->files, what, xstrdup(text), strlen(text), NULL, on_changed, &c);
+    files_put(f->files, what, &(struct file_content){xstrdup(text), strlen(text), NULL}, on_changed,
+              &c);
     come_back_all(f);
     assert_int_equal(c.times, 1);
     return c.r.fault;

@@ -120,7 +120,8 @@ static void put_blob(struct jr *t, struct put_of *p)
     const struct files_upload what = {.at = {folder(t), p->path}, .mode = 0666, .later = true};
     p->t = t;
     assert_true(journal_takes(t->j, strlen(p->bytes)));
-    files_stage(t->w->files, &what, xstrdup(p->bytes), strlen(p->bytes), NULL, on_staged, p);
+    files_stage(t->w->files, &what,
+                &(struct file_content){xstrdup(p->bytes), strlen(p->bytes), NULL}, on_staged, p);
     for (int i = 0; i < 20000 && !p->done; i++)
         turn(t->w);
     assert_true(p->done);
