@@ -14,7 +14,7 @@
 
 #define READ_CHUNK (64U << 10)
 
-struct sim {
+struct link_sim {
     struct node_link link; /* first: the link is the allocation */
     char *name;
     uv_pipe_t pipe;
@@ -23,7 +23,7 @@ struct sim {
 
 int __wrap_node_open_ssh(const struct node_ssh_config *c, struct node_link **out, struct err *e);
 
-static void fail(struct sim *s, int status)
+static void fail(struct link_sim *s, int status)
 {
     struct err why;
     err_set(&why, ERR_NODE_LOST, NULL, "%s: %s", s->name, uv_strerror(status));
@@ -43,7 +43,7 @@ static void on_written(uv_write_t *req, int status)
 
 static void sim_write(struct node_link *link, const char *bytes, size_t n)
 {
-    struct sim *s = (struct sim *)(void *)link;
+    struct link_sim *s = (struct link_sim *)(void *)link;
     uv_stream_t *stream = (uv_stream_t *)&s->pipe;
     uv_buf_t now = uv_buf_init((char *)(uintptr_t)bytes, (unsigned)n);
     if (uv_is_writable(stream) && uv_try_write(stream, &now, 1) == (int)n)
@@ -62,12 +62,12 @@ static void on_closed(uv_handle_t *handle)
 
 static void sim_close(struct node_link *link)
 {
-    uv_close((uv_handle_t *)&((struct sim *)(void *)link)->pipe, on_closed);
+    uv_close((uv_handle_t *)&((struct link_sim *)(void *)link)->pipe, on_closed);
 }
 
 static void sim_free(struct node_link *link)
 {
-    free(((struct sim *)(void *)link)->name);
+    free(((struct link_sim *)(void *)link)->name);
     free(link);
 }
 
@@ -82,7 +82,7 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 
 static void on_bytes(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
-    struct sim *s = stream->data;
+    struct link_sim *s = stream->data;
     if (n > 0)
         link_received(&s->link, buf->base, (size_t)n);
     else if (n < 0)
@@ -92,7 +92,7 @@ static void on_bytes(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 
 static void on_connected(uv_connect_t *req, int status)
 {
-    struct sim *s = req->data;
+    struct link_sim *s = req->data;
     if (link_is_closing(&s->link))
         return;
     if (status < 0)
@@ -106,7 +106,7 @@ int __wrap_node_open_ssh(const struct node_ssh_config *c, struct node_link **out
     const char *path = getenv("BATCHAID_SIM_AGENTS");
     if (!path)
         return err_set(e, ERR_CONFIG, NULL, "BATCHAID_SIM_AGENTS is not set");
-    struct sim *s = xcalloc(1, sizeof *s);
+    struct link_sim *s = xcalloc(1, sizeof *s);
     s->name = xstrdup(c->host);
     uv_pipe_init(loop_uv_of(c->loop), &s->pipe, 0);
     s->pipe.data = s->connect.data = s;

@@ -31,7 +31,7 @@
 
 static const int64_t disk_bytes = INT64_C(1) << 40;
 
-struct agent {
+struct bench_agent {
     uv_pipe_t pipe;
     struct frame_decoder in;
     char incarnation[GUID_SIZE], boot_id[GUID_SIZE];
@@ -40,24 +40,24 @@ struct agent {
 
 static void on_closed(uv_handle_t *handle)
 {
-    struct agent *a = handle->data;
+    struct bench_agent *a = handle->data;
     frame_decoder_free(&a->in);
     free(a);
 }
 
-static void end(struct agent *a)
+static void end(struct bench_agent *a)
 {
     if (!uv_is_closing((uv_handle_t *)&a->pipe))
         uv_close((uv_handle_t *)&a->pipe, on_closed);
 }
 
-static void name_gpu(const struct agent *a, int i, char uuid[SAMPLE_UUID_SIZE])
+static void name_gpu(const struct bench_agent *a, int i, char uuid[SAMPLE_UUID_SIZE])
 {
     snprintf(uuid, SAMPLE_UUID_SIZE, "GPU-%.8s-7657-7b1d-12f4-%012d", a->incarnation, i);
 }
 
 /* As the agent lists the GPUs of the driver. */
-static char *list_gpus(const struct agent *a)
+static char *list_gpus(const struct bench_agent *a)
 {
     json_t *list = json_array();
     for (int i = 0; i < GPUS; i++) {
@@ -72,7 +72,7 @@ static char *list_gpus(const struct agent *a)
     return text;
 }
 
-static json_t *facts(const struct agent *a)
+static json_t *facts(const struct bench_agent *a)
 {
     char *list = list_gpus(a);
     const struct node_facts f = {.agent_version = BATCHAID_VERSION,
@@ -107,7 +107,7 @@ static json_t *health(void)
 }
 
 /* All GPUs are busy. */
-static json_t *sample(const struct agent *a)
+static json_t *sample(const struct bench_agent *a)
 {
     enum { HALF = 500 };
     struct gpu_sample gpus[GPUS];
@@ -161,7 +161,7 @@ static json_t *ended(json_t *req)
 }
 
 /* A new reference. */
-static json_t *answer(const struct agent *a, json_t *req)
+static json_t *answer(const struct bench_agent *a, json_t *req)
 {
     const char *op = json_string_value(json_object_get(req, "op"));
     json_t *reply = json_pack("{s:O, s:b}", "id", json_object_get(req, "id"), "ok", 1);
@@ -180,7 +180,7 @@ static json_t *answer(const struct agent *a, json_t *req)
 
 /* Takes over `msg`. The daemon reads all the time and little is said: what does not go out at once
  * never will. */
-static int say(struct agent *a, json_t *msg)
+static int say(struct bench_agent *a, json_t *msg)
 {
     struct strbuf frame = STRBUF_INIT;
     struct err e;
@@ -195,14 +195,14 @@ static int say(struct agent *a, json_t *msg)
 
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
-    struct agent *a = handle->data;
+    struct bench_agent *a = handle->data;
     (void)suggested;
     *buf = uv_buf_init(a->read_buf, sizeof a->read_buf);
 }
 
 static void on_bytes(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
-    struct agent *a = stream->data;
+    struct bench_agent *a = stream->data;
     struct err e;
     json_t *req;
     int rc = n < 0 ? -1 : 1;
@@ -221,7 +221,7 @@ static void on_bytes(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 
 static void on_connection(uv_stream_t *server, int status)
 {
-    struct agent *a = xcalloc(1, sizeof *a);
+    struct bench_agent *a = xcalloc(1, sizeof *a);
     uv_pipe_init(server->loop, &a->pipe, 0);
     a->pipe.data = a;
     guid_new(a->incarnation);

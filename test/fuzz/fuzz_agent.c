@@ -31,12 +31,12 @@
 #define ENTRIES_MANY 2001
 #define WAITING_MAX  64
 
-static struct machine {
+static struct fuzzed_machine {
     struct agent a;
     int acts, fail_every; /* 0: none fails */
     bool far, many, has_reboot;
     long asked, answered;
-    struct waiting {
+    struct fuzzed_waiting {
         json_t *req;
         serve_fn fn;
         bool in_order;
@@ -103,7 +103,7 @@ void agent_empty_trash(struct agent *a)
 static enum outcome wait_for(json_t *req, serve_fn fn, bool in_order)
 {
     CLAIM(m.n_waiting < WAITING_MAX);
-    m.waiting[m.n_waiting++] = (struct waiting){json_incref(req), fn, in_order};
+    m.waiting[m.n_waiting++] = (struct fuzzed_waiting){json_incref(req), fn, in_order};
     return SERVE_ANSWERED;
 }
 
@@ -132,7 +132,7 @@ bool workers_in_order(const struct agent *a)
 static void finish_waiting(void)
 {
     for (int i = 0; i < m.n_waiting; i++) {
-        struct waiting *w = &m.waiting[i];
+        struct fuzzed_waiting *w = &m.waiting[i];
         __lsan_disable();
         ops_serve_by(&m.a, w->req, w->fn);
         __lsan_enable();

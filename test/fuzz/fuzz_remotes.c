@@ -23,7 +23,7 @@
 #define JOB       "g-1"
 #define PROCESSES 10
 
-static struct world {
+static struct remotes_world {
     struct agent a;
     int process[PROCESSES]; /* its end of its connection, plus 1; 0: none */
     int to_accept;          /* the agent's end of the next; -1: none */

@@ -29,12 +29,12 @@
 
 #define NOW_US 1700000000000000
 
-struct pair {
+struct fuzz_pair {
     char *name, *value; /* value NULL: none was given */
 };
 
 struct fake_connection {
-    struct pair header[32], query[64];
+    struct fuzz_pair header[32], query[64];
     int n_headers, n_queries;
 };
 
@@ -48,7 +48,7 @@ int MHD_get_connection_values_n(struct MHD_Connection *c, enum MHD_ValueKind kin
 {
     (void)kind;
     for (int i = 0; i < fake(c)->n_queries; i++) {
-        struct pair *q = &fake(c)->query[i];
+        struct fuzz_pair *q = &fake(c)->query[i];
         if (each(ctx, MHD_GET_ARGUMENT_KIND, q->name, strlen(q->name), q->value,
                  q->value ? strlen(q->value) : 0) != MHD_YES)
             return i + 1;
@@ -159,14 +159,14 @@ static void own_link(struct request *r, const char *path)
     struct fake_connection *c = fake(r->conn);
     int before = c->n_queries;
     char *copy = strdup(query + 1), *rest = copy, *one;
-    struct pair held[64];
+    struct fuzz_pair held[64];
     memcpy(held, c->query, sizeof held);
     c->n_queries = 0;
     while ((one = strsep(&rest, "&")) && c->n_queries < 64) {
         char *eq = strchr(one, '=');
         CLAIM(eq);
         *eq = '\0';
-        c->query[c->n_queries++] = (struct pair){one, eq + 1};
+        c->query[c->n_queries++] = (struct fuzz_pair){one, eq + 1};
     }
     struct err e = {0};
     CLAIM(link_check(r, &f, &e) == 0);
@@ -177,7 +177,7 @@ static void own_link(struct request *r, const char *path)
 
 /* --- one request ------------------------------------------------------------------------------ */
 
-static void add(struct pair *list, int *n, int max, char *text, char sep)
+static void add(struct fuzz_pair *list, int *n, int max, char *text, char sep)
 {
     if (*n == max || !*text)
         return;
@@ -186,7 +186,7 @@ static void add(struct pair *list, int *n, int max, char *text, char sep)
         *value++ = '\0';
         value += strspn(value, sep == ':' ? " " : "");
     }
-    list[(*n)++] = (struct pair){text, value};
+    list[(*n)++] = (struct fuzz_pair){text, value};
 }
 
 static void read_query(struct fake_connection *c, char *query)

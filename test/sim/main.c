@@ -22,14 +22,14 @@
 #include "lib/fs.h"
 #include "test/sim/sim.h"
 
-struct options {
+struct sim_options {
     long histories, steps, jobs;
     uint64_t seed;
     bool hash, text;
 };
 
 /* Written by the processes that run histories, read when one of them dies. */
-struct progress {
+struct sim_progress {
     uint64_t seed;
     long done, events, crashes;
 };
@@ -41,7 +41,7 @@ static int usage(void)
     return 2;
 }
 
-static int read_options(int argc, char **argv, struct options *o)
+static int read_options(int argc, char **argv, struct sim_options *o)
 {
     static const struct option names[] = {{"histories", required_argument, NULL, 'n'},
                                           {"seed", required_argument, NULL, 's'},
@@ -51,7 +51,7 @@ static int read_options(int argc, char **argv, struct options *o)
                                           {"text", no_argument, NULL, 't'},
                                           {NULL, 0, NULL, 0}};
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    *o = (struct options){.histories = 1, .steps = 50, .jobs = cpus > 0 ? cpus : 1, .seed = 1};
+    *o = (struct sim_options){.histories = 1, .steps = 50, .jobs = cpus > 0 ? cpus : 1, .seed = 1};
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         char *end = NULL;
         unsigned long long v = optarg ? strtoull(optarg, &end, 10) : 0;
@@ -83,7 +83,7 @@ static int read_options(int argc, char **argv, struct options *o)
     return o->jobs > 0 && optind == argc ? 0 : usage();
 }
 
-static void say_again(const struct options *o, uint64_t seed, const char *why)
+static void say_again(const struct sim_options *o, uint64_t seed, const char *why)
 {
     printf("sim: seed %llu: %s\n     again: SIM_LOG=1 make sim HISTORIES=1 SEED=%llu STEPS=%ld\n",
            (unsigned long long)seed, why, (unsigned long long)seed, o->steps);
@@ -91,7 +91,7 @@ static void say_again(const struct options *o, uint64_t seed, const char *why)
 }
 
 /* Every jobs-th history, beginning with the k-th. */
-static int run_share(const struct options *o, long k, const char *dir, struct progress *p)
+static int run_share(const struct sim_options *o, long k, const char *dir, struct sim_progress *p)
 {
     char mine[128];
     struct sim *m = xcalloc(1, sizeof *m);
@@ -135,7 +135,7 @@ static const char *directory(void)
 }
 
 /* How the process ended; one that was killed by an assert has said why. */
-static int judge(const struct options *o, const struct progress *p, int status)
+static int judge(const struct sim_options *o, const struct sim_progress *p, int status)
 {
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
@@ -148,14 +148,14 @@ static int judge(const struct options *o, const struct progress *p, int status)
 
 int main(int argc, char **argv)
 {
-    struct options o;
+    struct sim_options o;
     if (read_options(argc, argv, &o) != 0)
         return 2;
     if (o.jobs > o.histories)
         o.jobs = o.histories > 0 ? o.histories : 1;
     const char *dir = directory();
-    size_t size = (size_t)o.jobs * sizeof(struct progress);
-    struct progress *p =
+    size_t size = (size_t)o.jobs * sizeof(struct sim_progress);
+    struct sim_progress *p =
         mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t *pids = xcalloc((size_t)o.jobs, sizeof *pids);
     struct timespec begun, ended;
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
         if ((pids[k] = fork()) == 0)
             exit(run_share(&o, k, dir, &p[k]));
     int rc = 0;
-    struct progress sum = {0};
+    struct sim_progress sum = {0};
     for (long k = 0; k < o.jobs; k++) {
         int status;
         waitpid(pids[k], &status, 0);

@@ -24,8 +24,8 @@ static const char *const endings[N_FILES] = {"db", "db-wal", "db-journal"};
 struct sim_disk {
     bool full, crashed;
     struct content files[N_FILES];
-    struct file *open; /* those that are */
-    int refs;          /* the owner and open files */
+    struct sim_file *open; /* those that are */
+    int refs;              /* the owner and open files */
 };
 
 static struct {
@@ -37,12 +37,12 @@ static struct {
     char *regions[REGIONS_MAX]; /* of the WAL's index, of the current disk */
 } all;
 
-struct file {
+struct sim_file {
     sqlite3_file base; /* first */
     struct sim_disk *disk;
     struct content *content;
     struct content own; /* of a file without a name */
-    struct file *next;
+    struct sim_file *next;
     int level;                  /* of its lock */
     unsigned shared, exclusive; /* locks of the WAL's index, by bit */
 };
@@ -140,12 +140,12 @@ void sim_disk_set_full(struct sim_disk *d, bool full)
 
 /* --- SQLite's side: files --------------------------------------------------------------------- */
 
-static struct file *mine(sqlite3_file *f)
+static struct sim_file *mine(sqlite3_file *f)
 {
-    return (struct file *)(void *)f;
+    return (struct sim_file *)(void *)f;
 }
 
-static void put_on(struct file *f, struct sim_disk *d)
+static void put_on(struct sim_file *f, struct sim_disk *d)
 {
     f->disk = d;
     f->next = d->open;
@@ -153,9 +153,9 @@ static void put_on(struct file *f, struct sim_disk *d)
     d->refs++;
 }
 
-static void take_off(struct file *f)
+static void take_off(struct sim_file *f)
 {
-    struct file **at = &f->disk->open;
+    struct sim_file **at = &f->disk->open;
     while (*at != f)
         at = &(*at)->next;
     *at = f->next;
@@ -165,7 +165,7 @@ static void take_off(struct file *f)
 
 static int x_close(sqlite3_file *base)
 {
-    struct file *f = mine(base);
+    struct sim_file *f = mine(base);
     content_clear(&f->own);
     if (f->disk) /* else it was taken off */
         take_off(f);
@@ -184,7 +184,7 @@ static int x_read(sqlite3_file *f, void *buf, int n, sqlite3_int64 at)
 }
 
 /* What a crash may take back: nothing of a file without a name, or after the crash. */
-static void note(struct file *f, int64_t at, int64_t n)
+static void note(struct sim_file *f, int64_t at, int64_t n)
 {
     if (!f->disk->crashed && f->content != &f->own)
         content_note(f->content, at, n);
@@ -192,7 +192,7 @@ static void note(struct file *f, int64_t at, int64_t n)
 
 static int x_write(sqlite3_file *base, const void *buf, int n, sqlite3_int64 at)
 {
-    struct file *f = mine(base);
+    struct sim_file *f = mine(base);
     struct content *c = f->content;
     if (f->disk->full && !f->disk->crashed && at + n > c->n)
         return SQLITE_FULL;
@@ -208,7 +208,7 @@ static int x_write(sqlite3_file *base, const void *buf, int n, sqlite3_int64 at)
 
 static int x_truncate(sqlite3_file *base, sqlite3_int64 size)
 {
-    struct file *f = mine(base);
+    struct sim_file *f = mine(base);
     if (f->content->n > size) {
         note(f, size, f->content->n - size);
         content_resize(f->content, size);
@@ -250,10 +250,10 @@ static int x_traits(sqlite3_file *f)
 /* --- SQLite's side: locks --------------------------------------------------------------------- */
 
 /* Of the other connections to the database. */
-static int highest_lock(const struct file *f)
+static int highest_lock(const struct sim_file *f)
 {
     int level = SQLITE_LOCK_NONE;
-    for (const struct file *o = f->disk->open; o; o = o->next)
+    for (const struct sim_file *o = f->disk->open; o; o = o->next)
         if (o != f && o->content == f->content && o->level > level)
             level = o->level;
     return level;
@@ -261,7 +261,7 @@ static int highest_lock(const struct file *f)
 
 static int x_lock(sqlite3_file *base, int want)
 {
-    struct file *f = mine(base);
+    struct sim_file *f = mine(base);
     int other = highest_lock(f);
     int least = want == SQLITE_LOCK_SHARED     ? SQLITE_LOCK_PENDING
                 : want == SQLITE_LOCK_RESERVED ? SQLITE_LOCK_RESERVED
@@ -299,14 +299,14 @@ static int x_shm_map(sqlite3_file *f, int region, int size, int extend, void vol
 
 static int x_shm_lock(sqlite3_file *base, int at, int n, int flags)
 {
-    struct file *f = mine(base);
+    struct sim_file *f = mine(base);
     unsigned bits = ((1U << n) - 1) << at;
     if (flags & SQLITE_SHM_UNLOCK) {
         f->shared &= ~bits;
         f->exclusive &= ~bits;
         return SQLITE_OK;
     }
-    for (const struct file *o = f->disk->open; o; o = o->next)
+    for (const struct sim_file *o = f->disk->open; o; o = o->next)
         if (o != f &&
             ((o->exclusive & bits) || (flags & SQLITE_SHM_EXCLUSIVE && (o->shared & bits))))
             return SQLITE_BUSY;
@@ -328,7 +328,7 @@ static void forget_index(void)
 
 static int x_shm_unmap(sqlite3_file *base, int remove)
 {
-    struct file *f = mine(base);
+    struct sim_file *f = mine(base);
     f->shared = f->exclusive = 0;
     if (remove)
         forget_index();
@@ -376,9 +376,9 @@ static int x_full_name(sqlite3_vfs *vfs, const char *name, int size, char *out)
 
 static int x_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int flags, int *out)
 {
-    struct file *f = mine(base);
+    struct sim_file *f = mine(base);
     (void)vfs;
-    *f = (struct file){.content = name ? find(name) : &f->own};
+    *f = (struct sim_file){.content = name ? find(name) : &f->own};
     if (!f->content || (name && !f->content->exists && !(flags & SQLITE_OPEN_CREATE)))
         return SQLITE_CANTOPEN;
     f->content->exists = true;
@@ -413,7 +413,7 @@ static int x_access(sqlite3_vfs *vfs, const char *name, int flags, int *out)
 /* --- connections that go from disk to disk ---------------------------------------------------- */
 
 /* Its database and its WAL. */
-static void files_of(sqlite3 *db, struct file *out[2])
+static void files_of(sqlite3 *db, struct sim_file *out[2])
 {
     static const int which[2] = {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER};
     for (int i = 0; i < 2; i++) {
@@ -427,7 +427,7 @@ static void files_of(sqlite3 *db, struct file *out[2])
 
 void sim_disk_attach(sqlite3 *db)
 {
-    struct file *files[2];
+    struct sim_file *files[2];
     files_of(db, files);
     if (!all.current->open)
         forget_index();
@@ -441,7 +441,7 @@ void sim_disk_attach(sqlite3 *db)
 
 void sim_disk_detach(sqlite3 *db)
 {
-    struct file *files[2];
+    struct sim_file *files[2];
     files_of(db, files);
     for (int i = 0; i < 2; i++) {
         assert(files[i]->content == &files[i]->disk->files[i]);
@@ -495,7 +495,7 @@ void sim_disk_begin(const char *dir)
         all.wal_inode = s.st_ino;
     all.vfs = *sqlite3_vfs_find(NULL);
     all.vfs.zName = "sim";
-    all.vfs.szOsFile = (int)sizeof(struct file);
+    all.vfs.szOsFile = (int)sizeof(struct sim_file);
     all.vfs.xOpen = x_open;
     all.vfs.xDelete = x_delete;
     all.vfs.xAccess = x_access;

@@ -6,7 +6,7 @@
 
 #include "lib/arena.h"
 
-struct event {
+struct loop_event {
     int64_t at_us;
     uint64_t seq;
     loop_fn fn;
@@ -18,21 +18,21 @@ struct sim_loop {
     struct loop base; /* first */
     struct sim_time *t;
     int64_t mono_ahead_us, work_max_us;
-    struct event **heap;
+    struct loop_event **heap;
     size_t n, cap;
     int n_timers, n_lanes;
 };
 
 struct timer {
     struct loop_timer base; /* first */
-    struct event ev;
+    struct loop_event ev;
     loop_fn cb;
     void *ctx;
     bool in_use, destroyed;
 };
 
-struct deferred {
-    struct event ev;
+struct deferred_call {
+    struct loop_event ev;
     loop_fn fn;
     void *ctx;
 };
@@ -49,7 +49,7 @@ struct lane {
 };
 
 struct work {
-    struct event ev;
+    struct loop_event ev;
     struct lane *lane;
     struct work *next;
     loop_fn fn;
@@ -79,18 +79,18 @@ static struct sim_loop *impl(struct loop *loop)
     return (struct sim_loop *)(void *)loop;
 }
 
-static bool before(const struct event *a, const struct event *b)
+static bool before(const struct loop_event *a, const struct loop_event *b)
 {
     return a->at_us != b->at_us ? a->at_us < b->at_us : a->seq < b->seq;
 }
 
-static void place(struct sim_loop *l, size_t i, struct event *ev)
+static void place(struct sim_loop *l, size_t i, struct loop_event *ev)
 {
     l->heap[i] = ev;
     ev->pos = i + 1;
 }
 
-static void settle(struct sim_loop *l, size_t i, struct event *ev)
+static void settle(struct sim_loop *l, size_t i, struct loop_event *ev)
 {
     while (i > 0 && before(ev, l->heap[(i - 1) / 2])) {
         place(l, i, l->heap[(i - 1) / 2]);
@@ -106,18 +106,18 @@ static void settle(struct sim_loop *l, size_t i, struct event *ev)
     place(l, i, ev);
 }
 
-static void unset(struct sim_loop *l, struct event *ev)
+static void unset(struct sim_loop *l, struct loop_event *ev)
 {
     if (ev->pos == 0)
         return;
     size_t i = ev->pos - 1;
     ev->pos = 0;
-    struct event *last = l->heap[--l->n];
+    struct loop_event *last = l->heap[--l->n];
     if (last != ev)
         settle(l, i, last);
 }
 
-static void set(struct sim_loop *l, struct event *ev, int64_t at_us, loop_fn fn, void *ctx)
+static void set(struct sim_loop *l, struct loop_event *ev, int64_t at_us, loop_fn fn, void *ctx)
 {
     unset(l, ev);
     ev->at_us = at_us > l->t->now_us ? at_us : l->t->now_us;
@@ -146,7 +146,7 @@ int sim_loop_run_due(struct loop *loop)
     uint64_t last = l->t->seq;
     int n = 0;
     while (l->n > 0 && l->heap[0]->at_us <= l->t->now_us && l->heap[0]->seq <= last) {
-        struct event *ev = l->heap[0];
+        struct loop_event *ev = l->heap[0];
         unset(l, ev);
         ev->fn(ev->ctx);
         n++;
@@ -210,14 +210,14 @@ static void timer_destroy(struct loop_timer *timer)
 
 static void on_deferred(void *ctx)
 {
-    struct deferred d = *(struct deferred *)ctx;
+    struct deferred_call d = *(struct deferred_call *)ctx;
     free(ctx);
     d.fn(d.ctx);
 }
 
 static void defer(struct loop *loop, loop_fn fn, void *ctx)
 {
-    struct deferred *d = xcalloc(1, sizeof *d);
+    struct deferred_call *d = xcalloc(1, sizeof *d);
     d->fn = fn;
     d->ctx = ctx;
     set(impl(loop), &d->ev, impl(loop)->t->now_us, on_deferred, d);

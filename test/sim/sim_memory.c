@@ -22,14 +22,14 @@
 #define N_SIZES   (N_SMALL + 64 - SMALL_LOG)
 #define CHUNK     ((size_t)4 << 20) /* asked of the system at a time */
 
-struct head {
+struct memory_head {
     size_t size_index, room;
 };
-_Static_assert(sizeof(struct head) == _Alignof(max_align_t), "what follows it is aligned");
+_Static_assert(sizeof(struct memory_head) == _Alignof(max_align_t), "what follows it is aligned");
 
 /* A piece that is free. */
 struct piece {
-    struct head head;
+    struct memory_head head;
     struct piece *next;
 };
 
@@ -50,9 +50,9 @@ static size_t size_index(size_t n, size_t *room)
     return N_SMALL + bits - SMALL_LOG;
 }
 
-static struct head *cut(size_t index, size_t room)
+static struct memory_head *cut(size_t index, size_t room)
 {
-    size_t need = sizeof(struct head) + room;
+    size_t need = sizeof(struct memory_head) + room;
     if ((size_t)(all.end - all.at) < need) {
         size_t size = need > CHUNK ? need : CHUNK;
         char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -61,9 +61,9 @@ static struct head *cut(size_t index, size_t room)
         all.at = p;
         all.end = p + size;
     }
-    struct head *h = (struct head *)(void *)all.at;
+    struct memory_head *h = (struct memory_head *)(void *)all.at;
     all.at += need;
-    *h = (struct head){index, room};
+    *h = (struct memory_head){index, room};
     return h;
 }
 
@@ -75,7 +75,7 @@ static void *take(size_t n)
     }
     size_t room, index = size_index(n, &room);
     struct piece *p = all.unused[index];
-    struct head *h = p ? &p->head : cut(index, room);
+    struct memory_head *h = p ? &p->head : cut(index, room);
     if (p)
         all.unused[index] = p->next;
     return h ? h + 1 : NULL;
@@ -83,7 +83,7 @@ static void *take(size_t n)
 
 static void give_back(void *mem)
 {
-    struct piece *p = (struct piece *)(void *)((struct head *)mem - 1);
+    struct piece *p = (struct piece *)(void *)((struct memory_head *)mem - 1);
     p->next = all.unused[p->head.size_index];
     all.unused[p->head.size_index] = p;
 }
@@ -108,7 +108,7 @@ void *calloc(size_t n, size_t size)
 
 void *realloc(void *mem, size_t n)
 {
-    size_t room = mem ? ((struct head *)mem - 1)->room : 0;
+    size_t room = mem ? ((struct memory_head *)mem - 1)->room : 0;
     if (mem && n <= room)
         return mem;
     void *more = take(n);
@@ -122,7 +122,7 @@ void *realloc(void *mem, size_t n)
 /* Nothing here asks for more than any piece has. */
 static void *aligned(size_t alignment, size_t n)
 {
-    if (alignment > sizeof(struct head)) {
+    if (alignment > sizeof(struct memory_head)) {
         static const char why[] = "sim: memory of such an alignment is not to be had\n";
         fwrite(why, 1, sizeof why - 1, stderr);
         abort();

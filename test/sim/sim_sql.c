@@ -19,23 +19,23 @@
 #define BUCKETS  512
 #define TOLD_MAX 8 /* settings */
 
-struct statement {
-    struct statement *next;
+struct sql_statement {
+    struct sql_statement *next;
     char *sql;
     sqlite3_stmt *s;
     bool taken;
 };
 
-struct connection {
+struct sql_connection {
     sqlite3 *db;
     bool in_use;
     const char *told[TOLD_MAX]; /* settings, by their text */
-    struct statement *buckets[BUCKETS];
+    struct sql_statement *buckets[BUCKETS];
 };
 
 static struct {
     bool on;
-    struct connection kept[KEPT_MAX];
+    struct sql_connection kept[KEPT_MAX];
     int n;
 } all;
 
@@ -44,7 +44,7 @@ void sim_sql_keep(void)
     all.on = true;
 }
 
-static struct connection *kept(const sqlite3 *db)
+static struct sql_connection *kept(const sqlite3 *db)
 {
     for (int i = 0; i < all.n; i++)
         if (all.kept[i].db == db)
@@ -73,20 +73,20 @@ WRAP(int, sqlite3_open_v2, const char *path, sqlite3 **db, int flags, const char
         }
     int rc = __real_sqlite3_open_v2(path, db, flags, vfs);
     if (all.on && rc == SQLITE_OK && all.n < KEPT_MAX)
-        all.kept[all.n++] = (struct connection){.db = *db, .in_use = true};
+        all.kept[all.n++] = (struct sql_connection){.db = *db, .in_use = true};
     return rc;
 }
 
-static void must_be_free(const struct connection *c)
+static void must_be_free(const struct sql_connection *c)
 {
     for (int i = 0; i < BUCKETS; i++)
-        for (const struct statement *s = c->buckets[i]; s; s = s->next)
+        for (const struct sql_statement *s = c->buckets[i]; s; s = s->next)
             must(!s->taken, "a statement is left when its connection is closed");
 }
 
 WRAP(int, sqlite3_close, sqlite3 *db)
 {
-    struct connection *c = kept(db);
+    struct sql_connection *c = kept(db);
     if (!c)
         return __real_sqlite3_close(db);
     must_be_free(c);
@@ -128,7 +128,7 @@ WRAP(int, sqlite3_prepare_v2, sqlite3 *db, const char *sql, int n, sqlite3_stmt 
 
 static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out)
 {
-    struct statement **first = &kept(db)->buckets[bucket(sql)], *s = *first;
+    struct sql_statement **first = &kept(db)->buckets[bucket(sql)], *s = *first;
     while (s && (s->taken || strcmp(s->sql, sql) != 0))
         s = s->next;
     if (!s) {
@@ -136,7 +136,7 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out)
         if (rc != SQLITE_OK)
             return rc;
         s = xcalloc(1, sizeof *s);
-        *s = (struct statement){.next = *first, .sql = xstrdup(sql), .s = *out};
+        *s = (struct sql_statement){.next = *first, .sql = xstrdup(sql), .s = *out};
         *first = s;
     }
     s->taken = true;
@@ -146,10 +146,10 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out)
 
 WRAP(int, sqlite3_finalize, sqlite3_stmt *stmt)
 {
-    struct connection *c = stmt ? kept(sqlite3_db_handle(stmt)) : NULL;
+    struct sql_connection *c = stmt ? kept(sqlite3_db_handle(stmt)) : NULL;
     if (!c)
         return __real_sqlite3_finalize(stmt);
-    struct statement *s = c->buckets[bucket(sqlite3_sql(stmt))];
+    struct sql_statement *s = c->buckets[bucket(sqlite3_sql(stmt))];
     while (s->s != stmt)
         s = s->next;
     s->taken = false;
@@ -160,7 +160,7 @@ WRAP(int, sqlite3_finalize, sqlite3_stmt *stmt)
 /* --- settings --------------------------------------------------------------------------------- */
 
 /* A setting makes all statements be compiled anew, even if it changes nothing. */
-static bool was_told(struct connection *c, const char *sql)
+static bool was_told(struct sql_connection *c, const char *sql)
 {
     for (int i = 0; i < TOLD_MAX; i++) {
         if (!c->told[i]) {
@@ -188,7 +188,7 @@ static bool only_settings(const char *sql)
 WRAP(int, sqlite3_exec, sqlite3 *db, const char *sql, int (*cb)(void *, int, char **, char **),
      void *ctx, char **msg)
 {
-    struct connection *c = kept(db);
+    struct sql_connection *c = kept(db);
     if (c && only_settings(sql) && was_told(c, sql))
         return SQLITE_OK;
     return __real_sqlite3_exec(db, sql, cb, ctx, msg);

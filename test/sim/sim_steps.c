@@ -404,7 +404,7 @@ static void nothing(struct sim *m)
 #define MANY_TASKS_EVERY 3
 
 /* One of the functions: a step, or what becomes of any node, or of any thing of the kind. */
-static const struct action {
+static const struct sim_action {
     int weight, many_tasks;
     void (*run)(struct sim *m);
     void (*on_node)(struct sim *m, struct fake_node *n);
@@ -454,7 +454,7 @@ static int weight_of(const struct sim *m, size_t i)
     return m->seed % MANY_TASKS_EVERY == 0 ? actions[i].many_tasks : actions[i].weight;
 }
 
-static void act(struct sim *m, const struct action *a)
+static void act(struct sim *m, const struct sim_action *a)
 {
     struct fake_node *n = a->on_node ? any_node(m) : NULL;
     struct thing *t = a->on_thing ? sim_pick(m, a->kind) : NULL;

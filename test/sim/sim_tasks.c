@@ -352,7 +352,7 @@ void sim_change_work(struct sim *m)
         ask_work(m, t, events[any(m, (int)(sizeof events / sizeof *events))]);
 }
 
-struct change {
+struct sim_change {
     struct sim *m;
     const struct batch_task *t;
     int (*fn)(struct batch_front *f, const struct batch_task *t, int64_t now_us, struct err *e);
@@ -360,7 +360,7 @@ struct change {
 
 static int write_change(struct storage *st, void *ctx, struct err *e)
 {
-    const struct change *k = ctx;
+    const struct sim_change *k = ctx;
     (void)st;
     return k->fn(&k->m->life->batch, k->t, wall(k->m), e);
 }
@@ -370,7 +370,7 @@ static void change(struct sim *m, const struct batch_task *t, const char *what,
                              struct err *))
 {
     struct err e = {0};
-    struct change k = {m, t, fn};
+    struct sim_change k = {m, t, fn};
     sim_trace(m, "%s task %s", what, t->name);
     (void)sim_ok(m, st_tx(m->life->st, what, write_change, &k, &e), &e, what);
 }

@@ -197,7 +197,7 @@ static int attempt_of(const char *id)
     return strlen(id) > GUID_SIZE ? (int)strtol(id + GUID_SIZE, NULL, 10) : 0;
 }
 
-struct start {
+struct task_start {
     struct sim *m;
     struct fake_node *node;
     const struct thing *task;
@@ -207,7 +207,7 @@ struct start {
 /* Twice at once is no fault where the daemon had to take the first for lost. */
 static void compare(void *ctx, struct fake_node *n, const char *id, const char *command)
 {
-    const struct start *s = ctx;
+    const struct task_start *s = ctx;
     const char *name = strstr(command, " job=");
     if (strstr(id, "-coordination") && strncmp(id, s->id, GUID_SIZE) == 0 &&
         attempt_of(id) == attempt_of(s->id))
@@ -287,7 +287,7 @@ static void note_start(struct thing *t, struct fake_node *n, const char *id)
 void sim_task_start(struct sim *m, struct thing *t, struct fake_node *n, const char *id)
 {
     struct batch_task row;
-    struct start s = {m, n, t, id};
+    struct task_start s = {m, n, t, id};
     if (!m->life->st) { /* the daemon stops, and has let go of its database */
         note_start(t, n, id);
         return;

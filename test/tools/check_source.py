@@ -103,7 +103,7 @@ WORD_LISTS = {"model/front_words.c": re.compile(r"^ +WORD\((\w+)\),$", re.M),
               "scheduler/fleet/mount/command.c": re.compile(r'\{"\{(\w+)\}", w->')}
 
 
-# Where a tag is defined: the product defines each in one file, so that a search for it finds one thing.
+# Where a tag is defined: each in one file, of tests too, so that a search for it finds one thing.
 TAG = re.compile(r"\b(?:struct|union|enum)\s+(\w+)\s*\{")
 
 
@@ -324,9 +324,9 @@ def main(root):
             complaints += check_c(name, lines)
             complaints += check_rows(name, lines)
             complaints += check_trailing_comments(name, lines)
+            defined += tags(name, lines)
             if not name.startswith("test/"):
                 complaints += check_head(name, lines) if file.suffix == ".c" else []
-                defined += tags(name, lines)
                 complaints += check_wording(name, lines)
                 complaints += check_names(name, lines, avoided)
             complaints += check_writers(name, lines)

@@ -6,6 +6,8 @@
 #ifndef SCHEDULER_FRONT_BATCH_FRONT_PRIV_H
 #define SCHEDULER_FRONT_BATCH_FRONT_PRIV_H
 
+#include <assert.h>
+
 #include "lib/timefmt.h"
 #include "model/batch/job_states.h"
 #include "scheduler/fleet/fleet.h"
@@ -22,11 +24,13 @@ struct batch_user;
 
 static inline const struct batch_front *batch_self(const struct front *f)
 {
+    assert(f->words == &batch_front_words);
     return (const struct batch_front *)f;
 }
 
 static inline struct batch_front *batch_self_rw(struct front *f)
 {
+    assert(f->words == &batch_front_words);
     return (struct batch_front *)f;
 }
 

@@ -6,6 +6,8 @@
 #ifndef SCHEDULER_FRONT_BATCHAI_FRONT_PRIV_H
 #define SCHEDULER_FRONT_BATCHAI_FRONT_PRIV_H
 
+#include <assert.h>
+
 #include "lib/timefmt.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/front/batchai/batchai.h"
@@ -17,11 +19,13 @@
 
 static inline const struct batchai_front *front_self(const struct front *f)
 {
+    assert(f->words == &batchai_front_words);
     return (const struct batchai_front *)f;
 }
 
 static inline struct batchai_front *front_self_rw(struct front *f)
 {
+    assert(f->words == &batchai_front_words);
     return (struct batchai_front *)f;
 }
 

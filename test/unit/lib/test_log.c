@@ -108,14 +108,14 @@ LOG_TEST(levels)
     LOG_ERROR(NULL, "nobody.listens", LF_INT("n", 5));
 }
 
-struct seen {
+struct log_seen {
     char subjects[256];
     int n;
 };
 
 static void note(void *ctx, const struct log_kept_line *l)
 {
-    struct seen *s = ctx;
+    struct log_seen *s = ctx;
     s->n++;
     snprintf(s->subjects, sizeof s->subjects, "%s", l->subject);
     assert_says(l->text, l->event);
@@ -126,7 +126,7 @@ static void note(void *ctx, const struct log_kept_line *l)
 LOG_TEST(lines_are_kept)
 {
     enum { MOST = 4096, MANY = 100 };
-    struct seen s = {.n = 0};
+    struct log_seen s = {.n = 0};
     char name[16]; /* which the next line takes again */
     p->log.kept = log_kept_create(MOST);
     LOG_INFO(&p->log, "job.ended", LF_STR("job", "j"));

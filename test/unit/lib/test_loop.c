@@ -9,14 +9,14 @@
 #include "test/unit/support/says.h"
 #include "test/unit/support/tests.h"
 
-struct fixture {
+struct loop_fixture {
     uv_loop_t uv;
     struct loop *loop;
     int64_t wall;
     char said[512]; /* what callbacks noted, in order */
 };
 
-static void note(struct fixture *f, const char *text)
+static void note(struct loop_fixture *f, const char *text)
 {
     size_t n = strlen(f->said);
     snprintf(f->said + n, sizeof f->said - n, "%s", text);
@@ -24,12 +24,12 @@ static void note(struct fixture *f, const char *text)
 
 static int64_t fake_wall(void *ctx)
 {
-    return ((struct fixture *)ctx)->wall;
+    return ((struct loop_fixture *)ctx)->wall;
 }
 
 static int setup(void **state)
 {
-    struct fixture *f = xcalloc(1, sizeof *f);
+    struct loop_fixture *f = xcalloc(1, sizeof *f);
     const struct clock wall = {fake_wall, f};
     assert_int_equal(uv_loop_init(&f->uv), 0);
     f->loop = loop_uv_create(&f->uv, &wall, NULL);
@@ -40,7 +40,7 @@ static int setup(void **state)
 /* Nothing is left behind: uv_loop_close() refuses a loop with an open handle. */
 static int teardown(void **state)
 {
-    struct fixture *f = *state;
+    struct loop_fixture *f = *state;
     loop_uv_destroy(f->loop);
     uv_run(&f->uv, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&f->uv), 0);
@@ -48,18 +48,18 @@ static int teardown(void **state)
     return 0;
 }
 
-struct note {
-    struct fixture *f;
+struct loop_note {
+    struct loop_fixture *f;
     const char *text;
 };
 
 static void say(void *ctx)
 {
-    struct note *n = ctx;
+    struct loop_note *n = ctx;
     note(n->f, n->text);
 }
 
-#define LOOP_TEST(name) TEST_IN(name, struct fixture *f, *state, setup, teardown)
+#define LOOP_TEST(name) TEST_IN(name, struct loop_fixture *f, *state, setup, teardown)
 
 LOOP_TEST(clocks_are_two)
 {
@@ -90,7 +90,7 @@ LOOP_TEST(stored_instants_are_clamped)
 
 LOOP_TEST(timers_run_once_and_not_early)
 {
-    struct note a = {f, "a"}, b = {f, "b"}, c = {f, "c"};
+    struct loop_note a = {f, "a"}, b = {f, "b"}, c = {f, "c"};
     struct loop_timer *ta = loop_timer_create(f->loop, say, &a);
     struct loop_timer *tb = loop_timer_create(f->loop, say, &b);
     struct loop_timer *tc = loop_timer_create(f->loop, say, &c);
@@ -117,14 +117,14 @@ LOOP_TEST(timers_run_once_and_not_early)
 
 static void defer_again(void *ctx)
 {
-    struct note *n = ctx;
+    struct loop_note *n = ctx;
     note(n->f, "again ");
     loop_defer(n->f->loop, say, n);
 }
 
 LOOP_TEST(deferred_calls_keep_their_order)
 {
-    struct note a = {f, "a"}, b = {f, "b"};
+    struct loop_note a = {f, "a"}, b = {f, "b"};
     loop_defer(f->loop, defer_again, &a);
     loop_defer(f->loop, say, &b);
     assert_string_equal(f->said, "");
@@ -145,8 +145,8 @@ struct gate {
     bool open;
 };
 
-struct job {
-    struct fixture *f;
+struct loop_job {
+    struct loop_fixture *f;
     struct gate *gate;
     pthread_t ran_on;
     char name;
@@ -167,7 +167,7 @@ static void gate_free(struct gate *g)
 
 static void pass(void *ctx)
 {
-    struct job *j = ctx;
+    struct loop_job *j = ctx;
     struct gate *g = j->gate;
     j->ran_on = pthread_self();
     pthread_mutex_lock(&g->lock);
@@ -183,7 +183,7 @@ static void pass(void *ctx)
 
 static void passed(void *ctx, enum loop_work_end how)
 {
-    struct job *j = ctx;
+    struct loop_job *j = ctx;
     const char text[] = {how == LOOP_WORK_DROPPED ? '-' : '+', j->name, '\0'};
     note(j->f, text);
 }
@@ -209,9 +209,9 @@ LOOP_TEST(a_lane_of_one_keeps_the_order)
     struct gate g;
     gate_init(&g);
     struct loop_lane *lane = loop_lane_create(f->loop, "one", 1, 8);
-    struct job jobs[4];
+    struct loop_job jobs[4];
     for (int i = 0; i < 4; i++) {
-        jobs[i] = (struct job){.f = f, .gate = &g, .name = (char)('a' + i)};
+        jobs[i] = (struct loop_job){.f = f, .gate = &g, .name = (char)('a' + i)};
         assert_true(loop_work(lane, pass, passed, &jobs[i]));
     }
     assert_int_equal(lane->busy, 4);
@@ -221,7 +221,7 @@ LOOP_TEST(a_lane_of_one_keeps_the_order)
     assert_int_equal(g.most, 1);
     assert_int_equal(lane->busy, 0);
     assert_false(pthread_equal(jobs[0].ran_on, pthread_self()));
-    struct note closed = {f, "."};
+    struct loop_note closed = {f, "."};
     loop_lane_close(lane, LOOP_LANE_FINISH, 0, say, &closed);
     assert_false(loop_work(lane, pass, passed, &jobs[0]));
     uv_run(&f->uv, UV_RUN_DEFAULT);
@@ -238,9 +238,9 @@ LOOP_TEST(a_full_lane_says_so_and_stops_no_other)
     open.open = true;
     struct loop_lane *lane = loop_lane_create(f->loop, "two", 2, 1);
     struct loop_lane *other = loop_lane_create(f->loop, "other", 1, 1);
-    struct job jobs[5];
+    struct loop_job jobs[5];
     for (int i = 0; i < 5; i++)
-        jobs[i] = (struct job){.f = f, .gate = i == 4 ? &open : &g, .name = (char)('a' + i)};
+        jobs[i] = (struct loop_job){.f = f, .gate = i == 4 ? &open : &g, .name = (char)('a' + i)};
     assert_true(loop_work(lane, pass, passed, &jobs[0]));
     assert_true(loop_work(lane, pass, passed, &jobs[1]));
     wait_inside(&g, 2);
@@ -268,13 +268,13 @@ LOOP_TEST(closing_finishes_or_drops_what_waits)
         gate_init(&g);
         f->said[0] = '\0';
         struct loop_lane *lane = loop_lane_create(f->loop, "closing", 1, 4);
-        struct job jobs[3];
+        struct loop_job jobs[3];
         for (int i = 0; i < 3; i++) {
-            jobs[i] = (struct job){.f = f, .gate = &g, .name = (char)('a' + i)};
+            jobs[i] = (struct loop_job){.f = f, .gate = &g, .name = (char)('a' + i)};
             assert_true(loop_work(lane, pass, passed, &jobs[i]));
         }
         wait_inside(&g, 1);
-        struct note closed = {f, "."};
+        struct loop_note closed = {f, "."};
         loop_lane_close(lane, drop ? LOOP_LANE_DROP : LOOP_LANE_FINISH, 0, say, &closed);
         open_gate(&g);
         uv_run(&f->uv, UV_RUN_DEFAULT);
@@ -293,13 +293,13 @@ LOOP_TEST(work_that_hangs_is_left_behind)
     static struct gate g;
     gate_init(&g);
     struct loop_lane *lane = loop_lane_create(f->loop, "hangs", 2, 4);
-    struct job jobs[3];
+    struct loop_job jobs[3];
     for (int i = 0; i < 3; i++) {
-        jobs[i] = (struct job){.f = f, .gate = &g, .name = (char)('a' + i)};
+        jobs[i] = (struct loop_job){.f = f, .gate = &g, .name = (char)('a' + i)};
         assert_true(loop_work(lane, pass, passed, &jobs[i]));
     }
     wait_inside(&g, 2);
-    struct note closed = {f, "."};
+    struct loop_note closed = {f, "."};
     loop_lane_close(lane, LOOP_LANE_FINISH, 20000, say, &closed);
     uv_run(&f->uv, UV_RUN_DEFAULT);
     assert_string_equal(f->said, "-c.");

@@ -14,7 +14,7 @@
 #define SECOND INT64_C(1000000)
 #define HOUR   (3600 * SECOND)
 
-struct world {
+struct loop_world {
     uv_loop_t uv;
     struct loop *below, *loop;
     struct loop_virtual *v;
@@ -27,7 +27,7 @@ struct world {
 };
 
 struct alarm {
-    struct world *w;
+    struct loop_world *w;
     struct loop_timer *timer;
     char name;
     int64_t every_us; /* 0: once */
@@ -40,18 +40,18 @@ static int64_t read_int(void *at)
 
 static bool is_busy(void *ctx)
 {
-    const struct world *w = ctx;
+    const struct loop_world *w = ctx;
     return w->busy || loop_uv_has_work(w->below);
 }
 
 static uint64_t moves(void *ctx)
 {
-    return loop_uv_deferred(((struct world *)ctx)->below);
+    return loop_uv_deferred(((struct loop_world *)ctx)->below);
 }
 
-static void open_world(struct world *w)
+static void open_world(struct loop_world *w)
 {
-    *w = (struct world){.below_mono = 100 * SECOND, .below_wall = 1700000000 * SECOND};
+    *w = (struct loop_world){.below_mono = 100 * SECOND, .below_wall = 1700000000 * SECOND};
     assert_int_equal(uv_loop_init(&w->uv), 0);
     const struct clock wall = {read_int, &w->below_wall}, mono = {read_int, &w->below_mono};
     w->below = loop_uv_create(&w->uv, &wall, &mono);
@@ -59,7 +59,7 @@ static void open_world(struct world *w)
     w->loop = loop_virtual_loop(w->v);
 }
 
-static void close_world(struct world *w)
+static void close_world(struct loop_world *w)
 {
     loop_virtual_free(w->v);
     loop_uv_destroy(w->below);
@@ -67,7 +67,7 @@ static void close_world(struct world *w)
     assert_int_equal(uv_loop_close(&w->uv), 0);
 }
 
-static void pass(struct world *w, int64_t us)
+static void pass(struct loop_world *w, int64_t us)
 {
     w->below_mono += us;
     w->below_wall += us;
@@ -78,14 +78,14 @@ static void pass(struct world *w, int64_t us)
 static void on_alarm(void *ctx)
 {
     struct alarm *a = ctx;
-    struct world *w = a->w;
+    struct loop_world *w = a->w;
     w->order[w->n] = a->name;
     w->at[w->n++] = loop_mono_us(w->loop);
     if (a->every_us > 0)
         loop_timer_start(a->timer, loop_mono_us(w->loop) + a->every_us);
 }
 
-static void set_alarm(struct world *w, struct alarm *a, char name, int64_t in_us)
+static void set_alarm(struct loop_world *w, struct alarm *a, char name, int64_t in_us)
 {
     *a = (struct alarm){.w = w, .name = name};
     a->timer = loop_timer_create(w->loop, on_alarm, a);
@@ -94,13 +94,13 @@ static void set_alarm(struct world *w, struct alarm *a, char name, int64_t in_us
 
 static void on_walked(void *ctx, const struct loop_walked *how)
 {
-    struct world *w = ctx;
+    struct loop_world *w = ctx;
     w->done = true;
     w->arrived = how->arrived;
     w->timers = how->timers;
 }
 
-static void walk(struct world *w, int64_t us)
+static void walk(struct loop_world *w, int64_t us)
 {
     w->done = false;
     loop_virtual_walk(w->v, loop_mono_us(w->loop) + us, on_walked, w);
@@ -111,7 +111,7 @@ static void walk(struct world *w, int64_t us)
 
 TEST(test_untouched_it_is_the_loop_below)
 {
-    struct world w;
+    struct loop_world w;
     struct alarm a;
     open_world(&w);
     assert_int_equal(loop_wall_us(w.loop), w.below_wall);
@@ -126,7 +126,7 @@ TEST(test_untouched_it_is_the_loop_below)
 
 TEST(test_a_stopped_clock_stands)
 {
-    struct world w;
+    struct loop_world w;
     struct alarm a, b;
     open_world(&w);
     set_alarm(&w, &a, 'a', SECOND);
@@ -146,7 +146,7 @@ TEST(test_a_stopped_clock_stands)
 
 TEST(test_a_scaled_clock_runs)
 {
-    struct world w;
+    struct loop_world w;
     open_world(&w);
     loop_virtual_set_rate(w.v, 60);
     int64_t mono = loop_mono_us(w.loop), wall = loop_wall_us(w.loop);
@@ -161,7 +161,7 @@ TEST(test_a_scaled_clock_runs)
 
 TEST(test_a_walk_stops_at_each_timer_in_order)
 {
-    struct world w;
+    struct loop_world w;
     struct alarm a, b, c, late;
     open_world(&w);
     loop_virtual_set_rate(w.v, 0);
@@ -197,7 +197,7 @@ static void work(void *ctx)
 
 static void worked(void *ctx, enum loop_work_end how)
 {
-    struct world *w = ctx;
+    struct loop_world *w = ctx;
     (void)how;
     w->order[w->n] = 'w';
     w->at[w->n++] = loop_mono_us(w->loop);
@@ -205,11 +205,11 @@ static void worked(void *ctx, enum loop_work_end how)
 
 static void on_closed(void *ctx)
 {
-    ((struct world *)ctx)->done = true;
+    ((struct loop_world *)ctx)->done = true;
 }
 
 struct chain {
-    struct world *w;
+    struct loop_world *w;
     struct loop_lane *lane;
     int left;
 };
@@ -225,7 +225,7 @@ static void on_chain(void *ctx)
 
 TEST(test_a_walk_waits_for_what_a_timer_has_begun)
 {
-    struct world w;
+    struct loop_world w;
     struct alarm after;
     open_world(&w);
     struct chain c = {&w, loop_lane_create(w.loop, "test", 1, 4), 10};
@@ -248,7 +248,7 @@ TEST(test_a_walk_waits_for_what_a_timer_has_begun)
 
 TEST(test_a_walk_can_be_halted_and_the_clock_goes_on_from_there)
 {
-    struct world w;
+    struct loop_world w;
     open_world(&w);
     w.busy = true; /* it does not come to rest */
     int64_t began = loop_mono_us(w.loop);
@@ -267,23 +267,23 @@ TEST(test_a_walk_can_be_halted_and_the_clock_goes_on_from_there)
 }
 
 /* Defers itself until `stop`, as a large seed does from slice to slice. */
-struct slices {
-    struct world *w;
+struct time_slices {
+    struct loop_world *w;
     bool stop;
 };
 
 static void on_slice(void *ctx)
 {
-    struct slices *s = ctx;
+    struct time_slices *s = ctx;
     if (!s->stop)
         loop_defer(s->w->below, on_slice, s);
 }
 
 TEST(test_a_walk_waits_longer_for_work_that_moves_but_not_forever)
 {
-    struct world w;
+    struct loop_world w;
     open_world(&w);
-    struct slices s = {&w, false};
+    struct time_slices s = {&w, false};
     w.busy = true;
     loop_defer(w.below, on_slice, &s);
     int64_t began = loop_mono_us(w.loop);
@@ -307,7 +307,7 @@ TEST(test_a_walk_waits_longer_for_work_that_moves_but_not_forever)
 
 TEST(test_it_can_follow_the_loop_below_again)
 {
-    struct world w;
+    struct loop_world w;
     open_world(&w);
     walk(&w, 6 * HOUR);
     int64_t mono = loop_mono_us(w.loop);

@@ -16,7 +16,7 @@
 #define FILES  64
 #define ROUNDS 200
 
-struct world {
+struct share_world {
     char share[64], outside[80];
     atomic_bool done;
 };
@@ -44,7 +44,7 @@ static mode_t mode_of(const char *path)
     return st.st_mode & 07777;
 }
 
-static void open_anew(const struct world *w)
+static void open_anew(const struct share_world *w)
 {
     struct err e;
     assert_int_equal(chmod(w->share, 0700), 0);
@@ -54,7 +54,7 @@ static void open_anew(const struct world *w)
 
 static int setup(void **state)
 {
-    struct world *w = calloc(1, sizeof *w);
+    struct share_world *w = calloc(1, sizeof *w);
     snprintf(w->share, sizeof w->share, "/tmp/batchaid-share-XXXXXX");
     *state = w;
     if (!mkdtemp(w->share))
@@ -66,14 +66,14 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    struct world *w = *state;
+    struct share_world *w = *state;
     struct err e;
     int rc = fs_remove_tree(w->share, &e) | fs_remove_tree(w->outside, &e);
     free(w);
     return rc;
 }
 
-#define SHARE_TEST(name) TEST_IN(name, struct world *w, *state, setup, teardown)
+#define SHARE_TEST(name) TEST_IN(name, struct share_world *w, *state, setup, teardown)
 
 SHARE_TEST(test_all_in_it_is_opened_and_no_link_followed)
 {
@@ -94,7 +94,7 @@ SHARE_TEST(test_all_in_it_is_opened_and_no_link_followed)
 /* As a job would: in turn a directory and a link have the same name. */
 static void *swap(void *arg)
 {
-    struct world *w = arg;
+    struct share_world *w = arg;
     char dir[96], lead[96];
     snprintf(dir, sizeof dir, "%s/dir", w->share);
     snprintf(lead, sizeof lead, "%s/lead", w->share);

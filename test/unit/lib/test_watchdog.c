@@ -23,7 +23,7 @@
 /* A healthy thread of a busy machine may wait for its turn, though not for PATIENT ticks. */
 enum { TICK_MS = 20, REPORT = 5, PATIENT = 25, END = 15, LIMIT_MS = 20000 };
 
-struct fixture {
+struct watchdog_fixture {
     struct log log; /* into memory */
     char said[16384];
     atomic_int ended;
@@ -32,14 +32,14 @@ struct fixture {
 
 static void on_end(void *ctx)
 {
-    atomic_fetch_add(&((struct fixture *)ctx)->ended, 1);
+    atomic_fetch_add(&((struct watchdog_fixture *)ctx)->ended, 1);
 }
 
-static void begin(struct fixture *f, int report_ticks, int end_ticks)
+static void begin(struct watchdog_fixture *f, int report_ticks, int end_ticks)
 {
     int fd = memfd_create("log", MFD_CLOEXEC);
     assert_true(fd >= 0);
-    *f = (struct fixture){.log = {.fd = fd, .level = LOG_LVL_DEBUG}};
+    *f = (struct watchdog_fixture){.log = {.fd = fd, .level = LOG_LVL_DEBUG}};
     const struct watchdog_config c = {.log = &f->log,
                                       .tick_ms = TICK_MS,
                                       .report_ticks = report_ticks,
@@ -51,14 +51,14 @@ static void begin(struct fixture *f, int report_ticks, int end_ticks)
 }
 
 /* All that it has logged so far. */
-static const char *read_log(struct fixture *f)
+static const char *read_log(struct watchdog_fixture *f)
 {
     ssize_t n = syscall(SYS_pread64, f->log.fd, f->said, sizeof f->said - 1, 0L);
     f->said[n > 0 ? n : 0] = '\0';
     return f->said;
 }
 
-static const char *finish(struct fixture *f)
+static const char *finish(struct watchdog_fixture *f)
 {
     watchdog_destroy(f->dog);
     read_log(f);
@@ -83,13 +83,13 @@ static const char *nth(const char *text, const char *line, int n)
 
 /* However long the ticks of the watchdog take on a busy machine: the test looks for it at its end.
  */
-static void wait_for(struct fixture *f, const char *line, int n)
+static void wait_for(struct watchdog_fixture *f, const char *line, int n)
 {
     for (uint64_t ms = 0; ms < patient_ms(LIMIT_MS) && !nth(read_log(f), line, n); ms += TICK_MS)
         sleep_ms(TICK_MS);
 }
 
-static void spin_until_ended(const struct fixture *f)
+static void spin_until_ended(const struct watchdog_fixture *f)
 {
     while (atomic_load(&f->ended) == 0)
         ;
@@ -97,7 +97,7 @@ static void spin_until_ended(const struct fixture *f)
 
 TEST(a_thread_that_stands_still_is_named_and_ended_once)
 {
-    struct fixture f;
+    struct watchdog_fixture f;
     const struct work_item w = {.kind = "request", .who = "alice", .verb = "PUT", .what = "/a/b"};
     begin(&f, REPORT, END);
     const struct work_item *before = work_enter(&w);
@@ -112,7 +112,7 @@ TEST(a_thread_that_stands_still_is_named_and_ended_once)
 
 TEST(a_thread_that_goes_on_is_left_alone)
 {
-    struct fixture f;
+    struct watchdog_fixture f;
     begin(&f, PATIENT, PATIENT);
     for (int i = 0; i < 2 * PATIENT; i++) {
         watchdog_turn(f.dog);
@@ -124,7 +124,7 @@ TEST(a_thread_that_goes_on_is_left_alone)
 
 TEST(what_was_noticed_and_goes_on_is_said_and_counts_anew)
 {
-    struct fixture f;
+    struct watchdog_fixture f;
     begin(&f, REPORT, 0);
     for (int i = 1; i <= 2; i++) {
         wait_for(&f, "loop.stuck", i);
@@ -140,7 +140,7 @@ TEST(what_was_noticed_and_goes_on_is_said_and_counts_anew)
 /* The whole process stands still, the watchdog with it: its own ticks are all that counts. */
 TEST(a_stopped_process_counts_nothing)
 {
-    struct fixture f;
+    struct watchdog_fixture f;
     begin(&f, PATIENT, PATIENT);
     pid_t self = getpid(), other = fork();
     assert_true(other >= 0);
@@ -160,7 +160,7 @@ TEST(a_stopped_process_counts_nothing)
 }
 
 /* A parent of CLONE_VFORK waits in the kernel, as for a disk: until the watchdog has said so. */
-static void wait_in_kernel(struct fixture *f)
+static void wait_in_kernel(struct watchdog_fixture *f)
 {
     pid_t child = (pid_t)syscall(SYS_clone, CLONE_VFORK | SIGCHLD, NULL, NULL, NULL, NULL);
     if (child == 0) {
@@ -173,7 +173,7 @@ static void wait_in_kernel(struct fixture *f)
 
 TEST(a_call_that_cannot_be_interrupted_is_waited_for)
 {
-    struct fixture f;
+    struct watchdog_fixture f;
     if (getenv("BATCHAID_SLOW_TOOL"))
         skip_because("valgrind's parents of CLONE_VFORK go on");
     begin(&f, PATIENT, PATIENT);
@@ -187,7 +187,7 @@ TEST(a_call_that_cannot_be_interrupted_is_waited_for)
 /* It may have much to do before it has its next turn. */
 TEST(who_comes_out_of_the_kernel_has_the_whole_time_to_go_on)
 {
-    struct fixture f;
+    struct watchdog_fixture f;
     if (getenv("BATCHAID_SLOW_TOOL"))
         skip_because("valgrind's parents of CLONE_VFORK go on");
     begin(&f, REPORT, 2 * PATIENT);

@@ -22,11 +22,11 @@
     "'taskSchedulingPolicy': {'nodeFillType': 'Spread'}, 'resizeTimeout': 'PT15M', "               \
     "'targetDedicatedNodes': 0, 'targetLowPriorityNodes': 0"
 
-struct accepted {
+struct accepted_pool {
     json_t *doc, *secrets;
 };
 
-static int accept(const struct schema *s, unsigned v, const char *body, struct accepted *out,
+static int accept(const struct schema *s, unsigned v, const char *body, struct accepted_pool *out,
                   struct err *e)
 {
     json_auto_t *in = doc_parse(body);
@@ -35,7 +35,7 @@ static int accept(const struct schema *s, unsigned v, const char *body, struct a
     return rc;
 }
 
-static void forget(struct accepted *a)
+static void forget(struct accepted_pool *a)
 {
     json_decref(a->doc);
     json_decref(a->secrets);
@@ -43,7 +43,7 @@ static void forget(struct accepted *a)
 
 static void expect(const struct schema *s, unsigned v, const char *body, const char *doc)
 {
-    struct accepted a;
+    struct accepted_pool a;
     struct err e;
     json_t *wanted = doc_parse(doc);
     if (accept(s, v, body, &a, &e) < 0)
@@ -184,7 +184,7 @@ static const struct {
 TEST(wrong_pools_are_refused)
 {
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        struct accepted a;
+        struct accepted_pool a;
         struct err e;
         if (accept(wrong[i].s, wrong[i].v, wrong[i].body, &a, &e) == 0)
             fail_msg("%s was taken", wrong[i].body);
@@ -200,7 +200,7 @@ TEST(containers_are_called_as_the_version_does)
     static const char *const names[] = {"docker", "dockerCompatible"};
     for (size_t given = 0; given < 2; given++)
         for (size_t shown = 0; shown < 2; shown++) {
-            struct accepted a;
+            struct accepted_pool a;
             struct err e;
             struct strbuf body = STRBUF_INIT, out = STRBUF_INIT, wanted = STRBUF_INIT;
             strbuf_printf(&body,
@@ -223,7 +223,7 @@ TEST(containers_are_called_as_the_version_does)
 
 TEST(secrets_are_taken_out)
 {
-    struct accepted a;
+    struct accepted_pool a;
     struct err e;
     assert_int_equal(
         accept(&schema_batch_pool, BATCH_16_0,

@@ -5,13 +5,13 @@
 #include "model/schema_rows.h"
 #include "test/unit/model/doc.h"
 
-struct accepted {
+struct accepted_body {
     json_t *doc, *secrets;
 };
 
-static struct accepted accept(const struct schema *s, const char *text)
+static struct accepted_body accept(const struct schema *s, const char *text)
 {
-    struct accepted a;
+    struct accepted_body a;
     struct err e = {0};
     json_auto_t *body = doc_parse(text);
     if (schema_accept(s, V_2018_05_01, body, &a.doc, &a.secrets, &e) < 0)
@@ -19,7 +19,7 @@ static struct accepted accept(const struct schema *s, const char *text)
     return a;
 }
 
-static void drop(struct accepted *a)
+static void drop(struct accepted_body *a)
 {
     json_decref(a->doc);
     json_decref(a->secrets);
@@ -33,7 +33,7 @@ static void assert_rendered(const struct schema *s, const json_t *doc, const cha
 
 TEST(cluster_order_and_defaults)
 {
-    struct accepted a = accept(
+    struct accepted_body a = accept(
         &schema_cluster,
         "{'location': 'x', 'tags': {'a': 'b'}, 'properties': {'nodeSetup': {'mountVolumes': {"
         "'azureFileShares': [" BASE_SHARE "], 'fileServers': []}}, 'userAccountSettings':"
@@ -64,7 +64,7 @@ TEST(auto_scale_default)
     doc_set(body, "properties.scaleSettings",
             "{'manual': null, 'autoScale': {'maximumNodeCount': 2, 'minimumNodeCount': 0}}");
     FREED char *text = json_dumps(body, 0);
-    struct accepted a = accept(&schema_cluster, text);
+    struct accepted_body a = accept(&schema_cluster, text);
     doc_assert_text(doc_get(a.doc, "properties.scaleSettings"),
                     "{'autoScale': {'minimumNodeCount': 0, 'maximumNodeCount': 2,"
                     " 'initialNodeCount': 0}}");
@@ -73,7 +73,7 @@ TEST(auto_scale_default)
 
 TEST(job_order_and_defaults)
 {
-    struct accepted a = accept(
+    struct accepted_body a = accept(
         &schema_job,
         "{'properties': {'secrets': [{'name': 'T', 'value': 'hunter2'}, {'name': 'V',"
         " 'valueSecretReference': {'secretUrl': 'https://v/s', 'sourceVault': {'id': 'v'}}}],"
@@ -122,7 +122,7 @@ TEST(tool_types)
         snprintf(path, sizeof path, "properties.%s", cases[i].settings);
         doc_set(body, path, "{'pythonScriptFilePath': 'a', 'commandLine': 'b'}");
         FREED char *text = json_dumps(body, 0);
-        struct accepted a = accept(&schema_job, text);
+        struct accepted_body a = accept(&schema_job, text);
         assert_string_equal(json_string_value(doc_get(a.doc, "properties.toolType")),
                             cases[i].type);
         snprintf(path, sizeof path, "properties.%s.processCount", cases[i].settings);
@@ -158,7 +158,7 @@ TEST(counts_of_tensorflow)
         doc_set(body, "properties.nodeCount", nodes);
         doc_set(body, "properties.tensorFlowSettings", cases[i].settings);
         FREED char *text = json_dumps(body, 0);
-        struct accepted a = accept(&schema_job, text);
+        struct accepted_body a = accept(&schema_job, text);
         doc_assert_text(doc_get(a.doc, "properties.tensorFlowSettings"), cases[i].expected);
         drop(&a);
     }
@@ -170,7 +170,7 @@ TEST(explicit_priority_wins_over_the_old_name)
     doc_set(body, "properties.priority", "'low'");
     doc_set(body, "properties.schedulingPriority", "'high'");
     FREED char *text = json_dumps(body, 0);
-    struct accepted a = accept(&schema_job, text);
+    struct accepted_body a = accept(&schema_job, text);
     doc_assert_text(doc_get(a.doc, "properties.schedulingPriority"), "'high'");
     drop(&a);
 }
@@ -187,12 +187,12 @@ TEST(rendering_is_stable)
         {&schema_workspace, "{'location': 'x', 'tags': {}}"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct accepted a = accept(cases[i].s, cases[i].body);
+        struct accepted_body a = accept(cases[i].s, cases[i].body);
         json_auto_t *once = doc_render(cases[i].s, V_2018_05_01, a.doc);
         json_auto_t *twice = doc_render(cases[i].s, V_2018_05_01, once);
         assert_true(json_equal(once, twice));
         FREED char *text = json_dumps(once, 0);
-        struct accepted again = accept(cases[i].s, text);
+        struct accepted_body again = accept(cases[i].s, text);
         assert_true(json_equal(a.doc, again.doc));
         drop(&a);
         drop(&again);
@@ -216,7 +216,7 @@ TEST(a_secret_cannot_be_rendered)
 
 TEST(secrets_move_out_and_back)
 {
-    struct accepted a = accept(
+    struct accepted_body a = accept(
         &schema_cluster,
         "{'properties': {'vmSize': 'a', 'userAccountSettings': {'adminUserName': 'u',"
         " 'adminUserPassword': 'p1'}, 'nodeSetup': {'setupTask': {'commandLine': 'x',"
@@ -242,7 +242,7 @@ TEST(secrets_move_out_and_back)
     json_decref(merged);
     drop(&a);
 
-    struct accepted none = accept(&schema_job, BASE_JOB);
+    struct accepted_body none = accept(&schema_job, BASE_JOB);
     assert_null(none.secrets);
     merged = schema_merge_secrets(none.doc, NULL);
     assert_true(json_equal(merged, none.doc));
@@ -263,7 +263,7 @@ TEST(stray_secret_paths)
 static void check_changes(const struct schema *s, const char *before, const char *path,
                           const char *value, const char *expected)
 {
-    struct accepted a = accept(s, before);
+    struct accepted_body a = accept(s, before);
     json_auto_t *after = json_deep_copy(a.doc);
     doc_set(after, path, value);
     char list[200];
@@ -296,7 +296,7 @@ TEST(immutable_changes)
 
 TEST(immutable_changes_add_up_and_are_cut)
 {
-    struct accepted a = accept(&schema_cluster, BASE_CLUSTER);
+    struct accepted_body a = accept(&schema_cluster, BASE_CLUSTER);
     json_auto_t *after = json_deep_copy(a.doc);
     doc_set(after, "properties.vmSize", "'B'");
     doc_set(after, "properties.vmPriority", "'lowpriority'");

@@ -96,16 +96,16 @@ TEST(every_place_fits_its_row)
     assert_true(n > N_TOPS);
 }
 
-struct part {
+struct schema_part {
     int number;
 };
-struct thing {
+struct schema_thing {
     const char *text;
     int number;
     bool truth;
     int64_t us;
     double real;
-    struct part part, *own, *list;
+    struct schema_part part, *own, *list;
     struct kv *map;
     size_t n;
 };

@@ -227,7 +227,7 @@ struct running {
 };
 
 /* A pool whose runs take as long as they are let. */
-struct town {
+struct queue_town {
     struct arena a;
     unsigned seed;
     int64_t now_us;
@@ -241,7 +241,7 @@ struct town {
     struct plan_verdict got[MANY]; /* for the queue, when it was last asked */
 };
 
-static int any(struct town *t, int n)
+static int any(struct queue_town *t, int n)
 {
     t->seed = t->seed * 1103515245U + 12345U;
     return (int)((t->seed >> 16 & 0x7fff) % (unsigned)n);
@@ -249,9 +249,9 @@ static int any(struct town *t, int n)
 
 static const struct capacity town_has = {4, 4, 8, 1000};
 
-static struct town *town_new(unsigned seed)
+static struct queue_town *town_new(unsigned seed)
 {
-    struct town *t = calloc(1, sizeof *t);
+    struct queue_town *t = calloc(1, sizeof *t);
     arena_init(&t->a);
     t->seed = seed;
     t->now_us = NOW;
@@ -261,13 +261,13 @@ static struct town *town_new(unsigned seed)
     return t;
 }
 
-static void town_free(struct town *t)
+static void town_free(struct queue_town *t)
 {
     arena_free(&t->a);
     free(t);
 }
 
-static struct plan_run new_run(struct town *t)
+static struct plan_run new_run(struct queue_town *t)
 {
     struct plan_run r = {.id = ++t->last_id, .nodes = 1, .for_us = 1 + any(t, 60)};
     if (any(t, 2))
@@ -279,7 +279,7 @@ static struct plan_run new_run(struct town *t)
 }
 
 /* The nodes as the running ones leave them, and what they hold. */
-static size_t town_held(struct town *t, struct plan_held *held)
+static size_t town_held(struct queue_town *t, struct plan_held *held)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->n_nodes; i++) {
@@ -304,7 +304,7 @@ static size_t town_held(struct town *t, struct plan_held *held)
 }
 
 /* Asks for the first `n` of the queue; what is found is in got[], and nothing starts. */
-static void town_ask(struct town *t, size_t n)
+static void town_ask(struct queue_town *t, size_t n)
 {
     struct plan_held held[MANY * 8];
     size_t n_held = town_held(t, held);
@@ -322,7 +322,7 @@ static void town_ask(struct town *t, size_t n)
 }
 
 /* Those that start are running; got[] is that of those that are left. */
-static void town_start(struct town *t)
+static void town_start(struct queue_town *t)
 {
     size_t kept = 0;
     for (size_t i = 0; i < t->n_queue; i++) {
@@ -344,12 +344,12 @@ static void town_start(struct town *t)
     t->n_queue = kept;
 }
 
-static void town_end(struct town *t, size_t i)
+static void town_end(struct queue_town *t, size_t i)
 {
     t->running[i] = t->running[--t->n_running];
 }
 
-static void fill_queue(struct town *t, int n)
+static void fill_queue(struct queue_town *t, int n)
 {
     while (n-- > 0 && t->n_queue < MANY / 2)
         t->queue[t->n_queue++] = new_run(t);
@@ -361,7 +361,7 @@ TEST(test_nobody_is_delayed)
 {
     int backfilled = 0;
     for (unsigned seed = 1; seed <= 3000; seed++) {
-        struct town *t = town_new(seed);
+        struct queue_town *t = town_new(seed);
         fill_queue(t, 1 + any(t, 12));
         int64_t alone[MANY], kept[MANY] = {0};
         size_t n = t->n_queue, n_kept = 0;
@@ -392,7 +392,7 @@ TEST(test_nobody_is_delayed)
 TEST(test_what_is_foreseen_holds)
 {
     for (unsigned seed = 1; seed <= 600; seed++) {
-        struct town *t = town_new(seed);
+        struct queue_town *t = town_new(seed);
         int64_t foreseen[1000] = {0}, head = 0;
         bool early = seed % 2;
         for (int step = 0; step < 60; step++) {

@@ -23,7 +23,7 @@ static size_t nodes_of(const char *text, struct plan_node *out)
     return n;
 }
 
-struct question {
+struct wishes_question {
     const char *nodes;
     int want; /* nodes */
     int64_t near;
@@ -34,7 +34,7 @@ struct question {
 
 /* "1,2": the ordinals of the nodes that it gets; else why it gets none. The next run, which may
  * have any node, is asked as well: "; " and its nodes. */
-static const char *answer(struct arena *a, const struct question *w)
+static const char *answer(struct arena *a, const struct wishes_question *w)
 {
     static const char *const turns[] = {[PLAN_WAITS] = "waits",
                                         [PLAN_TOO_MANY] = "too many",
@@ -75,7 +75,7 @@ static const int64_t first[] = {101}, two[] = {101, 103}, all[] = {101, 102, 103
 TEST(test_table)
 {
     static const struct {
-        struct question w;
+        struct wishes_question w;
         const char *expected;
     } rows[] = {
         {{.nodes = "222", .want = 1}, "1; 1"},

@@ -12,7 +12,7 @@
 #include "storage/usage.h"
 
 /* A run on two nodes, which asks for far ends on its second. */
-struct pair {
+struct command_pair {
     struct world *w;
     struct live_run *run;
     struct fake_node *far;
@@ -22,7 +22,7 @@ struct pair {
     int forgets; /* that were asked of the second node and not answered */
 };
 
-static struct pair *now_planned; /* by plan_far_end() */
+static struct command_pair *now_planned; /* by plan_far_end() */
 
 static bool is_far_end(const char *id)
 {
@@ -37,7 +37,7 @@ static void plan_far_end(void *ctx, const struct fake_node *on, const struct tas
     out->run_us = is_far_end(spec->id) ? now_planned->lasts_us : 7200 * SECOND;
 }
 
-static bool is_prepared(const struct pair *p)
+static bool is_prepared(const struct command_pair *p)
 {
     return p->run && remote_is_prepared(&p->run->slots[0]) && remote_is_prepared(&p->run->slots[1]);
 }
@@ -51,9 +51,9 @@ static struct live_run *only_run(struct world *w)
 static const struct site with_accounts = {
     .first_uid = 3000000, .n_uids = 1000000, .local_accounts = true};
 
-static struct pair *pair_new(void)
+static struct command_pair *pair_new(void)
 {
-    struct pair *p = xcalloc(1, sizeof *p);
+    struct command_pair *p = xcalloc(1, sizeof *p);
     struct world *w = p->w = world_virtual_at(2, &with_accounts);
     now_planned = p;
     virtual_of(w)->fake->c.plan = plan_far_end;
@@ -68,15 +68,15 @@ static struct pair *pair_new(void)
     return p;
 }
 
-static void pair_free(struct pair *p)
+static void pair_free(struct command_pair *p)
 {
     world_free(p->w);
     free(p);
 }
 
-#define PAIR_TEST(name) FIXTURE_TEST(name, struct pair *, p, pair_new(), pair_free)
+#define PAIR_TEST(name) FIXTURE_TEST(name, struct command_pair *, p, pair_new(), pair_free)
 
-static int far_ends(const struct pair *p)
+static int far_ends(const struct command_pair *p)
 {
     int n = 0;
     for (const struct fake_node_task *t = p->far->tasks; t; t = t->next)
@@ -85,7 +85,7 @@ static int far_ends(const struct pair *p)
 }
 
 /* A process on the first node asks for far ends, of sessions with these numbers. */
-static void open_far_ends(struct pair *p, int first, int n)
+static void open_far_ends(struct command_pair *p, int first, int n)
 {
     for (int i = first; i < first + n; i++) {
         char session[REMOTE_SESSION_MAX];
@@ -112,7 +112,7 @@ PAIR_TEST(test_a_run_has_so_many_far_ends_on_a_node_and_no_more)
     assert_int_equal(far_ends(p), 44);
 }
 
-static void cut_link(struct pair *p)
+static void cut_link(struct command_pair *p)
 {
     fake_cut(p->far);
     WAIT(p->w, !is_prepared(p));
@@ -202,7 +202,7 @@ static void count_forgets(struct conn *c, json_t *msg)
 }
 
 /* Nodes answer everything but requests to forget a task. */
-static void answer_no_forget(struct pair *p)
+static void answer_no_forget(struct command_pair *p)
 {
     static struct fake_agent silent;
     struct fake_nodes *f = virtual_of(p->w)->fake;
@@ -213,7 +213,7 @@ static void answer_no_forget(struct pair *p)
 }
 
 /* The node says that tasks of remote commands whose near end has this rank have ended. */
-static void end_tasks(struct pair *p, int rank, int n)
+static void end_tasks(struct command_pair *p, int rank, int n)
 {
     struct run_slot *slot = &p->run->slots[1];
     for (int i = 0; i < n; i++) {

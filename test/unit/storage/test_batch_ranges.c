@@ -143,11 +143,11 @@ static int one_more(void *ctx)
     return 0;
 }
 
-enum order { UPWARD, DOWNWARD, SHUFFLED };
-enum shape { ALL_BEFORE, ALL_BEHIND, THE_SAME };
+enum range_order { UPWARD, DOWNWARD, SHUFFLED };
+enum range_shape { ALL_BEFORE, ALL_BEHIND, THE_SAME };
 
 /* Steps of SQLite's machine for each of n numbers, while n tasks wait for ranges of this shape. */
-static long cost(struct fx *f, int n, enum shape shape, enum order how)
+static long cost(struct fx *f, int n, enum range_shape shape, enum range_order how)
 {
     enum { EACH = 10 };
     long steps = 0;
@@ -176,8 +176,8 @@ DB_TEST(test_what_a_number_costs_does_not_grow_with_the_ranges)
     srand(9); /* NOLINT(cert-msc32-c,cert-msc51-cpp): it is to be repeatable */
     for (int shape = ALL_BEFORE; shape <= THE_SAME; shape++)
         for (int how = UPWARD; how <= SHUFFLED; how++) {
-            long few = cost(f, FEW, (enum shape)shape, (enum order)how),
-                 many = cost(f, MANY, (enum shape)shape, (enum order)how);
+            long few = cost(f, FEW, (enum range_shape)shape, (enum range_order)how),
+                 many = cost(f, MANY, (enum range_shape)shape, (enum range_order)how);
             print_message("shape %d, order %d: %ld and %ld steps\n", shape, how, few, many);
             assert_true(many < 3 * few); /* 16 times as many ranges */
         }

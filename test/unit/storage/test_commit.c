@@ -392,14 +392,14 @@ static int failing_sync(int fd)
 
 /* --- events and the sync --------------------------------------------------------------------- */
 
-struct told {
+struct commit_told {
     int n;
     int64_t last;
 };
 
 static void on_events(void *ctx, int64_t on_disk)
 {
-    struct told *t = ctx;
+    struct commit_told *t = ctx;
     t->n++;
     t->last = on_disk;
 }
@@ -422,7 +422,7 @@ static int64_t newest_event(struct fx *f)
     return seq;
 }
 
-static void run_until_told(struct fx *f, const struct told *t, int n)
+static void run_until_told(struct fx *f, const struct commit_told *t, int n)
 {
     while (t->n < n)
         uv_run(&f->loop, UV_RUN_ONCE);
@@ -431,7 +431,7 @@ static void run_until_told(struct fx *f, const struct told *t, int n)
 /* A later turn's events are committed by then, but not on disk. */
 GATED_TEST(test_events_are_told_after_the_sync_of_their_turn)
 {
-    struct told t = {0};
+    struct commit_told t = {0};
     int64_t job = fx_add_job(f, "a"), before = st_events_on_disk(f->st), first;
     st_watch_events(f->st, on_events, &t);
     add_event(f, job);
@@ -466,7 +466,7 @@ static int take_back(struct storage *st, void *ctx, struct err *e)
 /* Their numbers are given to others, of a turn that is not on disk. */
 GATED_TEST(test_events_of_a_rolled_back_part_are_not_told)
 {
-    struct told t = {0};
+    struct commit_told t = {0};
     int64_t job = fx_add_job(f, "a"), first;
     st_watch_events(f->st, on_events, &t);
     add_event(f, job);

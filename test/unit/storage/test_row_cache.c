@@ -43,13 +43,13 @@ static void text_of_c(const struct cluster *c, char out[ROW_TEXT])
              c->scope.group, c->scope.workspace, c->scope.location);
 }
 
-struct rows {
+struct cache_rows {
     char x[ROW_TEXT], c[ROW_TEXT]; /* "": it is not found */
 };
 
-static struct rows found_by_name(struct fx *f)
+static struct cache_rows found_by_name(struct fx *f)
 {
-    struct rows r = {0};
+    struct cache_rows r = {0};
     struct experiment x;
     struct cluster c;
     if (find_x(f, "Exp", &x))
@@ -60,9 +60,9 @@ static struct rows found_by_name(struct fx *f)
 }
 
 /* By their ids they are read each time. */
-static struct rows read_now(struct fx *f)
+static struct cache_rows read_now(struct fx *f)
 {
-    struct rows r = {0};
+    struct cache_rows r = {0};
     struct experiment x;
     struct cluster c;
     if (st_experiment_by_id(f->st, &f->a, f->experiment, &x, &f->e) == 1)
@@ -72,9 +72,9 @@ static struct rows read_now(struct fx *f)
     return r;
 }
 
-static void must_be(struct fx *f, const struct rows *expected)
+static void must_be(struct fx *f, const struct cache_rows *expected)
 {
-    const struct rows r = found_by_name(f);
+    const struct cache_rows r = found_by_name(f);
     assert_string_equal(r.x, expected->x);
     assert_string_equal(r.c, expected->c);
 }
@@ -186,10 +186,10 @@ static const struct {
 DB_TEST(each_change_is_seen)
 {
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
-        const struct rows before = found_by_name(f);
+        const struct cache_rows before = found_by_name(f);
         must_be(f, &before);
         changes[i].make(f);
-        const struct rows after = read_now(f);
+        const struct cache_rows after = read_now(f);
         bool same = strcmp(before.x, after.x) == 0 && strcmp(before.c, after.c) == 0;
         if (same != changes[i].taken_back)
             fail_msg("%s: it %s", changes[i].what, same ? "changed nothing" : "was not taken back");

@@ -245,7 +245,7 @@ DB_TEST(test_a_clock_of_1970_gives_few_days)
     assert_int_equal(s.runs, 1);
 }
 
-struct ending {
+struct usage_ending {
     struct fx *f;
     const struct allocation *al;
     int rc;
@@ -253,7 +253,7 @@ struct ending {
 
 static int end_in(struct storage *st, void *ctx, struct err *e)
 {
-    const struct ending *x = ctx;
+    const struct usage_ending *x = ctx;
     (void)st;
     (void)e;
     end(x->f, x->al, T0 + HOUR_US, false);
@@ -276,7 +276,7 @@ DB_TEST(test_an_end_that_is_undone_is_not_counted)
     struct allocation al = hold(f, job, node, T0);
     assert_false(fx_flush(f).failed);
     st_usage_count_from(f->st, 0);
-    struct ending undone = {f, &al, -1}, whole = {f, &al, 0};
+    struct usage_ending undone = {f, &al, -1}, whole = {f, &al, 0};
     assert_int_equal(st_tx(f->st, "part", end_in, &undone, &f->e), -1);
     assert_int_equal(counted(f), 0);
     assert_int_equal(st_whole(f->st, end_in, &undone, &f->e), -1);

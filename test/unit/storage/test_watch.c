@@ -7,7 +7,7 @@
 #define JOBS     3
 #define TOLD_MAX 64
 
-struct view {
+struct watch_view {
     struct fx *f;
     int64_t id[JOBS];
     char row[JOBS][400]; /* as it was read last; "": it is not there */
@@ -17,12 +17,12 @@ struct view {
 
 static void on_change(void *ctx, int64_t id)
 {
-    struct view *v = ctx;
+    struct watch_view *v = ctx;
     assert_true(v->n_told < TOLD_MAX);
     v->told[v->n_told++] = id;
 }
 
-static bool was_told(const struct view *v, int64_t id)
+static bool was_told(const struct watch_view *v, int64_t id)
 {
     for (int i = 0; i < v->n_told; i++)
         if (v->told[i] == id || v->told[i] == ST_ANY_JOB)
@@ -46,7 +46,7 @@ static void read_row(struct fx *f, int64_t id, char out[400])
                  j.scope.workspace, j.scope.experiment, j.scope.location);
 }
 
-static void look(struct view *v)
+static void look(struct watch_view *v)
 {
     for (int i = 0; i < JOBS; i++)
         read_row(v->f, v->id[i], v->row[i]);
@@ -54,7 +54,7 @@ static void look(struct view *v)
 }
 
 /* How many rows read otherwise than at the last look, and of how many of them nobody told. */
-static int changed(const struct view *v, int *untold)
+static int changed(const struct watch_view *v, int *untold)
 {
     int n = 0;
     *untold = 0;
@@ -71,7 +71,7 @@ static int changed(const struct view *v, int *untold)
 
 /* --- changes -------------------------------------------------------------------------------- */
 
-static void start_first(struct view *v)
+static void start_first(struct watch_view *v)
 {
     const struct st_job_move m = {.id = v->id[0],
                                   .from = EXEC_QUEUED,
@@ -81,7 +81,7 @@ static void start_first(struct view *v)
     ok(v->f, st_job_move(v->f->st, &m, &v->f->e));
 }
 
-static void end_first(struct view *v)
+static void end_first(struct watch_view *v)
 {
     const struct st_job_move m = {.id = v->id[0],
                                   .from = EXEC_RUNNING,
@@ -94,25 +94,25 @@ static void end_first(struct view *v)
     ok(v->f, st_job_move(v->f->st, &m, &v->f->e));
 }
 
-static void mark_second(struct view *v)
+static void mark_second(struct watch_view *v)
 {
     ok(v->f, st_mark_deleting(v->f->st, RES_JOB, v->id[1], T0 + 3, &v->f->e));
 }
 
 static int move_and_fail(struct storage *st, void *ctx, struct err *e)
 {
-    struct view *v = ctx;
+    struct watch_view *v = ctx;
     ok(v->f, st_mark_deleting(st, RES_JOB, v->id[2], T0 + 3, e));
     look(v); /* somebody reads it as it is now */
     return err_set(e, ERR_INTERNAL, NULL, "no");
 }
 
-static void take_back_a_part(struct view *v)
+static void take_back_a_part(struct watch_view *v)
 {
     assert_int_equal(st_tx(v->f->st, "part", move_and_fail, v, &v->f->e), -1);
 }
 
-static void take_back_a_turn(struct view *v)
+static void take_back_a_turn(struct watch_view *v)
 {
     fx_flush(v->f);
     ok(v->f, st_mark_deleting(v->f->st, RES_JOB, v->id[2], T0 + 3, &v->f->e));
@@ -121,7 +121,7 @@ static void take_back_a_turn(struct view *v)
     assert_true(fx_flush(v->f).failed);
 }
 
-static void mark_those_that_hold_nodes(struct view *v)
+static void mark_those_that_hold_nodes(struct watch_view *v)
 {
     int64_t node = fx_add_node(v->f, v->f->cluster, 1, NODE_IDLE);
     fx_hold(v->f, v->id[2], 0, node);
@@ -131,48 +131,48 @@ static void mark_those_that_hold_nodes(struct view *v)
 }
 
 /* A foreign key's action changes the jobs. */
-static void remove_their_cluster(struct view *v)
+static void remove_their_cluster(struct watch_view *v)
 {
     ok(v->f, st_remove(v->f->st, RES_CLUSTER, v->f->cluster, T0 + 6, &v->f->e));
 }
 
-static void remove_the_first(struct view *v)
+static void remove_the_first(struct watch_view *v)
 {
     ok(v->f, st_remove(v->f->st, RES_JOB, v->id[0], T0 + 7, &v->f->e));
 }
 
-static void write_by_hand(struct view *v, const char *sql)
+static void write_by_hand(struct watch_view *v, const char *sql)
 {
     ok(v->f, st_turn_begin(v->f->st, &v->f->e));
     ok(v->f, st_exec(v->f->st, sql, "by hand", &v->f->e));
 }
 
-static void rename_the_group(struct view *v)
+static void rename_the_group(struct watch_view *v)
 {
     write_by_hand(v, "UPDATE resource_group SET name = 'other'");
 }
 
-static void rename_the_experiment(struct view *v)
+static void rename_the_experiment(struct watch_view *v)
 {
     write_by_hand(v, "UPDATE experiment SET name = 'other'");
 }
 
-static void move_the_workspace(struct view *v)
+static void move_the_workspace(struct watch_view *v)
 {
     write_by_hand(v, "UPDATE workspace SET location = 'here'");
 }
 
-static void change_all(struct view *v)
+static void change_all(struct watch_view *v)
 {
     write_by_hand(v, "UPDATE job SET doc = '{}'");
 }
 
-static void remove_all(struct view *v)
+static void remove_all(struct watch_view *v)
 {
     write_by_hand(v, "DELETE FROM job WHERE true");
 }
 
-static void (*const changes[])(struct view *v) = {
+static void (*const changes[])(struct watch_view *v) = {
     start_first,          end_first,
     mark_second,          take_back_a_part,
     take_back_a_turn,     mark_those_that_hold_nodes,
@@ -183,9 +183,9 @@ static void (*const changes[])(struct view *v) = {
 };
 enum { CHANGES = sizeof changes / sizeof changes[0] };
 
-static void begin(struct view *v, struct fx *f)
+static void begin(struct watch_view *v, struct fx *f)
 {
-    *v = (struct view){.f = f};
+    *v = (struct watch_view){.f = f};
     for (int i = 0; i < JOBS; i++) {
         v->id[i] = fx_add_job(f, arena_printf(&v->f->a, "j%d", i));
     }
@@ -193,7 +193,7 @@ static void begin(struct view *v, struct fx *f)
 
 DB_TEST(each_change_is_told)
 {
-    struct view v;
+    struct watch_view v;
     begin(&v, f);
     st_watch_jobs(v.f->st, on_change, &v);
     for (int i = 0; i < CHANGES; i++) {
@@ -210,7 +210,7 @@ DB_TEST(each_change_is_told)
 /* The check itself can fail: nobody watches. */
 DB_TEST(a_change_that_is_not_told_is_noticed)
 {
-    struct view v;
+    struct watch_view v;
     begin(&v, f);
     st_watch_jobs(v.f->st, NULL, NULL);
     for (int i = 0; i < CHANGES; i++) {
@@ -224,7 +224,7 @@ DB_TEST(a_change_that_is_not_told_is_noticed)
 
 DB_TEST(other_jobs_are_left_alone)
 {
-    struct view v;
+    struct watch_view v;
     begin(&v, f);
     st_watch_jobs(v.f->st, on_change, &v);
     look(&v);

@@ -30,12 +30,12 @@ struct waiter {
     void *ctx;
 };
 
-struct certificate {
+struct server_certificate {
     gnutls_pcert_st shown;
     gnutls_privkey_t key;
 };
 
-struct world {
+struct http_world {
     uv_loop_t loop;
     uv_prepare_t prepare;
     uv_check_t check;
@@ -51,7 +51,7 @@ struct world {
     void (*at_turn_end)(void *ctx); /* NULL: nothing */
     void *ctx;
     bool stopped;
-    struct certificate certificate;
+    struct server_certificate certificate;
     char asked_for[256]; /* the name of the last handshake */
     struct directory directory;
     const char *gone; /* the one object id that nobody has; NULL: all have somebody */
@@ -61,27 +61,27 @@ struct world {
 
 static inline bool disk_has_pending(void *ctx)
 {
-    const struct world *w = ctx;
+    const struct http_world *w = ctx;
     return w->wrote;
 }
 
 /* Timers run before a turn's first end, just before the loop sleeps. */
 static inline void on_synced(uv_timer_t *t)
 {
-    struct world *w = t->data;
+    struct http_world *w = t->data;
     w->synced = true;
 }
 
 static inline void disk_when_durable(void *ctx, void (*cb)(void *, const struct err *),
                                      void *cb_ctx)
 {
-    struct world *w = ctx;
+    struct http_world *w = ctx;
     assert_true(w->n_waiters < WAITERS_MAX);
     w->waiter[w->n_waiters++] = (struct waiter){cb, cb_ctx};
     uv_timer_start(&w->disk, on_synced, 2, 0);
 }
 
-static inline void turn_end(struct world *w)
+static inline void turn_end(struct http_world *w)
 {
     if (w->at_turn_end)
         w->at_turn_end(w->ctx);
@@ -109,7 +109,7 @@ static inline void on_check(uv_check_t *h)
 
 /* --- the server ----------------------------------------------------------------------------- */
 
-static inline void make_certificate(struct certificate *out)
+static inline void make_certificate(struct server_certificate *out)
 {
     gnutls_x509_privkey_t k;
     gnutls_x509_crt_t c;
@@ -136,7 +136,7 @@ static inline void make_certificate(struct certificate *out)
 static inline void pick_certificate(void *ctx, const char *name, gnutls_pcert_st **chain,
                                     unsigned *n, gnutls_privkey_t *key)
 {
-    struct world *w = ctx;
+    struct http_world *w = ctx;
     snprintf(w->asked_for, sizeof w->asked_for, "%s", name);
     *chain = &w->certificate.shown;
     *n = 1;
@@ -145,14 +145,14 @@ static inline void pick_certificate(void *ctx, const char *name, gnutls_pcert_st
 
 static inline void on_client_done(uv_async_t *h)
 {
-    struct world *w = h->data;
+    struct http_world *w = h->data;
     uv_stop(&w->loop);
 }
 
 static inline int find_principal(void *ctx, const char *object_id, struct principal *out,
                                  struct err *e)
 {
-    const struct world *w = ctx;
+    const struct http_world *w = ctx;
     (void)e;
     if (w->gone && strcmp(w->gone, object_id) == 0)
         return 0;
@@ -162,7 +162,7 @@ static inline int find_principal(void *ctx, const char *object_id, struct princi
     return 1;
 }
 
-static inline void world_open_at(struct world *w, const struct served *services, size_t n,
+static inline void world_open_at(struct http_world *w, const struct served *services, size_t n,
                                  const struct api_listen *listen)
 {
     static const uint8_t token_key[32];
@@ -196,7 +196,7 @@ static inline void world_open_at(struct world *w, const struct served *services,
     w->port = atoi(strrchr(api_endpoint(w->api), ':') + 1);
 }
 
-static inline void world_open(struct world *w, const struct served *services, size_t n)
+static inline void world_open(struct http_world *w, const struct served *services, size_t n)
 {
     static const struct api_listen listen = {.host = "127.0.0.1"};
     world_open_at(w, services, n, &listen);
@@ -204,7 +204,7 @@ static inline void world_open(struct world *w, const struct served *services, si
 
 static inline void on_stopped(void *ctx)
 {
-    struct world *w = ctx;
+    struct http_world *w = ctx;
     w->api = NULL;
     uv_close((uv_handle_t *)&w->prepare, NULL);
     uv_close((uv_handle_t *)&w->check, NULL);
@@ -213,7 +213,7 @@ static inline void on_stopped(void *ctx)
 }
 
 /* Called when the server has stopped. */
-static inline void world_free(struct world *w)
+static inline void world_free(struct http_world *w)
 {
     uv_run(&w->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&w->loop), 0);
@@ -221,16 +221,16 @@ static inline void world_free(struct world *w)
     gnutls_privkey_deinit(w->certificate.key);
 }
 
-static inline void world_close(struct world *w)
+static inline void world_close(struct http_world *w)
 {
     api_stop(w->api, on_stopped, w);
     world_free(w);
 }
 
 /* The world of SERVER_TEST(): services may refer to it. */
-static struct world world;
+static struct http_world world;
 
-static inline struct world *world_of(const struct served *services, size_t n)
+static inline struct http_world *world_of(const struct served *services, size_t n)
 {
     world_open(&world, services, n);
     return &world;
@@ -240,11 +240,11 @@ static inline struct world *world_of(const struct served *services, size_t n)
 
 /* A test of the world `w`, whose server has these services: {&service, deps, hosts}, ... */
 #define SERVER_TEST(name, ...)                                                                     \
-    TEST_WITH(name, struct world *, w,                                                             \
+    TEST_WITH(name, struct http_world *, w,                                                        \
               world_of((const struct served[]){__VA_ARGS__}, N_SERVED(__VA_ARGS__)), world_close)
 
 /* Turns the loop until the client's thread has ended. */
-static inline void run_with(struct world *w, void *(*client)(void *), void *ctx)
+static inline void run_with(struct http_world *w, void *(*client)(void *), void *ctx)
 {
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, client, ctx), 0);
@@ -338,7 +338,7 @@ static inline void client_read(struct client *c, char *out, size_t size, bool to
 /* --- a client that sends one text and reads the reply ----------------------------------------- */
 
 struct talk {
-    struct world *w;
+    struct http_world *w;
     const char *text;
     bool plain;      /* HTTP without TLS */
     bool to_the_end; /* reads until the server hangs up, not just one reply */
@@ -363,7 +363,7 @@ static inline void *talk(void *ctx)
 }
 
 /* The reply to this text; it stays until the next call. */
-static inline const char *once_by(struct world *w, bool plain, const char *text)
+static inline const char *once_by(struct http_world *w, bool plain, const char *text)
 {
     static struct talk t;
     t = (struct talk){.w = w, .text = text, .plain = plain};
@@ -371,13 +371,13 @@ static inline const char *once_by(struct world *w, bool plain, const char *text)
     return t.got;
 }
 
-static inline const char *once(struct world *w, const char *text)
+static inline const char *once(struct http_world *w, const char *text)
 {
     return once_by(w, false, text);
 }
 
 /* A request without a body, for "METHOD TARGET", is answered with these words. */
-static inline void expect_by(struct world *w, bool plain, const char *line, const char *host,
+static inline void expect_by(struct http_world *w, bool plain, const char *line, const char *host,
                              const char *words)
 {
     char text[4096];
@@ -387,7 +387,8 @@ static inline void expect_by(struct world *w, bool plain, const char *line, cons
         fail_msg("%s at %s: '%s' is not in: %s", line, host, words, got);
 }
 
-static inline void expect_at(struct world *w, const char *line, const char *host, const char *words)
+static inline void expect_at(struct http_world *w, const char *line, const char *host,
+                             const char *words)
 {
     expect_by(w, false, line, host, words);
 }

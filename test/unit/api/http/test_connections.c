@@ -11,7 +11,7 @@
 
 #define PATIENCE_MS 100
 
-struct pair {
+struct connection_pair {
     struct connection *c;
     int ours, theirs;
 };
@@ -48,14 +48,14 @@ static int close_all(void **state)
     return uv_loop_close(&loop);
 }
 
-static struct pair opened(const char *from)
+static struct connection_pair opened(const char *from)
 {
     union {
         struct sockaddr any;
         struct sockaddr_in v4;
         struct sockaddr_in6 v6;
     } a = {0};
-    struct pair p;
+    struct connection_pair p;
     int fd[2];
     a.any.sa_family = strchr(from, ':') ? AF_INET6 : AF_INET;
     assert_int_equal(
@@ -69,14 +69,14 @@ static struct pair opened(const char *from)
     return p;
 }
 
-static void closed(struct pair *p)
+static void closed(struct connection_pair *p)
 {
     connection_closed(p->c);
     close(p->ours);
     close(p->theirs);
 }
 
-static bool hung_up(const struct pair *p)
+static bool hung_up(const struct connection_pair *p)
 {
     struct pollfd f = {.fd = p->theirs, .events = POLLIN | POLLRDHUP};
     return poll(&f, 1, 0) > 0;
@@ -86,7 +86,8 @@ static bool hung_up(const struct pair *p)
 
 CONNECTIONS_TEST(whoever_says_nothing_is_hung_up_on)
 {
-    struct pair silent = opened("10.0.0.1"), busy = opened("10.0.0.1"), idle = opened("10.0.0.1");
+    struct connection_pair silent = opened("10.0.0.1"), busy = opened("10.0.0.1"),
+                           idle = opened("10.0.0.1");
     connection_busy(busy.c);
     connection_busy(idle.c);
     connection_idle(idle.c);
@@ -103,9 +104,9 @@ CONNECTIONS_TEST(whoever_says_nothing_is_hung_up_on)
 /* By a byte now and then a client cannot hold what it has sent. */
 CONNECTIONS_TEST(whoever_sends_a_body_too_slowly_is_hung_up_on)
 {
-    struct pair fast = opened("10.0.0.1"), slow = opened("10.0.0.1"), refused = opened("10.0.0.1"),
-                complete = opened("10.0.0.1");
-    struct pair *all_of_them[] = {&fast, &slow, &refused, &complete};
+    struct connection_pair fast = opened("10.0.0.1"), slow = opened("10.0.0.1"),
+                           refused = opened("10.0.0.1"), complete = opened("10.0.0.1");
+    struct connection_pair *all_of_them[] = {&fast, &slow, &refused, &complete};
     for (size_t i = 0; i < 4; i++) {
         connection_busy(all_of_them[i]->c);
         connection_reads(all_of_them[i]->c, 0, i != 2);
@@ -130,8 +131,8 @@ CONNECTIONS_TEST(whoever_sends_a_body_too_slowly_is_hung_up_on)
 CONNECTIONS_TEST(one_address_cannot_shut_others_out)
 {
     skip_unless_may_open(DESCRIPTORS);
-    static struct pair many[MANY];
-    struct pair other = opened("10.0.0.2");
+    static struct connection_pair many[MANY];
+    struct connection_pair other = opened("10.0.0.2");
     for (int i = 0; i < CONNECTIONS_OF_ONE; i++)
         many[i] = opened("10.0.0.1");
     for (int i = 0; i < 3; i++)
@@ -151,17 +152,17 @@ CONNECTIONS_TEST(one_address_cannot_shut_others_out)
 CONNECTIONS_TEST(idle_ones_go_next_and_busy_ones_never)
 {
     skip_unless_may_open(DESCRIPTORS);
-    static struct pair many[MANY];
+    static struct connection_pair many[MANY];
     for (int i = 0; i < CONNECTIONS_OF_ONE; i++) {
         many[i] = opened("10.0.0.1");
         connection_busy(many[i].c);
     }
     connection_idle(many[7].c);
-    struct pair next = opened("10.0.0.1");
+    struct connection_pair next = opened("10.0.0.1");
     assert_true(hung_up(&many[7]));
     assert_false(hung_up(&next));
     connection_busy(next.c);
-    struct pair last = opened("10.0.0.1");
+    struct connection_pair last = opened("10.0.0.1");
     assert_true(hung_up(&last));
     closed(&last);
     closed(&next);
@@ -171,7 +172,7 @@ CONNECTIONS_TEST(idle_ones_go_next_and_busy_ones_never)
 
 TEST_SETUP(where_there_is_room_for_few_the_oldest_goes, open_few, close_all)
 {
-    struct pair few[5];
+    struct connection_pair few[5];
     for (int i = 0; i < 3; i++) {
         few[i] = opened(i == 0 ? "10.0.0.1" : "10.0.0.2");
         connection_busy(few[i].c);
@@ -192,7 +193,7 @@ TEST_SETUP(where_there_is_room_for_few_the_oldest_goes, open_few, close_all)
 
 TEST_SETUP(a_body_that_is_discarded_goes_before_the_new_one, open_few, close_all)
 {
-    struct pair few[5];
+    struct connection_pair few[5];
     for (int i = 0; i < 3; i++) {
         few[i] = opened("10.0.0.1");
         connection_busy(few[i].c);
@@ -212,8 +213,8 @@ TEST_SETUP(a_body_that_is_discarded_goes_before_the_new_one, open_few, close_all
 
 CONNECTIONS_TEST(failed_logins_are_counted_by_address_and_account)
 {
-    struct pair guesser = opened("10.0.0.1"), again = opened("10.0.0.1"),
-                other = opened("10.0.0.2");
+    struct connection_pair guesser = opened("10.0.0.1"), again = opened("10.0.0.1"),
+                           other = opened("10.0.0.2");
     for (int i = 0; i < LOGIN_FAILURES_AT_ONCE; i++) {
         assert_true(connection_may_log_in(guesser.c, "ada", 1000));
         connection_login_failed(guesser.c, "ada", 1000);
@@ -231,7 +232,7 @@ CONNECTIONS_TEST(failed_logins_are_counted_by_address_and_account)
 
 CONNECTIONS_TEST(many_accounts_do_not_hide_the_one_that_failed_most)
 {
-    struct pair guesser = opened("10.0.0.1");
+    struct connection_pair guesser = opened("10.0.0.1");
     char name[16];
     for (int i = 0; i < LOGIN_FAILURES_AT_ONCE; i++)
         connection_login_failed(guesser.c, "ada", 1000);
@@ -255,7 +256,8 @@ static void note_turn(struct connection_turn *t)
 
 CONNECTIONS_TEST(one_request_of_an_address_has_its_turn)
 {
-    struct pair one = opened("10.0.0.1"), two = opened("10.0.0.1"), other = opened("10.0.0.2");
+    struct connection_pair one = opened("10.0.0.1"), two = opened("10.0.0.1"),
+                           other = opened("10.0.0.2");
     struct connection_turn first = {.go = note_turn}, second = {.go = note_turn},
                            third = {.go = note_turn}, others = {.go = note_turn};
     gone = 0;
@@ -280,9 +282,10 @@ CONNECTIONS_TEST(one_request_of_an_address_has_its_turn)
 /* Whoever has one address of a network of 64 bits has all of them. */
 CONNECTIONS_TEST(addresses_of_one_ipv6_network_count_together)
 {
-    struct pair guesser = opened("2001:db8:0:1::1"), again = opened("2001:db8:0:1:ffff::2"),
-                other = opened("2001:db8:0:2::1"), mapped = opened("::ffff:10.0.0.1"),
-                plain = opened("10.0.0.1"), here = opened("::1");
+    struct connection_pair guesser = opened("2001:db8:0:1::1"),
+                           again = opened("2001:db8:0:1:ffff::2"),
+                           other = opened("2001:db8:0:2::1"), mapped = opened("::ffff:10.0.0.1"),
+                           plain = opened("10.0.0.1"), here = opened("::1");
     for (int i = 0; i < LOGIN_FAILURES_AT_ONCE; i++) {
         connection_login_failed(guesser.c, "ada", 1000);
         connection_login_failed(mapped.c, "ada", 1000);
@@ -291,7 +294,7 @@ CONNECTIONS_TEST(addresses_of_one_ipv6_network_count_together)
     assert_true(connection_may_log_in(other.c, "ada", 1000));
     assert_false(connection_may_log_in(plain.c, "ada", 1000));
     assert_true(connection_may_log_in(here.c, "ada", 1000));
-    struct pair *all_of_them[] = {&guesser, &again, &other, &mapped, &plain, &here};
+    struct connection_pair *all_of_them[] = {&guesser, &again, &other, &mapped, &plain, &here};
     for (size_t i = 0; i < sizeof all_of_them / sizeof all_of_them[0]; i++)
         closed(all_of_them[i]);
 }

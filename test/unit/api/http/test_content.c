@@ -249,7 +249,7 @@ static const struct service bodies = {.name = "bodies",
                                       .body_max = 4096};
 
 /* The reply to this body, which goes. */
-static const char *post(struct world *w, const char *path, struct strbuf *body)
+static const char *post(struct http_world *w, const char *path, struct strbuf *body)
 {
     struct strbuf text = STRBUF_INIT;
     strbuf_printf(&text, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n", path,
@@ -262,7 +262,7 @@ static const char *post(struct world *w, const char *path, struct strbuf *body)
 }
 
 /* The body is `before`, so many blanks, and `after`. */
-static void expect_filled(struct world *w, const char *path, const char *before, size_t fill,
+static void expect_filled(struct http_world *w, const char *path, const char *before, size_t fill,
                           const char *after, const char *status, const char *words)
 {
     struct strbuf b = STRBUF_INIT;
@@ -276,14 +276,14 @@ static void expect_filled(struct world *w, const char *path, const char *before,
         fail_msg("%s: not %s with '%s': %s", path, status, words, got);
 }
 
-static void expect(struct world *w, const char *path, const char *body, const char *status,
+static void expect(struct http_world *w, const char *path, const char *body, const char *status,
                    const char *words)
 {
     expect_filled(w, path, body, 0, "", status, words);
 }
 
 /* A body of so many elements takes several turns: its reply is as for a short one. */
-static const char *crowd(struct world *w, const char *path, const char *end)
+static const char *crowd(struct http_world *w, const char *path, const char *end)
 {
     struct strbuf b = STRBUF_INIT;
     strbuf_puts(&b, "<a>");

@@ -11,7 +11,7 @@
 
 /* The service's side. */
 struct feed {
-    struct world *w;
+    struct http_world *w;
     struct live *live;
     uv_timer_t timer;
     int ready, closed, pushed;
@@ -75,8 +75,8 @@ static const struct service feeds = {
 
 /* --- the client ----------------------------------------------------------------------------- */
 
-struct reader {
-    struct world *w;
+struct live_reader {
+    struct http_world *w;
     const char *version;
     bool leaves; /* after the first bytes */
     bool reads;  /* to the end */
@@ -85,7 +85,7 @@ struct reader {
 
 static void *read_feed(void *ctx)
 {
-    struct reader *r = ctx;
+    struct live_reader *r = ctx;
     struct client c;
     char head[100];
     client_open(&c, r->w->port);
@@ -104,7 +104,7 @@ static void *read_feed(void *ctx)
     return NULL;
 }
 
-static void open_feed(struct world *w, struct feed *f, struct served *served)
+static void open_feed(struct http_world *w, struct feed *f, struct served *served)
 {
     *served = (struct served){&feeds, f, NULL};
     world_open(w, served, 1);
@@ -114,7 +114,7 @@ static void open_feed(struct world *w, struct feed *f, struct served *served)
     uv_timer_start(&f->timer, on_time, 5, 5);
 }
 
-static void close_feed(struct world *w, struct feed *f)
+static void close_feed(struct http_world *w, struct feed *f)
 {
     uv_close((uv_handle_t *)&f->timer, NULL);
     world_close(w);
@@ -125,11 +125,11 @@ TEST(what_is_pushed_arrives_and_the_end_is_the_users)
 {
     static const char *const versions[] = {"HTTP/1.1", "HTTP/1.0"};
     for (size_t i = 0; i < 2; i++) {
-        struct world w;
+        struct http_world w;
         struct feed f = {.pushed = 0};
         struct served served;
         open_feed(&w, &f, &served);
-        struct reader r = {.w = &w, .version = versions[i], .reads = true};
+        struct live_reader r = {.w = &w, .version = versions[i], .reads = true};
         run_with(&w, read_feed, &r);
         const char *at = r.reply;
         static const char *const parts[] = {"200 OK", "first ", "push ", "push ", "push ", "bye"};
@@ -147,12 +147,12 @@ TEST(what_is_pushed_arrives_and_the_end_is_the_users)
 /* Nothing is pushed, so only the socket says so. */
 TEST(a_client_that_leaves_is_noticed_at_once)
 {
-    struct world w;
+    struct http_world w;
     struct feed f = {.endless = true};
     struct served served;
     open_feed(&w, &f, &served);
     uv_timer_stop(&f.timer);
-    struct reader r = {.w = &w, .leaves = true};
+    struct live_reader r = {.w = &w, .leaves = true};
     run_with(&w, read_feed, &r);
     for (int i = 0; i < 1000 && !f.closed; i++)
         uv_run(&w.loop, UV_RUN_ONCE);
@@ -162,11 +162,11 @@ TEST(a_client_that_leaves_is_noticed_at_once)
 
 TEST(a_client_that_does_not_read_costs_one_push)
 {
-    struct world w;
+    struct http_world w;
     struct feed f = {.endless = true, .length = 1024 * 1024};
     struct served served;
     open_feed(&w, &f, &served);
-    struct reader r = {.w = &w};
+    struct live_reader r = {.w = &w};
     run_with(&w, read_feed, &r);
     assert_in_range(f.pushed, 1, 12); /* the client's window, and one */
     close_feed(&w, &f);
@@ -175,12 +175,12 @@ TEST(a_client_that_does_not_read_costs_one_push)
 /* Nothing that was prepared in the turn happens. */
 TEST(a_rollback_closes_it_before_it_begins)
 {
-    struct world w;
+    struct http_world w;
     struct feed f = {.writes = true};
     struct served served;
     open_feed(&w, &f, &served);
     w.log.level = LOG_LVL_ERROR + 1;
-    struct reader r = {.w = &w, .reads = true};
+    struct live_reader r = {.w = &w, .reads = true};
     run_with(&w, read_feed, &r);
     assert_non_null(strstr(r.reply, " 500 "));
     assert_null(strstr(r.reply, "first"));
@@ -190,7 +190,7 @@ TEST(a_rollback_closes_it_before_it_begins)
 static void stop_soon(uv_timer_t *t)
 {
     uv_close((uv_handle_t *)t, NULL);
-    struct world *w = t->data;
+    struct http_world *w = t->data;
     uv_stop(&w->loop);
 }
 
@@ -198,13 +198,13 @@ static void stop_soon(uv_timer_t *t)
 TEST(a_server_that_stops_ends_it_at_once)
 {
     for (int reads = 0; reads < 2; reads++) {
-        struct world w;
+        struct http_world w;
         struct feed f = {.endless = true, .length = reads ? 0 : 1024 * 1024};
         struct served served;
         uv_timer_t soon;
         pthread_t thread;
         open_feed(&w, &f, &served);
-        struct reader r = {.w = &w, .reads = reads};
+        struct live_reader r = {.w = &w, .reads = reads};
         uv_timer_init(&w.loop, &soon);
         soon.data = &w;
         assert_int_equal(pthread_create(&thread, NULL, read_feed, &r), 0);

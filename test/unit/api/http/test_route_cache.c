@@ -62,7 +62,7 @@ static const struct service vault = {.name = "vault",
                                      .routes = vaulted,
                                      .n_routes = 1};
 
-static struct world *new_world(void)
+static struct http_world *new_world(void)
 {
     static const struct served served[] = {{&service, NULL, NULL}, {&vault, NULL, vault_hosts}};
     asked_who = 0;
@@ -70,7 +70,7 @@ static struct world *new_world(void)
     return world_of(served, 2);
 }
 
-#define CACHE_TEST(name) TEST_WITH(name, struct world *, w, new_world(), world_close)
+#define CACHE_TEST(name) TEST_WITH(name, struct http_world *, w, new_world(), world_close)
 
 CACHE_TEST(the_same_words_find_the_same_way)
 {

@@ -34,7 +34,7 @@ static struct replied *be_slow(struct request *r)
 
 static struct replied *made(struct request *r)
 {
-    struct world *w = (struct world *)(uintptr_t)r->deps;
+    struct http_world *w = (struct http_world *)(uintptr_t)r->deps;
     w->wrote = true;
     reply_header(r, "Location", "/operations/1");
     return reply_empty(r, 202);
@@ -188,7 +188,7 @@ TEST(what_a_handler_keeps_is_released_once)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int released = 0;
         const struct served served[] = {{&keeps, &released, NULL}};
-        struct world w;
+        struct http_world w;
         world_open(&w, served, 1);
         w.at_turn_end = answer_asked;
         assert_says(once(&w, cases[i].text), "HTTP/1.1 ");
@@ -204,7 +204,7 @@ TEST(what_a_request_owns_goes_with_it)
     json_t *value = json_object();
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         const struct served served[] = {{&owns, value, NULL}};
-        struct world w;
+        struct http_world w;
         world_open(&w, served, 1);
         w.at_turn_end = answer_asked;
         assert_says(once(&w, texts[i]), "HTTP/1.1 200");
@@ -231,7 +231,7 @@ TEST(what_is_kept_outlives_a_client_that_leaves_but_not_its_request)
 {
     int released = 0;
     const struct served served[] = {{&keeps, &released, NULL}};
-    struct world w;
+    struct http_world w;
     world_open(&w, served, 1);
     static struct talk t;
     t = (struct talk){.w = &w, .text = HEAD("GET /later", "localhost") "\r\n"};
@@ -360,7 +360,7 @@ SERVER_TEST(what_is_served_is_counted, {&writes, &world, NULL})
 
 TEST(the_head_is_answered_before_a_body_that_is_refused)
 {
-    struct world w;
+    struct http_world w;
     const struct served served = {&closed, &w, NULL}, open = {&writes, &w, NULL};
     world_open(&w, &served, 1);
     assert_says(once(&w, HEAD("PUT /x", "localhost") "Content-Length: 5\r\n\r\n12345"), "401");
@@ -391,7 +391,7 @@ TEST(any_number_of_parameters_gets_a_reply)
 {
     static const size_t counts[] = {1, 399, 400, 401, 450, 700, 2000, 8000, 20000};
     struct strbuf text = STRBUF_INIT;
-    struct world w;
+    struct http_world w;
     const struct served served = {&everything, "everything", NULL};
     world_open(&w, &served, 1);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {

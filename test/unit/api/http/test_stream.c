@@ -72,7 +72,7 @@ static const struct service uploads = {
 /* --- the client ----------------------------------------------------------------------------- */
 
 struct sender {
-    struct world *w;
+    struct http_world *w;
     size_t length;
     atomic_size_t sent;
     bool hang_up_half_way;
@@ -125,7 +125,7 @@ const char *__asan_default_options(void)
 
 TEST(a_gibibyte_is_taken_in_flat_memory)
 {
-    struct world w;
+    struct http_world w;
     struct taker t = {.budget = SIZE_MAX};
     struct served served = {&uploads, &t, NULL};
     world_open(&w, &served, 1);
@@ -163,7 +163,7 @@ static void open_when_stuck(uv_timer_t *timer)
 
 TEST(a_slow_service_slows_its_client_down)
 {
-    struct world w;
+    struct http_world w;
     struct taker t = {.budget = MIB};
     struct served served = {&uploads, &t, NULL};
     world_open(&w, &served, 1);
@@ -179,7 +179,7 @@ TEST(a_slow_service_slows_its_client_down)
 
 TEST(a_client_that_leaves_ends_its_upload)
 {
-    struct world w;
+    struct http_world w;
     struct taker t = {.budget = SIZE_MAX};
     struct served served = {&uploads, &t, NULL};
     world_open(&w, &served, 1);
@@ -196,7 +196,7 @@ TEST(a_client_that_leaves_ends_its_upload)
 TEST(an_answer_before_the_end_is_read_after_it)
 {
     for (int at_once = 0; at_once < 2; at_once++) {
-        struct world w;
+        struct http_world w;
         struct taker t = {.budget = SIZE_MAX, .refuse_at_once = at_once, .answer_early = !at_once};
         struct served served = {&uploads, &t, NULL};
         world_open(&w, &served, 1);
@@ -212,7 +212,7 @@ TEST(an_answer_before_the_end_is_read_after_it)
 /* The server stops while a service takes nothing: it does not wait for ever. */
 TEST(a_stopping_server_gives_stuck_uploads_up)
 {
-    struct world w;
+    struct http_world w;
     struct taker t = {.budget = 0};
     struct served served = {&uploads, &t, NULL};
     world_open(&w, &served, 1);

@@ -100,7 +100,7 @@ TEST(a_port_may_be_one_services)
 {
     static const struct api_listen listen = {
         .host = "127.0.0.1", .http = API_HTTP_LOCAL, .service = "shares"};
-    struct world w;
+    struct http_world w;
     const struct served services[] = {SERVICES};
     world_open_at(&w, services, N_SERVED(SERVICES), &listen);
     expect_at(&w, "GET /DevStore/s/f?comp=metadata", "a.vault.test",

@@ -19,14 +19,14 @@
 #define START  (1795334400 * S) /* 2026-11-22 08:00 */
 #define MINUTE (60 * S)
 
-struct world {
+struct certs_world {
     char dir[64], path[4][80];
     char *names[1];
     struct certs_config config;
     struct certs *certs;
 };
 
-static void open_at(struct world *w, int64_t now_us)
+static void open_at(struct certs_world *w, int64_t now_us)
 {
     struct err e;
     if (certs_open(&w->config, now_us, &w->certs, &e) < 0)
@@ -36,7 +36,7 @@ static void open_at(struct world *w, int64_t now_us)
 static int begin(void **state)
 {
     static const char *const files[] = {"ca.pem", "ca.key", "server.pem", "server.key"};
-    static struct world w;
+    static struct certs_world w;
     memset(&w, 0, sizeof w);
     snprintf(w.dir, sizeof w.dir, "/tmp/batchaid-certs-XXXXXX");
     assert_non_null(mkdtemp(w.dir));
@@ -55,7 +55,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    struct world *w = *state;
+    struct certs_world *w = *state;
     certs_close(w->certs);
     for (int i = 0; i < 4; i++)
         unlink(w->path[i]);
@@ -63,7 +63,8 @@ static int end(void **state)
 }
 
 /* The first certificate that is shown; the caller frees it. */
-static gnutls_x509_crt_t shown(struct world *w, const char *name, int64_t now_us, int64_t mono_us)
+static gnutls_x509_crt_t shown(struct certs_world *w, const char *name, int64_t now_us,
+                               int64_t mono_us)
 {
     struct certs_choice c;
     gnutls_x509_crt_t crt;
@@ -74,7 +75,7 @@ static gnutls_x509_crt_t shown(struct world *w, const char *name, int64_t now_us
     return crt;
 }
 
-static bool is_for(struct world *w, const char *asked, const char *name)
+static bool is_for(struct certs_world *w, const char *asked, const char *name)
 {
     gnutls_x509_crt_t crt = shown(w, asked, START, 0);
     bool it_is = gnutls_x509_crt_check_hostname(crt, name) != 0;
@@ -82,7 +83,7 @@ static bool is_for(struct world *w, const char *asked, const char *name)
     return it_is;
 }
 
-static int64_t begins(struct world *w, const char *name, int64_t now_us, int64_t mono_us)
+static int64_t begins(struct certs_world *w, const char *name, int64_t now_us, int64_t mono_us)
 {
     gnutls_x509_crt_t crt = shown(w, name, now_us, mono_us);
     int64_t us = gnutls_x509_crt_get_activation_time(crt) * S;
@@ -90,7 +91,7 @@ static int64_t begins(struct world *w, const char *name, int64_t now_us, int64_t
     return us;
 }
 
-#define CERTS_TEST(name) TEST_IN(name, struct world *w, *state, begin, end)
+#define CERTS_TEST(name) TEST_IN(name, struct certs_world *w, *state, begin, end)
 
 CERTS_TEST(a_name_below_ours_gets_its_own)
 {

@@ -20,11 +20,11 @@
 #define NVIDIA "[{\"index\":0,\"minor\":1},{\"index\":1,\"minor\":0},{\"index\":2,\"minor\":2}]"
 #define AMD    "[{\"index\":0,\"render\":128},{\"index\":1,\"render\":129}]"
 
-struct place {
+struct device_place {
     char dir[64];
 };
 
-static void make_node(const struct place *p, const char *name, dev_t device)
+static void make_node(const struct device_place *p, const char *name, dev_t device)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", p->dir, name);
@@ -34,7 +34,7 @@ static void make_node(const struct place *p, const char *name, dev_t device)
 
 static int set_up(void **state)
 {
-    struct place *p = calloc(1, sizeof *p);
+    struct device_place *p = calloc(1, sizeof *p);
     snprintf(p->dir, sizeof p->dir, "/tmp/batchai-devices-XXXXXX");
     *state = p;
     return mkdtemp(p->dir) ? 0 : -1;
@@ -42,20 +42,20 @@ static int set_up(void **state)
 
 static int take_down(void **state)
 {
-    struct place *p = *state;
+    struct device_place *p = *state;
     int rc = fs_remove_tree(p->dir, NULL);
     free(p);
     return rc;
 }
 
-static void make_nvidia(const struct place *p)
+static void make_nvidia(const struct device_place *p)
 {
     make_node(p, "nvidia0", makedev(195, 0));
     make_node(p, "nvidia1", makedev(195, 1));
     make_node(p, "nvidia2", makedev(195, 2));
 }
 
-#define PLACE_TEST(name) TEST_IN(name, const struct place *p, *state, set_up, take_down)
+#define PLACE_TEST(name) TEST_IN(name, const struct device_place *p, *state, set_up, take_down)
 
 PLACE_TEST(test_the_others_are_found_by_their_minors)
 {

@@ -15,11 +15,11 @@
 
 #define LEFT_TO_BASH 199
 
-struct place {
+struct plain_place {
     char dir[64], path[128];
 };
 
-struct result {
+struct plain_result {
     int code;
     struct strbuf out;
 };
@@ -34,7 +34,7 @@ static void by_bash(const char *line, char **env, struct arena *a)
     execve("/bin/bash", argv, env);
 }
 
-static void run(exec_fn exec, const char *line, char **env, struct result *r)
+static void run(exec_fn exec, const char *line, char **env, struct plain_result *r)
 {
     int fds[2], status;
     assert_int_equal(pipe(fds), 0);
@@ -72,7 +72,7 @@ static void write_program(const char *dir, const char *name, const char *text, m
 
 static int set_up(void **state)
 {
-    struct place *p = calloc(1, sizeof *p);
+    struct plain_place *p = calloc(1, sizeof *p);
     *state = p;
     snprintf(p->dir, sizeof p->dir, "/tmp/batchai-plain-XXXXXX");
     if (!mkdtemp(p->dir) || chdir(p->dir) < 0)
@@ -93,20 +93,20 @@ static int set_up(void **state)
 
 static int take_down(void **state)
 {
-    struct place *p = *state;
+    struct plain_place *p = *state;
     int rc = chdir("/") < 0 ? -1 : fs_remove_tree(p->dir, NULL);
     free(p);
     return rc;
 }
 
-static const char *text_of(const struct result *r)
+static const char *text_of(const struct plain_result *r)
 {
     return r->out.s ? r->out.s : "";
 }
 
 static void compare(const char *line, char **env, bool plain)
 {
-    struct result ours = {.out = STRBUF_INIT}, bash = {.out = STRBUF_INIT};
+    struct plain_result ours = {.out = STRBUF_INIT}, bash = {.out = STRBUF_INIT};
     run(plain_exec, line, env, &ours);
     run(by_bash, line, env, &bash);
     if ((ours.code != LEFT_TO_BASH) != plain)
@@ -119,7 +119,7 @@ static void compare(const char *line, char **env, bool plain)
     strbuf_free(&bash.out);
 }
 
-#define PLACE_TEST(name) TEST_IN(name, struct place *p, *state, set_up, take_down)
+#define PLACE_TEST(name) TEST_IN(name, struct plain_place *p, *state, set_up, take_down)
 
 PLACE_TEST(test_words_alone_need_no_shell)
 {
@@ -183,7 +183,7 @@ PLACE_TEST(test_an_environment_that_shells_heed_is_left_to_them)
 PLACE_TEST(test_every_word_of_bash_is_left_to_it)
 {
     char *env[] = {p->path, NULL};
-    struct result words = {.out = STRBUF_INIT};
+    struct plain_result words = {.out = STRBUF_INIT};
     int n = 0;
     run(by_bash, "compgen -b; compgen -k", env, &words);
     char *at = NULL;

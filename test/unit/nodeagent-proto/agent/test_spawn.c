@@ -15,7 +15,7 @@
 #include "test/unit/support/skip.h"
 #include "test/unit/support/tests.h"
 
-struct told {
+struct spawn_told {
     int value;     /* by the child */
     int fd, *code; /* the child closes the descriptor, and reads the code from the parent's stack */
     uintptr_t misaligned;
@@ -41,7 +41,7 @@ static int status_of(pid_t pid)
 
 static void tell_and_exit(void *arg)
 {
-    struct told *t = arg;
+    struct spawn_told *t = arg;
     _Alignas(16) char aligned[16];
     t->misaligned = (uintptr_t)aligned % sizeof aligned;
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
@@ -53,7 +53,7 @@ static void tell_and_exit(void *arg)
 TEST(test_the_parent_sees_what_the_child_wrote_once_it_is_gone)
 {
     int code = 7;
-    struct told t = {.fd = open("/dev/null", O_RDONLY | O_CLOEXEC), .code = &code};
+    struct spawn_told t = {.fd = open("/dev/null", O_RDONLY | O_CLOEXEC), .code = &code};
     pid_t pid = run(tell_and_exit, &t);
     assert_int_equal(t.value, 42);
     assert_int_equal(t.misaligned, 0);

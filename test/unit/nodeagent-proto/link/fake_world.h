@@ -13,7 +13,7 @@
 
 #define SECOND INT64_C(1000000)
 
-struct world {
+struct fake_world {
     struct sim_time t;
     struct log log;
     struct loop *nodes_loop, *loop;
@@ -24,7 +24,7 @@ struct world {
 };
 
 /* What a daemon's end of a link has heard. */
-struct end {
+struct fake_end {
     struct node_link *link;
     bool ready, down, closed;
     char incarnation[40], boot_id[40];
@@ -35,27 +35,27 @@ struct end {
 };
 
 /* What a request was answered with. */
-struct answer {
+struct heard_answer {
     bool is_there;
     enum err_code code; /* ERR_NONE: well */
     struct task_status status;
     size_t n_tasks;
-    const struct end *end;
+    const struct fake_end *end;
     int ends_before; /* told on its link when it came */
 };
 
 static inline void on_started(void *ctx, struct fake_node *n, const char *id, const char *command)
 {
-    struct world *w = ctx;
+    struct fake_world *w = ctx;
     (void)n;
     (void)command;
     w->started++;
     snprintf(w->last_started, sizeof w->last_started, "%s", id);
 }
 
-static inline void world_open(struct world *w, uint64_t seed)
+static inline void world_open(struct fake_world *w, uint64_t seed)
 {
-    *w = (struct world){.log = {.fd = -1}};
+    *w = (struct fake_world){.log = {.fd = -1}};
     w->t =
         (struct sim_time){.now_us = SECOND, .wall_ahead_us = 1700000000 * SECOND, .random = seed};
     w->nodes_loop = sim_loop_create(&w->t, 0, 1000);
@@ -70,7 +70,7 @@ static inline void world_open(struct world *w, uint64_t seed)
     w->provider = fake_provider_new(w->fake, w->loop);
 }
 
-static inline void pass(struct world *w, int64_t us)
+static inline void pass(struct fake_world *w, int64_t us)
 {
     int64_t end = w->t.now_us + us;
     for (;;) {
@@ -87,7 +87,7 @@ static inline void pass(struct world *w, int64_t us)
     w->t.now_us = end;
 }
 
-static inline void world_close(struct world *w)
+static inline void world_close(struct fake_world *w)
 {
     pass(w, 60 * SECOND);
     fake_provider_free(w->provider);
@@ -100,7 +100,7 @@ static inline void world_close(struct world *w)
 
 static inline void on_ready(void *ctx, const struct node_facts *facts)
 {
-    struct end *d = ctx;
+    struct fake_end *d = ctx;
     d->ready = true;
     snprintf(d->incarnation, sizeof d->incarnation, "%s", facts->incarnation);
     snprintf(d->boot_id, sizeof d->boot_id, "%s", facts->boot_id);
@@ -108,14 +108,14 @@ static inline void on_ready(void *ctx, const struct node_facts *facts)
 
 static inline void on_down(void *ctx, const struct err *why)
 {
-    struct end *d = ctx;
+    struct fake_end *d = ctx;
     d->down = true;
     d->why_down = *why;
 }
 
 static inline void on_ended(void *ctx, const struct task_status *s)
 {
-    struct end *d = ctx;
+    struct fake_end *d = ctx;
     d->ends++;
     d->last = *s;
     snprintf(d->last_id, sizeof d->last_id, "%s", s->id);
@@ -125,15 +125,15 @@ static inline void on_ended(void *ctx, const struct task_status *s)
 
 static inline void on_closed(void *ctx)
 {
-    ((struct end *)ctx)->closed = true;
+    ((struct fake_end *)ctx)->closed = true;
 }
 
 /* Of a daemon of that term. */
-static inline void begin(struct world *w, struct end *d, int64_t term)
+static inline void begin(struct fake_world *w, struct fake_end *d, int64_t term)
 {
     struct err e;
     char id[16];
-    *d = (struct end){.link = NULL};
+    *d = (struct fake_end){.link = NULL};
     snprintf(id, sizeof id, "life%d", (int)term);
     const struct node_target at = {.name = "n1", .root = "/n1", .epoch = {term, id}};
     const struct node_callbacks callbacks = {on_ready, on_down, on_ended, NULL, d};
@@ -141,21 +141,21 @@ static inline void begin(struct world *w, struct end *d, int64_t term)
         fail_msg("%s", e.msg);
 }
 
-static inline void connect_at(struct world *w, struct end *d, int64_t term)
+static inline void connect_at(struct fake_world *w, struct fake_end *d, int64_t term)
 {
     begin(w, d, term);
     pass(w, SECOND);
     assert_true(d->ready);
 }
 
-static inline void hang_up(struct world *w, struct end *d)
+static inline void hang_up(struct fake_world *w, struct fake_end *d)
 {
     node_close(d->link, on_closed, d);
     pass(w, SECOND);
     assert_true(d->closed);
 }
 
-static inline void connect_again(struct world *w, struct end *d, int64_t term)
+static inline void connect_again(struct fake_world *w, struct fake_end *d, int64_t term)
 {
     hang_up(w, d);
     connect_at(w, d, term);
@@ -163,20 +163,20 @@ static inline void connect_again(struct world *w, struct end *d, int64_t term)
 
 /* The test gets a world, and a daemon's end that it has to connect. */
 #define FAKE_TEST(name, seed)                                                                      \
-    static void name(struct world *w, struct end *d);                                              \
+    static void name(struct fake_world *w, struct fake_end *d);                                    \
     static void run_##name(__attribute__((unused)) void **state)                                   \
     {                                                                                              \
-        struct world w;                                                                            \
-        struct end d;                                                                              \
+        struct fake_world w;                                                                       \
+        struct fake_end d;                                                                         \
         world_open(&w, seed);                                                                      \
         name(&w, &d);                                                                              \
         hang_up(&w, &d);                                                                           \
         world_close(&w);                                                                           \
     }                                                                                              \
     ENTER_TEST(name, run_##name, NULL, NULL)                                                       \
-    static void name(struct world *w, struct end *d)
+    static void name(struct fake_world *w, struct fake_end *d)
 
-static inline struct fake_node *node(struct world *w)
+static inline struct fake_node *node(struct fake_world *w)
 {
     return fake_at(w->fake, 0);
 }
@@ -185,7 +185,7 @@ static inline struct fake_node *node(struct world *w)
 
 static inline void take_done(void *ctx, const struct err *why)
 {
-    struct answer *a = ctx;
+    struct heard_answer *a = ctx;
     assert_false(a->is_there);
     a->is_there = true;
     a->code = why ? why->code : ERR_NONE;
@@ -194,7 +194,7 @@ static inline void take_done(void *ctx, const struct err *why)
 
 static inline void take_task(void *ctx, const struct err *why, const struct task_status *s)
 {
-    struct answer *a = ctx;
+    struct heard_answer *a = ctx;
     take_done(a, why);
     if (s)
         a->status = *s;
@@ -203,16 +203,17 @@ static inline void take_task(void *ctx, const struct err *why, const struct task
 static inline void take_tasks(void *ctx, const struct err *why, const struct task_status *list,
                               size_t n)
 {
-    struct answer *a = ctx;
+    struct heard_answer *a = ctx;
     take_done(a, why);
     a->n_tasks = n;
     if (n > 0)
         a->status = list[0];
 }
 
-static inline void ask_run(struct end *d, const char *id, const char *command, struct answer *a)
+static inline void ask_run(struct fake_end *d, const char *id, const char *command,
+                           struct heard_answer *a)
 {
-    *a = (struct answer){.end = d};
+    *a = (struct heard_answer){.end = d};
     const struct task_spec spec = {.id = id,
                                    .command_line = command,
                                    .cwd = "/n1/work",
@@ -222,36 +223,38 @@ static inline void ask_run(struct end *d, const char *id, const char *command, s
     node_run(d->link, &spec, take_task, a);
 }
 
-static inline struct answer run(struct world *w, struct end *d, const char *id, const char *command)
+static inline struct heard_answer run(struct fake_world *w, struct fake_end *d, const char *id,
+                                      const char *command)
 {
-    struct answer a;
+    struct heard_answer a;
     ask_run(d, id, command, &a);
     pass(w, SECOND / 10);
     assert_true(a.is_there);
     return a;
 }
 
-static inline struct answer tasks(struct world *w, struct end *d)
+static inline struct heard_answer tasks(struct fake_world *w, struct fake_end *d)
 {
-    struct answer a = {.end = d};
+    struct heard_answer a = {.end = d};
     node_tasks(d->link, take_tasks, &a);
     pass(w, SECOND / 10);
     assert_true(a.is_there);
     return a;
 }
 
-static inline enum err_code send_signal(struct world *w, struct end *d, const char *id, int signo)
+static inline enum err_code send_signal(struct fake_world *w, struct fake_end *d, const char *id,
+                                        int signo)
 {
-    struct answer a = {.end = d};
+    struct heard_answer a = {.end = d};
     node_ask(d->link, REQUEST(signal, .task = id, .signal = signo), take_done, &a);
     pass(w, SECOND / 10);
     assert_true(a.is_there);
     return a.code;
 }
 
-static inline enum err_code forget(struct world *w, struct end *d, const char *id)
+static inline enum err_code forget(struct fake_world *w, struct fake_end *d, const char *id)
 {
-    struct answer a = {.end = d};
+    struct heard_answer a = {.end = d};
     node_ask(d->link, REQUEST(forget, .task = id), take_done, &a);
     pass(w, SECOND / 10);
     assert_true(a.is_there);

@@ -23,7 +23,7 @@
 #define LIMIT_MS 20000 /* never reached on a machine that is not stuck */
 #define MAX_SEEN 64
 
-struct seen {
+struct link_seen {
     char id[32];
     struct task_status s;
     char why[1024], tail[NODE_TAIL_MAX + 1];
@@ -41,9 +41,9 @@ struct fixture {
     char incarnation[64];
     char *facts; /* of the last hello, as text */
     int ready, down, closed, answers, run_answers;
-    struct err why;  /* of the last answer or of down; code ERR_NONE: success */
-    struct seen run; /* last answer to node_run() */
-    struct seen ended[MAX_SEEN];
+    struct err why;       /* of the last answer or of down; code ERR_NONE: success */
+    struct link_seen run; /* last answer to node_run() */
+    struct link_seen ended[MAX_SEEN];
     int n_ended;
     size_t n_tasks;
     uv_timer_t limit, tick;
@@ -87,7 +87,7 @@ static inline void stop_waiting(struct fixture *f)
 
 /* ---- callbacks ---- */
 
-static inline void keep(struct seen *to, const struct task_status *s)
+static inline void keep(struct link_seen *to, const struct task_status *s)
 {
     to->s = *s;
     snprintf(to->id, sizeof to->id, "%s", s->id);
@@ -308,7 +308,7 @@ static inline void start(struct fixture *f, const char *id, const char *command)
 }
 
 /* Waits until `n` ends were told. */
-static inline const struct seen *nth_end(struct fixture *f, int n)
+static inline const struct link_seen *nth_end(struct fixture *f, int n)
 {
     WAIT(f, f->n_ended == n);
     return &f->ended[n - 1];

@@ -13,8 +13,8 @@
 FAKE_TEST(test_an_id_starts_one_command_however_often_it_is_asked_for, 1)
 {
     connect_at(w, d, 1);
-    struct answer first = run(w, d, "t1", "fake run=60000 exit=3");
-    struct answer again = run(w, d, "t1", "fake run=1");
+    struct heard_answer first = run(w, d, "t1", "fake run=60000 exit=3");
+    struct heard_answer again = run(w, d, "t1", "fake run=1");
     assert_int_equal(w->started, 1);
     assert_int_equal(first.status.state, TASK_RUNNING);
     assert_int_equal(again.status.state, TASK_RUNNING);
@@ -33,9 +33,9 @@ TEST(test_a_request_that_is_lost_may_have_been_carried_out)
 {
     int carried_out = 0, lost = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct world w;
-        struct end d;
-        struct answer a;
+        struct fake_world w;
+        struct fake_end d;
+        struct heard_answer a;
         world_open(&w, seed);
         connect_at(&w, &d, 1);
         ask_run(&d, "t1", "fake run=60000", &a);
@@ -81,9 +81,9 @@ FAKE_TEST(test_an_end_is_told_on_every_link_until_it_is_forgotten, 2)
 TEST(test_no_end_is_told_before_the_answer_to_its_run)
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct world w;
-        struct end d;
-        struct answer a;
+        struct fake_world w;
+        struct fake_end d;
+        struct heard_answer a;
         world_open(&w, seed);
         connect_at(&w, &d, 1);
         ask_run(&d, "t1", "fake run=0", &a);
@@ -101,15 +101,15 @@ TEST(test_answers_come_in_the_order_of_the_requests)
 {
     int overtaken = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct world w;
-        struct end d;
-        struct answer a[3];
+        struct fake_world w;
+        struct fake_end d;
+        struct heard_answer a[3];
         bool seen = false;
         world_open(&w, seed);
         connect_at(&w, &d, 1);
         ask_run(&d, "t1", "fake run=60000", &a[0]);
         for (int i = 1; i < 3; i++) {
-            a[i] = (struct answer){.end = &d};
+            a[i] = (struct heard_answer){.end = &d};
             node_ask(d.link, BARE_REQUEST(ping), take_done, &a[i]);
         }
         while (!a[2].is_there) {
@@ -170,7 +170,7 @@ FAKE_TEST(test_a_task_goes_on_without_a_link_and_without_a_daemon, 4)
 
 FAKE_TEST(test_a_node_that_hangs_is_noticed_and_goes_on_where_it_was, 5)
 {
-    struct answer a;
+    struct heard_answer a;
     connect_at(w, d, 1);
     (void)run(w, d, "t1", "fake run=60000");
     fake_set_hung(node(w), true);
@@ -211,7 +211,7 @@ FAKE_TEST(test_a_node_that_is_down_cannot_be_reached, 6)
 
 FAKE_TEST(test_a_restart_loses_tasks_and_says_so, 7)
 {
-    struct end before;
+    struct fake_end before;
     connect_at(w, d, 1);
     (void)run(w, d, "done", "fake run=1 exit=4");
     (void)run(w, d, "t1", "fake run=60000");
@@ -225,7 +225,7 @@ FAKE_TEST(test_a_restart_loses_tasks_and_says_so, 7)
     assert_string_not_equal(d->boot_id, before.boot_id);
     assert_int_equal(d->ends, 2);
     assert_int_equal(run(w, d, "done", "fake").status.exit_code, 4);
-    struct answer lost = run(w, d, "t1", "fake");
+    struct heard_answer lost = run(w, d, "t1", "fake");
     assert_int_equal(lost.status.state, TASK_LOST);
     assert_int_equal(lost.status.exit_code, -1);
     assert_int_equal(w->started, 2);
@@ -233,7 +233,7 @@ FAKE_TEST(test_a_restart_loses_tasks_and_says_so, 7)
 
 FAKE_TEST(test_a_node_that_was_wiped_knows_nothing, 8)
 {
-    struct end before;
+    struct fake_end before;
     connect_at(w, d, 9);
     (void)run(w, d, "t1", "fake run=60000");
     fake_wipe(node(w));
@@ -289,7 +289,7 @@ FAKE_TEST(test_a_command_that_cannot_be_started_has_a_status_and_an_end, 10)
     w->fake = fake_nodes_create(&c);
     w->provider = fake_provider_new(w->fake, w->loop);
     connect_at(w, d, 1);
-    struct answer a = run(w, d, "t1", "anything");
+    struct heard_answer a = run(w, d, "t1", "anything");
     assert_int_equal(a.code, ERR_NONE);
     assert_int_equal(a.status.state, TASK_FAILED_TO_START);
     assert_int_equal(d->ends, 1);
@@ -323,7 +323,7 @@ FAKE_TEST(test_a_newer_daemon_finds_and_ends_what_it_does_not_know, 12)
     connect_at(w, d, 5);
     (void)run(w, d, "of-an-older-epoch", "fake run=60000");
     connect_again(w, d, 6);
-    struct answer a = tasks(w, d);
+    struct heard_answer a = tasks(w, d);
     assert_int_equal(a.n_tasks, 1);
     assert_int_equal(a.status.state, TASK_RUNNING);
     assert_int_equal(send_signal(w, d, "of-an-older-epoch", SIGKILL), ERR_NONE);
@@ -336,8 +336,8 @@ FAKE_TEST(test_a_newer_daemon_finds_and_ends_what_it_does_not_know, 12)
 /* Its daemon opens another while the first is still there: the agent that served it ends. */
 TEST(test_a_new_link_ends_the_one_before)
 {
-    struct world w;
-    struct end first, second;
+    struct fake_world w;
+    struct fake_end first, second;
     world_open(&w, 13);
     connect_at(&w, &first, 1);
     (void)run(&w, &first, "t1", "fake run=500");

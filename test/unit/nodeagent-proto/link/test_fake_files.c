@@ -33,8 +33,8 @@ static void plan(void *ctx, const struct fake_node *n, const struct task_spec *s
 }
 
 struct disk {
-    struct world w;
-    struct end d;
+    struct fake_world w;
+    struct fake_end d;
     char top[40], root[60];
 };
 
@@ -53,7 +53,7 @@ static void open_disk(struct disk *x)
     snprintf(x->root, sizeof x->root, "%s/node", x->top);
     const struct node_target at = {.id = 7, .name = "n", .root = x->root, .epoch = {1, "life"}};
     const struct node_callbacks callbacks = {on_ready, on_down, on_ended, NULL, &x->d};
-    x->d = (struct end){.link = NULL};
+    x->d = (struct fake_end){.link = NULL};
     assert_int_equal(node_provider_open(x->w.provider, &at, &callbacks, &x->d.link, &e), 0);
     pass(&x->w, SECOND);
     assert_true(x->d.ready);
@@ -81,7 +81,7 @@ static const char *path_in(const struct disk *x, const char *name)
 static void begin_task(struct disk *x, const char *id)
 {
     char out[200], log[200];
-    struct answer a = {.end = &x->d};
+    struct heard_answer a = {.end = &x->d};
     snprintf(out, sizeof out, "%s", path_in(x, "share/deep/stdout.txt"));
     snprintf(log, sizeof log, "%s", path_in(x, "log/job.log"));
     const struct task_spec spec = {.id = id,
@@ -110,7 +110,7 @@ static void assert_file(const struct disk *x, const char *name, const char *text
 TEST(test_output_comes_when_it_is_due)
 {
     struct disk x;
-    struct answer a = {.end = NULL};
+    struct heard_answer a = {.end = NULL};
     struct stat st;
     open_disk(&x);
     char source[100];
@@ -166,7 +166,7 @@ TEST(test_a_task_that_is_held_can_be_killed)
 TEST(test_nothing_is_removed_outside_of_the_root)
 {
     struct disk x;
-    struct answer a = {.end = NULL};
+    struct heard_answer a = {.end = NULL};
     struct err e;
     char beside[80];
     open_disk(&x);

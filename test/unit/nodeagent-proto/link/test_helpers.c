@@ -16,7 +16,7 @@ static long supervisor_of(struct fixture *f, const char *id)
     return number_in(f, record, "supervisor");
 }
 
-static struct seen *run_to_end(struct fixture *f, const char *id, const char *command)
+static struct link_seen *run_to_end(struct fixture *f, const char *id, const char *command)
 {
     int before = f->n_ended;
     start(f, id, command);

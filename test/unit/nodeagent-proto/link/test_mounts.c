@@ -17,11 +17,11 @@
 
 #define SFTP_SERVER "/usr/lib/openssh/sftp-server"
 
-struct share {
+struct mounted_share {
     char path[64], precious[96];
 };
 
-static void make_share(struct share *s)
+static void make_share(struct mounted_share *s)
 {
     struct err e;
     snprintf(s->path, sizeof s->path, "/tmp/batchai-node-share-XXXXXX");
@@ -31,7 +31,7 @@ static void make_share(struct share *s)
     assert_int_equal(chmod(s->path, 0555), 0);
 }
 
-static void drop_share(struct share *s)
+static void drop_share(struct mounted_share *s)
 {
     struct stat st;
     struct err e;
@@ -68,7 +68,7 @@ static void bind_to(const char *from, const char *to)
 
 ROOT_TEST(test_unmount_takes_stacked_and_nested_mounts_and_the_directory)
 {
-    struct share s;
+    struct mounted_share s;
     struct stat st;
     make_share(&s);
     open_ready(f);
@@ -91,7 +91,7 @@ ROOT_TEST(test_unmount_takes_stacked_and_nested_mounts_and_the_directory)
 
 ROOT_TEST(test_a_busy_mount_is_taken_out_of_sight)
 {
-    struct share s;
+    struct mounted_share s;
     struct stat st;
     make_share(&s);
     open_ready(f);
@@ -123,7 +123,7 @@ READY_TEST(test_unmount_stays_below_the_root_and_leaves_files_alone)
 /* The worst that could happen: a job's directory is removed, and with it the share in it. */
 ROOT_TEST(test_removing_a_directory_never_reaches_what_is_mounted_in_it)
 {
-    struct share s;
+    struct mounted_share s;
     struct stat st;
     make_share(&s);
     open_ready(f);
@@ -142,7 +142,7 @@ ROOT_TEST(test_removing_a_directory_never_reaches_what_is_mounted_in_it)
 /* Even if something is mounted in what is on its way to being deleted. */
 ROOT_TEST(test_emptying_the_trash_never_enters_a_mount)
 {
-    struct share s;
+    struct mounted_share s;
     struct stat st;
     make_share(&s);
     char *bind = directory(f, "trash/old/sub/mnt"), *tmpfs = directory(f, "trash/other"),
@@ -173,7 +173,7 @@ static bool no_sshfs(void)
 }
 
 /* Mounts s->path at `target`; the pid of its sshfs, which stays in the foreground. */
-static pid_t mount_sshfs(struct fixture *f, const struct share *s, const char *target)
+static pid_t mount_sshfs(struct fixture *f, const struct mounted_share *s, const char *target)
 {
     struct err e;
     char *ssh = in_root(f, "ssh"), from[80], option[128];
@@ -217,7 +217,7 @@ static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry
 
 LINK_TEST(test_sshfs_that_hangs_holds_up_nobody_and_is_unmounted_by_force)
 {
-    struct share s;
+    struct mounted_share s;
     struct stat st;
     if (no_sshfs())
         skip_because("needs root");
@@ -249,7 +249,7 @@ LINK_TEST(test_sshfs_that_hangs_holds_up_nobody_and_is_unmounted_by_force)
  * not. */
 LINK_TEST(test_requests_about_a_share_that_hangs_hold_up_their_successors_alone)
 {
-    struct share s;
+    struct mounted_share s;
     if (no_sshfs())
         skip();
     make_share(&s);
@@ -288,7 +288,7 @@ LINK_TEST(test_requests_about_a_share_that_hangs_hold_up_their_successors_alone)
 
 LINK_TEST(test_a_worker_that_is_killed_is_an_error_and_no_silence)
 {
-    struct share s;
+    struct mounted_share s;
     if (no_sshfs())
         skip_because("needs root");
     make_share(&s);
@@ -316,7 +316,7 @@ LINK_TEST(test_a_worker_that_is_killed_is_an_error_and_no_silence)
 static void work_as_nobody(struct fixture *f)
 {
     struct request_user_add u = {.name = "batchaid-test-zq"};
-    struct share s;
+    struct mounted_share s;
     open_ready(f);
     assert_says(f->facts, "\"is_root\":false");
     ASK(f, node_ask(f->link, REQUEST_OF(user_add, u), on_done, f));

@@ -490,7 +490,7 @@ static long supervisor_of(struct fixture *f, const char *cgroup)
 /* Runs tasks of the account until `supervisor` has one (it needs a moment before it takes the
  * next), and tells where that was held (caller frees) and how it ended. */
 static char *held_by(struct fixture *f, long supervisor, const char *line, int signo,
-                     struct seen *end)
+                     struct link_seen *end)
 {
     static int number; /* ids serve once */
     char *path = NULL;
@@ -515,7 +515,7 @@ static char *held_by(struct fixture *f, long supervisor, const char *line, int s
 /* One that nobody was killed in; and it goes with the supervisor. */
 OPEN_ROOT_TEST(test_a_cgroup_serves_one_task_after_another)
 {
-    struct seen end;
+    struct link_seen end;
     bool anew;
     if (!have_account)
         skip_because("test accounts need root");
@@ -542,7 +542,7 @@ OPEN_ROOT_TEST(test_a_cgroup_serves_one_task_after_another)
 /* Whether the account's next task has the same cgroup or another. */
 OPEN_ROOT_TEST(test_no_task_is_told_the_peak_of_an_earlier_task)
 {
-    struct seen end;
+    struct link_seen end;
     bool anew;
     if (!have_account)
         skip_because("test accounts need root");
@@ -559,7 +559,7 @@ OPEN_ROOT_TEST(test_no_task_is_told_the_peak_of_an_earlier_task)
 /* The supervisor was killed while it waited: the next agent removes what it left. */
 OPEN_ROOT_TEST(test_no_empty_cgroup_stays)
 {
-    struct seen end;
+    struct link_seen end;
     bool anew;
     if (!have_account)
         skip_because("test accounts need root");

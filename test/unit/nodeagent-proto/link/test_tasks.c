@@ -12,7 +12,7 @@ READY_TEST(test_run_and_exit_code)
     WAIT(f, f->n_ended == 1);
     assert_int_equal(f->run_answers, 1);
     assert_int_equal(f->run.s.state, TASK_RUNNING);
-    const struct seen *t = &f->ended[0];
+    const struct link_seen *t = &f->ended[0];
     assert_string_equal(t->id, "one");
     assert_int_equal(t->s.state, TASK_EXITED);
     assert_int_equal(t->s.exit_code, 3);

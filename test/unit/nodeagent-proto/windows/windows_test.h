@@ -14,13 +14,13 @@
 #include "nodeagent-proto/windows/windows.h"
 #include "test/unit/support/tests.h"
 
-struct place {
+struct windows_place {
     char dir[64]; /* has wd, in which command lines run */
 };
 
 static inline int make_place(void **state)
 {
-    static struct place place;
+    static struct windows_place place;
     char wd[96];
     snprintf(place.dir, sizeof place.dir, "/tmp/batchaid-windows-XXXXXX");
     if (!mkdtemp(place.dir))
@@ -34,11 +34,12 @@ static inline int make_place(void **state)
 static inline int remove_place(void **state)
 {
     struct err e;
-    const struct place *place = *state;
+    const struct windows_place *place = *state;
     return chdir("/") < 0 ? -1 : fs_remove_tree(place->dir, &e);
 }
 
-#define PLACE_TEST(name) TEST_IN(name, const struct place *place, *state, make_place, remove_place)
+#define PLACE_TEST(name)                                                                           \
+    TEST_IN(name, const struct windows_place *place, *state, make_place, remove_place)
 
 static inline char *whole_file(const char *path)
 {

@@ -10,7 +10,7 @@
 #define UNDER_WAY 64
 
 /* The way to the other end: what was sent and has not arrived. */
-struct way {
+struct stream_way {
     struct {
         int64_t n;
         char text[16];
@@ -20,7 +20,7 @@ struct way {
     uint64_t random;
 };
 
-static unsigned chance(struct way *w)
+static unsigned chance(struct stream_way *w)
 {
     w->random = w->random * 6364136223846793005ULL + 1442695040888963407ULL;
     return (unsigned)(w->random >> 60);
@@ -28,7 +28,7 @@ static unsigned chance(struct way *w)
 
 static void send_over(void *ctx, const struct remote_msg *m)
 {
-    struct way *w = ctx;
+    struct stream_way *w = ctx;
     if ((int)chance(w) < w->lost_in_16 || w->n_sent == UNDER_WAY)
         return;
     w->sent[w->n_sent].n = m->n;
@@ -38,7 +38,7 @@ static void send_over(void *ctx, const struct remote_msg *m)
 }
 
 /* Lets all that is under way arrive. */
-static void arrive(struct way *w, struct remote_stream *to, struct strbuf *got)
+static void arrive(struct stream_way *w, struct remote_stream *to, struct strbuf *got)
 {
     for (size_t i = 0; i < w->n_sent; i++) {
         const struct remote_msg m = {.kind = REMOTE_DATA, .n = w->sent[i].n};
@@ -48,7 +48,7 @@ static void arrive(struct way *w, struct remote_stream *to, struct strbuf *got)
     w->n_sent = 0;
 }
 
-static void put(struct remote_stream *s, int64_t n, struct way *w)
+static void put(struct remote_stream *s, int64_t n, struct stream_way *w)
 {
     char text[16];
     int len = snprintf(text, sizeof text, "%lld", (long long)n);
@@ -60,7 +60,7 @@ static void put(struct remote_stream *s, int64_t n, struct way *w)
 TEST(test_everything_arrives_once_and_in_order)
 {
     for (int lost = 0; lost < 16; lost += 3) {
-        struct way w = {.lost_in_16 = lost, .random = (uint64_t)lost};
+        struct stream_way w = {.lost_in_16 = lost, .random = (uint64_t)lost};
         struct remote_stream from = {.acked = 0}, to = {.acked = 0};
         struct strbuf got = STRBUF_INIT, want = STRBUF_INIT;
         while (from.acked < MESSAGES) {
@@ -85,7 +85,7 @@ TEST(test_everything_arrives_once_and_in_order)
 
 TEST(test_a_window_of_messages_is_kept_and_no_more)
 {
-    struct way w = {.lost_in_16 = 16};
+    struct stream_way w = {.lost_in_16 = 16};
     struct remote_stream s = {.acked = 0};
     assert_true(remote_stream_is_clear(&s));
     for (int i = 0; i < STREAM_WINDOW; i++) {

@@ -197,7 +197,7 @@ MOUNT_TEST(test_local_nodes_see_the_daemons_folders)
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-static const struct rendering {
+static const struct mount_rendering {
     struct site_mount_rule rule;
     const char *shown;
     const char *file; /* its content; NULL: none */

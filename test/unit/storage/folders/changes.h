@@ -37,7 +37,8 @@ static inline void on_changed(void *ctx, const struct err *why, const struct fil
 
 /* A function that makes one change to `path`; its result is c->r.fault. */
 #define CHANGE(name, extra, ...)                                                                   \
-    static inline enum file_fault name(struct fx *f, const char *path extra, struct changed *c)    \
+    static inline enum file_fault name(struct files_fx *f, const char *path extra,                 \
+                                       struct changed *c)                                          \
     {                                                                                              \
         const struct file_place at = {f->share, path};                                             \
         *c = (struct changed){0};                                                                  \
@@ -75,26 +76,26 @@ CHANGE(append_text, COMMA uint64_t offset COMMA const char *text,
                                          .appends = true},
                    on_changed, c))
 
-static inline char *path_in(const struct fx *f, const char *name)
+static inline char *path_in(const struct files_fx *f, const char *name)
 {
     return fs_join(f->share, name);
 }
 
-static inline void link_in(const struct fx *f, const char *name, const char *to)
+static inline void link_in(const struct files_fx *f, const char *name, const char *to)
 {
     char *path = path_in(f, name);
     assert_int_equal(symlink(to, path), 0);
     free(path);
 }
 
-static inline void pipe_in(const struct fx *f, const char *name)
+static inline void pipe_in(const struct files_fx *f, const char *name)
 {
     char *path = path_in(f, name);
     assert_int_equal(mkfifo(path, 0600), 0);
     free(path);
 }
 
-static inline struct stat stat_of(const struct fx *f, const char *name)
+static inline struct stat stat_of(const struct files_fx *f, const char *name)
 {
     struct stat st;
     char *path = path_in(f, name);
@@ -103,17 +104,18 @@ static inline struct stat stat_of(const struct fx *f, const char *name)
     return st;
 }
 
-static inline mode_t mode_of(const struct fx *f, const char *name)
+static inline mode_t mode_of(const struct files_fx *f, const char *name)
 {
     return stat_of(f, name).st_mode & 07777;
 }
 
-static inline blkcnt_t blocks_of(const struct fx *f, const char *name)
+static inline blkcnt_t blocks_of(const struct files_fx *f, const char *name)
 {
     return stat_of(f, name).st_blocks;
 }
 
-static inline void assert_content(const struct fx *f, const char *name, const char *want, size_t n)
+static inline void assert_content(const struct files_fx *f, const char *name, const char *want,
+                                  size_t n)
 {
     char *path = path_in(f, name), *text = NULL;
     size_t len;

@@ -18,7 +18,7 @@
 
 #define SECOND 1000000
 
-struct fx {
+struct files_fx {
     struct fake_loop loop;
     struct log log;
     char share[64], other[64];
@@ -28,7 +28,7 @@ struct fx {
 };
 
 /* What a callback was told. */
-struct told {
+struct files_told {
     int times;
     enum err_code code; /* ERR_NONE: it went well */
     char text[1024];
@@ -42,7 +42,7 @@ struct told {
     bool base_is_missing;
 };
 
-static inline void note(struct told *t, const struct err *why)
+static inline void note(struct files_told *t, const struct err *why)
 {
     t->times++;
     t->code = why ? why->code : ERR_NONE;
@@ -52,7 +52,7 @@ static inline void note(struct told *t, const struct err *why)
 static inline void on_opened(void *ctx, const struct err *why, struct file *file,
                              struct file_start *start)
 {
-    struct told *t = ctx;
+    struct files_told *t = ctx;
     note(t, why);
     if (why)
         return;
@@ -66,7 +66,7 @@ static inline void on_opened(void *ctx, const struct err *why, struct file *file
 
 static inline void on_read(void *ctx, const struct err *why, char *bytes, size_t n)
 {
-    struct told *t = ctx;
+    struct files_told *t = ctx;
     note(t, why);
     free(t->bytes);
     t->bytes = bytes;
@@ -76,7 +76,7 @@ static inline void on_read(void *ctx, const struct err *why, char *bytes, size_t
 static inline void on_listed(void *ctx, const struct err *why, struct file_entries *found,
                              bool no_base)
 {
-    struct told *t = ctx;
+    struct files_told *t = ctx;
     note(t, why);
     t->base_is_missing = no_base;
     t->names[0] = '\0';
@@ -94,12 +94,12 @@ static inline void on_done(void *ctx, const struct err *why)
     note(ctx, why);
 }
 
-static inline void forget(struct told *t)
+static inline void forget(struct files_told *t)
 {
     free(t->bytes);
     if (t->file)
         file_close(t->file);
-    *t = (struct told){0};
+    *t = (struct files_told){0};
 }
 
 static inline void put(const char *folder, const char *name, const char *text, size_t n)
@@ -113,7 +113,7 @@ static inline void put(const char *folder, const char *name, const char *text, s
 
 static inline int start(void **state)
 {
-    struct fx *f = xcalloc(1, sizeof *f);
+    struct files_fx *f = xcalloc(1, sizeof *f);
     f->loop.base.ops = &fake_ops;
     f->loop.mono_us = 100 * SECOND;
     f->log.fd = -1;
@@ -130,12 +130,12 @@ static inline int start(void **state)
 
 static inline void on_stopped(void *ctx, size_t left_behind)
 {
-    struct fx *f = ctx;
+    struct files_fx *f = ctx;
     f->stopped = true;
     f->left_behind = left_behind;
 }
 
-static inline void come_back_all(struct fx *f)
+static inline void come_back_all(struct files_fx *f)
 {
     for (struct fake_lane *l = f->loop.lanes; l;) {
         int back = 0;
@@ -148,7 +148,7 @@ static inline void come_back_all(struct fx *f)
 
 static inline int end(void **state)
 {
-    struct fx *f = *state;
+    struct files_fx *f = *state;
     struct err e;
     bool was_stopped = f->stopped;
     come_back_all(f);
@@ -167,7 +167,7 @@ static inline int end(void **state)
     return 0;
 }
 
-#define FOLDER_TEST(name) TEST_IN(name, struct fx *f, *state, start, end)
+#define FOLDER_TEST(name) TEST_IN(name, struct files_fx *f, *state, start, end)
 
 static inline struct file_range whole(const char *text, uint64_t size)
 {
@@ -181,14 +181,15 @@ static inline struct file_range from(const char *text, uint64_t size)
     return (struct file_range){offset, size - offset};
 }
 
-static inline void open_file(struct fx *f, const char *share, const char *path, struct told *t)
+static inline void open_file(struct files_fx *f, const char *share, const char *path,
+                             struct files_told *t)
 {
     const struct files_open what = {.at = {share, path}, .choose = whole};
     files_open(f->files, &what, on_opened, t);
     fake_turn(&f->loop);
 }
 
-static inline void put_big(struct fx *f)
+static inline void put_big(struct files_fx *f)
 {
     char *text = xcalloc(1, 3 * FILES_PIECE_MAX);
     memset(text, 'b', 3 * FILES_PIECE_MAX);

@@ -19,7 +19,7 @@ static int open_descriptors(void)
 
 FOLDER_TEST(test_what_is_wanted_is_chosen_by_the_size)
 {
-    struct told t = {0};
+    struct files_told t = {0};
     char text[] = "7";
     struct files_open what = {.at = {f->share, "ten"}, .choose = from, .text = text};
     files_open(f->files, &what, on_opened, &t);
@@ -40,7 +40,7 @@ FOLDER_TEST(test_what_is_wanted_is_chosen_by_the_size)
 
 FOLDER_TEST(test_a_reply_that_has_begun_waits)
 {
-    struct told big = {0}, piece = {0}, t[2] = {{0}};
+    struct files_told big = {0}, piece = {0}, t[2] = {{0}};
     int before = open_descriptors();
     put_big(f);
     open_file(f, f->share, "big", &big);
@@ -73,7 +73,7 @@ FOLDER_TEST(test_many_open_files_are_read_in_small_pieces)
 {
     enum { MANY = 3000 };
     skip_unless_may_open(MANY + 100);
-    struct told *t = xcalloc(MANY, sizeof *t), piece = {0};
+    struct files_told *t = xcalloc(MANY, sizeof *t), piece = {0};
     size_t held = 0;
     put_big(f);
     for (int i = 0; i < MANY; i++) {
@@ -100,7 +100,7 @@ FOLDER_TEST(test_many_open_files_are_read_in_small_pieces)
 
 FOLDER_TEST(test_a_file_is_closed_under_a_read)
 {
-    struct told big = {0}, piece = {0};
+    struct files_told big = {0}, piece = {0};
     int before = open_descriptors();
     put_big(f);
     open_file(f, f->share, "big", &big);
@@ -139,7 +139,7 @@ FOLDER_TEST(test_what_cannot_be_opened)
     snprintf(path, sizeof path, "%s/pipe", f->share);
     assert_int_equal(mkfifo(path, 0600), 0);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct told t = {0};
+        struct files_told t = {0};
         open_file(f, f->share, cases[i].path, &t);
         come_back_all(f);
         assert_int_equal(t.times, 1);
@@ -151,7 +151,7 @@ FOLDER_TEST(test_what_cannot_be_opened)
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-static void list(struct fx *f, const char *path, size_t max, struct told *t)
+static void list(struct files_fx *f, const char *path, size_t max, struct files_told *t)
 {
     const struct files_list what = {.at = {f->share, path}, .base = "base", .max = max};
     files_list(f->files, &what, on_listed, t);
@@ -159,7 +159,7 @@ static void list(struct fx *f, const char *path, size_t max, struct told *t)
 
 FOLDER_TEST(test_a_list_shows_what_can_be_had_by_name)
 {
-    struct told t = {0};
+    struct files_told t = {0};
     char path[100];
     snprintf(path, sizeof path, "%s/deep", f->share);
     assert_int_equal(mkdir(path, 0700), 0);
@@ -191,7 +191,7 @@ FOLDER_TEST(test_a_list_shows_what_can_be_had_by_name)
     assert_int_equal(t.code, ERR_FILE_NOT_FOUND);
 }
 
-static void put_many(struct fx *f, int n)
+static void put_many(struct files_fx *f, int n)
 {
     for (int i = 0; i < n; i++) {
         char name[20];
@@ -203,7 +203,7 @@ static void put_many(struct fx *f, int n)
 /* Two large directories leave a worker to others now and then. */
 FOLDER_TEST(test_a_large_list_lets_others_go_first)
 {
-    struct told large[2] = {{0}}, t = {0};
+    struct files_told large[2] = {{0}}, t = {0};
     put_many(f, 2000);
     for (int i = 0; i < 2; i++)
         list(f, "", 100000, &large[i]);
@@ -223,7 +223,7 @@ FOLDER_TEST(test_a_large_list_lets_others_go_first)
 
 FOLDER_TEST(test_names_and_removal)
 {
-    struct told names = {0}, gone = {0};
+    struct files_told names = {0}, gone = {0};
     char path[100];
     put_many(f, 2);
     files_names(f->files, f->share, on_listed, &names);
@@ -236,7 +236,7 @@ FOLDER_TEST(test_names_and_removal)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-static void append(struct fx *f, const char *path, const char *text, struct told *t)
+static void append(struct files_fx *f, const char *path, const char *text, struct files_told *t)
 {
     const struct file_place at = {f->share, path};
     files_append(f->files, &at, text, on_done, t);
@@ -246,7 +246,7 @@ static void append(struct fx *f, const char *path, const char *text, struct told
 
 FOLDER_TEST(test_lines_are_appended_for_all_to_read_and_write)
 {
-    struct told first = {0}, second = {0};
+    struct files_told first = {0}, second = {0};
     struct stat dir, file;
     char path[100], text[20] = "";
     mode_t mask = umask(077);
@@ -277,7 +277,7 @@ FOLDER_TEST(test_no_line_leaves_the_share)
     snprintf(path, sizeof path, "%s/link.log", f->share);
     assert_int_equal(symlink(target, path), 0);
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
-        struct told t = {0};
+        struct files_told t = {0};
         append(f, outside[i], "no\n", &t);
         if (t.code == ERR_NONE)
             fail_msg("%s", outside[i]);
@@ -335,7 +335,7 @@ FOLDER_TEST(test_own_work_is_done_or_forgotten)
 
 FOLDER_TEST(test_requests_end_when_asked_to)
 {
-    struct told t[3] = {{0}}, own = {0}, big = {0}, piece = {0};
+    struct files_told t[3] = {{0}}, own = {0}, big = {0}, piece = {0};
     put_big(f);
     open_file(f, f->share, "big", &big);
     come_back_all(f);
@@ -358,9 +358,9 @@ FOLDER_TEST(test_requests_end_when_asked_to)
 }
 
 /* Both workers are in a call when all has to end. */
-static void stop_with_busy_workers(struct fx *f, struct told *own)
+static void stop_with_busy_workers(struct files_fx *f, struct files_told *own)
 {
-    struct told held = {0}, large = {0};
+    struct files_told held = {0}, large = {0};
     put_many(f, 600);
     list(f, "", 100000, &large);
     fake_come_back(&f->loop, 0); /* one step */
@@ -380,7 +380,7 @@ static void stop_with_busy_workers(struct fx *f, struct told *own)
 
 FOLDER_TEST(test_who_comes_back_at_the_last_moment_is_not_left_behind)
 {
-    struct told own = {0};
+    struct files_told own = {0};
     stop_with_busy_workers(f, &own);
     fake_come_back(&f->loop, 0);
     assert_false(f->stopped);
@@ -390,9 +390,9 @@ FOLDER_TEST(test_who_comes_back_at_the_last_moment_is_not_left_behind)
     assert_int_equal(own.times, 1);
 }
 
-static void leave_behind_what_hangs(struct fx *f)
+static void leave_behind_what_hangs(struct files_fx *f)
 {
-    struct told own = {0};
+    struct files_told own = {0};
     stop_with_busy_workers(f, &own);
     fake_pass(&f->loop, SECOND);
     assert_true(f->stopped);

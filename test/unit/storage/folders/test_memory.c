@@ -8,7 +8,7 @@
 
 #define MEMORY "/dev/shm"
 
-struct placed {
+struct memory_placed {
     struct file_upload *upload;
     struct file_result r;
     int times;
@@ -17,7 +17,7 @@ struct placed {
 static int start_in_memory(void **state)
 {
     start(state);
-    struct fx *f = *state;
+    struct files_fx *f = *state;
     struct err e;
     assert_int_equal(fs_remove_tree(f->share, &e), 0);
     snprintf(f->share, sizeof f->share, MEMORY "/batchaid-files-XXXXXX");
@@ -31,18 +31,18 @@ static int start_in_memory(void **state)
     return 0;
 }
 
-static size_t workers(struct fx *f)
+static size_t workers(struct files_fx *f)
 {
     struct files_counts c;
     files_count(f->files, &c);
     return c.shares;
 }
 
-#define MEMORY_TEST(name) TEST_IN(name, struct fx *f, *state, start_in_memory, end)
+#define MEMORY_TEST(name) TEST_IN(name, struct files_fx *f, *state, start_in_memory, end)
 
 MEMORY_TEST(test_a_file_is_read_in_the_next_turn)
 {
-    struct told t = {0};
+    struct files_told t = {0};
     const struct files_open what = {.at = {f->share, "ten"}, .choose = whole};
     files_open(f->files, &what, on_opened, &t);
     assert_int_equal(t.times, 0); /* never inside the call */
@@ -55,7 +55,7 @@ MEMORY_TEST(test_a_file_is_read_in_the_next_turn)
 
 MEMORY_TEST(test_a_file_can_be_read_at_once)
 {
-    struct told t = {0};
+    struct files_told t = {0};
     struct files_open what = {.at = {f->share, "ten"}, .choose = whole};
     assert_true(files_open_now(f->files, &what, on_opened, &t));
     assert_true(t.times == 1 && t.n == 10);
@@ -70,7 +70,7 @@ MEMORY_TEST(test_a_file_can_be_read_at_once)
 
 MEMORY_TEST(test_others_have_workers_as_ever)
 {
-    struct told t = {0};
+    struct files_told t = {0};
     open_file(f, f->other, "ten", &t);
     assert_int_equal(t.times, 0);
     assert_int_equal(workers(f), 1);
@@ -82,7 +82,7 @@ MEMORY_TEST(test_others_have_workers_as_ever)
 static void on_staged(void *ctx, const struct err *why, const struct file_result *r,
                       struct file_upload *upload)
 {
-    struct placed *p = ctx;
+    struct memory_placed *p = ctx;
     assert_null(why);
     p->upload = upload;
     p->r = *r;
@@ -91,7 +91,7 @@ static void on_staged(void *ctx, const struct err *why, const struct file_result
 
 static void on_placed(void *ctx, const struct err *why, const struct file_result *r)
 {
-    struct placed *p = ctx;
+    struct memory_placed *p = ctx;
     assert_null(why);
     p->r = *r;
     p->times++;
@@ -99,8 +99,8 @@ static void on_placed(void *ctx, const struct err *why, const struct file_result
 
 MEMORY_TEST(test_a_file_is_put_without_workers_or_debts)
 {
-    struct placed p = {0};
-    struct told t = {0};
+    struct memory_placed p = {0};
+    struct files_told t = {0};
     files_without_sync(f->files);
     const struct files_upload what = {
         .at = {f->share, "d/new"}, .mode = 0666, .directory_mode = 0777, .later = true};
@@ -122,41 +122,41 @@ MEMORY_TEST(test_a_file_is_put_without_workers_or_debts)
 
 static void on_freed(void *ctx, const struct err *why, const struct file_result *r)
 {
-    struct told *t = ctx;
+    struct files_told *t = ctx;
     (void)r;
     note(t, why);
 }
 
-static void remove_it(struct fx *f, struct told *t)
+static void remove_it(struct files_fx *f, struct files_told *t)
 {
     files_remove_file(f->files, &(struct file_place){f->share, "much"}, on_freed, t);
 }
 
-static void cut_it(struct fx *f, struct told *t)
+static void cut_it(struct files_fx *f, struct files_told *t)
 {
     files_set_size(f->files, &(struct file_place){f->share, "much"}, 1, on_freed, t);
 }
 
-static void clear_it(struct fx *f, struct told *t)
+static void clear_it(struct files_fx *f, struct files_told *t)
 {
     const struct files_clear what = {.at = {f->share, "much"}, .range = {0, MUCH}};
     files_clear(f->files, &what, on_freed, t);
 }
 
-static void rename_over_it(struct fx *f, struct told *t)
+static void rename_over_it(struct files_fx *f, struct files_told *t)
 {
     put(f->share, "little", "x", 1);
     const struct files_rename what = {.at = {f->share, "little"}, .to = "much", .replaces = true};
     files_rename(f->files, &what, on_freed, t);
 }
 
-static void put_over_it(struct fx *f, struct told *t)
+static void put_over_it(struct files_fx *f, struct files_told *t)
 {
     const struct files_upload what = {.at = {f->share, "much"}, .mode = 0666};
     files_put(f->files, &what, &(struct file_content){xstrdup("x"), 1, NULL}, on_freed, t);
 }
 
-static off_t held_by_much(struct fx *f)
+static off_t held_by_much(struct files_fx *f)
 {
     char path[100];
     struct stat st;
@@ -166,11 +166,11 @@ static off_t held_by_much(struct fx *f)
 
 MEMORY_TEST(test_what_frees_much_is_for_a_worker)
 {
-    static void (*const all[])(struct fx *, struct told *) = {remove_it, cut_it, clear_it,
-                                                              rename_over_it, put_over_it};
+    static void (*const all[])(struct files_fx *, struct files_told *) = {
+        remove_it, cut_it, clear_it, rename_over_it, put_over_it};
     FREED char *much = xcalloc(1, MUCH);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        struct told t = {0};
+        struct files_told t = {0};
         put(f->share, "much", much, MUCH);
         all[i](f, &t);
         fake_turn(&f->loop);
@@ -184,7 +184,7 @@ MEMORY_TEST(test_what_frees_much_is_for_a_worker)
 
 MEMORY_TEST(test_much_that_nobody_has_any_more_is_for_a_worker)
 {
-    struct told t = {0}, gone = {0};
+    struct files_told t = {0}, gone = {0};
     FREED char *much = xcalloc(1, MUCH);
     put(f->share, "much", much, MUCH);
     const struct files_open what = {.at = {f->share, "much"}, .choose = whole};
@@ -202,7 +202,7 @@ MEMORY_TEST(test_much_that_nobody_has_any_more_is_for_a_worker)
 
 MEMORY_TEST(test_the_end_waits_for_what_was_asked)
 {
-    struct told t = {0};
+    struct files_told t = {0};
     const struct files_open what = {.at = {f->share, "ten"}, .choose = whole};
     files_open(f->files, &what, on_opened, &t);
     files_stop(f->files, on_stopped, f);

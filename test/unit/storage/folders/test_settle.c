@@ -24,7 +24,8 @@ static void on_staged(void *ctx, const struct err *why, const struct file_result
     assert_int_equal(why == NULL, r->fault == FILE_FINE);
 }
 
-static struct staged stage(struct fx *f, const char *path, const char *text, const uint8_t *md5)
+static struct staged stage(struct files_fx *f, const char *path, const char *text,
+                           const uint8_t *md5)
 {
     struct staged s = {0};
     const struct files_upload what = {.at = {f->share, path},
@@ -39,7 +40,7 @@ static struct staged stage(struct fx *f, const char *path, const char *text, con
     return s;
 }
 
-static struct changed place(struct fx *f, struct file_upload *u)
+static struct changed place(struct files_fx *f, struct file_upload *u)
 {
     struct changed c = {0};
     upload_finish(u, NULL, on_changed, &c);
@@ -48,9 +49,9 @@ static struct changed place(struct fx *f, struct file_upload *u)
     return c;
 }
 
-static struct told settle(struct fx *f, struct file_upload *const *uploads, size_t n)
+static struct files_told settle(struct files_fx *f, struct file_upload *const *uploads, size_t n)
 {
-    struct told t = {0};
+    struct files_told t = {0};
     files_settle(uploads, n, on_done, &t);
     come_back_all(f);
     assert_int_equal(t.times, 1);
@@ -63,7 +64,7 @@ FOLDER_TEST(test_a_staged_file_is_placed_as_it_was)
     struct staged s = stage(f, "a/new", "bytes", NULL);
     assert_false(s.r.existed);
     assert_int_equal(s.r.facts.size, 5);
-    struct told t = {0};
+    struct files_told t = {0};
     files_look(f->files, f->share, "a", on_done, &t);
     come_back_all(f);
     assert_int_equal(t.code, ERR_FILE_NOT_FOUND); /* not even the directory */
@@ -103,7 +104,7 @@ FOLDER_TEST(test_what_was_staged_and_given_up_leaves_nothing)
     struct staged s = stage(f, "new", "bytes", NULL);
     upload_end(s.u);
     come_back_all(f);
-    struct told t = {0};
+    struct files_told t = {0};
     files_names(f->files, f->share, on_listed, &t);
     come_back_all(f);
     assert_string_equal(t.names, "ten ");
@@ -150,7 +151,7 @@ FOLDER_TEST(test_without_sync_nothing_is_owed)
 /* --- after a power cut ------------------------------------------------------------------------ */
 
 /* A file that was placed and not settled. */
-static struct files_restore lost(struct fx *f, const char *path, const char *text)
+static struct files_restore lost(struct files_fx *f, const char *path, const char *text)
 {
     struct staged s = stage(f, path, text, NULL);
     place(f, s.u);
@@ -177,7 +178,7 @@ static bool restored(const struct files_restore *what)
     return put;
 }
 
-static void set_time(const struct fx *f, const char *name, int64_t ns)
+static void set_time(const struct files_fx *f, const char *name, int64_t ns)
 {
     const struct timespec t[] = {{.tv_nsec = UTIME_OMIT},
                                  {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000}};

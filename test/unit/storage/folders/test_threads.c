@@ -22,8 +22,8 @@
 #define SIZE     40000
 #define LARGE    1500000 /* is read in pieces */
 
-struct slot {
-    struct world *w;
+struct thread_slot {
+    struct threads_world *w;
     bool busy;
     int steps; /* until it is closed, whatever it is at */
     char path[32];
@@ -33,7 +33,7 @@ struct slot {
     struct file_upload *upload;
 };
 
-struct world {
+struct threads_world {
     uv_loop_t uv;
     uv_timer_t limit;
     struct loop *loop;
@@ -42,21 +42,21 @@ struct world {
     char folder[FOLDERS][64];
     bool timed_out, stopped, ends; /* ends: what is under way may say that it is unavailable */
     unsigned chance;
-    struct slot slots[SLOTS];
+    struct thread_slot slots[SLOTS];
     int to_begin, busy;
     int good, faults;
 };
 
-static size_t chance(struct world *w, size_t below)
+static size_t chance(struct threads_world *w, size_t below)
 {
     return (size_t)rand_r(&w->chance) % below;
 }
 
-static void begin(struct slot *s);
+static void begin(struct thread_slot *s);
 
-static void finish(struct slot *s)
+static void finish(struct thread_slot *s)
 {
-    struct world *w = s->w;
+    struct threads_world *w = s->w;
     if (s->file)
         file_close(s->file);
     if (s->upload)
@@ -70,7 +70,7 @@ static void finish(struct slot *s)
 }
 
 /* What others do to the same names makes many of these fail, but never with anything else. */
-static void judge(struct world *w, enum file_fault fault)
+static void judge(struct threads_world *w, enum file_fault fault)
 {
     assert_true(fault == FILE_FINE || fault == FILE_MISSING || fault == FILE_IS_FILE ||
                 fault == FILE_IS_DIRECTORY || fault == FILE_BEYOND_END ||
@@ -91,7 +91,7 @@ static char *letters(size_t n)
 
 static void on_read(void *ctx, const struct err *why, char *bytes, size_t n)
 {
-    struct slot *s = ctx;
+    struct thread_slot *s = ctx;
     assert_null(why);
     for (size_t i = 0; i < n; i++)
         assert_true(bytes[i] == 'x' || bytes[i] == '\0');
@@ -108,7 +108,7 @@ static void on_read(void *ctx, const struct err *why, char *bytes, size_t n)
 
 static void on_opened(void *ctx, const struct err *why, struct file *file, struct file_start *start)
 {
-    struct slot *s = ctx;
+    struct thread_slot *s = ctx;
     judge(s->w, start->fault);
     s->file = why ? NULL : file;
     s->at = start->n;
@@ -124,18 +124,18 @@ static struct file_range whole(const char *text, uint64_t size)
     return (struct file_range){.len = size};
 }
 
-static void open_at(struct slot *s, const char *path)
+static void open_at(struct thread_slot *s, const char *path)
 {
     const struct files_open what = {.at = {s->folder, path}, .choose = whole, .text = "x"};
     files_open(s->w->files, &what, on_opened, s);
 }
 
-static void read_one(struct slot *s)
+static void read_one(struct thread_slot *s)
 {
     open_at(s, s->path);
 }
 
-static void read_large(struct slot *s)
+static void read_large(struct thread_slot *s)
 {
     open_at(s, "large");
 }
@@ -145,13 +145,13 @@ static void read_large(struct slot *s)
 
 static void on_listed(void *ctx, const struct err *why, struct file_entries *found, bool no_base)
 {
-    struct slot *s = ctx;
+    struct thread_slot *s = ctx;
     (void)no_base;
     assert_true(why ? s->w->ends : found->n <= NAMES + 3);
     finish(s);
 }
 
-static void list_all(struct slot *s)
+static void list_all(struct thread_slot *s)
 {
     const struct files_list what = {.at = {s->folder, ""}, .base = "", .max = 100};
     files_list(s->w->files, &what, on_listed, s);
@@ -160,13 +160,13 @@ static void list_all(struct slot *s)
 static void on_walked(void *ctx, const struct err *why, enum file_fault fault,
                       struct file_items *found)
 {
-    struct slot *s = ctx;
+    struct thread_slot *s = ctx;
     judge(s->w, fault);
     assert_true(why ? s->w->ends : found->n <= NAMES + 3);
     finish(s);
 }
 
-static void walk_all(struct slot *s)
+static void walk_all(struct thread_slot *s)
 {
     const struct files_walk what = {.share = s->folder, .max = 100};
     files_walk(s->w->files, &what, on_walked, s);
@@ -177,13 +177,13 @@ static void walk_all(struct slot *s)
 
 static void on_changed(void *ctx, const struct err *why, const struct file_result *r)
 {
-    struct slot *s = ctx;
+    struct thread_slot *s = ctx;
     assert_int_equal(why == NULL, r->fault == FILE_FINE);
     judge(s->w, r->fault);
     finish(s);
 }
 
-static void write_part(struct slot *s)
+static void write_part(struct thread_slot *s)
 {
     const struct files_write what = {.at = {s->folder, s->path},
                                      .offset = chance(s->w, SIZE),
@@ -193,44 +193,44 @@ static void write_part(struct slot *s)
     files_write(s->w->files, &what, on_changed, s);
 }
 
-static void remove_one(struct slot *s)
+static void remove_one(struct thread_slot *s)
 {
     const struct file_place at = {s->folder, s->path};
     files_remove_file(s->w->files, &at, on_changed, s);
 }
 
-static void rename_one(struct slot *s)
+static void rename_one(struct thread_slot *s)
 {
     const struct files_rename what = {
         .at = {s->folder, s->path}, .to = "below/renamed", .replaces = true};
     files_rename(s->w->files, &what, on_changed, s);
 }
 
-static void look_at_one(struct slot *s)
+static void look_at_one(struct thread_slot *s)
 {
     const struct file_place at = {s->folder, s->path};
     files_facts(s->w->files, &at, on_changed, s);
 }
 
-static void put_one(struct slot *s)
+static void put_one(struct thread_slot *s)
 {
     const struct files_upload what = {
         .at = {s->folder, s->path}, .mode = 0600, .directory_mode = 0700, .wants_md5 = true};
     files_put(s->w->files, &what, &(struct file_content){letters(SIZE), SIZE, NULL}, on_changed, s);
 }
 
-static void upload_on(struct slot *s);
+static void upload_on(struct thread_slot *s);
 
 static void on_piece(void *ctx, const struct err *why, const struct file_result *r)
 {
-    struct slot *s = ctx;
+    struct thread_slot *s = ctx;
     (void)r;
     assert_null(why);
     upload_on(s);
 }
 
 /* Ends it in the middle, also while a piece is under way, or when it is whole. */
-static void upload_on(struct slot *s)
+static void upload_on(struct thread_slot *s)
 {
     if (s->steps-- == 0) {
         upload_finish(s->upload, NULL, on_changed, s);
@@ -244,7 +244,7 @@ static void upload_on(struct slot *s)
 static void on_uploading(void *ctx, const struct err *why, enum file_fault fault,
                          struct file_upload *upload)
 {
-    struct slot *s = ctx;
+    struct thread_slot *s = ctx;
     judge(s->w, fault);
     s->upload = upload;
     if (why || s->w->ends)
@@ -253,7 +253,7 @@ static void on_uploading(void *ctx, const struct err *why, enum file_fault fault
         upload_on(s);
 }
 
-static void upload_one(struct slot *s)
+static void upload_one(struct thread_slot *s)
 {
     const struct files_upload what = {
         .at = {s->folder, s->path}, .mode = 0600, .directory_mode = 0700, .wants_md5 = true};
@@ -263,13 +263,13 @@ static void upload_one(struct slot *s)
 /* --- all of it ---------------------------------------------------------------------------------
  */
 
-static void (*const kinds[])(struct slot *s) = {read_one,   read_large, list_all,   walk_all,
-                                                write_part, remove_one, rename_one, look_at_one,
-                                                put_one,    upload_one};
+static void (*const kinds[])(struct thread_slot *s) = {
+    read_one,   read_large, list_all,    walk_all, write_part,
+    remove_one, rename_one, look_at_one, put_one,  upload_one};
 
-static void begin(struct slot *s)
+static void begin(struct thread_slot *s)
 {
-    struct world *w = s->w;
+    struct threads_world *w = s->w;
     w->to_begin--;
     w->busy++;
     s->busy = true;
@@ -282,13 +282,13 @@ static void begin(struct slot *s)
 
 static void on_limit(uv_timer_t *t)
 {
-    ((struct world *)t->data)->timed_out = true;
+    ((struct threads_world *)t->data)->timed_out = true;
 }
 
 static void on_stopped(void *ctx, size_t left_behind)
 {
     assert_int_equal(left_behind, 0);
-    ((struct world *)ctx)->stopped = true;
+    ((struct threads_world *)ctx)->stopped = true;
 }
 
 /* A hundredth of the time: a share counts as hung, and work as left behind, after seconds for which
@@ -308,7 +308,7 @@ static int64_t slow_us(void *ctx)
         assert_true(condition);                                                                    \
     } while (0)
 
-static void make_folders(struct world *w)
+static void make_folders(struct threads_world *w)
 {
     struct err e;
     for (int i = 0; i < FOLDERS; i++) {
@@ -323,7 +323,7 @@ static void make_folders(struct world *w)
     }
 }
 
-static void run(struct world *w, int many)
+static void run(struct threads_world *w, int many)
 {
     struct err e;
     make_folders(w);
@@ -355,7 +355,7 @@ static void run(struct world *w, int many)
 TEST(much_at_a_time_goes_well)
 {
     const char *wanted = getenv("UNIT_MANY");
-    struct world w = {.chance = 1};
+    struct threads_world w = {.chance = 1};
     run(&w, wanted ? atoi(wanted) : 4000);
     assert_true(w.good > w.faults / 10 && w.faults > 0);
 }
@@ -363,7 +363,7 @@ TEST(much_at_a_time_goes_well)
 TEST(what_is_under_way_ends_with_the_files)
 {
     for (unsigned seed = 1; seed < 30; seed++) {
-        struct world w = {.chance = seed, .ends = true};
+        struct threads_world w = {.chance = seed, .ends = true};
         run(&w, SLOTS);
     }
 }

@@ -34,13 +34,13 @@ static void on_begun(void *ctx, const struct err *why, enum file_fault fault,
     assert_int_equal(why == NULL, upload != NULL);
 }
 
-static struct files_upload upload_to(const struct fx *f, const char *path)
+static struct files_upload upload_to(const struct files_fx *f, const char *path)
 {
     return (struct files_upload){
         .at = {f->share, path}, .beside = f->other, .mode = 0666, .directory_mode = 0777};
 }
 
-static struct file_upload *begin(struct fx *f, const struct files_upload *what)
+static struct file_upload *begin(struct files_fx *f, const struct files_upload *what)
 {
     struct begun b = {0};
     files_upload(f->files, what, on_begun, &b);
@@ -50,7 +50,7 @@ static struct file_upload *begin(struct fx *f, const struct files_upload *what)
     return b.u;
 }
 
-static enum file_fault begin_fault(struct fx *f, const char *path)
+static enum file_fault begin_fault(struct files_fx *f, const char *path)
 {
     struct begun b = {0};
     struct files_upload what = upload_to(f, path);
@@ -62,7 +62,7 @@ static enum file_fault begin_fault(struct fx *f, const char *path)
     return b.fault;
 }
 
-static enum file_fault add(struct fx *f, struct file_upload *u, const char *text)
+static enum file_fault add(struct files_fx *f, struct file_upload *u, const char *text)
 {
     struct changed c = {0};
     upload_write(u, xstrdup(text), strlen(text), on_changed, &c);
@@ -71,7 +71,7 @@ static enum file_fault add(struct fx *f, struct file_upload *u, const char *text
     return c.r.fault;
 }
 
-static enum file_fault finish(struct fx *f, struct file_upload *u, const uint8_t *md5,
+static enum file_fault finish(struct files_fx *f, struct file_upload *u, const uint8_t *md5,
                               struct changed *c)
 {
     *c = (struct changed){0};
@@ -83,7 +83,8 @@ static enum file_fault finish(struct fx *f, struct file_upload *u, const uint8_t
     return c->r.fault;
 }
 
-static enum file_fault put_text(struct fx *f, const struct files_upload *what, const char *text)
+static enum file_fault put_text(struct files_fx *f, const struct files_upload *what,
+                                const char *text)
 {
     struct changed c = {0};
     files_put(f->files, what, &(struct file_content){xstrdup(text), strlen(text), NULL}, on_changed,
@@ -93,9 +94,9 @@ static enum file_fault put_text(struct fx *f, const struct files_upload *what, c
     return c.r.fault;
 }
 
-static void assert_names(struct fx *f, const char *folder, const char *names)
+static void assert_names(struct files_fx *f, const char *folder, const char *names)
 {
-    struct told t = {0};
+    struct files_told t = {0};
     files_names(f->files, folder, on_listed, &t);
     come_back_all(f);
     assert_string_equal(t.names, names);
@@ -247,8 +248,8 @@ FOLDER_TEST(test_a_wrong_md5_changes_nothing)
 
 /* --- copies ----------------------------------------------------------------------------------- */
 
-static enum file_fault copy(struct fx *f, struct file_upload *u, const struct file_part *parts,
-                            size_t n)
+static enum file_fault copy(struct files_fx *f, struct file_upload *u,
+                            const struct file_part *parts, size_t n)
 {
     struct changed c = {0};
     upload_copy(u, f->share, parts, n, on_changed, &c);

@@ -52,7 +52,7 @@ static void assert_items(struct paged *p, const char *want)
     p->times = 0;
 }
 
-static void make_dir(const struct fx *f, const char *name)
+static void make_dir(const struct files_fx *f, const char *name)
 {
     FREED char *path = path_in(f, name);
     assert_int_equal(mkdir(path, 0700), 0);
@@ -60,8 +60,8 @@ static void make_dir(const struct fx *f, const char *name)
 
 /* --- one directory ---------------------------------------------------------------------------- */
 
-static struct paged page(struct fx *f, const char *path, const char *prefix, const char *after,
-                         size_t max)
+static struct paged page(struct files_fx *f, const char *path, const char *prefix,
+                         const char *after, size_t max)
 {
     struct paged p = {0};
     const struct files_page what = {{f->share, path}, prefix, after, max};
@@ -118,7 +118,7 @@ FOLDER_TEST(test_what_is_no_directory_has_no_page)
 }
 
 /* All are the same file, which is much faster than as many files. */
-static void put_many(const struct fx *f, const char *below, int n)
+static void put_many(const struct files_fx *f, const char *below, int n)
 {
     FREED char *ten = path_in(f, "ten");
     for (int i = 0; i < n; i++) {
@@ -151,8 +151,8 @@ FOLDER_TEST(test_pages_of_a_large_directory)
 
 /* --- a whole share ---------------------------------------------------------------------------- */
 
-static struct paged walk(struct fx *f, const char *prefix, const char *delimiter, const char *after,
-                         size_t max)
+static struct paged walk(struct files_fx *f, const char *prefix, const char *delimiter,
+                         const char *after, size_t max)
 {
     struct paged p = {0};
     const struct files_walk what = {f->share, prefix, delimiter, after, max};
@@ -263,7 +263,7 @@ FOLDER_TEST(test_a_directory_of_many_names)
 FOLDER_TEST(test_a_walk_lets_others_go_first_and_can_be_ended)
 {
     struct paged p[2] = {{0}};
-    struct told t = {0};
+    struct files_told t = {0};
     int before = open_descriptors();
     make_dir(f, "many");
     put_many(f, "many/", 2000);
@@ -304,12 +304,12 @@ static const char *any_part(void)
 }
 
 /* The paths of all files, to be ordered. */
-struct paths {
+struct walk_paths {
     char *at[4000];
     size_t n;
 };
 
-static void grow(const struct fx *f, const char *below, int depth, struct paths *files)
+static void grow(const struct files_fx *f, const char *below, int depth, struct walk_paths *files)
 {
     uint64_t n = chance(6);
     for (uint64_t i = 0; i < n; i++) {
@@ -341,8 +341,8 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* The items that the whole list has, one after the other. */
-static void expect(const struct paths *files, const char *prefix, const char *delimiter,
-                   struct paths *items)
+static void expect(const struct walk_paths *files, const char *prefix, const char *delimiter,
+                   struct walk_paths *items)
 {
     items->n = 0;
     for (size_t i = 0; i < files->n; i++) {
@@ -359,13 +359,13 @@ static void expect(const struct paths *files, const char *prefix, const char *de
     }
 }
 
-static void clear(struct paths *p)
+static void clear(struct walk_paths *p)
 {
     while (p->n > 0)
         free(p->at[--p->n]);
 }
 
-static void check_pages(struct fx *f, const struct paths *items, const char *prefix,
+static void check_pages(struct files_fx *f, const struct walk_paths *items, const char *prefix,
                         const char *delimiter)
 {
     size_t max = 1 + chance(chance(2) ? 5 : 500), n = 0;
@@ -385,7 +385,7 @@ static void check_pages(struct fx *f, const struct paths *items, const char *pre
 }
 
 /* A prefix that may occur, and a name to begin after. */
-static void any_path(const struct paths *files, char *out, size_t size)
+static void any_path(const struct walk_paths *files, char *out, size_t size)
 {
     snprintf(out, size, "%s", files->n && chance(4) ? files->at[chance(files->n)] : any_part());
     if (chance(3) == 0)
@@ -396,7 +396,7 @@ static void any_path(const struct paths *files, char *out, size_t size)
 
 FOLDER_TEST(test_random_trees_are_listed_as_sorting_would)
 {
-    static struct paths files, items;
+    static struct walk_paths files, items;
     static const char *const delimiters[] = {"", "/", "a", "-", "/a", "a/"};
     struct err e;
     for (int tree = 0; tree < 60; tree++) {

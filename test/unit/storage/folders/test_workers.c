@@ -6,7 +6,7 @@
 
 FOLDER_TEST(test_a_share_has_two_workers)
 {
-    struct told t[3] = {{0}}, other = {0};
+    struct files_told t[3] = {{0}}, other = {0};
     for (int i = 0; i < 3; i++)
         open_file(f, f->share, "ten", &t[i]);
     assert_int_equal(f->loop.lanes->base.busy, 2);
@@ -31,7 +31,7 @@ FOLDER_TEST(test_a_share_has_two_workers)
 
 FOLDER_TEST(test_workers_go_when_there_is_nothing_to_do)
 {
-    struct told t = {0};
+    struct files_told t = {0};
     put_big(f);
     open_file(f, f->share, "big", &t);
     come_back_all(f);
@@ -49,7 +49,7 @@ FOLDER_TEST(test_workers_go_when_there_is_nothing_to_do)
 
 FOLDER_TEST(test_a_hung_share_refuses_until_it_answers)
 {
-    struct told t[3] = {{0}}, late = {0}, own = {0}, other = {0}, again = {0};
+    struct files_told t[3] = {{0}}, late = {0}, own = {0}, other = {0}, again = {0};
     struct files_counts counts;
     for (int i = 0; i < 3; i++)
         open_file(f, f->share, "ten", &t[i]);
@@ -83,7 +83,7 @@ FOLDER_TEST(test_a_hung_share_refuses_until_it_answers)
     assert_int_equal(again.code, ERR_NONE);
     files_count(f->files, &counts);
     assert_int_equal(counts.hung, 0);
-    struct told *all[] = {&t[0], &t[1], &t[2], &late, &other, &again};
+    struct files_told *all[] = {&t[0], &t[1], &t[2], &late, &other, &again};
     for (size_t i = 0; i < 6; i++)
         forget(all[i]);
 }
@@ -91,7 +91,7 @@ FOLDER_TEST(test_a_hung_share_refuses_until_it_answers)
 /* As a process that was stopped: nobody heard of what came back meanwhile. */
 FOLDER_TEST(test_a_loop_that_stood_still_takes_no_share_for_hung)
 {
-    struct told t[3] = {{0}};
+    struct files_told t[3] = {{0}};
     for (int i = 0; i < 3; i++)
         open_file(f, f->share, "ten", &t[i]);
     fake_pass(&f->loop, 60 * SECOND);
@@ -104,7 +104,7 @@ FOLDER_TEST(test_a_loop_that_stood_still_takes_no_share_for_hung)
 }
 
 /* Folders that are one on the disk, and many to storage/folders/. */
-static const char *spelled(struct fx *f, int nth, char *buf, size_t size)
+static const char *spelled(struct files_fx *f, int nth, char *buf, size_t size)
 {
     assert_true((size_t)nth + sizeof f->share < size);
     memset(buf, '/', (size_t)nth);
@@ -112,7 +112,7 @@ static const char *spelled(struct fx *f, int nth, char *buf, size_t size)
     return buf;
 }
 
-static void open_spelled(struct fx *f, int nth, const char *name, struct told *t)
+static void open_spelled(struct files_fx *f, int nth, const char *name, struct files_told *t)
 {
     char folder[1024];
     open_file(f, spelled(f, nth, folder, sizeof folder), name, t);
@@ -123,7 +123,7 @@ static void open_spelled(struct fx *f, int nth, const char *name, struct told *t
 
 FOLDER_TEST(test_open_files_of_many_shares_take_no_room)
 {
-    struct told t[CROWD] = {{0}};
+    struct files_told t[CROWD] = {{0}};
     put_big(f);
     for (int i = 0; i < CROWD; i++) {
         open_spelled(f, i, "big", &t[i]);
@@ -140,7 +140,7 @@ FOLDER_TEST(test_open_files_of_many_shares_take_no_room)
 
 FOLDER_TEST(test_many_hung_shares_are_no_word_about_another)
 {
-    struct told t[2 * (CROWD - 1)] = {{0}}, other = {0};
+    struct files_told t[2 * (CROWD - 1)] = {{0}}, other = {0};
     struct files_counts counts;
     for (int i = 0; i < CROWD - 1; i++) {
         open_spelled(f, i, "ten", &t[2 * i]);
@@ -167,7 +167,7 @@ FOLDER_TEST(test_many_hung_shares_are_no_word_about_another)
 
 FOLDER_TEST(test_one_slow_call_is_no_hang)
 {
-    struct told slow = {0}, quick = {0};
+    struct files_told slow = {0}, quick = {0};
     open_file(f, f->share, "ten", &slow);
     fake_pass(&f->loop, 60 * SECOND);
     const struct files_open what = {.at = {f->share, "ten"}, .choose = whole};
@@ -184,7 +184,7 @@ FOLDER_TEST(test_one_slow_call_is_no_hang)
 /* With a file that does not answer a share goes on, one request after the other. */
 FOLDER_TEST(test_one_worker_hangs_and_the_other_goes_on)
 {
-    struct told hung = {0}, next[5] = {{0}};
+    struct files_told hung = {0}, next[5] = {{0}};
     struct files_counts counts;
     open_file(f, f->share, "ten", &hung);
     for (int i = 0; i < 5; i++)

@@ -15,7 +15,7 @@
 #define HOUR    3600
 #define DAY     86400
 
-struct world {
+struct history_world {
     uv_loop_t uv;
     struct loop *loop;
     struct history *samples;
@@ -27,9 +27,9 @@ struct world {
     int log_fds[2];
 };
 
-static struct world *world_new(void)
+static struct history_world *world_new(void)
 {
-    struct world *h = calloc(1, sizeof *h);
+    struct history_world *h = calloc(1, sizeof *h);
     snprintf(h->dir, sizeof h->dir, "/tmp/batchai-samples-XXXXXX");
     assert_non_null(mkdtemp(h->dir));
     snprintf(h->path, sizeof h->path, "%s/samples.db", h->dir);
@@ -42,10 +42,10 @@ static struct world *world_new(void)
 
 static void on_closed(void *ctx)
 {
-    ((struct world *)ctx)->closed = true;
+    ((struct history_world *)ctx)->closed = true;
 }
 
-static void close_samples(struct world *h)
+static void close_samples(struct history_world *h)
 {
     if (h->samples)
         history_close(h->samples, on_closed, h);
@@ -55,7 +55,7 @@ static void close_samples(struct world *h)
     h->closed = false;
 }
 
-static void world_free(struct world *h)
+static void world_free(struct history_world *h)
 {
     close_samples(h);
     history_file_close(&h->file);
@@ -85,7 +85,8 @@ static struct node_sample sample_at(int64_t at_s, int cpu, struct gpu_sample gpu
     return s;
 }
 
-static void add_by(struct world *h, const char *node, int64_t at_s, int cpu, int64_t steady_s)
+static void add_by(struct history_world *h, const char *node, int64_t at_s, int cpu,
+                   int64_t steady_s)
 {
     struct gpu_sample gpus[2];
     struct err e;
@@ -95,12 +96,12 @@ static void add_by(struct world *h, const char *node, int64_t at_s, int cpu, int
         fail_msg("%s", e.msg);
 }
 
-static void add(struct world *h, const char *node, int64_t at_s, int cpu)
+static void add(struct history_world *h, const char *node, int64_t at_s, int cpu)
 {
     add_by(h, node, at_s, cpu, at_s);
 }
 
-static void open_file(struct world *h)
+static void open_file(struct history_world *h)
 {
     struct err e;
     if (history_file_open(&h->file, h->path, 0, &e) < 0)
@@ -108,7 +109,8 @@ static void open_file(struct world *h)
 }
 
 /* How many there are; the first and the last. */
-static size_t read_file(struct world *h, enum history_level level, int64_t from_s, int64_t to_s)
+static size_t read_file(struct history_world *h, enum history_level level, int64_t from_s,
+                        int64_t to_s)
 {
     struct node_sample *rows;
     size_t n;
@@ -148,7 +150,7 @@ TEST(bytes_and_back)
     strbuf_free(&b);
 }
 
-TEST_WITH(thinned_with_age, struct world *, h, world_new(), world_free)
+TEST_WITH(thinned_with_age, struct history_world *, h, world_new(), world_free)
 {
     struct err e;
     open_file(h);
@@ -174,7 +176,7 @@ TEST_WITH(thinned_with_age, struct world *, h, world_new(), world_free)
 }
 
 /* A gap, a restart within a step, samples that go back, and the same second twice. */
-TEST_WITH(steps_survive_restarts, struct world *, h, world_new(), world_free)
+TEST_WITH(steps_survive_restarts, struct history_world *, h, world_new(), world_free)
 {
     open_file(h);
     add(h, "n1", BEGIN_S, 100);
@@ -190,7 +192,7 @@ TEST_WITH(steps_survive_restarts, struct world *, h, world_new(), world_free)
 }
 
 /* The next samples are of a year later, for a moment. */
-TEST_WITH(a_clock_set_forward_ages_nothing, struct world *, h, world_new(), world_free)
+TEST_WITH(a_clock_set_forward_ages_nothing, struct history_world *, h, world_new(), world_free)
 {
     struct err e;
     open_file(h);
@@ -207,7 +209,7 @@ TEST_WITH(a_clock_set_forward_ages_nothing, struct world *, h, world_new(), worl
     assert_int_equal(read_file(h, HISTORY_MINUTES, 0, BEGIN_S + HOUR), minutes + 1);
 }
 
-static int64_t number(struct world *h, const char *sql)
+static int64_t number(struct history_world *h, const char *sql)
 {
     sqlite3_stmt *q;
     assert_int_equal(sqlite3_prepare_v2(h->file.db, sql, -1, &q, NULL), SQLITE_OK);
@@ -217,7 +219,7 @@ static int64_t number(struct world *h, const char *sql)
     return n;
 }
 
-static void sweep(struct world *h, int64_t now_s)
+static void sweep(struct history_world *h, int64_t now_s)
 {
     struct err e;
     h->file.steady_s = now_s;
@@ -225,7 +227,7 @@ static void sweep(struct world *h, int64_t now_s)
 }
 
 /* Their last steps reach the averages. */
-TEST_WITH(nodes_that_are_gone, struct world *, h, world_new(), world_free)
+TEST_WITH(nodes_that_are_gone, struct history_world *, h, world_new(), world_free)
 {
     open_file(h);
     add(h, "gone", BEGIN_S, 1);
@@ -248,7 +250,7 @@ TEST_WITH(nodes_that_are_gone, struct world *, h, world_new(), world_free)
     assert_int_equal(number(h, "SELECT count(*) FROM node"), 0);
 }
 
-TEST_WITH(a_full_file_forgets_earlier, struct world *, h, world_new(), world_free)
+TEST_WITH(a_full_file_forgets_earlier, struct history_world *, h, world_new(), world_free)
 {
     struct err e;
     int rc = 0, i, halvings = 0;
@@ -279,7 +281,7 @@ static const struct log *quiet(void)
     return &log;
 }
 
-static void open_samples(struct world *h, const struct log *log)
+static void open_samples(struct history_world *h, const struct log *log)
 {
     h->samples = history_open(&(struct history_config){h->loop, log, h->path, .batch_us = 1000});
 }
@@ -287,7 +289,7 @@ static void open_samples(struct world *h, const struct log *log)
 static void on_rows(void *ctx, const struct err *why, const struct node_sample *rows, size_t n,
                     bool more)
 {
-    struct world *h = ctx;
+    struct history_world *h = ctx;
     assert_false(h->answered);
     h->answered = true;
     h->failed = why != NULL;
@@ -303,7 +305,7 @@ static void on_any_rows(void *ctx, const struct err *why, const struct node_samp
     (void)ctx, (void)why, (void)rows, (void)n, (void)more;
 }
 
-static size_t ask(struct world *h, int max)
+static size_t ask(struct history_world *h, int max)
 {
     struct err e;
     const struct history_query q = {"n1", HISTORY_RAW, 0, INT64_MAX, max};
@@ -314,20 +316,20 @@ static size_t ask(struct world *h, int max)
     return h->n;
 }
 
-static void add_one(struct world *h, int64_t at_s)
+static void add_one(struct history_world *h, int64_t at_s)
 {
     struct gpu_sample gpus[2];
     const struct node_sample s = sample_at(at_s, 250, gpus);
     history_add(h->samples, "n1", &s, at_s * 1000000);
 }
 
-static void until_written(struct world *h, uint64_t n)
+static void until_written(struct history_world *h, uint64_t n)
 {
     while (history_counts(h->samples)->written + history_counts(h->samples)->lost < n)
         uv_run(&h->uv, UV_RUN_ONCE);
 }
 
-TEST_WITH(written_in_batches_and_read, struct world *, h, world_new(), world_free)
+TEST_WITH(written_in_batches_and_read, struct history_world *, h, world_new(), world_free)
 {
     struct stat st;
     open_samples(h, quiet());
@@ -348,7 +350,7 @@ TEST_WITH(written_in_batches_and_read, struct world *, h, world_new(), world_fre
     assert_int_equal(ask(h, 10), 6);
 }
 
-static void spoil(struct world *h, const char *text, size_t n)
+static void spoil(struct history_world *h, const char *text, size_t n)
 {
     int fd = open(h->path, O_WRONLY | O_CREAT, 0600);
     assert_true(fd >= 0);
@@ -356,7 +358,7 @@ static void spoil(struct world *h, const char *text, size_t n)
     close(fd);
 }
 
-TEST_WITH(a_damaged_file_is_put_aside, struct world *, h, world_new(), world_free)
+TEST_WITH(a_damaged_file_is_put_aside, struct history_world *, h, world_new(), world_free)
 {
     char aside[128];
     struct stat st;
@@ -373,7 +375,7 @@ TEST_WITH(a_damaged_file_is_put_aside, struct world *, h, world_new(), world_fre
 }
 
 /* In the middle, while it is open. */
-TEST_WITH(damage_that_comes_later, struct world *, h, world_new(), world_free)
+TEST_WITH(damage_that_comes_later, struct history_world *, h, world_new(), world_free)
 {
     static char garbage[65536];
     memset(garbage, 0xa5, sizeof garbage);
@@ -394,7 +396,7 @@ TEST_WITH(damage_that_comes_later, struct world *, h, world_new(), world_free)
     assert_int_equal(ask(h, 10), 1);
 }
 
-TEST_WITH(without_a_place_nothing_stops, struct world *, h, world_new(), world_free)
+TEST_WITH(without_a_place_nothing_stops, struct history_world *, h, world_new(), world_free)
 {
     snprintf(h->path, sizeof h->path, "%s/none/samples.db", h->dir);
     open_samples(h, quiet());
@@ -409,7 +411,7 @@ TEST_WITH(without_a_place_nothing_stops, struct world *, h, world_new(), world_f
 }
 
 /* Reads fill the queue of the thread, which waits for the file. */
-TEST_WITH(a_refused_batch_counts_as_lost, struct world *, h, world_new(), world_free)
+TEST_WITH(a_refused_batch_counts_as_lost, struct history_world *, h, world_new(), world_free)
 {
     struct err e;
     sqlite3 *lock;
@@ -428,7 +430,7 @@ TEST_WITH(a_refused_batch_counts_as_lost, struct world *, h, world_new(), world_
     assert_int_equal(sqlite3_close(lock), SQLITE_OK);
 }
 
-TEST_WITH(pending_reads_end, struct world *, h, world_new(), world_free)
+TEST_WITH(pending_reads_end, struct history_world *, h, world_new(), world_free)
 {
     struct err e;
     const struct history_query q = {"n1", HISTORY_RAW, 0, INT64_MAX, 5};

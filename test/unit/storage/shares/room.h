@@ -17,7 +17,7 @@
 
 #define DAY_US (INT64_C(24) * 3600 * 1000000)
 
-struct room {
+struct shares_room {
     struct fx *f;
     char dir[128];
     struct files *files;
@@ -36,7 +36,7 @@ static inline void deletions(void *ctx, int64_t id)
     (void)ctx, (void)id;
 }
 
-static inline void begin(struct room *w, int64_t keep_us)
+static inline void begin(struct shares_room *w, int64_t keep_us)
 {
     struct fx *f = w->f;
     w->files = files_create(f->tools, &f->log);
@@ -56,12 +56,12 @@ static inline void begin(struct room *w, int64_t keep_us)
     w->shares = shares_create(&c);
 }
 
-static inline void go_on(struct room *w)
+static inline void go_on(struct shares_room *w)
 {
     ok(w->f, shares_start(w->shares, &w->f->e));
 }
 
-static inline void turn(struct room *w)
+static inline void turn(struct shares_room *w)
 {
     wakes_turn(w->wakes);
     st_turn_end(w->f->st);
@@ -70,7 +70,7 @@ static inline void turn(struct room *w)
 }
 
 /* The commit of this turn's writes fails. */
-static inline void lose_turn(struct room *w)
+static inline void lose_turn(struct shares_room *w)
 {
     w->f->st->turn_doomed = true;
     err_set(&w->f->st->doom, ERR_STORAGE, NULL, "the disk is full");
@@ -83,7 +83,7 @@ static inline void on_files_stopped(void *ctx, size_t left_behind)
     fx_set_true(ctx);
 }
 
-static inline void end(struct room *w)
+static inline void end(struct shares_room *w)
 {
     bool wakes_gone = false, files_gone = false;
     shares_end_requests(w->shares);
@@ -100,7 +100,7 @@ static inline void end(struct room *w)
 static inline int start(void **state)
 {
     fx_start(state);
-    struct room *w = calloc(1, sizeof *w);
+    struct shares_room *w = calloc(1, sizeof *w);
     w->f = *state;
     snprintf(w->dir, sizeof w->dir, "%s/storage", w->f->dir);
     assert_int_equal(mkdir(w->dir, 0755), 0);
@@ -112,7 +112,7 @@ static inline int start(void **state)
 
 static inline int stop(void **state)
 {
-    struct room *w = *state;
+    struct shares_room *w = *state;
     struct fx *f = w->f;
     end(w);
     free(w);
@@ -121,7 +121,7 @@ static inline int stop(void **state)
 }
 
 /* As after kill -9: what the worker did is lost track of, the rows are as they were. */
-static inline void crash(struct room *w, int64_t keep_us)
+static inline void crash(struct shares_room *w, int64_t keep_us)
 {
     end(w);
     begin(w, keep_us);
@@ -142,14 +142,14 @@ static inline void on_done(void *ctx, const struct err *why)
     a->code = why ? why->code : ERR_NONE;
 }
 
-static inline void wait_for(struct room *w, struct answer *a)
+static inline void wait_for(struct shares_room *w, struct answer *a)
 {
     for (int i = 0; i < 20000 && !a->told; i++)
         turn(w);
     assert_true(a->told);
 }
 
-static inline struct share named(struct room *w, const char *name)
+static inline struct share named(struct shares_room *w, const char *name)
 {
     return (struct share){.account_id = w->account,
                           .account = "acct",
@@ -158,7 +158,7 @@ static inline struct share named(struct room *w, const char *name)
                           .metadata = "{\"k\":\"v\"}"};
 }
 
-static inline enum err_code make(struct room *w, const char *name)
+static inline enum err_code make(struct shares_room *w, const char *name)
 {
     struct answer a = {0};
     const struct share s = named(w, name);
@@ -168,14 +168,14 @@ static inline enum err_code make(struct room *w, const char *name)
     return a.code;
 }
 
-static inline bool find(struct room *w, const char *name, struct share *s)
+static inline bool find(struct shares_room *w, const char *name, struct share *s)
 {
     int rc = st_share_by_name(w->f->st, &w->f->a, w->account, SHARE_FILES, name, s, &w->f->e);
     ok(w->f, rc);
     return rc == 1;
 }
 
-static inline enum err_code delete_it(struct room *w, const char *name, int64_t now_us)
+static inline enum err_code delete_it(struct shares_room *w, const char *name, int64_t now_us)
 {
     struct answer a = {0};
     struct share s;
@@ -186,7 +186,7 @@ static inline enum err_code delete_it(struct room *w, const char *name, int64_t 
     return a.code;
 }
 
-static inline enum err_code restore(struct room *w, int64_t id)
+static inline enum err_code restore(struct shares_room *w, int64_t id)
 {
     struct answer a = {0};
     if (shares_restore(w->shares, id, on_done, &a, &w->f->e) < 0)
@@ -195,25 +195,25 @@ static inline enum err_code restore(struct room *w, int64_t id)
     return a.code;
 }
 
-static inline const char *path(struct room *w, const char *below)
+static inline const char *path(struct shares_room *w, const char *below)
 {
     return arena_printf(&w->f->a, "%s/%s", w->dir, below);
 }
 
-static inline void write_file(struct room *w, const char *below)
+static inline void write_file(struct shares_room *w, const char *below)
 {
     int fd = open(path(w, below), O_CREAT | O_WRONLY | O_EXCL, 0644);
     assert_true(fd >= 0);
     close(fd);
 }
 
-static inline bool there(struct room *w, const char *below)
+static inline bool there(struct shares_room *w, const char *below)
 {
     struct stat st;
     return lstat(path(w, below), &st) == 0;
 }
 
-static inline int64_t deleted_id(struct room *w, size_t expected)
+static inline int64_t deleted_id(struct shares_room *w, size_t expected)
 {
     struct share_rows rows;
     ok(w->f, st_share_deleted(w->f->st, &w->f->a, INT64_MAX, &(struct st_page){.limit = 10}, &rows,
@@ -222,7 +222,7 @@ static inline int64_t deleted_id(struct room *w, size_t expected)
     return rows.n ? rows.items[rows.n - 1].id : 0;
 }
 
-static inline enum share_state state_of(struct room *w, int64_t id)
+static inline enum share_state state_of(struct shares_room *w, int64_t id)
 {
     struct share s;
     int rc = st_share_by_id(w->f->st, &w->f->a, id, &s, &w->f->e);
@@ -230,13 +230,13 @@ static inline enum share_state state_of(struct room *w, int64_t id)
     return rc == 1 ? s.state : (enum share_state)0;
 }
 
-static inline void until(struct room *w, int64_t id, int state)
+static inline void until(struct shares_room *w, int64_t id, int state)
 {
     for (int i = 0; i < 20000 && (int)state_of(w, id) != state; i++)
         turn(w);
     assert_int_equal(state_of(w, id), state);
 }
 
-#define ROOM_TEST(name) TEST_IN(name, struct room *w, *state, start, stop)
+#define ROOM_TEST(name) TEST_IN(name, struct shares_room *w, *state, start, stop)
 
 #endif

@@ -11,7 +11,7 @@
 #include "test/unit/storage/shares/room.h"
 
 struct jr {
-    struct room *w;
+    struct shares_room *w;
     struct journal *j;
     struct share share;
 };

@@ -9,7 +9,7 @@ static struct share_name as_named(const char *account, const char *share)
     return (struct share_name){.account = account, .share = share, .kind = SHARE_BLOBS};
 }
 
-static int make_named(struct room *w, const struct share_name *n)
+static int make_named(struct shares_room *w, const struct share_name *n)
 {
     int rc = shares_check_named(w->shares, n, &w->f->e);
     return rc < 0 ? rc : shares_make_named(w->shares, n, "me", T0, &w->f->e);

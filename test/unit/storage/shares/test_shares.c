@@ -166,7 +166,7 @@ ROOM_TEST(what_is_mounted_is_only_detached)
 }
 
 /* A blob that no file can be called, and a block that waits. */
-static const char *add_hidden(struct room *w, const char *share, const char *which)
+static const char *add_hidden(struct shares_room *w, const char *share, const char *which)
 {
     struct share s;
     struct arena *a = &w->f->a;
@@ -364,7 +364,7 @@ static int64_t wall_that_is_set(void *ctx)
 }
 
 /* Puts a block of a blob `days` ago. Its directory. */
-static const char *stage_block(struct room *w, const char *blob, int days)
+static const char *stage_block(struct shares_room *w, const char *blob, int days)
 {
     struct err e;
     const char *dir = arena_printf(&w->f->a, "acct/" SHARE_BLOCKS "/1/%s", blob);
@@ -399,12 +399,12 @@ ROOM_TEST(blocks_of_today_stay_when_the_clock_is_set_forward)
     assert_true(there(w, young));
 }
 
-static void note_uncommitted(struct room *w, int64_t share_id, const char *blob, int days)
+static void note_uncommitted(struct shares_room *w, int64_t share_id, const char *blob, int days)
 {
     ok(w->f, st_uncommitted_add(w->f->st, share_id, blob, time_now_us() - days * DAY_US, &w->f->e));
 }
 
-static size_t uncommitted(struct room *w, int64_t share_id, struct share_item_rows *rows)
+static size_t uncommitted(struct shares_room *w, int64_t share_id, struct share_item_rows *rows)
 {
     ok(w->f, st_uncommitted_list(w->f->st, &w->f->a, share_id,
                                  &(struct st_paths){.from = "", .to = "z", .limit = 3000}, rows,

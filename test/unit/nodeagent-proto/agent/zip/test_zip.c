@@ -18,7 +18,7 @@
 #define MODE(m) ((uint32_t)(m) << 16)
 
 /* An entry, and what the archive is to say of it that is not so. */
-struct one {
+struct one_entry {
     const char *name, *bytes;
     bool deflated;
     uint32_t flags, made_by, attributes;
@@ -44,7 +44,7 @@ static void u32(struct strbuf *b, uint32_t v)
     u16(b, v >> 16);
 }
 
-static size_t pack(const struct one *x, unsigned char *to, size_t room)
+static size_t pack(const struct one_entry *x, unsigned char *to, size_t room)
 {
     size_t n = strlen(x->bytes);
     if (!x->deflated) {
@@ -63,23 +63,23 @@ static size_t pack(const struct one *x, unsigned char *to, size_t room)
     return packed;
 }
 
-static uint32_t sum_of(const struct one *x)
+static uint32_t sum_of(const struct one_entry *x)
 {
     return (uint32_t)crc32_z(0, (const unsigned char *)x->bytes, strlen(x->bytes)) + x->wrong_sum;
 }
 
-static uint32_t method_of(const struct one *x)
+static uint32_t method_of(const struct one_entry *x)
 {
     return x->method ? x->method : x->deflated ? 8 : 0;
 }
 
-static uint32_t size_of(const struct one *x)
+static uint32_t size_of(const struct one_entry *x)
 {
     return x->say_size ? x->say_size : (uint32_t)strlen(x->bytes);
 }
 
-static void add_local(struct made *m, const struct one *x, size_t i, const unsigned char *packed,
-                      size_t n)
+static void add_local(struct made *m, const struct one_entry *x, size_t i,
+                      const unsigned char *packed, size_t n)
 {
     m->header[i] = (uint32_t)m->text.len;
     u32(&m->text, 0x04034b50);
@@ -96,7 +96,7 @@ static void add_local(struct made *m, const struct one *x, size_t i, const unsig
     strbuf_add(&m->text, (const char *)packed, x->cut ? n / 2 : n);
 }
 
-static void add_entry(struct made *m, const struct one *x, size_t i, size_t n)
+static void add_entry(struct made *m, const struct one_entry *x, size_t i, size_t n)
 {
     u32(&m->text, 0x02014b50);
     u16(&m->text, x->made_by | 20);
@@ -115,7 +115,7 @@ static void add_entry(struct made *m, const struct one *x, size_t i, size_t n)
     strbuf_puts(&m->text, x->name);
 }
 
-static void make(struct made *m, const struct one *list, size_t n, const char *comment)
+static void make(struct made *m, const struct one_entry *list, size_t n, const char *comment)
 {
     static unsigned char packed[1 << 16];
     size_t sizes[16];
@@ -167,7 +167,7 @@ static int check_bytes(const char *bytes, size_t n, const struct zip_limits *lim
     return rc;
 }
 
-static void refused(const struct one *list, size_t n, const char *why)
+static void refused(const struct one_entry *list, size_t n, const char *why)
 {
     struct made m;
     struct err e = {0};
@@ -181,14 +181,14 @@ static void refused(const struct one *list, size_t n, const char *why)
 
 /* --- plain ones ------------------------------------------------------------------------------- */
 
-struct folder {
+struct zip_folder {
     char path[64];
     int fd;
 };
 
-static struct folder folder_open(void)
+static struct zip_folder folder_open(void)
 {
-    struct folder f;
+    struct zip_folder f;
     memcpy(f.path, "/tmp/batchaid-zip-XXXXXX", sizeof "/tmp/batchaid-zip-XXXXXX");
     assert_non_null(mkdtemp(f.path));
     f.fd = open(f.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -196,14 +196,14 @@ static struct folder folder_open(void)
     return f;
 }
 
-static void folder_close(struct folder *f)
+static void folder_close(struct zip_folder *f)
 {
     struct err e;
     close(f->fd);
     assert_int_equal(fs_remove_tree(f->path, &e), 0);
 }
 
-static int unpack(const struct made *m, const struct folder *f, struct err *e)
+static int unpack(const struct made *m, const struct zip_folder *f, struct err *e)
 {
     struct zip *z;
     int fd = file_of(m->text.s, m->text.len);
@@ -215,7 +215,7 @@ static int unpack(const struct made *m, const struct folder *f, struct err *e)
     return rc;
 }
 
-static void must_be(const struct folder *f, const char *path, const char *bytes, mode_t mode)
+static void must_be(const struct zip_folder *f, const char *path, const char *bytes, mode_t mode)
 {
     struct stat st;
     char *data, *whole = fs_join(f->path, path);
@@ -232,7 +232,7 @@ static void must_be(const struct folder *f, const char *path, const char *bytes,
 
 TEST(files_directories_and_programs_are_unpacked)
 {
-    static const struct one list[] = {
+    static const struct one_entry list[] = {
         {.name = "bin/", .made_by = UNIX, .attributes = MODE(S_IFDIR | 0700), .bytes = ""},
         {.name = "bin/run",
          .bytes = "#!/bin/sh\n",
@@ -248,7 +248,7 @@ TEST(files_directories_and_programs_are_unpacked)
     };
     struct made m;
     struct err e = {0};
-    struct folder f = folder_open();
+    struct zip_folder f = folder_open();
     make(&m, list, 5, "a comment");
     if (unpack(&m, &f, &e) < 0)
         fail_msg("%s", e.msg);
@@ -274,22 +274,22 @@ TEST(names_that_lead_out_are_refused)
         {"C:\\Windows", "absolute"},    {"", "no name"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct one x = {.name = cases[i].name, .bytes = "x"};
+        const struct one_entry x = {.name = cases[i].name, .bytes = "x"};
         refused(&x, 1, cases[i].why);
     }
     char longest[300];
     memset(longest, 'a', 256);
     longest[256] = '\0';
-    refused(&(struct one){.name = longest, .bytes = ""}, 1, "too long");
+    refused(&(struct one_entry){.name = longest, .bytes = ""}, 1, "too long");
 }
 
 TEST(links_and_devices_are_refused)
 {
-    const struct one link = {
+    const struct one_entry link = {
         .name = "a", .bytes = "/etc", .made_by = UNIX, .attributes = MODE(S_IFLNK | 0777)};
-    const struct one device = {
+    const struct one_entry device = {
         .name = "a", .bytes = "", .made_by = UNIX, .attributes = MODE(S_IFCHR | 0600)};
-    const struct one fifo = {
+    const struct one_entry fifo = {
         .name = "a", .bytes = "", .made_by = UNIX, .attributes = MODE(S_IFIFO | 0600)};
     refused(&link, 1, "symbolic link");
     refused(&device, 1, "neither a file nor a directory");
@@ -298,13 +298,14 @@ TEST(links_and_devices_are_refused)
 
 TEST(a_path_is_there_once)
 {
-    static const struct one twice[] = {
+    static const struct one_entry twice[] = {
         {.name = "a/b", .bytes = "1"}, {.name = "c", .bytes = "x"}, {.name = "a\\b", .bytes = "2"}};
-    static const struct one below[] = {
+    static const struct one_entry below[] = {
         {.name = "a", .bytes = "1"}, {.name = "a-b", .bytes = ""}, {.name = "a/b", .bytes = "2"}};
-    static const struct one deeper[] = {{.name = "a/b", .bytes = "1"},
-                                        {.name = "a/b/c/d", .bytes = "2"}};
-    static const struct one both[] = {{.name = "a", .bytes = "1"}, {.name = "a/", .bytes = ""}};
+    static const struct one_entry deeper[] = {{.name = "a/b", .bytes = "1"},
+                                              {.name = "a/b/c/d", .bytes = "2"}};
+    static const struct one_entry both[] = {{.name = "a", .bytes = "1"},
+                                            {.name = "a/", .bytes = ""}};
     refused(twice, 3, "is there twice");
     refused(below, 3, "is below a file");
     refused(deeper, 2, "is below a file");
@@ -315,14 +316,16 @@ TEST(sizes_and_sums_must_hold)
 {
     const char *text = "some bytes that are there, and there, and there again";
     const uint32_t n = (uint32_t)strlen(text);
-    const struct one sum = {.name = "a", .bytes = text, .deflated = true, .wrong_sum = true};
-    const struct one larger = {.name = "a", .bytes = text, .deflated = true, .say_size = n - 1};
-    const struct one shorter = {.name = "a", .bytes = text, .deflated = true, .say_size = n + 1};
-    const struct one two = {.name = "a", .bytes = text, .say_size = n + 1};
-    const struct one cut = {.name = "a", .bytes = text, .deflated = true, .cut = true};
-    const struct one secret = {.name = "a", .bytes = text, .flags = 1};
-    const struct one method = {.name = "a", .bytes = text, .method = 93};
-    const struct one full = {.name = "a/", .bytes = text};
+    const struct one_entry sum = {.name = "a", .bytes = text, .deflated = true, .wrong_sum = true};
+    const struct one_entry larger = {
+        .name = "a", .bytes = text, .deflated = true, .say_size = n - 1};
+    const struct one_entry shorter = {
+        .name = "a", .bytes = text, .deflated = true, .say_size = n + 1};
+    const struct one_entry two = {.name = "a", .bytes = text, .say_size = n + 1};
+    const struct one_entry cut = {.name = "a", .bytes = text, .deflated = true, .cut = true};
+    const struct one_entry secret = {.name = "a", .bytes = text, .flags = 1};
+    const struct one_entry method = {.name = "a", .bytes = text, .method = 93};
+    const struct one_entry full = {.name = "a/", .bytes = text};
     refused(&sum, 1, "wrong checksum");
     refused(&larger, 1, "wrong checksum");
     refused(&shorter, 1, "shorter than its recorded size");
@@ -338,8 +341,8 @@ TEST(shared_bytes_are_refused)
 {
     static char bytes[1001];
     memset(bytes, 'x', sizeof bytes - 1);
-    const struct one list[] = {{.name = "a", .bytes = bytes},
-                               {.name = "b", .bytes = bytes, .at_first = true}};
+    const struct one_entry list[] = {{.name = "a", .bytes = bytes},
+                                     {.name = "b", .bytes = bytes, .at_first = true}};
     refused(list, 2, "bytes of another one");
 }
 
@@ -349,9 +352,9 @@ TEST(a_bomb_is_refused_by_what_it_says_and_by_what_it_does)
     char zeros[2001];
     memset(zeros, '0', 2000);
     zeros[2000] = '\0';
-    struct one list[3] = {{.name = "a", .bytes = zeros, .deflated = true},
-                          {.name = "b", .bytes = "", .deflated = false},
-                          {.name = "c", .bytes = ""}};
+    struct one_entry list[3] = {{.name = "a", .bytes = zeros, .deflated = true},
+                                {.name = "b", .bytes = "", .deflated = false},
+                                {.name = "c", .bytes = ""}};
     struct made m;
     struct err e = {0};
     make(&m, list, 1, "");
@@ -363,7 +366,7 @@ TEST(a_bomb_is_refused_by_what_it_says_and_by_what_it_does)
     assert_int_equal(check_bytes(m.text.s, m.text.len, &small, &e), -1);
     assert_says(e.msg, "wrong checksum");
     strbuf_free(&m.text);
-    list[0] = (struct one){.name = "a", .bytes = ""};
+    list[0] = (struct one_entry){.name = "a", .bytes = ""};
     make(&m, list, 3, "");
     assert_int_equal(check_bytes(m.text.s, m.text.len, &small, &e), -1);
     assert_says(e.msg, "3 entries; it may have 2");
@@ -387,7 +390,7 @@ TEST(what_is_no_archive_is_refused)
 /* Any byte of an archive may be another one, and it may end anywhere: nothing but an error. */
 TEST(damage_is_only_an_error)
 {
-    static const struct one list[] = {
+    static const struct one_entry list[] = {
         {.name = "a/b", .bytes = "aaaaaaaaaaaaaaaaaaa", .deflated = true},
         {.name = "c", .bytes = "some bytes"}};
     struct made m;
@@ -409,11 +412,11 @@ TEST(damage_is_only_an_error)
 /* Somebody who can write there put a link into the place. */
 TEST(nothing_is_written_through_a_link)
 {
-    static const struct one list[] = {{.name = "a/b", .bytes = "x"}};
-    static const struct one file[] = {{.name = "c", .bytes = "x"}};
+    static const struct one_entry list[] = {{.name = "a/b", .bytes = "x"}};
+    static const struct one_entry file[] = {{.name = "c", .bytes = "x"}};
     struct made m;
     struct err e = {0};
-    struct folder f = folder_open(), other = folder_open();
+    struct zip_folder f = folder_open(), other = folder_open();
     assert_int_equal(symlinkat(other.path, f.fd, "a"), 0);
     assert_int_equal(symlinkat("/nonexistent", f.fd, "c"), 0);
     make(&m, list, 1, "");

@@ -26,11 +26,11 @@ static const size_t sizes[] = {0,         1,         1000,          16383,  1638
                                PIECE - 1, PIECE + 1, 3 * PIECE + 7, 600000, 600000, PIECE};
 #define N_SIZES (sizeof sizes / sizeof sizes[0])
 
-struct world;
+struct many_world;
 
 /* One after another of the transfers. */
 struct slot {
-    struct world *w;
+    struct many_world *w;
     struct transfer *t; /* NULL: the next has not begun */
     enum peer peer;
     bool put, waits; /* waits: for a callback */
@@ -39,7 +39,7 @@ struct slot {
     int left; /* calls until the loop ends it; < 0: it goes to its end */
 };
 
-struct world {
+struct many_world {
     uv_loop_t uv;
     struct loop *loop;
     struct transfers *tr;
@@ -54,7 +54,7 @@ struct world {
     int ended_well, ended[PEERS];
 };
 
-static size_t chance(struct world *w, size_t below)
+static size_t chance(struct many_world *w, size_t below)
 {
     return (size_t)rand_r(&w->chance) % below;
 }
@@ -79,7 +79,7 @@ static void go_on_some_time(struct slot *s)
 
 static void end_well(struct slot *s, long status)
 {
-    struct world *w = s->w;
+    struct many_world *w = s->w;
     bool refused = s->put && s->peer == PEER_EARLY;
     assert_int_equal(status, refused ? PEER_REFUSED : s->put ? PEER_TAKEN : 200);
     if (s->put)
@@ -150,7 +150,7 @@ static void go_on(struct slot *s)
 
 static void begin(struct slot *s)
 {
-    struct world *w = s->w;
+    struct many_world *w = s->w;
     char url[64];
     *s = (struct slot){.w = w,
                        .peer = (enum peer)chance(w, w->worst + 1),
@@ -175,7 +175,7 @@ static void begin(struct slot *s)
 /* The loop's other events. */
 static void on_turn(uv_timer_t *turns)
 {
-    struct world *w = turns->data;
+    struct many_world *w = turns->data;
     for (size_t i = 0; i < SLOTS; i++) {
         struct slot *s = &w->slots[i];
         if (!s->t && w->to_begin > 0)
@@ -193,12 +193,12 @@ static void on_turn(uv_timer_t *turns)
 
 static void on_limit(uv_timer_t *t)
 {
-    ((struct world *)t->data)->timed_out = true;
+    ((struct many_world *)t->data)->timed_out = true;
 }
 
 static void on_stopped(void *ctx)
 {
-    ((struct world *)ctx)->stopped = true;
+    ((struct many_world *)ctx)->stopped = true;
 }
 
 #define WAIT(w, condition)                                                                         \
@@ -210,7 +210,7 @@ static void on_stopped(void *ctx)
         assert_true(condition);                                                                    \
     } while (0)
 
-static void run(struct world *w, int many)
+static void run(struct many_world *w, int many)
 {
     assert_int_equal(uv_loop_init(&w->uv), 0);
     w->loop = loop_uv_create(&w->uv, NULL, NULL);
@@ -247,21 +247,21 @@ static int many(int usual)
 
 TEST(all_bytes_arrive_beside_those_of_others)
 {
-    struct world w = {.chance = 1, .worst = PEER_AT_ONCE};
+    struct many_world w = {.chance = 1, .worst = PEER_AT_ONCE};
     run(&w, many(1500));
     assert_int_equal(w.ended_well, many(1500));
 }
 
 TEST(whoever_breaks_off_or_ends_early_disturbs_nobody)
 {
-    struct world w = {.chance = 2, .worst = PEER_BREAKS};
+    struct many_world w = {.chance = 2, .worst = PEER_BREAKS};
     run(&w, many(1500));
     assert_true(w.ended[PEER_EARLY] > 0 && w.ended[PEER_BREAKS] > 0);
 }
 
 TEST(they_are_ended_at_any_moment)
 {
-    struct world w = {.chance = 3, .worst = PEER_BREAKS, .ends_some = true};
+    struct many_world w = {.chance = 3, .worst = PEER_BREAKS, .ends_some = true};
     run(&w, many(6000));
 }
 
@@ -281,14 +281,14 @@ static void stand_still(uv_timer_t *t)
 
 TEST(whoever_stood_still_gives_nobody_up)
 {
-    struct world w = {.chance = 5, .worst = PEER_AT_ONCE, .on_way = stand_still};
+    struct many_world w = {.chance = 5, .worst = PEER_AT_ONCE, .on_way = stand_still};
     run(&w, many(400));
     assert_int_equal(w.ended_well, many(400));
 }
 
 TEST(whoever_is_silent_is_given_up_beside_others)
 {
-    struct world w = {.chance = 4, .worst = PEER_STALLS};
+    struct many_world w = {.chance = 4, .worst = PEER_STALLS};
     run(&w, many(200));
     assert_true(w.ended[PEER_STALLS] > 0);
 }

@@ -25,7 +25,7 @@
 #define LIMIT_MS 20000
 #define LARGE    300000
 
-struct fixture {
+struct transfer_fixture {
     uv_loop_t uv;
     struct loop *loop;
     struct transfers *tr;
@@ -146,7 +146,7 @@ static void *serve_one(void *arg)
 
 static void *serve(void *arg)
 {
-    struct fixture *f = arg;
+    struct transfer_fixture *f = arg;
     for (int fd; (fd = accept(f->listener, NULL, NULL)) >= 0;) {
         pthread_t t;
         pthread_create(&t, NULL, serve_one, (void *)(intptr_t)fd);
@@ -176,7 +176,7 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
 
 static void on_limit(uv_timer_t *t)
 {
-    ((struct fixture *)t->data)->timed_out = true;
+    ((struct transfer_fixture *)t->data)->timed_out = true;
 }
 
 #define WAIT(f, condition)                                                                         \
@@ -191,7 +191,7 @@ static void on_limit(uv_timer_t *t)
 
 static int setup(void **state)
 {
-    struct fixture *f = xcalloc(1, sizeof *f);
+    struct transfer_fixture *f = xcalloc(1, sizeof *f);
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t n = sizeof at;
     assert_int_equal(uv_loop_init(&f->uv), 0);
@@ -212,12 +212,12 @@ static int setup(void **state)
 
 static void on_stopped(void *ctx)
 {
-    ((struct fixture *)ctx)->stopped = true;
+    ((struct transfer_fixture *)ctx)->stopped = true;
 }
 
 static int teardown(void **state)
 {
-    struct fixture *f = *state;
+    struct transfer_fixture *f = *state;
     transfers_stop(f->tr, on_stopped, f);
     WAIT(f, f->stopped);
     shutdown(f->listener, SHUT_RDWR);
@@ -234,7 +234,7 @@ static int teardown(void **state)
 
 static void on_read(void *ctx, const struct err *why, struct transfer_got *got)
 {
-    struct fixture *f = ctx;
+    struct transfer_fixture *f = ctx;
     f->told = true;
     f->why = why ? *why : (struct err){0};
     f->status = got->status;
@@ -245,12 +245,13 @@ static void on_read(void *ctx, const struct err *why, struct transfer_got *got)
 
 static void on_written(void *ctx, const struct err *why)
 {
-    struct fixture *f = ctx;
+    struct transfer_fixture *f = ctx;
     f->told = true;
     f->why = why ? *why : (struct err){0};
 }
 
-static struct transfer *begin(struct fixture *f, const char *path, bool put, uint64_t length)
+static struct transfer *begin(struct transfer_fixture *f, const char *path, bool put,
+                              uint64_t length)
 {
     char url[128];
     snprintf(url, sizeof url, "%s%s", f->url, path);
@@ -259,14 +260,14 @@ static struct transfer *begin(struct fixture *f, const char *path, bool put, uin
     return transfer_begin(f->tr, &ask);
 }
 
-static void read_piece(struct fixture *f, struct transfer *t)
+static void read_piece(struct transfer_fixture *f, struct transfer *t)
 {
     f->told = false;
     transfer_read(t, PIECE, on_read, f);
     WAIT(f, f->told);
 }
 
-static void write_piece(struct fixture *f, struct transfer *t, size_t n)
+static void write_piece(struct transfer_fixture *f, struct transfer *t, size_t n)
 {
     char *bytes = malloc(n);
     memset(bytes, 'y', n);
@@ -277,7 +278,7 @@ static void write_piece(struct fixture *f, struct transfer *t, size_t n)
 
 /* --- */
 
-#define TRANSFER_TEST(name) TEST_IN(name, struct fixture *f, *state, setup, teardown)
+#define TRANSFER_TEST(name) TEST_IN(name, struct transfer_fixture *f, *state, setup, teardown)
 
 TRANSFER_TEST(a_large_one_comes_in_pieces)
 {
@@ -338,12 +339,12 @@ TRANSFER_TEST(whoever_refuses_is_sent_no_more)
 
 static void on_put(void *ctx, const struct err *why)
 {
-    struct fixture *f = ctx;
+    struct transfer_fixture *f = ctx;
     f->told = true;
     f->why = why ? *why : (struct err){0};
 }
 
-static void put_whole(struct fixture *f, const char *path, const char *text)
+static void put_whole(struct transfer_fixture *f, const char *path, const char *text)
 {
     char url[128];
     snprintf(url, sizeof url, "%s%s", f->url, path);

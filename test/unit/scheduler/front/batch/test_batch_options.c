@@ -16,17 +16,17 @@ static struct batch_pool_containers containers = {.registries = logins, .n_regis
 static const struct batch_pool_spec pool_spec = {.containers = &containers};
 static const struct batch_pool pool = {.doc = "{}"};
 
-struct made {
+struct made_options {
     struct place_spec place;
     struct run_spec job;
 };
 
-static struct made make(struct arena *a, const struct batch_pool_spec *s, const char *options,
-                        bool any)
+static struct made_options make(struct arena *a, const struct batch_pool_spec *s,
+                                const char *options, bool any)
 {
     struct batch_container *c = arena_alloc(a, sizeof *c);
     *c = (struct batch_container){.image = "i", .options = options};
-    struct made m = {.place = {.dir = "d"}};
+    struct made_options m = {.place = {.dir = "d"}};
     m.job.container = batch_container(a, &pool, s, c, any, &m.place);
     return m;
 }
@@ -79,15 +79,15 @@ ARENA_TEST(test_options)
         {"-e", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct made m = make(a, &pool_spec, cases[i].given, false);
+        const struct made_options m = make(a, &pool_spec, cases[i].given, false);
         if (cases[i].kept)
             assert_string_equal(words_of(a, m.job.container), cases[i].kept);
         assert_int_equal(m.place.refused, cases[i].kept ? FAIL_NONE : FAIL_NOT_SERVED);
     }
-    const struct made m = make(a, &pool_spec, "--rm --privileged -v /:/host", true);
+    const struct made_options m = make(a, &pool_spec, "--rm --privileged -v /:/host", true);
     assert_string_equal(words_of(a, m.job.container), "<--privileged><--volume=/:/host>");
     assert_int_equal(m.place.refused, FAIL_NONE);
-    const struct made odd = make(a, &pool_spec, "--of-podman x --network ns:/n", true);
+    const struct made_options odd = make(a, &pool_spec, "--of-podman x --network ns:/n", true);
     assert_string_equal(words_of(a, odd.job.container), "<--of-podman><x><--network=ns:/n>");
     static const char *const never[] = {"--restart always", "--pid host", "--pid=container:other"};
     for (size_t i = 0; i < sizeof never / sizeof never[0]; i++)
@@ -114,7 +114,7 @@ ARENA_TEST(test_each_option_of_docker_is_somebodys)
         "net dns-opt net-alias";
     char *rest = arena_strdup(a, names), *name;
     while ((name = strtok_r(rest, " ", &rest))) {
-        const struct made m = make(a, &pool_spec, arena_concat(a, "--", name, "=1"), false);
+        const struct made_options m = make(a, &pool_spec, arena_concat(a, "--", name, "=1"), false);
         const char *why = m.place.why_refused;
         if (why && strstr(why, "not an option of docker"))
             fail_msg("%s", why);
@@ -123,7 +123,7 @@ ARENA_TEST(test_each_option_of_docker_is_somebodys)
 
 ARENA_TEST(test_what_options_say_of_the_command)
 {
-    const struct made m = make(a, &pool_spec, "-w /x -u me --entrypoint /e", false);
+    const struct made_options m = make(a, &pool_spec, "-w /x -u me --entrypoint /e", false);
     assert_true(m.job.container->in_image);
     assert_string_equal(m.job.container->run_as, "me");
     assert_string_equal(m.job.container->entrypoint, "/e");
@@ -133,7 +133,7 @@ ARENA_TEST(test_what_options_say_of_the_command)
 ARENA_TEST(test_a_pool_must_have_containers)
 {
     static const struct batch_pool_spec none = {.containers = NULL};
-    const struct made m = make(a, &none, NULL, false);
+    const struct made_options m = make(a, &none, NULL, false);
     assert_int_equal(m.place.refused, FAIL_CONTAINER_RUNTIME_NOT_FOUND);
 }
 

@@ -86,7 +86,7 @@ int fsync(int fd)
 
 /* --- from a container to a node --------------------------------------------------------------- */
 
-struct stage {
+struct package_stage {
     struct fixture *f;
     struct arena a;
     struct storage *st;
@@ -102,7 +102,7 @@ static void set_true(void *ctx)
     *(bool *)ctx = true;
 }
 
-static int64_t add_account(struct stage *s)
+static int64_t add_account(struct package_stage *s)
 {
     struct err e = {0};
     int64_t group = 0, account = 0;
@@ -120,10 +120,10 @@ static int64_t add_account(struct stage *s)
     return account;
 }
 
-static void open_stage(struct stage *s, struct fixture *f)
+static void open_stage(struct package_stage *s, struct fixture *f)
 {
     struct err e = {0};
-    *s = (struct stage){.f = f, .dir = "/tmp/batchaid-packages-XXXXXX"};
+    *s = (struct package_stage){.f = f, .dir = "/tmp/batchaid-packages-XXXXXX"};
     arena_init(&s->a);
     assert_non_null(mkdtemp(s->dir));
     const struct st_config c = {.path = arena_concat(&s->a, s->dir, "/db"),
@@ -148,7 +148,7 @@ static void open_stage(struct stage *s, struct fixture *f)
     WAIT(f, f->ready > 0);
 }
 
-static void close_stage(struct stage *s)
+static void close_stage(struct package_stage *s)
 {
     struct err e;
     close_link(s->f);
@@ -163,7 +163,7 @@ static void close_stage(struct stage *s)
 
 static void on_kept(void *ctx, const struct err *why, const struct package_kept *kept)
 {
-    struct stage *s = ctx;
+    struct package_stage *s = ctx;
     s->kept = true;
     if (why)
         fail_msg("%s", why->msg);
@@ -171,7 +171,7 @@ static void on_kept(void *ctx, const struct err *why, const struct package_kept 
 }
 
 /* An archive as a client puts it into a container. */
-static void put_archive(struct stage *s)
+static void put_archive(struct package_stage *s)
 {
     zipFile z = zipOpen64(arena_concat(&s->a, s->dir, "/a.zip"), APPEND_STATUS_CREATE);
     assert_int_equal(
@@ -181,14 +181,14 @@ static void put_archive(struct stage *s)
     assert_int_equal(zipClose(z, NULL), ZIP_OK);
 }
 
-static void keep_archive(struct stage *s)
+static void keep_archive(struct package_stage *s)
 {
     put_archive(s);
     packages_keep(s->packages, &(struct file_place){s->dir, "a.zip"}, on_kept, s);
     WAIT(s->f, s->kept);
 }
 
-static int64_t add_package(struct stage *s, int64_t application, const char *version,
+static int64_t add_package(struct package_stage *s, int64_t application, const char *version,
                            const char *hash)
 {
     struct err e = {0};
@@ -201,7 +201,7 @@ static int64_t add_package(struct stage *s, int64_t application, const char *ver
     return id;
 }
 
-static int find(struct stage *s, const char *application, const char *version,
+static int find(struct package_stage *s, const char *application, const char *version,
                 struct batch_package_use *out)
 {
     struct err e = {0};
@@ -213,7 +213,7 @@ static void on_changed(void *ctx)
     (void)ctx;
 }
 
-static void bring(struct stage *s, const struct batch_package_use *what, const char *link)
+static void bring(struct package_stage *s, const struct batch_package_use *what, const char *link)
 {
     const struct file_place from = packages_place(s->packages, &s->a, what->package.hash);
     struct input_file file = {.share = from.share,
@@ -233,7 +233,7 @@ static void bring(struct stage *s, const struct batch_package_use *what, const c
 
 TEST_SETUP(the_name_of_a_kept_archive_is_on_disk, setup, teardown)
 {
-    struct stage s;
+    struct package_stage s;
     open_stage(&s, *state);
     keep_archive(&s);
     close_stage(&s);
@@ -248,7 +248,7 @@ static void on_told(void *ctx, const struct err *why, const struct package_kept 
     (*told)++;
 }
 
-static int unfinished(const struct stage *s)
+static int unfinished(const struct package_stage *s)
 {
     int n = 0;
     char kept[80];
@@ -265,7 +265,7 @@ static int unfinished(const struct stage *s)
 
 TEST_SETUP(a_refused_archive_leaves_no_copy, setup, teardown)
 {
-    struct stage s;
+    struct package_stage s;
     int told = 0, told_last = 0;
     open_stage(&s, *state);
     put_archive(&s);
@@ -286,7 +286,7 @@ TEST_SETUP(a_refused_archive_leaves_no_copy, setup, teardown)
 
 TEST_SETUP(a_package_gets_to_a_node, setup, teardown)
 {
-    struct stage s;
+    struct package_stage s;
     struct err e = {0};
     struct batch_package_use found;
     open_stage(&s, *state);
