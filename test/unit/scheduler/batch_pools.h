@@ -31,22 +31,27 @@ static inline int64_t add_account(struct world *w)
     return id;
 }
 
+/* Sets the account, the document and the times of the pool. */
+static inline int64_t put_pool(struct world *w, struct batch_pool p)
+{
+    struct err e = {0};
+    int64_t id;
+    p.account_id = add_account(w);
+    p.doc = "{}";
+    p.created_us = p.updated_us = wakes_wall(sched_wakes(w->s));
+    p.size.timeout_us = 15 * MINUTE;
+    ok(batch_pool_add(&w->batch, &p, NULL, &id, &e), &e);
+    return id;
+}
+
 static inline int64_t add_pool_of(struct world *w, const char *name, const char *vm_size, int own,
                                   int low)
 {
-    struct err e = {0};
-    int64_t id, now = wakes_wall(sched_wakes(w->s));
-    const struct batch_pool p = {.account_id = add_account(w),
-                                 .name = name,
-                                 .doc = "{}",
-                                 .created_us = now,
-                                 .updated_us = now,
-                                 .size = {.dedicated = own, .low = low, .timeout_us = 15 * MINUTE},
-                                 .vm_size = vm_size,
-                                 .dealloc = DEALLOC_REQUEUE,
-                                 .slots = 2};
-    ok(batch_pool_add(&w->batch, &p, NULL, &id, &e), &e);
-    return id;
+    return put_pool(w, (struct batch_pool){.name = name,
+                                           .size = {.dedicated = own, .low = low},
+                                           .vm_size = vm_size,
+                                           .dealloc = DEALLOC_REQUEUE,
+                                           .slots = 2});
 }
 
 static inline int64_t add_pool(struct world *w, const char *name, int own, int low)

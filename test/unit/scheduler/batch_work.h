@@ -12,18 +12,11 @@
 static inline void add_ruled_nodes(struct world *w, const char *name, int nodes, int slots,
                                    enum dealloc_option how)
 {
-    struct err e = {0};
-    int64_t id, now = wakes_wall(sched_wakes(w->s));
-    const struct batch_pool p = {.account_id = add_account(w),
-                                 .name = name,
-                                 .doc = "{}",
-                                 .created_us = now,
-                                 .updated_us = now,
-                                 .size = {.dedicated = nodes, .timeout_us = 15 * MINUTE},
-                                 .vm_size = "STANDARD_D1",
-                                 .dealloc = how,
-                                 .slots = slots};
-    ok(batch_pool_add(&w->batch, &p, NULL, &id, &e), &e);
+    int64_t id = put_pool(w, (struct batch_pool){.name = name,
+                                                 .size = {.dedicated = nodes},
+                                                 .vm_size = "STANDARD_D1",
+                                                 .dealloc = how,
+                                                 .slots = slots});
     WAIT(w, has_nodes(w, id, nodes));
 }
 
