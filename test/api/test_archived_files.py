@@ -6,11 +6,12 @@ from urllib.parse import quote
 import pytest
 from support.accounts import Accounts
 from support.batch_packages import packaged, upload
-from support.batch_store import Store
+from support.batch_store import InputStore
 from support.boxes import Box
 from support.world import fresh
 
 OWN_POOL = {"id": "pool", "targetDedicatedNodes": 1}
+OWN_STORE = InputStore
 ODD = "odd//name"  # which no file can have
 
 
@@ -76,21 +77,6 @@ def test_what_a_job_wrote_since_is_read(daemon, output):
 
 
 # --- what tasks of Azure Batch are given --------------------------------------------------------------------------------
-
-
-class InputStore(Store):
-    containers = ("inputs",)
-    usual = {"read": True, "list": True}
-
-
-@pytest.fixture(scope="module")
-def store(daemon, temporary_in_file):
-    return temporary_in_file(InputStore(daemon))
-
-
-@pytest.fixture(scope="module")
-def plane(store):
-    return store.plane
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from support.batch_store import Store
 from support.daemon import Daemon
 from support.delegated import delegated
 from support.waiting import wait_for
@@ -17,11 +18,8 @@ def daemon():
         yield d
 
 
-@pytest.fixture(scope="module")
-def plane(store):
-    return store.plane
-
 OWN_POOL = {"id": "pool", "targetDedicatedNodes": 1, "taskSlotsPerNode": 4}
+OWN_STORE = Store
 
 
 def output(pattern, url, path=None, when="taskcompletion", **more):

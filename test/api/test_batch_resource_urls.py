@@ -2,36 +2,14 @@
 """Resource files of Azure Batch's tasks from elsewhere: URLs of others, and whole containers."""
 
 import hashlib
-from urllib.parse import quote
 
 import pytest
-from support.batch_store import Store
+from support.batch_store import InputStore
 from support.daemon import Daemon
 from support.delegated import delegated
 from support.people import CONTRIBUTOR, Person
 
-
 IDENTITY = {"resourceId": "/subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i"}
-
-
-class InputStore(Store):
-    """Its containers have what tasks read."""
-
-    containers = ("inputs", "odd")
-    usual = {"read": True, "list": True}
-
-    def put(self, name, data=b"x\n"):
-        """A blob of any name, in a container of its own."""
-        query = self.url("odd", write=True, create=True).partition("?")[2]
-        head = {"Host": f"{self.account}.blob.core.localhost:{self.daemon.port}", "x-ms-blob-type": "BlockBlob"}
-        self.daemon.call("PUT", f"/odd/{quote(name, safe='')}?{query}", data=data, headers=head, token=None,
-                         api_version=None, validate=False, expect=201)  # fmt: skip
-
-    def write(self, **files):
-        for name, text in files.items():
-            path = self.folder / name.replace("__", "/").replace("_", ".")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
 
 
 @pytest.fixture(scope="module")
@@ -40,16 +18,8 @@ def daemon():
         yield d
 
 
-@pytest.fixture(scope="module")
-def store(daemon, temporary_in_file):
-    return temporary_in_file(InputStore(daemon))
-
-
-@pytest.fixture(scope="module")
-def plane(store):
-    return store.plane
-
 OWN_POOL = {"id": "pool", "targetDedicatedNodes": 1}
+OWN_STORE = InputStore
 
 
 def run(jobs, command, *files):

@@ -2,6 +2,7 @@
 """Fixtures of tests of Azure Batch. A file may say
 
 OWN_POOL  the id and the properties of its `pool`, which `jobs` uses
+OWN_STORE  the class of its `store`, to whose account `plane` leads then
 """
 
 import pytest
@@ -18,9 +19,10 @@ def ground(daemon, temporary_in_file):
 
 
 @pytest.fixture(scope="module")
-def plane(ground):
+def plane(request):
     """The account's own host."""
-    return ground.plane
+    own = hasattr(request.module, "OWN_STORE")
+    return request.getfixturevalue("store" if own else "ground").plane
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +60,11 @@ def container(daemon, temporary_in_file):
 
 
 @pytest.fixture(scope="module")
-def store(daemon, temporary_in_file):
+def store(request, daemon, temporary_in_file):
     """A container of blobs, and an account whose tasks write to it."""
     from .batch_store import Store
 
-    return temporary_in_file(Store(daemon))
+    return temporary_in_file(getattr(request.module, "OWN_STORE", Store)(daemon))
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 """A container of blobs that tasks and nodes of a Batch account write to."""
 
 from datetime import datetime, timedelta, timezone
+from urllib.parse import quote
 
 from azure.storage.blob import ContainerSasPermissions, generate_container_sas
 
@@ -46,3 +47,23 @@ class Store:
     def blobs(self, prefix):
         top = self.folder / prefix
         return {str(p.relative_to(top)): p.read_text() for p in top.rglob("*") if p.is_file()}
+
+
+class InputStore(Store):
+    """Its containers have what tasks read."""
+
+    containers = ("inputs", "odd")
+    usual = {"read": True, "list": True}
+
+    def put(self, name, data=b"x\n"):
+        """A blob of any name, in a container of its own."""
+        query = self.url("odd", write=True, create=True).partition("?")[2]
+        head = {"Host": f"{self.account}.blob.core.localhost:{self.daemon.port}", "x-ms-blob-type": "BlockBlob"}
+        self.daemon.call("PUT", f"/odd/{quote(name, safe='')}?{query}", data=data, headers=head, token=None,
+                         api_version=None, validate=False, expect=201)  # fmt: skip
+
+    def write(self, **files):
+        for name, text in files.items():
+            path = self.folder / name.replace("__", "/").replace("_", ".")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Ports that nobody listens on."""
+"""Ports that nobody listens on, or that answer nothing."""
 
 import os
 import socket
+from contextlib import contextmanager
 
 # Below the range that the kernel takes for outgoing connections, so that none can have the port.
 PORTS = range(10000, 32000)
@@ -25,3 +26,12 @@ def free_ports(count, host="127.0.0.1"):
 
 def free_port(host="127.0.0.1"):
     return free_ports(1, host)[0]
+
+
+@contextmanager
+def mute_port(host="127.0.0.1"):
+    """A port where the kernel accepts connections, and nobody reads."""
+    with socket.socket() as s:
+        s.bind((host, 0))
+        s.listen(4)
+        yield s.getsockname()[1]
