@@ -5,7 +5,6 @@ import json
 import os
 import pty
 import shutil
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 from support.daemon import BATCHAID
-from support.ports import free_port
+from support.ports import free_port, mute_port
 from support.sshd import Sshd, make_key
 
 COLUMNS = "NAME DNS TCP HOSTKEY LOGIN BECOME SHELL AGENT DISK CLOCK GPU CONTAINERS MPI SHARES".split()
@@ -89,12 +88,9 @@ def failing(row):
 def test_each_kind_of_trouble_has_its_row_and_its_remedy(check, machine, tmp_path):
     make_key(tmp_path / "wrong")
     changed = Sshd(tmp_path / "changed")
-    with changed, socket.socket() as mute:
+    with changed, mute_port() as port:
         remember(changed, tmp_path / "known_hosts")
         changed.change_host_key()
-        mute.bind(("127.0.0.1", 0))
-        mute.listen(4)  # the kernel accepts; nobody reads
-        port = mute.getsockname()[1]
         closed = free_port()
         wrong = Sshd(tmp_path / "other", options="")
         with wrong:
@@ -300,10 +296,8 @@ def on_terminal(arguments, cwd, env):
 
 
 def test_colours_and_progress_are_for_terminals(machine, tmp_path, clean_env):
-    with socket.socket() as mute:
-        mute.bind(("127.0.0.1", 0))
-        mute.listen(4)
-        hosts = f"{machine.name},127.0.0.1:{mute.getsockname()[1]}"
+    with mute_port() as port:
+        hosts = f"{machine.name},127.0.0.1:{port}"
         (tmp_path / "c.yaml").write_text(
             yaml.safe_dump({"inventory": [machine.group(hosts=hosts)], "ssh": {"connect_timeout_s": 3}})
         )

@@ -3,11 +3,11 @@
 
 import os
 import pwd
-import socket
 import subprocess
 
 import pytest
 import yaml
+from support.ports import mute_port
 from support.sshd import Sshd
 from support.world import Place, wait_flag
 
@@ -61,10 +61,8 @@ def test_what_is_left_is_listed_and_then_taken_away(clean, machine):
 
 
 def test_a_terminal_sees_which_machine_takes_long(machine, tmp_path, clean_env):
-    with socket.socket() as mute:
-        mute.bind(("127.0.0.1", 0))
-        mute.listen(4)
-        name = f"127.0.0.1:{mute.getsockname()[1]}"
+    with mute_port() as port:
+        name = f"127.0.0.1:{port}"
         (tmp_path / "c.yaml").write_text(
             yaml.safe_dump({"inventory": [machine.group(hosts=name)], "ssh": {"connect_timeout_s": 3}})
         )
