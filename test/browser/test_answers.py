@@ -42,6 +42,12 @@ def faked(page):
     return Faked(page)
 
 
+def scroll_to(page, row):
+    """Scrolls to the end of the list until the row is there: each time the list reads its next part."""
+    scroll = "document.querySelector('.list .scroll').scrollTop = 1e9"
+    wait_for(lambda: (page.driver.execute_script(scroll), any(row in shown for shown in page.rows()))[1], 20, page.rows)
+
+
 def test_free_gpus_of_drained_machines_are_for_no_job(page, faked):
     counts = {"free": 6, "used": 2, "busy": 0, "idle": 0, "outside": 0, "unusable": 0}
     faked.answer("/batchaid/gpus", {"counts": counts, "value": [
@@ -166,8 +172,7 @@ def test_a_list_has_more_after_a_failure_and_no_row_twice(page, faked):
     page.see("It is broken.", "60 jobs, and more below")
     page.driver.execute_script("window.broken = false")
     page.click("Try again").see_none("It is broken.")
-    scroll = "document.querySelector('.list .scroll').scrollTop = 1e9"
-    wait_for(lambda: (page.driver.execute_script(scroll), any("n69" in row for row in page.rows()))[1], 20, page.rows)
+    scroll_to(page, "n69")
     assert "70 jobs" in page.text() and sum("n59" in row for row in page.rows()) == 1
 
 
@@ -208,8 +213,7 @@ QUEUE = """(url) => {
 def test_the_end_of_a_long_queue_is_reached(page, faked):
     faked.compute("/batchaid/queue", QUEUE)
     page.open("#/queue").see("q0", "100 runs, and more below")
-    scroll = "document.querySelector('.list .scroll').scrollTop = 1e9"
-    wait_for(lambda: (page.driver.execute_script(scroll), any("q1004" in row for row in page.rows()))[1], 20, page.rows)
+    scroll_to(page, "q1004")
     page.see("1,005 runs")
 
 
@@ -284,8 +288,7 @@ def test_all_accounts_and_all_their_containers_are_reached(page, faked):
     page.open("#/storage").see("a199", "These are 200 of 450 accounts.").see_none("a200")
     page.click("Show more").see("a399", "These are 400 of 450 accounts.").click("Show more").see("a449").see_none("Show more")
     page.click("1,234 more").see("Containers of a0", "200 containers, and more below", "az storage container list --account-name a0")
-    scroll = "document.querySelector('.list .scroll').scrollTop = 1e9"
-    wait_for(lambda: (page.driver.execute_script(scroll), any("c1234" in row for row in page.rows()))[1], 20, page.rows)
+    scroll_to(page, "c1234")
     page.see("1,235 containers")
 
 
@@ -326,8 +329,7 @@ def test_an_account_whose_names_were_not_all_looked_at_offers_the_others(page, f
 def test_the_last_of_many_people_is_reached(page, faked):
     faked.compute("/batchaid/users", PEOPLE)
     page.open("#/people").see("p0@lab", "100 of 1,005 principals")
-    scroll = "document.querySelector('.list .scroll').scrollTop = 1e9"
-    wait_for(lambda: (page.driver.execute_script(scroll), any("p1004@lab" in row for row in page.rows()))[1], 20, page.rows)
+    scroll_to(page, "p1004@lab")
     page.see("1,005 principals")
 
 
