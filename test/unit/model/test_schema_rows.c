@@ -109,44 +109,44 @@ struct schema_thing {
     struct kv *map;
     size_t n;
 };
-static const struct field part_rows[] = {INT("number", INTO(part, number))};
-static SCHEMA(part, part_rows, "Part", FILLS(part));
+static const struct field part_rows[] = {INT("number", INTO(schema_part, number))};
+static SCHEMA(part, part_rows, "Part", FILLS(schema_part));
 static const struct enum_name words[] = {{1, "one"}, {0, NULL}};
 
 TEST(a_place_that_does_not_fit_is_found)
 {
     static const struct field good[] = {
-        TEXT("a", INTO(thing, text)),
-        INT("a", INTO(thing, number)),
-        BOOL("a", INTO(thing, truth)),
-        SPAN("a", INTO(thing, us)),
-        TIME("a", INTO(thing, us)),
-        INT("a", INTO(thing, us)),
-        REAL("a", INTO(thing, real)),
-        MAP("a", INTO_LIST(thing, map, n)),
-        ENUM("a", 0, words, INTO(thing, number)),
-        OBJECT("a", 0, part, INTO(thing, part)),
-        OBJECT("a", POINTER, part, INTO(thing, own)),
-        LIST("a", 0, part, INTO_LIST(thing, list, n)),
+        TEXT("a", INTO(schema_thing, text)),
+        INT("a", INTO(schema_thing, number)),
+        BOOL("a", INTO(schema_thing, truth)),
+        SPAN("a", INTO(schema_thing, us)),
+        TIME("a", INTO(schema_thing, us)),
+        INT("a", INTO(schema_thing, us)),
+        REAL("a", INTO(schema_thing, real)),
+        MAP("a", INTO_LIST(schema_thing, map, n)),
+        ENUM("a", 0, words, INTO(schema_thing, number)),
+        OBJECT("a", 0, part, INTO(schema_thing, part)),
+        OBJECT("a", POINTER, part, INTO(schema_thing, own)),
+        LIST("a", 0, part, INTO_LIST(schema_thing, list, n)),
     };
     static const struct field bad[] = {
-        TEXT("a", INTO(thing, number)),
-        TEXT("a", INTO(thing, us)),
+        TEXT("a", INTO(schema_thing, number)),
+        TEXT("a", INTO(schema_thing, us)),
         TEXT("a", INTO_SAME),
-        INT("a", INTO(thing, truth)),
-        BOOL("a", INTO(thing, number)),
-        SPAN("a", INTO(thing, text)),
-        TIME("a", INTO(thing, number)),
-        REAL("a", INTO(thing, number)),
-        ENUM("a", 0, words, INTO(thing, us)),
-        OBJECT("a", 0, part, INTO(thing, us)),
+        INT("a", INTO(schema_thing, truth)),
+        BOOL("a", INTO(schema_thing, number)),
+        SPAN("a", INTO(schema_thing, text)),
+        TIME("a", INTO(schema_thing, number)),
+        REAL("a", INTO(schema_thing, number)),
+        ENUM("a", 0, words, INTO(schema_thing, us)),
+        OBJECT("a", 0, part, INTO(schema_thing, us)),
         OBJECT("a", 0, part, INTO_SAME),
-        OBJECT("a", POINTER, part, INTO(thing, number)),
-        LIST("a", 0, part, INTO(thing, list)),
-        LIST("a", 0, part, INTO_LIST(thing, number, n)),
-        MAP("a", INTO(thing, own)),
+        OBJECT("a", POINTER, part, INTO(schema_thing, number)),
+        LIST("a", 0, part, INTO(schema_thing, list)),
+        LIST("a", 0, part, INTO_LIST(schema_thing, number, n)),
+        MAP("a", INTO(schema_thing, own)),
     };
-    static SCHEMA(table, good, "Thing", FILLS(thing));
+    static SCHEMA(table, good, "Thing", FILLS(schema_thing));
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         if (!fits(&table, &good[i]))
             fail_msg("%zu: it fits", i);
