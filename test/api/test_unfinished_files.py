@@ -7,28 +7,14 @@ import fcntl
 from urllib.parse import quote
 
 import pytest
-from support.batch_store import Store
+from support.batch_store import InputStore
 from support.boxes import Box
 from support.world import fresh
 
 BEGIN = ".batchaid-unfinished-"
 HALF = BEGIN + "0123456789abcdef"
 OWN_POOL = {"id": "pool", "targetDedicatedNodes": 1}
-
-
-class InputStore(Store):
-    containers = ("inputs",)
-    usual = {"read": True, "list": True}
-
-
-@pytest.fixture(scope="module")
-def store(daemon, temporary_in_file):
-    return temporary_in_file(InputStore(daemon))
-
-
-@pytest.fixture(scope="module")
-def plane(store):
-    return store.plane
+OWN_STORE = InputStore
 
 
 @pytest.fixture

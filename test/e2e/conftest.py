@@ -8,9 +8,10 @@ import subprocess
 import pytest
 from support.accounts import account_name
 from support.containers import TOOLKIT, docker, podman
-from support.daemon import BATCHAID, BUILD
+from support.daemon import BATCHAID, BUILD, Daemon
 from support.host_image import loaded
 from support.waiting import PATIENCE
+from support.world import Place
 
 POLL = re.compile(r"Request URL: '[^']*/operationresults/")
 
@@ -109,3 +110,12 @@ def engine(request):
     with podman() as found:
         found.add_image(TOOLKIT, files=files)
         yield found
+
+
+@pytest.fixture(scope="module")
+def engine_place(engine):
+    """A workspace on a daemon whose nodes have the engine."""
+    with Daemon(config={"containers": {"runtimes": [engine.program]}}, environment=engine.environment) as d:
+        p = Place(d).make()
+        yield p
+        p.remove()

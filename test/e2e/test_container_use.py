@@ -5,9 +5,8 @@ import os
 
 import pytest
 from support.containers import TOOLKIT
-from support.daemon import Daemon
 from support.waiting import wait_for
-from support.world import MOUNT, Place, wait_flag
+from support.world import MOUNT, wait_flag
 
 TICKS = 60  # of processor time, in 1/100 s
 # Until its shell has used them (/proc/PID/stat), which has 32 MiB of its own then, until samples have seen that.
@@ -21,14 +20,10 @@ sleep 3"""
 
 
 @pytest.fixture(scope="module")
-def place(engine):
+def place(engine_place):
     if os.geteuid() != 0:
         pytest.skip("a container has a cgroup of its own where the engine is root's")
-    config = {"containers": {"runtimes": [engine.program]}}
-    with Daemon(config=config, environment=engine.environment) as d:
-        p = Place(d).make()
-        yield p
-        p.remove()
+    return engine_place
 
 
 @pytest.fixture(scope="module")

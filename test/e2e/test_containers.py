@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from support.containers import TOOLKIT, Registry
-from support.daemon import Daemon
 from support.host_image import loaded
 from support.people import SUBMITTER, Person
 from support.terminals import Terminal, run
@@ -23,12 +22,8 @@ def contained(image=TOOLKIT, **settings):
 
 
 @pytest.fixture(scope="module")
-def place(engine):
-    config = {"containers": {"runtimes": [engine.program]}}
-    with Daemon(config=config, environment=engine.environment) as d:
-        p = Place(d).make()
-        yield p
-        p.remove()
+def place(engine_place):
+    return engine_place
 
 
 @pytest.fixture(scope="module")
