@@ -231,18 +231,19 @@ def test_a_long_file_without_a_head_that_says_what_it_is_is_found(tree):
         f"lib/{n}.c:1: {said}: its states, rules, owner, thread" for n in "de"]
 
 
-def test_a_tag_in_two_files_of_the_product_is_found(tree):
+def test_a_tag_in_two_files_is_found(tree):
     row, uses = "struct row {\n    int n;\n};\n", "/* struct row { */\nint f(const struct row *r);\n"
     put(tree, "lib/b.c", SPDX + row + "enum kind { ONE };\n")
     put(tree, "lib/b.h", SPDX + uses)
-    put(tree, "test/unit/lib/test_c.c", SPDX + row)
     assert tool("check_source.py", tree).stdout == "check-source: ok\n"
+    put(tree, "test/unit/lib/test_c.c", SPDX + row)
     put(tree, "model/b.c", SPDX + "static const struct row {\n    int m;\n} rows[] = {{1}};\n")
     put(tree, "storage/b.h", SPDX + "\nunion kind {\n    int n;\n};\n")
     done = tool("check_source.py", tree)
     said = "too; give each a name of its own"
     assert done.returncode == 1
-    assert f"model/b.c:2: the tag row is defined in lib/b.c, {said}\n" in done.stdout
+    for place in ("model/b.c:2", "test/unit/lib/test_c.c:2"):
+        assert f"{place}: the tag row is defined in lib/b.c, {said}\n" in done.stdout
     assert f"storage/b.h:3: the tag kind is defined in lib/b.c, {said}\n" in done.stdout
 
 
