@@ -12,8 +12,8 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "model/batch/job_rows.h"
+#include "storage/sql/batch_cleanup.h"
 #include "storage/sql/batch_job.h"
-#include "storage/sql/batch_litter.h"
 #include "storage/sql/batch_subtask.h"
 #include "storage/sql/batch_task.h"
 #include "storage/sql/batch_wait.h"
@@ -114,7 +114,7 @@ struct st_batch_fit {
 
 /* --- files to remove from nodes --- */
 
-struct batch_litter {
+struct batch_cleanup {
     int64_t id, node_id;
     const char *path; /* below the node's Batch root */
     int64_t due_us;   /* not before; 0: at once */

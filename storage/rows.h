@@ -67,7 +67,7 @@ extern const struct st_row group_row, workspace_row, experiment_row, file_server
     machine_row_row, operation_row, event_row, epoch_row, account_row, share_row, item_row,
     snapshot_row, vault_row, secret_row, secret_version_row, run_secret_row, identity_row,
     credential_row, role_assignment_row, id_row, batch_account_row, batch_job_row, batch_task_row,
-    batch_count_row, batch_litter_row, batch_chore_row, batch_pool_row, batch_sample_row,
+    batch_count_row, batch_cleanup_row, batch_chore_row, batch_pool_row, batch_sample_row,
     batch_pool_tasks_row, batch_schedule_row, batch_certificate_row, node_setup_row,
     batch_node_user_row, batch_subtask_row;
 extern const struct st_row batch_wait_row, batch_seeded_file_row, batch_file_shown_row,

@@ -143,15 +143,15 @@ static const struct st_column batch_count_columns[] = {
 #undef ROW
 ROW_OF(batch_count_row, struct batch_counts, batch_count, NULL, "bc");
 
-#define ROW struct batch_litter
-static const struct st_column batch_litter_columns[] = {
+#define ROW struct batch_cleanup
+static const struct st_column batch_cleanup_columns[] = {
     OWN_ID("id", id),
     INT64("node_id", node_id, id),
     TEXT("path", path),
     INT64("due_us", due_us, instant),
 };
 #undef ROW
-ROW_OF(batch_litter_row, struct batch_litter, batch_litter, "batch_litter", "bl");
+ROW_OF(batch_cleanup_row, struct batch_cleanup, batch_cleanup, "batch_litter", "bl");
 
 #define ROW struct batch_chore
 static const struct st_column batch_chore_columns[] = {

@@ -28,7 +28,7 @@ static int cleanup_on(struct storage *st, struct arena *a, const struct batch_ta
         if (strcmp(except->parts[i].node_name, node_name) == 0)
             return 0;
     int rc = batch_task_node(st, a, &on, &nd, e);
-    return rc <= 0 ? rc : st_batch_litter_add(st, nd.id, batch_task_dir(a, t), 0, e);
+    return rc <= 0 ? rc : st_batch_cleanup_add(st, nd.id, batch_task_dir(a, t), 0, e);
 }
 
 int cleanup_of_task(struct storage *st, struct arena *a, const struct batch_task *t,
@@ -101,7 +101,7 @@ static void on_removed(void *ctx, const struct err *why)
     struct cleanup_removal *k = ctx;
     struct batch_front *f = k->f;
     struct err e = {0};
-    if (!why && st_batch_litter_gone(f->st, k->id, &e) < 0 && e.code != ERR_RESOURCE_NOT_FOUND)
+    if (!why && st_batch_cleanup_gone(f->st, k->id, &e) < 0 && e.code != ERR_RESOURCE_NOT_FOUND)
         LOG_WARN(f->log, "batch_cleanup.not_written", LF_STR("why", e.msg));
     if (!why) {
         tell_node(f, k->node_id);
@@ -116,7 +116,7 @@ static void on_removed(void *ctx, const struct err *why)
 }
 
 static void remove_one(struct batch_front *f, struct arena *a, struct node_rt *rt,
-                       const struct batch_litter *l)
+                       const struct batch_cleanup *l)
 {
     if (id_map_has(&f->removing, l->id))
         return;
@@ -132,15 +132,15 @@ static void remove_one(struct batch_front *f, struct arena *a, struct node_rt *r
 
 static int remove_from(struct batch_front *f, struct arena *a, int64_t node_id, struct err *e)
 {
-    struct batch_litter *rows;
+    struct batch_cleanup *rows;
     size_t n;
     struct node_rt *rt = node_rt_find(sched_fleet(f->sched), node_id);
     if (!rt || !node_rt_usable(rt)) {
         wake_by(f->wakes, &woken_cleanup, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
         return 0;
     }
-    if (st_batch_litter_of_node(f->st, a, node_id, wakes_steady_wall(f->wakes), AT_ONCE, &rows, &n,
-                                e) < 0)
+    if (st_batch_cleanup_of_node(f->st, a, node_id, wakes_steady_wall(f->wakes), AT_ONCE, &rows, &n,
+                                 e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         remove_one(f, a, rt, &rows[i]);
@@ -158,11 +158,11 @@ static void cleanup_reconcile(void *ctx, int64_t id)
     size_t n;
     (void)id;
     arena_init(&a);
-    int rc = st_batch_litter_nodes(f->st, &a, now, &nodes, &n, &e);
+    int rc = st_batch_cleanup_nodes(f->st, &a, now, &nodes, &n, &e);
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = remove_from(f, &a, nodes[i], &e);
     if (rc == 0)
-        rc = st_batch_litter_next(f->st, now, &next, &e);
+        rc = st_batch_cleanup_next(f->st, now, &next, &e);
     if (rc == 0 && next > 0)
         wake_by(f->wakes, &woken_cleanup, WAKE_ALL, wakes_mono(f->wakes) + next - now);
     if (rc < 0) {

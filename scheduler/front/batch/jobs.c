@@ -71,7 +71,7 @@ static int remove_tasks(struct batch_front *f, const struct batch_job *j, bool *
                                      .pool_name = j->pool_name,
                                      .path = batch_job_dir(&a, j->name, j->number),
                                      .limit = REMOVED_AT_ONCE};
-    int rc = j->prepares ? 0 : st_batch_litter_add_moved(f->st, &m, e);
+    int rc = j->prepares ? 0 : st_batch_cleanup_add_moved(f->st, &m, e);
     if (rc == 0)
         rc = st_batch_task_remove_some(f->st, j->id, REMOVED_AT_ONCE, left, e);
     arena_free(&a);
@@ -96,8 +96,8 @@ static int remove_slice(struct batch_front *f, const struct batch_job *j, bool r
     arena_init(&a);
     int rc = st_batch_pool_get(f->st, &a, j->account_id, j->pool_name, &p, e);
     if (rc >= 0)
-        rc = st_batch_litter_add_all(f->st, rc == 1 ? p.id : 0, j->id, j->created_us,
-                                     batch_job_dir(&a, j->name, j->number), e);
+        rc = st_batch_cleanup_add_all(f->st, rc == 1 ? p.id : 0, j->id, j->created_us,
+                                      batch_job_dir(&a, j->name, j->number), e);
     if (rc >= 0)
         rc = auto_pool_end_of_job(f, j, e);
     if (rc == 0)

@@ -61,7 +61,7 @@ static int keep_files(const struct batch_front *f, struct storage *st, struct ar
     if (until == 0)
         return 0;
     cleanup_wake((struct batch_front *)(uintptr_t)f);
-    return st_batch_litter_add(
+    return st_batch_cleanup_add(
         st, c->node_id,
         arena_concat(a, batch_job_dir(a, c->job_name, c->job_number), "/", spec->id), until, e);
 }

@@ -57,7 +57,7 @@ static int begin(struct chores *k, const struct node *nd, enum batch_chore_kind 
                     .runs = 1};
     const char *dir =
         arena_concat(k->a, batch_job_dir(k->a, k->j->name, k->j->number), "/", spec->id);
-    if (st_batch_litter_keep(k->f->st, nd->id, dir, e) < 0 ||
+    if (st_batch_cleanup_keep(k->f->st, nd->id, dir, e) < 0 ||
         st_batch_chore_begin(k->f->st, &c, &r.owner_id, e) < 0 ||
         st_run_insert(k->f->st, &r, &r.id, e) < 0)
         return -1;

@@ -117,8 +117,8 @@ int task_run_started(const struct front *f, struct storage *st, const struct run
 static int waits_for_removal(const struct batch_front *f, struct storage *st, const struct run *r,
                              const char *job_dir, const char *dir, bool *held, struct err *e)
 {
-    return st_batch_litter_under(st, r->id, r->attempt, job_dir, dir, wakes_steady_wall(f->wakes),
-                                 held, e);
+    return st_batch_cleanup_under(st, r->id, r->attempt, job_dir, dir, wakes_steady_wall(f->wakes),
+                                  held, e);
 }
 
 static int chore_waits(const struct batch_front *f, struct storage *st, struct arena *a,

@@ -81,9 +81,9 @@ WORLD_TEST(test_a_wiped_node_has_no_files_and_is_prepared_again, world_virtual(1
 static size_t removals(struct world *w, int64_t node)
 {
     struct err e = {0};
-    struct batch_litter *rows;
+    struct batch_cleanup *rows;
     size_t n;
-    ok(st_batch_litter_of_node(w->st, &w->a, node, INT64_MAX, 10, &rows, &n, &e), &e);
+    ok(st_batch_cleanup_of_node(w->st, &w->a, node, INT64_MAX, 10, &rows, &n, &e), &e);
     return n;
 }
 
@@ -96,7 +96,7 @@ WORLD_TEST(test_a_wipe_that_is_called_off_loses_no_files_and_no_removals, world_
     struct batch_task t = add_work_task(w, &j, 1, 1);
     batch_job_has_more(&w->batch, j.id);
     WAIT(w, task_state(w, &t) == BATCH_TASK_COMPLETED);
-    ok(st_batch_litter_add(w->st, node, "workitems/gone", INT64_C(1) << 52, &e), &e);
+    ok(st_batch_cleanup_add(w->st, node, "workitems/gone", INT64_C(1) << 52, &e), &e);
     fake_set_down(the_node(w), true, 0);
     WAIT(w, nodes_in(w, pool, NODE_UNUSABLE, NULL) == 1);
     ask(w, WISH_WIPE);
@@ -107,7 +107,7 @@ WORLD_TEST(test_a_wipe_that_is_called_off_loses_no_files_and_no_removals, world_
     fake_set_down(the_node(w), false, 0);
     WAIT(w, nodes_in(w, pool, NODE_IDLE, NULL) == 1);
     assert_int_equal(removals(w, node), 1);
-    ok(st_batch_litter_keep(w->st, node, "workitems/gone", &e), &e);
+    ok(st_batch_cleanup_keep(w->st, node, "workitems/gone", &e), &e);
     assert_true(kept_us(w) > 0);
 }
 

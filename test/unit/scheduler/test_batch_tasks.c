@@ -361,12 +361,12 @@ WORLD_TEST(test_waiting_tasks_go_by_the_changed_priority_of_their_job, world_vir
 }
 
 /* What a deleted job or task left on a node is removed before another of its name runs there. */
-static size_t litter_due(struct world *w)
+static size_t cleanups_due(struct world *w)
 {
     struct err e = {0};
     int64_t *nodes;
     size_t n = 0;
-    ok(st_batch_litter_nodes(w->st, &w->a, wakes_steady_wall(sched_wakes(w->s)), &nodes, &n, &e),
+    ok(st_batch_cleanup_nodes(w->st, &w->a, wakes_steady_wall(sched_wakes(w->s)), &nodes, &n, &e),
        &e);
     return n;
 }
@@ -375,10 +375,10 @@ static void begins_on_a_clean_node(struct world *w, int run)
 {
     struct virtual_world *v = virtual_of(w);
     pass(w, 5 * SECOND);
-    assert_int_equal(litter_due(w), 1);
+    assert_int_equal(cleanups_due(w), 1);
     fake_set_down(the_node(w), false, 0);
     WAIT(w, v->started == run);
-    assert_int_equal(litter_due(w), 0);
+    assert_int_equal(cleanups_due(w), 0);
 }
 
 WORLD_TEST(test_files_of_a_deleted_job_are_gone_before_another_of_its_name_runs, world_virtual(1))

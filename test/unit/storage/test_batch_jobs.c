@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Azure Batch's jobs and tasks: names, counts, guarded moves, what tasks wait for, whose turn it
- * is, litter.
+ * is, cleanups.
  */
 #include "test/unit/storage/batch_fixture.h"
 
@@ -270,54 +270,54 @@ DB_TEST(test_a_job_goes_in_slices)
     ok(f, st_batch_job_remove(f->st, job, &f->e));
 }
 
-DB_TEST(test_litter_goes_with_its_node)
+DB_TEST(test_cleanups_go_with_their_node)
 {
-    struct batch_litter *rows;
+    struct batch_cleanup *rows;
     int64_t *nodes, id = fx_add_node(f, f->cluster, 1, NODE_PREPARING);
     size_t n;
-    ok(f, st_batch_litter_add(f->st, id, "workitems/j/job-1/a", 0, &f->e));
-    ok(f, st_batch_litter_add_all(f->st, f->cluster, 0, T0, "workitems/j", &f->e));
-    ok(f, st_batch_litter_add(f->st, id, "later", T0 + 7, &f->e));
-    ok(f, st_batch_litter_nodes(f->st, &f->a, T0, &nodes, &n, &f->e));
+    ok(f, st_batch_cleanup_add(f->st, id, "workitems/j/job-1/a", 0, &f->e));
+    ok(f, st_batch_cleanup_add_all(f->st, f->cluster, 0, T0, "workitems/j", &f->e));
+    ok(f, st_batch_cleanup_add(f->st, id, "later", T0 + 7, &f->e));
+    ok(f, st_batch_cleanup_nodes(f->st, &f->a, T0, &nodes, &n, &f->e));
     assert_int_equal(n, 1);
-    ok(f, st_batch_litter_of_node(f->st, &f->a, id, T0, 10, &rows, &n, &f->e));
+    ok(f, st_batch_cleanup_of_node(f->st, &f->a, id, T0, 10, &rows, &n, &f->e));
     assert_int_equal(n, 2);
     assert_string_equal(rows[1].path, "workitems/j");
-    ok(f, st_batch_litter_gone(f->st, rows[0].id, &f->e));
-    ok(f, st_batch_litter_of_node(f->st, &f->a, id, T0, 10, &rows, &n, &f->e));
+    ok(f, st_batch_cleanup_gone(f->st, rows[0].id, &f->e));
+    ok(f, st_batch_cleanup_of_node(f->st, &f->a, id, T0, 10, &rows, &n, &f->e));
     assert_int_equal(n, 1);
     int64_t next = 0;
-    ok(f, st_batch_litter_next(f->st, T0, &next, &f->e));
+    ok(f, st_batch_cleanup_next(f->st, T0, &next, &f->e));
     assert_int_equal(next, T0 + 7);
-    ok(f, st_batch_litter_of_node(f->st, &f->a, id, T0 + 7, 10, &rows, &n, &f->e));
+    ok(f, st_batch_cleanup_of_node(f->st, &f->a, id, T0 + 7, 10, &rows, &n, &f->e));
     assert_int_equal(n, 2);
-    ok(f, st_batch_litter_keep(f->st, id, "workitems/j", &f->e)); /* due already */
-    ok(f, st_batch_litter_keep(f->st, id, "later", &f->e));
-    ok(f, st_batch_litter_of_node(f->st, &f->a, id, T0 + 7, 10, &rows, &n, &f->e));
+    ok(f, st_batch_cleanup_keep(f->st, id, "workitems/j", &f->e)); /* due already */
+    ok(f, st_batch_cleanup_keep(f->st, id, "later", &f->e));
+    ok(f, st_batch_cleanup_of_node(f->st, &f->a, id, T0 + 7, 10, &rows, &n, &f->e));
     assert_int_equal(n, 1);
 }
 
-static size_t litter_of(struct fx *f, int64_t node)
+static size_t cleanups_of(struct fx *f, int64_t node)
 {
-    struct batch_litter *rows;
+    struct batch_cleanup *rows;
     size_t n;
-    ok(f, st_batch_litter_of_node(f->st, &f->a, node, T0, 10, &rows, &n, &f->e));
+    ok(f, st_batch_cleanup_of_node(f->st, &f->a, node, T0, 10, &rows, &n, &f->e));
     return n;
 }
 
-DB_TEST(test_a_node_that_was_unusable_all_the_time_has_no_litter)
+DB_TEST(test_a_node_that_was_unusable_all_the_time_has_no_cleanups)
 {
     int64_t unusable = fx_add_node(f, f->cluster, 1, NODE_UNUSABLE),
             preparing = fx_add_node(f, f->cluster, 2, NODE_PREPARING),
             idle = fx_add_node(f, f->cluster, 3, NODE_IDLE);
-    ok(f, st_batch_litter_add_all(f->st, f->cluster, 0, T0 + 1, "workitems/new", &f->e));
-    assert_int_equal(litter_of(f, unusable), 0);
-    assert_int_equal(litter_of(f, preparing), 0);
-    assert_int_equal(litter_of(f, idle), 1);
-    ok(f, st_batch_litter_add_all(f->st, f->cluster, 0, T0 - 1, "workitems/old", &f->e));
-    assert_int_equal(litter_of(f, unusable), 1);
-    assert_int_equal(litter_of(f, preparing), 1);
-    assert_int_equal(litter_of(f, idle), 2);
+    ok(f, st_batch_cleanup_add_all(f->st, f->cluster, 0, T0 + 1, "workitems/new", &f->e));
+    assert_int_equal(cleanups_of(f, unusable), 0);
+    assert_int_equal(cleanups_of(f, preparing), 0);
+    assert_int_equal(cleanups_of(f, idle), 1);
+    ok(f, st_batch_cleanup_add_all(f->st, f->cluster, 0, T0 - 1, "workitems/old", &f->e));
+    assert_int_equal(cleanups_of(f, unusable), 1);
+    assert_int_equal(cleanups_of(f, preparing), 1);
+    assert_int_equal(cleanups_of(f, idle), 2);
 }
 
 static void start_on_a_node(struct fx *f, int64_t task)
@@ -412,15 +412,15 @@ DB_TEST(test_files_of_before_a_node_was_emptied_are_not_kept)
 }
 
 /* Its number of removals that are due, or will be. */
-static size_t litter_ever(struct fx *f, int64_t node)
+static size_t cleanups_ever(struct fx *f, int64_t node)
 {
-    struct batch_litter *rows;
+    struct batch_cleanup *rows;
     size_t n;
-    ok(f, st_batch_litter_of_node(f->st, &f->a, node, INT64_MAX, 10, &rows, &n, &f->e));
+    ok(f, st_batch_cleanup_of_node(f->st, &f->a, node, INT64_MAX, 10, &rows, &n, &f->e));
     return n;
 }
 
-DB_TEST(test_litter_goes_when_its_node_is_emptied)
+DB_TEST(test_cleanups_go_when_their_node_is_emptied)
 {
     int64_t id = fx_add_node(f, f->cluster, 1, NODE_IDLE);
     const struct st_node_move
@@ -437,16 +437,16 @@ DB_TEST(test_litter_goes_when_its_node_is_emptied)
                           .wish = IS_BEING_WIPED},
         is_wiped = {
             .id = id, .from = NODE_PREPARING, .to = NODE_IDLE, .now_us = T0 + 3, .emptied = true};
-    ok(f, st_batch_litter_add(f->st, id, "now", 0, &f->e));
-    ok(f, st_batch_litter_add(f->st, id, "later", T0 + 7, &f->e));
+    ok(f, st_batch_cleanup_add(f->st, id, "now", 0, &f->e));
+    ok(f, st_batch_cleanup_add(f->st, id, "later", T0 + 7, &f->e));
     ok(f, st_node_move(f->st, &restarts, &f->e));
     ok(f, st_node_set_incarnation(f->st, id, "root@boot", false, T0 + 1, &f->e));
     ok(f, st_node_move(f->st, &fails, &f->e));
     ok(f, st_node_move(f->st, &is_being_wiped, &f->e));
-    assert_int_equal(litter_ever(f, id), 2);
+    assert_int_equal(cleanups_ever(f, id), 2);
     ok(f, st_node_move(f->st, &is_wiped, &f->e));
-    assert_int_equal(litter_ever(f, id), 0);
-    ok(f, st_batch_litter_add(f->st, id, "now", 0, &f->e));
+    assert_int_equal(cleanups_ever(f, id), 0);
+    ok(f, st_batch_cleanup_add(f->st, id, "now", 0, &f->e));
     ok(f, st_node_set_incarnation(f->st, id, "other@boot", true, T0 + 4, &f->e));
-    assert_int_equal(litter_ever(f, id), 0);
+    assert_int_equal(cleanups_ever(f, id), 0);
 }

@@ -28,7 +28,7 @@ static const char *const scans_allowed[] = {
     "ST_KEPT_PUT_IDS",
     "ST_ITEM_CHANGE_IDS",
     "ST_ITEM_CHANGE_FOLLOW",
-    "ST_BATCH_LITTER_NODES",
+    "ST_BATCH_CLEANUP_NODES",
     "ST_BATCH_WAIT_UNSETTLED", /* once, when the daemon starts */
     "ST_SUBSCRIPTION_LIST",
     "ST_VAULT_LIST_OPEN_TO",
@@ -85,7 +85,7 @@ static const char *const sorted[] = {"ST_GROUP_LIST",
                                      "ST_BATCH_TASK_READY",
                                      "ST_BATCH_TASK_TO_STOP",
                                      "ST_BATCH_TASK_FILES_DUE",
-                                     "ST_BATCH_LITTER_OF_NODE"};
+                                     "ST_BATCH_CLEANUP_OF_NODE"};
 
 /* These look at what holds nodes, however many jobs wait. */
 static const char *const from_live[] = {"ST_MARK_HELD_OF_GROUP", "ST_MARK_HELD_OF_WORKSPACE",

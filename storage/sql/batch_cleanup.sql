@@ -10,12 +10,12 @@ AND ($t.files_until_us = 0 OR $t.files_until_us > :now_us);
 -- $batch_kept_until(t)
 CASE $t.files_until_us WHEN 0 THEN 9223372036854775807 ELSE $t.files_until_us END;
 
--- st_batch_litter_add(i64 node_id, text path, i64 due_us)
+-- st_batch_cleanup_add(i64 node_id, text path, i64 due_us)
 INSERT INTO batch_litter (node_id, path, due_us) VALUES (:node_id, :path, :due_us);
 
 -- From each node of a pool that may have run something since `since_us`, when the job was created, and each that is or
 -- was prepared for the job. A node runs only what it got while it was idle.
--- st_batch_litter_add_all(i64 pool_id, i64 job_id, i64 since_us, text path)
+-- st_batch_cleanup_add_all(i64 pool_id, i64 job_id, i64 since_us, text path)
 INSERT INTO batch_litter (node_id, path)
 SELECT id, :path FROM node
 WHERE pool_id = :pool_id AND (state NOT IN ({NODE_PREPARING}, {NODE_UNUSABLE}) OR state_us >= :since_us)
@@ -23,7 +23,7 @@ UNION SELECT node_id, :path FROM batch_chore WHERE job_id = :job_id AND node_id 
 
 -- From each node of the pools, except m.pool_name, that had some of the tasks that st_batch_task_remove_some() removes
 -- next.
--- st_batch_litter_add_moved(st_batch_moved m)
+-- st_batch_cleanup_add_moved(st_batch_moved m)
 INSERT INTO batch_litter (node_id, path)
 SELECT n.id, :m.path FROM batch_pool p CROSS JOIN node n ON n.pool_id = p.id
 WHERE p.account_id = :m.account_id AND p.name <> :m.pool_name
@@ -31,22 +31,22 @@ AND p.name IN (SELECT pool_name FROM batch_task WHERE job_id = :m.job_id AND fed
 AND NOT EXISTS (SELECT 1 FROM batch_litter bl WHERE bl.node_id = n.id AND bl.path = :m.path AND bl.due_us = 0);
 
 -- What was not due yet stays for good.
--- st_batch_litter_keep(i64 node_id, text path)
+-- st_batch_cleanup_keep(i64 node_id, text path)
 DELETE FROM batch_litter WHERE node_id = :node_id AND path = :path AND due_us > 0;
 
 -- Of what is due.
--- st_batch_litter_of_node(i64 node_id, i64 now_us, int limit) -> batch_litter*
-SELECT {batch_litter} FROM batch_litter bl
+-- st_batch_cleanup_of_node(i64 node_id, i64 now_us, int limit) -> batch_cleanup*
+SELECT {batch_cleanup} FROM batch_litter bl
 WHERE bl.node_id = :node_id AND bl.due_us <= :now_us
 ORDER BY bl.id LIMIT :limit;
 
 -- The nodes that have some of that.
--- st_batch_litter_nodes(i64 now_us) -> i64*
+-- st_batch_cleanup_nodes(i64 now_us) -> i64*
 SELECT n.id FROM node n
 WHERE EXISTS (SELECT 1 FROM batch_litter bl WHERE bl.node_id = n.id AND bl.due_us <= :now_us);
 
 -- When the next is due after now; *at_us stays if there is none.
--- st_batch_litter_next(i64 now_us) -> i64 at_us
+-- st_batch_cleanup_next(i64 now_us) -> i64 at_us
 SELECT due_us FROM batch_litter WHERE due_us > 0 AND due_us > :now_us ORDER BY due_us LIMIT 1;
 
 -- An instant until which something of tasks is kept on a node, perhaps more for longer: *at_us is 0 if
@@ -61,9 +61,9 @@ WHERE u.node_name = :node_name AND u.emptied = :emptied AND $batch_is_kept(t) OR
 coalesce((SELECT max(due_us) FROM batch_litter WHERE node_id = :node_id AND due_us > :now_us), 0));
 
 -- Whether a directory that a run uses, or the one of its job, is due on one of the run's nodes.
--- st_batch_litter_under(i64 run_id, int attempt, text job_dir, text dir, i64 now_us) -> bool any
+-- st_batch_cleanup_under(i64 run_id, int attempt, text job_dir, text dir, i64 now_us) -> bool any
 SELECT EXISTS (SELECT 1 FROM allocation a CROSS JOIN batch_litter bl ON bl.node_id = a.node_id
 WHERE a.run_id = :run_id AND a.attempt = :attempt AND bl.path IN (:job_dir, :dir) AND bl.due_us <= :now_us);
 
--- st_batch_litter_gone(i64 id) -> changed "litter"
+-- st_batch_cleanup_gone(i64 id) -> changed "cleanup"
 DELETE FROM batch_litter WHERE id = :id;
