@@ -154,7 +154,7 @@ PAIR_TEST(test_far_ends_take_no_memory_that_stays)
     assert_ptr_equal(slot->a.head, before);
 }
 
-static void restart_with_run(struct pair *p)
+static void restart_with_run(struct command_pair *p)
 {
     p->run = NULL;
     restart(p->w);

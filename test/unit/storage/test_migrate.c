@@ -62,14 +62,14 @@ DB_TEST(test_one_that_fails_in_the_middle_is_undone)
 
 /* --- what a terminal is told ------------------------------------------------------------------ */
 
-struct telling {
+struct told_steps {
     int times, ends;
     const char *last; /* NULL: nothing goes on */
 };
 
 static void note(void *ctx, const char *doing)
 {
-    struct telling *t = ctx;
+    struct told_steps *t = ctx;
     t->times += doing != NULL;
     t->ends += doing == NULL;
     t->last = doing;
@@ -83,7 +83,7 @@ static void note(void *ctx, const char *doing)
 
 DB_TEST(test_a_long_one_is_told_while_it_lasts)
 {
-    struct telling told = {.last = "nothing"};
+    struct told_steps told = {.last = "nothing"};
     f->st->told = &(struct st_opening){note, &told};
     ok(f, migrate(f, LONG));
     assert_true(told.times > 10);
@@ -93,7 +93,7 @@ DB_TEST(test_a_long_one_is_told_while_it_lasts)
 
 DB_TEST(test_one_that_fails_is_told_to_have_ended)
 {
-    struct telling told = {.last = "nothing"};
+    struct told_steps told = {.last = "nothing"};
     f->st->told = &(struct st_opening){note, &told};
     assert_int_equal(migrate(f, LONG "INSERT INTO nowhere VALUES (1)"), -1);
     assert_true(told.times > 10);
