@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 """What a portable program consists of: an SBOM (CycloneDX), and the licence of each part.
 
-    contents.py --version V --arch A --root ROOT --libraries DIR --sbom FILE --licences DIR [--static PACKAGE...]
+    contents.py --version V --arch A --root ROOT --libraries DIR --sbom FILE --licences DIR [--texts] [--static PACKAGE...]
 
 Parts are Debian's packages: those of the libraries in DIR, and those that are linked statically: into the programs on
 nodes, and the PACKAGEs into the daemon. ROOT is the tree whose
 packages they are. The licences are the packages' own copyright files. So are the scripts of others in the page.
+--texts: what runs elsewhere than on Debian has the texts, too, that these files name by their place on Debian.
 """
 import argparse
 import json
@@ -20,6 +21,8 @@ from pathlib import Path
 STATIC = ("libjansson-dev", "uuid-dev", "libminizip-dev", "zlib1g-dev", "libc6-dev")
 # In the page. The Preact in htm's file has no number of its own; this is the release that htm names.
 PAGE = (("htm", "3.1.1", "Apache-2.0"), ("preact", "10.2.0", "MIT"), ("uplot", "1.6.32", "MIT"))
+COMMON = "/usr/share/common-licenses"  # of this machine, too
+NAMED = re.compile(COMMON + r"/(\w[\w.+-]*\w)")
 HASH = re.compile(r"-[0-9a-f]{8}(?=\.)")  # auditwheel's, in the names of libraries
 ROOT = Path(__file__).parents[2]
 
@@ -78,10 +81,19 @@ def page_part(name, version, licence, licences):
             "licenses": [{"license": {"id": licence}}]}  # fmt: skip
 
 
+def copy_texts(licences):
+    """The GPL and others, which Debian has once for all packages: into common-licenses/."""
+    texts = {name for file in licences.glob("*.txt") for name in NAMED.findall(file.read_text(encoding="utf-8"))}
+    (licences / "common-licenses").mkdir(exist_ok=True)
+    for name in sorted(texts):
+        shutil.copyfile(f"{COMMON}/{name}", licences / "common-licenses" / name)
+
+
 def main():
     parser = argparse.ArgumentParser()
     for option in ("version", "arch", "root", "libraries", "sbom", "licences"):
         parser.add_argument("--" + option, required=True)
+    parser.add_argument("--texts", action="store_true")
     parser.add_argument("--static", nargs="*", default=[])
     a = parser.parse_args()
     licences = Path(a.licences)
@@ -94,6 +106,8 @@ def main():
            "licenses": [{"license": {"id": "MIT"}}]}  # fmt: skip
     parts = [part(a.root, package, files[package], licences) for package in sorted(files)]
     parts += [page_part(*one, licences) for one in PAGE]
+    if a.texts:
+        copy_texts(licences)
     sbom = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",

@@ -45,7 +45,8 @@ whole=$(echo "$work"/whole/*) info=$(echo "$work"/whole/*/*.dist-info)
 chmod 755 "$whole"/batchaid/bin/* "$whole"/batchaid/lib/* # unpacked without their modes
 rm -rf "$info/sboms"
 "$PYTHON" $here/contents.py --version "$version" --arch "$arch" --root "$sysroot/" --libraries "$whole/batchaid/lib" \
-    --sbom "$info/sboms/batchaid.cdx.json" --licences "$info/licenses" --static libexpat1-dev libcrypt-dev
+    --sbom "$info/sboms/batchaid.cdx.json" --licences "$info/licenses" --texts --static libexpat1-dev libcrypt-dev
+sed -i 's|^License: MIT$|License: MIT; of the libraries in it, and of what is linked statically: licenses/ in its .dist-info|' "$info/METADATA"
 mkdir -p "$out"
 rm -f "$out"/batchaid-*_"$arch".whl
 "$PYTHON" -m wheel pack -d "$out" "$whole" >/dev/null
