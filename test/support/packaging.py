@@ -16,6 +16,8 @@ from .daemon import BUILD, ROOT
 
 DEB_DIR, DIST_DIR, IMAGE_DIR = BUILD / "deb-tested", BUILD / "dist-tested", BUILD / "image"
 FETCH_SECONDS = 500
+# The time of what is made here; the default is that of the last commit, which may change while tests run.
+TIME = {"SOURCE_DATE_EPOCH": "1700000000"}
 # An archive that is not updated any more has a list that has expired.
 OLD_LISTS = 'Acquire::Check-Valid-Until "false"'
 
@@ -42,7 +44,7 @@ def make(target, *settings, environment=None, seconds=FETCH_SECONDS, **more):
     folders = (f"BUILD={BUILD}", f"DEB_DIR={DEB_DIR}", f"DIST_DIR={DIST_DIR}", f"IMAGE_DIR={IMAGE_DIR}")
     argv = ["make", "-s", "-o", "all", target, *folders, *settings]
     with alone():
-        env = {**os.environ, **(environment or {})}
+        env = {**os.environ, **TIME, **(environment or {})}
         return subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=seconds, check=False, **more)
 
 
@@ -55,7 +57,7 @@ def made_elsewhere(target, *settings, environment=None):
 def pack(folder, **environment):
     """Makes the tarballs of the trees in a folder; the sums of all files that are given to others."""
     version = next(folder.glob("batchaid-*-linux-*")).name.split("-")[1]
-    env = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000", **environment}
+    env = {**os.environ, **TIME, **environment}
     subprocess.run([ROOT / "etc/dist/pack.sh", folder, version], env=env, stdout=subprocess.DEVNULL, check=True)
     return (folder / "SHA256SUMS").read_text().splitlines()
 
