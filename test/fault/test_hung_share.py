@@ -145,10 +145,15 @@ def test_a_download_that_has_begun_waits_for_its_share(site):
         rest = []
 
         def read_on():
-            rest.extend(len(piece) for piece in pieces)
+            for piece in pieces:
+                rest.append(len(piece))
             done.set()
 
         threading.Thread(target=read_on, daemon=True).start()
+        unchanged, n = 0, -1
+        while unchanged < 20:  # requests of others that are served, and no piece has come: a worker waits for the next
+            assert site.daemon.fetch(site.good).text == "good\n"
+            unchanged, n = (unchanged + 1 if len(rest) == n else 0), len(rest)
         others = [Download(site.daemon, site.slow) for _ in range(WORKERS)]
         wait_for(lambda: any(d.reply for d in others), what="the share to count as hung")
         assert not done.is_set()

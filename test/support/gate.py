@@ -5,6 +5,8 @@ import threading
 
 import requests
 
+from .waiting import wait_for
+
 
 class Gate:
     """Lets clients work while the daemon is up, and knows when all of them stand still."""
@@ -85,12 +87,18 @@ class Writer(threading.Thread):
 
 def kill_again_and_again(d, gate, writers, kills, rng):
     """kill -9 at random moments while they write; what was acknowledged must be there after each."""
+
+    def acknowledged():
+        return sum(w.acknowledged for w in writers)
+
     for w in writers:
         w.start()
-    for _ in range(kills):
+    for n in range(1, kills + 1):
         gate.let_in()
         # How long the daemon works before it is killed is what such tests are about.
         threading.Event().wait(rng.uniform(0.0, 0.25))
+        # A slow machine has had no load by then.
+        wait_for(lambda: acknowledged() > n or any(w.failure for w in writers), 60, "a write to be acknowledged")
         d.kill9()
         gate.shut()
         gate.wait_still()
@@ -101,6 +109,5 @@ def kill_again_and_again(d, gate, writers, kills, rng):
     gate.finish()
     for w in writers:
         w.join()
-    acknowledged = sum(w.acknowledged for w in writers)
-    print(f"{acknowledged} writes were acknowledged between {kills} kills")
-    assert acknowledged > kills, "there was no load"
+    print(f"{acknowledged()} writes were acknowledged between {kills} kills")
+    assert acknowledged() > kills, "there was no load"
