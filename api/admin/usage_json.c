@@ -96,7 +96,7 @@ static const char *on_memory(const struct job_use *u)
                             amount(u, 3, used), amount(u, 3, asked));
     if (used >= WELL_USED * asked)
         return NULL;
-    return arena_printf(&u->r->arena, "It had %s GiB of memory and used at most %s: ask for less.",
+    return arena_printf(&u->r->arena, "Of its %s GiB of memory it used at most %s: ask for less.",
                         amount(u, 3, asked), amount(u, 2, used));
 }
 
@@ -107,7 +107,7 @@ static const char *on_cores(const struct job_use *u)
     if (s->core_ms == 0 || s->unmeasured > 0 || used >= WELL_USED * (double)s->core_ms ||
         u->cores < 2)
         return NULL;
-    return arena_printf(&u->r->arena, "It had %s cores and used %s on average: ask for fewer.",
+    return arena_printf(&u->r->arena, "Of its %s cores it used %s on average: ask for fewer.",
                         amount(u, 3, u->cores), amount(u, 2, u->cores * used / (double)s->core_ms));
 }
 
@@ -118,7 +118,7 @@ static const char *on_rest(const struct job_use *u)
         return "Its nodes did not measure its use.";
     if (s->gpu_ms > 0 && !is_sampled(s))
         return "Its GPUs were sampled for less than half of its time, so their use is not known.";
-    return "It used what it had.";
+    return "It used what it asked for.";
 }
 
 const char *usage_advice(struct request *r, const struct usage *rows, size_t n,
@@ -136,9 +136,9 @@ const char *usage_advice(struct request *r, const struct usage *rows, size_t n,
             u.memory_used = rows[i].used.memory_used;
     }
     if (s->attempts == 0)
-        return "It has not ended, or has never had a node.";
+        return "It has not ended, or it never got a node.";
     if (s->node_ms < SHORT_MS)
-        return "It had nodes for less than a minute, too short for advice.";
+        return "It held its nodes for less than a minute, too short for advice.";
     for (size_t i = 0; !said && i < sizeof all / sizeof all[0]; i++)
         said = all[i](&u);
     return said;

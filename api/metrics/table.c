@@ -364,11 +364,11 @@ const struct metric site_metrics[] = {
     {"batchaid_oldest_wait_seconds", METRIC_GAUGE,
      "How long the oldest job or task in a queue has waited; 0: none waits.", oldest},
     {"batchaid_wait_seconds", METRIC_HISTOGRAM,
-     "How long jobs and tasks that began had waited for their nodes.", waits},
+     "How long jobs and tasks waited for their nodes before they began.", waits},
     {"batchaid_allocations", METRIC_COUNTER,
      "Parts of nodes that were given to jobs and tasks, and those that have ended.", allocations},
     {"batchaid_gpu_allocated_seconds", METRIC_COUNTER,
-     "GPU time that jobs and tasks had, by the group of their cluster.", gpu_time},
+     "GPU time that was allocated to jobs and tasks, by the group of their cluster.", gpu_time},
     {"batchaid_gpu_busy_seconds", METRIC_COUNTER,
      "The part of it in which samples saw the GPUs work; every five minutes, and when the job "
      "ends.",

@@ -259,7 +259,7 @@ static int no_place(const struct az_change *c, const char *group, const char *ot
     const char *more = c->form->place & IN_EXPERIMENT ? " -e EXPERIMENT" : "";
     if (*others)
         return err_set(e, ERR_WORKSPACE_NOT_FOUND, NULL,
-                       "az %s without -w looks into the workspace " HOME_WORKSPACE
+                       "az %s without -w reads the workspace " HOME_WORKSPACE
                        ", which the resource group '%s' does not have; name one: -w WORKSPACE%s "
                        "(its workspaces: %s)",
                        c->form->words, group, more, others);

@@ -28,8 +28,8 @@ static void list_commands(const struct cli_table *t, FILE *out)
     for (size_t i = 0; i < t->n; i++)
         fprintf(out, "  %-13s %s\n", t->commands[i].name, t->commands[i].help);
     char *docs = docs_path_find();
-    fprintf(out, "\n`batchaid help COMMAND` says more.%s%s%s\n", docs ? " The docs are in " : "",
-            docs ? docs : "", docs ? "." : "");
+    fprintf(out, "\n`batchaid help COMMAND` explains a command.%s%s%s\n",
+            docs ? " The docs are in " : "", docs ? docs : "", docs ? "." : "");
     free(docs);
 }
 

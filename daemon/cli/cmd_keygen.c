@@ -48,7 +48,7 @@ static void print_key(const char *path, const char *line)
             "The line above belongs into ~/.ssh/authorized_keys of the account to log in as, on "
             "each machine:\n"
             "  ssh-copy-id -f -i %s.pub USER@MACHINE\n"
-            "In the configuration, the entry of these machines in inventory says:\n"
+            "Add to the entry of these machines in inventory of the configuration:\n"
             "  identity: %s\n",
             path, path, path, path);
 }

@@ -28,7 +28,7 @@ static int no_output(const struct options *o, const char *name, const json_t *la
 {
     const char *state = jobs_text(last, "state");
     if (state && strcmp(state, "queued") == 0)
-        fprintf(stderr, "batchaid: the job waits; `batchaid explain %s` says for what\n", name);
+        fprintf(stderr, "batchaid: the job waits; `batchaid explain %s` shows for what\n", name);
     else if (o->node)
         fprintf(
             stderr,
@@ -36,7 +36,8 @@ static int no_output(const struct options *o, const char *name, const json_t *la
             "of an array, that has begun\n",
             name, o->node);
     else
-        fprintf(stderr, "batchaid: %s has no output; `batchaid explain %s` says why\n", name, name);
+        fprintf(stderr, "batchaid: %s has no output; `batchaid explain %s` shows why\n", name,
+                name);
     return EXIT_FAILED;
 }
 

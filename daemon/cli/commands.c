@@ -170,7 +170,7 @@ static const struct cli_command commands[] = {
      .run = cmd_run,
      .help = "submit a job, show its output, and exit with its exit code",
      .details =
-         "Like submit, then like logs -f. Ctrl-C leaves the job running and says how to follow\n"
+         "Like submit, then like logs -f. Ctrl-C leaves the job running and prints how to follow\n"
          "and how to cancel it. Exit codes: the job's; 125 if batchaid itself failed; 130 after\n"
          "Ctrl-C.\n"},
     {.name = "ps",
@@ -251,7 +251,7 @@ static const struct cli_command commands[] = {
      .help = "open a shell on a node, in a job of its own",
      .details =
          "The job has what --gpus, --cores, --memory and --image say, no copy of a folder, and\n"
-         "an hour if --time says nothing else. It ends with the shell or the connection. Ctrl-C\n"
+         "an hour without --time. It ends with the shell or the connection. Ctrl-C\n"
          "while it waits for its node cancels it.\n"},
     {.name = "forward",
      .arguments = "JOB [LOCAL:]PORT",
@@ -300,7 +300,7 @@ static const struct cli_command commands[] = {
      .min_args = 1,
      .max_args = 1,
      .run = cmd_job,
-     .help = "show what a job or task had and used, with advice",
+     .help = "show what a job or task was given and used, with advice",
      .details = "JOB is named as for explain.\n"},
     {.name = "report",
      .arguments = "",
@@ -309,7 +309,7 @@ static const struct cli_command commands[] = {
      .help = "add up who used what",
      .details =
          "Also of deleted jobs; of others' jobs where your roles allow. Hours: of nodes, of GPUs\n"
-         "(BUSY, IDLE and UNKNOWN are parts of GPU-H; LOST was had before a requeue), of\n"
+         "(BUSY, IDLE and UNKNOWN are parts of GPU-H; LOST is the time before a requeue), of\n"
          "processors, of waiting. Running jobs count until now.\n"},
     {.name = "refused",
      .arguments = "[list|allow] [NUMBER...|all]",

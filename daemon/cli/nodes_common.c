@@ -22,7 +22,7 @@ void nodes_explain_inventory(const char *what)
             "      - hosts: gpu[01-16].rack1\n"
             "        user: batchai\n"
             "        identity: /etc/batchaid/id_ed25519\n\n"
-            "and the daemon was started with --config FILE; `batchaid help config` says more.\n",
+            "and the daemon was started with --config FILE; see `batchaid help config`.\n",
             what);
 }
 

@@ -227,7 +227,7 @@ static int check_file_server(const void *record, const char **key, struct err *e
                        "directory");
     if (!*f->nfs && !*f->machine && !*f->directory)
         return err_set(e, ERR_CONFIG, NULL,
-                       "nothing says who serves it; use nfs: HOST:/path, or machine and directory");
+                       "no server is named; use nfs: HOST:/path, or machine and directory");
     *key = *f->machine ? "directory" : "machine";
     if (!*f->nfs && (!*f->machine || !*f->directory))
         return err_set(e, ERR_CONFIG, NULL, "it is missing; machine and directory go together");

@@ -106,11 +106,11 @@ static const struct setting rows[] = {
     BOOL("batch", "windows_commands", AT(batch_windows_commands), "false",
          "Run command lines of Windows (cmd /c ..., programs with .exe) on the Linux nodes of "
          "Batch pools that have an image of Windows, as far as windows-commands.md of the docs "
-         "says. Otherwise such a task fails, and its error names this setting."),
+         "describes. Otherwise such a task fails, and its error names this setting."),
     BOOL("batch", "admin_is_root", AT(batch_admin_is_root), "false",
          "Run tasks of Batch pools with elevationLevel admin as root, where the node's agent is "
          "root, and accept containerRunOptions of theirs that escape the container, as far as "
-         "batch.md of the docs says. Otherwise they run as other tasks do. "
+         "batch.md of the docs describes. Otherwise they run as other tasks do. "
          "Start tasks of administrators have the agent's rights in any case.",
          .live = true),
     ROW(SETTING_STR, "batch", "windows_programs", AT(batch_windows_programs), "", config_check_path,

@@ -155,7 +155,7 @@ static int parse_range(const char *text, const char *s, size_t n, struct range *
         return bad_range(text, s, n, "has a number of more than 9 digits", e);
     *r = (struct range){strtol(s, NULL, 10), strtol(upper, NULL, 10), (int)low};
     if (r->low > r->high)
-        return bad_range(text, s, n, "goes backwards; write the smaller number first", e);
+        return bad_range(text, s, n, "is in descending order; write the smaller number first", e);
     if (*upper == '0' && high != low)
         return bad_range(text, s, n, "has ends of different length; write both with the same zeros",
                          e);

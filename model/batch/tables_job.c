@@ -182,7 +182,7 @@ static int check_job(json_t *obj, const char *path, struct err *e)
     const json_t *pool = json_object_get(obj, "poolInfo");
     if (has(pool, "poolId") && has(pool, "autoPoolSpecification"))
         return err_set(e, ERR_INVALID_PROPERTY, "poolInfo",
-                       "poolInfo says either poolId or autoPoolSpecification");
+                       "poolInfo must not have both poolId and autoPoolSpecification");
     if (!has(pool, "poolId") && !has(pool, "autoPoolSpecification"))
         return err_set(e, ERR_MISSING_PROPERTY, "poolInfo",
                        "poolInfo must say poolId or autoPoolSpecification");

@@ -44,7 +44,7 @@ def test_a_node_measures_what_a_job_uses(own_place):
     assert 64 << 20 <= part["memoryUsedBytes"] <= use["memoryPeakBytes"] < 1 << 30
     assert use["unmeasured"] == 0 and use["runs"] == 1 and not part["requeued"]
     assert use["nodeMilliseconds"] > 1100
-    assert got["advice"] == "It had nodes for less than a minute, too short for advice."
+    assert got["advice"] == "It held its nodes for less than a minute, too short for advice."
 
 
 def test_the_report_adds_up_and_outlives_what_it_names(own_place):

@@ -169,7 +169,7 @@ static void start(struct setup_run *s)
 
 static void tidy(struct setup_run *s)
 {
-    const struct script_label remove = {.what = "remove what its container had", .may_fail = true};
+    const struct script_label remove = {.what = "remove what its container left", .may_fail = true};
     const struct container c = container_of(s, NULL);
     s->tidies = true;
     s->script = script_new(s->a, s->rt->fleet->log, s->rt->name);

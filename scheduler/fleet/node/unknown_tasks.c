@@ -106,7 +106,7 @@ static bool is_silent(struct node_rt *rt, struct failure *why)
         return false;
     }
     *why = (struct failure){
-        .message = arena_printf(&k->a, "its agent has not said for %lld s which tasks run",
+        .message = arena_printf(&k->a, "its agent has not reported for %lld s which tasks run",
                                 (long long)(ANSWER_US / 1000000))};
     return true;
 }

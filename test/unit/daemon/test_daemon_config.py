@@ -188,7 +188,7 @@ RULE = "match, kind, type, source, options, command, unmount"
      "3: mounts[0].source: {acount} is not a placeholder here; use {account}, {share}, {container}, "
      "{key}, {url}, {options} or {target}"),
     ("file_servers:\n- name: a\n",
-     "2: file_servers[0].nfs: nothing says who serves it; use nfs: HOST:/path, or machine and "
+     "2: file_servers[0].nfs: no server is named; use nfs: HOST:/path, or machine and "
      "directory"),
     ("file_servers:\n- nfs: a:/b\n  machine: gpu01\n",
      "2: file_servers[0].nfs: there is a machine or directory as well; use either nfs, or machine "

@@ -122,11 +122,11 @@ def test_logs_of_a_job_that_waits(desk):
     slow(desk, "first")
     desk.submit("--name", "second", "--after", "first", "--no-copy", "--", "true")
     done = desk.run("logs", "second", check=False)
-    assert done.returncode == 1 and "the job waits; `batchaid explain second` says for what" in done.stderr
+    assert done.returncode == 1 and "the job waits; `batchaid explain second` shows for what" in done.stderr
     desk.run("cancel", "first", "second")
     desk.run("wait", "second", check=False)
     done = desk.run("logs", "second", check=False)
-    assert done.returncode == 1 and "second has no output; `batchaid explain second` says why" in done.stderr
+    assert done.returncode == 1 and "second has no output; `batchaid explain second` shows why" in done.stderr
 
 
 def test_the_end_of_a_large_log(desk):

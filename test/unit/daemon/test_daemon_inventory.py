@@ -110,7 +110,7 @@ def test_ten_thousand_machines_are_not_too_many(machines):
     ("a[1-2-3]", "'a[1-2-3]': [1-2-3] is neither a number nor a range; write it as in [01-16,20]"),
     ("a[1,x]", "'a[1,x]': [x] is neither a number nor a range; write it as in [01-16,20]"),
     ("a[1,,2]", "'a[1,,2]': [] is neither a number nor a range; write it as in [01-16,20]"),
-    ("a[3-1]", "'a[3-1]': [3-1] goes backwards; write the smaller number first"),
+    ("a[3-1]", "'a[3-1]': [3-1] is in descending order; write the smaller number first"),
     ("a[1-016]", "'a[1-016]': [1-016] has ends of different length; write both with the same zeros"),
     ("a[0-9999999999]", "'a[0-9999999999]': [0-9999999999] has a number of more than 9 digits"),
     ("a[0-10000]", "these are more than 10000 machines"),

@@ -129,7 +129,7 @@ MACHINES_TEST(test_a_machine_that_does_not_say_which_tasks_run_gets_another_link
     pass(w, 50 * SECOND);
     assert_null(node_rt_why_down(node_of(w, c)));
     pass(w, 20 * SECOND);
-    assert_says(node_rt_why_down(node_of(w, c)), "has not said for 60 s which tasks run");
+    assert_says(node_rt_why_down(node_of(w, c)), "has not reported for 60 s which tasks run");
     assert_int_equal(virtual_of(w)->started, 0);
     fake_set_secretive(machine(f, "m00"), false);
     assert_ends(w, j, EXEC_SUCCEEDED);

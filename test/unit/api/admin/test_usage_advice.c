@@ -11,7 +11,7 @@
 #define HOUR (3600 * INT64_C(1000))
 #define GIB  INT64_C(1073741824)
 #define CPU  (HOUR * 1000) /* one processor's time of an hour, in microseconds */
-#define WELL "It used what it had."
+#define WELL "It used what it asked for."
 
 static void check(const struct usage *rows, size_t n, struct usage_sums s, const char *text)
 {
@@ -45,9 +45,9 @@ TEST(test_what_has_no_use_yet)
     struct request r = {.now_us = 0};
     const struct usage_sums none = {.attempts = 0};
     assert_string_equal(usage_advice(&r, NULL, 0, &none),
-                        "It has not ended, or has never had a node.");
+                        "It has not ended, or it never got a node.");
     check_sums((struct usage_sums){.node_ms = 59999},
-               "It had nodes for less than a minute, too short for advice.");
+               "It held its nodes for less than a minute, too short for advice.");
     check_sums((struct usage_sums){.node_ms = 60000}, WELL);
 }
 
@@ -111,12 +111,11 @@ TEST(test_memory)
                  "It used 97 of its 100 GiB of memory: ask for more, or it may be killed.");
     check_memory(100 * GIB, 95 * GIB, WELL);
     check_memory(100 * GIB, 50 * GIB, WELL);
-    check_memory(100 * GIB, 30 * GIB,
-                 "It had 100 GiB of memory and used at most 30: ask for less.");
+    check_memory(100 * GIB, 30 * GIB, "Of its 100 GiB of memory it used at most 30: ask for less.");
     check_memory(3 * GIB / 2, GIB / 2,
-                 "It had 1.5 GiB of memory and used at most 0.5: ask for less.");
+                 "Of its 1.5 GiB of memory it used at most 0.5: ask for less.");
     check_memory(2048 * GIB, 300 * GIB,
-                 "It had 2048 GiB of memory and used at most 300: ask for less.");
+                 "Of its 2048 GiB of memory it used at most 300: ask for less.");
     check_memory(2048 * GIB, 2000 * GIB,
                  "It used 2000 of its 2048 GiB of memory: ask for more, or it may be killed.");
     check_memory(100 * GIB, 0, WELL); /* not sampled */
@@ -131,20 +130,20 @@ TEST(test_gpus_come_before_memory_and_memory_before_cores)
     check(&row, 1, s, "It asked for 4 GPUs and used 1: ask for fewer.");
     s.busy_ms = 4 * HOUR;
     s.idle_ms = 0;
-    check(&row, 1, s, "It had 100 GiB of memory and used at most 10: ask for less.");
+    check(&row, 1, s, "Of its 100 GiB of memory it used at most 10: ask for less.");
 }
 
 TEST(test_cores)
 {
-    static const char one_of_eight[] = "It had 8 cores and used 1 on average: ask for fewer.";
+    static const char one_of_eight[] = "Of its 8 cores it used 1 on average: ask for fewer.";
     check_sums(cores(8, CPU), one_of_eight);
     struct usage_sums s = cores(8, CPU / 2);
     s.kernel_us = CPU / 2;
     check_sums(s, one_of_eight);
     check_sums(cores(8, 4 * CPU), WELL);
     check_sums(cores(1, 0), WELL);
-    check_sums(cores(8, CPU / 100000), "It had 8 cores and used 0 on average: ask for fewer.");
-    check_sums(cores(256, 120 * CPU), "It had 256 cores and used 120 on average: ask for fewer.");
+    check_sums(cores(8, CPU / 100000), "Of its 8 cores it used 0 on average: ask for fewer.");
+    check_sums(cores(256, 120 * CPU), "Of its 256 cores it used 120 on average: ask for fewer.");
     s = cores(8, CPU);
     s.unmeasured = 1; /* of one allocation: of its processors nothing is known */
     check_sums(s, "Its nodes did not measure its use.");
