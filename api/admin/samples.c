@@ -9,7 +9,6 @@
 #include "api/admin/admin.h"
 #include "api/admin/routes.h"
 #include "api/admin/sample_json.h"
-#include "api/admin/times.h"
 #include "api/http/request.h"
 #include "lib/timefmt.h"
 
@@ -49,9 +48,9 @@ static int read_query(struct request *r, struct history_query *q, struct err *e)
     if (!q->node || !*q->node)
         return err_set(e, ERR_INVALID_QUERY, "node",
                        "'node' is missing: name a machine that GET /batchaid/nodes lists");
-    if (query_time(r, "from", (now_s - history_ages[HISTORY_RAW].keeps_s) * MS_PER_S, &from, e) <
-            0 ||
-        query_time(r, "to", (now_s + 1) * MS_PER_S, &to, e) < 0 ||
+    if (request_query_time(r, "from", (now_s - history_ages[HISTORY_RAW].keeps_s) * MS_PER_S, &from,
+                           e) < 0 ||
+        request_query_time(r, "to", (now_s + 1) * MS_PER_S, &to, e) < 0 ||
         request_query_int(r, "max", (struct query_bounds){1, HISTORY_READ_MOST, MAX_DEFAULT}, &max,
                           e) < 0)
         return -1;

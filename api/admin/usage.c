@@ -12,7 +12,6 @@
 #include "api/access/access.h"
 #include "api/admin/routes.h"
 #include "api/admin/seen_jobs.h"
-#include "api/admin/times.h"
 #include "api/admin/usage_json.h"
 #include "api/http/request.h"
 #include "lib/idmap.h"
@@ -225,8 +224,8 @@ struct replied *usage_report(struct request *r)
         .r = r, .reading = {.now_ms = now_ms, .fn = take, .ctx = rep, .arena = &r->arena}};
     request_own_thing(r, rep, release);
     if (find_way(rep, &rep->by, &e) < 0 ||
-        query_time(r, "from", 0, &rep->reading.from_ms, &e) < 0 ||
-        query_time(r, "to", now_ms + 1, &rep->reading.to_ms, &e) < 0 ||
+        request_query_time(r, "from", 0, &rep->reading.from_ms, &e) < 0 ||
+        request_query_time(r, "to", now_ms + 1, &rep->reading.to_ms, &e) < 0 ||
         st_usage_begin(admin_of(r)->storage, &rep->reading, &e) < 0)
         return reply_err(r, &e);
     return step(rep);

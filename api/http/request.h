@@ -158,6 +158,9 @@ struct query_bounds {
 };
 int request_query_int(struct request *r, const char *name, struct query_bounds b, long *out,
                       struct err *e) MUST_CHECK;
+/* A time, a day, or a month, which is its first instant (UTC); `fallback_ms` if absent. */
+int request_query_time(struct request *r, const char *name, int64_t fallback_ms, int64_t *ms,
+                       struct err *e) MUST_CHECK;
 
 /* A new GUID; the second begins with the time of the request (lib/guid.h). Not for secrets. */
 void request_guid(struct request *r, char out[GUID_SIZE]);

@@ -23,7 +23,6 @@
 #include "lib/confine.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
-#include "nodeagent-proto/login/share_files.h"
 
 /* The new root lies over an existing empty directory, which other processes go on seeing. */
 #define ROOT_AT           "/proc"
@@ -132,11 +131,24 @@ static void add_library(struct share_serving *s, const char *path)
     s->files[s->n_files++] = path;
 }
 
+/* OpenSSH's sftp-server of this machine; NULL: it is not installed. Static. */
+static const char *sftp_server(void)
+{
+    /* Debian; Fedora; Alpine and Arch; SUSE */
+    static const char *const places[] = {
+        "/usr/lib/openssh/sftp-server", "/usr/libexec/openssh/sftp-server",
+        "/usr/lib/ssh/sftp-server", "/usr/libexec/ssh/sftp-server"};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (access(places[i], X_OK) == 0)
+            return places[i];
+    return NULL;
+}
+
 /* Lines such as "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x...)" and
  * "/lib64/ld-linux-x86-64.so.2 (0x...)". */
 static int find_program(struct share_serving *s, struct err *e)
 {
-    const char *program = share_sftp_server();
+    const char *program = sftp_server();
     char *save = NULL;
     if (!program)
         return err_set(e, ERR_NODE, NULL, "sftp-server is not installed; install openssh-server");

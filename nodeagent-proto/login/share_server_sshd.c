@@ -23,7 +23,6 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/login/login_priv.h"
-#include "nodeagent-proto/login/share_files.h"
 #include "nodeagent-proto/login/share_server_priv.h"
 
 #define CONFIG_MAX 65536

@@ -12,6 +12,7 @@
 #include "api/plane/blob/handlers.h"
 #include "api/plane/storage/leases.h"
 #include "api/plane/storage/plane_shares.h"
+#include "api/plane/storage/tiers.h"
 #include "model/spec.h"
 #include "scheduler/fleet/fleet.h"
 #include "storage/storage.h"
@@ -271,6 +272,29 @@ bool blob_must_be_new(struct request *r, const struct share_item *i)
 {
     const struct lease l = lease_of_item(i);
     return conditions_want_new(r) && !lease_is_callers(r, &l);
+}
+
+/* --- which operations an archived blob allows --- */
+
+static bool is_for_archived(const struct request *r)
+{
+    /* https://learn.microsoft.com/azure/storage/blobs/access-tiers-overview#archive-access-tier; a
+     * lease changes nothing of the blob */
+    static const char *const operations[] = {
+        "Blob_GetProperties",  "Blob_GetMetadata", "Blob_GetTags",      "Blob_SetTags",
+        "Blob_SetTier",        "Blob_Delete",      "Blob_AcquireLease", "Blob_Undelete",
+        "Blob_GetAccountInfo", "StorageItems_Head"};
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+        if (strcmp(r->route->operation_id, operations[i]) == 0)
+            return true;
+    return false;
+}
+
+int blob_check_online(struct request *r, const struct share_item *i, const struct file_facts *f,
+                      struct err *e)
+{
+    const struct tier now = tier_here(r, i, f);
+    return now.archived && !is_for_archived(r) ? tier_refuse(&now, e) : 0;
 }
 
 int blob_check(struct request *r, const struct blob *b, const struct file_facts *f, struct err *e)
