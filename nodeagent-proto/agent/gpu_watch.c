@@ -341,7 +341,7 @@ static void act_lasting(struct gpu_watch *w, const struct pollfd *p)
     else if (now - w->asked_ms >= UNWANTED)
         gpu_watch_stop(w);
     else if (now - w->lasting.heard_ms >= silence(w))
-        fail(w, "has printed no line of a GPU for 45 s", true);
+        fail(w, "has printed no line about a GPU for 45 s", true);
 }
 
 static void act_listing(struct gpu_watch *w, const struct pollfd *p)

@@ -208,7 +208,7 @@ static bool wait_for_ends(struct node_rt *rt)
         rt->exit->killed_us = now;
     if (now - rt->exit->killed_us >= KILL_MAX_US) {
         LOG_WARN(rt->fleet->log, "task.not_killed", LF_STR("node", rt->name),
-                 LF_STR("why", "it has not ended half a minute after SIGKILL"));
+                 LF_STR("why", "a task has not ended half a minute after SIGKILL"));
         return false;
     }
     go(rt, EXIT_ASKING);

@@ -164,7 +164,7 @@ TEST_WITH(a_program_that_hangs, struct gpu_world *, w, gpu_world_new(), gpu_worl
     w->watch.silence_ms = 100;
     gpu_watch_want(&w->watch);
     gpu_until(w, tells);
-    assert_non_null(strstr(w->watch.why, "no line of a GPU for 45 s"));
+    assert_non_null(strstr(w->watch.why, "no line about a GPU for 45 s"));
     assert_true(has_ended(&w->watch));
     gpu_want_again(w);
     gpu_until(w, has_ended);
