@@ -22,8 +22,8 @@ bool glob_match(const char *pattern, const char *path);
 /* Whether a file below the directory may match; "" is the base of patterns. */
 bool glob_may_hold(const char *pattern, const char *directory);
 
-/* A pattern relative to a directory: within "/n", "/n/t/wd" and "../std*.txt" become "t" and
- * "std*.txt". */
+/* A pattern relative to a directory. With bounds "/n", the text "../std*.txt" from "/n/t/wd" gives
+ * below "t" and pattern "std*.txt". */
 struct glob_place {
     const char *below; /* the path from the bounds to the first wildcard, without the last part; "":
                           the bounds themselves */

@@ -123,24 +123,25 @@ struct run {
     int64_t id, pool_id;
     enum resource_kind owner_kind; /* the kind of the service's resource that owns the run */
     int64_t owner_id;
-    int idx;          /* number among its owner's runs, from 0 */
+    int idx;          /* the run's place among the runs of its owner, from 0 */
     const char *guid; /* the prefix of the ids of its tasks, and of its directories */
     int priority;     /* higher first */
     int nodes;
-    bool need_whole; /* it takes whole nodes; otherwise `need` of each */
+    bool need_whole; /* the run takes whole nodes; otherwise it takes `need` of each node */
     struct capacity need;
     int64_t max_wall_us;
     enum run_state state;
     enum run_stop stop;
-    int attempt; /* 0 before the first allocation; +1 with each */
+    int attempt; /* 0 before the first allocation; +1 with each allocation */
     int64_t start_us, end_us;
-    int failure; /* enum failure_code of its end, once that is decided; 0: success, or not ended */
+    /* enum failure_code, set when the end of the run is decided; 0: success, or not decided */
+    int failure;
     enum run_hold held;
-    int retried;      /* how often it was tried again after a failure */
+    int retried;      /* how often the run was tried again after a failure */
     int runs;         /* how many runs its owner has */
-    int number;       /* the user's number for it: the index of an array */
-    int64_t group_id; /* runs that belong together: a node may be barred from them; 0: none */
-    int64_t near_id;  /* the node that it prefers; 0: none */
+    int number;       /* the number that the user gave the run: the index of an array */
+    int64_t group_id; /* runs of one group (0: none) may exclude the same nodes */
+    int64_t near_id;  /* the node that the run prefers; 0: none */
     bool own_class;   /* it gets no low-priority node */
 };
 

@@ -455,7 +455,8 @@ static int reconcile_scale(struct storage *st, void *ctx, struct err *e)
 
 /* --- the pass ------------------------------------------------------------------------------- */
 
-/* Reports to the front if the first run of the queue cannot get its nodes, whatever run ends. */
+/* Reports to the front the runs that the pool cannot serve: larger than its scale, in need of more
+ * of a node than any node has, or first in the queue and in need of more nodes than are usable. */
 static int look_at_waiting(struct pass *p, struct err *e)
 {
     struct pool_nodes have = {.missing = p->scale.missing};

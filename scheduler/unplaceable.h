@@ -15,8 +15,8 @@ int oversized_look(struct sched *s, struct arena *a, const struct pool *p,
 /* Reports the first run in the queue if it cannot get its nodes even when all become idle. */
 int oversized_blocks(struct sched *s, struct arena *a, const struct pool *p,
                      const struct pool_nodes *have, struct err *e) MUST_CHECK;
-/* Reports runs that request more of a node than any of the pool's nodes has, and stand aside until
- * one has as much: checks each run once, some at each call. */
+/* Reports runs that request more of a node than any of the pool's nodes has; they wait until a node
+ * has as much. Checks each run once, and only some in each call. */
 int oversized_parts(struct sched *s, struct arena *a, const struct pool *p,
                     const struct node *nodes, size_t n_nodes, struct err *e) MUST_CHECK;
 /* The pool's rows were rolled back: all reports are repeated. */

@@ -37,7 +37,6 @@ int st_batch_account_list(struct storage *, struct arena *, const struct st_filt
  * the account has a pool of this name. */
 int st_batch_pool_insert(struct storage *, const struct batch_pool *p, const char *secrets,
                          int64_t *id, struct err *);
-/* Lists the pools of an account after the name `after`, by name. */
 enum batch_pool_property { /* the properties in filters of lists */
                            BATCH_POOL_ID,
                            BATCH_POOL_STATE,

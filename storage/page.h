@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parts of long lists. A function that lists rows takes a struct st_page, and returns a struct
+ * A part of a long list. A function that lists rows takes a struct st_page, and returns a struct
  * X_rows: an array of struct X in the caller's arena, and their number (storage/sql/rows.h). Fewer
- * rows than `limit` are the last of the list.
+ * rows than `limit` are the end of the list.
  */
 #ifndef STORAGE_PAGE_H
 #define STORAGE_PAGE_H
@@ -21,13 +21,14 @@ struct st_filter {
 struct st_page {
     int64_t after; /* the number of the row before the part; 0: the list from its first row. In a
                       descending order, the rows have lower numbers */
-    int64_t upto;  /* the last number; only if the function documents it */
+    int64_t upto;  /* the number of the list's last row; only functions that document it read it */
     int limit;
 };
 
 /* In order of names. */
 struct st_names {
-    const char *after, *upto; /* likewise; "": from the first name */
+    /* the names before the part and at its end; after "": from the first; upto NULL: to the last */
+    const char *after, *upto;
     int limit;
 };
 

@@ -80,7 +80,7 @@ static void own_target(struct request *r, struct access_target *out)
                                list ? list : "", list ? "/" : "", verb_of_method(r->method));
 }
 
-/* Paths of a location belong to the whole subscription: usages, operations. */
+/* A path below "locations", such as usages or operations, has the subscription as its scope. */
 static bool is_in_location(const struct request *r, int ns)
 {
     return is(r, ns + 1, "locations");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The configuration over HTTPS: it is read again. `batchaid reload` is the client.
+ * The HTTPS route that makes the daemon read its configuration again. `batchaid reload` is the
+ * client.
  */
 #include "api/admin/admin.h"
 #include "api/admin/routes.h"

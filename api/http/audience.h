@@ -12,9 +12,9 @@
 #define AUDIENCE_ACCOUNT_SIZE 64
 
 struct token_audience {
-    unsigned services;                   /* enum audience bits; 0: no service of this daemon */
-    char account[AUDIENCE_ACCOUNT_SIZE]; /* the token is for this account or vault only, by its
-                                            host; "": any */
+    unsigned services; /* enum audience bits; 0: no service of this daemon */
+    /* the only account or vault for which the token is valid; "": any */
+    char account[AUDIENCE_ACCOUNT_SIZE];
 };
 
 /* Whether a token may be issued for this audience: a service of this daemon, by its URL or its name

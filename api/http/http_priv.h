@@ -36,9 +36,10 @@ struct api {
     struct guid_source guids;        /* ids of requests and of the resources that they create */
     struct request *spare;           /* owned; finished requests, kept for reuse */
     int n_spare;
-    size_t held, held_open;      /* bytes of bodies under way; of those without a token */
-    struct body_sender *senders; /* of bodies under way */
-    uv_idle_t again;             /* active while `first_again` is there */
+    /* bytes of request bodies in memory: of all requests; of requests without a token */
+    size_t held, held_open;
+    struct body_sender *senders;              /* the senders whose request bodies are in memory */
+    uv_idle_t again;                          /* active while `first_again` is there */
     struct request *first_again, **end_again; /* requests with more to do, in order */
     struct delayed *delayed;                  /* requests that a watcher delays */
     struct http_relay *relays;                /* with their clients' TLS */
@@ -122,7 +123,7 @@ bool watch_answers(const struct request *r);
 struct replied *watch_answer(struct request *r) MUST_CHECK;
 /* True: the caller must suspend the request, and `then` is called later. */
 bool watch_delays(struct request *r, void (*then)(struct request *r));
-/* Cuts the prepared reply off in its body if the watcher wants this. */
+/* Breaks the prepared reply off in the middle of its body if the test that watches asks for it. */
 void watch_cut(struct request *r);
 void watch_hurry(struct api *api);
 

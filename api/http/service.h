@@ -124,9 +124,9 @@ struct service {
     bool unwatched; /* config.watch does not see its requests */
 };
 
-/* A service, the data of its handlers (request.deps), and its hosts: a NULL-terminated list of
- * names such as "files.example", or "*.files.example" for a service of accounts, where * is the
- * account's name (request.label; of several * the first). NULL: any host of no other service. */
+/* A service, the data of its handlers (request.deps), and a NULL-terminated list of its hosts, such
+ * as "files.example". In "*.files.example" the * is the name of an account (request.label; with
+ * several *, the first). NULL: every host that no other service has. */
 struct served {
     const struct service *service;
     const void *deps;

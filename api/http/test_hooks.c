@@ -12,7 +12,7 @@
 
 /* A request that waits, in the list of its server. */
 struct delayed {
-    uv_timer_t timer; /* first: the timer is the allocation */
+    uv_timer_t timer; /* first member: on_closed() frees the timer's address */
     struct request *r;
     void (*then)(struct request *r);
     struct delayed **prev, *next;

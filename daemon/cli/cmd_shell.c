@@ -48,7 +48,7 @@ struct shell_job {
     const char *name; /* whole: another group may have a job of this name, too */
     json_t *row;      /* as lists show it */
     sigset_t signals, before;
-    int looks; /* at the job that waited for its node */
+    int looks; /* how often the job was read while it waited for its node */
     bool refused;
     struct outage outage;
 };

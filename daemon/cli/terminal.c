@@ -224,7 +224,8 @@ static void read_link(struct terminal_session *s)
 /* --- signals and time ---------------------------------------------------------------------------
  */
 
-/* Ctrl-C without a terminal of the command's own: for the command; twice, to leave. */
+/* Ctrl-C if the command has no terminal: the first goes to the command, the second ends this
+ * program. */
 static void interrupt(struct terminal_session *s, unsigned char signo)
 {
     if (s->interrupts++ > 0)

@@ -22,7 +22,7 @@
 #include "nodeagent-proto/wire/task.h"
 
 struct measure {
-    struct cgroup_files files; /* owned until measure_stop(), as the next */
+    struct cgroup_files files; /* owned until measure_stop(), like told_path */
     char *told_path;           /* what the container's tasks were told; NULL: no container */
     struct cgroup_counts cgroup_before, children_before, cgroup_after, children_after;
     int64_t peak_before, peak_after; /* a cgroup may have served other tasks before */

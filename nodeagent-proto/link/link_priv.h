@@ -40,8 +40,8 @@ struct link_pending {
     } cb;
     void *ctx;
     json_t *parts;      /* an answer in several messages: the received parts */
-    size_t parts_bytes; /* of the messages that they came in */
-    size_t most;        /* read_file: so many bytes were asked for */
+    size_t parts_bytes; /* bytes of the messages with these parts */
+    size_t most;        /* read_file: the number of bytes asked for */
     struct err refused; /* code is not ERR_NONE: the request could not be sent */
 };
 

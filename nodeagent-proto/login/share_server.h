@@ -27,12 +27,12 @@ struct share_server_config { /* texts are copied */
     const char *program; /* batchaid itself */
     int port;
     unsigned account; /* of sessions if this process is root; 0: nobody's */
-    bool ends;        /* the sshd ends with this process, whose files are removed then */
+    bool ends;        /* the sshd ends with this process, and its files are removed then */
 };
 
 struct share_server *share_server_create(const struct share_server_config *c);
 int share_server_port(const struct share_server *s);
-/* Ends the thread; the sshd continues. */
+/* Ends the thread. The sshd continues, unless `ends` is set. */
 void share_server_close(struct share_server *s, void (*closed)(void *ctx), void *ctx);
 
 /* What a machine needs to log in; borrowed for the call. */

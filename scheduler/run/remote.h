@@ -2,10 +2,10 @@
  *
  * Remote commands: a process of a run with several nodes runs a command on another of its nodes, by
  * `ssh` or a launcher that uses it (nodeagent-proto/wire/remote.h). The run finds the node, starts
- * the far end there as a separate task, and passes the messages of both ends on. The ids of
- * these tasks begin with a prefix, by which they are found, signalled, killed and forgotten, also
- * after a restart of the daemon. A list of those that were requested over the present link bounds
- * how many a node has.
+ * the far end there as a separate task, and passes the messages of both ends on. The ids of these
+ * tasks begin with a prefix, by which the tasks are found, signalled, killed and forgotten, also
+ * after a restart of the daemon. A list of the tasks that were requested over the present link
+ * limits their number on a node.
  */
 #ifndef SCHEDULER_RUN_REMOTE_H
 #define SCHEDULER_RUN_REMOTE_H
@@ -25,7 +25,7 @@ const char *remote_path(const struct run_slot *slot, struct arena *a);
 /* The command with `ssh` and `batchai-node` in its PATH, or unchanged. In the arena. */
 const char *remote_wrap(const struct run_slot *slot, struct arena *a, const char *command);
 
-/* A far end, as the near end wants it. */
+/* The far end that a near end asks for. */
 struct remote_far {
     int rank; /* of the near end */
     const char *session;

@@ -83,7 +83,8 @@ int runs_fail_queued(struct runs *rs, const struct run *r, const struct failure 
 /* The user terminates the run. 1: in progress (or done at once, if it waits); 0: it had already
  * ended; -1: err. The end is reported to the front. */
 int runs_terminate(struct runs *rs, int64_t run_id, struct err *e) MUST_CHECK;
-/* The run's row orders its end and removal: reconciles the run when that is on disk. */
+/* Call after the run's row was written to say that the run ends and is removed: reconciles the run
+ * when the row is on disk. */
 void runs_end(struct runs *rs, int64_t run_id);
 /* The front is about to remove the run. 1: its row may be removed, and nodes with its output are
  * swept then. 0: it is still in progress, and may_remove() is called at its end; -1: err. */

@@ -3,11 +3,12 @@
  * Terminals: somebody outside runs a command, a shell, or a connection to a port, beside the
  * processes of a run on one of its nodes. The daemon is the near end of a remote command
  * (nodeagent-proto/wire/remote.h); the far end is a task of the run, found by the prefix of its id
- * as in remote.h. It ends with the terminal, and at latest with the run; its exit code is nobody
- * else's.
+ * as in remote.h. This task ends with the terminal, and at latest with the run; its exit code goes
+ * to the terminal alone.
  *
- * A terminal survives a short break of the link. It does not survive the daemon: the far end of an
- * unknown session is told that its user has left, and one that hears nothing ends by itself.
+ * A terminal survives a short break of the link, but not a restart of the daemon. A far end whose
+ * session the daemon does not know is told that its user has left. A far end that hears nothing
+ * ends by itself.
  */
 #ifndef SCHEDULER_RUN_TERMINAL_H
 #define SCHEDULER_RUN_TERMINAL_H
@@ -27,7 +28,7 @@ struct terminal;
 
 struct terminal_ask {
     const char *node; /* name, address, host name or rank of a node of the run; NULL: the first */
-    const char *command; /* for a shell; "": a shell */
+    const char *command; /* shell command; "": a shell */
     const char *tty;     /* "ROWS COLUMNS TERM"; NULL: the command gets pipes */
     int port;            /* not 0: a connection to this port of the node instead of a command */
 };
@@ -38,8 +39,9 @@ struct terminal_end {
 };
 
 enum terminal_taken {
-    TERMINAL_NO_ROOM, /* not taken: it is repeated after terminal_drained() */
-    TERMINAL_KEPT,    /* taken; terminal_drained() follows, and until then at most 8 more come */
+    TERMINAL_NO_ROOM, /* not taken: got() gets it again after terminal_drained() */
+    /* got() has kept it and calls terminal_drained() later; until then at most 8 more come */
+    TERMINAL_KEPT,
     TERMINAL_DONE
 };
 

@@ -24,7 +24,7 @@ struct paced {
     int64_t since_us;
     int64_t before_us; /* the duration of the step before it, since that instant */
 };
-/* The instant of wakes_mono() until which the step takes; 0: it is over. */
+/* When the step ends, by the clock of wakes_mono(); 0: it has ended. */
 int64_t wakes_paced_until(const struct wakes *w, const struct paced *what);
 /* Whether the step takes longer. Then (kind, id) is woken at its end. */
 bool wake_paced(struct wakes *w, const struct wake_kind *kind, int64_t id,

@@ -64,9 +64,10 @@ struct wakes *wakes_create(const struct wakes_config *c);
 /* Sets the handler of a kind; once for each, before anything is woken. */
 typedef void (*wake_fn)(void *ctx, int64_t id);
 void wakes_handle(struct wakes *w, const struct wake_kind *kind, wake_fn reconcile, void *ctx);
-/* Called instead of the handler for an id whose step has crashed the daemon too often (lib/work.h),
- * with `why`, each time that the id is woken, and each minute until the step is allowed; optional,
- * once for each kind. It records the refusal in rows, and does nothing of the step itself. */
+/* Sets what is called instead of the handler for an id whose step has crashed the daemon too often
+ * (lib/work.h), with the reason `why`: each time that the id is woken, and each minute until the
+ * step is allowed. `refused` records this in rows, and does nothing of the step itself. Optional;
+ * at most once for each kind. */
 typedef void (*wake_refused_fn)(void *ctx, int64_t id, const struct err *why);
 void wakes_handle_refused(struct wakes *w, const struct wake_kind *kind, wake_refused_fn refused);
 /* Reconciles the woken ids, as many as fit into one turn of the loop; the rest follows at once.

@@ -49,8 +49,9 @@ struct upload_job {
     struct file_upload *upload; /* NULL until then */
     files_uploading begun;
     files_staged staged;
-    struct upload_piece *piece; /* of upload_write(); the last job frees it */
-    struct file_part *part;     /* owned, like the paths */
+    /* of upload_write(), shared with the other job of the piece; the last of the two frees it */
+    struct upload_piece *piece;
+    struct file_part *part; /* owned, like the paths */
     size_t parts, at;
     uint64_t *copied; /* owned: bytes of each */
 };

@@ -63,7 +63,8 @@ static bool begins_with(const char *text, const char *with)
 
 /* --- which items --- */
 
-/* The length of the common part of the paths of one item; 0: the path is an item by itself. */
+/* Paths that are equal from the prefix up to the delimiter are one item. Returns the length of this
+ * common beginning; 0: the path is an item by itself. */
 static size_t group_of(const struct walk_job *w, const char *path)
 {
     size_t skip = strlen(w->prefix);

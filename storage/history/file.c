@@ -228,7 +228,7 @@ static int put(struct history_file *f, int64_t node, enum history_level level, i
 
 typedef void (*row_fn)(void *ctx, struct node_sample *s);
 
-/* Calls fn with each row, which it owns. A row that cannot be read is passed over. */
+/* Calls fn with each row; fn frees the row. A row that cannot be read is skipped. */
 static int each(struct history_file *f, const int64_t range[5], row_fn fn, void *ctx, struct err *e)
 {
     sqlite3_stmt *q = f->statements[HISTORY_RANGE];

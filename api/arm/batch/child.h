@@ -39,8 +39,8 @@ struct child_list {
 REPLIED child_list(struct request *r, const struct child_kind *kind, const struct batch_rows *rows);
 /* 200 with the resource, and its ETag. */
 REPLIED child_show(struct request *r, const struct child *c, json_t *properties);
-/* 202, and a URL for polling: ...Results/NAME-TICKS, with the instant of the last change, which a
- * new resource of this name does not have. */
+/* 202 with the URL for polling: ...Results/NAME-TICKS. TICKS is the instant of the last change, so
+ * a new resource of this name has another URL. */
 REPLIED child_deleted(struct request *r, const struct child *c);
 /* The two parts of such a name; 0 ticks: invalid. */
 const char *child_deletion(struct request *r, uint64_t *ticks);

@@ -29,7 +29,8 @@ struct shown_node {
 };
 int node_look(struct request *r, const struct node *nd, struct shown_node *out,
               struct err *e) MUST_CHECK;
-/* node_tasks.c: counts the node's tasks; and lists the latest ones, or NULL. */
+/* node_tasks.c: reads the node's task counts and latest tasks. node_recent_tasks() lists the latest
+ * tasks; NULL: none. */
 int node_look_at_tasks(struct request *r, struct shown_node *n, struct err *e) MUST_CHECK;
 json_t *node_recent_tasks(struct request *r, const struct shown_node *n);
 /* The pool and the node that the request's path names. */

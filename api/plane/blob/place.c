@@ -261,7 +261,7 @@ void blob_without_lease(struct blob *b)
     lease_to_item(&(struct lease){.state = LEASE_AVAILABLE}, &b->item);
 }
 
-/* Whether the request creates the blob, which must not exist with If-None-Match: *. */
+/* Whether the request creates the blob. With If-None-Match: * the blob must not exist yet. */
 static bool makes(struct request *r)
 {
     const char *comp = request_query(r, "comp");

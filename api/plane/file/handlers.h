@@ -43,7 +43,8 @@ struct azfile_change {
 };
 struct azfile_change *azfile_change(struct request *r, const struct azfile *at);
 
-/* Each path of a change ends with one of these: they end its turn too. */
+/* Every handler of a change ends with a call of azfile_finish() or azfile_fail(). Both end the turn
+ * of the change, too. */
 void azfile_finish(struct azfile_change *c, struct replied *done);
 void azfile_fail(struct azfile_change *c, const struct err *e);
 /* Sets the time that the request gives, if any, on a new file; then calls `then`. */

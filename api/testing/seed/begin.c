@@ -42,9 +42,8 @@ static int detach_unmade(struct storage *st, void *ctx, struct err *e)
     return seed_subscriptions_begin(st, b->detachment.a, e);
 }
 
-/* Removes a folder only if it is empty. */
+/* Removes the folders of an account that are empty. */
 
-/* Only what is empty. */
 static void remove_empty(const char *path)
 {
     const char *const inside[] = {SHARE_ASIDE, SHARE_BLOCKS,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The GETs of a dump, which are carried out as if they had come alone (api/http/subrequest.h), in
- * the name of the daemon's own principal, and answer at once. What is still to be asked for is a
- * stack, so that others have a turn between two GETs: a page pushes the next page and then its
- * items, an item the kinds that it contains. So all of it is asked for in the order of the tree.
+ * Sends the GETs of a dump as the daemon's own principal. Each is carried out like a request of its
+ * own (api/http/subrequest.h), and answered at once. The GETs still to be sent are on a stack, so
+ * that the loop can serve others between two GETs: a page pushes the next page and then its items,
+ * an item pushes the lists of the kinds that it contains. So the dump has the order of the tree.
  */
 #include <assert.h>
 #include <string.h>

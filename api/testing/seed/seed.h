@@ -31,8 +31,8 @@ struct seed {
     struct batch_front *batch;
 };
 
-/* Call before anything else begins. Removes seeds that were unfinished when the daemon was killed,
- * and gives folders the names of their accounts back. */
+/* Call before anything else begins. Removes the seeds that a killed daemon left unfinished, and
+ * renames folders back that an unfinished reset had renamed. */
 int seed_begin(struct storage *st, const char *storage_dir, int64_t now_us, const struct log *log,
                struct err *e) MUST_CHECK;
 

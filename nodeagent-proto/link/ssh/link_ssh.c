@@ -203,7 +203,7 @@ static void on_sent(uv_write_t *req, int status)
     struct ssh *l = req->handle->data;
     free(s->bytes);
     free(s);
-    if (status == 0 && l->phase != SSH_OVER) /* a broken socket ends in on_read() too */
+    if (status == 0 && l->phase != SSH_OVER) /* on_read() reports a broken socket */
         drive(l);
 }
 

@@ -113,7 +113,7 @@ struct ssh {
     int connect_rc;
     uv_tcp_t *tcp;      /* NULL: no socket; each attempt has its own */
     uv_os_fd_t fd;      /* descriptor of tcp; distinguishes it from an ssh-agent's socket */
-    uint64_t silent_ms; /* periods of `keepalive` without a byte from the machine */
+    uint64_t silent_ms; /* how long the machine has sent nothing, in ms */
 
     LIBSSH2_SESSION *session;
     struct ssh_block *blocks; /* libssh2's memory */

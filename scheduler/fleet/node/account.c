@@ -33,7 +33,7 @@ const char *node_rt_run_account(const struct node_rt *rt, struct arena *a, const
     return g->run_user ? g->run_user : g->user;
 }
 
-/* The other users of a container need numbers of their own if podman maps them. */
+/* podman maps the users of a container, so the account needs a range of user ids. */
 static bool wants_room(const struct node_rt *rt, bool contained)
 {
     const char *runtime = node_rt_container_runtime(rt);

@@ -105,7 +105,7 @@ void batch_container_narrow(struct arena *a, const struct batch_container *asked
 void batch_container_options(struct arena *a, const char *text, bool any, struct place_spec *place,
                              struct container_spec *out);
 
-/* --- task_place.c: their nodes, directories, accounts and programs --------------------------- */
+/* --- task_place.c: nodes, directories, accounts and programs of tasks ------------------------- */
 /* The words that run a command line on the nodes of a pool, as in batch_argv(). */
 size_t batch_program(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
                      const char *line, const char ***argv);

@@ -99,9 +99,8 @@ static int auto_storage_of(const struct batch_front *f, struct arena *a, int64_t
     return rc < 0 ? -1 : *name != NULL;
 }
 
-/* An identityReference counts if the URL has no signature. Identities of this daemon are not valid
- * elsewhere; the identity that everybody may name stands for the Batch account, which has its
- * auto-storage account: *owner, or NULL. */
+/* Without a signature in the URL, an identityReference stands for the Batch account, because this
+ * daemon has no other identities. *owner: the account's auto-storage account; NULL: none. */
 static int find_owner(const struct batch_inputs *in, const char *identity, const char *url,
                       const char **owner, struct err *e)
 {

@@ -77,14 +77,14 @@ static void wake_bereft(struct batchai_front *f)
         sched_wake_pool(f->sched, id);
 }
 
-/* First of all, because unmarked resources might begin to run. */
+/* The first step, because unmarked resources might begin to run. */
 static int mark_detached(struct deletion_pass *p, bool *more, struct err *e)
 {
     *more = false;
     return p->fresh ? st_detached_mark(p->f->st, p->now_us, MARKED_PER_PASS, more, e) : 0;
 }
 
-/* The first step: no resource that is being deleted may start any more. */
+/* The second step: no run of a resource that is being deleted may start any more. */
 static int take_out_of_queues(struct deletion_pass *p, bool *more, struct err *e)
 {
     if (p->fresh)
