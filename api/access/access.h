@@ -121,7 +121,7 @@ int access_subscription(const struct access *x, struct arena *a, const char *id,
 /* --- secret.c --------------------------------------------------------------------------------- */
 
 #define ACCESS_SECRET_SIZE 64  /* of a generated secret */
-#define ACCESS_HINT_SIZE   4   /* of the beginning of a secret, which may be shown */
+#define ACCESS_HINT_SIZE   4   /* the first characters of a secret, which may be shown */
 #define ACCESS_HASH_SIZE   128 /* of its hash */
 
 /* A new secret: 160 random bits as hexadecimal digits, because az would take a leading dash for an

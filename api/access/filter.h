@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The few forms of $filter that clients of directory and roles send. `%` in a form stands for a
- * quoted text.
+ * The few forms of $filter that clients of directory and roles send. In a form, `%` is the place of
+ * a quoted text.
  */
 #ifndef API_ACCESS_FILTER_H
 #define API_ACCESS_FILTER_H

@@ -25,8 +25,8 @@
 #define ROLE_PATTERNS 16
 
 /* Lists of patterns, up to a NULL; `*` is any text. An action is permitted if a pattern of
- * `actions` matches and none of `not_actions`; data actions in the same way. `own_actions`: those
- * that are permitted on resources that the principal has made. */
+ * `actions` matches and none of `not_actions`; data actions in the same way. `own_actions`: the
+ * actions that are permitted only on resources that the principal has made. */
 struct role {
     const char *guid, *name, *description;
     const char *actions[ROLE_PATTERNS], *not_actions[ROLE_PATTERNS];

@@ -25,8 +25,8 @@ struct admin_watch {
     const void *ctx;
 };
 
-/* Reads the configuration again. `done` gets what has changed, or why nothing has, later, and once.
- * `changed` is borrowed. */
+/* Reads the configuration again. `done` is called once, later: with the changes, borrowed; or with
+ * the reason why nothing has changed. */
 typedef void admin_reloaded(void *ctx, const json_t *changed, const struct err *why);
 struct admin_reload {
     void (*ask)(void *of, admin_reloaded *done, void *ctx);

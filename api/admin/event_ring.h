@@ -14,11 +14,11 @@
 #define EVENT_RING_BYTES  (2U * 1024 * 1024)
 #define EVENT_ID_SIZE     32
 
-/* Whoever may do `action` at `scope` may see it. What has no number of its own (a removal) has that
- * of the event before it. */
+/* A principal who may do `action` at `scope` may see the event. A removal has no number of its own;
+ * it has the number of the event before it. */
 struct ring_event {
     int64_t seq;
-    bool is_beside;         /* it has no number of its own */
+    bool is_beside;         /* the event has no number of its own */
     char id[EVENT_ID_SIZE]; /* for clients */
     const char *action;     /* of static life */
     const char *scope, *text;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * GET /batchaid/events/stream: server-sent events of what GET /batchaid/events lists, and of
- * machines, for each principal as far as his roles go.
+ * GET /batchaid/events/stream: server-sent events, those of GET /batchaid/events and those of
+ * machines. Each principal gets the events that its roles let it see.
  *
  *   a turn's events are on disk -> a round: they are read once, as texts, into the ring
  *                               -> each stream whose client has taken all gets the next ones
  *
  * A round begins at most every ROUND_MS; nothing is read while nothing happens. A stream is a
- * position in the ring, so a client that does not read costs nothing; if what it lacks has left the
- * ring, it is told to read its lists again (`reset`).
+ * position in the ring, so a client that does not read costs nothing. If the ring no longer has the
+ * next event of a client, the client is told to read its lists again (`reset`).
  */
 #ifndef API_ADMIN_EVENT_STREAM_H
 #define API_ADMIN_EVENT_STREAM_H
@@ -23,7 +23,7 @@
 struct event_streams *event_streams_create(uv_loop_t *loop, struct loop *time,
                                            const struct log *log, struct storage *st,
                                            const struct access *access, struct fleet *fl);
-/* After the server has stopped, which ends all streams. */
+/* Call after the server has stopped, which ends all streams. */
 void event_streams_free(struct event_streams *all);
 
 #endif

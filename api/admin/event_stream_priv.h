@@ -14,7 +14,7 @@
 /* Nobody waits for older events. */
 #define FEED_NOT_BACK INT64_MAX
 
-/* Of event_feed.c. */
+/* The state of event_feed.c. */
 struct event_feed {
     const struct log *log;
     struct storage *st;
@@ -33,7 +33,7 @@ struct event_feed {
     void *ctx;
 };
 
-/* Watches what is removed from here on. What was removed in earlier lives is lost. */
+/* Watches removals from now on. The removals of earlier runs of the daemon are lost. */
 void event_feed_watch(struct event_feed *f);
 
 /* The id of an event, for clients: its number, and what tells it from another event that has its
@@ -45,7 +45,7 @@ int event_feed_begin(struct event_feed *f, struct err *e) MUST_CHECK;
 void event_feed_end(struct event_feed *f);
 /* Before a round. */
 void event_feed_round(struct event_feed *f);
-/* Reads some events; false: all are read, or enough of them for this round. */
+/* Reads some events. False: all events are read, or enough for this round. */
 bool event_feed_more(struct event_feed *f);
 
 /* Where a client wants to go on. */

@@ -11,8 +11,8 @@
 
 struct live_text;
 
-/* The text that a stream got last, for others at the same place. Viewers with the same roles share
- * it. */
+/* The latest text that streams got, for other streams at the same place. Viewers with equal roles
+ * share it. */
 struct event_texts {
     size_t viewers;
     int64_t from, end, to;
@@ -40,16 +40,16 @@ struct event_viewers {
     struct event_viewer *list;
 };
 
-/* The one of a principal, with one more stream. -1: its rights cannot be read. */
+/* The viewer of a principal, with one more stream. -1: its rights cannot be read. */
 int event_viewer_enter(struct event_viewers *all, const struct principal *who, uint64_t now_ms,
                        struct event_viewer **out, struct err *e) MUST_CHECK;
 void event_viewer_leave(struct event_viewers *all, struct event_viewer *v);
 size_t event_viewer_streams(const struct event_viewers *all, const char *object_id);
-/* Reads the rights of those who were not asked for for a while. */
+/* Reads again the rights of viewers whose rights were last read some time ago. */
 void event_viewers_ask(struct event_viewers *all, uint64_t now_ms);
 /* Forgets the last texts. */
 void event_viewers_forget(struct event_viewers *all);
-/* The same for the same roles, after a restart of the daemon too. */
+/* A number that depends only on the viewer's roles, also after a restart of the daemon. */
 unsigned event_viewer_mark(const struct event_viewer *v);
 bool event_viewer_sees(const struct event_viewer *v, const struct ring_event *ev);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The place of a row in the list of all queues: clusters by the ids of their pools, in each what
- * runs by its start, then what waits in turn, then what is held by its id. Pure.
+ * The place of a row in the list of all queues. Clusters are in the order of the ids of their
+ * pools. A cluster has first its running jobs by start, then the waiting ones in the order of the
+ * queue, then the held ones by id. Pure.
  */
 #ifndef API_ADMIN_QUEUE_MARK_H
 #define API_ADMIN_QUEUE_MARK_H
@@ -24,7 +25,7 @@ struct queue_mark {
 /* Whether a row is at the mark or before it. */
 bool queue_mark_is_past(const struct queue_mark *mark, const struct queue_mark *row);
 
-/* As text: "3/2/0/17/201". */
+/* Prints the mark as text: "3/2/0/17/201". */
 #define QUEUE_MARK_SIZE 108
 void queue_mark_print(const struct queue_mark *mark, char text[QUEUE_MARK_SIZE]);
 /* -1: it is no such text. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Samples (model/sample/sample.h) as JSON. What is unknown is left out.
+ * Samples (model/sample/sample.h) as JSON. Unknown values are left out.
  */
 #ifndef API_ADMIN_SAMPLE_JSON_H
 #define API_ADMIN_SAMPLE_JSON_H

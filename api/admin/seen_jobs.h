@@ -10,7 +10,7 @@
 #include "api/admin/members.h"
 #include "model/resource.h"
 
-/* Of operations whose service.may is sees_may(). */
+/* For operations whose service.may is sees_may(): whether the caller may see the job. */
 bool seen_job(const struct request *r, const struct job *j);
 /* The names, state and times of a job (struct job): members of all replies with jobs. */
 extern const struct member seen_job_members[];
@@ -33,8 +33,8 @@ const char *seen_node(struct request *r, const struct seen_use *use, int64_t nod
                       const char *name);
 /* Like seen_job_render() for one of its runs: of an array, with its index. */
 json_t *seen_run_render(struct request *r, const struct job *j, const struct run *run);
-/* A task of Azure Batch beside jobs: its account takes the place of the workspace, its job that of
- * the experiment. */
+/* A task of Azure Batch among jobs of Batch AI: its account takes the place of the workspace, its
+ * job the place of the experiment. */
 struct batch_account;
 struct batch_job;
 struct batch_task;

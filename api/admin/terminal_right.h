@@ -9,13 +9,13 @@
 #include "api/admin/admin.h"
 #include "model/resource.h"
 
-/* 1: whoever made the job, as long as a role lets them run jobs there; and whoever has a role that
- * names ACTION_ENTER_JOBS there: no `*` covers it. 0: *action and *scope are what is missing, in
- * the arena. -1: err. */
+/* 1: the principal made the job and has a role to run jobs there, or has a role that names
+ * ACTION_ENTER_JOBS there (a `*` does not cover it). 0: *action and *scope are the missing right,
+ * in the arena. -1: err. */
 int terminal_may(const struct admin *d, struct arena *a, const struct principal *who,
                  const struct job *j, const char **action, const char **scope,
                  struct err *e) MUST_CHECK;
-/* The same later, for a job that may be gone and a principal that may have been removed. */
+/* Checks terminal_may() again later: the job or the principal may have been removed. */
 int terminal_still_may(const struct admin *d, const char *object_id, int64_t job_id,
                        struct err *e) MUST_CHECK;
 

@@ -17,7 +17,7 @@
 struct terminals;
 
 struct terminals *terminals_create(uv_loop_t *loop, const struct log *log);
-/* After the server has stopped, which ends all. */
+/* Call after the server has stopped, which ends all terminals. */
 void terminals_free(struct terminals *all);
 
 struct terminal_for {

@@ -10,8 +10,8 @@
 
 /* Adds the members of sums to an object. What nobody sampled of GPU time is shown as unknown. */
 void usage_show(json_t *to, const struct usage_sums *s);
-/* One sentence for the owner of a job that had and used this in `rows` allocations. In the
- * request's arena. */
+/* One sentence of advice for the owner of a job, from what the job had and used in `rows`
+ * allocations. In the request's arena. */
 const char *usage_advice(struct request *r, const struct usage *rows, size_t n,
                          const struct usage_sums *s);
 

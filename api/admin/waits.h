@@ -8,10 +8,11 @@
 #include "api/admin/admin.h"
 #include "scheduler/queue_view.h"
 
-/* What the i-th of the runs that wait waits for: "2 of 4 nodes free, behind j17". The request's;
- * NULL: err. */
+/* What the i-th waiting run waits for: "2 of 4 nodes free, behind j17". The request's memory; NULL:
+ * err. */
 const char *waits_for(struct request *r, const struct queue_view *v, size_t i, struct err *e);
-/* Of a run that is behind `before` others of a pool, and behind those that the plan foresees. */
+/* What a run waits for that is behind `before` other runs of a pool, and behind the runs that the
+ * plan foresees. */
 const char *waits_behind(struct request *r, const struct pool *p, size_t before);
 /* Where a run stands in the queue of its pool, and what it waits for there. */
 struct queue_place {
@@ -22,7 +23,7 @@ struct queue_place {
 /* 1, 0 (there is no such pool, and *out is zero) or -1. */
 int waits_in_queue(struct request *r, int64_t pool_id, int64_t run_id, struct queue_place *out,
                    struct err *e) MUST_CHECK;
-/* Of a run that is held: "job a to succeed, job b to end". */
+/* What a held run waits for: "job a to succeed, job b to end". */
 const char *waits_for_ends(struct request *r, const struct run *run, struct err *e);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The common part of accounts of all providers with names that are unique in the whole cloud, such
- * as those of Microsoft.Storage and Microsoft.Batch.
+ * The common part of accounts of all providers whose names are unique in the whole cloud, such as
+ * accounts of Microsoft.Storage and Microsoft.Batch.
  */
 #ifndef API_ARM_ACCOUNT_H
 #define API_ARM_ACCOUNT_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Azure Resource Manager: subscriptions, resource groups, providers, asynchronous operations; and
- * its services for the providers. The struct of a provider's handlers begins with a struct arm.
+ * Azure Resource Manager: subscriptions, resource groups, providers and asynchronous operations.
+ * Also what it offers to the providers. The struct of a provider's handlers begins with a struct
+ * arm.
  */
 #ifndef API_ARM_ARM_H
 #define API_ARM_ARM_H

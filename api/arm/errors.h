@@ -29,7 +29,7 @@
     X(ERR_BEING_DELETED, 409, "ResourceBeingDeleted", 0)                                           \
     X(ERR_QUOTA, 409, "QuotaExceeded", 0)
 
-/* A provider's own kinds follow these. */
+/* The kinds of a provider's own errors follow these. */
 #define ARM_OWN(X)                                                                                 \
     X(ARM_SUBSCRIPTION_NOT_FOUND, 404, "SubscriptionNotFound", ADDS_GATEWAY_CAUSE)                 \
     X(ARM_PROVIDER_NOT_FOUND, 404, "InvalidResourceNamespace", ADDS_GATEWAY_CAUSE)                 \

@@ -26,7 +26,7 @@ struct event_subject {
 int event_subject(struct storage *st, const struct fleet *fl, struct arena *a,
                   const struct event *ev, struct event_subject *out, struct err *e) MUST_CHECK;
 bool event_has_kind(enum resource_kind kind); /* whether resources of the kind have events */
-/* What a removal is shown as, which is an event with the number and the states 0. */
+/* The state of a removal, which is shown as an event with the number and the states 0. */
 #define EVENT_REMOVED "deleted"
 /* A new reference. */
 json_t *event_show(const struct event *ev, const struct event_subject *s);

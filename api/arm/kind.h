@@ -38,7 +38,7 @@ struct rm_query {
     int limit;
 };
 
-/* One request about a resource of a kind. */
+/* A request about a resource of a kind. */
 struct rm {
     struct request *r;
     const struct rm_kind *kind;
@@ -70,7 +70,7 @@ struct rm_columns {
             offsetof(type, prov_state), offsetof(type, updated_us)                                 \
     }
 
-/* The values of these columns in one row. */
+/* The values of struct rm_columns in one row. */
 struct rm_row {
     int64_t id, updated_us;
     const char *name;
@@ -98,7 +98,7 @@ struct rm_kind {
     const char *what;        /* for messages: "Batch account" */
     const char *param;       /* the name's place in paths: "account" */
     enum resource_kind kind; /* for its operations */
-    const void *of;          /* the kind's own; or NULL */
+    const void *of;          /* for the kind's functions; or NULL */
     struct rm_columns columns;
     const struct schema *schema;       /* of the body of PUT; NULL: PUT has no body */
     const struct schema *patch_schema; /* of the body of PATCH; NULL: `patch` accepts the body */
@@ -145,7 +145,7 @@ struct rm_kind {
     /* The id by which access to a row is decided; NULL: the id that the row shows. */
     const char *(*path)(struct request *r, const void *row);
     bool hides_deleting; /* lists leave out resources that are being deleted */
-    bool has_top;        /* $top means the same as maxresults */
+    bool has_top;        /* $top is another name of maxresults */
     bool has_odata;      /* Batch AI's versions without workspaces have $filter and $select */
     const struct schema *tag_schema; /* of $filter by a tag: tagName, tagValue; NULL: none */
 

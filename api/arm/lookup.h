@@ -24,7 +24,7 @@ int check_alive(const char *what, const char *name, enum prov_state state,
 
 /* A location as it stands in URLs: "North Europe" is "northeurope". Arena-owned. */
 const char *region_name(struct arena *a, const char *location);
-/* Whether two locations are the same region in any spelling that ARM accepts. */
+/* Whether two locations name one region, in any spelling that ARM accepts. */
 bool same_region(struct arena *a, const char *one, const char *other);
 
 /* "/subscriptions/S/resourceGroups/rg/providers/PROVIDER/workspaces/..."; arena-owned.

@@ -14,8 +14,8 @@
  * known. 0 also if the request cannot end anything of another principal. */
 typedef int (*arm_made_by)(struct request *r, const char **who, struct err *e);
 
-/* For service.may. A provider calls the second one; `made_by` is called if a role allows the action
- * only on the principal's own resources. */
+/* For service.may. With arm_may_own(), `made_by` is called if a role allows the action only on the
+ * principal's own resources. */
 int arm_may(struct request *r, struct err *e) MUST_CHECK;
 int arm_may_own(struct request *r, arm_made_by made_by, struct err *e) MUST_CHECK;
 /* Whether the principal may also do an action on a resource that the body names. */
@@ -23,7 +23,7 @@ int arm_check(struct request *r, const char *action, const char *scope, struct e
 /* 1: the principal may also do this action; otherwise as a getter. For parts of a reply that only
  * some principals may see. */
 int arm_may_also(struct request *r, const char *action, const char *scope, struct err *e);
-/* As arm_check() for a resource that the new resource will use: refuses with
+/* Like arm_check(), for a resource that the new resource will use: refuses with
  * ARM_LINKED_FORBIDDEN. */
 int arm_check_linked(struct request *r, const char *action, const char *scope,
                      struct err *e) MUST_CHECK;
@@ -33,7 +33,7 @@ int arm_check_local(struct request *r, const char *vm_size, enum vm_priority pri
                     struct err *e) MUST_CHECK;
 /* Whether a list shows the resource with this id to the principal. */
 bool arm_sees(const struct request *r, const char *id);
-/* The same for a list of several types, whose resources need actions of their own. */
+/* Like arm_sees(), for a list of several types: `action` is the action of the resource's type. */
 bool arm_sees_by(const struct request *r, const char *action, const char *id);
 /* 1: the principal has a role somewhere; otherwise as a getter. */
 int arm_has_role(struct request *r, struct err *e) MUST_CHECK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The shares and containers that mounts of nodes name. The daemon serves them to local nodes, and
- * to machines for which no rule of the site mounts them.
+ * to machines if no rule of the site mounts them there.
  */
 #ifndef API_ARM_NAMED_SHARES_H
 #define API_ARM_NAMED_SHARES_H
@@ -19,8 +19,8 @@ bool named_share_of(struct request *r, const struct mount_volume *m, const char 
 /* Sets needs_key: the sender may not list the keys of its account, and no mount of the sender has
  * made the account. A request without a principal needs a key. */
 int named_share_ask(struct request *r, struct share_name *n, struct err *e) MUST_CHECK;
-/* Whether they may be mounted, before anything is written; and makes the missing ones, in the
- * transaction of their first mount. */
+/* Checks before anything is written whether they may be mounted. Makes the missing ones, in the
+ * transaction that mounts them first. */
 int check_named_shares(struct request *r, const struct cluster *c, const struct mount_list *mounts,
                        struct err *e) MUST_CHECK;
 /* *made: a text about new shares; NULL: none. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files for people at a browser, over the daemon's own host and with their own login: those of
- * jobs, and of shares and containers. Rights, names and bytes are those of the services that have
- * them; this room only shows them in one form. The handlers' data are struct azstorage.
+ * Files for people at a browser, over the daemon's own host and with their own login: files of
+ * jobs, shares and containers. The services that have these files decide on rights, names and
+ * bytes; this room only shows the files in one form. The handlers' data are struct azstorage.
  */
 #ifndef API_BROWSE_BROWSE_H
 #define API_BROWSE_BROWSE_H
@@ -18,8 +18,8 @@ struct error_words browse_words(int kind);
 
 /* --- rights.c --- */
 
-/* The principal's roles; NULL: the first principal, who may do everything. Before browsed_find().
- */
+/* The principal's roles; NULL: the first principal, who may do everything. Call before
+ * browsed_find(). */
 static inline const struct grants *held_by(const struct request *r)
 {
     return r->grant;

@@ -32,7 +32,7 @@ char *auth_issue(const struct api_config *c, const struct principal *who, const 
 /* Drops the remembered tokens of a principal, so that the directory is asked again. */
 void auth_forget(struct request *r, const char *object_id);
 
-/* Of api.tokens. */
+/* The kind of the cache api.tokens. */
 extern const struct cache_kind auth_tokens;
 
 #endif

@@ -14,11 +14,12 @@
 
 #include "api/http/request.h"
 
-/* Bounds in bytes for all bodies under way together, and for those of requests without a token. */
+/* Bounds in bytes for all request bodies in memory together, and for the bodies of requests without
+ * a token. */
 #define BODIES_MAX      (256u * 1024 * 1024)
 #define BODIES_OPEN_MAX (16u * 1024 * 1024)
-/* The same for those of one principal or account, and of one address without a token. The only body
- * of a principal may be longer. */
+/* Bounds for the bodies of one principal or account, and for those of one address without a token.
+ * The only body of a principal may be longer. */
 #define BODIES_OF_ONE      (BODIES_MAX / 4)
 #define BODIES_OPEN_OF_ONE (1024u * 1024)
 /* The most bytes of a refused request's body that are read and discarded, so that the client can
@@ -29,14 +30,16 @@ struct body_sink {
     /* Takes some of the n > 0 bytes and returns how many. After fewer than n, no more come until
      * body_more(). */
     size_t (*take)(void *ctx, const char *bytes, size_t n);
-    void (*end)(void *ctx);     /* the body is complete */
-    void (*release)(void *ctx); /* once: the request is over, or its client has disconnected */
+    void (*end)(void *ctx); /* the body is complete */
+    /* called once, at the end of the request or when its client has disconnected */
+    void (*release)(void *ctx);
     void *ctx;
 };
 
 REPLIED request_stream(struct request *r, const struct body_sink *sink);
-/* Counts `n` bytes that a handler is going to add to r->raw among the bodies under way.
- * ERR_BODY_TOO_LARGE; ERR_UNAVAILABLE: all together, or the sender's, are too many. */
+/* Counts `n` bytes that a handler is going to add to r->raw, before it adds them.
+ * ERR_BODY_TOO_LARGE; ERR_UNAVAILABLE: too many bytes are in memory, of all requests or of the
+ * sender. */
 int body_reserve(struct request *r, size_t n, struct err *e) MUST_CHECK;
 
 /* The sink can take more. Call on the loop's thread, but not inside take(). */

@@ -39,7 +39,7 @@ struct connection;
 
 /* `owner`: given to the callers of each connection. `max`: the most connections at a time. */
 struct connections *connections_create(uv_loop_t *loop, void *owner, uint64_t patience_ms, int max);
-/* The numbers of connections opened so far, and of those that the daemon closed. */
+/* How many connections were opened so far, and how many of them the daemon closed. */
 void connections_count(const struct connections *all, uint64_t *opened, uint64_t *hung_up);
 /* Call after all connections are closed. Frees after the loop has closed the timer, then calls
  * `cb`. */
@@ -51,16 +51,16 @@ struct connection *connection_opened(struct connections *all, int fd, const stru
 void connection_closed(struct connection *c);
 void *connection_owner(const struct connection *c);
 const struct api_listen *connection_door(const struct connection *c);
-/* busy: the head of a request has arrived. idle: the request is over. */
+/* busy: the head of a request has arrived. idle: the request has ended. */
 void connection_busy(struct connection *c);
 void connection_idle(struct connection *c);
-/* `n` more bytes of the body have come, which is incomplete; 0: it begins. `wanted`: somebody uses
- * it; otherwise it is discarded. connection_busy() ends this state. Not for a body whose reader may
- * let the client wait. */
+/* `n` more bytes of an incomplete body have come; 0: the body begins. `wanted`: somebody uses it;
+ * otherwise it is discarded. connection_busy() ends this state. Not for a body whose reader may let
+ * the client wait. */
 void connection_reads(struct connection *c, size_t n, bool wanted);
 /* Serves no further request on this connection: discards everything until it is closed. */
 void connection_refuse(struct connection *c);
-/* Its bytes came over TLS, although its engine is for plain HTTP (relay.h). */
+/* The connection's bytes came over TLS, although its engine is for plain HTTP (relay.h). */
 void connection_set_tls(struct connection *c);
 bool connection_is_tls(const struct connection *c);
 /* Closes it by shutting its socket down. */
@@ -68,18 +68,18 @@ void connection_hang_up(struct connection *c);
 /* For one that lasts: small pieces do not wait for others, and TCP notices a client that is gone.
  */
 void connection_lasts(const struct connection *c);
-/* The same for one by which the daemon sends without being asked: the system keeps little of what
- * the client does not read, and gives up a client that acknowledges nothing. */
+/* Like connection_lasts(), if the daemon sends without being asked: the system also keeps little of
+ * what the client does not read, and gives up a client that acknowledges nothing. */
 void connection_streams(const struct connection *c);
 /* The most connections at a time. */
 int connection_most(const struct connection *c);
 bool connection_refused(const struct connection *c);
-/* What counts as its client's address, in hexadecimal digits: of IPv6 the network. */
+/* The client's address for limits, in hexadecimal digits; of an IPv6 address only the network. */
 void connection_address(const struct connection *c, char out[CONNECTION_ADDRESS_SIZE]);
 
-/* Counts failed logins by address and account (in any case of its name): whether a client may try
- * now (now_ms: monotonic), and that a try has failed. Guesses at one account do not block other
- * accounts. */
+/* connection_login_failed() counts a failed login by address and account (in any case of its name).
+ * connection_may_log_in(): whether the client may try now (now_ms: monotonic). Guesses at one
+ * account do not block other accounts. */
 bool connection_may_log_in(const struct connection *c, const char *account, uint64_t now_ms);
 void connection_login_failed(struct connection *c, const char *account, uint64_t now_ms);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists of files in one form, for people at a browser: {"value": [ENTRY, ...], "next", "leftOut"};
- * and what routes that send the bytes of a file share.
+ * Lists of files in one form, for people at a browser: {"value": [ENTRY, ...], "next", "leftOut"}.
+ * Also what the routes that send the bytes of a file share.
  */
 #ifndef API_HTTP_ENTRIES_H
 #define API_HTTP_ENTRIES_H
@@ -12,12 +12,12 @@ struct rows {
     struct page *page;
     size_t left_out; /* entries that cannot be shown */
     bool counts;     /* how many rows all pages have is said */
-    bool is_minimum; /* there are more than `count`, which were not looked at */
+    bool is_minimum; /* there are more rows than `count` */
     long count;
 };
 /* Reads max and after, and begins the page. */
 int rows_begin(struct request *r, struct rows *out, struct err *e) MUST_CHECK;
-/* The same for pages whose places are numbers. */
+/* Like rows_begin(), for pages whose places are numbers. */
 int rows_begin_numbers(struct request *r, struct rows *out, struct err *e) MUST_CHECK;
 struct entry {
     const char *name, *path; /* path: what names it in a request; NULL: only its name does */

@@ -17,8 +17,8 @@
 
 #include "api/http/service.h"
 
-/* Rows for requests without a service, for unreadable requests, and for internal failures; services
- * with the same codes use them too. */
+/* Rows for requests without a service, for unreadable requests, and for internal failures. Services
+ * with these codes use the rows too. */
 #define HTTP_ERRORS(X)                                                                             \
     X(ERR_BAD_REQUEST, 400, "BadRequest", 0)                                                       \
     X(ERR_INVALID_CONTENT, 400, "InvalidRequestContent", 0)                                        \
@@ -47,7 +47,7 @@
     X(ERR_SCHEMA_TOO_NEW, 500, "DatabaseFromNewerVersion", ADDS_SERVICE_CAUSE)                     \
     X(ERR_SCHEMA_TOO_OLD, 500, "DatabaseFromOlderVersion", ADDS_SERVICE_CAUSE)
 
-/* Rows of the daemon's own failures, for a service with one code for all of them. */
+/* Rows of the daemon's internal failures, for a service that has one code for all of them. */
 #define ERROR_FAULTS(X, code)                                                                      \
     X(ERR_INTERNAL, 500, code, 0)                                                                  \
     X(ERR_STORAGE, 500, code, 0)                                                                   \
@@ -57,7 +57,7 @@
     X(ERR_ALREADY_RUNNING, 500, code, 0)                                                           \
     X(ERR_SCHEMA_TOO_NEW, 500, code, 0)                                                            \
     X(ERR_SCHEMA_TOO_OLD, 500, code, 0)
-/* Rows of missing resources, for a service with one code for all of them. */
+/* Rows of missing resources, for a service that has one code for all of them. */
 #define ERRORS_NOT_FOUND(X, code)                                                                  \
     X(ERR_GROUP_NOT_FOUND, 404, code, 0)                                                           \
     X(ERR_RESOURCE_NOT_FOUND, 404, code, 0)                                                        \

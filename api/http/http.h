@@ -61,8 +61,8 @@ struct api_certs {
     void *ctx;
 };
 
-/* The suffix of hosts of accounts: "core." before each name of the daemon, and the site's own
- * suffix, "core.windows.net"; NULL: none. */
+/* The suffix of hosts of accounts: "core." before each name of the daemon, and the suffix of the
+ * site's configuration, "core.windows.net"; NULL: none. */
 struct api_suffix {
     const char *below, *own;
 };
@@ -119,12 +119,12 @@ struct api_counters {
     uint64_t connections; /* accepted */
     uint64_t hung_up;     /* connections that the daemon closed: silent, or too many */
     uint64_t requests;    /* requests whose head was read */
-    uint64_t refused;     /* of these: refused before a handler was called */
-    uint64_t failed;      /* of these: answered with 5xx */
-    uint64_t waited;      /* of these: the reply waited for the disk */
+    uint64_t refused;     /* requests that were refused before a handler was called */
+    uint64_t failed;      /* requests that were answered with 5xx */
+    uint64_t waited;      /* requests whose reply waited for the disk */
     uint64_t body_bytes;  /* read of bodies */
     uint64_t slow;        /* pieces of handlers that took longer than LOOP_SLOW_US */
-    uint64_t longest_us;  /* the longest of these pieces */
+    uint64_t longest_us;  /* the longest piece of a handler, in microseconds */
 };
 struct api_counters api_counters(const struct api *api);
 /* The replies of a service, by the first digit of their status. */

@@ -54,7 +54,7 @@ struct api {
 /* Takes over resp (NULL: out of memory) and adds the headers of every reply. */
 struct replied *reply_response(struct request *r, int status, const char *content_type,
                                struct MHD_Response *resp) MUST_CHECK;
-/* counts.c: before the first request; for each reply. */
+/* counts.c: counts_begin() before the first request; counts_reply() for each reply. */
 void counts_begin(struct api *api);
 void counts_reply(const struct request *r);
 /* request_head.c: fills in host and path. -1: replies with the error and closes the connection. */
@@ -80,7 +80,7 @@ const struct served *served_at(const struct api_config *c, const struct api_list
 const struct served *served_named(const struct api_config *c, const char *host, size_t *account);
 /* The service of a request whose path cannot be read, if the host alone decides. */
 void find_service_of_host(struct request *r);
-/* body.c: checks the headers of the body after the route is known. */
+/* body.c: checks the headers of the body, after the route was found. */
 void body_begin(struct request *r);
 /* Takes the next bytes; sets *size to the number of bytes left. -1: the connection must be
  * closed. */
@@ -97,7 +97,7 @@ void request_destroy(struct request *r);
 void requests_free_spare(struct api *api);
 /* Frees the objects of request_own() and similar functions; part of request_destroy(). */
 void request_free_owned(struct request *r);
-/* It is over. */
+/* Writes a finished request to the log. */
 void request_log(const struct request *r);
 /* Notes that the loop works on this request (lib/work.h), until work_leave() with the returned
  * value. */

@@ -38,7 +38,7 @@ struct replied *reply_live(struct request *r, const char *content_type, struct l
 /* How many of its kind the server can have without keeping other clients out. */
 size_t live_most(const struct request *r);
 bool live_is_ready(const struct live *l);
-/* Only if it is ready; makes a reference of its own. */
+/* Call only if it is ready. Makes its own reference. */
 void live_push(struct live *l, struct live_text *t);
 /* Ends the reply after `last` (NULL: nothing). A client that has not taken everything is cut off.
  * The event follows. */

@@ -24,15 +24,15 @@ struct odata {
     struct arena *arena; /* borrowed; holds the parsed filter */
     /* Set by odata_check(): */
     const struct filter *tree; /* NULL: no filter */
-    size_t terms;              /* comparisons in it */
+    size_t terms;              /* how many comparisons the filter has */
 };
 
 /* ERR_INVALID_QUERY, with the place in the text, unless both are well-formed. */
 int odata_check(struct odata *o, struct err *e) MUST_CHECK;
 /* Whether a rendered item passes $filter. */
 bool odata_matches(const struct odata *o, const json_t *item);
-/* The same for an item with tags: whether it passes with one of them as tagName and tagValue, which
- * are set in `item`. */
+/* Like odata_matches(), for an item with tags: whether it passes with one of the tags as tagName
+ * and tagValue. Sets these two in `item`. */
 bool odata_matches_tags(const struct odata *o, json_t *item, const json_t *tags);
 /* Reduces the item to the paths in $select. Steals `item`, returns a new reference. */
 json_t *odata_pick(const struct odata *o, json_t *item);

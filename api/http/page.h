@@ -2,8 +2,8 @@
  *
  * A page of a list: rows are appended until the page is full, and the next page begins after the
  * key of the last row, a name or an id. A struct page_form defines the text before, between and
- * after the rows, and the link to the next page. There are four forms: ARM's (here), that of Azure
- * Batch (api/plane/batch/list.c), that of Graph (api/graph/objects.c) and XML
+ * after the rows, and the link to the next page. There are four forms: of ARM (here), of Azure
+ * Batch (api/plane/batch/list.c), of Graph (api/graph/objects.c) and in XML
  * (api/plane/storage/listing.c).
  *
  * The request owns the page.
@@ -13,7 +13,7 @@
 
 #include "api/http/request.h"
 
-/* the most rows of a page, unless the form has a limit of its own */
+/* the most rows of a page, unless the form has another limit */
 #define PAGE_MAX_RESULTS 1000
 
 struct page;
@@ -28,7 +28,7 @@ struct page_form {
 struct page {
     struct request *r;
     const struct page_form *form;
-    const void *of;     /* the form's own */
+    const void *of;     /* the form's data */
     long max;           /* rows to show */
     const char *after;  /* the key of the previous page's last row; "": this is the first page */
     struct strbuf text; /* not a JSON tree, because a thousand rows as trees would be slow */
@@ -47,8 +47,8 @@ struct page *page_of_ids(struct request *r, struct err *e) MUST_CHECK;
 /* The id after which such a page begins. */
 int64_t page_after_id(const struct page *p);
 
-/* The number of rows to read from storage: one more than the page shows, which proves that there is
- * a next page. */
+/* The number of rows to read from storage: one more than the page shows, because the further row
+ * proves that there is a next page. */
 int page_limit(const struct page *p);
 /* The buffer for the next row, in order of keys; NULL: the row belongs to the next page. */
 struct strbuf *page_row(struct page *p, const char *key);

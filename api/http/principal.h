@@ -25,7 +25,7 @@ struct principal {
     char app_id[PRINCIPAL_ID_SIZE];    /* what a service principal logs in with; "": a user */
     char name[PRINCIPAL_NAME_SIZE];    /* a user's is user@domain */
     enum principal_kind kind;
-    bool first; /* the daemon's own service principal: always there, and always Owner */
+    bool first; /* the daemon's own service principal, which always exists and is always Owner */
 };
 
 /* Who there is. */
@@ -34,8 +34,8 @@ struct directory {
     /* 1: fills in *out; 0: nobody has this object id, or has it any more; -1: failed. */
     int (*find)(void *ctx, const char *object_id, struct principal *out, struct err *e);
     void *ctx;
-    /* 1: the login of a session goes on (session.h); 0: its secret was changed, or it was ended by
-     * a logout. NULL: there are no sessions. */
+    /* 1: the session is still logged in (session.h); 0: its secret was changed, or a logout ended
+     * it. NULL: there are no sessions. */
     int (*goes_on)(void *ctx, const struct session *s, int64_t now_us, struct err *e);
 };
 

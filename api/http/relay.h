@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * TLS of connections that will leave HTTP (upgrade.h), in front of the engine for plain HTTP:
- * libmicrohttpd's own TLS passes bytes of an upgraded connection on by fours. Such a client offers
- * the protocol by ALPN, so its connection is known before the handshake.
+ * TLS of connections that will leave HTTP (upgrade.h), in front of the engine for plain HTTP: the
+ * TLS of libmicrohttpd passes bytes of an upgraded connection on by fours. Such a client offers the
+ * protocol by ALPN, so its connection is known before the handshake.
  *
  * client -- TLS -- relay -- socketpair -- engine
  *

@@ -52,10 +52,10 @@ struct request {
     const void
         *deps; /* of the service; each service has a function that returns it with its type */
     const char *method, *target; /* arena; target: the path as sent, without query */
-    const char *path;            /* of it what the routes are about: without an account in front */
-    const char *host;            /* as sent, perhaps with a port; "": none */
+    const char *path;  /* the part of the target that routes match: without an account in front */
+    const char *host;  /* as sent, perhaps with a port; "": none */
     const char *label; /* the account, from host or path, in lower case; NULL: it names none */
-    const struct api_listen *door;             /* by which it came; borrowed */
+    const struct api_listen *door;             /* the address that the request came to; borrowed */
     const char *segment[REQUEST_SEGMENTS_MAX]; /* decoded; arena */
     size_t segment_len[REQUEST_SEGMENTS_MAX];
     int n_segments;
@@ -130,8 +130,9 @@ const char *request_header(const struct request *r, const char *name);
 /* All headers, as sent; all parameters of the query, decoded. In the arena; *n is how many. */
 const struct named_value *request_headers(struct request *r, size_t *n);
 const struct named_value *request_parameters(struct request *r, size_t *n);
-/* A number that a handler leaves for the next request with the same method, path and query; 0: none
- * yet. NULL: this request is not remembered. It may be forgotten at any time (route_cache.h). */
+/* A number that a handler leaves for the next request with equal method, path and query; 0: none
+ * yet. NULL: this request is not remembered. The number may be forgotten at any time
+ * (route_cache.h). */
 int64_t *request_note(struct request *r);
 /* Whether the head announces a body. */
 bool request_has_body(const struct request *r);
@@ -142,12 +143,12 @@ void request_login_failed(const struct request *r, const char *account);
 bool request_is_tls(const struct request *r);
 /* "https://HOST:PORT", or http, as the client reached us. */
 const char *request_base(struct request *r);
-/* What stands behind the account's name in the hosts of a service, told to this client:
- * "core.HOST:PORT" for `below` "core."; below an address there are no names, and HOST is localhost.
- * Who asks by a name that is not the daemon's, such as management.azure.com, is told the site's own
- * suffix, if it has one. */
+/* The part of a service's hosts behind the account's name, for this client: "core.HOST:PORT" for
+ * `below` "core.". If the client came to an address, HOST is localhost, because there are no names
+ * below an address. If the client's name is not the daemon's, such as management.azure.com, it gets
+ * the suffix of the site's configuration, if there is one. */
 const char *request_suffix(struct request *r, const char *below);
-/* The site's own alone; NULL: this client is not told it. */
+/* Only the suffix of the site's configuration; NULL: this client does not get it. */
 const char *request_own_suffix(struct request *r, const char *below);
 /* Seconds within [0, max], perhaps with a fraction, as milliseconds; *ms stays if absent. */
 int request_query_seconds(struct request *r, const char *name, long max, int64_t *ms,
@@ -169,13 +170,13 @@ void request_guid_at(struct request *r, char out[GUID_SIZE]);
 /* Adds a header to the coming reply. */
 void reply_header(struct request *r, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same with a text that lives as long as the request. */
+/* Like reply_header(), with a text that lives as long as the request. */
 void reply_header_text(struct request *r, const char *name, const char *value);
-/* The same; replaces an earlier one of the same name. */
+/* Like reply_header_text(), but replaces an earlier header of this name. */
 void reply_header_instead(struct request *r, const char *name, const char *value);
-/* Adds the headers by which a browser keeps bytes of users apart from the daemon's page: their
- * scripts do not run and reach nothing, and they are only what their Content-Type says. The server
- * calls it for each reply of a route with ROUTE_USERS_BYTES. */
+/* Adds the headers by which a browser keeps bytes of users apart from the daemon's page: scripts in
+ * them do not run and reach nothing, and a browser takes them only for what their Content-Type
+ * says. The server calls it for each reply of a route with ROUTE_USERS_BYTES. */
 void reply_users_bytes(struct request *r);
 /* The value of a header that was added; NULL: none. */
 const char *reply_header_value(const struct request *r, const char *name);
@@ -185,7 +186,7 @@ const char *reply_header_value(const struct request *r, const char *name);
 #define REPLIED struct replied *MUST_CHECK
 /* The counters of the server that received this request. */
 struct api_counters request_counters(const struct request *r);
-/* The replies of each service since the start, n of them. */
+/* The replies of each service since the start; *n: how many services. */
 const struct api_replies *request_replies(const struct request *r, size_t *n);
 
 REPLIED reply_json(struct request *r, int status, json_t *body);             /* steals body */
@@ -203,23 +204,23 @@ REPLIED reply_bytes(struct request *r, int status, const char *content_type, uns
                     size_t n);
 REPLIED reply_static(struct request *r, int status, const char *content_type,
                      const unsigned char *bytes, size_t n);
-/* Keeps what a handler needs after it has returned. `release` is called once, when the request is
- * over: the reply was sent, or the client is gone. One for each request; memory in the request's
- * arena need not be kept. */
+/* Keeps what a handler needs after it has returned. `release` is called once, at the end of the
+ * request: the reply was sent, or the client is gone. At most one for each request; memory in the
+ * request's arena need not be kept. */
 void request_keep(struct request *r, void *kept, void (*release)(void *kept));
 /* Releases it early, because the reply does not need it. */
 void request_release(struct request *r);
 /* Gives it back to the caller without releasing it. */
 void *request_take_back(struct request *r);
 
-/* Gives the request a value, which it frees when it is over. Returns the value; NULL stays NULL.
- * For what a handler needs until it has answered; a value for one row of a list would stay as long
- * as the whole list, and is a json_auto_t instead. */
+/* Gives a value to the request, which frees it at its end. Returns the value; NULL stays NULL. For
+ * values that a handler needs until it has answered. A value for one row of a list would stay as
+ * long as the whole list, so it is a json_auto_t instead. */
 json_t *request_own(struct request *r, json_t *value);
-/* The same for a text of malloc(). The second one wipes it, too: for secrets. */
+/* Like request_own(), for a text of malloc(). request_own_secret() also wipes it. */
 char *request_own_text(struct request *r, char *text);
 char *request_own_secret(struct request *r, char *text);
-/* The same for anything, with the function that frees it. */
+/* Like request_own(), for anything, with the function that frees it. */
 void request_own_thing(struct request *r, void *thing, void (*free_it)(void *thing));
 
 /* The daemon stops, and waits for this one: who takes long gives up. */

@@ -36,13 +36,13 @@ enum route_flag {
     ROUTE_FORM = 1 << 4,          /* request.form: form.h */
     ROUTE_XML = 1 << 5,           /* request.xml: xml.h */
     ROUTE_STREAM = 1 << 6,        /* piece by piece, of any length: body.h */
-    ROUTE_BYTES = 1 << 7, /* unchanged and whole: request.raw, which the handler may take over */
+    ROUTE_BYTES = 1 << 7, /* unchanged and whole: request.raw; the handler may take it over */
     ROUTE_XML_OPTIONAL = 1 << 8, /* XML or nothing */
     /* The list shows only what the principal may see, so a principal who may see a part may request
      * it (api/arm/may.h). */
     ROUTE_PARTIAL = 1 << 9,
     /* The reply has bytes of users, or their text: a browser must not take it for a page of this
-     * host's. Each of its replies gets the headers of reply_users_bytes() (request.h). */
+     * host. Each reply gets the headers of reply_users_bytes() (request.h). */
     ROUTE_USERS_BYTES = 1 << 10
 };
 
@@ -85,8 +85,8 @@ enum error_adds {
 
 struct service {
     const char *name;
-    /* The paths of the service, if no host selects it: templates as in routes; NULL: all paths of
-     * no other service. The more literal template wins. */
+    /* The paths of the service, if no host selects it: templates, as in routes. NULL: all paths
+     * that no other service has. The more literal template wins. */
     const char *const *paths;
 
     /* A provider whose resources may be below any other resource: its paths begin at the last
@@ -132,7 +132,7 @@ struct served {
     const void *deps;
     const char *const *hosts;
 };
-/* Whether a host, with or without a port, matches one of these names; NULL: no names. */
+/* Whether `host`, with or without a port, is one of `hosts`; NULL: no hosts. */
 bool host_is_one_of(const char *const *hosts, const char *host);
 
 #endif

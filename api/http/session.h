@@ -26,11 +26,12 @@
 #define TOKEN_SKEW_US INT64_C(300000000)
 
 struct jwt;
-/* The time of a claim, which is given in seconds; 0 if it is missing or out of range. */
+/* The time of a claim, in microseconds; the claim has seconds. 0: the claim is missing or out of
+ * range. */
 int64_t claim_instant(struct jwt *jwt, const char *claim);
 
 struct session {
-    char id[SESSION_ID_SIZE]; /* random; renewed cookies have the same */
+    char id[SESSION_ID_SIZE]; /* random; a renewed cookie keeps it */
     char object_id[PRINCIPAL_ID_SIZE];
     char key_id[GUID_SIZE]; /* the secret of the login; "": it had none, or ends by itself */
     int64_t begun_us;       /* the login */

@@ -27,7 +27,7 @@ struct slices_kind {
 struct slices {
     struct page *page;
     const struct slices_kind *kind;
-    void *of;    /* the kind's own */
+    void *of;    /* the kind's data */
     size_t size; /* of a row */
     const void *rows;
     size_t n, at; /* the number of rows in the batch; the index of the next */

@@ -30,7 +30,7 @@ struct replied *reply_stream(struct request *r, int status, const char *content_
                              uint64_t offset, uint64_t len, const struct stream_source *source);
 /* Delivers the requested piece; `n` 0: the source failed, and the reply is cut off. */
 void stream_got(struct reply_stream *s, const char *bytes, size_t n);
-/* The same, but takes over `bytes` (malloc; NULL if `n` is 0). */
+/* Like stream_got(), but takes over `bytes` (malloc; NULL if `n` is 0). */
 void stream_take(struct reply_stream *s, char *bytes, size_t n);
 
 #endif

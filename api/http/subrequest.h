@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests inside the body of another, outer request, with heads of their own, on the same
- * connection. Router and handlers see no difference; each is authorized on its own. An inner
- * request lives until request_inner_end(), which the outer request's owner calls after the outer
- * request is over.
+ * Requests inside the body of another, outer request, with their own heads, on one connection.
+ * Router and handlers see no difference; each is authorized separately. An inner request lives
+ * until request_inner_end(). The outer request's owner calls it after the end of the outer request.
  */
 #ifndef API_HTTP_SUBREQUEST_H
 #define API_HTTP_SUBREQUEST_H
@@ -14,9 +13,10 @@
 struct inner_head {
     const char *method;
     const char *target; /* path and query, as sent */
-    const char *path;   /* the part of it that routes match, without the query: request.path */
-    const char *host;   /* NULL: the outer's */
-    const char *body;   /* for a route that takes JSON; NULL: none */
+    /* the part of the target that routes match, without the query: request.path */
+    const char *path;
+    const char *host; /* NULL: the outer's */
+    const char *body; /* for a route that takes JSON; NULL: none */
     const struct named_value *header;
     size_t n_headers;
     bool seeds;        /* request.seeds */

@@ -14,7 +14,7 @@ struct request;
 /* Changes to a request's reply, applied in this order. */
 struct injected {
     int64_t delay_ms; /* before it is carried out */
-    bool held;        /* likewise, until watch_let_go() */
+    bool held;        /* before it is carried out: waits until watch_let_go() */
     int status;       /* replies with this status instead of calling the handler; 0: does not */
     const char *code, *message;
     int retry_after_s; /* of that reply; 0: no header */
@@ -29,7 +29,7 @@ struct api_watch {
     const struct injected *(*begin)(void *ctx, struct request *r);
     /* Adds headers to the reply; NULL: none. */
     void (*headers)(void *ctx, struct request *r);
-    /* Called when the request is over: answered, or the client has disconnected. */
+    /* Called at the end of the request: it was answered, or the client has disconnected. */
     void (*end)(void *ctx, const struct request *r);
     void *ctx;
 };

@@ -12,8 +12,8 @@
 #include "api/http/request.h"
 #include "lib/terminal_frames.h"
 
-/* What connections are upgraded to, in the header Upgrade; over TLS the client offers it by ALPN
- * too (relay.h). */
+/* The protocol in the header Upgrade of such connections. Over TLS the client offers it by ALPN too
+ * (relay.h). */
 #define UPGRADE_PROTOCOL TERMINAL_PROTOCOL
 
 #define UPGRADED_READ_MAX 32768U /* bytes of one got() */

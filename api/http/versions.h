@@ -13,13 +13,13 @@
 unsigned version_of_request(const struct request *r);
 /* The versions that serve the request's path and method. */
 unsigned versions_here(const struct request *r);
-/* Whether the name of the request's version is later than that of each version of its service. */
+/* Whether the request's version is later than every version of its service. */
 bool version_is_newer(const struct request *r);
-/* What to do about a version that is newer: which version is the newest, and how to choose it. */
+/* Advice for a version that is newer: which version is the newest, and how to choose it. */
 const char *version_advice(struct request *r);
 
 int version_check_form(const struct request *r, struct err *e) MUST_CHECK;
-/* Fails always, with the versions that serve what is asked for. */
+/* Always fails, with the versions that serve the request. */
 int version_refuse(struct request *r, struct err *e) MUST_CHECK;
 
 #endif

@@ -13,7 +13,7 @@
 
 #define XML_DEPTH_MAX    32
 #define XML_ELEMENTS_MAX 100000 /* a list of 50,000 blocks, twice */
-/* Limits for the ignored parts, which must not cost much. */
+/* Limits for the parts that are ignored, so that they cost little. */
 #define XML_ATTRIBUTES_MAX 1000        /* of all elements together */
 #define XML_TAG_MAX        (64 * 1024) /* bytes of one tag or comment, about */
 
@@ -27,8 +27,8 @@ struct xml {
  * ERR_INVALID_CONTENT: not XML, or beyond the limits above; messages quote nothing. */
 int xml_decode(struct arena *a, const char *s, size_t n, const struct xml **out,
                struct err *e) MUST_CHECK;
-/* As xml_decode(), but in pieces of a few milliseconds; `s` is borrowed until the end. 1: call
- * again; 0 and -1 as above, and the reading has ended. */
+/* Like xml_decode(), but in pieces of a few milliseconds; `s` is borrowed until the end. 1: call
+ * again; 0 and -1 like xml_decode(): the reading has ended. */
 struct xml_reading *xml_begin(struct arena *a, const char *s, size_t n);
 int xml_go_on(struct xml_reading *x, const struct xml **out, struct err *e) MUST_CHECK;
 /* Abandons a reading. Accepts NULL, and a reading that has ended. Call before the arena is

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Logins that a user confirms on a web page: of devices, which show a short code for the page and
- * poll with a long code, and of programs that open the page in a browser and receive the long code
- * by a redirect. And links that begin a session of a browser, as `batchaid open` makes them. Kept
+ * Logins that a user confirms on a web page. A device shows a short code for the page, and polls
+ * with a long code. A program opens the page in a browser, and receives the long code by a
+ * redirect. Also the links that begin a session of a browser, as `batchaid open` makes them. Kept
  * in memory; a restart of the daemon forgets them.
  */
 #ifndef API_LOGIN_CODES_H
@@ -35,8 +35,8 @@ struct code {
     unsigned char program[CODE_PROGRAM_SIZE]; /* hash of the program's client id and redirect URI */
     int64_t expires_us;
     int64_t session_ends_us; /* of a link: when the session ends in any case; 0: it is no link */
-    /* Of a link: the session that made it, with which the link ends; "": a login without a cookie.
-     */
+    /* Of a link: the session that made it; the link ends with the session. "": a login without a
+     * cookie. */
     char session_id[SESSION_ID_SIZE];
     int64_t session_begun_us;
 };
@@ -45,7 +45,7 @@ struct codes *codes_create(void);
 void codes_free(struct codes *c);
 /* A new code; NULL: there are too many. Borrowed until the next call, as are the results below. */
 struct code *codes_add(struct codes *c, int64_t now_us);
-/* The same for a link of this owner. No program gets a token for it. */
+/* Like codes_add(), for a link of this owner. No program gets a token for it. */
 struct code *codes_add_link(struct codes *c, const struct session *s, int64_t now_us);
 /* A user confirms a code by a secret. */
 void codes_confirm(struct codes *c, struct code *code, const char *object_id, const char *key_id,
@@ -55,8 +55,8 @@ void codes_confirm(struct codes *c, struct code *code, const char *object_id, co
 struct code *codes_by_code(struct codes *c, const char *code, int64_t now_us);
 struct code *codes_by_user_code(struct codes *c, const char *typed, int64_t now_us);
 void codes_remove(struct code *code);
-/* Stores the program of a code, and checks whether a program is the stored one. `redirect_uri`
- * NULL: a device, which gets no redirect. */
+/* code_bind() stores the program of a code; code_is_for() checks whether a program is the stored
+ * one. `redirect_uri` NULL: a device, which gets no redirect. */
 void code_bind(struct code *code, const char *client_id, const char *redirect_uri);
 bool code_is_for(const struct code *code, const char *client_id, const char *redirect_uri);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The error codes of logins, by the token endpoint (OAuth's codes) and of sessions (batchaid's
- * own).
+ * The error codes of logins, by the token endpoint (codes of OAuth) and of sessions (codes of
+ * batchaid).
  */
 #ifndef API_LOGIN_ERRORS_H
 #define API_LOGIN_ERRORS_H

@@ -20,7 +20,7 @@ struct login_grant {
 };
 
 /* Called after the login with the principal (NULL: the name or the secret is wrong), and with the
- * id of the secret ("": of the first principal, whose secret has none). */
+ * id of the secret ("": the first principal's, which has no id). */
 typedef struct replied *(*login_next)(struct request *r, void *ctx, const struct principal *who,
                                       const char *key_id);
 
@@ -32,18 +32,17 @@ REPLIED login_app(struct request *r, const char *app_id, const char *secret, log
                   void *ctx);
 /* 1: there is such a service principal; 0: there is none; -1: err. */
 int login_app_is_known(struct request *r, const char *app_id, struct err *e) MUST_CHECK;
-/* Whether two secrets are the same; takes as long for each with the same length. */
+/* Whether two secrets are equal. The time depends on their lengths alone. */
 bool login_is_same(const char *a, const char *b);
 
-/* Replies that too many logins of this account have failed. The reply is the same for right and
- * wrong credentials, so that an attacker learns nothing. */
+/* Replies that too many logins of this account have failed. The reply does not depend on whether
+ * the credentials are right, so that an attacker learns nothing. */
 REPLIED login_limited(struct request *r);
-/* Too many are being logged in on pages. */
+/* Replies that too many people are logging in on pages. */
 REPLIED login_busy(struct request *r);
-/* Counts and logs a failed login. `name` is the name that the client sent. */
-/* Writes a failed login to the log. */
+/* Writes a failed login to the log. `name` is the name that the client sent. */
 void login_log_failure(struct request *r, const char *name, const char *why);
-/* The same, and counts it for the limit of failures of the name. */
+/* Like login_log_failure(), and counts the failure for the limit of the name. */
 void login_note_failure(struct request *r, const char *name, const char *why);
 REPLIED login_failed(struct request *r, const char *name, const char *error,
                      const char *description);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a page of /metrics shows: counts at one time, in the request's arena.
+ * The values of a page of /metrics: counts at one time, in the request's arena.
  */
 #ifndef API_METRICS_FACTS_H
 #define API_METRICS_FACTS_H
@@ -53,7 +53,7 @@ struct metric_facts {
     size_t n_nodes;
     struct queue_facts *queues;
     size_t n_queues;
-    struct pool_names *pools; /* by pool_id: of nodes and queues */
+    struct pool_names *pools; /* the names of the pools of nodes and queues, by pool_id */
     size_t n_pools;
     struct machine_tally unclaimed[MACHINE_RESTS];
     struct use_lines groups, people;
@@ -66,8 +66,8 @@ void facts_collect(struct request *r, facts_done *done);
 /* Where a pool is; a pool without a place is gone. */
 const struct pool_place *facts_place(const struct metric_facts *f, int64_t pool_id);
 
-/* queues.c: reads the queues of all pools in the arena; each call counts some thousand runs. 1:
- * call it again. */
+/* queues.c: reads the queues of all pools in the arena, some thousand runs in each call. 1: call
+ * again. */
 struct queue_reading *queues_begin(struct arena *a, struct storage *st);
 int queues_read(struct queue_reading *rd, struct err *e) MUST_CHECK;
 void queues_end(const struct queue_reading *rd, struct metric_facts *f);

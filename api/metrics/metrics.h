@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Metrics for Prometheus: /metrics of the site. A page is made by a table of metrics (table.c) from
- * facts (facts.h), which are collected in steps with turns of the loop between them, and rendered
- * in one of two formats (text.h).
+ * Metrics for Prometheus: /metrics of the site. A table of metrics (table.c) makes a page from
+ * facts (facts.h). The facts are collected in steps with turns of the loop between them, and the
+ * page is rendered in one of two formats (text.h).
  */
 #ifndef API_METRICS_METRICS_H
 #define API_METRICS_METRICS_H
@@ -27,14 +27,14 @@ struct metrics {
     const struct files *files;
     const struct fronts *fronts;
     const struct access *access;
-    struct loop *loop; /* whose wall clock stamps the record of use */
+    struct loop *loop; /* its wall clock stamps the record of use */
     int64_t begun_us;  /* its wall time at the start */
     const char *state_dir;
     const char *backed_up; /* the file that `batchaid backup` touches */
     /* The wall times at which the certificates end; 0: there is none. */
     int64_t (*certificate_ends_us)(const void *ctx, bool of_site);
     const void *certificates;
-    /* Who may read besides principals with the right batchaid/metrics/read. */
+    /* Who may read, in addition to principals with the right batchaid/metrics/read. */
     const char *token; /* NULL: none */
     const struct network *networks;
     size_t n_networks;

@@ -20,7 +20,7 @@ struct row_metric {
  * bytes in the request's arena. */
 void rows_show(struct request *r, const struct row_metric *table, const void *rows, size_t size,
                size_t n);
-/* Answers with the page, which it takes. */
+/* Answers with the page; takes `t`. */
 void metrics_reply(struct request *r, struct metric_text *t);
 struct metric_text metrics_page(const struct request *r);
 

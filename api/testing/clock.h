@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The clock of a daemon with --testing, which tests may stop, scale and advance.
+ * The clock of a daemon with --testing. Tests may stop, scale and advance it.
  */
 #ifndef API_TESTING_CLOCK_H
 #define API_TESTING_CLOCK_H

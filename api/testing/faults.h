@@ -14,10 +14,10 @@ struct pending_fault;
 
 enum fault_kind { OF_REQUEST, OF_NODE, OF_ALLOCATION };
 
-/* The connection ends in the body of the answer: what had been done of the request. */
+/* The connection ends in the body of the answer, before or after the request was carried out. */
 enum fault_cut { CUT_NOT, CUT_BEFORE, CUT_AFTER };
 
-/* What becomes of a fake node. */
+/* The effect on a fake node. */
 enum node_effect {
     NODE_HOLD_PREPARATION = 1, /* it answers nothing until it is let go */
     NODE_FAIL_PREPARATION,     /* nothing can be done on its disk until then */
@@ -59,7 +59,7 @@ struct testing_faults {
     struct pending_fault *pending; /* effects that will hit nodes later; owned */
 };
 
-/* Whether the fault hits this request or node; if so, counts the hit. */
+/* Whether the fault hits this request or node. Counts the hit. */
 static inline bool fault_hits(struct fault *f, const struct request_facts *told)
 {
     if ((f->times > 0 && f->hits >= f->times) || !selector_fits(&f->match, told))
@@ -72,7 +72,7 @@ static inline bool fault_hits(struct fault *f, const struct request_facts *told)
 
 /* --- node_faults.c --- */
 
-/* Objects of the body, which are decoded into the fault. */
+/* Objects in the body, decoded into the fault. */
 extern const struct schema fault_node_body, fault_allocation_body;
 int fault_check_more(struct fault *f, struct err *e) MUST_CHECK;
 void fault_render_more(const struct fault *f, json_t *o);

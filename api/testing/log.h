@@ -63,7 +63,7 @@ void seen_add(struct testing_log *log, const struct seeing *what);
 void seen_drop_oldest(struct testing_log *log);
 /* Drops the requests in a subscription; NULL: all. */
 void seen_drop(struct testing_log *log, const char *subscription);
-/* Whether request `number`, which must be in the log, matches. */
+/* Whether request `number` matches. It must be in the log. */
 bool seen_fits(const struct testing_log *log, int64_t number, const struct selector *match);
 /* At most `max` matching requests with numbers above `after`; a new reference. */
 json_t *seen_fitting(const struct testing_log *log, const struct selector *match, int64_t after,
@@ -74,7 +74,7 @@ void expecting_hear(struct testing_log *log);
 /* request_dedup.c: keeps one copy of each kind of request while there are references to it. */
 struct seen_kinds *seen_kinds_create(void);
 void seen_kinds_free(struct seen_kinds *all); /* no references are left; NULL is allowed */
-/* Takes a reference to the kind with the same texts as this one; creates the kind if needed. */
+/* Takes a reference to the kind with the texts of `like`; creates the kind if needed. */
 const struct seen_kind *seen_kind_take(struct seen_kinds *all, const struct seen_kind *like);
 void seen_kind_release(struct seen_kinds *all, const struct seen_kind *kind);
 size_t seen_kind_bytes(const struct seen_kind *kind);

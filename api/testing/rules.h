@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rules of scripted work: how processes of jobs behave on fake nodes, which run no processes
+ * Rules of scripted work: how processes of jobs behave on fake nodes, where no processes run
  * (link/fake.h). The first matching rule that is not used up decides; without a rule a process
  * succeeds at once. Rules are counted like faults.
  */

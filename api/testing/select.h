@@ -13,8 +13,9 @@
 
 struct selector {
     const char *method, *operation, *path, *subscription; /* NULL: any */
-    const char *pool, *name; /* patterns, of what is no request: a pool, and what runs there */
-    int status;              /* 0: any */
+    /* patterns, for faults and rules of nodes: a pool, and what runs there */
+    const char *pool, *name;
+    int status; /* 0: any */
 };
 
 /* The properties of a request that selectors compare. */
@@ -32,22 +33,22 @@ int selector_check(struct request *r, const struct selector *s, struct err *e) M
 int selector_finds_pool(struct request *r, const struct selector *s, struct err *e) MUST_CHECK;
 bool selector_fits(const struct selector *s, const struct request_facts *t);
 json_t *selector_render(const struct selector *s);
-/* The properties of a request, in its arena; its status once there is one. `subscription`: that of
- * the request's account; NULL: none. */
+/* The properties of a request, in its arena; with its status if it has one. `subscription`: the one
+ * of the request's account; NULL: none. */
 struct request_facts told_of(const struct request *r, const char *subscription);
 
 /* --- the subscription of a request --------------------------------------------------------------
  *
  * Its path says it, or the account or vault that it is about. */
 
-/* As the path has it; NULL: it names none. */
+/* The subscription in the path; NULL: the path names none. */
 const char *whose_named(const struct request *r);
 /* The account of a request for data: named by the host or the path, else by the key that signed the
- * request (some requests to Azure Batch have no other sign). NULL: none. The memory is the arena's
- * or the request's. Must not be called after the reply. */
+ * request (some requests to Azure Batch do not name it otherwise). NULL: none. The memory is the
+ * arena's or the request's. Must not be called after the reply. */
 const char *whose_account(const struct request *r, struct arena *a);
-/* That of the account, of what the request's service takes tokens for; NULL: none, or it is gone.
- * In the arena. */
+/* The subscription of the account, whose kind is the one that the request's service serves; NULL:
+ * there is no such account. In the arena. */
 const char *whose_account_is(struct storage *st, struct arena *a, const struct request *r,
                              const char *account);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strict mode: in a subscription that turns it on, operations take as long as in Azure, resources
- * pass through the same states, requests are throttled alike, and replies have headers that are
- * left out otherwise. Times follow the daemon's clock.
+ * Strict mode. In a subscription that turns it on, operations take as long as in Azure, resources
+ * pass through the states that they have in Azure, requests are throttled as there, and replies
+ * have headers that are otherwise left out. Times follow the daemon's clock.
  *
  * strict.c reads requests that change profiles, strict_profile.c finds the profile of a
  * subscription, strict_limits.c applies limits to requests, and strict_counts.c keeps the counts.
@@ -16,7 +16,7 @@
 
 /* The settings of strict mode of one subscription. */
 struct strict_profile {
-    char *subscription; /* NULL: of all subscriptions without a profile of their own */
+    char *subscription; /* NULL: of all subscriptions that have no profile */
     bool on;
     int64_t takes_us[PACE_STEPS];
     int most[STRICT_LIMITS_END];
@@ -28,8 +28,8 @@ struct testing_strict {
     struct storage *storage; /* borrowed, as is access */
     const struct access *access;
     bool begun_on;                  /* the daemon was started with strict mode on */
-    struct strict_profile *first;   /* owned, as the next */
-    struct strict_profile *general; /* of all subscriptions without a profile of their own */
+    struct strict_profile *first;   /* owned, like `general` */
+    struct strict_profile *general; /* of all subscriptions that have no profile */
     struct strict_counts *counts;   /* owned */
 };
 
@@ -45,7 +45,7 @@ int64_t strict_takes_us(const void *ctx, const char *subscription, enum pace_ste
 
 /* --- strict_limits.c -------------------------------------------------------------------------- */
 
-/* Counts a request before it is carried out. Not NULL: the limit was reached before it, and this is
+/* Counts a request before it is carried out. Not NULL: the limit was reached already, and this is
  * the reply. */
 const struct injected *strict_count_request(struct testing_strict *s, struct request *r);
 

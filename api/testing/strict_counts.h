@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counts the requests of each limit in each scope, since the first of them. Each call also forgets
- * ended counts. The cost of a call does not depend on the number of counts.
+ * Counts the requests for each limit in each scope. A count begins with its first request, and ends
+ * when the limit's time is over. Each call also forgets counts that have ended. The cost of a call
+ * does not depend on the number of counts.
  */
 #ifndef API_TESTING_STRICT_COUNTS_H
 #define API_TESTING_STRICT_COUNTS_H
@@ -19,9 +20,8 @@ struct strict_counts;
 
 struct strict_counts *strict_counts_new(void);
 void strict_counts_free(struct strict_counts *c);
-/* `of`: a subscription or account, in any case of letters. Returns 0 if there is no count or its
- * time is over; else
- * *left_us is the time left, in microseconds. */
+/* `of`: a subscription or account, in any case of letters. Returns 0 if there is no count, or its
+ * time has ended; else *left_us is the time left, in microseconds. */
 int strict_counts_get(const struct strict_counts *c, enum strict_limit limit, const char *of,
                       int64_t now_us, int64_t *left_us);
 /* Counts one request; `subscription`: its owner ("": none). */

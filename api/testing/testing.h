@@ -72,12 +72,12 @@ void testing_faults_began(struct testing_faults *all, const struct fake_node *no
 /* For struct sched_gate; ctx is the faults. */
 bool testing_faults_shut(void *ctx, struct arena *a, const struct pool *p, const char **error);
 void testing_faults_free(struct testing_faults *f);
-/* A request is over. */
+/* Call at the end of a request. */
 void testing_faults_forget(struct testing_faults *all, const struct request *r);
 /* Removes all faults, or those that name a subscription. */
 void testing_faults_clear(struct testing_faults *all, const char *subscription);
 
-/* strict.c; `on`: strict mode for all subscriptions without a profile of their own. */
+/* strict.c; `on`: strict mode for all subscriptions that have no profile. */
 struct testing_strict *testing_strict_create(struct storage *st, const struct access *access,
                                              bool on);
 void testing_strict_free(struct testing_strict *s);
@@ -87,8 +87,8 @@ const struct pace *testing_strict_pace(const struct testing_strict *s);
  * wakes_pace_changed(). */
 bool testing_strict_clear(struct testing_strict *s, const char *subscription);
 
-/* reset.c. Forgets faults, rules, strict mode and counts of a subscription; NULL: of all. ctx is a
- * const struct testing *; does nothing without --testing. */
+/* reset.c: forgets faults, rules, strict mode and counts of a subscription; NULL: of all
+ * subscriptions. ctx is a const struct testing *; does nothing without --testing. */
 void testing_forget(const void *ctx, const char *subscription);
 
 /* For struct api_watch; ctx is a const struct testing *. */

@@ -19,7 +19,7 @@ struct unknown {
 };
 
 void unknown_note(struct unknown *u, const struct request *r, const char *subscription);
-/* Forgets the requests in a subscription; NULL: all of them and the number of others. */
+/* Forgets the requests in a subscription. NULL: forgets all requests, and the number of others. */
 void unknown_forget(struct unknown *u, const char *subscription);
 
 #endif

@@ -10,8 +10,8 @@
 
 #define BATCH_ACCOUNTS_MAX 1000 /* of a subscription, over all locations */
 
-/* The account in the path, in the group of the path; an account that is being deleted counts as
- * missing. */
+/* Finds the account in the path, in the group of the path. An account that is being deleted is not
+ * found. */
 int find_batch_account(struct request *r, struct batch_account *b, struct err *e) MUST_CHECK;
 /* Also refuses an account that is shown as being created. */
 int find_made_batch_account(struct request *r, struct batch_account *b, struct err *e) MUST_CHECK;
@@ -29,8 +29,8 @@ REPLIED batch_account_show(struct request *r, int status, const struct batch_acc
  * BATCHRM_NO_STORAGE_ACCOUNT if there is no account with this id. */
 int find_auto_storage(struct request *r, const json_t *doc, struct storage_account *s,
                       struct err *e) MUST_CHECK;
-/* For an accepted document: its auto-storage account, if it has one, must exist and the caller must
- * have the right to its keys. Records the instant as the last read of its keys. */
+/* Checks the auto-storage account of an accepted document, if it names one: it must exist, and the
+ * caller must have the right to its keys. Records the instant as the last read of the keys. */
 int take_auto_storage(struct request *r, json_t *doc, struct err *e) MUST_CHECK;
 
 #endif

@@ -13,10 +13,10 @@
 struct child_kind {
     const char *collection;          /* "pools" */
     const struct schema *whole;      /* id, name, type, etag, properties, identity */
-    const struct schema *properties; /* of it */
+    const struct schema *properties; /* the members of `properties` in `whole` */
     const char *deletions;           /* the last but one segment of the URL for polling deletions */
 };
-/* One of them. */
+/* A pool or certificate. */
 struct child {
     const struct child_kind *kind;
     const struct batch_account *account;
@@ -27,7 +27,7 @@ struct child {
 
 /* If-Match and If-None-Match. updated_us 0: the resource does not exist. */
 int child_conditions(struct request *r, int64_t updated_us, struct err *e) MUST_CHECK;
-/* Shows those of its properties that are in the set; steals them. */
+/* Shows the properties that are in the set; steals `properties`. */
 void child_render(struct request *r, const struct child *c, json_t *properties, schema_set set,
                   struct strbuf *out);
 /* The items of an account's list: for batch_rows.render, as batch_list.of. */

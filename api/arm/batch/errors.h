@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The error codes of Microsoft.Batch: those of a provider behind Azure Resource Manager, some with
- * other names, and some of its own.
+ * The error codes of Microsoft.Batch: the codes that all providers behind Azure Resource Manager
+ * have, some with other names, and some of its own.
  */
 #ifndef API_ARM_BATCH_ERRORS_H
 #define API_ARM_BATCH_ERRORS_H

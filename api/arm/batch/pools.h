@@ -14,14 +14,14 @@ struct rm_pool {
     struct batch_pool row;
 };
 
-/* A body: its members in the data plane's words, and the accepted document of these members and the
- * required ones. All memory is the request's. */
+/* A body: its members in the words of the data plane, and the accepted document with these and the
+ * required members. The request owns all memory. */
 struct rm_pool_body {
     json_t *named, *tags; /* tags: as given, or NULL */
     struct accepted plane;
     enum dealloc_option how; /* for nodes that leave */
 };
-/* The name of the management plane's tags in a pool's document, which otherwise has the data
+/* The member with the management plane's tags in a pool's document. All other members have the data
  * plane's words. */
 #define RM_POOL_TAGS "resourceManagerTags"
 /* `stored`: the document of a pool that is changed in part; NULL: the body is complete. */
@@ -33,7 +33,7 @@ int rm_pool_change(struct request *r, struct rm_pool *x, const struct rm_pool_bo
 /* Refuses references to missing packages. */
 int rm_pool_check_packages(struct request *r, const struct batch_account *b,
                            const struct rm_pool_body *given, struct err *e) MUST_CHECK;
-/* Checks what the pool mounts, and makes what is missing (pool_mounts_take()). */
+/* Checks the mounts of the pool, and creates missing shares and containers (pool_mounts_take()). */
 int rm_pool_take_mounts(struct request *r, const struct batch_account *account,
                         const struct accepted *b, const char *vm_size, struct err *e) MUST_CHECK;
 /* Refuses a formula that cannot be parsed. */

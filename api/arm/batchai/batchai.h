@@ -10,7 +10,7 @@
 
 struct batchai {
     struct arm arm;                    /* first: the handlers of all providers expect it there */
-    struct files *files;               /* its workers read shares, which are folders */
+    struct files *files;               /* its workers read the folders of shares */
     const char *storage_dir;           /* the parent directory of the folders of shares */
     struct new_clusters *new_clusters; /* clusters that are shown as resizing for a while */
     struct shown_jobs *shown_jobs;     /* rendered jobs, kept for repeated requests */

@@ -23,8 +23,8 @@ void accepted_add(struct request *r, struct accepted *a, const char *name, const
                   size_t n);
 
 /* Fails with BATCHAI_IMMUTABLE_PROPERTY, with the names of the properties, if the accepted body
- * differs from the stored document in properties that cannot be changed. A missing secret counts as
- * unchanged, because replies never show secrets. */
+ * differs from the stored document in properties that cannot be changed. A missing secret is no
+ * change, because replies never show secrets. */
 int check_immutable(struct rm *m, const char *stored_doc, const char *stored_secrets,
                     struct err *e) MUST_CHECK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The error codes of Batch AI: those of a provider behind Azure Resource Manager, and some of its
- * own.
+ * The error codes of Batch AI: the codes that all providers behind Azure Resource Manager have, and
+ * some of its own.
  */
 #ifndef API_ARM_BATCHAI_ERRORS_H
 #define API_ARM_BATCHAI_ERRORS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files of a job's output directories, found on a share (job_files.c) or on nodes
- * (node_files.c): lists of them, for listOutputFiles and for pages (api/browse/), and their bytes
- * (job_bytes.c). Entries are added in any order, and shown in pages sorted by name.
+ * The files of a job's output directories, on a share (job_files.c) or on nodes (node_files.c):
+ * their lists, for listOutputFiles and for pages (api/browse/), and their bytes (job_bytes.c).
+ * Entries are added in any order, and shown in pages sorted by name.
  */
 #ifndef API_ARM_BATCHAI_FILE_LIST_H
 #define API_ARM_BATCHAI_FILE_LIST_H
@@ -38,15 +38,15 @@ struct file_list {
     struct request *r; /* the list lives in its memory */
     struct output_source of;
     const struct output_names *names;
-    /* Shows an entry, whose place in the list is its name; NULL: as listOutputFiles does, where the
-     * place is the position. */
+    /* Shows an entry; the name is its place in the list. NULL: shows it like listOutputFiles, where
+     * the position is its place. */
     void (*show)(struct file_list *l, const struct file_entry *en);
     struct page *page;
     long expiry_minutes;
-    const char *id;           /* of the output directory */
-    const char *prefix;       /* its path in the job's document, for messages */
-    const char *directory;    /* the requested directory in it */
-    bool is_base;             /* this is the output directory itself, which may not exist yet */
+    const char *id;        /* of the output directory */
+    const char *prefix;    /* its path in the job's document, for messages */
+    const char *directory; /* the requested directory, below the output directory */
+    bool is_base;          /* the list is of the output directory itself, which may not exist yet */
     bool shows_directories;   /* false for 2017 */
     bool hides_log;           /* hides the service's own log; true for 2017 */
     struct file_ref dir;      /* the source of links; path: the listed directory */
@@ -74,14 +74,15 @@ void file_list_release(void *list);
 
 /* --- node_files.c --------------------------------------------------------------------------- */
 
-/* Lists files on the local disks of the job's nodes. ERR_NOT_ON_MOUNT_ROOT: no node has them any
- * more. *out: the reply, which may be reply_later(). */
+/* Lists files on the local disks of the job's nodes. ERR_NOT_ON_MOUNT_ROOT: no node has the files
+ * any more. *out: the reply, perhaps reply_later(). */
 int node_files_list(struct file_list *l, const struct job *j, struct replied **out,
                     struct err *e) MUST_CHECK;
-/* The same for a request that is answered later already. */
+/* Like node_files_list(), for a request that has returned reply_later() already. */
 void node_files_finish(struct file_list *l, const struct job *j);
-/* The node that has `path` of an output directory, and the path there: files of the first node are
- * shown as they are, those of others under the nodes' names. NULL: the first node was deleted. */
+/* The node that has `path` of an output directory, and the path there. The first node's files have
+ * their own paths; the files of another node are below the node's name. NULL: the first node was
+ * deleted. */
 const struct output_dir *node_files_choose(const struct output_dir *at, size_t n, const char *path,
                                            const char **there);
 
@@ -92,7 +93,7 @@ struct job_bytes {
     struct output_source of;
     const struct output_names *names;
     const char *id;   /* of the output directory */
-    const char *path; /* in it */
+    const char *path; /* the path below the output directory */
     const char *type; /* Content-Type */
 };
 REPLIED job_bytes_send(struct request *r, const struct job *j, const struct job_bytes *what);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parent of a new resource, in either form of its path. The versions without workspaces make
- * the parent (model/home.h) together with the first resource, in the same transaction.
+ * The parent of a new resource, in either form of its path. The API versions without workspaces
+ * make the parent (model/home.h) together with the first resource, in one transaction.
  */
 #ifndef API_ARM_BATCHAI_HOME_H
 #define API_ARM_BATCHAI_HOME_H

@@ -15,8 +15,9 @@
  * fails with ARM_LINKED_FORBIDDEN. */
 int check_linked_mounts(struct request *r, const struct mount_list *mounts, const char *cluster_id,
                         struct err *e) MUST_CHECK;
-/* A container on the cluster's nodes, if the site permits its processes to be the machine's users
- * (containers.user: image). Fails in the same way. */
+/* The caller needs the right to be the nodes' administrator for a container, if the site permits
+ * its processes to be the machine's users (containers.user: image). Fails with
+ * ARM_LINKED_FORBIDDEN. */
 int check_linked_container(struct request *r, const char *cluster_id, struct err *e) MUST_CHECK;
 /* The caller needs the right to join the subnet in a document, if it has one. */
 int check_linked_subnet(struct request *r, const json_t *doc, struct err *e) MUST_CHECK;

@@ -31,8 +31,8 @@ int find_cluster_by_ref(struct request *r, const char *id, struct cluster *c,
 int check_name(const struct request *r, const char *what, const char *name,
                struct err *e) MUST_CHECK;
 
-/* The creator of the request's job or experiment, as arm_made_by (api/arm/may.h). An experiment
- * that is being deleted counts as another's if it has another's jobs. */
+/* The creator of the request's job or experiment, for arm_made_by (api/arm/may.h). An experiment
+ * that is being deleted belongs to somebody else if it has a job of somebody else. */
 int made_by(struct request *r, const char **who, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rendered texts of jobs. Clients poll the same job until it ends; as long as its row has not
- * changed, they get the same text, which is kept here. The storage reports at every write which
- * rows change. Changes without a row (a rollback, a change above jobs) drop all texts. A text must
- * depend only on the row of the job, the names above it and the api-version.
- *
- * The size is bounded; the least recently used text is dropped first.
+ * The rendered texts of jobs. Clients poll a job until it ends; as long as its row has not changed,
+ * they get the text that is kept here. The storage reports at every write which rows change.
+ * Changes without a row (a rollback, a change above jobs) drop all texts. A text must depend only
+ * on the row of the job, the names above it and the api-version. The size is bounded; the least
+ * recently used text is dropped first.
  */
 #ifndef API_ARM_BATCHAI_SHOWN_JOBS_H
 #define API_ARM_BATCHAI_SHOWN_JOBS_H
@@ -25,8 +24,8 @@ struct shown_job {
     int64_t updated_us;
 };
 
-/* Watches the jobs of `st` (there can be one watcher), which must not write any more after this is
- * freed. */
+/* Watches the jobs of `st`; there can be one watcher. `st` must not write any more after
+ * shown_jobs_free(). */
 struct shown_jobs *shown_jobs_create(struct storage *st, size_t max_bytes);
 void shown_jobs_free(struct shown_jobs *all); /* may be NULL */
 /* Keeps the JSON text of a job. Returns a note by which shown_jobs_find() finds the text; 0: the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Microsoft.KeyVault: vaults and access policies, a provider behind Azure Resource Manager; and the
- * secrets of each vault, at the vault's host.
+ * Microsoft.KeyVault, a provider behind Azure Resource Manager: vaults and access policies. Also
+ * the secrets of each vault, at the vault's host.
  */
 #ifndef API_ARM_KEYVAULT_KEYVAULT_H
 #define API_ARM_KEYVAULT_KEYVAULT_H

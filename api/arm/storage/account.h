@@ -10,9 +10,9 @@
 
 /* The account that the path names, in the path's group. */
 int find_account(struct request *r, struct storage_account *s, struct err *e) MUST_CHECK;
-/* As find_account(), but refuses an account that is shown as being created. */
+/* Like find_account(), but refuses an account that is shown as being created. */
 int find_made_account(struct request *r, struct storage_account *s, struct err *e) MUST_CHECK;
-/* Likewise, for requests that create or delete the account. */
+/* Refuses an account that is shown as being created, for requests that create or delete it. */
 int check_account_is_idle(const struct request *r, const struct storage_account *s,
                           struct err *e) MUST_CHECK;
 const char *account_id(struct request *r, const struct storage_account *s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The error codes of Microsoft.Storage: those of all providers behind ARM, and its own.
+ * The error codes of Microsoft.Storage: the codes that all providers behind Azure Resource Manager
+ * have, and some of its own.
  */
 #ifndef API_ARM_STORAGE_ERRORS_H
 #define API_ARM_STORAGE_ERRORS_H

@@ -58,7 +58,8 @@ static inline const struct batch_account *batch_account_of(struct request *r)
 
 /* service.may of both services: finds the account, and checks the signature or the token. */
 int batch_may(struct request *r, struct err *e) MUST_CHECK;
-/* The same for batch_actions_service, whose paths contain the account; the login is checked. */
+/* Like batch_may(), for batch_actions_service: the account is in the path, and the login is
+ * checked. */
 int batch_may_in(struct request *r, const char *account, struct err *e) MUST_CHECK;
 /* For a body that does more than its path: whether the sender may also do `action`
  * ("/pools/write"). A key may; for a task's token nothing is checked here. */
@@ -74,7 +75,7 @@ int batch_check_query(struct request *r, struct err *e) MUST_CHECK;
 
 /* --- references to application packages ---------------------------------------------------------
  *
- * Each in what is added or changed must be to a package that is active. */
+ * Each reference that is added or changed must be to an active package. */
 
 /* `list`: applicationPackageReferences, or NULL. The first that names none: "app01 1.0", and in
  * *application the id alone; both the arena's. A getter: 0: there is none such. */
@@ -85,13 +86,13 @@ int package_refs_missing(struct storage *st, struct arena *a, int64_t account_id
  * task): BATCH_TASK_ID_SAME_AS_JOB_PREPARATION_TASK, ..._RELEASE_TASK. */
 int batch_check_task_id(const char *preparation, const char *release, const char *id,
                         struct err *e) MUST_CHECK;
-/* The same for the manager, preparation and release tasks of a job document, or of a schedule's
- * specification. */
+/* Checks the ids of the manager, preparation and release tasks of a job document, or of a
+ * schedule's specification: they must differ. */
 int batch_check_own_ids(const json_t *job, struct err *e) MUST_CHECK;
 /* BATCH_INVALID_APPLICATION_PACKAGE_REFERENCES, with the application's id as a value. */
 int batch_check_packages(struct request *r, const json_t *list, struct err *e) MUST_CHECK;
-/* Those of a job, or of the jobs of a schedule: of its manager, and of the pool that is made for
- * it. */
+/* Checks the references of a job, or of a schedule's jobs: those of its manager, and of the pool
+ * that is made for it. */
 int batch_check_job_packages(struct request *r, const json_t *job, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Files of tasks and nodes, over the links of their nodes. Paths are below the directory of the
- * task or the node's Batch root; the node's agent refuses to leave it. Files of a seeded task,
- * which was never on a node, are rows.
+ * task or the node's Batch root; the node's agent refuses to leave it. A seeded task was never on a
+ * node, so its files are rows.
  */
 #ifndef API_PLANE_BATCH_FILES_H
 #define API_PLANE_BATCH_FILES_H
@@ -27,7 +27,7 @@ struct files_place {
 typedef int find_files_place(struct request *r, struct files_place *out, struct err *e);
 int batch_files_of_task(struct request *r, struct files_place *out, struct err *e) MUST_CHECK;
 int batch_files_of_node(struct request *r, struct files_place *out, struct err *e) MUST_CHECK;
-/* The same for a task that was found. */
+/* Like batch_files_task(), for a task that was found. */
 int batch_files_of(struct request *r, const struct batch_task *t, struct files_place *out,
                    struct err *e) MUST_CHECK;
 
@@ -45,8 +45,8 @@ const char *batch_file_mode(struct request *r, int64_t mode);
 
 /* --- file_bytes.c --- */
 
-/* Sends the file. `page_type`: the Content-Type for the page, which gets the part that the header
- * Range names; NULL: as the data plane sends files. */
+/* Sends the file. `page_type` NULL: as the data plane sends files. Otherwise: the Content-Type for
+ * the page, and the part in the header Range is sent. */
 REPLIED batch_file_send(struct request *r, const struct files_place *p, const char *page_type);
 
 /* --- task_files.c: handlers of actions.c --- */

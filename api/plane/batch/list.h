@@ -36,7 +36,7 @@ struct batch_list_kind {
     const struct schema *schema; /* of a row; NULL: no $select */
 };
 
-/* One list. */
+/* One list of the data plane. */
 struct batch_list {
     struct request *r;
     const struct batch_list_kind *kind;
@@ -44,10 +44,10 @@ struct batch_list {
     const struct filter *filter; /* arena; NULL: all rows */
     schema_set set;              /* $select */
     int64_t owner;               /* the owner of the rows: row id of an account, a job or a task */
-    const void *of;              /* the handler's own; or NULL */
+    const void *of;              /* for the handler; or NULL */
 };
 
-/* The same for a single element: checks its $select and $expand. `schema`: of the element. */
+/* Checks $select and $expand of a request for a single element. `schema`: of the element. */
 int batch_select(struct request *r, const struct schema *schema, schema_set *set,
                  struct err *e) MUST_CHECK;
 
@@ -67,7 +67,7 @@ struct batch_slice {
 struct batch_rows {
     struct batch_list_kind list;
     size_t size; /* of a row */
-    size_t name; /* offset of the name, which is the key */
+    size_t name; /* offset of the name; the name is the key */
     /* Fetches the rows that pass the filter. */
     int (*fetch)(const struct batch_list *l, const struct batch_slice *of, void **rows, size_t *n,
                  struct err *e);

@@ -21,7 +21,7 @@ struct shown_node {
     struct node nd;
     struct node_setup setup; /* node_id 0: the node has run no start task */
     enum batch_node_state state;
-    /* Of its tasks: node_look_at_tasks(). */
+    /* Counts of the node's tasks, from node_look_at_tasks(). */
     int running, running_slots;
     struct batch_node_total total;
     struct recent_task *recent; /* the latest first */
@@ -38,7 +38,7 @@ int node_of(struct request *r, struct batch_pool *p, struct shown_node *out,
             struct err *e) MUST_CHECK;
 const char *node_path_of(struct request *r, const struct batch_pool *p, const struct node *nd,
                          const char *behind);
-/* The properties that all nodes of a pool take from its document, which may be long. */
+/* The properties that all nodes of a pool take from the pool's document, which may be long. */
 struct node_pool {
     const struct batch_pool *row;
     const char *start_task, *image; /* in the request's version; NULL: none; arena */

@@ -23,7 +23,7 @@ struct pool_asker {
  * ERR_INVALID_PROPERTY, ERR_FORBIDDEN: the message names the mount. */
 int pool_mounts_take(struct request *r, const struct pool_asker *who, const struct accepted *b,
                      const char *at, const char *vm_size, struct err *e) MUST_CHECK;
-/* The same for a request of the data plane. */
+/* Like pool_mounts_take(), for a request of the data plane. */
 int batch_take_mounts(struct request *r, const struct accepted *b, const char *at,
                       const char *vm_size, struct err *e) MUST_CHECK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Statistics of pools: the time of their nodes, and the load of their machines. The load is known
- * only for pools with automatic scaling, whose samples are kept for a day.
+ * only for pools with automatic scaling: their samples are kept for a day.
  */
 #ifndef API_PLANE_BATCH_POOL_STATS_H
 #define API_PLANE_BATCH_POOL_STATS_H

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Replies of the data plane: OData's envelope, ETags and the headers of writes.
- *
- * Each object that clients can change stores the instant of its last change (modified_us), which is
- * also its ETag, in ticks. A client's change sets it to batch_modified(r, was); changes by the
- * scheduler (states, counters) do not.
+ * Replies of the data plane: OData's envelope, ETags and the headers of writes. Each object that
+ * clients can change stores the instant of its last change (modified_us). The ETag is this instant,
+ * in ticks. A client's change sets it to batch_modified(r, was); changes by the scheduler (states,
+ * counters) do not.
  */
 #ifndef API_PLANE_BATCH_REPLY_H
 #define API_PLANE_BATCH_REPLY_H
@@ -25,7 +24,8 @@ const char *batch_etag_text(struct request *r, int64_t modified_us);
 const char *batch_time_text(struct request *r, int64_t us); /* NULL: not yet */
 /* Adds ETag and Last-Modified. */
 void batch_etag(struct request *r, int64_t modified_us);
-/* The instant of a change now, later than that of the last change `was_us` (0: a new object). */
+/* The instant of a change that is made now. It is later than the last change, `was_us` (0: a new
+ * object). */
 int64_t batch_modified(const struct request *r, int64_t was_us);
 /* Checks the four conditional headers. `modified_us` 0: the object does not exist yet. */
 int batch_conditions(struct request *r, int64_t modified_us, struct err *e) MUST_CHECK;

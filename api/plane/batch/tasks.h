@@ -16,7 +16,7 @@ int find_batch_task(struct request *r, struct batch_task *out, struct err *e) MU
 const char *batch_task_path(struct request *r, const char *job, const char *task);
 /* A containerInfo as JSON text, of a running or ended container; NULL: no information. Arena. */
 const char *batch_container_text(struct request *r, const struct container_seen *c, bool over);
-/* The same as a member. */
+/* Adds this containerInfo to the object `o`. */
 void batch_container_add(struct request *r, const struct container_seen *c, bool over, json_t *o);
 /* The JSON of one of its subtasks. */
 void batch_subtask_render(struct request *r, const struct batch_task *t,

@@ -10,7 +10,7 @@
 
 #include "api/plane/storage/azstorage.h"
 
-/* Its deps are a struct azstorage. */
+/* Its handlers' data (deps) is a struct azstorage. */
 extern const struct service azblob_service;
 
 #endif

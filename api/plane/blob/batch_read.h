@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The body of a batch: multipart/mixed (RFC 2046, section 5.1), each part of which is the head of a
- * request (application/http). Pure.
+ * The body of a batch: multipart/mixed (RFC 2046, section 5.1). Each part is the head of a request
+ * (application/http). Pure.
+ *
  * https://learn.microsoft.com/rest/api/storageservices/blob-batch
  */
 #ifndef API_PLANE_BLOB_BATCH_READ_H

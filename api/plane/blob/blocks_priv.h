@@ -34,7 +34,8 @@ struct blocks blocks_waiting(struct request *r, const struct file_items *found,
 
 /* Finds a waiting block; these are sorted by id. NULL: none. */
 const struct block *blocks_find(const struct blocks *b, const char *id);
-/* Sorts committed blocks, which are in the blob's order, by id: an array of n pointers; arena. */
+/* Sorts committed blocks by id; `b` has them in the order of the blob. Returns an array of n
+ * pointers, in the arena. */
 const struct block **blocks_sorted(struct arena *a, const struct blocks *b);
 const struct block *blocks_find_sorted(const struct block **list, size_t n, const char *id);
 

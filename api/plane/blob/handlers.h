@@ -58,7 +58,7 @@ int blob_note(struct request *r, const struct blob *old, const struct share_item
 struct placing {
     struct request *r;
     const struct blob *blob;          /* the blob's row and place until then */
-    struct share_item *item;          /* what is to be noted */
+    struct share_item *item;          /* the row to write */
     struct file_upload *upload;       /* borrowed: all bytes are there */
     const struct file_result *staged; /* the facts of the staged upload; NULL: not staged yet */
     const uint8_t *md5;               /* expected; or NULL */
@@ -66,8 +66,8 @@ struct placing {
     /* Called when the file is staged: fills in the item's members that depend on the file. The item
      * already has its name. */
     void (*fill)(void *ctx, const struct file_result *f);
-    /* Called when the file is placed and noted. With `why` the old version remains, as far as is
-     * known. */
+    /* Called when the file is placed and its row written. With `why` the old version remains, as
+     * far as is known. */
     files_changed done;
     void *ctx;                /* of both */
     struct file_facts before; /* its own from here on */
@@ -88,12 +88,12 @@ struct blob_work {
     struct blob_looking *look; /* of blob_look() and blob_change() */
 };
 
-/* Looks at the blob's file and checks conditions and lease; then calls `then`, which must call
+/* Looks at the blob's file and checks conditions and lease; then calls `then`. That must call
  * blob_finish(), perhaps later. A change keeps the blob's turn until that call. */
 typedef void (*blob_then)(struct blob_work *w, const struct file_facts *f);
 REPLIED blob_look(struct request *r, blob_then then);
 REPLIED blob_change(struct request *r, blob_then then);
-/* The same for a request whose handler has returned reply_later(). */
+/* Like blob_change(), for a request whose handler has returned reply_later(). */
 void blob_change_later(struct request *r, blob_then then);
 void blob_finish(struct blob_work *w, struct replied *done);
 
@@ -126,21 +126,21 @@ const char *blob_type_name(enum blob_type t);
 /* 1: the request has the MD5 header (Content-MD5); 0: it does not. */
 int blob_md5(struct request *r, const char *header, uint8_t out[FILES_MD5],
              struct err *e) MUST_CHECK;
-/* Likewise a CRC64. */
+/* 1: the request has the header `name` with a CRC64; 0: it has not. */
 int blob_crc64_in(struct request *r, const char *name, uint64_t *out, struct err *e) MUST_CHECK;
-/* Likewise x-ms-content-crc64, which excludes an MD5. */
+/* 1: the request has x-ms-content-crc64, and no MD5; 0: it has no CRC64. */
 int blob_crc64(struct request *r, uint64_t *out, struct err *e) MUST_CHECK;
 /* Checks a document body against the request's MD5 or CRC64. */
 int blob_check_body(struct request *r, struct err *e) MUST_CHECK;
 #define MD5_TEXT 25 /* base64 of 16 bytes, and NUL */
 
-/* The folder of a blob's uncommitted blocks: below the account's folder; each block is named by its
- * id in hexadecimal digits. */
+/* The folder of a blob's uncommitted blocks, below the account's folder. The name of a block's file
+ * is its id in hexadecimal digits. */
 const char *blocks_folder(struct request *r);
-/* The same for another blob of the request's container. */
+/* Like blocks_folder(), for another blob of the request's container. */
 const char *blocks_folder_of(struct request *r, const char *name);
-/* Gives a new block of this blob a later time than the blob's, which may be ahead of a clock that
- * was set back: a block that is older than the blob does not count. */
+/* Gives a new block of this blob a later time than the blob's, because a block that is older than
+ * the blob is ignored. The blob's time may be ahead of a clock that was set back. */
 void blocks_set_time(struct files_upload *block, const struct request *r,
                      const struct share_item *blob);
 /* Whether blocks of the `old` version count for the new one, because it was ahead of the clock:
@@ -161,7 +161,7 @@ int block_id(struct request *r, const char *text, const char **out, struct err *
 int tags_read_header(struct request *r, const char **out, struct err *e) MUST_CHECK;
 int tags_count(const struct share_item *i);
 void tags_write(struct strbuf *b, const char *text);
-/* Likewise those that an expression names; NULL: all. */
+/* Writes the tags that an expression names; `asked` NULL: all. */
 struct tag_where;
 void tags_write_asked(struct strbuf *b, json_t *tags, const struct tag_where *asked);
 /* Whether a blob of the type may have this tier (NULL: none is asked for). */
@@ -171,8 +171,8 @@ int tier_check_type(enum blob_type type, const char *tier, struct err *e) MUST_C
 int blob_check_online(struct request *r, const struct share_item *i, const struct file_facts *f,
                       struct err *e) MUST_CHECK;
 
-/* Checks the condition on tags in `header`, which may be missing. `fails`: the kind of error if the
- * condition does not hold. */
+/* Checks the condition on tags in `header`; a request without the header passes. `fails`: the kind
+ * of error if the condition does not hold. */
 int tags_check(struct request *r, const char *header, const struct share_item *i, int fails,
                struct err *e) MUST_CHECK;
 
@@ -192,8 +192,8 @@ struct blobs_wish {
 struct replied *blobs_show(struct request *r, const struct blobs_wish *w);
 
 struct replied *azblob_copy(struct request *r);
-/* Append Block From URL: reads the source's bytes into r->raw, as if they were the body; then
- * calls `append`, unless there is an error, which is answered. */
+/* Append Block From URL: reads the source's bytes into r->raw, as if they were the body; then calls
+ * `append`. An error is answered, and `append` is not called. */
 struct replied *azappend_copy(struct request *r, void (*append)(struct request *r));
 /* Put Block From URL: `at` is the block's place. */
 struct replied *azblock_copy(struct request *r, const struct files_upload *to);

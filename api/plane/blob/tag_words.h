@@ -27,7 +27,7 @@
  * error, and the message is a phrase with its place. */
 int tag_words_hold(const char *condition, const json_t *tags, struct err *e) MUST_CHECK;
 
-/* A tag must compare with a value in one of these ways. */
+/* A condition: the tag must compare with the value in one of these ways. */
 struct tag_comparison {
     char name[TAG_NAME_MAX + 1], value[TAG_VALUE_MAX + 1];
     bool less, equal, greater;

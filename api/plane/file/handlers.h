@@ -36,9 +36,9 @@ struct azfile_change {
     struct azfile at;
     struct share_item item; /* the notes to write afterwards */
     azfile_then then;
-    bool is_directory;       /* what is looked for */
+    bool is_directory;       /* the wanted item is a directory */
     int64_t mtime_ns;        /* the time to set, or FILES_TIME_KEPT */
-    struct file_facts facts; /* of what was found */
+    struct file_facts facts; /* of the item that was found */
     struct turn turn;        /* look.c's, for azfile_to_change() */
 };
 struct azfile_change *azfile_change(struct request *r, const struct azfile *at);
@@ -55,7 +55,8 @@ bool azfile_went_well(struct azfile_change *c, const struct err *why, const stru
 /* Looks at the request's file or directory, and continues with `then`; 404 if it does not exist or
  * has the other type. */
 REPLIED azfile_look(struct request *r, bool is_directory, azfile_then then);
-/* The same in the file's turn, so that no other request changes the file or its notes meanwhile. */
+/* Like azfile_look(), but in the file's turn, so that no other request changes the file or its
+ * notes meanwhile. */
 REPLIED azfile_to_change(struct request *r, bool is_directory, azfile_then then);
 extern const struct lease_errors azfile_leased;
 /* Whether the request may change (needs_id) or read a leased file. */
@@ -78,7 +79,7 @@ struct azplacing {
     void (*fill)(struct azplacing *p, const struct file_facts *f);
     void (*done)(struct azplacing *p, const struct file_facts *f);
     int64_t mtime_ns;       /* the file's time, or FILES_TIME_KEPT: set by `ready` */
-    const char *properties; /* likewise; the rest is in `item` */
+    const char *properties; /* set by `ready`; the other notes are in `item` */
     struct share_item item; /* the notes to write: first the old ones, with the next revision */
     struct file_upload *upload;
 
@@ -86,16 +87,16 @@ struct azplacing {
     void (*begun)(struct azplacing *p);
     struct turn turn;
     bool was_there, is_noted;
-    struct file_facts there; /* what is at the place, */
-    struct share_item was;   /* and noted of it */
+    struct file_facts there; /* the present file, */
+    struct share_item was;   /* and its notes */
     struct journal_entry entry;
 };
 struct replied *azplacing_begin(struct azplacing *p, struct request *r);
-/* Begins an upload of `size` zeros, which use no disk space, and continues with `begun`. */
+/* Begins an upload of `size` zeros, which take no disk space, and continues with `begun`. */
 void azplacing_upload(struct azplacing *p, uint64_t size, void (*begun)(struct azplacing *p));
 /* All bytes are there. */
 void azplacing_place(struct azplacing *p);
-/* Each path must end with one of these. */
+/* Every path of a new file must end with a call of azplacing_finish() or azplacing_fail(). */
 void azplacing_finish(struct azplacing *p, struct replied *done);
 void azplacing_fail(struct azplacing *p, const struct err *e);
 
@@ -104,9 +105,10 @@ struct smb_source {
     const struct file_facts *facts;
     const struct share_item *item;
 };
-/* x-ms-file-attributes and times of a request. *properties: of its headers, and then with these
- * too. `old`: those of the item, for what is to be preserved, "" if it has none; NULL: it is new.
- * `from`: NULL: it is no copy. *mtime_ns: to be set, or FILES_TIME_KEPT. */
+/* Reads x-ms-file-attributes and the times of a request. *properties: in, the properties from its
+ * headers; out, with these added. `old`: the properties of the item, for values to preserve ("": it
+ * has none; NULL: the item is new). `from` NULL: the request is no copy. *mtime_ns: the time to
+ * set, or FILES_TIME_KEPT. */
 int smb_read(struct request *r, const char *old, const struct smb_source *from,
              const char **properties, int64_t *mtime_ns, struct err *e) MUST_CHECK;
 /* Call before the notes are written: a noted time of change refers to the file's present change. */
@@ -135,7 +137,7 @@ int azfile_size(struct request *r, uint64_t *out, struct err *e) MUST_CHECK;
 /* The service's error for a fault of a file. */
 int azfile_fault(const struct err *why, enum file_fault fault, struct err *e);
 
-/* Likewise for a new file: a client that may only create must not overwrite. */
+/* Like azfile_fault(), for a new file: a client that may only create must not overwrite. */
 int azfile_fault_of_new(const struct request *r, const struct err *why, enum file_fault fault,
                         struct err *e);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the row of a blob has beside the properties that headers set anew, as members of the same
- * JSON text: its tier and rehydration (tiers.h), and whether it is sealed.
+ * The properties of a blob that requests which set all properties anew do not touch: its tier and
+ * rehydration (tiers.h), and whether it is sealed. They are members of the JSON text with the other
+ * properties, in the blob's row.
  */
 #ifndef API_PLANE_STORAGE_BESIDE_H
 #define API_PLANE_STORAGE_BESIDE_H
@@ -25,9 +26,9 @@ bool beside_tier_is_known(const char *tier);
 json_t *beside_open(const struct share_item *i);
 void beside_close(struct arena *a, struct share_item *i, json_t *doc);
 
-/* Copies all of it from the text of earlier properties. */
+/* Copies these members from the text of earlier properties. */
 void beside_keep(struct arena *a, const char *was, struct share_item *i);
-/* Removes all of it. */
+/* Removes these members. */
 void beside_drop(struct arena *a, struct share_item *i);
 
 /* A sealed append blob takes no further bytes. */

@@ -12,7 +12,7 @@
 
 #include "api/http/request.h"
 
-/* What there is now. */
+/* The present state of the object. */
 struct condition_state {
     bool exists;
     uint64_t etag;
@@ -23,7 +23,7 @@ struct condition_state {
  * AZSTORAGE_CONDITION. AZSTORAGE_HEADER: an invalid date. */
 int conditions_check(struct request *r, const struct condition_state *now,
                      struct err *e) MUST_CHECK;
-/* The same with a service's own kinds of errors. */
+/* Like conditions_check(), with a service's own kinds of errors. */
 struct condition_kinds {
     int not_modified, condition, header;
 };

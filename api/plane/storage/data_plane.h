@@ -28,7 +28,7 @@ struct storage_need {
 #define PLANE_NEED(method, path, flags, handler, id, resource, by_account, by_service)             \
     {resource, by_account, by_service},
 
-/* The rows of a GET and of the HEAD that is the same without a body. */
+/* The rows of a GET and of its HEAD, which has no body. */
 #define PLANE_READS(X, ...) X("GET", __VA_ARGS__) X("HEAD", __VA_ARGS__)
 
 /* The rest of a plane's service.c, behind its `plane` and its rows, `routes`. */
@@ -54,13 +54,15 @@ struct storage_need {
 
 struct plane {
     enum sas_service service;
-    enum share_kind kind;             /* the kind of its shares or containers */
-    const char *server;               /* the Server header */
-    const char *share;                /* what it calls a share */
-    int no_share;                     /* its kind of error if there is none of the name */
-    int share_exists, share_going;    /* likewise if there is one, and if it is being deleted */
+    enum share_kind kind; /* the kind of its shares or containers */
+    const char *server;   /* the Server header */
+    const char *share;    /* what it calls a share */
+    int no_share;         /* its kind of error if there is none of the name */
+    /* the kinds of error if there is one of the name, and if it is being deleted */
+    int share_exists, share_going;
     const struct storage_need *needs; /* one for each row of the service */
-    bool any_names; /* also of files that programs made in the folder, which Azure Files forbids */
+    /* allows names that Azure Files forbids: programs may have made such files in the folder */
+    bool any_names;
 };
 
 enum grant_how {
@@ -97,8 +99,8 @@ int plane_may(struct request *r, const struct plane *plane, struct err *e) MUST_
 int plane_check_role(struct request *r, struct err *e) MUST_CHECK;
 /* For a request that also sets a blob's tags: a signature needs "t", a token a role for tags. */
 int plane_check_tags(struct request *r, struct err *e) MUST_CHECK;
-/* Likewise for a principal who reads from another share or container: the source of a copy; with
- * "t" in `needed` its tags too. */
+/* Like plane_check_role(), for the source of a copy in another share or container; with "t" in
+ * `needed` its tags are read too. */
 int plane_check_role_of_source(struct request *r, const struct principal *who,
                                const struct data_place *place, const char *needed,
                                struct err *e) MUST_CHECK;

@@ -41,12 +41,12 @@ struct lease_errors {
 int lease_check(struct request *r, const struct lease *l, bool needs,
                 const struct lease_errors *errors, struct err *e) MUST_CHECK;
 
-/* The same with another header than x-ms-lease-id. */
+/* Like lease_check(), with another header than x-ms-lease-id. */
 int lease_check_by(struct request *r, const char *header, const struct lease *l, bool needs,
                    const struct lease_errors *errors, struct err *e) MUST_CHECK;
 
-/* The object is written: a lease that has expired or was broken is over, and cannot be renewed any
- * more. */
+/* Call when the object is written: a lease that has expired or was broken ends, and cannot be
+ * renewed any more. */
 void lease_written(const struct request *r, struct share_item *i);
 
 /* Whether there is a lease, and the request has its id. */

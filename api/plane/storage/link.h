@@ -42,7 +42,7 @@ int link_check(struct request *r, const struct file_ref *f, struct err *e) MUST_
 /* A reply with a file of a share, or with the part that the request's Range asks for. */
 struct file_reply {
     const char *folder, *path; /* struct file_place */
-    const char *range;         /* NULL: all of it */
+    const char *range;         /* NULL: the whole file */
     /* Checks the file before anything is sent: adds headers, and may refuse. NULL: sends the file
      * with its own ETag and Last-Modified. `content_type` replaces "application/octet-stream".
      * LOOK_AGAIN: the opened file is not the wanted one; it is closed, and `again` continues. */
@@ -56,7 +56,7 @@ struct file_reply {
     void *ctx;      /* for these functions; the request's */
     int missing;    /* the kind of error if the file cannot be opened */
     size_t at_once; /* see struct files_open */
-    /* Called with the MD5 of the sent bytes, after `look`, which must refuse more than at_once
+    /* Called after `look`, with the MD5 of the sent bytes; `look` must refuse more than at_once
      * bytes. NULL: no MD5 is needed. */
     void (*hashed)(struct request *r, const uint8_t md5[]);
     bool framed; /* the bytes go as a structured message */

@@ -13,9 +13,10 @@
 /* A list: its page, in the form <EnumerationResults>, and its query. */
 struct storage_list {
     struct page *page;
-    const char *element;                 /* the element around the items: "Shares" */
-    bool is_tag;                         /* an empty list is <Entries />, not <Entries></Entries> */
-    const struct named_value *attribute; /* of the root element, besides the service's endpoint */
+    const char *element; /* the element around the items: "Shares" */
+    bool is_tag;         /* an empty list is <Entries />, not <Entries></Entries> */
+    /* an attribute of the root element, in addition to the service's endpoint */
+    const struct named_value *attribute;
     size_t n_attributes;
     const char *delimiter; /* as sent; NULL or "": none */
     const char *where;     /* the expression that is searched for; NULL: none */
@@ -25,7 +26,7 @@ struct storage_list {
     bool has_max;          /* the client has sent maxresults */
 };
 
-/* Reads prefix, marker and maxresults, and begins the page, whose keys are names. The page lives as
+/* Reads prefix, marker and maxresults, and begins the page; its keys are names. The page lives as
  * long as the list. AZSTORAGE_QUERY_RANGE: maxresults; ERR_INVALID_QUERY: not a marker of this
  * daemon. */
 int storage_list_begin(struct request *r, const char *element, struct storage_list *out,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What both planes do with a whole share or container in the same way.
+ * The operations on a whole share or container that are alike in both planes.
  */
 #ifndef API_PLANE_STORAGE_PLANE_SHARES_H
 #define API_PLANE_STORAGE_PLANE_SHARES_H
@@ -14,8 +14,8 @@ int plane_check_name(const char *name, struct err *e) MUST_CHECK;
  * the request's. */
 int plane_share(struct request *r, struct err *e) MUST_CHECK;
 
-/* Makes the share of the path, with the metadata of the request; `s` has what is particular to its
- * plane. */
+/* Makes the share of the path, with the metadata of the request. `s`: the members that differ
+ * between the planes. */
 REPLIED plane_make_share(struct request *r, struct share *s);
 /* Writes the changed row of the grant's share. */
 REPLIED plane_update_share(struct request *r);

@@ -11,8 +11,8 @@
 
 enum range_result { RANGE_NONE, RANGE_PART, RANGE_UNSATISFIABLE };
 
-/* `header` is the Range header's value or NULL; an unknown form counts as no range, as the RFC
- * requires. *first and *last (inclusive) are set for RANGE_PART. */
+/* `header` is the value of the header Range, or NULL. An unknown form is ignored, as the RFC
+ * requires: RANGE_NONE. *first and *last (inclusive) are set for RANGE_PART. */
 enum range_result range_parse(const char *header, uint64_t size, uint64_t *first, uint64_t *last);
 
 /* "bytes=0-511" in a header of this name, or NULL: both ends must be given. AZSTORAGE_HEADER,
@@ -20,12 +20,13 @@ enum range_result range_parse(const char *header, uint64_t size, uint64_t *first
 int range_exact(const char *name, const char *text, struct file_range *out,
                 struct err *e) MUST_CHECK;
 
-/* Likewise, or "bytes=512-": then it ends at INT64_MAX, beyond the end of every file. */
+/* Like range_exact(), but accepts "bytes=512-", too: the range ends at INT64_MAX then, beyond the
+ * end of every file. */
 int range_or_rest(const char *name, const char *text, struct file_range *out,
                   struct err *e) MUST_CHECK;
 
-/* Likewise a range of at most RANGE_HASHED_MAX bytes that is hashed before it is sent; it may be
- * "bytes=512-", to the end of the file. `header` asks for the hash. */
+/* Like range_or_rest(), for a range that is hashed before it is sent: at most RANGE_HASHED_MAX
+ * bytes. `header` asks for the hash. */
 #define RANGE_HASHED_MAX (4 << 20)
 int range_hashed(const char *header, const char *name, const char *text, struct file_range *out,
                  struct err *e) MUST_CHECK;

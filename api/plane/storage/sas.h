@@ -96,12 +96,12 @@ int sas_read(const struct named_value *query, size_t n, struct sas *out, struct 
 void sas_text(const struct sas *s, enum sas_service service, const char *account, const char *path,
               struct arena *a, struct strbuf *out);
 
-/* The part of a request's decoded path that a signature covers: all of it, its first segment, or
- * the given number of directories. */
+/* The part of a request's decoded path that a signature covers: the whole path, its first segment,
+ * or the given number of directories. */
 const char *sas_path(const struct sas *s, const char *path, struct arena *a);
 
-/* Whether a valid signature grants this use. Checks in the service's order; each refusal has an
- * error of its own. */
+/* Whether a valid signature grants this use. Checks in the order of the service; each refusal has
+ * another error. */
 int sas_check(const struct sas *s, const struct sas_use *use, struct err *e) MUST_CHECK;
 
 /* Reads a time of a signature or policy: a day, or an instant with or without seconds and fraction.
@@ -110,13 +110,13 @@ int sas_time(const char *text, int64_t *us);
 
 /* --- signatures of users ----------------------------------------------------------------------
  *
- * A signature that somebody makes who has logged in, with a key that they were given for a while.
- * It allows no more than a role of theirs.
+ * A logged-in user makes such a signature with a key that the daemon gave them for a limited time.
+ * The signature allows no more than a role of the user.
  * https://learn.microsoft.com/rest/api/storageservices/create-user-delegation-sas */
 
 #define DELEGATION_KEY_BYTES 32
-/* The key that a login was given to sign with, from what each signature says of it; nothing is
- * kept. `secret`: the daemon's. */
+/* The key that a user was given to sign with. It is derived from the parameters that each signature
+ * contains, so it is not stored. `secret`: the daemon's. */
 void delegation_key(const uint8_t secret[32], const struct sas *s,
                     unsigned char out[DELEGATION_KEY_BYTES]);
 /* Whether a signature was made with that key of this text. */

@@ -21,7 +21,7 @@
  * the element. */
 int settings_read(const struct xml *root, enum sas_service service, json_t *doc,
                   struct err *e) MUST_CHECK;
-/* Appends the whole document. `doc`: NULL, or any JSON: invalid members count as not set. */
+/* Appends the whole document. `doc`: NULL, or any JSON; invalid members are treated as not set. */
 void settings_write(struct strbuf *b, enum sas_service service, const json_t *doc);
 
 #endif

@@ -60,14 +60,15 @@ int shared_key_read(const char *authorization, struct arena *a, struct signed_by
 /* Compares two names of headers in an order; < 0, 0 or > 0. */
 int name_compare(const char *a, const char *b, enum name_order order);
 
-/* What is wrong with the date that a signed request has (NULL: it has none); NULL: nothing. */
+/* The error in the date of a signed request (NULL: it has no date); returns NULL: the date is
+ * good. */
 const char *signed_date_error(struct arena *a, const char *date);
 
 #define SIGNATURE_SIZE 45 /* base64 of 32 bytes, and NUL */
 /* HMAC-SHA256 of a text with an account's key, as base64. */
 void signature_make(const unsigned char *key, size_t n_key, const char *text, size_t n_text,
                     char out[SIGNATURE_SIZE]);
-/* Compares a client's signature with this one in constant time. A space counts as +, because
+/* Compares a client's signature with `made` in constant time. A space in it equals +, because
  * clients leave + unescaped in a query. */
 int signature_equals(const char *sent, const char made[SIGNATURE_SIZE]);
 

@@ -17,7 +17,7 @@ struct source {
     struct share share;
     const char *name;          /* in its share */
     const char *folder, *path; /* where its bytes are */
-    struct share_item item;    /* what is noted of it */
+    struct share_item item;    /* the notes of the source */
     bool is_snapshot;          /* of a blob: `item` has the effective facts */
     const char *subscription;  /* of its account */
 };
@@ -26,7 +26,7 @@ struct source {
 int source_of(struct request *r, const char *header, const char *needed, struct source *out,
               struct err *e) MUST_CHECK;
 
-/* The range that the request asks of the source, or all of it (len FILES_ALL). */
+/* The range of the source that the request names; the whole source: len FILES_ALL. */
 int source_range(struct request *r, struct file_range *out, struct err *e) MUST_CHECK;
 /* Cuts it at the end of a source of `size` bytes, as for a client that reads the range.
  * AZSTORAGE_RANGE: it begins there or beyond. */

@@ -73,10 +73,10 @@ struct structuring {
 
 /* Whether the reply should have such a body. 1: yes. AZSTORAGE_HEADER: in another form. */
 int structuring_wanted(struct request *r, struct err *e) MUST_CHECK;
-/* Of `content` bytes. Returns the length of the message. */
+/* Begins a message with `content` bytes of content. Returns the length of the message. */
 uint64_t structuring_begin(struct structuring *s, uint64_t content);
-/* How many bytes of the content make a piece of the message of at most `max` bytes, which is at
- * least 64, or all that is left of the message. */
+/* How many bytes of content to put into the next piece of the message, so that the piece has at
+ * most `max` bytes. `max`: at least 64, or at least what is left of the message. */
 size_t structuring_room(const struct structuring *s, size_t max);
 /* Adds such bytes, and what belongs around them. */
 void structuring_add(struct structuring *s, const char *bytes, size_t n, struct strbuf *out);

@@ -18,25 +18,25 @@
 #include "model/spec.h"
 
 struct tier {
-    const char *name;     /* NULL: that of the account, Hot */
+    const char *name;     /* NULL: the account's tier, Hot */
     bool archived;        /* the name is Archive */
     const char *to;       /* the tier that it gets by a rehydration; NULL: none is under way */
-    const char *priority; /* of that */
+    const char *priority; /* the priority of the rehydration */
 };
 /* The tier at present. `subscription`: of the blob's account. `f`: the blob's file; a file that a
  * job has written since is not archived. */
 struct tier tier_of(struct arena *a, const struct wakes *wakes, const char *subscription,
                     const struct share_item *i, const struct file_facts *f);
-/* The same for a request. */
+/* Like tier_of(), with the clock of a request. */
 struct tier tier_now(struct request *r, const char *subscription, const struct share_item *i,
                      const struct file_facts *f);
-/* The same in the request's account. */
+/* Like tier_now(), for a blob of the request's account. */
 struct tier tier_here(struct request *r, const struct share_item *i, const struct file_facts *f);
 
 /* "rehydrate-pending-to-hot", of a rehydration that is under way. */
 const char *tier_status(struct request *r, const struct tier *t);
 
-/* Notes the tier; a rehydration is over. NULL: that of the account. */
+/* Notes the tier, and ends a rehydration. `tier` NULL: the account's tier. */
 void tier_set(struct arena *a, struct share_item *i, const char *tier);
 /* The archived blob becomes this tier, if that takes no time at once. `high`: its priority. */
 void tier_rehydrate(struct request *r, struct share_item *i, const char *tier, bool high);
@@ -50,7 +50,8 @@ int tier_read_priority(struct request *r, const char **out, struct err *e) MUST_
 
 /* AZSTORAGE_ARCHIVED, with what would be right. Always -1. */
 int tier_refuse(const struct tier *t, struct err *e);
-/* The same, if a GET reads this file of a share or container, and it is an archived blob. */
+/* Fails with AZSTORAGE_ARCHIVED, too, if the file is an archived blob: for a GET of a file of a
+ * share or container. */
 int tier_check_file(struct request *r, const struct mount_volume *v, const char *path,
                     const struct file_facts *f, struct err *e) MUST_CHECK;
 

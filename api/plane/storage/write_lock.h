@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One change at a time per file or blob: a request that looks first and writes later must not
- * overlap another such request. First come, first served.
+ * One change at a time for each file or blob: a request that looks first and writes later must not
+ * overlap with another such request. First come, first served.
  */
 #ifndef API_PLANE_STORAGE_WRITE_LOCK_H
 #define API_PLANE_STORAGE_WRITE_LOCK_H

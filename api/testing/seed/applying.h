@@ -67,10 +67,10 @@ struct applying {
     struct seed_folder *fill;
     size_t n_fill;
     struct seed_archives archives;
-    struct detachment detachment; /* of what is undone */
+    struct detachment detachment; /* of the parts of the seed that are undone */
 };
 
-/* applying.c: the request of a step, in the name of the daemon's own principal. Its arguments are
+/* applying.c: makes the request of a step, from the daemon's own principal. The arguments are
  * borrowed. */
 struct request *applying_request(struct applying *p, struct arena *a, const struct seed_step *s,
                                  const json_t *given);

@@ -45,16 +45,17 @@ struct dump_place {
 /* The answer of a GET: a page of a list. */
 struct dumped_list {
     const struct seed_kind *kind;
-    const char *path;      /* of what they are in */
-    json_t *into;          /* the same, in the tree; borrowed */
+    const char *path;      /* the path of the resource that contains them */
+    json_t *into;          /* that resource in the tree; borrowed */
     struct request *asked; /* has the text; owned; NULL: it was read into */
     json_t *shown;         /* owned */
     struct dumped_list *next;
 };
 
-/* DUMP_BARE: the resource keeps what is not of its body (struct seed_kind.own). */
+/* DUMP_BARE: the resource keeps only the members that are not of its body (struct
+ * seed_kind.own). */
 enum dump_change { DUMP_MEMBER, DUMP_BARE, DUMP_LEFT_OUT };
-/* What a resource has besides what its GET shows, or has not. */
+/* A difference between a resource in the dump and the answer to its GET. */
 struct dumped_member {
     struct dump_place at;
     enum dump_change change;
@@ -104,9 +105,9 @@ struct dumping {
     struct err why;
 };
 
-/* dump_lists.c, at the instant. Notes what is asked for first. */
+/* dump_lists.c, at the instant. Notes the first GETs to send. */
 int dump_lists_begin(struct dumping *d, struct err *e) MUST_CHECK;
-/* Asks for a few milliseconds. 1: all of it has been asked for; 0: there is more; -1. */
+/* Sends GETs for a few milliseconds. 1: all were sent; 0: there are more; -1: err. */
 int dump_lists_some(struct dumping *d, struct err *e) MUST_CHECK;
 
 /* The resource at a place; borrowed; NULL: there is none. */
@@ -119,7 +120,7 @@ void dump_cut(struct dumping *d, const struct dump_place *at, enum dump_change c
 
 /* dump_bodies.c, on the lane: makes the tree of all lists and members. */
 void dump_bodies(struct dumping *d);
-/* {"value": [...]}: whether one of these is being deleted. */
+/* {"value": [...]}: whether one of the items is being deleted. */
 bool dump_is_going(const json_t *item);
 const char *dump_name(const struct seed_kind *kind, const json_t *item);
 
@@ -138,7 +139,7 @@ int dump_deleted_vaults(struct dumping *d, const char *subscription, json_t *int
 int dump_folders(struct dumping *d, struct err *e) MUST_CHECK;
 
 /* dump_tasks.c */
-/* Its files are on a node; none, if nobody knows that node. */
+/* Adds a task whose files are on a node. Adds nothing if the node is not known. */
 int dump_task_add(struct dumping *d, const struct batch_task *t, const struct dump_place *at,
                   struct err *e) MUST_CHECK;
 /* Reads them. `done` may be called at once. */

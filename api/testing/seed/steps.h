@@ -91,7 +91,7 @@ struct seed_step {
 struct seed_steps {
     struct seed_step *items; /* each parent before its children; in the arena */
     size_t n;
-    struct seed_path at; /* of what is wrong */
+    struct seed_path at; /* the place of the error */
 };
 
 /* `subscription`: the one of the groups at the top of the seed. */
@@ -203,11 +203,10 @@ int seed_files_check(const json_t *files, enum seed_files what, struct err *e) M
 char *seed_file_bytes(const json_t *v, size_t *n);
 json_t *seed_file_value(const char *bytes, size_t n);
 
-/* Turns the texts of files that contain `word` into base64, because what becomes of the word in the
- * text of a dump must not happen to the bytes of a file. NULL: nothing. */
+/* Turns the texts of files that contain `word` into base64, so that a replacement of the word in
+ * the text of a dump does not change the bytes of files. `word` NULL: does nothing. */
 void seed_files_code(json_t *files, const char *word);
-/* Sorts files by path, because a folder has no order but two dumps of the same state must be
- * equal. */
+/* Sorts files by path: a folder has no order, but two dumps of one state must be equal. */
 void seed_files_sort(json_t *files);
 
 /* The state of a file after it was written. */
@@ -227,7 +226,7 @@ struct seed_folder {
     struct seed_written *written; /* one for each */
     const struct seed_step *step;
 };
-/* One that is read. */
+/* A folder to read. */
 struct seed_source {
     const char *path, *account;
     bool directories; /* lists empty directories too */
