@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The daemon's certificates: by its own authority (ECDSA P-256), and the site's, if configured.
- *
- * Authority and server certificate are PEM files of the state directory, made when missing. A new
- * server certificate is made when its names change, 30 days before it expires, and when it is not
- * valid yet because the clock was ahead. Clients only need ca.pem, which is valid for 10 years. A
- * name below one of the daemon's own (ACCOUNT.file.core.localhost) gets a certificate when the
- * first client asks for it; these are kept in memory.
+ * The daemon's certificates: those of its own authority (ECDSA P-256), and the site's certificate,
+ * if one is configured. Authority and server certificate are PEM files of the state directory, made
+ * when missing. A new server certificate is made when its names change, 30 days before it expires,
+ * and when it is not valid yet because the clock was ahead. Clients only need ca.pem, which is
+ * valid for 10 years. A name below one of the daemon's own (ACCOUNT.file.core.localhost) gets a
+ * certificate when the first client asks for it; these are kept in memory.
  */
 #ifndef DAEMON_CERTS_CERTS_H
 #define DAEMON_CERTS_CERTS_H
@@ -78,8 +77,9 @@ int certs_site_check(const char *cert, const char *key, int64_t *ends_us, struct
 int64_t certs_site_ends_us(const struct certs *c);
 /* When the certificate of the daemon's authority expires. */
 int64_t certs_authority_ends_us(const struct certs *c);
-/* Makes a certificate of these, which certs_site_show() uses from now on, or certs_shown_free()
- * frees. *out NULL: there are none, and the old ones stay in use. -1: they are not usable. */
+/* Makes a certificate of these files. The caller passes it to certs_site_show(), which uses it from
+ * now on, or to certs_shown_free(). *out NULL: there are no files, and the old ones stay in use.
+ * -1: the files cannot be used. */
 struct shown;
 int certs_site_make(const struct certs *c, const struct certs_site *text, struct shown **out,
                     struct err *e) MUST_CHECK;

@@ -19,19 +19,19 @@
 #define AZ_GROUP        "-g --resource-group"
 #define AZ_SUBSCRIPTION "--subscription"
 
-/* What a change depends on beside the line. */
+/* The facts, besides the line, that a change depends on. */
 struct az_facts {
     const char *subscription;
     const char *group, *location; /* the defaults of `az configure`; NULL: none */
     const char *vault_suffix;     /* ".vault.localhost:7443" */
-    bool debian;                  /* az is Debian's, of which some commands are broken */
+    bool debian;                  /* az is the package of Debian; some of its commands are broken */
     const struct az_daemon *daemon;
 };
 
 /* An option of an old form. */
 struct old_option {
     const char *names; /* all, separated by blanks */
-    const char *today; /* its name today; NULL: the same; "": it has no such option */
+    const char *today; /* its name today; NULL: unchanged; "": az has no such option */
     const char *value; /* for messages: "CLUSTER" */
     enum old_need {
         OPTIONAL,
@@ -57,21 +57,21 @@ enum old_place {
     IN_WORKSPACE = 2,
     IN_EXPERIMENT = 4,
     MAKES_PLACE = 8, /* the workspace and experiment are made if they are missing */
-    ANY_GROUP = 16   /* lists: without a group those of all groups */
+    ANY_GROUP = 16   /* for lists: without a group the resources of all groups */
 };
 
 /* A workspace or an experiment to make first. */
 struct az_made {
     const char *path;
     json_t *body;
-    struct az_line line; /* the same for people */
+    struct az_line line; /* the request as a command line, for people */
 };
 
 struct az_change {
     struct arena *arena;
     const struct az_facts *facts;
     const struct old_form *form;
-    const char *subscription; /* the option's, or that of the facts */
+    const char *subscription; /* from the option, or from the facts */
     struct az_line line;
     struct az_file file; /* of -c; no tree: none */
     struct az_made made[2];
@@ -85,14 +85,14 @@ struct az_change {
 int az_change_subscription(struct az_change *c, struct err *e) MUST_CHECK;
 /* The resource group: the option, or the default; NULL: all groups. */
 int az_change_group(struct az_change *c, const char **out, struct err *e) MUST_CHECK;
-/* -l, the default location, or that of the group. */
+/* The location: of -l, or the default location, or the group's. */
 int az_change_location(struct az_change *c, const char *group, const char **out,
                        struct err *e) MUST_CHECK;
 /* Whether the group has the workspace of old forms; refuses a group that does not exist. `others`:
  * the names of its workspaces, separated by commas. */
 int az_change_has_place(struct az_change *c, const char *group, bool *out, const char **others,
                         struct err *e) MUST_CHECK;
-/* The same for the experiment in it. */
+/* Like az_change_has_place(), for the experiment in the workspace. */
 int az_change_has_experiment(struct az_change *c, const char *group, bool *out,
                              struct err *e) MUST_CHECK;
 /* The id today of a cluster or file server that is given by its name or by an id of any form. */

@@ -20,14 +20,14 @@ struct az_file {
     size_t len;
     json_t *tree;
     bool changed; /* the tree is not what the file says */
-    bool once;    /* a pipe or the like, which az cannot read again */
+    bool once;    /* a pipe or similar: az cannot read it again */
     /* The version that has all its properties; az of today speaks V_2018_05_01. */
     enum api_version version;
 };
 
-/* Reads and checks a file for a resource of this table. Members of "properties" that are beside it
- * are moved there (the guides have such files); each is told to `notes`, a line each. Errors begin
- * with FILE:LINE:COLUMN. */
+/* Reads and checks a file for a resource of this table. Moves members of "properties" that are
+ * outside of it into it (the guides have such files), and reports each in `notes`, one in a line.
+ * Errors begin with FILE:LINE:COLUMN. */
 int az_file_read(const char *name, const struct schema *s, struct az_file *out,
                  struct strbuf *notes, struct err *e) MUST_CHECK;
 void az_file_free(struct az_file *f);

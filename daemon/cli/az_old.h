@@ -11,9 +11,10 @@
 /* The option for a file, in today's az. */
 #define AZ_FILE_TODAY "-f --config-file --config"
 
-/* Changes a command into today's: the line, or a request in place of az; and reads its files. What
- * is of today stays unchanged; *old tells. Errors: the line is incomplete or wrong. In every case
- * the change is freed with az_old_free(). */
+/* Changes a command of an old az into one of today: a line, or a request that takes the place of
+ * az. Reads the files that the command names. A command of today stays unchanged; *old: whether it
+ * was an old one. Errors: the line is incomplete or wrong. In every case free the change with
+ * az_old_free(). */
 int az_old_change(const struct az_facts *facts, struct arena *a, char *const *args, size_t n,
                   struct az_change *out, bool *old, struct err *e) MUST_CHECK;
 void az_old_free(struct az_change *c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A request to the daemon in place of a command that az does not have any more, or has broken: what
- * is sent, how people can send it themselves, and how the reply is printed.
+ * A request to the daemon in place of a command that az no longer has, or has broken: the request,
+ * how people can send it themselves, and how its reply is printed.
  */
 #ifndef DAEMON_CLI_AZ_REQUEST_H
 #define DAEMON_CLI_AZ_REQUEST_H
@@ -28,24 +28,24 @@ struct az_daemon {
 int az_daemon_look(const struct az_daemon *d, const char *path, long *status, json_t **out,
                    struct err *e) MUST_CHECK;
 
-/* A column of -o table. `text` has members in braces: "{dataDisks.diskCount} x"; a "/" at the end
- * of a member stands for the last part of an id. */
+/* A column of -o table. `text` has members in braces: "{dataDisks.diskCount} x". A member with a
+ * "/" at its end is replaced by the last part of an id. */
 struct az_column {
     const char *name, *text;
 };
 
 struct az_request {
-    const char *method;              /* NULL: no request */
-    const char *path;                /* with its query; or a whole URL, which only az can send */
-    const char *resource;            /* for a whole URL: the audience of the token */
-    json_t *body;                    /* owned; NULL: none */
-    bool list;                       /* the reply has pages of values */
-    bool waits;                      /* until the resource is made or removed */
+    const char *method;   /* NULL: no request */
+    const char *path;     /* with the query; or a whole URL, then only az can send the request */
+    const char *resource; /* for a whole URL: the audience of the token */
+    json_t *body;         /* owned; NULL: none */
+    bool list;            /* the reply has pages of values */
+    bool waits;           /* until the resource is made or removed */
     const struct az_column *columns; /* up to one without a name; NULL: no table */
 };
 
-/* The line of `az rest` that does the same, with the global options of `from`. The body is not in
- * the line if it is for az, which reads it from its standard input. */
+/* The line of `az rest` that sends the request, with the global options of `from`. for_az: the body
+ * is not in the line, because az reads it from its standard input. */
 struct az_line az_request_line(const struct az_request *r, const struct az_line *from,
                                const char *subscription, bool for_az);
 /* Whether only az can do it: --query, another host, an output beyond JSON and a table. */

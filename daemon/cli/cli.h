@@ -27,11 +27,13 @@ enum {
     OPT_COMMENT = 64,
     OPT_REASON = 128,
     OPT_DRY_RUN = 256,
-    OPT_ROLE = 512,       /* and --scope */
-    OPT_REMOTE = 1024,    /* --endpoint and --user */
-    OPT_QUEUE = 2048,     /* --cluster, --user and --mine of jobs */
-    OPT_JOBS = 4096,      /* the same, --state, --experiment, --begins, --since, --sort */
-    OPT_EPHEMERAL = 8192, /* and further options for tests, which may be variables too */
+    OPT_ROLE = 512,    /* and --scope */
+    OPT_REMOTE = 1024, /* --endpoint and --user */
+    OPT_QUEUE = 2048,  /* --cluster, --user and --mine of jobs */
+    /* the options of OPT_QUEUE, --state, --experiment, --begins, --since, --sort */
+    OPT_JOBS = 4096,
+    /* and further options for tests; each may also be an environment variable */
+    OPT_EPHEMERAL = 8192,
     OPT_TIMEOUT = 16384,
     OPT_SUBSCRIPTION = 32768,
     OPT_TESTING = 65536,

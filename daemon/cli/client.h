@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The command line as a client of a daemon: of that which serves a state directory, with the
- * directory's own certificate authority and credentials; or of that of `batchaid login`, with the
- * authority and the login that are kept. Blocks.
+ * The command line as a client of a daemon. Either of the daemon that serves a state directory,
+ * with the directory's certificate authority and credentials; or of the daemon of `batchaid login`,
+ * with the authority and the login that were kept. Blocks.
  */
 #ifndef DAEMON_CLI_CLIENT_H
 #define DAEMON_CLI_CLIENT_H
@@ -38,7 +38,7 @@ int client_enter(struct daemon_client *c, struct err *e) MUST_CHECK;
  * --testing. */
 int client_open_testing(const struct state *s, struct daemon_client **out,
                         struct err *e) MUST_CHECK;
-/* The same for the daemon of a login (login_file.h), whose environment it takes over. */
+/* Like client_open(), for the daemon of a login (login_file.h); takes over `login`. */
 int client_open_login(struct environment *login, struct daemon_client **out,
                       struct err *e) MUST_CHECK;
 int client_reach_login(struct environment *login, struct daemon_client **out,
@@ -64,8 +64,8 @@ json_t *client_login_body(const struct daemon_client *c);
 /* The time limit of one request; by default a minute. */
 void client_limit(struct daemon_client *c, long milliseconds);
 
-/* While a request takes longer than a second, a terminal is told so: in these words (borrowed), or
- * that the daemon is waited for. */
+/* If a request takes longer than a second, a terminal shows these words (borrowed). Without words
+ * it shows that the client waits for the daemon. */
 void client_doing(struct daemon_client *c, const char *words);
 /* Whether it is not told, because the caller does it. */
 void client_quiet(struct daemon_client *c, bool quiet);
@@ -81,10 +81,11 @@ int client_call(struct daemon_client *c, const char *method, const char *path, c
 int client_call_pages(struct daemon_client *c, const char *path, json_t **out,
                       struct err *e) MUST_CHECK;
 
-/* As client_call(); any status is a success. *out: NULL if the reply has no JSON. */
+/* Like client_call(), but any status is a success. *out NULL: the reply has no JSON. */
 int client_try(struct daemon_client *c, const char *method, const char *path, const json_t *body,
                long *status, json_t **out, struct err *e) MUST_CHECK;
-/* Whether the same request may succeed later: the daemon did not answer, or could not do it now. */
+/* Whether a request may succeed if it is sent again later: the daemon did not answer, or could not
+ * carry it out now. */
 bool client_may_pass(const struct err *e);
 /* The error of such a reply of 400 and above; its target is the reply's code. Returns -1. */
 int client_refused(const json_t *reply, long status, struct err *e);
@@ -121,7 +122,7 @@ typedef int (*client_sink)(void *ctx, const void *bytes, size_t n);
 int client_fetch(struct daemon_client *c, const char *url, int64_t from, client_sink sink,
                  void *ctx, struct err *e) MUST_CHECK;
 
-/* GET of a path of the daemon's own services, with the client's token. */
+/* GET of a path of batchaid's own services (no service of Azure), with the client's token. */
 int client_fetch_own(struct daemon_client *c, const char *path, client_sink sink, void *ctx,
                      struct err *e) MUST_CHECK;
 

@@ -28,7 +28,7 @@ struct daemon_client {
 void client_wipe(char *secret); /* NULL: nothing */
 /* Prepares the handle for a request to this URL. `trouble`: CURL_ERROR_SIZE bytes. */
 void client_set(struct daemon_client *c, const char *url, char *trouble);
-/* Gets a token for the services of this scope; NULL: for the daemon's own requests. */
+/* Gets a token for the services of this scope; NULL: for batchaid's own services. */
 int client_log_in(struct daemon_client *c, const char *scope, char **authorization,
                   struct err *e) MUST_CHECK;
 /* Carries out the prepared request. Shows its progress. */

@@ -15,15 +15,15 @@
 /* Opens a client and calls `fn`; returns the exit code. */
 int jobs_with_client(const struct options *o,
                      int (*fn)(struct daemon_client *c, const struct options *o, struct err *e));
-/* The same with the daemon of this machine, whatever the login. */
+/* Like jobs_with_client(), but always with the daemon of this machine, whatever the login. */
 int jobs_here(const struct options *o,
               int (*fn)(struct daemon_client *c, const struct options *o, struct err *e));
-/* The same; `fn` returns the exit code, or -1, which becomes `own`. */
+/* Like jobs_with_client(), but `fn` returns the exit code, or -1: then the exit code is `own`. */
 int jobs_with_code(const struct options *o, int own,
                    int (*fn)(struct daemon_client *c, const struct options *o, struct err *e));
 /* A client of the daemon that the options mean. */
 int jobs_open(const struct options *o, struct daemon_client **out, struct err *e);
-/* The same without a login: client_enter(). */
+/* Like jobs_open(), without a login: client_enter(). */
 int jobs_reach(const struct options *o, struct daemon_client **out, struct err *e);
 /* Appends NAME=VALUE to a path, after ? or &; nothing if `value` is NULL. */
 void jobs_filter(struct daemon_client *c, struct strbuf *path, const char *name, const char *value);
@@ -37,14 +37,14 @@ void jobs_nothing_fits(const struct options *o, const char *none, const char *al
 /* The last job that the caller has submitted. */
 #define JOBS_LAST "-"
 /* The one job or task of this name, [[[GROUP/]WORKSPACE/]EXPERIMENT/]JOB or
- * [[GROUP/]ACCOUNT/]JOB/TASK, otherwise the one job whose name begins so; or JOBS_LAST. If there
- * are several with one path in several subscriptions, that in the client's own is meant; otherwise
+ * [[GROUP/]ACCOUNT/]JOB/TASK, otherwise the one job whose name begins so; or JOBS_LAST. If several
+ * subscriptions have one with this path, the one in the client's subscription is meant; otherwise
  * the error lists them. Caller decrefs *found, an array. */
 int jobs_find(struct daemon_client *c, const char *name, json_t **found, struct err *e);
-/* The same for jobs of Batch AI alone. Caller decrefs *job. */
+/* Like jobs_find(), for jobs of Batch AI alone. Caller decrefs *job. */
 int jobs_find_job(struct daemon_client *c, const char *name, json_t **job, struct err *e);
-/* The same for "sweep[3]", too, as tables show an index of an array. *index: -1: the name has none.
- */
+/* Like jobs_find_job(), but also takes "sweep[3]", an index of an array as tables show it. *index:
+ * -1: the name has none. */
 int jobs_find_index(struct daemon_client *c, const char *name, json_t **job, json_int_t *index,
                     struct err *e);
 /* A copy of the name without its index, and the index as a text in it; NULL: the name has none.
@@ -56,7 +56,7 @@ int jobs_subscription(struct daemon_client *c, const json_t *j, char **out,
                       struct err *e) MUST_CHECK;
 /* Appends the path of the job's resource and `tail`, with the api-version as its query. */
 void jobs_add_path(struct daemon_client *c, const json_t *j, const char *tail, struct strbuf *path);
-/* Appends the path of its story, or of what is at `tail` below it. */
+/* Appends the path of the job's story; with `tail`, of the resource below it. */
 void jobs_add_story(struct daemon_client *c, const json_t *j, const char *tail,
                     struct strbuf *path);
 /* The path of the next page of a list of Batch AI's; NULL: this page is the last. Borrowed. */

@@ -15,8 +15,8 @@ struct entered {
     const char *node; /* of the job; NULL: the first */
 };
 
-/* Runs the line there; "": a shell. In a terminal it has a terminal of its own. Returns the exit
- * code of the command, or -1. */
+/* Runs the line there; "": a shell. If this program has a terminal, the line gets one too. Returns
+ * the exit code of the command, or -1. */
 int enter_job(struct daemon_client *c, const struct entered *at, const char *line,
               struct err *e) MUST_CHECK;
 

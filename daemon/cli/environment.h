@@ -11,7 +11,7 @@
 #include "daemon/config/state.h"
 #include "lib/err.h"
 
-/* Further members of the environment of a login, which are no variables of clients. */
+/* Further members of the environment of a login. They are no variables for clients. */
 #define LOGIN_REFRESH       "refresh token"
 #define LOGIN_TOKEN         "token" /* instead: a bearer token for requests to the daemon */
 #define LOGIN_STORAGE_TOKEN "storage token"

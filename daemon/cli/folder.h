@@ -40,7 +40,7 @@ struct folder {
     struct folder_entry *entries; /* a directory comes before its content */
     size_t n, cap;
     size_t files;                       /* how many entries are files */
-    int64_t bytes;                      /* of them */
+    int64_t bytes;                      /* the bytes of all files */
     struct folder_notes left, warnings; /* left out; copied, but with a reservation */
 };
 

@@ -16,7 +16,7 @@ struct follow {
     const json_t *job;   /* as a list of jobs shows it */
     bool until_end;      /* false: the present output only */
     const char *process; /* only of this process; NULL: of all */
-    int64_t tail;        /* begin with so many last lines; -1: with the first */
+    int64_t tail;        /* begin with the last lines, so many; -1: with the first line */
     bool quiet;          /* no output, only the end */
     int64_t timeout_ms;  /* -1: none */
 };

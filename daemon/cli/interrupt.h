@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* From here SIGINT, SIGTERM and SIGHUP are noted; a second one of the same kind ends the process.
- */
+/* From here on SIGINT, SIGTERM and SIGHUP are noted; a second SIGINT, for example, ends the
+ * process. */
 void interrupt_catch(void);
 
 bool interrupt_seen(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where a job of `submit` goes: it finds the place, and makes what is missing of group, workspace,
- * cluster, experiment and share, with the requests of any client.
+ * The place of a job of `submit`: finds it, and makes the missing parts (group, workspace, cluster,
+ * experiment, share) with requests that any client could send.
  */
 #ifndef DAEMON_CLI_JOB_PLACES_H
 #define DAEMON_CLI_JOB_PLACES_H
@@ -16,8 +16,9 @@ int job_place_find(struct daemon_client *c, const struct options *o, struct aren
 /* ERR_CONFLICT: a job has the name already. */
 int job_place_check_name(struct daemon_client *c, const struct job_place *p,
                          struct err *e) MUST_CHECK;
-/* Makes the cluster, with what it is in, or lets it have as many nodes as the job needs; and the
- * caller's share. If the account is somebody else's, p->account becomes the second. */
+/* Makes the cluster, with the resources above it, or raises its limit of nodes to what the job
+ * needs. Makes the caller's share. If the account is somebody else's, p->account becomes
+ * p->second_account. */
 int job_place_make(struct daemon_client *c, const struct options *o, struct job_place *p,
                    struct err *e) MUST_CHECK;
 /* Creates the job, and its experiment if that is missing. ERR_CONFLICT: a job has the name

@@ -24,12 +24,12 @@ int job_check_time(const char *value, struct err *e);
 int job_check_env(const char *value, struct err *e);
 int job_check_secret(const char *value, struct err *e);
 
-/* A later NAME=... of the list has the name of this one, and replaces it: values of the command
- * line come after those of the file. */
+/* Whether a later NAME=... of the list replaces this one, because it has the name, too: values of
+ * the command line come after those of the file. */
 bool job_is_given_again(const struct option_values *list, size_t i);
 
 int job_nodes(const struct options *o);
-/* What it asks for of each node. */
+/* What the job requests of each node. */
 struct capacity job_need(const struct options *o);
 
 /* Reads the file of --file into `o`, where the command line has not said something else. Texts are
@@ -43,7 +43,7 @@ const char *job_new_name(const struct options *o, struct arena *a);
 struct job_place {
     const char *group, *workspace, *experiment, *cluster, *name;
     const char *vm_size;        /* for the creation of the cluster */
-    int nodes_max;              /* likewise */
+    int nodes_max;              /* the most nodes, for the creation of the cluster */
     const char *account;        /* the storage account of the caller's jobs */
     const char *second_account; /* that which nobody else can have: job_place_make() */
     const char *archive;        /* the copy of the folder on its share; NULL: none */
@@ -51,7 +51,7 @@ struct job_place {
     json_t *secrets;            /* the list of the document; NULL: none. Borrowed */
 };
 
-#define JOB_SHARE  "jobs"     /* the share of that account, and the mount of it */
+#define JOB_SHARE  "jobs"     /* the caller's share of the account, and the name of its mount */
 #define JOB_KEY    "bm9uZQ==" /* of mounts of such an account: any is accepted */
 #define JOB_OUTPUT "FILES"    /* the id of the output directory */
 #define JOB_FOLDER "folder"   /* in it: where the command runs */

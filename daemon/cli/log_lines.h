@@ -12,10 +12,11 @@
 
 struct log_lines {
     FILE *out;
-    struct log_lines **writer; /* the last that wrote to the same output; shared */
-    char *process;             /* owned */
-    bool prefixed;             /* lines begin with `process` */
-    bool inside;               /* of a line */
+    /* which of them wrote last to the output; shared by all of one output */
+    struct log_lines **writer;
+    char *process; /* owned */
+    bool prefixed; /* lines begin with `process` */
+    bool inside;   /* of a line */
     bool terminal;
     char escape[32]; /* a sequence that has begun */
     size_t n_escape;
@@ -23,7 +24,7 @@ struct log_lines {
     size_t n_character;
 };
 
-/* Those of one output share *writer, and must not be moved. */
+/* All writers to one output share *writer, and must not be moved. */
 void log_lines_init(struct log_lines *l, FILE *out, struct log_lines **writer, const char *process,
                     size_t len);
 /* -1: nobody reads the output any more. */

@@ -45,8 +45,8 @@ struct check_result {
     struct check_cell cells[CHECK_ITEMS];
     char *problems[CHECK_PROBLEMS_MAX]; /* one sentence for each problem, with its remedy; owned */
     size_t n_problems;                  /* 0: the machine is usable */
-    /* why shares without a rule cannot be mounted there, which jobs without such shares do not
-     * need; as above */
+    /* why shares without a rule cannot be mounted there; jobs without such shares do not need them.
+     * A sentence for each; owned */
     char *notes[CHECK_PROBLEMS_MAX];
     size_t n_notes;
     int64_t disk_free_bytes, clock_skew_us;

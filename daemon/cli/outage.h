@@ -18,8 +18,8 @@ struct outage {
     int64_t since_ms; /* monotonic; 0: the daemon answers */
 };
 
-/* Whether the request that failed is to be repeated: for ten minutes, unless waiting cannot help.
- * Says so once on standard error, after `before`, which clears a line of progress. */
+/* Whether to repeat the request that failed: for ten minutes, unless waiting cannot help. Reports
+ * this once on standard error, after `before`, which clears a line of progress. */
 bool outage_goes_on(struct outage *o, const struct err *why, const char *before);
 
 #endif

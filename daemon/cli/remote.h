@@ -2,7 +2,7 @@
  *
  * Lines for a shell on another machine: the output of `batchaid env --endpoint URL --user NAME` on
  * the daemon's machine, for pasting on a laptop. They fetch the authority's certificate from the
- * daemon without trusting the sender: the certificate counts only if its fingerprint is the one in
+ * daemon without trusting the sender: they accept the certificate only if it has the fingerprint in
  * the lines.
  */
 #ifndef DAEMON_CLI_REMOTE_H
@@ -20,8 +20,8 @@ int remote_check_endpoint(const char *url, struct err *e) MUST_CHECK;
 char *remote_plain_url(const char *url);
 
 /* Appends the lines. `endpoint`: the daemon's URL from the other machine; NULL: as from here.
- * `user`: a user of the daemon, whose password is not in the lines; NULL: the daemon's own
- * principal, whose secret is. Checks with the running daemon whether the user exists, and whether
+ * `user`: a user of the daemon; the password is not in the lines. NULL: the daemon's own principal;
+ * its secret is in the lines. Checks with the running daemon whether the user exists, and whether
  * clients of that host name get a valid certificate. */
 int remote_lines(const struct state *s, const char *endpoint, const char *user, struct strbuf *out,
                  struct err *e) MUST_CHECK;

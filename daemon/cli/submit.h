@@ -20,8 +20,8 @@ struct sent_job {
 /* Reads the file of --file, if there is one, beneath the options. Texts are in the arena. */
 int submit_read_file(const struct options *o, struct options *whole, struct arena *a,
                      struct err *e) MUST_CHECK;
-/* Copies the folder, makes what is missing, creates the job; with --dry-run only looks. Free in any
- * case; begin with an empty one and an initialized arena. */
+/* Copies the folder, makes the missing parts of the place, creates the job; with --dry-run only
+ * looks. Free in any case; begin with an empty struct and an initialized arena. */
 int submit(struct daemon_client *c, const struct options *o, struct sent_job *s,
            struct err *e) MUST_CHECK;
 /* Prints what --dry-run would do. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A client's end of a terminal (lib/terminal_frames.h): a connection of its own to the daemon, over
- * TLS, which is upgraded. Opening blocks; then nothing does.
+ * A client's end of a terminal (lib/terminal_frames.h): a separate connection to the daemon, over
+ * TLS, which is upgraded. Opening blocks; nothing else does.
  */
 #ifndef DAEMON_CLI_TERMINAL_LINK_H
 #define DAEMON_CLI_TERMINAL_LINK_H
@@ -28,7 +28,7 @@ void terminal_link_send(struct terminal_link *l, enum terminal_frame_kind kind, 
 /* Sends what waits, as far as the connection takes it. */
 int terminal_link_flush(struct terminal_link *l, struct err *e) MUST_CHECK;
 size_t terminal_link_waiting(const struct terminal_link *l);
-/* The next frame: 1; none yet: 0; the connection is over: -1. */
+/* 1: *out is the next frame; 0: none has come yet; -1: the connection has ended. */
 int terminal_link_next(struct terminal_link *l, struct terminal_frame *out,
                        struct err *e) MUST_CHECK;
 

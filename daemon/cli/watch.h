@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * --watch: a command that shows something is run again and again, on a terminal in the same place.
+ * --watch: runs a command that shows something again and again; on a terminal, in one place.
  */
 #ifndef DAEMON_CLI_WATCH_H
 #define DAEMON_CLI_WATCH_H

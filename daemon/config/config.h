@@ -113,8 +113,7 @@ struct config {
 
 /* Fills *out from `path`, or with the defaults if `path` is NULL. ERR_CONFIG. */
 int config_load(const char *path, struct config *out, struct err *e) MUST_CHECK;
-/* The checks that need several settings; the environment may still give one of these after
- * config_load(). ERR_CONFIG. */
+/* The checks that need several settings, after config_load() and the environment. ERR_CONFIG. */
 int config_check(const struct config *c, struct err *e) MUST_CHECK;
 /* "true" or "false". */
 int config_parse_truth(const char *text, bool *out, struct err *e) MUST_CHECK;
@@ -127,15 +126,16 @@ bool config_variable(size_t i, struct strbuf *out);
 int config_from_environment(struct config *c, struct err *e) MUST_CHECK;
 void config_free(struct config *c);
 
-/* Calls `found` for each setting of `fresh` that differs from its value in use: `live` has that of
- * settings that a reload changes, `start` that of the others. The inventory is one setting. */
+/* Calls `found` for each setting whose value in `fresh` differs from the value in use. The values
+ * in use: `live` has those of settings that a reload changes, `start` those of the others. The
+ * inventory is one setting. */
 typedef void config_change_fn(void *ctx, const char *name, bool live);
 void config_changes(const struct config *live, const struct config *start,
                     const struct config *fresh, config_change_fn *found, void *ctx);
-/* Whether two entries of the inventory are the same but for their hosts. */
+/* Whether two entries of the inventory differ at most in their hosts. */
 bool config_same_group(const struct config_group *a, const struct config_group *b);
 
-/* For texts like "info" and "text", which the table has checked. */
+/* For texts like "info" and "text"; the table has checked them. */
 enum log_level config_log_level(const char *name);
 enum log_format config_log_format(const char *name);
 

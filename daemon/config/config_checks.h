@@ -23,7 +23,7 @@ int config_check_needed_path(const char *value, struct err *e) MUST_CHECK;
 /* "" or the name of an account of a machine. */
 int config_check_account(const char *value, struct err *e) MUST_CHECK;
 int config_check_one_line(const char *value, struct err *e) MUST_CHECK;
-/* One line in which {word} is a placeholder of mount rules. */
+/* A line in which {word} is a placeholder of mount rules. */
 int config_check_mount_text(const char *value, struct err *e) MUST_CHECK;
 /* "" or an absolute path with placeholders of file server rules. */
 int config_check_server_path(const char *value, struct err *e) MUST_CHECK;

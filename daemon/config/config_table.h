@@ -2,7 +2,7 @@
  *
  * The schema of the configuration: tables of settings. A row defines the accepted values, the
  * advice in errors, and the text of manual, docs and example file. A setting may be a list of
- * records, which has a table of the same kind.
+ * records; then it has its own table.
  */
 #ifndef DAEMON_CONFIG_CONFIG_TABLE_H
 #define DAEMON_CONFIG_CONFIG_TABLE_H

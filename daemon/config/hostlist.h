@@ -2,10 +2,10 @@
  *
  * Lists of machines in the short form of pdsh and Slurm:
  *
- *     gpu[01-16,20].rack[1-2],login,10.0.0.[1-4]:2222,fd00::1,[fd00::2]:2222
+ *   gpu[01-16,20].rack[1-2],login,10.0.0.[1-4]:2222,fd00::1,[fd00::2]:2222
  *
- * Commas separate; brackets hold numbers and ranges of numbers, whose leading zeros are kept; the
- * first bracket varies slowest. Each result is a host name or address that is safe in a command
+ * Commas separate. Brackets hold numbers and ranges of numbers; leading zeros of numbers are kept;
+ * the first bracket varies slowest. Each result is a host name or address that is safe in a command
  * line, and a port.
  */
 #ifndef DAEMON_CONFIG_HOSTLIST_H

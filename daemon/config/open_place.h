@@ -14,8 +14,9 @@
 
 /* The first parent of `path` that is closed to others; caller frees. NULL: there is none. */
 char *open_place_closed(const char *path);
-/* Moves existing content, and changes the paths in `s`; *made: the place, if it is new, which the
- * caller frees. ERR_CONFIG if no place is usable. Call it with the lock of the state held. */
+/* Moves existing content to the place, and changes the paths in `s`. *made: the place, if it is
+ * new; the caller frees it. ERR_CONFIG: no place can be used. Call it with the lock of the state
+ * held. */
 int open_place_make(struct state *s, bool ephemeral, char **made, struct err *e) MUST_CHECK;
 /* The place of a state directory; caller frees. NULL: none. */
 char *open_place_of(const char *state_dir);

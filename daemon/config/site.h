@@ -33,8 +33,8 @@ int site_load(const struct config *c, const struct state *s, struct daemon_site 
  * state directory. Call it with the lock of the state held. */
 int site_open_place(struct daemon_site *s, const struct config *c, struct state *st, bool ephemeral,
                     struct err *e) MUST_CHECK;
-/* Decides whether jobs on local nodes have accounts of their own, or which directory is hidden from
- * them. */
+/* Decides whether each job on local nodes runs under a separate account; if not, which directory is
+ * hidden from jobs. */
 void site_decide_accounts(struct daemon_site *s, const struct config *c, const struct state *st);
 
 /* Reads the programs for machines, if there are machines: `agent_path` for this architecture, and

@@ -44,8 +44,8 @@ int state_locate(const char *given, const char *configured, struct state *out,
                  struct err *e) MUST_CHECK;
 void state_free(struct state *s);
 
-/* The daemon holds two locks: on the file `lock`, which has the process id and which others may
- * query, and on the directory itself, because a file can be removed. */
+/* The daemon holds two locks. One is on the file `lock`: the file has the process id, and others
+ * may query the lock. The other is on the directory itself, because a file can be removed. */
 struct state_lock {
     int file, directory; /* -1: not held */
 };
@@ -62,8 +62,8 @@ int state_make(const struct state *s, struct err *e) MUST_CHECK;
 int state_acquire(const struct state *s, struct state_lock *out, struct err *e) MUST_CHECK;
 void state_release(struct state_lock *lock);
 
-/* Makes the subdirectories. `jobs`: the group of the accounts of jobs, which must be able to pass
- * if the daemon is root; 0: there are no such accounts. */
+/* Makes the subdirectories. `jobs`: the group of the accounts of jobs; if the daemon is root, this
+ * group must be able to pass. 0: there are no such accounts. */
 int state_make_dirs(const struct state *s, gid_t jobs, struct err *e) MUST_CHECK;
 
 #define TOKEN_KEY_SIZE 32

@@ -31,13 +31,13 @@ struct ephemeral {
 /* Where directories for a while are made: $TMPDIR, otherwise in memory if there is enough space,
  * otherwise /tmp. */
 const char *ephemeral_place(void);
-/* Makes the directory, which must be missing or empty; NULL: a directory in that place. Call it
- * before there are threads. */
+/* Makes the directory, which must be missing or empty; NULL: a new directory in ephemeral_place().
+ * Call it before there are threads. */
 int ephemeral_begin(const char *dir, struct ephemeral *out, struct err *e) MUST_CHECK;
 /* Disables needless work for ephemeral files: syncs, and workers for files in memory. */
 void ephemeral_files(struct files *f, bool ephemeral, bool sync, const char *folder,
                      const struct log *log);
-/* Waits until the directory is removed, or the time limit is over. */
+/* Waits until the directory is removed, or the time limit has passed. */
 void ephemeral_end(struct ephemeral *p);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The exit codes of batchaid's processes; docs/everyday.md has the table for users. `run` and `wait
- * JOB` exit with the job's own code.
+ * JOB` exit with the exit code of the job.
  */
 #ifndef DAEMON_SERVE_EXIT_CODE_H
 #define DAEMON_SERVE_EXIT_CODE_H
@@ -13,8 +13,8 @@ enum exit_code {
     EXIT_USAGE = 2,          /* the command line is wrong */
     EXIT_CONFIGURATION = 78, /* EX_CONFIG: a restart will not help (see the systemd unit) */
     EXIT_LATE = 124,         /* `wait JOB --timeout`: as of timeout(1) */
-    EXIT_OWN = 125,          /* `run`, `wait JOB`: batchaid's own error, so that no job has it */
-    EXIT_DETACHED = 130      /* `run`, `logs -f`, `wait JOB`: Ctrl-C; the job goes on */
+    EXIT_OWN = 125,     /* `run`, `wait JOB`: an error of batchaid itself; no job exits with it */
+    EXIT_DETACHED = 130 /* `run`, `logs -f`, `wait JOB`: Ctrl-C; the job continues */
 };
 
 #endif

@@ -18,7 +18,7 @@ int live_take(void *ctx, const struct config *config, const struct site *site,
 /* Takes over who may read metrics; *m is empty then. */
 void live_meter(void *ctx, struct metering *m);
 
-/* How long what has ended is kept. */
+/* The configured limits for keeping ended resources. */
 struct keep_limits live_keep(const struct config *config);
 /* The settings of the server. */
 struct api_settings live_api(const struct config *config);

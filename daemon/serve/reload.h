@@ -21,7 +21,8 @@
 #include "lib/log.h"
 #include "lib/loop.h"
 
-/* One reading. Those in use stay until the end: what goes on borrows texts of earlier ones. */
+/* The files of one reading. Readings that were in use stay until the end of the daemon, because the
+ * daemon borrows their texts. */
 struct reload_files {
     struct config config;
     struct daemon_site site;
@@ -50,7 +51,7 @@ struct reload {
     void (*meter)(void *ctx, struct metering *m);
     void *ctx;
     struct loop_timer *daily;            /* owned, like all members below */
-    struct reload_files *used;           /* the newest in use; NULL: those of the start */
+    struct reload_files *used;           /* the newest reading in use; NULL: no reload yet */
     struct reload_files *reading;        /* NULL: idle */
     struct reload_waiter *now, *further; /* for this reading, and for the next */
     bool again, stopped;

@@ -27,8 +27,8 @@ struct scripted {
     struct testing_strict *strict;
 };
 
-/* The other parameters are borrowed. -1: the file of rules is invalid; call scripted_close() all
- * the same. */
+/* The other parameters are borrowed. -1: the file of rules is invalid; call scripted_close() then,
+ * too. */
 int scripted_open(struct scripted *s, const struct serve_config *c, struct loop *loop,
                   const struct access *access, const struct fronts *fronts,
                   struct err *e) MUST_CHECK;

@@ -41,7 +41,7 @@ struct daemon {
     struct watching watching;
     struct node_provider *local, *machines; /* owned */
     struct scripted scripted;
-    struct storage *storage; /* NULL as soon as it is closing; the same below */
+    struct storage *storage; /* NULL as soon as it is closing, like the next members */
     struct sched *sched;
     struct batchai_front front; /* the scheduler borrows it, and `batch` */
     struct batch_front batch;

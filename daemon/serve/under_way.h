@@ -22,7 +22,8 @@
 
 enum { UNDER_WAY_ENDS = 2 }; /* crashes until work is refused */
 
-/* Called by a starting daemon that holds the lock: counts the last daemon's record, and logs it. */
+/* Called by a starting daemon that holds the lock: counts the record of the last daemon, and logs
+ * it. */
 void under_way_open(const char *path, const struct log *log);
 void under_way_close(void);
 /* Whether this process has served here before it executed itself again. */
@@ -39,8 +40,8 @@ void under_way_judge(fault_hook begins);
 /* In the handler of a fatal signal. `loop`: on the loop's thread, or caused by its standstill
  * (watchdog). */
 void under_way_note_end(int signo, bool loop, bool watchdog);
-/* In the handler: whether the process may execute itself once more, at this second of the monotonic
- * clock; counts as one time. */
+/* For the handler of the signal: whether the process may execute itself once more, at this second
+ * of the monotonic clock. If so, counts it. */
 bool under_way_may_go_again(int64_t now_s);
 
 /* --- for the command, with or without a running daemon --- */

@@ -26,7 +26,7 @@ struct watching {
 void watching_begin(struct watching *w, struct loop *loop, const struct serve_config *c);
 void watching_end(struct watching *w);
 
-/* Remembers the children that this process has: before it starts any of its own. */
+/* Remembers the children that this process has. Call before it starts its first child. */
 void orphans_find(void);
 
 /* Sends "READY=1" or "STOPPING=1" to $NOTIFY_SOCKET. Does nothing without that variable; a failure
