@@ -13,7 +13,7 @@
 /* Caller frees. */
 char *base64_encode(const void *data, size_t n);
 
-/* Caller frees *out, which has room for at least one byte. -1: `text` is not padded base64. */
+/* The caller frees *out; it has room for at least one byte. -1: `text` is not padded base64. */
 int base64_decode(const char *text, size_t len, char **out, size_t *n) MUST_CHECK;
 
 #endif

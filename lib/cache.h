@@ -2,10 +2,9 @@
  *
  * Recently found values, by a key of bytes. A cache is bounded by the number and the bytes of its
  * entries; a new entry replaces the least recently used ones. An entry is a value of the kind's
- * size, which the cache owns, with the value's own allocations, which `drop` frees.
- *
- * A cache never knows whether a value is stale. Its owner drops values: one key (cache_remove()),
- * some values (cache_drop_if()), or all (cache_clear(), cache_stamp()).
+ * size. The cache owns it, with the value's own allocations: `drop` frees those. A cache never
+ * knows whether a value is stale. Its owner drops values: one key (cache_remove()), some values
+ * (cache_drop_if()), or all (cache_clear(), cache_stamp()).
  */
 #ifndef LIB_CACHE_H
 #define LIB_CACHE_H
@@ -19,7 +18,7 @@ struct cache;
 struct cache_kind {
     size_t value_size;
     size_t max_entries; /* 0: any number */
-    size_t max_bytes;   /* 0: unlimited; counts values, keys and the values' own allocations */
+    size_t max_bytes;   /* bytes of values, keys and the values' own allocations; 0: unlimited */
     void (*drop)(void *value);
 };
 

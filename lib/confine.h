@@ -20,7 +20,7 @@
 
 /* Whether the kernel supports it. */
 bool confine_works(void);
-/* Makes the rules that hide `dir` except the parts in `reach`. Returns a descriptor, which may be
+/* Makes the rules that hide `dir` except the parts in `reach`. Returns a descriptor that may be
  * used several times; the caller closes it. */
 int confine_open(const char *dir, const char *const *reach, size_t n, struct err *e) MUST_CHECK;
 /* A file, or a directory with all below it. */
@@ -29,8 +29,9 @@ struct confine_part {
     bool writable;
 };
 /* Makes the rules that allow nothing but these parts: no other file can be read, executed or
- * changed, and no other directory listed. Parts that do not exist are left out. Names, sizes and
- * modes elsewhere can still be looked up, and those of the process's own files changed (chmod). */
+ * changed, and no other directory listed. Parts that do not exist are left out. Elsewhere, names,
+ * sizes and modes can still be looked up; the mode of the process's own files can be changed
+ * (chmod). */
 int confine_open_only(const struct confine_part *parts, size_t n, struct err *e) MUST_CHECK;
 /* Confines this thread, and its future children. A thread that is confined twice cannot trace
  * processes that are confined once. */

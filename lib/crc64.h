@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * CRC-64/NVME, which Azure storage calls CRC64: reflected, polynomial 0x9a6c9329ac4bc9b5, all bits
+ * CRC-64/NVME, called CRC64 by Azure storage: reflected, polynomial 0x9a6c9329ac4bc9b5, all bits
  * set at the start and inverted at the end. The CRC of "123456789" is ae8b14860a799888.
  */
 #ifndef LIB_CRC64_H
@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Extends `crc` (0: of nothing) by these bytes. */
+/* Extends `crc` by these bytes. The crc of no bytes is 0. */
 uint64_t crc64_add(uint64_t crc, const void *bytes, size_t n);
-/* The same without carry-less multiplication, some ten times slower. */
+/* Like crc64_add(), without carry-less multiplication: some ten times slower. */
 uint64_t crc64_add_by_table(uint64_t crc, const void *bytes, size_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Deadlines in a binary heap, at most one for each (kind, id). A hash table for each kind has their
- * positions, so that setting, moving and removing a deadline is logarithmic. Deadlines of the same
+ * positions, so that setting, moving and removing a deadline is logarithmic. Deadlines at one
  * instant come in the order of kind and id.
  */
 #ifndef LIB_DEADLINES_H

@@ -21,7 +21,7 @@ enum err_code { ERR_TABLE(ERR_ENUM) ERR_CODES };
 #define MUST_CHECK __attribute__((warn_unused_result))
 
 struct err {
-    int code;         /* enum err_code, or from ERR_OWN on a service's own code */
+    int code;         /* enum err_code; from ERR_OWN on a service's own code */
     char target[160]; /* the property, parameter or path with the error; "" if none */
     char msg[1024];   /* the problem, the value, and the valid values */
 };                    /* Both texts are UTF-8, whatever bytes they were made from. */

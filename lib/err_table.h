@@ -56,7 +56,7 @@
     X(ERR_INTERNAL)                                                                                \
     X(ERR_STORAGE)                                                                                 \
     X(ERR_UNAVAILABLE)  /* not now; perhaps in a moment */                                         \
-    X(ERR_ENDED_DAEMON) /* this work has crashed the daemon before; it is not begun again */       \
+    X(ERR_ENDED_DAEMON) /* this work has crashed the daemon before, and is not started again */    \
     X(ERR_NODE)                                                                                    \
     X(ERR_NODE_LOST)                                                                               \
     X(ERR_PROTOCOL)                                                                                \

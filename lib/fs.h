@@ -15,7 +15,7 @@
 /* mkdir -p. */
 int fs_mkdirs(const char *path, mode_t mode, struct err *e) MUST_CHECK;
 
-/* Marks the directory `path`: its subdirectories are unrelated, which a file system may use
+/* Marks the directory `path`: its subdirectories are unrelated. A file system may use this
  * (chattr(1), +T): ext4 then places each in another part of the disk. No effect on other file
  * systems. */
 void fs_spread(const char *path);
@@ -60,7 +60,7 @@ int fs_open_here(int dirfd, const char *name, int flags);
 int fs_open_to_empty(int dirfd, const char *name);
 
 /* True for a relative path with no "..", no empty or "." components, and no embedded NUL. "" and
- * "." are the directory itself and count as safe. */
+ * "." are the directory itself; they are safe. */
 bool fs_path_is_safe(const char *relative);
 
 /* Whether the absolute `path` is `dir` or below it, by their texts alone. */

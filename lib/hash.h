@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hashes of texts and numbers, for tables in memory, and pseudo-random numbers. All are the same in
- * each run and not secret: do not use them for tables that strangers may fill (lib/cache.h has a
- * key), unless each chain is bounded.
+ * Hashes of texts and numbers, for tables in memory, and pseudo-random numbers. Their results do
+ * not change from run to run and are not secret: do not use them for tables that strangers may fill
+ * (lib/cache.h has a key), unless each chain is bounded.
  */
 #ifndef LIB_HASH_H
 #define LIB_HASH_H

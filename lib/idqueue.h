@@ -9,7 +9,7 @@
 #include "lib/idmap.h"
 
 struct id_queue {
-    struct id_map in; /* what is in it */
+    struct id_map in; /* the ids in the queue */
     int64_t *ring;
     size_t first, n, cap; /* cap: a power of two, or 0 */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON values as compact text, the same as json_dumps(JSON_COMPACT). jansson searches for cycles at
- * every object and array, which is most of its cost; here all values are trees.
+ * JSON values as compact text, equal to that of json_dumps(JSON_COMPACT). jansson searches for
+ * cycles at every object and array, which is most of its cost; here all values must be trees.
  */
 #ifndef LIB_JSONTEXT_H
 #define LIB_JSONTEXT_H
@@ -12,7 +12,7 @@
 #include "lib/arena.h"
 #include "lib/strbuf.h"
 
-/* Appends any kind of value, which must be a tree. */
+/* Appends a value of any kind; it must be a tree. */
 void jsontext_add(struct strbuf *b, const json_t *value);
 /* How many of the first n bytes need no escape in a string. */
 size_t jsontext_plain(const char *s, size_t n);
@@ -25,8 +25,8 @@ const char *jsontext_in(struct arena *a, const json_t *value);
 const char *jsontext_new_in(struct arena *a, json_t *value);
 const char *jsontext_filled_in(struct arena *a, json_t *value);
 
-/* jansson refuses bytes that are not UTF-8, and NULL. Texts from outside become JSON strings by one
- * of these functions. */
+/* jansson refuses bytes that are not UTF-8, and NULL. The next functions turn texts from outside
+ * into JSON strings. */
 bool jsontext_is_utf8(const char *s, size_t n);
 /* The length in bytes of the first character of `s`; 0: not UTF-8. */
 size_t jsontext_character(const char *s);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * One line an event: `2026-11-20T13:00:00.123Z info run.started kind=job run=train node=tvm-1`, or
- * the same as one JSON object. State changes are info, each exactly one line. Values are typed, so
- * a secret (which has no LF_ constructor) cannot be formatted.
+ * The log. An event is one line: `2026-11-20T13:00:00.123Z info run.started kind=job run=train
+ * node=tvm-1`, or a JSON object with these values. State changes are info, each exactly one line.
+ * Values are typed, so a secret (which has no LF_ constructor) cannot be formatted.
  *
- *     LOG_INFO(log, "run.started", LF_STR("run", run->name), LF_INT("nodes", n));
+ *   LOG_INFO(log, "run.started", LF_STR("run", run->name), LF_INT("nodes", n));
  */
 #ifndef LIB_LOG_H
 #define LIB_LOG_H

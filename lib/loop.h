@@ -38,11 +38,10 @@ typedef void (*loop_work_done)(void *ctx, enum loop_work_end how);
 int64_t loop_wall_us(struct loop *loop);
 int64_t loop_mono_us(struct loop *loop);
 /* Converts a stored wall time to the monotonic clock, by the present clocks. The result is at most
- * `past_max` before and `ahead_max` after now, which bounds the harm of a wall clock that was
- * set. */
+ * `past_max` before and `ahead_max` after now: this bounds the harm if the wall clock was set. */
 int64_t loop_mono_of(struct loop *loop, int64_t wall_us, int64_t past_max, int64_t ahead_max);
 
-/* Makes a timer, which is not set yet. Owned by the caller until loop_timer_destroy(). */
+/* Makes a timer; it is not set yet. Owned by the caller until loop_timer_destroy(). */
 struct loop_timer *loop_timer_create(struct loop *loop, loop_fn cb, void *ctx);
 /* Sets the timer: `cb` runs once, not before `at_us` of the monotonic clock. Replaces an earlier
  * setting; an instant in the past means soon. */
@@ -96,7 +95,7 @@ struct loop_ops {
     bool (*work)(struct loop_lane *lane, loop_fn work, loop_work_done done, void *ctx);
     void (*lane_close)(struct loop_lane *lane, enum loop_lane_rest rest, int64_t patience_us,
                        loop_fn closed, void *ctx);
-    /* The loop below, whose lanes it uses; NULL: none. */
+    /* The loop below, if this one uses its lanes; NULL: none. */
     struct loop *(*below)(struct loop *loop);
 };
 

@@ -16,7 +16,7 @@ struct loop *loop_uv_create(uv_loop_t *uv, const struct clock *wall, const struc
 /* Ends the loop. Its timers are destroyed and its lanes closed; deferred calls still run. uv_run()
  * does not return until the handles behind the loop are closed. */
 void loop_uv_destroy(struct loop *loop);
-/* The libuv loop below, for users with handles of their own: sockets, processes, pipes. Only for a
+/* The libuv loop below, for users that need libuv handles: sockets, processes, pipes. Only for a
  * loop of loop_uv_create(), or a loop above such a loop. */
 uv_loop_t *loop_uv_of(struct loop *loop);
 /* Whether work of lanes is running or waiting; how many calls were ever deferred. */

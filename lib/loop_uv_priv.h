@@ -29,7 +29,8 @@ struct uv_loop_impl {
     uv_async_t async;    /* threads of lanes have reports; see lane_uv.c */
     struct hub *hub;
     struct uv_lane *lanes;
-    size_t n_lanes, n_busy; /* lanes; of these, busy or closing ones, which keep the loop alive */
+    /* lanes; the busy or closing ones among them, which keep the loop alive */
+    size_t n_lanes, n_busy;
     int open_handles;
     bool destroyed;
 };

@@ -20,13 +20,13 @@ struct loop_virtual_config {
     /* Some work in progress is about to have effects. */
     bool (*is_busy)(void *ctx);
     /* A number that grows whenever work moves: with each call that is deferred on the loop below,
-     * and with what else the caller counts. */
+     * and with everything else that the caller counts. */
     uint64_t (*moves)(void *ctx);
     void *ctx;
 };
 
 struct loop_virtual *loop_virtual_create(const struct loop_virtual_config *c);
-/* Its timers must be destroyed, and no walk running. */
+/* All timers of the loop must be destroyed, and no walk running. */
 void loop_virtual_free(struct loop_virtual *v);
 /* The loop with virtual time. */
 struct loop *loop_virtual_loop(struct loop_virtual *v);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Folders in which several jobs write, each with an account of its own. Everybody who can reach a
- * folder may do everything in it, as on Azure Files; the directories above it decide who can reach
- * it.
+ * Folders in which several jobs write, each under another account. Everybody who can reach a folder
+ * may do everything in it, as on Azure Files; the directories above it decide who can reach it.
  */
 #ifndef LIB_SHARE_H
 #define LIB_SHARE_H
@@ -17,7 +16,7 @@ bool share_is_open(const char *dir);
  * later. For a worker, unless the folder is open already or empty. Jobs may write in the folder
  * meanwhile: nothing outside it is opened. */
 int share_open(const char *dir, struct err *e) MUST_CHECK;
-/* The same for an open directory (O_PATH is enough); `name` is for the message. */
+/* Like share_open(), for an open directory (O_PATH is enough); `name` is for the message. */
 int share_open_at(int dir, const char *name, struct err *e) MUST_CHECK;
 
 #endif

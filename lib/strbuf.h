@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A growing string. Always terminated after the first addition; owned by the caller, who ends with
+ * A growing string. Always terminated after the first addition. The caller owns it, and ends with
  * strbuf_free() or takes the text with strbuf_take().
  */
 #ifndef LIB_STRBUF_H

@@ -23,8 +23,8 @@
 #define TERMINAL_PROTOCOL     "batchaid-terminal/1"
 #define TERMINAL_FRAME_MAX    32768U
 #define TERMINAL_FRAME_HEADER 5U
-/* A client says something at least this often, in seconds; after the second time it counts as
- * gone. The daemon answers each p. */
+/* A client sends a frame at least every TERMINAL_PING_S seconds; after TERMINAL_GONE_S seconds
+ * without a frame it is gone. The daemon answers each p. */
 #define TERMINAL_PING_S 10
 #define TERMINAL_GONE_S 60
 
@@ -58,8 +58,8 @@ struct terminal_frames {
 
 void terminal_frames_free(struct terminal_frames *f);
 void terminal_frames_feed(struct terminal_frames *f, const void *bytes, size_t n);
-/* 1: *out is the next, valid until the next call of any of these; 0: more bytes are needed; -1:
- * they are not frames. */
+/* 1: *out is the next frame, valid until the next call of any function here; 0: more bytes are
+ * needed; -1: the bytes are not frames. */
 int terminal_frames_next(struct terminal_frames *f, struct terminal_frame *out,
                          struct err *e) MUST_CHECK;
 /* How many bytes wait. */

@@ -22,7 +22,7 @@ int64_t clock_now(const struct clock *c);
 
 /* yyyy-MM-ddTHH:mm:ss[.f{1,3}]Z, milliseconds without trailing zeros, as in the real service. */
 void timefmt_wire(int64_t us, char out[TIMEFMT_SIZE]);
-/* yyyy-MM-ddTHH:mm:ss[.f{1,6}]Z, the same with microseconds */
+/* yyyy-MM-ddTHH:mm:ss[.f{1,6}]Z, exact to the microsecond */
 void timefmt_exact(int64_t us, char out[TIMEFMT_SIZE]);
 /* yyyy-MM-ddTHH:mm:ss.fffZ */
 void timefmt_fixed(int64_t us, char out[TIMEFMT_SIZE]);
@@ -38,7 +38,7 @@ int64_t time_to_ticks(int64_t us);
 int64_t time_from_file(int64_t seconds, long nanoseconds);
 /* Parses yyyy-MM-ddTHH:mm:ss[.fff]Z. Returns 0, or -1 for another format. */
 int timefmt_parse(const char *s, int64_t *us);
-/* The same, or with an offset for Z: +02:00. */
+/* Like timefmt_parse(), but also takes an offset in the place of Z: +02:00. */
 int timefmt_parse_offset(const char *s, int64_t *us);
 
 #endif

@@ -2,11 +2,10 @@
  *
  * Detects that a thread stands still: the thread reports each turn, and a thread of the watchdog
  * counts its own ticks since the last report. It counts ticks and not time, so that a stopped
- * process, or a paused machine, does not count as a standstill.
- *
- * After some ticks it logs the thread's present work (lib/work.h) and its stack (`loop.stuck`);
- * after more it has the process ended. For the latter, ticks in an uninterruptible system call do
- * not count (`loop.blocked_in_kernel`); ticks while a debugger has stopped the thread never count.
+ * process, or a paused machine, is no standstill. After some ticks it logs the thread's present
+ * work (lib/work.h) and its stack (`loop.stuck`). After more ticks it has the process ended; for
+ * this, ticks in an uninterruptible system call are not counted (`loop.blocked_in_kernel`). Ticks
+ * while a debugger has stopped the thread are never counted.
  */
 #ifndef LIB_WATCHDOG_H
 #define LIB_WATCHDOG_H
@@ -28,7 +27,7 @@ struct watchdog_config {
     void *ctx;
 };
 
-/* Watches the calling thread, whose signal SIGURG it uses. One watchdog at a time in a process.
+/* Watches the calling thread, and uses its signal SIGURG. One watchdog at a time in a process.
  * NULL: no thread can be started; see errno. */
 struct watchdog *watchdog_create(const struct watchdog_config *c);
 /* Called by the watched thread: often, and cheap. NULL is accepted, as below. */

@@ -20,7 +20,7 @@ struct work_item {
     const char *kind; /* "request", "run"; static */
     const char *who;  /* the user; NULL: none */
     const char *verb; /* the method, or the part of the work; NULL: none */
-    const char *what; /* the path, or a name that is the same after a restart; NULL: none */
+    const char *what; /* the path, or a name that a restart does not change; NULL: none */
     int64_t id;       /* id of its row, if it has no name; 0: none */
     uint64_t body;    /* a hash of the body (text_hash); 0: none */
     struct work_item *next, **at; /* links of open items; `at` NULL: not open */
@@ -43,7 +43,7 @@ const struct work_item *work_first_open(void);
 
 /* "request PUT /x by NAME", cut to the size. Safe in a signal handler, like the next function. */
 void work_text(const struct work_item *w, char out[WORK_TEXT_SIZE]);
-/* A number that is the same for the same work in another process. */
+/* A number for the work. Every process computes it alike. */
 uint64_t work_key(const struct work_item *w);
 
 /* Ends the process, because the machine lacks a resource: memory, a thread, a working disk. No work

@@ -43,7 +43,7 @@ void yaml_doc_free(struct yaml_doc *doc);
 
 /* The place of a value: the key of a member, or the item of a list. A copy by an alias has the
  * alias's place. Steps from the top of the tree are names of members and indexes of items. Returns
- * how many of the steps exist in the tree, and the place of the last of these. */
+ * how many of the steps exist in the tree, and the place of the last existing step. */
 size_t yaml_doc_place(const struct yaml_doc *doc, const char *const *steps, size_t n,
                       struct yaml_place *out);
 
