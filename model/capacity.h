@@ -10,9 +10,9 @@
 #include "lib/arena.h"
 #include "model/resource.h"
 
-/* Whether each amount of `need` is at most that of `has`. */
+/* Whether each amount of `need` is at most the amount of `has`. */
 bool capacity_fits(const struct capacity *has, const struct capacity *need);
-/* Makes each amount in *most at least that of `other`. */
+/* Raises each amount in *most to the amount of `other`, if that is more. */
 void capacity_raise(struct capacity *most, const struct capacity *other);
 /* "1 slot, 2 GPUs, 4 cores and 512 MiB of memory", without zero amounts; in the arena. */
 const char *capacity_text(struct arena *a, const struct capacity *c);

@@ -25,8 +25,8 @@ enum node_wish {
     WISH_NOTHING = 0,
     WISH_LEAVE = 1,   /* leave its pool */
     WISH_RESTART = 2, /* be prepared again */
-    WISH_WIPE = 3,    /* the same, and lose the files of its pool's users */
-    WISH_REST = 4,    /* rest: no runs until it is started again */
+    WISH_WIPE = 3,    /* be prepared again, and lose the files of its pool's users */
+    WISH_REST = 4,    /* rest: no runs until a request starts it */
     IS_RESTARTING = 5,
     IS_BEING_WIPED = 6,
     IS_RESTING = 7,
@@ -52,7 +52,7 @@ enum dealloc_option {
     DEALLOC_WAIT_FOR_DATA = 4
 };
 enum sched_priority { PRIORITY_LOW = 1, PRIORITY_NORMAL = 2, PRIORITY_HIGH = 3 };
-/* the number that "high" stands for; "low" is -PRIORITY_MAX */
+/* the number of the priority "high"; "low" is -PRIORITY_MAX */
 #define PRIORITY_MAX 1000
 enum tool_type {
     TOOL_CNTK = 1,
@@ -124,7 +124,7 @@ enum lease_state {
 };
 enum scale_kind { SCALE_MANUAL = 1, SCALE_AUTO = 2 };
 
-/* One row of a string table; the table ends with a NULL string. */
+/* A row of a string table; the table ends with a NULL string. */
 struct enum_name {
     int value;
     const char *name;

@@ -23,7 +23,7 @@ enum failure_fault {
     FAULT_NOBODY,   /* for FAIL_NONE */
     FAULT_CLIENT,   /* the settings of the job or cluster, or an action of its user */
     FAULT_NODE,     /* the machine, or the network to it */
-    FAULT_SITE,     /* the daemon's configuration, or a file or host in it */
+    FAULT_SITE,     /* the daemon's configuration, or a file or host that it names */
     FAULT_OPERATOR, /* an intended action of a person */
 };
 
@@ -44,19 +44,20 @@ struct failure {
     int signal;                                               /* 0: none */
 };
 
-/* The exit code of a job that failed for this reason without an exit code of a process: as from
+/* The exit code of a job that failed for this reason, if no process has given an exit code: as from
  * timeout(1) and shells, never 0. */
 int failure_exit_code(const struct failure *f);
 /* JSON array text with one more entry than `errors` (NULL: none yet). In the arena. */
 const char *failure_append(struct arena *a, const char *errors, const struct failure *f);
-/* One array with the entries of all, each of which may be NULL. NULL if all are. In the arena. */
+/* An array with the entries of all `errors`. Each of them may be NULL; if all are, NULL. In the
+ * arena. */
 const char *failure_join(struct arena *a, const char *const *errors, size_t n);
 /* Some lines for the run's log: failure_line(), the command, the last lines of stderr, the party at
  * fault and the remedy, each indented. Ends with a newline. In the arena. */
 const char *failure_text(struct arena *a, const struct front_words *w, const struct failure *f);
 /* The message, with the end of stderr. In the arena. */
 const char *failure_told(struct arena *a, const struct failure *f);
-/* One line for logs: "code: message (node tvm-1, step main, exit code 3)". In the arena. */
+/* A line for logs: "code: message (node tvm-1, step main, exit code 3)". In the arena. */
 const char *failure_line(struct arena *a, const struct failure *f);
 
 #endif

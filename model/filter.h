@@ -39,7 +39,7 @@ struct filter_literal {
     int64_t us;
 };
 
-/* One comparison. */
+/* A comparison. */
 struct filter_term {
     const char *path; /* in the caller's spelling */
     int property;     /* the caller's number for it */

@@ -29,19 +29,20 @@ enum front_var {
     VAR_GPU_COUNT,
     VAR_RANK,
     VAR_HOST_FILE,  /* path of a file with the run's hosts, in MPI's format */
-    VAR_HOSTS,      /* the same hosts, separated by commas */
-    VAR_HOST_LIST,  /* likewise, with semicolons */
+    VAR_HOSTS,      /* the names of the run's hosts, separated by commas */
+    VAR_HOST_LIST,  /* the names of the run's hosts, separated by semicolons */
     VAR_HOST_CORES, /* the number of hosts, then each host with its cores, separated by blanks */
     VAR_FIRST,      /* HOST:PORT of a meeting point on the run's first node */
     VAR_IS_FIRST,   /* whether this is the first node: true or false */
     VAR_STD_DIR,    /* the directory of standard output and error */
     VAR_INPUT,      /* an input directory: the id is appended to the name */
-    VAR_OUTPUT,     /* an output directory, likewise */
-    VAR_PREVIOUS_OUTPUT, /* the same for the output of an earlier attempt; unset if there is none */
-    VAR_PS_HOSTS,        /* HOST:PORT of each parameter server, separated by commas */
-    VAR_WORKER_HOSTS,    /* HOST:PORT of each worker, separated by commas */
-    VAR_INIT_METHOD,     /* the URL of the meeting point of PyTorch's processes */
-    VAR_BACKEND          /* the backend of their communication */
+    VAR_OUTPUT,     /* an output directory: the id is appended to the name */
+    /* like VAR_OUTPUT, for the output of an earlier attempt; unset if there is none */
+    VAR_PREVIOUS_OUTPUT,
+    VAR_PS_HOSTS,     /* HOST:PORT of each parameter server, separated by commas */
+    VAR_WORKER_HOSTS, /* HOST:PORT of each worker, separated by commas */
+    VAR_INIT_METHOD,  /* the URL of the meeting point of PyTorch's processes */
+    VAR_BACKEND       /* the backend of their communication */
 };
 
 struct front_var_name {
@@ -58,7 +59,7 @@ struct front_words {
      * the links of the pool; NULL: the front has none. */
     const char *archives, *archive_links, *pool_archive_links;
     const char *mounts_path; /* the mount root of its pool's volumes in the real service */
-    const char *home;        /* the front's own permanent directory there; NULL: none */
+    const char *home;        /* the front's permanent directory there; NULL: none */
     /* Properties of pools, with their paths for errors: */
     const char *size, *size_path, *priority, *target_path, *maximum_path, *admin_name;
     /* of runs: */
@@ -80,8 +81,8 @@ const char *front_say(const struct front_words *w, struct arena *a, const char *
 /* The next name of a variable, *i from 0 on; NULL: no more. */
 const char *front_var_next(const struct front_words *w, enum front_var var, size_t *i);
 
-/* The file name of a run's log; with the node's name, if each of the run's nodes has a separate log
- * in the same directory (otherwise NULL). In the arena. */
+/* The file name of a run's log. With `node`, its name is part of it: for runs whose nodes have
+ * separate logs in one directory (otherwise NULL). In the arena. */
 const char *front_log_name(const struct front_words *w, struct arena *a, const char *node);
 bool front_is_log_name(const struct front_words *w, const char *name);
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The place of resources from api-versions without workspaces.
- *
- * 2017-09-01-preview and 2018-03-01 have resource groups only. Their resources are kept in one
- * workspace of the group, "migrated", and jobs in its experiment "migrated", both made with the
- * first resource. From 2018-05-01 on they are an ordinary workspace and experiment, which people
- * may also make or delete themselves. The old versions see only the content of these two, so that a
- * name means one resource in each group. Ids are stored in the long form; this file converts
- * between both.
+ * The place of resources from api-versions without workspaces. 2017-09-01-preview and 2018-03-01
+ * have resource groups only. Their resources are kept in one workspace of the group, "migrated",
+ * and jobs in its experiment "migrated"; both are made with the first resource. From 2018-05-01 on
+ * these are an ordinary workspace and experiment, which people may also make or delete themselves.
+ * The old versions see only the content of these two, so that a name means one resource in each
+ * group. Ids are stored in the long form; this file converts between both.
  */
 #ifndef MODEL_HOME_H
 #define MODEL_HOME_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Recently parsed documents without secrets. Consecutive tasks belong to one job and one pool, and
- * each task's own document is needed several times. The text alone is the key, so a change of rows
- * needs no invalidation.
+ * Recently parsed documents without secrets. Consecutive tasks belong to one job and one pool, so
+ * these documents are needed again; a task's own document is needed several times, too. The text
+ * alone is the key, so a change of rows needs no invalidation.
  */
 #ifndef MODEL_KEPT_DOCS_H
 #define MODEL_KEPT_DOCS_H

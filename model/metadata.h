@@ -10,7 +10,7 @@
 
 /* Names follow the rules of C# variables: letters, digits and "_", no digit first. */
 bool metadata_name_ok(const char *name);
-/* Whether a stored name can be shown: also a name with "-", which was accepted once. */
+/* Whether a stored name can be shown. This includes names with "-": they were accepted once. */
 bool metadata_name_shown(const char *name);
 /* A value must fit in a header: UTF-8 without control characters. NULL is invalid. */
 bool metadata_value_ok(const char *value);

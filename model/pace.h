@@ -12,8 +12,8 @@
 #include "model/enums.h"
 
 enum pace_step {
-    /* Of operations: the time until they succeed; the resource cannot be used before. Deletions
-     * also delay the removal. */
+    /* Times of operations: until they succeed; the resource cannot be used before. Deletions also
+     * delay the removal. */
     PACE_CLUSTER_CREATION,
     PACE_FILE_SERVER_CREATION,
     PACE_JOB_CREATION,
@@ -29,19 +29,19 @@ enum pace_step {
     PACE_BATCH_DELETION,
     PACE_SHARE_DELETION, /* also of a container: the time until its name is free */
     PACE_SECRET_DELETION,
-    /* Of archived blobs: the time until they can be read, by priority. */
+    /* Times until archived blobs can be read, by priority. */
     PACE_REHYDRATION,
     PACE_REHYDRATION_HIGH,
-    /* Of pools and nodes. */
+    /* Times of pools and nodes. */
     PACE_ALLOCATION,      /* the time until a pool of fixed size gets new nodes */
-    PACE_AUTO_ALLOCATION, /* the same for automatic scaling */
+    PACE_AUTO_ALLOCATION, /* the time until a pool with automatic scaling gets new nodes */
     PACE_AUTO_IDLE,       /* the time that a node is idle before automatic scaling removes it */
-    PACE_NODE_CREATION,   /* a new node is not visible */
-    PACE_NODE_START,      /* it is visible, and its preparation has not begun */
-    PACE_NODE_SETUP,      /* its set-up task, if it has one */
+    PACE_NODE_CREATION,   /* a new node is not visible during this time */
+    PACE_NODE_START,      /* the node is visible, and its preparation has not begun */
+    PACE_NODE_SETUP,      /* the node's set-up task, if it has one */
     PACE_NODE_LEAVING,
     PACE_POOL_DELETION, /* of Azure Batch */
-    /* Of jobs and tasks. */
+    /* Times of jobs and tasks. */
     PACE_JOB_START, /* in the queue, after its creation */
     PACE_JOB_TERMINATION,
     PACE_TASK_START,
@@ -51,9 +51,9 @@ enum pace_step {
     PACE_NONE = PACE_STEPS
 };
 
-/* While the clock stands, new rows get instants some microseconds ahead of it, each a different
- * one. A row further ahead was written before the clock was set back, and is not delayed, because
- * its time may be far. */
+/* While the clock stands, new rows get instants some microseconds ahead of it; no two are equal. A
+ * row further ahead was written before the clock was set back. It is not delayed, because its time
+ * may be far. */
 #define PACE_AHEAD_US INT64_C(1000000)
 
 struct pace {

@@ -18,7 +18,7 @@
 #include "model/usage.h"
 
 /* The place of a resource, with the names spelled as at its creation. Levels below the resource's
- * own are NULL. */
+ * level are NULL. */
 struct scope {
     const char *subscription, *group, *workspace, *experiment;
     const char *location; /* the workspace's (or group's) */
@@ -75,7 +75,7 @@ struct capacity {
     int64_t memory; /* bytes */
 };
 
-/* The core's part of a cluster: the target number of nodes, and its state. */
+/* The core's part of a cluster: the target number of nodes, and the state of the pool. */
 struct pool {
     int64_t id;
     enum resource_kind kind; /* the kind of the service's resource */
@@ -92,7 +92,7 @@ struct pool {
     const char *errors;
 };
 
-/* A document and its pool. Both have the same id. */
+/* A cluster: the document of a pool, and with the pool's id. */
 struct cluster {
     int64_t id, workspace_id;
     struct scope scope;
@@ -118,7 +118,7 @@ struct file_server {
     int64_t prov_us, created_us, updated_us;
 };
 
-/* One unit of work on a pool. */
+/* A unit of work on a pool. */
 struct run {
     int64_t id, pool_id;
     enum resource_kind owner_kind; /* the kind of the service's resource that owns the run */
@@ -174,7 +174,7 @@ struct allocation {
     struct usage_measured used; /* by its processes, from the end of its run on */
 };
 
-/* One start of the daemon. Terms grow; the random part distinguishes starts of the same second. */
+/* A start of the daemon. Terms grow; the random part distinguishes two starts within one second. */
 struct epoch {
     int64_t term;
     const char *random; /* 8 hexadecimal digits */
@@ -204,7 +204,7 @@ struct job {
     struct capacity need; /* see struct run */
     int runs;             /* 0 or 1: not an array */
     const int *numbers;   /* of an array, at its creation: its indexes, and */
-    int at_once;          /* how many of them may run at once; 0: all */
+    int at_once;          /* how many runs of it may run at once; 0: all */
     int64_t max_wall_us;
     enum prov_state prov_state;
     enum exec_state exec_state;
@@ -279,10 +279,10 @@ struct machine_row {
 /* A storage account. Its name is unique over all subscriptions, and lower-case. */
 struct storage_account {
     int64_t id, group_id;
-    struct scope scope; /* subscription, group, location (the account's own) */
+    struct scope scope; /* subscription, group, and the account's location */
     const char *name, *sku, *kind, *tags;
     const char *doc; /* its properties as given, as canonical JSON */
-    /* the properties of these services in the same form; NULL: none */
+    /* the properties of these services, as canonical JSON; NULL: none */
     const char *blob_service, *file_service;
     const char *created_by;
     enum prov_state prov_state;
@@ -342,7 +342,7 @@ struct share_item {
     const char *tags, *copy;       /* JSON object text, or NULL */
     const char *blocks;            /* JSON array text, [["ID", size], ...]; or NULL */
     const char *md5;               /* base64; NULL: not known */
-    enum lease_state lease_state;  /* these four like those of a share */
+    enum lease_state lease_state;  /* these four members are like those of struct share */
     const char *lease_id;
     int lease_duration_s;
     int64_t lease_until_us;
@@ -383,8 +383,8 @@ struct kept_put {
 /* The state of a blob at an instant. */
 struct blob_snapshot {
     int64_t taken_us;
-    struct share_item item; /* aside: never NULL; the file's facts are those of the blob's own file
-                               at that time; it has no lease */
+    /* aside: never NULL; the facts are those of the blob's file at that time; there is no lease */
+    struct share_item item;
 };
 
 /* A Key Vault. */
@@ -414,7 +414,7 @@ struct run_secret {
     const char *url;
 };
 
-/* One value of a secret, which st_secret_value() unseals. */
+/* A value of a secret; st_secret_value() unseals it. */
 struct secret_version {
     int64_t id, secret_id;
     const char *version; /* 32 hexadecimal digits */
@@ -422,15 +422,15 @@ struct secret_version {
     int64_t not_before_s, expires_s; /* seconds since 1970; 0: not given */
     const char *content_type, *tags; /* or NULL; tags as JSON object text */
     int64_t created_us, updated_us;
-    const char *name; /* the secret's; likewise: */
+    const char *name; /* the name of the secret; of the secret, too: */
     int64_t deleted_us, purge_us;
 };
 
 /* Azure Batch AI's object id and application id in every directory. It never logs in. */
 #define BATCHAI_PRINCIPAL "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"
 
-/* A principal in the directory: a user, a service principal, or the application of a service
- * principal, which has its secrets. */
+/* A principal in the directory: a user; a service principal; or the application of a service
+ * principal, with its secrets. */
 struct identity {
     int64_t id;
     const char *object_id;

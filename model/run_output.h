@@ -24,8 +24,8 @@ struct run_output {
 /* How many output directories a job has: one for the standard streams, and its
  * outputDirectories. */
 size_t run_output_count(const struct run_spec *spec);
-/* The i-th output directory; the first is that of the standard streams. Texts are the spec's or in
- * the arena. */
+/* The i-th output directory; the first one has the standard streams. Texts are the spec's or in the
+ * arena. */
 struct run_output run_output_at(struct arena *a, const struct run_spec *spec, size_t i);
 /* The output directory with this id. "stdouterr" is found in any case, as in the real service.
  * False: the job has no such directory. */

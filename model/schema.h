@@ -71,7 +71,7 @@ enum field_flag {
     FIELD_ALWAYS = 1 << 9, /* a string that replies of this version always have: "" when absent */
     FIELD_POINTER = 1 << 10, /* decoded into a separate struct, .into is the pointer to it */
     FIELD_LOWER = 1 << 11,   /* stored lower-case */
-    FIELD_BARE = 1 << 12     /* a string stands for an object with the first property alone */
+    FIELD_BARE = 1 << 12     /* a string in a body means an object with only the first property */
 };
 
 struct schema;
@@ -93,7 +93,7 @@ struct field {
     /* Integer range, string length, item count or seconds; max 0: no limit (int32). */
     long min, max;
     enum field_kind kind;
-    const char *canon; /* canonical name; NULL: the same */
+    const char *canon; /* canonical name; NULL: `name` */
     unsigned versions; /* 0 means V_ALL */
     unsigned unless;   /* not with these bits, whichever others there are */
     const struct schema *sub;
@@ -102,11 +102,12 @@ struct field {
     const char *expected; /* what a value must be, for messages; NULL: what the kind says */
     /* Extra check of one value; may be NULL. Fills target and message. */
     int (*check)(const json_t *value, const char *path, struct err *e);
-    /* Its place in the decoded struct: 1 + the offset; 0: none. */
+    /* The place of the value in the decoded struct: 1 + the offset; 0: none. */
     unsigned short into;
-    unsigned short count_into; /* of a list or map: the place of the number of items, likewise */
-    unsigned short into_size;  /* of the member; 0 with INTO_SAME */
-    unsigned char into_type;   /* enum into_type */
+    /* of a list or map: the place of the number of items: 1 + the offset; 0: none */
+    unsigned short count_into;
+    unsigned short into_size; /* of the member; 0 with INTO_SAME */
+    unsigned char into_type;  /* enum into_type */
 };
 
 struct schema {
@@ -132,11 +133,11 @@ extern const struct schema schema_group, schema_workspace, schema_workspace_upda
 /* Checks and normalises a request body. On success *doc is the canonical object and *secrets an
  * object from property path ("properties.secrets[0].value") to secret string, or NULL if the body
  * has none; the caller owns both. Errors: ERR_MISSING_PROPERTY, ERR_INVALID_PROPERTY, target set to
- * the property's path. A null property counts as absent, because clients send nulls. */
+ * the property's path. A null property is treated as absent, because clients send nulls. */
 int schema_accept(const struct schema *s, enum api_version v, const json_t *body, json_t **doc,
                   json_t **secrets, struct err *e) MUST_CHECK;
 
-/* The rules of Azure Batch for bodies, which differ from Azure Resource Manager's. */
+/* The rules of Azure Batch for bodies. They differ from Azure Resource Manager's. */
 enum schema_how {
     SCHEMA_PARTIAL = 1 << 0, /* as schema_accept_partial() below */
     SCHEMA_KNOWN = 1 << 1,   /* refuses properties that the version lacks: ERR_INVALID_CONTENT */
@@ -203,8 +204,8 @@ void schema_render(struct strbuf *out, const struct rendering *what);
 void schema_render_tree(struct strbuf *out, const struct schema *s, unsigned version,
                         const json_t *doc);
 
-/* Parses "id, state": names of properties of the top, separated by commas. NULL or empty: 0, which
- * means all. ERR_INVALID_QUERY: the version has no such property. */
+/* Parses "id, state": names of properties of the top, separated by commas. NULL or empty: 0; this
+ * means all properties. ERR_INVALID_QUERY: the version has no such property. */
 int schema_select(const struct schema *s, enum api_version v, const char *text, schema_set *out,
                   struct err *e) MUST_CHECK;
 

@@ -96,7 +96,7 @@ enum {
     INTO(type, member),                                                                            \
         .count_into = (unsigned short)(1 + offsetof(struct type, count) +                          \
                                        0 * _Generic(((struct type *)0)->count, size_t : 1))
-/* The object's properties are members of the same struct as its siblings. */
+/* The object's properties are members of the struct that its siblings are decoded into. */
 #define INTO_SAME .into = 1
 
 /* A table: its symbol, its rows, its name in messages. Optional: .check = check_job, a rule for the

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define SPAN_SIZE 40
-/* The maximum, which stands for "no limit": P10675199DT2H48M5.4775807S. */
+/* The maximum, P10675199DT2H48M5.4775807S. It means "no limit". */
 #define SPAN_INFINITE_US (INT64_MAX / 10)
 
 /* -1: invalid, negative, or longer than the maximum. */

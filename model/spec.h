@@ -74,14 +74,16 @@ struct input_file {
     const char *prefix; /* share or url is a container, and its files with this prefix are copied */
     const struct input_blob *aside; /* further blobs of a share whose names are not file names */
     size_t n_aside;
-    const struct archived_blob *archived; /* of them all, in the order of names */
+    /* the archived blobs among the files, in the order of names */
+    const struct archived_blob *archived;
     size_t n_archived;
     const char *to;   /* below the node's root; with a prefix a directory */
     const char *what; /* the name for messages */
     int mode;
-    const char *link; /* the file is an archive, which is unpacked at `to` once; this link, below
-                         the node's root too, leads there; NULL: not an archive */
-    bool package;     /* failures concern a package, not a file */
+    /* the file is an archive, unpacked at `to` once; this link leads there (below the node's root,
+     * too). NULL: not an archive */
+    const char *link;
+    bool package; /* failures concern a package, not a file */
 };
 struct input_list {
     struct input_file *items;
@@ -107,8 +109,9 @@ struct output_list {
     size_t n;
 };
 
-/* The cooperation of a run's nodes if the front has directories of its own. The first node's
- * directory is the place's; another node's directory is inside it, named by the node's rank. */
+/* The cooperation of a run's nodes, if the front has its own directories. The first node's
+ * directory is the place's; another node's directory is inside it, with the node's rank as its
+ * name. */
 struct team_spec {
     /* runs on every node; the program of the place begins when all have ended with 0. Its child
      * processes continue until the run ends */
@@ -120,8 +123,8 @@ struct team_spec {
  * directory, beside their standard output and error. */
 struct place_spec {
     const char *dir;         /* below each node's root; it outlives the run */
-    const char *account;     /* an account that several runs share; NULL: the run's own */
-    const char *account_dir; /* the parent directory of these accounts, below the node's root */
+    const char *account;     /* an account that several runs share; NULL: the run gets an account */
+    const char *account_dir; /* the parent directory of shared accounts, below the node's root */
     const char *user; /* the name of that account if people can log in with it, as one of its pool's
                          users (struct node_setup_spec); NULL: none */
     int uid, gid;     /* ids of `account`; both 0: the node chooses */
@@ -160,7 +163,7 @@ struct admin_user_spec {
     const char *name;
     const char *ssh_public_key; /* one line, without its end; or NULL */
     const char *password;       /* secret; or NULL */
-    const char *private_key;    /* secret: the account's own SSH key; NULL: none */
+    const char *private_key;    /* secret: the SSH key of the account; NULL: none */
     int uid, gid;               /* both 0: the node chooses */
     /* The account and its directory if people cannot log in by its name, as in struct place_spec;
      * otherwise NULL. */
@@ -257,8 +260,8 @@ struct run_spec {
     const char *file_suffix;
 };
 
-/* The value of AZ_BATCHAI_MOUNT_ROOT in the real service. In paths of directories it stands for the
- * variable. */
+/* The value of AZ_BATCHAI_MOUNT_ROOT in the real service. In paths of directories it has the
+ * meaning of the variable. */
 #define PUBLISHED_MOUNTS "/mnt/batch/tasks/shared/LS_root/mounts"
 
 /* `secrets` is the unsealed JSON text, or NULL. */
@@ -274,7 +277,7 @@ const char *job_path_segment(struct arena *a, const struct job *j);
 const char *cluster_path_segment(struct arena *a, const struct cluster *c);
 
 /* Names of storage accounts, and of file shares and containers. They become names of folders,
- * without regard to case. Azure's own rules are narrower; its published examples break them. */
+ * without regard to case. Azure's rules are narrower; its published examples break them. */
 #define ACCOUNT_NAME_MAX 64
 #define SHARE_NAME_MAX   63
 bool account_name_valid(const char *name);

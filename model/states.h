@@ -58,7 +58,7 @@ enum prov_event { PROV_EV_MADE, PROV_EV_FAILED, PROV_EV_DELETED, PROV_EVENTS };
 extern const struct sm node_machine; /* states: enum node_state - 1 */
 extern const struct sm job_machine;  /* states: enum exec_state - 1 */
 
-extern const struct sm run_machine;  /* the same for the next two */
+extern const struct sm run_machine;  /* states: enum run_state - 1 */
 extern const struct sm hold_machine; /* states: enum run_hold - 1 */
 extern const struct sm allocation_machine;
 extern const struct sm prov_machine;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The record of use: what runs had and used of nodes. Times are milliseconds, because sums of
- * integers are exact. A cut of time gets the part of each quantity that grew in it, so that the
- * parts of adjacent cuts add up to the whole.
+ * integers are exact. A cut of time gets the part of each quantity that grew during the cut, so
+ * that the parts of adjacent cuts add up to the whole.
  */
 #ifndef MODEL_USAGE_H
 #define MODEL_USAGE_H
@@ -14,16 +14,16 @@
 #include "model/enums.h"
 
 #define USAGE_DAY_MS INT64_C(86400000)
-/* No sum is larger, so that sums of some of them do not overflow. */
+/* The most that a sum becomes, so that sums of sums do not overflow. */
 #define USAGE_MOST        (INT64_C(1) << 60)
 #define USAGE_MEMORY_MOST (INT64_C(1) << 50) /* bytes */
-#define USAGE_GPU_UNIT    1000 /* GPUs are counted in thousandths: tasks share those of their node */
+#define USAGE_GPU_UNIT    1000 /* GPUs are counted in thousandths, because tasks share them */
 
-/* What processes used, as far as their node measured it. */
+/* The resources that processes used, as far as their node measured them. */
 struct usage_measured {
     bool known; /* false: nothing was measured, and all members are 0 */
     int64_t user_us, kernel_us;
-    int64_t memory_peak; /* bytes, with the page cache where the node counts it */
+    int64_t memory_peak; /* bytes; includes the page cache if the node's measure does */
     int64_t memory_used; /* bytes: the highest sample without page cache; 0: not sampled */
     int64_t read_bytes, write_bytes, read_ops, write_ops; /* of disks */
 };
@@ -39,13 +39,13 @@ struct usage_subject {
     const char *gpu; /* the model of the node's GPUs */
 };
 
-/* One allocation: a run's part of one node. */
+/* An allocation: a run's part of a node. */
 struct usage {
     int64_t id, subject_id, run_id;
     int attempt, rank;
     enum resource_kind owner_kind;
     int64_t owner_id;
-    int idx;          /* of the run among those of its owner */
+    int idx;          /* the run's place among the runs of its owner */
     const char *name; /* of the job or task */
     const char *node_name;
     const char *machine;      /* on which the node was; NULL: a local node */
@@ -75,7 +75,7 @@ struct usage_sums {
     int64_t busy_ms, idle_ms, lost_ms; /* of gpu_ms */
     int64_t wait_ms;
     int64_t user_us, kernel_us, read_bytes, write_bytes;
-    int64_t unmeasured; /* ended allocations of which no node measured anything */
+    int64_t unmeasured; /* ended allocations that no node has measured */
     int64_t memory_peak;
 };
 
@@ -84,18 +84,18 @@ struct usage_total {
     struct usage_sums sums;
 };
 
-/* Samples saw its GPUs work for busy_us, and not for idle_us, each of them on average. */
+/* Samples saw the GPUs of `u` busy for busy_us, and idle for idle_us, averaged over its GPUs. */
 void usage_sampled(struct usage *u, int64_t busy_us, int64_t idle_us);
-/* Bounds what was measured to what can be, because machines say it. */
+/* Limits measured values to possible ones: they come from machines, which are not trusted. */
 void usage_believe(struct usage *u);
 /* The whole of u's GPU time. */
 int64_t usage_gpu_ms(const struct usage *u);
-/* Adds what belongs to [from_ms, to_ms). What has an instant, not a duration, belongs to the end.
- * `open`: u has not ended, so it has no such thing yet, and end_ms is the present. */
+/* Adds the part of `u` in [from_ms, to_ms). Values with an instant, not a duration, belong to the
+ * end. `open`: u has not ended, so it has no such values yet, and end_ms is the present. */
 void usage_add_cut(struct usage_sums *to, const struct usage *u, bool open, int64_t from_ms,
                    int64_t to_ms);
 void usage_add(struct usage_sums *to, const struct usage_sums *more);
-/* Adds another process of the same run on the same node. */
+/* Adds another process of the run on this node. */
 void usage_measured_add(struct usage_measured *to, const struct usage_measured *more);
 /* The number of the day (UTC) of an instant, since 1970. */
 int64_t usage_day(int64_t ms);

@@ -14,8 +14,8 @@
  * document. */
 bool vault_uses_roles(const json_t *properties);
 /* Whether an access policy gives a permission on secrets ("get") to this object id. A policy for an
- * application on behalf of a user (applicationId) applies only to that application's tokens, which
- * do not exist here. */
+ * application on behalf of a user (applicationId) applies only to tokens of that application; there
+ * are no such tokens here. */
 bool vault_policy_allows(const json_t *properties, const char *object_id, const char *permission);
 
 struct secret_url {

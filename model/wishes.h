@@ -41,12 +41,12 @@ struct wishes {
     struct retry_rule retry;
     const char *array; /* as given; NULL: not an array */
     int array_n;       /* how many indexes it has */
-    int array_limit;   /* how many of them may run at once; 0: all */
+    int array_limit;   /* how many runs of the array may run at once; 0: all */
 };
 
 /* A dependency of a job: not terminated. */
 struct wish_dependency {
-    const char *experiment; /* NULL: the job's own */
+    const char *experiment; /* NULL: the job's experiment */
     size_t experiment_len;
     const char *job;
     size_t job_len;
@@ -60,10 +60,11 @@ bool wish_next_dependency(const char **at, struct wish_dependency *out);
 #define WISH_ARRAY_INDEX_MAX 1000000
 /* Fills in the indexes of an array, in their order; returns how many; 0: invalid text. */
 size_t wish_array(const char *text, int out[WISH_ARRAY_MAX]);
-/* Whether a job with this failure is tried again. exit_code < 0: no exit of its own. */
+/* Whether a job with this failure is tried again. exit_code < 0: no process has given an exit
+ * code. */
 bool wish_retries(const struct retry_rule *r, bool nodes_fault, int exit_code);
 
-/* One reserved variable, for messages and docs. */
+/* A reserved variable, for messages and docs. */
 struct wish_row {
     const char *name;  /* with the prefix */
     const char *right; /* the rule for its value, after "must be" */
@@ -73,8 +74,8 @@ struct wish_row {
 const struct wish_row *wish_row(size_t i);
 
 bool wish_reserved(const char *name);
-/* Reads one reserved variable into *out. -1: its name or its value is wrong: `name_at` and
- * `value_at` are the paths of both, one of which becomes the error's target. */
+/* Reads a reserved variable into *out. -1: its name or its value is wrong. The target of the error
+ * is `name_at` or `value_at`: the paths of the name and of the value. */
 int wish_read(const char *name, const char *value, const char *name_at, const char *value_at,
               struct wishes *out, struct err *e) MUST_CHECK;
 /* Removes all reserved variables from a list and reads them; a variable that cannot be read (stored

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The images of virtual machines that pools may select. The software on a node is that of its
- * machine; an image only decides whether commands are those of Linux or of Windows.
+ * machine; an image only decides whether commands are in the language of Linux or of Windows.
  */
 #ifndef MODEL_BATCH_IMAGES_H
 #define MODEL_BATCH_IMAGES_H
@@ -24,8 +24,8 @@ const struct batch_image *batch_image_find(const char *publisher, const char *of
                                            const char *sku);
 /* Whether an agent of this name is for Windows. */
 bool batch_agent_is_windows(const char *agent);
-/* Whether the document of a pool selects such an agent, or a cloud service, which always has
- * one. */
+/* Whether the document of a pool selects an agent for Windows, or a cloud service: that always has
+ * Windows. */
 bool batch_pool_is_windows(const char *doc);
 
 #endif

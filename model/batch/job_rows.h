@@ -41,7 +41,7 @@ enum batch_on_failure { BATCH_FAILURE_NO_ACTION = 1, BATCH_FAILURE_EXIT_OPTIONS 
 /* The treatment of a task whose run is being ended. */
 enum batch_fate {
     BATCH_FATE_OWN = 0,       /* its end is its own */
-    BATCH_FATE_REQUEUE = 1,   /* it is active again */
+    BATCH_FATE_REQUEUE = 1,   /* it is active again: it waits for a node */
     BATCH_FATE_TERMINATE = 2, /* it becomes completed, because a user terminated it */
     BATCH_FATE_DELETE = 3,    /* it is removed */
     BATCH_FATE_AGAIN = 4      /* it becomes completed, because a user terminated it, and then active
@@ -71,7 +71,7 @@ enum batch_auto_life { BATCH_AUTO_OF_JOB = 1, BATCH_AUTO_OF_SCHEDULE = 2 };
 /* Properties of a job's manager task, as bits. */
 enum batch_manager {
     BATCH_MANAGES = 1,
-    BATCH_MANAGER_ENDS_JOB = 2,  /* the job ends with it */
+    BATCH_MANAGER_ENDS_JOB = 2,  /* the job ends when this task ends */
     BATCH_MANAGER_ALONE = 4,     /* no other task runs on its node */
     BATCH_MANAGER_OWN_CLASS = 8, /* it does not run on low-priority nodes */
     BATCH_MANAGER_ALL = 15
@@ -149,9 +149,9 @@ struct batch_task {
     enum batch_fate fate;
     enum batch_files files;
     int64_t files_until_us; /* when they are removed; 0: with the task */
-    int64_t emptied;        /* its node's, when it got that node */
+    int64_t emptied;        /* nd->emptied of its node, when it got that node */
     unsigned manager;       /* enum batch_manager; 0: not a manager task */
-    /* Of its job: */
+    /* Members of its job: */
     const char *job_name;
     int job_number;
     int64_t account_id;
@@ -178,12 +178,13 @@ struct batch_chore {
     int64_t retry_us;
     const char *failure; /* its failureInfo as JSON text; NULL: it has not failed */
     struct container_seen container;
-    /* Of its job: */
+    /* Members of its job: */
     const char *job_name;
     int job_number;
 };
 
-/* The part of a task with several nodes on one of them; the first node has the task itself. */
+/* The part of a task with several nodes that runs on one of its further nodes. The first node runs
+ * the task itself. */
 struct batch_subtask {
     int64_t id, task_id;
     int number; /* of its node, from 1 */

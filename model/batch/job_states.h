@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The state machines of Azure Batch's jobs and tasks, as tables (lib/sm.h), with pictures above the
- * tables in job_states.c. Storage enforces the same edges with guarded writes.
+ * tables in job_states.c. Storage checks each step again with guarded writes.
  */
 #ifndef MODEL_BATCH_JOB_STATES_H
 #define MODEL_BATCH_JOB_STATES_H
@@ -21,10 +21,10 @@ enum batch_job_event {
 };
 
 enum batch_task_event {
-    BATCH_TASK_EV_PREPARE, /* it has a node, which is being prepared for its job */
+    BATCH_TASK_EV_PREPARE, /* it has a node, and that is being prepared for its job */
     BATCH_TASK_EV_START,   /* it has a node */
     BATCH_TASK_EV_END,     /* it is completed, with any result */
-    BATCH_TASK_EV_AGAIN,   /* it waits for a node again */
+    BATCH_TASK_EV_AGAIN,   /* it waits for a node once more */
     BATCH_TASK_EV_REACTIVATE,
     BATCH_TASK_EVENTS
 };

@@ -26,7 +26,7 @@ enum batch_node_state {
     BATCH_NODE_DEALLOCATING,
     BATCH_NODE_STATES
 };
-/* In lower case; and with the names of the counts of nodes. */
+/* The names of states in lower case, and the names of the counts of nodes in these states. */
 extern const struct enum_name batch_node_state_names[], batch_node_count_names[];
 
 /* `start_task_runs`: the row of its set-up task is in state running. */

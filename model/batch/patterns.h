@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Patterns of a task's output files, relative to its working directory: * and ? match within a
- * name, ** across directories, [a-c] one of these characters, [!a] any other. A name that begins
- * with a dot matches only a pattern with the dot. Pure.
+ * name, ** across directories, [a-c] any of these characters, [!a] any other character. A name that
+ * begins with a dot matches only a pattern with the dot. Pure.
  */
 #ifndef MODEL_BATCH_PATTERNS_H
 #define MODEL_BATCH_PATTERNS_H

@@ -36,7 +36,7 @@ struct batch_pool_containers {
     size_t n_registries;
 };
 
-/* One of four kinds: `container`, `url`, `nfs` or `cifs` is set, with its members. */
+/* A mount. One of `container`, `url`, `nfs` and `cifs` is set, with its members. */
 struct batch_mount {
     const char *account, *container, *url;
     const char *nfs, *cifs, *user;
@@ -66,8 +66,8 @@ int batch_pool_decode_kept(struct kept_docs *k, struct arena *a, const char *doc
 /* Decodes a document that is not stored, without its secrets. */
 void batch_pool_asks(struct arena *a, const json_t *doc, struct batch_pool_spec *out);
 
-/* The row of a pool with this document, which has an id; without its account, creator, instants and
- * `doc`. Texts are in the arena. */
+/* Makes the row of a pool from its document, which has the id. Does not set account, creator,
+ * instants and `doc`. Texts are in the arena. */
 void batch_pool_of_doc(struct arena *a, const json_t *doc, struct batch_pool *p);
 
 #endif

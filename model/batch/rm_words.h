@@ -15,8 +15,8 @@
 /* The document's members for the given properties, to be accepted by the data plane's table; a
  * removed member (startTask: {}) is null. ERR_INVALID_PROPERTY: an invalid id. */
 int rm_pool_to_plane(const json_t *properties, json_t **out, struct err *e) MUST_CHECK;
-/* The properties of a document, without its size, which is in columns. `account`: its resource id,
- * the parent of applications and certificates. */
+/* The properties of a document, without the pool's size, because that is in columns. `account`: its
+ * resource id, the parent of applications and certificates. */
 json_t *rm_pool_from_plane(const json_t *doc, const char *account);
 /* Whether a member of a document belongs to the pool's size. */
 bool rm_pool_is_size(const char *name);

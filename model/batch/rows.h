@@ -11,7 +11,7 @@
  * some requests contain only the name. */
 struct batch_account {
     int64_t id, group_id;
-    struct scope scope; /* subscription, group, location (the account's own) */
+    struct scope scope; /* subscription, group, and the account's location */
     const char *name;
     const char *tags; /* JSON object text, or NULL */
     const char *doc;  /* {"identity": ..., "properties": {...}} as given */
@@ -48,7 +48,7 @@ struct batch_auto_scale {
     const char *run; /* JSON text of the last AutoScaleRun, or NULL */
 };
 
-/* A pool: the document of a pool of the core. Both have the same id. */
+/* A pool: the document of a pool of the core, and with the core's id. */
 struct batch_pool {
     int64_t id, account_id;
     const char *account; /* its name */
@@ -72,7 +72,7 @@ struct batch_application {
     int64_t id, account_id;
     const char *name;
     const char *display_name, *default_version; /* or NULL */
-    bool allow_updates;                         /* a package may be uploaded again */
+    bool allow_updates;                         /* a package may be replaced by another upload */
     const char *tags;                           /* JSON text, or NULL */
     int64_t created_us, updated_us;
 };
@@ -81,8 +81,8 @@ struct batch_application {
 struct batch_package {
     int64_t id, application_id;
     const char *application, *name; /* name: the version */
-    const char *format;             /* NULL: not active; the same for: */
-    const char *hash;               /* of the archive: SHA-256, in hexadecimal digits */
+    const char *format;             /* NULL until it is active, like `hash` */
+    const char *hash;               /* SHA-256 of the archive, in hexadecimal digits */
     int64_t size;                   /* its bytes */
     const char *tags;               /* JSON text, or NULL */
     int64_t activated_us, created_us, updated_us;

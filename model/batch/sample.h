@@ -14,7 +14,8 @@ struct batch_sample {
 
 /* The tasks of all jobs of a pool. */
 struct batch_pool_tasks {
-    int64_t active; /* ready: without open dependencies; each instance of a task counts */
+    /* ready: without open dependencies; of a task with instances, each is counted */
+    int64_t active;
     int64_t running, succeeded, failed;
 };
 

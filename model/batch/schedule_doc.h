@@ -18,7 +18,7 @@ void batch_times_read(const char *doc, struct batch_times *out);
 
 /* The document of a job of this name that the schedule makes; in the arena. */
 const char *batch_schedule_job_doc(struct arena *a, const char *doc, const char *name);
-/* The job's secrets, from those of the schedule (NULL: none) whose paths begin with the
+/* The secrets of a job, from the schedule's secrets (NULL: none) whose paths begin with the
  * specification. NULL: none. */
 const char *batch_schedule_job_secrets(struct arena *a, const char *secrets);
 

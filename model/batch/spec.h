@@ -37,7 +37,7 @@ extern const struct enum_name batch_elevation_names[], batch_user_scope_names[],
     batch_upload_when_names[], batch_job_action_names[], batch_dependency_action_names[],
     batch_work_dir_names[];
 
-/* One source: http_url, container_url, or auto_container. */
+/* A source: http_url, container_url, or auto_container. */
 struct batch_resource_file {
     const char *http_url, *container_url, *auto_container;
     const char *prefix; /* prefix of the names of a container's blobs */
@@ -134,7 +134,7 @@ struct batch_task_spec {
     const char *affinity;
     bool has_token; /* it gets a token for the service's operations on its job */
     /* Only for some kinds of tasks: */
-    bool kills_job; /* a manager: the job ends with it */
+    bool kills_job; /* of a manager: the job ends when this task ends */
     bool exclusive;
     bool any_node; /* a manager: it may run on low-priority nodes */
     bool awaited;  /* a preparation: tasks begin only after it has succeeded */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The property tables of Azure Batch (model/schema.h): jobs, tasks, and parts that pools and
- * schedules have too. The names are those of the newest version.
+ * schedules have too. Their names are the names in the newest version.
  */
 #ifndef MODEL_BATCH_TABLES_H
 #define MODEL_BATCH_TABLES_H

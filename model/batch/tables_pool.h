@@ -17,8 +17,8 @@ enum batch_dealloc {
     BATCH_DEALLOC_RETAINED_DATA = 4
 };
 enum batch_fill { BATCH_FILL_SPREAD = 1, BATCH_FILL_PACK = 2 };
-/* In which order tasks of jobs with the same priority start: one of each job in turn, or all of the
- * job that was added first. */
+/* The order in which tasks of jobs with equal priority start: one of each job in turn, or first all
+ * of the job that was added first. */
 enum batch_job_order { BATCH_ORDER_NONE = 1, BATCH_ORDER_CREATION_TIME = 2 };
 enum batch_container_type { BATCH_DOCKER = 1, BATCH_CRI = 2 };
 
@@ -28,8 +28,8 @@ extern const struct enum_name batch_dealloc_names[], batch_disable_scheduling_na
 /* Limits of autoScaleEvaluationInterval and resizeTimeout, in seconds. */
 enum { BATCH_INTERVAL_MIN_S = 300, BATCH_INTERVAL_MAX_S = 7 * 24 * 3600 };
 
-/* A whole pool: a row for each property of requests and replies. The same for automatic pools
- * (autoPoolSpecification.pool). */
+/* A whole pool: a row for each property of requests and replies. schema_batch_pool_spec: an
+ * automatic pool (autoPoolSpecification.pool). */
 extern const struct schema schema_batch_pool, schema_batch_pool_spec;
 /* The bodies of changes and actions. */
 extern const struct schema schema_batch_pool_patch, schema_batch_pool_properties,

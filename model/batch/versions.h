@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The served api-versions of Azure Batch's data plane, as bits for rows of routes and of properties
- * (enum api_version of model/schema.h has Batch AI's; no table has both). They are named by the
- * last part of their names: 16.0 is 2022-10-01.16.0. Since 2025 a name is a date.
+ * (enum api_version of model/schema.h has Batch AI's; no table has both). The bits have the names
+ * of the versions' last parts: 16.0 is 2022-10-01.16.0. Since 2025 a version is a date.
  */
 #ifndef MODEL_BATCH_VERSIONS_H
 #define MODEL_BATCH_VERSIONS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A sample of a machine: what it and its GPUs did in the seconds before, and have now. Plain values
- * of one table, which the wire, the history and the API share. A value that nobody could read is
- * unknown, never 0.
+ * A sample of a machine: the activity of the machine and its GPUs in the seconds before, and their
+ * present state. Plain values of one table, which the wire, the history and the API share. A value
+ * that nobody could read is unknown, never 0.
  */
 #ifndef MODEL_SAMPLE_SAMPLE_H
 #define MODEL_SAMPLE_SAMPLE_H
@@ -77,7 +77,7 @@ struct node_sample {
 
 #undef SAMPLE_MEMBER
 
-/* What a GPU does, as far as samples tell. */
+/* The activity of a GPU, as far as samples show it. */
 enum gpu_state {
     GPU_FREE,    /* no run has it, and it does nothing as far as is known */
     GPU_USED,    /* a run has it; nobody knows whether it works */
@@ -94,14 +94,14 @@ void gpu_sample_clear(struct gpu_sample *g);
 /* `to` must be empty or a sample; what it had is freed. */
 void sample_copy(struct node_sample *to, const struct node_sample *from);
 void sample_free(struct node_sample *s);
-/* What cannot be becomes unknown, because machines say it. */
+/* Makes impossible values unknown: samples come from machines, which are not trusted. */
 void sample_believe(struct node_sample *s);
 
 /* Whether the GPU worked: 1, did not: 0, or nobody knows: -1. */
 int gpu_sample_works(const struct gpu_sample *g);
 /* Whether a list such as "0,2" has the number. */
 bool gpu_is_among(const char *numbers, int number);
-/* The state of a GPU; `last` NULL: there is no recent sample of it. */
+/* The state of a GPU; `last` NULL: it has no recent sample. */
 enum gpu_state gpu_state_of(const struct gpu_sample *last, bool taken, bool usable);
 /* Whether processes use a GPU that no run has, as far as is known. */
 bool gpu_is_used_outside(const struct gpu_sample *last, bool taken);
