@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Accounts of the machine, and acting with their rights. The agent is linked statically, so libc's
- * getpwnam() would know /etc/passwd at most. Therefore the machine's own programs getent(1) and
- * id(1) look up accounts of a directory service (LDAP, SSSD).
+ * getpwnam() would know /etc/passwd at most. Therefore the machine's programs getent(1) and id(1)
+ * look up accounts of a directory service (LDAP, SSSD).
  */
 #ifndef NODEAGENT_PROTO_AGENT_ACCOUNT_H
 #define NODEAGENT_PROTO_AGENT_ACCOUNT_H
@@ -30,8 +30,8 @@ struct account {
  * does not answer may block the caller for some seconds (limited), so do not call this on the
  * agent's loop. ERR_RESOURCE_NOT_FOUND: there is no such account. */
 int account_find(const char *name, struct account *out, struct err *e) MUST_CHECK;
-/* Sets a umask so that accounts of the same group may change the files. Returns the old umask, for
- * umask(). If `a` is NULL, nothing changes. */
+/* Sets a umask so that accounts in the group of `a` may change new files. Returns the old umask,
+ * for umask(). If `a` is NULL, nothing changes. */
 mode_t account_umask(const struct account *a);
 /* Frees the texts of `a`; an account that is all zeros is allowed. */
 void account_free(struct account *a);
@@ -42,7 +42,7 @@ int account_check(const struct account *a, struct err *e) MUST_CHECK;
 
 /* Gives the process the account's rights to files, until account_resume(). Does nothing if the
  * process is not root, or for the account root. The real ids stay, so that the account can neither
- * signal nor trace the process. NULL: the process's own rights. */
+ * signal nor trace the process. `a` NULL: the process keeps its rights. */
 int account_assume(const struct account *a, struct err *e) MUST_CHECK;
 /* Returns to root, without supplementary groups. Ends the process if that fails, because it would
  * then keep the account's rights. */

@@ -3,7 +3,7 @@
  * The agent: one thread, one poll loop over the link (stdin, stdout), the directory of task
  * records, the supervisors, the workers (worker.h) and the process that empties the trash. The
  * agent ends with the link; the tasks continue. The agent reads all its state from ROOT, so the
- * next agent knows the same.
+ * next agent knows all that this one knew.
  *
  *   stdin -> frames -> ops.c -> tasks.c, files.c -> replies and events -> stdout
  *                   -> remotes.c -> sockets of jobs -> remotes.c -> events -> stdout
@@ -55,8 +55,8 @@ struct agent {
     bool link_gone;
     bool root_removed; /* set by a request to remove the root: the agent ends when its replies are
                           sent */
-    char *reboot; /* the reboot program, which runs as soon as no output waits; NULL: no reboot was
-                     requested */
+    /* the reboot program; it runs as soon as no output waits; NULL: no reboot was requested */
+    char *reboot;
     pid_t trash_worker;   /* 0: none */
     int trash_fd;         /* closes when the worker ends */
     int64_t trash_due_ms; /* when the trash will be emptied (monotonic ms); 0: the trash is empty */

@@ -26,8 +26,8 @@
 #include "nodeagent-proto/wire/task.h"
 
 struct cgroup {
-    char *path;             /* NULL: there is none */
-    char *limited;          /* the cgroup that has the limits: the task's own, or its group's */
+    char *path;    /* NULL: there is none */
+    char *limited; /* the cgroup that has the limits: that of the task, or that of its group */
     bool memory, cpu, pids; /* whether this limit is set in `limited` */
     long killed_before;     /* memory kills in the group before this task began */
 };
@@ -49,11 +49,11 @@ void cgroup_bases_free(struct cgroup_bases *b);
 void cgroup_make(struct cgroup_bases *b, const char *incarnation, const char *task_id,
                  const struct task_limits *limits, struct cgroup *out);
 void cgroup_free(struct cgroup *g);
-/* Making and removing a cgroup waits for every other such call on the machine. So the cgroup of a
- * task without limits, which could change nothing in the cgroup, serves the next such task of the
- * same supervisor; the records of tasks have its path. Keeps the cgroup and clears *g if the cgroup
- * is empty, and the memory of the next task can be told from what this task used; otherwise removes
- * it. */
+/* Keeps the cgroup of a task without limits for the next such task of the supervisor, and clears
+ * *g; otherwise removes it. It is kept only if it is empty, and the memory of the next task can be
+ * told from the memory of this one. The reason: making and removing a cgroup waits for every other
+ * such call on the machine. A task without limits could change nothing in its cgroup. The records
+ * of tasks have its path. */
 void cgroup_keep(struct cgroup_bases *b, struct cgroup *g);
 /* Begins to count the peak of memory anew, for the returned descriptor of memory.peak alone (Linux
  * 6.12); -1: cannot. */
@@ -69,8 +69,8 @@ void cgroup_remove_empty(const struct cgroup_bases *b, const char *incarnation);
  * the child: whether the child is in the cgroup. Kernels before 5.7 have to move the child, or
  * cannot. */
 pid_t cgroup_fork(const struct cgroup *g, bool *inside);
-/* Like cgroup_fork(), but by spawn(): fn(arg), which must not return, runs in the cgroup, if there
- * is one, and in the caller's memory. -1: not supported. */
+/* Like cgroup_fork(), but by spawn(): runs fn(arg) in the cgroup, if there is one, and in the
+ * caller's memory. fn must not return. -1: not supported. */
 pid_t cgroup_spawn(const struct cgroup *g, void (*fn)(void *arg), void *arg);
 /* Sends SIGKILL to all processes in the cgroup at once. */
 void cgroup_kill(const char *path);

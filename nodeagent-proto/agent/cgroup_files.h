@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Counters, which only grow. */
+/* Counters; they only grow. */
 struct cgroup_counts {
     int64_t user_us, kernel_us, read_bytes, write_bytes, read_ops, write_ops;
 };
@@ -19,10 +19,10 @@ struct cgroup_files {
     char *memory, *cpu, *io;
 };
 
-/* Of a cgroup of version 2; NULL: none. */
+/* The directories of a cgroup of version 2; NULL: none. */
 void cgroup_files_in(const char *path, struct cgroup_files *out);
-/* Of the cgroups that `lines` names, as /proc/PID/cgroup does; `mounts` is the text of
- * /proc/self/mountinfo. */
+/* The directories of the cgroups that `lines` names. `lines` is like /proc/PID/cgroup, `mounts` is
+ * the text of /proc/self/mountinfo. */
 void cgroup_files_find(const char *lines, const char *mounts, struct cgroup_files *out);
 /* Drops the directories that are in no file system of cgroups: their files may be anything, and
  * reading them may hang. */

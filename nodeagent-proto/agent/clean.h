@@ -12,16 +12,15 @@
 #include "lib/err.h"
 #include "nodeagent-proto/agent/uids.h"
 
-/* Adds a text for each of these to `found`: "account NAME", "mount PATH (TYPE)", "directory PATH".
- */
+/* Adds a text to `found` for each account, mount and directory: "account NAME", "mount PATH
+ * (TYPE)", "directory PATH". */
 int clean_list(const char *root, json_t *found, struct err *e) MUST_CHECK;
 /* Removes everything that clean_list() finds. For a worker. */
 int clean_take(const struct uid_holder *h, bool is_root, struct err *e) MUST_CHECK;
-/* Removes the root and the agent's own files in it, and nothing else. */
+/* Removes the root and the files that the agent has made in it, and nothing else. */
 int clean_remove_root(const char *root, struct err *e) MUST_CHECK;
 
-/* Whether `name` is one of the agent's own files in a root, which no other request may remove or
- * cover. */
+/* Whether `name` is a file of the agent in a root; no other request may remove or cover it. */
 bool clean_is_own(const char *name, size_t n);
 
 #endif

@@ -20,20 +20,20 @@
 
 struct task_command { /* all borrowed */
     const struct task_spec *spec;
-    struct outputs outputs; /* if the task has a user, the command runs as the same account */
+    struct outputs outputs; /* if the task has a user, the command runs as outputs.account */
     const struct cgroup *cgroup;
     bool in_cgroup;
     int rules; /* descriptor of the rules for spec->confine; -1: the command is not confined */
     char **env;
     int why_fd;
     pid_t supervisor;
-    struct arena *arena; /* the child's allocations, which outlive an exec if the child runs in its
-                            parent's memory */
+    /* the child's allocations; they outlive an exec if the child runs in its parent's memory */
+    struct arena *arena;
 };
 
-/* Order: the variables of the account or, without an account (NULL), a few inherited variables and
- * the numbers of `files_as` (may be NULL); then the task's own; then the marker ("NAME=value").
- * Ends with NULL. */
+/* The order: first the variables of the account; without an account (NULL), a few inherited
+ * variables and the numbers of `files_as` (may be NULL). Then the variables of the task. Then the
+ * marker ("NAME=value"). Ends with NULL. */
 char **command_environment(const struct task_spec *spec, const struct account *account,
                            const struct account *files_as, const char *marker);
 /* Wipes and frees the environment, because it may hold secrets. */
@@ -50,15 +50,15 @@ _Noreturn void command_become(const struct task_command *c);
 
 /* In a child, before an exec: sets all signals to their default and unblocks them. */
 void command_default_signals(void);
-/* In a supervisor, whose children become commands: ignores signals that are meant for the job
+/* For a supervisor; its children become commands. Ignores signals that are meant for the job
  * (not_ours in command.c), and sets all others to their default. */
 void command_ignore_signals(void);
 /* Returns only if the program cannot be executed: whether the program is missing or failed. An
  * argument list ends with a NULL. The arena holds the allocations that an exec leaves behind. */
 enum command_failure command_exec_argv(char *const *argv, char **env, struct arena *a,
                                        struct err *e);
-/* Executes the line as `bash -c` would (`sh -c` without bash), or without a shell where the result
- * is the same (simple_command.h). Returns only if the shell cannot be executed. */
+/* Executes the line like `bash -c` (`sh -c` without bash), or without a shell where this makes no
+ * difference (simple_command.h). Returns only if the shell cannot be executed. */
 void command_exec_shell(const char *command_line, char **env, struct arena *a, struct err *e);
 
 #endif

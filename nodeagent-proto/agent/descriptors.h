@@ -9,8 +9,8 @@
  * none). */
 void descriptors_close_all_but(int a, int b, int c);
 
-/* The agent needs two for each task: raises the soft limit of this process and of those that it
- * forks. */
+/* The agent needs two descriptors for each task: raises the soft limit of this process and of its
+ * future children. */
 void descriptors_allow_many(void);
 /* In a process of a task: the soft limit with which the agent was started, because programs that
  * use select(2) fail above 1,024. */

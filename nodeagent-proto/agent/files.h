@@ -14,8 +14,8 @@
 #include "nodeagent-proto/agent/account.h"
 #include "nodeagent-proto/agent/mounts.h"
 
-/* Writes a new file and renames it to `path`, so a reader sees the old or the new content. An own
- * file with the same content stays. */
+/* Writes a new file and renames it to `path`, so a reader sees the old or the new content. A file
+ * that is the process's own and has this content already stays. */
 int file_replace(const char *path, const void *data, size_t len, mode_t mode,
                  struct err *e) MUST_CHECK;
 /* Appends, with one write(2) if the kernel accepts all bytes. */
@@ -48,9 +48,10 @@ struct file_folder {
 /* Opens it to everybody who can reach it (share.h). One that is missing or leads out is no error:
  * its first user will report it. */
 int file_open_to_all(const struct file_folder *f, struct err *e) MUST_CHECK;
-/* Makes `target` (below `root`) a symbolic link to `source`, which is made if missing; replaces
- * another link or an empty directory, atomically where that is possible. With `shared`, or if an
- * agent that is root makes `source`, opens `source` to everybody who can reach it (share.h). */
+/* Makes `target` (below `root`) a symbolic link to `source`, and makes `source` if it is missing.
+ * Replaces another link or an empty directory, atomically where that is possible. With `shared`, or
+ * if an agent that is root makes `source`, opens `source` to everybody who can reach it
+ * (share.h). */
 int file_link(const char *root, const struct file_folder *source, const char *target, bool shared,
               struct err *e) MUST_CHECK;
 /* Removes the link or empty directory `target` below `root`. Succeeds if there is nothing or

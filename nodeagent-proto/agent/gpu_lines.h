@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What programs and files say of GPUs. "[N/A]" (with MIG), "[Not Supported]", "ERR!" and everything
- * else that is not a number in its bounds is unknown, never 0.
+ * Reads what programs and files print about GPUs. "[N/A]" (with MIG), "[Not Supported]", "ERR!" and
+ * everything else that is not a number in its bounds is unknown, never 0.
  */
 #ifndef NODEAGENT_PROTO_AGENT_GPU_LINES_H
 #define NODEAGENT_PROTO_AGENT_GPU_LINES_H

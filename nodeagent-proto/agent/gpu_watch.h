@@ -29,7 +29,7 @@ struct gpu_program {
     int64_t window_ms;          /* since when `bytes` are counted */
     size_t bytes;
     size_t n;     /* of the line that is not complete */
-    bool dropped; /* the rest of that line is of no use */
+    bool dropped; /* the line is too long, and its rest is discarded */
     char line[GPU_LINE_MAX];
 };
 
@@ -48,8 +48,9 @@ struct gpu_watch {
     bool old_names;             /* of fields, for old drivers */
     int failures;               /* in a row, without a good line */
     int64_t asked_ms, retry_ms;
-    int64_t silence_ms; /* without a line, after which it hangs; 0: 45 s (tests are in a hurry) */
-    char why[SAMPLE_WHY_SIZE];  /* "": nothing is wrong, or nothing is known to be */
+    /* the program hangs after so long without a line; 0: 45 s (shorter in tests) */
+    int64_t silence_ms;
+    char why[SAMPLE_WHY_SIZE];  /* "": no error is known */
     char said[SAMPLE_WHY_SIZE]; /* a line that is none */
 };
 
@@ -57,7 +58,7 @@ struct gpu_watch {
 void gpu_watch_want(struct gpu_watch *w);
 /* Ends the programs, so that nothing holds the devices. */
 void gpu_watch_stop(struct gpu_watch *w);
-/* What was seen of the GPU with this uuid in the last 45 s; NULL: nothing. */
+/* The latest sample of the GPU with this uuid; NULL: none in the last 45 s. */
 const struct gpu_sample *gpu_watch_find(const struct gpu_watch *w, const char *uuid);
 /* The i-th GPU; NULL: not seen in the last 45 s. */
 const struct gpu_sample *gpu_watch_at(const struct gpu_watch *w, int i);

@@ -12,9 +12,9 @@
 #define NVIDIA_GPUS "/proc/driver/nvidia/gpus" /* a directory for each */
 #define DRM         "/sys/class/drm"
 
-/* JSON array text, which the caller frees. First NVIDIA GPUs in the driver's order (their places on
- * the bus), with index, vendor, bus, model, uuid, driver and minor. Then AMD GPUs, numbered from 0
- * too, with index, vendor, model, memory_bytes, render (the number of /dev/dri/renderD...) and
+/* JSON array text; the caller frees it. First NVIDIA GPUs in the driver's order (their places on
+ * the bus), with index, vendor, bus, model, uuid, driver and minor. Then AMD GPUs, also numbered
+ * from 0, with index, vendor, model, memory_bytes, render (the number of /dev/dri/renderD...) and
  * uuid. Unknown fields are left out. */
 char *gpus_list(void);
 /* How many there are now. */

@@ -22,12 +22,12 @@
 
 struct helpers {
     struct helper *head; /* in no order */
-    /* In a helper: carries `req` out and answers on `fd`, which stays open. */
+    /* In a helper: carries `req` out and answers on `fd`; `fd` stays open. */
     void (*serve)(void *ctx, json_t *req, int fd);
     void *ctx;
 };
 
-/* Lets a helper supervise the task; `message` describes the same task. Returns a descriptor that
+/* Lets a helper supervise the task; `message` describes the task of `c`. Returns a descriptor that
  * reads as closed when ID.start or ID.exit exists, or the helper died. */
 int helpers_supervise(struct helpers *h, const struct supervisor_config *c, const json_t *message,
                       struct err *e) MUST_CHECK;

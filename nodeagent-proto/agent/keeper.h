@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The supervisor of a task that is over and has left processes behind (task_spec.keep_children).
+ * The supervisor of a task that has ended and has left processes behind (task_spec.keep_children).
  */
 #ifndef NODEAGENT_PROTO_AGENT_KEEPER_H
 #define NODEAGENT_PROTO_AGENT_KEEPER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ends the use of a uid: another job may have it only when nothing of it is left. For a worker that
- * is root.
+ * Ends the use of a uid: another job may have the uid only when no process and file of it is left.
+ * For a worker that is root.
  */
 #ifndef NODEAGENT_PROTO_AGENT_LEASE_END_H
 #define NODEAGENT_PROTO_AGENT_LEASE_END_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Leases of accounts: each job on a node has an account of its own as long as the job is there. A
+ * Leases of accounts: each job on a node has a separate account as long as the job is there. A
  * lease is a number (uids.h) and a directory that belongs to that number alone. ROOT/accounts/NAME
  * records both; if a power cut takes the record, the directory's owner has the number.
  *
- * (free) --lease_take--> taken --lease_release--> (free)
+ *   (free) --lease_take--> taken --lease_release--> (free)
  *
  * Both may be repeated after a crash at any point: a lease is written before the directory is made,
- * and removed after everything of the number was ended. Where requests name an account of the
- * machine, a leading LEASE_SIGN makes the text the name of a lease.
+ * and removed after all processes and files of the number were removed. Where requests name an
+ * account of the machine, a leading LEASE_SIGN makes the text the name of a lease.
  */
 #ifndef NODEAGENT_PROTO_AGENT_LEASES_H
 #define NODEAGENT_PROTO_AGENT_LEASES_H
@@ -25,7 +25,7 @@
 
 struct lease_ask {
     struct uid_holder holder;
-    const char *name; /* as that of a task */
+    const char *name; /* a name like that of a task */
     const char *dir;  /* below the root */
     const char *also; /* the job's directory below another root of this machine, also made if its
                          parent exists; or NULL */
@@ -39,7 +39,7 @@ struct lease_ask {
  * uid or the gid belongs to another account; or the lease has other ids. */
 int lease_take(const struct lease_ask *ask, struct err *e) MUST_CHECK;
 /* Kills the account's processes, takes over the files in its directory, and removes its other
- * objects; then the number is free. If other roots of the machine have the number for the same job,
+ * objects; then the number is free. If the job has the number in other roots of the machine too,
  * only takes over the directory. Succeeds if there is no lease of that name. For a worker. */
 int lease_release(const struct uid_holder *h, const char *name, struct err *e) MUST_CHECK;
 int lease_release_all(const struct uid_holder *h, struct err *e) MUST_CHECK;
@@ -55,8 +55,8 @@ int lease_list(const char *root, json_t *found, struct err *e) MUST_CHECK;
 bool lease_is_taken(const char *root, const char *name);
 /* Whether there is a record of `name`, readable or not. */
 bool lease_has_record(const char *root, const char *name);
-/* The account that `name` stands for: a lease's if it begins with LEASE_SIGN, otherwise an account
- * of the machine. */
+/* The account with this name: a lease's if `name` begins with LEASE_SIGN, otherwise an account of
+ * the machine. */
 int lease_or_account(const char *root, const char *name, struct account *out,
                      struct err *e) MUST_CHECK;
 /* The account that reads files of a job whose lease was released: it may read files that are open

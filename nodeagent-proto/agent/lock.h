@@ -7,11 +7,10 @@
 
 #include "lib/err.h"
 
-/* Takes the lock, waiting a few seconds for an agent whose link has just ended. An agent that works
- * for the same owner (NODE_OWNER_VARIABLE) is killed: a daemon has one link to a node, so that
- * agent's link is dead, but the machine does not know it yet (the network was away, a session
- * hangs, the agent was stopped). Tasks continue. Returns the descriptor that holds the lock, or
- * -1. */
+/* Takes the lock, waiting a few seconds for an agent whose link has just ended. Kills an agent that
+ * has the owner of this one (NODE_OWNER_VARIABLE): a daemon has one link to a node, so that agent's
+ * link is dead, but the machine does not know it yet (the network was away, a session hangs, the
+ * agent was stopped). Tasks continue. Returns the descriptor that holds the lock, or -1. */
 int lock_take(const char *root, struct err *e) MUST_CHECK;
 
 #endif

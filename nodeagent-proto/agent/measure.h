@@ -32,14 +32,14 @@ struct measure {
     int64_t next_ms, pause; /* when the next sample is due (monotonic), and after which pause */
 };
 
-/* Of a task that never began. */
+/* The measure of a task that never began. */
 #define MEASURE_NONE                                                                               \
     (struct measure)                                                                               \
     {                                                                                              \
         .peak_fd = -1, .stopped = true                                                             \
     }
 
-/* `cgroup`: of version 2, the task's own; NULL: none. */
+/* `cgroup`: the cgroup (version 2) of the task; NULL: none. */
 void measure_begin(struct measure *m, const char *cgroup);
 /* `note`: the file with the lines of /proc/PID/cgroup that name the container's cgroups, behind
  * other lines; NULL: nothing can be known. */
@@ -50,7 +50,7 @@ int64_t measure_tick(struct measure *m);
 /* Call it when no process of the task is left, and its cgroup still exists. A second call does
  * nothing. */
 void measure_stop(struct measure *m);
-/* Sets these members of the status, if measure_stop() was called and something is known. */
+/* Sets the members about use in the status, if measure_stop() was called and they are known. */
 void measure_tell(const struct measure *m, struct task_status *out);
 
 #endif

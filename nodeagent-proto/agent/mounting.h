@@ -7,8 +7,8 @@
 
 #include <jansson.h>
 
-/* A list of texts: what is missing, each with its remedy. Connects to the port of the host, which
- * may take some seconds. */
+/* A list of texts: each names a missing thing and the remedy. Connects to the port of the host;
+ * this may take some seconds. */
 json_t *mounting_lacks(const char *host, int port);
 
 #endif

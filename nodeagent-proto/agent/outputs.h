@@ -13,12 +13,12 @@
 #include "nodeagent-proto/agent/account.h"
 
 struct outputs {                   /* borrowed */
-    const struct account *account; /* NULL: the agent's own rights */
+    const struct account *account; /* NULL: the agent's rights */
     const char *root;              /* the node root */
 };
 
-/* Opens a file for appending; makes the file and its parents if they are missing. Never waits for
- * the other end of a FIFO, which a job may have put there. -1 on failure. */
+/* Opens a file for appending; makes the file and its parents if they are missing. A job may have
+ * put a FIFO there: never waits for its other end. -1 on failure. */
 int outputs_open_log(const struct outputs *o, const char *path);
 /* Opens the file for reading, without waiting for the other end of a FIFO. -1 on failure. */
 int outputs_open_read(const struct outputs *o, const char *path);

@@ -39,8 +39,7 @@ bool procs_can_signal_any(void);
  * id). */
 bool procs_run_as(uid_t first, unsigned n);
 
-/* Start time in clock ticks since boot, which distinguishes two processes with the same pid; 0:
- * none. */
+/* Start time in clock ticks since boot: distinguishes two processes that had one pid; 0: none. */
 uint64_t procs_start_time(pid_t pid);
 
 #endif

@@ -40,8 +40,8 @@ struct start_record {
     const char *cgroup; /* its own, or NULL */
 };
 
-/* Returns the locked descriptor, which the supervisor must inherit; -1 if the id is taken
- * (ERR_CONFLICT) or the claim cannot be made, for example on a full disk (ERR_IO). */
+/* Returns the locked descriptor; the supervisor must inherit it. -1: the id is taken
+ * (ERR_CONFLICT), or the claim cannot be made, for example on a full disk (ERR_IO). */
 int record_claim(const char *dir, const char *id, const char *boot_id, struct err *e) MUST_CHECK;
 /* Called by the supervisor right before it forks the command: from now on the id is used up. */
 int record_commit(int claim_fd, struct err *e) MUST_CHECK;

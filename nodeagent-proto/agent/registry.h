@@ -41,8 +41,8 @@ bool registry_each(int registry, const char *name,
                    bool (*fn)(void *ctx, int registry, const struct registry_entry *en), void *ctx);
 
 bool entry_is_held_by(const struct registry_entry *en, const struct uid_holder *h);
-/* Whether the root does not exist any more, or was made anew. A root that cannot be read may come
- * back, so it counts as existing. May hang where the root's file system does. */
+/* Whether the root no longer exists, or was made anew. A root that cannot be read may come back, so
+ * the answer is false then. May hang if the root's file system hangs. */
 bool entry_is_gone(const struct registry_entry *en);
 
 /* Records a number for a job of the root. -1 with errno on failure. Needs the lock. */

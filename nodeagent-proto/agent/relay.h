@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Passes signals on by the task's own command (task_spec.signal_command) to places that kill(2)
- * does not reach: into a container. Each command runs in its own process, as the task's account and
- * with its environment, for at most 10 s; only the end of the task waits for it.
+ * Passes signals on, by a command of the task (task_spec.signal_command), to places that kill(2)
+ * does not reach: into a container. Each command runs in a separate process, as the task's account
+ * and with its environment, for at most 10 s; only the end of the task waits for it.
  */
 #ifndef NODEAGENT_PROTO_AGENT_RELAY_H
 #define NODEAGENT_PROTO_AGENT_RELAY_H
@@ -18,7 +18,7 @@
 struct relay {
     const char *command;           /* borrowed, like the next two; NULL: signals need no command */
     char *const *env;              /* of the task */
-    const struct account *account; /* NULL: the agent's own */
+    const struct account *account; /* NULL: the agent's account */
     bool kill_sent;                /* SIGKILL was passed on once */
     pid_t kill;                    /* the pid of the command that passes SIGKILL on; 0: none runs */
     pid_t pid[RELAY_MAX];          /* oldest first; 0: free */
@@ -28,7 +28,7 @@ struct relay {
 /* Runs the command with the signal's number in BATCHAI_SIGNAL. A second SIGKILL is ignored while a
  * command passes one on. */
 void relay_send(struct relay *r, int signo);
-/* True if `pid`, which was reaped, was one of these commands. */
+/* True if `pid` was a command of relay_send(). It was reaped already. */
 bool relay_reaped(struct relay *r, pid_t pid);
 bool relay_is_busy(const struct relay *r);
 /* Kills commands after their deadline. Returns when to call it again (monotonic ms); 0: never. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * One end of a remote command (wire/remote.h), in a process of the job: its connection to the
- * agent, which is made again whenever it breaks, and the session that continues over it.
- *
- * A near end requests the far end (OPEN) until it gets an answer. From then on, an end that has
- * heard nothing for a while sends its position (RESUME), and the other end answers.
+ * agent, and the session that continues over it. The connection is made again whenever it breaks. A
+ * near end requests the far end (OPEN) until it gets an answer. From then on, an end that has heard
+ * nothing for a while sends its position (RESUME), and the other end answers.
  */
 #ifndef NODEAGENT_PROTO_AGENT_REMOTE_END_H
 #define NODEAGENT_PROTO_AGENT_REMOTE_END_H
@@ -51,7 +50,7 @@ struct remote_end {
 void remote_end_begin(struct remote_end *r);
 void remote_end_free(struct remote_end *r);
 
-/* Sends `m`, a DATA or EXIT, as the next message. Only while remote_stream_has_room(). */
+/* Sends `m`, a DATA or EXIT, as the next message. Call only while remote_stream_has_room(). */
 void remote_end_put(struct remote_end *r, const struct remote_msg *m);
 /* Reports that the last taken message is processed. */
 void remote_end_ack(struct remote_end *r);

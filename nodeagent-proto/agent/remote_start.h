@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a far end of a remote command starts: a command with pipes or with a terminal of its own, or
- * a connection to a port of the node.
+ * Starts the command of a far end of a remote command, with pipes or with a new terminal; or a
+ * connection to a port of the node.
  */
 #ifndef NODEAGENT_PROTO_AGENT_REMOTE_START_H
 #define NODEAGENT_PROTO_AGENT_REMOTE_START_H

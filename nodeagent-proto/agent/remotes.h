@@ -32,7 +32,7 @@ struct remotes {
     int64_t refilled_ms;
 };
 
-/* Opens the job's socket to the account (NULL: the agent's own), unless it is open. */
+/* Opens the job's socket to the account (NULL: the agent's account), unless it is open. */
 int remotes_open(struct agent *a, const char *job, const struct account *as,
                  struct err *e) MUST_CHECK;
 /* Closes the job's socket, and the connections of its ends. NULL: closes all, and removes the

@@ -22,8 +22,8 @@ struct sampler {
     struct gpu_watch gpus;
 };
 
-/* `list`: the node's GPUs as gpus_list() has them. `watch`: by a lasting nvidia-smi, which is ended
- * otherwise. out->gpus must have room for SAMPLE_GPUS. */
+/* `list`: the node's GPUs, from gpus_list(). `watch`: samples GPUs with a lasting nvidia-smi;
+ * false: ends it. out->gpus must have room for SAMPLE_GPUS. */
 void sampler_take(struct sampler *s, const char *root, const char *list, bool watch,
                   struct node_sample *out);
 void sampler_close(struct sampler *s);

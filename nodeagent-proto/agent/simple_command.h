@@ -8,10 +8,11 @@
 
 #include "lib/arena.h"
 
-/* In a child. Executes the same program in the same environment as `bash -c` would (PWD, SHLVL and
- * _ are set as by the shell). Returns if the line needs a shell, if its first word is a builtin, if
- * the environment changes the behaviour of a shell, or if the program cannot be executed; then the
- * caller runs bash, which writes the message. Allocations are in the arena. */
+/* For a child. Executes the program of the line in the environment that `bash -c` would give it
+ * (PWD, SHLVL and _ are set as by the shell). Returns if the line needs a shell, if its first word
+ * is a builtin, if the environment changes the behaviour of a shell, or if the program cannot be
+ * executed. Then the caller runs bash, and that writes the message. Allocations are in the
+ * arena. */
 void plain_exec(const char *command_line, char **env, struct arena *a);
 
 #endif

@@ -11,7 +11,7 @@
 #include <linux/sched.h>
 #include <sys/types.h>
 
-/* Calls fn(arg), which must not return, in a new child of a process with one thread. No signal but
+/* Calls fn(arg) in a new child of a process with one thread; fn must not return. No signal but
  * SIGKILL reaches the caller before this returns. -1: the kernel or this build does not support
  * it. */
 pid_t spawn(struct clone_args *args, void (*fn)(void *arg), void *arg);

@@ -40,8 +40,8 @@ struct agent_tasks {
     bool announcing;             /* hello was answered: ends are reported when they happen */
     int inotify_fd, root_watch;  /* inotify_fd -1: not available; check by a timer */
     struct stat root_was, dir_was;
-    bool root_gone; /* the root, or a vital part of it, was removed or moved away; it is not served
-                       any more */
+    /* the root, or a vital part of it, was removed or moved away; the agent no longer serves it */
+    bool root_gone;
     struct agent_task *head; /* in no order */
 };
 
@@ -62,7 +62,7 @@ void tasks_close(struct agent_tasks *t);
 /* Reports all tasks that have ended, and from now on each task when it ends. */
 void tasks_announce(struct agent_tasks *t);
 
-/* Starts a task unless its id is known. cb.started follows with `request`, possibly before this
+/* Starts a task unless its id is known. cb.started with `request` comes later, or before this
  * returns. `message` is the JSON form of `spec`. */
 int tasks_run(struct agent_tasks *t, const struct task_spec *spec, json_t *message,
               json_int_t request, struct err *e) MUST_CHECK;
@@ -74,8 +74,8 @@ void tasks_each(struct agent_tasks *t, void (*fn)(void *ctx, json_t *status), vo
 /* Called when the supervisor has finished with the task. `tasks`: struct agent_tasks. */
 void tasks_supervised(void *tasks, const char *id);
 
-/* For the poll loop: counts the descriptors, fills them in, handles events, and limits the sleep of
- * poll() (ms; -1: no limit). */
+/* For the poll loop: the number of descriptors; fills them in; handles events; and limits the sleep
+ * of poll() (ms; -1: no limit). */
 size_t tasks_poll_count(const struct agent_tasks *t);
 void tasks_poll_fill(struct agent_tasks *t, struct pollfd *p);
 void tasks_poll_act(struct agent_tasks *t, const struct pollfd *p, size_t n);

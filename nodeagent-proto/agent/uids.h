@@ -25,8 +25,8 @@ struct uid_range {
     unsigned count;
 };
 
-/* A holder of numbers: a node root. Its incarnation distinguishes it from an earlier root at the
- * same path. */
+/* A holder of numbers: a node root. Its incarnation distinguishes it from an earlier root at this
+ * path. */
 struct uid_holder {
     const char *root, *incarnation;
 };
@@ -41,15 +41,16 @@ int uids_take(const struct uid_range *range, bool room, const struct uid_holder 
               const char *name, uid_t *out, struct err *e) MUST_CHECK;
 /* Whether the number is one with room. */
 bool uid_has_room(uid_t uid);
-/* The root gives up the number, which is not free yet. 1: no other root holds the number. 0:
- * another root does. */
+/* The root gives up the number. The number is not free yet. 1: no other root holds it; 0: another
+ * root does. */
 int uids_let_go(const struct uid_holder *h, const char *name, struct err *e) MUST_CHECK;
 /* Frees a number that was given up. */
 void uids_forget(const struct uid_holder *h, const char *name);
 /* The root still holds the number: records it again if the record is missing, because the root
  * could not be reached when another agent checked, or the machine lost its power. */
 int uids_keep(const struct uid_holder *h, const char *name, uid_t uid, struct err *e) MUST_CHECK;
-/* The same for a number that only the owner of a directory tells. 1: another job has it. */
+/* Like uids_keep(), for a number without a record of the lease: only the owner of a directory shows
+ * it. 1: another job has it. */
 int uids_take_back(const struct uid_holder *h, const char *name, uid_t uid,
                    struct err *e) MUST_CHECK;
 /* Forgets numbers that the root holds but `knows` does not know: an agent was killed before it

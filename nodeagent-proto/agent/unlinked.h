@@ -17,7 +17,8 @@ struct unlinked {
     struct mounts_kept *mounts;
 };
 
-/* A missing directory counts as empty. Returns 1 if something was moved to the trash. */
+/* Moves the directory's content to the trash; a missing directory is like an empty one. Returns 1
+ * if something was moved. */
 int unlinked_discard(const struct unlinked *u, struct err *e) MUST_CHECK;
 
 #endif

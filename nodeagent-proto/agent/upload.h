@@ -19,8 +19,8 @@ struct file_piece {
     bool last; /* the file is complete, and replaces the file at its path */
     mode_t mode;
 };
-/* Adds a piece to the file `path`, which has a temporary name until it is complete. ERR_CONFLICT:
- * an earlier piece is missing. */
+/* Adds a piece to the file `path`; until it is complete, the file has a temporary name.
+ * ERR_CONFLICT: an earlier piece is missing. */
 int file_write_piece(const char *path, const struct file_piece *piece, struct err *e) MUST_CHECK;
 
 /* Makes the directory `target` from an archive, and removes the archive; an existing directory

@@ -2,11 +2,9 @@
  *
  * Fake nodes: agents in memory that keep the promises of PROTOCOL.md (a task id starts once, ends
  * are reported on every link until they are forgotten, requests may be repeated), run tasks in the
- * time of their loop, and fail on command. Real frames go both ways, each message with its own
- * delay.
- *
- * The nodes outlive the daemon. Each life of the daemon gets a provider, which can be cut off as if
- * the daemon were killed.
+ * time of their loop, and fail on command. Real frames go both ways, each message with a separate
+ * delay. The nodes outlive the daemon. Each life of the daemon gets a provider; it can be cut off
+ * as if the daemon were killed.
  */
 #ifndef NODEAGENT_PROTO_LINK_FAKE_H
 #define NODEAGENT_PROTO_LINK_FAKE_H
@@ -28,7 +26,8 @@ struct fake_output {
 struct fake_task {
     int64_t run_us; /* run time until the task ends by itself */
     int exit_code;
-    int64_t user_us; /* what the node measures of it; 0: it measures nothing */
+    /* the processor time that the node reports for the task; 0: it measures nothing */
+    int64_t user_us;
     bool ignores_term;
     int64_t dying_us; /* time between SIGKILL and the end of the task, to imitate a task that hangs
                          in the kernel; 0: short */
@@ -55,13 +54,13 @@ struct fake_config {
     uint64_t seed;                      /* seed of delays and names */
     int64_t delay_min_us, delay_max_us; /* of a message */
     int gpus;                           /* GPUs of each node: see fake_set_gpus() */
-    /* Agents with this root are known by their hosts alone, and are root; agents with other roots
-     * on the same machine are known as HOST:ROOT. NULL: a machine has one agent, which is not
-     * root. */
+    /* Agents with this root are known by their hosts alone, and are root; further agents on a
+     * machine, with other roots, are known as HOST:ROOT. NULL: a machine has one agent, and that is
+     * not root. */
     const char *machine_root;
-    /* Local nodes have files, in their roots, which are directories of this machine (fake_disk.h),
-     * and are forgotten with them. Their links have no sign-of-life checks, so that no timer is due
-     * that a test does not know. */
+    /* Local nodes have files. Their roots are directories of this machine (fake_disk.h), and a node
+     * is forgotten with its root. Their links have no sign-of-life checks, so that a test knows all
+     * timers that are due. */
     bool keeps_files;
     const char *runtimes; /* container runtimes, as in struct node_facts; NULL: none */
     /* NULL: see fake_read_command(). */
@@ -82,8 +81,8 @@ void fake_nodes_free(struct fake_nodes *f);
  */
 void fake_read_command(const char *command, struct fake_task *out);
 
-/* The daemon's side; `loop` is the daemon's. One provider serves both local nodes, which it
- * identifies by their roots, and machines, which it identifies by their hosts. */
+/* The daemon's side; `loop` is the daemon's. One provider serves both local nodes, by their roots,
+ * and machines, by their hosts. */
 struct node_provider *fake_provider_new(struct fake_nodes *f, struct loop *loop);
 /* All links of the provider lose their nodes without notice: of the messages in transit to each
  * node only the first few arrive. */
@@ -108,7 +107,7 @@ void fake_each_running(const struct fake_nodes *f,
 /* How often an event happened to the node that could make the daemon consider it lost: it was down,
  * hung, restarted or wiped, or its disk failed. */
 int fake_troubles(const struct fake_node *n);
-/* Likewise, without the trouble that the node is in now. */
+/* Like fake_troubles(), without the trouble that the node is in now. */
 int fake_troubles_over(const struct fake_node *n);
 
 /* The node's links break; of the messages in transit, only the first few arrive. */
@@ -131,7 +130,7 @@ void fake_set_full(struct fake_node *n, bool full);
 void fake_set_refusing(struct fake_node *n, const char *why);
 /* The node with the daemon's id `id`; NULL: there is no such node any more. */
 struct fake_node *fake_by_id(const struct fake_nodes *f, int64_t id);
-/* Sets the node's number of GPUs, which it reports on the next link. */
+/* Sets the node's number of GPUs; the node reports it on the next link. */
 void fake_set_gpus(struct fake_node *n, int gpus);
 /* Ends the node's tasks and links, and gives it a new boot id. */
 void fake_restart(struct fake_node *n);

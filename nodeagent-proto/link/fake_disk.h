@@ -3,7 +3,7 @@
  * The files of fake nodes that have files (fake_config.keeps_files): requests about files are
  * carried out in the node's root, a directory of this machine, at once and without sync. Mounted
  * folders are links, as on a real local node, so output of tasks is in the share. New files get the
- * time of the nodes' clock, which the file system does not know.
+ * time of the nodes' clock, because the file system does not know that clock.
  */
 #ifndef NODEAGENT_PROTO_LINK_FAKE_DISK_H
 #define NODEAGENT_PROTO_LINK_FAKE_DISK_H
@@ -29,9 +29,9 @@ struct fake_answer {
 int fake_disk_serve(const char *root, const struct node_request *r, int64_t now_us,
                     struct fake_answer *out, struct err *e) MUST_CHECK;
 
-/* The place of a path of that node on this machine. A path outside the node's root is placed below
- * "host" in the root, because a fake node has no disk of its own and must not write elsewhere on
- * this machine. The caller frees it. */
+/* The place, on this machine, of a path of that node. A path outside the node's root is placed
+ * below "host" in the root, because a fake node has no disk and must not write elsewhere on this
+ * machine. The caller frees it. */
 char *fake_disk_place(const char *root, const char *path);
 
 /* Appends to a file; makes the file and its folders if they are missing. */

@@ -107,17 +107,17 @@ struct fake_nodes {
 uint64_t fake_random(struct fake_nodes *f);
 /* Finds or makes it. */
 struct fake_node *fake_find(struct fake_nodes *f, const char *name);
-/* Sends `msg`, which it takes over, so that the message does not arrive before this instant.
- * in_order: later messages do not arrive before it. Returns the time of arrival. */
+/* Sends `msg`, and takes it over; it does not arrive before `not_before`. in_order: later messages
+ * do not arrive before it. Returns the time of arrival. */
 int64_t fake_reply(struct conn *c, json_t *msg, int64_t not_before, bool in_order);
-/* The same in order, with raw bytes. */
+/* Like fake_reply() in order, with raw bytes. */
 void fake_reply_with(struct conn *c, json_t *msg, const void *bytes, size_t n);
 
 /* --- fake_task.c --- */
 
 struct fake_node_task *fake_task_find(const struct fake_node *n, const char *id);
 struct fake_node_task *fake_task_start(struct fake_node *n, const struct task_spec *spec);
-/* Reports the task's end on every link on which it was not reported. */
+/* Reports the task's end on every link that has not reported it. */
 void fake_task_tell(struct fake_node_task *t);
 /* Ends the task; its end is not reported yet. */
 void fake_task_end(struct fake_node_task *t, enum task_state state);

@@ -14,8 +14,8 @@
 int node_identity_create(const char *path, const char *comment, char **public_line,
                          struct err *e) MUST_CHECK;
 
-/* Makes such a pair without files: the text of the private file, which the caller wipes and frees,
- * and the public line. */
+/* Makes a key pair without files: the text of the private file, to be wiped and freed by the
+ * caller, and the public line. */
 int node_identity_make(const char *comment, char **private_text, char **public_line,
                        struct err *e) MUST_CHECK;
 

@@ -46,7 +46,7 @@ struct link_pending {
 };
 
 struct link_transport {
-    /* Sends bytes, which it copies or writes at once; reports failures later by link_fail(). */
+    /* Sends bytes: copies them, or writes them at once. Reports failures later by link_fail(). */
     void (*write)(struct node_link *link, const char *bytes, size_t n);
     /* Releases everything, then calls link_released() from a loop callback. Called once. */
     void (*close)(struct node_link *link);
@@ -79,7 +79,7 @@ struct node_link {
     char *epoch_id;
     struct frame_decoder in;
     struct link_pending *head;  /* requests without an answer, oldest first */
-    struct link_pending **tail; /* the place behind the last of them; NULL: there was none yet */
+    struct link_pending **tail; /* the place behind the last request; NULL: there was none yet */
     int64_t last_id;
     int64_t asked_since_us; /* the start of the period in which questions of the agent are counted:
                                see link_serve.c */
@@ -88,7 +88,7 @@ struct node_link {
     void *closed_ctx;
 };
 
-/* ---- link.c: its state, and what is asked over it ---- */
+/* ---- link.c: state of the link, and requests over it ----------------------------------------- */
 
 /* Before the first request. */
 void link_begin(struct node_link *link, struct loop *loop);

@@ -69,8 +69,9 @@ struct node_local_config {
     const char *cmd_path;    /* the batchai-cmd binary; NULL: tasks that need it fail */
     const char *root;        /* node root directory; made if missing */
     struct node_epoch epoch; /* sent in hello; borrowed while the link is being opened */
-    int dead_ms; /* an agent that sends no byte for this long, although it was asked, counts as
-                    dead; 0: 30 s */
+    /* an agent that sends no byte for this long, although it was asked, is treated as dead; 0:
+     * 30 s */
+    int dead_ms;
     struct node_callbacks callbacks;
 };
 
@@ -92,15 +93,16 @@ struct node_ssh_config {
     const char *passphrase;   /* of that file, or NULL */
     const char *agent_socket; /* an ssh-agent's socket, or NULL */
     const char *password; /* or NULL; methods are tried in this order: identity, agent, password */
-    const char *known_hosts; /* the daemon's own file; made if missing */
+    const char *known_hosts; /* the daemon's file, not OpenSSH's; made if missing */
     bool strict; /* refuses a host that is not in known_hosts, rather than recording its key */
     const char *become;               /* prefix of the agent's command ("sudo -n"), or NULL */
     const struct node_agents *agents; /* borrowed until the link is closed */
     const char *agent_dir; /* on the machine, absolute or ~/...; NULL: ~/.cache/batchai-node */
     const char *root;      /* node root directory on the machine; made if missing */
     /* Only inspects: no host key is recorded, nothing is made below root, and another agent that
-     * serves root is not disturbed. Only node_health() is answered, with an error if root could not
-     * be used, and node_mounting(). The agent's program is uploaded into agent_dir all the same. */
+     * serves root is not disturbed. Only node_mounting() and node_health() are answered, the latter
+     * with an error if root could not be used. The agent's program is uploaded into agent_dir all
+     * the same. */
     bool look;
     /* For programs other than the daemon: if an agent serves root, the link fails, even if that
      * agent works for the owner of this known_hosts. */
@@ -112,7 +114,7 @@ struct node_ssh_config {
     int command_ms;  /* time limit of each command that prepares the machine; for an upload, of a
                         standstill */
     int keepalive_s; /* the period of keepalive messages */
-    int dead_ms;     /* a machine that sends no byte for this long counts as dead */
+    int dead_ms;     /* a machine that sends no byte for this long is treated as dead */
     struct node_callbacks callbacks;
 };
 
@@ -154,11 +156,10 @@ struct node_bytes {
 typedef void (*node_bytes_cb)(void *ctx, const struct err *why, const struct node_bytes *got);
 
 /* Sends a request whose answer is only success or an error: node_ask(link, REQUEST(remove_tree,
- * .path = path), cb, ctx). wire/requests.txt describes each request. `cb` may be NULL.
- *
- * `as` of a request about files: the account whose rights are used and that owns new files; below
- * the node root the agent itself makes directories and gives them to the account. NULL, or an agent
- * that is not root: the agent's own account. */
+ * .path = path), cb, ctx). wire/requests.txt describes each request. `cb` may be NULL. `as` of a
+ * request about files: the account whose rights are used and that owns new files; below the node
+ * root the agent itself makes directories and gives them to the account. NULL, or an agent that is
+ * not root: the agent's account. */
 void node_ask(struct node_link *, const struct node_request *r, node_done_cb cb, void *ctx);
 /* Whether later requests may overtake it: a caller that needs its result first waits for its
  * answer. */
@@ -176,12 +177,14 @@ void node_list_dir(struct node_link *, const char *as, const char *base, const c
 void node_read_file(struct node_link *, const struct request_read_file *r, node_bytes_cb cb,
                     void *ctx);
 
-/* Starts a task under a supervisor of its own, or answers with the status of the known task with
- * this id. The reply comes when the command's process exists, or could not be made: then the reply
- * is a status in TASK_FAILED_TO_START, not an error. An error means that nothing was started and
- * the id is still free. task_ended reports the end of a task, in any state, once on each link until
- * the request forget, after the reply to its node_run(); for tasks that ended while there was no
- * link, right after ready. */
+/* Starts a task under a separate supervisor, or answers with the status of the known task with this
+ * id. The reply comes when the command's process exists, or could not be made: then the reply is a
+ * status in TASK_FAILED_TO_START, not an error. An error means that nothing was started and the id
+ * is still free.
+ *
+ * task_ended reports the end of a task, in any state, once on each link until the request forget,
+ * after the reply to its node_run(); for tasks that ended while there was no link, right after
+ * ready. */
 void node_run(struct node_link *, const struct task_spec *spec, node_task_cb cb, void *ctx);
 void node_tasks(struct node_link *, node_tasks_cb cb, void *ctx);
 /* Sends a message of a remote command. Any message may be dropped: without a link, and when the
@@ -189,13 +192,14 @@ void node_tasks(struct node_link *, node_tasks_cb cb, void *ctx);
 void node_remote_send(struct node_link *, const struct remote_msg *m);
 
 void node_usage(struct node_link *, node_usage_cb cb, void *ctx);
-/* Its values are believable; at_us is 0. */
+/* Takes a sample. Impossible values are unknown in it; at_us is 0. */
 void node_sample(struct node_link *, bool gpus, node_sample_cb cb, void *ctx);
 void node_health(struct node_link *, node_health_cb cb, void *ctx);
+/* Why the machine cannot mount shares by SFTP from this host and port, with remedies; it can: n is
+ * 0. */
+void node_mounting(struct node_link *, const char *host, int port, node_texts_cb cb, void *ctx);
 /* Lists the things below the node root, a text for each: tasks, accounts, mounts, directories. With
  * `take`, ends, unmounts and removes all of them. */
-/* What the machine lacks to mount shares by SFTP from this host and port; nothing: n is 0. */
-void node_mounting(struct node_link *, const char *host, int port, node_texts_cb cb, void *ctx);
 void node_clean(struct node_link *, bool take, node_texts_cb cb, void *ctx);
 
 #endif

@@ -48,7 +48,7 @@ struct node_provider {
 struct node_provider *node_provider_local(struct loop *loop, const struct log *log,
                                           const char *agent_path, const char *cmd_path);
 struct node_provider *node_provider_ssh(struct loop *loop, const struct log *log);
-/* Frees a provider of node_provider_local() or of the function above. NULL is accepted. */
+/* Frees a provider of node_provider_local() or node_provider_ssh(). NULL is accepted. */
 void node_provider_free(struct node_provider *p);
 
 int node_provider_open(struct node_provider *p, const struct node_target *at,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Shared by login.c (the listener and its sessions), login_files.c (the files that sshd reads) and
- * share_server_sshd.c (another sshd, which reads such files).
+ * share_server_sshd.c (another sshd that reads such files).
  */
 #ifndef NODEAGENT_PROTO_LOGIN_LOGIN_PRIV_H
 #define NODEAGENT_PROTO_LOGIN_LOGIN_PRIV_H
@@ -22,7 +22,7 @@ struct login_files {
  * key. */
 int login_files_write(const struct login_files *f, struct err *e) MUST_CHECK;
 
-/* Parts of it, for share_server_sshd.c. */
+/* The steps of login_files_write(), for share_server_sshd.c. */
 int login_make_empty_folder(struct err *e) MUST_CHECK;
 int login_make_host_key(const struct login_files *f, struct err *e) MUST_CHECK;
 int login_write_accounts(const struct login_files *f, struct err *e) MUST_CHECK;

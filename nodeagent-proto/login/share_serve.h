@@ -24,7 +24,8 @@
 
 /* Returns only if it fails. */
 int share_serve(const char *key_file, struct err *e) MUST_CHECK;
-/* Confines this process in the same way, to no folder at all, as a trial. `account` as above. */
+/* Confines this process like share_serve(), but to no folder at all, as a trial. `account`: NUMBER
+ * of SHARE_ACCOUNT. */
 int share_serve_try(unsigned account, struct err *e) MUST_CHECK;
 
 #endif

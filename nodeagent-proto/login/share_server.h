@@ -35,7 +35,7 @@ int share_server_port(const struct share_server *s);
 /* Ends the thread. The sshd continues, unless `ends` is set. */
 void share_server_close(struct share_server *s, void (*closed)(void *ctx), void *ctx);
 
-/* What a machine needs to log in; borrowed for the call. */
+/* The data with which a machine logs in; borrowed for the call. */
 struct share_key {
     const char *private_key; /* OpenSSH's format; secret */
     const char *host_key;    /* "ssh-ed25519 AAAA..." */
@@ -44,8 +44,9 @@ struct share_key {
 /* `why` NULL: the key is there, and the sshd listens. */
 typedef void (*share_server_cb)(void *ctx, const struct err *why, const struct share_key *key);
 
-/* Makes a key for these folders (relative to the storage directory; missing ones are made), instead
- * of an earlier key of this id, whose sessions continue. `id`: letters, digits, '-', '_', '.'. */
+/* Makes a key for these folders (relative to the storage directory; missing ones are made). It
+ * replaces an earlier key of this id; sessions of the earlier key continue. `id`: letters, digits,
+ * '-', '_', '.'. */
 void share_server_give(struct share_server *s, const char *id, const char *const *folders, size_t n,
                        share_server_cb cb, void *ctx);
 /* Takes the keys back whose ids begin with `prefix`, and ends their sessions. */

@@ -12,7 +12,7 @@
 #include "lib/err.h"
 #include "lib/log.h"
 
-/* Constant after the creation, except the last two, which belong to the thread. */
+/* Constant after the creation, except `tried` and `user`: they belong to the thread. */
 struct share_place {
     const struct log *log;
     char *dir, *keys, *storage_dir, *program;

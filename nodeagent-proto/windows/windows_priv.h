@@ -4,8 +4,8 @@
  * /c" in it, expand.c replaces the %VARIABLES%, parse.c makes a tree, run.c executes the tree, with
  * builtins*.c for commands inside cmd and programs.c for all others.
  *
- * Memory is in an arena of the command line; but each line of a batch file and each turn of a loop
- * has one of its own, because both may repeat without end.
+ * Memory is in an arena of the command line. But each line of a batch file and each turn of a loop
+ * has a separate arena, because both may repeat without end.
  */
 #ifndef NODEAGENT_PROTO_WINDOWS_WINDOWS_PRIV_H
 #define NODEAGENT_PROTO_WINDOWS_WINDOWS_PRIV_H
@@ -57,7 +57,7 @@ enum leaving {
     LEAVES_ALL,   /* exit */
 };
 
-/* A running batch file, or a called part of it. */
+/* A running batch file, or a part of it that was called. */
 struct batch_file {
     char **lines;    /* NULL-terminated */
     size_t at;       /* the next one */
@@ -140,7 +140,7 @@ struct cmd_node {
     enum condition condition;
     bool no_case, negated;
     const char *a, *op, *b; /* of a condition */
-    char letter, option;    /* of for: its variable; and its option 'l', 'd' or none */
+    char letter, option;    /* of for: its variable, and its option 'l', 'd' or none */
 };
 
 /* Returns 0 and the tree (NULL: nothing to do), or -1 and cmd's message. */
@@ -150,8 +150,8 @@ int parse(struct arena *a, const char *text, const struct cmd_node **out, const 
 
 /* Runs a program (not a builtin) with the rest of its command line. */
 int run_program(struct shell *sh, const char *name, const char *rest);
-/* Runs a batch file with the rest of its command line; and a part of the current batch file, from a
- * label on. */
+/* run_batch() runs a batch file with the rest of its command line. batch_call() runs a part of the
+ * current batch file, from a label on. */
 int run_batch(struct shell *sh, const char *path, const char *rest);
 int batch_call(struct shell *sh, const char *label, const char *rest);
 /* goto LABEL, in the current batch file. */
@@ -174,7 +174,7 @@ builtin_fn stub_named(const char *name);
 /* Converts a path of Windows to a path of Linux; matches names without regard to case if necessary.
  * NULL: a drive that does not exist, after a message on stderr. */
 char *path_of(struct shell *sh, const char *windows);
-/* Like path_of(), for an argument of a program, which may not be a path at all. */
+/* Like path_of(), for an argument of a program. It may not be a path at all. */
 char *path_argument(struct shell *sh, const char *text);
 /* The files that match a path with * and ? in its last part, NULL-terminated and sorted; without *
  * and ?, the path itself. */

@@ -45,7 +45,7 @@ int codec_text(const json_t *msg, struct strbuf *out) MUST_CHECK;
 
 /* Appends the frame of `msg` (borrowed) to `out`; on failure `out` is unchanged. */
 int frame_encode(const json_t *msg, struct strbuf *out, struct err *e) MUST_CHECK;
-/* The same, with raw bytes. */
+/* Like frame_encode(), with raw bytes. */
 int frame_encode_with(const json_t *msg, const void *bytes, size_t n, struct strbuf *out,
                       struct err *e) MUST_CHECK;
 /* The length of a frame after its header, from the FRAME_HEADER bytes of the header. */

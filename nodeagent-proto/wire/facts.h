@@ -21,8 +21,8 @@ const char *node_fake_gpus(struct arena *a, int n);
 bool node_gpus_are_fake(const char *gpus);
 /* Whether the first GPU of the list is AMD's. */
 bool node_gpus_are_amd(const char *gpus);
-/* The own devices below /dev of GPUs of the list, "nvidia1 dri/renderD128", in the arena.
- * `numbers`: of which ("0,2"); NULL: of all. */
+/* The files below /dev that belong to GPUs of the list alone, "nvidia1 dri/renderD128", in the
+ * arena. `numbers`: of these GPUs ("0,2"); NULL: of all. */
 const char *node_gpu_devices(struct arena *a, const char *gpus, const char *numbers);
 
 #endif

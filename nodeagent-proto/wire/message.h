@@ -23,9 +23,9 @@
  * with the reason why the node has none; empty or missing: the site does not use batchai-cmd. */
 #define NODE_CMD_VARIABLE "BATCHAI_NODE_CMD"
 
-/* The names of errors on the wire are part of the protocol and never change, even if lib/ or
- * services rename their kinds of errors. The name of an error; an error without a name of its own
- * is a "NodeFailure". Static string. */
+/* The name of an error on the wire, a static string; "NodeFailure" for errors without a name. The
+ * names are part of the protocol and never change, even if lib/ or services rename their kinds of
+ * errors. */
 const char *wire_code_name(enum err_code code);
 /* The error of a name; ERR_NODE for an unknown name. */
 enum err_code wire_code_find(const char *name);

@@ -36,10 +36,11 @@
 /* ms without a message from the other end after which either end of such a session gives it up */
 #define REMOTE_SILENT_MAX_MS 20000
 
-/* Variables of processes: the socket; only for a far end, "RANK-SESSION" of its near end; and a
- * mark of a far end that serves files, whatever its command is. For a far end of the daemon: the
- * command gets a terminal of "ROWS COLUMNS TERM"; or there is no command, but a connection to this
- * port of the node. */
+/* Variables of processes. REMOTE_SOCKET_VARIABLE: the socket. The others are for far ends only.
+ * REMOTE_SESSION_VARIABLE: "RANK-SESSION" of the near end. REMOTE_SFTP_VARIABLE: the far end serves
+ * files, whatever its command is. For a far end of the daemon: REMOTE_TTY_VARIABLE gives the
+ * command a terminal of "ROWS COLUMNS TERM"; with REMOTE_PORT_VARIABLE there is no command, but a
+ * connection to this port of the node. */
 #define REMOTE_SOCKET_VARIABLE  "JOB_SSH_SOCKET"
 #define REMOTE_SESSION_VARIABLE "JOB_SSH_SESSION"
 #define REMOTE_SFTP_VARIABLE    "JOB_SSH_SFTP_ONLY"
@@ -50,7 +51,7 @@
 /* Below a node root: the sockets, each named like its job's directory, and the programs. */
 #define REMOTE_DIR  "ssh"
 #define REMOTE_BIN  "ssh/bin"
-#define REMOTE_NODE "batchai-node" /* in REMOTE_BIN, beside `ssh`, which links to it */
+#define REMOTE_NODE "batchai-node" /* in REMOTE_BIN; `ssh` there is a link to it */
 
 /* Messages from one end to the other pass through the daemon; the daemon itself handles OPEN and
  * sends LOST. */
@@ -75,8 +76,9 @@ enum remote_channel {
 
 struct remote_msg { /* all borrowed */
     enum remote_kind kind;
-    const char *run; /* the directory below ROOT/jobs: set by the agent, which knows the owner of
-                        the socket; NULL on a socket */
+    /* the directory below ROOT/jobs: set by the agent, because it knows the owner of the socket;
+     * NULL on a socket */
+    const char *run;
     const char *session;
     bool to_near; /* for the near end; otherwise for the far end */
     int rank;     /* number of a node: to an agent the sender's, from an agent the receiver's */

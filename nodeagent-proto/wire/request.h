@@ -14,7 +14,7 @@
 
 #define REQUEST_READ_MAX (1024 * 1024) /* the most bytes of a file in one reply */
 #define REQUEST_MODE_MAX 07777
-/* the most that Azure Batch's own have, and most programs know */
+/* the highest id that Azure Batch gives, and that most programs can read */
 #define REQUEST_ID_MAX INT32_MAX
 
 enum member_kind {

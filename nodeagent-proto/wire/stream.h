@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * One end of a remote command's two streams of messages over a path that may lose any of them:
- * numbers outgoing messages, keeps each until the other end acknowledges it, and accepts incoming
- * messages once and in order. At most STREAM_WINDOW messages are unacknowledged, so no node on the
- * path holds more. Pure: a callback gets the messages to send.
+ * One end of the two streams of messages of a remote command, over a path that may lose any
+ * message: numbers outgoing messages, keeps each until the other end acknowledges it, and accepts
+ * incoming messages once and in order. At most STREAM_WINDOW messages are unacknowledged, so no
+ * node on the path holds more. Pure: a callback gets the messages to send.
  */
 #ifndef NODEAGENT_PROTO_WIRE_STREAM_H
 #define NODEAGENT_PROTO_WIRE_STREAM_H

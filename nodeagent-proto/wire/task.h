@@ -12,15 +12,15 @@
 
 #include "lib/kv.h"
 
-/* One life of the daemon, from a start to the next. The term grows with each start; the random part
- * distinguishes two lives with the same term, which can happen after a backup was restored. */
+/* A life of the daemon, from a start to the next. The term grows with each start. Two lives may
+ * have one term after a backup was restored: the random part distinguishes them. */
 struct node_epoch {
     int64_t term;   /* 0: not known */
     const char *id; /* random, [a-z0-9]; NULL: none */
 };
 
-/* The only runtime of a fake node, which runs no processes: it gets the commands of a container
- * without the container. */
+/* The only runtime of a fake node. A fake node runs no processes: it gets the commands of a
+ * container without the container. */
 #define RUNTIME_SCRIPTED "scripted"
 
 struct node_facts { /* from hello */
@@ -38,7 +38,7 @@ struct node_facts { /* from hello */
     int64_t time_us;      /* the machine's clock at the answer */
 };
 
-/* The health of a node, which the daemon asks for regularly. */
+/* The health of a node. The daemon asks for it regularly. */
 struct node_health {
     int64_t time_us; /* the machine's clock */
     int64_t disk_free_bytes, disk_total_bytes;
@@ -60,7 +60,7 @@ struct node_health {
     X(network_out_bytes)
 #define NODE_USAGE_LEVELS(X) X(memory_bytes) X(disk_bytes)
 
-/* The load of a node's machine, which is asked for only while somebody needs it. */
+/* The load of a node's machine. The daemon asks for it only while somebody needs it. */
 struct node_usage {
     int64_t time_us; /* the machine's clock */
 #define NODE_USAGE_MEMBER(name) int64_t name;
@@ -77,8 +77,8 @@ struct node_dir_entry {
 };
 
 /* Numbers for accounts of jobs; the first number is the group of all jobs. */
-/* An account with room has this many numbers on either side of its own, for the other users of a
- * container: its number is an odd multiple of this. No other account has such a number. */
+/* An account with room has this many numbers on either side of its number, for the other users of a
+ * container. Its number is an odd multiple of this. No other account has such a number. */
 #define NODE_UID_ROOM    65536
 #define NODE_UIDS_MIN    1000
 #define NODE_UID_LOWEST  65536 /* distributions assign lower numbers to people and services */
@@ -92,7 +92,7 @@ enum task_state {
     TASK_LOST             /* the supervisor vanished without a record (node rebooted, killed) */
 };
 
-/* The exit code of a task whose program does not exist; the same as in shells. */
+/* The exit code of a task whose program does not exist, as in shells. */
 #define TASK_NO_PROGRAM 127
 /* The first word of an argv that runs the interpreter of Windows command lines, wherever it is on
  * the node; the second word is the line. On a node without it, the task fails to start. */
@@ -125,16 +125,16 @@ struct task_status {
 struct task_limits {
     /* with cgroups for all processes of the task together, otherwise for each */
     int64_t memory_bytes;
-    int cpus;          /* with cgroups only */
-    int processes;     /* with cgroups for the task, otherwise for its account (root: no limit) */
-    int open_files;    /* each process */
-    const char *group; /* tasks with the same group name share the first three limits, with cgroups;
-                          NULL: none */
+    int cpus;       /* with cgroups only */
+    int processes;  /* with cgroups for the task, otherwise for its account (root: no limit) */
+    int open_files; /* each process */
+    /* tasks with this group name share the first three limits, with cgroups; NULL: none */
+    const char *group;
     const char *gpus; /* the numbers of the GPUs that the task may open, in the node's order: "0,2";
                          NULL: all. Only with cgroups, and if the agent is root */
 };
 
-/* A directory that is hidden from the task and its command, except the listed parts of it
+/* A directory that is hidden from the task and its command, except the listed parts
  * (lib/confine.h); `hide` NULL: nothing is hidden. */
 struct task_confine {
     const char *hide;
@@ -163,16 +163,16 @@ struct task_spec {
     const char *log_path; /* the run's log, for lines about start and exit; or NULL */
     const char *step;     /* "job preparation", "job", "setup task": for the log lines */
     const char *title;    /* the text in the log instead of command_line; NULL: command_line */
-    const char *user;     /* the account of the task; NULL: the agent's own */
-    /* the account whose rights open the task's files; NULL: the same as `user` */
+    const char *user;     /* the account of the task; NULL: the agent's */
+    /* the account whose rights open the task's files; NULL: `user` */
     const char *files_as;
     bool keep_children; /* after exit 0, the other processes of the task continue: a mount's helper
                          */
     int timeout_s;      /* the task is killed after this time, with `why` set; 0: no limit */
     /* For processes that signals do not reach, as in a container. Whenever the task gets a signal,
-     * the shell runs this command with the signal's number in BATCHAI_SIGNAL; the task's own
-     * processes then get no signals except SIGKILL. If the task ends after a signal or because of
-     * one, the command runs once more with 9 before the end is reported. 10 s each. NULL: none. */
+     * the shell runs this command with the signal's number in BATCHAI_SIGNAL; the processes of the
+     * task then get no signals except SIGKILL. If the task ends after a signal or because of one,
+     * the command runs once more with 9 before the end is reported. 10 s each. NULL: none. */
     const char *signal_command;
     /* with signal_command: the file with the lines of /proc/PID/cgroup that name the container's
      * cgroups, by which the task is measured; NULL: it is not */

@@ -37,7 +37,7 @@ struct zip_entry {
 
 struct zip;
 
-/* Reads the directory of the archive in the file `fd`, which is borrowed. */
+/* Reads the directory of the archive in the file `fd`; `fd` is borrowed. */
 int zip_open(int fd, const struct zip_limits *limits, struct zip **out, struct err *e) MUST_CHECK;
 void zip_close(struct zip *z); /* NULL is accepted */
 

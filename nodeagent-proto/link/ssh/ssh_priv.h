@@ -60,7 +60,7 @@ enum command_stage { CMD_IDLE, CMD_OPEN, CMD_EXEC, CMD_TALK, CMD_WAIT_CLOSED, CM
 /* The most bytes kept of a command's output or errors. */
 #define SSH_ERRORS_MAX (64U << 10)
 
-/* One command on an exec channel: sends input, collects output and errors. */
+/* A command on an exec channel: sends input, collects output and errors. */
 struct ssh_command {
     enum command_stage stage;
     LIBSSH2_CHANNEL *channel; /* freed with the session if not before */
@@ -82,7 +82,8 @@ struct ssh_chunk {
 struct ssh_file;
 struct ssh_file_kind {
     void (*work)(struct ssh_file *f); /* on a worker: touches only `f`, and no link */
-    void (*free)(struct ssh_file *f); /* frees the kind's own members */
+    /* frees the members that this kind has beside `struct ssh_file` */
+    void (*free)(struct ssh_file *f);
 };
 
 /* Work on a file of this machine: the input, then the result. The first member of the struct of
@@ -123,7 +124,7 @@ struct ssh {
 
     struct ssh_file *wanted;   /* set by a step, from its return to the beginning of the work */
     struct files_work *asking; /* the file work under way; NULL: none */
-    const char *asking_path;   /* the path of the file, which belongs to the work */
+    const char *asking_path;   /* the path of the file; it belongs to the work */
     struct ssh_file *file;     /* the last work, until ssh_file_drop(); owned */
 
     uv_work_t work;
