@@ -34,15 +34,15 @@ int st_account_set_key(struct storage *, int64_t id, int which,
 int st_account_list(struct storage *, struct arena *, const struct st_filter *,
                     const struct st_page *page, struct storage_account_rows *rows, struct err *);
 
-/* Writes all properties that clients can change, with s->etag, which the caller has raised
+/* Writes all properties that clients can change, with s->etag; the caller has raised it
  * (st_next_etag()). ERR_CONFLICT if the share is gone, or its etag is not `was` (0: any). */
 int st_share_update(struct storage *, const struct share *s, int64_t was, struct err *);
 /* The etag of a change at this instant: ticks of 100 ns since the year 1, as in the real service,
  * and greater than `was`. */
 int64_t st_next_etag(int64_t was, int64_t now_us);
 /* A guarded move of a share's state; the only function that writes the state. `account_id`: ignored
- * for SHARE_DELETED, which has none. `deleted_us`: 0 for states MAKING and THERE. SHARE_DELETED
- * ends the role assignments at the share. */
+ * for SHARE_DELETED, because a deleted share has no account. `deleted_us`: 0 for states MAKING and
+ * THERE. SHARE_DELETED ends the role assignments at the share. */
 struct st_share_move {
     int64_t id;
     enum share_state from, to;

@@ -50,7 +50,7 @@ enum batch_pool_property { /* the properties in filters of lists */
                            BATCH_POOL_VM_SIZE,
                            BATCH_POOL_PROPERTIES
 };
-/* Replaces document and secrets, with the time; and slots and fill type of nodes. */
+/* Replaces document and secrets with the time of the change, and slots and fill type of nodes. */
 int st_batch_pool_set_doc(struct storage *, const struct batch_pool *p, const char *secrets,
                           struct err *) MUST_CHECK;
 /* Marks a pool as deleting; ERR_CONFLICT if it is in this state already. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Azure Batch's jobs and tasks; storage/storage.h describes the common behaviour of these
- * functions. Lists are sorted by name, without regard to case, and begin after `after` (NULL: at
- * the first).
+ * functions. Lists are sorted by name, without regard to case, and begin after the name `after`
+ * (NULL: at the first).
  */
 #ifndef STORAGE_BATCH_JOBS_H
 #define STORAGE_BATCH_JOBS_H
@@ -42,8 +42,8 @@ struct st_batch_job_move {
     enum batch_job_state from, to;
     int64_t now_us;
     bool by_user;               /* changes its ETag */
-    enum batch_disable disable; /* 0: leave */
-    const char *reason;         /* NULL: leave; likewise: */
+    enum batch_disable disable; /* 0: no change */
+    const char *reason;         /* NULL: no change, as of `failure` */
     const char *failure;
     bool ends;
 };
@@ -72,10 +72,10 @@ struct st_batch_task_move {
     int64_t now_us;
     bool by_user;
     bool starts;           /* start_us = now */
-    const char *pool_name; /* NULL: leave; likewise: */
+    const char *pool_name; /* NULL: no change, as of node_name */
     const char *node_name;
     int64_t emptied;        /* of that node */
-    bool retried, requeued; /* counts it */
+    bool retried, requeued; /* adds 1 to `retries`, to `requeues` */
     /* With BATCH_TASK_COMPLETED: */
     bool has_exit_code;
     int exit_code;

@@ -15,7 +15,7 @@
 
 struct storage;
 
-/* Replaces a sample of the same instant; removes samples before `forget_us`. */
+/* Replaces a sample at the instant of `s`; removes samples before `forget_us`. */
 int st_batch_sample_add(struct storage *, int64_t pool_id, const struct batch_sample *s,
                         int64_t forget_us, struct err *) MUST_CHECK;
 

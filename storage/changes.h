@@ -58,8 +58,8 @@ struct change {
     const char *reason; /* NULL: none was given */
 };
 
-/* Begins to keep changes, the latest hundred thousand; their times come from `loop`, which is
- * borrowed. The next write takes a few milliseconds more, which a start without writes saves. */
+/* Begins to keep changes, the latest hundred thousand; their times come from `loop` (borrowed). The
+ * next write takes a few milliseconds more: a start without writes saves them. */
 int st_changes_keep(struct storage *, struct loop *loop, struct err *) MUST_CHECK;
 /* Hides the changes of `path` and below it; NULL: all. Their numbers are not used again. */
 int st_changes_forget(struct storage *, const char *path, struct err *) MUST_CHECK;

@@ -56,7 +56,7 @@
 
 /* The valid numbers of a column. A state outside of the tables is refused; a number that is only
  * displayed (the failure of a newer batchaid) is shown as unknown. Counters of the daemon are
- * bounded so that sums of them do not overflow. */
+ * bounded so that their sums do not overflow. */
 #define DOMAIN(name, ...) static const struct st_domain name = {__VA_ARGS__}
 
 DOMAIN(id, 0, INT64_MAX, 0);

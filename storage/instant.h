@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The database as it was at one instant, to be read in slices while others write: a copy in memory.
- * The copy is made in slices too. SQLite puts what is written meanwhile into the copied part, so
- * the copy shows the instant at which it became complete, with everything acknowledged before.
+ * The copy is made in slices too. SQLite adds writes that come meanwhile to the copied part, so the
+ * copy shows the instant at which it became complete, with everything acknowledged before.
  *
  *   COPYING --st_instant_copy(): 1--> COMPLETE --st_instant_enter()--> READ
  *                                        ^                              |

@@ -49,7 +49,7 @@ struct st_column {
     const char *name;
     const char *is; /* SQL; NULL: the column of that name, of the list's alias */
     enum st_column_kind kind;
-    bool read_only; /* not inserted: the row's own id, or a column of another table */
+    bool read_only; /* not inserted: the row's id, or a column of another table */
     size_t at, has; /* offsets in the struct; has: COLUMN_MAYBE's bool, COLUMN_BLOB's size */
     const struct st_domain *domain; /* for columns that are read as numbers; otherwise NULL */
 };

@@ -21,9 +21,10 @@ int st_run_insert(struct storage *, const struct run *r, int64_t *id, struct err
 /* A run of the owner has ended: the next run that their limit holds back goes to its queue. */
 int st_run_next_turn(struct storage *, enum resource_kind owner, int64_t owner_id,
                      struct err *) MUST_CHECK;
-/* Dependencies of runs. add: rows of one owner, which is queued; rows in `state` open hold its runs
- * back. settle: `awaited` has ended; its first dependents are released, or marked to fail, with
- * events of their owners. *left: there may be more. */
+/* Dependencies of runs. st_dependency_add(): adds rows of one owner, whose runs are queued; rows in
+ * `state` open hold these runs back. The settling function: `awaited` has ended; its first
+ * dependents are released, or marked to fail, with events of their owners. *left: there may be
+ * more. */
 int st_dependency_add(struct storage *, struct arena *, const struct dependency *rows, size_t n,
                       int64_t now_us, struct err *) MUST_CHECK;
 struct st_settling {
@@ -41,7 +42,7 @@ struct st_run_move {
     int64_t end_us;   /* 0: leave */
     int attempt;      /* 0: leave */
     int failure;      /* -1: leave */
-    bool retry;       /* counts in `retried` */
+    bool retry;       /* adds 1 to `retried` */
 };
 
 #endif

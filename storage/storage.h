@@ -75,7 +75,7 @@ struct st_config {
     /* the random part of the epoch (8 hexadecimal digits); NULL: chosen at random */
     const char *random;
     const struct log *log; /* borrowed */
-    bool without_sync;     /* data need not survive: writes count as durable at once */
+    bool without_sync;     /* data need not survive: writes are durable at once, without a sync */
     int64_t large_bytes;   /* from this size on a check does not delay the start; 0: 256 MiB */
     const struct st_opening *told; /* borrowed until st_open() returns; NULL: nobody */
 };
@@ -85,16 +85,16 @@ struct st_config {
  * written by a newer version, or by a version before 1.0.0; nothing was changed. */
 int st_open(const struct st_config *c, struct storage **out, struct err *e) MUST_CHECK;
 
-/* Is told what of a copy is done, in bytes; `all` 0: it is being checked. */
+/* Reports the progress of a copy, in bytes; `all` 0: the copy is being checked. */
 struct st_copying {
     void (*tell)(void *ctx, int64_t done, int64_t all);
     void *ctx;
 };
-/* `told` may be NULL. Copies the database at `path`, which a daemon may be using, into the new file
- * `to`, mode 0600. The secrets in it are sealed; the key is not in it. Blocks. */
+/* Copies the database at `path` into the new file `to`, mode 0600; a daemon may be using it. The
+ * secrets in it are sealed; the key is not in it. `told` may be NULL. Blocks. */
 int st_backup(const char *path, const char *to, const struct st_copying *told,
               struct err *e) MUST_CHECK;
-/* Replaces the database at `path`, which must not be in use, by a copy; the old database is kept as
+/* Replaces the database at `path` by a copy; nobody must be using it. The old database is kept as
  * PATH.before. Refuses a copy that is damaged, newer than this program or sealed with another key
  * than the key in key_path, and then changes nothing. Ends sessions of browsers. Blocks. */
 int st_restore(const char *path, const char *key_path, const char *from,
@@ -111,10 +111,10 @@ void st_turn_end(struct storage *st);
  * undone. */
 typedef int (*st_tx_fn)(struct storage *st, void *ctx, struct err *e);
 int st_tx(struct storage *st, const char *name, st_tx_fn fn, void *ctx, struct err *e) MUST_CHECK;
-/* Runs `fn` without a savepoint, because SQLite copies each page that a savepoint may have to
- * restore, which costs more than most writes. If `fn` returns -1 after a row was written, the whole
- * turn is rolled back. Use it for writes that were checked before and can only fail because of the
- * disk. */
+/* Runs `fn` without a savepoint: for a savepoint SQLite copies each page that it may have to
+ * restore, and this costs more than most writes. If `fn` returns -1 after a row was written, the
+ * whole turn is rolled back. Use it for writes that were checked before and can only fail because
+ * of the disk. */
 int st_whole(struct storage *st, st_tx_fn fn, void *ctx, struct err *e) MUST_CHECK;
 
 /* Calls `cb` when all writes so far are on disk; at the next turn end if none is pending. `why` is
@@ -242,14 +242,14 @@ struct pool_place {
 };
 
 /* --- allocations ---------------------------------------------------------------------------- */
-/* Inserts all of them or none. They are live (held) until they are released or lost. ERR_CONFLICT
- * if a run would have two parts of one node, or if a node is not idle or has less free capacity. */
+/* Inserts all rows or none. They are live (held) until they are released or lost. ERR_CONFLICT if a
+ * run would have two parts of one node, or if a node is not idle or has less free capacity. */
 int st_allocation_insert(struct storage *, const struct allocation *rows, size_t n, struct err *);
 /* The beginning of the ids of tasks of a run's attempt on the node with this rank, for an
  * allocation made now: "GUID-ATTEMPT-TERM.RANDOM-RANK-". No id is ever reused, even after a
  * restored backup. */
 const char *st_task_prefix(struct storage *, struct arena *, const struct run *r, int rank);
-/* A guarded move from al->state, which also writes the record of use (storage/usage.h). */
+/* A guarded move from al->state. It also writes the record of use (storage/usage.h). */
 struct allocation_end {
     enum allocation_state to;
     int64_t now_us;
@@ -272,7 +272,7 @@ struct kept_dir {
 };
 
 /* --- epochs --------------------------------------------------------------------------------- */
-/* The epoch of this start, which was on disk before st_open() returned. Borrowed from `st`. */
+/* The epoch of this start. It was on disk before st_open() returned. Borrowed from `st`. */
 const struct epoch *st_epoch(const struct storage *st);
 
 /* --- events --------------------------------------------------------------------------------- */
@@ -285,8 +285,9 @@ int64_t st_events_on_disk(const struct storage *);
  * watcher. */
 typedef void (*st_events_fn)(void *ctx, int64_t on_disk);
 void st_watch_events(struct storage *, st_events_fn fn, void *ctx);
-/* Calls `fn` before the row of a resource with events is removed, and they with it: inside the
- * transaction, which may still be undone. `fn` may read. There may be one watcher; NULL: none. */
+/* Calls `fn` before the row of a resource with events is removed, and its events with it: inside
+ * the transaction, which may still be undone. `fn` may read. There may be one watcher; NULL:
+ * none. */
 typedef void (*st_removal_fn)(void *ctx, enum resource_kind kind, int64_t id);
 void st_watch_removals(struct storage *, st_removal_fn fn, void *ctx);
 
@@ -355,11 +356,12 @@ int st_vault_list(struct storage *, struct arena *, const struct st_filter *,
 /* `version` NULL: the newest. Finds soft-deleted secrets too. */
 int st_secret_version_get(struct storage *, struct arena *, int64_t vault_id, const char *name,
                           const char *version, struct secret_version *out, struct err *);
-/* The newest version of each secret of a vault, by the secret's id, which `after` is too. */
+/* The newest version of each secret of a vault, in the order of the secrets' ids; page->after is
+ * such an id. */
 int st_secret_list(struct storage *, struct arena *, int64_t vault_id, bool deleted,
                    const struct st_page *page, struct secret_version_rows *rows, struct err *);
-/* Seals a text with the storage's key for a client to keep, in characters of URLs; the caller frees
- * it. st_unwrap() opens the result of st_wrap() with the same key; ERR_INVALID_CONTENT. */
+/* st_wrap() seals a text with the storage's key for a client to keep, in characters of URLs; the
+ * caller frees it. st_unwrap() opens such a text with that key; ERR_INVALID_CONTENT. */
 char *st_wrap(const struct storage *, const char *plain);
 int st_unwrap(const struct storage *, struct arena *, const char *wrapped, const char **plain,
               struct err *) MUST_CHECK;

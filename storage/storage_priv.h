@@ -56,7 +56,7 @@ struct storage {
     const char *doing;
     unsigned char key[crypto_secretbox_KEYBYTES];
     struct st_counters counters;
-    struct used *used; /* counts of use (st_used.c), owned; NULL: not wanted */
+    struct used *used; /* counts for metrics (st_used.c), owned; NULL: not wanted */
     struct epoch epoch;
     int64_t opened_ms; /* the wall clock at st_open() */
     char random[9];    /* of the epoch */
@@ -72,17 +72,17 @@ struct storage {
     bool syncing, checkpointing, closing;
     struct durable_list turn;    /* registered in this turn */
     struct durable_list written; /* registered in this turn, called at its end */
-    struct durable_list waiting; /* their turn is over; the next sync covers them */
+    struct durable_list waiting; /* of turns that have ended; the next sync covers them */
     struct durable_list synced;  /* the running sync covers them */
 
-    uint64_t places_changed;               /* counts changes of the tables of cached rows */
+    uint64_t places_changed;               /* how often tables of cached rows have changed */
     struct cache *known_rows, *known_keys; /* owned; see row_cache.c */
 
     st_job_changed_fn job_changed; /* NULL: nobody watches */
     void *job_changed_ctx;
-    st_events_fn events_grown; /* the same */
+    st_events_fn events_grown; /* NULL: nobody watches */
     void *events_grown_ctx;
-    st_removal_fn removes; /* the same */
+    st_removal_fn removes; /* NULL: nobody watches */
     void *removes_ctx;
     bool events_added; /* in this turn; before its commit comes: */
     void (*events_note)(struct storage *st);
@@ -98,13 +98,13 @@ struct storage {
     int sync_errno;
     int wal_frames;                                    /* in the WAL after the last commit */
     void (*on_frames)(struct storage *st, int frames); /* see st_sql_watch() */
-    int checkpoint_frames; /* how many of these the last checkpoint moved into the database */
+    int checkpoint_frames; /* how many frames the last checkpoint moved into the database */
     int checkpoint_rounds; /* in a row, since the WAL was found long */
     int checkpoint_rc, checkpoint_log, checkpoint_done;
     bool finish_checkpoint; /* move the rest at the end of the turn */
     bool disk_full;         /* a write of this turn found the disk full */
     bool sheds_wal;         /* since then, until the WAL has been cut */
-    /* One thread each, so that a sync, for which replies wait, never waits for a checkpoint. */
+    /* Separate threads, so that a sync, for which replies wait, never waits for a checkpoint. */
     struct loop_lane *sync_lane, *checkpoint_lane;
     struct st_beside *beside; /* a running check (check_beside.c); NULL: none */
     int64_t large_bytes;      /* the size from which on a database is large; 0: the default */
@@ -117,10 +117,11 @@ struct storage {
 void st_used_free(struct storage *st);
 /* Whether use is counted, and since when. */
 bool st_used_since(const struct storage *st, int64_t *since_ms);
-/* The counter of a group ("": none) or of an owner (likewise). */
+/* Adds to the counter of a group ("": none) or of an owner ("": none). */
 void st_used_add(struct storage *st, const char *subscription, const char *group, const char *owner,
                  const struct usage_sums *sums);
-/* How many counts the turn has made; takes back those after the first n; lets all stay. */
+/* How many counts the turn has made; st_used_undo() takes back all after the first n;
+ * st_used_keep() lets all stay. */
 size_t st_used_in_turn(const struct storage *st);
 void st_used_undo(struct storage *st, size_t n);
 void st_used_keep(struct storage *st);
@@ -157,7 +158,7 @@ int st_usage_write(struct storage *st, struct usage_live *live, const struct all
 const char *st_reason(const char *given, int failure);
 /* Events of earlier lives are on disk. */
 int st_events_begin(struct storage *st, struct err *e) MUST_CHECK;
-/* A row is about to be removed, in this transaction: notes it, and whoever watches is told. */
+/* Call before a row is removed, in the transaction: notes the removal, and calls the watcher. */
 int st_removes(struct storage *st, enum resource_kind kind, int64_t id, struct err *e) MUST_CHECK;
 
 /* --- migrate.c -------------------------------------------------------------------------------- */
@@ -177,7 +178,8 @@ int st_migrate_by(struct storage *st, const struct st_migration *list, int n,
                   struct err *e) MUST_CHECK;
 
 /* --- image.c ---------------------------------------------------------------------------------- */
-/* migrations/, in order; *n of them. The program of test/api/test_upgrade.py has one more. */
+/* The migrations of migrations/, in order; *n: how many. The program of test/api/test_upgrade.py
+ * has one more. */
 const struct st_migration *st_migrations(int *n);
 /* Writes a database with all migrations if `path` does not exist: 1; 0: it exists. */
 int st_image_write(const char *path, bool sync, struct err *e) MUST_CHECK;
@@ -221,9 +223,9 @@ void st_sql_interrupt(struct sqlite3 *db);
 /* Calls `on_frames` with the length of the WAL after each commit. From here on changes of rows are
  * counted. */
 void st_sql_watch(struct storage *st, void (*on_frames)(struct storage *st, int frames));
-/* Defines a function of SQL: the wall clock of a loop, which is borrowed. */
+/* Defines a function of SQL: the wall clock of a loop. `loop` is borrowed. */
 int st_sql_clock(struct storage *st, const char *name, struct loop *loop);
-/* Defines a function of SQL without arguments: whether `flag`, which is borrowed, is off. */
+/* Defines a function of SQL without arguments: whether `flag` is off. `flag` is borrowed. */
 int st_sql_is_off(struct storage *st, const char *name, const bool *flag);
 /* Reports that rows may have got old values back. */
 void st_rows_undone(struct storage *st);
@@ -265,7 +267,8 @@ const char *st_stmt_sql(enum stmt_id id);  /* with its lists of columns in brace
  * fail because of preparing. */
 int st_prepare_control(struct storage *st, struct err *e) MUST_CHECK;
 void st_finalize_all(struct storage *st);
-/* Runs transaction control, which follows its own rules: it neither reads nor writes rows. */
+/* Runs transaction control. It has other rules than other statements: it neither reads nor writes
+ * rows. */
 int st_control(struct storage *st, enum stmt_id id, const char *what, struct err *e) MUST_CHECK;
 
 /* --- row_cache.c ----------------------------------------------------------------------------- */
@@ -299,7 +302,8 @@ void st_commit_free(struct storage *st);
 void st_checkpoint_frames(struct storage *st, int frames);
 void st_checkpoint_maybe(struct storage *st);
 void st_checkpoint_rest(struct storage *st);
-/* The disk is full: moves the WAL into the database and cuts it, which frees its space. */
+/* Call if the disk is full: moves the WAL into the database and cuts it, so that its space is
+ * free. */
 void st_shed_wal(struct storage *st);
 
 /* The threads of storage. */
@@ -374,7 +378,7 @@ const char *c_text(struct q *q, struct arena *a); /* null: NULL */
 int q_step(struct q *q, struct err *e) MUST_CHECK;
 void q_end(struct q *q);
 
-/* Each of these functions ends the statement. */
+/* q_run() and the next functions end the statement. */
 int q_run(struct q *q, struct err *e) MUST_CHECK;
 int q_insert(struct q *q, int64_t *id, struct err *e) MUST_CHECK;
 /* Exactly one row must change; otherwise ERR_RESOURCE_NOT_FOUND names `noun` `id`. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counts over all pools, for metrics. Each statement reads the live allocations once, or a bounded
+ * Sums over all pools, for metrics. Each statement reads the live allocations once, or a bounded
  * part of an index, so that no turn is long at 2,000 nodes and 100,000 waiting runs.
  */
 #ifndef STORAGE_TALLIES_H
@@ -18,10 +18,11 @@ struct pool_tally {
     bool runs;
     int nodes, gpus;
     int64_t taken_gpus; /* in units of USAGE_GPU_UNIT */
-    int64_t held_ms;    /* GPU time of live allocations since since_ms; never more than the record
-                           of use will count for them */
-    int64_t busy_ms, idle_ms; /* the part of it in which samples saw the GPUs work, or not, as far
-                                 as it is noted */
+    /* GPU time of live allocations since since_ms; never more than they will have in the record of
+     * use */
+    int64_t held_ms;
+    /* GPU time in which samples saw the GPUs work; idle; as far as it is noted */
+    int64_t busy_ms, idle_ms;
 };
 
 /* GPU time of live allocations whose runs belong to a principal. */

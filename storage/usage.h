@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The record of use (model/usage.h); a part of storage/storage.h, which describes the common
- * behaviour of these functions. st_allocation_move() writes it.
+ * behaviour of these functions. st_allocation_move() writes the record.
  */
 #ifndef STORAGE_USAGE_H
 #define STORAGE_USAGE_H
@@ -10,16 +10,16 @@
 #include "storage/sql/usage.h"
 #include "storage/storage.h"
 
-/* Calls fn for what each subject had in [from_ms, to_ms), perhaps more than once for a subject: the
- * parts are to be added. The present is now_ms: what has not ended counts until then. Subjects of
- * what has not ended have no id. */
+/* Calls fn for what each subject had in [from_ms, to_ms), perhaps more than once for a subject: add
+ * the parts up. An allocation that has not ended is counted up to the present, now_ms; its subject
+ * has no id. */
 typedef void (*st_usage_fn)(void *ctx, const struct usage_subject *s,
                             const struct usage_sums *sums);
 int st_usage_each(struct storage *, int64_t from_ms, int64_t to_ms, int64_t now_ms, st_usage_fn fn,
                   void *ctx, struct err *);
 
-/* The same in parts, with turns of the loop between them: days, nodes and rows may be many. What
- * ends between two parts counts once, as ended or as it was before. */
+/* Like st_usage_each(), but in parts, with turns of the loop between them: days, nodes and rows may
+ * be many. An allocation that ends between two parts is counted once, as ended or as live. */
 struct st_usage_place {
     int64_t end_ms, id;
 };
@@ -31,11 +31,11 @@ struct st_usage_reading {
     int64_t from_ms, to_ms, now_ms;
     st_usage_fn fn;
     void *ctx;
-    struct arena *arena; /* for what is kept until all is read */
+    struct arena *arena; /* for data that is kept until all is read */
     /* Below: of st_usage.c. */
     enum {
         USAGE_DAYS, /* whole days, up to `end` */
-        USAGE_OPEN, /* what has not ended, on each of `nodes` */
+        USAGE_OPEN, /* live allocations, on each of `nodes` */
         USAGE_ROWS  /* of days that are not read as a whole */
     } phase;
     int64_t first, day, end; /* whole days; `day`: the next to read */
@@ -52,7 +52,7 @@ struct st_usage_reading {
 };
 /* Fill in the first members. */
 int st_usage_begin(struct storage *, struct st_usage_reading *r, struct err *) MUST_CHECK;
-/* At most so many rows of a day, and about so many nodes and allocations. *left: there may be
+/* Reads at most `limit` rows of a day, and about so many nodes and allocations. *left: there may be
  * more. */
 int st_usage_more(struct storage *, struct st_usage_reading *r, int limit, bool *left,
                   struct err *) MUST_CHECK;
@@ -60,10 +60,9 @@ int st_usage_more(struct storage *, struct st_usage_reading *r, int limit, bool 
 /* Removes at most `limit` rows of what st_usage_detach() took out. */
 int st_usage_sweep(struct storage *, int limit, int *gone, struct err *) MUST_CHECK;
 
-/* --- counted since the start, for metrics, which cannot add up the whole record each time --------
- */
+/* --- sums since the start, for metrics, which cannot add up the whole record each time -------- */
 
-/* The use of the nodes of a pool's group, or that of a principal. */
+/* The use of the nodes of a pool's group, or the use of a principal. */
 #define USAGE_OTHERS "(others)" /* the group of all that are beyond the bound of the list */
 struct usage_counted {
     const char *subscription, *group; /* of the pool; "": of a principal */
@@ -72,13 +71,13 @@ struct usage_counted {
     struct usage_sums shown; /* the largest GPU times of st_usage_show() */
 };
 
-/* Counts in memory what allocations that end from now on had since since_ms, by the groups of their
- * pools and by owner. What a rollback undoes does not count. Call it once. */
+/* From now on adds up in memory the use, since since_ms, of allocations that end: by the groups of
+ * their pools and by owner. A rollback takes its allocations out again. Call it once. */
 void st_usage_count_from(struct storage *, int64_t since_ms);
 /* Borrowed until the next allocation ends. */
 const struct usage_counted *st_usage_counted(const struct storage *, size_t *n);
-/* Raises GPU times that are to be shown to those that were shown of the same before: they fall if
- * the clock was set while something ran. Groups and people beyond the bound stay as they are. */
+/* Raises GPU times to those that were shown last of this group or owner: they would fall if the
+ * clock was set while something ran. Groups and people beyond the bound stay as they are. */
 void st_usage_show(struct storage *, const char *subscription, const char *group, const char *owner,
                    struct usage_sums *sums);
 

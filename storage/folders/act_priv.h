@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One change to a share, or a query: the request, the worker's result, and the callback.
+ * A change to a share, or a query: the request, the worker's result, and the callback.
  */
 #ifndef STORAGE_FOLDERS_ACT_PRIV_H
 #define STORAGE_FOLDERS_ACT_PRIV_H
@@ -17,9 +17,9 @@ struct act {
     struct folder_job job; /* first */
     act_fn run;
     char *share, *path, *to; /* `to`: another path, or NULL */
-    char *from_share;        /* the folder of `from`; NULL: the same folder */
+    char *from_share;        /* the folder of `from`; NULL: the share's folder */
     uint64_t from;
-    char *bytes; /* `n` of them */
+    char *bytes; /* `n` bytes */
     size_t n;
     uint64_t offset, len;
     int64_t mtime_ns, atime_ns;

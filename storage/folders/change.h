@@ -30,8 +30,8 @@ struct file_result {
     uint64_t crc64;           /* of the written bytes, and of files_crc64() */
     struct file_range *range; /* files_data(): valid during the callback */
     size_t ranges;
-    const bool *there;      /* files_there(): for each path; likewise */
-    const uint64_t *copied; /* upload_copy(): the bytes of each part; likewise */
+    const bool *there;      /* files_there(): for each path; valid during the callback */
+    const uint64_t *copied; /* upload_copy(): the bytes of each part; valid during the callback */
 };
 
 /* `why` is NULL on success; `r` is valid in any case, during the callback. */
@@ -50,7 +50,7 @@ void files_in_time(struct files *f, int64_t (*now_us)(void *ctx), void *ctx);
  * time. */
 int64_t files_time_ns(struct files *f);
 
-/* Which of these files exist, below the folder `share`. */
+/* Which of the files exist, below the folder `share`. */
 void files_there(struct files *f, const char *share, const char *const *paths, size_t n,
                  files_changed cb, void *ctx);
 /* Queries a path: a file or a directory. */
@@ -63,7 +63,7 @@ void files_make_directory(struct files *f, const struct file_place *at, mode_t m
 /* FILE_NOT_EMPTY; FILE_IS_FILE. */
 void files_remove_directory(struct files *f, const struct file_place *at, files_changed cb,
                             void *ctx);
-/* Of a link to a file, removes the link. FILE_IS_DIRECTORY. */
+/* Removes a file; of a link to a file, removes the link. FILE_IS_DIRECTORY. */
 void files_remove_file(struct files *f, const struct file_place *at, files_changed cb, void *ctx);
 
 /* Leaves a file's or directory's time unchanged. */
@@ -88,13 +88,13 @@ struct files_write {
     bool wants_md5;
     const uint8_t *md5; /* expected hash, or NULL; FILE_MD5_WRONG: nothing was written. Copied. */
     bool wants_crc64;
-    bool has_crc64; /* likewise; FILE_CRC64_WRONG */
+    bool has_crc64; /* `crc64` is the expected sum; FILE_CRC64_WRONG: nothing was written */
     uint64_t crc64;
 };
 void files_write(struct files *f, const struct files_write *what, files_changed cb, void *ctx);
-/* Takes back an append of `n` bytes to a file that `was` this one, which gets its size and time
- * back. Does nothing if another file is in its place, or more bytes were added to it.
- * FILE_BEYOND_END: fewer bytes were added to it, which may be those of another process. */
+/* Takes back an append of `n` bytes to a file that had the facts `was` before. The file gets its
+ * size and time back. Does nothing if another file is in its place, or more bytes were added.
+ * FILE_BEYOND_END: fewer bytes were added, perhaps by another process. */
 void files_cut_back(struct files *f, const struct file_place *at, const struct file_facts *was,
                     size_t n, files_changed cb, void *ctx);
 struct files_copy_range {
@@ -117,7 +117,7 @@ void files_clear(struct files *f, const struct files_clear *what, files_changed 
 /* The MD5 of a range of a few MiB at most; the part beyond the file's end is ignored. */
 void files_md5(struct files *f, const struct file_place *at, const struct file_range *range,
                files_changed cb, void *ctx);
-/* Likewise. */
+/* The CRC64 of a range of a few MiB at most; the part beyond the file's end is ignored. */
 void files_crc64(struct files *f, const struct file_place *at, const struct file_range *range,
                  files_changed cb, void *ctx);
 /* The ranges with data, as far as the file system knows them; in order, without empty gaps. */
@@ -125,14 +125,14 @@ void files_data(struct files *f, const struct file_place *at, files_changed cb, 
 
 struct files_rename {
     struct file_place at;
-    const char *to; /* in the same share */
+    const char *to; /* in the share of `at` */
     bool replaces;  /* a file by a file */
 };
 /* FILE_MISSING: the source does not exist. FILE_PARENT_MISSING: the parent of `to` does not exist.
  * FILE_IS_FILE, FILE_IS_DIRECTORY: `to` is a file or directory. */
 void files_rename(struct files *f, const struct files_rename *what, files_changed cb, void *ctx);
 
-/* Removes unfinished uploads (upload.h) of a killed daemon in one of the daemon's own folders.
+/* Removes unfinished uploads (upload.h) of a killed daemon in a folder that only the daemon uses.
  * Blocks: for workers. In shares the listing does this. */
 void files_sweep(const char *folder);
 

@@ -32,7 +32,7 @@
 #include "lib/loop.h"
 
 #define FILES_WORKERS 2       /* of one share */
-#define FILES_HUNG_US 2000000 /* us; a longer call counts as hung */
+#define FILES_HUNG_US 2000000 /* us; a longer call is taken for a hanging one */
 
 struct files;
 
@@ -48,7 +48,7 @@ void files_end_requests(struct files *f);
 void files_stop(struct files *f, void (*stopped)(void *ctx, size_t left_behind), void *ctx);
 
 struct files_counts {
-    size_t shares, hung;  /* shares with workers now; how many of these hang */
+    size_t shares, hung;  /* shares with workers now; shares that hang */
     size_t waiting, open; /* pieces of work without a worker; open files */
     uint64_t done;        /* pieces of work, ever */
     /* requests of clients that failed: share hung, queue full, too many shares busy */
@@ -120,7 +120,7 @@ size_t files_written_piece(const struct files *f);
 struct files_open {
     struct file_place at;
     /* Chooses the wanted bytes of a file of `size` bytes. Runs on a worker, so it may read only
-     * `text` (a copy of the member below, which may be NULL). NULL: no bytes are wanted. */
+     * `text`: a copy of the member below, or NULL. NULL: no bytes are wanted. */
     struct file_range (*choose)(const char *text, uint64_t size);
     const char *text;
     size_t at_once; /* up to this many wanted bytes are all read on opening, unless many files are
@@ -129,7 +129,7 @@ struct files_open {
 };
 
 /* The result of opening: the file's facts and the first files_piece() of the wanted bytes (fewer:
- * the file has become shorter), or all of them: at_once. */
+ * the file has become shorter). at_once: these are all wanted bytes. */
 struct file_start {
     enum file_fault fault; /* with a `why`, only this member is set */
     struct file_facts facts;
@@ -149,8 +149,8 @@ bool files_open_now(struct files *f, const struct files_open *what, files_opened
 
 /* The callback owns `bytes` (malloc'ed); `n` is less than `max` only at the file's end. */
 typedef void (*files_read)(void *ctx, const struct err *why, char *bytes, size_t n);
-/* One call at a time for each file. It waits for a worker without limit, because its reply has
- * begun. */
+/* Reads a file; one call at a time for each file. Waits for a worker without limit, because the
+ * reply has begun. */
 void file_read(struct file *file, uint64_t offset, size_t max, files_read cb, void *ctx);
 /* Closes the file; a pending read does not call back any more. */
 void file_close(struct file *file);
@@ -196,7 +196,7 @@ void files_remove_tree(struct files *f, const char *share, const char *path, fil
  * open to all, because jobs may run as other accounts. */
 void files_append(struct files *f, const struct file_place *at, const char *text, files_done cb,
                   void *ctx);
-/* The names in a directory, which counts as a share of its own. */
+/* The names in a directory, which is handled like a share: it has separate workers. */
 void files_names(struct files *f, const char *folder, files_listed cb, void *ctx);
 
 /* Other work on the content of `folder`. */

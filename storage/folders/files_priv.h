@@ -28,7 +28,7 @@ struct job_kind {
     bool is_quick; /* a step is faster than passing it to a worker, unless it hangs */
 };
 
-/* How a step accesses the bytes of files. While bytes are written in place no reader of the same
+/* How a step accesses the bytes of files. While a worker writes bytes in place, no reader of the
  * share runs, so that a parallel reader sees a range as a whole. */
 enum job_reach { REACHES_NO_BYTES, READS_BYTES, WRITES_BYTES };
 
@@ -39,7 +39,7 @@ struct folder_job {
     const struct job_kind *kind;
     bool told;            /* loop's */
     bool more;            /* worker's, until the step's end */
-    bool lets_go;         /* likewise: the next step reaches no bytes */
+    bool lets_go;         /* worker's, until the step's end: the next step reaches no bytes */
     enum job_reach reach; /* loop's */
     bool has_worker;      /* loop's */
     bool prompt;          /* the loop is in its step */
@@ -48,8 +48,8 @@ struct folder_job {
 
 /* Freeing this many bytes in memory takes some 4 ms. */
 #define SLOW_BYTES ((uint64_t)16 * 1024 * 1024)
-/* Called in a step that is about to free so many bytes. True: the loop is in the step, so it must
- * do nothing and report that there is more to do; a worker repeats it. */
+/* Called in a step that is about to free `bytes` bytes. True: the loop is in the step, so the step
+ * must do nothing and report that there is more to do; then a worker repeats it. */
 static inline bool job_is_for_worker(struct folder_job *job, uint64_t bytes)
 {
     job->slow = job->slow || (job->prompt && bytes > SLOW_BYTES);
@@ -71,8 +71,8 @@ void job_says_full(const struct folder_job *job, const char *path);
 /* Closes a descriptor of the share on a worker, because closing may hang. */
 void close_later(struct folder_share *s, int fd);
 
-/* The share of the folder, if it is in memory and has no waiting work: then a request may be
- * carried out at once, and counts as done. NULL: it must be queued. */
+/* The share of the folder, if it is in memory and has no waiting work: then the caller may carry
+ * the request out at once; it is counted as done. NULL: the request must be queued. */
 struct folder_share *share_in_memory(struct files *f, const char *folder);
 struct files *share_files(const struct folder_share *s);
 /* Held by open files. */

@@ -26,18 +26,18 @@ void names_end(struct dir_names *names);
 /* Empties it; `max` stays. */
 void names_clear(struct dir_names *names);
 
-/* The next entry that a list may show, with its type, which is DT_REG, DT_DIR or DT_LNK. False: the
- * end. Adds to *left_out. errno is 0 unless reading failed. */
+/* The next entry that a list may show, and its type: DT_REG, DT_DIR or DT_LNK. False: the end. Adds
+ * to *left_out. errno is 0 unless reading failed. */
 bool names_next(DIR *dir, const char **name, unsigned char *type, size_t *left_out);
 
-/* Closes a directory, which may be open between steps, on a worker of the share. */
+/* Closes a directory on a worker of the share. A directory may be open between steps. */
 struct folder_share;
 void close_directory_later(struct folder_share *s, DIR *dir);
 
 /* Adds an item; its name is copied. */
 struct file_item *item_add(struct file_items *items, const char *name);
 
-/* Tells what was found. */
+/* The result of reading a page of a directory. */
 struct paging {
     enum file_fault fault;
     int error; /* errno */

@@ -71,7 +71,7 @@ bool place_cut_back(int fd, const struct file_facts *before);
 /* For utimensat(); FILES_TIME_KEPT leaves the time unchanged. */
 struct timespec time_to_set(int64_t ns);
 
-/* Waits until written data is on disk. Returns errno. A file system without sync counts as done. */
+/* Waits until written data is on disk. Returns errno; 0 also for a file system that cannot sync. */
 int place_sync_data(int fd);
 int place_sync_directory(int dir);
 /* Whether one sync of the file system of `fd` is as good as a sync of each of its files. */

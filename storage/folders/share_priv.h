@@ -57,7 +57,7 @@ void job_tell(struct folder_job *job, const struct err *why);
 void job_end(struct folder_job *job, const struct err *why);
 /* Sets the error: the room stops, or the share hangs. */
 void say_unavailable(struct err *e, const struct files *f);
-/* A client's request, which need not wait for a share that hangs. */
+/* Whether it is a request of a client: that need not wait for a share that hangs. */
 bool job_is_clients(const struct folder_job *job);
 
 void queue_add(struct folder_share *s, struct folder_job *job);

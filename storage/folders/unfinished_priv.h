@@ -28,7 +28,7 @@ struct unfinished {
     gnutls_hash_hd_t md5;
     uint8_t is[FILES_MD5]; /* the hash, after the last byte */
     uint64_t zeros;
-    bool has_time; /* of its own */
+    bool has_time; /* the file gets mtime_ns, not the time of writing */
     int64_t mtime_ns;
     int64_t time_ns;       /* the mtime to set after the last byte; FILES_TIME_KEPT: the kernel's */
     uint64_t size, device; /* device: known when it is staged or finished */
@@ -42,13 +42,13 @@ struct unfinished {
 struct unfinished *unfinished_new(const struct files_upload *what, bool sync, int64_t time_ns);
 enum file_fault unfinished_begin(struct unfinished *u);
 enum file_fault unfinished_add(struct unfinished *u, const char *bytes, size_t n);
-/* The two halves of adding bytes, which may run at the same time, after the beginning. */
+/* The two halves of unfinished_add(). They may run in parallel, after unfinished_begin(). */
 enum file_fault unfinished_write(struct unfinished *u, const char *bytes, size_t n);
 void unfinished_hash(struct unfinished *u, const char *bytes, size_t n);
 /* Whether hashes are needed. */
 bool unfinished_hashes(const struct unfinished *u);
-/* Adds up to `max` bytes of the descriptor, from *offset on, which grows; *left (or FILES_ALL)
- * shrinks, and is 0 at the end. */
+/* Adds up to `max` bytes of the descriptor, from *offset on. Raises *offset, lowers *left (or
+ * FILES_ALL); *left is 0 at the end. */
 enum file_fault unfinished_copy(struct unfinished *u, int from, uint64_t *offset, uint64_t *left,
                                 uint64_t max);
 /* Syncs a part; true: there is more. */
@@ -70,8 +70,8 @@ void unfinished_give_up(struct unfinished *u);
 /* Frees a file that was abandoned or never begun. */
 void unfinished_free(struct unfinished *u);
 
-/* Removes an unfinished file without a writer: a leftover of a killed daemon, including another
- * daemon of the same folder. */
+/* Removes an unfinished file without a writer: a leftover of a killed daemon, even of another
+ * daemon that used the folder. */
 void unfinished_sweep(int dir, const char *name);
 /* All in a directory. */
 void unfinished_sweep_all(int at, const char *path);

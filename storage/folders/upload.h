@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whole new files: what is at the place before stays as it is until all bytes are on disk; then the
- * new file takes its place at once. A file that is given up leaves nothing, nor does the daemon's
- * death, as far as the file system has files without a name (O_TMPFILE); where it has none, an
- * unfinished file lies in `beside`, or, if that is elsewhere, in the directory under a name that
- * lists leave out.
+ * Whole new files. The present file stays as it is until all bytes are on disk; then the new file
+ * takes its place at once. An upload that is given up leaves nothing. Nor does the daemon's death,
+ * if the file system has files without a name (O_TMPFILE). If it has none, an unfinished file is in
+ * `beside`; if that is on another file system, it is in the directory, under a name that lists
+ * leave out.
  *
  *   files_upload() -> upload_write(), upload_copy() ... -> upload_finish() -> upload_end()
  *                                                    \-> upload_end(): given up
  *
- * Directories above that are missing are made when it is finished. Bytes go to the disk while they
- * arrive, and are hashed on the worker. One call at a time for each upload; after a fault all
- * further ones have it too, and after FILE_UNAVAILABLE there may only be upload_end().
+ * upload_finish() makes missing directories above the file. Bytes go to the disk while they arrive,
+ * and are hashed on the worker. One call at a time for each upload; after a fault all further calls
+ * have it too, and after FILE_UNAVAILABLE only upload_end() is allowed.
  */
 #ifndef STORAGE_FOLDERS_UPLOAD_H
 #define STORAGE_FOLDERS_UPLOAD_H
@@ -22,15 +22,15 @@ struct file_upload;
 
 struct files_upload {
     struct file_place at;
-    const char *beside;          /* one of the daemon's own folders for unfinished files, or NULL */
+    const char *beside; /* a folder of the daemon, not of clients, for unfinished files; or NULL */
     mode_t mode, directory_mode; /* exact modes of new files, whatever the umask */
     bool is_new;                 /* FILE_IS_FILE, if the target exists at the end */
     bool wants_md5;
     bool wants_crc64;
-    bool has_crc64;   /* likewise; FILE_CRC64_WRONG */
-    uint64_t crc64;   /* that is expected */
-    uint64_t zeros;   /* bytes of zeros at the beginning, which take no space */
-    bool has_time;    /* it gets this one, */
+    bool has_crc64;   /* `crc64` is the expected sum; FILE_CRC64_WRONG: the sum is another one */
+    uint64_t crc64;   /* the expected sum */
+    uint64_t zeros;   /* bytes of zeros at the beginning; they take no space */
+    bool has_time;    /* the file gets mtime_ns, */
     int64_t mtime_ns; /* instead of the time of writing */
     bool later; /* for files_stage(): need not be on disk until files_settle() has called back */
 };
@@ -41,7 +41,7 @@ typedef void (*files_uploading)(void *ctx, const struct err *why, enum file_faul
                                 struct file_upload *upload);
 void files_upload(struct files *f, const struct files_upload *what, files_uploading cb, void *ctx);
 
-/* Adds bytes (malloc'ed), which the room frees in any case. */
+/* Adds bytes (malloc'ed); the room frees them in any case. */
 void upload_write(struct file_upload *u, char *bytes, size_t n, files_changed cb, void *ctx);
 
 /* Up to the end of the file. */
@@ -51,12 +51,12 @@ struct file_part {
     struct file_range range; /* FILE_BEYOND_END: the file is shorter */
 };
 /* Adds parts of files of the folder `share`. The file system shares their blocks if it can. Holes
- * stay holes. For hashes all bytes are read. The callback's facts are those of the last file; its
- * `copied` is what each part had, also one up to the end. */
+ * stay holes. For hashes all bytes are read. The callback gets the facts of the last file, and in
+ * `copied` the bytes of each part, also for a part up to the file's end. */
 void upload_copy(struct file_upload *u, const char *share, const struct file_part *parts, size_t n,
                  files_changed cb, void *ctx);
 /* Puts the file into its place. `md5` (copied) may be NULL; it needs wants_md5. FILE_IS_DIRECTORY,
- * FILE_SPECIAL: the kind of the present file, which stays. The result has facts, md5, existed. */
+ * FILE_SPECIAL: the kind of the present file; it stays. The result has facts, md5, existed. */
 void upload_finish(struct file_upload *u, const uint8_t *md5, files_changed cb, void *ctx);
 /* The first half of upload_finish(): all bytes are on disk, and the file has its final inode, size
  * and times; `r` has these and the MD5. */
@@ -119,8 +119,8 @@ struct files_regrow {
     int64_t was_mtime_ns, mtime_ns;
     bool was_cut;
 };
-/* The same for bytes that were added with files_grow(). *there: the file has them, and its facts
- * are `facts`; otherwise the file is foreign. */
+/* Like files_restore(), for bytes that were added with files_grow(). *there: the file has them, and
+ * its facts are `facts`; otherwise the file is foreign. */
 int files_regrow(const struct files_regrow *what, bool *there, bool *put, struct file_facts *facts,
                  struct err *e) MUST_CHECK;
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The history of samples, in a database file of its own beside the state database, thinned with
- * age: as they came for an hour, averages of 5 minutes for a week, and of hours for a year. One
- * thread opens, writes and reads the file; the loop only hands it samples, in batches, and they are
- * in no commit that a client waits for. So the samples of the last seconds are lost with the
+ * The history of samples, in a separate database file beside the state database. It becomes thinner
+ * with age: all samples for an hour, averages of 5 minutes for a week, averages of an hour for a
+ * year.
+ *
+ * One thread opens, writes and reads the file; the loop only hands it samples, in batches, and they
+ * are in no commit that a client waits for. So the samples of the last seconds are lost with the
  * process. A damaged file is put aside, a missing one is made; without a file the daemon works on,
  * and tries again each minute.
  */
@@ -30,9 +32,9 @@ struct history *history_open(const struct history_config *c);
 /* Writes what came, then frees; `closed` runs last. A thread that hangs is left behind. */
 void history_close(struct history *s, loop_fn closed, void *ctx);
 
-/* Never waits; if the thread is far behind, the sample is lost. A later sample of the same node and
- * second replaces it. `steady_us`: the wall clock, but not ahead because it was set forward; older
- * samples age by it. */
+/* Adds a sample; never waits. If the thread is far behind, the sample is lost. A later sample of
+ * the node in this second replaces it. `steady_us`: the wall clock, but not ahead because it was
+ * set forward; older samples age by it. */
 void history_add(struct history *s, const char *node, const struct node_sample *sample,
                  int64_t steady_us);
 

@@ -53,11 +53,12 @@ int history_file_end(struct history_file *f, int rc, struct err *e) MUST_CHECK;
 /* Within a transaction. */
 int history_file_add(struct history_file *f, const char *name, const struct node_sample *s,
                      struct err *e) MUST_CHECK;
-/* Of nodes of which nothing comes any more: averages the last step, and forgets what is too old. At
- * most once an hour, unless `at_once`: then there is no room, and it only forgets. */
+/* Handles nodes that send no samples any more: averages their last step, and forgets samples that
+ * are too old. At most once an hour, unless `at_once`: then there is no room, and it only
+ * forgets. */
 int history_file_sweep(struct history_file *f, int64_t now_s, bool at_once,
                        struct err *e) MUST_CHECK;
-/* Allocates *rows, whose samples the caller frees too; at most max + 1. */
+/* Allocates *rows, at most max + 1; the caller frees *rows and its samples. */
 int history_file_read(struct history_file *f, const struct history_query *q,
                       struct node_sample **rows, size_t *n, struct err *e) MUST_CHECK;
 

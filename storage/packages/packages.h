@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * The packages room: archives of applications, unchanged since their activation. Each is copied
- * from a container into one of the daemon's own folders, and kept under its hash. Later changes in
- * the container have no effect. Whether it is an archive that may be unpacked
- * (nodeagent-proto/agent/zip/zip.h) is checked on a node, as in the real service.
+ * from a container into a folder that only the daemon uses, and kept under its hash. Later changes
+ * in the container have no effect. A node checks whether it is an archive that may be unpacked
+ * (nodeagent-proto/agent/zip/zip.h), as in the real service.
  *
- * packages_keep(): copy -> sum -> rename to HASH.zip -> callback, which writes the row
+ *   packages_keep(): copy -> sum -> rename to HASH.zip -> callback, which writes the row
  *
- * A file without a row is removed (packages_sweep()), but never during a keep, whose row is not
- * written yet.
+ * A file without a row is removed (packages_sweep()), but never during a keep, because its row is
+ * not written yet.
  */
 #ifndef STORAGE_PACKAGES_PACKAGES_H
 #define STORAGE_PACKAGES_PACKAGES_H
@@ -36,8 +36,8 @@ struct packages_config { /* all borrowed; dir is copied */
 struct packages *packages_create(const struct packages_config *c);
 /* Calls back with ERR_UNAVAILABLE for all pending calls: the server stops. */
 void packages_end_requests(struct packages *p);
-/* Call with files_stop(). `stopped` runs when no work is left, except a slow archive, which is
- * abandoned; `p` is freed then. */
+/* Call with files_stop(). `stopped` runs when no work is left; a slow archive is abandoned. `p` is
+ * freed then. */
 void packages_stop(struct packages *p, void (*stopped)(void *ctx), void *ctx);
 
 #define PACKAGE_HASH 65 /* bytes of a hash as text, with its NUL */
@@ -51,7 +51,7 @@ typedef void (*package_keeping)(void *ctx, const struct err *why, const struct p
 void packages_keep(struct packages *p, const struct file_place *from, package_keeping cb,
                    void *ctx);
 
-/* Like packages_keep() for bytes, which it frees (malloc'ed). */
+/* Like packages_keep(), for bytes (malloc'ed); frees them. */
 void packages_keep_bytes(struct packages *p, char *bytes, size_t n, package_keeping cb, void *ctx);
 
 /* The place of the archive with this hash; in the arena. */

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * The journal of blobs: a change is one version after a kill or a power cut, whatever it changes
- * and wherever it was. What a blob is stands in two places, its row (struct share_item) and its
- * file, and there is one order in which every operation changes them:
+ * The journal of blobs: after a kill or a power cut, a blob is wholly as before a change or wholly
+ * as after it. A blob is a row (struct share_item) and a file. Every operation changes them in one
+ * order:
  *
  *   the file is staged: its bytes are on disk, or in the journal, and nobody sees it
- *   -> one transaction: the row that the blob will have, and in the journal the intent, with what
- *      row and file are now
+ *   -> one transaction: the row that the blob will have, and in the journal the intent, with the
+ *      present row and the facts of the present file
  *   -> durable (with storage.sync off: committed, as only the daemon may die then)
  *   -> the file is placed: one rename, one unlink; on disk, or the journal has its bytes
  *   -> the reply
- *   -> the intent goes, a moment later, with other writes: nobody waits for that. A turn that is
- *      lost brings it back, and it is removed again
+ *   -> the intent is removed, a moment later, with other writes: nobody waits for that. If that
+ *      turn is lost, the intent is there again, and is removed once more
  *
- * A start finds the intents that are left. The file that is there says how far each came: if it is
- * still the one of before, the row goes back to what it was (a put, a copy, a block list), or the
- * file goes too (a deletion); bytes that were to be appended are cut off unless the row has them.
- * If it is neither of the two, somebody else has written it since, and row and file stay. Between
- * two transactions of this daemon readers see row and file of two versions; they take a turn then
- * (api/plane/storage/write_lock.h). Whoever changes the row alone needs none of this: one
- * transaction does.
+ * A start finds the intents that are left. The present file shows how far each change came. If it
+ * is the file of before, the change is undone: the row is restored (a put, a copy, a block list);
+ * bytes that were to be appended are cut off, unless the row has them. A deletion is completed
+ * instead: the file is removed. If it is neither the file of before nor the new one, somebody else
+ * has written it since: row and file stay.
  *
- * What is only for passing (--ephemeral) has no intents.
+ * Between two transactions of this daemon, a reader would see a row and a file of two versions;
+ * therefore readers take a turn then (api/plane/storage/write_lock.h). A change of the row alone
+ * needs none of this: it is one transaction. An ephemeral daemon (--ephemeral) has no intents.
  *
- * Small blobs, and small pieces that are appended: their bytes go to the disk with the database's
- * next sync, which serves all puts of a moment, so that none waits for syncs of its own file. The
+ * Small blobs, and small pieces that are appended: the database's next sync writes their bytes to
+ * the disk. It serves all puts of a moment, so that none waits for a sync of a separate file. The
  * files are in their places as soon as they are acknowledged, and are synced a moment later, all at
  * once:
  *
@@ -36,9 +36,9 @@
  * hands over the upload that is to be settled.
  *
  * The row comes before the file takes its place, so nothing is lost or torn, neither the new bytes
- * nor those that were there. What a power cut took is put back at the next start. Whatever changes
- * a blob's bytes in another way, or removes it, has to st_kept_put_forget() it with the write that
- * says so.
+ * nor the old ones. The next start puts back what a power cut took. Another operation that changes
+ * a blob's bytes, or removes the blob, must call st_kept_put_forget() in the transaction of that
+ * change.
  */
 #ifndef STORAGE_SHARES_JOURNAL_H
 #define STORAGE_SHARES_JOURNAL_H
@@ -55,7 +55,7 @@ struct log;
 struct loop;
 struct storage;
 
-/* bytes; a larger blob is synced separately, which is cheap compared with its bytes */
+/* bytes; a larger blob is synced separately: a sync is cheap compared with so many bytes */
 #define JOURNAL_PUT_MAX ((size_t)(64 * 1024))
 
 struct journal_config { /* all borrowed; storage_dir is copied */
@@ -76,10 +76,11 @@ void journal_stop(struct journal *j);
 /* After files_stop() has called back. NULL is accepted. */
 void journal_free(struct journal *j);
 
-/* Before files_end_requests(), which abandons calls that hang. NULL is accepted. */
+/* Call before files_end_requests(): that abandons calls that hang. NULL is accepted. */
 void journal_end_requests(struct journal *j);
 /* Whether a change that failed for this reason may happen all the same: a stopping daemon abandons
- * calls that hang. A call that was refused because its share hangs has not begun, and will not. */
+ * calls that hang. But a call that was refused because its share hangs has not begun, and will not
+ * begin. */
 bool journal_may_happen(const struct journal *j, const struct err *why);
 
 /* Whether it accepts `n` more bytes. If the disk is so slow that much is unsettled, it does not. */
@@ -88,35 +89,35 @@ struct journal_entry {
     int64_t id;
     size_t n; /* bytes */
 };
-/* Writes the row of a put; this sets its id and boot. It counts when the turn is durable; then its
- * file is put into its place, and one of the other calls follows. */
+/* Writes the row of a put; this sets its id and boot. When the turn is durable, put its file into
+ * its place, and then call one of the next functions. */
 int journal_keep(struct journal *j, const struct kept_put *put, struct journal_entry *out,
                  struct err *e) MUST_CHECK;
-/* The journal takes over `upload`, which is finished. */
+/* The file of the put is placed. The journal takes over `upload`; it is finished. */
 void journal_placed(struct journal *j, const struct journal_entry *entry,
                     struct file_upload *upload);
-/* Its file is placed, and on disk already. */
+/* The file of the put is placed, and on disk already. */
 void journal_settled(struct journal *j, const struct journal_entry *entry);
-/* It could not be placed, or its turn was rolled back. The row is removed with this turn's writes,
- * which restore what was noted: if the turn is lost, the next start completes the put. */
+/* The put could not be placed, or its turn was rolled back. This turn's writes remove its row and
+ * restore the notes of the blob. If this turn is lost, the next start completes the put. */
 void journal_drop(struct journal *j, const struct journal_entry *entry);
-/* It is unknown whether it is placed (journal_may_happen()): its row stays, so that the next start
- * completes it. */
+/* It is unknown whether the put is placed (journal_may_happen()): its row stays, so that the next
+ * start completes it. */
 void journal_leave(struct journal *j, const struct journal_entry *entry);
 
 /* --- all other changes (journal_changes.c) --------------------------------------------------- */
 
 /* Whether there are intents. */
 bool journal_guards(const struct journal *j);
-/* Writes the intent; this sets its id. It counts when the turn is durable; then the file is placed,
- * and journal_ended() follows, unless the result is unknown. */
+/* Writes the intent; this sets its id. When the turn is durable, place the file, and call
+ * journal_ended(), unless the result is unknown. */
 int journal_guard(struct journal *j, const struct item_change *change, struct journal_entry *out,
                   struct err *e) MUST_CHECK;
-/* Calls back when the intent of this turn counts. */
+/* Calls back when the intents of this turn are durable. */
 void journal_when_guarded(struct journal *j, void (*cb)(void *ctx, const struct err *why),
                           void *ctx);
-/* The change is placed, or is abandoned and the row restored: once this turn counts, the intent
- * goes. If the turn is lost the intent stays, so that the next start completes the change. */
+/* The change is placed, or is abandoned and the row restored. When this turn is durable, the intent
+ * is removed. If the turn is lost the intent stays, so that the next start completes the change. */
 void journal_ended(struct journal *j, const struct journal_entry *entry);
 
 #endif

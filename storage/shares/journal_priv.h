@@ -29,7 +29,7 @@ struct journal {
     struct journal_config c;
     char *storage_dir, *boot; /* boot: id of the kernel's present boot */
     struct loop_timer *timer; /* set: a round begins then */
-    struct round next;        /* what is placed */
+    struct round next;        /* placed files, for the next round */
     struct round now;         /* the round that is being synced; n = 0: none */
     size_t puts, bytes;       /* kept and not settled */
     int64_t last_id;          /* of puts and changes */

@@ -43,7 +43,7 @@ struct shares_config { /* all borrowed; storage_dir is copied */
     const char *storage_dir;
     int64_t keep_us;                      /* how long deleted shares can be restored */
     const char *subscription, *principal; /* the owner of accounts that mounts create; copied */
-    bool strict;                          /* nothing is made by being named */
+    bool strict; /* a mount does not make the share, container or account that it names */
     /* woken with WAKE_ALL when an account is removed: its group may be removed */
     const struct wake_kind *gone;
 };
@@ -82,9 +82,9 @@ void shares_when_made(struct shares *sh, int64_t id, shares_done cb, void *ctx);
  * gets the reason, and the move is tried again. */
 int shares_delete(struct shares *sh, const struct share *s, int64_t now_us, shares_done cb,
                   void *ctx, struct err *e) MUST_CHECK;
-/* Restores a deleted share into the account that has its account's name now, in the same
- * subscription. ERR_CONFLICT: its name is taken; ERR_RESOURCE_NOT_FOUND: there is no such account,
- * or nothing to restore. */
+/* Restores a deleted share into the account that has its account's name now, in its subscription.
+ * ERR_CONFLICT: the share's name is taken; ERR_RESOURCE_NOT_FOUND: there is no such account, or
+ * nothing to restore. */
 int shares_restore(struct shares *sh, int64_t id, shares_done cb, void *ctx,
                    struct err *e) MUST_CHECK;
 /* Deletes a storage account with all its shares. `cb` is called when its row is removed. */

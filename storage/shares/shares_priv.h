@@ -13,12 +13,12 @@
 
 /* --- folder.c: what a worker of storage/folders/ does ---------------------------------------- */
 
-/* The name begins with a dot, which an account's name cannot. */
+/* The name begins with a dot: an account's name cannot. */
 #define DELETED_DIR ".deleted"
 
 enum folder_task { FOLDER_MAKE, FOLDER_MOVE_AWAY, FOLDER_PURGE };
 
-/* One piece of work on the folder of one share. */
+/* A piece of work on the folder of one share. */
 struct folder_work {
     enum folder_task task;
     char *root;  /* the storage directory */
@@ -76,8 +76,8 @@ struct share_pending *share_pending_get(struct shares *sh, struct id_map *map, i
 void share_pending_add(struct share_pending *p, shares_done cb, void *ctx);
 /* The row has reached the wanted state, or cannot (`why`). No worker has it. */
 void share_settle(struct id_map *map, int64_t id, const struct err *why);
-/* Waits for a row of `sh->shares`; with `_written`: that this turn writes. If the turn is lost, all
- * who wait for the row are told. */
+/* Waits for a row of `sh->shares`; share_await_written(): a row that this turn writes. If the turn
+ * is lost, all callbacks that wait for the row are called. */
 void share_await(struct shares *sh, int64_t id, enum share_state want, shares_done cb, void *ctx);
 void share_await_written(struct shares *sh, int64_t id, enum share_state want, shares_done cb,
                          void *ctx);
