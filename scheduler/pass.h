@@ -28,8 +28,8 @@ struct pass {
     struct front *front; /* the pool's */
     const char *name;    /* what people call it */
     struct node *nodes;
-    struct capacity *left; /* of each */
-    bool *keeps;           /* likewise: struct plan_node */
+    struct capacity *left; /* the free capacity of each node */
+    bool *keeps;           /* for each node: see struct plan_node */
     size_t n_nodes;
     int64_t now_us;   /* wall clock, for rows */
     bool replaceable; /* a working machine can replace one of its nodes as soon as one is free */
@@ -65,12 +65,12 @@ int pass_load_pool(struct pass *p, int64_t id, struct err *e) MUST_CHECK;
 int pass_load_nodes(struct pass *p, struct err *e) MUST_CHECK;
 /* The nodes in the form of a plan. */
 struct plan_node *pass_plan_nodes(struct pass *p);
-/* The same for the queue: plan_empty(). */
+/* Like pass_plan_nodes(), for the queue: plan_empty(). */
 struct plan_node *pass_queue_nodes(struct pass *p);
 /* The row of a plan's node. The plan must be made from the last read nodes. */
 const struct node *pass_row_of(const struct pass *p, const struct plan_node *n);
-/* A node with a problem may recover by itself; it counts as out of service only while it is
- * unusable. */
+/* Whether the node is out of service. A node with a problem may recover by itself: it is out of
+ * service only while it is unusable. */
 bool pass_out_of_service(const struct pass *p, const struct node *nd);
 
 /* --- serve.c: the queue ----------------------------------------------------------------------- */
@@ -80,8 +80,9 @@ int pass_fail_queue(struct pass *p, struct err *e) MUST_CHECK;
 /* Serves the runs of the queue by the plan. Runs that can never start are failed. Reads no run
  * while no node is free. */
 int pass_serve_queue(struct pass *p, struct err *e) MUST_CHECK;
-/* The plan's input about a run; about all running runs of the pool, except those that this pass has
- * started; and whether the site enables backfill there. */
+/* The plan's input. pass_plan_run(): about a run. pass_load_held(): about all running runs of the
+ * pool, except those that this pass has started. pass_backfills(): whether the site enables
+ * backfill there. */
 struct plan_run pass_plan_run(const struct run *r);
 /* Adds the nodes that the run may not have. */
 int pass_find_barred(struct pass *p, const struct run *r, struct plan_run *out,
@@ -92,10 +93,10 @@ bool pass_backfills(struct pass *p);
 /* How many nodes the queue asks automatic scaling for, in addition to the nodes that hold runs. */
 int pass_demand(struct pass *p, const struct plan_node *nodes, int64_t *demand,
                 struct err *e) MUST_CHECK;
-/* Fails runs that waited for others in vain. */
+/* Fails runs whose dependencies have ended otherwise than required. */
 int pass_fail_broken(struct pass *p, struct err *e) MUST_CHECK;
 
-/* Writes why the target is not reached, and the problems of nodes. */
+/* Writes why the pool has not reached its target, and the problems of nodes. */
 int pass_write_errors(struct pass *p, struct err *e) MUST_CHECK;
 
 /* node_requests.c: carries out requests about nodes that are free. */

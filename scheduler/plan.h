@@ -45,14 +45,14 @@ struct plan_node {
     int64_t id;
     size_t at; /* index of its row in the caller's array */
     int ordinal;
-    bool low; /* counts for struct scale.low, not for its target */
+    bool low; /* a low-priority node: part of struct scale.low, not of its target */
     enum node_state state;
     int64_t idle_since_us; /* since when it is free, on the clock of plan_scale_input.now_us */
     int live;              /* number of its allocations */
     struct capacity has;
-    struct capacity left; /* the capacity that these leave free */
-    /* Its machine is drained or cannot be reached: it gets no run, automatic scaling does not count
-     * it, and among idle nodes it is the first to leave. */
+    struct capacity left; /* the capacity that the allocations leave free */
+    /* The node's machine is drained or cannot be reached: it gets no run, automatic scaling does
+     * not count it, and among idle nodes it is the first to leave. */
     bool out_of_service;
     bool keeps;              /* the files of runs there must stay for a while */
     bool parting;            /* a request wants it to leave, before all others */
@@ -136,15 +136,15 @@ bool plan_may_serve(const struct plan_node *n);
 /* The most nodes that a pool has with these scale settings: runs that request more stand aside. */
 int plan_largest(const struct scale *scale);
 
-/* Runs with parts of nodes, in order, and the capacity of a free node. */
+/* Runs that request parts of nodes, in order, and the capacity of a free node. */
 struct plan_parts {
     const struct plan_run *runs;
     size_t n_runs;
     struct capacity node;
     int most; /* the most nodes */
 };
-/* How many free nodes they need, in addition to free parts of nodes with runs. A run that requests
- * more than a node has is ignored. */
+/* How many free nodes the runs need, in addition to free parts of nodes with runs. A run that
+ * requests more than a node has is ignored. */
 int plan_parts_demand(struct arena *a, const struct plan_node *nodes, size_t n_nodes,
                       const struct plan_parts *in);
 
@@ -167,7 +167,8 @@ struct plan_scale_input {
     int64_t demand;          /* nodes that the waiting runs request together */
     int64_t now_us, idle_us; /* automatic scaling removes nodes that were idle this long */
     int free_capacity;       /* how many more nodes are available, for all pools */
-    int good_capacity;       /* how many of them have no problem, and so may replace a node */
+    /* how many of the available nodes have no problem, and so may replace a node */
+    int good_capacity;
 };
 
 struct plan_scale_result {
@@ -184,9 +185,9 @@ struct plan_scale_result {
 
 void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_scale_result *out);
 
-/* For the queue, nodes that will leave after their runs, or after the retention of files, count as
- * leaving already: they would never be empty if they got further runs. Each class of nodes has its
- * own target. */
+/* For the queue, nodes that will leave after their runs, or after the retention of files, are
+ * treated as leaving already: they would never be empty if they got further runs. Each class of
+ * nodes has a separate target. */
 void plan_empty(struct arena *a, const struct scale *scale, struct plan_node *nodes, size_t n);
 
 /* The lowest positive ordinals that no node has, in out[0..n). */

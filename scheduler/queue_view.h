@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The queue of a pool for display: running runs and their limits, waiting runs, their reasons, and
- * their expected starts. Computed at each request, from rows and by the same plan that serves the
- * queue; nothing is kept.
+ * their expected starts. Computed at each request, from rows and by the plan that serves the queue,
+ * too; nothing is kept.
  */
 #ifndef SCHEDULER_QUEUE_VIEW_H
 #define SCHEDULER_QUEUE_VIEW_H
@@ -15,7 +15,7 @@
 
 struct queue_running {
     int64_t run_id;
-    const char **nodes; /* the names of machines or, for local nodes, of nodes */
+    const char **nodes; /* the names of machines; for local nodes the names of nodes */
     int n_nodes;
     int64_t start_us, limit_us; /* limit_us: the end of its time limit; 0: no limit */
     bool releasing;             /* it has ended, and its nodes are being cleaned */
@@ -41,8 +41,8 @@ struct queue_view {
 };
 
 /* 1; 0: the pool does not exist. Looks at the first QUEUE_FORESEEN waiting runs; the plan foresees
- * nothing of those behind them (st_run_behind()). Held runs (st_run_held()) are in no queue until
- * their dependencies have ended. */
+ * nothing of the runs behind them (st_run_behind()). Held runs (st_run_held()) are in no queue
+ * until their dependencies have ended. */
 int queue_view(struct sched *s, struct arena *a, int64_t pool_id, struct queue_view *out,
                struct err *e) MUST_CHECK;
 

@@ -5,10 +5,8 @@
  * at which a run could have all its nodes for the length of its limit, in any gap that is long
  * enough.
  *
- * A node in preparation counts as available now: its real time is unknown, and so no lower run
- * delays the waiting run.
- *
- * Pure, as plan.h.
+ * A node in preparation is treated as available now: its real time is unknown, and so no lower run
+ * delays the waiting run. Pure, as plan.h.
  */
 #ifndef SCHEDULER_RESERVATIONS_H
 #define SCHEDULER_RESERVATIONS_H
@@ -49,7 +47,7 @@ struct ahead_place {
     int64_t at_us;
     const uint32_t *nodes; /* as many as wanted, less the lacking ones; valid until the next call */
     size_t n_nodes;
-    size_t coming;  /* how many of them are in preparation */
+    size_t coming;  /* how many of these nodes are in preparation */
     size_t lacking; /* how many such nodes must come back, or be made */
 };
 

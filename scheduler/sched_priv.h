@@ -20,13 +20,13 @@
 
 #define KEPT_MAX 8 /* more kinds than there are */
 
-/* A kind of which rows are forgotten, and how far the look at it is (keep.c). */
+/* A kind whose rows are forgotten, and the state of the look at it (keep.c). */
 struct kept {
     const struct keep_kind *kind;
     void *ctx;
     bool counting;
     int64_t left, at; /* rows to count, down from this measure */
-    int64_t before;   /* what is older goes */
+    int64_t before;   /* rows below this measure are forgotten */
     int64_t gone;     /* since the look began */
 };
 
@@ -43,7 +43,8 @@ struct sched {
     char **local_vm_sizes; /* ours; NULL-terminated */
     char **backfill;       /* ours; NULL-terminated */
     int64_t autoscale_idle_us;
-    struct id_map judged; /* a set of waiting runs that can start: they are not checked again */
+    /* a set: waiting runs that are known to be startable, and are not checked again */
+    struct id_map judged;
     /* pool -> its size at the last report about its runs: unplaceable.c */
     struct id_map told_sizes;
     /* pool -> the last run that was reported as unable to get its nodes */
@@ -68,7 +69,8 @@ static inline void wake_short_pools(struct sched *s)
         wake(s->wakes, &woken_pool, s->short_pools.e[i].id);
 }
 
-/* keep.c: begins with the core's own kinds; new limits hold at once. */
+/* keep.c: keep_own() begins with the core's kinds; keep_change() sets new limits, which hold at
+ * once. */
 void keep_own(struct sched *s);
 void keep_change(struct sched *s, const struct keep_limits *limits);
 

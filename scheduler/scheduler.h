@@ -37,8 +37,8 @@ struct loop_lane;
 
 /* A test's gate that keeps new nodes from pools. */
 struct sched_gate {
-    /* Whether the pool, which lacks nodes, gets none now. *error: the text for its errors, as
-     * failure_append() writes it, in the arena; NULL: none. Asked again after
+    /* Whether the pool gets no nodes now, although it lacks some. *error: the text for its errors,
+     * as failure_append() writes it, in the arena; NULL: none. Asked again after
      * sched_gate_opened(). */
     bool (*is_shut)(void *ctx, struct arena *a, const struct pool *p, const char **error);
     void *ctx;
@@ -55,7 +55,8 @@ struct sched_config {
     const struct log *log;
     int sample_every_s; /* struct fleet_config's, like the next */
     struct history *samples;
-    struct node_provider *local, *machines; /* of nodes; borrowed. machines: NULL without a site */
+    /* providers of nodes; borrowed. machines: NULL without a site */
+    struct node_provider *local, *machines;
     /* Local nodes of a pool are fake if its vmSize matches this pattern (fnmatch(3), without regard
      * to case). NULL: none are. */
     struct node_provider *scripted;
@@ -75,8 +76,8 @@ struct sched_config {
      * for the text of front_ops.pool_path. Copied. */
     const char *const *backfill;
     size_t n_backfill;
-    int kept_outputs;        /* how many ended runs may keep output on a node's own disk */
-    struct keep_limits keep; /* how long what has ended is kept */
+    int kept_outputs;        /* how many ended runs may keep output on a node's disk */
+    struct keep_limits keep; /* how long ended resources are kept */
     const struct site *site; /* borrowed; NULL: the embedded default, local nodes only */
 };
 
@@ -155,7 +156,7 @@ bool sched_is_local(const struct sched *s, const char *vm_size, enum vm_priority
  * for which no rule of the site mounts it. */
 bool sched_mounts_own(const struct sched *s, const char *vm_size, enum vm_priority priority,
                       const struct mount_volume *m);
-/* False: runs of such a pool can reach the daemon's own files, so only the first principal may use
+/* False: runs of such a pool can reach the files of the daemon, so only the first principal may use
  * it. */
 bool sched_is_for_all(const struct sched *s, const char *vm_size, enum vm_priority priority);
 /* Whether its nodes would be local although the size is unknown: neither in the site's
@@ -169,8 +170,8 @@ int sched_check_scale(const struct sched *s, enum resource_kind kind, const char
 /* The most nodes that a run of such a pool may request; with more it would wait forever. */
 int sched_most_nodes(const struct sched *s, const char *vm_size, enum vm_priority priority,
                      const struct scale *scale);
-/* Whether a node of such a pool can have as much, as far as is known: fleet_part_fits(). If not,
- * *most (in the arena) has the largest capacity. */
+/* Whether a node of such a pool can have `need`, as far as is known: fleet_part_fits(). If not,
+ * *most (in the arena) is a text with the largest capacity. */
 bool sched_part_fits(const struct sched *s, struct arena *a, const char *vm_size,
                      enum vm_priority priority, const struct capacity *need, const char **most);
 

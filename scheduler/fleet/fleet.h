@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Machines and nodes: the machines of the inventory and their claims; the nodes of pools (local
- * nodes and machines) with their links, preparation, watching, release and mounts; and file
- * servers. The row is the desired state of a node; the fleet compares the row with the state that
- * the link reports, takes the next step and writes it down.
+ * Machines and nodes. The fleet has the machines of the inventory and their claims; the nodes of
+ * pools (local nodes and machines) with their links, preparation, watching, release and mounts; and
+ * file servers. The row is the desired state of a node; the fleet compares the row with the state
+ * that the link reports, takes the next step and writes it down.
  *
  * The user of a node (a run) attaches to it: scheduler/fleet/node/node.h. The fleet does not depend
- * on its users; it reports to them through struct fleet_events.
- *
- * Owns the links; borrows wakes, storage, loop, log and site.
+ * on its users; it reports to them through struct fleet_events. Owns the links; borrows wakes,
+ * storage, loop, log and site.
  */
 #ifndef SCHEDULER_FLEET_FLEET_H
 #define SCHEDULER_FLEET_FLEET_H
@@ -56,7 +55,7 @@ struct fleet_config {
     struct node_provider *local, *machines; /* machines: NULL without a site */
     struct node_provider *scripted;         /* the provider of fake local nodes; NULL: none */
     const char *scripted_sizes; /* a vmSize that matches this pattern gets fake nodes; borrowed */
-    int sample_every_s;         /* samples of nodes are asked for so often; 0: never */
+    int sample_every_s;         /* seconds between two samples of a node; 0: no samples */
     struct history *samples;    /* their history; NULL: none is kept */
     const char *nodes_dir;      /* the parent directory of local node roots */
     /* the parent directory of the folders of shares: see fleet_share_path() */
@@ -80,7 +79,7 @@ WAKE_KIND(woken_node, "node", WAKE_NODES);
 
 /* Strings are copied. */
 struct fleet *fleet_create(const struct fleet_config *c);
-/* Reads machines and nodes, wakes all of them, and finds node roots without a row. */
+/* Reads machines and nodes, wakes them all, and finds node roots without a row. */
 int fleet_start(struct fleet *fl, struct err *e) MUST_CHECK;
 /* Closes all links and ends the work of file servers. Each link keeps a reference to the wakes
  * until it is closed. Afterwards detached nodes can be freed: fleet_forget_nodes(). */
@@ -97,10 +96,10 @@ struct fleet_counts {
 const struct fleet_counts *fleet_counts(const struct fleet *fl);
 
 const struct site *fleet_site(const struct fleet *fl);
-/* Replaces the site, with its inventory, while runs run. A machine that it does not name any more
- * serves until its node has left its pool, which the node does as soon as it has no run. Nodes that
- * exist keep their directories. Borrows `site` until the fleet is freed, as it does all earlier
- * ones. -1: nothing has changed. */
+/* Replaces the site, with its inventory, while runs run. A machine that is no longer in the
+ * inventory serves until its node has left its pool; the node leaves as soon as it has no run.
+ * Nodes that exist keep their directories. Borrows `site` until the fleet is freed, and all earlier
+ * ones too. -1: nothing has changed. */
 int fleet_use_site(struct fleet *fl, const struct site *site, struct err *e) MUST_CHECK;
 /* Whether the configuration allows local nodes. */
 bool fleet_has_local(const struct fleet *fl);
@@ -137,19 +136,19 @@ struct machine_view {
 struct gpu_view {
     int index;
     enum gpu_state state;
-    bool outside;                  /* processes use it that are of no run */
+    bool outside;                  /* processes that belong to no run use it */
     const struct gpu_sample *last; /* of the machine's sample; NULL: it has none of this GPU */
 };
 
 /* Lists every machine, in the order of the inventory, then local nodes. */
 int fleet_machines(struct fleet *fl, struct arena *a, struct machine_view **out, size_t *n,
                    struct err *e) MUST_CHECK;
-/* The same in pieces of some milliseconds, with turns of the loop between them. 1: call
- * fleet_machines_more() again; 0: the list is complete. A machine that comes or goes meanwhile is
- * there or not. All of it is in the arena.
+/* Like fleet_machines(), in pieces of some milliseconds, with turns of the loop between them. 1:
+ * call fleet_machines_more() again; 0: the list is complete. A machine that comes or goes meanwhile
+ * may be in the list or not. The list is in the arena.
  *
- * A brief list costs a tenth. It has the names, states, pools and GPUs (state and `outside`), also
- * the GPUs of free machines as far as they are known, and of the rest nothing. */
+ * A brief list costs a tenth. It has only the names, states, pools and GPUs (state and `outside`),
+ * also the GPUs of free machines as far as they are known. */
 enum machines_depth { MACHINES_WHOLE, MACHINES_BRIEF };
 struct machines_reading *fleet_machines_begin(struct fleet *fl, struct arena *a,
                                               enum machines_depth depth);
@@ -158,12 +157,13 @@ struct machine_view *fleet_machines_list(const struct machines_reading *v, size_
 /* Reads the rest of a row of a brief list: 1; 0: its node or machine is gone; or -1. */
 int fleet_machine_complete(struct fleet *fl, struct arena *a, struct machine_view *m,
                            struct err *e) MUST_CHECK;
-/* For clients who look now and then which machines and local nodes are shown otherwise than before:
- * drained, in trouble, reached, with other states of GPUs. What events of nodes say is not among
- * this. */
+/* For clients who ask now and then which machines and local nodes have changed in lists: drained,
+ * in trouble, reached, with other states of GPUs. Changes that events of nodes report are not
+ * included. */
 uint64_t fleet_changes(const struct fleet *fl); /* grows with each change */
-/* The names of those that have changed since it was `since`: at most `max`; returns how many there
- * are, SIZE_MAX: all may have changed. Borrowed until the loop turns. */
+/* The names of machines and local nodes that have changed since fleet_changes() was `since`, at
+ * most `max`. Returns how many there are, SIZE_MAX: all may have changed. Borrowed until the loop
+ * turns. */
 size_t fleet_changed_since(const struct fleet *fl, uint64_t since, const char **names, size_t max);
 /* The machines that no pool has, by their state, with their GPUs as far as they are known. */
 enum machine_rest {
@@ -193,7 +193,7 @@ int fleet_machine_reboot(struct fleet *fl, const char *name, struct err *e) MUST
  * now; 0 and 0 without machines. */
 void machines_count(const struct fleet *fl, const char *vm_size, enum vm_priority priority,
                     int *serving, int *free_now);
-/* Whether a node of such a pool can have `need`, as far as is known: true, unless every machine
+/* Whether a node of such a pool can have `need`, as far as is known. False only if every machine
  * that serves the pool (or, without machines, a local node) was reached and none has that much.
  * *most: the largest of each amount among them. */
 bool fleet_part_fits(const struct fleet *fl, const char *vm_size, enum vm_priority priority,
@@ -214,11 +214,12 @@ int64_t machines_pick(const struct fleet *fl, const char *vm_size, enum vm_prior
  * Meanwhile no machine that it could have is lent. Returns whether its shortage ends now: then
  * other pools may have machines. */
 bool machines_want(struct fleet *fl, int64_t pool_id, const char *vm_size);
-/* Counts the nodes on machines that serve dedicated pools of this size and may be lent: by
- * inventory. */
+/* Finds the nodes, on machines that serve dedicated pools of this size, that may be lent: in the
+ * order of the inventory. */
 void machines_lent(const struct fleet *fl, struct arena *a, const char *vm_size, int64_t **nodes,
                    size_t *n);
-/* Records the holder of a machine in memory. The node row that was written has the same. */
+/* Records the holder of a machine in memory. The node row that was written names this holder,
+ * too. */
 void machines_claimed(struct fleet *fl, int64_t machine_id, int64_t node_id, int64_t pool_id);
 /* The state of a node's machine. */
 struct machine_use {
@@ -240,8 +241,8 @@ bool fleet_is_scripted(const struct fleet *fl, const char *vm_size);
 const char *fleet_scripted_sizes(const struct fleet *fl);
 /* Whether `vm_size` is one of the sizes, without regard to case. */
 bool fleet_is_size_of(const char *const *sizes, const char *vm_size);
-/* The available sizes of nodes with this priority, for messages: "A, B", or "none". In the
- * arena. */
+/* The available sizes of nodes with this priority, for messages: "A, B"; "none" without sizes. In
+ * the arena. */
 const char *fleet_sizes(const struct fleet *fl, struct arena *a, enum vm_priority priority);
 /* Why `missing` of the `target` nodes of a pool are not available. In the arena. */
 const char *machines_shortage(struct fleet *fl, struct arena *a, const struct pool *p, int target,
@@ -255,8 +256,9 @@ int fleet_write_loss(struct fleet *fl, int64_t node_id, struct err *e) MUST_CHEC
 /* Wakes the runs that have a part of the node, when the writes so far are on disk. */
 int fleet_wake_runs(struct fleet *fl, struct arena *a, int64_t node_id, struct err *e) MUST_CHECK;
 
-/* Whether the node is a machine whose agent can reboot it, and there is a link to it; and reboots
- * it: the node becomes unusable and is prepared again afterwards. */
+/* fleet_node_may_reboot(): whether the node is a machine whose agent can reboot it, and there is a
+ * link to it. fleet_node_reboot() reboots it: the node becomes unusable and is prepared again
+ * afterwards. */
 bool fleet_node_may_reboot(const struct fleet *fl, int64_t node_id);
 int fleet_node_reboot(struct fleet *fl, int64_t node_id, struct err *e) MUST_CHECK;
 
@@ -294,9 +296,10 @@ struct output_dir {
     int64_t node_id;
     int rank;
     const char *node, *base; /* the node's name; the directory there */
-    const char *run_dir;     /* the run's own directory, below <root>/RUNS_DIR; NULL: files are read
-                                with the agent's rights, but only inside `base` */
-    bool is_local;           /* a local node: the daemon itself can read files on its shares */
+    /* the run's directory, below <root>/RUNS_DIR; NULL: files are read with the agent's rights, but
+     * only inside `base` */
+    const char *run_dir;
+    bool is_local; /* a local node: the daemon itself can read files on its shares */
 };
 
 /* Lists or reads `path` below the directory with the rights of the run's account: see

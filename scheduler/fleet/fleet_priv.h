@@ -65,7 +65,7 @@ struct fleet {
     struct machine **machines; /* owned, in the order of the inventory */
     size_t n_machines;
     struct machine *retired;   /* owned: forgotten, but links may name them */
-    struct id_map machine_ids; /* the same machines by the ids of their rows */
+    struct id_map machine_ids; /* the machines by the ids of their rows */
     struct capacity local_has; /* each local node; slots 0: not known */
     struct connect_turns turns;
     struct loop_timer *sampling;          /* owned; NULL: no node was sampled yet */
@@ -87,10 +87,10 @@ void fleet_capacity_freed(struct fleet *fl, bool rolled_back);
 void fleet_row_gone(struct fleet *fl);
 
 /* --- machine/inventory.c, machines.c --------------------------------------------------------- */
-/* Makes the machines those of `site`, whose texts are borrowed (NULL: none), and their rows in one
- * transaction; at first before nodes are used. */
+/* Follows the inventory of `site` (NULL: no machines): makes the machines and, in one transaction,
+ * their rows. The texts of `site` are borrowed. The first call comes before nodes are used. */
 int machines_follow(struct fleet *fl, const struct site *site, struct err *e) MUST_CHECK;
-/* Wakes the one inventory, which is then followed again: after a rollback, and when a machine that
+/* Wakes the one inventory, so that it is followed again: after a rollback, and when a machine that
  * leaves is free. */
 WAKE_KIND(woken_inventory, "inventory", WAKE_NODES);
 #define THE_INVENTORY 1
@@ -107,8 +107,8 @@ void machine_release(struct fleet *fl, int64_t node_id);
 /* An effect: after a rollback, reads the rows again. */
 void effect_reread_machines(void *ctx, int64_t id, const struct err *why);
 /* Records the last contact of a machine, or its problem. Facts are written to its row. With facts
- * NULL the machine just answered; this is kept in memory only, like a problem, which any contact
- * ends. */
+ * NULL the machine just answered; this is kept in memory only, like a problem. Any contact ends a
+ * problem. */
 void machine_contact(struct fleet *fl, struct machine *m, const struct node_facts *facts);
 void machine_trouble(struct fleet *fl, struct machine *m, const char *why);
 /* machine/changes.c: for fleet_changes(). */

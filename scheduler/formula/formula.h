@@ -29,7 +29,7 @@
 
 enum {
     FORMULA_LONGEST = 8192,       /* bytes; the limit of the real service */
-    FORMULA_STATEMENTS = 100,     /* the same */
+    FORMULA_STATEMENTS = 100,     /* the limit of the real service */
     FORMULA_DEPTH = 256,          /* nesting of expressions; useful formulas are far below */
     FORMULA_MOST_ITEMS = 1 << 20, /* of all vectors of one evaluation: 8 MB */
     /* of all vectors of one evaluation that are read as one number: some 20 ms */
@@ -46,11 +46,11 @@ enum formula_fault {
 
 struct formula_error {
     enum formula_fault fault;
-    int line, column; /* from 1; 0: of none */
+    int line, column; /* from 1; 0: not at a place in the text */
     char msg[256];    /* "Line 1, Col 37: ..." */
 };
 
-/* The treatment of tasks on a node that leaves; the words are those of $NodeDeallocationOption. */
+/* The treatment of tasks on a node that leaves; named like the words of $NodeDeallocationOption. */
 enum formula_option {
     FORMULA_REQUEUE,
     FORMULA_TERMINATE,
@@ -87,8 +87,8 @@ void formula_free(struct formula *f); /* NULL is well */
 /* Whether it contains the name of a metric of machines. */
 bool formula_asks_machines(const struct formula *f);
 
-/* Evaluates. On failure the targets are those of `in`, and the results are the assignments so
- * far. */
+/* Evaluates the formula. On failure the targets are those in `in`, and the results are the
+ * assignments so far. */
 void formula_evaluate(const struct formula *f, const struct formula_inputs *in,
                       struct formula_outputs *out);
 

@@ -124,7 +124,7 @@ enum value_kind {
 };
 const char *value_kind_name(enum value_kind k);
 
-/* Ticks are 100 ns; a timestamp counts them from 1970. */
+/* A tick is 100 ns; a timestamp is the number of ticks since 1970. */
 #define TICKS_PER_US     INT64_C(10)
 #define TICKS_PER_SECOND INT64_C(10000000)
 
@@ -155,8 +155,8 @@ struct formula_run {
     const struct formula_inputs *in;
     struct arena arena;
     struct formula_value targets[TARGET_COUNT];
-    bool named[TARGET_COUNT]; /* assigned by its full name, which an alias does not replace */
-    struct formula_variable *variables; /* the formula's own */
+    bool named[TARGET_COUNT]; /* assigned by its full name; an alias does not replace this value */
+    struct formula_variable *variables; /* the variables that the formula defines */
     size_t items;                       /* of all vectors so far, at most FORMULA_MOST_ITEMS */
     size_t read;                        /* of vectors as numbers, at most FORMULA_MOST_READ */
     bool stopped;                       /* stop() was called */

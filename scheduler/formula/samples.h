@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The history of a pool's metrics: a sample each period, the latest SAMPLES_MOST of them. A metric
+ * The history of a pool's metrics: a sample each period, at most SAMPLES_MOST, the latest. A metric
  * may be absent from a sample: it is NaN there.
  */
 #ifndef SCHEDULER_FORMULA_SAMPLES_H
@@ -40,7 +40,7 @@ enum sample_metric { SAMPLE_METRICS(SAMPLE_ENUM) SAMPLE_METRIC_COUNT };
 
 enum {
     SAMPLES_PERIOD_S = 30, /* the period of the real service */
-    SAMPLES_MOST = 2880,   /* a day of them */
+    SAMPLES_MOST = 2880,   /* the samples of a day */
 };
 
 const char *sample_metric_name(enum sample_metric m);

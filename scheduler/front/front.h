@@ -5,9 +5,9 @@
  * name. The core asks the front for the settings of runs and mounts. It reports the results of a
  * run inside the transaction that writes them, so there is nothing to repeat after a crash.
  *
- * The struct is the first member of the service's own struct; the core borrows it for its whole
- * life. Several services may use one core: each pool, run and file server belongs to the front that
- * owns its kind (front_of()).
+ * struct front is the first member of the service's struct; the core borrows it for its whole life.
+ * Several services may use one core: each pool, run and file server belongs to the front that owns
+ * its kind (front_of()).
  */
 #ifndef SCHEDULER_FRONT_FRONT_H
 #define SCHEDULER_FRONT_FRONT_H
@@ -82,7 +82,7 @@ struct secret_answer {
 enum front_step {
     STEP_POOL_CREATION,   /* a new pool gets no nodes */
     STEP_ALLOCATION,      /* a resized pool gets no new nodes */
-    STEP_AUTO_ALLOCATION, /* the same for automatic scaling */
+    STEP_AUTO_ALLOCATION, /* a pool with automatic scaling gets no new nodes */
     STEP_AUTO_IDLE,       /* a node is idle before automatic scaling removes it */
     STEP_NODE_CREATION,   /* a new node is not visible */
     STEP_NODE_START,      /* it is visible, and its preparation has not begun */
@@ -103,13 +103,13 @@ struct front_read {
 
 /* The reasons why a run waits for its nodes. */
 enum run_waits {
-    /* It requests more nodes than its pool has at its present scale, so other runs overtake it.
-     * Reported once for each size of the pool. */
+    /* The run requests more nodes than its pool has at its present scale, so other runs overtake
+     * it. Reported once for each size of the pool. */
     WAITS_FOR_SCALE,
-    /* It requests more of each node than any node of its pool has, so other runs overtake it.
+    /* The run requests more of each node than any node of its pool has, so other runs overtake it.
      * Reported once. */
     WAITS_FOR_LARGER_NODES,
-    /* It is first in the queue and cannot get its nodes now, even if all become idle; the runs
+    /* The run is first in the queue and cannot get its nodes now, even if all become idle; the runs
      * behind it wait too. Reported once for each number of usable nodes. */
     WAITS_FOR_NODES
 };
@@ -155,32 +155,32 @@ struct front_ops {
      * front has no secrets. */
     int (*read_secret)(const struct front *f, struct storage *st, struct arena *a,
                        const struct secret_wish *w, struct secret_answer *out, struct err *e);
-    /* *held: its nodes must complete another step first (place_spec.held); the front wakes the run
+    /* *held: the run's nodes must complete another step first (place_spec.held); the front wakes it
      * when that has changed. */
     int (*is_held)(const struct front *f, struct storage *st, const struct run *r, bool *held,
                    struct err *e);
-    /* It has nodes. */
+    /* The run got its nodes. */
     int (*started)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                    struct err *e);
-    /* Its nodes are prepared, and its processes begin. Only for display: not called for a run
+    /* The run's nodes are prepared, and its processes begin. Only for display: not called for a run
      * without preparation, or a run that was in progress at the daemon's start. */
     int (*prepared)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                     struct err *e);
-    /* A preparation has ended on one of its nodes; may be called again for the same node. */
+    /* A preparation has ended on one of the run's nodes; may be called twice for a node. */
     int (*part_prepared)(const struct front *f, struct storage *st, const struct run *r,
                          const struct run_prep *part, struct err *e);
-    /* Its container has started on one of its nodes; may be called again for the same node. */
+    /* The run's container has started on one of its nodes; may be called twice for a node. */
     int (*contained)(const struct front *f, struct storage *st, const struct run *r,
                      const struct run_container *c, struct err *e);
-    /* It runs, and is being terminated. */
+    /* The run is in progress, and is being terminated. */
     int (*stopping)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                     struct err *e);
     int (*ended)(const struct front *f, struct storage *st, const struct run *r,
                  const struct run_end *end, struct err *e);
-    /* It lost its nodes, and waits for others; `why` is the reason in one line. */
+    /* The run lost its nodes, and waits for others; `why` is the reason in one line. */
     int (*requeued)(const struct front *f, struct storage *st, const struct run *r, const char *why,
                     int64_t now_us, struct err *e);
-    /* It has ended and its nodes are free, so waiting clients may be informed. May be called
+    /* The run has ended and its nodes are free, so waiting clients may be informed. May be called
      * again. */
     int (*may_forget)(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e);

@@ -14,7 +14,7 @@
 #include "scheduler/run/launch/env.h"
 #include "scheduler/run/runs.h"
 
-/* Whether an output directory of the run lies in the run's own directory and not on a mount. */
+/* Whether an output directory of the run is in the run's directory, not on a mount. */
 bool outputs_in_run_dir(const struct launch_env *env, const struct run_spec *spec);
 /* A run is being deleted: sweeps the nodes that have its output, when the deletion is on disk. */
 int outputs_forget(struct runs *rs, struct arena *a, int64_t run_id, struct err *e) MUST_CHECK;

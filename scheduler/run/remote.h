@@ -14,7 +14,7 @@
 
 /* Whether processes of the run can run commands on its other nodes. */
 bool remote_is_offered(const struct live_run *run);
-/* The beginning of the ids of these tasks on this node. */
+/* The beginning of the ids of far ends' tasks on this node. */
 const char *remote_task_prefix(const struct run_slot *slot, struct arena *a);
 /* Adds the steps that make `ssh` reach the other nodes to the start of a slot, and the steps that
  * end and forget its tasks to the cleaning. */

@@ -120,7 +120,7 @@ enum slot_state {
     SLOT_GONE /* the node was given up: no more work there */
 };
 
-/* One node of the run. */
+/* A node of the run. */
 struct run_slot {
     struct live_run *run;
     struct node_tenant tenant; /* detached once SLOT_GONE */
@@ -131,19 +131,20 @@ struct run_slot {
     struct usage_measured kept; /* the part of it that no node tells again; the allocation has it */
     bool summed;                /* `used` is from the row, which has the whole */
     int64_t busy_us, idle_us;   /* of each of its GPUs on average, as samples saw them */
-    int64_t noted_us;           /* how much of both the allocation has */
+    int64_t noted_us;           /* how much of busy_us and idle_us the allocation has */
     const char *devices;        /* its GPUs; NULL: all */
     const char *task_prefix;    /* prefix of the ids of its tasks; from the allocation */
     int rank;
     enum slot_state state;
     int pending;           /* requests without a reply, except the script's */
-    int forgetting;        /* those of slot_forget_task() among them */
+    int forgetting;        /* pending requests of slot_forget_task() */
     struct script *script; /* the start, then the cleaning; NULL before */
     bool begun;            /* its first line is in the run's log */
     bool has_inputs;       /* the node knows its task, so the input files are there */
     bool saving;           /* `script` uploads the run's output */
     bool entered; /* a terminal was opened there: its socket for remote commands is kept open */
-    bool visited; /* the same, or perhaps before a restart of the daemon: it is cleaned up */
+    /* a terminal was opened there, perhaps before a restart of the daemon: its socket is removed */
+    bool visited;
     int64_t killing_us; /* since when the end of a killed task is awaited (monotonic); 0: no kill is
                            pending */
     int64_t kill_again_us; /* the node refused: when SIGKILL is sent again; 0: it did not refuse */
@@ -176,7 +177,7 @@ struct live_run {
     const char *name;
     const char *dir;  /* the directory of this attempt, below each node's <root>/RUNS_DIR */
     int64_t began_us; /* on the monotonic clock; after a restart computed from the row */
-    int64_t held_us;  /* since when it has its nodes: the same */
+    int64_t held_us;  /* since when it has its nodes, on the monotonic clock */
     bool deleting;    /* it is to be forgotten */
     bool held;        /* RUN_ACTIVE: its front does not let it begin yet */
     bool awaits;      /* RUN_ACTIVE: mounts_await() delays a slot, and wakes the run */
@@ -188,18 +189,20 @@ struct live_run {
     size_t n_tasks;
     enum run_phase phase;
     struct run_outcome out;
-    /* RUN_ACTIVE: the first task whose command could not be started, why, and since when
-     * (monotonic) this is known; NULL: none. */
+    /* RUN_ACTIVE: the first task whose command could not be started (NULL: none), why, and since
+     * when this is known (monotonic). */
     const struct run_task *unstarted;
     struct failure unstarted_why;
     int64_t unstarted_us;
     bool has_lost; /* RUN_ACTIVE: a task vanished; the pool's rule has not been applied yet */
     struct failure lost;
     int64_t asked_us; /* RUN_ACTIVE, with an outcome that its user requested: since when; 0: none */
-    int64_t stop_us;  /* the same: when its end begins; 0: at once */
-    int64_t kill_us;  /* RUN_STOPPING: when SIGKILL follows */
-    int64_t late_us;  /* RUN_ACTIVE: since when its limit has passed while its nodes have not said
-                         what runs; 0: it has not */
+    /* RUN_ACTIVE, with such an outcome: when the end of the run begins; 0: at once */
+    int64_t stop_us;
+    int64_t kill_us; /* RUN_STOPPING: when SIGKILL follows */
+    /* RUN_ACTIVE: since when the limit has passed, while the nodes have not said which tasks run;
+     * 0: it has not passed */
+    int64_t late_us;
     bool noting_late; /* RUN_ACTIVE: it is being written that its limit has passed */
 };
 
@@ -220,7 +223,7 @@ void slot_go(struct run_slot *slot, enum slot_state to);
 void run_check(const struct live_run *run);
 
 /* --- tally.c -------------------------------------------------------------------------------- */
-/* Counts how long the run, whose attempt begins, has waited. */
+/* Adds the time that the run has waited to the counts, when its attempt begins. */
 void runs_note_wait(struct runs *rs, const struct run *r);
 
 /* --- make.c --------------------------------------------------------------------------------- */
@@ -230,7 +233,7 @@ struct run_held {
     struct allocation *parts;
     size_t n;
 };
-/* None: n is 0. */
+/* n is 0 if the run has no nodes. */
 int run_find_held(struct runs *rs, struct arena *a, const struct run *r, struct run_held *out,
                   struct err *e) MUST_CHECK;
 /* Makes a run that has nodes. */
@@ -238,8 +241,8 @@ struct live_run *run_make(struct runs *rs, const struct run *row, const struct r
 void live_run_free(struct live_run *run);
 
 /* --- step.c ----------------------------------------------------------------------------------- */
-/* The number in the row, so that a resumed run has the same as before. Rows from before nodes had a
- * capacity lack it; then the node's own number counts. */
+/* The number of GPUs in the allocation's row, so that a resumed run has as many as before. Rows
+ * from before nodes had a capacity lack the number; then it is the number of the node's GPUs. */
 int slot_gpus(const struct run_slot *slot);
 /* The launcher's view of the run; in the arena. */
 struct launch_input run_launch_input(struct live_run *run);
@@ -277,14 +280,14 @@ void slot_start(struct run_slot *slot);
 void slot_advance(struct run_slot *slot);
 /* Sends the preparation of a node that had to wait for its mounts. */
 void slot_send_prep(struct run_slot *slot);
-/* Sends the run's own processes when every node is prepared; repeatable. */
+/* Sends the processes of the run when every node is prepared; repeatable. */
 void run_send_main(struct live_run *run);
 bool run_prepared(const struct live_run *run);
 void slot_clean(struct run_slot *slot);
 /* Whether its node keeps the run's directory because it contains output: see outputs.h. */
 bool slot_keeps(struct run_slot *slot);
 bool slot_cleaned(const struct run_slot *slot);
-/* Its volumes are unmounted. */
+/* The slot's volumes are unmounted. */
 void slot_mounts_over(struct run_slot *slot);
 
 /* Names of steps in the run's log: for front_text(). */
@@ -295,9 +298,10 @@ void slot_mounts_over(struct run_slot *slot);
 const char *run_shared_root(const struct runs *rs);
 /* Whether the nodes' common directory is in run_shared_root(). Known without an environment. */
 bool slot_shares_outside(const struct run_slot *slot);
-/* Add steps: make the directory; mount the first node's, if the site has no common directory, when
- * the way to the other nodes is open; and remove the files that the run's account on this node may
- * remove: the last node removes the rest. */
+/* Add steps. shared_dir_make(): make the directory. shared_dir_mount(): if the site has no common
+ * directory, mount that of the first node when the way to the other nodes is open.
+ * shared_dir_remove(): remove the files that the run's account on this node may remove; the last
+ * node removes the rest. */
 void shared_dir_make(struct run_slot *slot, const char *as);
 void shared_dir_mount(struct run_slot *slot, const char *as);
 void shared_dir_remove(struct run_slot *slot);

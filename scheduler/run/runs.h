@@ -29,7 +29,7 @@ struct runs;
 /* The runs' reports to the rooms above. Called from the loop, also inside a transaction, so a
  * callback may only note the event and wake somebody. */
 struct runs_events {
-    /* A run of this pool is over, or its nodes are free again. */
+    /* A run of this pool has ended, or its nodes are free again. */
     void (*run_over)(void *ctx, int64_t pool_id);
     /* An obstacle to the deletion of a resource is gone. */
     void (*deletion_goes_on)(void *ctx);
@@ -44,12 +44,12 @@ struct runs_config {
     struct storage *storage;
     const struct log *log;
     const struct fronts *fronts;      /* the fronts that own these runs */
-    int kept_outputs;                 /* how many ended runs may keep output on a node's own disk */
+    int kept_outputs;                 /* how many ended runs may keep output on a node's disk */
     const struct runs_events *events; /* of static life */
     void *events_ctx;
 };
 
-/* Changes how many ended runs may keep output on a node's own disk. */
+/* Changes how many ended runs may keep output on a node's disk. */
 void runs_keep_outputs(struct runs *rs, int kept_outputs);
 struct runs *runs_create(const struct runs_config *c);
 /* Wakes the runs that have nodes or wait for some. Start the nodes first. */
@@ -69,10 +69,10 @@ struct run_part {
  * is on disk. */
 int runs_allocate(struct runs *rs, const struct run *r, const struct run_part *parts,
                   struct err *e) MUST_CHECK;
-/* The numbers of all GPUs of a node, for a run without a share of its own. In the arena. */
+/* The numbers of all GPUs of a node, for a run that is not given some of them. In the arena. */
 const char *runs_all_devices(struct arena *a, const struct node *nd);
-/* Begins a waiting run on this one node, beside other runs and without taking a part of it. The
- * queue must not know the run: it was written, or requeued, in this transaction. */
+/* Begins a waiting run on this one node, beside other runs and without taking a part of the node.
+ * The queue must not know the run: it was written, or requeued, in this transaction. */
 int runs_begin_aside(struct runs *rs, const struct run *r, const struct node *nd,
                      struct err *e) MUST_CHECK;
 /* Whether a run can never start: *why (texts in the arena) has the reason. */
@@ -92,15 +92,15 @@ int runs_forget(struct runs *rs, struct arena *a, int64_t run_id, struct err *e)
 
 /* --- counts ----------------------------------------------------------------------------------- */
 
-/* How long runs waited for their nodes, in attempts that began since the start: in[i] of them
- * waited at most bound i, the last more than all. */
+/* How long runs waited for their nodes, in attempts that began since the start: in[i] attempts
+ * waited at most bound i and more than bound i - 1, the last more than all bounds. */
 #define RUN_WAIT_BOUNDS 9
 struct run_wait_tally {
     int64_t in[RUN_WAIT_BOUNDS + 1];
     int64_t sum_ms;
 };
 const int *runs_wait_bounds_s(void); /* RUN_WAIT_BOUNDS seconds, ascending */
-/* Of the runs of a front. */
+/* The waiting times of the runs of a front. */
 const struct run_wait_tally *runs_wait_tally(const struct runs *rs, const struct front *f);
 /* Counts a front's runs that have nodes: without a verdict, and with one. */
 void runs_count_live(const struct runs *rs, const struct front *f, int *active, int *ending);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * One request of a run to a node; shared by steps.c, stop.c and remote.c.
+ * A request of a run to a node; shared by steps.c, stop.c and remote.c.
  */
 #ifndef SCHEDULER_RUN_STEP_H
 #define SCHEDULER_RUN_STEP_H
 
 #include "scheduler/run/run_priv.h"
 
-/* The context of one request; in the slot's arena, which outlives the requests over a link: they
+/* The context of a request, in the slot's arena. The arena outlives the requests over a link: they
  * are answered before the next link is opened. A run is freed when its last request was answered,
  * or after the links were closed. */
 struct run_step {
@@ -15,13 +15,13 @@ struct run_step {
     struct run_task *task; /* run requests */
     enum failure_code code;
     const char *what;
-    bool on_node; /* touches nothing but the node's own directory */
+    bool on_node; /* touches nothing but the node's directory */
 };
 
-/* Makes the context of a request that is sent now; the request counts as pending until
- * step_answered(). */
+/* Makes the context of a request that is sent now; the request is pending until step_answered(). */
 struct run_step *step_new(struct run_slot *slot, enum failure_code code, const char *what);
-/* Counts the reply. False: the link broke, or the reply does not concern the run any more. */
+/* Takes a request out of the pending ones. False: the link broke, or the reply does not concern the
+ * run any more. */
 bool step_answered(struct run_slot *slot);
 /* Has the node forget the ended task of a remote command, unless it owes too many answers to such
  * requests: the end of the run has it forget the rest. */
@@ -32,7 +32,7 @@ const struct run_task *slot_first_task(const struct run_slot *slot);
 bool run_waits_for_files(const struct live_run *run);
 /* The limits of each task of the run on the node. */
 struct task_limits slot_limits(const struct run_slot *slot);
-/* The path of a process's stdout or stderr file: all runs of an array see the same directory. */
+/* The path of a process's stdout or stderr file. It does not depend on the index in an array. */
 const char *slot_std_path(struct run_slot *slot, const char *name);
 
 #endif

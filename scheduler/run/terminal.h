@@ -48,7 +48,7 @@ enum terminal_taken {
 /* Called from the loop, not inside of terminal_open(), _put(), _drained() and _close(). */
 struct terminal_events {
     enum terminal_taken (*got)(void *ctx, enum remote_channel channel, const char *bytes, size_t n);
-    void (*room)(void *ctx); /* terminal_has_room() again */
+    void (*room)(void *ctx); /* terminal_has_room() is true again */
     /* The terminal is gone. Also called by terminals_leave(). */
     void (*ended)(void *ctx, const struct terminal_end *end);
 };
@@ -63,7 +63,7 @@ bool terminal_has_room(const struct terminal *t);
 /* Sends bytes of REMOTE_STDIN (none: its end) or REMOTE_CONTROL, at most REMOTE_BYTES_MAX. Only if
  * there is room. */
 void terminal_put(struct terminal *t, enum remote_channel channel, const char *bytes, size_t n);
-/* What was kept has been passed on. */
+/* The caller has passed on the bytes that got() kept. */
 void terminal_drained(struct terminal *t);
 /* Call every second or so: asks a silent far end, and gives it up. */
 void terminal_look(struct terminal *t);

@@ -24,7 +24,7 @@ struct site_capacity {
     int fake_gpus;  /* how many GPUs a node without GPUs reports */
 };
 
-/* One entry of `inventory`: machines with the same access and use. Texts that are not given are
+/* An entry of `inventory`: machines with equal access and use. Texts that are not given are
  * NULL. */
 struct site_group {
     const char *user;         /* to log in as */
@@ -43,7 +43,7 @@ struct site_group {
     int health_interval_s;
 };
 
-/* One machine. */
+/* A machine of the inventory. */
 struct site_machine {
     /* the unique name for people: HOST, or HOST:PORT, [V6]:PORT if the port is not 22 */
     const char *name;
@@ -105,7 +105,7 @@ struct site {
      * as soon as there are principals other than the first. NULL: runs have accounts, or the kernel
      * cannot hide it (lib/confine.h). */
     const char *hidden;
-    /* Runs on local nodes can reach the daemon's own files, so only the first principal may use
+    /* Runs on local nodes can reach the files of the daemon, so only the first principal may use
      * local nodes. */
     bool first_alone;
     bool foreign_urls; /* files may be downloaded from and uploaded to foreign hosts */
@@ -113,7 +113,7 @@ struct site {
 
     bool reclaim; /* machines for dedicated pools are lent to low-priority pools, and taken back */
 
-    /* Shares without a rule, which machines mount from the daemon: fleet_config.shares. Port 0:
+    /* For shares without a rule: machines mount them from the daemon (fleet_config.shares). Port 0:
      * they do not. */
     const char *shares_address; /* NULL: where the machine's link comes from */
     int shares_port;
@@ -121,7 +121,7 @@ struct site {
     /* where machines have a file for each GPU with its runs, for dcgm-exporter; NULL: no files */
     const char *gpu_runs_dir;
 
-    const char *known_hosts; /* the daemon's own file */
+    const char *known_hosts; /* the daemon's file, not OpenSSH's */
     bool strict_host_keys;
     const struct node_agents *agents; /* NULL only without machines */
     int connect_limit;                /* how many links may be connecting at once */

@@ -32,11 +32,11 @@ enum wake_place { WAKE_FIRST, WAKE_RUNS, WAKE_NODES, WAKE_POOLS, WAKE_LAST };
 /* A kind of things that can be woken: a static constant (WAKE_KIND). It belongs to the room with
  * the handler; other rooms name it to wake such things. */
 struct wake_kind {
-    const char *name; /* "node", "file server": for the log, and for counts */
+    const char *name; /* "node", "file server": for the log and for metrics */
     enum wake_place place;
 };
-/* Defines a kind in the header of its owner. Each file that names the kind has a copy, of which the
- * linker keeps one: so no file depends on another for it. */
+/* Defines a kind in the header of its owner. Each file that names the kind has a copy, and the
+ * linker keeps one copy: so no file depends on another for it. */
 #define WAKE_KIND(kind, name, place)                                                               \
     __attribute__((weak)) const struct wake_kind kind = {name, place}
 /* More kinds than there are. */
@@ -112,7 +112,7 @@ void wake_when_durable(struct wakes *w, wake_effect fn, void *ctx, int64_t id);
 /* Wakes (kind, id) when the writes so far are on disk; after a rollback a moment later. The handler
  * reads the rows again. */
 void wake_durable(struct wakes *w, const struct wake_kind *kind, int64_t id);
-/* The same from inside an effect, with the effect's `why`. */
+/* Like wake_durable(), for use inside an effect, with the effect's `why`. */
 void wake_after(struct wakes *w, const struct wake_kind *kind, int64_t id, const struct err *why);
 /* Wakes (kind, id) a moment later if the writes so far are rolled back: for a handler whose writes
  * would be lost without another wake. */
@@ -129,13 +129,13 @@ int64_t wakes_mono_of(const struct wakes *w, int64_t wall_us, int64_t past_max);
 /* The wall clock without any steps forward since the start: time that has passed by this clock has
  * really passed. */
 int64_t wakes_steady_wall(const struct wakes *w);
-/* The instant of wakes_mono() at which a step ends that began at an instant of the wall clock and
- * takes so long; 0: it is over, or takes no time. */
+/* When a step ends that began at `since_us` of the wall clock and takes `takes_us`, by the clock of
+ * wakes_mono(); 0: the step has ended, or takes no time. */
 int64_t wakes_until(const struct wakes *w, int64_t since_us, int64_t takes_us);
 /* Whether that instant is still to come. Then (kind, id) is woken at it. */
 bool wake_until_over(struct wakes *w, const struct wake_kind *kind, int64_t id, int64_t since_us,
                      int64_t takes_us);
-/* 80 to 120 % of `us`, to spread out many things with the same period. */
+/* 80 to 120 % of `us`, to spread out many wakes with one period. */
 int64_t wakes_jitter(struct wakes *w, int64_t us);
 
 #endif

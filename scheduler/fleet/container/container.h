@@ -6,8 +6,8 @@
  * argument list.
  *
  * The container has the name of the attempt and a label with the node root. It uses the host's
- * network, and sees the node root, the targets of its mounts and the directory that the run's nodes
- * share at the same paths as the host.
+ * network. It sees the node root, the targets of its mounts and the directory that the run's nodes
+ * share, each at the path that it has on the host.
  */
 #ifndef SCHEDULER_FLEET_CONTAINER_CONTAINER_H
 #define SCHEDULER_FLEET_CONTAINER_CONTAINER_H
@@ -17,7 +17,7 @@
 #include "scheduler/fleet/script/script.h"
 #include "scheduler/site/site.h"
 
-/* One run's container on one node; texts are borrowed and outlive the script. */
+/* A run's container on one node; texts are borrowed and outlive the script. */
 struct container {
     const struct front_words *words;
     const struct container_spec *spec;
@@ -58,8 +58,8 @@ const char *container_who(const struct container *c);
 void container_add_pull(struct script *sc, struct arena *a, const struct container *c,
                         const char *id);
 /* Pulls the image unless the node has it, and starts the container unless it runs. `prefix` begins
- * the ids of the commands. `env` is the environment of the run's processes, which is written to a
- * file. *`said` gets the output of the start, for container_id(). */
+ * the ids of the commands. `env` is the environment of the run's processes; it is written to a
+ * file. *said gets the output of the start, for container_id(). */
 void container_add_start(struct script *sc, struct arena *a, const struct container *c,
                          const char *prefix, const struct env *env, const char **said);
 /* The runtime's id of a started container, from the output of its start; NULL: not started. In the
@@ -76,7 +76,7 @@ void container_add_removal(struct script *sc, struct arena *a, const struct cont
 void container_add_sweep(struct script *sc, struct arena *a, const struct front_words *words,
                          const char *root, const char *id);
 /* Turns a task of the run (command line, cwd, output paths) into a task that executes it in the
- * container and passes signals on. Without a command line the image's own command runs. `own`:
+ * container and passes signals on. Without a command line the image's default command runs. `own`:
  * further variables of this task; no secrets. */
 void container_wrap(struct arena *a, const struct container *c, const struct kv *own, size_t n_own,
                     struct task_spec *task);

@@ -16,10 +16,11 @@
 struct carry_what {
     struct files *files;
     struct file_place from;
-    struct transfers *transfers;          /* NULL: no URLs */
-    const char *url;                      /* a URL instead of `from`; NULL: none */
-    const struct archived_blob *archived; /* that blob, whose file is refused; NULL: none */
-    const char *as, *path;                /* on the node */
+    struct transfers *transfers; /* NULL: no URLs */
+    const char *url;             /* a URL instead of `from`; NULL: none */
+    /* the archived blob that `from` names; its file is refused; NULL: none */
+    const struct archived_blob *archived;
+    const char *as, *path; /* on the node */
     int mode;
 };
 

@@ -22,13 +22,14 @@ struct input_blob;
 struct put_which {
     const char *prefix; /* the common beginning of their names */
     const struct input_blob *aside;
-    size_t n_aside; /* blobs with other names than files, in addition to those of the folder */
+    /* blobs whose names are not file names, in addition to the blobs of the folder */
+    size_t n_aside;
     const struct archived_blob *archived; /* in the order of names: fail the step */
     size_t n_archived;
 };
-/* Puts each of these files below the directory `path`: of the folder from.share, or of the
+/* Puts the files below the directory `path`: the files of the folder from.share, or of the
  * container at `url`. "a//b" becomes "a/b". A blob that cannot be a file there fails the step with
- * its name. A blob that ends in a slash and has no bytes stands for a directory and is skipped. */
+ * its name. A blob that ends in a slash and has no bytes marks a directory and is skipped. */
 void script_put_all(struct script *, struct arena *, const struct script_label *,
                     const struct carry_what *what, const struct put_which *which);
 

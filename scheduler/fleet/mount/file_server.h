@@ -49,7 +49,7 @@ struct server_work {
     bool begun; /* false: the decision is not on disk yet */
     bool waits; /* it waits until another file server's work has closed its link to the machine */
     bool done;
-    bool stopped; /* stopped for a deletion, which may be rolled back: the result is unknown */
+    bool stopped; /* stopped for a deletion; this may be rolled back, so the result is unknown */
     struct failure why; /* if done; code NULL: success */
     /* The link to the machine that exports, while it exists; closed at this instant. */
     struct node_link *link;

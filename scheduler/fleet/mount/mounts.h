@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Volumes as steps of a script: mounts a list of them on one node, and unmounts them. plan.h
+ * Volumes as steps of a script: mounts a list of volumes on one node, and unmounts them. plan.h
  * decides the steps of each volume.
  */
 #ifndef SCHEDULER_FLEET_MOUNT_MOUNTS_H
@@ -25,14 +25,14 @@ struct node_mounts {
     struct mount_secret **secrets;
 };
 
-/* True: the list must not be mounted yet: the first export of a file server since the daemon's
- * start has not ended, strict mode delays its creation, or the key for the daemon's own shares is
- * being made. `owner` as in struct node_mounts. Wakes (kind, id) at the end or failure of the wait;
- * then ask again. Call this before the script with the mounts begins. */
+/* True: the list must not be mounted yet, for one of three reasons: the first export of a file
+ * server since the daemon's start has not ended; strict mode delays its creation; the key for the
+ * daemon's shares is being made. `owner` as in struct node_mounts. Wakes (kind, id) at the end or
+ * failure of the wait; then ask again. Call this before the script with the mounts begins. */
 bool mounts_await(const struct node_rt *rt, const char *owner, const struct mount_list *list,
                   const struct wake_kind *kind, int64_t id);
-/* Opens the volumes that are folders of the daemon to runs with accounts of their own, even if the
- * node was prepared before such accounts existed. */
+/* Opens the volumes that are folders of the daemon to runs with separate accounts, even if the node
+ * was prepared before such accounts existed. */
 void mounts_open_shares(const struct node_mounts *m, const struct mount_list *list);
 /* The daemon's folders behind these volumes on a local node; `reach` has room for one each. Returns
  * how many. */
@@ -41,8 +41,8 @@ size_t mounts_folders(const struct node_rt *rt, struct arena *a, const struct mo
 /* Adds the steps that mount `list`, in its order. False: a volume cannot be mounted (*why); the
  * script must not be run. */
 bool mounts_add(const struct node_mounts *m, const struct mount_list *list, struct failure *why);
-/* Adds the steps that unmount them, the last first. A failure of these steps does not end the
- * script. */
+/* Adds the steps that unmount the volumes of `list`, the last first. A failure of these steps does
+ * not end the script. */
 void mounts_remove(const struct node_mounts *m, const struct mount_list *list);
 /* The volumes of `m` are unmounted, or were never mounted: takes their key back. */
 void mounts_over(const struct node_mounts *m);

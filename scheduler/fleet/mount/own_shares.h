@@ -31,8 +31,8 @@ bool own_shares_await(const struct node_rt *rt, const char *owner, const struct 
                       const struct wake_kind *kind, int64_t id);
 /* The key that was made for them, to be sent; NULL: there is none. Borrowed. */
 const struct own_key *own_shares_key(const struct node_rt *rt, const char *owner);
-/* What planning needs to know; NULL: the daemon serves no shares to this node. `work_dir`: the
- * folder on the node for the key. In the arena. */
+/* The data for planning; NULL: the daemon serves no shares to this node. `work_dir`: the folder on
+ * the node for the key. In the arena. */
 const struct mount_own *own_shares_plan(const struct node_rt *rt, struct arena *a,
                                         const char *owner, const char *work_dir);
 /* The key was sent, or is not wanted any more. */

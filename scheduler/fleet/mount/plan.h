@@ -19,8 +19,9 @@
 #include "model/spec.h"
 #include "scheduler/fleet/fleet.h"
 
-/* The folder below the daemon's storage directory for file servers that the daemon serves itself,
- * each named by its guid. The leading dot excludes a storage account of this name. */
+/* The folder, below the daemon's storage directory, of file servers that the daemon itself serves.
+ * Each has a folder in it with its guid as the name. Because of the leading dot no storage account
+ * can have this name. */
 #define FILE_SERVERS_DIR ".fileservers"
 
 /* How a machine reaches the shares of the daemon itself. */
@@ -41,10 +42,10 @@ struct mount_node {
     bool is_local;               /* a local node: shares are folders that the daemon can access */
     bool is_root;                /* the agent there may mount */
     int local_nodes;             /* struct sched_config's */
-    const char *storage_dir;     /* the daemon's own */
+    const char *storage_dir;     /* of the daemon */
     const char *root;            /* the node root */
     const char *mount_root;      /* below root: the parent of mount points */
-    const char *work_dir;        /* below root: keys, logs and caches of these mounts */
+    const char *work_dir;        /* below root: keys, logs and caches of the mounts */
     const struct mount_own *own; /* machines; NULL: the daemon serves no shares to machines */
 };
 
@@ -54,14 +55,16 @@ struct mount_plan {
     const char *what, *remedy; /* for a failure: see struct script_label */
     const char *target;        /* <mount_root>/<relativeMountPath> */
     const char *folder;        /* the target becomes a link to this folder */
-    bool shared;               /* `folder` belongs to the daemon, and every run may write to it */
-    /* `folder` is this or below it, in what runs may have made: no link may lead out; or NULL */
+    bool shared;               /* the daemon has `folder`, and every run may write to it */
+    /* `folder` is this folder or below it. Runs may have made links there: none may lead out. Or
+     * NULL */
     const char *within;
     /* the command mounts this folder of the daemon, relative to its storage directory; or NULL */
     const char *own_folder;
     const char *command; /* for the shell; mounts at the target unless it is mounted already */
     const char *shown;   /* the part of `command` that mounts, for messages */
-    const char *unmount; /* for the shell, before the node's own unmounting; NULL: nothing */
+    /* for the shell, to be run before the node unmounts the target; NULL: nothing */
+    const char *unmount;
     const char *file, *file_text; /* secret: a file of mode 0600 that the command reads, and removes
                                      at its end; or NULL */
     struct kv env[2];             /* secret */

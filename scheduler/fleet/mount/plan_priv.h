@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * One volume during its planning: shared by the files behind plan.h.
+ * A volume while it is planned: shared by the files behind plan.h.
  */
 #ifndef SCHEDULER_FLEET_MOUNT_PLAN_PRIV_H
 #define SCHEDULER_FLEET_MOUNT_PLAN_PRIV_H
 
 #include "scheduler/fleet/mount/plan.h"
 
-/* What helps a volume without a rule; a rule follows. */
+/* The remedy for a volume without a rule; the text of a rule follows. */
 #define PLAN_ADD_RULE                                                                              \
     "add a rule to batchaid's configuration and run `batchaid reload`; then undrain the machine, " \
     "or try again. Such a rule"

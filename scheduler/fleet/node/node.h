@@ -29,19 +29,20 @@ struct node_tenant_events {
     bool (*task_ended)(struct node_tenant *t, const struct task_status *st);
     /* A message of a remote command from the processes of the tenant with this `dir`. */
     void (*remote)(struct node_tenant *t, const struct remote_msg *m);
-    /* A sample of the node, which tells of the last `us`. May be NULL. */
+    /* A sample of the node, about the last `us` microseconds. May be NULL. */
     void (*sampled)(struct node_tenant *t, const struct node_sample *s, int64_t us);
 };
 
-/* The directories of runs, below a node's root; the agent uses the same name. */
+/* The directories of runs, below a node's root; the agent has this name too. */
 #define RUNS_DIR "jobs"
 
-/* Embedded in the tenant's own struct for this node. */
+/* Embedded in the tenant's struct for this node. */
 struct node_tenant {
     const struct node_tenant_events *events;
-    const char *dir;  /* its directory below <root>/RUNS_DIR, which no sweep removes; borrowed */
-    const char *gpus; /* the numbers of its GPUs on the node: "0,2"; NULL: all; borrowed */
-    const char *name; /* for people; NULL: none; borrowed */
+    /* the tenant's directory below <root>/RUNS_DIR; no sweep removes it; borrowed */
+    const char *dir;
+    const char *gpus;     /* the numbers of its GPUs on the node: "0,2"; NULL: all; borrowed */
+    const char *name;     /* for people; NULL: none; borrowed */
     struct node_rt *node; /* NULL: not attached */
     struct node_tenant *next;
 };
@@ -60,42 +61,45 @@ int64_t node_rt_id(const struct node_rt *rt);
 const char *node_rt_name(const struct node_rt *rt);
 const char *node_rt_root(const struct node_rt *rt);
 bool node_rt_is_local(const struct node_rt *rt);
-/* The directory that is hidden from users' commands on this node; `own` are the command's own
- * volumes (NULL: none), in addition to those of the pool. */
+/* The directory that is hidden from users' commands on this node. `own`: volumes of this command
+ * alone (NULL: none), in addition to those of the pool. */
 struct task_confine node_rt_confine(const struct node_rt *rt, struct arena *a,
                                     const struct mount_list *own);
 /* From the node's last hello. */
 int node_rt_gpus(const struct node_rt *rt);
 int node_rt_cores(const struct node_rt *rt);
-/* Whether its GPUs are AMD's, which other variables select. */
+/* Whether the node's GPUs are AMD's: these have other variables. */
 bool node_rt_gpus_are_amd(const struct node_rt *rt);
-/* The devices of these GPUs; NULL: of all. In the arena. See node_gpu_devices(). */
+/* The devices of the GPUs with these numbers; NULL: of all GPUs. In the arena. See
+ * node_gpu_devices(). */
 const char *node_rt_gpu_devices(const struct node_rt *rt, struct arena *a, const char *numbers);
 const char *node_rt_container_runtime(const struct node_rt *rt); /* NULL: it has none */
 bool node_rt_is_root(const struct node_rt *rt);                  /* its agent */
 /* Why the node has no link; NULL if not known. */
 const char *node_rt_why_down(const struct node_rt *rt);
-/* The address at which other nodes reach it: the machine's, or a loopback address, of which each
- * local node has its own. `rt` may be NULL. */
+/* The address at which other nodes reach the node: the machine's, or a loopback address. Each local
+ * node has another loopback address. `rt` may be NULL. */
 const char *node_rt_address(const struct node_rt *rt);
 /* The machine's name in the inventory; NULL: a local node. `rt` may be NULL. */
 const char *node_rt_machine(const struct node_rt *rt);
-/* The machine's own host name; NULL if not known. */
+/* The host name that the machine itself reports; NULL if not known. */
 const char *node_rt_hostname(const struct node_rt *rt);
-/* Whether each run has an account of its own there. */
+/* Whether each run has a separate account there. */
 bool node_rt_has_accounts(const struct node_rt *rt);
 /* The account of a run with the directory `dir` (below <root>/RUNS_DIR) on the node, as in
- * requests: the run's own, or the site's. NULL: the agent's own. */
+ * requests: an account for the run alone, or the account in the site's configuration. NULL: the
+ * agent's. */
 const char *node_rt_run_account(const struct node_rt *rt, struct arena *a, const char *dir);
-/* The same for a run in a place that its front chose, with the directory `dir`. */
+/* Like node_rt_run_account(), for a run in a place that its front chose, with the directory
+ * `dir`. */
 const char *node_rt_place_account(const struct node_rt *rt, struct arena *a,
                                   const struct place_spec *place, const char *dir);
 /* Adds a step that takes the account, unless the node is known to have it. `contained`: the run has
  * a container. */
 void node_place_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                                   const struct place_spec *place, const char *dir, bool contained);
-/* A task has run in that place. If its account is shared by runs, the account counts as taken until
- * the link breaks or the node is prepared again. */
+/* Call after a task has run in that place. If several runs share its account, the account is
+ * treated as taken until the link breaks or the node is prepared again. */
 void node_rt_account_works(struct node_rt *rt, struct arena *a, const struct place_spec *place);
 /* Adds steps for the users of the pool: accounts that can log in by name, on a machine whose agent
  * is root; otherwise the accounts of tasks, if a key or numbers were given for them. */
@@ -107,7 +111,7 @@ const char *node_sudo_step(const struct node_rt *rt, struct arena *a, struct scr
 /* The account of a run. */
 struct node_account {
     const char *dir;        /* the run's, below <root>/RUNS_DIR */
-    const char *first_root; /* root of the run's first node, which may be on the same machine */
+    const char *first_root; /* root of the run's first node; it may be on this machine, too */
     bool contained;         /* the run has a container */
     bool may_fail;          /* the step */
 };
@@ -115,8 +119,8 @@ struct node_account {
  * nothing on nodes without such accounts. */
 void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                             const struct node_account *of);
-/* Like node_account_take_step(), for an account of another name, whose directory is `dir` below the
- * node's root. */
+/* Like node_account_take_step(), for an account with the name `name` and the directory `dir` below
+ * the node's root. */
 void node_account_take_at(const struct node_rt *rt, struct arena *a, struct script *sc,
                           const char *name, const char *dir, bool contained);
 void node_account_release_step(const struct node_rt *rt, struct arena *a, struct script *sc,
@@ -127,8 +131,8 @@ struct node_link *node_rt_link(const struct node_rt *rt);
 /* Whether requests can be sent: the link is up, and its hello was compared with the row. */
 bool node_rt_usable(const struct node_rt *rt);
 
-/* The node answers, but fails at a basic request: counts as a broken link. Its work continues over
- * the next link. Must not be called inside a reply. */
+/* The node answers, but fails at a basic request: treats the link as broken. The node's work
+ * continues over the next link. Must not be called inside a reply. */
 void node_rt_distrust(struct node_rt *rt, const char *why);
 /* Whether this is a local node that the next loss would make unusable. */
 bool node_rt_nearly_lost(const struct node_rt *rt);

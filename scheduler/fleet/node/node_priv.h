@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One node, and the work in progress on it. runtime.c compares rows with memory.c and takes the
- * next step by watch.c (health), prepare.c, sweep.c, and leave.c and release.c (the end). All these
- * use connect.c (the link), which reports to them through struct node_work and calls none of them
+ * A node, and the work in progress on it. runtime.c compares rows with memory.c and takes the next
+ * step by watch.c (health), prepare.c, sweep.c, and leave.c and release.c (the end). All these use
+ * connect.c (the link). connect.c reports to them through struct node_work and calls none of them
  * directly.
  */
 #ifndef SCHEDULER_FLEET_NODE_NODE_PRIV_H
@@ -36,8 +36,9 @@ struct node_contact {
     int64_t ready_us, retry_us;
     int64_t lost_us;   /* monotonic: since when there is no good link; 0: there is one */
     int64_t losing_us; /* time from lost_us to the last loss */
-    int reboots;    /* machines: requests of the reboot that the row tells of, in this life of the
-                       daemon; or REBOOTS_MAX, once it is known to have happened */
+    /* machines: how often the reboot in the row was requested since the daemon's start; or
+     * REBOOTS_MAX, once it is known to have happened */
+    int reboots;
     bool refused;   /* machines: the last link failed for a reason that needs a person */
     bool let_in;    /* machines: the last link failed only after the login */
     char *why_down; /* last reason, for errors */
@@ -54,7 +55,7 @@ struct node_turn {
 /* The facts of the last hello. */
 struct node_seen {
     char *incarnation; /* in the form of rows; NULL: no hello yet */
-    char *facts;       /* node_facts_text(); NULL likewise */
+    char *facts;       /* node_facts_text(); NULL: no hello yet */
     char *runtimes;    /* of containers */
     char *hostname;
     struct capacity has; /* by the site's configuration, otherwise by hello */
@@ -66,10 +67,10 @@ struct node_seen {
 /* The row's state at the last reconcile. */
 struct node_noted {
     bool unusable;
-    bool heals;      /* unusable, but will be prepared again when it can be reached */
-    bool reached;    /* an incarnation is known: there may be files or tasks of the daemon */
-    int64_t read_us; /* when a file of it was last wanted while there was no link (monotonic); 0:
-                        never */
+    bool heals;   /* unusable, but will be prepared again when it can be reached */
+    bool reached; /* an incarnation is known: files or tasks of the daemon may be there */
+    /* monotonic: when a client last wanted a file of the node while there was no link; 0: never */
+    int64_t read_us;
 };
 
 /* The set-up task of a finished preparation. */
@@ -104,7 +105,7 @@ struct node_sampled;  /* samples.c */
 
 struct node_rt {
     struct fleet *fleet;
-    int64_t id; /* < 0: a node root without a row, which must be removed */
+    int64_t id; /* < 0: a node root without a row, to be removed */
     int64_t pool_id;
     const struct front *front; /* of its pool; of an orphaned root, any front */
     struct machine *machine;   /* borrowed; NULL: a local node */
@@ -122,8 +123,9 @@ struct node_rt {
     int64_t archives_idle_us, archives_due_us;
     struct node_room room;
     struct node_setup_done setup;
-    char *account; /* the account that the node is known to have; NULL: none, as after each new
-                      link. node_rt_account_works() */
+    /* the account that the node is known to have; NULL: none, for example after a new link. See
+     * node_rt_account_works() */
+    char *account;
     struct node_tenant *tenants; /* borrowed */
     uint64_t changed;            /* of a local node: see fleet_changes() */
     char *gpu_runs; /* what the machine was told over this link; NULL: nothing yet: gpu_runs.c */
@@ -134,7 +136,7 @@ struct node_rt {
     struct unknown_tasks *unknown; /* only on the first link */
     struct node_besides beside;    /* only while the link is ready */
     struct node_exit *exit;       /* only while the row is in state leaving and has no allocation */
-    struct node_release *release; /* the same for a machine */
+    struct node_release *release; /* only for a machine, in state leaving and without allocations */
     struct node_watch *watch;     /* NULL before the machine was first watched */
     struct node_answers *answers; /* NULL until a client asks for the load of the machine */
     struct node_sampled *sampled; /* NULL: samples were never asked for */
@@ -191,7 +193,8 @@ bool node_rt_is_read(const struct node_rt *rt);
 
 /* Leaves a machine alone whose reboot was decided before the daemon's start. */
 void node_reboot_resume(struct node_rt *rt, const struct node *row);
-/* Whether the link is needed for the first request, which leaves when the decision is on disk. */
+/* Whether the link is needed for the first request. The request leaves when the decision is on
+ * disk. */
 bool node_reboot_waits(const struct node_rt *rt, const struct node *row);
 /* Asks the machine of a linked node for its reboot again, if it has not happened. False: no request
  * is needed. */
@@ -223,12 +226,11 @@ void node_lose(struct node_rt *rt, const struct failure *why);
 bool node_lose_again(struct node_rt *rt);
 void node_loss_free(struct node_rt *rt);
 
-/* --- tenant.c: what happens there is told to who works there ------------------------------
- */
+/* --- tenant.c: tells tenants of the events of their node -------------------------------------- */
 
 void node_tell_ready(struct node_rt *rt);
 void node_tell_down(struct node_rt *rt);
-/* Detaches all of them. */
+/* Detaches all tenants. */
 void node_tell_gone(struct node_rt *rt);
 void node_tell_task_ended(struct node_rt *rt, const struct task_status *st);
 void node_tell_remote(struct node_rt *rt, const struct remote_msg *m);
@@ -237,8 +239,8 @@ void node_tell_remote(struct node_rt *rt, const struct remote_msg *m);
 
 /* Asserts the invariants of a node between its turns. */
 void node_check(const struct node_rt *rt);
-/* Called without a link: opens one if the pause since the last is over and it is this node's turn;
- * otherwise the node will be woken then. */
+/* Called without a link: opens one, if the pause since the last link has ended and it is this
+ * node's turn; otherwise the node will be woken then. */
 void node_connect_want(struct node_rt *rt);
 /* Who opens its links. */
 struct node_provider *node_provider_of(struct node_rt *rt);
@@ -266,8 +268,8 @@ void node_prepare_cancel(struct node_rt *rt);
 /* Writes a recorded failure; false if there is none. */
 bool node_prepare_report(struct node_rt *rt);
 bool node_prepare_over(const struct node_rt *rt); /* failed or cancelled, not freed yet */
-/* Makes the node forget the set-up task, which is not needed any more; the link is ready and the
- * node idle. */
+/* Makes the node forget the set-up task, because nobody needs it any more. The link is ready and
+ * the node idle. */
 void node_prepare_forget(struct node_rt *rt);
 /* The end of the set-up task is on disk. */
 void node_prepare_is_durable(struct node_rt *rt);
@@ -365,9 +367,9 @@ struct failure node_room_failure(struct arena *a, const struct node_rt *rt);
 /* Makes an idle node unusable if it is closed, has no allocation, and has answered since it became
  * idle. */
 bool node_room_lose_idle(struct node_rt *rt, const struct node *row);
-/* Whether a preparation may begin or continue: false while the state of the disk is unknown, and if
- * the node is closed, which makes it unusable. A node that is being wiped is prepared in any case,
- * because this may free the disk. */
+/* Whether a preparation may begin or continue. False while the state of the disk is unknown, and if
+ * the node is closed: this makes the node unusable. A node that is being wiped is prepared in any
+ * case, because this may free the disk. */
 bool node_room_before_preparing(struct node_rt *rt, const struct node *row);
 
 /* --- watch.c --------------------------------------------------------------------------- */
@@ -377,7 +379,7 @@ bool node_room_before_preparing(struct node_rt *rt, const struct node *row);
 void node_watch_pulse(struct node_rt *rt, const struct node *row);
 /* Runs a machine's health command when it is due; after node_watch_pulse(), on a prepared node. */
 void node_watch(struct node_rt *rt);
-/* The node is being prepared or released, which kills a running health command: its result is
+/* The node is being prepared or released. This kills a running health command: its result is
  * ignored. */
 void node_watch_stop(struct node_rt *rt);
 

@@ -10,7 +10,7 @@
 #include "scheduler/fleet/node/node_priv.h"
 #include "scheduler/fleet/script/script.h"
 
-/* All pointers point into the arena, which lives as long as the script (script.h). */
+/* All pointers point into the arena. The arena lives as long as the script (script.h). */
 struct setup_run {
     struct node_rt *rt;
     struct arena *a;
@@ -23,7 +23,7 @@ struct setup_run {
     const char *container_said; /* output of the start of its container; NULL: its row has the id,
                                    or there is none */
     bool tidies;                /* the try has ended with `why`; its container is being removed */
-    const struct failure *why;  /* when it is over; NULL: success */
+    const struct failure *why;  /* after its end; NULL: success */
 };
 
 /* Whether the task runs beside the node's runs. */
@@ -32,8 +32,8 @@ bool setup_is_beside(const struct node_setup *row);
 void setup_run_note(struct setup_run *s);
 /* Begins the first try or, if `row` is in state running, continues the try in it. */
 void setup_run_begin(struct setup_run *s);
-/* Takes the next step; the node is woken when there is one. True: the task is over, with the result
- * in `why`, and in the row unless the node itself failed under a preparation. */
+/* Takes the next step; the node is woken when the next can be taken. True: the task has ended.
+ * `why` has the result, and the row too, unless the node itself failed under a preparation. */
 bool setup_run_over(struct setup_run *s);
 
 #endif

@@ -37,9 +37,9 @@ struct script_label {
     /* other codes for some errors, ended by one of kind 0; NULL: none */
     const struct script_cause *causes;
     const char *what;    /* for messages: "mount of share acct/data at data" */
-    const char *remedy;  /* NULL: none is known */
+    const char *remedy;  /* NULL: no remedy is known */
     const char *command; /* shown instead of a command's text; NULL: the text */
-    bool on_node;  /* the step touches only the node's own files: a failure is the node's fault */
+    bool on_node;  /* the step touches only files of the node: a failure is the node's fault */
     bool may_fail; /* a failure is logged, and the script continues */
 };
 
@@ -52,14 +52,14 @@ enum script_state {
 /* `node` is the node's name in failures and in the log. */
 struct script *script_new(struct arena *a, const struct log *log, const char *node);
 
-/* The purpose of its steps, as a name and an id that are the same after a restart: a step that has
- * crashed the daemon before is not begun again (lib/work.h), but fails. By default: the node's
- * name. */
+/* The purpose of the script's steps, as a name and an id that a restart does not change. A step
+ * that has crashed the daemon before fails, and is not tried again (lib/work.h). By default: the
+ * node's name. */
 void script_about(struct script *, const char *name, const char *id);
 
 /* --- adding steps; texts and arrays are borrowed -----------------------------------------------
  */
-/* One request, copied with its list of paths: script_ask(sc, &label, REQUEST(append, ...)). See
+/* Adds a request, copied with its list of paths: script_ask(sc, &label, REQUEST(append, ...)). See
  * node_ask(). */
 void script_ask(struct script *, const struct script_label *, const struct node_request *r);
 /* Sends SIGKILL to every running task whose id begins with `prefix` ("": all), except those whose
@@ -110,7 +110,8 @@ enum script_state script_state(const struct script *);
 bool script_all_sent(const struct script *);
 /* Replies are still to come. */
 bool script_busy(const struct script *);
-/* Why it failed; and whether the failure concerns the node rather than the request. */
+/* Why the script failed. The next function: whether the failure concerns the node rather than the
+ * request. */
 const struct failure *script_failure(const struct script *);
 bool script_nodes_fault(const struct script *);
 /* A task of the node has ended: true if it was the command that the script waits for. */

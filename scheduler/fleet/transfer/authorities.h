@@ -9,7 +9,8 @@
 /* $SSL_CERT_FILE, or the first of the usual files that can be read. NULL: neither is there.
  * Borrowed until the environment changes. */
 const char *authorities_file(void);
-/* The same with `given` for the variable, and for the usual `files` a list that NULL ends. */
+/* Like authorities_file(), with `given` for the variable, and `files` for the usual files; NULL
+ * ends the list. */
 const char *authorities_choose(const char *given, const char *const *files);
 
 #endif

@@ -12,7 +12,7 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 
-/* The URL of a blob in the container with this URL, whose query stays: "https://H/c?sig" and "a/b"
+/* The URL of a blob in the container with this URL; its query is kept: "https://H/c?sig" and "a/b"
  * become "https://H/c/a/b?sig". In the arena. */
 const char *blob_url(struct arena *a, const char *container, const char *blob);
 /* The URL of a page of the list of blobs whose names begin with `prefix`; `marker`: the beginning
@@ -20,9 +20,11 @@ const char *blob_url(struct arena *a, const char *container, const char *blob);
 const char *blob_list_url(struct arena *a, const char *container, const char *prefix,
                           const char *marker);
 
-/* A blob that is too large for one request is sent in numbered blocks, which are then committed. */
+/* A blob that is too large for one request is sent in numbered blocks; then the blocks are
+ * committed. */
 #define BLOB_BLOCKS_MAX 50000
-/* The URL that takes block `number`; and the URL that commits the blocks. In the arena. */
+/* blob_block_url() is the URL that takes block `number`, blob_commit_url() the URL that commits the
+ * blocks. In the arena. */
 const char *blob_block_url(struct arena *a, const char *container, const char *blob, size_t number);
 const char *blob_commit_url(struct arena *a, const char *container, const char *blob);
 /* The body of the commit of the first `n` blocks: malloc'ed. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * libcurl, loaded at its first use: it needs some twenty libraries, which a daemon without
- * transfers does not use. Loading them takes 4 ms; a start without them takes 11 ms (medians of 40
+ * libcurl, loaded at its first use: it needs some twenty libraries that a daemon without transfers
+ * does not use. Loading them takes 4 ms; a start without them takes 11 ms (medians of 40
  * alternating starts).
  */
 #ifndef SCHEDULER_FLEET_TRANSFER_CURL_FUNCTIONS_H
@@ -47,7 +47,7 @@ struct curl_functions {
 
 /* Loads libcurl, unless it is loaded. */
 int curl_functions_load(struct curl_functions *f, struct err *e) MUST_CHECK;
-/* The same from the library with this SONAME. */
+/* Like curl_functions_load(), from the library with this SONAME. */
 int curl_functions_load_from(const char *soname, struct curl_functions *f,
                              struct err *e) MUST_CHECK;
 

@@ -11,8 +11,8 @@ struct transfer_put;
 
 /* `why` as in transfer_read(), or as in transfer_refused() for an answer with an error status. */
 typedef void (*transfer_put_cb)(void *ctx, const struct err *why);
-/* `own` as in struct transfer_ask. The URL and the bytes are borrowed until transfer_put_end(),
- * which the caller must call once: in the callback, before it or after it. */
+/* `own` as in struct transfer_ask. The URL and the bytes are borrowed until transfer_put_end(). The
+ * caller must call that once: in the callback, before it or after it. */
 struct transfer_put *transfer_put_begin(struct transfers *tr, const char *url, bool own,
                                         const char *bytes, size_t n, transfer_put_cb cb, void *ctx);
 /* If no answer has come yet, the callback does not run. NULL is allowed. */

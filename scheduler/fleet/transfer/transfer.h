@@ -29,11 +29,11 @@ struct transfer;
 struct transfers_config {
     struct loop *loop;   /* borrowed */
     int silent_s;        /* seconds without a byte from the other server until the transfer fails */
-    const char *ca_file; /* the authority of the daemon's own certificates; copied */
+    const char *ca_file; /* the certificate authority of the daemon; copied */
 };
 
 struct transfers *transfers_create(const struct transfers_config *c);
-/* The daemon's own address ("https://127.0.0.1:7443"), for transfers with `own`. */
+/* The address of this daemon ("https://127.0.0.1:7443"), for transfers with `own`. */
 void transfers_set_own(struct transfers *tr, const char *url);
 /* All transfers must have been ended; none may begin any more. `stopped` runs when `tr` is
  * freed. */
@@ -41,9 +41,9 @@ void transfers_stop(struct transfers *tr, void (*stopped)(void *ctx), void *ctx)
 
 struct transfer_ask {
     const char *url;
-    bool put;                   /* otherwise GET, which follows redirections */
+    bool put;                   /* otherwise GET; that follows redirections */
     bool own;                   /* a host name of the daemon, whatever its name resolves to */
-    uint64_t length;            /* of what is put */
+    uint64_t length;            /* of a PUT, in bytes */
     const char *const *headers; /* "Name: value" */
     size_t n_headers;
     int64_t delay_us; /* before it begins */
@@ -54,7 +54,7 @@ struct transfer *transfer_begin(struct transfers *tr, const struct transfer_ask 
 void transfer_end(struct transfer *t);
 
 struct transfer_got {
-    long status; /* as the other end says */
+    long status; /* the HTTP status of the other server */
     char *bytes; /* malloc'ed; a callback that keeps them sets NULL */
     size_t n;    /* at most the requested number; fewer only at the end */
     bool end;    /* nothing follows */
@@ -63,8 +63,8 @@ struct transfer_got {
  * silent for too long; ERR_IO: other failures. An answer of any status is not a failure. */
 typedef void (*transfer_read_cb)(void *ctx, const struct err *why, struct transfer_got *got);
 void transfer_read(struct transfer *t, size_t max, transfer_read_cb cb, void *ctx);
-/* Sends `bytes` (malloc'ed), which the room then owns. If the server has refused already, the bytes
- * are dropped, and transfer_read() has its answer. */
+/* Sends `bytes` (malloc'ed), and takes them over. If the server has refused already, the bytes are
+ * dropped, and transfer_read() has its answer. */
 typedef void (*transfer_write_cb)(void *ctx, const struct err *why);
 void transfer_write(struct transfer *t, char *bytes, size_t n, transfer_write_cb cb, void *ctx);
 
@@ -81,7 +81,7 @@ bool transfer_may_pass(long status);
  * service's code: ERR_FILE_NOT_FOUND for 404, ERR_FORBIDDEN for 401 and 403, otherwise ERR_IO.
  * Returns -1. */
 int transfer_refused(long status, const char *body, size_t n, struct err *e);
-/* The URL without its query, fragment, and user, which may be secret. In the arena. */
+/* The URL without query, fragment, and user, because these may be secret. In the arena. */
 const char *transfer_shown(struct arena *a, const char *url);
 
 #endif

@@ -27,10 +27,10 @@
  *   any of them -end-> GONE -take-> freed */
 enum transfer_state {
     TRANSFER_PAUSED,  /* the loop: nothing is asked */
-    TRANSFER_QUEUED,  /* next: the thread, which has not taken it yet */
+    TRANSFER_QUEUED,  /* next: the thread; it has not taken it yet */
     TRANSFER_RUNNING, /* the thread */
     TRANSFER_TOLD,    /* the loop, once the thread is back */
-    TRANSFER_GONE,    /* next: the thread, which frees it */
+    TRANSFER_GONE,    /* next: the thread; it frees the transfer */
 };
 
 enum transfer_event {
@@ -118,7 +118,7 @@ void transfer_step(struct transfer *t, enum transfer_event event);
 /* The work function of the lane: the thread's turn over all transfers. */
 void transfers_drive(void *ctx);
 
-/* A clock for both threads; the loop's own clock belongs to its thread. */
+/* A clock for both threads, because the loop's clock belongs to the loop's thread. */
 int64_t transfer_now_us(void);
 
 #endif

@@ -25,7 +25,7 @@ struct wakes;
 /* The site's settings for command lines of Windows; may be set before the scheduler starts. */
 struct batch_windows {
     bool commands;        /* they are run */
-    const char *programs; /* a folder on nodes with the site's own programs, or NULL; borrowed */
+    const char *programs; /* a folder on nodes with programs of the site, or NULL; borrowed */
 };
 
 /* The address of the service for tasks: "https://HOST:PORT". */
@@ -72,9 +72,9 @@ struct batch_front {
                                 time limit (monotonic) */
     struct batch_windows windows;
     struct batch_quotas quotas;      /* may change at any time */
-    struct batch_address address;    /* may be set before the scheduler starts, as may: */
+    struct batch_address address;    /* may be set before the scheduler starts */
     struct batch_blobs blobs;        /* may be set before the scheduler starts */
-    const struct packages *packages; /* likewise; borrowed */
+    const struct packages *packages; /* may be set before the scheduler starts; borrowed */
     /* jobs that wait for release tasks: until when (monotonic); node_tasks.c */
     struct id_map releasing;
     /* jobs with a time limit: since when they are active (monotonic); jobs.c */
@@ -87,23 +87,24 @@ struct batch_front {
     char *doomed_after;
     bool doomed_again;
     struct kept_docs *docs; /* documents of tasks, jobs and pools; since begin() */
-    /* how far the wall clock was set forward since the start, and since when (monotonic); what of
-     * it counts for schedules; schedules.c */
+    /* how far the wall clock was set forward since the start; since when (monotonic); the part of
+     * it that schedules follow; schedules.c */
     int64_t ahead_us, ahead_since_us, trusted_us;
 };
 
 /* Pools and tasks, AZ_BATCH_... */
 extern const struct front_words batch_front_words;
 
-/* Returns the front, which the caller gives to the scheduler at its final address. */
+/* Returns the front. The caller puts it at its final address, and gives it to the scheduler
+ * there. */
 struct batch_front batch_front(struct storage *st, const struct log *log);
 
 /* A container for uploads. */
 struct batch_destination {
     const char *url;
-    bool own; /* its host is the daemon's own */
+    bool own; /* its host is this daemon */
 };
-/* Resolves a container's URL for a Batch account; `identity`: use the account's own rights if the
+/* Resolves a container's URL for a Batch account; `identity`: use the rights of the account if the
  * URL has no signature. In the arena. ERR_FORBIDDEN, ERR_FILE_NOT_FOUND, ... */
 int batch_destination(const struct batch_front *f, struct arena *a, int64_t account_id,
                       const char *url, bool identity, struct batch_destination *out,
@@ -118,8 +119,8 @@ struct batch_targets {
     enum dealloc_option how; /* the treatment of tasks on nodes that leave */
 };
 
-/* Whether an account may have one more pool: 1, 0, or -1 on error. A pool that is being deleted
- * counts, but not for a pool that the front makes itself (`for_job`): else the pool of a job that
+/* Whether an account may have one more pool: 1, 0, or -1 on error. A pool that is being deleted is
+ * counted, but not for a pool that the front makes (`for_job`): otherwise the pool of a job that
  * has ended would refuse the pool of the next job. */
 int batch_pool_may_add(const struct batch_front *f, int64_t account_id, bool for_job,
                        struct err *e) MUST_CHECK;

@@ -34,8 +34,8 @@ static inline struct batch_front *batch_self_rw(struct front *f)
     return (struct batch_front *)f;
 }
 
-/* Wakes, by the ids of their rows: pools whose resize may be over; pools with formulas; jobs; and
- * pools whose tasks may get runs. */
+/* Kinds of wakes, by the ids of rows: a pool whose resize may have ended; a pool with a formula; a
+ * job; a pool whose tasks may get runs. */
 WAKE_KIND(woken_size, "batch pool", WAKE_LAST);
 WAKE_KIND(woken_formula, "batch formula", WAKE_LAST);
 WAKE_KIND(woken_job, "batch job", WAKE_LAST);
@@ -83,7 +83,8 @@ void batch_add_outputs(const struct batch_front *f, struct arena *a, int64_t acc
                        const struct batch_output_file *list, size_t n, struct place_spec *place);
 
 /* --- task_container.c ------------------------------------------------------------------------- */
-/* An image with its registry and login: the task's own registry, or the pool's for this image. */
+/* An image with its registry and login: the registry of the task, or the pool's registry for this
+ * image. */
 void container_of_image(struct arena *a, const struct batch_pool_containers *pool,
                         const char *image, const struct batch_container *own,
                         struct container_spec *out);
@@ -113,9 +114,9 @@ size_t batch_program(const struct batch_front *f, struct arena *a, const struct 
 void place_set_user(struct arena *a, const struct batch_user *u, const struct batch_pool_spec *pool,
                     struct place_spec *place);
 
-/* The account of a pool's user where logins by name are not possible, and its place below the
+/* The account of a pool's user, where logins by name are not possible, and its place below the
  * node's root. An account with a given uid is named by the uid: pools that share a machine may give
- * the same uid to users of different names, and then they are one account. */
+ * one uid to users of different names, and then they are one account. */
 struct batch_account_place {
     const char *account, *dir;
 };
@@ -188,11 +189,12 @@ int task_complete(const struct batch_front *f, struct storage *st, const struct 
 
 /* --- task_dependents.c ------------------------------------------------------------------------ */
 void task_dependents_begin(struct batch_front *f);
-/* The task is completed as tasks that wait for it want: releases some of them, the others later.
- * `number`: its name as a number; -1: it is none, or was settled before. */
+/* The task is completed in a way that satisfies the tasks that wait for it: releases some of them,
+ * the others later. `number`: the task's name as a number; -1: the name is no number, or the task
+ * was settled before. */
 int task_dependents_settle(const struct batch_front *f, struct storage *st,
                            const struct batch_task *t, int64_t number, struct err *e) MUST_CHECK;
-/* Its row is removed, or begins anew: releases those that are left, all at once. */
+/* The task's row is removed, or begins anew: releases all tasks that still wait, at once. */
 int task_dependents_leave(struct storage *st, const struct batch_task *t, struct err *e) MUST_CHECK;
 
 /* --- task_end.c ------------------------------------------------------------------------------ */
@@ -205,7 +207,7 @@ const char *task_failure_info(struct arena *a, const struct failure *why);
 struct auto_pool_made {
     const char *name, *failure;
 };
-/* Makes the pool of a new job, whose row is filled in. */
+/* Makes the pool of a new job; the row of the job is filled in. */
 int auto_pool_make(struct batch_front *f, struct arena *a, const struct batch_job *j,
                    const struct batch_job_spec *spec, const char *secrets,
                    struct auto_pool_made *out, struct err *e) MUST_CHECK;

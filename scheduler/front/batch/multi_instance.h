@@ -17,7 +17,7 @@ int team_nodes_max(struct arena *a, const struct batch_pool *p, int *out, struct
 void team_add(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
               const struct batch_multi_instance *m, struct place_spec *place);
 
-/* Begins subtasks on the nodes of these allocations, except the first. */
+/* Begins subtasks on the nodes of the allocations, except the first. */
 int team_begin(struct storage *st, const struct batch_task *t, const struct allocation *parts,
                size_t n, int64_t now_us, struct err *e) MUST_CHECK;
 /* struct front_ops: a coordination command has ended on a node. */

@@ -20,8 +20,8 @@ struct batch_front;
 
 /* --- jobs ------------------------------------------------------------------------------------ */
 
-/* Writes a new job, whose doc and instants are filled in, with its manager task and, unless
- * pool_name is set, its auto pool; j->id becomes its id. batch_job_changed() must follow. */
+/* Writes a new job with its manager task and, unless pool_name is set, its auto pool; j->id becomes
+ * its id. doc and instants of `j` are filled in. batch_job_changed() must follow. */
 int batch_job_add(struct batch_front *f, struct arena *a, struct batch_job *j, const char *secrets,
                   struct err *e) MUST_CHECK;
 /* Fills in the columns of a job's row that come from its document (j->doc). */
@@ -33,12 +33,12 @@ int batch_job_update(struct batch_front *f, const struct batch_job *j, const cha
 /* The job was written in a way that may let its tasks run, or end them: reconciles it when the
  * write is on disk. */
 void batch_job_changed(struct batch_front *f, int64_t job_id);
-/* Tasks were added. The consequences are written in the same turn, so that one sync covers all
- * writes until a task begins. */
+/* Tasks were added. The consequences are written in this turn, so that one sync covers all writes
+ * until a task begins. */
 void batch_job_has_more(struct batch_front *f, int64_t job_id);
 /* Begin the operation; the job's state was read, and permits the operation. `reason` NULL: none
- * given. Disable: of a job that is disabling, changes what becomes of its tasks; leaves a disabled
- * job as it is. */
+ * given. batch_job_disable(): of a job that is disabling, changes the treatment of its tasks;
+ * leaves a disabled job as it is. */
 int batch_job_disable(struct batch_front *f, const struct batch_job *j, enum batch_disable how,
                       int64_t now_us, struct err *e) MUST_CHECK;
 int batch_job_enable(struct batch_front *f, const struct batch_job *j, int64_t now_us,
@@ -97,7 +97,7 @@ int batch_task_node(struct storage *st, struct arena *a, const struct batch_task
                     struct node *out, struct err *e) MUST_CHECK;
 /* The directory of a task below its node's Batch root: "workitems/JOB/job-1/TASK". In the arena. */
 const char *batch_task_dir(struct arena *a, const struct batch_task *t);
-/* The directory of a job, in the same form. */
+/* The directory of a job, like that of a task. */
 const char *batch_job_dir(struct arena *a, const char *job, int number);
 /* The beginning of a node's affinityId; the node's name follows. */
 #define BATCH_AFFINITY "TVM:"

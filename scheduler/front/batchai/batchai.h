@@ -45,8 +45,8 @@ struct batchai_front {
 /* The words for clusters and jobs, AZ_BATCHAI_...; also for readers of paths in jobs' documents. */
 extern const struct front_words batchai_front_words;
 
-/* Returns the front, which the caller gives to the scheduler at its final address; its memory is
- * freed when the scheduler ends. */
+/* Returns the front. The caller puts it at its final address, and gives it to the scheduler there.
+ * Its memory is freed when the scheduler ends. */
 struct batchai_front batchai_front(struct storage *st, const struct log *log, bool strict);
 
 /* The file server of the id in a mount; false: not an id of a file server. */

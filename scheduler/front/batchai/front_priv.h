@@ -46,7 +46,8 @@ void dependents_begin(struct batchai_front *f);
  * rest follows. */
 int dependents_settle(const struct front *base, int64_t job_id, const struct run_end *end,
                       struct err *e) MUST_CHECK;
-/* The same for a job that is about to be removed. *left: it cannot be yet. */
+/* Like dependents_settle(), for a job that is about to be removed. *left: it cannot be removed
+ * yet. */
 int dependents_leave(const struct batchai_front *f, int64_t job_id, bool *left,
                      struct err *e) MUST_CHECK;
 

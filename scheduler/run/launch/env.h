@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The environment of a run's processes on a node: directories, and variables, which the front
- * names. Pure: strings in, strings out, everything in the arena. Paths are the node's.
+ * The environment of a run's processes on a node: directories, and variables with the names that
+ * the front gives. Pure: strings in, strings out, everything in the arena. Paths are the node's.
  */
 #ifndef SCHEDULER_RUN_LAUNCH_ENV_H
 #define SCHEDULER_RUN_LAUNCH_ENV_H

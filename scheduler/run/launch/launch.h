@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * The launch contract: a run's nodes and its decoded settings become processes, and a rule for the
- * end of the run.
+ * end of the run. Pure: no I/O, no clock. The plan depends on its input alone: after a restart of
+ * the daemon the run is planned again, and its processes must get their earlier names, because
+ * names are in the ids of tasks.
  *
- * Pure: no I/O, no clock. The plan depends on its input alone, because after a restart of the
- * daemon the run is planned again and must get the same names of processes: names are in the ids of
- * tasks. Each toolkit is a file here with one function and a row in launch.c.
+ * Each toolkit is a file here with one function and a row in launch.c.
  */
 #ifndef SCHEDULER_RUN_LAUNCH_LAUNCH_H
 #define SCHEDULER_RUN_LAUNCH_LAUNCH_H
@@ -18,7 +18,7 @@
 #include "model/failure.h"
 #include "model/spec.h"
 
-/* One node of a run, from the launcher's view. */
+/* A node of a run, from the launcher's view. */
 struct launch_node {
     const char *name, *root;
     int gpus;            /* how many the run has there */
@@ -43,14 +43,15 @@ struct launch_input {
 enum launch_role {
     LAUNCH_PREPARATION, /* prepares its node; the others begin when all preparations have succeeded
                          */
-    LAUNCH_MAIN,        /* its end counts: enum launch_end */
-    LAUNCH_HELPER       /* is stopped at the end of the run; only its failure counts */
+    LAUNCH_MAIN,        /* the run may end with it: enum launch_end */
+    /* is stopped at the end of the run; may fail the run, but not end it with success */
+    LAUNCH_HELPER
 };
 
 /* The condition for a run's success. A run fails as soon as any of its processes fails. */
 enum launch_end {
-    LAUNCH_ENDS_WITH_FIRST, /* of the main processes */
-    LAUNCH_ENDS_WITH_ALL    /* of them */
+    LAUNCH_ENDS_WITH_FIRST, /* when the first main process has succeeded */
+    LAUNCH_ENDS_WITH_ALL    /* when all main processes have succeeded */
 };
 
 struct launch_process {
@@ -59,7 +60,8 @@ struct launch_process {
     const char *name;  /* in task ids; unique on its node */
     const char *title; /* the name for people: "worker 2"; NULL: the run has only this process */
     const char *command_line;
-    const struct program_spec *program; /* instead of the command line, which is then only shown */
+    /* executed instead of the command line; the command line is only shown then */
+    const struct program_spec *program;
     const char *shown;    /* shown instead of the command line; NULL: the command line */
     const struct kv *env; /* in addition to the node's variables; without secrets */
     size_t n_env;

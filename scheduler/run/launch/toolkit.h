@@ -50,11 +50,11 @@ void launch_set_rank(struct env *v, const struct launch_input *in, size_t total,
 
 /* --- addresses --- */
 
-/* HOST:PORT of the run's i-th listener, which is on this node. 0 is the run's MASTER_PORT. */
+/* HOST:PORT of the run's i-th listener; it is on node `node`. 0 is the run's MASTER_PORT. */
 const char *launch_endpoint(struct arena *a, const struct launch_input *in, size_t node, size_t i);
 
-/* A file of the run, at the same path on all its nodes, as a meeting point. NULL: the nodes share a
- * directory by sshfs, which has no locks. */
+/* A file of the run for a meeting point; its path is equal on all nodes of the run. NULL: the nodes
+ * share a directory by sshfs, and sshfs has no locks. */
 const char *launch_meeting_file(struct arena *a, const struct launch_input *in);
 
 /* --- programs of fronts that have no toolkits --------------------------------------------------
@@ -73,8 +73,8 @@ void launchers_set(struct arena *a, const struct launch_input *in, int rank, str
 /* --- mpirun ------------------------------------------------------------------------------------
  */
 
-/* Adds mpirun as the single main process: it starts as many ranks as the settings ask for, and each
- * runs the command line in a shell of its own, with its node's variables and these. */
+/* Adds mpirun as the single main process: it starts as many ranks as the settings ask for. Each
+ * rank runs the command line in a separate shell, with the variables of its node and `own`. */
 void launch_add_mpi(struct arena *a, const struct launch_input *in, struct launch_plan *plan,
                     const char *command_line, const struct env *own);
 
