@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One row per service: the service, the part of struct api_deps for its handlers, and its hosts.
- * The page comes before ARM, because ARM's paths are all paths, and "/" is no more literal than
- * these.
+ * A row for each service: the service, the part of struct api_deps for its handlers, and its hosts.
+ * The page comes before ARM, because ARM has all paths, and "/" is no more literal than they are.
  */
 #include "api/services.h"
 

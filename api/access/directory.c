@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Users, service principals and subscriptions: the configured ones, which have no rows, before
+ * Users, service principals and subscriptions: first the configured ones, which have no rows, then
  * those of the database. Rows are in the arena. On the loop's thread.
  */
 #include <ctype.h>

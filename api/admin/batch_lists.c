@@ -50,7 +50,8 @@ struct batch_listing {
     bool full;          /* the page is; what follows is only counted */
     int64_t account_id;
     int64_t job_id; /* of the tasks */
-    /* Of the last account that was read; the request's memory ends with each batch. */
+    /* Names of the last account that was read; they outlive the request's memory, which ends with
+     * each batch. */
     struct strbuf account, group, subscription;
     struct strbuf name; /* of the last row in this account */
     long looked;
@@ -189,7 +190,7 @@ static void set(struct strbuf *b, const char *text)
     strbuf_puts(b, text);
 }
 
-/* Goes on with an account, from the row behind `name` on. */
+/* Continues with an account, from the row behind `name` on. */
 static void enter(struct batch_listing *l, const struct batch_account *b, const char *name)
 {
     l->account_id = b->id;
@@ -280,7 +281,7 @@ static void begin(struct page *p)
     strbuf_puts(&p->text, "{\"value\":[");
 }
 
-/* The place of the next page is that of the last row, shown or passed over. */
+/* The next page begins behind the last row that was read, whether it was shown or not. */
 static void end(struct page *p)
 {
     const struct batch_listing *l = p->of;
@@ -338,7 +339,7 @@ static int find_begin(struct batch_listing *l, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
-/* Tasks are those of one job. */
+/* Finds the job whose tasks are listed. */
 static int find_job(struct batch_listing *l, struct err *e)
 {
     struct batch_job j;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reads events into the ring, some in each turn of the loop: new ones up to the last that is on
- * disk, and older ones for a client that goes on from before. Removals, which have no rows, are
+ * disk, and older ones for a client that continues from before. Removals have no rows: they are
  * noted as they happen, and come into the ring when they are on disk.
  */
 #include <stdio.h>
@@ -93,7 +93,8 @@ static struct removal *take_first(struct event_feed *f)
     return r;
 }
 
-/* Those whose place is reached: all events before it, and its own, are in the ring. */
+/* Adds the removals whose place is reached: all events before it, and the event at it, are in the
+ * ring. */
 static void add_removals(struct event_feed *f, int64_t before)
 {
     while (f->removals && f->removals->one.seq < before) {
@@ -141,7 +142,8 @@ static int read_older(struct event_feed *f, struct arena *a, struct strbuf *text
         if (rc < 0)
             break;
         if (rc > 0 && !event_ring_add_older(&f->ring, &one)) {
-            f->back = FEED_NOT_BACK; /* who needs more is told so */
+            /* clients that need older events are told to read their lists again */
+            f->back = FEED_NOT_BACK;
             return 0;
         }
         f->ring.after = rows[i].seq - 1;

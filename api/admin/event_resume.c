@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where a stream begins: after the event that its client got last, if this event is still there and
- * is the same. After the restore of a backup its number may belong to another event.
+ * Where a stream begins: after the event that its client got last, if that event is still there.
+ * After the restore of a backup another event may have its number.
  */
 #include <ctype.h>
 #include <errno.h>

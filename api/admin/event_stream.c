@@ -23,7 +23,7 @@
 #define TICK_MS      1000
 #define SILENCE_MS   15000
 #define SESSION_MS   5000
-#define RETRY_MS     2000 /* what clients wait before they come again */
+#define RETRY_MS     2000 /* how long clients wait before they connect again */
 #define BATCH_BYTES  (128 * 1024)
 #define TURN_NS      2000000 /* of a turn of the loop for streams; others are served then */
 #define LOOKED_MAX   512     /* events that are judged for a text */
@@ -43,7 +43,7 @@ struct stream {
     uint64_t sent_ms;
     int64_t login_ends_us;  /* 0: not known */
     struct session session; /* id "": it has a token */
-    uint64_t asked_ms;      /* whether the session goes on */
+    uint64_t asked_ms;      /* when the session was last checked */
     bool ended;
 };
 
@@ -59,7 +59,7 @@ struct event_streams {
     uv_idle_t *work;   /* these three are NULL without streams */
     uint64_t round_ms; /* the end of the last round */
     bool again;        /* another round is due */
-    uint64_t machines; /* the changes of machines that are told */
+    uint64_t machines; /* the number of the last change of machines that was sent */
 };
 
 /* --- rounds are due -----------------------------------------------------------------------------
@@ -177,8 +177,8 @@ static void add_id(struct strbuf *b, const char *id, const struct event_viewer *
     strbuf_printf(b, "id: %s-%08x\n", id, event_viewer_mark(v));
 }
 
-/* What the viewer sees of the events from a position on, up to some size; returns the position
- * behind. */
+/* Adds the events from position `at` on that the viewer may see, up to some size. Returns the
+ * position behind them. */
 static int64_t add_changes(struct strbuf *b, const struct event_ring *g,
                            const struct event_viewer *v, int64_t at)
 {
@@ -213,7 +213,8 @@ static void add_machines(struct strbuf *b, const struct fleet *fl, uint64_t sinc
     strbuf_putc(b, '\n');
 }
 
-/* The next text of a stream, of its viewers; NULL: they see nothing of what has happened. */
+/* Makes the next text of a stream, shared with other streams of its viewers; NULL: they may see
+ * none of the new events. */
 static struct live_text *make_text(struct stream *s)
 {
     struct event_streams *all = s->all;

@@ -19,7 +19,7 @@
 #define UNREADABLE       "your roles cannot be read now"
 #define READ_MACHINES    "batchaid/nodes/read"
 
-/* The same for the same roles in any order. */
+/* A hash of the roles that does not depend on their order. */
 static uint64_t roles_of(const struct grants *g)
 {
     uint64_t sum = g->n;
@@ -155,7 +155,7 @@ void event_viewer_leave(struct event_viewers *all, struct event_viewer *v)
     free(v);
 }
 
-/* Rights that cannot be read count as none, until the client comes again. */
+/* A viewer whose rights cannot be read has none, until its client connects again. */
 void event_viewers_ask(struct event_viewers *all, uint64_t now_ms)
 {
     struct err e;

@@ -23,7 +23,7 @@ struct event_list {
     bool at_end;
 };
 
-/* Like the stream of events: each sees those of what his roles may read. */
+/* Adds the event if the caller may read it, like the stream of events. */
 static int add(struct request *r, struct arena *a, const struct event *ev, struct event_list *l,
                struct err *e)
 {
@@ -49,7 +49,7 @@ static bool is_full(const struct event_list *l)
     return json_array_size(l->list) >= (size_t)l->max;
 }
 
-/* Adds those of the next events that the caller may see. */
+/* Adds the next events, without those that the caller may not see. */
 static int add_slice(struct request *r, struct arena *a, struct event_list *l, struct err *e)
 {
     const struct st_page page = {.after = l->since, .limit = SLICE};

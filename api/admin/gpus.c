@@ -28,7 +28,7 @@
 #define GZIP_WINDOW       (15 + 16) /* of deflateInit2(): the largest, and a head of gzip */
 #define GZIP_MEMORY       8
 
-/* What a letter stands for: the states, and `outside`. */
+/* The meanings of letters: the states, and `outside`. */
 enum { GPU_OUTSIDE = GPU_STATES, LETTERS };
 static const struct {
     char letter;
@@ -120,7 +120,7 @@ static void add_row(struct gpu_list *l, const struct machine_view *m)
     strbuf_puts(b, "\"}");
 }
 
-/* Counts are of all GPUs, rows of the page. */
+/* Counts all GPUs; shows only the rows of the page. */
 static void add(struct gpu_list *l, size_t i)
 {
     const struct machine_view *m = &l->list[i];

@@ -14,8 +14,7 @@
 #include "scheduler/fleet/fleet.h"
 #include "storage/storage.h"
 
-/* --- what is looked at -------------------------------------------------------------------------
- */
+/* --- the checks ------------------------------------------------------------------------------- */
 
 struct health_look {
     struct request *r;
@@ -129,7 +128,7 @@ static void show_health(struct health_look *l)
     request_finish(l->r, reply_json(l->r, well ? 200 : 503, body));
 }
 
-/* In pieces, because everybody may ask and there may be thousands of nodes. */
+/* Reads nodes in pieces: everybody may ask, and there may be thousands of nodes. */
 static void read_nodes(struct request *r, void *ctx)
 {
     struct health_look *l = ctx;

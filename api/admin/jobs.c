@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The jobs of all groups, the newest first; and the story of one job. `batchaid jobs` and `batchaid
+ * The jobs of all groups, the newest first, and the story of one job. `batchaid jobs` and `batchaid
  * explain` are the clients.
  */
 #include <limits.h>
@@ -90,7 +90,7 @@ static void begin(struct page *p)
     strbuf_puts(&p->text, "{\"value\":[");
 }
 
-/* How many there are is said on the first page: of those that were looked at. */
+/* The first page also has the number of jobs that were looked at. */
 static void end(struct page *p)
 {
     const struct job_list *l = p->of;

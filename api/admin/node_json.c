@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One function for each member, so that a list with few members costs little. Sorted as they are
- * shown.
+ * A function for each member, so that a list with few members costs little. Sorted as the members
+ * are shown.
  */
 #include "api/admin/node_json.h"
 

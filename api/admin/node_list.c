@@ -167,7 +167,8 @@ static int find_page(struct listing *l, struct arena *a, struct err *e)
     if (slash)
         l->at = row_behind(l, arena_strndup(a, l->after, (size_t)(slash - l->after)), slash + 1);
     l->end = l->n - l->at > (size_t)l->max ? l->at + (size_t)l->max : l->n;
-    if (l->end < l->n && l->end > 0) /* before rows are completed, which reads states again */
+    /* call this before rows are completed, because completing them reads states again */
+    if (l->end < l->n && l->end > 0)
         l->next = token_of(l, a, l->end - 1);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One machine over HTTPS: show, drain, undrain, reboot. `batchaid nodes` is the client.
+ * A machine over HTTPS: show, drain, undrain, reboot. `batchaid nodes` is the client.
  */
 #include <string.h>
 #include <strings.h>

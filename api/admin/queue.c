@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * The queues of all clusters: running jobs with their limits, waiting jobs with their reasons and
- * expected starts. `batchaid queue` is the client. Made in slices, because there may be many rows:
- * a batch of rows is a cluster with the waiting jobs that its plan foresees, or some of those
- * behind them, or some that are held.
+ * expected starts. `batchaid queue` is the client. Made in slices, because there may be many rows.
+ * A batch of rows is one of these: a cluster with the waiting jobs that its plan foresees, some
+ * waiting jobs behind those, or some held jobs.
  *
- *     [next cluster] -> more waiting, while there are any -> held, while there are any -> ROW_END
+ *   [next cluster] -> more waiting, while there are any -> held, while there are any -> ROW_END
  *
- * A reply has the first rows of each cluster, and says what it leaves out, also that it is full
- * (`cut`: later rows are missing, of any cluster); or, if `rows` or `after` is given, a page of the
- * whole list. A page continues after a row's mark, by the orders of the
- * rows: a run that has changed its place meanwhile may come twice or not at all.
+ * A reply has the first rows of each cluster, and says how many it leaves out; if it is full, `cut`
+ * says that later rows of any cluster are missing. With `rows` or `after` the reply is a page of
+ * the whole list. A page continues after a row's mark, by the orders of the rows: a run that has
+ * changed its place meanwhile may come twice or not at all.
  */
 #include <limits.h>
 #include <string.h>
@@ -30,16 +30,16 @@
 #define PAGE_MAX      1000
 #define RUNNING_MAX   1000000
 #define BATCH         500 /* of waiting or held jobs */
-#define NAME_SIZE     128 /* of a cluster or pool, whose names have 64 letters at most */
+#define NAME_SIZE     128 /* for the name of a cluster or pool: at most 64 letters */
 
-/* The rows of a cluster, in this order. The last one says what was left out. */
+/* The rows of a cluster, in this order. The last one says how many rows were left out. */
 enum row_kind { ROW_RUNNING, ROW_WAITING, ROW_BEHIND, ROW_HELD, ROW_END };
 struct queue_row {
     enum row_kind kind;
     size_t i; /* in its part of the batch */
 };
 
-/* What the next batch is. */
+/* The kind of the next batch. */
 enum queue_part { PART_CLUSTER, PART_BEHIND, PART_HELD };
 
 struct queue_reply {
@@ -52,7 +52,7 @@ struct queue_reply {
     int64_t *ids;           /* of the pools */
     size_t n_ids, at;
     enum queue_part next;
-    /* Of the cluster whose rows are shown: */
+    /* Members of the cluster whose rows are shown: */
     char name[NAME_SIZE];
     struct pool pool;    /* its numbers alone outlive the batch */
     long shown[ROW_END]; /* by kind */
@@ -62,7 +62,7 @@ struct queue_reply {
     size_t n_behind;  /* in this batch */
     struct run last;  /* read; its numbers alone outlive the batch */
     json_t *left_out; /* borrowed */
-    /* Of the batch: */
+    /* Members of the batch: */
     struct queue_row *rows;
     struct queue_view v;
     struct run_rows runs; /* behind the view, or held */
@@ -106,7 +106,8 @@ static struct queue_mark mark_of(const struct queue_reply *q, enum queue_order o
     return (struct queue_mark){q->pool.id, order, by, run_id, (int64_t)place};
 }
 
-/* Only jobs that the caller asks for count, so that none hides behind those of others. */
+/* Whether more rows of this kind were found than are shown. Counts only jobs that the caller asks
+ * for, so that jobs of others hide none. */
 static bool is_cut(struct queue_reply *q, enum row_kind kind, long most)
 {
     bool is = q->shown[kind]++ >= most;
@@ -200,7 +201,7 @@ static int add_held(struct queue_reply *q, size_t i, struct err *e)
     return 0;
 }
 
-/* Of a cluster of which the caller sees nothing, nothing is said. */
+/* Adds how many rows were left out; nothing for a cluster of which the caller sees no job. */
 static int add_left_out(struct queue_reply *q, size_t i, struct err *e)
 {
     (void)i, (void)e;
@@ -268,7 +269,7 @@ static int fetch_cluster(struct slices *s, struct err *e)
     return 0;
 }
 
-/* Nothing is read behind what is left out. */
+/* Fetches the waiting jobs behind those of the plan; none if some were left out already. */
 static int fetch_behind(struct slices *s, struct err *e)
 {
     struct queue_reply *q = s->of;

@@ -34,7 +34,7 @@ void queue_mark_print(const struct queue_mark *mark, char text[QUEUE_MARK_SIZE])
                    mark->order, mark->by, mark->id, mark->place);
 }
 
-/* One number with the character behind it. */
+/* Reads a number and the character behind it. */
 static int read_number(const char **text, char end, int64_t *out)
 {
     char *at;

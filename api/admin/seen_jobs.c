@@ -113,7 +113,7 @@ static bool has_ended(const struct job *j)
     return j->exec_state == EXEC_SUCCEEDED || j->exec_state == EXEC_FAILED;
 }
 
-/* Left out for the configured subscription, of which most jobs are. */
+/* Left out for the configured subscription, because most jobs are in it. */
 static json_t *subscription(struct request *r, const void *row)
 {
     const struct job *j = row;
@@ -183,7 +183,7 @@ static enum exec_state state_of(const struct run *run)
     return run->failure == 0 ? EXEC_SUCCEEDED : EXEC_FAILED;
 }
 
-/* The state and the start of an index are its own, not those of the whole array. */
+/* An index of an array has its state and start from its run, not from the job. */
 json_t *seen_run_render(struct request *r, const struct job *j, const struct run *run)
 {
     json_t *out = seen_job_render(r, j);
@@ -215,8 +215,8 @@ bool seen_in_account(const struct request *r, const struct batch_account *b, con
     return may;
 }
 
-/* Shows a task of Azure Batch beside jobs of Batch AI: its account takes the place of the
- * workspace, its job that of the experiment. */
+/* Shows a task of Azure Batch among jobs of Batch AI: its account takes the place of the workspace,
+ * its job the place of the experiment. */
 static int seen_task(struct request *r, const struct run *run, struct job *out, struct err *e)
 {
     struct storage *st = admin_of(r)->storage;

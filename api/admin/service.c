@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The site's own part of the API: its routes and struct service.
+ * batchaid's own part of the API (no service of Azure): its routes and struct service.
  */
 #include <string.h>
 #include <strings.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Deleted shares and containers, which can be restored for a while; and the creation of a share.
+ * Lists and restores deleted shares and containers, for a while after their deletion. Creates a
+ * share.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -152,8 +153,8 @@ static int read_name(struct request *r, struct share_name *n, struct err *e)
     return 0;
 }
 
-/* Everybody may name shares of a new account, or of one that they were the first to name: the same
- * as a mount without a key. */
+/* Everybody may name shares of a new account, or of an account that they named first, as in a mount
+ * without a key. */
 static int check_own(struct request *r, const struct share_name *n, struct err *e)
 {
     const struct grants *held = r->grant; /* NULL: the first principal */

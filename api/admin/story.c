@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Composed from rows: events have the job's changes of state, allocations the nodes of each
- * attempt, and the last release of one of these nodes shows whose end the job waited for.
+ * A story is composed from rows: events have the job's changes of state, allocations have the nodes
+ * of each attempt. If the job waited, the last release of its nodes shows which run it waited for.
  */
 #include "api/admin/story.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Subscriptions in addition to the configured one: for teams, or one for each test. Each has
- * resources, quotas and roles of its own; names of accounts and vaults are unique over all of them.
+ * Subscriptions in addition to the configured one: for teams, or one for each test. Resources,
+ * quotas and roles are separate for each; names of accounts and vaults are unique over all of them.
  */
 #include <string.h>
 #include <strings.h>
@@ -101,7 +101,7 @@ static int check_empty(struct request *r, const struct subscription *s, struct e
     return 0;
 }
 
-/* The removal ends the role assignments in the subscription, which others may have given. */
+/* The removal also ends role assignments that others may have given in the subscription. */
 static int check_roles(struct request *r, const struct subscription *s, struct err *e)
 {
     const char *scope = arena_concat(&r->arena, "/subscriptions/", s->guid);

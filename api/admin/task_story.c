@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Composed from the task's row, which has the instants of its last start, retry, requeue and end.
+ * A story is composed from the task's row: it has the instants of the last start, retry, requeue
+ * and end.
  */
 #include "api/admin/task_story.h"
 
@@ -157,7 +158,7 @@ static const char *awaited(struct task_teller *t, struct err *e)
     return more > 0 ? arena_printf(t->a, "%s, and %d more", text, more) : text;
 }
 
-/* Its place among the runs of its pool; NULL: err. */
+/* The task's place among the runs of its pool; NULL: err. */
 static const char *place(struct task_teller *t, struct err *e)
 {
     struct queue_place q;

@@ -177,7 +177,7 @@ struct terminal_opening {
     struct replied *done;
 };
 
-/* What is told is undone if the terminal is refused. */
+/* In a transaction, so that the event is undone if the terminal is refused. */
 static int open_and_tell(struct storage *st, void *ctx, struct err *e)
 {
     struct terminal_opening *o = ctx;

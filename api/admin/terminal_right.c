@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A job's processes have its owner's secrets and files, so its owner alone enters it: a Contributor
- * may end a job of somebody else, and reads no memory of it.
+ * A job's processes have the secrets and files of the job's owner, so only the owner may enter the
+ * job. A Contributor may end a job of somebody else, but cannot read its memory.
  */
 #include "api/admin/terminal_right.h"
 

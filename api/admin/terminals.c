@@ -199,7 +199,7 @@ static void serve_frame(struct terminal_stream *s, const struct terminal_frame *
     }
 }
 
-/* As long as the node takes more. */
+/* Handles frames as long as the node takes more bytes. */
 static void serve_frames(struct terminal_stream *s)
 {
     struct terminal_frame f;

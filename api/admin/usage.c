@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Who used what: sums of the record of use, by users, groups, clusters, GPUs or experiments.
- * Callers see their own use, and that in groups where they have the right batchaid/usage/read.
- * The record is read in slices: there may be many days, allocations that have not ended, and rows
- * of a day that is not asked for as a whole.
+ * Callers see their use, and the use of groups where they have the right batchaid/usage/read. The
+ * record is read in slices, because there may be many days, many allocations that have not ended,
+ * and many rows of a day that is only partly in the interval.
  */
 #include <stdlib.h>
 #include <string.h>

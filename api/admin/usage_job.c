@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What one job, or one task of Azure Batch, had and used, with a sentence of advice. `batchaid job`
- * is the client.
+ * The resources that one job, or one task of Azure Batch, had and used, with a sentence of advice.
+ * `batchaid job` is the client.
  */
 #include "api/access/access.h"
 #include "api/admin/routes.h"

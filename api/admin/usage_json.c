@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sums of the record of use as JSON, and a sentence of advice: the first rule that applies says it.
+ * Sums of the record of use as JSON, and a sentence of advice from the first rule that applies.
  */
 #include "api/admin/usage_json.h"
 
@@ -43,7 +43,7 @@ struct job_use {
     struct request *r;
     const struct usage_sums *s;
     double gpus, cores;  /* that it had on average over its time on nodes */
-    int64_t memory;      /* of a node, the least that it had; 0: the node's own */
+    int64_t memory;      /* bytes: the least that it had on a node; 0: the memory of the node */
     int64_t memory_used; /* the most on one node, without page cache; 0: not sampled */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The list of service principals, the daemon's own first, then of users, each with its roles. Made
- * in slices. The place of a row is KIND/ID, as ids of both kinds are numbers of one table.
+ * The list of service principals, the daemon's first, then of users, each with its roles. Made in
+ * slices. A place is KIND/ID, because the ids of both kinds are numbers of one table.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 struct user_list {
     struct request *r;
     struct page *page;
-    enum identity_kind kind; /* whose rows come next; 0: the daemon's own principal */
+    enum identity_kind kind; /* the kind of the next rows; 0: the daemon's service principal */
     int64_t at;              /* the id of the last row that was read */
     bool is_first;
     int64_t count;
@@ -45,7 +45,7 @@ static void end(struct page *p)
     strbuf_puts(&p->text, "}");
 }
 
-/* The next kind, if the batch is the last of its own. */
+/* Continues with the next kind, if this batch is the last of its kind. */
 static void go_on(struct user_list *l, struct slices *s, enum identity_kind next)
 {
     s->at_end = next == 0;
@@ -110,7 +110,7 @@ static int read_place(struct user_list *l, const char *after, struct err *e)
                    after);
 }
 
-/* With the daemon's own principal. */
+/* Counts all, with the daemon's service principal. */
 static int count(struct user_list *l, struct err *e)
 {
     int64_t services, users;

@@ -29,7 +29,7 @@ static int find_cluster(struct storage *st, struct arena *a, int64_t id, struct 
     return rc;
 }
 
-/* Its account takes the place of a workspace. */
+/* The account of the pool takes the place of a workspace. */
 static int find_batch_pool(struct storage *st, struct arena *a, int64_t id,
                            struct event_subject *out, struct err *e)
 {

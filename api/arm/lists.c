@@ -118,7 +118,8 @@ static const char *odata_query(struct request *r, const char *name)
     return text && *text ? text : NULL;
 }
 
-/* A list without filters refuses $filter: who is given all rows instead may change all of them. */
+/* A list without filters refuses $filter: a client that gets all rows instead may change them
+ * all. */
 static int read_odata(const struct rm *m, struct odata *o, struct err *e)
 {
     struct request *r = m->r;
@@ -153,7 +154,7 @@ struct replied *rm_list_below(struct rm *m, const struct rm_query *query)
     return slices_reply(page, &slices, scan, m->kind->columns.size);
 }
 
-/* --- what is in groups ------------------------------------------------------------------------ */
+/* --- resources in groups ---------------------------------------------------------------------- */
 
 struct replied *rm_list(struct request *r)
 {

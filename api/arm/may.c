@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Asks the access room for a verdict on the request's action and scope, and keeps the grants of
- * those who see a part of a list in request.grant. On the loop's thread.
+ * Asks the access room for a verdict on the request's action and scope. For a principal who sees a
+ * part of a list, keeps the grants in request.grant. On the loop's thread.
  */
 #include "api/arm/may.h"
 

@@ -16,7 +16,7 @@ struct login_names {
 };
 static const struct login_names adfs = {"adfs", "ADFS"};
 /* Terraform's azurerm takes a cloud with any other pair for Azure Stack, and refuses it. az reads
- * only the login endpoint, whose end tells it that this is ADFS. */
+ * only the login endpoint: from its end it knows that this is ADFS. */
 static const struct login_names aad = {"common", "AAD"};
 
 static json_t *authentication(const char *base, const struct login_names *d)

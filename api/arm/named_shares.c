@@ -50,7 +50,7 @@ int check_named_shares(struct request *r, const struct cluster *c, const struct 
             continue;
         if (n.is_elsewhere && m->secret_ref) /* the key is read when the machine mounts it */
             continue;
-        if (r->inner) /* of a seed, possibly from a dump, which lacks the keys of mounts */
+        if (r->inner) /* of a seed, possibly from a dump: a dump lacks the keys of mounts */
             n.key = NULL;
         if (named_share_ask(r, &n, e) < 0 || shares_check_named(arm_of(r)->shares, &n, e) < 0)
             return -1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Starts operations in the transaction of their resource, finds them by their id, and shows them.
- * The row is the state; strict mode decides what is shown of it. On the loop's thread.
+ * The row is the state of an operation; strict mode decides which part of it is shown. On the
+ * loop's thread.
  */
 #include "api/arm/operation.h"
 

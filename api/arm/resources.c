@@ -118,7 +118,7 @@ struct looking {
     struct page *page;
 };
 
-/* What a list shows of a resource. */
+/* The members of a resource in a list. */
 struct listed {
     const char *path, *type;
     const struct listed_entry *x;

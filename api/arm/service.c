@@ -50,7 +50,7 @@ static const struct {
     [ARM_DELETES] = {"x-ms-ratelimit-remaining-subscription-deletes", "14999"},
 };
 
-/* A POST counts as a read if it lists, and as a write if it terminates. */
+/* A POST that lists is a read; a POST that terminates is a write. */
 enum arm_counter arm_counter(const struct request *r)
 {
     if (strcmp(r->method, "DELETE") == 0)
@@ -61,7 +61,7 @@ enum arm_counter arm_counter(const struct request *r)
     return strcmp(r->method, "POST") == 0 && !lists ? ARM_WRITES : ARM_READS;
 }
 
-/* Adds the headers that Azure's service itself sends, without those of its gateways. After
+/* Adds the headers that Azure's service sends, without those of its gateways. After
  * Strict-Transport-Security a browser would refuse plain http on every port of localhost, so that
  * header is sent in strict mode only. */
 void arm_provider_headers(struct request *r)

@@ -27,8 +27,8 @@ struct share_names {
     struct rows rows;
     const struct storage_account *account;
     enum share_kind kind;
-    bool all;           /* the caller may read all of them */
-    struct strbuf name; /* of the last one that was read, as the batch's memory ends with it */
+    bool all;           /* the caller may read all shares and containers of the account */
+    struct strbuf name; /* of the last account that was read; outlives the batch's memory */
 };
 
 static void names_free(void *ctx)
@@ -48,7 +48,7 @@ static const char *text_of(const struct strbuf *b)
     return b->len > 0 ? b->s : "";
 }
 
-/* The names behind `after`, which becomes the last of them. */
+/* Reads the names behind `after`. Sets `after` to the last of them. */
 static int read_names(struct request *r, struct slices *s, int64_t account_id, enum share_kind kind,
                       struct strbuf *after, struct err *e)
 {
@@ -102,7 +102,7 @@ struct replied *names_list(struct request *r)
 
 enum part { PART_ACCOUNT, PART_FILES, PART_BLOBS, PART_ROW };
 
-/* Of the account that is being read, by kind. */
+/* The names found in the present account, by kind. */
 struct found {
     long n;      /* names that the caller may read */
     long looked; /* names that were read since the list was full */
@@ -196,7 +196,7 @@ static int fetch_account(struct account_list *l, struct slices *s, struct err *e
     return 0;
 }
 
-/* Whether nothing more is to be known of these names. */
+/* Whether no further names need to be read. */
 static bool is_over(const struct account_list *l, const struct found *f)
 {
     return l->full ? l->found[0].n + l->found[1].n > 0 : f->looked >= LOOKED_MAX;
@@ -238,7 +238,7 @@ static void add_more(struct account_list *l)
     json_object_set_new(l->shown, "cut", json_true());
 }
 
-/* An account of which the caller may read nothing is shown to those who see it. */
+/* An account of which the caller may read nothing is shown only to callers who see the account. */
 static void end_row(struct account_list *l)
 {
     struct page *page = l->rows.page;

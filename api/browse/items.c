@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is in a directory of a share, or below a prefix of a container; and the bytes of one file or
- * blob. The data planes do the work; a directory of a container is what names have in common up to
- * a slash, so its path ends with that slash.
+ * The files in a directory of a share, or below a prefix of a container, and the bytes of one file
+ * or blob. The data planes do the work. A directory of a container is the common beginning of names
+ * up to a slash, so its path ends with that slash.
  */
 #include <string.h>
 

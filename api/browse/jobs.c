@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The output directories of a job, their files, and the bytes of these: what listOutputFiles and
- * its download links have, for who may read the job.
+ * The output directories of a job, their files, and the bytes of the files, for everybody who may
+ * read the job: what listOutputFiles and its download links have.
  */
 #include "api/arm/batchai/file_list.h"
 #include "api/browse/browse.h"

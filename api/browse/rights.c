@@ -47,7 +47,8 @@ bool sees_account(struct request *r, const struct storage_account *account)
     return allows(r, account, ACCOUNTS "/read");
 }
 
-/* Whether the principal may list the keys of the account, and these open what is in it. */
+/* Whether the principal may list the keys of the account, and the keys give access to its
+ * contents. */
 static bool has_keys(const struct request *r, const struct storage_account *account)
 {
     return allows(r, account, ACCOUNTS "/listKeys/action") &&

@@ -72,7 +72,7 @@ static bool read_own(const struct api_config *c, const char *host, struct token_
 {
     size_t account = 0;
     const struct served *s = served_named(c, host, &account);
-    if (s) /* only the first audience belongs to the service's own hosts */
+    if (s) /* only the first audience belongs to the hosts that this service alone has */
         take(out, s->service->audiences & ~(unsigned)AUDIENCE_ARM, host, account);
     return s != NULL;
 }

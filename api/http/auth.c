@@ -144,7 +144,7 @@ static const char *bearer_of(const struct request *r, struct err *e)
     return NULL;
 }
 
-/* "acct-secondary" is the same account, for reading. */
+/* "acct-secondary" is the account, for reading. */
 static bool is_account(const char *label, const char *account)
 {
     size_t n = strlen(account);

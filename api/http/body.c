@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * State: the received bytes of the body, counted against the bounds of the server and of the
- * sender, or the sink of a stream. Invariant: the counted bytes are subtracted when the request is
- * over. The request owns them. A sender is in the list while one of its requests counts. On the
- * loop's thread.
+ * sender; or the sink of a stream. Invariant: at the end of the request the counted bytes are
+ * subtracted. The request owns its bytes. A sender is in the list while the bytes of one of its
+ * requests are counted. On the loop's thread.
  */
 #include "api/http/body.h"
 
@@ -164,8 +164,8 @@ static void keep(struct request *r, const char *data, size_t n)
 
 /* --- heads ---------------------------------------------------------------------------------- */
 
-/* Counts n more bytes for the body's speed. Not while a stream's handler reads: it may let the
- * client wait. */
+/* Adds n bytes to those that the body's speed is computed from. Not while a stream's handler reads,
+ * because it may let the client wait. */
 static void note(const struct request *r, size_t n)
 {
     bool wanted = !r->early.code && !r->answered;
@@ -245,7 +245,7 @@ int body_take(struct request *r, const char *data, size_t *size)
         size_t took = r->sink->take(r->sink->ctx, data, n);
         assert(took <= n);
         *size = n - took;
-        r->api->counters.body_bytes -= *size; /* libmicrohttpd delivers these bytes again */
+        r->api->counters.body_bytes -= *size; /* libmicrohttpd will deliver these bytes once more */
         if (*size > 0 && !r->answered)
             starve(r);
         return 0;

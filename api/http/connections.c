@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * State: a list of connections in order of age, and a hash table of addresses with their counts.
- * Invariant: a connection is in both from accept to close. The server owns them. On the loop's
+ * Invariant: a connection is in both from accept to close. The server owns both. On the loop's
  * thread.
  */
 #include "api/http/connections.h"
@@ -40,7 +40,7 @@ struct http_peer {
     unsigned char address[16];
     int open;
     struct failures *failures;  /* array of LOGIN_ACCOUNTS; NULL: no failures */
-    uint64_t failures_until_ms; /* the latest of them */
+    uint64_t failures_until_ms; /* when the latest failure is forgotten */
     bool has_turn;              /* a request of this address has the turn */
     struct connection_turn *waiting, **waiting_end;
 };
@@ -73,7 +73,7 @@ struct connections {
 /* --- addresses ------------------------------------------------------------------------------ */
 
 /* IPv4 as IPv4-mapped IPv6. Of IPv6 the first 64 bits, because a client with one such address
- * usually has all of them. All other families count as one address. */
+ * usually has all of them. All other families are one address. */
 static void address_of(const struct sockaddr *from, unsigned char out[16])
 {
     memset(out, 0, 16);

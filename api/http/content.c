@@ -32,7 +32,7 @@ int content_check_type(const struct request *r, struct err *e)
                    "The Content-Type is '%.100s'; it must be application/json.", type);
 }
 
-/* Describes the error without jansson's text, because it quotes the input, which may be a
+/* Describes the error without jansson's text. That quotes the input, and the input may be a
  * secret. */
 static const char *what_is_wrong(const json_error_t *je)
 {

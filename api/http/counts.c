@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the server has done since the start, for administrators and metrics.
+ * Counts the work of the server since its start, for administrators and metrics.
  */
 #include <stdlib.h>
 

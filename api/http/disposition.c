@@ -12,7 +12,7 @@
 
 #define NAME_MAX_SHOWN 200 /* bytes; clients cut names of files at 255, and add to them */
 
-/* Characters without a shape, which also change the direction of others: U+0080-009F, 00AD, 061C,
+/* Characters without a shape; they also change the direction of others: U+0080-009F, 00AD, 061C,
  * 180E, 200B-200F, 2028-202E, 2060-206F, FEFF, FFF9-FFFB. */
 static bool is_hidden(const unsigned char *s, size_t n)
 {

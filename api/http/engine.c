@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls MHD_run() when the epoll descriptor is readable, when the timeout of libmicrohttpd is over,
+ * Calls MHD_run() when the epoll descriptor is readable, when libmicrohttpd's timeout has passed,
  * and at the end of a turn that resumed a connection. A closing engine stops its daemon after the
  * last of its three handles. Its owner is the server. On the loop's thread.
  */
@@ -16,8 +16,8 @@
 static void on_timer(uv_timer_t *t);
 static void on_idle(uv_idle_t *i);
 
-/* Runs "at once" by an idle handle, not by a timer of 0 ms: libuv calls a timer that its own
- * callback starts again in the same pass, and would never reach the hooks of the turn. */
+/* Runs "at once" by an idle handle, not by a timer of 0 ms. If a callback starts its timer again,
+ * libuv calls it in this pass of the timers, and would never reach the hooks of the turn. */
 static void pump(struct engine *x)
 {
     x->dirty = false;

@@ -35,7 +35,7 @@ static bool take_number(struct cursor *c, size_t bytes, size_t *out)
     return true;
 }
 
-/* A part whose length is in front of it. */
+/* Takes a part; its length is in front of it. */
 static bool take_part(struct cursor *c, size_t bytes, struct cursor *part)
 {
     size_t n;

@@ -86,7 +86,7 @@ static void hang_up(int fd, struct connection *c)
     close(fd);
 }
 
-/* A client's first byte, which may be 0, or one of these. */
+/* A client's first byte (0 to 255), or one of these. */
 enum { NOTHING_YET = -1, NOTHING_WILL_COME = -2 };
 
 static int first_byte(int fd, const struct connection *c)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * libmicrohttpd asks for bytes; without any, the connection is suspended until the next push. While
- * it is suspended libmicrohttpd does not notice that the client leaves, so the loop watches the
- * socket for that. Memory: the reply owns the struct; freed when the reply is over and the loop has
- * closed the handle.
+ * libmicrohttpd asks for bytes; if there are none, the connection is suspended until the next push.
+ * While it is suspended libmicrohttpd does not notice that the client leaves, so the loop watches
+ * the socket for that. Memory: the reply owns the struct; freed after the end of the reply, when
+ * the loop has closed the handle.
  */
 #include "api/http/live.h"
 
@@ -26,7 +26,7 @@ struct live {
     const struct live_events *events;
     void *ctx;
     struct live_text *text; /* NULL: the client has taken everything */
-    size_t taken;           /* of it */
+    size_t taken;           /* bytes of `text` */
     uv_poll_t poll;
     bool suspended, has_poll, released;
     bool ending; /* after the text */
@@ -136,8 +136,8 @@ static void on_left(uv_poll_t *p, int status, int events)
     resume(l);
 }
 
-/* Watches libmicrohttpd's socket: the client's own, or the end of a relay, which shuts it down when
- * the client leaves. */
+/* Watches libmicrohttpd's socket: the client's socket, or the end of a relay. A relay shuts it down
+ * when the client leaves. */
 static int watch(struct live *l, struct err *e)
 {
     int fd = MHD_get_connection_info(l->conn, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages of lists, and ARM's form of them. A page belongs to its request, which frees its texts;
- * page_reply() hands the text of the rows to the reply. On the loop's thread.
+ * Pages of lists, and ARM's form of pages. A page belongs to its request; the request frees its
+ * texts. page_reply() hands the text of the rows to the reply. On the loop's thread.
  */
 #include "api/http/page.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One buffer for each way; a way whose buffer is full is not read. The loop watches each socket for
- * what its relay waits for. A relay ends in this order: the client leaves or is hung up on, the
- * engine sees the end, the engine closes its end, the relay is freed.
+ * A buffer for each way; a way whose buffer is full is not read. The loop watches each socket for
+ * the event that its relay waits for. A relay ends in this order: the client leaves or is hung up
+ * on, the engine sees the end, the engine closes its end, the relay is freed.
  */
 #include "api/http/relay.h"
 
@@ -37,7 +37,7 @@ struct http_relay {
     uv_poll_t of_client, of_inner;
     uv_idle_t again;
     int open_handles;
-    bool shaken; /* the handshake is over */
+    bool shaken; /* the handshake is done */
     bool left;   /* the client is gone, and the engine was told */
     bool more;   /* TLS has bytes that its socket does not show */
     struct relay_way in, out;
@@ -82,7 +82,7 @@ static void end(struct http_relay *r)
     uv_close((uv_handle_t *)&r->again, on_handle_closed);
 }
 
-/* What the client has sent before is in the pair. */
+/* Bytes that the client has sent before are in the pair. */
 static void leave(struct http_relay *r)
 {
     if (!r->left)

@@ -87,7 +87,7 @@ static void add_usual_headers(struct request *r, struct MHD_Response *resp)
     MHD_add_response_header(resp, "x-ms-routing-request-id", routing);
 }
 
-/* libmicrohttpd's own is of the machine's clock. */
+/* libmicrohttpd would add the time of the machine's clock. */
 static void add_date(const struct request *r, struct MHD_Response *resp)
 {
     char when[TIMEFMT_SIZE];
@@ -133,7 +133,7 @@ struct replied *reply_response(struct request *r, int status, const char *conten
     if (!resp)
         work_give_up();
     if (r->response)
-        MHD_destroy_response(r->response); /* a later failure replaces what was prepared */
+        MHD_destroy_response(r->response); /* a later failure replaces the prepared reply */
     if (r->inner)
         r->inner->body = NULL;
     if (content_type)
@@ -254,8 +254,8 @@ static void add_error_headers(struct request *r, unsigned adds)
 struct replied *reply_err(struct request *r, const struct err *e)
 {
     const struct error_words words = error_words(r->service, e->code);
-    /* An unreachable resource is logged by the code that finds that out. What is not served at all
-     * (501) is nothing that failed. */
+    /* An unreachable resource is logged by the code that finds it unreachable. An operation that is
+     * not served (501) is no failure. */
     if (words.status >= 500 && words.status != 501 && !(words.adds & ADDS_TRY_AGAIN))
         LOG_ERROR(r->config->log, "request.failed", LF_STR("method", r->method),
                   LF_STR("path", r->target), LF_STR("code", words.code),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the head of a request says before its path is looked at: whether it came over TLS, for which
- * host it is, and where its body ends.
+ * Reads the head of a request before its path: whether it came over TLS, which host it names, and
+ * where its body ends.
  */
 #include <microhttpd.h>
 #include <netinet/in.h>
@@ -37,7 +37,7 @@ static enum MHD_Result find(void *ctx, enum MHD_ValueKind kind, const char *key,
 
 /* --- the host ------------------------------------------------------------------------------- */
 
-/* A proxy's form of the target: https://HOST/PATH. Its host counts, whatever Host says. */
+/* A proxy's form of the target, https://HOST/PATH. Its HOST is used, not the header Host. */
 static const char *absolute_target(struct request *r)
 {
     static const char *const schemes[] = {"https://", "http://"};
@@ -141,7 +141,8 @@ static int take_account(struct request *r, struct err *e)
     return 0;
 }
 
-/* None of these connections goes on: what follows may be no request, or comes by the wrong door. */
+/* Connections with these errors are closed: the next bytes may be no request, or the request came
+ * to the wrong address. */
 int head_check(struct request *r, struct err *e)
 {
     struct found_header f = {0};

@@ -142,7 +142,7 @@ void request_log(const struct request *r)
 
 const struct work_item *request_enter(struct request *r)
 {
-    /* Known once the head is read; an account stands for whoever has its key. */
+    /* Set when the head is read. An account represents everybody who has its key. */
     r->work.kind = "request";
     r->work.who = r->who ? r->who->name : r->label;
     r->work.verb = r->method;

@@ -88,7 +88,7 @@ static enum MHD_Result add_parameter(void *ctx, enum MHD_ValueKind kind, const c
     return t->fits ? MHD_YES : MHD_NO;
 }
 
-/* False: it is longer than what is kept. */
+/* False: the text is too long to be kept. */
 static bool text_of(const struct request *r, struct text *t)
 {
     t->n = 0;

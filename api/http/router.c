@@ -17,7 +17,8 @@
 #include "api/http/versions.h"
 #include "lib/jsontext.h"
 
-#define LATE_US 1000000 /* after the head: for a body that comes later access is checked again */
+/* after the head; if the body comes later than this, access is checked again */
+#define LATE_US 1000000
 
 const char *request_param(const struct request *r, const char *name)
 {
@@ -63,8 +64,8 @@ static void join_slashes(struct request *r)
     r->path = path;
 }
 
-/* Splits and decodes the path. -1: a malformed escape or text that is not UTF-8, which rooms below
- * never see. */
+/* Splits and decodes the path. -1: a malformed escape, or text that is not UTF-8. So rooms below
+ * never see such text. */
 static int split_path(struct request *r, struct err *e)
 {
     join_slashes(r);
@@ -149,8 +150,8 @@ struct misfit {
     bool query;          /* there are rows of its path and method */
 };
 
-/* If no row fits: the first row of another version, which check_version() refuses; without one,
- * finds out why. */
+/* If no row fits: the first row of another version; check_version() refuses it. Without such a row,
+ * finds out why none fits. */
 static const struct route *nearest_route(struct request *r, struct misfit *why)
 {
     for (size_t i = 0; i < r->service->n_routes; i++) {

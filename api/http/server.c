@@ -187,7 +187,7 @@ static enum MHD_Result refuse(struct request *r)
     return (enum MHD_Result)request_send(r);
 }
 
-/* Goes on after others had their turn. */
+/* Continues after other requests had their turn. */
 static void dispatch_on(struct request *r, void *ctx)
 {
     r->later = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Selects the service of a request. A port may belong to one service, which then takes its account
- * from the first segment of the path; otherwise host and path select.
+ * Selects the service of a request. At a port of one service, that service is selected, and the
+ * first segment of the path is its account. Otherwise host and path select.
  */
 #include <assert.h>
 #include <string.h>

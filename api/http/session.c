@@ -21,7 +21,7 @@
 
 /* --- origins ---------------------------------------------------------------------------------- */
 
-/* Of https. */
+/* An origin; its scheme is https. */
 struct origin {
     char host[256]; /* in lower case */
     int port;

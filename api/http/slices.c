@@ -33,7 +33,7 @@ static bool has_more(const struct slices *s)
     return s->at < s->n || !s->at_end;
 }
 
-/* Adds at least one row of the batch, and more until the page is full or the time is over. */
+/* Adds at least one row of the batch, and more until the page is full or the time is up. */
 static int add_rows(struct slices *s, uint64_t until_ns, struct err *e)
 {
     int rc = 0;

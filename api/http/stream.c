@@ -28,7 +28,7 @@ struct reply_stream {
     uint64_t next, end; /* the range that still has to be fetched */
     struct stream_piece now, ahead;
     bool fetching, failed, suspended;
-    bool released; /* the reply is over; the stream is freed when no fetch is under way */
+    bool released; /* the reply has ended; the stream is freed when no fetch is in progress */
 };
 
 static void stream_free(struct reply_stream *s)

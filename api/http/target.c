@@ -3,8 +3,8 @@
  * The target of a request, path and query together, before libmicrohttpd splits it. libmicrohttpd
  * puts the parameters of the query into the connection's memory, some 70 bytes each. It has no
  * reply for a query that does not fit, and no memory left for the reply's head if one just fits. So
- * targets that are too large are answered here, when nothing but the target has been read: the
- * service is that of the port, or of the name in the TLS handshake.
+ * targets that are too large are answered here, when nothing but the target has been read. The
+ * service is the one of the port, or of the name in the TLS handshake.
  */
 #include <gnutls/gnutls.h>
 #include <microhttpd.h>

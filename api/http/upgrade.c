@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * libmicrohttpd hands over a descriptor: the connection's socket, or with TLS one end of its
- * relay's pair. An open connection counts as suspended, so that
- * libmicrohttpd is not stopped before it was given back. Memory: freed when the request is over and
- * the loop has closed the handle.
+ * relay's pair. An open connection is counted among the suspended requests, so that libmicrohttpd
+ * is not stopped before it gets the connection back. Memory: freed after the end of the request,
+ * when the loop has closed the handle.
  */
 #include "api/http/upgrade.h"
 
@@ -31,7 +31,7 @@ struct upgraded {
     struct strbuf out;
     size_t sent;   /* of `out` */
     bool closed;   /* no event follows */
-    bool released; /* the request is over */
+    bool released; /* the request has ended */
     const struct upgraded_events *events;
     void *ctx;
 };
@@ -51,8 +51,8 @@ static void on_poll_closed(uv_handle_t *h)
     free_if_over(u);
 }
 
-/* Gives the connection back to libmicrohttpd, which closes it. A client that does not read would
- * keep it for ever. */
+/* Gives the connection back to libmicrohttpd; that closes it. Otherwise a client that does not read
+ * would keep the connection for ever. */
 static void give_back(struct upgraded *u)
 {
     struct upgraded **at = &u->engine->api->upgraded;
@@ -121,7 +121,7 @@ static bool flush(struct upgraded *u)
     return true;
 }
 
-/* Sent from the loop, so that the user is told there of a client that is gone. */
+/* Sends from the loop, so that the user hears there of a client that is gone. */
 void upgraded_send(struct upgraded *u, const void *bytes, size_t n)
 {
     if (u->sent > 0 && u->sent >= u->out.len / 2) {
@@ -196,7 +196,7 @@ static void on_upgrade(void *ctx, struct MHD_Connection *conn, void *state, cons
         u->events->got(u->ctx, extra, n_extra);
 }
 
-/* The request is over: libmicrohttpd has closed the connection. */
+/* The request has ended: libmicrohttpd has closed the connection. */
 static void on_released(void *kept)
 {
     struct upgraded *u = kept;

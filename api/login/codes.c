@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * State: a list of waiting codes with their times. A code is used once, or forgotten when its time
- * is over. The service owns the list. On the loop's thread.
+ * has passed. The service owns the list. On the loop's thread.
  */
 #include "api/login/codes.h"
 

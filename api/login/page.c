@@ -157,7 +157,7 @@ struct replied *device_confirm(struct request *r)
 
 /* --- programs --------------------------------------------------------------------------------- */
 
-/* Redirects only to programs on the user's own machine, so that a code reaches nobody else. */
+/* Redirects only to programs on the machine of the user, so that a code reaches nobody else. */
 static bool is_local(const char *url)
 {
     static const char *const hosts[] = {"http://localhost", "http://127.0.0.1", "http://[::1]"};

@@ -33,11 +33,11 @@
 #define BY_TOKEN "a token"
 #define BY_LINK  "a link"
 
-/* What a request gives to log in. */
+/* The data with which a request logs in. */
 struct login_given {
     const char *user, *password, *token, *code;
-    const char *only; /* the code counts only for this principal; NULL: for each */
-    /* What follows; of the arena. */
+    const char *only; /* the code is valid only for this principal; NULL: for each */
+    /* The next step; of the arena. */
     struct replied *(*then)(struct request *r, struct session *s, const struct principal *who);
 };
 
@@ -62,8 +62,8 @@ static int read_given(struct request *r, struct login_given *g, struct err *e)
 
 /* --- as JSON ---------------------------------------------------------------------------------- */
 
-/* Whether one of the roles allows the action where it was given, if only on what is one's own.
- * Azure Batch takes actions on data as well. */
+/* Whether one of the roles allows the action where it was given, perhaps only on the principal's
+ * own resources. Azure Batch takes actions on data as well. */
 static bool may_somewhere(const struct grants *g, const char *action)
 {
     for (size_t i = 0; i < g->n; i++)
@@ -73,7 +73,7 @@ static bool may_somewhere(const struct grants *g, const char *action)
     return false;
 }
 
-/* What the page shows and offers: by the roles in the subscription, or anywhere. */
+/* Renders what the page may show and offer, by the roles in the subscription, or anywhere. */
 static int render_may(struct request *r, const struct principal *who, json_t **out, struct err *e)
 {
     static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sessions as a service: its routes and its struct service. Its paths are among batchaid's own
- * (docs/admin-api.md), and its errors have their form.
+ * Sessions as a service: its routes and its struct service. Its paths are paths of batchaid, not of
+ * Azure (docs/admin-api.md), and its errors have their form.
  */
 #include "api/http/auth.h"
 #include "api/http/request.h"

@@ -161,8 +161,8 @@ static struct replied *by_device(struct request *r, const struct token_client *c
     return find_and_grant(r, login, object_id);
 }
 
-/* RFC 7636: the program that opened the page sent a hash; the same program knows the hashed
- * text. */
+/* RFC 7636: the program that opened the page sent a hash. The program that asks for the token
+ * proves that it is that program, by the hashed text. */
 static bool verifies(const struct code *code, const char *verifier)
 {
     unsigned char hash[crypto_hash_sha256_BYTES];

@@ -114,7 +114,7 @@ static int by_key(const void *pa, const void *pb)
     return rc ? rc : strcasecmp(a->group, b->group);
 }
 
-/* Lines of the same key become one. */
+/* Lines with one key become one line. */
 static void merge(struct use_lines *l)
 {
     size_t n = 0;
@@ -184,7 +184,7 @@ static int sum_people(struct collecting *c, struct err *e)
     for (size_t i = 0; i < l->n; i++)
         if (name_person(f, &l->list[i], e) < 0)
             return -1;
-    merge(l); /* people who are gone may have had the same name */
+    merge(l); /* two people who are gone may have had one name */
     return 0;
 }
 

@@ -15,7 +15,7 @@
 #include "scheduler/front/front.h"
 #include "storage/usage.h"
 
-/* What is read in a turn: up to so many nodes, and no further node after so many parts. */
+/* The most nodes that are read in a turn; after so many parts no further node is begun. */
 #define SLICE_NODES 100
 #define SLICE_PARTS 200
 
@@ -23,7 +23,7 @@
 struct metric_job {
     struct usage_live live;
     const char *kind, *person; /* person "": not shown */
-    const char *const *uuids;  /* of its GPUs, n of them; NULL: the GPU has none */
+    const char *const *uuids;  /* the uuids of its GPUs, n of them; NULL: the GPU has none */
     const int *gpus;           /* their numbers */
     size_t n_gpus;
 };
@@ -33,7 +33,7 @@ struct job_walk {
     int64_t *nodes;
     size_t n_nodes, at;
     struct metric_job *parts;
-    size_t n, cap; /* parts: in the arena, which keeps the smaller ones as well */
+    size_t n, cap; /* parts: in the arena, with the smaller arrays before */
 };
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -47,7 +47,7 @@ static const char *uuid_of(struct arena *a, const json_t *devices, int number)
     return uuid ? arena_strdup(a, uuid) : NULL;
 }
 
-/* "0,2"; NULL: all GPUs of the node, which has these devices. */
+/* `numbers`: "0,2"; NULL: all GPUs of the node. `devices`: the devices of the node. */
 static void read_gpus(struct arena *a, const struct node *nd, const json_t *devices,
                       const char *numbers, struct metric_job *p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What nobody could read has no sample: it is unknown, not 0.
+ * A value that nobody could read has no sample: it is unknown, not 0.
  */
 #include "api/metrics/nodes.h"
 

@@ -28,7 +28,7 @@ static bool read_memory(int64_t *bytes)
         fclose(f);
     if (!read)
         return false;
-    (void)strtoll(line, &end, 10); /* the size, in pages; then what of it is in memory */
+    (void)strtoll(line, &end, 10); /* the size, in pages; next: the pages in memory */
     *bytes = strtoll(end, NULL, 10) * sysconf(_SC_PAGESIZE);
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counts waiting runs. A hundred thousand of them take tens of milliseconds, so they are counted in
+ * Counts waiting runs. A hundred thousand runs take tens of milliseconds, so they are counted in
  * pieces of ids: pool by pool, there by priority, and then by hold. A run that moves meanwhile may
  * be counted twice, or not.
  */
@@ -8,7 +8,7 @@
 #include "lib/arena.h"
 
 #define PIECE  4000 /* ids that are counted at once, and the cost of a turn in runs */
-#define QUERY  20   /* so many runs cost as much as a query */
+#define QUERY  20   /* a query costs as much as this many runs */
 #define AT_END INT64_MAX
 
 struct queue_reading {
@@ -16,7 +16,7 @@ struct queue_reading {
     struct arena *a;
     int64_t *pools;
     size_t n_pools, at;
-    struct queue_facts *list; /* those with runs, n of them, and the present one behind them */
+    struct queue_facts *list; /* the queues with runs, n of them, and behind them the present one */
     size_t n;
     int64_t priority, after; /* of the present pool */
     enum run_hold hold;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pages of metrics, and who may read them: a client in one of the networks of the settings, who
- * sends the lasting token of the settings, or who has the right batchaid/metrics/read.
+ * The pages of metrics, and who may read them: a client in one of the networks of the settings; a
+ * client with the lasting token of the settings; or a principal with the right
+ * batchaid/metrics/read.
  */
 #include <sodium.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The metrics of the site: one row each, with the function that shows its samples. `make
+ * The metrics of the site: a row for each, with the function that shows its samples. `make
  * docs-update` makes docs/metrics.md of these rows (test/tools/metrics_docs.py).
  */
 #include "api/metrics/table.h"
@@ -177,7 +177,7 @@ static void links(struct metric_text *t, const struct metric_facts *f)
     metric_int(t, METRIC_LABELS("event", "lost"), (int64_t)c->lost);
 }
 
-/* The states of machines without a node, and of nodes: each has its place. */
+/* The states of machines without a node, then the states of nodes. */
 enum node_shown {
     SHOWN_PREPARING = MACHINE_RESTS,
     SHOWN_IDLE,
@@ -194,7 +194,7 @@ static const char *const shown_names[NODES_SHOWN] = {
     [SHOWN_UNUSABLE] = "unusable",
 };
 
-/* A drained node that still runs something counts as running. */
+/* The state to show. A drained node that still runs something is shown as running. */
 static int shown_as(const struct pool_tally *n)
 {
     switch (n->state) {
@@ -224,7 +224,8 @@ static void nodes(struct metric_text *t, const struct metric_facts *f)
                 metric_int(t, METRIC_LABELS("kind", kinds[k], "state", shown_names[i]), sums[k][i]);
 }
 
-/* Of a node that runs something the GPUs without a run are idle, or drained with it. */
+/* The state of the GPUs without a run, on a node that runs something: idle, or drained with the
+ * node. */
 static int rest_shown_as(const struct pool_tally *n)
 {
     int shown = shown_as(n);
@@ -321,7 +322,7 @@ static void allocations(struct metric_text *t, const struct metric_facts *f)
 
 #define OF_GROUP(l) METRIC_LABELS("subscription", (l)->subscription, "group", (l)->group)
 
-/* Of each group, and of each person. */
+/* The GPU times of each group, and of each person. */
 #define GPU_VALUE(name, member)                                                                    \
     static void gpu_##name(struct metric_text *t, const struct metric_facts *f)                    \
     {                                                                                              \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * GET / is index.html, GET /page/HASH/NAME another file of the same build (embed_page.py). A
- * browser asks for index.html each time, and keeps the others for ever. Files of another build are
- * not found: the error says to load the page again. On the loop's thread; nothing is kept.
+ * GET / is index.html, GET /page/HASH/NAME another file of this build (embed_page.py). A browser
+ * asks for index.html each time, and keeps the others for ever. Files of another build are not
+ * found: the error says to load the page again. On the loop's thread; nothing is kept.
  */
 #include <stdlib.h>
 #include <string.h>

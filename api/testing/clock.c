@@ -87,7 +87,7 @@ struct replied *clock_show(struct request *r)
 /* --- changing it -------------------------------------------------------------------------------
  */
 
-/* What is asked for. */
+/* The change of the clock that a request asks for. */
 struct clock_change {
     bool follow;
     double rate;         /* below 0: it stays */

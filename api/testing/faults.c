@@ -217,7 +217,7 @@ static const struct field fault_rows[] = {
 };
 static SCHEMA(fault_body, fault_rows, "Fault", FILLS(fault), .check = check_body);
 
-/* What a reply says where the body does not. */
+/* Sets the parts of a reply that the body leaves out. */
 static void complete_reply(struct fault *f)
 {
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)

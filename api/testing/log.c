@@ -15,7 +15,7 @@
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 
-/* --- what is noted ---------------------------------------------------------------------------- */
+/* --- noting requests -------------------------------------------------------------------------- */
 
 /* The body as the log keeps it; NULL: no body, or one that is not kept. */
 static char *shown(json_t *body)
@@ -70,7 +70,7 @@ void testing_end(void *ctx, const struct request *r)
     expecting_hear(log);
 }
 
-/* --- what is asked for ------------------------------------------------------------------------ */
+/* --- asking for requests ---------------------------------------------------------------------- */
 
 /* ?after=N&max=M&method=&operation=&path=&subscription=&status= */
 struct replied *seen_list(struct request *r)

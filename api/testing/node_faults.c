@@ -317,7 +317,7 @@ void faults_pending_free(struct testing_faults *all)
 /* --- allocations -------------------------------------------------------------------------------
  */
 
-/* The error of the fault in the form of failure_append(), as an error of the service's own. */
+/* The error of the fault in the form of failure_append(), like an error of the service. */
 static const char *error_text(struct arena *a, const struct fault *f)
 {
     if (!f->code)

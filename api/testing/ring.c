@@ -120,7 +120,7 @@ void testing_log_free(struct testing_log *log)
     free(log);
 }
 
-/* --- what is shown ---------------------------------------------------------------------------- */
+/* --- showing requests ------------------------------------------------------------------------- */
 
 static json_t *parsed(const char *text)
 {
@@ -156,7 +156,7 @@ static bool fits(const struct seen *s, const struct selector *match, struct strb
     return selector_fits(match, &told);
 }
 
-/* Of the oldest. */
+/* The number of the oldest request. */
 static int64_t first_number(const struct testing_log *log)
 {
     return log->last - (int64_t)log->n + 1;

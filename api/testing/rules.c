@@ -185,8 +185,7 @@ static bool hits(struct rule *rule, const struct rule_work *w)
     return true;
 }
 
-/* --- what is done ------------------------------------------------------------------------------
- */
+/* --- carrying rules out ----------------------------------------------------------------------- */
 
 /* Replaces $NAME and ${NAME}, by nothing where the variable is not set. Returns whether the text
  * begins with the value of a variable. */

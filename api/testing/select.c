@@ -32,7 +32,7 @@ static const struct field selector_rows[] = {
 };
 SCHEMA(selector_body, selector_rows, "Selector", FILLS(selector));
 
-/* The operation with the most similar name; distance 0: the same name. */
+/* The operation with the most similar name; distance 0: it has this name. */
 static struct nearest operation_near(const struct testing *t, const char *name)
 {
     struct nearest near = nearest_to(name);

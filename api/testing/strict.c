@@ -119,7 +119,7 @@ static bool drop(struct testing_strict *s, const char *subscription)
     return false;
 }
 
-/* Takes over `p`; replaces the profile of the same subscription. */
+/* Takes over `p`; replaces the profile of its subscription. */
 static void put(struct testing_strict *s, struct strict_profile *p)
 {
     if (!p->subscription) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The limits of requests in strict mode, and the headers that show the remaining requests. A limit
- * counts from the first request on, and starts again when its time is over (strict_counts.h).
+ * The limits of requests in strict mode, and the headers that show the remaining requests. The time
+ * of a limit begins with the first request, and with the first one after it has passed
+ * (strict_counts.h).
  */
 #include <string.h>
 #include <strings.h>
@@ -123,7 +124,7 @@ static const struct limit {
     bool (*fits)(const struct request *r);
     const char *(*scope)(struct request *r);
     int status;
-    /* for ARM's own limits the beginning of the message: message_of() */
+    /* for the limits of ARM: the beginning of the message, see message_of() */
     const char *code, *message;
 } limits[STRICT_LIMITS_END] = {
 #define SRP "The request is being throttled as the limit has been reached for operation type - "
@@ -192,7 +193,7 @@ static bool fits(const struct strict_profile *p, enum strict_limit limit, struct
     return p->most[limit] > 0 && limits[limit].fits(r) && limits[limit].scope(r);
 }
 
-/* The message of ARM's own limits. */
+/* The message of a limit of ARM. */
 static const char *message_of(struct request *r, const struct strict_profile *p,
                               enum strict_limit limit, int left_s)
 {

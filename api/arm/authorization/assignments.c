@@ -137,8 +137,7 @@ struct replied *role_assignments_list(struct request *r)
 
 /* --- one -------------------------------------------------------------------------------------- */
 
-/* A getter. An assignment at another scope counts as missing, because rights are checked by the
- * path. */
+/* A getter. An assignment at another scope is not found, because rights are checked by the path. */
 static int find(struct request *r, struct role_assignment *x, struct err *e)
 {
     int rc =
@@ -221,7 +220,7 @@ static bool is_same(const struct role_assignment *a, const struct role_assignmen
            strcasecmp(a->principal, b->principal) == 0;
 }
 
-/* 1: the same assignment exists; 0: none; -1: another has its name or its place. */
+/* 1: an equal assignment exists; 0: none; -1: another assignment has its name or its place. */
 static int check_present(struct request *r, const struct role_assignment *x,
                          struct role_assignment *present, struct err *e)
 {

@@ -39,7 +39,7 @@ struct replied *batch_quotas_get(struct request *r)
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
-/* Usual sizes, which clients offer for choice. A pool may use any size that the site's machines
+/* Usual sizes: clients offer them for choice. A pool may use any size that the site's machines
  * serve. */
 static const struct size {
     const char *name, *family;

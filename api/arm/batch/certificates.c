@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Certificates of Batch accounts: the same rows as in the data plane. A certificate is named by its
+ * Certificates of Batch accounts, in the rows of the data plane. A certificate is named by its
  * thumbprint, so a PUT of an existing one changes nothing.
  */
 #include <string.h>

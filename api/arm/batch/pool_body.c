@@ -106,7 +106,8 @@ struct pool_change {
     int64_t updated_us;
 };
 
-/* The members that the data plane's PATCH may change, which grew with 2024-07-01; and the name. */
+/* Whether a request may change the member: the display name, the tags, and the members that the
+ * data plane's PATCH may change (more since 2024-07-01). */
 static bool may_change(const struct request *r, const char *name)
 {
     enum batch_version v = r->version >= RM_2025_06   ? BATCH_2025_06

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools of Batch accounts: the same rows as in the data plane, made and changed by the same
- * functions as in api/plane/batch/.
+ * Pools of Batch accounts, in the rows of the data plane, made and changed by the functions of
+ * api/plane/batch/.
  */
 #include "api/arm/batch/pools.h"
 #include "api/arm/may.h"
@@ -132,7 +132,7 @@ static struct child child_of(const struct rm_pool *x)
     return (struct child){&kind, &x->account, x->row.name, x->row.updated_us, NULL};
 }
 
-/* With the tags, which its document contains. */
+/* The pool with its tags; its document contains them. */
 static struct child tagged_child_of(struct request *r, const struct rm_pool *x)
 {
     struct child c = child_of(x);

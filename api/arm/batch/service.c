@@ -121,7 +121,7 @@ static const struct route routes[] = {
 static const char *const paths[] = {BATCH "/{rest*}", SUB BATCH "/{rest*}", GROUP BATCH "/{rest*}",
                                     NULL};
 
-/* Headers of the provider itself, not of the gateway in front of it. */
+/* Headers of the provider, without those of the gateway in front of it. */
 static void headers(struct request *r)
 {
     if (r->route && r->route->versions && !r->gateway_error)

@@ -52,7 +52,7 @@ static int tell_size(struct request *r, const struct cluster *c, const struct ev
     return st_event_add(arm_of(r)->storage, &told, e);
 }
 
-/* With the keys of the mounts, which the accepted document lacks. */
+/* Checks the mounts with their keys. The accepted document lacks the keys. */
 static int check_mounts(struct request *r, const struct scope *scope, const struct cluster *c,
                         const struct accepted *a, struct err *e)
 {

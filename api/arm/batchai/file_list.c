@@ -37,7 +37,7 @@ void file_list_release(void *list)
     free(l->entry);
 }
 
-/* A file with the properties of all versions; schema_file selects those of a version. */
+/* A file with the properties of all versions; schema_file selects the properties of one version. */
 static json_t *canonical(struct file_list *l, const struct file_entry *en)
 {
     json_t *o = json_pack("{s:o, s:s, s:b}", "name", json_string(en->name), "fileType",

@@ -8,7 +8,7 @@
 #include "api/arm/batchai/lookup.h"
 #include "model/home.h"
 
-/* The location in the body, which was accepted and so is a string. */
+/* The location in the body. The body was accepted, so the location is a string. */
 static const char *given_location(const struct request *r, const struct resource_group *g)
 {
     const char *location = json_string_value(json_object_get(r->body, "location"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The bytes of a file in an output directory, without a download link: from the share, or from the
- * node's own disk, whose answers come later.
+ * disk of the node. The node's answers come later.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks the rights that a body needs besides those of its own resource: for file servers, for a
- * subnet, and for what runs as the nodes' administrator. Options of mounts are harmless only if the
- * list here has them. Keeps no state. On the loop's thread.
+ * Checks the rights that a body needs, besides the rights to its resource: for file servers, for a
+ * subnet, and for work that runs as the nodes' administrator. Options of mounts are harmless only
+ * if the list here has them. Keeps no state. On the loop's thread.
  */
 #include "api/arm/batchai/linked.h"
 

@@ -61,8 +61,8 @@ int find_workspace(struct request *r, struct workspace *w, struct err *e)
     return found(r, named_workspace(r, name, w, e), &workspaces, name, e);
 }
 
-/* One query finds it. Only if it does not exist, the parents are looked up, for the error of the
- * first missing one; jobs work the same way. */
+/* One query finds the experiment. Only if it does not exist, the parents are looked up, for the
+ * error of the first missing one. Jobs are found alike. */
 int find_experiment(struct request *r, struct experiment *x, struct err *e)
 {
     if (find_subscription(r, e) < 0)

@@ -13,7 +13,7 @@ struct node_list {
     struct file_list *list;
     const struct output_dir *at; /* by rank; in the request's memory */
     size_t n;
-    const struct output_dir *asked; /* one of them */
+    const struct output_dir *asked; /* the node whose files were asked for */
 };
 
 const struct output_dir *node_files_choose(const struct output_dir *at, size_t n, const char *path,

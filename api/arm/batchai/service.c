@@ -20,7 +20,7 @@
 #define JOB     EXP "/jobs/{job}"
 #define CLUSTER WS "/clusters/{cluster}"
 #define SERVER  WS "/fileServers/{fileServer}"
-/* The same for versions without workspaces: directly in the resource group. */
+/* Paths for versions without workspaces: directly in the resource group. */
 #define FLAT_CLUSTER GROUP BATCHAI "/clusters/{cluster}"
 #define FLAT_SERVER  GROUP BATCHAI "/fileServers/{fileServer}"
 #define FLAT_JOB     GROUP BATCHAI "/jobs/{job}"
@@ -34,7 +34,7 @@
 ERROR_TABLE(batchai_words, ARM_ERRORS, ALL_OWN)
 
 static const struct route routes[] = {
-    /* Microsoft.BatchAI 2018-05-01, and rows that are the same in all versions */
+    /* Microsoft.BatchAI 2018-05-01, and rows that do not differ between versions */
     {"GET", BATCHAI "/operations", V_ALL, 0, operations_list, "Operations_List"},
     {"GET", LOC "/usages", V05, ROUTE_PARTIAL, usages_list, "Usages_List"},
     {"GET", LOC "/usages", V03, ROUTE_PARTIAL, usages_list, "Usage_List"},
@@ -135,7 +135,7 @@ static const char *version_name(unsigned version)
     return api_version_name((enum api_version)version);
 }
 
-/* Headers of the provider itself, not of the gateway in front of it. */
+/* Headers of the provider, without those of the gateway in front of it. */
 static void headers(struct request *r)
 {
     if (r->route && r->route->versions && !r->gateway_error)

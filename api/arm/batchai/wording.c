@@ -20,8 +20,8 @@ const char *word_type(enum api_version v, const char *type)
 }
 
 /* Messages as recorded from the real service, including blanks. A message is replaced only if it
- * equals the stored one; longer messages (with a signal, a node) are kept. NULL: the message is the
- * same in that version. */
+ * equals the stored one; longer messages (with a signal, a node) are kept. NULL: that version has
+ * the stored message. */
 static const struct error_wording {
     unsigned versions;
     const char *code, *then_code;

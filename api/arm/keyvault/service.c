@@ -47,7 +47,7 @@ static const struct route routes[] = {
 
 static const char *const paths[] = {SUB KEYVAULT "/{rest*}", GROUP KEYVAULT "/{rest*}", NULL};
 
-/* Headers of the provider itself, not of the gateway in front of it. */
+/* Headers of the provider, without those of the gateway in front of it. */
 static void headers(struct request *r)
 {
     if (r->route && !r->gateway_error)

@@ -90,7 +90,7 @@ json_t *vault_properties(const struct vault *v)
 static const char *const secret_rights[] = {"get",    "list",    "set",     "delete",
                                             "backup", "restore", "recover", "purge"};
 
-/* "all" is all of them. */
+/* "all" includes every right. */
 static bool holds(const json_t *properties, const char *object_id, const char *right)
 {
     if (vault_policy_allows(properties, object_id, right))
@@ -123,9 +123,11 @@ static bool gives_more(const json_t *was, const json_t *now, const char *giver)
 }
 
 /* Managing a vault gives no access to its secrets. So only a principal who may assign roles may
- * switch between roles and policies, as in Azure. A policy may be granted by them, by the vault's
- * creator, who could have made the vault with that policy, or by principals who have the granted
- * rights themselves. https://learn.microsoft.com/azure/key-vault/general/rbac-guide */
+ * switch between roles and policies, as in Azure. Three kinds of principals may grant a policy: one
+ * who may assign roles; the vault's creator, because the creator could have made the vault with
+ * that policy; and one who has the granted rights already.
+ *
+ * https://learn.microsoft.com/azure/key-vault/general/rbac-guide */
 static int check_giving(struct request *r, const struct vault *v, const json_t *now, struct err *e)
 {
     const json_t *was = request_own(r, vault_properties(v));

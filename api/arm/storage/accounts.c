@@ -81,7 +81,7 @@ static void add_location(struct request *r, const char *location, const char *gu
                  request_base(r), arm_subscription(r), region_name(&r->arena, location), guid,
                  r->version_name);
     if (arm_is_strict(r))
-        reply_header_text(r, "Retry-After", "17"); /* this provider's own */
+        reply_header_text(r, "Retry-After", "17"); /* no other provider sends this value */
     else
         reply_retry_after(r);
 }

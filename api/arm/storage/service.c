@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Microsoft.Storage as a service: one row per operation, with the operation ids of the
- * specification. Accepts any api-version, because the served operations are the same in all.
+ * specification. Accepts any api-version, because the served operations do not differ between
+ * versions.
  */
 #include "api/arm/kind.h"
 #include "api/arm/may.h"
@@ -80,7 +81,7 @@ static const struct route routes[] = {
 static const char *const paths[] = {STORAGE "/{rest*}", SUB STORAGE "/{rest*}",
                                     GROUP STORAGE "/{rest*}", NULL};
 
-/* Adds the headers of the provider itself, without those of Azure's gateways. */
+/* Adds the headers of the provider, without those of the gateway in front of it. */
 static void headers(struct request *r)
 {
     if (r->route && !r->gateway_error)

@@ -72,7 +72,7 @@ static int store(struct request *r, struct storage_account *s, const struct serv
     return st_account_update(arm_of(r)->storage, s, e);
 }
 
-/* An empty text resets a setting of SMB to the service's default, which is not shown. */
+/* An empty text resets a setting of SMB to the service's default. A default is not shown. */
 static void drop_blank_settings(json_t *properties)
 {
     const char *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists of shares and containers: by name, in pages of $maxpagesize, whose mark ($skipToken) is the
- * last name; with $filter "startswith(name, TEXT)", or TEXT alone, as the service takes it for
+ * Lists of shares and containers by name, in pages of $maxpagesize; the mark of a page ($skipToken)
+ * is the last name. $filter is "startswith(name, TEXT)", or TEXT alone, as the service takes it for
  * containers. Deleted containers are listed with $include=deleted, deleted shares with
  * $expand=deleted.
  */
@@ -20,7 +20,7 @@
 
 #define PAGE_MAX 5000
 
-/* What a list is about. */
+/* A list with its arguments. */
 struct share_list {
     const struct share_words *words;
     struct rm_share shown; /* a share of the path's account */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shares and containers as kinds of ARM (api/arm/kind.h). The data services use the same rows.
+ * Shares and containers as kinds of ARM (api/arm/kind.h). They are the rows that the data services
+ * use, too.
  */
 #include <ctype.h>
 #include <string.h>
@@ -75,7 +76,7 @@ static int find(struct rm *m, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
-/* --- what is shown ---------------------------------------------------------------------------- */
+/* --- rendering -------------------------------------------------------------------------------- */
 
 enum lease_state share_lease(const struct share *s, int64_t now_us)
 {
@@ -110,7 +111,7 @@ static void add_lease(const struct share *s, int64_t now_us, json_t *p)
 
 /* --- stored access policies ------------------------------------------------------------------- */
 
-/* Their members here, and as api/plane/storage/policies.c stores them. */
+/* The names of members here, and in rows of api/plane/storage/policies.c. */
 static const struct {
     const char *shown, *stored;
 } policy_parts[] = {

@@ -125,7 +125,7 @@ static int with_key(struct request *r, const struct signed_by *by, struct err *e
 
 /* --- with a token --------------------------------------------------------------------------- */
 
-/* What the first segment of a path is in the names of actions. */
+/* The first segment of a path, and its name in actions. */
 static const struct {
     const char *segment, *type;
 } types[] = {{"pools", "/pools"},
@@ -209,7 +209,7 @@ static bool is_in_region(struct request *r, const struct batch_account *b)
 
 /* --- with the token of a task --------------------------------------------------------------- */
 
-/* Whether the request is about the job, or something of it. */
+/* Whether the request is about the job, or about a resource below it. */
 static bool is_about(const struct request *r, const char *job)
 {
     return r->n_segments >= 2 && strcasecmp(r->segment[0], "jobs") == 0 &&

@@ -54,8 +54,8 @@
 
 ERROR_TABLE(batch_words, BATCH_ERRORS, BATCH_OWN)
 
-/* The sentences of codes, sorted by the bytes of the codes. A code without a sentence here uses the
- * error's own message. */
+/* The sentences of codes, sorted by the bytes of the codes. A code without a sentence here has the
+ * message of the error. */
 static const struct sentence {
     const char *code, *says;
 } sentences[] = {

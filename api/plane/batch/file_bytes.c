@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * GET and HEAD of one file of a task or node, in the form of the data plane or in that of the page.
+ * GET and HEAD of one file of a task or node, in the form of the data plane or in the form of the
+ * page.
  */
 #include <stdlib.h>
 #include <string.h>

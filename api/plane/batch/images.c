@@ -51,7 +51,7 @@ static json_t *render_image(const struct batch_image *i)
                      "verificationType", verification_of(i));
 }
 
-/* The agent of images[i], with all later images of the same agent. */
+/* The agent of images[i], with all later images that have this agent. */
 static json_t *render_agent(const struct batch_image *images, size_t n, size_t i)
 {
     const char *agent = images[i].agent;

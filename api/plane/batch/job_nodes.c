@@ -14,7 +14,7 @@
 #include "scheduler/front/batch/tasks.h"
 #include "storage/batch_chores.h"
 
-/* One node; NULL: this task did not run there. */
+/* A node of a job. NULL: this task did not run there. */
 struct job_node {
     const struct batch_chore *preparation, *release;
 };

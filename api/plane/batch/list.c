@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The form of pages of Azure Batch, the queries of its lists, and the lists of rows, which are made
- * in slices (api/http/slices.h). A list belongs to its request. On the loop's thread.
+ * The form of pages of Azure Batch, the queries of its lists, and the lists of rows. Lists of rows
+ * are made in slices (api/http/slices.h). A list belongs to its request. On the loop's thread.
  */
 #include "api/plane/batch/list.h"
 

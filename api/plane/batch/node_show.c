@@ -22,7 +22,7 @@ int node_look(struct request *r, const struct node *nd, struct shown_node *out, 
     *out = (struct shown_node){.nd = *nd};
     if (st_node_setup_get(arm_of(r)->storage, &r->arena, nd->id, &out->setup, e) < 0)
         return -1;
-    /* An ended start task counts as running until the scheduler has handled its end. */
+    /* An ended start task is shown as running until the scheduler has handled its end. */
     bool waits =
         out->setup.runs || (out->setup.node_id != 0 && out->setup.start_us >= nd->state_us);
     out->state = batch_node_state(nd, waits);

@@ -11,7 +11,7 @@
 /* The number of a node's recent tasks that it shows. */
 #define RECENT 10
 
-/* Counts holdings with slots, because preparation and release tasks have none. */
+/* Counts the holdings that have slots: preparation and release tasks have none. */
 static int count_running(struct request *r, struct shown_node *n, struct err *e)
 {
     struct allocation *live;

@@ -146,7 +146,7 @@ struct replied *compute_nodes_get(struct request *r)
     return batch_reply_element(r, "nodes/@Element", &out);
 }
 
-/* --- what is asked of one --------------------------------------------------------------------- */
+/* --- operations on one node ------------------------------------------------------------------- */
 
 /* Refuses an operation while the node is busy with another. */
 static int refuse_busy(const struct shown_node *n, struct err *e)
@@ -171,7 +171,7 @@ static int refuse_busy(const struct shown_node *n, struct err *e)
 }
 
 struct asking {
-    const struct schema *body; /* NULL: for a start, which only deallocated nodes accept */
+    const struct schema *body; /* NULL: for a start; only deallocated nodes accept it */
     const char *how;           /* the name of its option */
     enum node_wish wish;
     const char *action;

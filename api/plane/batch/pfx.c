@@ -13,9 +13,9 @@
 #include <sodium.h>
 #include <string.h>
 
-/* The most rounds of key derivation of a file, all of its parts together. They are done on the
- * loop: a bag is opened up to three times (here, for its key and for its certificates), and a round
- * of an old cipher is up to three hashes, of which GnuTLS does some millions a second. Programs
+/* The most rounds of key derivation of a file, for all its parts together. They are done on the
+ * loop. A bag is opened up to three times (here, for its key and for its certificates), and a round
+ * of an old cipher is up to three hashes; GnuTLS does some millions of hashes a second. Programs
  * write some thousands. */
 #define ROUNDS_MAX 100000
 

@@ -18,7 +18,7 @@
 #define BLOBS "azureBlobFileSystemConfiguration"
 #define FILES "azureFileShareConfiguration"
 
-/* One mount of the list. */
+/* A mount of the list. */
 struct pool_mount {
     const json_t *doc;
     bool blobs;

@@ -78,7 +78,7 @@ struct replied *pools_patch(struct request *r)
 
 struct replied *pools_update(struct request *r)
 {
-    /* The newest version has no certificates, and leaves those of the pool alone. */
+    /* The newest version has no certificates, and does not touch those of the pool. */
     static const char *const all[] = {"certificateReferences", "startTask",
                                       "applicationPackageReferences", "metadata", NULL};
     struct batch_pool p;

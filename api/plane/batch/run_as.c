@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds in a body what needs the right batchaid/nodes/runAsAdmin/action, before anything is
- * written: user accounts, start tasks and tasks that run on a node as root or as the daemon's own
- * user.
+ * Finds in a body, before anything is written, the parts that need the right
+ * batchaid/nodes/runAsAdmin/action: user accounts, start tasks and tasks that run on a node as root
+ * or as the user of the daemon.
  */
 #include "api/plane/batch/run_as.h"
 
@@ -41,8 +41,8 @@ static int load_accounts(struct request *r, const char *pool, json_t **out, stru
     return rc < 0 ? -1 : 0;
 }
 
-/* Whether an account is an administrator; an unknown account counts as one, because the pool may
- * get it later. `name` NULL: whether any of them is. */
+/* Whether an account is an administrator. An unknown account is treated as one, because the pool
+ * may get it later. `name` NULL: whether any account is. */
 static bool account_is_admin(const json_t *accounts, const char *name)
 {
     bool known = accounts && !name;
@@ -174,7 +174,7 @@ int batch_check_local(struct request *r, const char *vm_size, struct err *e)
     return rc == 0 ? access_refuse_local(r, e) : rc < 0 ? -1 : 0;
 }
 
-/* A pool that does not exist yet ("") may have any kind of node. */
+/* A pool that does not exist yet ("") may get any kind of node. */
 static int check_local_pool(struct request *r, const json_t *doc, const char *pool, struct err *e)
 {
     const char *made =

@@ -10,7 +10,7 @@
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/routes.h"
 
-/* bytes; the largest body is a collection of tasks, which has at most 1 MB */
+/* bytes; the largest body is a collection of tasks: at most 1 MB */
 #define BODY_MAX (1024 * 1024)
 
 #define CLIENT_ID_MAX 256 /* bytes; a longer id is not echoed */

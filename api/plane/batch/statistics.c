@@ -136,7 +136,7 @@ static int render_usage(const struct batch_list *l, const void *row, struct strb
     return 0;
 }
 
-/* One entry per pool that existed in the interval, for the whole interval. */
+/* An entry for each pool that existed in the interval, for the whole interval. */
 struct replied *usage_of_pools(struct request *r)
 {
     static const struct batch_filter filters[] = {

@@ -60,7 +60,7 @@ static struct replied *show(struct task_files *l)
     return page_reply(page);
 }
 
-/* Borrows the name until show(). Leaves out the names of earlier pages, which may be many. */
+/* Borrows the name until show(). Leaves out the names of earlier pages; there may be many. */
 static void add(struct task_files *l, const char *name, const struct node_dir_entry *en)
 {
     if (strcmp(name, l->rows.page->after) <= 0)

@@ -223,8 +223,8 @@ static int keep(struct appending *x, const struct file_facts *f, struct err *e)
     return -1;
 }
 
-/* Whether the journal keeps the bytes. Not if their hash must be checked, which the writing worker
- * does. */
+/* Whether the journal keeps the bytes. Not if their hash must be checked: the worker that writes
+ * does that. */
 static bool is_kept(const struct appending *x)
 {
     const struct azstorage *s = azstorage_of(x->w->r);

@@ -28,7 +28,7 @@ struct append_copy {
     struct file_range range;
     struct file *file;      /* owned; NULL: not open */
     uint64_t since;         /* turns_now() before the source's notes were read */
-    struct turn turn;       /* the source's turn, if the source is overwritten meanwhile */
+    struct turn turn;       /* the source's turn, if the source was overwritten meanwhile */
     uint8_t md5[FILES_MD5]; /* that the bytes must have, if has_md5 */
     uint64_t crc64;
     bool has_md5, has_crc64;

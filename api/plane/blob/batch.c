@@ -97,7 +97,8 @@ static void carry_out(struct request *r, void *ctx)
 {
     struct blob_batch *b = ctx;
     size_t end = b->next + STEP < b->n_inner ? b->next + STEP : b->n_inner;
-    bool more = end < b->n_inner; /* else the last one's answer ends all of it */
+    /* otherwise the answer of the last request ends the whole reply */
+    bool more = end < b->n_inner;
     while (b->next < end)
         request_inner_go(b->inner[b->next++], on_answered, b);
     if (more)
@@ -106,7 +107,7 @@ static void carry_out(struct request *r, void *ctx)
 
 /* --- accepted ------------------------------------------------------------------------------- */
 
-/* The path without the account, which clients of ports of their own may leave out. */
+/* The path without the account. At a port of one service, clients may leave the account out. */
 static const char *path_of(struct request *r, const char *target)
 {
     const char *path = arena_strndup(&r->arena, target, strcspn(target, "?"));

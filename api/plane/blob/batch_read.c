@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Splits the body at the boundary and reads each part's head, within bounds. The parts point into
- * the body, which the request keeps. Pure.
+ * the body; the request keeps the body. Pure.
  */
 #include "api/plane/blob/batch_read.h"
 

@@ -289,7 +289,7 @@ struct replied *azblob_set_metadata(struct request *r)
     return blob_change(r, set_metadata);
 }
 
-/* The MD5 is of the present file: what was noted of an earlier one, and its archiving, is over. */
+/* The MD5 is of the present file: notes about an earlier file, and its archiving, end. */
 static void set_md5(struct blob_work *w, const struct file_facts *f, const char *md5)
 {
     if (md5 && !item_is_of(&w->item, f)) {

@@ -17,7 +17,7 @@ struct block_copy {
     struct file_upload *upload; /* owned */
     struct file_facts source;   /* as it was looked at */
     uint64_t since;             /* turns_now() before the source's notes were read */
-    struct turn turn;           /* the source's turn, if the source is overwritten meanwhile */
+    struct turn turn;           /* the source's turn, if the source was overwritten meanwhile */
 };
 
 static void finish(struct block_copy *c, struct replied *done)

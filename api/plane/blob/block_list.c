@@ -59,13 +59,13 @@ struct from {
 
 /* Put Block List. */
 struct commit {
-    struct share_item item;     /* what is to be noted */
+    struct share_item item;     /* the row to write */
     uint64_t crc64;             /* of the request's list */
     const struct xml *next_xml; /* the next block of the list; NULL: all are read */
     const struct block **by_id; /* arena: committed ones */
     struct blocks blocks;       /* arena: the blocks of the new blob */
     struct from *from;          /* and the place of each; as many */
-    size_t copied, copying;     /* of them; and how many follow now */
+    size_t copied, copying;     /* parts that were copied; parts that are being copied */
     struct file_upload *upload; /* owned */
     struct placing placing;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The blocks of a blob: their ids, their folder, and the lists of them. block_list.c changes them.
+ * The blocks of a blob: their ids, their folder, and the lists of blocks. block_list.c changes
+ * them.
  */
 #include <sodium.h>
 #include <stdlib.h>
@@ -82,7 +83,7 @@ const char *block_id_text(struct arena *a, const char *hex)
 
 /* --- what blocks there are ------------------------------------------------------------------ */
 
-/* Ids are hexadecimal digits, which need no escapes. */
+/* Ids are hexadecimal digits: these need no escapes. */
 const char *blocks_text(struct arena *a, const struct blocks *b)
 {
     struct strbuf text = STRBUF_INIT;
@@ -141,9 +142,9 @@ struct blocks blocks_committed(struct arena *a, const struct share_item *i,
 }
 
 /* Leaves out blocks that are older than the blob: a put of a whole blob does not remove them, and a
- * block list may have failed to. (A block that is put right after a list may have the same time as
- * the blob.) While the clock is behind because it was set back, times prove nothing, so all blocks
- * count. */
+ * block list may have failed to. (A block that is put right after a list may have the time of the
+ * blob.) While the clock is behind because it was set back, times prove nothing, so no block is
+ * left out. */
 struct blocks blocks_waiting(struct request *r, const struct file_items *found,
                              const struct share_item *i)
 {

@@ -32,12 +32,12 @@ struct blob_copy {
     bool source_is_known;     /* the look was in the source's turn */
     uint64_t since;           /* turns_now() before the source's notes were read */
     int tries;
-    struct share_item item; /* what is to be noted */
+    struct share_item item; /* the row to write */
     struct file_upload *upload;
     struct turn turn;
     int status; /* of the reply after success */
     bool has_was;
-    struct file_facts was; /* what is at the place */
+    struct file_facts was; /* the present file */
     struct placing placing;
     char id[GUID_SIZE]; /* the copy's */
     uint64_t crc64;     /* of the bytes of a synchronous copy */
@@ -96,7 +96,7 @@ static bool copies_tags(struct request *r)
     return says && strcasecmp(says, "COPY") == 0;
 }
 
-/* Reads the tags of the request; with COPY the source's, which then count as the request's. */
+/* Reads the tags of the request; with COPY those of the source, as if the request had them. */
 static int read_tags(struct blob_copy *c, struct err *e)
 {
     const char *says = request_header(c->r, TAG_OPTION);
@@ -121,15 +121,15 @@ static int find_source(struct blob_copy *c, struct err *e)
     return source_of(c->r, "x-ms-copy-source", copies_tags(c->r) ? "rt" : "r", &c->from, e);
 }
 
-/* Whether this is Copy Blob From URL, whose reply has a hash of the bytes. */
+/* Whether this is Copy Blob From URL: its reply has a hash of the bytes. */
 static bool copies_at_once(const struct blob_copy *c)
 {
     const char *says = request_header(c->r, "x-ms-requires-sync");
     return c->status == 202 && says && strcasecmp(says, "true") == 0;
 }
 
-/* A copy has the source's tier unless the request says another. Of an archived blob only Copy Blob
- * makes a copy, which is rehydrated. */
+/* A copy has the source's tier unless the request says another. Only Copy Blob makes a copy of an
+ * archived blob, and rehydrates it. */
 static int read_tier(struct blob_copy *c, struct err *e)
 {
     struct request *r = c->r;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Find Blobs by Tags. The database has an index of tags; one comparison of the expression says
- * which part of it is read, container by container in the order of their names, and the others are
- * checked with the tags of each row. Rows are read in steps, so that others have their turn, and a
- * step's rows are freed before the next. What is found is shown only if its file is there.
+ * Find Blobs by Tags. The database has an index of tags. One comparison of the expression selects
+ * the part of the index that is read, container by container in the order of their names; the other
+ * comparisons are checked with the tags of each row. Rows are read in steps, so that others have
+ * their turn, and a step's rows are freed before the next. A blob is shown only if its file is
+ * there.
  *
- * step -> files in the container's folder -> files aside -> shown -> step ...
+ *   step -> files in the container's folder -> files aside -> shown -> step ...
  *
  * The marker has three parts, with a byte between them that none of them has: the container, and
  * the value and path of the last blob.
- *   https://learn.microsoft.com/rest/api/storageservices/find-blobs-by-tags
+ *
+ * https://learn.microsoft.com/rest/api/storageservices/find-blobs-by-tags
  */
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +81,7 @@ static void search_in(struct blob_find *f, const struct share *s)
 
 static void step(struct request *r, void *ctx);
 
-/* --- what is found ---------------------------------------------------------------------------- */
+/* --- the blobs that were found ---------------------------------------------------------------- */
 
 /* False: the page is full. */
 static bool show(struct blob_find *f, const struct found_blob *h)
@@ -199,7 +201,7 @@ static int read_rows(struct blob_find *f, struct err *e)
         if (i + 1 == rows.n && value)
             begin_after(f, value, item->path);
         else if (i + 1 == rows.n)
-            f->has_more = false; /* the index is not of these tags */
+            f->has_more = false; /* the rest of the index is about other tags */
         if (tag_where_holds(&f->where, tags))
             f->hit[f->n++] = (struct found_blob){item, false};
     }

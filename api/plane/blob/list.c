@@ -28,7 +28,7 @@
 
 #define STEP    500    /* items written per turn of the loop: a few ms */
 #define BETWEEN "\xff" /* the parts of a marker */
-#define AGAIN   2      /* returned by add_next() for a blob whose facts must be read again */
+#define AGAIN   2      /* returned by add_next() for a blob whose facts must be read once more */
 
 struct blob_list {
     struct request *r;
@@ -52,7 +52,7 @@ struct blob_list {
     int64_t last_us;  /* the last item is the snapshot of this instant; 0: not a snapshot */
     const char *done; /* the name before the last one; NULL: none */
     uint64_t since;   /* turns_now() before anything was read */
-    struct turn turn; /* the turn of the blob that is looked at again */
+    struct turn turn; /* the turn of the blob whose facts are read once more */
     struct blob again;
 };
 
@@ -183,7 +183,7 @@ static const char *delimiter_in(const struct blob_list *l, const char *name)
     return *l->delimiter ? strstr(name + strlen(l->q.prefix), l->delimiter) : NULL;
 }
 
-/* The prefix up to the delimiter, which all names of a group share; the whole name if it has no
+/* The prefix up to the delimiter: all names of a group share it. The whole name if it has no
  * delimiter. */
 static const char *group_of(struct blob_list *l, const char *name)
 {
@@ -359,8 +359,8 @@ static const char *end_of(struct arena *a, const char *prefix)
     return arena_concat(a, prefix, "\xff");
 }
 
-/* The text after the marker's item: after all names of a group, which has the delimiter behind the
- * prefix. */
+/* A text that sorts after the marker's item. If the item is a group: after all names that begin
+ * with the group's prefix and delimiter. */
 static const char *after_marker(struct blob_list *l)
 {
     const char *marker = l->q.marker, *prefix = l->q.prefix;

@@ -155,7 +155,8 @@ struct forgotten {
 static void on_forgotten(void *ctx, const struct err *why)
 {
     struct forgotten *f = ctx;
-    /* Removes it as the daemon's own work, because storage/folders/ limits the work of clients. */
+    /* The daemon removes it, not the client, because storage/folders/ limits the work of
+     * clients. */
     if (!why)
         files_remove_tree(f->files, f->folder, f->path, gone, NULL);
     free(f->folder);
@@ -322,6 +323,6 @@ int blob_check(struct request *r, const struct blob *b, const struct file_facts 
     if (!f || request_header(r, "x-ms-lease-action"))
         return 0;
     bool writes =
-        !reads && !is_comp(r, "snapshot") && !is_comp(r, "undelete"); /* what is there stays */
+        !reads && !is_comp(r, "snapshot") && !is_comp(r, "undelete"); /* the present blob stays */
     return blob_check_lease(r, &b->item, writes, e);
 }

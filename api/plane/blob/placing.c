@@ -76,7 +76,7 @@ static void on_guarded(void *ctx, const struct err *why)
         upload_finish(p->upload, NULL, on_placed, p);
 }
 
-/* The blob's old version is at another place: `item` has a file aside of its own. */
+/* The blob's old version is at another place: `item` has another file aside. */
 static bool is_moved(const struct placing *p)
 {
     const char *was = p->blob->item.aside, *is = p->item->aside;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Put Blob and Put Block: reads the headers into a `struct blob_put`, which put_body.c then owns
- * and carries out. On the loop's thread.
+ * Put Blob and Put Block: reads the headers into a `struct blob_put`. put_body.c then owns and
+ * carries it out. On the loop's thread.
  */
 #include <sodium.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static int read_crc64(struct request *r, struct blob_put *p, struct err *e)
 
 #define STORED_MD5 "x-ms-blob-content-md5"
 
-/* Of the bytes that will be appended, so the empty body is not compared with it. */
+/* The MD5 of the bytes that will be appended, so the empty body is not compared with it. */
 static int read_later_md5(struct request *r, struct share_item *i, struct err *e)
 {
     uint8_t md5[FILES_MD5];
@@ -109,7 +109,8 @@ static int read_later_md5(struct request *r, struct share_item *i, struct err *e
     return given < 0 ? -1 : 0;
 }
 
-/* Reads the MD5 of the body, which either header may give; that of an append blob only its own. */
+/* Reads the MD5 of the body: either header may give it. For an append blob only Content-MD5 gives
+ * it. */
 static int read_md5(struct request *r, struct blob_put *p, struct err *e)
 {
     bool grows = p->item.type == BLOB_APPEND;

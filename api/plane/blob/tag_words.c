@@ -173,7 +173,7 @@ int tag_words_hold(const char *condition, const json_t *tags, struct err *e)
     return rc;
 }
 
-/* --- what is searched for --------------------------------------------------------------------- */
+/* --- expressions of searches ------------------------------------------------------------------ */
 
 static int read_container(struct tag_words *w, struct tag_where *out)
 {

@@ -118,7 +118,7 @@ static void on_times(void *ctx, const struct err *why, const struct file_result 
     if (!azfile_went_well(c, why, f))
         return;
     c->facts = f->facts;
-    if (c->item.md5) /* the bytes are the same */
+    if (c->item.md5) /* the bytes have not changed */
         item_set_file(&c->item, &f->facts);
     described(c);
 }
@@ -144,8 +144,7 @@ static void on_sized(void *ctx, const struct err *why, const struct file_result 
     set_times(c);
 }
 
-/* Whether the request has any content header: then all of them are set, and missing ones are
- * cleared. */
+/* Whether the request has any content header: then all are set, and missing ones are cleared. */
 static bool gives_content(struct request *r)
 {
     static const char *const names[] = {"content-type",     "content-encoding",
@@ -228,7 +227,7 @@ struct replied *azfile_lease(struct request *r)
     return azfile_to_change(r, false, lease);
 }
 
-/* --- handles: of SMB, which there is none of ------------------------------------------------ */
+/* --- handles of SMB: there are none ----------------------------------------------------------- */
 
 static void list_handles(struct azfile_change *c)
 {
@@ -245,7 +244,7 @@ static void close_handles(struct azfile_change *c)
     azfile_finish(c, reply_empty(c->r, 200));
 }
 
-/* Of a file or a directory. */
+/* The request names a file or a directory. */
 static void on_any(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct azfile_change *c = ctx;

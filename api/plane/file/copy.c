@@ -143,8 +143,9 @@ struct rename {
     bool is_there;             /* something, at the place */
     struct file_facts renamed; /* the file at its new place */
     struct err why;            /* it fails */
-    struct turn turn[2]; /* of both paths, in the order of these, so that no two renames block each
-                            other; of one if they are the same */
+    /* of both paths, always in one order, so that no two renames block each other; one turn if both
+     * paths are equal */
+    struct turn turn[2];
     int wanted, held;
 };
 
@@ -182,7 +183,7 @@ static int read_renamed(struct rename *c, struct err *e)
     return 0;
 }
 
-/* The bytes are the same, whatever the time. */
+/* The bytes have not changed, whatever the time says. */
 static int note_renamed(struct rename *c, const struct file_facts *f, struct err *e)
 {
     struct share_item *i = &c->item;
@@ -297,8 +298,8 @@ static void on_cleared(void *ctx, const struct err *why)
         files_rename(azstorage_of(c->r)->files, &what, on_renamed, c);
 }
 
-/* Removes notes of what is not there any more, before others can make something in a directory that
- * gets this name. A file has no notes below it. */
+/* Removes notes of files that are gone, before others can make files in a directory that gets this
+ * name. A file has no notes below it. */
 static void rename_it(struct rename *c)
 {
     struct storage *st = azstorage_of(c->r)->storage;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists: of an account's shares, and of what is in a directory.
+ * Lists: of an account's shares, and of the files in a directory.
  */
 #include <inttypes.h>
 #include <stdlib.h>

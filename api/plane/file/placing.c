@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * New files, which may replace existing ones:
+ * New files. They may replace existing ones:
  *
  *   turn -> looked -> ready: the caller makes an upload -> staged -> noted, with the intent
  *        -> durable -> placed -> done
@@ -111,7 +111,7 @@ void azplacing_upload(struct azplacing *p, uint64_t size, void (*begun)(struct a
     files_upload(azstorage_of(p->r)->files, &to, on_begun, p);
 }
 
-/* --- what is noted of it ---------------------------------------------------------------------- */
+/* --- the notes of the file -------------------------------------------------------------------- */
 
 static void fill(struct azplacing *p, const struct file_facts *f)
 {

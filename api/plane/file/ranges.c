@@ -41,7 +41,7 @@ static bool keeps_time(struct request *r)
 }
 
 /* Keeps the MD5 property that a client has set, because clients set it before they write the bytes.
- * Of concurrent writes the last one counts. A file that keeps its time gets a new ETag by a new
+ * Of concurrent writes the last one decides. A file that keeps its time gets a new ETag by a new
  * revision. */
 static int note_write(struct request *r, struct share_item *i, const struct file_facts *f,
                       struct err *e)

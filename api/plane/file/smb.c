@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * SMB's properties of files: attributes, times, permissions. The time of the last write is the
- * file's own. Attributes and the time of creation cannot be set on a Linux file, so they are notes
+ * SMB's properties of files: attributes, times, permissions. The time of the last write is the time
+ * of the file. Attributes and the time of creation cannot be set on a Linux file, so they are notes
  * if they differ from the default. All files have one permission.
  */
 #include <jansson.h>
@@ -160,8 +160,8 @@ static int put_created(struct request *r, const char *old, const struct smb_sour
     return 0;
 }
 
-/* The kernel sets the time of change. A time that the request gives counts until the next change,
- * which smb_changed() notices. */
+/* The kernel sets the time of change. A time in the request is valid until the next change:
+ * smb_changed() notices that. */
 static int put_changed(struct request *r, const struct smb_source *from, json_t *doc, struct err *e)
 {
     const char *value = request_header(r, CHANGED);

@@ -101,7 +101,7 @@ json_t *render_secret(struct request *r, const struct open_vault *v, const struc
     return o;
 }
 
-/* --- what a body says of it ------------------------------------------------------------------- */
+/* --- a secret in a body ----------------------------------------------------------------------- */
 
 static int bad(struct err *e, const char *name, const char *rule)
 {

@@ -109,7 +109,8 @@ static int signed_with_key(struct request *r, const struct account_keys *keys,
     struct strbuf text = STRBUF_INIT;
     bool same = false;
     for (int order = NAME_ORDERS - 1; order >= 0 && !same; order--) {
-        /* The service's own order comes last, because the error shows the text of the last. */
+        /* The order of the service comes last, because the error shows the text of the last
+         * attempt. */
         static const enum name_order orders[] = {NAMES_AS_SERVICE, NAMES_AS_ICU, NAMES_BY_BYTE};
         strbuf_reset(&text);
         shared_key_text(&head, grant_of(r)->account.name, by->form, orders[order], &r->arena,
@@ -266,7 +267,7 @@ static int authorize(struct request *r, const struct account_keys *keys, struct 
     return auth_check(r, e);
 }
 
-/* "acct-secondary" is the same account, for reading. */
+/* "acct-secondary" is the account, for reading. */
 static const char *account_of(struct request *r, bool *secondary)
 {
     size_t n = strlen(r->label), m = strlen(SECONDARY);

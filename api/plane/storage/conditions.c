@@ -36,7 +36,7 @@ bool conditions_want_new(const struct request *r)
     return none && strcmp(none, "*") == 0;
 }
 
-/* One of a list of ETags, with or without quotes; W/ is ignored. */
+/* Whether a list of ETags, with or without quotes, has this one; W/ is ignored. */
 static bool lists(const char *list, uint64_t etag)
 {
     char wanted[24];

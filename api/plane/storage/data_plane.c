@@ -149,7 +149,7 @@ static void add_target(struct strbuf *b, struct request *r, struct error_words w
     }
 }
 
-/* The message, and what is not served if the request is for that. */
+/* The message; if the request is for an operation that is not served, with a sentence about it. */
 static const char *message_of(struct request *r, const struct err *e)
 {
     const char *what =

@@ -137,7 +137,7 @@ static int look(struct request *r, const struct plane_download *d, const struct 
     return 0;
 }
 
-/* The slice as a structured message, whose length becomes that of the slice. */
+/* Turns the slice into a structured message; the slice gets the length of the message. */
 static void frame_slice(struct request *r, struct plane_download *d, struct file_start *start,
                         struct file_slice *slice)
 {
@@ -149,8 +149,8 @@ static void frame_slice(struct request *r, struct plane_download *d, struct file
     *slice = (struct file_slice){.status = slice->status, .len = length};
 }
 
-/* With If-Range the bytes that were read at the opening begin at the file's start, as nobody knew
- * whether a part was wanted. Leaves those of the slice: all, or none. */
+/* With If-Range the bytes that were read at the opening begin at the file's start, because it was
+ * not known yet whether a part is wanted. Keeps those in the slice: all, or none. */
 static void cut_start(struct file_start *start, const struct file_slice *slice)
 {
     bool has_slice = start->is_all && slice->first + slice->len <= start->n;
@@ -258,7 +258,7 @@ static struct file_range choose(const char *header, uint64_t size)
     return (struct file_range){.len = size};
 }
 
-/* With If-Range: a part is wanted only if the file is the same. */
+/* With If-Range: a part is wanted only if the file has not changed. */
 static struct file_range choose_all(const char *header, uint64_t size)
 {
     (void)header;

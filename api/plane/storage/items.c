@@ -63,7 +63,7 @@ void item_follow_file(struct share_item *i, const struct file_facts *f)
     if (item_is_of(i, f))
         return;
     i->md5 = NULL;
-    if (i->type != BLOB_APPEND) /* of which they are a number */
+    if (i->type != BLOB_APPEND) /* an append blob has their number there */
         i->blocks = NULL;
     item_set_file(i, f);
 }

@@ -23,7 +23,7 @@
 #define DURATION     "x-ms-lease-duration"
 #define BREAK_PERIOD "x-ms-lease-break-period"
 
-/* --- what is stored ------------------------------------------------------------------------- */
+/* --- leases in rows --------------------------------------------------------------------------- */
 
 struct lease lease_of_item(const struct share_item *i)
 {
@@ -82,7 +82,7 @@ static bool is_held(enum lease_state s)
     return s == LEASE_LEASED || s == LEASE_BREAKING;
 }
 
-/* --- what is shown -------------------------------------------------------------------------- */
+/* --- leases in replies ------------------------------------------------------------------------ */
 
 struct lease_shown lease_shown(const struct request *r, const struct lease *l)
 {

@@ -24,7 +24,7 @@ static_assert(sizeof kinds / sizeof kinds[0] == LINK_NODE + 1, "a row a kind");
 static_assert(SIG_SIZE >= sodium_base64_ENCODED_LEN(SIG_BYTES, sodium_base64_VARIANT_ORIGINAL),
               "a signature has room");
 
-/* The parameters of a link; all of them are signed. */
+/* The parameters of a link; the signature covers them all. */
 struct link_grant {
     const char *sv, *sr, *sp, *se;
 };

@@ -41,7 +41,7 @@ static int take(struct metadata_reading *m, const char *name, const char *value)
     return 0;
 }
 
-/* Skips a header "x-ms-meta" without a name, which az also sends. */
+/* Skips a header "x-ms-meta" without a name: az sends it, too. */
 int metadata_read(struct request *r, const char **out, struct err *e)
 {
     struct metadata_reading m = {.doc = request_own(r, json_object()), .e = e};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * GET and HEAD of a link to a file on a node's own disk. Gets the file's length from the node, then
+ * GET and HEAD of a link to a file on a node's disk. Gets the file's length from the node, then
  * fetches the bytes piece by piece, as fast as the client reads. A reply that has begun is cut off
  * if the node is lost or the file becomes shorter.
  */

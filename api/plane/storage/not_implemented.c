@@ -13,7 +13,7 @@
 
 #define CODE "NotImplemented"
 
-/* The same error for every request; the service has no kinds of its own. */
+/* One error for every request, because the service has no kinds of errors. */
 static struct error_words words(int kind)
 {
     return kind < ERR_OWN ? (struct error_words){501, CODE, 0} : error_own(NULL, 0, kind);
@@ -26,7 +26,7 @@ static const char *message(struct request *r)
     } services[] = {{".queue.", "queues"},
                     {".table.", "tables"},
                     {".dfs.", "the Data Lake's directories (dfs)"}};
-    const char *what = "queues or tables"; /* at a port of its own */
+    const char *what = "queues or tables"; /* at a port of one service */
     for (size_t i = 0; i < sizeof services / sizeof *services; i++)
         if (strcasestr(r->host, services[i].label))
             what = services[i].what;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stored access policies of shares and containers: <SignedIdentifiers>, which signatures name in
+ * Stored access policies of shares and containers: <SignedIdentifiers>. Signatures name a policy in
  * si. As a row: [{"id", "start", "expiry", "permissions"}, ...], without missing members.
+ *
  * https://learn.microsoft.com/rest/api/storageservices/define-stored-access-policy
  */
 #include <jansson.h>

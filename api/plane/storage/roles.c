@@ -187,7 +187,7 @@ int plane_check_tags(struct request *r, struct err *e)
         return err_set(e, AZSTORAGE_PERMISSION, NULL,
                        "This request is not authorized to perform this operation using this "
                        "permission: x-ms-tags needs the one for tags (t).");
-    /* By a login's own roles, or by those of the signer of a user delegation. */
+    /* By the roles of the login, or of the signer of a user delegation. */
     return r->who ? check_here(r, (struct needed_action){AN_ITEM, "/tags/write"}, e) : 0;
 }
 

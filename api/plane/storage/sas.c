@@ -138,7 +138,7 @@ static const struct text_form forms[SAS_KINDS][2] = {
 };
 static const struct text_form oldest_form = FORM(oldest_lines);
 
-/* Versions are dates, which compare as texts. */
+/* Versions are dates: they compare as texts. */
 static bool is_before(const struct sas *s, const char *version)
 {
     return strcmp(s->field[SAS_VERSION], version) < 0;
@@ -365,9 +365,9 @@ static int check_account_grant(const struct sas *s, const struct sas_use *use, s
     return 0;
 }
 
-/* The first version of signatures for directories, which exist for blobs alone. The type of
- * resource is not signed in earlier ones, nor in those of files, so anybody could make such a
- * signature of one for a blob. */
+/* The first version of signatures for directories; there are such signatures for blobs alone. In
+ * earlier versions, and in signatures for files, the type of resource is not signed: anybody could
+ * turn such a signature into a signature of a directory. */
 #define DIRECTORIES_SINCE "2020-02-10"
 
 static bool may_be_directory(const struct sas *s, const struct sas_use *use)
@@ -407,7 +407,8 @@ static int check_permission(const struct sas *s, const struct sas_use *use, stru
                    has, use->permissions);
 }
 
-/* A signature for one user needs that user's token too, which no request has beside a signature. */
+/* A signature for one user also needs a token of that user, but no request has both a token and a
+ * signature. */
 static int check_user(const struct sas *s, struct err *e)
 {
     if (!*text_of(s, SAS_USER_OBJECT))
@@ -418,8 +419,8 @@ static int check_user(const struct sas *s, struct err *e)
                    text_of(s, SAS_USER_OBJECT));
 }
 
-/* A value stands in the signature or in its policy: otherwise a change of the policy, which is to
- * take the signature back, would have no effect. */
+/* A value must not be in both the signature and its policy: otherwise a change of the policy, made
+ * to take the signature back, would have no effect. */
 static int check_policy(const struct sas *s, const struct sas_use *use, struct err *e)
 {
     const struct sas_policy *p = use->policy;
@@ -448,7 +449,7 @@ int sas_check(const struct sas *s, const struct sas_use *use, struct err *e)
     return check_permission(s, use, e);
 }
 
-/* --- keys of users ---------------------------------------------------------------------------- */
+/* --- keys of user delegations ----------------------------------------------------------------- */
 
 void delegation_key(const uint8_t secret[32], const struct sas *s,
                     unsigned char out[DELEGATION_KEY_BYTES])

@@ -102,8 +102,8 @@ static void add_trimmed(struct strbuf *out, const char *s)
     strbuf_add(out, s, n);
 }
 
-/* Joins values of the same name by commas. Trims values of headers; keeps values of a query
- * unchanged, because a blank in a name or prefix matters. */
+/* Joins values with one name by commas. Trims values of headers; keeps values of a query unchanged,
+ * because a blank in a name or prefix matters. */
 static void add_sorted(const struct signed_item *v, size_t n, bool trims, const char *before,
                        const char *after, struct strbuf *out)
 {
@@ -274,7 +274,8 @@ const char *signed_date_error(struct arena *a, const char *date)
                             "'Thu, 07 Jun 2018 21:34:00 GMT'.",
                             date ? date : "");
     int64_t at_us = (int64_t)timegm(&tm) * 1000000;
-    int64_t now_us = time_now_us(); /* not the daemon's clock, which a test may have changed */
+    /* not the daemon's clock, because a test may have changed that */
+    int64_t now_us = time_now_us();
     if (at_us >= now_us - SIGNED_SKEW_US && at_us <= now_us + SIGNED_SKEW_US)
         return NULL;
     timefmt_http(now_us, now);

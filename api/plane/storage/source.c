@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds the source that the URL names, decides whether the request may read it, and opens it.
- * State: the source, in the request's arena, until the copy is over. On the loop's thread.
+ * State: the source, in the request's arena, until the end of the copy. On the loop's thread.
  */
 #include "api/plane/storage/source.h"
 
@@ -321,7 +321,7 @@ bool source_is_torn(struct request *r, const struct source *s, const struct file
     return turn_was_had(azstorage_of(r)->turns, s->share.id, s->name, since);
 }
 
-/* --- what is said of a copy ----------------------------------------------------------------- */
+/* --- the properties of a copy ----------------------------------------------------------------- */
 
 const char *copy_text(struct request *r, const char *id, uint64_t size)
 {

@@ -246,7 +246,8 @@ static struct archived_blob archived_of(const struct share_item *i)
     return (struct archived_blob){i->path, (uint64_t)i->inode, (uint64_t)i->size, i->mtime_ns};
 }
 
-/* The folder would open dir//f as dir/f, whose row, with its tier, has another name. */
+/* False for a name like dir//f: the folder would open it as dir/f, and that has another row, with
+ * another tier. */
 static bool can_be_file(const char *path)
 {
     return fs_path_is_safe(path) && strcmp(path, ".") != 0;

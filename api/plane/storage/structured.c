@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Structured messages in both directions, piece by piece, without a copy of what was.
+ * Structured messages in both directions, piece by piece, without a copy of earlier bytes.
  */
 #include "api/plane/storage/structured.h"
 
@@ -178,7 +178,7 @@ static int read_message_crc(struct structured *s, struct err *e)
     return 0;
 }
 
-/* A head or a CRC, of which some bytes may have come before. */
+/* Takes a head or a CRC; some of its bytes may have come before. */
 static int take_fixed(struct structured *s, const char *bytes, size_t n,
                       struct structured_taken *out, struct err *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tiers as members of a row's properties: the name, and of a rehydration the tier that follows, and
- * the instants at which it got its priorities. Texts are the request's. On the loop's thread.
+ * Tiers as members of a row's properties: the name; of a rehydration the coming tier, and the
+ * instants at which it got its priorities. Texts are the request's. On the loop's thread.
  */
 #include "api/plane/storage/tiers.h"
 
@@ -21,7 +21,7 @@
 
 /* --- at present ------------------------------------------------------------------------------- */
 
-/* A rehydration with both priorities ends when the first of them has had its time. */
+/* A rehydration that has had both priorities ends when the time of one of them has passed. */
 static bool goes_on(const struct wakes *wakes, const char *subscription, const json_t *rehydration)
 {
     static const struct {
@@ -158,7 +158,7 @@ void tier_hasten(struct request *r, struct share_item *i)
 
 /* --- asked for -------------------------------------------------------------------------------- */
 
-/* One of the names, in any case. */
+/* Reads one of the names, in any case of letters. */
 static int read_name(struct request *r, const char *header, const char *const *of,
                      const char *wanted, const char **out, struct err *e)
 {

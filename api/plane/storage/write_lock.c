@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A table of buckets by share and path. An entry exists while a request has the turn, and has the
- * queue of those that wait; turn_end() passes the turn to the first of them. The entries are owned
+ * queue of waiting requests; turn_end() passes the turn to the first of them. The entries are owned
  * here, turns by their requests. On the loop's thread.
  */
 #include "api/plane/storage/write_lock.h"
@@ -26,7 +26,7 @@ struct holder {
 struct write_turns {
     struct holder *bucket[BUCKETS];
     uint64_t ended[BUCKETS]; /* when the last turn of each bucket ended */
-    uint64_t now;            /* counts the ended turns */
+    uint64_t now;            /* how many turns have ended */
 };
 
 struct write_turns *turns_create(void)

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Carries out the steps of a seed as requests (api/http/subrequest.h) in the name of the daemon's
- * own principal, in the phases of applying.h.
+ * Carries out the steps of a seed as requests (api/http/subrequest.h) from the daemon's own
+ * principal, in the phases of applying.h. A small seed without folders is one transaction.
+ * Otherwise the groups are in the state "creating" from ROWS to NOTING, so that the next start
+ * removes what a killed daemon had not finished (begin.c).
  *
- * A small seed without folders is one transaction. Else the groups are in the state "creating" from
- * ROWS to NOTING, so that the next start removes what a daemon that was killed had not finished
- * (begin.c).
- *
- * The request owns the seed, and its connection is suspended until the reply. All runs on the
- * loop's thread, but for reading a long text and filling folders, which a thread of the lane does;
- * the loop leaves `p` alone meanwhile.
+ * The request owns the seed. Its connection is suspended until the reply. A thread of the lane
+ * reads a long text and fills folders; the loop leaves `p` alone meanwhile. Everything else runs on
+ * the loop's thread.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -162,7 +160,7 @@ static void on_folder(void *ctx, struct request *inner)
 static void on_made(void *ctx, const struct err *why)
 {
     struct applying *p = ctx;
-    (void)why; /* the folder's own request reports the error */
+    (void)why; /* the request for the folder reports the error */
     request_again(p->r, next_folder, p);
 }
 

@@ -20,8 +20,7 @@ int applying_refused(struct applying *p, const struct seed_step *s, const struct
     return applying_fails(p, s);
 }
 
-/* --- what is written ----------------------------------------------------------------------------
- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 struct writing {
     struct applying *p;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a GET shows, as the body of the request that makes it: by the table of its kind, without
- * what is read-only, with its secrets back in their places, and its state as a seed says it.
+ * Turns the answer to a GET into the body of the request that makes the resource: by the table of
+ * its kind, without read-only members, with its secrets back in their places, and with its state in
+ * the form of a seed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ void dump_cut(struct dumping *d, const struct dump_place *at, enum dump_change c
     d->members = m;
 }
 
-/* --- what is shown ---------------------------------------------------------------------------- */
+/* --- members of tables ------------------------------------------------------------------------ */
 
 static const char *text_at(const json_t *v, const char *name)
 {
@@ -120,7 +121,7 @@ static json_t *state_of(const struct seed_kind *kind, const json_t *item)
     return all;
 }
 
-/* --- what is in no table ---------------------------------------------------------------------- */
+/* --- members that no table has ---------------------------------------------------------------- */
 
 /* The format that its data have. */
 static void finish_certificate(struct dumping *d, json_t *body)
@@ -167,7 +168,7 @@ static bool is_role(const struct seed_kind *kind)
 
 /* --- bodies ----------------------------------------------------------------------------------- */
 
-/* Turns what is shown into the body. */
+/* Turns the answer of a GET into the body. */
 static void make_body(struct dumping *d, const struct seed_kind *kind, json_t *item)
 {
     json_t *state = kind->state ? state_of(kind, item) : NULL;
@@ -199,7 +200,7 @@ static void add_role(struct dumping *d, const struct dumped_list *l, const json_
                  role_body(l, properties, scope));
 }
 
-/* What has others in it is in the tree already, or is left out. */
+/* Adds an item. One that contains others is in the tree already, or is left out. */
 static void add_item(struct dumping *d, const struct dumped_list *l, json_t *item, bool has_others)
 {
     const char *name = arena_strdup(d->a, dump_name(l->kind, item));
@@ -226,7 +227,7 @@ static void read_list(struct dumping *d, const struct dumped_list *l)
     }
 }
 
-/* A job makes its manager, so the manager has no body of its own. */
+/* A job makes its manager, so the manager task needs no body. */
 static void drop_body(json_t *task)
 {
     void *next;
@@ -254,9 +255,9 @@ static void change(const struct dumped_member *m)
     }
 }
 
-/* --- what is ending --------------------------------------------------------------------------- */
+/* --- jobs and tasks that are ending ----------------------------------------------------------- */
 
-/* What has no end yet ends now. */
+/* Sets the end to now if there is none. */
 static void end_state(const struct dumping *d, json_t *state)
 {
     char now[TIMEFMT_SIZE];

@@ -16,17 +16,17 @@
 
 #define SLICE_NS (5 * 1000 * 1000)
 
-/* The clock of these requests is this much ahead, in microseconds, so that no resource is shown as
- * still being created. */
+/* The clock of the GETs is this much ahead, in microseconds, so that no resource is shown as still
+ * being created. */
 #define LATER_US (100 * 365 * (int64_t)86400 * 1000000)
 
 struct dump_todo {
     int (*go)(struct dumping *d, struct dump_todo *t, struct err *e);
-    struct seed_step at;            /* like those of a list; or the one whose kinds are listed */
-    json_t *into;                   /* where it stands in the tree; borrowed */
-    const char *target;             /* of the list's next page; NULL: its first */
-    const struct dumped_list *list; /* whose items are taken */
-    size_t next_one;                /* of them, or of the kinds */
+    struct seed_step at; /* a step like those of the list; or the resource whose kinds are listed */
+    json_t *into;        /* the place of the answers in the tree; borrowed */
+    const char *target;  /* the URL of the list's next page; NULL: its first */
+    const struct dumped_list *list; /* the list whose items are taken */
+    size_t next_one;                /* the next item, or the next kind */
     struct dump_todo *next;
 };
 
@@ -38,7 +38,7 @@ static struct dump_todo *push(struct dumping *d, const struct dump_todo *todo)
     return d->todo = t;
 }
 
-/* It goes on later. */
+/* The step continues later. */
 static void push_again(struct dumping *d, struct dump_todo *t)
 {
     t->next = d->todo;
@@ -106,7 +106,7 @@ static bool is_leaf(const struct seed_kind *kind)
 
 static int ask_page(struct dumping *d, struct dump_todo *t, struct err *e);
 
-/* The kinds below one item, the next of which has resources. */
+/* Asks for the lists of the kinds below an item, up to the next kind that has resources. */
 static int ask_below(struct dumping *d, struct dump_todo *t, struct err *e)
 {
     while (t->next_one < SEED_KINDS) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What no GET gives, of the resources that a dump has listed: see the table in dump.h. Each
- * function is called once for all resources of a kind that are in one other, on the loop; what is
- * in files is read on the lane.
+ * The state that no GET gives, of the resources that a dump has listed: see the table in dump.h.
+ * Each function is called once for all resources of a kind below one other resource, on the loop;
+ * files are read on the lane.
  */
 #include <sodium.h>
 #include <string.h>
@@ -184,7 +184,7 @@ static void add_package(struct dumping *d, const struct batch_package *p, json_t
     d->archives = z;
 }
 
-/* Their list is refused to an account that has no auto-storage. */
+/* An account without auto-storage has no packages: the service refuses their list. */
 static int packages_of(struct dumping *d, const struct seed_step *above, json_t *into,
                        struct err *e)
 {
@@ -220,7 +220,7 @@ static int pools_of_jobs(struct dumping *d, const struct seed_step *above, json_
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
-/* Those that a seed gave to a task are rows. */
+/* Files that a seed gave to a task are rows. */
 static int add_files(struct dumping *d, const struct batch_task *t, const struct dump_place *at,
                      struct err *e)
 {
@@ -383,7 +383,7 @@ static json_t *group_of(const json_t *into, const char *name)
     return NULL;
 }
 
-/* A group that is gone is told of by what was in it. */
+/* A group that is gone is in the dump if it has deleted vaults. */
 int dump_deleted_vaults(struct dumping *d, const char *subscription, json_t *into, struct err *e)
 {
     struct vault_rows rows;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reads and writes the folder of a share or container as a tree by path. Links and everything else
- * that is not a regular file are left out. An empty directory of a share is an entry of its own: a
- * path with / at its end, and an empty mapping.
+ * that is not a regular file are left out. An empty directory of a share is an entry: a path with /
+ * at its end, and an empty mapping.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -30,8 +30,7 @@
 #define FILE_MODE     0666 /* writable for all, because jobs of other accounts write to shares */
 #define DIR_MODE      0777
 
-/* --- what may be written -----------------------------------------------------------------------
- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static bool good_path(const char *path)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * States and files of a step, with the id of the subscription that the seed goes into. A file of
- * its own, because the files that need them may not call one another.
+ * States and files of a step, with the id of the subscription that the seed goes into. In a
+ * separate file, because the files that need them may not call one another.
  */
 #include <stdlib.h>
 

@@ -246,7 +246,7 @@ static int down(struct kind_walk *w, const char *step, struct err *e)
     return 0;
 }
 
-/* Counts the steps first, because steps point to each other and so must not move. */
+/* Counts the steps before any is made: steps point to each other and so must not move. */
 static size_t count(const json_t *tree, int depth)
 {
     const char *name;

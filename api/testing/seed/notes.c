@@ -16,7 +16,7 @@
 static const char *const headers[] = {"Content-Type", "Content-Encoding", "Content-Language",
                                       "Content-Disposition", "Cache-Control"};
 
-/* --- what may be noted ------------------------------------------------------------------------ */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 /* A header by which clients set a property. */
 static bool is_header(const char *name)

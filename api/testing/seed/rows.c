@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What of a seed is only rows.
- *
- * A small seed is one transaction. A large one would keep all others waiting, so it is one for each
- * turn of the loop, and what such a turn has written is on disk before the next one begins. Nothing
- * is reconciled meanwhile: half of a seed means something else than the whole (all tasks of a job
- * are completed before the next one comes, a schedule has no job yet). Requests are served, and see
- * its groups as "creating".
+ * The parts of a seed that are only rows. A small seed is one transaction. A large one would keep
+ * all others waiting, so it is one transaction for each turn of the loop, and the writes of such a
+ * turn are on disk before the next begins. Nothing is reconciled meanwhile, because half of a seed
+ * means something else than the whole (all tasks of a job are completed before the next one comes,
+ * a schedule has no job yet). Requests are served, and see its groups as "creating".
  */
 #include <assert.h>
 #include <unistd.h>
@@ -26,7 +24,7 @@
 /* Bytes that undoing one step writes, and bytes that any undoing writes: see keep_room(). */
 #define ROOM_OF_A_STEP 1536
 #define ROOM           (1024 * 1024)
-/* Of work in one turn. */
+/* The longest work in one turn. */
 #define SLICE_NS (5 * 1000 * 1000)
 
 /* The functions for members that are not part of a request's body, by kind. */
@@ -44,8 +42,8 @@ static const struct seed_ends seed_ends[SEED_KINDS] = {
     [SEED_BATCH_TASK] = {.then = seed_batch_task_then},
 };
 
-/* Gets the group of a step. A group with the same name that another client has created meanwhile
- * counts as another group. */
+/* Gets the group of a step. A group with the name, created meanwhile by another client, is another
+ * group. */
 static int get_group(const struct applying *p, const struct seed_step *s, struct resource_group *g,
                      struct err *e)
 {
@@ -254,8 +252,8 @@ static bool all_taken(const struct applying *p)
     return p->at == 2 * p->steps.n;
 }
 
-/* Takes as many steps as fit into one turn of the loop; if one fails, the transaction undoes all of
- * them. */
+/* Takes as many steps as fit into one turn of the loop; if a step fails, the transaction undoes
+ * them all. */
 static int take_some(struct applying *p)
 {
     uint64_t until_ns = uv_hrtime() + SLICE_NS;
@@ -282,9 +280,9 @@ static int write_part(struct applying *p)
     return 0;
 }
 
-/* Keeps room in the database for undoing the seed. Undoing writes to the write-ahead log, which
- * grows with the rows, and the contents of that log must then fit into the database file. A
- * database in memory has no log. */
+/* Keeps room in the database for undoing the seed. Undoing writes to the write-ahead log. The log
+ * grows with the rows, and its contents must then fit into the database file. A database in memory
+ * has no log. */
 static int keep_room(struct applying *p)
 {
     int64_t bytes = ROOM;
@@ -307,7 +305,7 @@ static void over(struct applying *p)
 
 static void turn(struct request *r, void *ctx);
 
-/* The commit of a turn may fail, which undoes everything that the turn wrote. */
+/* The commit of a turn may fail: this undoes everything that the turn wrote. */
 static void on_durable(void *ctx, const struct err *why)
 {
     struct applying *p = ctx;
@@ -318,7 +316,7 @@ static void on_durable(void *ctx, const struct err *why)
     request_again(p->r, turn, p);
 }
 
-/* One turn of a seed that is too large for a single turn. */
+/* A turn of a seed that is too large for a single turn. */
 static void turn(struct request *r, void *ctx)
 {
     struct applying *p = ctx;

@@ -72,7 +72,7 @@ bool seed_job_of_schedule(const struct seed_step *s)
     return s->kind == &seed_kinds[SEED_BATCH_JOB] && strchr(s->name, ':');
 }
 
-/* The name of a schedule may be as long as that of any job, and its jobs have longer ones. */
+/* The name of a schedule may be as long as the name of any job, and its jobs have longer names. */
 const char *seed_job_alias(struct arena *a, const char *name)
 {
     unsigned char hash[crypto_generichash_BYTES_MIN];
@@ -98,7 +98,7 @@ static int read_job_name(const struct seed_step *s, struct arena *a, const char 
                    "SCHEDULE:job-NUMBER.");
 }
 
-/* The POST has made a pool for the job; all jobs of the schedule share one of these. */
+/* The POST has made a pool for the job, but all jobs of a schedule share one pool. */
 static int share_pool(const struct seed *seed, const struct batch_job *j,
                       const struct batch_schedule *of, struct st_batch_adoption *x, struct err *e)
 {
@@ -149,7 +149,7 @@ int seed_batch_job_then(const struct seed *seed, struct request *r, const struct
     return rc < 0 || share_pool(seed, &j, &of, &x, e) < 0 ? -1 : st_batch_job_adopt(st, &x, e);
 }
 
-/* Reads the member "state" of what is given; `schema` has it as its only row. */
+/* Reads the member "state" of the step's state; `schema` has it as its only row. */
 static int read_state(struct request *r, const struct seed_step *s, const struct schema *schema,
                       void *into, struct err *e)
 {
@@ -214,7 +214,8 @@ struct seeded_task {
     struct batch_task row;
     const char *pool; /* of its job */
     enum batch_task_state to;
-    bool good, satisfies; /* if it is completed; the tasks that depend on it */
+    /* of a completed task: it succeeded; it satisfies the tasks that depend on it */
+    bool good, satisfies;
 };
 
 static int judge_end(struct arena *a, struct seeded_task *task, const struct told_state *t,

@@ -11,7 +11,7 @@
 #include "storage/seeding.h"
 #include "storage/storage.h"
 
-/* --- what is deleted -------------------------------------------------------------------------- */
+/* --- deleted secrets and vaults --------------------------------------------------------------- */
 
 bool seed_is_deleted(const struct seed_step *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Subscriptions that a seed creates. They have the name MARK until the seed is complete, so that
- * the next start recognizes those of an unfinished seed.
+ * the next start recognizes the subscriptions of an unfinished seed.
  */
 #include <string.h>
 
