@@ -366,7 +366,7 @@ void certs_pick(struct certs *c, const char *name, int64_t now_us, int64_t mono_
     *out = (struct certs_choice){s->chain, s->n, s->key};
 }
 
-/* --- the site's own ------------------------------------------------------------------------- */
+/* --- the site's certificate ------------------------------------------------------------------- */
 
 int certs_site_read(const struct certs *c, struct certs_site *out, struct err *e)
 {

@@ -28,7 +28,7 @@
 
 /* --- files of az --- */
 
-/* Value of `key` in `[section]`, or NULL. Points into `text`, which is cut there. */
+/* The value of `key` in `[section]`, or NULL. Points into `text`, and cuts it there. */
 static char *ini_get(char *text, const char *section, const char *key)
 {
     bool inside = false;
@@ -220,7 +220,7 @@ static int register_cloud(const struct environment *env, const char *endpoint, s
     return run_az(set, -1, e);
 }
 
-/* A descriptor for reading `text`, which must fit into a pipe. */
+/* A descriptor for reading `text`; the text must fit into a pipe. */
 static int open_text(const char *text, struct err *e)
 {
     int ends[2];

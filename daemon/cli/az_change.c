@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What changes of different commands have in common: where a resource was, and where it is today.
+ * Common parts of the changes of commands: where a resource was, and where it is today.
  */
 #include "daemon/cli/az_change.h"
 
@@ -60,8 +60,8 @@ static int look(struct az_change *c, const char *path, json_t **out, struct err 
     return rc;
 }
 
-/* The id of the subscription with this display name, which az compares without case; several may
- * have it. */
+/* The id of the subscription with this display name. az compares names without case; several
+ * subscriptions may have one name. */
 static int find_subscription(struct az_change *c, const char *name, struct err *e)
 {
     json_t *reply, *one;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads JSON files of `az batchai`. The tables of the model check them, in any of the versions; the
- * reader of YAML, of which JSON is a part, knows the places of values.
+ * Reads JSON files of `az batchai`. The tables of the model check them, in any of the versions. The
+ * reader of YAML knows the places of values; JSON is a part of YAML.
  */
 #include "daemon/cli/az_file.h"
 
@@ -24,8 +24,8 @@ static const enum api_version versions[] = {V_2018_05_01, V_2018_03_01, V_2017_0
 
 /* --- places ----------------------------------------------------------------------------------- */
 
-/* The place of a path, as "properties.secrets[0].value"; of a part of it, if the rest is missing.
- */
+/* The place of a path, as "properties.secrets[0].value"; if only the beginning of the path exists,
+ * the place of that. */
 static bool find_place(const struct az_file *f, const char *path, struct yaml_place *at)
 {
     static const struct yaml_rules rules = {.depth_max = DEPTH_MAX};
@@ -57,10 +57,11 @@ static int blame(const struct az_file *f, const char *path, struct err *e)
 
 /* Members that a file may lack, because az takes them from options or from the account. */
 static const struct filled {
-    const char *path; /* "*" stands for each item of a list */
+    const char *path; /* "*": each item of a list */
     const char *member, *value;
 } filled[] = {
-    {"nodeSetup.mountVolumes.azureFileShares.*", "accountName", NULL}, /* that of the URL */
+    /* the URL has the name, too */
+    {"nodeSetup.mountVolumes.azureFileShares.*", "accountName", NULL},
     {"nodeSetup.mountVolumes.azureFileShares.*", "credentials", "{\"accountKey\": \"a2V5\"}"},
     {"nodeSetup.mountVolumes.azureBlobFileSystems.*", "credentials", "{\"accountKey\": \"a2V5\"}"},
     {"mountVolumes.azureFileShares.*", "accountName", NULL},
@@ -191,7 +192,8 @@ static void say_unknown(const struct schema *s, struct err *e)
     strbuf_free(&all);
 }
 
-/* Valid is what one of the versions takes; the newest one's error is told. */
+/* A file is valid if it is valid in one version. Otherwise the error of the newest version is
+ * shown. */
 static int check(struct az_file *f, const struct schema *s, struct strbuf *notes, struct err *e)
 {
     json_t *body = as_sent(f->tree);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The table of old forms, and how a row changes a command. A command is of today if it names a
- * workspace, an experiment or a file of today (-w, -e, -f), which no old command could; then az
- * gets it as it is.
+ * workspace, an experiment or a file in today's way (-w, -e, -f), because no old command could;
+ * then az gets it unchanged.
  */
 #include "daemon/cli/az_old.h"
 
@@ -174,7 +174,7 @@ static int check_options(struct az_change *c, struct err *e)
     return az_change_lacks(c, missing, e);
 }
 
-/* What a request does not say would be lost without a word. */
+/* Refuses options that the request does not express: they would be lost silently. */
 static int check_request(struct az_change *c, struct err *e)
 {
     static const char common[] =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Old forms that create clusters and jobs: what their options say of other resources, and file
- * servers to mount, which the option --nfs of today's az cannot.
+ * Old forms that create clusters and jobs. Their options name other resources, and file servers to
+ * mount (--nfs): today's az cannot mount file servers.
  */
 #include <string.h>
 
@@ -109,7 +109,8 @@ int az_old_create_cluster(struct az_change *c, struct err *e)
     return mount_server(c, member(properties_of(c), "nodeSetup", json_object), e);
 }
 
-/* A file with properties that only an old version has, which az would leave out. */
+/* Sends a file with properties of an old version itself, because today's az would leave them
+ * out. */
 static int send_job(struct az_change *c, const char *cluster, const char *group, struct err *e)
 {
     const char *location;

@@ -18,7 +18,7 @@
 #define OUTPUT  "-o --output"
 #define POLL_NS 100000000L
 
-/* The members that az shows beside those of "properties". */
+/* The members that az shows, besides the members of "properties". */
 #define FLAT                                                                                       \
     "merge({id: id, name: name, type: type, location: location, tags: tags}, properties || `{}`)"
 
@@ -68,7 +68,7 @@ bool az_request_needs_az(const struct az_request *r, const struct az_line *from)
     return r->resource || az_line_find(from, "--query") || !own;
 }
 
-/* --- what is printed -------------------------------------------------------------------------- */
+/* --- printing --------------------------------------------------------------------------------- */
 
 /* Adds "resourceGroup" to every object with the id of a resource. */
 static void add_groups(json_t *v)

@@ -172,9 +172,10 @@ static void tell_getopt(const struct cli_command *c, struct option *table, struc
     *table = (struct option){.name = NULL};
 }
 
-/* The option that getopt_long() has refused: a letter may be one of several in its word. Of a long
- * option `optopt` is its value, which no wrong letter has. Of a letter beyond ASCII it is a byte,
- * so its word is named; `optind` is behind the word only after its last byte. */
+/* The option that getopt_long() has refused. A letter may be one of several in its word. For a long
+ * option `optopt` is its value; no wrong letter has such a value. For a letter beyond ASCII
+ * `optopt` is a byte, so its whole word is named; `optind` is behind the word only after its last
+ * byte. */
 static const char *refused_option(char *const *argv, char letter[3])
 {
     size_t n = strlen(argv[optind - 1]);
@@ -206,7 +207,7 @@ static int take_options(const struct cli_command *c, int argc, char **argv, cons
         if (opt == ':')
             return wrong_option(c, refused_option(argv, letter), "no value after");
         if (opt == '?' && c->run == cmd_az && strcmp(argv[optind - 1], "--version") == 0) {
-            optind--; /* az's own, which guides begin with */
+            optind--; /* "az" itself: guides begin with it */
             break;
         }
         if (opt == '?')
@@ -234,7 +235,7 @@ static int parse_options(const struct cli_command *c, int argc, char **argv, str
     return rc;
 }
 
-/* The variable BATCHAID_FAKE_NODES for --fake-nodes, which overrides it. */
+/* The variable BATCHAID_FAKE_NODES in place of --fake-nodes; the option overrides it. */
 static int take_variable(struct options *o, const struct cli_option *known, struct err *e)
 {
     char name[VARIABLE_SIZE];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One libcurl handle for each client: it keeps its connection, and its token, which it replaces
- * once the daemon refuses it: a command may outlive many tokens. A reply is kept in memory up to a
- * bound, and belongs to the caller. Secrets are wiped before their memory is freed. Blocks; a
+ * A client is one libcurl handle: it keeps its connection and its token. It replaces the token when
+ * the daemon refuses it, because a command may outlive many tokens. A reply is kept in memory up to
+ * a bound, and belongs to the caller. Secrets are wiped before their memory is freed. Blocks; a
  * command has one thread.
  */
 #include <sodium.h>
@@ -233,8 +233,8 @@ static void add_field(struct daemon_client *c, struct strbuf *form, const char *
     c->lib.curl_free(escaped);
 }
 
-/* The form of a request for a token: with the credentials of the state directory, or with what
- * `batchaid login` keeps. `scope`: NULL: for the daemon's own requests. */
+/* The form of a request for a token: with the credentials of the state directory, or with those
+ * that `batchaid login` keeps. `scope` NULL: for batchaid's own services. */
 static void add_credentials(struct daemon_client *c, const char *scope, struct strbuf *form)
 {
     const char *refresh = environment_get(&c->env, LOGIN_REFRESH);
@@ -533,7 +533,7 @@ int client_fetch_authority(const char *url, char **pem, struct err *e)
     return result;
 }
 
-/* CURLE_OK: the daemon answers with a certificate for that name. `own`: of the daemon's own
+/* CURLE_OK: the daemon answers with a certificate for that name. `own`: of the daemon's
  * authority. */
 static CURLcode try_name(struct daemon_client *c, const char *url, bool own, char *trouble)
 {

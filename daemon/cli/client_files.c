@@ -66,7 +66,7 @@ static char *element_of(const char *xml, const char *open, const char *close)
 static int refused(const char *what, long status, const struct strbuf *reply, struct err *e)
 {
     json_t *tree = reply->len ? json_loadb(reply->s, reply->len, 0, NULL) : NULL;
-    if (tree) { /* of the daemon's own services */
+    if (tree) { /* of batchaid, not of Azure */
         client_refused(tree, status, e);
         json_decref(tree);
         return err_prefix(e, "%.200s", what);
@@ -162,7 +162,7 @@ static size_t on_piece(char *bytes, size_t size, size_t n, void *ctx)
     return d->ended ? 0 : size * n;
 }
 
-/* `headers`: NULL for a link, which has its own signature. */
+/* `headers` NULL: for a link; the link has a signature. */
 static int fetch_once(struct download *d, const char *url, int64_t from, struct curl_slist *headers,
                       long *status, struct err *e)
 {

@@ -14,7 +14,7 @@
 #define ARRAY           "BATCHAID_JOB_ARRAY"
 #define NAME_MAX_LENGTH 64 /* of a job */
 
-/* What people may set; the rest of a reply is the service's. */
+/* Members that people may set; the service sets the other members of a reply. */
 static const char *const kept[] = {
     "schedulingPriority", "cluster",           "mountVolumes",         "nodeCount",
     "containerSettings",  "cntkSettings",      "pyTorchSettings",      "tensorFlowSettings",
@@ -69,7 +69,7 @@ static void add_keys(json_t *properties)
             add_key(volume);
 }
 
-/* A failed array of one index is what has failed. */
+/* Whether the array has a single index; if the array has failed, this index has. */
 static bool is_single(const char *indexes)
 {
     return *indexes && !indexes[strspn(indexes, "0123456789")];
@@ -133,7 +133,7 @@ static char *next_name(const char *name, int more)
     return strbuf_take(&b);
 }
 
-/* Tries the next names until one is free. The answer to a new job is 202; with 200, the same job
+/* Tries the next names until one is free. The answer to a new job is 202. With 200, an equal job
  * was created since the look. */
 static int create(struct daemon_client *c, const json_t *job, json_t *properties, char **name,
                   struct err *e)

@@ -17,7 +17,7 @@
 #include "lib/jsontext.h"
 #include "lib/shell.h"
 
-/* Debian's az is a part of the system's Python; that of others is below /opt. */
+/* Debian's az is a part of the system's Python; other packages of az are below /opt. */
 #define DEBIANS_AZ "/usr/lib/python3/dist-packages/azure/cli"
 
 /* --- the daemon ------------------------------------------------------------------------------- */
@@ -167,7 +167,7 @@ static int exec_az(const struct az_line *l, struct err *e)
     return exec_args(az_line_args(l), e);
 }
 
-/* What is of today reaches az word by word. */
+/* az gets a command of today word by word. */
 static int exec_typed(const struct options *o, struct arena *a, struct err *e)
 {
     size_t n = (size_t)o->n_args;

@@ -77,7 +77,8 @@ static int restore(const struct state *s, const struct options *o, struct err *e
     int rc = st_restore(s->db, s->secret_key, o->args[0], &(struct st_copying){show, &p}, e);
     progress_end(&p);
     if (rc == 0)
-        (void)unlink(s->under_way); /* it contains ids of rows, which have another meaning now */
+        /* it contains ids of rows; in the restored database they mean other rows */
+        (void)unlink(s->under_way);
     state_release(&lock);
     return rc;
 }

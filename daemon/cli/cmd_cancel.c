@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid cancel`: terminates named jobs, or the caller's own.
+ * `batchaid cancel`: terminates the named jobs, or all jobs of the caller.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid completion`: the scripts of the shells, which ask `batchaid --complete`.
+ * `batchaid completion`: the scripts of the shells. They ask `batchaid --complete`.
  */
 #include <stdio.h>
 #include <string.h>

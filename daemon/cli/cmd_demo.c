@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid demo`: a cloud for tests with something in it, and lines to try. The daemon is a child
- * in a process group of its own, so that Ctrl-C reaches only the demo, which stops it once; it
- * removes its state directory. If the demo is killed, the kernel stops the daemon.
+ * `batchaid demo`: a cloud for tests with some content, and lines to try. The daemon is a child in
+ * a separate process group, so that Ctrl-C reaches only the demo, and the demo stops the daemon
+ * once. The daemon removes its state directory. If the demo is killed, the kernel stops the daemon.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -12,8 +12,7 @@
 #include "lib/arena.h"
 #include "lib/shell.h"
 
-/* One word is a command for the shell; several are program and arguments, which stay as they are.
- */
+/* One word is a command for the shell. Several words are a program and its arguments, unchanged. */
 static const char *command_of(const struct options *o, struct arena *a)
 {
     const char *text = o->n_args > 1 ? o->args[1] : "";

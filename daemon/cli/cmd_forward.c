@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * `batchaid forward`: a local port that leads to a port of a job's node. Each connection is a
- * process of its own, with its own terminal; all end with this one, which ends with the job.
+ * separate process with its own terminal. They all end with this process, and this process ends
+ * with the job.
  */
 #include <arpa/inet.h>
 #include <errno.h>

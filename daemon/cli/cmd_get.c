@@ -113,7 +113,7 @@ static bool is_wanted(struct getting *g, const char *name, const json_t *row)
     return is;
 }
 
-/* A job that runs may remove what was just listed: the others are fetched. */
+/* A running job may have removed a file since the list was made: the other files are fetched. */
 static int say_gone(struct getting *g, int rc)
 {
     if (rc == 0 || strcmp(g->e->target, "FileNotFound") != 0)
@@ -207,7 +207,8 @@ static const char *plural(json_int_t n)
     return n == 1 ? "" : "s";
 }
 
-/* All that say() says. `whole`: all files were looked at, so what was not found is missing. */
+/* The text of say() as JSON. `whole`: all files were looked at, so files that were not found are
+ * missing. */
 static void print_json(const struct getting *g, bool whole)
 {
     json_t *missing = json_array();
@@ -277,7 +278,7 @@ static int get(struct daemon_client *c, const struct options *o, struct err *e)
                              jobs_text(job, "name"));
     if (rc == 0)
         rc = get_all(&g, resource);
-    if (g.rows && (rc == 0 || g.files > 0)) /* what was fetched is there, whatever failed then */
+    if (g.rows && (rc == 0 || g.files > 0)) /* the fetched files are there, whatever failed then */
         print_json(&g, rc == 0);
     if (rc == 0)
         rc = say(&g);

@@ -18,7 +18,7 @@
 #define ADDRESS "127.0.0.1"
 #define NAME    "localhost"
 
-/* The kinds of resources with host names, and the prefixes of these names. */
+/* The kinds of resources with host names, and the prefixes of their names. */
 static const struct {
     const char *list; /* path in the resource manager, below the subscription */
     const char *below[3];

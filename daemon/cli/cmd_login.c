@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * `batchaid login` and `logout`. The certificate of the daemon's authority is fetched without trust
- * in the sender, and counts only if its fingerprint is the one that the caller names or confirms. A
- * login that fails leaves the kept login as it was.
+ * in the sender. It is accepted only if its fingerprint is the one that the caller names or
+ * confirms. A login that fails leaves the kept login as it was.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -49,8 +49,8 @@ static void on_interrupt(int signo)
     interrupted = signo;
 }
 
-/* What signals did before a question on a terminal: there they end the question, and not the
- * process before the terminal is as it was. */
+/* The earlier actions of signals, before a question on a terminal. During the question a signal
+ * ends only the question; the process ends after the terminal was restored. */
 struct held_signals {
     sigset_t mask;
     struct sigaction actions[N_ENDING];
@@ -87,7 +87,7 @@ static bool read_on_terminal(const char *question, bool hidden, char out[LINE_MA
     if (hides) {
         quiet = old;
         quiet.c_lflag &= ~(tcflag_t)ECHO;
-        /* Before the question, because it forgets what was typed. */
+        /* Before the question, because this discards typed characters. */
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
     }
     fprintf(stderr, "%s", question);
@@ -100,7 +100,7 @@ static bool read_on_terminal(const char *question, bool hidden, char out[LINE_MA
     return read;
 }
 
-/* One line without its end; of a password nothing is shown. */
+/* Reads a line without its end. `hidden`: a password; it is not shown. */
 static int read_line(const char *question, bool hidden, char out[LINE_MAX_], struct err *e)
 {
     interrupted = 0;
@@ -119,7 +119,7 @@ static int read_line(const char *question, bool hidden, char out[LINE_MAX_], str
 
 /* --- the authority ---------------------------------------------------------------------------- */
 
-/* Whether both are the same digits, whatever is between them. */
+/* Whether both have equal digits, whatever is between the digits. */
 static bool is_same(const char *a, const char *b)
 {
     for (;;) {
@@ -238,7 +238,7 @@ static int find_subscription(struct daemon_client *c, struct environment *env, s
                         "user add, or az role assignment create");
 }
 
-/* The name without a domain is of the daemon's own domain. */
+/* A name without a domain gets the domain of the daemon. */
 static int complete_name(struct login *l, struct err *e)
 {
     static const char domain[] = "@batchaid";

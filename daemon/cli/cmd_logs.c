@@ -145,8 +145,8 @@ static int64_t left_of(int64_t timeout_ms, int64_t since_us)
     return timeout_ms < 0 ? -1 : left > 0 ? left : 0;
 }
 
-/* The exit code so far; -1: err. *end: an end that is no job's may have the same code. Adds the
- * job's last row. */
+/* The exit code so far; -1: err. *end: how follow() ended, because an end that is not the job's may
+ * have the code of a job. Adds the job's last row. */
 static int wait_for(struct daemon_client *c, const json_t *job, int64_t timeout_ms, int *end,
                     json_t *rows, struct err *e)
 {

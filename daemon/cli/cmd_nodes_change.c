@@ -25,7 +25,7 @@ static void print_trouble(const char *name, const json_t *machine)
            name, name);
 }
 
-/* What is asked of each machine. */
+/* The change to request for each machine. */
 struct changing {
     const char *verb, *done; /* `done`: the text about each machine */
     json_t *body;

@@ -163,7 +163,7 @@ static void add_bytes(struct table *t, json_int_t bytes)
     strbuf_free(&b);
 }
 
-/* As of the last sample; a machine without a link has none. */
+/* Values of the last sample; a machine without a link has none. */
 static void add_free(struct table *t, const json_t *node)
 {
     const json_t *s = json_object_get(node, "sample");
@@ -210,8 +210,8 @@ static void add_states(struct table *t, const json_t *gpus)
     strbuf_free(&b);
 }
 
-/* The site's configured capacity counts for jobs; the reported capacity is shown until it is
- * known. */
+/* Jobs get the capacity in the site's configuration. Until that is known, the reported capacity is
+ * shown. */
 static void add_facts(struct table *t, const json_t *node)
 {
     const json_t *facts = json_object_get(node, "facts");
@@ -249,7 +249,7 @@ static void print_table(const json_t *nodes)
     table_free(&t);
 }
 
-/* --- which of them -------------------------------------------------------------------------- */
+/* --- selecting machines ----------------------------------------------------------------------- */
 
 static const char *name_at(const void *ctx, size_t i)
 {
@@ -276,7 +276,7 @@ static json_t *choose(json_t *nodes, char *const *names, int n, struct err *e)
     return chosen;
 }
 
-/* As the list shows states, with "drained" for a machine that is drained in any state. */
+/* The states in the list, and "drained" for a machine that is drained in any state. */
 static const char *const states[] = {"unknown", "free",     "unreachable", "preparing", "idle",
                                      "running", "unusable", "leaving",     "drained"};
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid queue`: the running and the waiting jobs of each cluster; `ps`: one's own of these.
+ * `batchaid queue`: the running and the waiting jobs of each cluster; `ps`: only the caller's jobs.
  * TIME is when the time limit of a running job ends, or when a waiting job is expected to start;
- * DETAIL its nodes, or what it waits for.
+ * DETAIL is a running job's nodes, or the reason why a job waits.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +53,7 @@ static bool is_equal(const json_t *a, const json_t *b, const char *member)
     return x && y && json_equal(x, y);
 }
 
-/* How many jobs from `at` on are indexes of one array without a place and with the same reason to
- * wait. */
+/* How many jobs from `at` on are indexes of one array, have no place, and wait for one reason. */
 static size_t alike(const json_t *all, size_t at)
 {
     static const char *const same[] = {"resourceGroup", "workspace", "experiment",
@@ -156,7 +155,7 @@ static void say_left_out(const json_t *reply)
                 "is full; --json lists all\n");
 }
 
-/* As a reply in which nothing is left out. */
+/* Prints all rows as one reply that leaves out nothing. */
 static void print_whole(json_t *all)
 {
     json_t *out = json_pack("{s:O, s:[]}", "value", all, "leftOut");

@@ -2,8 +2,8 @@
  *
  * `batchaid share-serve KEY-FILE`: the command that sshd runs for the key of a machine. `--try
  * ACCOUNT` tries whether this machine can confine it. No help names it, because people have no use
- * for it. What runs at exit(3) would look for files that the new root does not have, so _exit(2)
- * ends it.
+ * for it. Functions that run at exit(3) would look for files that the new root does not have, so
+ * _exit(2) ends it.
  */
 #include <stdio.h>
 #include <stdlib.h>

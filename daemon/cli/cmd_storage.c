@@ -26,7 +26,7 @@ static const char *text_of(const json_t *o, const char *key)
     return json_string_value(json_object_get(o, key));
 }
 
-/* Reads pages until nothing follows. A page is empty if the caller may see nothing of it. */
+/* Reads pages until no page follows. A page is empty if the caller may see no row of it. */
 static int fetch(struct daemon_client *c, json_t *all, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;

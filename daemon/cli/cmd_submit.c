@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid submit` and `run`: copy the folder, make what is missing, create the job; `run` then
- * follows it. Standard output has the job's name alone, so that scripts can keep it.
+ * `batchaid submit` and `run`: copy the folder, make the missing parts of the job's place, create
+ * the job; `run` then follows it. Standard output has the job's name alone, so that scripts can
+ * keep it.
  */
 #include <inttypes.h>
 #include <sodium.h>
@@ -17,10 +18,10 @@
 #include "lib/jsontext.h"
 
 #define BYTES_MAX  INT64_C(1000000000) /* of a folder, without --yes */
-#define SHOWN_MAX  8                   /* names of what was left out */
+#define SHOWN_MAX  8                   /* the most names of left-out files that are shown */
 #define NAME_TRIES 5
 
-/* --- what is said ----------------------------------------------------------------------------- */
+/* --- messages --------------------------------------------------------------------------------- */
 
 static void say_notes(const struct folder_notes *notes, size_t max, const char *before)
 {
@@ -158,7 +159,7 @@ static bool may_exist(const struct err *e)
     return e->code != ERR_BAD_REQUEST && e->code != ERR_CONFLICT;
 }
 
-/* With a copy of the folder, which is not left behind if there is no job. */
+/* Copies the folder and creates the job; if there is no job in the end, removes the copy. */
 static int copy_and_create(struct daemon_client *c, struct sent_job *s, const struct options *o,
                            struct err *e)
 {

@@ -25,7 +25,7 @@ static int check_names(const char *account, const char *share, struct err *e)
     return 0;
 }
 
-/* Informs a running daemon now; others learn of it at their start. */
+/* Informs a running daemon now; a stopped one reads it at its start. */
 static int tell_daemon(const struct state *s, const struct options *o, struct err *e)
 {
     struct daemon_client *c;

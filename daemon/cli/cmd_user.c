@@ -24,7 +24,7 @@ static const char *text_of(const json_t *o, const char *name)
     return json_string_value(json_object_get(o, name));
 }
 
-/* --- what is printed -------------------------------------------------------------------------- */
+/* --- printing --------------------------------------------------------------------------------- */
 
 /* "Reader at /subscriptions/..., ..." */
 static void add_roles(struct table *t, const json_t *roles)
@@ -139,8 +139,8 @@ static bool says_yes(const char *question)
     return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
 }
 
-/* A role at a misspelt scope has no effect. People are asked for a confirmation; scripts, which may
- * create the group later, get a warning on standard error. */
+/* A role at a misspelt scope has no effect. People are asked for a confirmation. Scripts may create
+ * the group later: they get a warning on standard error. */
 static int confirm_scope(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct state s;
@@ -222,7 +222,7 @@ static int user_reset(struct daemon_client *c, const struct options *o, struct e
 
 static const struct user_verb {
     const char *name;
-    int options; /* besides --state-dir */
+    int options; /* in addition to --state-dir */
     int n_names;
     int (*run)(struct daemon_client *c, const struct options *o, struct err *e);
 } verbs[] = {

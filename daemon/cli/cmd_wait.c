@@ -16,7 +16,7 @@
 
 #define WAIT_DEFAULT_S 60
 #define WAIT_PAUSE_MS  20
-#define LOOK_MS        5000 /* after this time a silent daemon is asked again */
+#define LOOK_MS        5000 /* a daemon that is silent for so long is asked once more */
 
 static int64_t now_us(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What can follow is read from the usage line of a command ("JOB [FILE...]") and from the argument
- * of an option ("NAME"). A daemon that does not answer within a second has no names; nothing is
- * ever said on standard error, where somebody types.
+ * The possible next words come from the usage line of a command ("JOB [FILE...]") and from the
+ * argument of an option ("NAME"). If the daemon does not answer within a second, there are no
+ * names. Nothing is ever printed on standard error, because somebody is typing there.
  */
 #include "daemon/cli/complete.h"
 

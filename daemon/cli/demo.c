@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The content of `batchaid demo`: an account of storage with blobs, and one of Azure Batch with a
- * pool of fake nodes and a job with a task in each state. What is shown is read from the daemon.
+ * The content of `batchaid demo`: a storage account with blobs, and a Batch account with a pool of
+ * fake nodes and a job with a task in each state. The printed values are read from the daemon.
  */
 #include "daemon/cli/demo.h"
 
@@ -57,7 +57,7 @@ const char demo_seed[] =
     "              train: {commandLine: python3 train.py}\n"
     "              report: {commandLine: ./report.sh}\n";
 
-/* --- what is there ---------------------------------------------------------------------------- */
+/* --- the content ------------------------------------------------------------------------------ */
 
 static void add(json_t *rows, const char *kind, const char *name, const char *state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walks the folder without following links. What is neither file, directory nor link is left out
- * and never opened, so a FIFO cannot hang the walk.
+ * Walks the folder without following links. An entry that is neither file, directory nor link is
+ * left out and never opened, so a FIFO cannot hang the walk.
  */
 #include "daemon/cli/folder.h"
 

@@ -2,8 +2,9 @@
  *
  * A tar archive of POSIX.1-2001 (pax): a long name or a large size is a record before the entry.
  * Its length is known from the list, so it streams in pieces of the most that one request may
- * carry. A file that became shorter is filled up with zeros, what it grew by is left out; both are
- * said by name. Modes let every account of the job's nodes change the copy, as its own files.
+ * carry. A file that became shorter is filled up with zeros; of a file that grew, only the listed
+ * length is copied. Both are reported by name. Modes let every account of the job's nodes change
+ * the copy, like files that the job makes.
  */
 #include "daemon/cli/folder_copy.h"
 
@@ -63,7 +64,7 @@ static void fill(struct ustar *h, const char *name, char type, unsigned mode, in
     snprintf(h->sum, sizeof h->sum, "%06o", sum & 0777777);
 }
 
-/* "LENGTH KEY=VALUE\n", where the length counts its own digits. */
+/* "LENGTH KEY=VALUE\n"; the length includes its own digits. */
 static void add_record(struct strbuf *b, const char *key, const char *value)
 {
     size_t rest = strlen(key) + strlen(value) + 3, n = rest + 1;

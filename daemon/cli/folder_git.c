@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The program git tells which files its rules take: in a checkout the tracked files and the new
- * ones that are not ignored; elsewhere, with a repository that is empty and removed at once, the
- * files that no .gitignore names. The files of .batchaidignore have rules like those of .gitignore,
- * each for its folder and those below, and hold for tracked files, too. Where git is not installed,
- * a folder without such rules is taken as a whole.
+ * The program git tells which files its rules take. In a checkout: the tracked files, and the new
+ * ones that are not ignored. Elsewhere, with an empty repository that is removed at once: the files
+ * that no .gitignore names. The files .batchaidignore have rules like .gitignore, each for its
+ * folder and the folders below; these rules hold for tracked files, too. Where git is not
+ * installed, a folder without such rules is taken as a whole.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -116,7 +116,8 @@ static bool is_there(const char *dir, const char *name)
     return is;
 }
 
-/* Whether the folder or one above it is a checkout. *ignores: one of them has an IGNORE. */
+/* Whether the folder, or a folder above it, is a checkout. *ignores: one of these folders has an
+ * IGNORE. */
 static bool in_checkout(const char *dir, bool *ignores)
 {
     char *at = realpath(dir, NULL);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Asks for the list of output files again and again, and downloads what was added to them. The
- * last look comes after the job's end, so nothing is missed. Pauses grow: a short job is followed
+ * Asks for the list of output files again and again, and downloads what was added to them. The last
+ * look comes after the job's end, so nothing is missed. Pauses grow: a short job is followed
  * closely, a long one costs little. While the daemon does not answer, as in a restart, looks are
- * repeated; each file goes on where it was.
+ * repeated; each file continues where it was.
  */
 #include "daemon/cli/follow.h"
 
@@ -28,7 +28,7 @@ static volatile sig_atomic_t interrupted;
 
 struct followed_file {
     char *name;
-    bool begun; /* its offset is known */
+    bool begun; /* the offset is known */
     int64_t offset;
     struct log_lines lines;
 };
@@ -198,8 +198,9 @@ static void name_processes(struct following *w)
         w->files[i]->lines.prefixed = several;
 }
 
-/* Without rights, or with a daemon in trouble, nothing is known. Other refusals mean that there are
- * no files, or not yet: why is said of an ended job, whose exit code counts all the same. */
+/* Judges a refusal. Without rights, or with a daemon in trouble, nothing is known about the files.
+ * Other refusals mean that there are no files, or not yet: the reason is shown for an ended job,
+ * and its exit code is used all the same. */
 static int judge_list(const struct following *w, const json_t *job, long status,
                       const json_t *reply)
 {

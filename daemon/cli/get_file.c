@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * State: the folder of the file, and the partial file in it, whose random name ends in ".part".
+ * State: the folder of the file, and the partial file in it. The partial file has a random name
+ * that ends in ".part".
  *
- *     open -> write... -> end, whole: renamed; not whole, or a signal: removed
+ *   open -> write... -> end, whole: renamed; not whole, or a signal: removed
  *
  * One file is written at a time: the handler of signals finds it by `under_way`, so it is static.
  * The caller owns struct get_file. On the only thread of a command.
@@ -55,7 +56,7 @@ static void leave_signals(void)
     under_way = NULL;
 }
 
-/* The folder `name` in `dir`, which it closes; made if it is missing. */
+/* Opens the folder `name` in `dir`, and makes it if it is missing. Closes `dir`. */
 static int enter(int dir, const char *name)
 {
     int made = mkdirat(dir, name, 0777);
@@ -89,7 +90,7 @@ static int open_folder(const char *root, const char *name, const char **last)
     return dir;
 }
 
-/* What stands in the place: nothing, or a file that may be written. */
+/* Checks that the place is free, or has a file that may be replaced. */
 static int look_at_place(struct get_file *f)
 {
     struct stat st;
@@ -115,7 +116,7 @@ static int open_partial(struct get_file *f)
     return f->fd < 0 || (f->mode && fchmod(f->fd, f->mode) < 0) ? -1 : 0;
 }
 
-/* Closes all, and removes what was written. */
+/* Closes all, and removes the partial file. */
 static void drop(struct get_file *f)
 {
     if (f->fd >= 0)

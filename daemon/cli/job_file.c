@@ -179,7 +179,7 @@ static int take_all(const struct job_file *f, struct err *e)
     return 0;
 }
 
-/* Variables of the file come before those of the command line, which replace them. */
+/* Puts variables of the file before those of the command line, so that the latter replace them. */
 static void put_last(struct option_values *all, const struct option_values *given)
 {
     struct option_values sum = {.n = 0};

@@ -63,7 +63,7 @@ static bool have_one_path(const json_t *found)
     return true;
 }
 
-/* Of jobs with one path leaves the one in the client's subscription, if it is there. */
+/* Of jobs with one path, keeps only the one in the client's subscription, if there is one. */
 static int prefer_own(struct daemon_client *c, json_t *found, struct err *e)
 {
     json_t *own = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A cluster for each size of machine, which has nodes only while jobs need them. On the daemon's
- * own machine one local node is enough for jobs of parts of a node, so the cluster has as many as
- * the largest job needs.
+ * There is a cluster for each size of machine; it has nodes only while jobs need them. On the
+ * daemon's machine one local node is enough for jobs that need only a part of a node, so the
+ * cluster has as many nodes as the largest job needs.
  */
 #include "daemon/cli/job_places.h"
 
@@ -22,7 +22,7 @@
 #define WORKSPACE      "jobs"
 #define CLUSTER        "default"
 #define VM_SIZE        "STANDARD_D1_V2" /* any: machines without vm_sizes serve it */
-#define LOCATION       "eastus"         /* likewise */
+#define LOCATION       "eastus"         /* any location */
 #define ACCOUNT_MAX    24
 #define HASHED         4 /* bytes of a hash, in hex at the end of an account's name */
 #define EXPERIMENT_MAX 64
@@ -52,8 +52,8 @@ static char *plain(struct arena *a, const char *prefix, const char *text, size_t
     return out;
 }
 
-/* An account of this user alone, by a hash of the whole name: that of plain() may be another
- * user's, as j.doe and jdoe have the same. */
+/* The name of an account of this user alone, with a hash of the whole name. The name of plain() may
+ * be another user's, because j.doe and jdoe have one such name. */
 static char *unique_account(struct arena *a, const char *user)
 {
     unsigned char hash[crypto_generichash_BYTES];
@@ -117,7 +117,7 @@ static int put(struct daemon_client *c, struct strbuf *path, const char *version
 
 struct offer {
     const char *size;   /* borrowed from the list of machines */
-    int machines, gpus; /* how many fit; the GPUs of the smallest that is known, or INT_MAX */
+    int machines, gpus; /* how many fit; the GPUs of the smallest known one, or INT_MAX */
 };
 
 struct offers {
@@ -176,7 +176,7 @@ static void look_at(struct offers *all, const json_t *machine, const struct capa
           shown ? has.gpus : INT_MAX);
 }
 
-/* Machines with the fewest GPUs that are enough; of these the size with the most machines. */
+/* The size whose machines have the fewest GPUs that are enough; if equal, the most machines. */
 static const struct offer *best_of(const struct offers *all)
 {
     const struct offer *best = NULL;
@@ -247,7 +247,7 @@ static int choose_cluster(struct daemon_client *c, const struct options *o, stru
 
 /* --- other jobs, secrets ---------------------------------------------------------------------- */
 
-/* A job waits only for jobs of its own workspace. */
+/* A job waits only for jobs of its workspace. */
 static int check_dependency(struct daemon_client *c, const struct job_place *p, const char *name,
                             const json_t *j, struct err *e)
 {
@@ -469,7 +469,7 @@ static int no_cluster(const struct job_place *p, struct err *e)
                    p->cluster, p->group, p->workspace, p->group, p->workspace);
 }
 
-/* Another submit may make the same cluster since the look at it, with another password. */
+/* Another submit may have made the cluster since the look at it, with another password. */
 static int make_or_share(struct daemon_client *c, const struct options *o,
                          const struct job_place *p, const char *path, struct err *e)
 {
@@ -550,7 +550,7 @@ static int name_taken(const struct job_place *p, struct err *e)
         p->name, p->group, p->workspace, p->experiment, p->name);
 }
 
-/* Who may not see the job is told by the request that creates it. */
+/* A caller who may not see the job learns of it from the request that creates it. */
 int job_place_check_name(struct daemon_client *c, const struct job_place *p, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
@@ -565,8 +565,7 @@ int job_place_check_name(struct daemon_client *c, const struct job_place *p, str
     return rc;
 }
 
-/* 404: the experiment is missing. 200: a job with the same document is there, and stays as it is.
- */
+/* 404: the experiment is missing. 200: a job with this document is there, and stays as it is. */
 static int put_job(struct daemon_client *c, const struct job_place *p, const json_t *document,
                    long *status, struct err *e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The command runs in a folder of the job's output directory on a share, so that its files outlive
- * node and job. The first process unpacks the copy of the folder there; of several at the same
- * time, one wins by renaming, which is atomic.
+ * node and job. The first process unpacks the copy of the folder there. If several do so at once,
+ * one of them wins by renaming, because a rename is atomic.
  */
 #include "daemon/cli/job_wish.h"
 
@@ -239,7 +239,7 @@ static void add_entry(struct strbuf *b, const char *archive)
                    "made; the image may lack tar or mktemp\" >&2; exit 125; }\n");
 }
 
-/* One argument is a line for the shell; several are a program and its arguments. */
+/* One argument is a line for the shell. Several are a program and its arguments. */
 static void add_command(struct strbuf *b, const struct options *o)
 {
     if (o->n_args == 1) {
@@ -314,7 +314,7 @@ static json_t *variables(const struct options *o, const char *after)
     return list;
 }
 
-/* The account is the caller's own, made by naming it. */
+/* The account belongs to the caller, and is made by naming it. */
 static json_t *mounts(const char *account)
 {
     struct strbuf url = STRBUF_INIT;

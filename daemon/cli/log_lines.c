@@ -68,7 +68,7 @@ static size_t length_of(unsigned char lead)
     return lead < 0xc2 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 1;
 }
 
-/* A character of which all bytes have come, or no more will. */
+/* Ends a character: all its bytes have come, or no more will come. */
 static void end_character(struct log_lines *l)
 {
     size_t n = l->n_character;

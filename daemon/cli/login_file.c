@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * login.json has address, user and refresh token, ca.pem the authority: both in the user's own
- * folder, closed to others. A file that others may read is not used.
+ * login.json has address, user and refresh token; ca.pem the authority. Both are in a folder of the
+ * user, closed to others. A file that others may read is not used.
  */
 #include "daemon/cli/login_file.h"
 

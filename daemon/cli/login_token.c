@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tokens are short-lived, and only the same user can read a process's environment; a password or a
- * refresh token is never in it.
+ * Tokens are short-lived, and only the user can read the environment of the user's processes. A
+ * password or a refresh token is never in it.
  */
 #include "daemon/cli/login_token.h"
 

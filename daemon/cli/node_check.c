@@ -42,7 +42,7 @@ struct checking {
     size_t n, next, open, done;
 };
 
-/* One machine during its check. */
+/* A machine during its check. */
 struct one {
     struct checking *checking;
     struct check_result *result;
@@ -343,7 +343,7 @@ static void begin_more(struct checking *c)
     files_stop(c->files, on_files_stopped, c);
 }
 
-/* --- all of them ---------------------------------------------------------------------------- */
+/* --- the check of all machines ---------------------------------------------------------------- */
 
 static void on_progress(uv_timer_t *t)
 {

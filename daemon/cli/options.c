@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of all options: which commands accept each, where its value is kept, and how the value
- * is checked. Constant, but for the options of one command line, which the caller owns.
+ * The table of all options: the commands that accept an option, the place of its value, and the
+ * check of the value. Constant, but for the options of one command line: the caller owns those.
  */
 #include "daemon/cli/options.h"
 

@@ -112,7 +112,7 @@ static int add_fingerprint(const struct state *s, struct strbuf *out, struct err
     return rc;
 }
 
-/* The folder is named after the endpoint: az keeps its logins there, and the user's own folder
+/* The folder is named after the endpoint: az keeps its logins there, and the user's default folder
  * stays unchanged. */
 static void add_folder(struct strbuf *out, const char *url)
 {

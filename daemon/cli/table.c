@@ -34,7 +34,7 @@ void table_free(struct table *t)
     *t = (struct table){.n = 0};
 }
 
-/* Of a character that is valid UTF-8. */
+/* The code point of a character that is valid UTF-8. */
 static uint32_t code_of(const char *p, size_t n)
 {
     static const unsigned char lead[] = {0, 0x7f, 0x1f, 0x0f, 0x07};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * One poll() for the connection, the input, the outputs and signals. Signals are read from a
- * descriptor, so that the terminal is restored after any of them. Outputs get a few KB at a time,
- * which a readable pipe takes without blocking: the connection is served while a reader stalls.
+ * descriptor, so that the terminal is restored after any signal. Outputs get a few KB at a time: a
+ * readable pipe takes these without blocking, so the connection is served while a reader stalls.
  */
 #include "daemon/cli/terminal.h"
 
@@ -37,7 +37,7 @@ struct terminal_session {
     size_t unanswered; /* bytes of frames with input that the daemon has not taken */
     int status;
     int signals;
-    bool line_begins, escaped; /* what was typed last */
+    bool line_begins, escaped; /* about the character that was typed last */
     time_t heard, said;        /* monotonic, s */
     int interrupts;
 };
@@ -112,8 +112,8 @@ static bool make_raw(int fd, struct termios *before)
 /* --- input --------------------------------------------------------------------------------------
  */
 
-/* What is typed after `~` at the beginning of a line; returns how many bytes of `to` are to be
- * sent. */
+/* Handles the characters after `~` at the beginning of a line. Returns how many bytes of `to` are
+ * to be sent. */
 static size_t without_escapes(struct terminal_session *s, const char *from, size_t n, char *to)
 {
     size_t out = 0;
@@ -303,7 +303,7 @@ static int take_signals(sigset_t *before)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* What has come is written, as far as somebody reads. */
+/* Writes received bytes, as far as somebody reads. */
 static void write_rest(struct terminal_session *s)
 {
     for (int i = 0; i < 2; i++)

@@ -181,7 +181,7 @@ void terminal_link_send(struct terminal_link *l, enum terminal_frame_kind kind, 
     terminal_frame_add(&l->out, kind, bytes, n);
 }
 
-/* How many bytes came: 0: none yet; -1: the connection is over. */
+/* How many bytes came. 0: none yet; -1: the connection has ended. */
 static ssize_t receive(struct terminal_link *l, char *buf, size_t n, struct err *e)
 {
     ssize_t rc = l->over ? -1 : tls_client_recv(l->tls, buf, n);
@@ -255,7 +255,7 @@ static size_t length_of(const char *head)
     return 0;
 }
 
-/* The reply is an error, whose body follows the head. */
+/* The reply is an error; its body follows the head. */
 static int read_refusal(struct terminal_link *l, struct strbuf *got, size_t head, long status,
                         struct err *e)
 {

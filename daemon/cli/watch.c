@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What fails after it was shown once is tried again: the daemon may restart.
+ * A command that fails after it has shown something once is repeated: the daemon may be restarting.
  */
 #include "daemon/cli/watch.h"
 

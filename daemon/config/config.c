@@ -33,7 +33,7 @@ static const char *text_of(const json_t *v)
     return json_is_null(v) ? "" : json_string_value(v);
 }
 
-/* Copies a list, or a single text that stands for a list. */
+/* Copies a list, or a single text in the place of a list. */
 static struct config_list copy_list(const json_t *v)
 {
     size_t n = json_is_array(v) ? json_array_size(v) : 1;
@@ -101,7 +101,7 @@ static int check_text(const struct setting *s, const char *value, struct err *e)
     return -1;
 }
 
-/* An empty list counts as missing. */
+/* Whether the list is given; an empty one is not. */
 static bool is_given(const json_t *v)
 {
     return v && !(json_is_array(v) && json_array_size(v) == 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks of values: each function takes the text of one setting and says what is wrong with it.
+ * Checks of values: each function takes the text of one setting; its error names what is wrong.
  * Pure.
  */
 #include "daemon/config/config_checks.h"

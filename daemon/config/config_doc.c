@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Prints the table of settings: for people, as an example file, for the man page, and for
- * docs/configuration.md; and finds the pages of the docs. `make docs-update` writes the generated
+ * docs/configuration.md. Also finds the pages of the docs. `make docs-update` writes the generated
  * parts; a test finds stale ones.
  */
 #include <stdio.h>

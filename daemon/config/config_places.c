@@ -81,7 +81,7 @@ int config_place_blame_key(const struct config_places *p, const char *path, cons
     size_t len = strlen(path);
     bool whole;
     int line = find_line(p, path, key, &whole);
-    /* A single text that stands for a list has no items in the file. */
+    /* A single text in the place of a list has no items in the file. */
     if (!whole && len && path[len - 1] == ']')
         len = (size_t)(strrchr(path, '[') - path);
     if (len)

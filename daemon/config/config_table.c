@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The one list of all settings, except those of the lists of records (config_records.c).
+ * The one list of all settings, except the settings of the lists of records (config_records.c).
  */
 #include "daemon/config/config_table.h"
 

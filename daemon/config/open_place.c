@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The place of nodes and shares if accounts of jobs cannot reach the state directory: a folder
- * below the first usable one of `places`, and a link to it in the state directory, which a later
- * start finds. The folder of an ephemeral daemon is removed with it.
+ * below the first usable one of `places`. A later start finds the folder by a link to it in the
+ * state directory. The folder of an ephemeral daemon is removed with the daemon.
  */
 #include "daemon/config/open_place.h"
 

@@ -96,7 +96,7 @@ static const char *const *upper_case(struct arena *a, const struct config_list *
     return (const char *const *)copy;
 }
 
-/* Plain `sudo` would ask for a password, which nobody could type. */
+/* Plain `sudo` would ask for a password, but nobody could type it. */
 static const char *become_command(const char *become)
 {
     if (strcmp(become, "none") == 0)
@@ -442,7 +442,7 @@ int site_load(const struct config *c, const struct state *s, struct daemon_site 
     return load_file_servers(out, c, e);
 }
 
-/* The program for another architecture: beside the daemon's own, NAME-ARCH. */
+/* The program for another architecture: beside this program, NAME-ARCH. */
 static const char *beside(struct daemon_site *s, const char *agent_path, const char *name,
                           const char *arch)
 {

@@ -44,7 +44,7 @@ static const struct {
     {offsetof(struct state, nodes), "nodes"},
     {offsetof(struct state, packages), "packages"},
     {offsetof(struct state, under_way), "under-way"},
-    {offsetof(struct state, backed_up), "backed-up"}, /* its time is that of the last backup */
+    {offsetof(struct state, backed_up), "backed-up"}, /* its mtime is the time of the last backup */
     {offsetof(struct state, samples), "samples.db"},
 };
 enum { N_FILES = sizeof files / sizeof files[0] };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The small files of the state directory: credentials and keys, which are made once, and the
- * endpoint, which exists while a daemon serves.
+ * The small files of the state directory: credentials and keys, made once; and the endpoint, which
+ * exists while a daemon serves.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,8 +51,7 @@ static json_t *read_json(const char *path, struct err *e)
     return o;
 }
 
-/* Hexadecimal, so that it never begins with a dash, which `az login -p` would take for an
- * option. */
+/* Hexadecimal, so that it never begins with a dash: `az login -p` would take that for an option. */
 static int make_credentials(const char *path, bool sync, struct err *e)
 {
     char id[GUID_SIZE], secret[2 * SECRET_BYTES + 1];

@@ -14,7 +14,7 @@
 
 #define PREFIX "BATCHAID_"
 
-/* Names without the prefix; a trailing _ stands for all names with that beginning. */
+/* Names without the prefix; with a trailing _: all names with that beginning. */
 static const char *const others[] = {
     "CONFIG", "STATE_DIR", "TESTING", /* `serve` reads them, or refuses them with a reason */
     "ENDPOINT", "TESTING_KEY",        /* `batchaid env` prints them */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* --- machines, which both sites name in the order of their names ------------------------------ */
+/* --- machines; both sites have them in the order of their names ------------------------------- */
 
 struct named {
     const struct site_machine *m;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Connects rooms that must not depend on each other: the server waits for a disk, Azure Batch's
- * front asks for blobs, and the handlers of a service use a struct of their own. Everything is
+ * Connects rooms that must not depend on each other: the server waits for a disk; Azure Batch's
+ * front asks for blobs; the handlers of a service need a struct of that service. Everything is
  * borrowed from the struct daemon. On the loop's thread.
  */
 #include "daemon/serve/serve_priv.h"

@@ -83,8 +83,8 @@ static bool mentions(const char *pid, const char *file, const char *mark, const 
     return found;
 }
 
-/* Whether it is an agent or supervisor of these nodes, or a process of their tasks. Users' programs
- * know only other paths of the directory. */
+/* Whether the process is an agent or supervisor of these nodes, or belongs to their tasks. Users'
+ * programs know only other paths of the directory. */
 static bool is_of_nodes(const char *pid, const char *nodes)
 {
     return mentions(pid, "cmdline", "\n--root\n", nodes) ||
@@ -237,7 +237,7 @@ static _Noreturn void remover(const char *dir, int alive_fd, int lock_fd, bool m
 }
 
 /* In memory, if there is enough space and programs may be executed, because jobs run there. A
- * container usually has some 64 MiB of it. */
+ * container usually has some 64 MiB of such memory. */
 const char *ephemeral_place(void)
 {
     const char *tmp = getenv("TMPDIR");

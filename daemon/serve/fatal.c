@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The end by a fault of the daemon itself. The handler of fatal signals records the work in
- * progress, writes the stack to standard error, and executes the same program again. It runs on any
+ * progress, writes the stack to standard error, and executes this program again. It runs on any
  * thread, at most once, and calls only async-signal-safe functions. `own` is global, because
  * handlers have no context.
  */
@@ -37,7 +37,8 @@ static struct {
     char *arguments, **argv; /* owned */
 } own;
 
-static char stack[64 * 1024]; /* the handler's stack, in case the loop's own stack has overflowed */
+/* the handler's stack, because the loop's stack may have overflowed */
+static char stack[64 * 1024];
 
 /* --- the end
  * -------------------------------------------------------------------------------------- */
@@ -81,7 +82,7 @@ static void on_fatal(int signo, siginfo_t *info, void *context)
         bool stuck = atomic_load(&own.stuck);
         under_way_note_end(signo, stuck || gettid() == own.loop, stuck);
         write_stack();
-        /* A sanitizer's own handler reports more. */
+        /* The handler of a sanitizer reports more. */
         if (own.go_again && !(old->sa_flags & SA_SIGINFO) && old->sa_handler == SIG_DFL)
             go_again();
     }

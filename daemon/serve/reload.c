@@ -72,8 +72,8 @@ static const struct daemon_site *site_in_use(const struct reload *r)
     return r->used ? &r->used->site : r->c->site;
 }
 
-/* On the thread: `used` does not change while it reads. Machines need the programs for them, which
- * the first inventory loads. */
+/* On the thread: `used` does not change while it reads. Machines need their programs; the first
+ * inventory loads these. */
 static int read_files(struct reload *r, struct reload_files *f, struct err *e)
 {
     if (r->c->load(r->c->load_ctx, &f->config, e) < 0 ||
@@ -93,8 +93,8 @@ static void read_on_thread(void *ctx)
     r->rc = read_files(r, r->reading, &r->err);
 }
 
-/* Takes into use what was read, if it differs, or nothing of it. The certificate may be refused, so
- * it is made first: once the settings are in use, the fleet borrows them for good. */
+/* Takes the reading into use if it differs, or no part of it. The certificate may be refused, so it
+ * is made first: once the settings are in use, the fleet borrows them for good. */
 static int take(struct reload *r, const json_t *changed, struct err *e)
 {
     struct reload_files *f = r->reading;

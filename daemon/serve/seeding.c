@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Starts `batchaid seed` as a child, which sends the seed to this daemon, and reports how the child
- * ended. On the loop's thread.
+ * Starts `batchaid seed` as a child, and reports how the child ended. The child sends the seed to
+ * this daemon. On the loop's thread.
  */
 #include "daemon/serve/seeding.h"
 
@@ -32,7 +32,7 @@ int seeding_begin(struct seeding *s, uv_loop_t *loop, const char *state_dir, con
     const char *const args[] = {"batchaid", "seed", "--state-dir", state_dir, file, NULL};
     uv_stdio_container_t stdio[] = {
         {.flags = UV_IGNORE},
-        {.flags = UV_IGNORE}, /* the first line on standard output is the daemon's own */
+        {.flags = UV_IGNORE}, /* the first line on standard output is for the daemon */
         {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO}};
     const uv_process_options_t how = {.exit_cb = on_exit,
                                       .file = SELF,

@@ -50,7 +50,7 @@
 #include "storage/shares/shares.h"
 #include "storage/storage.h"
 
-/* The first login on a local node makes a key and hashes a password, which takes some 100 ms. */
+/* The first login on a local node makes a key and hashes a password: this takes some 100 ms. */
 enum { LOGIN_THREADS = 2, LOGINS_MAX = 1024 };
 
 #define DAY_US (INT64_C(24) * 3600 * 1000000)
@@ -375,11 +375,11 @@ static int open_scheduler(struct daemon *d, struct err *e)
     return shares_start(d->shares, e);
 }
 
-/* Ends pending reads of nodes and shares, for which requests wait. */
+/* Ends pending reads of nodes and shares, because requests wait for them. */
 static void end_looks(void *ctx)
 {
     struct daemon *d = ctx;
-    assert(d->sched); /* the server, which calls this, stops earlier */
+    assert(d->sched); /* the server calls this, and it stops earlier */
     reload_end_requests(&d->reload);
     fleet_end_reads(sched_fleet(d->sched));
     history_end_reads(d->samples);

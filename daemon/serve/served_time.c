@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Joins the machine's loop and, with --testing, the virtual loop of the served state, whose time
- * tests may change.
+ * Joins the machine's loop and, with --testing, the virtual loop of the served state: tests may
+ * change its time.
  */
 #include "daemon/serve/served_time.h"
 
@@ -16,7 +16,7 @@ static bool is_busy(void *ctx)
     return loop_uv_has_work(t->machine) || (*t->storage && st_has_pending(*t->storage));
 }
 
-/* The slices of a large seed defer no calls, and each of them is a commit. */
+/* The slices of a large seed defer no calls, but each slice is a commit. */
 static uint64_t moves(void *ctx)
 {
     const struct served_time *t = ctx;

@@ -31,7 +31,7 @@ struct last {
 
 struct map {
     char magic[24];
-    uint64_t program;            /* the build of the program that made the counts */
+    uint64_t program;            /* the build that made the counts */
     int64_t again_s[AGAIN_MOST]; /* monotonic: when this process executed itself again */
     int32_t again_pid;           /* the process that has just executed itself again; 0: none */
     int32_t port;
@@ -150,7 +150,7 @@ static void count_last(struct map *m, const struct log *log)
         if (m->last[i].key != 0)
             count(m, &m->last[i], log);
     m->signo = 0;
-    /* Synced, because the same crash must not be counted again after the machine fails. */
+    /* Synced: if the machine fails now, this crash must not be counted twice. */
     (void)msync(m, FILE_SIZE, MS_SYNC);
 }
 

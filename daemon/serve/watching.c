@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the daemon does each second besides its work: it tells the watchdog and the service manager
- * that the loop turns, and asks how orphaned children ended. On the loop's thread.
+ * The daemon's work each second: it tells the watchdog and the service manager that the loop turns,
+ * and asks how orphaned children ended. On the loop's thread.
  */
 #include "daemon/serve/watching.h"
 
