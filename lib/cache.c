@@ -22,7 +22,7 @@ struct cache_entry {
     LIST_ENTRY(cache_entry) chained;
     TAILQ_ENTRY(cache_entry) used;
     uint64_t hash;
-    size_t n, bytes; /* n: of the key; bytes: of all that the entry counts for */
+    size_t n, bytes; /* n: of the key; bytes: of key, value and the value's allocations */
     void *key;       /* behind the value */
     max_align_t value[];
 };

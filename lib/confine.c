@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Landlock can only allow, so a ruleset allows all entries beside the path down to the hidden
- * directory; the directory itself is not among them. One process opens the ruleset, and others,
- * which inherit the descriptor, enter it.
+ * directory; the directory itself is not among them. One process opens the ruleset; others inherit
+ * the descriptor and enter it.
  */
 #include "lib/confine.h"
 
@@ -19,8 +19,8 @@
 
 #include "lib/strbuf.h"
 
-/* As in <linux/landlock.h>, which may be older than the kernel. The numbers of the system calls are
- * the same on all architectures. */
+/* Like <linux/landlock.h>; that may be older than the kernel. The numbers of the system calls are
+ * equal on all architectures. */
 #define CREATE_RULESET 444
 #define ADD_RULE       445
 #define RESTRICT_SELF  446

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Invariants: heap[0] is the earliest; the hash table of each kind has the position of each entry
- * in the heap. Every move of an entry uses place(), which updates both. On the loop's thread; the
+ * in the heap. Every move of an entry uses place(): it updates both. On the loop's thread; the
  * owner sets a timer of the loop for the first entry.
  */
 #include "lib/deadlines.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Wrappers of system calls, with EINTR, short writes and partial paths handled; no state. A file is
- * replaced by renaming a new file beside it, which is synced before, and its directory after.
+ * replaced by renaming a new file beside it: the file is synced before, its directory after.
  * Removing a tree crosses no mount and follows no link, because jobs write into these trees. All
  * functions block: on the loop's thread only where a disk is known to answer.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A recursive descent parser with a bound on depth. At any input outside of its subset it frees its
- * tree, and jsonread() then calls jansson for the whole text; so this parser has no errors of its
- * own. The tree belongs to the caller.
+ * tree, and jsonread() then calls jansson for the whole text; so this parser has no error messages.
+ * The tree belongs to the caller.
  */
 #include "lib/jsonread.h"
 
@@ -73,7 +73,7 @@ static bool read_span(struct json_reader *r, struct json_span *s)
     return true;
 }
 
-/* The byte that an escaped `c` stands for; '\0': it does not stand for one byte. */
+/* The byte of the escape sequence with `c`; '\0': it is not one byte. */
 static char unescaped(char c)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";

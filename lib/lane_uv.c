@@ -91,9 +91,9 @@ static void list_move(struct work_list *to, struct work_list *from)
         list_add(to, w);
 }
 
-/* With the lock held, which it releases. */
+/* Call with the lock held; releases it. */
 
-/* With the lock held, which it releases. */
+/* Call with the lock held; releases it. */
 static void leave_hub(struct hub *h)
 {
     bool last = --h->refs == 0;
@@ -195,8 +195,8 @@ static void let_go(struct uv_loop_impl *l)
         uv_unref((uv_handle_t *)&l->async);
 }
 
-/* The lane is closed and its threads are joined, or it is left to hanging threads; informs its
- * owner. With the lock held, which it releases: from then on those threads may free the lane. */
+/* The lane is closed and its threads are joined, or it is left to hanging threads: informs its
+ * owner. Call with the lock held; releases it. From then on those threads may free the lane. */
 static void forget(struct uv_lane *lane)
 {
     struct uv_loop_impl *l = lane->loop;

@@ -273,7 +273,7 @@ static struct loop *below(struct loop *loop)
     return impl(loop)->c.below;
 }
 
-/* Its lanes are those of the loop below. */
+/* The lanes are those of the loop below. */
 static const struct loop_ops ops = {
     .wall_us = wall_us,
     .mono_us = mono_us,

@@ -24,7 +24,7 @@ static size_t least(size_t a, size_t b)
 }
 
 /* The distance of Damerau and Levenshtein in which no part is changed twice ("optimal string
- * alignment"): a matrix with a row for each letter of a, of which three rows are kept. */
+ * alignment"): a matrix with a row for each letter of a. Three rows are kept. */
 static size_t distance(const char *a, size_t n, const char *b, size_t m)
 {
     size_t rows[3][NAME_MAX_LETTERS + 1];

@@ -2,7 +2,7 @@
  *
  * Sets modes and default ACLs, through descriptors that were opened without following links. The
  * folder itself comes last, so an interrupted walk is repeated. Keeps no state; blocks, so it is
- * for a worker's thread or a process of its own.
+ * for a worker's thread or a separate process.
  */
 #include "lib/share.h"
 
@@ -60,7 +60,7 @@ static int open_one(int fd)
     return 0;
 }
 
-/* What is gone meanwhile, or has a link on its way now, needs nothing. */
+/* An entry that is gone meanwhile, or has a link on its path now, is skipped. */
 static int open_below(const char *root, const char *relative)
 {
     int fd = fs_open_without_links(root, relative, O_PATH | O_NOFOLLOW);

@@ -40,9 +40,9 @@ struct watchdog {
     pthread_mutex_t lock; /* of the rest */
     pthread_cond_t wake;
     bool stopping;
-    /* The watchdog's thread's own: */
+    /* Members of the watchdog's thread: */
     unsigned seen;
-    int ticks, able; /* ticks without a turn; ticks in which it could have run */
+    int ticks, able; /* ticks without a turn; ticks of those in which the thread could have run */
     bool ended, in_kernel;
     struct sigaction before;
 };
@@ -103,7 +103,7 @@ static void put_stack(struct strbuf *b)
     }
 }
 
-/* As in proc(5): 'D' in the kernel, 't' and 'T' stopped; '?' unknown. */
+/* The state in proc(5): 'D' in the kernel, 't' and 'T' stopped; '?' unknown. */
 static char state_of(pid_t thread)
 {
     char path[64], text[512], *end;
@@ -222,7 +222,7 @@ static void *run(void *ctx)
     struct watchdog *w = ctx;
     void *frame;
     for (int n = 1; wait_tick(w); n += n < PRIME_TICK) {
-        /* the first call loads a library, which is not allowed in handlers */
+        /* the first call loads a library: a handler must not do that */
         if (n == PRIME_TICK - 1) {
             (void)backtrace(&frame, 1);
             atomic_store(&primed, true);

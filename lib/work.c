@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One static list, which only the loop's thread changes: the present item, and a doubly linked list
- * of open ones. A signal handler may read between any two stores, so links are set before an item
+ * A static list. Only the loop's thread changes it: the present item, and a doubly linked list of
+ * open ones. A signal handler may read between any two stores, so links are set before an item
  * becomes visible, and no text function allocates or locks.
  */
 #include "lib/work.h"
@@ -12,7 +12,7 @@
 
 #include "lib/hash.h"
 
-/* One process has one watched loop. Volatile: signal handlers read them. */
+/* A process has one watched loop. Volatile: signal handlers read them. */
 static const struct work_item *volatile now;
 static struct work_item *volatile open_works;
 static struct work_judge judge;
@@ -83,7 +83,7 @@ void work_text(const struct work_item *w, char out[WORK_TEXT_SIZE])
     add(out, &used, "", w->kind);
     add(out, &used, " ", p);
     add(out, &used, " ", w->verb);
-    /* The user comes before the path, which may be long. */
+    /* The user comes before the path, because the path may be long. */
     add(out, &used, " by ", w->who);
     add(out, &used, " ", w->what);
 }

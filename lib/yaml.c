@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * One pass over libyaml's events. Each value is put into the tree when it begins, so that an error
- * has one tree to free. libyaml's own trees are not used, because their depth could not be bounded
- * before they are built, and they compare each anchor with all others.
+ * has one tree to free. libyaml can make trees, too, but their depth could not be bounded before
+ * they are built, and it compares each anchor with all others.
  */
 #include "lib/yaml.h"
 
@@ -172,7 +172,7 @@ static json_t *plain(const char *text)
     return json_string(text);
 }
 
-/* Of the scalar that is being read. NULL: it was refused. */
+/* The value of the scalar that is being read. NULL: it was refused. */
 static json_t *scalar(struct yaml_reading *rd, bool is_text)
 {
     const char *text = (const char *)rd->ev.data.scalar.value;
