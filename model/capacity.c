@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compares capacities of nodes and wishes of runs, and words them. Pure.
+ * Compares capacities of nodes with needs of runs, and makes texts of them. Pure.
  */
 #include "model/capacity.h"
 

@@ -144,7 +144,7 @@ const char *failure_join(struct arena *a, const char *const *errors, size_t n)
     return all ? jsontext_new_in(a, all) : NULL;
 }
 
-/* The last lines, in at most so many bytes; the first line may be cut. */
+/* The last lines, in at most TOLD_MAX bytes; the first line may be cut. */
 #define TOLD_MAX 500
 
 const char *failure_told(struct arena *a, const struct failure *f)

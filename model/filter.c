@@ -95,7 +95,7 @@ static bool take_path(struct filter_parser *p, struct filter_term *t)
     return true;
 }
 
-/* Reads the text after the opening quote, up to the closing one; '' stands for a quote. */
+/* Reads the text after the opening quote, up to the closing one; '' is a quote in the text. */
 static bool take_text(struct filter_parser *p, struct filter_literal *l)
 {
     char text[TEXT_MAX + 1];

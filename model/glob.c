@@ -48,8 +48,8 @@ static bool in_set(const char *set, const char *limit, char c, const char **end)
     return found != no;
 }
 
-/* Whether the first character of `text` (n > 0) matches the pattern's next element, which is not a
- * star; *after: after the element. */
+/* Whether the first character of `text` (n > 0) matches the pattern's next element; the element is
+ * not a star. *after: after the element. */
 static bool matches_one(const char *p, const char *p_end, char c, const char **after)
 {
     const char *end;
@@ -107,7 +107,7 @@ static bool is_any(const char *part)
     return part_length(part) == 2 && part[0] == '*' && part[1] == '*';
 }
 
-/* "**" may also stand for nothing. */
+/* "**" may also match nothing. */
 static void close_over(struct stand *s)
 {
     for (size_t i = 0; i < s->n; i++)

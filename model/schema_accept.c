@@ -312,7 +312,7 @@ static int accept_array(const struct acceptor *c, const struct field *f, const j
     return 0;
 }
 
-/* An object, or the string that stands for its first property. */
+/* An object, or a string in its place: the value of its first property. */
 static int accept_nested(const struct acceptor *c, const struct field *f, const json_t *in,
                          const struct doc_place *at, int level, json_t **out)
 {
@@ -419,8 +419,8 @@ static int accept_value(const struct acceptor *c, const struct field *f, const j
     return -1;
 }
 
-/* An empty object or list means the same as an absent one, unless the table has another rule;
- * dropping it makes documents comparable. An empty secret counts as absent. */
+/* An empty object or list means what an absent one means, unless the table has another rule;
+ * dropping it makes documents comparable. An empty secret is like an absent one. */
 static bool is_nothing(const struct field *f, const json_t *v)
 {
     if (f->flags & FIELD_KEEP_EMPTY)
@@ -492,7 +492,7 @@ static int refuse_unknown(const struct acceptor *c, const struct schema *s, cons
     return rc;
 }
 
-/* OData's own members, such as odata.type, are not properties. */
+/* Members of OData, such as odata.type, are not properties. */
 static int check_names(const struct acceptor *c, const struct schema *s, const json_t *in,
                        const struct doc_place *up)
 {

@@ -39,8 +39,8 @@ static bool is_shown(const struct renderer *w, const struct field *f)
     return !(f->flags & hidden) && field_known(f, w->v);
 }
 
-/* Finds the value of each shown field in the text. No two shown fields have the same name (a test
- * checks this). */
+/* Finds the value of each shown field in the text. No two shown fields have one name (a test checks
+ * this). */
 static void find_members(const struct renderer *w, const struct schema *s, int object,
                          int at[FIELDS_MAX])
 {
@@ -245,7 +245,7 @@ static bool add_doc(const struct renderer *w, const struct field *f, const char 
     return shown;
 }
 
-/* False: no part of it is shown, and the caller undoes the written text. */
+/* False: no part of the field is shown, and the caller undoes the written text. */
 static bool add_field(const struct renderer *w, const struct field *f, const struct shown_value *in)
 {
     if (in->over && in->over->kind == OVER_DOC)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parser of both kinds of durations: .NET's, and those of fixed length (duration_parse() of
- * model/spec.h).
+ * The parser of both kinds of durations: durations of .NET, and those of fixed length
+ * (duration_parse() of model/spec.h).
  */
 #include "model/span.h"
 

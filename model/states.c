@@ -77,7 +77,7 @@ enum {
     POOL_STATES = ALLOC_RESIZING
 };
 
-/* One line an edge; what is not listed is illegal. States count from 1, tables from 0. */
+/* A line for each edge; an edge that is not listed is illegal. States begin at 1, tables at 0. */
 #define NODE_EDGE(state, event, to)                                                                \
     [((state)-1) * NODE_EVENTS + (event)] = {.legal = 1, .next = (to)-1}
 #define JOB_EDGE(state, event, to)                                                                 \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cuts the daemon's own compact texts by hand, and every other text with jsmn. Invariant: n is 0,
- * or token 0 is an object whose members are pairs. The tokens point into the text, which the caller
- * keeps. Any thread.
+ * Cuts compact texts of the daemon by hand, and every other text with jsmn. Invariant: n is 0, or
+ * token 0 is an object whose members are pairs. The tokens point into the text; the caller keeps
+ * it. Any thread.
  */
 #define JSMN_PARENT_LINKS
 #define JSMN_STRICT
@@ -18,7 +18,7 @@
 #include "lib/arena.h"
 #include "lib/jsontext.h"
 
-/* Checks that each name in an object has one value, which jsmn does not check. */
+/* Checks that each name in an object has one value: jsmn does not check this. */
 static bool members_are_pairs(const jsmntok_t *tok, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -36,9 +36,9 @@ static bool members_are_pairs(const jsmntok_t *tok, int n)
 
 #define QUICK_DEPTH 16
 
-/* jsmn reads each character several times, which is a quarter of the cost of a list's row. Text
- * that the daemon wrote itself (compact, few escapes) is cut here, a string at a time. For other
- * text these functions return false, and jsmn takes over. */
+/* jsmn reads each character several times: a quarter of the cost of a list's row. Text that the
+ * daemon wrote itself (compact, few escapes) is cut here, a string at a time. For other text these
+ * functions return false, and jsmn takes over. */
 struct quick {
     struct tokens *t;
     const char *at, *end;

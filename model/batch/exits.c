@@ -21,7 +21,7 @@ static bool succeeded(enum batch_end how, int exit_code)
 }
 
 /* Order of precedence: a single code, a range with the code, a failed upload afterwards, the
- * default, which does not apply to exit code 0. */
+ * default. The default does not apply to exit code 0. */
 static const struct batch_exit_options *said(const struct batch_exit_conditions *c,
                                              enum batch_end how, int exit_code)
 {

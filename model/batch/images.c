@@ -24,8 +24,8 @@
     }
 
 /* Sources: learn.microsoft.com, "Provision Linux nodes in Batch pools" (publishers, offers, agents,
- * 2018 to today), "Ubuntu-HPC and AlmaLinux-HPC VM images"; and the names of plans that the Azure
- * Marketplace shows for these offers. */
+ * 2018 to today) and "Ubuntu-HPC and AlmaLinux-HPC VM images"; for the names of plans: the Azure
+ * Marketplace. */
 static const struct batch_image images[] = {
     {LINUX("ubuntu 16.04"), "UbuntuServer", "16.04-LTS", false, true, NULL, NULL},
     {"batch.node.ubuntu 16.04", "microsoft-azure-batch", "ubuntu-server-container", "16-04-lts",

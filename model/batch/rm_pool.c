@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Pools in the resource manager: names, words and versions of properties. Their canonical names are
- * the data plane's, whose tables (tables_pool.c) check the values: numbers have no bounds here
- * (.min = INT32_MIN). Only the nesting differs, and rm_words.c converts it.
+ * those of the data plane, and its tables (tables_pool.c) check the values: numbers have no bounds
+ * here (.min = INT32_MIN). Only the nesting differs, and rm_words.c converts it.
  */
 #include "model/batch/rm.h"
 

@@ -41,7 +41,7 @@ SCHEMA(schema_batch_certificate, rows, "Certificate");
 
 static const struct enum_name rm_formats[] = {{1, "Pfx"}, {2, "Cer"}, {0, NULL}};
 
-/* The canonical names are those of what is stored. */
+/* The canonical names are the names in the stored document. */
 static const struct field rm_detail_rows[] = {
     TEXT("code", .canon = "name"),
     TEXT("message", .canon = "value"),

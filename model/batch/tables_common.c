@@ -206,7 +206,7 @@ static const struct field task_limit_rows[] = {
 };
 SCHEMA(schema_batch_task_limits, task_limit_rows, "TaskConstraints", FILLS(batch_constraints));
 
-/* Before identities existed, which replace them, both were required. */
+/* Both were required before there were identities; these replace them. */
 /* clang-format off */
 #define REGISTRY_LOGIN(bits, known)                                                                \
     TEXT("username", bits, .versions = known, .max = 256, INTO(batch_container, user)),            \
@@ -290,7 +290,7 @@ static const struct field container_info_rows[] = {
 };
 SCHEMA(schema_batch_container_info, container_info_rows, "TaskContainerExecutionInformation");
 
-/* For tasks; jobs also have the counts. */
+/* Rows for tasks; jobs also have the counts. */
 static const struct field stats_rows[] = {
     TEXT("url", READONLY),
     TIME("startTime", READONLY),

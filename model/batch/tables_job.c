@@ -148,7 +148,7 @@ static const struct field execution_rows[] = {
 /* clang-format on */
 static SCHEMA(schema_job_execution, execution_rows, "JobExecutionInformation");
 
-/* A job of no tasks at a time would wait for ever. */
+/* With 0 tasks at a time a job would wait for ever. */
 static int check_parallel(const json_t *value, const char *path, struct err *e)
 {
     if (json_integer_value(value) != 0)
@@ -278,7 +278,7 @@ static const struct field specification_rows[] = {
 SCHEMA(schema_batch_job_spec, specification_rows, "JobSpecification", .check = check_job,
        FILLS(batch_job_spec));
 
-/* ---- what is shown of preparation and release tasks on a node ---- */
+/* ---- preparation and release tasks on a node, as shown --------------------------------------- */
 
 #define CHORE_INFO_ROWS                                                                            \
     TIME("startTime", READONLY), TIME("endTime", READONLY), TEXT("state", READONLY),               \

@@ -100,7 +100,7 @@ SCHEMA(schema_batch_certificate_reference, certificate_rows, "CertificateReferen
 static const struct field policy_rows[] = {
     ENUM("jobDefaultOrder", 0, batch_job_order_names, .versions = BATCH_SINCE(BATCH_2025_06),
          .unless = BATCH_SEEDED, .fallback = "\"none\"", INTO(batch_pool_spec, job_order)),
-    /* Without it the pool is of an older version, which has an order of its own. */
+    /* Without it the pool is of an older version, with another order. */
     ENUM("jobDefaultOrder", 0, batch_job_order_names, .versions = BATCH_SEEDED,
          INTO(batch_pool_spec, job_order)),
     ENUM("nodeFillType", REQUIRED, batch_fill_names, INTO(batch_pool_spec, fill)),
@@ -147,8 +147,8 @@ SCHEMA(schema_batch_auto_scale_run, run_rows, "AutoScaleRun");
 #define TAGS_ROW(known) MAP("resourceTags", .versions = known, .max = MAX_TAGS)
 #define POLICY_DEFAULT  "{\"nodeFillType\":\"Spread\"}"
 
-/* The request for a pool. check_pool() sets the default of resizeTimeout or
- * autoScaleEvaluationInterval, because only one of them applies. */
+/* The request for a pool. check_pool() sets the default of resizeTimeout or of
+ * autoScaleEvaluationInterval, because a pool has only one of them. */
 /* clang-format off */
 #define ASKED_ROWS                                                                                 \
     TEXT("vmSize", REQUIRED | LOWER, 1, 64),                                                       \
@@ -356,7 +356,7 @@ bool batch_pool_fixed_by_nodes(const char *name)
     return false;
 }
 
-/* All of these members are replaced. */
+/* These members are replaced together. */
 static const struct field properties_rows[] = {
     START_TASK_ROW,
     CERTIFICATES_ROW(REQUIRED | KEEP_EMPTY),

@@ -82,7 +82,7 @@ static const struct field id_range_rows[] = {
 };
 static SCHEMA(schema_id_range, id_range_rows, "TaskIdRange", .check = check_range);
 
-/* Their bounds have separate errors. */
+/* No bounds here: each has a separate error. */
 static const struct field depends_rows[] = {
     TEXTS("taskIds"),
     LIST("taskIdRanges", 0, schema_id_range),

@@ -24,7 +24,7 @@
 #define MAX_RULES     25
 #define MAX_PORT      65535
 
-/* For one value with several names, the first is the version's own. */
+/* If a value has several names, the first one is shown in this version. */
 const struct enum_name batch_container_type_names[] = {{BATCH_DOCKER, "dockerCompatible"},
                                                        {BATCH_CRI, "criCompatible"},
                                                        {BATCH_DOCKER, "docker"},
@@ -61,9 +61,9 @@ static const struct enum_name ip_family_names[] = {{1, "IPv4"}, {2, "IPv6"}, {0,
 /* --- images ---------------------------------------------------------------------------------- */
 
 /* Nothing installs an extension here. A pool may name extensions whose absence no task notices: for
- * drivers, which are the machine's, and agents that tell a monitoring service of Azure what a node
- * does. All others are refused, because a node without them would not be what was asked for; so are
- * settings, because nothing would heed them. */
+ * drivers, because the machine has them, and agents that report to a monitoring service of Azure.
+ * All others are refused, because the node would lack them. So are settings, because nothing would
+ * use them. */
 static const struct {
     const char *publisher, *type;
 } harmless[] = {
@@ -151,7 +151,7 @@ static int refuse_image(const char *path, const char *publisher, const char *off
     return -1;
 }
 
-/* An image of the list, or a custom image by its id, whose content is unknown here. */
+/* An image of the list, or the id of a custom image; its content is unknown here. */
 static int check_image_reference(json_t *obj, const char *path, struct err *e)
 {
     const char *publisher = text_of(obj, "publisher"), *offer = text_of(obj, "offer"),

@@ -224,7 +224,7 @@ int check_user_name(const json_t *value, const char *path, struct err *e)
                   "a Linux user name: letters, digits, _, - and ., starting with a letter or _");
 }
 
-/* One line only: a second one would be a second entry in authorized_keys. */
+/* Only one line, because a second line would be a second entry in authorized_keys. */
 int check_ssh_key(const json_t *value, const char *path, struct err *e)
 {
     const char *s = json_string_value(value);
@@ -257,7 +257,7 @@ int check_backend(const json_t *value, const char *path, struct err *e)
 {
     static const char *const known[] = {"tcp", "gloo", "mpi", "nccl"};
     const char *s = json_string_value(value);
-    bool found = *s == '\0'; /* an empty text counts as absent */
+    bool found = *s == '\0'; /* an empty text is like an absent one */
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         found = found || strcasecmp(s, known[i]) == 0;
     return found ? 0 : refuse(value, path, e, "tcp, gloo, mpi or nccl");

@@ -132,7 +132,7 @@ static const struct field node_setup_rows[] = {
 static SCHEMA(schema_node_setup, node_setup_rows, "NodeSetup", FILLS(node_setup_spec));
 
 /* In the published schema scaleSettings may be absent, and targetNodeCount has "Default is 0": a
- * cluster without scale settings is a manual cluster of no nodes, to be resized later. */
+ * cluster without scale settings is a manual cluster with 0 nodes, to be resized later. */
 static const struct field properties_rows[] = {
     ENUM("provisioningState", READONLY, prov_state_names),
     ENUM("allocationState", READONLY, alloc_state_names),

@@ -26,7 +26,7 @@ static const struct field env_variable_rows[] = {
 };
 SCHEMA(schema_env_variable, env_variable_rows, "EnvironmentVariable", FILLS(kv));
 
-/* An empty value counts as a value: the variable is set to "". */
+/* An empty value is a value: the variable is set to "". */
 static int check_env_secret(json_t *obj, const char *path, struct err *e)
 {
     bool value = json_object_get(obj, "value"), reference = has(obj, "valueSecretReference");

@@ -31,7 +31,7 @@ static const struct field registry_credentials_rows[] = {
 static SCHEMA(schema_registry_credentials, registry_credentials_rows, "PrivateRegistryCredentials",
               .check = check_registry_credentials, FILLS(container_spec));
 
-/* "https://registry.example.com/" is the same registry as "registry.example.com". */
+/* "https://registry.example.com/" and "registry.example.com" are one registry. */
 static void finish_registry(struct arena *a, const json_t *obj, void *into)
 {
     const char *url = json_string_value(json_object_get(obj, "serverUrl"));
@@ -260,8 +260,8 @@ static void finish_job(struct arena *a, const json_t *obj, void *into)
 static SCHEMA(schema_properties, properties_rows, "JobProperties", .check = check_job,
               FILLS(run_spec), .finish = finish_job);
 
-/* Requests of the old versions contain a job's location, which must be its cluster's; replies did
- * not contain it. */
+/* Requests of the old versions contain a job's location: it must be that of its cluster. Replies
+ * did not contain it. */
 static const struct field job_rows[] = {
     RESOURCE_ROWS,
     TEXT("location", REQUIRED | INPUT_ONLY, 1, 128, .versions = V_FLAT, .check = check_location),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mountVolumes: the same on a cluster and on a job.
+ * mountVolumes of a cluster and of a job.
  */
 #include <string.h>
 #include <strings.h>
@@ -25,8 +25,8 @@
 #define OPTIONS_ROW                                                                                \
     TEXT("mountOptions", .max = 4096, .check = check_clean_text, INTO(mount_volume, options))
 
-/* Neither is required: shares of the embedded default are folders, which need no key. Both at once
- * would be ambiguous. */
+/* Neither is required: shares of the embedded default are folders, and folders need no key. Both at
+ * once would be ambiguous. */
 static int check_credentials(json_t *obj, const char *path, struct err *e)
 {
     if (!has(obj, "accountKey") || !has(obj, "accountKeySecretReference"))
@@ -63,7 +63,7 @@ static const char *url_host(struct arena *a, const char *url)
     return arena_strndup(a, host, *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":/"));
 }
 
-/* The URL was checked when it was accepted; accountName has the same account. */
+/* The URL was checked when it was accepted: its account is accountName. */
 static void finish_file_share(struct arena *a, const json_t *obj, void *into)
 {
     struct mount_volume *m = into;
@@ -92,8 +92,8 @@ static void finish_unmanaged(struct arena *a, const json_t *obj, void *into)
     finish_volume(a, into, MOUNT_UNMANAGED);
 }
 
-/* The folder of a share is found by account and share; URL and accountName must have the same
- * account. */
+/* The folder of a share is found by account and share; the URL must have the account of
+ * accountName. */
 static int check_file_share(json_t *obj, const char *path, struct err *e)
 {
     const char *name = json_string_value(json_object_get(obj, "accountName"));

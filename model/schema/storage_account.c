@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Storage accounts, and their shares and containers in the resource manager; the same in all
- * versions.
+ * Storage accounts, and their shares and containers in the resource manager; alike in all versions.
  */
 #include <jansson.h>
 #include <string.h>
@@ -76,7 +75,7 @@ static const struct field encryption_service_rows[] = {
     TIME("lastEnabledTime", READONLY),
 };
 static SCHEMA(schema_encryption_service, encryption_service_rows, "EncryptionService");
-/* Of queues and tables, which are not served: the choice is stored and shown. */
+/* For queues and tables. They are not served: the choice is stored and shown. */
 static const struct field chosen_encryption_rows[] = {
     ENUM("keyType", 0, key_types),
     BOOL("enabled", READONLY),

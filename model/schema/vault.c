@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Key Vaults: requests and stored documents; the same in all versions.
+ * Key Vaults: requests and stored documents; alike in all versions.
  */
 #include <string.h>
 #include <strings.h>
