@@ -19,7 +19,7 @@
 #include "lib/fs.h"
 #include "nodeagent-proto/agent/run_tool.h"
 
-/* bound for /etc/passwd and /etc/group, which are large at large sites */
+/* bound for /etc/passwd and /etc/group; these are large at large sites */
 #define DATABASE_MAX (16U * 1024 * 1024)
 #define NAME_MAX_LEN 256 /* LOGIN_NAME_MAX is 256 */
 
@@ -122,7 +122,7 @@ static bool read_group_list(char *text, struct account *a)
     return true;
 }
 
-/* The users and groups of systemd's source are local, and jobs never run as one of them. */
+/* The users and groups of systemd's source are local, and no job runs as such a user. */
 static bool is_local_source(const char *word)
 {
     static const char *const local[] = {"files", "systemd"};

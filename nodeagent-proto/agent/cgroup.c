@@ -31,7 +31,7 @@
 #define CPU_PERIOD_US 100000
 /* bytes that the last task may leave in a kept cgroup */
 #define KEPT_MEMORY_MAX (1024L * 1024)
-#define MAKE_TRIES      3   /* a task that ends at the same moment may remove the holder */
+#define MAKE_TRIES      3   /* a task that ends at this moment may remove the holder */
 #define REMOVE_TRIES    200 /* rounds of waiting for killed processes to end: */
 #define REMOVE_STEP                                                                                \
     (struct timespec)                                                                              \
@@ -83,7 +83,8 @@ static char *mount_point(void)
     return found;
 }
 
-/* The agent's own path below the mount point ("0::/path"); NULL if the agent is at the top. */
+/* The path of the agent's cgroup below the mount point ("0::/path"); NULL if the agent is at the
+ * top. */
 static char *own_path(void)
 {
     char *text = file_text("/proc/self", "cgroup"), *save, *path = NULL;
@@ -95,8 +96,9 @@ static char *own_path(void)
     return path;
 }
 
-/* An empty set of processors or memory nodes is that of the cgroup above. The number of processes,
- * which systemd limits for every service, does not count. */
+/* Whether the cgroup has a limit. An empty set of processors or memory nodes means the set of the
+ * cgroup above. A limit of the number of processes is ignored, because systemd sets it for every
+ * service. */
 static bool has_limit(const char *dir)
 {
     static const struct {
@@ -174,12 +176,12 @@ static char *path_in(const char *holder, const struct cgroup_owner *o)
     return strbuf_take(&b);
 }
 
-/* What a base has to offer. */
+/* What a base can do for a task. */
 enum base_offer { OFFER_PLACE, OFFER_LIMITS, OFFER_COUNTS };
 
 /* Gives the children of `dir` the controllers that limit the task, and the controllers that count
- * what it uses; without block devices the kernel may have no controller for them. Returns what that
- * comes to. */
+ * what it uses; without block devices the kernel may have no controller for them. Returns what the
+ * base can do. */
 static enum base_offer enable(const char *dir, const struct task_limits *l)
 {
     bool counts = put(dir, "cgroup.subtree_control", "+memory") == 0;
@@ -225,8 +227,8 @@ static void remove_holders(const char *path)
     free(at);
 }
 
-/* Limits are set in the children of the common holder; the task itself is counted, which may be a
- * level below. */
+/* Limits are set in the children of the common holder; counts are taken in the task's cgroup,
+ * perhaps a level below. */
 static enum base_offer enable_below(const char *top, const char *holder,
                                     const struct task_limits *l)
 {
@@ -419,7 +421,7 @@ int cgroup_reset_peak(const char *path)
     return open_and_put(path, "memory.peak", "reset\n", O_RDWR);
 }
 
-/* Page cache stays with the cgroup when its task is over. */
+/* Page cache stays in the cgroup after the task's end. */
 static bool counts_anew(const char *path)
 {
     if (file_number(path, "memory.peak", -1) < 0)

@@ -58,7 +58,7 @@ bool cgroup_files_any(const struct cgroup_files *f)
     return f->memory || f->cpu || f->io;
 }
 
-/* Whether `list`, which ends at a character of `ends`, has `word` between commas. */
+/* Whether `list` has `word` between commas. The list ends at a character of `ends`. */
 static bool has_word(const char *list, const char *ends, const char *word)
 {
     size_t n = strlen(word);
@@ -71,7 +71,8 @@ static bool has_word(const char *list, const char *ends, const char *word)
     return false;
 }
 
-/* The path in "ID:CONTROLLERS:PATH" that names the controller; "": version 2, which names none. */
+/* The path in "ID:CONTROLLERS:PATH" that names the controller; "": version 2, whose line names no
+ * controller. */
 static bool path_of(const char *lines, const char *kind, char *out)
 {
     for (const char *at = lines; at && *at; at = strchr(at, '\n'), at += at != NULL) {
@@ -83,7 +84,8 @@ static bool path_of(const char *lines, const char *kind, char *out)
     return false;
 }
 
-/* Where the hierarchy with the controller is mounted, as a whole; "": that of version 2. */
+/* Where the hierarchy with the controller is mounted, as a whole; "": the hierarchy of version
+ * 2. */
 static bool mount_of(const char *mounts, const char *kind, char *out)
 {
     for (const char *at = mounts; at && *at; at = strchr(at, '\n'), at += at != NULL) {
@@ -197,7 +199,7 @@ int64_t cgroup_files_peak(const struct cgroup_files *f)
     return peak > 0 || !f->memory ? peak : file_number(f->memory, "memory.max_usage_in_bytes", 0);
 }
 
-/* Version 1 has sums over the cgroups below under names of their own. */
+/* In version 1 the sums over the cgroups below have separate names. */
 int64_t cgroup_files_memory(const struct cgroup_files *f)
 {
     char *text = f->memory ? file_text(f->memory, "memory.stat") : NULL;

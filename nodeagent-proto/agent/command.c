@@ -86,7 +86,7 @@ static int limits_set_memory(const struct task_limits *l, const struct cgroup *g
 
 /* ---- the environment ---- */
 
-/* Replaces an earlier variable of the same name. Takes over `pair`. */
+/* Replaces an earlier variable with this name. Takes over `pair`. */
 static void env_put(char **env, size_t *n, char *pair)
 {
     size_t name = strcspn(pair, "=") + 1;
@@ -196,8 +196,8 @@ void command_default_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Some signals are meant for the job or for everybody (shutdown, a terminal). The job's own
- * processes get them too, and the supervisor must survive to record how the job ended. */
+/* Some signals are meant for the job or for everybody (shutdown, a terminal). The processes of the
+ * job get them too, and the supervisor must survive to record how the job ended. */
 static const int not_ours[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGIO};
 
 void command_ignore_signals(void)
@@ -248,7 +248,7 @@ static void make_folders(const char *path)
     (void)mkdir(path, 0755);
 }
 
-/* In a mount namespace of the task's own, which follows mounts and unmounts outside. */
+/* In a new mount namespace for the task; it follows mounts and unmounts outside. */
 static void show(const struct task_view *v)
 {
     if (!v->source || !v->target || geteuid() != 0)
@@ -327,8 +327,8 @@ static void exec_script(const char *path, char *const *argv, char **env, struct 
 }
 
 /* Tries the next directory of PATH if the program does not exist in this one. *error is the reason
- * of the last existing program that could not start. A program in a directory that is closed to the
- * account counts as missing. */
+ * of the last existing program that could not start. If a directory is closed to the account, its
+ * programs do not exist for it. */
 static void try_exec(const char *path, char *const *argv, char **env, struct arena *a, int *error)
 {
     execve(path, argv, env);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Closes ranges of descriptors by close_range(2) or, on kernels before 5.9, one by one; and
+ * Closes ranges of descriptors by close_range(2) or, on kernels before 5.9, one by one. Raises
  * RLIMIT_NOFILE.
  */
 #include "nodeagent-proto/agent/descriptors.h"

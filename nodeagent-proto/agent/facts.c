@@ -108,7 +108,7 @@ static char *runtimes(void)
     return strbuf_take(&b);
 }
 
-/* The agent's own account: the name of its uid in /etc/passwd, otherwise the number. */
+/* The account of the agent: the name of its uid in /etc/passwd, otherwise the number. */
 static char *own_name(void)
 {
     char *text, *name = NULL, *save = NULL, uid[24];

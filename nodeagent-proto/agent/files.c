@@ -151,8 +151,8 @@ static int step_down(int dir, const char *part, const struct account *as)
     return next;
 }
 
-/* Makes directories as far as the path leads through plain directories of the root's own file
- * system. True: all exist now. */
+/* Makes directories as far as the path leads through plain directories of the file system of the
+ * root. True: all exist now. */
 static bool make_below(const char *root, const struct account *as, const char *path)
 {
     const char *rest = below(root, path, NULL);
@@ -280,7 +280,7 @@ static int make_folder(const struct file_folder *f, struct err *e)
     return rc;
 }
 
-/* Opens what is to be mounted; makes it if it is missing. */
+/* Opens the folder to be mounted; makes it if it is missing. */
 static int open_or_make(const struct file_folder *f, bool *made, struct err *e)
 {
     int fd = open_folder(f, e);

@@ -41,7 +41,7 @@ static const char *const query[] = {"--query-gpu=" GPU_LINE_FIELDS GPU_LINE_REAS
 
 /* --- programs --------------------------------------------------------------------------------- */
 
-/* In the child. The environment has only PATH, because the agent's own may hold secrets. */
+/* In the child. The environment has only PATH, because the agent's environment may hold secrets. */
 static _Noreturn void become(const char *path, const char *const *argv, int out)
 {
     sigset_t none;

@@ -205,8 +205,8 @@ static bool is_among(const char *numbers, long long number)
     return false;
 }
 
-/* A process opens an AMD GPU by the GPU's own device and by /dev/kfd, which all GPUs share. The
- * driver of /dev/kfd checks the right to the own device, so denying that device is enough. */
+/* A process opens an AMD GPU by the device file of that GPU, and by /dev/kfd, which all GPUs share.
+ * The driver of /dev/kfd checks the right to the GPU's file, so denying that file is enough. */
 static bool device_of(const json_t *gpu, const char *dev, dev_t *out)
 {
     char path[512];

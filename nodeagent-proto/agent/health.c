@@ -70,8 +70,8 @@ static void read_kernel_log(struct agent_health *h)
     }
 }
 
-/* Writes the reason if no file can be written; "" if one can. Without sync, which might take
- * long. */
+/* Writes the reason if no file can be written; "" if one can. Without a sync, because a sync might
+ * take long. */
 static void try_to_write(struct agent_health *h, const char *root)
 {
     char *path = fs_join(root, TRIED);

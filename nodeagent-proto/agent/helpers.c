@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two processes share this file: the first part runs in the helper, which never leaves it; the
+ * Two processes share this file. The first part runs in the helper; the helper never leaves it. The
  * second part runs in the agent.
  */
 #include "nodeagent-proto/agent/helpers.h"

@@ -85,7 +85,7 @@ static bool is_ours_alone(int fd)
            st.st_size <= HOSTFILE_MAX && fcntl(fd, F_SETLEASE, F_WRLCK) == 0;
 }
 
-/* Most jobs have the same hostfile, so its text stays. */
+/* Most jobs have equal hostfiles, so the text stays. */
 static bool keep_hostfile(int dir)
 {
     int fd = open_hostfile(dir);

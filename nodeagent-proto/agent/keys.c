@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes .ssh of an account with the account's rights: authorized_keys, and the key pair, whose
- * public half ssh-keygen computes. A file is replaced as a whole. Texts with keys are wiped.
+ * Writes .ssh of an account with the account's rights: authorized_keys, and the key pair;
+ * ssh-keygen computes its public half. A file is replaced as a whole. Texts with keys are wiped.
  */
 #include "nodeagent-proto/agent/keys.h"
 

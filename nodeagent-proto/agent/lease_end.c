@@ -40,7 +40,7 @@
 static void act_as(uid_t uid)
 {
     if (setresuid((uid_t)-1, uid, (uid_t)-1) < 0)
-        _exit(1); /* never as the other */
+        _exit(1); /* must never run as the other user */
 }
 
 /* The pids of the victims are listed with the victims' rights. Their states are read with the

@@ -74,7 +74,7 @@ static bool is_empty(int dir)
 }
 
 /* An empty directory was made a moment ago, by an agent that was killed or by another agent of the
- * same job. So an empty directory is never removed: the other agent would fail. */
+ * job. So an empty directory is never removed: the other agent would fail. */
 static int give_dir(int fd, const struct agent_lease *l, struct err *e)
 {
     struct stat st, later;
@@ -225,7 +225,8 @@ static int take_new(const struct lease_ask *ask, struct agent_lease *out, struct
     return lease_group(root) == out->group ? 0 : lease_set_group(root, out->group, e);
 }
 
-/* Makes the directory below the root of another agent, which may not have started the job yet. */
+/* Makes the directory below the root of another agent. That agent may not have started the job
+ * yet. */
 static int make_also(const char *path, const struct agent_lease *l, struct err *e)
 {
     const char *slash = strrchr(path, '/');
@@ -284,7 +285,7 @@ int lease_take(const struct lease_ask *ask, struct err *e)
 static int release(const struct uid_holder *h, const char *name, const struct agent_lease *l,
                    struct err *e)
 {
-    /* An account that was made since then may have the same number. */
+    /* An account that was made since then may have this number. */
     bool lost = lease_is_chosen(l) && id_is_users(l->uid);
     int last = is_adopted(l) ? 0 : uids_let_go(h, name, e);
     if (last < 0 || (last > 0 && !lost && lease_end_processes(l->uid, l->number + 1, e) < 0) ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Takes the lock of a root, and waits a moment for an agent whose link has just ended. Kills a
- * holder that works for the same owner: the holder is found by the lock in fdinfo of a process with
- * the agent's name. The lock ends with the process.
+ * holder that works for the owner of this agent: the holder is found by the lock in fdinfo of a
+ * process with the agent's name. The lock ends with the process.
  */
 #include "nodeagent-proto/agent/lock.h"
 
@@ -28,10 +28,10 @@
 #define STEP_NS    2000000
 #define OWNER_MAX  512
 #define FDINFO_MAX 4096
-/* On a machine the file's name continues with a hash, which the kernel cuts off. */
+/* On a machine the file's name continues with a hash; the kernel cuts it off. */
 #define AGENT_NAME "batchai-node"
 
-/* Whether the holder works for the same owner as this agent, by the text of the lock file. */
+/* Whether the holder works for the owner of this agent, by the text of the lock file. */
 static bool is_ours(int fd, const char *owner)
 {
     char text[OWNER_MAX + 1];
@@ -97,8 +97,8 @@ static long locker_in(long pid, const struct stat *file)
     return found;
 }
 
-/* The pid of the agent that holds the lock; 0: not known. A child that was just forked has the same
- * descriptor, so the process that locked counts. */
+/* The pid of the agent that holds the lock; 0: not known. A child that was just forked has the
+ * descriptor too: the holder is the process that locked it. */
 static long holder_of(int fd)
 {
     struct stat file;

@@ -31,7 +31,7 @@
 /* ms: short tasks are sampled soon, long ones seldom */
 #define FIRST_PAUSE 500
 #define LAST_PAUSE  16000
-/* a second in all for another task that is told */
+/* waits up to a second for another task that is being told */
 #define LOCK_TRIES 100
 #define LOCK_STEP                                                                                  \
     (struct timespec)                                                                              \
@@ -75,8 +75,8 @@ void measure_begin(struct measure *m, const char *cgroup)
         m->peak_fd = cgroup_reset_peak(cgroup);
 }
 
-/* Users of the container may be able to put something else in its place, whose opening or reading
- * may hang. NULL: it is no file. */
+/* Users of the container may be able to replace the note by something whose opening or reading
+ * hangs. NULL: it is no file. */
 static char *read_note(const char *path)
 {
     struct stat st;
@@ -183,8 +183,9 @@ static bool write_told(int fd, const struct cgroup_counts *c)
     return pwrite(fd, text, (size_t)n, 0) == n;
 }
 
-/* The file goes with the container, whose start makes it. Counts that cannot be noted are not
- * known, because they would be told twice; nor are those of a cgroup that is gone. */
+/* The file is removed with the container; the container's start makes it. Counts that cannot be
+ * noted are not known, because they would be told twice. Counts of a cgroup that is gone are not
+ * known either. */
 static bool take_untold(struct measure *m)
 {
     int fd = open(m->told_path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

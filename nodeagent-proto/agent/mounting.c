@@ -76,7 +76,7 @@ static int connect_address(const char *address, int port)
     return EADDRNOTAVAIL;
 }
 
-/* The agent is linked statically, so the machine's own programs look names up. Returns the first
+/* The agent is linked statically, so programs of the machine look names up. Returns the first
  * address; NULL: the name is unknown. The caller frees. */
 static char *address_of(const char *host)
 {

@@ -11,7 +11,7 @@
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/mounts.h"
 
-#define LINKS_MAX 40 /* the kernel's own limit */
+#define LINKS_MAX 40 /* the limit of the kernel */
 
 static bool is_remote(const char *type)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Requests about files and mounts: open and close folders, mount, write, unpack, list, read,
- * remove. The agent carries a request out itself, or in a worker if the path may hang; it refuses
- * paths of its own files.
+ * remove. The agent carries a request out itself, or in a worker if the path may hang. It refuses
+ * paths of the agent's files.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@
 /* The time limit for several mounts that are all stuck (seconds). */
 #define UNMOUNT_LIMIT_S 60
 
-/* The account that the request names; NULL: the agent's own. */
+/* The account that the request names; NULL: the agent's account. */
 static int get_as(struct agent *a, const char *name, const struct account **out, struct err *e)
 {
     int64_t now = monotonic_ms();
@@ -67,7 +67,7 @@ static enum outcome here_or_in_worker(struct agent *a, struct ops_asked *q, bool
     return far ? worker_start_in_order(a, q->msg, fn, LOOK_LIMIT_S) : fn(a, q, e);
 }
 
-/* Whether `path` is one of the agent's own files, which no request may remove or cover. */
+/* Whether `path` is a file of the agent: no request may remove or cover it. */
 static bool is_own(const struct agent *a, const char *path)
 {
     size_t n = strlen(a->root);
@@ -161,7 +161,7 @@ static enum outcome make_dirs(struct agent *a, struct ops_asked *q, struct err *
     const struct account *as;
     if (get_as(a, r->as, &as, e) < 0)
         return SERVE_FAILED;
-    /* Jobs with accounts of their own share directories on shares. */
+    /* Jobs with separate accounts share directories on shares. */
     bool open_to_all = as && *r->as == LEASE_SIGN;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < r->n_paths; i++) {
@@ -211,7 +211,7 @@ enum outcome serve_drop_unlinked(struct agent *a, struct ops_asked *q, struct er
     return outcome(rc);
 }
 
-/* The account for the writing of a file, and the agent's own umask. */
+/* The account for the writing of a file, and the umask of the agent. */
 struct rights {
     const struct account *as; /* NULL: ourselves */
     mode_t mask;
@@ -319,11 +319,12 @@ enum outcome serve_unpack(struct agent *a, struct ops_asked *q, struct err *e)
 
 /* ---- looking at files: in a worker ---- */
 
-/* A frame has room for this many entries, even with the longest names, all of them escaped. */
+/* A frame has room for this many entries, even if all have the longest names, and all bytes are
+ * escaped. */
 #define ENTRIES_PER_REPLY 2000
 #define RUNS_DIR          "/jobs/"
 
-/* The place to read, and the account (NULL: the agent's own). */
+/* The place to read, and the account (NULL: the agent's account). */
 struct file_look {
     const struct account *as;
     const char *base, *path;
@@ -383,8 +384,8 @@ static bool is_handed_over(const struct agent *a, const char *name)
 }
 
 /* Acquires the rights for the rest of this process. FUSE checks the real ids too, so these change
- * as well; then no process of the account may read this process's memory, which holds other
- * requests. */
+ * as well. Then no process of the account may read the memory of this process, because other
+ * requests are in it. */
 static int begin_look(struct agent *a, const char *name, struct file_look *l, struct err *e)
 {
     bool leased = name && *name == LEASE_SIGN && a->facts.node.is_root;
@@ -394,7 +395,7 @@ static int begin_look(struct agent *a, const char *name, struct file_look *l, st
             return -1;
         taken = false; /* the lease was released in between */
     }
-    /* A job from before accounts may have the agent's own uid, and its directory too. */
+    /* A job from before accounts may have the uid of the agent, and its directory too. */
     bool handed_over = taken && l->as && l->as->uid != geteuid() && is_handed_over(a, name + 1);
     if (leased && (!taken || handed_over))
         look_as_nobody(a, l, name + 1);

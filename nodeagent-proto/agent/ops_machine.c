@@ -178,7 +178,7 @@ enum outcome serve_account_release(struct agent *a, struct ops_asked *q, struct 
     return worker_start(a, q->msg, account_release, USERS_LIMIT_S);
 }
 
-/* ---- what was left here ---- */
+/* ---- leftovers of nodes ---------------------------------------------------------------------- */
 
 static enum outcome list_rest(struct agent *a, struct ops_asked *q, struct err *e)
 {

@@ -49,7 +49,7 @@ static void make_file(int dir, const char *name, const struct account *owner)
     close(fd);
 }
 
-/* Makes directories that the account cannot make itself. The caller tries again, which shows
+/* Makes directories that the account cannot make itself. The caller then tries again, and sees
  * whether that helped. */
 static void make_for(const struct outputs *o, const char *path, bool is_file)
 {

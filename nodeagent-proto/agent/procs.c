@@ -302,8 +302,8 @@ static bool carries(pid_t pid, const char *marker)
     return found;
 }
 
-/* Orphans come to the agent, which is a subreaper, from dead supervisors. But children that run the
- * agent's own program are supervisors or helpers. */
+/* The agent is a subreaper, so it gets the orphans of dead supervisors. But children that run the
+ * agent's program are supervisors or helpers. */
 static bool is_orphan(const struct proc *p)
 {
     char path[64], ours[4096], theirs[4096];

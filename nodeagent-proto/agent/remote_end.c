@@ -2,7 +2,7 @@
  *
  * The connection of one end to its agent: reads and writes frames, keeps messages that the other
  * end has not acknowledged (wire/stream.h) and repeats them after a break. One thread, in a process
- * of the job, which owns struct remote_end.
+ * of the job; that process owns struct remote_end.
  */
 #include "nodeagent-proto/agent/remote_end.h"
 

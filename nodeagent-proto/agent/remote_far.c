@@ -101,7 +101,7 @@ static void run_command(struct far_end *f)
     f->begun = true;
     if (is_command(f) && start(f, why, sizeof why) == 0) {
         if (f->started.pid == 0)
-            note_over(f, 0); /* the end of the connection is that of its output */
+            note_over(f, 0); /* a connection ends when its output ends */
         return;
     }
     f->started = (struct remote_started){.pid = -1, .in = -1, .out = {-1, -1}};
@@ -208,8 +208,9 @@ static void read_out(struct far_end *f, int i)
                                                  .n_bytes = (size_t)n});
 }
 
-/* As sshd has it: when the command has ended, and everybody who had its output. A terminal ends
- * with its command: who still has it gets SIGHUP. `quiet`: it has no output to read. */
+/* Sends the exit as sshd does: when the command and all processes with its output have ended. A
+ * terminal ends with its command: processes that still have it get SIGHUP. `quiet`: there is no
+ * output to read. */
 static void send_exit(struct far_end *f, bool quiet)
 {
     if (f->over && f->started.tty && quiet && monotonic_ms() - f->over_ms >= TTY_REST_MS)
@@ -302,8 +303,8 @@ static void await_rest(void)
         ;
 }
 
-/* Signals for the task are meant for the command, which gets them too; this process survives to
- * report the exit. */
+/* Signals for the task are meant for the command, and the command gets them too. This process
+ * survives to report the exit. */
 static int take_signals(void)
 {
     static const int passed[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};

@@ -47,8 +47,8 @@ static int copy(int from, int to, const struct stat *own)
     return fchmod(to, 0755) == 0 ? futimens(to, times) : -1;
 }
 
-/* A hard link takes no space. It needs the same file system, and everybody must be allowed to run
- * the program. */
+/* A hard link takes no space. It needs the file system of the program, and everybody must be
+ * allowed to run the program. */
 static bool is_linked(int dir, const char *name, const struct stat *own)
 {
     return (own->st_mode & 0005) == 0005 &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Runs in the far end's process, which has one thread and the rights of the job. The child becomes
- * the leader of a session of its own, so that its group gets signals; with a terminal, the terminal
- * is the session's.
+ * the leader of a new session, so that its group gets signals; with a terminal, the terminal is the
+ * session's.
  */
 #include "nodeagent-proto/agent/remote_start.h"
 

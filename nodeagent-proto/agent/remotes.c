@@ -36,7 +36,7 @@ struct remote_job {
     size_t n_clients;
 };
 
-/* One end of a remote command. */
+/* An end of a remote command. */
 struct remote_client {
     struct remote_client *next;
     struct remote_job *job; /* NULL: to be freed */
@@ -158,7 +158,7 @@ static void accept_client(struct remotes *r, struct remote_job *j)
     if (fd < 0)
         return;
     if (r->n_clients == CLIENTS_MAX || j->n_clients == CLIENTS_OF_JOB_MAX) {
-        close(fd); /* it tries again */
+        close(fd); /* the end will connect again */
         return;
     }
     struct remote_client *c = xcalloc(1, sizeof *c);
@@ -234,8 +234,8 @@ void remotes_hear(struct agent *a, json_t *msg, const char *bytes, size_t n)
 
 /* --- from the ends -------------------------------------------------------------------------- */
 
-/* The first message identifies the end. A connected end with the same identity has connected
- * again. */
+/* The first message identifies the end. If an end with this identity is connected already, it has
+ * connected again. */
 static bool introduce(struct remotes *r, struct remote_client *c, const struct remote_msg *m)
 {
     bool is_near = m->kind == REMOTE_OPEN || !m->to_near;

@@ -21,8 +21,8 @@
 #define ANSWER_MAX   (64U * 1024)
 #define SEARCH_PATH  "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/* In the child. The environment has only PATH, because the agent's own may hold secrets of a
- * task. */
+/* In the child. The environment has only PATH, because the agent's environment may hold secrets of
+ * a task. */
 static _Noreturn void become(const char *const *argv, int out_fd)
 {
     sigset_t none;

@@ -46,7 +46,7 @@ static void count_stalls(int64_t out[SAMPLER_STALLS])
     }
 }
 
-/* (now - before) * scale / whole; a counter that went back belongs to another life of it. */
+/* (now - before) * scale / whole; a counter that went back has begun anew. */
 static int64_t rate(int64_t before, int64_t now, int64_t scale, int64_t whole)
 {
     if (before < 0 || now < before || whole <= 0)
@@ -131,7 +131,7 @@ void sampler_add_gpus(const struct gpu_watch *w, const char *list, const char *d
     json_decref(gpus);
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- the whole sample ------------------------------------------------------------------------- */
 
 static void take_levels(const char *root, const struct node_usage *u, struct node_sample *out)
 {

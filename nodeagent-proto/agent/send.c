@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the agent, a worker and a helper send to the daemon: each message waits in the output of its
+ * Messages of the agent, a worker and a helper to the daemon: each waits in the output of its
  * process until that is written.
  */
 #include <stdio.h>

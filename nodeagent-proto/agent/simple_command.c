@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Splits the line at blanks and gives up at the first character or word that means something to a
- * shell. So a line is executed here only if every shell would execute it in the same way. In a
- * child, right before its exec.
+ * shell. So a line is executed here only if every shell would execute it like this. In a child,
+ * right before its exec.
  */
 #include "nodeagent-proto/agent/simple_command.h"
 
@@ -21,7 +21,7 @@
 #define BLANKS " \t"
 
 /* Builtins and keywords of bash 5.2 that PLAIN can spell, in the order of strcmp(). "true" and
- * "false" are missing: the programs do the same. */
+ * "false" are missing: as programs they do what the builtins do. */
 static const char *const shells_own[] = {
     ".",       ":",     "alias",    "bg",      "bind",      "break",    "builtin",  "caller",
     "case",    "cd",    "command",  "compgen", "complete",  "compopt",  "continue", "coproc",

@@ -68,7 +68,7 @@ int slip_write(int dir, const char *mark, const char *name, const char *text)
     return rc;
 }
 
-/* "NAME\nTEXT\n", of which the text is moved to the front. */
+/* Takes "NAME\nTEXT\n", and moves TEXT to the front. */
 static ssize_t take_text(char *s, const char *name)
 {
     char *text = strchr(s, '\n'), *end = text ? strchr(text + 1, '\n') : NULL;

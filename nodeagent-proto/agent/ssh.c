@@ -50,7 +50,7 @@ static void finish(struct near_end *s, int status)
     s->over = true;
 }
 
-/* Another process with the same file may have made it non-blocking, as rsync does. */
+/* Another process may have made this open file non-blocking, as rsync does. */
 static int write_patiently(int fd, const char *bytes, size_t n)
 {
     while (n > 0) {
@@ -91,7 +91,7 @@ static enum remote_taken hear(void *ctx, const struct remote_msg *m)
     return REMOTE_DONE;
 }
 
-/* --- what goes out ---------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static void send_command(struct near_end *s)
 {

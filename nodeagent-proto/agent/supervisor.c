@@ -113,7 +113,7 @@ static void deliver(struct supervisor *s, int signo)
         signal_all(s, signo);
 }
 
-/* Several SIGKILLs count as one: passing each on takes longer than sending the next. */
+/* Several SIGKILLs are handled as one: passing each on takes longer than sending the next. */
 static void drain_signals(struct supervisor *s)
 {
     struct signalfd_siginfo info;
@@ -157,7 +157,7 @@ static void check_deadline(struct supervisor *s)
     deliver(s, SIGKILL);
 }
 
-/* Kills all remaining processes. Orphans become children of the supervisor, so the task is over
+/* Kills all remaining processes. Orphans become children of the supervisor, so the task has ended
  * when it has no children. */
 static void sweep(struct supervisor *s)
 {
@@ -272,8 +272,8 @@ static bool is_limited(const struct task_limits *l, const struct denied *d)
     return l->memory_bytes || l->cpus || l->processes || d->n > 0;
 }
 
-/* What the task leaves running would be in its cgroup, and a command that signals do not reach
- * works in a container, which has a cgroup. */
+/* Whether the task needs a cgroup. Processes that the task leaves running would be in it. A command
+ * that signals do not reach works in a container, and a container has a cgroup. */
 static bool wants_cgroup(const struct supervisor *s, bool limited)
 {
     const struct task_spec *spec = s->c->spec;
@@ -423,7 +423,7 @@ static void write_exit(struct supervisor *s, struct task_status *t)
     json_t *j = message_task_status(t);
     struct err e;
     /* The claim has reserved room for the record. Without a record (the root was removed, the disk
-     * is broken) the task counts as lost. The log may have more details. */
+     * is broken) the task is lost. The log may have more details. */
     if (record_write_exit(s->c->tasks_dir, t->id, j, &e) < 0)
         tasklog_note(&s->log, t->ended_us, e.msg);
     json_decref(j);

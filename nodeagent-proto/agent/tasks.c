@@ -146,10 +146,10 @@ static void send_early_signals(const struct agent_tasks *t, struct agent_task *k
     k->early_signals[0] = 0;
 }
 
-/* Takes over `status`, which was read from ID.exit or written there. */
+/* Takes over `status`: it was read from ID.exit or written there. */
 static void become_ended(struct agent_tasks *t, struct agent_task *k, json_t *status)
 {
-    assert(k->phase != PHASE_ENDED); /* an end is told once */
+    assert(k->phase != PHASE_ENDED); /* an end is reported once */
     close_fd(k);
     k->phase = PHASE_ENDED;
     set_status(k, status);
@@ -194,8 +194,8 @@ static char *explain_loss(const struct agent_tasks *t, const char *boot,
     return strbuf_take(&b);
 }
 
-/* Reads with the rights of the task's account, but without its supplementary groups, whose lookup
- * would take too long. */
+/* Reads with the rights of the task's account, but without its supplementary groups, because
+ * looking them up would take too long. */
 static char *tail_of_lost(const struct agent_tasks *t, const struct start_record *r)
 {
     struct account a = {
@@ -226,7 +226,7 @@ static void become_lost(struct agent_tasks *t, struct agent_task *k)
                             .why = why,
                             .stderr_tail = tail};
     json_t *status = message_task_status(&s);
-    /* If the write fails (disk full), the next agent draws the same conclusion. */
+    /* If the write fails (disk full), the next agent comes to this conclusion again. */
     int ignored = record_write_exit(t->dir, k->id, status, NULL);
     (void)ignored;
     become_ended(t, k, status);

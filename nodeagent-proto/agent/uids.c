@@ -484,7 +484,7 @@ bool uids_tidy(const struct uid_holder *h, bool (*knows)(const char *root, const
     if (registry < 0)
         return false;
     (void)registry_each(registry, NULL, tidy_one, &t);
-    /* temporary files of older agents, which replaced the file */
+    /* temporary files of older agents: these replaced the file */
     fs_remove_leftovers(REGISTRY "/" NEXT);
     close(registry);
     return t.has_others;

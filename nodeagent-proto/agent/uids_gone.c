@@ -51,7 +51,7 @@ static bool has_number(void *ctx, int registry, const struct registry_entry *en)
     return en->uid == *(const uid_t *)ctx;
 }
 
-/* Another root of the machine may have the number for the same job. */
+/* Another root of the machine may have the number for this job, too. */
 static void forget(const struct registry_entry *seen)
 {
     struct registry_entry now;

@@ -43,7 +43,7 @@ static size_t count_at(const char *path)
     return n;
 }
 
-/* Without root, only FUSE's own helper may unmount a FUSE file system. */
+/* Without root, only the helper program of FUSE may unmount a FUSE file system. */
 static int ask_fusermount(const struct unmount_attempt *t)
 {
     static const char *const names[] = {"fusermount3", "fusermount"};
@@ -100,7 +100,7 @@ static bool try(struct unmount_attempt *t, int flags, int limit_ms)
     return count_at(t->path) < before;
 }
 
-/* Force breaks the file system for every mount of it, so it is used only if there is no other
+/* Force breaks the file system for all its mounts, so it is used only if there is no other
  * mount. */
 static int forced_flags(const struct agent_mounts *m, const struct mount_point *p)
 {

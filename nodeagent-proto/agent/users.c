@@ -175,8 +175,8 @@ static int refuse_home(const char *name, const char *home, struct err *e)
 }
 
 /* useradd decides where homes are made ("HOME=/home"). An existing home belonged to another
- * account. The new account might even get the same uid, and removing the account would delete that
- * home. */
+ * account. The new account might even get the uid of that account, and removing the account would
+ * delete that home. */
 static int check_no_home(const char *name, struct err *e)
 {
     const char *ask[] = {"useradd", "-D", NULL}, *base = "/home";

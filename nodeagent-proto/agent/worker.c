@@ -206,7 +206,7 @@ static void hear(struct agent *a, struct agent_worker *w)
 static void give_up(struct agent *a, struct agent_worker *w)
 {
     char why[160];
-    assert(w->pid > 0); /* kill(0) would signal the agent's own process group */
+    assert(w->pid > 0); /* kill(0) would signal the process group of the agent */
     kill(-w->pid, SIGKILL);
     kill(w->pid, SIGKILL);
     snprintf(why, sizeof why,

@@ -17,7 +17,7 @@
 
 /* How long a link to an unreachable node takes to fail. */
 #define REFUSED_US 200000
-/* An agent that is silent for this long counts as hanging (ms). */
+/* An agent that is silent for this long is treated as hanging (ms). */
 #define DEAD_MS 30000
 
 /* --- chance ------------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ static void message_free(struct message *m)
     free(m);
 }
 
-/* Inserts in the order of arrival; messages with the same instant in the order in which they were
+/* Inserts in the order of arrival; messages with one instant in the order in which they were
  * sent. */
 static void put(struct message **list, struct message *m)
 {
@@ -172,7 +172,7 @@ static void say(struct conn *c)
     message_free(m);
 }
 
-/* One message at a time, because handling a message may change the list. */
+/* Delivers one message, because handling a message may change the list. */
 static void on_timer(void *ctx)
 {
     struct conn *c = ctx;
@@ -261,7 +261,7 @@ static struct conn *connect_to(struct fake_node *n, struct fake_link *l)
     return c;
 }
 
-/* Ends the earlier agent of the node, which served the same daemon. */
+/* Ends the earlier agent of the node that served this daemon. */
 static void end_older(struct fake_node *n)
 {
     for (struct conn *c = n->conns, *next; c; c = next) {

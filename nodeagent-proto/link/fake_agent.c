@@ -159,7 +159,7 @@ static void do_usage(struct conn *c, struct fake_request *q)
     fake_reply(c, plus(yes(q), "usage", message_usage(&u)), 0, true);
 }
 
-/* The same machine; its GPUs work while a task runs. */
+/* A sample of the machine of do_usage(); its GPUs work while a task runs. */
 static void do_sample(struct conn *c, struct fake_request *q)
 {
     enum { HALF = 500, GPU_BYTES = 1 << 30 };
@@ -301,7 +301,7 @@ static void request(struct conn *c, json_t *msg)
     arena_free(&a);
 }
 
-/* --- what tests make of it ------------------------------------------------------------------- */
+/* --- for tests -------------------------------------------------------------------------------- */
 
 void fake_set_bad_disk(struct fake_node *n, bool bad)
 {

@@ -87,7 +87,7 @@ int fake_disk_append(const char *path, const char *text, size_t n, int64_t now_u
 /* --- the requests ------------------------------------------------------------------------------
  */
 
-/* One request: the node's root, the request and its time, and its answer. */
+/* A request: the node's root, the request and its time, and its answer. */
 struct disk_work {
     const char *root;
     const struct node_request *r;

@@ -268,7 +268,7 @@ void fake_task_kill(struct fake_node_task *t, int signo)
     t->plan.ignores_term = false;
     t->plan.hold = 0;
     forget_outputs(t);
-    /* Nodes without delays are for tests, whose clock may stand still. */
+    /* Nodes without delays are for tests: their clock may stand still. */
     int64_t dying_us = f->c.delay_max_us > 0 ? (int64_t)(fake_random(f) % DYING_US) : 0;
     if (signo == SIGKILL)
         dying_us += t->plan.dying_us;

@@ -79,7 +79,7 @@ static void wipe(struct strbuf *b)
 static void private_file(struct strbuf *out, const unsigned char *public_key,
                          const unsigned char *secret_key, const char *comment)
 {
-    static const char magic[] = "openssh-key-v1"; /* the NUL is part of it */
+    static const char magic[] = "openssh-key-v1"; /* the NUL belongs to it */
     struct strbuf blob = STRBUF_INIT, public_part = STRBUF_INIT, private_part = STRBUF_INIT;
     put_public(&public_part, public_key);
     put_private(&private_part, public_key, secret_key, comment);

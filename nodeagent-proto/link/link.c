@@ -61,7 +61,7 @@ const char *node_link_own_address(const struct node_link *link)
 static void tell(const struct link_pending *p, const struct err *why, const void *what, size_t n)
 {
     if (!p->cb.done)
-        return; /* nobody waits for it */
+        return; /* nobody waits for the reply */
     switch (p->form->answer) {
     case ANSWER_NOTHING:
         p->cb.done(p->ctx, why);
@@ -90,7 +90,7 @@ static void tell(const struct link_pending *p, const struct err *why, const void
     case ANSWER_BYTES:
         p->cb.bytes(p->ctx, why, what);
         break;
-    case ANSWER_FACTS: /* `ready` tells of them */
+    case ANSWER_FACTS: /* `ready` passes them on */
     case N_ANSWER_KINDS:
         break;
     }

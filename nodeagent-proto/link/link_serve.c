@@ -2,7 +2,7 @@
  *
  * Serves the requests of agents to the daemon. Each gets exactly one reply; a slow request is
  * answered later, by its id. Messages of remote commands are not requests: they are passed on, and
- * have a limit of their own.
+ * have another limit.
  */
 #include <stdbool.h>
 #include <stdint.h>

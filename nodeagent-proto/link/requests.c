@@ -11,7 +11,7 @@
 #include "nodeagent-proto/wire/message.h"
 #include "nodeagent-proto/wire/sample.h"
 
-/* ---- answers: what is read becomes a list, of one or of all parts ---- */
+/* ---- answers: received values become a list, of one or of all parts -------------------------- */
 
 static int read_status(json_t *j, void *out, struct err *e)
 {
@@ -28,7 +28,7 @@ static int read_usage(json_t *j, void *out, struct err *e)
     return message_usage_read(j, out, e);
 }
 
-/* Its GPUs are in the item, which is read in place. */
+/* The item contains its GPUs, so it is read in place. */
 static int read_sample(json_t *j, void *out, struct err *e)
 {
     return message_sample_read(j, out, e);
@@ -47,7 +47,7 @@ static int read_text(json_t *j, void *out, struct err *e)
 }
 
 static const struct {
-    int (*read)(json_t *j, void *out, struct err *e); /* one of them */
+    int (*read)(json_t *j, void *out, struct err *e); /* reads one item */
     size_t size;
     bool list;
 } answers[N_ANSWER_KINDS] = {
@@ -76,8 +76,9 @@ static int hear_items(struct node_link *link, struct link_pending *p, json_t *pa
     return rc;
 }
 
-/* Of all parts of an answer: an agent lists at most 100,000 entries. A machine that sends parts
- * without end would fill the memory of the daemon; an entry takes more there than its bytes. */
+/* Limits for all parts of an answer: an agent lists at most 100,000 entries. A machine that sends
+ * parts without end would fill the memory of the daemon; an entry takes more there than its
+ * bytes. */
 #define PARTS_BYTES_MAX   ((size_t)128 * 1024 * 1024)
 #define PARTS_ENTRIES_MAX 200000
 

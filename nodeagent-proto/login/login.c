@@ -144,7 +144,7 @@ static int spawn(struct login_session *s, int fd)
     return rc;
 }
 
-/* Passes the descriptor to sshd, which needs a blocking descriptor, and closes it here. */
+/* Passes the descriptor to sshd as a blocking one, and closes it here. */
 static void hand_over(struct login_session *s)
 {
     uv_os_fd_t fd;

@@ -81,8 +81,8 @@ static int hash(const char *password, struct strbuf *out, struct err *e)
     return rc;
 }
 
-/* The login account comes first, so that it hides an account of the machine with the same name.
- * Then follow the machine's own accounts, because sshd looks up its own account too. */
+/* The login account comes first, so that it hides an account of the machine with this name. Then
+ * the accounts of the machine follow, because sshd also looks up the account that it runs as. */
 int login_write_accounts(const struct login_files *f, struct err *e)
 {
     struct strbuf b = STRBUF_INIT, hashed = STRBUF_INIT;

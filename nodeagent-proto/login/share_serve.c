@@ -24,7 +24,7 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 
-/* The new root lies over an existing empty directory, which other processes go on seeing. */
+/* The new root lies over an existing empty directory; other processes still see the directory. */
 #define ROOT_AT           "/proc"
 #define FOLDERS           "/shares"
 #define KEY_FILE_MAX      (1U << 20)
@@ -42,7 +42,7 @@ struct share_serving {
     const char *files[PROGRAM_FILES_MAX];
     size_t n_files;
     struct strbuf libraries; /* the directories of the libraries, for the loader */
-    bool has_root;           /* a namespace with a root of its own */
+    bool has_root;           /* there is a namespace with a new root */
     bool landlocked, is_root;
 };
 
@@ -178,7 +178,8 @@ static int write_text(const char *path, const char *text)
     return rc;
 }
 
-/* The same ids inside: files keep their owner, and the process has no rights after execve(). */
+/* Ids inside equal ids outside: files keep their owner, and the process has no rights after
+ * execve(). */
 static int map_ids(struct arena *a, uid_t uid, gid_t gid)
 {
     const char *uids = arena_printf(a, "%u %u 1", (unsigned)uid, (unsigned)uid);
@@ -308,7 +309,7 @@ static int confine(struct share_serving *s, struct err *e)
                    strerror(why));
 }
 
-/* Outside a root of its own the account needs a name. */
+/* Without a new root the account needs a name. */
 static int give_up_root(const struct share_serving *s, struct err *e)
 {
     uid_t to = s->account && (s->has_root || getpwuid(s->account)) ? s->account : NOBODY;
@@ -328,7 +329,7 @@ static int prepare(struct share_serving *s, struct err *e)
 /* The name has the key's file, so that sessions of a key can be found and ended. */
 static int become_server(struct share_serving *s, struct err *e)
 {
-    /* Landlock does not cover the attributes of the daemon's own files. */
+    /* Landlock does not cover the attributes of files that belong to the daemon's user. */
     bool without_attributes = !s->has_root && !s->is_root;
     char *argv[] = {arena_concat(&s->a, "share-serve ", s->key_file),
                     without_attributes ? (char *)(uintptr_t) "-P" : NULL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The file of a key is the truth: authorized_keys is made from all of them, and a session that
- * begins without its file is refused.
+ * The file of a key is the truth: authorized_keys is made from all these files, and a session whose
+ * file is gone is refused.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 #define ID_MAX       200
 #define KEY_FILE_MAX (1U << 20)
-#define UNFINISHED   ".tmp-" /* files of fs_write_atomic(), which a killed daemon leaves */
+#define UNFINISHED   ".tmp-" /* files of fs_write_atomic() that a killed daemon has left */
 
 bool share_id_is_plain(const char *id)
 {

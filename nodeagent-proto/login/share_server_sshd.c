@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The processes of the share server: sshd, which makes itself a daemon, and its sessions. Both are
- * found by names in /proc/PID/cmdline: sshd has its configuration's path there, a session the path
- * of its key's file (share_serve.c).
+ * found by paths in /proc/PID/cmdline: sshd has the path of its configuration there, a session the
+ * path of its key's file (share_serve.c).
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -145,8 +145,9 @@ static bool has_nss_wrapper(void)
     return false;
 }
 
-/* libnss-wrapper gives this process's account a name, a shell and an empty home, whose files could
- * disturb the sessions. Without it the account must have a name and a shell. */
+/* libnss-wrapper gives this process's account a name, a shell and an empty home: files of its real
+ * home could disturb the sessions. Without libnss-wrapper the account must have a name and a
+ * shell. */
 static int find_user(struct share_place *p, struct err *e)
 {
     char texts[4096];

@@ -61,7 +61,7 @@ static char **read_lines(struct arena *a, char *text)
 enum place {
     AT_COMMAND, /* where a command begins: a ( opens a block */
     AT_WORDS,   /* behind if or for: a ( opens a block, or the words of for */
-    AT_TEXT,    /* in the text of a command: a ( is part of it */
+    AT_TEXT,    /* in the text of a command: a ( belongs to the text */
 };
 
 /* The place behind a word of `n` characters: the first of a command, or one behind if or for. */

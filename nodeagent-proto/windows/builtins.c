@@ -27,7 +27,7 @@ static char *without_end(struct shell *sh, const char *text)
     return arena_strndup(sh->arena, text, n);
 }
 
-/* One character separates echo from its text, whatever the character is; blanks after it belong to
+/* A character separates echo from its text, whatever the character is; blanks after it belong to
  * the text. */
 static int echo(struct shell *sh, const char *rest)
 {

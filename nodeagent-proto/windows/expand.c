@@ -238,8 +238,8 @@ static size_t batch_argument(struct shell *sh, const char *p, const char **value
     return letters + 1;
 }
 
-/* In batch files only: %% is %, then arguments; a variable without a value is empty. 0: none of
- * these. */
+/* In batch files only: %% is %, then arguments; a variable without a value is empty. 0: something
+ * else. */
 static size_t batch_special(struct shell *sh, const char *p, const char **value)
 {
     if (!sh->batch || *p != '%')

@@ -14,7 +14,7 @@ struct cmd_parser {
     const char *p;
     int depth;       /* nesting of blocks and conditions */
     int blocks;      /* open blocks: inside a block, a ) ends a command */
-    bool one_line;   /* in a command of if or for, which ends with its line */
+    bool one_line;   /* in a command of if or for: it ends with its line */
     const char *why; /* set on failure */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Converts paths of Windows to paths of Linux: slashes, devices, the root of nodes, and names in
- * another case, which are looked up on disk. Finds the files that a pattern matches. Results are in
+ * another case; these are looked up on disk. Finds the files that a pattern matches. Results are in
  * the shell's arena.
  */
 #include <ctype.h>
@@ -59,7 +59,7 @@ static bool has_drive(const char *path)
     return isalpha((unsigned char)path[0]) && path[1] == ':';
 }
 
-/* The entry of a folder with the same name, without regard to case; NULL: none. */
+/* The entry of a folder with this name, without regard to case; NULL: none. */
 static char *entry_without_case(struct arena *a, const char *folder, const char *name)
 {
     DIR *d = opendir(folder);

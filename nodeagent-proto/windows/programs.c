@@ -101,7 +101,7 @@ static const char *path_list(struct shell *sh)
     return list;
 }
 
-/* argv[0] of a script is its interpreter, which reads the script even if that is not executable. */
+/* argv[0] of a script is its interpreter: it reads the script even if that is not executable. */
 static void become(struct shell *sh, const char *path, enum file_kind kind, char **argv)
 {
     char **env = variables_environment(&sh->variables, path_list(sh));
@@ -147,7 +147,7 @@ static int start(struct shell *sh, const char *path, enum file_kind kind, const 
     return pid < 0 ? complain("Not enough memory resources are available.") : wait_for(pid);
 }
 
-/* Starts another cmd in a process of its own, with its own folder and variables. */
+/* Starts another cmd in a separate process, with its own folder and variables. */
 static int start_cmd(struct shell *sh, const char *rest)
 {
     fflush(stdout);

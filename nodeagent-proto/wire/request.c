@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Packs and reads requests: each kind of member has two functions, which know its place in the
+ * Packs and reads requests: each kind of member has two functions. They know its place in the
  * message and in the struct.
  */
 #include "nodeagent-proto/wire/request.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One command on an exec channel of the session: its input, its output and its exit code.
+ * A command on an exec channel of the session: its input, its output and its exit code.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  *
  * libssh2 reads the known_hosts file and judges the host key, in a separate session that never
  * connects. A new key is appended under a lock of the file, because other daemons and ssh may use
- * the same file. Runs on a worker, whose `struct known_hosts` it fills in; it owns nothing else.
+ * the file. Runs on a worker: fills in its `struct known_hosts`, and owns nothing else.
  */
 #include "nodeagent-proto/link/ssh/known_hosts.h"
 
@@ -92,7 +92,7 @@ static void list_types(struct known_hosts *k, LIBSSH2_KNOWNHOSTS *known)
 
 /* The name is passed without a separate port: given a port, libssh2 would accept the key of a
  * server on another port. No key type is passed, so that a key of another type than the recorded
- * key counts as changed. */
+ * one is a changed key. */
 static void judge(struct known_hosts *k, LIBSSH2_KNOWNHOSTS *known)
 {
     struct libssh2_knownhost *old = NULL;

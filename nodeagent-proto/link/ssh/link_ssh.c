@@ -163,7 +163,7 @@ static void on_keepalive(uv_timer_t *timer)
     drive(l);
 }
 
-/* All idle links send keepalives at the same instants, so that thousands of them wake the loop once
+/* All idle links send keepalives at common instants, so that thousands of links wake the loop once
  * a second. libssh2 counts in whole seconds, at least two, and sends only after the whole period;
  * if a timer tick could come too early, the timer is twice as fast. */
 static void arm_keepalive(struct ssh *l)

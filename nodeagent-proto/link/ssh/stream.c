@@ -149,7 +149,7 @@ static void take_nothing(struct ssh *l, const char *bytes, size_t n)
     (void)n;
 }
 
-/* Sends the remaining requests, then ends the agent's input, which ends the agent. */
+/* Sends the remaining requests, then ends the agent's input. This ends the agent. */
 enum ssh_step ssh_step_ending(struct ssh *l)
 {
     if (read_stream(l, SSH_EXTENDED_DATA_STDERR, ssh_take_errors) < 0 ||
