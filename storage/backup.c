@@ -104,7 +104,7 @@ int st_backup(const char *path, const char *to, const struct st_copying *told, s
     return copy_to(path, to, told, e);
 }
 
-/* Moves a database: its file, its log, and -shm, which SQLite can rebuild. */
+/* Moves a database: its file, its log, and -shm; SQLite can rebuild -shm. */
 static int move_db(const char *path, const char *to, struct err *e)
 {
     static const char *const ends[] = {"", "-wal", "-shm"};

@@ -61,7 +61,7 @@ static const struct kept_kind {
     const char *table;
     const char *path;  /* SQL over the row '@' */
     const char *state; /* a column; NULL: it has no states, or events have them */
-    /* a change of these columns is a change of the resource; separated by spaces */
+    /* a change of one of these columns is a change of the resource; separated by spaces */
     const char *columns;
     const char *there; /* SQL; NULL: always */
 } kinds[] = {
@@ -135,7 +135,7 @@ static const struct {
 };
 #define N_TOLD (sizeof told / sizeof *told)
 
-/* Nobody is told of what a detachment does (st_delete.c). */
+/* The writes of a detachment are not reported (st_delete.c). */
 #define TOLD_FUNCTION "change_told"
 #define TOLD          TOLD_FUNCTION "()"
 
@@ -166,7 +166,7 @@ static const char *state_told(const struct kept_kind *k)
     return NULL;
 }
 
-/* `fallen`: the parent may be removed in the same statement; then the last path is used. */
+/* `fallen`: one statement may remove the parent, too; then the last path is used. */
 static void put_change(struct strbuf *out, const struct kept_kind *k, const char *row,
                        const char *what, const char *from, const char *to, bool fallen)
 {

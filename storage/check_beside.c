@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The check of a large database after a crash, which takes a second for 500 MB: on a separate
- * thread with a read-only connection, beside the work of the daemon. SQLite repairs the effects of
- * a crash itself, so no damage is expected; damage ends the process.
+ * The check of a large database after a crash (a second for 500 MB): on a separate thread with a
+ * read-only connection, beside the work of the daemon. SQLite repairs the effects of a crash
+ * itself, so no damage is expected; damage ends the process.
  *
  * During the check meta.clean_close is CLOSE_UNCHECKED. A database with this mark is checked before
  * it is used. So a damaged database is refused at the next start, and an interrupted check is

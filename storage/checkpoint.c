@@ -93,8 +93,7 @@ static void catch_up(struct storage *st)
 }
 
 /* Nothing is lost: the WAL grows and the next sync tries again. Busy is not a failure: another
- * connection moves pages at the same time, or this connection read the head of the WAL while it
- * changed. */
+ * connection is moving pages, or this connection read the head of the WAL while it changed. */
 static void not_moved(struct storage *st, int rc)
 {
     if (st_sql_is_busy(rc))
@@ -191,7 +190,7 @@ int st_room_keep(struct storage *st, int64_t bytes, int *fd, struct err *e)
     char *dir = fs_folder(st->path);
     int rc = 0;
     *fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-    /* Not posix_fallocate(), which writes each block if the file system cannot allocate at once. */
+    /* Not posix_fallocate(): it writes each block if the file system cannot allocate at once. */
     if (*fd >= 0 && fallocate(*fd, 0, 0, (off_t)bytes) < 0) {
         int why = errno;
         if (why == ENOSPC || why == EDQUOT)

@@ -198,8 +198,8 @@ bool st_has_pending(const struct storage *st)
     return st->in_turn || st->dirty || st->syncing;
 }
 
-/* Undoes the part, which began after the first n counts of use. After a -1, SQLite has ended the
- * transaction already, or ends it now. */
+/* Undoes the part. `n`: the counts of use before it. After a -1, SQLite has ended the transaction
+ * already, or ends it now. */
 static void part_undo(struct storage *st, size_t n)
 {
     if (st->turn_doomed)

@@ -25,9 +25,9 @@ static const char open_pragmas[] = "PRAGMA journal_mode = WAL;"
                                    "PRAGMA temp_store = MEMORY;"
                                    "PRAGMA cache_size = -8192;";
 
-/* For an ephemeral database, which no other process opens: no locks, and the rollback journal is in
- * memory. There is no WAL and no checkpoint. The file is mostly in memory too, so the cache is
- * small: reading a page again takes a microsecond. */
+/* For an ephemeral database: no other process opens it, so there are no locks, and the rollback
+ * journal is in memory. There is no WAL and no checkpoint. The file is mostly in memory too, so the
+ * cache is small: reading a page again takes a microsecond. */
 static const char passing_pragmas[] = "PRAGMA locking_mode = EXCLUSIVE;"
                                       "PRAGMA journal_mode = MEMORY;"
                                       "PRAGMA foreign_keys = ON;"
@@ -58,8 +58,8 @@ int st_refuse_foreign(const char *path, const struct st_peek *p, struct err *e)
     return 0;
 }
 
-/* Makes the file before SQLite does, so that only the owner can read it; SQLite gives the WAL the
- * same mode. */
+/* Makes the file before SQLite does, so that only the owner can read it; SQLite copies this mode to
+ * the WAL. */
 static int make_file(const char *path, struct err *e)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -125,10 +125,10 @@ static int open_wal(struct storage *st, struct err *e)
 
 /* --- epochs ---------------------------------------------------------------------------------- */
 
-/* One epoch for each start of the daemon. A term is the time in seconds, or the previous term plus
- * one if that is larger. So terms grow with each start, and stay above the terms that agents know
- * even after a restored backup: agents refuse a daemon with a lower term. The random part
- * distinguishes starts of the same second. */
+/* A new epoch for each start of the daemon. A term is the time in seconds, or the previous term
+ * plus one if that is larger. So terms grow with each start, and stay above the terms that agents
+ * know even after a restored backup: agents refuse a daemon with a lower term. The random part
+ * distinguishes two starts within one second. */
 
 const struct st_counters *st_counters(const struct storage *st)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Filters of lists as SQL. Literals are bound, never written into the statement; their parameters
- * are numbered after the statement's own.
+ * have the numbers after those of the statement.
  */
 #include "lib/strbuf.h"
 #include "model/filter.h"
@@ -15,7 +15,7 @@ struct filter_writer {
     int next; /* parameter */
 };
 
-/* A comparison with a null column is neither true nor false, which matters under NOT. */
+/* A comparison with a null column is neither true nor false; this matters under NOT. */
 static void write_term(struct filter_writer *w, const struct filter_term *t, bool negated)
 {
     static const char *const operators[FILTER_OPS] = {

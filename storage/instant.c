@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A copy of the database and what belongs to its connection: statements, and the caches of rows.
- * While the copy is entered, the storage has these in the place of its own. On the loop's thread.
+ * While the copy is entered, the storage has these in the place of the original ones. On the loop's
+ * thread.
  */
 #include "storage/instant.h"
 
@@ -22,7 +23,7 @@ struct st_instant {
     struct sqlite3_backup *copying; /* NULL: it is complete */
     struct sqlite3_stmt *stmts[ST_COUNT];
     struct cache *known_rows, *known_keys;
-    bool in_turn, in_read; /* the storage's own, while this is entered */
+    bool in_turn, in_read; /* the values of the storage itself, while the copy is entered */
 };
 
 struct st_instant *st_instant_begin(struct storage *st, struct err *e)

@@ -85,7 +85,7 @@ int st_migrate(struct storage *st, struct err *e)
     return st_migrate_by(st, list, n, e);
 }
 
-/* A part of the file; the rest of it is zero. */
+/* A part of the file; everything outside of the parts is zero. */
 struct image_piece {
     unsigned at, n;
     const char *bytes;
@@ -96,8 +96,8 @@ struct image_piece {
 int st_image_write(const char *path, bool sync, struct err *e)
 {
     struct stat s;
-    /* An existing file, even an empty one, belongs to somebody: it gets the migrations, and stays
-     * the same file. */
+    /* An existing file, even an empty one, belongs to somebody: it gets the migrations, and is not
+     * replaced. */
     if (lstat(path, &s) == 0 || errno != ENOENT)
         return 0;
     char *file = mmap(NULL, IMAGE_BYTES, PROT_READ | PROT_WRITE,

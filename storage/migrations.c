@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The list of migrations. It is apart from its caller, because the tests put another list in its
- * place (ld --wrap, which does not reach calls within a file; test/fixtures/next_migration.c).
+ * The list of migrations. It is in a separate file, because the tests put another list in its place
+ * (ld --wrap, which does not reach calls within a file; test/fixtures/next_migration.c).
  */
 #include "storage/storage_priv.h"
 

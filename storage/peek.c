@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads a database file without SQLite, which would make or change a WAL even for reading. The
- * header is page 1 of the file or, after a crash, the newest committed page 1 in the WAL. Formats:
- * https://sqlite.org/fileformat2.html ("The Database Header", "WAL File Format").
+ * Reads a database file without SQLite, because SQLite would make or change a WAL even for reading.
+ * The header is page 1 of the file or, after a crash, the newest committed page 1 in the WAL.
+ * Formats: https://sqlite.org/fileformat2.html ("The Database Header", "WAL File Format").
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One use of a statement: functions that bind, step and read. See storage_priv.h.
+ * A use of a statement: functions that bind, step and read. See storage_priv.h.
  */
 #include <assert.h>
 #include <sqlite3.h>

@@ -229,7 +229,7 @@ static const struct st_column job_columns[] = {
 #undef ROW
 ROW_OF(job_row, struct job, job, "job", "j");
 
-/* The displayed columns of a job's own row. */
+/* The displayed columns of the row of a job. */
 #define ROW struct job
 static const struct st_column job_shown_columns[] = {
     OWN_ID("id", id),

@@ -141,7 +141,7 @@ static const struct st_column snapshot_columns[] = {
 #undef ROW
 ROW_OF(snapshot_row, struct blob_snapshot, snapshot, "blob_snapshot", "bs");
 
-/* A blob with uncommitted blocks only: its time is that of its row. */
+/* A blob with uncommitted blocks only: its time is the time of its row. */
 #define ROW struct share_item
 static const struct st_column uncommitted_columns[] = {
     FROM_INT64("ub.share_id", share_id, id),

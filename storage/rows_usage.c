@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of the record of use, and of what is counted for metrics; see rows.h.
+ * The rows of the record of use, and of the counts for metrics; see rows.h.
  */
 #include "model/usage.h"
 #include "storage/columns.h"
@@ -109,8 +109,8 @@ static const struct st_column usage_live_columns[] = {
 #undef ROW
 ROW_OF(usage_live_row, struct usage_live, usage_live, NULL, "a");
 
-/* Of what machines say: at most USAGE_MOST, as each of the numbers is. The daemon measures the
- * others itself, and no sum of them is too large. */
+/* A sum of numbers from machines: at most USAGE_MOST, like each of the numbers. The daemon measures
+ * the other values itself, and their sums are never too large. */
 #define SUM(column)                                                                                \
     "min((min(sum(" column " >> 30), 1 << 30) << 30) + sum(" column " & 0x3fffffff), 1 << 60)"
 #define ROW struct usage_total

@@ -114,8 +114,8 @@ bool st_sql_in_transaction(const struct storage *st)
 
 /* The checkpointer, or a `sqlite3` shell that somebody left open, holds locks for moments. */
 #define BUSY_MS      5000
-#define PAGE_BYTES   INT64_C(4096) /* SQLite's own default */
-#define COPIED_PAGES 2048          /* of a copy that is told step by step */
+#define PAGE_BYTES   INT64_C(4096) /* the default of SQLite */
+#define COPIED_PAGES 2048          /* pages of each step of a copy with progress */
 
 int st_sql_open(const char *path, bool write, bool sync, struct sqlite3 **db)
 {
@@ -169,7 +169,7 @@ void st_rows_undone(struct storage *st)
 }
 
 /* The tables of cached or displayed rows, and whether jobs are displayed with names from them. They
- * have few rows, which change seldom; of nodes only their number counts. */
+ * have few rows, and these change seldom; of nodes only a change of their number counts. */
 static const struct {
     const char *table;
     bool above_jobs, counted;
@@ -451,7 +451,7 @@ static const struct {
 #include "statement_texts.inc"
 };
 
-/* A statement is prepared at its first use: a start needs few of them, and preparing all would
+/* A statement is prepared at its first use: a start needs few statements, and preparing all would
  * double its time. */
 int st_prepare(struct storage *st, enum stmt_id id)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Workspaces, file servers and clusters of Batch AI: functions with more than one statement. A
- * cluster is a row beside the row of its pool; both are made and removed together; its counts of
- * nodes are read with it. Each function runs in the transaction of its caller's turn, on the loop.
+ * cluster is a row beside the row of its pool; both are made and removed together, and its counts
+ * of nodes are read with it. Each function runs in the transaction of its caller's turn, on the
+ * loop.
  */
 #include <assert.h>
 

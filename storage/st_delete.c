@@ -145,7 +145,7 @@ int st_mark_deleting(struct storage *st, enum resource_kind kind, int64_t id, in
     return st_tx(st, "mark deleting", mark_all, &r, e);
 }
 
-/* Those that wait for a job which is removed. */
+/* Settles the dependencies on a job that is removed. */
 static int settle_all(struct storage *st, const struct row_removal *r, struct err *e)
 {
     const struct st_settling how = {ENDED_REMOVED, INT_MAX, r->now_us};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Events: changes of state, written in the transaction that makes them. Whoever watches them is
- * told of a turn's events after the sync that covers the turn.
+ * Events: changes of state, written in the transaction that makes them. Watchers are told of a
+ * turn's events after the sync that covers the turn.
  */
 #include "model/failure.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The record of use: written when an allocation ends, with the sums of its days; read as whole days
- * from the sums, and as parts of days from the rows. And counted in memory (st_used.c).
+ * from the sums, and as parts of days from the rows. It is also summed in memory (st_used.c).
  */
 #include "storage/usage.h"
 
@@ -105,7 +105,7 @@ int st_usage_write(struct storage *st, struct usage_live *live, const struct all
 /* Days that are read at once: a year of a busy site takes 80 ms. */
 #define DAYS_AT_ONCE 30
 
-/* What belongs to the part of the day that is asked for. */
+/* Gives the part of the use that is within [from_ms, to_ms). */
 static void give(const struct st_usage_reading *r, const struct usage_live *l, int64_t from_ms,
                  int64_t to_ms, bool open)
 {
@@ -127,7 +127,7 @@ static int read_days(struct storage *st, struct arena *a, const struct st_usage_
     return 0;
 }
 
-/* The days that were read lack what has ended since. */
+/* Adds the rows that have ended since the days were read. */
 static int catch_up(struct storage *st, struct arena *a, struct st_usage_reading *r, struct err *e)
 {
     struct usage_live *rows;
@@ -199,7 +199,8 @@ static void note_open(struct st_usage_reading *r, const struct usage *u)
     r->open[r->n_open++] = (struct st_usage_part){u->run_id, u->attempt, u->rank};
 }
 
-/* What has ended since the days were read, unless it was given before it ended. */
+/* Gives the rows that have ended since the days were read, unless they were given before they
+ * ended. */
 static int give_ended(struct storage *st, struct arena *a, struct st_usage_reading *r,
                       struct err *e)
 {
@@ -230,7 +231,7 @@ static int node_open(struct storage *st, struct arena *a, struct st_usage_readin
     return 0;
 }
 
-/* What has not ended, node by node. */
+/* Gives the allocations that have not ended, node by node. */
 static int some_open(struct storage *st, struct arena *a, struct st_usage_reading *r, int limit,
                      struct err *e)
 {
@@ -272,7 +273,7 @@ static int read_rows(struct storage *st, struct arena *a, const struct st_usage_
                                     rows, n, e);
 }
 
-/* Goes on to those that went over the end of the day, then to the next day. */
+/* Continues with the rows that went over the end of the day, then with the next day. */
 static void go_on(struct st_usage_reading *r)
 {
     if (!r->over) {

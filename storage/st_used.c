@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Use that is counted in memory, by groups and by owners, for metrics. The counts of a turn can be
- * taken back until it is committed.
+ * Use that is added up in memory, by groups and by owners, for metrics. What a turn has added can
+ * be taken back until the turn is committed.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -52,7 +52,7 @@ static int remove_in_tx(struct storage *st, void *ctx, struct err *e)
     return st_end_roles_of_vault(st, *id, e) < 0 ? -1 : st_vault_remove(st, *id, e);
 }
 
-/* Removes its secrets first, at most *left of them, because all at once could take long. */
+/* Removes the vault's secrets first, at most *left, because all at once could take long. */
 static int remove_vault(struct storage *st, int64_t id, int *left, struct err *e)
 {
     int gone;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Appends the daemon's own lines to files of shares.
+ * Appends lines of the daemon to files of shares.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -184,7 +184,7 @@ static enum file_fault with_above(struct act *a,
     return fault;
 }
 
-/* The share's folder itself counts as an existing directory. */
+/* The folder of the share is an existing directory, too. */
 static enum file_fault run_make_directory(struct act *a)
 {
     return *a->path ? with_above(a, make_directory) : FILE_IS_DIRECTORY;

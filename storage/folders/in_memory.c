@@ -78,7 +78,7 @@ bool in_memory_changed(struct in_memory *m)
     return true;
 }
 
-/* Opens the folder without crossing a later mount, which may hang. */
+/* Opens the folder without crossing a later mount, because that may hang. */
 static bool is_reached(const struct in_memory *m, const char *folder)
 {
     struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_XDEV};

@@ -183,7 +183,7 @@ void files_list(struct files *f, const struct files_list *what, files_listed cb,
     job_begin(f, what->at.share, &l->job);
 }
 
-/* --- the daemon's own work --- */
+/* --- work for the daemon itself --------------------------------------------------------------- */
 
 static const struct job_kind names_kind = {list_step, list_tell, list_destroy, .is_own = true};
 
@@ -200,7 +200,7 @@ void files_names(struct files *f, const char *folder, files_listed cb, void *ctx
     job_begin(f, folder, &l->job);
 }
 
-/* Work on one of the daemon's own paths. */
+/* Work on a path that only the daemon uses. */
 struct path_job {
     struct folder_job job;
     char *path;

@@ -99,7 +99,7 @@ void close_directory_later(struct folder_share *s, DIR *dir)
         close_later(s, fd);
 }
 
-/* --- what is found ---------------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 struct file_item *item_add(struct file_items *items, const char *name)
 {

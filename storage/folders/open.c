@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One file of a share: opened, read piece by piece, closed. Each of these calls may hang, even
+ * A file of a share: opened, read piece by piece, closed. Each of these calls may hang, even
  * closing.
  */
 #include <assert.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One page of one directory: reads its names, some a step; then the facts of the names on the page.
+ * A page of a directory: reads its names, some in each step; then the facts of the names on the
+ * page.
  */
 #include <assert.h>
 #include <errno.h>

@@ -407,8 +407,8 @@ int place_sync_directory(int dir)
     return sync_error(fsync(dir));
 }
 
-/* Whether syncfs() is reliable: local file systems, whose sync_fs() writes dirty pages, commits and
- * flushes. Network and FUSE file systems only sync single files. */
+/* Whether syncfs() is reliable: it is for local file systems, because their sync_fs() writes dirty
+ * pages, commits and flushes. Network and FUSE file systems only sync single files. */
 bool place_syncs_whole(int fd)
 {
     static const unsigned long local[] = {

@@ -125,9 +125,9 @@ static bool is_to_grow(const struct file_facts *facts, const struct files_regrow
     return same && (n > 0 || facts->mtime_ns == what->was_mtime_ns);
 }
 
-/* The intended mtime of the added bytes is that of the file, unless more bytes were added since.
- * After a power cut the disk may have another mtime; otherwise another mtime means a foreign
- * change, which stays. */
+/* The intended mtime of the added bytes is the mtime of the file, unless more bytes were added
+ * since. After a power cut the disk may have another mtime; otherwise another mtime means a foreign
+ * change: that stays. */
 static enum file_fault grow_again(int fd, const struct files_regrow *what, bool is_whole,
                                   struct file_facts *facts)
 {

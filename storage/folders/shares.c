@@ -121,7 +121,7 @@ static void share_rest(struct folder_share *s)
         workers_go(s);
 }
 
-/* The instant from which on all workers count as hanging; 0: a worker is free. */
+/* The instant from which on all workers are treated as hanging; 0: a worker is free. */
 static int64_t hung_at(const struct folder_share *s)
 {
     int64_t last = 0;
@@ -542,7 +542,7 @@ static void files_stop_step(struct files *f)
     stopped(ctx, left_behind);
 }
 
-/* No worker of it will return any more. */
+/* No worker of the share will return any more. */
 static void on_overdue_closed(void *ctx)
 {
     struct folder_share *s = ctx;

@@ -14,8 +14,8 @@ void files_in_time(struct files *f, int64_t (*now_us)(void *ctx), void *ctx)
     f->time = (struct clock){now_us, ctx};
 }
 
-/* While the clock stands, each time is a nanosecond later than the last. The last digits count too,
- * so that a clock that was set back and reaches the same instant again gives other times. */
+/* While the clock stands, each time is a nanosecond later than the one before. The last digits
+ * grow, too, so that a clock that was set back and reaches an instant again gives other times. */
 int64_t files_time_ns(struct files *f)
 {
     int64_t now_us = f->time.now_us ? clock_now(&f->time) : 0;

@@ -226,7 +226,7 @@ enum file_fault unfinished_begin(struct unfinished *u)
     if (open_new(u, dir) < 0 || fchmod(u->fd, u->mode) < 0 || begin_with_zeros(u) < 0)
         failed(u, fault_of(errno));
     if (is_above && !u->fault && u->is_brief && (u->later || !u->sync))
-        u->above = dir; /* the directory need not be opened again */
+        u->above = dir; /* so the directory need not be opened once more */
     else
         close(dir);
     u->later = u->later && !u->fault && place_syncs_whole(u->fd);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Uploads from the loop's view: one call after the other, each a job of the share. Only the worker
- * touches the unfinished file while there is such a job.
- *
- * Written bytes may be hashed at the same time, by a separate job, because hashing costs more than
- * writing. It touches only the hashes of the unfinished file.
+ * touches the unfinished file while there is such a job. A second job may hash written bytes in
+ * parallel, because hashing costs more than writing. It touches only the hashes of the unfinished
+ * file.
  */
 #include "storage/folders/upload.h"
 
@@ -27,7 +26,7 @@ struct file_upload {
     struct folder_share *share;
     struct unfinished *file;
     struct upload_job *busy;    /* not back yet */
-    struct upload_job *hashing; /* the same, beside it */
+    struct upload_job *hashing; /* the job that hashes in parallel */
     bool ended;                 /* the file is abandoned when the jobs return */
 };
 
@@ -36,7 +35,7 @@ struct upload_piece {
     char *bytes; /* owned */
     size_t n;
     int holds, untold; /* by these jobs */
-    bool failed;       /* one of them */
+    bool failed;       /* one of the jobs has failed */
     struct err why;
     enum file_fault fault;
     files_changed cb;

@@ -166,7 +166,7 @@ static enum file_fault open_top(struct walk_job *w)
 
 /* --- items ------------------------------------------------------------------------------------ */
 
-/* One item more than wanted shows that there are more. */
+/* An item more than wanted shows that there are more. */
 static void show(struct walk_job *w, const char *path, const struct file_facts *facts)
 {
     size_t n = group_of(w, path);

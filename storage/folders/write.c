@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes files in place: sizes, ranges, appended bytes, zeros; and hashes of ranges. Each write
- * sets or restores the file's time and is synced before it is reported; other acts may use the
- * share during the sync. See act_priv.h for threads.
+ * Writes files in place: sizes, ranges, appended bytes, zeros. Also hashes ranges. Each write sets
+ * or restores the file's time and is synced before it is reported; other acts may use the share
+ * during the sync. See act_priv.h for threads.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,8 @@
 #define RANGES_A_STEP 4096
 
 /* Older kernels take a file's time from a clock that stands for some milliseconds, so that a second
- * write would not change it. Skipped for a file of another owner, whose time only they may set. */
+ * write would not change it. Skipped for a file of another owner, because only the owner may set
+ * its time. */
 static void set_time(int fd, const struct file_facts *before)
 {
     struct timespec now;
@@ -170,7 +171,7 @@ static enum file_fault run_write(struct act *a)
         return FILE_BEYOND_END;
     errno = place_write(a->fd, a->bytes, a->n, a->offset);
     a->r.added = a->appends;
-    if (errno && a->appends) /* of which nobody is to read a part */
+    if (errno && a->appends) /* nobody may read a part of these bytes */
         a->r.added = !place_cut_back(a->fd, &before);
     return errno ? fault_of(errno) : range_written(a, &before);
 }

@@ -99,7 +99,7 @@ static int write_all(struct history *s, const struct sample_list *l, struct err 
     return history_file_end(f, write_rows(f, l, e), e);
 }
 
-/* A full file is tried again, with less of what is old. */
+/* Makes room in a full file: forgets old samples. The caller then tries once more. */
 static int make_room(struct history *s, const struct sample_list *l, struct err *e)
 {
     struct history_file *f = &s->file;
@@ -277,7 +277,7 @@ int history_read(struct history *s, const struct history_query *q, history_fn fn
     return 0;
 }
 
-/* Those that are due before then; their rows stay the thread's. */
+/* Gives up the reads that are due before then; their rows stay the thread's. */
 static void give_up(struct history *s, int64_t until_us, const struct err *why)
 {
     for (struct read *r = s->reads; r; r = r->next) {

@@ -69,7 +69,7 @@ static uint64_t take(struct bytes *b)
     return 0;
 }
 
-/* The next values, of which there are `n`; more than we know are passed over. */
+/* Takes up to `n` values; skips further ones, because this version does not know them. */
 static void take_values(struct bytes *b, int64_t *out, int n)
 {
     uint64_t there = take(b);

@@ -57,7 +57,7 @@ struct keep {
     struct file_upload *upload;
     bool has_upload, on_thread;
     int rc;         /* result of the work on the thread, and */
-    struct err why; /* what was wrong */
+    struct err why; /* why it failed */
     struct package_kept kept;
 };
 

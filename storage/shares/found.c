@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Folders without rows, which older builds or people made. At each start they are searched, and get
+ * Folders without rows, made by older builds or people. At each start they are searched, and get
  * rows as if a mount had named them. Exception: folders of deleted shares that could not be moved
  * away.
  */
@@ -162,7 +162,7 @@ static void on_found(void *ctx, const struct err *why)
         if (give_row(s->sh, &s->item[i], &e) < 0) {
             LOG_ERROR(s->sh->c.log, "share.not_written", LF_STR("account", s->item[i].account),
                       LF_STR("share", s->item[i].share), LF_STR("why", e.msg));
-            break; /* the next start tries again */
+            break; /* the next start will try again */
         }
     if (!why)
         search_free(s);

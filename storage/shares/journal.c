@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rounds in which kept files are synced: puts gather until a timer, or SETTLE_AT of them,
- * begins a round, which syncs their files on workers and removes their rows. `next` gathers during
- * the round `now`. On the loop, which owns both lists and the timer.
+ * The rounds in which kept files are synced. Puts gather until a timer, or their number SETTLE_AT,
+ * begins a round. A round syncs their files on workers and removes their rows. `next` gathers
+ * during the round `now`. On the loop; it owns both lists and the timer.
  */
 #include "storage/shares/journal_priv.h"
 
@@ -261,9 +261,9 @@ static int restore(struct journal *j, struct arena *a, const struct share *s,
     return follow(j, a, p, &r.facts, e);
 }
 
-/* --- what was added to a file ----------------------------------------------------------------- */
+/* --- added bytes ------------------------------------------------------------------------------ */
 
-/* Whether its blob was replaced, and a file of the same inode number is at its place now. */
+/* Whether the blob was replaced, and its place now has a file that got the inode number. */
 static bool is_of_another(const struct kept_put *p, const struct share_item *item)
 {
     return item->inode == p->inode && item->size < p->grows_from + (int64_t)p->n;
@@ -304,7 +304,7 @@ static int regrow(struct journal *j, struct arena *a, const struct share *s,
     return there ? follow_time(j, p, &item, &now, e) : 0;
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all puts --------------------------------------------------------------------------------- */
 
 static int replay_one(struct journal *j, struct arena *a, int64_t id, struct err *e)
 {

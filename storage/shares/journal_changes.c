@@ -19,7 +19,7 @@ int journal_guard(struct journal *j, const struct item_change *change, struct jo
 {
     struct item_change c = *change;
     c.id = j->last_id + 1;
-    journal_forget(j); /* in the same transaction */
+    journal_forget(j); /* in this transaction */
     if (st_item_change_add(j->c.storage, &c, e) < 0)
         return -1;
     *out = (struct journal_entry){c.id, 0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The end of changes: their rows are removed together, a moment later or with other writes. A row
- * counts as removed when that turn does.
+ * is removed when that turn is durable.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ void journal_when_guarded(struct journal *j, void (*cb)(void *ctx, const struct 
         st_when_durable(j->c.storage, cb, ctx);
 }
 
-/* Removes an earlier put of the same blob from the journal. */
+/* Removes an earlier put of this blob from the journal. */
 static int forget(struct journal *j, int64_t id, struct err *e)
 {
     struct arena a;

@@ -38,7 +38,8 @@ int shares_implicit_group(struct storage *st, struct arena *a, const char *subsc
 
 /* --- lookup --- */
 
-/* A name with its account and share, if they exist; names in lower case, like those of folders. */
+/* A name with its account and share, if they exist; names in lower case, like the names of
+ * folders. */
 struct naming {
     struct shares *sh;
     struct arena a;

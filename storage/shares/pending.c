@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests that wait for the row of a share or an account: one struct share_pending per row, from
- * the first of them until the row has the state that they want, or cannot get it. On the loop.
+ * Requests that wait for the row of a share or an account: a struct share_pending for each row,
+ * from the first request until the row has the wanted state, or cannot get it. On the loop.
  */
 #include <assert.h>
 #include <stdlib.h>

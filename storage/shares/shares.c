@@ -19,7 +19,7 @@
 #include "storage/shares/shares_priv.h"
 #include "storage/storage.h"
 
-/* All of them. */
+/* For all deleted shares. */
 static const struct wake_kind woken_deleted_shares = {"deleted shares", WAKE_LAST};
 
 /* The pause after a failed move or removal of a folder (us). */
@@ -293,7 +293,7 @@ static void reconcile_share(void *ctx, int64_t id)
     struct arena a;
     struct share s;
     if (p && p->busy)
-        return; /* its end reconciles the row again */
+        return; /* its end will wake the row */
     arena_init(&a);
     int rc = st_share_by_id(sh->c.storage, &a, id, &s, &e);
     if (rc < 0) {
