@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A look at a kind goes from the newest row to the oldest that the count allows, in pages (count),
- * and then forgets what is older (forget). `at` is how far it has counted. A kind whose rows end
- * at the same microsecond may keep some more than its count.
+ * A look at a kind goes from the newest row to the oldest that the limit of their number allows, in
+ * pages (count), and then forgets older rows (forget). `at` is how far it has counted. A kind whose
+ * rows end at one microsecond may keep some more than its number.
  */
 #include "scheduler/keep.h"
 

@@ -31,7 +31,7 @@ static struct failure shortage(struct pass *p, const struct pass_class *c)
     return f;
 }
 
-/* Its disk is full; when it is free, its row will have this state. */
+/* The node's disk is full. When the disk has space again, the row has this state again. */
 static bool closed(struct pass *p, const struct node *nd, struct failure *out)
 {
     const struct front_words *w = p->front->words;

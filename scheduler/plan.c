@@ -185,7 +185,7 @@ void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_
         out->missing = want - have - out->add;
     } else if (want < have) {
         choose_leaving(in, staying, n_staying, have - want, out);
-        /* Automatic scaling keeps idle nodes for a while, so they count as needed until then. */
+        /* Automatic scaling keeps idle nodes for a while: they belong to the target until then. */
         if (in->scale.kind == SCALE_AUTO && !in->deleting)
             out->target = have - (int)out->n_leave - out->waiting;
     }

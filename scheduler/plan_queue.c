@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Decides which runs start: plan_queue_ask() of plan.h. The free capacity of nodes is in two trees,
- * one of all nodes and one of whole nodes, in the order of ordinals; a run searches one of them, so
+ * one of all nodes and one of whole nodes, in the order of ordinals. A run searches one tree, so
  * its cost hardly depends on the number of nodes. reservations.c has the reservations of waiting
  * runs.
  */
@@ -28,7 +28,7 @@ struct plan_queue {
     int64_t first_waiting; /* its id */
     bool unplaced;         /* the last waiting run has no reservation yet: */
     struct plan_run last;
-    int64_t not_before; /* without backfill no run starts before the runs ahead of it */
+    int64_t not_before; /* without backfill: no run starts before the runs ahead of it */
 };
 
 bool plan_may_serve(const struct plan_node *n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One pool: brings the number of its nodes to the target, gives idle nodes to waiting runs, and
- * writes its allocation state and errors. All writes join the turn's transaction.
+ * The pass over a pool: brings the number of its nodes to the target, gives idle nodes to waiting
+ * runs, and writes its allocation state and errors. All writes join the turn's transaction.
  */
 #include <assert.h>
 #include <string.h>
@@ -27,8 +27,8 @@ static bool deleting(const struct pass *p)
 
 /* --- scale ---------------------------------------------------------------------------------- */
 
-/* New nodes are of the same sort (machine or local) as the present nodes of their class, even if
- * the inventory has changed. A pool without such nodes gets machines before local nodes. */
+/* New nodes are of the sort (machine or local) of the present nodes of their class, even if the
+ * inventory has changed. A pool without such nodes gets machines before local nodes. */
 static bool wants_machines(const struct pass *p, const struct pass_class *c, int serving)
 {
     for (size_t i = 0; i < p->n_nodes; i++)
@@ -261,7 +261,8 @@ static int add_nodes(struct pass *p, struct pass_class *c, int n, struct err *e)
         if (add_node(p, c, ordinals[i], e) != 0)
             return -1;
     if (n > 0 && c->on_machines)
-        /* their errors name the holders of the machines, which have changed */
+        /* the errors of these pools name the holders of the machines, and the holders have
+         * changed */
         wake_short_pools(p->s);
     return 0;
 }
@@ -306,7 +307,7 @@ static int apply_scale(struct pass *p, struct pass_class *c, bool *resized, stru
     const struct plan_scale_result *r = &c->plan;
     if (r->add == 0 && r->n_leave == 0)
         return 0;
-    /* A replaced node leaves in the same pass in which its replacement comes. */
+    /* A replaced node leaves in the pass in which its replacement comes. */
     size_t most = r->add > 0 && r->n_leave > 0 ? NODES_PER_PASS / 2 : NODES_PER_PASS;
     size_t add = (size_t)r->add < most ? (size_t)r->add : most;
     size_t leave = r->n_leave < most ? r->n_leave : most;
@@ -322,7 +323,7 @@ static int apply_scale(struct pass *p, struct pass_class *c, bool *resized, stru
     return pass_load_nodes(p, e);
 }
 
-/* The first class is the pool's own. */
+/* The first class has the priority of the pool. */
 static void find_classes(struct pass *p)
 {
     bool low = p->pool.scale.low > 0;
@@ -423,7 +424,7 @@ static bool is_settled(const struct pass *p)
     return true;
 }
 
-/* A resize that ends in the same turn still moves the transition time: two steps. */
+/* A resize that ends in this turn still moves the transition time: two steps. */
 static int write_alloc_state(struct pass *p, struct err *e)
 {
     bool settled = is_settled(p);

@@ -73,7 +73,7 @@ static void look_at_nodes(struct pass *p, struct queue_view *v)
         v->usable += p->nodes[i].state != NODE_LEAVING && !trouble(p, &p->nodes[i]);
 }
 
-/* --- what runs -------------------------------------------------------------------------------- */
+/* --- running runs ----------------------------------------------------------------------------- */
 
 static int by_run(const void *pa, const void *pb)
 {
@@ -143,7 +143,7 @@ static int look_at_running(struct pass *p, struct queue_view *v, struct err *e)
 
 /* --- what waits ------------------------------------------------------------------------------- */
 
-/* As in serving the queue: a run that requests more of a node than any node has stands aside. */
+/* A run that requests more of a node than any node has stands aside, as in serving the queue. */
 static bool some_node_fits(const struct pass *p, const struct run *r)
 {
     for (size_t i = 0; i < p->n_nodes; i++)

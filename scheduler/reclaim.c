@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * Machines of dedicated pools are lent to low-priority pools while no dedicated pool needs them,
- * and are taken back. A dedicated pool that is short of machines reports this to the fleet, which
- * lends none of them meanwhile. The pool asks nodes of low-priority pools to leave: as many as it
- * lacks, less those that are leaving anyway. Their runs are requeued.
+ * and are taken back. A dedicated pool that is short of machines reports this to the fleet; the
+ * fleet lends none of these machines meanwhile. The pool asks nodes of low-priority pools to leave:
+ * as many as it lacks, less those that are leaving anyway. Their runs are requeued.
  */
 #include <stdlib.h>
 
 #include "model/states.h"
 #include "scheduler/pass.h"
 
-/* us; how long a leaving node counts as available soon: its machine may not answer. */
+/* us; how long a leaving node is expected to be available soon: its machine may not answer. */
 #define PATIENCE_US INT64_C(60000000)
 
 /* Whether it will be free soon; if so, the pool checks again after PATIENCE_US. */

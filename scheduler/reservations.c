@@ -407,8 +407,8 @@ static size_t sweep(struct ahead *h, struct span_sweep *s, size_t wanted)
     return s->n_found + s->n_open;
 }
 
-/* Among available nodes the first in their order. The choice depends on the instant alone, not on
- * when each node became available, so that it stays the same when a lower run has started in
+/* Takes the first of the available nodes, in their order. The choice depends on the instant alone,
+ * not on when each node became available. So it stays the same when a lower run has started in
  * between. */
 static void choose(struct ahead *h, struct span_sweep *s, struct ahead_place *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The queue of a pool: gives idle nodes to the runs that the plan chooses, and fails runs that can
- * never start. Rows are read only while nodes are free, and no more of them than the plan needs.
+ * never start. Rows are read only while nodes are free, and no more rows than the plan needs.
  */
 #include <assert.h>
 #include <fnmatch.h>
@@ -17,19 +17,19 @@
 /* Waiting runs that one pass checks without backfill; also bounds how many it fails or starts at
  * once. The pool is woken again when there is more to do. */
 #define QUEUE_MAX 64
-/* Waiting runs that one pass checks with backfill; at most PLAN_DEPTH of them get reservations. */
+/* Waiting runs that one pass checks with backfill; at most PLAN_DEPTH runs get reservations. */
 #define QUEUE_LOOK 128
 /* The most with those that are passed over because nodes are barred to them. */
 #define QUEUE_LOOK_MOST 1024
 
-/* The most ids of checked runs to remember: then all of them are checked again. */
+/* The most ids of checked runs to remember: if there are more, all runs are checked again. */
 #define JUDGED_MAX 4096
 
 int pass_fail_queue(struct pass *p, struct err *e)
 {
     const struct front *front = p->front;
     if (front->ops->removes_runs && front->ops->removes_runs(front))
-        return 0; /* most of them need not fail: the pool is woken after their removal */
+        return 0; /* most runs need not fail: the pool is woken after their removal */
     struct run *runs;
     size_t n;
     if (st_run_waiting(p->s->st, p->a, p->pool.id, QUEUE_MAX, &runs, &n, e) != 0)
@@ -104,8 +104,7 @@ static int assign(struct pass *p, const struct run *r, const struct plan_node *c
     return runs_allocate(p->s->runs, r, parts, e);
 }
 
-/* --- what the plan is told ----------------------------------------------------------------------
- */
+/* --- the input of the plan -------------------------------------------------------------------- */
 
 struct plan_run pass_plan_run(const struct run *r)
 {
@@ -305,7 +304,7 @@ static int read_more(struct pass *p, struct serving *v, struct err *e)
     return 0;
 }
 
-/* As many as can be started, and one that may have to wait. */
+/* As many runs as can be started, and one that may have to wait. */
 static size_t first_look(const struct plan_node *nodes, size_t n)
 {
     size_t slots = 0;
@@ -351,8 +350,8 @@ int pass_serve_queue(struct pass *p, struct err *e)
 /* ---- what the queue asks automatic scaling for ---- */
 
 /* The most runs with parts of nodes that are placed exactly, and the most nodes that these may
- * request together; each further run counts as if it requested whole nodes, which the maximum of
- * the pool bounds. */
+ * request together. Each further run is treated as if it requested whole nodes; the maximum of the
+ * pool limits these. */
 #define PLACED_MAX       2000
 #define PLACED_NODES_MAX 20000
 
@@ -385,7 +384,7 @@ int pass_demand(struct pass *p, const struct plan_node *nodes, int64_t *demand, 
         return -1;
     struct plan_run *runs = arena_alloc(p->a, (n + 1) * sizeof *runs);
     *demand -= parts;
-    if (!usual_node(p, &in.node)) { /* the nodes of the first of them will tell */
+    if (!usual_node(p, &in.node)) { /* the first run is enough: its nodes will show the capacity */
         *demand += n > 0 ? rows[0].nodes : 0;
         return 0;
     }
@@ -402,7 +401,7 @@ int pass_demand(struct pass *p, const struct plan_node *nodes, int64_t *demand, 
     return 0;
 }
 
-/* ---- runs that waited for others in vain ---- */
+/* ---- runs whose dependencies were broken ----------------------------------------------------- */
 
 /* How many runs one pass fails. The pool is woken again if there are more. */
 #define FAILED_PER_PASS 64

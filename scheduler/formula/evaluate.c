@@ -206,7 +206,7 @@ static int evaluate_member(struct formula_run *r, const struct formula_node *n,
     return evaluate(r, n->children[0], &v) < 0 ? -1 : timestamp_member(r, n, &v, out);
 }
 
-/* The arguments of a call or a method; NULL: one of them has no value. */
+/* The arguments of a call or a method; NULL: an argument has no value. */
 static struct formula_value *evaluate_children(struct formula_run *r, const struct formula_node *n)
 {
     struct formula_value *values = arena_alloc(&r->arena, (n->count + 1) * sizeof *values);

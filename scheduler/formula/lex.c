@@ -92,7 +92,7 @@ static const char *digits(const char *p, const char *end)
     return p;
 }
 
-/* 12, 1.5, .5, 2e3. The exponent counts only if digits follow. */
+/* 12, 1.5, .5, 2e3. An "e" is an exponent only if digits follow. */
 static int lex_number(struct lexer *l, struct token *t)
 {
     const char *p = digits(l->p, l->end);

@@ -12,7 +12,7 @@ struct metric_call {
     const struct formula_node *node; /* children[0] is the metric */
     enum sample_metric metric;
     const struct formula_value *given; /* borrowed */
-    size_t count;                      /* of them */
+    size_t count;                      /* how many values are given */
 };
 
 /* Samples after `from`, up to `to`: a window of n periods has n samples. */

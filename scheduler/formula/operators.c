@@ -97,7 +97,7 @@ static const struct {
     {VALUE_TIMESTAMP, VALUE_TIMESTAMP, BIT(SIGN_MINUS), instants},
 };
 
-/* -1, 0, 1; 2: one of them is NaN, and all comparisons but != are false. */
+/* -1, 0, 1; 2: one operand is NaN, and all comparisons but != are false. */
 static int order(const struct formula_value *a, const struct formula_value *b)
 {
     if (a->kind == VALUE_TEXT) {

@@ -109,7 +109,7 @@ int value_of_calculation(struct formula_run *r, struct formula_place at, enum va
     return 0;
 }
 
-/* Two numbers of nodes are known at any time, even before the first sample. */
+/* Two metrics, the numbers of nodes, are known at any time, even before the first sample. */
 double metric_last(const struct formula_run *r, enum sample_metric m)
 {
     if (m == SAMPLE_CURRENT_DEDICATED)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes that a run is over: its result, and the release of its nodes.
+ * Writes that a run has ended: its result, and the release of its nodes.
  */
 #include <assert.h>
 
@@ -8,7 +8,7 @@
 #include "scheduler/run/outputs.h"
 #include "scheduler/run/run_priv.h"
 
-/* What is known of it now: the nodes forget the tasks before their allocations end. */
+/* Notes the measured use now, because the nodes forget the tasks before their allocations end. */
 static int note_used(struct live_run *run, struct storage *st, struct err *e)
 {
     for (int i = 0; i < run->n_slots; i++) {
@@ -120,7 +120,7 @@ static int release_part(struct live_run *run, struct run_slot *slot, struct allo
     return st_allocation_keep(rs->st, al, true, rs->kept_outputs, e);
 }
 
-/* One line for the story of the run. */
+/* A line for the story of the run. */
 static const char *why_again(struct live_run *run)
 {
     const char *why = failure_line(&run->a, &run->out.why);

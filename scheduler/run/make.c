@@ -110,8 +110,8 @@ static void decode_spec(struct live_run *run)
     run_set_outcome(run, &out);
 }
 
-/* A resumed run does not know its earlier requests, so all tasks count as sent, and there may have
- * been terminals. */
+/* A resumed run does not know its earlier requests, so all tasks are treated as sent, and there may
+ * have been terminals. */
 static void resume_run(struct live_run *run)
 {
     for (size_t i = 0; i < run->n_tasks; i++)

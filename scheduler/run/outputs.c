@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds the output directories of a run on its present or former nodes: from the rows of its
- * allocations, the spec of its front, and the paths of a launch. A search lives for one call and
- * owns only the secrets of the spec, which it wipes.
+ * allocations, the spec of its front, and the paths of a launch. A search lives for one call. It
+ * owns only the secrets of the spec, and wipes them.
  */
 #include "scheduler/run/outputs.h"
 
@@ -58,7 +58,7 @@ struct output_search {
     struct allocation *at;
     size_t n;
     struct launch_node *nodes; /* by rank; empty names: the node does not exist any more */
-    struct node_rt **rt;       /* by rank; NULL likewise */
+    struct node_rt **rt;       /* by rank; NULL: the node does not exist any more */
     struct output_dir *found;  /* has room for all possible results */
     size_t n_found;
     enum absence absence;
@@ -73,7 +73,7 @@ static int find_parts(struct output_search *q, struct err *e)
     return 0;
 }
 
-/* A leaving node counts as gone: its files are about to be removed. */
+/* A leaving node is treated as gone: its files are about to be removed. */
 static int find_runtimes(struct output_search *q, struct err *e)
 {
     size_t n = (size_t)q->run.nodes;
@@ -110,7 +110,7 @@ static enum absence judge(const struct output_search *q, const struct allocation
     return q->held || at->kept || !launch_is_of_attempt(env, path) ? PRESENT : DIRECTORY_REMOVED;
 }
 
-/* Whether it was found already. Local nodes are one machine: the same path is the same
+/* Whether the directory was found already. Local nodes are one machine: one path is one
  * directory. */
 static bool known(const struct output_search *q, const struct node_rt *rt, const char *path)
 {

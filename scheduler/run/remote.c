@@ -17,8 +17,8 @@
 
 /* After the prefix of all tasks of the run on a node. */
 #define PREFIX "ssh"
-/* Each is a supervisor as root, a record and two descriptors of the agent, which no limit of the
- * run counts. An agent connects as many ends of a run. */
+/* Each far end is a supervisor as root, a record and two descriptors of the agent: no limit of the
+ * run includes these. An agent connects as many ends of a run. */
 #define FAR_ENDS_MAX 256
 /* The ended tasks of failed far ends that a node remembers for a run. */
 #define FAILED_KEPT_MAX 100
@@ -276,7 +276,7 @@ static const char *socket_of(const struct run_slot *slot, struct arena *a)
     return arena_concat(a, slot->root, "/" REMOTE_DIR "/", slot->run->dir);
 }
 
-/* Returns how many variables are the node's; the far end's own follow. */
+/* Returns how many variables are the node's; the variables of the far end follow them. */
 static size_t far_env(const struct run_slot *slot, const struct remote_far *far, struct arena *a,
                       struct env *env)
 {
@@ -304,8 +304,9 @@ static const char *far_end_id(const struct run_slot *slot, const struct remote_f
     return arena_printf(a, "%s%d-%s", remote_task_prefix(slot, a), far->rank, far->session);
 }
 
-/* A task of the run on this node gets all use of the container that no other task got. The daemon
- * keeps its status, but that of a far end only in memory, or not at all. */
+/* Whether the run has a task on this node, besides far ends. Such a task gets all use of the
+ * container that no other task got. The daemon keeps its status, but the status of a far end only
+ * in memory, or not at all. */
 static bool has_own_task(const struct run_slot *slot)
 {
     const struct live_run *run = slot->run;
@@ -353,7 +354,7 @@ static void run_far_end(struct run_slot *slot, const struct run_slot *near, cons
 {
     const struct remote_far far = {.rank = near->rank, .session = session, .files = files};
     if (!add_far_end(slot, far_end_id(slot, &far, a)))
-        return; /* the near end asks again */
+        return; /* the near end will ask again */
     struct opening *o = xcalloc(1, sizeof *o);
     o->slot = slot;
     o->id = xstrdup(remote_run_far(slot, &far, a, on_run, o)); /* it is answered later */

@@ -81,7 +81,7 @@ static void on_remote(struct node_tenant *t, const struct remote_msg *m)
         remote_hear(slot_of(t), m);
 }
 
-/* What is not noted is unknown after a restart. */
+/* Notes samples, because a restart forgets those that are not noted. */
 static void note_sampled(struct run_slot *slot)
 {
     const struct live_run *run = slot->run;

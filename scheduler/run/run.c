@@ -81,8 +81,8 @@ int runs_fail_queued(struct runs *rs, const struct run *r, const struct failure 
     return 0;
 }
 
-/* The daemon's own writes never leave an allocated run without nodes. If there is such a run, logs
- * and ends it. */
+/* Writes of the daemon never leave an allocated run without nodes. If there is such a run all the
+ * same, logs and ends it. */
 static int end_nodeless(struct runs *rs, struct arena *a, const struct run *r, struct err *e)
 {
     const struct front_words *w = front_of_run(rs, r)->words;
@@ -137,7 +137,7 @@ static void tell_prepared(struct live_run *run)
                  LF_STR("why", e.msg));
 }
 
-/* Whether its front lets it begin. Its time counts from then on. */
+/* Whether the front lets the run begin. The run's time starts then. */
 static bool may_begin(struct live_run *run)
 {
     struct runs *rs = run->runs;
@@ -228,7 +228,7 @@ static void begin_stop(struct live_run *run)
         run_signal(run, run->phase == RUN_STOPPING ? SIGTERM : SIGKILL);
 }
 
-/* Its processes have ended, and only the cleaning of its nodes remains. */
+/* The run's processes have ended, and only the cleaning of its nodes remains. */
 static void leave(struct live_run *run)
 {
     bool end = run->out.kind != OUT_REQUEUE && run->out.kind != OUT_REMOVE;
@@ -360,7 +360,7 @@ void run_reconcile(void *ctx, int64_t id)
 
 /* --- a run whose step ends the daemon --------------------------------------------------------- */
 
-/* Its nodes stay allocated, and its tasks continue, until its steps may be taken again. */
+/* The run's nodes stay allocated, and its tasks continue, until its steps may be taken again. */
 static int fail_with_nodes(struct runs *rs, const struct run *r, const struct failure *f,
                            struct err *e)
 {

@@ -53,8 +53,8 @@ void runs_free(struct runs *rs)
     free(rs);
 }
 
-/* Loads the run without its secrets, which are not needed here. Only checks that referenced secrets
- * can be read, because otherwise the run would take its nodes and fail there. */
+/* Loads the run without its secrets, because they are not needed here. Only checks that referenced
+ * secrets can be read, because otherwise the run would take its nodes and fail there. */
 bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, struct failure *why)
 {
     const struct front *f = front_of_run(rs, r);

@@ -2,13 +2,13 @@
  *
  * Uploads a run's output from its node after its processes have ended and before its end is
  * written. If the daemon is killed meanwhile, it learns of the processes' end again and repeats the
- * upload, with the same targets.
+ * upload to these targets.
  */
 #include "scheduler/fleet/copy/upload_files.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/run/run_priv.h"
 
-/* Whether its process has ended by itself or by its time limit; and how. */
+/* Whether the process has ended by itself or by its time limit. *well: with success. */
 static bool has_ended(const struct live_run *run, bool *well)
 {
     const struct run_outcome *o = &run->out;

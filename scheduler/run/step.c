@@ -30,7 +30,7 @@ bool step_answered(struct run_slot *slot)
 static void on_forgotten(void *ctx, const struct err *why)
 {
     struct run_slot *slot = ctx;
-    (void)why; /* the end of the run asks again */
+    (void)why; /* the end of the run will ask again */
     if (step_answered(slot))
         slot->forgetting--;
 }
@@ -71,9 +71,9 @@ static bool limits_anything(const struct task_limits *l)
     return l->memory_bytes || l->cpus || l->processes || l->gpus;
 }
 
-/* Tasks that are limited at all are limited together with those of terminals, which may come later.
- * A run that has a part of the node may use as much of the node as it requested, and no more than
- * the site allows each run. */
+/* If tasks are limited at all, they are limited together with the tasks of terminals: these may
+ * come later. A run that has a part of the node may use as much of the node as it requested, and no
+ * more than the site allows each run. */
 struct task_limits slot_limits(const struct run_slot *slot)
 {
     struct task_limits l = *limits_of(slot->run->runs);

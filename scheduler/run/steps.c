@@ -3,7 +3,7 @@
  * A run's requests to its nodes. A node answers in order, so no request waits for the reply to an
  * earlier one: from allocation to the start of the command there is one round trip. A failed
  * request is judged only in the run's next turn, because a breaking link fails all its requests,
- * which does not concern the run.
+ * and that does not concern the run.
  */
 #include <signal.h>
 #include <string.h>
@@ -55,7 +55,8 @@ static void on_run(void *ctx, const struct err *why, const struct task_status *s
 
 /* --- starting ------------------------------------------------------------------------------- */
 
-/* The node's variables, then those of the process: a later variable hides an earlier one. */
+/* The variables of the node, then the variables of the process: a later one hides an earlier
+ * one. */
 static struct env env_of(struct run_slot *slot, const struct kv *own, size_t n_own)
 {
     struct env v;
@@ -155,7 +156,7 @@ static bool make_env(struct run_slot *slot)
     return false;
 }
 
-/* The directory of this attempt, which no other attempt uses. */
+/* The directory of this attempt: no other attempt uses it. */
 static const char *own_run_dir(struct run_slot *slot)
 {
     const struct run *r = &slot->run->row;
@@ -189,7 +190,7 @@ static struct node_mounts mounts_of(struct run_slot *slot)
                                 .secrets = &slot->secrets};
 }
 
-/* Opens the shares of the pool, which were mounted by the node's preparation. */
+/* Opens the shares of the pool: the node's preparation has mounted them. */
 static void open_shares(struct run_slot *slot)
 {
     struct node_mounts mounts = mounts_of(slot);
@@ -413,8 +414,8 @@ bool slot_ready(struct run_slot *slot)
     return true;
 }
 
-/* A command that ran without its volume would do harm, so runs with volumes of their own wait for
- * the mounts. In all other runs, a missing directory fails the command by itself. */
+/* A command that ran without its volume would do harm, so runs that mount volumes wait for the
+ * mounts. In all other runs, a missing directory fails the command by itself. */
 void slot_start(struct run_slot *slot)
 {
     struct live_run *run = slot->run;
@@ -515,8 +516,8 @@ static void add_last_line(struct run_slot *slot)
 }
 
 /* Kills the remaining processes of ended tasks, unless a task may leave some. Also kills commands
- * of a start that did not finish, which are not among the run's tasks, and all tasks of a run that
- * failed although its processes ran (run_refused()). */
+ * of a start that did not finish, because they are not among the run's tasks, and all tasks of a
+ * run that failed although its processes ran (run_refused()). */
 static void add_kills(struct run_slot *slot)
 {
     struct live_run *run = slot->run;
@@ -530,7 +531,7 @@ static void add_kills(struct run_slot *slot)
                        REQUEST(signal, .task = run->tasks[i].id, .signal = SIGKILL));
 }
 
-/* Whether the run is over and its row stays: neither requeued nor deleted. */
+/* Whether the run has ended and its row stays: neither requeued nor deleted. */
 static bool stays(const struct live_run *run)
 {
     return run_has_verdict(&run->row) && !run->deleting && run->out.kind != OUT_REQUEUE;

@@ -36,7 +36,8 @@ static void note_refusal(struct run_slot *slot, const struct err *why)
     wake(wakes, &woken_run, slot->run->row.id);
 }
 
-/* A task is over when the node reports it (task_ended, or its list), not when it was signalled. */
+/* A task has ended when the node reports it (task_ended, or its list), not when it was
+ * signalled. */
 static void on_signal(void *ctx, const struct err *why)
 {
     struct run_step *st = ctx;

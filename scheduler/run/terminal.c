@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A terminal is in the list of its runs from terminal_open() until it has ended or was closed. It
- * keeps what its far end has not acknowledged (wire/stream.h); what comes from there it hands on at
- * once, or refuses.
+ * keeps messages that its far end has not acknowledged (wire/stream.h). It hands received messages
+ * on at once, or refuses them.
  */
 #include "scheduler/run/terminal.h"
 
@@ -94,7 +94,7 @@ const char *terminal_node(const struct terminal *t)
 /* --- out ----------------------------------------------------------------------------------------
  */
 
-/* Without a link the message is lost: those of the stream are repeated. */
+/* Without a link the message is lost; messages of the stream are repeated. */
 static void send(const struct run_slot *slot, const char *session, const struct remote_msg *given)
 {
     struct remote_msg m = *given;
@@ -328,7 +328,8 @@ static void on_run(void *ctx, const struct err *why, const struct task_status *s
     free(o);
 }
 
-/* The way is opened again where it is open already, which changes nothing. */
+/* The socket for remote commands is opened again even if it is open already: this changes
+ * nothing. */
 static void start_far_end(struct terminal *t, const struct terminal_ask *ask)
 {
     struct run_slot *slot = t->slot;

@@ -7,7 +7,7 @@
 
 #include "scheduler/run/run_priv.h"
 
-/* As in shells: a process killed by signal n counts as exit code 128 + n. */
+/* As in shells: exit code 128 + n for a process that signal n killed. */
 #define EXIT_BY_SIGNAL 128
 
 /* Copies texts that callbacks, rows and slots only lend. */
@@ -202,7 +202,7 @@ static void check_success(struct live_run *run)
         run_set_outcome(run, &out);
 }
 
-/* Whether the start on the task's node has failed, which the run's next turn will find. The failure
+/* Whether the start on the task's node has failed; the run's next turn will find this. The failure
  * of the start is the cause if a task that was sent at once fails too. */
 static bool start_failed(const struct live_run *run, const struct run_task *task)
 {
@@ -274,12 +274,11 @@ static bool refused_enough(struct run_slot *slot)
 /* --- disks without room ------------------------------------------------------------------------
  */
 
-/* If a start failed on a node whose disk is full, or cannot be written, this does not concern the
- * run: the run is requeued, and the node is closed. So the node is asked for its disk before such a
- * failure counts. */
+/* If a start failed on a node whose disk is full, or cannot be written, the run is not to blame: it
+ * is requeued, and the node is closed. So before the run fails, the node is asked for its disk. */
 
-/* The state of the slot's disk since an error of `at_us` (0: of no request); ROOM_ASKED: the run is
- * woken by the answer, or by the next link. */
+/* The state of the slot's disk since an error of `at_us` (0: of no request). ROOM_ASKED: the
+ * answer, or the next link, will wake the run. */
 static enum room room_of(struct live_run *run, struct run_slot *slot, int64_t at_us)
 {
     if (!slot->tenant.node || at_us == 0 || run->row.attempt >= ATTEMPTS_MAX)
@@ -299,7 +298,8 @@ static struct failure room_failure(struct live_run *run, const struct run_slot *
     return f;
 }
 
-/* Whether a failed start counts. False: not known yet, or the run will be requeued. */
+/* Whether the run is to blame for the failed start. False: not known yet, or the run will be
+ * requeued. */
 static bool counts(struct live_run *run, struct run_slot *slot, const struct failure *why,
                    int64_t at_us)
 {
@@ -420,7 +420,7 @@ static struct failure node_taken(struct live_run *run, const struct node *nd)
                             .exit_code = -1};
 }
 
-/* Uses the message of the node's own failure, if it is written already. */
+/* Uses the message of the node's failure, if it is written already. */
 static struct failure node_lost(struct live_run *run, const struct node *nd)
 {
     const struct node_rt *rt = node_rt_find(run->runs->fleet, nd->id);
@@ -485,7 +485,7 @@ static int check_nodes(struct live_run *run, struct arena *a, struct err *e)
     return 0;
 }
 
-/* How long nodes that are reached may take to say what runs (us). */
+/* How long reached nodes may take to say which tasks run (us). */
 #define WORD_US (INT64_C(60) * 1000000)
 
 /* Whether a run whose limit has passed may have ended before: while the daemon or a link was away.
@@ -516,8 +516,8 @@ static bool is_too_late(struct live_run *run)
            !awaits_word(run);
 }
 
-/* On disk: its processes may be stopped, because no restart forgets why. Rolled back: it is stopped
- * all the same. */
+/* On disk: the run's processes may be stopped, because no restart forgets the reason. Rolled back:
+ * they are stopped all the same. */
 static void effect_late(void *ctx, int64_t id, const struct err *why)
 {
     struct runs *rs = ctx;

@@ -18,8 +18,8 @@
 /* Reconciles per turn: some 50 us each, so a turn stays well under 10 ms and requests are answered
  * in between. The next turn follows at once with the rest. */
 #define RECONCILES_PER_TURN 100
-/* An operator allows a refused step by a file, which wakes nobody, so it is tried again after this
- * time. */
+/* An operator allows a refused step by a file. That wakes nobody, so the step is tried again after
+ * this time. */
 #define REFUSED_AGAIN_US (INT64_C(60) * 1000000)
 
 /* The state of a kind. Its number in struct wakes is also the number of its deadlines. */
@@ -36,7 +36,7 @@ struct wakes {
     struct storage *st; /* borrowed, as are loop and log */
     struct loop *loop;
     const struct log *log;
-    const struct pace *pace; /* likewise; may be NULL */
+    const struct pace *pace; /* borrowed; may be NULL */
     struct queue queues[WAKE_KINDS_MAX];
     int order[WAKE_KINDS_MAX]; /* their numbers, in the order of reconciling */
     int n_kinds;
@@ -79,7 +79,7 @@ void wakes_free(struct wakes *w)
     free(w);
 }
 
-/* Inserts a new kind after those of the same place. */
+/* Inserts a new kind after the other kinds of its place. */
 static int add_kind(struct wakes *w, const struct wake_kind *kind)
 {
     assert(w->n_kinds < WAKE_KINDS_MAX);
@@ -379,7 +379,7 @@ void wake_after(struct wakes *w, const struct wake_kind *kind, int64_t id, const
         wake(w, kind, id);
 }
 
-/* --- what is held up -------------------------------------------------------------------------- */
+/* --- delays of strict mode -------------------------------------------------------------------- */
 
 void wakes_set_pace(struct wakes *w, const struct pace *pace)
 {
@@ -391,7 +391,7 @@ const struct pace *wakes_pace(const struct wakes *w)
     return w->pace;
 }
 
-/* The deadlines stay: most of them have other reasons. */
+/* The deadlines stay: most deadlines have other reasons. */
 void wakes_pace_changed(struct wakes *w)
 {
     struct deadline *all = NULL, first;

@@ -217,11 +217,11 @@ static void add_program(struct script *sc, struct arena *a, const struct contain
         .stdout_path = c->log_path,
         .stderr_path = arena_printf(a, "%s/stderr-container.txt", c->run_dir),
         .step = label->what,
-        /* the directory belongs to the run, which may have put links into it */
+        /* the run has the directory, and may have put links into it */
         .files_as = c->user,
         .timeout_s = run->timeout_s,
-        /* podman's monitor of the container is a child of this command and must survive; podman
-         * leaves other children behind, which nobody needs. */
+        /* podman's monitor of the container is a child of this command and must survive; other
+         * children that podman leaves are not needed */
         .keep_children = run->program == start_program,
     };
     struct script_label named = *label;
@@ -373,7 +373,7 @@ static const char *with_variables(struct arena *a, const struct kv *own, size_t 
     return text;
 }
 
-/* The command for the container's shell; "": the image's own command. */
+/* The command for the container's shell; "": the image's default command. */
 static const char *command_of(struct arena *a, const struct container *c,
                               const struct task_spec *task)
 {
@@ -411,8 +411,8 @@ void container_wrap(struct arena *a, const struct container *c, const struct kv 
     task->files_as = c->user;
     task->user = NULL; /* the command that calls the runtime runs as the agent */
     task->limits = (struct task_limits){0};
-    /* The runtime itself keeps the run from the node's files; and podman without root needs rights
-     * that a confined process lacks. */
+    /* The runtime keeps the run from the node's files. Podman without root also needs rights that a
+     * confined process lacks. */
     task->confine = (struct task_confine){.hide = NULL};
     task->view = (struct task_view){NULL, NULL};
 }

@@ -15,7 +15,7 @@
 #include "storage/folders/walk.h"
 
 #define PAGE 1000 /* names */
-/* The most bytes of a page of a foreign list, which has 5,000 names at most. */
+/* The most bytes of a page of a foreign list; such a page has 5,000 names at most. */
 #define LIST_BYTES_MAX ((size_t)16 * 1024 * 1024)
 /* More files in a container are most likely a user's mistake, so the step fails. */
 #define FILES_MAX 100000
@@ -27,8 +27,8 @@ struct listed_blob {
     bool has_bytes;
 };
 
-/* Hashes of the target paths: different names of blobs may map to one file. A hash collision, which
- * only a hostile user can arrange, fails that user's task. */
+/* Hashes of the target paths: different names of blobs may map to one file. Only a hostile user can
+ * arrange a hash collision; it fails that user's task. */
 struct targets {
     uint64_t *hash;
     size_t n;
@@ -49,7 +49,7 @@ struct putting {
     struct node_link *link;
     struct arena a; /* of the page */
     struct listed_blob *found;
-    size_t n, at, total; /* total: of all pages so far; each counts against FILES_MAX */
+    size_t n, at, total; /* total: of all pages so far; at most FILES_MAX */
     char *next;          /* the marker of the next page; NULL: there is none */
     bool is_aside;       /* the page lists blobs of `.aside` (names that are not file names) */
     struct transfer *list;
@@ -79,8 +79,8 @@ static void end(struct putting *j, const struct err *why)
 /* --- names -------------------------------------------------------------------------------------
  */
 
-/* The path of the file for a blob: the name without empty parts and dots, which a path cannot have.
- * NULL: no file below the directory has such a path. */
+/* The path of the file for a blob: the name without empty parts and dots, because a path cannot
+ * have these. NULL: no file below the directory has such a path. */
 static const char *path_of(struct arena *a, const char *name)
 {
     char *path = arena_strdup(a, name);
@@ -249,7 +249,7 @@ static void carry_next(struct putting *j)
 /* --- lists -------------------------------------------------------------------------------------
  */
 
-/* Of `n` files. */
+/* Begins a page of `n` files. */
 static void begin_page(struct putting *j, size_t n, const char *next)
 {
     char *was = j->next;

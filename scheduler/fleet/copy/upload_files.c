@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A step is an order, in the script's arena; a `struct upload_work` carries it out. There is one
- * pending operation at a time: a request to the node, which always calls back, or a transfer, which
- * does not after it was ended. So halted work waits for the node alone.
+ * pending operation at a time: a request to the node, or a transfer. A request always calls back; a
+ * transfer does not after it was ended. So halted work waits for the node alone.
  */
 #include "scheduler/fleet/copy/upload_files.h"
 
@@ -27,7 +27,7 @@
 #define BLOCK     ((uint64_t)16 * 1024 * 1024)
 /* The least rate (bytes a second) at which an account assembles blocks: a busy disk's. */
 #define ASSEMBLED_S ((uint64_t)10 * 1024 * 1024)
-/* The version of the storage service from which it accepts blocks of this size. */
+/* The first version of the storage service that accepts blocks of this size. */
 #define VERSION "x-ms-version: 2020-04-08"
 
 struct upload_order {
@@ -90,7 +90,7 @@ static bool answered(struct upload_work *j)
 static void on_failure_logged(void *ctx, const struct err *why)
 {
     struct upload_work *j = ctx;
-    (void)why; /* it is told anyway */
+    (void)why; /* it is reported anyway */
     if (!answered(j))
         end(j, &j->why);
 }
@@ -321,7 +321,7 @@ static void on_read(void *ctx, const struct err *why, const struct node_bytes *g
         why = &e;
     if (why) {
         e = *why;
-        e.code = ERR_IO; /* only errors of the container have codes of their own */
+        e.code = ERR_IO; /* other codes are for errors of the container */
         fail(j, &e);
         return;
     }

@@ -22,7 +22,7 @@
 
 #define FOLLOW_AGAIN_US 1000000 /* after a failure */
 
-/* The rows, and what the inventory makes of them. */
+/* The rows of machines, and the changes by the inventory. */
 struct inventory_rows {
     struct fleet *fl;
     const struct site *site;
@@ -76,7 +76,7 @@ static int read_rows(struct inventory_rows *r, struct err *e)
     return 0;
 }
 
-/* Makes rows for new machines, and removes those of machines that nobody names. */
+/* Makes rows for new machines, and removes the rows of machines that nobody names. */
 static int write_rows(struct storage *st, void *ctx, struct err *e)
 {
     struct inventory_rows *r = ctx;

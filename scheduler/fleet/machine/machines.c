@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The machines of the inventory: who has claimed each, which are drained, what is known of them. A
- * claim is a node row that names the machine; memory follows the rows.
+ * The machines of the inventory: the claim of each, drains, and known problems. A claim is a node
+ * row that names the machine; memory follows the rows.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -230,7 +230,7 @@ void machines_reread(struct fleet *fl)
     arena_free(&a);
 }
 
-/* --- what can be had -------------------------------------------------------------------------- */
+/* --- available machines ----------------------------------------------------------------------- */
 
 /* Unknown amounts are 0; every node that was reached has slots. */
 static bool fits_one(const struct capacity *has, const struct capacity *need, struct capacity *most)
@@ -257,7 +257,7 @@ bool fleet_part_fits(const struct fleet *fl, const char *vm_size, enum vm_priori
     return serving == 0 && fits_one(&fl->local_has, need, most);
 }
 
-/* --- what is known of each ------------------------------------------------------------------- */
+/* --- facts and problems of machines ----------------------------------------------------------- */
 
 void machine_contact(struct fleet *fl, struct machine *m, const struct node_facts *facts)
 {

@@ -115,7 +115,7 @@ static void view_machine(struct machines_reading *v, const struct machine *m,
     out->has = m->has;
     if (u) {
         view_use(v, u, out);
-        if (m->trouble && u->state != NODE_UNUSABLE) /* the node's errors have the same text */
+        if (m->trouble && u->state != NODE_UNUSABLE) /* the node's errors have this text already */
             out->reason = joined(v->a, out->reason, arena_strdup(v->a, m->trouble));
     } else if (m->trouble) {
         out->state = "unreachable";
@@ -140,7 +140,8 @@ static void view_local(struct machines_reading *v, const struct node_use *u,
     view_use(v, u, out);
     if (rt) {
         out->contact_us = rt->contact.hello_us;
-        if (rt->room.closed && u->state != NODE_UNUSABLE) /* the node's errors have the same text */
+        /* the node's errors have this text already */
+        if (rt->room.closed && u->state != NODE_UNUSABLE)
             out->reason = joined(v->a, out->reason, arena_strdup(v->a, rt->room.closed));
         if (v->depth == MACHINES_WHOLE)
             view_facts(v, rt->seen.facts, out);
@@ -148,7 +149,8 @@ static void view_local(struct machines_reading *v, const struct node_use *u,
     view_sample(v, out);
 }
 
-/* Room for one more of `size` bytes in a list of the arena, which keeps the shorter ones too. */
+/* Room for one more item of `size` bytes in a list of the arena; the arena keeps the earlier lists,
+ * too. */
 static void *grown(struct arena *a, void *list, size_t n, size_t *cap, size_t size)
 {
     if (n < *cap)
@@ -279,7 +281,7 @@ const char *fleet_sizes(const struct fleet *fl, struct arena *a, enum vm_priorit
     return copy;
 }
 
-/* --- what is missing -------------------------------------------------------------------------- */
+/* --- missing machines ------------------------------------------------------------------------- */
 
 /* A message names this many pools and machines, and counts the others. */
 #define NAMED_MAX 4

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Commands for the shell of a node. The shell may be bash or any sh, and mountpoint(1) may be
- * missing. So mounts are searched in /proc/self/mountinfo, which also never touches a stuck mount.
+ * missing. So mounts are searched in /proc/self/mountinfo; this also never touches a stuck mount.
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ const char *mount_fill(struct arena *a, const char *text, const struct mount_wor
 }
 
 /* Sets $target and $real, the target without symbolic links, and defines the function `mounted`.
- * Names in mountinfo have blanks and backslashes as octal escapes, which %b decodes. */
+ * Names in mountinfo have blanks and backslashes as octal escapes; %b decodes these. */
 static void put_head(struct arena *a, struct strbuf *b, const char *root, const char *target)
 {
     strbuf_printf(b, "root=%s target=%s\n", shell_quoted(a, root), shell_quoted(a, target));

@@ -85,7 +85,7 @@ static void on_folder_removed(void *ctx, const struct err *why)
     wakes_unref(fl->wakes);
 }
 
-/* The folder of a file server is treated as a share of its own. */
+/* storage/folders/ handles the folder of a file server like a share. */
 static void remove_folder(struct server_work *w)
 {
     wakes_ref(w->fleet->wakes);
@@ -183,7 +183,7 @@ static void set_up(struct fleet *fl, struct arena *a, const struct file_server *
     }
 }
 
-/* --- exporting again what is served ----------------------------------------------------------- */
+/* --- exporting succeeded file servers again --------------------------------------------------- */
 
 /* Exporting changes no row, so no write has to be on disk before it begins. */
 static void plan_again(struct fleet *fl, struct arena *a, const struct file_server *f, int tries)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * An NFS export on a machine of the inventory, which may not be a node. Each export has a short
- * link for one command, with a separate agent root, so that it never meets the agent of a node
- * there. A root has one agent, so each machine does the work of one file server at a time.
+ * An NFS export on a machine of the inventory; the machine may not be a node. Each export has a
+ * short link for one command, with a separate agent root, so that it never meets the agent of a
+ * node there. A root has one agent, so each machine does the work of one file server at a time.
  */
 #include <ctype.h>
 #include <string.h>
@@ -193,7 +193,7 @@ static const char *command_of(struct server_work *w)
 }
 
 /* Ends and forgets the tasks of an earlier daemon for this file server: only the work of this
- * daemon counts. */
+ * daemon is used. */
 static void on_ready(void *ctx, const struct node_facts *facts)
 {
     static const struct script_label label = {.code = FAIL_FILE_SERVER_EXPORT_FAILED,

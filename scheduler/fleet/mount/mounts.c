@@ -144,7 +144,7 @@ bool mounts_await(const struct node_rt *rt, const char *owner, const struct moun
     return own_shares_await(rt, owner, list, kind, id) || awaits;
 }
 
-/* Sends the key for the daemon's own shares, before the first mount that needs it. */
+/* Sends the key for the daemon's shares, before the first mount that needs it. */
 static void send_key(const struct node_mounts *m, const struct mount_own *own)
 {
     const struct script_label label = {.code = FAIL_AZF_MOUNT_ERROR,
@@ -161,10 +161,10 @@ static void send_key(const struct node_mounts *m, const struct mount_own *own)
                REQUEST(write_file, .path = own->hosts_file, .text = hosts, .mode = 0600));
 }
 
-/* A key in a vault is not read when a pool or run is accepted, as a rule may send the key
- * elsewhere. Where the daemon's own folder is mounted, it has to be a key of the account: the rule
- * may be gone, and the account somebody else's. An account that a mount made has no key that
- * anybody knows. */
+/* Whether a key in a vault is a key of the account. It is not read when a pool or run is accepted,
+ * because a rule may send the key elsewhere. But where a folder of the daemon is mounted, the key
+ * must be a key of the account: the rule may be gone, and the account may be somebody else's.
+ * Nobody knows the keys of an account that a mount made. */
 static bool has_right_key(const struct node_mounts *m, const struct mount_volume *v,
                           const struct mount_plan *plan, struct failure *why)
 {
@@ -196,7 +196,7 @@ static bool has_right_key(const struct node_mounts *m, const struct mount_volume
     return false;
 }
 
-/* *sent: the key for the daemon's own shares is on the node. */
+/* *sent: the key for the daemon's shares is on the node. */
 static bool add_one(const struct node_mounts *m, const struct mount_own *own, bool *sent,
                     const struct mount_wish *of, struct failure *why)
 {
@@ -293,7 +293,7 @@ static struct script_label unmount_label(struct arena *a, const struct mount_vol
                                  .may_fail = true};
 }
 
-/* Adds the rule's own unmount command, if it has one. Works also for a volume that cannot be
+/* Adds the unmount command of the rule, if it has one. Works also for a volume that cannot be
  * planned any more. */
 static void add_unmount_command(const struct node_mounts *m, const struct mount_volume *v, size_t i)
 {
@@ -330,7 +330,7 @@ void mounts_remove(const struct node_mounts *m, const struct mount_list *list)
     script_ask(m->script, &tidy, REQUEST(remove_tree, .path = work_dir(m)));
 }
 
-/* Needs no keys. If the pool is deleted, only the node's own unmounting remains. */
+/* Needs no keys. If the pool is deleted, only the unmounting that the node itself does remains. */
 static void add_pool_unmounts(const struct node_rt *rt, struct script *sc, struct arena *a)
 {
     const struct front *f = rt->front;

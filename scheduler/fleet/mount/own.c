@@ -7,8 +7,8 @@
 #include "lib/shell.h"
 #include "scheduler/fleet/mount/plan_priv.h"
 
-/* Docker, whose daemon is root, must reach the mounts of an account too; fuse allows that to
- * accounts only by this line. */
+/* Docker, whose daemon is root, must reach the mounts of an account too. An account can make fuse
+ * allow that only if the file has this line. */
 #define ALLOW_IF_ALLOWED                                                                           \
     "$(grep -qs '^[[:space:]]*user_allow_other' /etc/fuse.conf && echo -o allow_other)"
 

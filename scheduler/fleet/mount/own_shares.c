@@ -17,7 +17,7 @@ static bool serves(const struct node_rt *rt)
     return rt->machine && rt->fleet->cfg.shares;
 }
 
-/* Runs have keys of their own, which a preparation takes back together. */
+/* The id of a key. Runs have separate keys; a preparation takes them all back. */
 static const char *id_of(struct arena *a, const char *node, const char *owner)
 {
     if (strcmp(owner, OWN_SHARES_NODE) == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chooses the type of mount for a volume: the site's first rule that fits, the daemon's own shares,
- * a file server, or the run's command. Pure: everything is in the caller's arena.
+ * Chooses the type of mount for a volume: the site's first rule that fits, the shares that the
+ * daemon serves, a file server, or the run's command. Pure: everything is in the caller's arena.
  */
 #include <string.h>
 

@@ -110,7 +110,7 @@ static bool plan_cifs(struct planning *p)
     return true;
 }
 
-/* Root mounts for the run's user, who is another account. */
+/* Root mounts for the run's user: that is another account. */
 static bool plan_sshfs(struct planning *p)
 {
     struct arena *a = p->a;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The accounts of runs on a node. If the agent is root, each run has an account of its own with the
+ * The accounts of runs on a node. If the agent is root, each run has a separate account with the
  * name of its directory, unless the site sets one account for all.
  */
 #include <string.h>
@@ -125,7 +125,7 @@ void node_place_account_take_step(const struct node_rt *rt, struct arena *a, str
         .dir = arena_concat(a, rt->root, "/", below),
         .uid = by_name ? 0 : place->uid,
         .gid = by_name ? 0 : place->gid,
-        /* Other runs with the same account may have a container. */
+        /* Another run with this account may have a container. */
         .room = wants_room(rt, contained || place->account)};
     add_taking(rt, a, sc, account, false);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The directory that is hidden from users' commands on local nodes. If the daemon is root, runs
- * have accounts of their own, and file modes protect the daemon. Otherwise they run as the daemon's
- * own user, and its state directory is hidden from them as soon as another person may log in.
+ * have separate accounts, and file modes protect the daemon. Otherwise they run as the user of the
+ * daemon, and its state directory is hidden from them as soon as another person may log in.
  */
 #include <string.h>
 

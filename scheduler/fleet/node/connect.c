@@ -387,7 +387,7 @@ static int ask_provider(struct node_rt *rt, struct err *e)
     return node_provider_open(cfg->machines, &at, &callbacks, &rt->contact.link, e);
 }
 
-/* A failure counts as a loss, and the node is woken. */
+/* Opens a link. A failure is handled like a lost link, and the node is woken. */
 static void open_link(struct node_rt *rt)
 {
     struct fleet *fl = rt->fleet;

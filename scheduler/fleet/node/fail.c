@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes that a node failed. When a node is given up, its tenants get this report at once, which
+ * Writes that a node failed. When a node is given up, its tenants get this report at once, and that
  * cannot be undone. So after a rollback (a full disk) the failure is written again before any run
  * may use the node.
  */

@@ -16,7 +16,7 @@
 #include "scheduler/fleet/script/env.h"
 #include "storage/folders/files.h"
 
-/* After this many failed opens the node counts as having no agent that could know of tasks. */
+/* After this many failed opens the node is treated as having no agent that could know of tasks. */
 #define OPEN_TRIES 2
 
 /* Rounds of kills; a kill mostly fails because the link broke. */
@@ -142,7 +142,7 @@ static void on_swept(void *ctx)
     wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
-/* Killing a container's processes, or the step that starts it, may not reach the runtime, which
+/* Killing a container's processes, or the step that starts it, may not reach the runtime: that
  * could keep the container forever. */
 static void sweep(struct node_rt *rt)
 {
@@ -192,7 +192,7 @@ static void halt(struct node_rt *rt)
         script_halt(rt->exit->sweep);
 }
 
-/* --- killing what runs there ---------------------------------------------------------------- */
+/* --- killing the node's tasks ----------------------------------------------------------------- */
 
 static bool current(const struct node_rt *rt)
 {

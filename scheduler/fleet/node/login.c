@@ -43,7 +43,7 @@ static int open_for(struct node_rt *rt, struct arena *a, struct err *e)
     struct node_setup_spec spec;
     if (node_load_pool(rt, a, &spec, e) != 0)
         return -1;
-    /* Only one account can log in: if nodes have users of their own, the newest user. */
+    /* Only one account can log in: if nodes have users, the newest user. */
     const struct admin_user_spec *who =
         spec.n_users > 0 ? &spec.users[spec.n_users - 1] : &spec.admin;
     const struct login_config lc = {.loop = loop_uv_of(fl->cfg.loop),

@@ -9,7 +9,7 @@
 #include "lib/strbuf.h"
 #include "scheduler/fleet/node/node_priv.h"
 
-/* A machine's node root is used by one node at a time, so it needs no name of its own. */
+/* One node at a time uses a machine's node root, so its path does not contain the node's name. */
 static char *root_of(const struct fleet *fl, const struct machine *m, const char *name)
 {
     struct arena a;
@@ -23,7 +23,7 @@ static char *root_of(const struct fleet *fl, const struct machine *m, const char
     return root;
 }
 
-/* All addresses of 127.0.0.0/8 are this machine. With an address of its own, each node is a
+/* All addresses of 127.0.0.0/8 are this machine. Each node has another address, so that it is a
  * different host to programs that start one process or one server per host. Addresses below
  * 127.64.0.0 may be taken: localhost, resolvers, Debian's 127.0.1.1. */
 static char *local_address(int64_t id)

@@ -29,7 +29,7 @@ struct node_prep {
     bool dedicated; /* the class of the node */
     bool made;      /* all steps are done except a set-up task in the front's place: */
     struct setup_run run;
-    const struct failure *verdict; /* when its script is over; NULL: success */
+    const struct failure *verdict; /* after the end of its script; NULL: success */
     bool resumed;       /* the node knows the setup task: its files must not be removed */
     int64_t killing_us; /* since when the end of a killed task is awaited (monotonic); 0: no kill is
                            pending */
@@ -83,7 +83,7 @@ static void prep_fail_text(struct node_rt *rt, enum failure_code code, const cha
     prep_fail(rt->prep, &f);
 }
 
-/* Its set-up task may still fail. */
+/* Whether the preparation has wiped the node. The set-up task may still fail. */
 static bool has_wiped(const struct node_prep *prep)
 {
     return prep->wipe && prep->script && script_state(prep->script) == SCRIPT_DONE;
@@ -176,7 +176,7 @@ static const char *setup_dir(struct arena *a, struct env *v, const struct setup_
     const char *prefix = env_expand(v, t->std_prefix, e);
     if (!prefix)
         return NULL;
-    if (prefix[0] != '/') /* a relative path is below the setup task's own directory */
+    if (prefix[0] != '/') /* a relative path is below the directory of the set-up task */
         prefix = arena_printf(a, "%s/%s", home, prefix);
     return t->std_suffix ? arena_printf(a, "%s/%s", prefix, t->std_suffix) : prefix;
 }
@@ -219,9 +219,9 @@ static int add_setup(struct node_rt *rt, struct err *e)
     return 0;
 }
 
-/* --- a set-up task with a place of its own ---------------------------------------------------- */
+/* --- a set-up task with a separate place ------------------------------------------------------ */
 
-/* Any failure counts as the set-up task's, unless the node itself failed. */
+/* Any failure is a failure of the set-up task, unless the node itself failed. */
 static const struct failure *setup_verdict(const struct node_prep *prep)
 {
     const struct failure *why = prep->run.why;
@@ -233,7 +233,7 @@ static const struct failure *setup_verdict(const struct node_prep *prep)
     return f;
 }
 
-/* The next step of a preparation whose script has ended; true: the preparation is over. */
+/* Takes the next step of a preparation whose script has ended. True: the preparation has ended. */
 static bool setup_over(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -246,7 +246,7 @@ static bool setup_over(struct node_rt *rt)
         prep->run = (struct setup_run){
             .rt = rt, .a = &prep->a, .task = t, .id = prep->setup_id, .dedicated = prep->dedicated};
         if (t->beside) {
-            setup_run_note(&prep->run); /* start_task.c goes on */
+            setup_run_note(&prep->run); /* start_task.c continues */
             return true;
         }
         setup_run_begin(&prep->run);
@@ -257,7 +257,7 @@ static bool setup_over(struct node_rt *rt)
     return true;
 }
 
-/* --- what comes before it ------------------------------------------------------------------- */
+/* --- the steps before the set-up task --------------------------------------------------------- */
 
 static struct script_label label(struct node_rt *rt, enum failure_code code, const char *what)
 {
@@ -297,7 +297,8 @@ static void add_cleaning(struct node_rt *rt)
 }
 
 /* Makes the pool's administrator account, if the agent can make accounts; otherwise people log in
- * as before. First removes accounts of an earlier pool, whose release may have been interrupted. */
+ * as before. First removes accounts of an earlier pool, because its release may have been
+ * interrupted. */
 static void add_admin(struct node_rt *rt)
 {
     const struct admin_user_spec *admin = &rt->prep->spec.admin;
@@ -336,7 +337,7 @@ static bool add_mounts(struct node_rt *rt)
     return false;
 }
 
-/* The front's own directory. Its users' files stay, unless the node is wiped; the set-up task's
+/* The directory of the front. Its users' files stay, unless the node is wiped; the set-up task's
  * files are removed. */
 static void add_home(struct node_rt *rt)
 {

@@ -11,8 +11,8 @@
 
 #include "scheduler/fleet/node/node_priv.h"
 
-/* A caller may wait since the instant at which the question was sent, so an equal time counts as
- * well. */
+/* A caller may wait since the instant at which the question was sent, so the answer to a question
+ * of that instant is good, too. */
 enum room node_room_since(struct node_rt *rt, int64_t since_us)
 {
     if (rt->room.known && rt->room.asked_us >= since_us)
@@ -131,7 +131,7 @@ struct failure node_room_failure(struct arena *a, const struct node_rt *rt)
         .exit_code = -1};
 }
 
-/* The files of ended runs are removed by now, which may have freed enough space. */
+/* The files of ended runs are removed by now: this may have freed enough space. */
 bool node_room_lose_idle(struct node_rt *rt, const struct node *row)
 {
     struct arena a;

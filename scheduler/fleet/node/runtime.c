@@ -16,7 +16,7 @@
 
 /* --- failing -------------------------------------------------------------------------------- */
 
-/* Closes the link first, which answers the tenant's pending requests. The other tenants repeat
+/* Closes the link first: this answers the tenant's pending requests. The other tenants repeat
  * theirs over the next link. */
 void node_give_up(struct node_tenant *t, const struct failure *why)
 {

@@ -24,7 +24,7 @@ struct node_sampled {
     int64_t due_us, got_us; /* monotonic; got_us 0: there is no sample */
     struct node_sample last;
     char told[SAMPLE_WHY_SIZE]; /* the last reason in the log */
-    uint64_t works, is_there;   /* sets of GPUs, as the last sample has them */
+    uint64_t works, is_there;   /* sets of GPUs, from the last sample */
 };
 
 static int64_t every_us(const struct fleet *fl)
@@ -55,7 +55,7 @@ static void tell_why(struct node_rt *rt, const char *why)
         LOG_INFO(rt->fleet->log, "node.gpus_sampled", LF_STR("node", rt->name));
 }
 
-/* What a node says of a longer time than a stale sample's is not known of the whole time. */
+/* Tells the tenants the last sample, unless `us` is longer than a sample is good for. */
 static void tell_tenants(struct node_rt *rt, int64_t us)
 {
     if (us > STALE_US)
@@ -108,8 +108,8 @@ static void on_sample(void *ctx, const struct err *why, const struct node_sample
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-/* The program that watches GPUs holds them, so a drained machine, which may get another driver, has
- * none. */
+/* The program that watches GPUs holds them. A drained machine may get another driver, so it has no
+ * such program. */
 static bool watches_gpus(const struct node_rt *rt)
 {
     return rt->seen.has.gpus > 0 && !(rt->machine && rt->machine->drained);

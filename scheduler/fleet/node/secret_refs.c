@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Resolves each reference in a spec: first from the values that the storage keeps for this attempt,
- * then by the front, whose answer is kept too. The values are in the arena; the owner of the spec
+ * then by the front; its answer is kept too. The values are in the arena; the owner of the spec
  * wipes them.
  */
 #include "scheduler/fleet/node/secret_refs.h"
@@ -37,7 +37,8 @@ static int find_value(const struct secret_reader *r, const char *url, struct sec
     if (!out->value || !keeps(r))
         return 0;
     const struct run_secret got = kept(r, url);
-    struct err lost; /* a full disk must not end a run: after a restart the vault is asked again */
+    /* a full disk must not end a run: after a restart the vault is asked once more */
+    struct err lost;
     int rc = st_run_secret_put(r->st, &got, out->value, &lost);
     (void)rc;
     return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A try is a script over the node's link. Its row is written before the try begins and when it is
- * over, so that a restarted daemon continues with the running try. struct setup_run belongs to the
+ * A try is a script over the node's link. Its row is written before the try begins and after it has
+ * ended, so that a restarted daemon continues with the running try. struct setup_run belongs to the
  * preparation or the work that began it.
  */
 #include "scheduler/fleet/node/setup.h"
@@ -55,7 +55,7 @@ static struct env env_of(const struct setup_run *s)
     return v;
 }
 
-/* Takes the account of the task; NULL: the agent's own. */
+/* Takes the account of the task; NULL: the agent's account. */
 static const char *account_of(const struct setup_run *s)
 {
     const struct place_spec *place = s->task->place;
@@ -178,7 +178,7 @@ static void tidy(struct setup_run *s)
     script_run(s->script, s->rt->contact.link, on_changed, s->rt);
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all tries -------------------------------------------------------------------------------- */
 
 static void refuse(struct setup_run *s, enum failure_code code, const char *why)
 {

@@ -11,7 +11,7 @@
 #include "scheduler/fleet/node/setup.h"
 
 struct node_beside {
-    struct node_beside *older; /* halted entries, whose requests the link may still answer */
+    struct node_beside *older; /* halted entries: the link may still answer their requests */
     bool halted;
     struct arena a;
     struct node_setup_spec spec;
@@ -96,7 +96,8 @@ static void log_trouble(const struct node_rt *rt, const char *why)
     LOG_WARN(rt->fleet->log, "node.setup_not_read", LF_STR("node", rt->name), LF_STR("why", why));
 }
 
-/* Its pool does not have it any more, or its settings cannot be read: its result is not needed. */
+/* The pool no longer has a set-up task, or its settings cannot be read: the result is not
+ * needed. */
 static void give_up(struct node_rt *rt, struct node_setup *row, const char *why)
 {
     struct err e = {0};

@@ -153,7 +153,7 @@ static void drop_archives(struct node_rt *rt, const struct front_words *w)
     arena_free(&a);
 }
 
-/* A run that begins later sends its requests after this one, over the same link. */
+/* A run that begins later sends its requests over this link after this request. */
 void node_sweep_archives(struct node_rt *rt, const struct node *row)
 {
     const struct front_words *w = words_of_node(rt);

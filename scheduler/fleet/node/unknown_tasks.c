@@ -37,7 +37,7 @@ static void on_changed(void *ctx)
     wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
-/* Finds the prefixes of the ids of tasks that may continue: those of live allocations, and of the
+/* Finds the prefixes of the ids of tasks that may continue: the tasks of live allocations, and the
  * set-up task beside them. */
 static int known_prefixes(struct node_rt *rt, struct arena *a, const char *const **out, size_t *n,
                           struct err *e)

@@ -56,7 +56,7 @@ void fleet_ask_usage(struct fleet *fl, int64_t node_id)
     node_usage(rt->contact.link, on_usage, rt);
 }
 
-/* A rebooted machine counts from 0 again. */
+/* A rebooted machine begins its counters at 0. */
 static bool has_grown(const struct node_usage *from, const struct node_usage *to)
 {
 #define HAS_GROWN(name) &&to->name >= from->name

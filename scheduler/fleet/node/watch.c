@@ -20,12 +20,12 @@
 #define ASK_S    60
 #define US_PER_S 1000000LL
 
-/* The beginning of the reason of a drain by the health command, which it may undo; a person's
- * drains have other reasons. */
+/* The beginning of the reason of a drain by the health command. The command may undo such a drain;
+ * a person's drains have other reasons. */
 #define DRAIN_PREFIX "health check failed: "
 
-/* So many of them are forgotten over one link: a machine that reports ends without end and answers
- * nothing would fill the daemon's memory with requests. */
+/* The most old tasks that are forgotten over one link: a machine that reports ends without end and
+ * answers nothing would fill the daemon's memory with requests. */
 #define OLD_TASKS_MAX 1000
 
 struct node_watch {
@@ -176,7 +176,7 @@ static bool is_due_by_itself(const struct node_rt *rt, const struct node *row)
     return rt->machine || rt->room.closed || rt->room.wanted || row->live > 0;
 }
 
-/* --- what the site's own command says ------------------------------------------------------- */
+/* --- the health command of the site ----------------------------------------------------------- */
 
 static bool drained_by_health(const struct machine *m)
 {
@@ -279,8 +279,8 @@ static void on_started(void *ctx, const struct err *why, const struct task_statu
     }
 }
 
-/* Standard output is dropped: the file would grow without end. The end of stderr, which the node
- * keeps, is enough. */
+/* Standard output is dropped, because the file would grow without end. The node keeps the end of
+ * stderr, and that is enough. */
 static void run_command(struct node_rt *rt)
 {
     struct node_watch *w = rt->watch;

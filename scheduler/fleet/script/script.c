@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A script is a list of steps, each with a function that sends its request. Steps are sent one
- * after the other until a step with `waits`, whose end is awaited. Killing is one step: it lists
- * the tasks, kills the matching ones, and is over when each of them has ended.
+ * after the other, up to a step with `waits`: the script waits for the end of that step. Killing is
+ * one step: it lists the tasks, kills the matching ones, and ends when they all have ended.
  */
 #include "scheduler/fleet/script/script.h"
 
@@ -20,12 +20,12 @@ struct script_step {
     struct node_request ask; /* of script_ask() */
     /* killing: the prefix of the tasks' ids, and the prefix of ids to spare */
     const char *prefix, *except;
-    const char *const *known; /* further prefixes to spare, n of them */
+    const char *const *known; /* further prefixes to spare; `n` of them */
     size_t n;
     struct task_spec task; /* commands */
     bool is_command, keep_record;
     const char **said; /* receives the output of a command; NULL: not needed */
-    bool waits;        /* the next step has to wait until this one is over */
+    bool waits;        /* the next step must wait until this one has ended */
     bool forget, exact, *found;
     struct victim *victims; /* of script_kill_tasks(): killed tasks that have not ended yet */
     bool is_mark;
@@ -329,7 +329,7 @@ static void on_list(void *ctx, const struct err *why, const struct task_status *
 }
 
 /* An end that is reported before the reply to `run` belongs to a task that an earlier daemon
- * started; the reply then has the same status. */
+ * started; the reply then has the status of the end. */
 bool script_task_ended(struct script *sc, const struct task_status *t)
 {
     struct script_step *st = sc->waiting;

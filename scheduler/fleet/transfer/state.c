@@ -47,8 +47,8 @@ static const bool is_the_loops[N_EVENTS] = {
 #define ASKED(asked) (1U << (asked))
 #define SOMETHING    (ASKED(ASKED_READ) | ASKED(ASKED_WRITE))
 
-/* The lists in which a transfer must be, those in which it may be, and the requests that it may
- * have, by state. */
+/* For each state of a transfer: the lists in which it must be, the lists in which it may be, and
+ * the requests that it may have. */
 static const struct {
     unsigned must, may, asked;
 } holds[N_STATES] = {

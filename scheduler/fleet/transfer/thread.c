@@ -196,8 +196,7 @@ static void go_on(struct transfer *t, int64_t now)
     }
 }
 
-/* --- all of them -------------------------------------------------------------------
- */
+/* --- all transfers ---------------------------------------------------------------------------- */
 
 static int load(struct transfers *tr, struct err *e)
 {
@@ -329,7 +328,8 @@ static bool wait_on(struct transfers *tr)
     return wanted;
 }
 
-/* While the thread did not run, or the machine stood still, no transfer counts as silent. */
+/* The time in which the thread did not run, or the machine stood still, is no silence of a
+ * server. */
 static void forgive(struct transfers *tr, int64_t now)
 {
     int64_t away = now - tr->looked_us - TURN_US;
@@ -342,7 +342,7 @@ static void turn(struct transfers *tr)
     int running;
     int64_t now = transfer_now_us();
     forgive(tr, now);
-    tr->looked_us = now; /* a standstill within this turn does not count as silence either */
+    tr->looked_us = now; /* a standstill within this turn is no silence either */
     for (struct transfer *t = tr->active; t; t = t->next_active)
         go_on(t, now);
     tr->lib.curl_multi_perform(tr->multi, &running);

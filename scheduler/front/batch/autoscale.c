@@ -285,7 +285,7 @@ int batch_pool_evaluate(struct batch_front *f, struct arena *a, const struct bat
     return evaluate_text(&l, formula, out, wrong, e);
 }
 
-/* --- what is done ----------------------------------------------------------------------------- */
+/* --- applying a result ------------------------------------------------------------------------ */
 
 /* A resize that a user requested continues unless the formula wants another size; a resize that
  * ended with too few nodes begins again. */

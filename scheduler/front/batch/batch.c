@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The functions that the core calls, from all files of the room, and the start and end of the
- * front. It owns the tables in memory of struct batch_front, which can always be rebuilt from rows.
+ * front. It owns the tables in memory of struct batch_front: these can always be rebuilt from rows.
  */
 #include "model/kept_docs.h"
 #include "scheduler/front/batch/front_priv.h"

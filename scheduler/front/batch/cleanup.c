@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The files of tasks on nodes: removed when the task or its job is deleted, or when their retention
- * time is over. Pending removals are rows (batch_litter) until the node has carried them out, so no
- * file stays after a crash or on a node that is away; the rows are removed with their node.
+ * time has passed. Pending removals are rows (batch_litter) until the node has carried them out, so
+ * no file stays after a crash or on a node that is away; the rows are removed with their node.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * containerRunOptions: the options of `docker create`, each in one table with its permission. Only
- * administrators may use options that escape the container; nobody may use options that would break
- * the daemon's control of it, such as the processes of the machine in it. An option without a row,
- * such as an option of podman, is for administrators.
+ * administrators may use options that escape the container. Nobody may use options that would break
+ * the daemon's control of the container, such as the processes of the machine in it. An option
+ * without a row, such as an option of podman, is for administrators.
  */
 #include <string.h>
 

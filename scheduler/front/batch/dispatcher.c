@@ -18,14 +18,14 @@
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/front/batch/multi_instance.h"
 
-/* The most waiting runs of one pool with at least a given priority. A pass of the core reads 64 of
- * them, and starts at most as many. */
+/* The most waiting runs of one pool with at least a given priority. A pass of the core reads 64
+ * runs, and starts at most as many. */
 #define WINDOW 200
-/* The most of a job to which nodes are barred, because its preparation failed there. Others start
- * before them, so they do not count among those of the pool. */
+/* The most waiting runs of a job that may not use nodes where its preparation failed. Other runs
+ * start before them, so they are not among the WINDOW runs. */
 #define BARRED_WINDOW 64
-/* The most of all such jobs of a pool, which share them: half of those that a pass of the core
- * passes over. One run more for each job that has a node left, so that it goes on. */
+/* The most waiting runs of all such jobs of a pool together: half of the runs that a pass of the
+ * core passes over. One run more for each job that has a node left, so that the job continues. */
 #define BARRED_MOST 512
 /* Jobs that one pass reads. */
 #define JOBS_AT_ONCE 64
@@ -173,7 +173,7 @@ static size_t barred_alike(const struct batch_barred *jobs, size_t n)
     return i;
 }
 
-/* Those with a node left are served first, then those with a higher priority. */
+/* Reads jobs with barred nodes: first those with a node left, then those with a higher priority. */
 static int read_barred(struct feeding *k, struct err *e)
 {
     int left = BARRED_MOST;
@@ -251,7 +251,7 @@ static int most_runs(const struct waiting *w)
     return most;
 }
 
-/* Whether runs wait that this job, which has tasks without a run, goes before. */
+/* Whether this job, which has tasks without a run, goes before waiting runs. */
 static bool goes_before(const struct feeding *k, const struct batch_job *j, const struct waiting *w)
 {
     if (k->job_order == BATCH_ORDER_CREATION_TIME)
@@ -268,8 +268,8 @@ static int take_back(struct feeding *k, int priority, int64_t after_job, struct 
                : remove_runs(k, tasks, n, e);
 }
 
-/* Takes back the runs that wait in the wrong order beside these jobs, which have one priority.
- * 1: there were such. */
+/* Takes back the runs that wait in the wrong order beside these jobs. The jobs have one priority.
+ * 1: there were such runs. */
 static int put_in_order(struct feeding *k, const struct batch_job *jobs, size_t n, struct err *e)
 {
     struct waiting w;

@@ -7,8 +7,8 @@
 #include "scheduler/keep.h"
 #include "scheduler/wake/paced.h"
 
-/* Per pass: tasks to stop; tasks to remove, some 6 us each; and numbers of tasks. Other work of the
- * loop waits meanwhile. */
+/* The most per pass: tasks to stop; tasks to remove, some 6 us each; numbers of tasks. Other work
+ * of the loop waits meanwhile. */
 #define TASKS_AT_ONCE   200
 #define REMOVED_AT_ONCE 1000
 #define NUMBERS_AT_ONCE 5000
@@ -44,8 +44,8 @@ static int stop_some(struct batch_front *f, const struct batch_job *j, enum batc
     return rc;
 }
 
-/* Stops the tasks that must stop: first those that wait, so that none of them starts. *more: others
- * follow in a later turn. */
+/* Stops the tasks that must stop: first the waiting ones, so that none of them starts. *more:
+ * others follow in a later turn. */
 static int stop_tasks(struct batch_front *f, const struct batch_job *j, bool *more, struct err *e)
 {
     static const enum batch_task_state order[] = {BATCH_TASK_ACTIVE, BATCH_TASK_PREPARING,
@@ -178,8 +178,8 @@ static int stopping(struct batch_front *f, const struct batch_job *j, enum batch
     return job_move(f->st, j, ev, m, e);
 }
 
-/* The instant at which its time limit is over, or 0. Its start is converted once, because the wall
- * clock may be set meanwhile; its limit may change. */
+/* When the job's time limit ends, or 0. Its start is converted once, because the wall clock may be
+ * set meanwhile; its limit may change. */
 static int64_t time_is_up(struct batch_front *f, const struct batch_job *j)
 {
     if (j->limit_us <= 0)
@@ -198,7 +198,7 @@ static bool is_limited(const struct batch_job *j)
            j->state != BATCH_JOB_COMPLETED && j->state != BATCH_JOB_DELETING;
 }
 
-/* 1: the job's time limit is over, and its termination has begun. */
+/* 1: the job's time limit has passed, and its termination has begun. */
 static int keep_limit(struct batch_front *f, const struct batch_job *j, struct err *e)
 {
     int64_t up = time_is_up(f, j);
@@ -306,7 +306,7 @@ static int forget_in_tx(struct storage *st, void *ctx, struct err *e)
     return rc;
 }
 
-/* They go as if their users had deleted them. */
+/* Forgets jobs as if their users had deleted them. */
 static int forget_jobs(void *ctx, const struct keep_cut *cut, int limit, int *gone, struct err *e)
 {
     struct forgetting k = {ctx, cut, limit, 0};

@@ -18,7 +18,7 @@ const char *chore_run_name(struct storage *st, struct arena *a, const struct run
 
 /* --- those that wait for a preparation -------------------------------------------------------- */
 
-/* Of a task on several nodes, the last preparation lets it begin. */
+/* Lets a task begin. If it has several nodes, the last preparation does so. */
 static int let_begin(const struct batch_front *f, struct storage *st, struct arena *a,
                      const struct batch_task *t, int64_t now_us, struct err *e)
 {
@@ -50,8 +50,8 @@ static int send_away(const struct batch_front *f, const struct batch_task *t, st
     return task_stop((struct batch_front *)(uintptr_t)f, t, BATCH_FATE_REQUEUE, e);
 }
 
-/* Its directory is removed after its retention time, unless it runs there again. A node that was
- * wiped since (up_us 0) does not have it any more. */
+/* The directory is removed after its retention time, unless the task runs there again. A node that
+ * was wiped since (up_us 0) no longer has it. */
 static int keep_files(const struct batch_front *f, struct storage *st, struct arena *a,
                       const struct batch_chore *c, const struct batch_job_spec *job, int64_t now_us,
                       struct err *e)
@@ -95,7 +95,7 @@ static int settle(const struct batch_front *f, struct storage *st, struct arena 
     return 0;
 }
 
-/* --- what became of it ------------------------------------------------------------------------ */
+/* --- results ---------------------------------------------------------------------------------- */
 
 static int end_of(const struct batch_front *f, struct storage *st, struct arena *a,
                   const struct run *r, const struct run_end *end, struct err *e)
@@ -128,8 +128,8 @@ int chore_run_ended(const struct batch_front *f, struct storage *st, const struc
     return rc;
 }
 
-/* Its run is over without an end. A release task is repeated there if the node comes back in time
- * (chores_finish()). */
+/* The run has ended without a result. A release task is repeated there if the node comes back in
+ * time (chores_finish()). */
 static int lose(struct storage *st, struct arena *a, const struct batch_chore *c,
                 const struct run_end *end, struct err *e)
 {

@@ -200,7 +200,7 @@ static int release(struct chores *k, const struct batch_chore *prep, bool *left,
     return 0;
 }
 
-/* `then`: the row of the release task on the same node; NULL: none. */
+/* `then`: the row of the release task on this node; NULL: none. */
 static int finish_node(struct chores *k, const struct batch_chore *prep,
                        const struct batch_chore *then, bool *left, struct err *e)
 {

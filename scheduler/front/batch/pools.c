@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The sizes of pools: a resize begins, and is over when the core has reached the target, when the
- * target can never be reached, when it is stopped, or when its time limit is over. In the last
- * three cases the core's target becomes the present size, and the errors name the missing nodes.
+ * The sizes of pools. A resize ends when the core has reached the target, when the target can never
+ * be reached, when it is stopped, or when its time limit has passed. In the last three cases the
+ * core's target becomes the present size, and the errors name the missing nodes.
  */
 #include <limits.h>
 
@@ -19,7 +19,7 @@ static const struct shortfall
     too_many = {"AccountCoreQuotaReached",
                 "could not be allocated: the site has no more nodes of this size"};
 
-/* --- what is there ---------------------------------------------------------------------------- */
+/* --- the present nodes ------------------------------------------------------------------------ */
 
 struct nodes_of_pool {
     struct node *nodes;
@@ -210,7 +210,7 @@ int pool_scaled(const struct front *base, struct storage *st, const struct pool 
     return rc < 0 ? -1 : 0;
 }
 
-/* --- what is asked for ------------------------------------------------------------------------ */
+/* --- requests --------------------------------------------------------------------------------- */
 
 /* After a rollback the earlier request holds, with its own deadline. */
 static void effect_written(void *ctx, int64_t id, const struct err *why)

@@ -15,7 +15,7 @@ static const struct wake_kind woken_schedule = {"batch schedule", WAKE_LAST};
 
 /* Jobs that one pass deletes; other work of the loop waits meanwhile. */
 #define JOBS_AT_ONCE 100
-/* The period of checks of the wall clock (us), which may be set at any moment. */
+/* The period of checks of the wall clock (us): it may be set at any moment. */
 #define LOOK_US (INT64_C(60) * 1000000)
 /* How long the wall clock must stay set forward before schedules go by it (us). */
 #define TRUST_US (5 * LOOK_US)
@@ -227,8 +227,8 @@ static int next_step(struct schedule_pass *p, struct err *e)
     return 0;
 }
 
-/* The wall clock. If it was set forward, it counts after a while only: a schedule that has ended,
- * or whose next job was put off, stays so when the clock is set back. */
+/* The wall clock. A step forward is used only after a while: a schedule that has ended, or whose
+ * next job was put off, stays so when the clock is set back. */
 static int64_t schedules_wall(struct batch_front *f)
 {
     int64_t steady_us = wakes_steady_wall(f->wakes), now_us = wakes_mono(f->wakes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where tasks run: their nodes, their directories there, their accounts (an account of its own,
- * that of all tasks of the node, or a user account of the pool) and their programs. Nodes of a pool
- * with an image of Windows run Linux; batchai-cmd runs command lines of Windows there, if the site
- * wants that (nodeagent-proto/windows/windows.h).
+ * The places of tasks: nodes, directories there, accounts (an account of the task alone, one of all
+ * tasks of the node, or a user account of the pool) and programs. Nodes of a pool with an image of
+ * Windows run Linux; batchai-cmd runs command lines of Windows there, if the site wants that
+ * (nodeagent-proto/windows/windows.h).
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "nodeagent-proto/wire/task.h"
 #include "scheduler/front/batch/front_priv.h"
 
-/* The job SCHEDULE:job-N of a schedule has a directory of the same structure. */
+/* The job SCHEDULE:job-N of a schedule has a directory SCHEDULE/job-N. */
 const char *batch_job_dir(struct arena *a, const char *job, int number)
 {
     const char *colon = strchr(job, ':');

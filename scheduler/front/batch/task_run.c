@@ -37,7 +37,7 @@ const char *task_run_name(const struct front *f, struct storage *st, struct aren
     return arena_concat(a, t.job_name, "/", t.name);
 }
 
-/* --- what became of it ----------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 static int contradicts(const struct run *r, const struct batch_task *t, struct err *e)
 {
@@ -112,8 +112,8 @@ int task_run_started(const struct front *f, struct storage *st, const struct run
 
 /* --- runs that wait on their nodes ------------------------------------------------------------ */
 
-/* An earlier job or task of the same name may have left files that must be removed first: later the
- * removal would hit the run's own. `dir`: of the run. */
+/* An earlier job or task with this name may have left files. They must be removed first: a later
+ * removal would hit files of this run. `dir`: of the run. */
 static int waits_for_removal(const struct batch_front *f, struct storage *st, const struct run *r,
                              const char *job_dir, const char *dir, bool *held, struct err *e)
 {
@@ -180,7 +180,7 @@ int task_run_contained(const struct front *f, struct storage *st, const struct r
 int task_run_stopping(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e)
 {
-    /* a task that is being ended counts as running */
+    /* a task that is being ended is shown as running */
     return task_run_prepared(f, st, r, now_us, e);
 }
 

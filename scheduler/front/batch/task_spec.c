@@ -11,15 +11,15 @@
 #include "scheduler/front/batch/multi_instance.h"
 #include "scheduler/site/site.h"
 
-/* Stands for unlimited retries. */
+/* The number of retries that means: without limit. */
 #define RETRIES_FOR_EVER 1000000
 /* Between SIGTERM and SIGKILL. */
 #define GRACE_S 30
 
 /* ---- tokens of tasks, for their job's operations ---- */
 
-/* A token is a sealed text, which only the daemon can make. A token is good as long as the run is
- * under way that it was made for. */
+/* A token is a sealed text: only the daemon can make it. It is good as long as the run that it was
+ * made for is in progress. */
 #define TOKEN_KIND "batch task"
 
 static const char *task_token(const struct batch_front *f, struct arena *a, const struct run *r)
@@ -219,8 +219,8 @@ static void add_places(struct arena *a, const struct spec_command *c, size_t n_p
         arena_concat(a, dir, "/wd"));
 }
 
-/* The job's variables; then the task's, which replace them; then the service's, which replace
- * both. */
+/* Adds the job's variables, then the task's, then the service's: later ones replace earlier
+ * ones. */
 static void add_env(struct arena *a, const struct batch_front *f, const struct spec_command *c,
                     bool dedicated, const char *token, struct run_spec *out)
 {

@@ -9,7 +9,7 @@
 #include "model/states.h"
 #include "scheduler/front/batchai/front_priv.h"
 
-/* --- what is to be done --------------------------------------------------------------------- */
+/* --- settings of pools and runs --------------------------------------------------------------- */
 
 static int load_pool(const struct front *f, const struct front_read *how, int64_t pool_id,
                      struct node_setup_spec *out, struct err *e)
@@ -90,7 +90,7 @@ static const char *run_name(const struct front *f, struct storage *st, struct ar
     return r->runs > 1 ? arena_printf(a, "%s[%d]", j.name, r->number) : j.name;
 }
 
-/* --- what became of it ---------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 static int contradicts(const struct run *r, const struct job *j, struct err *e)
 {
@@ -215,7 +215,7 @@ static int may_forget(const struct front *f, struct storage *st, const struct ru
     return st_op_finish(st, r->owner_kind, r->owner_id, false, NULL, NULL, now_us, e);
 }
 
-/* --- birth, end, and what is asked from above ------------------------------------------------- */
+/* --- begin, end, and calls from the rooms above ----------------------------------------------- */
 
 static void begin(struct front *base, struct sched *sched)
 {

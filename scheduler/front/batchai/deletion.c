@@ -12,7 +12,7 @@
 #include <assert.h>
 
 /* Removals per pass; there is one pass a turn while there are more. A removal takes some tens of
- * microseconds, so other work waits for a few milliseconds. Each run of an array counts. */
+ * microseconds, so other work waits for a few milliseconds. Each run of an array is a removal. */
 #define REMOVALS_PER_PASS 100
 
 /* Runs taken out of their queues per pass: a microsecond or two each. */
@@ -138,7 +138,7 @@ static int is_held_up(struct deletion_pass *p, enum resource_kind kind, int64_t 
     return 0;
 }
 
-/* A job was removed with all its runs: an array counts as its runs. */
+/* A job was removed with all its runs: adds their number to the removals of the pass. */
 static void count_runs(struct deletion_pass *p, const struct doomed_job *j)
 {
     if (j->runs > 1)

@@ -45,7 +45,8 @@ int dependents_settle(const struct front *base, int64_t job_id, const struct run
     return 0;
 }
 
-/* Of a job whose row is there; of one that has not ended only because it is removed. */
+/* Settles more dependents of a job whose row exists. `removed`: if the job has not ended, it is
+ * because it is removed. */
 static int settle_more(const struct batchai_front *f, int64_t job_id, bool removed, bool *left,
                        struct err *e)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Forgets jobs and asynchronous operations that have ended, as the site wants it. Purges
+ * Forgets jobs and asynchronous operations that have ended, by the limits of the site. Purges
  * soft-deleted vaults and secrets after their retention, and remains of vaults, of changes and of
  * the record of use after resets.
  */
@@ -17,7 +17,7 @@ static const struct wake_kind woken_remains = {"remains", WAKE_LAST};
 #define PURGE_PER_PASS 50 /* vaults and secrets */
 #define SWEEP_PER_PASS 500
 
-/* They go as if their users had deleted them. */
+/* Forgets jobs as if their users had deleted them. */
 static int forget_jobs(void *ctx, const struct keep_cut *cut, int limit, int *gone, struct err *e)
 {
     struct batchai_front *f = ctx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Informs users of a job whose cluster is too small for it at its present scale, or cannot get the
- * nodes: in the log, and in the job's own log if this is on a share of the daemon. The job has no
+ * nodes: in the log, and in the log of the job if that is on a share of the daemon. The job has no
  * directory on a node yet.
  */
 #include <stdlib.h>

@@ -9,9 +9,9 @@ static const struct front_var_name vars[] = {
     {VAR_RUN_MOUNTS, "AZ_BATCHAI_JOB_MOUNT_ROOT"},
     {VAR_RUN_DIR, "AZ_BATCHAI_JOB_TEMP"},
     /* Two pages of the real service disagree. The list of variables: the common parent directory of
-     * all jobs. The guide to az, which the recipes follow: a temporary folder, usable as
-     * stdOutErrPathPrefix, whose content is removed by the next job. The second meaning is used
-     * here, with a folder for each job, because jobs may share a node. (Azure/BatchAI:
+     * all jobs. The guide to az: a temporary folder, usable as stdOutErrPathPrefix, whose content
+     * the next job removes; the recipes follow this guide. The second meaning is used here, with a
+     * folder for each job, because jobs may share a node. (Azure/BatchAI:
      * documentation/using-azure-cli-20.md, "Standard and Error Output") */
     {VAR_RUN_DIR, "AZ_BATCHAI_JOB_TEMP_DIR"},
     {VAR_SHARED_DIR, "AZ_BATCHAI_SHARED_JOB_TEMP"},

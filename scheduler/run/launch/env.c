@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two layouts: a separate directory for each attempt, with inputs and outputs as the spec names
- * them; and the front's place on nodes (struct place_spec). Variables of the spec replace
- * MASTER_ADDR and the like, which are set first; variables that the front promises replace the
- * spec's.
+ * Two layouts. One is a separate directory for each attempt, with inputs and outputs as the spec
+ * names them. The other is the front's place on nodes (struct place_spec). Variables of the spec
+ * replace MASTER_ADDR and similar ones: those are set first. Variables that the front promises
+ * replace the spec's.
  */
 #include "scheduler/run/launch/env.h"
 
@@ -47,8 +47,8 @@ const char *launch_host_file(struct arena *a, const struct launch_input *in, int
     return arena_concat(a, run_dir(a, in, rank), "/hostfile");
 }
 
-/* How many ranks a node may have: its number of ranks if the toolkit counts them; a command of the
- * user's own counts by itself. */
+/* How many ranks a node may have: as many as the toolkit starts there; for a command of the user,
+ * one for each GPU, or else for each core. */
 static size_t slots_of(const struct launch_input *in, size_t i)
 {
     const struct launch_node *n = &in->nodes[i];
@@ -71,8 +71,8 @@ static const char *host_file(struct arena *a, const struct launch_input *in)
     return text;
 }
 
-/* The usual variables for the meeting point of a run's processes (MASTER_ADDR and others). A run's
- * own values replace them. */
+/* The usual variables for the meeting point of a run's processes (MASTER_ADDR and others). Values
+ * of the run's document replace them. */
 static void set_meeting_point(struct arena *a, const struct launch_input *in,
                               struct launch_env *out)
 {
@@ -80,8 +80,8 @@ static void set_meeting_point(struct arena *a, const struct launch_input *in,
     env_set(&out->env, "MASTER_PORT", arena_printf(a, "%d", launch_port(in, 0)));
 }
 
-/* AMD GPUs have a variable of their own. HIP reads CUDA's variable too, and counts within the rest,
- * so only one may be set. */
+/* AMD GPUs have another variable. HIP reads CUDA's variable too, and numbers the GPUs that the
+ * first one leaves, so only one may be set. */
 static void set_devices(const struct launch_node *self, struct launch_env *out)
 {
     if (!self->devices)
@@ -120,7 +120,7 @@ static void set_basics(struct arena *a, const struct launch_input *in, int rank,
     set_devices(self, out);
 }
 
-/* Expands a path; a relative path is below the run's own directory. */
+/* Expands a path; a relative path is below the run's directory. */
 static const char *place(struct arena *a, struct launch_env *out, const char *path, struct err *e)
 {
     const char *p = env_expand(&out->env, path ? path : "", e);
@@ -172,7 +172,7 @@ bool launch_is_of_attempt(const struct launch_env *env, const char *path)
     return path && fs_is_within(path, env->run_dir) && !fs_is_within(path, env->run_mounts);
 }
 
-/* The output of the previous attempt in a place: a new attempt uses the same directory. */
+/* The output of the previous attempt in a place: each attempt uses the directory of the place. */
 static const char *kept_output(const struct launch_input *in, const struct launch_env *out,
                                const char *path)
 {
@@ -198,7 +198,7 @@ static int set_outputs(struct arena *a, const struct launch_input *in, struct la
     return 0;
 }
 
-/* With several nodes, each node has a separate log, because all see the same directory. */
+/* With several nodes, each node has a separate log, because they all see one directory. */
 static const char *log_path(struct arena *a, const struct launch_input *in, int rank,
                             const char *std_dir)
 {
@@ -209,8 +209,8 @@ static const char *log_path(struct arena *a, const struct launch_input *in, int 
     return arena_concat(a, std_dir, "/", front_log_name(in->words, a, node));
 }
 
-/* On local nodes, which are one machine, the directory of the first node. On machines, a directory
- * in their common file system, if the site has one. */
+/* On local nodes: the directory of the first node, because they are one machine. On machines: a
+ * directory in their common file system, if the site has one. */
 static const char *shared_dir(struct arena *a, const struct launch_input *in, int rank)
 {
     bool local = in->nodes[rank].is_local, many = in->n_nodes > 1;
@@ -231,8 +231,8 @@ const char *launch_place_dir(struct arena *a, const char *root, const struct pla
     return arena_printf(a, rank > 0 ? "%s/%s/%d" : "%s/%s", root, place->dir, rank);
 }
 
-/* The path on the node of this rank of a path below a node's root: the place's directory becomes
- * the node's own. */
+/* The path, on the node of this rank, of a path below a node's root: the place's directory becomes
+ * the directory of that node. */
 static const char *rooted(struct arena *a, const struct launch_input *in, int rank,
                           const char *path)
 {

@@ -23,7 +23,7 @@ static const struct toolkit *find_toolkit(enum tool_type tool)
     return NULL;
 }
 
-/* With several nodes, each node has separate files, because all see the same directory. */
+/* With several nodes, each node has separate files, because they all see one directory. */
 static void add_preparations(struct arena *a, const struct launch_input *in,
                              struct launch_plan *plan)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * How MPI's launchers reach the other nodes of a run, unless the run sets this itself. The names
- * are those of Open MPI 4 and 5 (PRRTE) and of MPICH's Hydra, which all call `ssh`.
+ * How MPI's launchers reach the other nodes of a run, unless the run sets this itself. The
+ * variables are those of Open MPI 4 and 5 (PRRTE) and of MPICH's Hydra; these launchers all call
+ * `ssh`.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -28,12 +29,12 @@ void launchers_set(struct arena *a, const struct launch_input *in, int rank, str
         {.name = "OMPI_MCA_plm_rsh_agent", .value = "ssh"},
         {.name = "PRTE_MCA_plm_ssh_agent", .value = "ssh"},
         {.name = "HYDRA_LAUNCHER", .value = "ssh"},
-        /* Runs without accounts of their own use the agent's, which may be root. */
+        /* Runs without separate accounts use the agent's account, and that may be root. */
         {.name = "OMPI_ALLOW_RUN_AS_ROOT", .value = "1"},
         {.name = "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", .value = "1"},
     };
     /* For Open MPI, nodes at loopback addresses are different hosts, but they are one machine:
-     * loopback reaches all of them, and each would bind its processes to the same first cores. */
+     * loopback reaches them all, and each would bind its processes to the first cores. */
     static const struct kv local[] = {
         {.name = "OMPI_MCA_oob_tcp_if_include", .value = "lo"},
         {.name = "OMPI_MCA_btl_tcp_if_include", .value = "lo"},

@@ -114,18 +114,18 @@ void launch_set_rank(struct env *v, const struct launch_input *in, size_t total,
 
 /* --- ports ----------------------------------------------------------------------------------- */
 
-/* Ports on which a run's processes listen. The daemon does not ask a node for free ports, because a
- * run that is planned again after a restart must have the same ports, and all of its nodes must
- * know them before any process runs. So each run has a block of ports by its number: runs that
- * share a machine, as all those on local nodes do, have close numbers and therefore different
- * blocks. A run with more than BLOCK listeners continues into the next blocks. */
-/* Below the ports that the kernel assigns itself (from 32768 on), above those of services. */
+/* Ports on which a run's processes listen. The daemon does not ask a node for free ports: a run
+ * that is planned again after a restart must get its earlier ports, and all its nodes must know
+ * them before any process runs. So each run has a block of ports by its number: runs that share a
+ * machine, as all runs on local nodes do, have close numbers and therefore different blocks. A run
+ * with more than BLOCK listeners continues into the next blocks. */
+/* Below the ports that the kernel assigns itself (from 32768 on), above the ports of services. */
 #define FIRST  20000
 #define BLOCK  16
 #define BLOCKS 750
 
-/* Runs of two daemons on one machine may have the same numbers. This moves their blocks apart:
- * FNV-1a of the parent folder of the node roots. */
+/* Runs of two daemons on one machine may have equal numbers. This moves their blocks apart: FNV-1a
+ * of the parent folder of the node roots. */
 static uint64_t folder_hash(const char *root)
 {
     const char *end = strrchr(root, '/');

@@ -24,7 +24,7 @@ bool plan_custom_mpi(struct arena *a, const struct launch_input *in, struct laun
     return true;
 }
 
-/* ChainerMN: the script in ranks of mpirun, which it needs even for one. */
+/* ChainerMN: the script in ranks of mpirun. It needs mpirun even for one rank. */
 bool plan_chainer(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                   struct failure *why)
 {
@@ -33,7 +33,7 @@ bool plan_chainer(struct arena *a, const struct launch_input *in, struct launch_
     return true;
 }
 
-/* Horovod: the script in ranks of mpirun, which it needs even for one. */
+/* Horovod: the script in ranks of mpirun. It needs mpirun even for one rank. */
 bool plan_horovod(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                   struct failure *why)
 {
@@ -42,8 +42,8 @@ bool plan_horovod(struct arena *a, const struct launch_input *in, struct launch_
     return true;
 }
 
-/* A Python script, or a configuration for the toolkit's own program. Several processes are ranks of
- * mpirun; a single process needs no mpirun. */
+/* A Python script, or a configuration for the program of the toolkit. Several processes are ranks
+ * of mpirun; a single process needs no mpirun. */
 static bool plan_script_or_config(struct arena *a, const struct launch_input *in,
                                   const char *program, struct launch_plan *out)
 {
@@ -72,8 +72,8 @@ bool plan_cntk(struct arena *a, const struct launch_input *in, struct launch_pla
     return plan_script_or_config(a, in, "cntk configFile=", out);
 }
 
-/* Caffe2: the script once on each node. Its processes find each other through the directory that
- * the nodes share, by the script's own means. Its files have the names of the real service. */
+/* Caffe2: the script once on each node. The script lets its processes find each other through the
+ * directory that the nodes share. Its files have the names of the real service. */
 bool plan_caffe2(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                  struct failure *why)
 {
