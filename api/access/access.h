@@ -17,7 +17,7 @@ struct storage;
 
 struct access {
     struct storage *storage;
-    const char *subscription_id; /* the configured one; others are rows */
+    const char *subscription_id; /* the configured subscription; other subscriptions are rows */
     const char *first_id;        /* the object id and application id of the first principal */
     struct loop_lane *lane;      /* where secrets are hashed */
 };
@@ -58,14 +58,14 @@ struct grants {
 
 enum verdict {
     ACCESS_NO,
-    ACCESS_OWN, /* on what one has made oneself */
+    ACCESS_OWN, /* only on resources that the principal has made */
     ACCESS_YES
 };
 
 int access_load(const struct access *x, struct arena *a, const struct principal *who,
                 struct grants *out, struct err *e) MUST_CHECK;
 enum verdict access_verdict(const struct grants *g, const char *action, const char *scope);
-/* Whether a role at the scope names the action itself: for what no `*` covers. */
+/* Whether a role at the scope names the action itself: for actions that no `*` covers. */
 bool access_named(const struct grants *g, const char *action, const char *scope);
 /* Whether a role at the scope has it as an action on data. */
 bool access_to_data(const struct grants *g, const char *action, const char *scope);
@@ -99,9 +99,10 @@ int access_check_scope(const struct access *x, struct arena *a, const char *scop
 /* ERR_FORBIDDEN unless the sender may assign roles at a scope in the form of rows. */
 int access_check_assign(const struct access *x, struct request *r, const char *scope,
                         struct err *e) MUST_CHECK;
-/* ERR_FORBIDDEN unless the sender may assign roles wherever the principal has one, and at each
- * vault with an access policy for it (of an application: for its service principal). Who gives a
- * principal a new secret has its roles, and who removes it takes them away. */
+/* ERR_FORBIDDEN unless the sender may assign roles at each scope where the principal has one, and
+ * at each vault with an access policy for it (for an application: for its service principal).
+ * Reason: the sender who gives a principal a new secret gets its roles, and the sender who removes
+ * the principal takes them away. */
 int access_check_over(const struct access *x, struct request *r, const struct identity *i,
                       struct err *e) MUST_CHECK;
 /* Writes a row. ERR_INVALID_PROPERTY: there is no such principal; ERR_CONFLICT: it has that role at

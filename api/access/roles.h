@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Role definitions: Azure's builtin ones, with its GUIDs, and two of batchaid. They cannot be
- * changed.
+ * Role definitions: the builtin ones of Azure, with Azure's GUIDs, and two of batchaid. They cannot
+ * be changed.
  */
 #ifndef API_ACCESS_ROLES_H
 #define API_ACCESS_ROLES_H
@@ -37,7 +37,7 @@ struct role {
 extern const struct role roles[];
 extern const size_t n_roles;
 
-/* NULL: there is none. */
+/* NULL: no role has this GUID. */
 const struct role *role_by_guid(const char *guid);
 const struct role *role_by_name(const char *name);
 /* Whether one of the patterns matches; without regard to case. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists over all groups, which show each caller what their roles permit.
+ * Lists over all groups. Each caller gets the items that the caller's roles permit.
  */
 #ifndef API_ACCESS_SEES_H
 #define API_ACCESS_SEES_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The site's administration: machines, and what the daemon has done: docs/admin-api.md.
+ * The administration of the site (machines), and the records of the daemon's work:
+ * docs/admin-api.md.
  */
 #ifndef API_ADMIN_ADMIN_H
 #define API_ADMIN_ADMIN_H

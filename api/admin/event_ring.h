@@ -43,7 +43,8 @@ void event_ring_add(struct event_ring *g, const struct ring_event *ev);
 bool event_ring_add_older(struct event_ring *g, const struct ring_event *ev);
 /* An event by its position, which is in [first, end). Valid until an event is added. */
 const struct ring_event *event_ring_get(const struct event_ring *g, int64_t at);
-/* A removal that is not in the ring: whoever has no later event than this perhaps lacks it. */
+/* Records a removal that is no longer in the ring: a client whose last event is older may lack
+ * it. */
 void event_ring_lose(struct event_ring *g, int64_t seq);
 /* Whether a removal is lost to a client whose last event is `seq`. */
 bool event_ring_lacks(const struct event_ring *g, int64_t seq);

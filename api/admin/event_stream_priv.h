@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by event_feed.c (what happens, into the ring), event_stream.c (streams and their rounds)
- * and event_resume.c (where a stream begins).
+ * Shared by event_feed.c (puts events into the ring), event_stream.c (streams and their rounds) and
+ * event_resume.c (where a stream begins).
  */
 #ifndef API_ADMIN_EVENT_STREAM_PRIV_H
 #define API_ADMIN_EVENT_STREAM_PRIV_H
@@ -23,12 +23,12 @@ struct event_feed {
     int64_t read; /* the number of the last event that was read */
     int64_t goal; /* so far it is read in this round, but at most: */
     int left;     /* events */
-    bool failed;  /* they cannot be read; the next event tries again */
+    bool failed;  /* the events cannot be read; the next event tries again */
     int64_t back; /* so far older events are read; FEED_NOT_BACK */
     char id[EVENT_ID_SIZE];
     bool is_on;                      /* somebody has a stream */
     struct removal *removals, *last; /* on disk, behind events that were not read yet; in order */
-    struct loop *loop;               /* whose wall clock is shown */
+    struct loop *loop;               /* its wall clock is shown */
     void (*grown)(void *ctx);        /* the ring, between rounds */
     void *ctx;
 };
@@ -36,8 +36,8 @@ struct event_feed {
 /* Watches removals from now on. The removals of earlier runs of the daemon are lost. */
 void event_feed_watch(struct event_feed *f);
 
-/* The id of an event, for clients: its number, and what tells it from another event that has its
- * number after the database was restored. */
+/* The id of an event, for clients: its number, and a mark. The mark distinguishes it from another
+ * event that has its number after the database was restored. */
 void event_id(const struct event *ev, char out[EVENT_ID_SIZE]);
 
 /* Begins at the last event on disk. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The principals who have streams of events, and what they may see. Their rights are read again
- * every few seconds.
+ * The principals who have streams of events, and their rights. The rights are read again every few
+ * seconds.
  */
 #ifndef API_ADMIN_EVENT_VIEWERS_H
 #define API_ADMIN_EVENT_VIEWERS_H
@@ -17,7 +17,7 @@ struct event_texts {
     size_t viewers;
     int64_t from, end, to;
     uint64_t machines, to_machines;
-    struct live_text *text; /* NULL: they see nothing of that */
+    struct live_text *text; /* NULL: the viewers may see none of these events */
     bool is_made;
 };
 

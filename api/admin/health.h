@@ -14,8 +14,8 @@ struct storage;
 
 /* Conditions that make a running daemon not ready. */
 struct daemon_readiness {
-    bool seeding;  /* it is being filled */
-    bool stopping; /* it ends */
+    bool seeding;  /* the daemon is being filled by a seed */
+    bool stopping; /* the daemon is stopping */
 };
 
 struct daemon_health {
@@ -48,11 +48,14 @@ struct health_facts {
     struct err nodes_unknown;      /* code ERR_NONE: the nodes could be counted */
     int nodes, nodes_unusable;     /* local nodes and machines */
     int64_t lag_us;                /* delay of the loop until it returned to the request */
-    int64_t slow, longest_us;      /* of handlers since the start */
+    /* how many handlers since the start were slow; the longest time of a handler, in
+     * microseconds */
+    int64_t slow, longest_us;
     int64_t up_us;
 };
 
-/* Whether all parts are healthy. Appends the names of the others to `list` (an array or NULL). */
+/* Whether all parts are healthy. Appends the names of the unhealthy ones to `list` (an array or
+ * NULL). */
 bool health_judge(const struct health_facts *f, json_t *list);
 /* The whole report; new reference. */
 json_t *health_render(const struct health_facts *f);

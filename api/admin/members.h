@@ -14,8 +14,8 @@ struct member {
     json_t *(*show)(struct request *r, const void *row); /* NULL: the row has none */
 };
 
-/* The bits of the members in the query's `fields`, all without it. ERR_INVALID_QUERY names those
- * that there are; `of`: "a machine". */
+/* The bits of the members in the query's `fields`; without `fields` all bits. ERR_INVALID_QUERY: an
+ * unknown member; the message names the known ones. `of`: "a machine". */
 int members_wanted(struct request *r, const struct member *table, const char *of, uint64_t *wanted,
                    struct err *e) MUST_CHECK;
 /* The row as an object with the wanted members, in the table's order. */
@@ -24,8 +24,7 @@ json_t *members_show(struct request *r, const struct member *table, uint64_t wan
 /* The bit of a member, which must be there. */
 uint64_t members_bit(const struct member *table, const char *name);
 
-/* A query parameter; NULL: it is absent or empty, as forms of browsers send what nobody filled in.
- */
+/* A query parameter; NULL: it is absent or empty. Browsers send empty fields of forms. */
 const char *query_filled(struct request *r, const char *name);
 
 /* Whether one of the words of a text "a,b" is `word`, without regard to case. */

@@ -9,7 +9,7 @@
 #include "scheduler/fleet/fleet.h"
 
 extern const struct member node_members[];
-/* Of the members: those that a brief list has (fleet.h). */
+/* The members that a brief list has (fleet.h). */
 #define NODE_BRIEF "name,state,local,drained,cluster"
 
 json_t *node_show(struct request *r, const struct machine_view *m);

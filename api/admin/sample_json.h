@@ -11,7 +11,7 @@
 
 /* A new object with the time and the values of the machine, without GPUs. */
 json_t *sample_show(const struct node_sample *g);
-/* Adds what a sample says of a GPU, without its index. */
+/* Adds the values of a sample of a GPU, without the GPU's index. */
 void gpu_sample_show(const struct gpu_sample *g, json_t *to);
 
 #endif

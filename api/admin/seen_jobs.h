@@ -16,11 +16,12 @@ bool seen_job(const struct request *r, const struct job *j);
 extern const struct member seen_job_members[];
 json_t *seen_job_render(struct request *r, const struct job *j);
 json_t *seen_time(int64_t us); /* NULL: 0 */
-/* A line of a story: what happened then or, at 0, what is true now. */
+/* A line of a story: an event with its instant; `at_us` 0: a statement about the present. */
 json_t *seen_line(int64_t at_us, const char *text);
 /* "stderr: ...", without line breaks at its end. Of the request. */
 const char *seen_detail(struct request *r, const char *name, const char *value);
-/* What the first run of a job or task used, which has the machines of nodes that are gone. */
+/* The use of nodes by the first run of a job or task. It has the machines of nodes that are
+ * gone. */
 struct seen_use {
     struct usage *rows;
     size_t n;

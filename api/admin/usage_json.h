@@ -8,7 +8,7 @@
 #include "api/admin/admin.h"
 #include "model/usage.h"
 
-/* Adds the members of sums to an object. What nobody sampled of GPU time is shown as unknown. */
+/* Adds the members of sums to an object. GPU time that nobody sampled is shown as unknown. */
 void usage_show(json_t *to, const struct usage_sums *s);
 /* One sentence of advice for the owner of a job, from what the job had and used in `rows`
  * allocations. In the request's arena. */

@@ -14,7 +14,7 @@ const char *waits_for(struct request *r, const struct queue_view *v, size_t i, s
 /* What a run waits for that is behind `before` other runs of a pool, and behind the runs that the
  * plan foresees. */
 const char *waits_behind(struct request *r, const struct pool *p, size_t before);
-/* Where a run stands in the queue of its pool, and what it waits for there. */
+/* The place of a run in the queue of its pool, and the reason why it waits there. */
 struct queue_place {
     size_t place; /* from 1; 0: behind the first runs that are looked at */
     const char *what;

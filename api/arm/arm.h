@@ -24,7 +24,7 @@ struct arm {
     struct runs *runs;
     struct shares *shares;
     struct batchai_front *front;   /* carries out deletions in the tree of groups */
-    const struct access *access;   /* who may do what */
+    const struct access *access;   /* roles and rights */
     const char *subscription_name; /* of the configured subscription; access has its id */
     const char *provider;          /* the namespace of the provider */
     bool strict; /* behave exactly like the real service: Retry-After 15 on 202, none on InProgress;

@@ -30,7 +30,8 @@ bool event_has_kind(enum resource_kind kind); /* whether resources of the kind h
 #define EVENT_REMOVED "deleted"
 /* A new reference. */
 json_t *event_show(const struct event *ev, const struct event_subject *s);
-/* Whoever may do the action (of static life) at the scope may see the event. */
+/* The action (of static life) that a principal must be allowed to do at the scope, to see the
+ * event. */
 const char *event_action(const struct event *ev, const struct event_subject *s);
 const char *event_scope(struct arena *a, const struct event *ev, const struct event_subject *s);
 

@@ -4,18 +4,19 @@
  * (PUT), update (PATCH), get, delete, the two lists, and whether a name is free. A row of a
  * service's table names one of these handlers and has the kind as its data:
  *
- *     {"PUT", VAULT, 0, ROUTE_JSON, rm_put, "Vaults_CreateOrUpdate", &vault_kind},
+ *   {"PUT", VAULT, 0, ROUTE_JSON, rm_put, "Vaults_CreateOrUpdate", &vault_kind},
  *
- * A kind says what is particular to it in small functions. All of them get the struct rm of the
- * request, which knows its row as a void pointer; each function begins by giving the row its type.
+ * A kind consists of small functions for its particular steps. They get the struct rm of the
+ * request; it has the kind's row as a void pointer, so each function begins by giving the row its
+ * type.
  *
- * PUT   the kind's steps, in its order; `seek`. A new one: `prepare`, then `insert` (with an
- *       operation: both in one transaction), then `made` answers. One that is there: `change`, and
- *       it is shown.
- * PATCH `find_made`, the body in part, `patch`, and it is shown.
+ *   PUT    the kind's steps, in its order; `seek`. If the resource is new: `prepare`, then `insert`
+ *          (with an operation: both in one transaction), then `made` answers. If it exists:
+ *          `change`, and the resource is shown.
+ *   PATCH  `find_made`, the body in part, `patch`, and the resource is shown.
  *
  * Functions with a struct err return 0 or -1 with the error set, unless a comment says otherwise.
- * Memory is the request's: nothing here is freed by a kind.
+ * Memory is the request's: a kind frees nothing here.
  */
 #ifndef API_ARM_KIND_H
 #define API_ARM_KIND_H

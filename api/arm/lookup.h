@@ -22,7 +22,7 @@ int check_group_alive(const struct resource_group *g, struct err *e) MUST_CHECK;
 int check_alive(const char *what, const char *name, enum prov_state state,
                 struct err *e) MUST_CHECK;
 
-/* A location as it stands in URLs: "North Europe" is "northeurope". Arena-owned. */
+/* A location in the form of URLs: "North Europe" is "northeurope". Arena-owned. */
 const char *region_name(struct arena *a, const char *location);
 /* Whether two locations name one region, in any spelling that ARM accepts. */
 bool same_region(struct arena *a, const char *one, const char *other);

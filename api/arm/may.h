@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decides whether a principal may do what a request to ARM or a provider behind it asks for. The
- * action follows from method and path (api/access/access.h), so handlers need no checks. A list
- * with ROUTE_PARTIAL shows each principal the permitted items only, by arm_sees(); a list without
- * it refuses principals who may not see all.
+ * Decides whether a principal may do the action that a request to ARM, or to a provider behind it,
+ * asks for. The action follows from method and path (api/access/access.h), so handlers need no
+ * checks. A list with ROUTE_PARTIAL shows each principal the permitted items only, by arm_sees(); a
+ * list without it refuses principals who may not see all items.
  */
 #ifndef API_ARM_MAY_H
 #define API_ARM_MAY_H

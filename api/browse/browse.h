@@ -24,8 +24,8 @@ static inline const struct grants *held_by(const struct request *r)
 {
     return r->grant;
 }
-/* Whether the principal may read all shares and containers of an account; if not, whether its roles
- * allow to read this one. */
+/* Whether the principal may read all shares and containers of an account. may_read_one(): whether
+ * its roles allow reading a particular one. */
 bool may_read_all(const struct request *r, const struct storage_account *account);
 bool may_read_one(struct request *r, const struct data_place *place);
 /* Whether the principal sees the account. */

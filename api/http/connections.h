@@ -65,8 +65,8 @@ void connection_set_tls(struct connection *c);
 bool connection_is_tls(const struct connection *c);
 /* Closes it by shutting its socket down. */
 void connection_hang_up(struct connection *c);
-/* For one that lasts: small pieces do not wait for others, and TCP notices a client that is gone.
- */
+/* For a connection that lasts: small pieces are sent at once, and TCP notices a client that is
+ * gone. */
 void connection_lasts(const struct connection *c);
 /* Like connection_lasts(), if the daemon sends without being asked: the system also keeps little of
  * what the client does not read, and gives up a client that acknowledges nothing. */
@@ -83,8 +83,8 @@ void connection_address(const struct connection *c, char out[CONNECTION_ADDRESS_
 bool connection_may_log_in(const struct connection *c, const char *account, uint64_t now_ms);
 void connection_login_failed(struct connection *c, const char *account, uint64_t now_ms);
 
-/* Work that is done for one request per address at a time, so that one address does not use all of
- * the capacity. Embedded by the caller. */
+/* Work that is done for one request per address at a time, so that one address does not use the
+ * whole capacity. Embedded by the caller. */
 struct connection_turn {
     struct connection_turn *next;
     void (*go)(struct connection_turn *t); /* its turn has come */

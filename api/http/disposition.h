@@ -7,8 +7,8 @@
 
 #include "lib/arena.h"
 
-/* attachment; filename="..."; filename*=UTF-8''...  for any bytes. Characters that could hide what
- * the name is (controls, marks of writing direction) and separators of paths become '_'. In the
+/* attachment; filename="..."; filename*=UTF-8''... for any bytes. Characters that could hide the
+ * true name (controls, marks of writing direction) and separators of paths become '_'. In the
  * arena. */
 const char *disposition_attachment(struct arena *a, const char *name);
 

@@ -20,7 +20,7 @@ int rows_begin(struct request *r, struct rows *out, struct err *e) MUST_CHECK;
 /* Like rows_begin(), for pages whose places are numbers. */
 int rows_begin_numbers(struct request *r, struct rows *out, struct err *e) MUST_CHECK;
 struct entry {
-    const char *name, *path; /* path: what names it in a request; NULL: only its name does */
+    const char *name, *path; /* path: the name in requests; NULL: `name` */
     bool is_directory;
     uint64_t size;
     int64_t mtime_us; /* 0: not known */
@@ -28,7 +28,8 @@ struct entry {
 /* `key`: the place behind this row. */
 void rows_add(struct page *p, const char *key, const struct entry *en);
 
-/* The Content-Type of a file by its name. What a browser would run is application/octet-stream. */
+/* The Content-Type of a file by its name; application/octet-stream for types that a browser would
+ * execute. */
 const char *type_of(const char *name);
 /* Whether the query has download=true; refuses other values but false. */
 int read_download(struct request *r, bool *out, struct err *e) MUST_CHECK;

@@ -23,7 +23,7 @@ struct form {
  * its position, because its text may be a secret. */
 int form_decode(struct arena *a, const char *s, size_t n, struct form *out,
                 struct err *e) MUST_CHECK;
-/* NULL: there is none. */
+/* NULL: the form has no such member. */
 const char *form_value(const struct form *f, const char *name);
 
 #endif

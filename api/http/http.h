@@ -100,7 +100,7 @@ struct api_config {
     struct api_names names;
 
     const uint8_t *token_key; /* 32 bytes; the key that signs access tokens and download links */
-    const struct directory *directory; /* whose tokens are good */
+    const struct directory *directory; /* the principals whose tokens are valid */
     const struct api_watch *watch;     /* NULL: nobody watches */
     struct api_settings settings;
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A reply without an end, whose body is pushed in pieces, such as server-sent events. The user
- * pushes the next piece when the client has taken the one before, so a client that does not read
- * costs one piece, and what the system keeps for its socket.
+ * A reply without an end, such as server-sent events: its body is pushed in pieces. The user pushes
+ * the next piece when the client has taken the previous one. So a client that does not read costs
+ * one piece, and the bytes that the system keeps for its socket.
  *
- * reply_live() -> ready <-> pushed -> ... -> closed
+ *   reply_live() -> ready <-> pushed -> ... -> closed
  */
 #ifndef API_HTTP_LIVE_H
 #define API_HTTP_LIVE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who asks. The rooms below the server know nothing of people: they store an object id as text.
+ * The sender of a request. The rooms below the server know nothing of people: they store an object
+ * id as text.
  */
 #ifndef API_HTTP_PRINCIPAL_H
 #define API_HTTP_PRINCIPAL_H
@@ -21,14 +22,14 @@
 enum principal_kind { PRINCIPAL_USER = 1, PRINCIPAL_SERVICE = 2 };
 
 struct principal {
-    char object_id[PRINCIPAL_ID_SIZE]; /* what resources and role assignments name */
-    char app_id[PRINCIPAL_ID_SIZE];    /* what a service principal logs in with; "": a user */
-    char name[PRINCIPAL_NAME_SIZE];    /* a user's is user@domain */
+    char object_id[PRINCIPAL_ID_SIZE]; /* the id in resources and role assignments */
+    char app_id[PRINCIPAL_ID_SIZE]; /* the id with which a service principal logs in; "": a user */
+    char name[PRINCIPAL_NAME_SIZE]; /* a user's is user@domain */
     enum principal_kind kind;
     bool first; /* the daemon's own service principal, which always exists and is always Owner */
 };
 
-/* Who there is. */
+/* The directory of principals. */
 struct session;
 struct directory {
     /* 1: fills in *out; 0: nobody has this object id, or has it any more; -1: failed. */

@@ -66,25 +66,26 @@ struct request {
     unsigned version;
     const char *version_name; /* api-version as sent */
     json_t *body; /* parsed JSON body; NULL if it is empty or the route takes no JSON; owned */
-    void *grant;  /* of the service: what its may() found out; arena */
+    void *grant;  /* of the service: the result of its may(); arena */
     const struct form *form;         /* of a ROUTE_FORM; arena */
     const struct xml *xml;           /* of a ROUTE_XML: the root; arena */
     struct xml_reading *xml_reading; /* arena; NULL: it was not begun */
     struct strbuf raw;               /* the body as sent */
     struct arena arena;
-    const struct principal *who;   /* arena; NULL: nobody was asked for a token */
-    const char *token_account;     /* that its token is for alone (auth.h); NULL: any */
+    const struct principal *who; /* arena; NULL: nobody was asked for a token */
+    /* the only account for which its token is valid (auth.h); NULL: any */
+    const char *token_account;
     const struct session *session; /* of its cookie (session.h); arena; NULL: it has a token */
     int64_t login_ends_us;         /* when its token ends, or its cookie */
     int64_t now_us;                /* one instant for the whole request */
-    bool seeds; /* it makes what a seed says: nothing says who may put something into it */
+    bool seeds; /* it carries out a part of a seed: some checks of rights are left out */
     /* Part of a dump: a list answers at once, and shows secrets; an error in reading these is put
      * here. NULL: it is not. */
     struct err *dumps;
     char request_id[40], correlation_id[40];
 
     /* Below: for server.c, router.c and reply.c only. */
-    struct work_item work; /* what the loop is in while it is with this one */
+    struct work_item work; /* the loop's work while it handles this request */
     struct MHD_Connection *conn;
     struct connection *connection; /* NULL: in a test */
     struct inner *inner;           /* arena; NULL: it is inside no other request (subrequest.h) */
@@ -136,8 +137,9 @@ const struct named_value *request_parameters(struct request *r, size_t *n);
 int64_t *request_note(struct request *r);
 /* Whether the head announces a body. */
 bool request_has_body(const struct request *r);
-/* Failed logins are limited for each account and address: whether this one may try, and that it has
- * failed. */
+/* request_may_log_in(): whether this account may try to log in from this address.
+ * request_login_failed(): a try has failed. Failed logins are limited for each account and
+ * address. */
 bool request_may_log_in(const struct request *r, const char *account);
 void request_login_failed(const struct request *r, const char *account);
 bool request_is_tls(const struct request *r);
@@ -223,7 +225,7 @@ char *request_own_secret(struct request *r, char *text);
 /* Like request_own(), for anything, with the function that frees it. */
 void request_own_thing(struct request *r, void *thing, void (*free_it)(void *thing));
 
-/* The daemon stops, and waits for this one: who takes long gives up. */
+/* The daemon stops, and waits for this request: a handler that would take long gives up. */
 bool request_is_hurried(const struct request *r);
 
 /* request_finish() will answer, on the loop's thread. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * A connection that leaves HTTP for another protocol, with the reply 101: from then on bytes both
- * ways, over TLS as before. All that comes is read at once: protocol and user bound it, and what
- * is sent by upgraded_waiting().
+ * ways, over TLS as before. Received bytes are read at once: protocol and user limit them.
+ * upgraded_waiting() limits sent bytes.
  *
- * reply_upgrade() -> (the reply is sent) -> open -> closed
+ *   reply_upgrade() -> (the reply is sent) -> open -> closed
  */
 #ifndef API_HTTP_UPGRADE_H
 #define API_HTTP_UPGRADE_H
@@ -36,7 +36,7 @@ struct replied *reply_upgrade(struct request *r, const struct upgraded_events *e
                               struct upgraded **out) MUST_CHECK;
 void upgraded_send(struct upgraded *u, const void *bytes, size_t n);
 size_t upgraded_waiting(const struct upgraded *u);
-/* Closes at once, without what waits; no event follows. */
+/* Closes at once, without bytes that wait to be sent; no event follows. */
 void upgraded_close(struct upgraded *u);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The api-versions of services that list theirs: which version a request asks for, and the errors
- * about others. A version that is newer than all of its service is refused, or with
- * config.newer_versions served as the newest.
+ * The api-versions of services that list their versions: the version that a request asks for, and
+ * the errors about other versions. A version that is newer than all versions of its service is
+ * refused, or with config.newer_versions served as the newest one.
  */
 #ifndef API_HTTP_VERSIONS_H
 #define API_HTTP_VERSIONS_H

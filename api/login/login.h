@@ -51,7 +51,7 @@ REPLIED login_failed(struct request *r, const char *name, const char *error,
  * an error if the audience is not of this daemon. */
 REPLIED login_grant(struct request *r, const struct login_grant *login,
                     const struct principal *who);
-/* What a refresh token says. In the request's arena. */
+/* The content of a refresh token. In the request's arena. */
 struct login_refresh {
     struct principal who;
     const char *client_id; /* the program that it was given to */

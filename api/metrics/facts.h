@@ -33,7 +33,7 @@ struct queue_facts {
     int64_t pool_id;
     enum resource_kind kind; /* of the pool */
     int64_t waiting, held;   /* held: by dependencies or the limit of their array */
-    int64_t oldest;          /* the lowest id of a run that nothing holds; 0: none */
+    int64_t oldest;          /* the lowest id of a run that is not held; 0: none */
 };
 struct queue_reading;
 
@@ -60,10 +60,10 @@ struct metric_facts {
     struct own_facts own;
 };
 
-/* Collects them in several turns, then calls `done`; e NULL: they are there. */
+/* Collects the facts in several turns, then calls `done`; e NULL: the facts are complete. */
 typedef void facts_done(struct metric_facts *f, const struct err *e);
 void facts_collect(struct request *r, facts_done *done);
-/* Where a pool is; a pool without a place is gone. */
+/* The place of a pool; NULL: the pool is gone. */
 const struct pool_place *facts_place(const struct metric_facts *f, int64_t pool_id);
 
 /* queues.c: reads the queues of all pools in the arena, some thousand runs in each call. 1: call

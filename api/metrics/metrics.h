@@ -38,7 +38,7 @@ struct metrics {
     const char *token; /* NULL: none */
     const struct network *networks;
     size_t n_networks;
-    bool people; /* shows who used what */
+    bool people; /* shows the use of each person */
 };
 
 extern const struct service metrics_service;

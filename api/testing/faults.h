@@ -19,9 +19,9 @@ enum fault_cut { CUT_NOT, CUT_BEFORE, CUT_AFTER };
 
 /* The effect on a fake node. */
 enum node_effect {
-    NODE_HOLD_PREPARATION = 1, /* it answers nothing until it is let go */
-    NODE_FAIL_PREPARATION,     /* nothing can be done on its disk until then */
-    NODE_LOST,                 /* it cannot be reached until then */
+    NODE_HOLD_PREPARATION = 1, /* it answers nothing until the fault is released */
+    NODE_FAIL_PREPARATION,     /* nothing can be done on its disk until the fault is released */
+    NODE_LOST,                 /* it cannot be reached until the fault is released */
     NODE_RESTART,
     NODE_PREEMPTED, /* the node is away for a while and comes back as a new node */
 };
@@ -35,9 +35,10 @@ struct fault {
     int64_t fitted, hits;
     /* of a request: */
     int64_t delay_ms;
-    bool hold, must_exist; /* that which it is about */
+    /* hold: the request waits. must_exist: the pool must exist when the fault is made */
+    bool hold, must_exist;
     int status, retry_after_s;
-    const char *code, *message; /* of an allocation NULL: nothing is said */
+    const char *code, *message; /* of an allocation NULL: no error is shown */
     enum fault_cut cut;
     /* of a node: */
     enum node_effect effect;

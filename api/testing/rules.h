@@ -42,7 +42,7 @@ struct rule_output {
     size_t nth; /* the position of the file in the rule, from 0 */
 };
 
-/* The rules of one document, and the memory that their texts are in. It goes with its last rule. */
+/* The rules of one document, and the memory of their texts. Freed with its last rule. */
 struct rule_doc {
     struct arena arena;
     struct rule *rules;
@@ -56,7 +56,7 @@ const char *rule_place(const struct rule_doc *doc, size_t i, char out[static 32]
 
 struct rule {
     struct rule_doc *doc; /* holds this rule */
-    int64_t number;       /* from 1; also what its tasks are held by */
+    int64_t number;       /* from 1; the tasks that it holds are held under this number */
     struct rule_match match;
     int skip, times; /* as in a fault; times 0: no limit */
     int64_t fitted, hits;
@@ -82,7 +82,8 @@ void testing_rules_plan(void *ctx, const struct fake_node *node, const struct ta
 void testing_rules_met(void *ctx, struct fake_node *node);
 /* Adds the rules of a file: all or none. Errors name the file and the place. */
 int testing_rules_load(struct testing_rules *rules, const char *path, struct err *e) MUST_CHECK;
-/* Removes all rules, or those that name a subscription; the processes that they hold go on. */
+/* Removes all rules, or the rules that name a subscription; the processes that they hold
+ * continue. */
 void testing_rules_clear(struct testing_rules *rules, const char *subscription);
 
 /* --- rule_read.c ------------------------------------------------------------------------------ */

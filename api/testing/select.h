@@ -29,7 +29,8 @@ struct request_facts {
 extern const struct schema selector_body;
 /* Refuses an operation that no service has, and a path that fits no request. */
 int selector_check(struct request *r, const struct selector *s, struct err *e) MUST_CHECK;
-/* Refuses one whose pool fits no pool or cluster that there is now, and names those. */
+/* Refuses a selector whose pattern fits no pool or cluster that exists now, and names those that
+ * exist. */
 int selector_finds_pool(struct request *r, const struct selector *s, struct err *e) MUST_CHECK;
 bool selector_fits(const struct selector *s, const struct request_facts *t);
 json_t *selector_render(const struct selector *s);

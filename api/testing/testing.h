@@ -74,7 +74,7 @@ bool testing_faults_shut(void *ctx, struct arena *a, const struct pool *p, const
 void testing_faults_free(struct testing_faults *f);
 /* Call at the end of a request. */
 void testing_faults_forget(struct testing_faults *all, const struct request *r);
-/* Removes all faults, or those that name a subscription. */
+/* Removes all faults, or the faults that name a subscription. */
 void testing_faults_clear(struct testing_faults *all, const char *subscription);
 
 /* strict.c; `on`: strict mode for all subscriptions that have no profile. */

@@ -23,8 +23,8 @@ int home_make_experiment(struct request *r, struct workspace *w, struct experime
 
 /* An id that no row has. */
 #define NO_ROW (-1)
-/* Selects clusters or file servers of a list. The versions without workspaces see only those in the
- * home. */
+/* Selects clusters or file servers of a list. The versions without workspaces see only clusters and
+ * file servers in the home. */
 int home_filter(struct request *r, const struct rm_query *q, struct st_filter *out,
                 struct err *e) MUST_CHECK;
 

@@ -14,9 +14,9 @@ void render_cluster(struct request *r, const struct cluster *c, struct strbuf *o
 void render_file_server(struct request *r, const struct file_server *f, struct strbuf *out);
 /* The subnet that a document names; NULL: none. */
 const char *own_subnet(const json_t *doc);
-/* The subnet of a file server, or of a cluster that mounts one: its own, or the one that the real
- * service made if none was requested. NULL: none. The text is in the arena or the (parsed)
- * document. */
+/* The subnet of a file server, or of a cluster that mounts a file server: the requested subnet;
+ * without a request, the subnet that the real service made. NULL: none. The text is in the arena or
+ * the (parsed) document. */
 const char *file_server_subnet(struct request *r, const struct file_server *f, const json_t *doc);
 const char *cluster_subnet(struct request *r, const struct cluster *c, const json_t *doc);
 /* Removes a subnet from a given document if it only repeats an earlier reply. */

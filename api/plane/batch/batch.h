@@ -77,8 +77,9 @@ int batch_check_query(struct request *r, struct err *e) MUST_CHECK;
  *
  * Each reference that is added or changed must be to an active package. */
 
-/* `list`: applicationPackageReferences, or NULL. The first that names none: "app01 1.0", and in
- * *application the id alone; both the arena's. A getter: 0: there is none such. */
+/* `list`: applicationPackageReferences, or NULL. The first reference to a package that does not
+ * exist: "app01 1.0"; in *application the id alone. Both are the arena's. A getter: 0: all packages
+ * exist. */
 int package_refs_missing(struct storage *st, struct arena *a, int64_t account_id,
                          const json_t *list, const char **application, const char **text,
                          struct err *e) MUST_CHECK;

@@ -22,8 +22,8 @@ int pool_make(struct batch_front *f, struct batch_pool *p, const struct accepted
  * document. */
 int pool_load(struct request *r, const struct batch_front *f, const struct batch_pool *p,
               struct accepted *out, struct err *e) MUST_CHECK;
-/* Replaces property `name` in `all`, with its secrets, by the one in `given`; `value` is its value,
- * or NULL or an empty list to remove the property. */
+/* Replaces property `name` in `all`, with its secrets, by that property in `given`. `value`: its
+ * value; NULL or an empty list: removes the property. */
 void pool_replace(struct accepted *all, const struct accepted *given, const char *name,
                   json_t *value);
 /* Whether the pool's nodes fix property `name`, and `given` would change it. */

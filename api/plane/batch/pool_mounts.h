@@ -8,7 +8,7 @@
 #include "api/http/accept.h"
 #include "api/plane/batch/batch.h"
 
-/* Who asks, in either plane. */
+/* The sender of the request, in either plane. */
 struct pool_asker {
     const struct batch_account *account;
     const struct azstorage *store;

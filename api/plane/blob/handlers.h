@@ -70,7 +70,7 @@ struct placing {
      * far as is known. */
     files_changed done;
     void *ctx;                /* of both */
-    struct file_facts before; /* its own from here on */
+    struct file_facts before; /* placing.c's, from here on */
     struct file_result placed;
     struct journal_entry entry;
 };
@@ -101,7 +101,8 @@ void blob_finish(struct blob_work *w, struct replied *done);
  * exist. */
 int blob_check(struct request *r, const struct blob *b, const struct file_facts *f,
                struct err *e) MUST_CHECK;
-/* The blob does not exist: a lease in its row belongs to one that somebody else has removed. */
+/* The blob does not exist: a lease in its row belongs to an earlier blob that somebody else has
+ * removed. */
 void blob_without_lease(struct blob *b);
 /* Whether the blob must not exist yet: If-None-Match: *, unless the request has the lease of the
  * existing blob. */
@@ -143,8 +144,8 @@ const char *blocks_folder_of(struct request *r, const char *name);
  * the blob is ignored. The blob's time may be ahead of a clock that was set back. */
 void blocks_set_time(struct files_upload *block, const struct request *r,
                      const struct share_item *blob);
-/* Whether blocks of the `old` version count for the new one, because it was ahead of the clock:
- * they must be removed. */
+/* Whether blocks of the `old` version would belong to the new one, because the old one was ahead of
+ * the clock: they must be removed. */
 bool blocks_outlive(const struct share_item *old, const struct share_item *now);
 /* Removes this folder. In the blob's turn. */
 void blocks_remove(struct request *r, files_done cb, void *ctx);
@@ -166,8 +167,8 @@ struct tag_where;
 void tags_write_asked(struct strbuf *b, json_t *tags, const struct tag_where *asked);
 /* Whether a blob of the type may have this tier (NULL: none is asked for). */
 int tier_check_type(enum blob_type type, const char *tier, struct err *e) MUST_CHECK;
-/* AZSTORAGE_ARCHIVED: the blob is archived, and the request needs or changes what that is. `f` may
- * be NULL: its file is not known. */
+/* AZSTORAGE_ARCHIVED: the blob is archived, and the request needs or changes its bytes. `f` may be
+ * NULL: its file is not known. */
 int blob_check_online(struct request *r, const struct share_item *i, const struct file_facts *f,
                       struct err *e) MUST_CHECK;
 
@@ -180,7 +181,7 @@ int tags_check(struct request *r, const char *header, const struct share_item *i
  * in order, and the page has the place of the next (page_pass()). */
 struct page;
 struct blob_show {
-    void (*prefix)(struct page *p, const char *name); /* what several names have in common */
+    void (*prefix)(struct page *p, const char *name); /* the common beginning of several names */
     void (*blob)(struct page *p, const char *name, const struct file_facts *f);
 };
 struct blobs_wish {

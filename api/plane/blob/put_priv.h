@@ -76,7 +76,7 @@ struct blob_put {
     bool small;       /* the body is a single piece */
     bool is_complete; /* the client has sent the whole body */
     bool is_new, has_md5, has_crc64;
-    bool has_time; /* its file gets this one */
+    bool has_time; /* its file gets mtime_ns */
     int64_t mtime_ns;
     uint8_t md5[FILES_MD5];
     uint64_t crc64;

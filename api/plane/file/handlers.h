@@ -62,7 +62,8 @@ extern const struct lease_errors azfile_leased;
 /* Whether the request may change (needs_id) or read a leased file. */
 int azfile_may(struct request *r, const struct share_item *i, bool needs_id,
                struct err *e) MUST_CHECK;
-/* The file does not exist: a lease in its notes belongs to one that somebody else has removed. */
+/* The file does not exist: a lease in its notes belongs to an earlier file that somebody else has
+ * removed. */
 void azfile_without_lease(struct share_item *i);
 /* Writes the notes with the next revision. */
 int azfile_note(struct request *r, struct share_item *i, struct err *e) MUST_CHECK;

@@ -56,8 +56,8 @@ struct plane {
     enum sas_service service;
     enum share_kind kind; /* the kind of its shares or containers */
     const char *server;   /* the Server header */
-    const char *share;    /* what it calls a share */
-    int no_share;         /* its kind of error if there is none of the name */
+    const char *share;    /* its word for a share */
+    int no_share;         /* its kind of error if no share has the name */
     /* the kinds of error if there is one of the name, and if it is being deleted */
     int share_exists, share_going;
     const struct storage_need *needs; /* one for each row of the service */
@@ -129,7 +129,7 @@ bool plane_may_be_public(const struct grant *g);
 
 /* The x-ms-meta-* headers as JSON text; NULL: none. -1: an invalid name, or too many bytes. */
 int metadata_read(struct request *r, const char **out, struct err *e) MUST_CHECK;
-/* The other way round. */
+/* Adds the metadata to the reply, as headers. */
 void metadata_reply(struct request *r, const char *metadata);
 
 /* Stored access policies: from the body of a request (ROUTE_XML, optional) to the text of a row,

@@ -48,13 +48,13 @@ int properties_read(struct request *r, const char *prefix, bool is_body, const c
  * type is cleared. */
 int properties_replace(struct request *r, const char *prefix, const char **out,
                        struct err *e) MUST_CHECK;
-/* Adds them to a reply, but for the type (NULL: it was cleared), and with what a signature says
- * instead (rscc, ...). */
+/* Adds the properties to a reply, except the type (NULL: it was cleared). A signature may replace
+ * some (rscc, ...). */
 void properties_reply(struct request *r, const struct share_item *i, const char **type);
 /* Whether a request gives this property, "Content-MD5", and its value. NULL: no. */
 const char *property_given(struct request *r, const char *prefix, const char *name);
 
-/* Says in the reply what CRC64 the bytes have, as the service does since some version. */
+/* Adds the CRC64 of the bytes to the reply, as the service does since some version. */
 void crc64_reply(struct request *r, uint64_t crc64);
 
 enum property {
@@ -65,7 +65,7 @@ enum property {
     PROPERTY_CACHE_CONTROL,
     PROPERTIES
 };
-#define BYTES_TYPE "application/octet-stream" /* of what no type is noted of */
+#define BYTES_TYPE "application/octet-stream" /* for bytes without a noted type */
 /* The properties in that text; NULL: it is not there; "" for a type that was cleared. */
 void properties_of(struct arena *a, const char *text, const char *out[PROPERTIES]);
 /* A JSON text of properties (NULL: none) with this type. */

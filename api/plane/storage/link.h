@@ -35,7 +35,7 @@ int link_check(struct request *r, const struct file_ref *f, struct err *e) MUST_
 
 /* GET and HEAD of such a link, with byte ranges. */
 
-/* --- what the downloads share (download.c) --------------------------------------------------- */
+/* --- common parts of downloads (download.c) --------------------------------------------------- */
 
 #define LOOK_AGAIN 1
 

@@ -10,8 +10,8 @@
 /* ERR_INVALID_NAME: no share or container can be made with this name. */
 int plane_check_name(const char *name, struct err *e) MUST_CHECK;
 /* 404 unless the account has the share or container that the path names. Reads its row again,
- * because it may have changed since the head came; another one that got the name meanwhile is not
- * the request's. */
+ * because it may have changed since the head came; if another share got the name meanwhile, it is
+ * not the request's. */
 int plane_share(struct request *r, struct err *e) MUST_CHECK;
 
 /* Makes the share of the path, with the metadata of the request. `s`: the members that differ

@@ -121,7 +121,8 @@ void delegation_key(const uint8_t secret[32], const struct sas *s,
                     unsigned char out[DELEGATION_KEY_BYTES]);
 /* Whether a signature was made with that key of this text. */
 bool delegation_signed(const uint8_t secret[32], const struct sas *s, const struct strbuf *text);
-/* Whose the key is. 1: *who; 0: nobody's any more, or its time is not now, as *why says; -1. */
+/* The owner of the key. 1: *who; 0: the owner is gone, or the key is not valid at this time, *why
+ * has the reason; -1: err. */
 int delegation_who(const struct directory *d, const struct sas *s, int64_t now_us,
                    struct principal *who, const char **why, struct err *e) MUST_CHECK;
 

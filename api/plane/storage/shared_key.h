@@ -31,8 +31,8 @@ struct signed_head {
 
 enum shared_key_form { SHARED_KEY, SHARED_KEY_LITE };
 
-/* The service sorts names of headers as .NET's culture does, and newer clients with it; older ones
- * sort by bytes, Node's as ICU does. These differ only in names with - or _. */
+/* The service sorts names of headers as .NET's culture does, and newer clients do, too. Older
+ * clients sort by bytes, Node's clients like ICU. The orders differ only in names with - or _. */
 enum name_order { NAMES_AS_SERVICE, NAMES_BY_BYTE, NAMES_AS_ICU, NAME_ORDERS };
 
 /* Appends the text to sign. `account`: without -secondary. */

@@ -78,7 +78,7 @@ uint64_t structuring_begin(struct structuring *s, uint64_t content);
 /* How many bytes of content to put into the next piece of the message, so that the piece has at
  * most `max` bytes. `max`: at least 64, or at least what is left of the message. */
 size_t structuring_room(const struct structuring *s, size_t max);
-/* Adds such bytes, and what belongs around them. */
+/* Adds `n` bytes, and the heads and checksums around them. */
 void structuring_add(struct structuring *s, const char *bytes, size_t n, struct strbuf *out);
 
 #endif

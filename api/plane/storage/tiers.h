@@ -48,7 +48,7 @@ int tier_read(struct request *r, const char **out, struct err *e) MUST_CHECK;
 /* x-ms-rehydrate-priority: High or Standard; NULL in *out: none is given. */
 int tier_read_priority(struct request *r, const char **out, struct err *e) MUST_CHECK;
 
-/* AZSTORAGE_ARCHIVED, with what would be right. Always -1. */
+/* AZSTORAGE_ARCHIVED, with the remedy. Always -1. */
 int tier_refuse(const struct tier *t, struct err *e);
 /* Fails with AZSTORAGE_ARCHIVED, too, if the file is an archived blob: for a GET of a file of a
  * share or container. */

@@ -19,7 +19,7 @@ void turns_free(struct write_turns *t);
 
 /* A request for a turn; its owner keeps it until turn_end(). Zero before turn_want(). */
 struct turn {
-    struct turn *next; /* who waits behind it */
+    struct turn *next; /* the next request that waits */
     int64_t share_id;
     const char *path;      /* lent until turn_end() */
     void (*go)(void *ctx); /* called once, perhaps inside turn_want() */
@@ -29,7 +29,8 @@ struct turn {
 void turn_want(struct write_turns *t, struct turn *w);
 /* Does nothing if the turn is not held. */
 void turn_end(struct write_turns *t, struct turn *w);
-/* request_finish(), then turn_end(): the next request sees what this reply says. */
+/* request_finish(), then turn_end(), so that the next request sees the state that this reply
+ * shows. */
 void turn_finish(struct request *r, struct replied *done, struct turn *w);
 
 /* For readers in several steps: whether data read since `since` (turns_now() before the first step)

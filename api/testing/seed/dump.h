@@ -36,7 +36,7 @@
 #define DUMP_ROWS  1000000
 #define DUMP_BYTES (256U * 1024 * 1024) /* of files */
 
-/* Where a resource of the dump stands: into[collection][name]. */
+/* The place of a resource in the dump: into[collection][name]. */
 struct dump_place {
     json_t *into; /* borrowed from the tree */
     const char *collection, *name;
@@ -124,7 +124,8 @@ void dump_bodies(struct dumping *d);
 bool dump_is_going(const json_t *item);
 const char *dump_name(const struct seed_kind *kind, const json_t *item);
 
-/* dump_rows.c: what no GET gives of the resources of a kind that were listed below `above`. */
+/* dump_rows.c: adds the state that no GET gives, of the resources of a kind that were listed below
+ * `above`. */
 typedef int dump_extra(struct dumping *d, const struct seed_step *above, json_t *into,
                        struct err *e);
 extern dump_extra *const dump_extras[SEED_KINDS];

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * A state from a text, and the text of a state. docs/testing.md describes both for clients.
+ * Makes a state from a text (a seed), and the text of a state (a dump). docs/testing.md describes
+ * both for clients.
  *
- *   text -> tree (seed_doc.h) -> steps (kinds.c) -> requests, each carried out as if it had come
- *   alone (apply.c), with the states that no request gives (state.c) -> files (files.c)
+ *   text -> tree (seed_doc.h) -> steps (kinds.c)
+ *        -> requests, each carried out as if it had come alone (apply.c), with the states that no
+ *           request gives (state.c)
+ *        -> files (files.c)
  *
- * Every resource is made by the handler that its PUT has, so there is one set of checks. All that
- * is only rows is written in one transaction, or, if it is much, in one for each turn of the loop.
- * Shares, containers and what is in them follow, as their folders are made behind it; if something
- * fails when some of it is there, the groups of the seed are removed again, and if the daemon is
- * killed meanwhile, by its next start.
+ * Every resource is made by the handler that its PUT has, so there is one set of checks. All parts
+ * that are only rows are written in one transaction; if they are many, in one for each turn of the
+ * loop. Shares, containers and their contents follow, because their folders are made after that. If
+ * a later part fails, the groups of the seed are removed again; if the daemon is killed meanwhile,
+ * its next start removes them.
  */
 #ifndef API_TESTING_SEED_SEED_H
 #define API_TESTING_SEED_SEED_H

@@ -9,7 +9,7 @@
 #include "api/testing/seed/seed.h"
 #include "api/testing/seed/seed_doc.h"
 
-/* Stands in texts of a seed for the id of the subscription that the seed goes into. */
+/* The place, in texts of a seed, of the id of the subscription that the seed goes into. */
 #define SEED_SUBSCRIPTION "{subscription}"
 
 enum seed_kind_id {
