@@ -26,8 +26,8 @@ struct certs_files {
     bool without_sync; /* ephemeral: written files are not synced */
 };
 
-struct certs_config { /* its texts are borrowed while the certificates are open; its lists only
-                         during the opening */
+/* texts are borrowed while the certificates are open, lists only during the opening */
+struct certs_config {
     struct certs_files files;
     /* the IP literals on which the daemon listens, in addition to loopback */
     char *const *addresses;
@@ -49,7 +49,7 @@ const char *certs_authority(const struct certs *c);
 #define CERTS_FINGERPRINT_SIZE 96
 int certs_fingerprint(const char *pem, char out[CERTS_FINGERPRINT_SIZE], struct err *e) MUST_CHECK;
 
-/* The names of the daemon: localhost, this machine's and the configured ones. */
+/* The names of the daemon: localhost, the name of this machine, and the configured names. */
 const char *const *certs_names(const struct certs *c, size_t *n);
 
 /* A chain, the server's certificate first, and its key: lent for at least one handshake. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The change of one command of 2017 or 2018 into today's: what the rows of az_old.c and the
- * functions that they name work on. In those versions resources were in resource groups; their
- * place today is the workspace and experiment of model/home.h.
+ * The change of one command of 2017 or 2018 into a command of today: the data of the rows of
+ * az_old.c and of the functions that they name. In those versions resources were in resource
+ * groups; their place today is the workspace and experiment of model/home.h.
  */
 #ifndef DAEMON_CLI_AZ_CHANGE_H
 #define DAEMON_CLI_AZ_CHANGE_H
@@ -78,7 +78,7 @@ struct az_change {
     size_t n_made;
     struct az_request request; /* no method: az runs the line */
     struct strbuf notes;       /* for people, a line each */
-    bool unchanged;            /* it is of today after all */
+    bool unchanged;            /* the command is of today after all */
 };
 
 /* Takes the subscription of the option, an id or a display name. */

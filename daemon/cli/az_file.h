@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The JSON files of `az batchai`, as read before az is started. az itself reports a mistake in them
- * with a stack trace, or drops what it does not know without a message.
+ * with a stack trace, or silently drops members that it does not know.
  */
 #ifndef DAEMON_CLI_AZ_FILE_H
 #define DAEMON_CLI_AZ_FILE_H
@@ -19,7 +19,7 @@ struct az_file {
     char *text;
     size_t len;
     json_t *tree;
-    bool changed; /* the tree is not what the file says */
+    bool changed; /* the tree differs from the file */
     bool once;    /* a pipe or similar: az cannot read it again */
     /* The version that has all its properties; az of today speaks V_2018_05_01. */
     enum api_version version;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Commands of az as the guides of 2017 and 2018 write them, and what they are today. The table is
+ * Commands of az as the guides of 2017 and 2018 write them, and their forms of today. The table is
  * in az_old.c.
  */
 #ifndef DAEMON_CLI_AZ_OLD_H

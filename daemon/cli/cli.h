@@ -27,7 +27,7 @@ enum {
     OPT_COMMENT = 64,
     OPT_REASON = 128,
     OPT_DRY_RUN = 256,
-    OPT_ROLE = 512,    /* and --scope */
+    OPT_ROLE = 512,    /* --role and --scope */
     OPT_REMOTE = 1024, /* --endpoint and --user */
     OPT_QUEUE = 2048,  /* --cluster, --user and --mine of jobs */
     /* the options of OPT_QUEUE, --state, --experiment, --begins, --since, --sort */
@@ -40,7 +40,7 @@ enum {
     OPT_REPORT = 131072, /* --by, --from, --to and --csv */
     OPT_WATCH = 262144,
     OPT_NODES = 524288,      /* --state, --cluster, --begins and --sort of machines */
-    OPT_SUBMIT = 1048576,    /* what a job file may say, too */
+    OPT_SUBMIT = 1048576,    /* the options that a job file may set, too */
     OPT_SUBMITS = 2097152,   /* --file, --dry-run and --yes */
     OPT_LOGS = 4194304,      /* --follow, --node and --tail */
     OPT_CANCEL = 8388608,    /* --mine and --queued */

@@ -70,9 +70,9 @@ void client_doing(struct daemon_client *c, const char *words);
 /* Whether it is not told, because the caller does it. */
 void client_quiet(struct daemon_client *c, bool quiet);
 
-/* Sends one request, again with a new token if the daemon refuses the first, where the login can
- * give others; `body` may be NULL. The caller frees *out (NULL if the reply has no body). If
- * the daemon refuses, the error has its code and message. */
+/* Sends one request. If the daemon refuses the token, sends it once more with a new token, if the
+ * login can give one. `body` may be NULL. The caller frees *out (NULL if the reply has no body). If
+ * the daemon refuses the request, the error has its code and message. */
 int client_call(struct daemon_client *c, const char *method, const char *path, const json_t *body,
                 json_t **out, struct err *e) MUST_CHECK;
 

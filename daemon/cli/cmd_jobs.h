@@ -50,8 +50,8 @@ int jobs_find_index(struct daemon_client *c, const char *name, json_t **job, jso
 /* A copy of the name without its index, and the index as a text in it; NULL: the name has none.
  * Caller frees. */
 char *jobs_without_index(const char *name, const char **index);
-/* The id of the subscription of a found job or task; its row has none if that is the configured
- * one, for which the daemon is asked. Caller frees. */
+/* The id of the subscription of a found job or task. The row lacks it for the configured
+ * subscription: then the daemon is asked. Caller frees. */
 int jobs_subscription(struct daemon_client *c, const json_t *j, char **out,
                       struct err *e) MUST_CHECK;
 /* Appends the path of the job's resource and `tail`, with the api-version as its query. */

@@ -14,7 +14,7 @@
 extern const char *const demo_rules[];
 extern const char demo_seed[];
 
-/* Prints what `dump` has, and lines to try. `dir`: the daemon's state directory. */
+/* Prints the resources in `dump`, and lines to try. `dir`: the daemon's state directory. */
 void demo_show(const struct environment *env, const char *dir, const json_t *dump, bool json);
 
 #endif

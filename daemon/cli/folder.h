@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files of a folder that `submit` copies: all that git would take, without those that
- * .batchaidignore names too.
+ * The files of a folder that `submit` copies: all files that git would take, without those that
+ * .batchaidignore names.
  */
 #ifndef DAEMON_CLI_FOLDER_H
 #define DAEMON_CLI_FOLDER_H

@@ -20,7 +20,7 @@ struct get_file {
     char partial[40]; /* the temporary name in that folder, until the file is whole */
     mode_t mode;      /* of the file that it replaces; 0: there is none */
     int trouble;      /* errno of a write that failed; 0: none has */
-    int64_t bytes;    /* which were written */
+    int64_t bytes;    /* how many bytes were written */
 };
 
 /* Makes ROOT and the folders of NAME, and opens ROOT/NAME. Ctrl-C removes the file. */

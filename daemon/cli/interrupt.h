@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Signals that end a command wait until it has removed what it made for a time.
+ * Signals that end a command wait until it has removed its temporary files.
  */
 #ifndef DAEMON_CLI_INTERRUPT_H
 #define DAEMON_CLI_INTERRUPT_H
@@ -13,7 +13,7 @@ void interrupt_catch(void);
 
 bool interrupt_seen(void);
 
-/* Ends what interrupt_catch() began. A noted signal takes effect here. */
+/* Ends interrupt_catch(). A noted signal takes effect here. */
 void interrupt_release(void);
 
 #endif

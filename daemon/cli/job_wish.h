@@ -13,7 +13,7 @@
 #include "lib/err.h"
 #include "model/resource.h"
 
-/* The checks of options. ERR_CONFIG: the value, and valid ones. */
+/* The checks of options. ERR_CONFIG: the message has the value, and valid values. */
 int job_check_name(const char *value, struct err *e);
 int job_check_nodes(const char *value, struct err *e);
 int job_check_gpus(const char *value, struct err *e);
@@ -39,22 +39,22 @@ int job_file_read(const char *path, struct options *o, struct arena *a, struct e
 /* A name from the command, with some random letters: "train-x7fk". In the arena. */
 const char *job_new_name(const struct options *o, struct arena *a);
 
-/* Where a job is, and what it mounts. */
+/* The place of a job, and its mounts. */
 struct job_place {
     const char *group, *workspace, *experiment, *cluster, *name;
     const char *vm_size;        /* for the creation of the cluster */
     int nodes_max;              /* the most nodes, for the creation of the cluster */
     const char *account;        /* the storage account of the caller's jobs */
-    const char *second_account; /* that which nobody else can have: job_place_make() */
+    const char *second_account; /* an account that nobody else can have: job_place_make() */
     const char *archive;        /* the copy of the folder on its share; NULL: none */
     const char *after;          /* EXPERIMENT/JOB:success,...; NULL: none */
     json_t *secrets;            /* the list of the document; NULL: none. Borrowed */
 };
 
 #define JOB_SHARE  "jobs"     /* the caller's share of the account, and the name of its mount */
-#define JOB_KEY    "bm9uZQ==" /* of mounts of such an account: any is accepted */
+#define JOB_KEY    "bm9uZQ==" /* the key of mounts of such an account: any key is accepted */
 #define JOB_OUTPUT "FILES"    /* the id of the output directory */
-#define JOB_FOLDER "folder"   /* in it: where the command runs */
+#define JOB_FOLDER "folder"   /* the command runs in this folder of the output directory */
 
 /* The document. Caller decrefs. */
 json_t *job_document(const struct options *o, const struct job_place *p, const char *subscription);

@@ -16,11 +16,11 @@ struct log_lines {
     struct log_lines **writer;
     char *process; /* owned */
     bool prefixed; /* lines begin with `process` */
-    bool inside;   /* of a line */
+    bool inside;   /* the last text did not end a line */
     bool terminal;
     char escape[32]; /* a sequence that has begun */
     size_t n_escape;
-    char character[5]; /* one that has begun, of several bytes */
+    char character[5]; /* an incomplete character of several bytes */
     size_t n_character;
 };
 

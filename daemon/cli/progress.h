@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A line on standard error, if that is a terminal, that says what a command does when that takes
- * longer than a second. It is written over, and gone at the end.
+ * A line on standard error, if that is a terminal. It shows what a command is doing if that takes
+ * longer than a second. It is overwritten, and removed at the end.
  */
 #ifndef DAEMON_CLI_PROGRESS_H
 #define DAEMON_CLI_PROGRESS_H

@@ -24,7 +24,7 @@ int submit_read_file(const struct options *o, struct options *whole, struct aren
  * looks. Free in any case; begin with an empty struct and an initialized arena. */
 int submit(struct daemon_client *c, const struct options *o, struct sent_job *s,
            struct err *e) MUST_CHECK;
-/* Prints what --dry-run would do. */
+/* For --dry-run: prints what submit() would do without it. */
 void submit_show(const struct sent_job *s, const struct options *o);
 void sent_job_free(struct sent_job *s);
 

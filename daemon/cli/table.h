@@ -48,8 +48,8 @@ void table_addf(struct table *t, const char *fmt, ...) __attribute__((format(pri
 void table_print(const struct table *t, const struct table_screen *screen, FILE *out);
 void table_free(struct table *t);
 
-/* The length in bytes of the first character; 0: a terminal must not get it, because it is a
- * control character, turns the order of others around, or is not UTF-8. */
+/* The length in bytes of the first character. 0: a terminal must not get it, because it is a
+ * control character, turns the order of following characters around, or is not UTF-8. */
 size_t table_character(const char *text);
 /* The length in bytes of the first `n` characters of valid UTF-8. */
 int table_bytes_of(const char *text, int n);

@@ -25,7 +25,7 @@ short terminal_link_events(const struct terminal_link *l);
 
 void terminal_link_send(struct terminal_link *l, enum terminal_frame_kind kind, const void *bytes,
                         size_t n);
-/* Sends what waits, as far as the connection takes it. */
+/* Sends waiting bytes, as far as the connection takes them. */
 int terminal_link_flush(struct terminal_link *l, struct err *e) MUST_CHECK;
 size_t terminal_link_waiting(const struct terminal_link *l);
 /* 1: *out is the next frame; 0: none has come yet; -1: the connection has ended. */

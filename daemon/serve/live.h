@@ -15,7 +15,7 @@
 int live_take(void *ctx, const struct config *config, const struct site *site,
               struct err *e) MUST_CHECK;
 
-/* Takes over who may read metrics; *m is empty then. */
+/* Takes over the rights to read metrics; *m is empty then. */
 void live_meter(void *ctx, struct metering *m);
 
 /* The configured limits for keeping ended resources. */

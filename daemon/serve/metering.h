@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who may read metrics without a login, from the settings: owns the token and the networks.
+ * The rights to read metrics without a login, from the settings: owns the token and the networks.
  */
 #ifndef DAEMON_SERVE_METERING_H
 #define DAEMON_SERVE_METERING_H

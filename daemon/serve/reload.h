@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reads the configuration, the site's certificate and the token of metrics again, on SIGHUP or when
- * somebody asks. A
- * thread reads and checks all files; if one is not usable, or a setting cannot be taken, everything
- * stays as it is, and the log and who asked get the reason. An expired certificate is logged at the
- * start and each day.
+ * somebody asks. A thread reads and checks all files. If a file cannot be used, or a setting cannot
+ * be taken, everything stays as it is; the log and the requester get the reason. An expired
+ * certificate is logged at the start and each day.
  *
- *   IDLE -> READING -> IDLE     a demand during READING begins another reading after it, because
- *                               the present one may have seen the old files
+ *   IDLE -> READING -> IDLE
+ *
+ * A demand during READING begins another reading after it, because the present one may have seen
+ * the old files.
  */
 #ifndef DAEMON_SERVE_RELOAD_H
 #define DAEMON_SERVE_RELOAD_H
@@ -31,7 +32,7 @@ struct reload_files {
     struct reload_files *older; /* owned */
 };
 
-/* Who waits for a reading. */
+/* A requester that waits for a reading. */
 struct reload_waiter {
     admin_reloaded *done;
     void *ctx;
@@ -47,7 +48,7 @@ struct reload {
     const struct serve_config *c;
     /* Takes the settings into use. -1: nothing is changed. */
     int (*take)(void *ctx, const struct config *config, const struct site *site, struct err *e);
-    /* Takes over who may read metrics; *m is empty then. */
+    /* Takes over the rights to read metrics; *m is empty then. */
     void (*meter)(void *ctx, struct metering *m);
     void *ctx;
     struct loop_timer *daily;            /* owned, like all members below */
@@ -63,7 +64,7 @@ struct reload {
 void reload_start(struct reload *r, uv_loop_t *loop);
 /* Asks for a reading: struct admin_reload. `of` is the struct reload. */
 void reload_ask(void *of, admin_reloaded *done, void *ctx);
-/* Tells all who wait that the daemon stops. */
+/* Tells all waiting requesters that the daemon stops. */
 void reload_end_requests(struct reload *r);
 /* Stops listening for the signal. */
 void reload_stop(struct reload *r);

@@ -34,7 +34,7 @@ int scripted_open(struct scripted *s, const struct serve_config *c, struct loop 
                   struct err *e) MUST_CHECK;
 /* The gate by which faults keep new nodes from pools. */
 struct sched_gate scripted_gate(const struct scripted *s);
-/* The scheduler is there. */
+/* Call when the scheduler exists. */
 void scripted_begin(struct scripted *s, struct sched *sched);
 /* After the last link to a node was closed. */
 void scripted_close(struct scripted *s);

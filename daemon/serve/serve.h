@@ -19,7 +19,8 @@
 
 struct serve_config {
     const struct config *config;
-    /* Reads the configuration again, with what overrides the file; on any thread. */
+    /* Reads the configuration again, with the options and variables that override the file; on any
+     * thread. */
     int (*load)(const void *load_ctx, struct config *out, struct err *e);
     const void *load_ctx;
     const char *config_path; /* the configuration file, as an absolute path; NULL: none */

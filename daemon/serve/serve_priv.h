@@ -79,7 +79,7 @@ struct batch_blobs deps_blobs(struct batch_blobs_source *s);
 struct api_disk deps_disk(struct storage *st);
 /* The data of each service's handlers. */
 struct api_deps deps_api(struct daemon *d);
-/* Who may read metrics, borrowed from the daemon. */
+/* The rights to read metrics, borrowed from the daemon. */
 void deps_meter(const struct daemon *d, struct metrics *out);
 
 #endif
