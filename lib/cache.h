@@ -30,8 +30,8 @@ void cache_free(struct cache *c); /* NULL: nothing */
  * earliest. */
 void *cache_find(struct cache *c, const void *key, size_t n);
 /* Adds a zeroed value, replacing the value with this key, if there is one. `owned`: the bytes that
- * the value will own. NULL: this is more than an eighth of the cache, for which too many others
- * would be dropped. */
+ * the value will own. NULL: the value needs more than an eighth of the cache; too many others would
+ * be dropped for it. */
 void *cache_add(struct cache *c, const void *key, size_t n, size_t owned);
 void cache_remove(struct cache *c, const void *key, size_t n);
 void cache_drop_if(struct cache *c, bool (*goes)(const void *value, const void *ctx),

@@ -31,7 +31,7 @@ typedef void (*loop_fn)(void *ctx);
 /* How a piece of work ended. */
 enum loop_work_end {
     LOOP_WORK_DONE,
-    LOOP_WORK_DROPPED /* its lane was closed before it began */
+    LOOP_WORK_DROPPED /* its lane was closed before the work began */
 };
 typedef void (*loop_work_done)(void *ctx, enum loop_work_end how);
 
@@ -70,8 +70,8 @@ bool loop_work(struct loop_lane *lane, loop_fn work, loop_work_done done, void *
 
 /* The treatment of waiting work when its lane is closed. */
 enum loop_lane_rest {
-    LOOP_LANE_FINISH, /* it is done first */
-    LOOP_LANE_DROP    /* its `done` gets LOOP_WORK_DROPPED */
+    LOOP_LANE_FINISH, /* waiting work is done first */
+    LOOP_LANE_DROP    /* the `done` of waiting work gets LOOP_WORK_DROPPED */
 };
 /* Closes the lane: no more work is accepted; `closed` (or NULL) runs after the last `done`, and the
  * lane is freed. A piece of work that has not ended in `patience_us` (0: no limit) is abandoned,

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads YAML as a tree of JSON, and remembers where in the text each value stands. Texts of
- * strangers are safe to read: what would take long or much memory (deep nesting, many anchors,
- * aliases of aliases) is refused. Not taken either: a key that is given twice, a key that is a list
- * or mapping, a second document, a text with the character \u0000, bytes that are no text.
- *
- * Tags are ignored, a key << is a key like any other, and an alias is a copy of what it names.
- * A byte order mark may tell that a text is UTF-16.
+ * Reads YAML as a tree of JSON, and remembers the place of each value in the text. Texts of
+ * strangers are safe to read: parts that would take long or much memory (deep nesting, many
+ * anchors, aliases of aliases) are refused. Also refused: a key that is given twice, a key that is
+ * a list or mapping, a second document, a text with the character \u0000, bytes that are no text.
+ * Tags are ignored, a key << is a key like any other, and an alias is a copy of the value that it
+ * names. A byte order mark may tell that a text is UTF-16.
  */
 #ifndef LIB_YAML_H
 #define LIB_YAML_H
