@@ -112,7 +112,7 @@ enum share_state {
     SHARE_MAKING = 1, /* its folder is being made; clients do not see it yet */
     SHARE_THERE = 2,
     SHARE_DELETING = 3, /* its folder is being moved away; clients do not see it any more */
-    SHARE_DELETED = 4   /* its folder is among the deleted ones; its name is free */
+    SHARE_DELETED = 4   /* its folder is among the deleted folders; its name is free */
 };
 enum public_access { PUBLIC_NONE = 1, PUBLIC_BLOB = 2, PUBLIC_CONTAINER = 3 };
 enum lease_state {

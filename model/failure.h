@@ -18,7 +18,7 @@
 enum failure_code { FAIL_NONE = 0, FAILURES(FAILURE_ID) };
 #undef FAILURE_ID
 
-/* Who can put it right. */
+/* The party that can remove the cause. */
 enum failure_fault {
     FAULT_NOBODY,   /* for FAIL_NONE */
     FAULT_CLIENT,   /* the settings of the job or cluster, or an action of its user */

@@ -361,9 +361,9 @@ struct item_change {
     enum item_change_kind kind;
     const char *place; /* the place of the file, as share_item.aside; NULL: its path */
     int64_t now_inode, now_mtime_ns;           /* the new file; 0: removed */
-    bool was_there;                            /* a file, */
-    int64_t was_inode, was_size, was_mtime_ns; /* which was this one */
-    bool was_noted;                            /* a row, */
+    bool was_there;                            /* there was a former file */
+    int64_t was_inode, was_size, was_mtime_ns; /* the facts of the former file */
+    bool was_noted;                            /* there was a former row */
     struct share_item was;                     /* the former item; share and path are always set */
 };
 

@@ -34,7 +34,8 @@ enum api_version {
     V_2017_09_01_PREVIEW = 1 << 0,
     V_2018_03_01 = 1 << 1,
     V_2018_05_01 = 1 << 2,
-    V_FLAT = V_2017_09_01_PREVIEW | V_2018_03_01, /* those without workspaces: model/home.h */
+    /* the versions without workspaces: model/home.h */
+    V_FLAT = V_2017_09_01_PREVIEW | V_2018_03_01,
     V_ALL = (1 << 3) - 1,
     V_STORED = 1 << 8 /* not an api-version: a member of stored documents only */
 };
@@ -99,7 +100,8 @@ struct field {
     const struct schema *sub;
     const struct enum_name *values;
     const char *fallback; /* default as JSON text; NULL: none */
-    const char *expected; /* what a value must be, for messages; NULL: what the kind says */
+    /* the condition for a value, for messages; NULL: the usual one of its kind */
+    const char *expected;
     /* Extra check of one value; may be NULL. Fills target and message. */
     int (*check)(const json_t *value, const char *path, struct err *e);
     /* The place of the value in the decoded struct: 1 + the offset; 0: none. */

@@ -28,7 +28,8 @@ struct usage_measured {
     int64_t read_bytes, write_bytes, read_ops, write_ops; /* of disks */
 };
 
-/* Who had it, where: texts, because the record outlives what they name. "": there is none. */
+/* The owner and the place of use: texts, because the record outlives the named resources. "": there
+ * is none. */
 struct usage_subject {
     int64_t id;
     const char *owner; /* object id */

@@ -40,7 +40,7 @@ enum batch_on_all { BATCH_ALL_NO_ACTION = 1, BATCH_ALL_TERMINATE = 2 };
 enum batch_on_failure { BATCH_FAILURE_NO_ACTION = 1, BATCH_FAILURE_EXIT_OPTIONS = 2 };
 /* The treatment of a task whose run is being ended. */
 enum batch_fate {
-    BATCH_FATE_OWN = 0,       /* its end is its own */
+    BATCH_FATE_OWN = 0,       /* the end of its run is its end */
     BATCH_FATE_REQUEUE = 1,   /* it is active again: it waits for a node */
     BATCH_FATE_TERMINATE = 2, /* it becomes completed, because a user terminated it */
     BATCH_FATE_DELETE = 3,    /* it is removed */
@@ -115,9 +115,9 @@ struct batch_counts {
 struct batch_barred {
     int64_t id;
     int priority;
-    bool has_left;  /* others of the pool are in service */
+    bool has_left;  /* other nodes of the pool are in service */
     bool ready;     /* has a task that may get a run */
-    int64_t queued; /* of its tasks with a run those that wait */
+    int64_t queued; /* tasks with a run that waits */
 };
 
 /* How many tasks have ended on a node. */
@@ -189,7 +189,7 @@ struct batch_subtask {
     int64_t id, task_id;
     int number; /* of its node, from 1 */
     const char *node_name;
-    int64_t emptied; /* as a task's */
+    int64_t emptied; /* as in struct batch_task */
     enum batch_task_state state, was;
     int64_t state_us, was_us, start_us, end_us;
     bool has_exit_code;

@@ -36,7 +36,7 @@ enum rm_version { RM_VERSIONS(RM_VERSION_BIT) };
 #undef RM_VERSION_INDEX
 #undef RM_VERSION_BIT
 
-/* Sets of versions for rows: from one on, up to one, and both. */
+/* Sets of versions for rows: since a version, until a version, and both. */
 #define RM_ALL              ((1U << RM_VERSION_COUNT) - 1)
 #define RM_SINCE(bit)       (RM_ALL & ~((unsigned)(bit)-1))
 #define RM_UNTIL(bit)       (2 * (unsigned)(bit)-1)

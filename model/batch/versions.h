@@ -34,7 +34,7 @@ enum batch_version { BATCH_VERSIONS(BATCH_VERSION_BIT) };
 #undef BATCH_VERSION_INDEX
 #undef BATCH_VERSION_BIT
 
-/* Sets of versions for rows: from one on, up to one, and both. */
+/* Sets of versions for rows: since a version, until a version, and both. */
 #define BATCH_ALL              ((1U << BATCH_VERSION_COUNT) - 1)
 #define BATCH_SINCE(bit)       (BATCH_ALL & ~((unsigned)(bit)-1))
 #define BATCH_UNTIL(bit)       (2 * (unsigned)(bit)-1)

@@ -83,7 +83,7 @@ enum gpu_state {
     GPU_USED,    /* a run has it; nobody knows whether it works */
     GPU_BUSY,    /* it works, perhaps for nobody's run */
     GPU_IDLE,    /* a run has it, and it does nothing */
-    GPU_UNUSABLE /* its node is, or the driver does not show it any more */
+    GPU_UNUSABLE /* its node is unusable, or the driver does not show it any more */
 };
 #define GPU_STATES (GPU_UNUSABLE + 1)
 extern const char *const gpu_state_names[GPU_STATES]; /* "free", "used", "busy", ... */
@@ -91,7 +91,7 @@ extern const char *const gpu_state_names[GPU_STATES]; /* "free", "used", "busy",
 /* All values unknown, no GPUs. */
 void sample_clear(struct node_sample *s);
 void gpu_sample_clear(struct gpu_sample *g);
-/* `to` must be empty or a sample; what it had is freed. */
+/* `to` must be empty or a sample; its earlier content is freed. */
 void sample_copy(struct node_sample *to, const struct node_sample *from);
 void sample_free(struct node_sample *s);
 /* Makes impossible values unknown: samples come from machines, which are not trusted. */
