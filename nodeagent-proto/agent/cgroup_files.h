@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files by which the kernel says what the processes of a cgroup used, in both versions of
+ * The files in which the kernel shows the use by the processes of a cgroup, in both versions of
  * cgroups: of version 2 they are in one directory, of version 1 in a directory for each controller.
  */
 #ifndef NODEAGENT_PROTO_AGENT_CGROUP_FILES_H

@@ -45,8 +45,8 @@ int file_make_parents_as(const char *root, const struct account *as, const char 
 struct file_folder {
     const char *path, *within;
 };
-/* Opens it to everybody who can reach it (share.h). One that is missing or leads out is no error:
- * its first user will report it. */
+/* Opens the folder to everybody who can reach it (share.h). No error if it is missing or leads out:
+ * its first user will report that. */
 int file_open_to_all(const struct file_folder *f, struct err *e) MUST_CHECK;
 /* Makes `target` (below `root`) a symbolic link to `source`, and makes `source` if it is missing.
  * Replaces another link or an empty directory, atomically where that is possible. With `shared`, or

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the processes of a task used.
+ * The use by the processes of a task.
  *
  * On the node, processor time and disks: of the task's cgroup, or of all ended children of its
  * supervisor, whichever is more: a process may have left the cgroup, and a process that ignores
  * SIGCHLD hides its children. Memory: the peak that the cgroup counted, with page cache; otherwise
- * the highest sample of the processes' own memory.
+ * the highest sample of the processes' memory.
  *
- * In a container, whose processes may be children of its runtime: of the container's cgroup alone.
- * A container serves several tasks of its run, also at the same time, so each task is told what no
- * earlier task was told: together they are told what the container used. Without a cgroup nothing
- * is known.
+ * In a container, only the use of the container's cgroup is known, because the processes may be
+ * children of its runtime. A container serves several tasks of its run, also at the same time. So
+ * each task is told the use that no earlier task was told; together they are told the use of the
+ * container. Without a cgroup nothing is known.
  */
 #ifndef NODEAGENT_PROTO_AGENT_MEASURE_H
 #define NODEAGENT_PROTO_AGENT_MEASURE_H
@@ -23,7 +23,8 @@
 
 struct measure {
     struct cgroup_files files; /* owned until measure_stop(), like told_path */
-    char *told_path;           /* what the container's tasks were told; NULL: no container */
+    /* the file with the use that the container's tasks were told; NULL: no container */
+    char *told_path;
     struct cgroup_counts cgroup_before, children_before, cgroup_after, children_after;
     int64_t peak_before, peak_after; /* a cgroup may have served other tasks before */
     int peak_fd;                     /* its peak since the task began; -1: none */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The part of a link that is the same however its bytes travel: requests, replies, events, going
+ * The part of a link that does not depend on how its bytes travel: requests, replies, events, going
  * down. A transport (link_local.c) embeds struct node_link, moves bytes and knows when its peer is
  * gone; it calls link_*() below from loop callbacks and is called through struct link_transport.
  *
@@ -131,7 +131,7 @@ struct link_watch *link_watch_start(struct node_link *link, int dead_ms);
 void link_watch_heard(struct link_watch *w);
 void link_watch_close(struct link_watch *w);
 
-/* ---- link_hear.c: beginning, end, and what the agent says ---- */
+/* ---- link_hear.c: beginning, end, and messages of the agent ---------------------------------- */
 
 /* A transport's information about its link; all borrowed for the call except `log` and `name`. */
 struct link_start {

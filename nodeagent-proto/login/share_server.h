@@ -26,7 +26,7 @@ struct share_server_config { /* texts are copied */
     const char *storage_dir;
     const char *program; /* batchaid itself */
     int port;
-    unsigned account; /* of sessions if this process is root; 0: nobody's */
+    unsigned account; /* the account of sessions if this process is root; 0: an account of nobody */
     bool ends;        /* the sshd ends with this process, and its files are removed then */
 };
 
@@ -51,7 +51,7 @@ void share_server_give(struct share_server *s, const char *id, const char *const
                        share_server_cb cb, void *ctx);
 /* Takes the keys back whose ids begin with `prefix`, and ends their sessions. */
 void share_server_take_back(struct share_server *s, const char *prefix);
-/* After a start: takes all keys back but those whose ids begin with one of the prefixes, and starts
+/* After a start: removes all keys except those whose ids begin with one of the prefixes, and starts
  * the sshd if a key is left and it does not run. */
 void share_server_keep(struct share_server *s, const char *const *prefixes, size_t n);
 

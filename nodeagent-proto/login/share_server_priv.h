@@ -19,7 +19,7 @@ struct share_place {
     int port;
     unsigned account;
     bool tried; /* this machine can confine sessions */
-    char *user; /* who logs in; NULL before the first key */
+    char *user; /* the user of logins; NULL before the first key */
 };
 
 /* --- share_server_keys.c --- */

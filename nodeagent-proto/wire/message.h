@@ -20,7 +20,8 @@
  * node. */
 #define NODE_OWNER_VARIABLE "BATCHAI_NODE_OWNER"
 /* The variable of the agent's environment with the absolute path of batchai-cmd on the node, or
- * with the reason why the node has none; empty or missing: the site does not use batchai-cmd. */
+ * with the reason why batchai-cmd is missing there; empty or missing: the site does not use
+ * batchai-cmd. */
 #define NODE_CMD_VARIABLE "BATCHAI_NODE_CMD"
 
 /* The name of an error on the wire, a static string; "NodeFailure" for errors without a name. The

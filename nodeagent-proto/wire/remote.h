@@ -33,7 +33,8 @@
 /* The rank of the daemon as a near end. Its far ends do not outlive the session: neither silence
  * of the daemon, nor their command. */
 #define REMOTE_DAEMON 1000000
-/* ms without a message from the other end after which either end of such a session gives it up */
+/* ms; either end of such a session gives it up after so long without a message from the other
+ * end */
 #define REMOTE_SILENT_MAX_MS 20000
 
 /* Variables of processes. REMOTE_SOCKET_VARIABLE: the socket. The others are for far ends only.

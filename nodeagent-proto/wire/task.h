@@ -111,7 +111,7 @@ struct task_status {
      * end (time limit, memory limit); otherwise NULL */
     const char *why;
     const char *stderr_tail; /* last lines of its stderr, at most NODE_TAIL_MAX bytes; or NULL */
-    /* For TASK_EXITED: what all its processes used; `measured` false: not known. */
+    /* For TASK_EXITED: the use by all its processes; `measured` false: not known. */
     bool measured;
     int64_t user_us, kernel_us; /* of processors */
     int64_t memory_peak;        /* bytes, with page cache where the kernel counts it; 0: unknown */

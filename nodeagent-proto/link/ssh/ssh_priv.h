@@ -140,8 +140,9 @@ struct ssh {
 
     struct ssh_command cmd;
     const struct node_agent_image *image;
-    char *paths[NODE_PROGRAMS]; /* of the image's programs, on the machine; NULL: it gets none */
-    bool has[NODE_PROGRAMS];    /* they are there, whole */
+    /* the paths of the image's programs on the machine; NULL: the machine gets none */
+    char *paths[NODE_PROGRAMS];
+    bool has[NODE_PROGRAMS];  /* the programs are on the machine, whole */
     char *no_cmd;             /* why the machine has no batchai-cmd; NULL: it has, or needs none */
     LIBSSH2_CHANNEL *channel; /* the agent's; owned by cmd */
     struct ssh_chunk *queue, **queue_end;
