@@ -69,7 +69,7 @@ struct fleet_config {
     int kill_timeout_s; /* a node becomes unusable if a task has not ended this long after SIGKILL;
                            0: 60 */
     const struct site *site;           /* NULL: the embedded default, local nodes only */
-    const struct fronts *fronts;       /* they know the settings of a pool's nodes; borrowed */
+    const struct fronts *fronts;       /* for the settings of a pool's nodes; borrowed */
     const struct fleet_events *events; /* of static life */
     void *events_ctx;
 };
@@ -109,7 +109,7 @@ struct transfers *fleet_transfers(const struct fleet *fl);
  * row, and at most `longest_us` ago. 0: the node is not idle. */
 int64_t fleet_node_idle_since(struct fleet *fl, const struct node *row, int64_t longest_us);
 
-/* --- the machines, as people who run them see them ------------------------------------------- */
+/* --- the machines, for the people who run them ------------------------------------------------ */
 
 /* A machine of the inventory, or a local node. Texts are in the arena; NULL: not known or not
  * applicable. */
@@ -124,7 +124,7 @@ struct machine_view {
     const char *const *vm_sizes;    /* NULL-terminated; empty: any */
     enum vm_priority priority;
     int64_t contact_us;         /* last contact; 0: never */
-    struct capacity has, taken; /* slots 0: not known; taken: the part that runs hold */
+    struct capacity has, taken; /* slots 0: not known; taken: the part that runs use */
     bool has_facts;
     struct node_facts facts;
     const struct node_sample *sample; /* the last; NULL: none in the last minute */

@@ -26,7 +26,8 @@ struct machine {
     int64_t id; /* of its row */
     char *name;
     const struct site_machine *site; /* borrowed; NULL: not in the inventory since the start */
-    bool leaves; /* the present inventory does not name it; `site` is of the last one that did */
+    /* the present inventory does not name it; `site` is of the last inventory that did */
+    bool leaves;
     bool drained;
     bool lends;          /* for dedicated pools; low-priority pools may use it meanwhile */
     char *reason;        /* why drained */
@@ -122,7 +123,7 @@ void machine_capacity_from_facts(struct fleet *fl, struct machine *m);
 /* --- node/files.c, file_server.c: for wakes_handle() ------------------------------------------ */
 /* Wakes reads of files on nodes, by their own numbers. */
 WAKE_KIND(woken_node_read, "node read", WAKE_NODES);
-void node_read_reconcile(void *ctx, int64_t id); /* its time is up */
+void node_read_reconcile(void *ctx, int64_t id); /* the time of the read has ended */
 void file_server_reconcile(void *ctx, int64_t id);
 
 #endif

@@ -76,7 +76,8 @@ enum run_phase {
     RUN_CLEANING
 };
 
-/* In rising order of force: a later outcome replaces an earlier one as long as none is written. */
+/* In rising order of force: until an outcome is written, a later outcome replaces an earlier
+ * one. */
 enum outcome_kind {
     OUT_NONE,
     OUT_SUCCEEDED,
@@ -330,7 +331,7 @@ void run_write_end(struct live_run *run);
  * write fails, tries again later. */
 void run_release(struct live_run *run);
 
-/* --- verdict.c: what an event means for the run ------------------------------------------ */
+/* --- verdict.c: the effect of an event on the run --------------------------------------------- */
 void run_set_outcome(struct live_run *run, const struct run_outcome *out);
 /* Judges a finished task; preparations are reported to the front in the run's next turn. */
 void verdict_task(struct live_run *run, struct run_task *task, const struct task_status *st);

@@ -18,7 +18,7 @@ struct inputs {
     struct files *files;
     struct transfers *transfers; /* NULL: files at foreign URLs fail */
     const char *root;            /* the node's */
-    const char *as;              /* who owns the files */
+    const char *as;              /* the owner of the files */
 };
 /* Adds the steps that put all files there. Their failures are FAIL_INPUT_..., FAIL_PACKAGE or
  * FAIL_NO_ROOM. */

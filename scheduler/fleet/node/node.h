@@ -11,7 +11,7 @@
 #include "nodeagent-proto/link/node.h"
 #include "scheduler/fleet/fleet.h"
 
-/* --- who works there -------------------------------------------------------------------------- */
+/* --- tenants of a node ------------------------------------------------------------------------ */
 
 struct node_tenant;
 struct script;

@@ -128,7 +128,8 @@ struct node_rt {
     char *account;
     struct node_tenant *tenants; /* borrowed */
     uint64_t changed;            /* of a local node: see fleet_changes() */
-    char *gpu_runs; /* what the machine was told over this link; NULL: nothing yet: gpu_runs.c */
+    /* the runs of GPUs that the machine was told over this link; NULL: nothing yet: gpu_runs.c */
+    char *gpu_runs;
     int64_t idle_row_us, idle_since_us; /* node.idle_us at the last call of fleet_node_idle_since(),
                                            and its result */
     /* Work in hand; all owned. */
@@ -171,7 +172,7 @@ struct node_work {
     void (*link_closed)(struct node_rt *rt); /* the link is closed; this is the only function that
                                                 may free the node */
     void (*task_ended)(struct node_rt *rt, const struct task_status *st);
-    void (*free)(struct node_rt *rt); /* the node goes */
+    void (*free)(struct node_rt *rt); /* the node is removed */
 };
 extern const struct node_work node_watch_work, node_prepare_work, node_unknown_work,
     node_beside_work, node_leave_work, node_release_work;
@@ -242,7 +243,7 @@ void node_check(const struct node_rt *rt);
 /* Called without a link: opens one, if the pause since the last link has ended and it is this
  * node's turn; otherwise the node will be woken then. */
 void node_connect_want(struct node_rt *rt);
-/* Who opens its links. */
+/* The provider that opens the node's links. */
 struct node_provider *node_provider_of(struct node_rt *rt);
 /* Closes the link if there is one; the node is woken when it is closed. */
 void node_rt_close(struct node_rt *rt);
@@ -337,7 +338,8 @@ void node_samples_begin(struct node_rt *rt);
 /* The machine was drained or undrained: its GPUs are let go, or watched again. */
 void node_sample_soon(struct node_rt *rt);
 
-/* Fills what machine_view has of samples; out->has must be set. `shows`: with the sample itself. */
+/* Fills the members of machine_view about samples; out->has must be set. `shows`: with the sample
+ * itself. */
 void node_view_sample(const struct node_rt *rt, struct arena *a, bool usable, bool shows,
                       struct machine_view *out);
 void node_samples_free(struct node_rt *rt);

@@ -68,7 +68,7 @@ void transfer_read(struct transfer *t, size_t max, transfer_read_cb cb, void *ct
 typedef void (*transfer_write_cb)(void *ctx, const struct err *why);
 void transfer_write(struct transfer *t, char *bytes, size_t n, transfer_write_cb cb, void *ctx);
 
-/* --- what answers say ------------------------------------------------------------------------- */
+/* --- results of answers ----------------------------------------------------------------------- */
 
 /* 206 is a part of the content, and nobody requests parts. */
 static inline bool transfer_is_good(long status)

@@ -216,9 +216,7 @@ int auto_pool_make(struct batch_front *f, struct arena *a, const struct batch_jo
 int auto_pool_end_of_job(struct batch_front *f, const struct batch_job *j,
                          struct err *e) MUST_CHECK;
 
-/* --- node_tasks.c: what a job does on a node before its first task there and after its last
- * ---------
- */
+/* --- node_tasks.c: the work of a job on a node before its first task there and after its last - */
 void chores_begin(struct batch_front *f);
 /* A task of the job will run on the node: prepares the node for the job unless this is done. 1: the
  * task waits for the preparation. */
