@@ -319,8 +319,8 @@ int st_machine_put(struct storage *, const char *name, int64_t *id, struct err *
 
 /* --- deletion ------------------------------------------------------------------------------ */
 /* Marks a resource and everything in it as deleting (idempotent). It may contain any number of
- * jobs, so only jobs with nodes are marked themselves. The others are doomed by the mark of their
- * experiment: no queue shows them any more. */
+ * jobs, so only jobs with nodes are marked themselves. All other jobs are covered by the mark of
+ * their experiment: no queue shows them any more. */
 int st_mark_deleting(struct storage *, enum resource_kind kind, int64_t id, int64_t now_us,
                      struct err *);
 /* Removes a row. ERR_CONFLICT while it has children. A removed cluster's jobs stay, with cluster_id

@@ -89,7 +89,7 @@ struct storage {
     int64_t events_on_disk; /* the number of the last */
     bool changes_muted;     /* only within a call: its writes are not reported (changes.c) */
     bool changes_due;       /* the next write first calls changes_begin, */
-    bool changes_new;       /* which this turn has done */
+    bool changes_new;       /* this turn has called changes_begin */
     int (*changes_begin)(struct storage *st, struct err *e);
 
     int wal_fd;             /* our own, for fdatasync */
@@ -231,7 +231,8 @@ int st_sql_is_off(struct storage *st, const char *name, const bool *flag);
 void st_rows_undone(struct storage *st);
 /* May be called on a thread of the pool. */
 int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done);
-/* Moves the rest and cuts the WAL to nothing. Does not wait: SQLITE_BUSY if others read it. */
+/* Moves the rest of the WAL into the database, and cuts the WAL to nothing. Does not wait:
+ * SQLITE_BUSY if others read it. */
 int st_sql_cut_wal(struct sqlite3 *db);
 /* From now on st->told is told that the storage is `doing` this, while it lasts; NULL: nothing. */
 void st_sql_say(struct storage *st, const char *doing);

@@ -10,9 +10,9 @@
 #include "storage/sql/usage.h"
 #include "storage/storage.h"
 
-/* Calls fn for what each subject had in [from_ms, to_ms), perhaps more than once for a subject: add
- * the parts up. An allocation that has not ended is counted up to the present, now_ms; its subject
- * has no id. */
+/* Calls fn with the use of each subject in [from_ms, to_ms), perhaps more than once for a subject:
+ * add the parts up. An allocation that has not ended is counted up to the present, now_ms; its
+ * subject has no id. */
 typedef void (*st_usage_fn)(void *ctx, const struct usage_subject *s,
                             const struct usage_sums *sums);
 int st_usage_each(struct storage *, int64_t from_ms, int64_t to_ms, int64_t now_ms, st_usage_fn fn,
@@ -39,15 +39,15 @@ struct st_usage_reading {
         USAGE_ROWS  /* of days that are not read as a whole */
     } phase;
     int64_t first, day, end; /* whole days; `day`: the next to read */
-    int64_t last; /* the days that were read have all rows up to this one, as have `days` */
-    int64_t seen; /* rows behind `last` up to this one are given */
+    int64_t last; /* the days that were read have all rows up to this id, and so have `days` */
+    int64_t seen; /* rows behind `last` up to this id were given */
     int64_t *nodes;
     size_t n_nodes, node;
     struct st_usage_part *open; /* given before they ended */
     size_t n_open, open_cap;
     int64_t days[2];
     size_t n_days, at;
-    bool over; /* of the day, those that ended on it were read */
+    bool over; /* of the day, the rows that ended on it were read */
     struct st_usage_place place;
 };
 /* Fill in the first members. */
@@ -57,7 +57,7 @@ int st_usage_begin(struct storage *, struct st_usage_reading *r, struct err *) M
 int st_usage_more(struct storage *, struct st_usage_reading *r, int limit, bool *left,
                   struct err *) MUST_CHECK;
 
-/* Removes at most `limit` rows of what st_usage_detach() took out. */
+/* Removes at most `limit` of the rows that st_usage_detach() took out. */
 int st_usage_sweep(struct storage *, int limit, int *gone, struct err *) MUST_CHECK;
 
 /* --- sums since the start, for metrics, which cannot add up the whole record each time -------- */

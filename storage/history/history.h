@@ -23,13 +23,14 @@ struct history_config {
     struct loop *loop; /* borrowed, like log */
     const struct log *log;
     const char *path;
-    int64_t bytes_most; /* of the file; 0: 8 GiB. When it is full, old samples go earlier */
-    int64_t batch_us;   /* samples are written so often; 0: every 2 s */
+    /* of the file; 0: 8 GiB. When it is full, old samples are forgotten earlier */
+    int64_t bytes_most;
+    int64_t batch_us; /* samples are written so often; 0: every 2 s */
 };
 
 /* Opens nothing yet. */
 struct history *history_open(const struct history_config *c);
-/* Writes what came, then frees; `closed` runs last. A thread that hangs is left behind. */
+/* Writes received samples, then frees; `closed` runs last. A thread that hangs is left behind. */
 void history_close(struct history *s, loop_fn closed, void *ctx);
 
 /* Adds a sample; never waits. If the thread is far behind, the sample is lost. A later sample of
@@ -41,7 +42,7 @@ void history_add(struct history *s, const char *node, const struct node_sample *
 enum history_level { HISTORY_RAW, HISTORY_MINUTES, HISTORY_HOURS, HISTORY_LEVELS };
 extern const struct history_age {
     const char *name;        /* "15s", "5m", "1h" */
-    int64_t step_s, keeps_s; /* one sample in so long; for so long */
+    int64_t step_s, keeps_s; /* seconds: between two samples; how long samples are kept */
 } history_ages[HISTORY_LEVELS];
 
 #define HISTORY_READ_MOST 500

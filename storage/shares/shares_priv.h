@@ -11,7 +11,7 @@
 #include "lib/log.h"
 #include "storage/shares/shares.h"
 
-/* --- folder.c: what a worker of storage/folders/ does ---------------------------------------- */
+/* --- folder.c: work for a worker of storage/folders/ ------------------------------------------ */
 
 /* The name begins with a dot: an account's name cannot. */
 #define DELETED_DIR ".deleted"
@@ -22,7 +22,7 @@ enum folder_task { FOLDER_MAKE, FOLDER_MOVE_AWAY, FOLDER_PURGE };
 struct folder_work {
     enum folder_task task;
     char *root;  /* the storage directory */
-    char *place; /* where the folder is while the share is there */
+    char *place; /* the folder's path while the share exists */
     /* its place while it can be restored; unique even for two deletions at one instant */
     char *away;
     char *away_by_time; /* the place that earlier versions used */
