@@ -65,7 +65,7 @@ int access_check_assign(const struct access *x, struct request *r, const char *s
     return access_verdict(&g, ASSIGN, scope) == ACCESS_YES ? 0 : access_refuse(r, ASSIGN, scope, e);
 }
 
-/* Who logs in as the principal uses what access policies give it. */
+/* Somebody who logs in as the principal may use the rights that access policies give it. */
 static int check_over_vaults(const struct access *x, struct request *r, const char *object_id,
                              struct err *e)
 {

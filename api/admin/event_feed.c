@@ -197,7 +197,8 @@ static bool is_there(const struct removal *r)
     return there;
 }
 
-/* Whoever has the last event on disk perhaps lacks the removal: it stands behind that event. */
+/* A client that has the last event on disk may lack the removal, because the removal comes after
+ * that event. */
 static void on_removed(void *ctx, const struct err *why)
 {
     struct removal *r = ctx;

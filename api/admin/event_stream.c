@@ -170,8 +170,8 @@ static void add_reason(struct strbuf *b, const char *type, const char *why)
     add_event(b, type, json_pack("{s:o}", "reason", jsontext_string(why)));
 }
 
-/* With the viewer's roles: a client that returns with others lacks what it sees now, and has what
- * it may not see. */
+/* The id has a mark of the viewer's roles: a client that returns with other roles lacks events that
+ * it may see now, and has events that it may not see. */
 static void add_id(struct strbuf *b, const char *id, const struct event_viewer *v)
 {
     strbuf_printf(b, "id: %s-%08x\n", id, event_viewer_mark(v));
@@ -371,7 +371,7 @@ static void end(struct stream *s, const char *why)
     live_text_drop(t);
 }
 
-/* Also the id, for a client who may see little of what happens. */
+/* Also sends the id, for a client that may see few of the events. */
 static void say_something(struct stream *s)
 {
     struct strbuf b = STRBUF_INIT;

@@ -59,7 +59,7 @@ static void leave_texts(struct event_viewer *v)
     free(t);
 }
 
-/* After its roles were read. */
+/* Call after the viewer's roles were read. */
 static void share_texts(const struct event_viewers *all, struct event_viewer *v)
 {
     struct event_viewer *other = all->list;

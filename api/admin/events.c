@@ -14,7 +14,7 @@
 
 #define EVENTS_MAX     1000
 #define EVENTS_DEFAULT 100
-#define SLICE          64 /* events that are read in a turn, with what they belong to */
+#define SLICE          64 /* events that are read in a turn, with their resources */
 
 struct event_list {
     const struct grants *grants; /* NULL: the first principal, who sees all */

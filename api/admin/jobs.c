@@ -112,7 +112,7 @@ static bool is_enough(struct slices *s)
     return l->over || l->looked >= LOOKED_MAX || (l->next && !l->counts);
 }
 
-/* By the narrowest index that the filters allow; passes() has the rest. */
+/* Reads by the narrowest index that the filters allow; passes() checks the other filters. */
 static int read_batch(const struct job_list *l, struct job_rows *out, struct err *e)
 {
     struct storage *st = admin_of(l->r)->storage;

@@ -58,7 +58,7 @@ struct queue_reply {
     long shown[ROW_END]; /* by kind */
     json_int_t cut;      /* of the running jobs */
     bool more, sees;
-    size_t place;     /* of the last waiting job of the batches before this one */
+    size_t place;     /* of the last waiting job of all earlier batches */
     size_t n_behind;  /* in this batch */
     struct run last;  /* read; its numbers alone outlive the batch */
     json_t *left_out; /* borrowed */

@@ -71,7 +71,7 @@ json_t *seen_line(int64_t at_us, const char *text)
     return json_pack("{s:o*, s:o}", "time", seen_time(at_us), "text", jsontext_string(text));
 }
 
-/* Who made it, by the name that it logs in with; the object id of somebody who is gone. */
+/* The maker of the job, by the name for logging in; the object id if the maker is gone. */
 static const char *maker(struct request *r, const struct job *j)
 {
     struct identity i;

@@ -86,7 +86,7 @@ static bool is_stream(const struct request *r)
            strcasecmp(r->segment[2], "stream") == 0;
 }
 
-/* The noun of its action; who may read nodes may read their samples and GPUs. */
+/* The noun of the action. The right to read nodes includes their samples and GPUs. */
 static const char *noun_of(const struct request *r)
 {
     const char *name = r->n_segments > 1 ? r->segment[1] : "";
@@ -94,8 +94,8 @@ static const char *noun_of(const struct request *r)
     return of_nodes ? "nodes" : name;
 }
 
-/* Whoever may submit a job somewhere may name a share for it, as its mounts do; shares_name() has
- * the limits. */
+/* A principal who may submit a job somewhere may name a share for it, as the job's mounts do;
+ * shares_name() has the limits. */
 static bool may_name_share(const struct request *r, const struct grants *g)
 {
     bool names = strcmp(r->method, "POST") == 0 && r->n_segments == 3 &&

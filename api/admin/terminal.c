@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The request for a terminal in a running job; `batchaid exec`, `ssh` and `forward` are the
- * clients. What the command can do is what the job's processes can.
+ * clients. The command can do everything that the job's processes can do.
  */
 #include <stdio.h>
 #include <string.h>
@@ -142,7 +142,7 @@ static int check_right(struct request *r, const struct job *j, struct err *e)
     return may < 0 ? -1 : may ? 0 : access_refuse(r, action, scope, e);
 }
 
-/* The owner of a job sees in its history who else was there. */
+/* Notes an event, so that the owner of the job sees in its history who else was there. */
 static int tell_owner(struct request *r, const struct job *j, struct err *e)
 {
     if (j->created_by && strcasecmp(j->created_by, r->who->object_id) == 0)

@@ -95,7 +95,7 @@ static void send_frame(struct terminal_stream *s, enum terminal_frame_kind kind,
     strbuf_free(&b);
 }
 
-/* The command has ended; what the client still says is read and thrown away. */
+/* The command has ended; further frames of the client are read and thrown away. */
 static void note_over(struct terminal_stream *s, const struct terminal_end *end)
 {
     s->near = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who used what: sums of the record of use, by users, groups, clusters, GPUs or experiments.
- * Callers see their use, and the use of groups where they have the right batchaid/usage/read. The
- * record is read in slices, because there may be many days, many allocations that have not ended,
- * and many rows of a day that is only partly in the interval.
+ * The use by each owner: sums of the record of use, by users, groups, clusters, GPUs or
+ * experiments. Callers see their use, and the use of groups where they have the right
+ * batchaid/usage/read. The record is read in slices, because there may be many days, many
+ * allocations that have not ended, and many rows of a day that is only partly in the interval.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #define GIB            INT64_C(1073741824)
 #define US_PER_MS      1000
 #define SHORT_MS       60000 /* a job that had nodes for a shorter time gets no advice */
-#define WELL_USED      0.5   /* less of what it had is worth a word */
+#define WELL_USED      0.5   /* if a job used less than this part, the advice says so */
 #define NEARLY_ALL     0.95
 #define LOST_MATTERS   0.25
 #define SAMPLED_ENOUGH 0.5 /* of GPU time, to say something about the rest */

@@ -73,7 +73,7 @@ int arm_may_also(struct request *r, const char *action, const char *scope, struc
     return access_verdict(&g, action, scope) == ACCESS_YES;
 }
 
-/* Refuses by `refuse` whoever may not. */
+/* Calls `refuse` if the principal may not do the action. */
 static int check(struct request *r, const char *action, const char *scope,
                  int (*refuse)(struct request *, const char *, const char *, struct err *),
                  struct err *e)

@@ -2,7 +2,7 @@
  *
  * Lists the resources of every provider in a subscription or group, with $filter and $top. `az
  * resource list` and clients that look for the group of a vault use it. Contains only resources
- * directly in groups, and of these what the principal may read.
+ * directly in groups, and only those that the principal may read.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tenants, subscriptions and locations. There is one tenant; the subscriptions are the
- * configuration's and those that were added (api/admin/subscriptions.c). Any location is valid; the
- * listed ones are what clients offer for completion.
+ * Tenants, subscriptions and locations. There is one tenant; the subscriptions are the configured
+ * ones and those that were added (api/admin/subscriptions.c). Any location is valid; clients offer
+ * the listed ones for completion.
  */
 #include "api/access/access.h"
 #include "api/arm/kind.h"

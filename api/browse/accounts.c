@@ -115,9 +115,9 @@ struct account_list {
     struct rows rows;
     long names;                     /* to show of each kind */
     bool counts;                    /* the caller wants to know how many accounts there are */
-    bool full;                      /* the page is; what follows is only counted */
+    bool full;                      /* the page is full; further accounts are only counted */
     long looked;                    /* accounts and names since then */
-    enum part next;                 /* what the next batch is */
+    enum part next;                 /* the part that the next batch reads */
     int64_t at;                     /* the id of the last account that was read */
     struct strbuf name;             /* of the last share or container that was read */
     struct storage_account account; /* of the batch */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who may read: whose roles allow it at the share's data plane, and who may list the account's
- * keys, as these open it.
+ * The right to read files: from a role at the share's data plane; or from the right to list the
+ * account's keys, because these open the files.
  */
 #include <string.h>
 #include <strings.h>

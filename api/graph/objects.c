@@ -24,7 +24,7 @@ static json_t *time_or_null(int64_t us)
     return json_string(text);
 }
 
-/* Without the secret texts. NULL: *e is set. */
+/* Shows the passwords without their secret texts. NULL: *e is set. */
 static json_t *passwords_of(struct request *r, const struct identity *i, struct err *e)
 {
     struct credential *rows = NULL;
@@ -150,7 +150,7 @@ static int find_nothing(struct request *r, enum identity_kind kind, const char *
     return 0;
 }
 
-/* --- what a filter asks for --- */
+/* --- objects of a filter ---------------------------------------------------------------------- */
 
 struct graph_filter {
     bool (*test)(const struct identity *i, const char *text); /* of each object; or NULL: */

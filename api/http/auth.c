@@ -168,7 +168,7 @@ int auth_read(struct request *r, const char *token, struct authenticated *out, s
         return bad_token(e, "it was issued for another audience");
     if (!known)
         *(struct cached_token *)cache_add(r->api->tokens, hash, sizeof hash, 0) = fresh;
-    /* A copy, because another token may push this one out of the cache during the request. */
+    /* A copy, because another token may push this token out of the cache during the request. */
     out->who = memcpy(arena_alloc(&r->arena, sizeof t->who), &t->who, sizeof t->who);
     out->account = *t->audience.account ? arena_strdup(&r->arena, t->audience.account) : NULL;
     out->ends_us = t->expires_us;

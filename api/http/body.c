@@ -25,7 +25,8 @@ static bool is_open(const struct request *r)
     return !r->service->may || (r->route->flags & ROUTE_OPEN);
 }
 
-/* Whose bodies count together: a principal, an account by its key, or an address. */
+/* A sender, whose bodies are counted together: a principal, an account by its key, or an
+ * address. */
 struct body_sender {
     struct body_sender *next;
     char *name;

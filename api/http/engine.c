@@ -94,7 +94,7 @@ void engine_close(struct engine *x, void (*cb)(struct engine *x))
     uv_close((uv_handle_t *)&x->timer, on_handle_closed);
 }
 
-/* By the name that the client asks for. */
+/* Picks the certificate for the name that the client asks for. */
 void server_pick_certificate(const struct api *api, gnutls_session_t tls, gnutls_pcert_st **chain,
                              unsigned *n, gnutls_privkey_t *key)
 {

@@ -217,7 +217,7 @@ void live_push(struct live *l, struct live_text *t)
     resume(l);
 }
 
-/* Also a reply that has not begun is cut off. */
+/* Cuts off a reply that has not begun, too. */
 void live_end(struct live *l, struct live_text *last)
 {
     bool ready = live_is_ready(l);

@@ -164,7 +164,7 @@ bool request_is_hurried(const struct request *r)
     return r->api->stopping;
 }
 
-/* The outer's reply is what waits for the disk. */
+/* The outer request's reply waits for the disk; an inner reply does not. */
 void request_inner_finished(struct request *r)
 {
     r->finished = true;

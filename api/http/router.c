@@ -206,7 +206,7 @@ static int match(struct request *r, struct err *e)
     return rc;
 }
 
-/* Finds what follows from path and query alone: service and route. */
+/* Finds service and route: they follow from path and query alone. */
 static int find_way(struct request *r, struct err *e)
 {
     if (split_path(r, e) < 0 || request_check_query(r, e) < 0) {

@@ -208,7 +208,8 @@ static void dispatch(struct request *r)
     request_again(r, dispatch_on, NULL);
 }
 
-/* With what a watcher has delayed. A stream's sink, or who answers later, finishes it. */
+/* Continues, after a watcher's delay too. A stream's sink finishes the request, or a handler that
+ * answers later. */
 static void go_on(struct request *r)
 {
     bool streams = !r->early.code && (r->route->flags & ROUTE_STREAM);

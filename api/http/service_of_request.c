@@ -10,7 +10,7 @@
 #include "api/http/http_priv.h"
 #include "api/http/template.h"
 
-/* Without the port. */
+/* The length without the port. */
 static size_t host_length(const char *host)
 {
     const char *colon = strrchr(host, ':');

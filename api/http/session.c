@@ -159,7 +159,7 @@ static bool take_text(jwt_t *jwt, const char *claim, char *out, size_t size)
     return text && (size_t)snprintf(out, size, "%s", text) < size;
 }
 
-/* Reads what this daemon has signed for this origin. */
+/* Reads claims that this daemon has signed for this origin. */
 static int read_claims(struct request *r, jwt_t *jwt, const struct origin *here, struct session *s,
                        struct err *e)
 {

@@ -29,7 +29,8 @@
 #define TOKEN_MAX      8192
 
 /* Names in the log of logins without a user. These have no limit of failures: nobody guesses a
- * token or a code of 160 random bits, and a limit would shut out all who share an address. */
+ * token or a code of 160 random bits, and a limit would shut out everybody who shares an
+ * address. */
 #define BY_TOKEN "a token"
 #define BY_LINK  "a link"
 

@@ -40,8 +40,8 @@ static struct use_line *room_for(struct metric_facts *f, struct use_lines *l, si
     return l->list;
 }
 
-/* In the turn of read_live(): else the end of an allocation between them would be missing, and the
- * sums would fall. */
+/* In the turn of read_live(): otherwise the end of an allocation between them would be missing, and
+ * the sums would fall. */
 static void take_counted(struct collecting *c)
 {
     size_t n;
@@ -104,7 +104,7 @@ static int name_pools(struct collecting *c, struct err *e)
     return 0;
 }
 
-/* --- who used what ---------------------------------------------------------------------------- */
+/* --- use by groups and people ----------------------------------------------------------------- */
 
 static int by_key(const void *pa, const void *pb)
 {

@@ -108,8 +108,7 @@ static int collect(struct follower *f, struct strbuf *out, struct err *e)
     return rc;
 }
 
-/* --- those who wait ----------------------------------------------------------------------------
- */
+/* --- waiting requests ------------------------------------------------------------------------- */
 
 static REPLIED lines(struct follower *f, struct strbuf *out)
 {

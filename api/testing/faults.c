@@ -58,7 +58,7 @@ void testing_faults_free(struct testing_faults *f)
     free(f);
 }
 
-/* --- what they do ----------------------------------------------------------------------------- */
+/* --- effects ---------------------------------------------------------------------------------- */
 
 static const struct injected *inject(struct testing_faults *all, struct request *r,
                                      const struct fault *f)

@@ -16,8 +16,7 @@
 #define NAME_MAX    1000
 #define TEXT_MAX    (1024 * 1024)
 
-/* --- what a rule fits --------------------------------------------------------------------------
- */
+/* --- the match of a rule ---------------------------------------------------------------------- */
 
 static const struct enum_name role_names[] = {
     {RULE_JOB, "job"}, {RULE_PREPARATION, "preparation"}, {RULE_SETUP, "setup"}, {0, NULL}};
@@ -32,8 +31,7 @@ static const struct field match_rows[] = {
 };
 static SCHEMA(match_body, match_rows, "Match", FILLS(rule_match));
 
-/* --- what it writes ----------------------------------------------------------------------------
- */
+/* --- the outputs of a rule -------------------------------------------------------------------- */
 
 static int check_path(const json_t *value, const char *path, struct err *e)
 {

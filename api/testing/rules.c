@@ -86,8 +86,7 @@ void testing_rules_clear(struct testing_rules *rules, const char *subscription)
     }
 }
 
-/* --- what fits ---------------------------------------------------------------------------------
- */
+/* --- matching --------------------------------------------------------------------------------- */
 
 /* The properties of a starting process that rules match. */
 struct rule_work {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks a selector, with the nearest name of an operation in its error, and compares it with what
- * a request was. The texts of a selector belong to its owner. On the loop's thread.
+ * Checks a selector, with the nearest name of an operation in its error, and compares it with the
+ * properties of a request. The texts of a selector belong to its owner. On the loop's thread.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -265,7 +265,7 @@ struct replied *strict_remove(struct request *r)
     return reply_empty(r, 204);
 }
 
-/* --- what holds where ------------------------------------------------------------------------ */
+/* --- the profiles of subscriptions ------------------------------------------------------------ */
 
 const struct strict_profile *strict_profile_of(const struct testing_strict *s,
                                                const char *subscription)

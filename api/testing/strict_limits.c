@@ -181,7 +181,7 @@ static const struct strict_profile *profile_of(const struct testing_strict *s, s
 
 /* --- counting --------------------------------------------------------------------------------- */
 
-/* In the present window. */
+/* How many requests the present window has. */
 static int counted(const struct testing_strict *s, enum strict_limit limit, struct request *r,
                    int64_t *left_us)
 {

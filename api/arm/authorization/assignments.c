@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Role assignments: list, show, make, delete. The scope decides who may make one. Memory is the
- * request's. On the loop's thread.
+ * Role assignments: list, show, make, delete. The right to make an assignment depends on its scope.
+ * Memory is the request's. On the loop's thread.
  */
 #include <string.h>
 #include <strings.h>

@@ -181,7 +181,7 @@ int take_auto_storage(struct request *r, json_t *doc, struct err *e)
     set = auto_storage_of(doc);
     if (!set)
         return 0;
-    /* Before it is looked for: the reply does not say whether there is one. */
+    /* Checked before the account is looked for: so the reply does not show whether there is one. */
     const char *id = auto_storage_id(doc);
     if ((id &&
          arm_check_linked(r, "Microsoft.Storage/storageAccounts/listKeys/action", id, e) < 0) ||

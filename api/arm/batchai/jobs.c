@@ -193,7 +193,7 @@ static int fill(struct rm *m, struct err *e)
     return find_awaited(r, &n->x, j->name, &spec.wishes, &n->awaited, &n->n_awaited, e);
 }
 
-/* With the keys of the mounts. Those of the cluster were checked with it. */
+/* Checks the mounts with their keys. The mounts of the cluster were checked with the cluster. */
 static int check_mounts(struct rm *m, struct err *e)
 {
     const struct job_making *n = m->parent;

@@ -44,7 +44,7 @@ static void render(struct request *r, const void *row, struct strbuf *out)
     jsontext_add(out, shown);
 }
 
-/* Visible to those who could see the vault. */
+/* Principals who could see the vault see the deleted vault, too. */
 static const char *path(struct request *r, const void *row)
 {
     return vault_id(r, row);

@@ -84,7 +84,7 @@ json_t *vault_properties(const struct vault *v)
     return properties ? properties : json_object();
 }
 
-/* --- who may grant access --- */
+/* --- the right to grant access ---------------------------------------------------------------- */
 
 /* The permissions on secrets in an access policy; the other objects of vaults are not supported. */
 static const char *const secret_rights[] = {"get",    "list",    "set",     "delete",

@@ -59,7 +59,7 @@ struct replied *accounts_list_keys(struct request *r)
     return find_made_account(r, &s, &e) < 0 ? reply_err(r, &e) : reply_keys(r, &s);
 }
 
-/* The number of the key in the body; without one, the first key. */
+/* The number of the key in the body; without a key, the number of the first. */
 static int key_number(const json_t *doc, const char *property)
 {
     const char *name = json_string_value(json_object_get(doc, property));

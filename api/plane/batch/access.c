@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who may use an account of Azure Batch: whoever signs with one of its keys, or has a token of this
- * daemon and a role at the account.
+ * The right to use an account of Azure Batch: a request is signed with a key of the account, or has
+ * a token of this daemon whose owner has a role at the account.
+ *
  * https://learn.microsoft.com/rest/api/batchservice/authenticate-requests-to-the-azure-batch-service
  */
 #include <string.h>
@@ -178,7 +179,7 @@ int batch_check_also(struct request *r, const char *action, struct err *e)
                        "The token of a task allows only operations of its job, %s; this needs the "
                        "right %s%s.",
                        t->job_name, ACCOUNTS, action);
-    /* Without a principal it is signed with a key. */
+    /* A request without a principal is signed with a key. */
     return r->who && !r->seeds ? batch_check_role(r, arena_concat(&r->arena, ACCOUNTS, action), e)
                                : 0;
 }

@@ -44,7 +44,7 @@ static void uploading_free(void *ctx)
         strbuf_free(&u->logs[i]);
 }
 
-/* --- what there is ---------------------------------------------------------------------------- */
+/* --- the log files of a node ------------------------------------------------------------------ */
 
 /* The log names links USER@MACHINE:PORT, or by the root of a local node. */
 static bool is_about(const struct log_uploading *u, const char *subject)

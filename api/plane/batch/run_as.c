@@ -20,7 +20,7 @@
 
 #define LIST_KEYS "Microsoft.Batch/batchAccounts/listKeys/action"
 
-/* --- what asks for it ------------------------------------------------------------------------- */
+/* --- parts of a body that need the right ------------------------------------------------------ */
 
 static bool is_admin(const json_t *level)
 {
@@ -118,7 +118,7 @@ static int asks_in(struct request *r, const json_t *doc, const char *pool, struc
     return asks(doc, &w);
 }
 
-/* --- who may ---------------------------------------------------------------------------------- */
+/* --- the right -------------------------------------------------------------------------------- */
 
 /* A task's token may add administrator tasks if the task itself runs as an administrator. */
 static int task_may(struct request *r, const struct batch_task *t, struct err *e)

@@ -29,8 +29,8 @@ static json_t *count_json(int64_t n)
     return json_sprintf("%lld", (long long)n);
 }
 
-/* The members that all statistics have. `end_us` 0: the statistics are not final. What no node
- * measured is 0. */
+/* The members that all statistics have. `end_us` 0: the statistics are not final. Values that no
+ * node measured are 0. */
 static json_t *stats(struct request *r, const char *path, int64_t start_us, int64_t end_us,
                      int64_t wall_us, int64_t wait_us, const struct usage_measured *used)
 {

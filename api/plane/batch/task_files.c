@@ -23,7 +23,7 @@ struct task_files {
     size_t n;
 };
 
-/* The task's files, and what the query names in them; "": its directory. */
+/* The task's files, and the path in them that the query names; "": the directory of the task. */
 static int find_place(struct request *r, const struct batch_task *t, struct files_place *out,
                       struct err *e)
 {
@@ -92,8 +92,8 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
     request_finish(l->r, show(l));
 }
 
-/* A directory of rows is what their paths have in common up to a slash; the rows come in the order
- * of their paths. */
+/* A directory of rows is the common beginning of their paths up to a slash; the rows come in the
+ * order of their paths. */
 static struct replied *list_seeded(struct task_files *l)
 {
     struct arena *a = &l->r->arena;

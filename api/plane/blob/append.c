@@ -250,7 +250,7 @@ static void take_back(struct appending *x, const struct err *why)
     files_cut_back(azstorage_of(x->w->r)->files, &x->what.at, &x->was, x->what.n, on_cut_back, x);
 }
 
-/* Unless the append says that it added bytes, those that are there are somebody else's. */
+/* Unless the append says that it added bytes, the present bytes are somebody else's. */
 static void not_added(struct appending *x, const struct err *why, const struct file_result *f)
 {
     struct err e;

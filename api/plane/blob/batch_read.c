@@ -193,7 +193,7 @@ int batch_read(struct arena *a, const char *body, size_t n, const char *boundary
 {
     struct batch_reading in = {.arena = a, .p = body, .end = body + n, .boundary = boundary};
     out->n = 0;
-    do { /* what stands before the first boundary does not count */
+    do { /* text before the first boundary is ignored */
         if (next_line(&in, e) < 0)
             return -1;
     } while (in.kind == IS_TEXT);

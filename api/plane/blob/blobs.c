@@ -88,7 +88,7 @@ static void refuse_reading(struct blob_reading *g, const struct err *e)
     request_finish(r, reply_err(r, e));
 }
 
-/* Whether the hash belongs to an earlier file than this one. */
+/* Whether the hash belongs to an earlier file than `f`. */
 static bool is_other_file(const struct blob_reading *g, const struct file_facts *f)
 {
     return g->is_hashed && !item_same_file(f, &g->facts);

@@ -520,7 +520,7 @@ struct replied *azblocks_commit(struct request *r)
 #define BIT(phase) (1U << (phase))
 
 static const struct {
-    void (*begin)(struct blocks_work *b); /* what the phase does; NULL: nothing */
+    void (*begin)(struct blocks_work *b); /* begins the phase; NULL: there is nothing to begin */
     unsigned next;                        /* the phases that may follow */
 } phases[] = {
     [BLOCKS_WAITING] = {want_turn, BIT(BLOCKS_LOOKING)},

@@ -81,7 +81,7 @@ const char *block_id_text(struct arena *a, const char *hex)
                              n, sodium_base64_VARIANT_ORIGINAL);
 }
 
-/* --- what blocks there are ------------------------------------------------------------------ */
+/* --- texts of blocks -------------------------------------------------------------------------- */
 
 /* Ids are hexadecimal digits: these need no escapes. */
 const char *blocks_text(struct arena *a, const struct blocks *b)

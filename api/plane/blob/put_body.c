@@ -53,7 +53,7 @@ static void on_release(void *ctx)
         put_free(p); /* no callback of a write comes any more */
 }
 
-/* Then the callbacks of LOOKING and OPENING end the put. */
+/* The client has left: then the callbacks of LOOKING and OPENING end the put. */
 static bool client_left(struct blob_put *p)
 {
     if (p->r)
@@ -411,7 +411,7 @@ static void on_blocks_removed(void *ctx, const struct err *why)
     finish(p, p->kind->reply(p, &p->staged));
 }
 
-/* The new version is there: what the old one had goes. */
+/* The new version is in its place: removes the files of the old one. */
 static void forget_old(struct blob_put *p, const struct file_result *f)
 {
     blob_forget_old(p->r, &p->blob, &p->item);
@@ -517,7 +517,7 @@ static void place(struct blob_put *p)
 #define BIT(phase) (1U << (phase))
 
 static const struct {
-    void (*begin)(struct blob_put *p); /* what the phase does; NULL: nothing */
+    void (*begin)(struct blob_put *p); /* begins the phase; NULL: there is nothing to begin */
     unsigned next;                     /* the phases that may follow */
 } phases[] = {
     [PUT_NEW] = {NULL, BIT(PUT_COLLECTING) | BIT(PUT_LOOKING) | BIT(PUT_OPENING)},

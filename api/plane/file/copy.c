@@ -313,7 +313,7 @@ static void rename_it(struct rename *c)
         st_when_durable(st, on_cleared, c);
 }
 
-/* By the leases that both have now. */
+/* Whether the leases that both files have now permit the rename. */
 static int may_rename(struct rename *c, struct err *e)
 {
     struct request *r = c->r;
@@ -367,7 +367,7 @@ static void on_place(void *ctx, const struct err *why, const struct file_result 
     files_facts(azstorage_of(c->r)->files, &from, on_source, c);
 }
 
-/* Both turns have come. */
+/* Called when both turns have come. */
 static void look(struct rename *c)
 {
     const struct file_place place = {c->at.folder, c->at.path};

@@ -97,7 +97,7 @@ struct replied *azshare_stats(struct request *r)
     return reply_later(r);
 }
 
-/* --- what folders have not ------------------------------------------------------------------ */
+/* --- properties that folders lack ------------------------------------------------------------- */
 
 struct replied *azshare_snapshot(struct request *r)
 {

@@ -94,8 +94,8 @@ static int put_attributes(struct request *r, const struct smb_source *from, json
 
 /* --- times ---------------------------------------------------------------------------------- */
 
-/* In ticks of 100 ns since 1970. Clamps to SMB's range, which begins in 1601, and to the dates that
- * a reply can write. */
+/* Ticks of 100 ns since 1970. Clamped to SMB's range, which begins in 1601, and to the dates that a
+ * reply can write. */
 #define TICKS_PER_S INT64_C(10000000)
 #define FIRST_TICK  (INT64_C(-11644473600) * TICKS_PER_S)
 #define LAST_TICK   (INT64_C(253402300800) * TICKS_PER_S - 1)
@@ -262,7 +262,7 @@ const char *smb_attributes(struct request *r, const struct file_facts *f,
     return arena_concat(&r->arena, noted, " | Directory");
 }
 
-/* With a virtual clock the kernel's times do not count: shows the noted times, or else the time of
+/* With a virtual clock the kernel's times are not used: shows the noted times, or else the time of
  * the last write. */
 static struct file_facts times_shown(const struct request *r, const struct file_facts *f,
                                      const struct share_item *i)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decides who may use the secrets of a vault: principals that an access policy names by their
- * object id, or if the vault uses roles, principals with a role.
+ * The right to use the secrets of a vault: principals that an access policy names by their object
+ * id; if the vault uses roles, principals with a role.
  */
 #include <assert.h>
 

@@ -95,8 +95,8 @@ static struct target_of_role target_of(struct arena *a, const struct data_place 
                                                 names[kind].scope, place->share)};
 }
 
-/* Whoever was the first to name an account, by a mount, uses its files through jobs, and so with a
- * token, too, until somebody creates the account. */
+/* Whether the account belongs to the principal: the principal was the first to name it, by a mount,
+ * and so uses its files through jobs, and with a token, too, until somebody creates the account. */
 static bool is_own(const struct principal *who, const struct storage_account *account,
                    enum about about)
 {

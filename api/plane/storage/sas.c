@@ -276,7 +276,7 @@ int sas_find_policy(const struct sas *s, const char *policies, struct arena *a,
     return found;
 }
 
-/* --- what it grants ------------------------------------------------------------------------- */
+/* --- grants ----------------------------------------------------------------------------------- */
 
 static const char *text_of(const struct sas *s, enum sas_field f)
 {

@@ -60,7 +60,7 @@ static int is_closed(struct err *e, const char *why)
     return cannot(e, AZSTORAGE_COPY_SOURCE_CLOSED, why);
 }
 
-/* --- who may read it ------------------------------------------------------------------------ */
+/* --- the right to read a source --------------------------------------------------------------- */
 
 /* Requests whose credentials (the key, or roles of a login) also cover a source in the same account
  * without a signature. All other requests read a source like an independent request: the source is

@@ -76,7 +76,7 @@ int storage_url_split(struct arena *a, const char *text, const char *own, enum s
     return find_account(a, own, kind, out) ? 0 : -1;
 }
 
-/* --- who may read it -------------------------------------------------------------------------- */
+/* --- the right to read a URL ------------------------------------------------------------------ */
 
 struct data_place url_target_place(const struct url_target *t)
 {

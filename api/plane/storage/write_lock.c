@@ -20,7 +20,7 @@
 struct holder {
     struct holder *next;       /* in its bucket */
     struct turn *has;          /* whose turn it is */
-    struct turn *first, **end; /* who waits */
+    struct turn *first, **end; /* the waiting requests */
 };
 
 struct write_turns {

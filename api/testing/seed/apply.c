@@ -318,7 +318,7 @@ static void answer(struct applying *p)
 #define BIT(phase) (1U << (phase))
 
 static const struct {
-    void (*begin)(struct applying *p); /* what the phase does */
+    void (*begin)(struct applying *p); /* begins the phase */
     unsigned next;                     /* the phases that may follow */
 } phases[] = {
     [APPLYING_READING] = {begin_reading, BIT(APPLYING_CHECKING) | BIT(APPLYING_OVER)},

@@ -183,7 +183,7 @@ static void make_body(struct dumping *d, const struct seed_kind *kind, json_t *i
         json_object_set_new(item, "state", state);
 }
 
-/* Before what it has in it by now. */
+/* Puts the members of the body before the members that `into` has by now. */
 static void put_before(json_t *into, json_t *body)
 {
     json_object_update(body, into);

@@ -26,7 +26,7 @@ static json_t *object_of(const char *text)
     return v ? v : json_object();
 }
 
-/* Unless it is 0. */
+/* Adds a time unless it is 0. */
 static void add_time(json_t *into, const char *name, int64_t us)
 {
     char text[TIMEFMT_SIZE];

@@ -11,8 +11,7 @@
 #include "lib/timefmt.h"
 #include "storage/storage.h"
 
-/* --- what stands there -------------------------------------------------------------------------
- */
+/* --- reading states --------------------------------------------------------------------------- */
 
 int seed_time_read(const char *text, const char *what, int64_t fallback, int64_t *out,
                    struct err *e)
