@@ -53,7 +53,7 @@ static int blame(const struct az_file *f, const char *path, struct err *e)
     return err_prefix(e, "%s", f->name);
 }
 
-/* --- what az fills in ------------------------------------------------------------------------- */
+/* --- members that az fills in ----------------------------------------------------------------- */
 
 /* Members that a file may lack, because az takes them from options or from the account. */
 static const struct filled {

@@ -61,7 +61,7 @@ static void ask(struct az_change *c, const char *method, const char *group, cons
 }
 
 /* az lists the resources of one workspace. Without a group, and in a group without the workspace,
- * the old version lists what there is. */
+ * the old version lists all resources. */
 int az_old_list(struct az_change *c, struct err *e)
 {
     const char *group, *others;

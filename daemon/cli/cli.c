@@ -20,7 +20,7 @@
 #include "lib/nearest.h"
 #include "lib/strbuf.h"
 
-enum { LONG = 1 }; /* what getopt_long() returns for options with two dashes */
+enum { LONG = 1 }; /* getopt_long() returns it for options with two dashes */
 
 static void list_commands(const struct cli_table *t, FILE *out)
 {

@@ -53,7 +53,7 @@ static int send_call(void *ctx, const char *method, const char *path, const json
     return open_late(l, e) < 0 ? -1 : client_call(l->client, method, path, body, out, e);
 }
 
-/* --- what people see -------------------------------------------------------------------------- */
+/* --- messages for people ---------------------------------------------------------------------- */
 
 /* Members of files that are not for eyes. */
 static void hide_secrets(json_t *v)
@@ -257,7 +257,7 @@ static int change_and_run(const struct options *o, const struct environment *env
     struct az_change c;
     bool old = false;
     int rc = az_old_change(&facts, &a, o->args, (size_t)o->n_args, &c, &old, e);
-    /* A request needs no az, but what follows it mostly does. */
+    /* A request needs no az, but the step after it mostly does. */
     if (rc == 0 && (!c.request.method || az_request_needs_az(&c.request, &c.line)))
         rc = az_ensure_login(env, NULL, e);
     if (rc == 0)

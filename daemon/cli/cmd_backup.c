@@ -20,7 +20,7 @@ static void show(void *ctx, int64_t done, int64_t all)
         progress_say(ctx, "checking the copy");
 }
 
-/* For metrics: the time of this file. A backup without it is a backup. */
+/* Notes the backup for metrics, by the time of this file. A backup is good without it, too. */
 static void note(const struct state *s)
 {
     struct err e;

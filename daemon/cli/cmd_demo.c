@@ -212,7 +212,7 @@ static int fill_and_show(struct demo *d, struct err *e)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Until somebody ends the demo, or the daemon ends by itself. */
+/* Waits until somebody ends the demo, or the daemon ends by itself. */
 static int stay(struct demo *d, struct err *e)
 {
     int signo = 0, status;

@@ -84,7 +84,7 @@ static int listen_here(struct forward *f, struct err *e)
 /* --- one connection -----------------------------------------------------------------------------
  */
 
-/* In a child: it logs in by itself, as a token may have expired meanwhile. */
+/* In a child. It logs in by itself, because a token may have expired meanwhile. */
 static int carry(const struct forward *f, int fd, struct err *e)
 {
     struct daemon_client *c = NULL;
@@ -171,7 +171,7 @@ static bool job_has_ended(struct forward *f)
     return ended;
 }
 
-/* Until a signal or the job's end; with too many connections, others wait. */
+/* Serves until a signal or the job's end; with too many connections, further ones wait. */
 static void serve(struct forward *f)
 {
     sigset_t set;

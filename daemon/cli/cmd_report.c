@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid report`: who used what; `batchaid job`: what one job used, with a sentence of advice.
+ * `batchaid report`: the use by users, groups and others. `batchaid job`: the use by one job, with
+ * a sentence of advice.
  */
 #include <stdlib.h>
 #include <string.h>

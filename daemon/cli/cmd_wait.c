@@ -70,7 +70,7 @@ static void show(bool terminal, int64_t waited_us, const struct err *why)
         fprintf(stderr, "\r\033[Kwaiting for %" PRId64 " s: %.60s", waited_us / 1000000, why->msg);
 }
 
-/* At least one try, however short the time is. */
+/* Tries at least once, however short the time is. */
 static int wait_until(const struct state *s, int64_t timeout_us, struct err *e)
 {
     const bool terminal = isatty(STDERR_FILENO);

@@ -127,7 +127,7 @@ static json_t *resources(const json_t *dump)
     return rows;
 }
 
-/* --- what to try ------------------------------------------------------------------------------ */
+/* --- lines to try ----------------------------------------------------------------------------- */
 
 static void add_line(json_t *lines, const char *what, char *line)
 {

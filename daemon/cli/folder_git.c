@@ -78,7 +78,7 @@ static int judge(const struct git *g, int status, int complaints, struct err *e)
                    *text ? text : "it gave no reason");
 }
 
-/* Appends what `git ARGS` prints. */
+/* Appends the output of `git ARGS`. */
 static int run_git(const struct git *g, const char *const *args, struct strbuf *out, struct err *e)
 {
     char *line[ARGS_MAX + 1] = {"git"};
@@ -193,7 +193,7 @@ static bool has_rules(const struct git *g, const struct folder_names *names)
     return has;
 }
 
-/* Removes what IGNORE names, also of the tracked files. */
+/* Removes the names that IGNORE matches, also those of tracked files. */
 static int leave_out(const struct git *g, struct folder_names *names, struct err *e)
 {
     static const char *const ignored[] = {"ls-files", "-z", "--cached", "--others", "--ignored",

@@ -27,7 +27,7 @@ struct job_file {
     const char *path;
     struct yaml_doc doc;
     struct options *o;
-    const struct options *given; /* what the command line said */
+    const struct options *given; /* the values of the command line */
     struct arena *a;
 };
 

@@ -174,7 +174,7 @@ char *jobs_without_index(const char *name, const char **index)
     return copy;
 }
 
-/* By the whole name of a job, of a task, or by the beginning of a job's name. */
+/* Finds by the whole name of a job, of a task, or by the beginning of a job's name. */
 static int find_named(struct daemon_client *c, const char *name, char *const parts[N_PARTS],
                       json_t *found, struct err *e)
 {

@@ -54,7 +54,7 @@ int job_check_cores(const char *value, struct err *e)
     return check_number("cores", value, 1, CORES_MAX, e);
 }
 
-/* By the rule of the reserved variable that the value becomes. */
+/* Checks by the rule of the reserved variable that the value becomes. */
 static int check_wish(const char *option, const char *variable, const char *value, struct err *e)
 {
     struct wishes w = {.part = false};

@@ -62,7 +62,7 @@ static bool goes_on(const struct log_lines *l, char c)
            (l->n_escape == 1 ? c == '[' : (c >= '0' && c <= '9') || c == ';');
 }
 
-/* By its first byte. */
+/* The length of a character, by its first byte. */
 static size_t length_of(unsigned char lead)
 {
     return lead < 0xc2 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 1;

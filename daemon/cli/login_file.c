@@ -19,7 +19,7 @@
 
 #define FILE_MAX 65536
 
-/* The members of the file, and what they are in the environment. */
+/* The members of the file, and their names in the environment. */
 static const struct {
     const char *member, *name;
 } members[] = {{"endpoint", "BATCHAID_ENDPOINT"},

@@ -44,7 +44,8 @@ static bool is_time(const struct progress *p)
            (!p->shown || now - p->shown_us >= AGAIN_US);
 }
 
-/* Whoever stops the terminal with Ctrl-S does not stop the work: a backup holds a transaction. */
+/* A user who stops the terminal with Ctrl-S must not stop the work: a backup holds a
+ * transaction. */
 static bool takes_text(void)
 {
     struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};

@@ -250,7 +250,7 @@ static void keep_alive(struct terminal_session *s)
 {
     time_t now = now_s();
     if (!has_room(s))
-        s->heard = now; /* it is we who do not listen */
+        s->heard = now; /* this program did not listen */
     if (now - s->said >= TERMINAL_PING_S) {
         s->said = now;
         terminal_link_send(s->link, TERMINAL_PING, "", 0);

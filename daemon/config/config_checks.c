@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks of values: each function takes the text of one setting; its error names what is wrong.
- * Pure.
+ * Checks of values: each function takes the text of one setting; its message names the error. Pure.
  */
 #include "daemon/config/config_checks.h"
 

@@ -218,7 +218,7 @@ static void sweep(const char *own, int alive_fd, int lock_fd)
 /* --- the process -------------------------------------------------------------------------------
  */
 
-/* In its own session, because signals of a terminal are for the daemon. */
+/* In a new session, because signals of a terminal are for the daemon. */
 static _Noreturn void remover(const char *dir, int alive_fd, int lock_fd, bool made)
 {
     char byte;

@@ -60,7 +60,7 @@ static void write_stack(void)
     backtrace_symbols_fd(frame, n, STDERR_FILENO);
 }
 
-/* This closes all descriptors of the daemon. */
+/* Executes the program again; this closes all descriptors of the daemon. */
 static void go_again(void)
 {
     struct timespec now;

@@ -6,7 +6,7 @@
 
 #include "lib/arena.h"
 
-/* Somebody who guesses has no limit of tries, so a short token is refused. */
+/* Guessing is not limited, so a short token is refused. */
 #define TOKEN_MIN 20
 
 static int read_token(const char *path, struct metering *out, struct err *e)

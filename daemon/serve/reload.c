@@ -38,7 +38,7 @@ static void files_free(struct reload_files *f)
     free(f);
 }
 
-/* --- who waits -------------------------------------------------------------------------------- */
+/* --- requesters that wait --------------------------------------------------------------------- */
 
 static void answer(struct reload_waiter **waiters, const json_t *changed, const struct err *why)
 {
@@ -158,7 +158,7 @@ static void on_read(void *ctx, enum loop_work_end end)
         begin(r);
 }
 
-/* Later, because who asks expects no answer inside the call. */
+/* Later, because the requester expects no answer inside the call. */
 static void refuse_later(void *ctx)
 {
     struct reload *r = ctx;
