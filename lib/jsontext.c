@@ -205,7 +205,7 @@ size_t jsontext_cut(const char *s, size_t max)
     return n;
 }
 
-/* With U+FFFD for each byte that is not UTF-8; the caller frees. */
+/* The text with U+FFFD for each byte that is not UTF-8; the caller frees. */
 static char *replaced(const char *s)
 {
     struct strbuf b = STRBUF_INIT;

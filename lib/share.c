@@ -41,7 +41,7 @@ bool share_is_open(const char *dir)
                                           : n < 0 && errno != ENODATA && errno != ERANGE;
 }
 
-/* `fd` was opened with O_PATH: what it is cannot change any more, whoever renames meanwhile. */
+/* `fd` was opened with O_PATH: it refers to one file, whoever renames that meanwhile. */
 static int open_one(int fd)
 {
     char path[FD_PATH_SIZE];
