@@ -66,7 +66,7 @@ static bool matches_one(const char *p, const char *p_end, char c, const char **a
     return *p == c;
 }
 
-/* Backtracks to one star only, so its time is at most the product of both lengths. */
+/* Backtracks only to the last star, so its time is at most the product of both lengths. */
 static bool match_part(const char *p, size_t p_len, const char *text, size_t len)
 {
     const char *p_end = p + p_len, *end = text + len, *star = NULL, *held = NULL, *after;

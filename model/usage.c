@@ -118,7 +118,7 @@ void usage_measured_add(struct usage_measured *to, const struct usage_measured *
 }
 
 /* More than any machine can do: a thousand cores in each of a thousand machines, or a terabyte a
- * second. What a machine says beyond that is not believed. */
+ * second. Higher values from a machine are not believed. */
 #define MOST_IN_MS INT64_C(1000000000)
 
 static void bound(int64_t *value, int64_t most)

@@ -167,7 +167,7 @@ static bool read_range(const char **at, int64_t *from, int64_t *to, int64_t *ste
     return read_index(at, step) && *step > 0;
 }
 
-/* In rising order, so that each occurs once. */
+/* In rising order, so that each index occurs once. */
 size_t wish_array(const char *text, int out[WISH_ARRAY_MAX])
 {
     size_t n = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decides what an exit means for the job and for dependent tasks. Pure.
+ * Decides the effect of an exit on the job and on dependent tasks. Pure.
  */
 #include "model/batch/exits.h"
 

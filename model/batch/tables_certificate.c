@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Certificates of Azure Batch, for its data plane and for the resource manager. A certificate is
- * kept and never shown again, except its public part. The data plane's table checks what requests
- * of both give.
+ * kept and never shown again, except its public part. The data plane's table checks the requests of
+ * both.
  */
 #include "model/batch/rm.h"
 #include "model/batch/tables.h"

@@ -273,7 +273,7 @@ static int check_access(const json_t *value, const char *path, struct err *e)
 static const struct field token_rows[] = {TEXTS("access", .max = 10, .check = check_access)};
 SCHEMA(schema_batch_token, token_rows, "AuthenticationTokenSettings");
 
-/* --- what replies tell ----------------------------------------------------------------------- */
+/* --- members of replies ----------------------------------------------------------------------- */
 
 static const struct field failure_rows[] = {
     TEXT("category"),
