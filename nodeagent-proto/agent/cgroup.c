@@ -153,7 +153,7 @@ void cgroup_bases_free(struct cgroup_bases *b)
     b->spare = NULL;
 }
 
-/* Whose cgroup it is. */
+/* The owner of a cgroup. */
 struct cgroup_owner {
     const char *incarnation, *task_id;
     const char *group; /* or NULL */

@@ -115,7 +115,7 @@ void cgroup_files_find(const char *lines, const char *mounts, struct cgroup_file
                                  directory(lines, mounts, "blkio")};
 }
 
-/* ---- what they say ---- */
+/* ---- their values ---------------------------------------------------------------------------- */
 
 /* The sum of the numbers behind `label`, wherever a word begins with it. */
 static int64_t sum_of(const char *text, const char *label)

@@ -143,7 +143,7 @@ static enum reading read_lines(struct gpu_watch *w, struct gpu_program *p, line_
     return p->bytes > BYTES_MOST ? READ_TOO_MUCH : READ_SOME;
 }
 
-/* Keeps a line for people, without what a terminal would obey. */
+/* Keeps a line for people, without characters that a terminal would obey. */
 static void keep_said(struct gpu_watch *w, const char *line)
 {
     size_t n = 0;
@@ -224,7 +224,8 @@ static void begin_listing(struct gpu_watch *w)
         w->listed[i].last.n_processes = w->listed[i].last.listed = 0;
 }
 
-/* Nothing printed is no process; but what did not end by itself says nothing. */
+/* If nothing was printed, there is no process. But a program that did not end by itself says
+ * nothing. */
 static void end_listing(struct gpu_watch *w, bool whole)
 {
     for (int i = 0; i < w->n_gpus; i++) {

@@ -45,7 +45,7 @@ union fd_room {
 
 struct end { /* the helper's end */
     int socket, signal_fd;
-    struct supervisor_config common; /* what all tasks share */
+    struct supervisor_config common; /* the common part of all tasks */
     const struct helpers *helpers;
 };
 

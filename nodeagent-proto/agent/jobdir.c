@@ -98,8 +98,8 @@ static bool keep_hostfile(int dir)
     return unlinkat(dir, HOSTFILE, 0) == 0 || errno == ENOENT;
 }
 
-/* Everybody may write in it, so whoever still has the job's one open must not have the next one's.
- * One with entries stays. */
+/* Everybody may write in the directory, so a process that still has that of the last job open must
+ * not have that of the next job. A directory with entries stays. */
 static bool renew_shared(int dir)
 {
     return unlinkat(dir, SHARED, AT_REMOVEDIR) == 0 && mkdirat(dir, SHARED, 0700) == 0;

@@ -84,7 +84,7 @@ static int give_dir(int fd, const struct agent_lease *l, struct err *e)
         later.st_uid != l->uid)
         return err_set(e, ERR_CONFLICT, "dir",
                        "%s exists already, and belongs to another account than the job's", l->dir);
-    /* Another account's directory may be below this one, see open_way(). */
+    /* The directory of another account may be below this directory, see open_way(). */
     mode_t passed = st.st_uid == l->uid ? st.st_mode & (S_IXGRP | S_IXOTH) : 0;
     if (st.st_uid == l->uid && st.st_gid == l->gid && (st.st_mode & 07777) == (0700 | passed))
         return 0; /* it serves many tasks, and a new record for each would take longer */

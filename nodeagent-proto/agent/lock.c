@@ -42,7 +42,7 @@ static bool is_ours(int fd, const char *owner)
 static void say_owner(int fd, const char *owner)
 {
     size_t n = strnlen(owner, OWNER_MAX);
-    /* Without this text, the next agent would wait for this agent as for a stranger's. */
+    /* Without this text, the next agent would wait for this agent as for one of a stranger. */
     if (ftruncate(fd, 0) < 0 || pwrite(fd, owner, n, 0) != (ssize_t)n)
         fprintf(stderr, "the owner of the node root is not noted: %s\n", strerror(errno));
 }

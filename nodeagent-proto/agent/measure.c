@@ -151,7 +151,7 @@ static int64_t own_peak(struct measure *m)
     return fd >= 0 ? peak_since(fd) : peak > m->peak_before ? peak : 0;
 }
 
-/* Whoever may write to the file can hold its lock, too. */
+/* A process that may write to the file can hold its lock, too. */
 static bool lock_soon(int fd)
 {
     int rc = flock(fd, LOCK_EX | LOCK_NB);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looks for what sshfs needs: its program, the device, the permission for other users, and the port
+ * Checks the needs of sshfs: its program, the device, the permission for other users, and the port
  * of the daemon's machine. Keeps no state; the caller owns the list. May block for some seconds.
  */
 #include "nodeagent-proto/agent/mounting.h"

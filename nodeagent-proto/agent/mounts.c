@@ -135,7 +135,7 @@ bool mounts_concern(const char *root, const char *path)
     struct agent_mounts m;
     bool concern = false;
     if (mounts_read(&m, NULL) < 0)
-        return true; /* who knows */
+        return true; /* not known */
     for (size_t i = 0; i < m.n && !concern; i++)
         concern =
             mounts_is_within(path, m.items[i].path) ||

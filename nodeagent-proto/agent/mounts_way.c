@@ -112,6 +112,6 @@ bool mounts_may_hang(struct mounts_kept *k, const char *root, const char *path)
 {
     const struct agent_mounts *m = mounts_now(k);
     if (!m)
-        return true; /* who knows */
+        return true; /* not known */
     return is_any_risky(m, root) && goes_over_risky(m, root, path);
 }

@@ -34,7 +34,7 @@
 #define KILL_STEP_MS 50
 /* ms after a command with a terminal: its last output may still be on its way through the kernel */
 #define TTY_REST_MS 200
-#define END_OF_FILE 4 /* what a terminal's user types at the end of input: Ctrl-D */
+#define END_OF_FILE 4 /* the character that a terminal's user types at the end of input: Ctrl-D */
 
 struct far_end {
     struct remote_end end;
@@ -137,7 +137,7 @@ static void write_in(struct far_end *f)
         remote_end_ack(&f->end);
 }
 
-/* --- what the near end says ------------------------------------------------------------------- */
+/* --- messages of the near end ----------------------------------------------------------------- */
 
 static enum remote_taken hear_input(struct far_end *f, const struct remote_msg *m)
 {

@@ -36,7 +36,7 @@ struct near_end {
     int status;
 };
 
-/* --- what the other end says ----------------------------------------------------------------- */
+/* --- messages of the far end ------------------------------------------------------------------ */
 
 static void complain(const struct near_end *s, const char *why)
 {

@@ -431,7 +431,7 @@ struct other_job {
     uid_t uid;
 };
 
-/* With all numbers that go with an account. */
+/* Compares all numbers that belong to an account. */
 static bool is_anothers(void *ctx, int registry, const struct registry_entry *en)
 {
     const struct other_job *o = ctx;

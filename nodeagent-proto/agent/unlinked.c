@@ -77,7 +77,7 @@ static bool is_unseen(const FTSENT *at)
     return failed && at->fts_errno != ENOENT;
 }
 
-/* In order. */
+/* Finds the used names, in order. */
 static int find_used(const struct unlinked *u, struct unlinked_names *out, struct err *e)
 {
     char *paths[] = {xstrdup(u->used), NULL}, target[PATH_MAX];

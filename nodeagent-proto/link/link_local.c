@@ -295,7 +295,7 @@ static bool is_variable(const char *pair, const char *name)
 
 enum { OWN_VARIABLES = 2 };
 
-/* The daemon's environment, plus NODE_OWNER_VARIABLE (a local root belongs to one daemon) and
+/* The daemon's environment, with NODE_OWNER_VARIABLE (a local root belongs to one daemon) and
  * NODE_CMD_VARIABLE. */
 static char **environment_for(const struct local *l)
 {

@@ -113,7 +113,7 @@ static int open_blocks(const char *p, int open)
     return open;
 }
 
-/* Whether the next line belongs to this one. */
+/* Whether the next line continues this line. */
 static bool goes_on(const char *line)
 {
     size_t n = strlen(line);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Parses an expanded command line into a tree. Operators bind in the order | && || &; a line break
- * is like &, but also ends what belongs to an if or for. A ^ makes the next character an ordinary
+ * is like &, but also ends the commands of an if or for. A ^ makes the next character an ordinary
  * one, as quotes do.
  */
 #include <ctype.h>

@@ -67,7 +67,8 @@ static void restore(const struct kept_stream *kept)
 
 /* --- commands --- */
 
-/* The name of a command ends at a delimiter, or before what cannot be in a name: `echo.`, `cd\`. */
+/* The name of a command ends at a delimiter, or before a character that cannot be in a name:
+ * `echo.`, `cd\`. */
 static char *command_name(struct shell *sh, const char *text, const char **rest)
 {
     char *word = words_first(sh->arena, text, rest);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A sample as JSON, both ways. Unknown values are absent; what a machine says is checked.
+ * A sample as JSON, both ways. Unknown values are absent; values from a machine are checked.
  */
 #include "nodeagent-proto/wire/sample.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds out what the machine is, puts the programs there (the agent; batchai-cmd, if there is one)
- * and starts the agent. All scripts are POSIX sh on one line, without ', \ and !, so that any login
- * shell passes them on unchanged.
+ * Finds out the kind of the machine, puts the programs there (the agent; batchai-cmd, if there is
+ * one) and starts the agent. All scripts are POSIX sh on one line, without ', \ and !, so that any
+ * login shell passes them on unchanged.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -242,8 +242,8 @@ static void ask_start(struct ssh *l)
     ssh_command_set(&l->cmd, &line, "", 0);
 }
 
-/* -1: broken; 0: nothing more for now. Reads stdout byte by byte, because frames follow the mark;
- * of what start files print it keeps the last bytes. */
+/* -1: broken; 0: nothing more for now. Reads stdout byte by byte, because frames follow the mark.
+ * Keeps the last bytes of the text that start files print. */
 static int read_start(struct ssh *l, bool *marked)
 {
     struct ssh_command *c = &l->cmd;
