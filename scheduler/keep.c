@@ -100,8 +100,7 @@ void keep_change(struct sched *s, const struct keep_limits *limits)
     wake_arm(s->wakes);
 }
 
-/* --- what belongs to the core -------------------------------------------------------------------
- */
+/* --- the kinds of the core -------------------------------------------------------------------- */
 
 static int forget_events(void *ctx, const struct keep_cut *cut, int limit, int *gone, struct err *e)
 {

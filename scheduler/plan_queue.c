@@ -36,7 +36,7 @@ bool plan_may_serve(const struct plan_node *n)
     return n->state == NODE_IDLE && n->left.slots > 0 && !n->out_of_service;
 }
 
-/* --- what there is --------------------------------------------------------------------------- */
+/* --- the free capacity ------------------------------------------------------------------------ */
 
 static int by_ordinal(const void *pa, const void *pb)
 {

@@ -407,8 +407,8 @@ static int tell_scaled(struct pass *p, bool settled, struct err *e)
     return FRONT_ASK(p->front, scaled, p->s->st, &p->pool, &s, p->now_us, e);
 }
 
-/* Whether each class has its target, and no node leaves: one class may lack what another still has
- * too many. */
+/* Whether each class has its target, and no node leaves. One class may lack nodes that another
+ * still has too many of. */
 static bool is_settled(const struct pass *p)
 {
     for (size_t i = 0; i < p->n_nodes; i++)

@@ -141,7 +141,7 @@ static int look_at_running(struct pass *p, struct queue_view *v, struct err *e)
     return 0;
 }
 
-/* --- what waits ------------------------------------------------------------------------------- */
+/* --- waiting runs ----------------------------------------------------------------------------- */
 
 /* A run that requests more of a node than any node has stands aside, as in serving the queue. */
 static bool some_node_fits(const struct pass *p, const struct run *r)

@@ -347,7 +347,7 @@ int pass_serve_queue(struct pass *p, struct err *e)
     return 0;
 }
 
-/* ---- what the queue asks automatic scaling for ---- */
+/* ---- the demand for automatic scaling -------------------------------------------------------- */
 
 /* The most runs with parts of nodes that are placed exactly, and the most nodes that these may
  * request together. Each further run is treated as if it requested whole nodes; the maximum of the

@@ -8,7 +8,7 @@
 #include "lib/timefmt.h"
 #include "scheduler/formula/formula_priv.h"
 
-/* In the format of .NET's doubles. */
+/* Shows a number in the format of .NET's doubles. */
 static void show_number(struct strbuf *b, double d)
 {
     if (isnan(d))

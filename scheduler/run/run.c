@@ -17,7 +17,7 @@ struct failed_note {
     char *name, *why;
 };
 
-/* After a rollback it has not happened; the run is found and ended again. */
+/* After a rollback the run has not ended; it is found and ended again. */
 static void on_failed_durable(void *ctx, const struct err *why)
 {
     struct failed_note *n = ctx;

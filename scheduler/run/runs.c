@@ -85,7 +85,7 @@ int runs_forget(struct runs *rs, struct arena *a, int64_t run_id, struct err *e)
     return 0;
 }
 
-/* --- giving nodes to one ---------------------------------------------------------------------- */
+/* --- giving nodes to a run -------------------------------------------------------------------- */
 
 struct giving {
     struct runs *runs;

@@ -321,7 +321,7 @@ void wakes_turn(struct wakes *w)
     wake_arm(w);
 }
 
-/* --- what waits for the disk ---------------------------------------------------------------- */
+/* --- effects that wait for the disk ----------------------------------------------------------- */
 
 struct durable_effect {
     struct wakes *w;
@@ -370,7 +370,7 @@ void wake_if_lost(struct wakes *w, const struct wake_kind *kind, int64_t id)
     when_durable(&(struct durable_effect){.w = w, .id = id, .kind = kind, .if_lost = true});
 }
 
-/* After a rollback it does not wake at once, because this would loop on a full disk. */
+/* After a rollback it wakes a moment later, because waking at once would loop on a full disk. */
 void wake_after(struct wakes *w, const struct wake_kind *kind, int64_t id, const struct err *why)
 {
     if (why)

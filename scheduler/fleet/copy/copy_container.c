@@ -191,7 +191,7 @@ static void take_aside(struct putting *j)
     carry_next(j);
 }
 
-/* At the end of a page. */
+/* Called at the end of a page. */
 static void turn_page(struct putting *j)
 {
     if (j->next)

@@ -129,7 +129,7 @@ static struct file_range whole(const char *text, uint64_t size)
     return (struct file_range){.len = size};
 }
 
-/* --- what URLs lead to ------------------------------------------------------------------------ */
+/* --- contents of URLs ------------------------------------------------------------------------- */
 
 static void begin_transfer(struct carry *c);
 

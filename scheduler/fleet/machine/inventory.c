@@ -260,7 +260,7 @@ void inventory_reconcile(void *ctx, int64_t id)
     fleet_capacity_freed(fl, true);
 }
 
-/* Wakes what machines that leave, come or change concern: every node's pool. */
+/* Wakes everything that depends on machines that leave, come or change: every node's pool. */
 static void tell_all(struct fleet *fl)
 {
     for (size_t i = 0; i < fl->n_machines; i++)

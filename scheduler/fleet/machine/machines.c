@@ -24,7 +24,7 @@ struct machine *machine_find(const struct fleet *fl, int64_t id)
     return id_map_find(&fl->machine_ids, id);
 }
 
-/* --- who has them ---------------------------------------------------------------------------- */
+/* --- claims of machines ----------------------------------------------------------------------- */
 
 bool fleet_is_scripted(const struct fleet *fl, const char *vm_size)
 {

@@ -33,7 +33,7 @@ static const int pauses_ms[] = {0, 0, 50, 100, 200, 500, 1000, 2000};
 #define REFUSED_US       300000000
 #define PREPARING_LOSSES 3
 
-/* After a link that lived this long (us), earlier losses do not count any more. */
+/* After a link that lived this long (us), earlier losses are forgotten. */
 #define GOOD_LINK_US 2000000
 
 /* The edges of the picture above. */

@@ -459,7 +459,8 @@ static bool known(const struct fleet *fl, const char *name)
     return false;
 }
 
-/* A root is made only after its node has a struct node_rt, so a root without one is an orphan. */
+/* A root is made only after its node has a struct node_rt, so a root without a struct node_rt is an
+ * orphan. */
 static void on_root(void *ctx, const char *name)
 {
     struct fleet *fl = ctx;

@@ -113,7 +113,7 @@ static bool told_otherwise(const struct node_rt *rt)
            (!rt->contact.why_told || strcmp(rt->contact.why_told, rt->contact.why_down) != 0);
 }
 
-/* --- a node that is not what it was --------------------------------------------------------- */
+/* --- a node that has changed ------------------------------------------------------------------ */
 
 static const struct failure changes[] = {
     /* The root was wiped or replaced: the agent does not know earlier tasks. */

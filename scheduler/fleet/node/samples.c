@@ -65,7 +65,7 @@ static void tell_tenants(struct node_rt *rt, int64_t us)
             t->events->sampled(t, &rt->sampled->last, us);
 }
 
-/* Whoever shows states of GPUs shows others now. */
+/* Tells all who show states of GPUs that the states have changed. */
 static void note_states(struct node_rt *rt)
 {
     struct node_sampled *to = rt->sampled;
@@ -129,7 +129,7 @@ static void ask(struct node_rt *rt, int64_t now)
     node_sample(rt->contact.link, watches_gpus(rt), on_sample, rt);
 }
 
-/* At an earlier instant than it has. */
+/* Sets the timer to an earlier instant than it has. */
 static void set_timer(struct fleet *fl, int64_t due)
 {
     if (fl->sampling_us != 0 && fl->sampling_us <= due)

@@ -117,7 +117,7 @@ static struct container container_of(const struct setup_run *s, const char *as)
                               .confine = node_rt_confine(rt, s->a, NULL)};
 }
 
-/* Then the command runs in the container. */
+/* Adds the start of the container: the command runs in it. */
 static void add_container(struct setup_run *s, const struct env *v, struct task_spec *spec)
 {
     const struct container c = container_of(s, spec->user);
@@ -255,7 +255,7 @@ static bool is_the_tasks(const struct failure *why)
     return is;
 }
 
-/* For clients that read the task while it runs. */
+/* Notes the container for clients that read the task while it runs. */
 static void note_container(struct setup_run *s)
 {
     const char *id = container_id(s->a, s->container_said);

@@ -54,7 +54,7 @@ static int64_t next_time(struct node_rt *rt, int every_s)
     return at + US_PER_S - at % US_PER_S;
 }
 
-/* --- what the agent says -------------------------------------------------------------------- */
+/* --- the health that the agent reports -------------------------------------------------------- */
 
 static void add_trouble(struct strbuf *b, const char *text)
 {

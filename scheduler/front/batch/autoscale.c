@@ -40,7 +40,7 @@ struct pool_look {
     size_t n_nodes;
 };
 
-/* ---- what the machines do ---- */
+/* ---- the load of machines -------------------------------------------------------------------- */
 
 static double percent_busy(const struct node_usage *u)
 {

@@ -35,7 +35,7 @@ static bool is_plain_network(const char *value)
     return !strpbrk(value, ":/");
 }
 
-/* Not the host's, nor another container's. */
+/* Whether it is a separate IPC namespace: not the host's, nor another container's. */
 static bool is_own_ipc(const char *value)
 {
     static const char *const own[] = {"", "none", "private", "shareable"};

@@ -192,8 +192,8 @@ static int read_barred(struct feeding *k, struct err *e)
     return 0;
 }
 
-/* Takes back what such a job has above its share: runs that it got before nodes were barred, or
- * while there were fewer such jobs. */
+/* Takes back the runs of such a job above its share: it got them before nodes were barred, or while
+ * there were fewer such jobs. */
 static int share_window(struct feeding *k, struct err *e)
 {
     int64_t *tasks;

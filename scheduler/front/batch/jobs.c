@@ -28,7 +28,7 @@ static enum batch_fate fate_of(const struct batch_job *j, enum batch_task_state 
     return j->disable == BATCH_DISABLE_WAIT ? BATCH_FATE_OWN : BATCH_FATE_REQUEUE;
 }
 
-/* At most *most of the tasks in one state; *most becomes how many more may follow. */
+/* Stops at most *most of the tasks in one state; lowers *most by their number. */
 static int stop_some(struct batch_front *f, const struct batch_job *j, enum batch_task_state state,
                      int *most, struct err *e)
 {

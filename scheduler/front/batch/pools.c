@@ -212,7 +212,7 @@ int pool_scaled(const struct front *base, struct storage *st, const struct pool 
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* After a rollback the earlier request holds, with its own deadline. */
+/* After a rollback the earlier request is valid again, with its deadline. */
 static void effect_written(void *ctx, int64_t id, const struct err *why)
 {
     struct batch_front *f = ctx;

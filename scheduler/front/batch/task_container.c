@@ -68,7 +68,7 @@ struct container_spec *batch_container(struct arena *a, const struct batch_pool 
     return c;
 }
 
-/* --- what it sees of its node ----------------------------------------------------------------- */
+/* --- the parts of the node that a container sees ---------------------------------------------- */
 
 static const char *host_path(enum batch_host_path source, const struct place_spec *place,
                              const char *preparation)

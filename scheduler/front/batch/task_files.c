@@ -20,7 +20,7 @@
  * node, as with too many files. */
 #define ASIDE_MAX 100001
 
-/* The mode in the real service: whoever may read may execute. */
+/* The mode in the real service: a user who may read may execute. */
 #define MODE 0770
 
 static void refuse(struct arena *a, struct batch_inputs *in, enum failure_code code,

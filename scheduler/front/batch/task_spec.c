@@ -58,7 +58,7 @@ int batch_task_of_token(struct storage *st, struct arena *a, const char *token,
     return st_batch_task_by_id(st, a, id, out, e);
 }
 
-/* ---- what the run is to do ---- */
+/* ---- the program of the run ------------------------------------------------------------------ */
 
 static void set(struct kv *list, size_t *n, const char *name, const char *value)
 {
@@ -192,7 +192,7 @@ static int find_chore(const struct batch_front *f, const struct front_read *how,
     return 1;
 }
 
-/* --- what it becomes -------------------------------------------------------------------------- */
+/* --- the result ------------------------------------------------------------------------------- */
 
 static const char *task_dir(struct arena *a, const struct spec_command *c, const char *id)
 {

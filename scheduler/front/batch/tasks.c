@@ -50,7 +50,7 @@ int batch_task_terminate(struct batch_front *f, const struct batch_task *t, int6
     return 0;
 }
 
-/* Also removes its files on its node. */
+/* Removes the task, and its files on its node. */
 int task_remove(struct storage *st, const struct batch_task *t, struct err *e)
 {
     struct arena a;

@@ -129,7 +129,8 @@ static int started(const struct front *f, struct storage *st, const struct run *
     return move(st, r, JOB_EV_ALLOCATED, &m, e);
 }
 
-/* Not for each index: the many events would push out the rest of a job's story. */
+/* Not called for each index of an array: the many events would push out the rest of a job's
+ * story. */
 static int prepared(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                     struct err *e)
 {

@@ -4,7 +4,7 @@
  */
 #include "scheduler/run/launch/toolkit.h"
 
-/* On every node, including the first. */
+/* Adds the coordination command, on every node including the first. */
 static void add_coordination(struct arena *a, const struct launch_input *in,
                              struct launch_plan *out)
 {
