@@ -281,8 +281,8 @@ bool st_sql_is_busy(int rc)
     return (rc & 0xff) == SQLITE_BUSY;
 }
 
-/* At once, a piece after the other: `from` is in a transaction, so what others write meanwhile does
- * not make it begin anew. */
+/* Copies all pieces at once, one after the other: `from` is in a transaction, so writes of others
+ * do not make the copy begin anew. */
 static int copy_steps(sqlite3_backup *b, const struct st_copying *told)
 {
     int rc;

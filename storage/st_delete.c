@@ -182,7 +182,7 @@ int st_remove(struct storage *st, enum resource_kind kind, int64_t id, int64_t n
     return st_tx(st, "remove", remove_row, &r, e);
 }
 
-/* ---- what nothing waits for ---- */
+/* ---- removals that nothing waits for --------------------------------------------------------- */
 
 struct leaf_removal {
     int64_t id;

@@ -28,8 +28,7 @@ int st_event_add(struct storage *st, const struct event *ev, struct err *e)
     return ev->from == 0 ? 0 : st_event_trim(st, ev, EVENTS_KEPT, e);
 }
 
-/* --- for those who watch ------------------------------------------------------------------------
- */
+/* --- for watchers ----------------------------------------------------------------------------- */
 
 /* The events of a turn. */
 struct events_noted {

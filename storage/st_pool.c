@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools, the samples of their metrics, runs, and pools of Azure Batch: what takes more than one
+ * Pools, the samples of their metrics, runs, and pools of Azure Batch: functions with more than one
  * statement. Each function runs in the transaction of its caller's turn, on the loop.
  */
 #include "model/states.h"

@@ -19,7 +19,7 @@ static int find_subject(struct storage *st, const struct usage_subject *s, int64
     return st_usage_subject_add(st, s, e) < 0 ? -1 : st_usage_subject_id(st, s, id, e);
 }
 
-/* The days of u, and what belongs to each. */
+/* The days of u, and the part of u in each. */
 static int add_days(struct storage *st, const struct usage *u, struct err *e)
 {
     int64_t last = usage_day(u->end_ms);

@@ -5,11 +5,10 @@
  *   job_begin() -> queue -> worker: step() -> [queue, while there is more] -> tell() -> destroy()
  *                    \-> the share hangs, or it all stops: tell(why) -> destroy()
  *
- * Of a share in memory, where no call hangs, quick jobs are done in the loop's next turn instead: a
- * worker costs several times as much as what it does. One that finds that it would free much is
- * repeated by a worker.
- *
- * A job whose end was told while a worker was in it is destroyed when the worker comes back.
+ * In memory no call hangs. There, quick jobs are done in the loop's next turn instead, because
+ * passing a job to a worker costs several times as much as the job. A job that would free much
+ * memory is repeated by a worker. A job whose end was told while a worker was in it is destroyed
+ * when the worker comes back.
  */
 #include <assert.h>
 #include <errno.h>

@@ -46,7 +46,7 @@ struct found_change {
     struct file_place at;
     bool there; /* a file exists, with these facts */
     struct file_facts facts;
-    bool noted; /* a row, this one */
+    bool noted; /* `item` is the present row */
     struct share_item item;
 };
 
