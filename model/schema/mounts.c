@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mountVolumes of a cluster and of a job.
+ * mountVolumes of a cluster and of a job: the tables of its rows and their checks. Constant and
+ * pure.
  */
 #include <string.h>
 #include <strings.h>
