@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The error codes at a vault's host. Some have an inner code; clients distinguish by it errors that
- * have one code.
+ * The error codes at a vault's host. Some have an inner code: it distinguishes errors that share a
+ * code.
  */
 #ifndef API_PLANE_SECRET_SECRET_ERRORS_H
 #define API_PLANE_SECRET_SECRET_ERRORS_H
