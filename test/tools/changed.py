@@ -3,9 +3,11 @@
 """Which sources clang-tidy and cppcheck have not seen as they are now.
 
     changed.py BUILD        prints the sources that changed since the commit in tidy_clean.txt, or that include a header
-                            that did (by the .d files of BUILD); all of them where git does not know that commit
+                            that did (by the .d files of BUILD); all of them where git does not know that commit.
+                            A file whose comments alone changed, or its lines, is as it was.
     changed.py --record     writes HEAD into tidy_clean.txt: `make tidy` has found all of it clean
 """
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +16,10 @@ import rooms
 
 ROOT = Path(__file__).resolve().parents[2]
 CLEAN = Path(__file__).with_name("tidy_clean.txt")
+# Comments, and texts that may look like comments.
+TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*[\"]""", re.S)
+# Comments that clang-tidy and cppcheck read.
+READ_BY_LINTS = re.compile("NOLINT|cppcheck-suppress")
 # With other rules, all is to be looked at again.
 RULES = {".clang-tidy", "test/tools/tidy.sh", "test/tools/cppcheck.h", "test/tools/cppcheck.supp"}
 
@@ -28,11 +34,25 @@ def sources():
     return [str(file.relative_to(ROOT)) for top in tops for file in sorted((ROOT / top).rglob("*.c"))]
 
 
+def code(text):
+    """A C source without comments, and with one space where it has some or breaks a line."""
+    kept = lambda m: m[0] if m[0][0] in "\"'" or READ_BY_LINTS.search(m[0]) else " "  # noqa: E731
+    return " ".join(TOKEN.sub(kept, text).split())
+
+
+def same_code(commit, path):
+    file = ROOT / path
+    then = git("show", f"{commit}:{path}") if file.suffix in (".c", ".h") and file.exists() else None
+    return then is not None and code("\n".join(then)) == code(file.read_text())
+
+
 def since(commit):
-    """The paths that differ from `commit` now, those that git does not track yet too; None: git cannot say."""
+    """The paths whose code differs from that of `commit`, those that git does not track yet too; None: git cannot say."""
     tracked = git("diff", "--name-only", commit, "--")
     others = git("ls-files", "--others", "--exclude-standard")
-    return None if tracked is None or others is None else {*tracked, *others}
+    if tracked is None or others is None:
+        return None
+    return {*others, *(path for path in tracked if not same_code(commit, path))}
 
 
 def includes(build, source):
