@@ -92,7 +92,7 @@ struct pool {
     const char *errors;
 };
 
-/* A cluster: the document of a pool, and with the pool's id. */
+/* A Batch AI cluster: the document of a pool. The cluster has the id of that pool. */
 struct cluster {
     int64_t id, workspace_id;
     struct scope scope;

@@ -55,7 +55,7 @@ struct ahead_place {
  * how many further nodes may come at an unknown time with an unknown capacity. False: never. */
 bool ahead_find(struct ahead *h, const struct ahead_want *w, size_t wanted, size_t spare,
                 int64_t not_before, struct ahead_place *out);
-/* Reserves that place for run `by`. */
+/* Reserves the place `p`, which ahead_find() gave, for the run `by`. */
 void ahead_keep(struct ahead *h, const struct ahead_want *w, const struct ahead_place *p,
                 int64_t by);
 /* Whether a node with room now still has room for the whole time. If not, *by is the run with the

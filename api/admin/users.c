@@ -56,8 +56,9 @@ static const char *note_on_nodes(const struct request *r)
     if (!site || !fleet_has_local(fleet))
         return NULL;
     if (site->first_alone)
-        return "Local nodes serve the daemon's own principal alone, as jobs there reach the "
-               "daemon's files: people.md, local.shared_user.";
+        return "Jobs on local nodes reach the daemon's files, so only the first principal may use "
+               "local "
+               "nodes; local.shared_user: true lets all use them: people.md.";
     return site->hidden ? "From now on jobs on local nodes cannot reach the daemon's files, and "
                           "sudo and mounts do not work in them: people.md."
                         : NULL;

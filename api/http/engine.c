@@ -48,9 +48,9 @@ static void on_poll(uv_poll_t *p, int status, int events)
     pump(p->data);
 }
 
-/* After a handler has run, its work for the end of the turn (a commit, a command to a node) waits
- * for the next turn, and a resumed connection for the next pump. So the loop must turn once more
- * before it sleeps. */
+/* A handler leaves work to the end of its turn (a commit, a command to a node). A handler that runs
+ * here is too late for this turn's end, so the next turn does the work. A resumed connection waits
+ * for the next pump. So the loop must turn once more before it sleeps. */
 void engine_turn(struct engine *x, bool (*more)(const struct engine *x))
 {
     if (!x->dirty)

@@ -351,7 +351,7 @@ static void on_connection(void *ctx, struct MHD_Connection *conn, void **state,
     x->arriving = NULL;
 }
 
-/* MHD has closed the socket if it does not take it. */
+/* If MHD does not take the socket, MHD has closed it. */
 static void on_arrival(void *ctx, const struct arrival *a)
 {
     struct api *api = ctx;

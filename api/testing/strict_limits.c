@@ -167,7 +167,8 @@ static const char *subscription_of(const struct testing_strict *s, struct reques
     return named ? access_subscription_id(s->access, &r->arena, named) : NULL;
 }
 
-/* The profile of a request's subscription; NULL: strict mode is off there. */
+/* The profile of the request's subscription, or the general profile if the request has no
+ * subscription. NULL: strict mode is off there, or does not cover the request. */
 static const struct strict_profile *profile_of(const struct testing_strict *s, struct request *r)
 {
     if (!s || !r->service || !r->route || r->service->unwatched || !pace_is_on(&s->pace, NULL))

@@ -50,8 +50,8 @@ const char *rm_version_name(unsigned version);
  * id. */
 extern const struct schema schema_rm_application, schema_rm_application_flat, schema_rm_package,
     schema_rm_package_flat, schema_rm_activation;
-/* rm_pool.c. Accepting moves secrets out of both; documents use the data plane's words except for
- * the nesting. */
+/* rm_pool.c. For these two schemas, schema_accept() moves secrets out of the document. The document
+ * has the property names of the data plane; only its nesting differs. */
 extern const struct schema schema_rm_pool, schema_rm_pool_properties;
 /* tables_certificate.c */
 extern const struct schema schema_rm_certificate, schema_rm_certificate_properties;

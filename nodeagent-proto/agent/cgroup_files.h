@@ -19,7 +19,8 @@ struct cgroup_files {
     char *memory, *cpu, *io;
 };
 
-/* The directories of a cgroup of version 2; NULL: none. */
+/* Sets `out` to the directories of the version 2 cgroup at `path`. `path` NULL: `out` has no
+ * directories. */
 void cgroup_files_in(const char *path, struct cgroup_files *out);
 /* The directories of the cgroups that `lines` names. `lines` is like /proc/PID/cgroup, `mounts` is
  * the text of /proc/self/mountinfo. */

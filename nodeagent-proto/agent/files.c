@@ -127,8 +127,9 @@ int file_open_holder(const char *root, const char *path, bool make, const char *
             err_errno(e, ERR_IO, "cannot create '%s' for %s", part, path);
         int next = openat(dir, part ? part : "", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (next < 0 && errno != ENOENT && e->code == ERR_NONE)
-            err_errno(e, ERR_INVALID_PATH, "'%s' on the way to %s is not a directory of the node",
-                      part, path);
+            err_errno(e, ERR_INVALID_PATH,
+                      "'%s' on the way to %s cannot be opened as a directory of the node", part,
+                      path);
         free(part);
         close(dir);
         dir = next;

@@ -85,7 +85,8 @@ static bool is_ours_alone(int fd)
            st.st_size <= HOSTFILE_MAX && fcntl(fd, F_SETLEASE, F_WRLCK) == 0;
 }
 
-/* Most jobs have equal hostfiles, so the text stays. */
+/* Most jobs have equal hostfiles: a hostfile that no other process has open keeps its text for the
+ * next job, and any other hostfile is removed. False: it could not be removed. */
 static bool keep_hostfile(int dir)
 {
     int fd = open_hostfile(dir);

@@ -90,7 +90,8 @@ static int last_samples(const struct metric_call *q, double wanted, struct formu
 {
     const struct samples *s = q->run->in->samples;
     if (!(wanted >= 0))
-        return run_fail(q->run, q->node->at, "GetSample() of %.15g samples", wanted);
+        return run_fail(q->run, q->node->at,
+                        "GetSample() is called with %.15g samples; it needs 0 or more", wanted);
     struct metric_window all = {.from = INT64_MIN, .to = INT64_MAX};
     size_t there = count_in(q, &all);
     size_t n = wanted < (double)there ? (size_t)wanted : there;

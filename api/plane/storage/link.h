@@ -75,8 +75,8 @@ int storage_slice(struct request *r, const char *range, uint64_t size, struct fi
                   struct err *e) MUST_CHECK;
 /* The header with the wanted range: x-ms-range, or else Range. */
 const char *range_header(const struct request *r);
-/* The range, unless the request's If-Range asks for the part of another file than the reply's ETag
- * and Last-Modified are of: then NULL. */
+/* The range. NULL: the request's If-Range is neither the ETag nor the Last-Modified of the reply,
+ * so the client has a part of another version of the file. */
 const char *range_if_same(struct request *r, const char *range);
 /* ETag and Last-Modified of a file without notes. */
 void reply_file_state(struct request *r, int64_t mtime_us);

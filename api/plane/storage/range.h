@@ -15,8 +15,8 @@ enum range_result { RANGE_NONE, RANGE_PART, RANGE_UNSATISFIABLE };
  * requires: RANGE_NONE. *first and *last (inclusive) are set for RANGE_PART. */
 enum range_result range_parse(const char *header, uint64_t size, uint64_t *first, uint64_t *last);
 
-/* "bytes=0-511" in a header of this name, or NULL: both ends must be given. AZSTORAGE_HEADER,
- * AZSTORAGE_HEADER_MISSING. */
+/* Reads `text`, the value of the header `name`, such as "bytes=0-511". AZSTORAGE_HEADER: an end of
+ * the range is missing, or the value is not valid. AZSTORAGE_HEADER_MISSING: `text` is NULL. */
 int range_exact(const char *name, const char *text, struct file_range *out,
                 struct err *e) MUST_CHECK;
 

@@ -74,8 +74,10 @@ struct applying {
  * borrowed. */
 struct request *applying_request(struct applying *p, struct arena *a, const struct seed_step *s,
                                  const json_t *given);
-/* -1: sets p->why to the error of this step's handler, as an error of the daemon. */
+/* Notes the step that failed; the caller has set p->why. Returns -1. */
 int applying_fails(struct applying *p, const struct seed_step *s);
+/* Sets p->why to the error that `inner` was answered, as an error of the daemon, and notes the
+ * step. Returns -1. */
 int applying_refused(struct applying *p, const struct seed_step *s, const struct request *inner);
 /* Calls `write` in one transaction. -1: p->why is set, and the transaction was rolled back. */
 int applying_write(struct applying *p, const char *name, int (*write)(struct applying *p));

@@ -105,7 +105,7 @@ static void turn_give_up(struct node_rt *rt)
     wake_next(rt->fleet);
 }
 
-/* True: the node may connect now. False: it is woken when it may. */
+/* True: the node may connect now. False: the node is woken when it may connect. */
 static bool turn_take(struct node_rt *rt)
 {
     struct fleet *fl = rt->fleet;

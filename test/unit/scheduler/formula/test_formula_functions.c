@@ -226,7 +226,8 @@ SAMPLES_TEST(samples_by_number, SAMPLE_PENDING_TASKS, 20)
     assert_x("x = $PendingTasks > 19", "1");
     assert_x("m = $PendingTasks; x = m.GetSample(2)", "[19,20]");
     assert_x("x = $CPUPercent.GetSample(1)", "[]"); /* not one was taken */
-    assert_fails("x = $PendingTasks.GetSample(-1)", "Line 1, Col 28: GetSample() of -1 samples");
+    assert_fails("x = $PendingTasks.GetSample(-1)",
+                 "Line 1, Col 28: GetSample() is called with -1 samples; it needs 0 or more");
     assert_fails_by("x = $CPUPercent + 1", FORMULA_TOO_FEW_SAMPLES,
                     "Line 1, Col 17: Insufficient data from data set: $CPUPercent has no samples");
 }
