@@ -146,7 +146,7 @@ void pools_may_remove(struct front *f);
 
 /* --- account_deletion.c ---------------------------------------------------------------------- */
 /* An account may have been marked for deletion, with its pools. */
-void account_marked(struct front *f);
+void account_marked(struct front *base);
 void account_deletions_begin(struct batch_front *f);
 void account_deletions_end(struct batch_front *f);
 
