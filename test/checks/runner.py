@@ -17,7 +17,7 @@ CLAIMS = {"accounts": 1, "bench": 1, "docker": 1, "rack": 2, "whole machine": 1}
 # Jobs wait in between: somewhat more than all cores can be promised.
 FULL = 1.3
 # Where the cores idle for so much of a second nevertheless, a job more is started, up to so many for each core.
-IDLE, MOST = 0.15, 6
+IDLE, MOST = 0.15, 4
 
 
 class Cores:
