@@ -61,7 +61,9 @@ static int collect(struct daemon_client *c, const struct options *o, json_t *job
     }
     if ((o->mine || o->queued) && add_own(c, "queued", jobs, e) < 0)
         return -1;
-    return o->mine ? add_own(c, "running", jobs, e) : 0;
+    if (o->mine && add_own(c, "running", jobs, e) < 0)
+        return -1;
+    return jobs_name_subscription(c, jobs, e);
 }
 
 /* A job that cannot be cancelled does not keep the others. */

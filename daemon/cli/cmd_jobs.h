@@ -50,11 +50,13 @@ int jobs_find_index(struct daemon_client *c, const char *name, json_t **job, jso
 /* A copy of the name without its index, and the index as a text in it; NULL: the name has none.
  * Caller frees. */
 char *jobs_without_index(const char *name, const char **index);
-/* The id of the subscription of a found job or task. The row lacks it for the configured
- * subscription: then the daemon is asked. Caller frees. */
-int jobs_subscription(struct daemon_client *c, const json_t *j, char **out,
-                      struct err *e) MUST_CHECK;
-/* Appends the path of the job's resource and `tail`, with the api-version as its query. */
+/* The daemon's rows leave out the configured subscription: adds it where it is not the client's.
+ * jobs_find() and its like have done so. */
+int jobs_name_subscription(struct daemon_client *c, json_t *rows, struct err *e) MUST_CHECK;
+/* The id of the subscription of such a row; borrowed. */
+const char *jobs_subscription(const struct daemon_client *c, const json_t *j);
+/* Appends the path of the job's resource and `tail`, with the api-version as its query; `j` says
+ * its subscription, unless that is the client's. */
 void jobs_add_path(struct daemon_client *c, const json_t *j, const char *tail, struct strbuf *path);
 /* Appends the path of the job's story; with `tail`, of the resource below it. */
 void jobs_add_story(struct daemon_client *c, const json_t *j, const char *tail,

@@ -84,10 +84,11 @@ int cmd_logs(const struct options *o)
 
 /* --- run -------------------------------------------------------------------------------------- */
 
-static json_t *row_of(const struct job_place *p)
+static json_t *row_of(const struct daemon_client *c, const struct job_place *p)
 {
-    return json_pack("{s:s, s:s, s:s, s:s}", "resourceGroup", p->group, "workspace", p->workspace,
-                     "experiment", p->experiment, "name", p->name);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "subscription", client_subscription(c),
+                     "resourceGroup", p->group, "workspace", p->workspace, "experiment",
+                     p->experiment, "name", p->name);
 }
 
 static void say_end(const json_t *last)
@@ -109,7 +110,7 @@ static int run_job(struct daemon_client *c, const struct options *o, struct err 
         submit_show(&s, o);
     } else if (rc == 0) {
         fprintf(stderr, "batchaid: job %s\n", s.place.name);
-        job = row_of(&s.place);
+        job = row_of(c, &s.place);
         const struct follow f = {.job = job, .until_end = true, .tail = -1, .timeout_ms = -1};
         rc = follow(c, &f, &seen, e);
         if (rc == FOLLOW_DETACHED) {

@@ -35,21 +35,41 @@ static int split(const char *name, char **copy, char *parts[N_PARTS], struct err
                    name);
 }
 
-int jobs_subscription(struct daemon_client *c, const json_t *j, char **out, struct err *e)
+/* The id of the configured subscription. Caller frees. */
+static int configured(struct daemon_client *c, char **out, struct err *e)
 {
     json_t *reply = NULL;
-    const char *of = jobs_text(j, "subscription");
     *out = NULL;
-    if (!of && client_call(c, "GET", "/batchaid/session", NULL, &reply, e) < 0)
+    if (client_call(c, "GET", "/batchaid/session", NULL, &reply, e) < 0)
         return -1;
-    of = of ? of : jobs_text(reply, "subscriptionId");
-    *out = of ? xstrdup(of) : NULL;
+    const char *id = jobs_text(reply, "subscriptionId");
+    *out = id ? xstrdup(id) : NULL;
     json_decref(reply);
-    if (*out)
-        return 0;
-    err_set(e, ERR_PROTOCOL, NULL, "the daemon's reply has no subscription of '%.100s'",
-            jobs_text(j, "name"));
-    return -1;
+    return *out ? 0 : err_set(e, ERR_PROTOCOL, NULL, "the daemon's reply has no subscriptionId");
+}
+
+int jobs_name_subscription(struct daemon_client *c, json_t *rows, struct err *e)
+{
+    char *id = NULL;
+    int rc = 0;
+    size_t i;
+    json_t *j;
+    json_array_foreach(rows, i, j) {
+        if (jobs_text(j, "subscription"))
+            continue;
+        rc = id ? 0 : configured(c, &id, e);
+        if (rc < 0 || strcasecmp(id, client_subscription(c)) == 0)
+            break; /* for others, too */
+        json_object_set_new(j, "subscription", json_string(id));
+    }
+    free(id);
+    return rc;
+}
+
+const char *jobs_subscription(const struct daemon_client *c, const json_t *j)
+{
+    const char *of = jobs_text(j, "subscription");
+    return of ? of : client_subscription(c);
 }
 
 static bool have_one_path(const json_t *found)
@@ -63,49 +83,46 @@ static bool have_one_path(const json_t *found)
     return true;
 }
 
-/* Of jobs with one path, keeps only the one in the client's subscription, if there is one. */
-static int prefer_own(struct daemon_client *c, json_t *found, struct err *e)
+/* Of jobs with one path leaves the one in the client's subscription, if it is there. */
+static void prefer_own(struct daemon_client *c, json_t *found)
 {
-    json_t *own = NULL;
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && !own && i < json_array_size(found); i++) {
-        char *of = NULL;
-        json_t *j = json_array_get(found, i);
-        rc = jobs_subscription(c, j, &of, e);
-        own = rc == 0 && strcasecmp(of, client_subscription(c)) == 0 ? json_incref(j) : NULL;
-        free(of);
-    }
+    json_t *own = NULL, *j;
+    size_t i;
+    json_array_foreach(found, i, j)
+        if (strcasecmp(jobs_subscription(c, j), client_subscription(c)) == 0)
+            own = j;
     if (!own)
-        return rc;
+        return;
+    json_incref(own);
     json_array_clear(found);
-    return json_array_append_new(found, own);
+    json_array_append_new(found, own);
 }
 
-static bool is_one_subscription(const json_t *found)
+static bool is_one_subscription(const struct daemon_client *c, const json_t *found)
 {
+    const char *first = jobs_subscription(c, json_array_get(found, 0));
     const json_t *j;
     size_t i;
     json_array_foreach(found, i, j)
-        if (jobs_text(j, "subscription"))
+        if (strcasecmp(jobs_subscription(c, j), first) != 0)
             return false;
     return true;
 }
 
-static int ambiguous(const char *name, const json_t *found, struct err *e)
+static int ambiguous(const struct daemon_client *c, const char *name, const json_t *found,
+                     struct err *e)
 {
     struct strbuf b = STRBUF_INIT;
     size_t i;
     json_t *j;
-    bool one = is_one_subscription(found);
+    bool one = is_one_subscription(c, found);
     json_array_foreach(found, i, j) {
-        const char *of = jobs_text(j, "subscription");
         if (i >= 5)
             break;
         strbuf_printf(&b, "%s%s/%s/%s/%s", i ? ", " : "", jobs_text(j, "resourceGroup"),
                       jobs_text(j, "workspace"), jobs_text(j, "experiment"), jobs_text(j, "name"));
         if (!one)
-            strbuf_concat(&b, " of ", of ? "subscription " : "the configured subscription",
-                          of ? of : "");
+            strbuf_concat(&b, " of subscription ", jobs_subscription(c, j));
     }
     err_set(e, ERR_CONFIG, NULL, "there are several of '%.100s'; name one of them%s: %.700s%s",
             name, one ? "" : ", or its --subscription", b.s,
@@ -140,7 +157,7 @@ static int find_last(struct daemon_client *c, json_t *found, struct err *e)
     json_array_extend(found, json_object_get(reply, "value"));
     json_decref(reply);
     if (rc < 0 || json_array_size(found) > 0)
-        return rc;
+        return rc < 0 ? -1 : jobs_name_subscription(c, found, e);
     return err_set(e, ERR_CONFIG, NULL,
                    "`-` is your last job, and you have no job here; `batchaid jobs` lists the jobs "
                    "that you may see");
@@ -200,9 +217,11 @@ static int find_named(struct daemon_client *c, const char *name, char *const par
                        "GROUP/ACCOUNT/JOB/TASK",
                        name, client_meant(c) ? " in the subscription " : "",
                        client_meant(c) ? client_meant(c) : "");
-    if (json_array_size(found) > 1 && have_one_path(found) && prefer_own(c, found, e) < 0)
+    if (jobs_name_subscription(c, found, e) < 0)
         return -1;
-    return json_array_size(found) > 1 ? ambiguous(name, found, e) : 0;
+    if (json_array_size(found) > 1 && have_one_path(found))
+        prefer_own(c, found);
+    return json_array_size(found) > 1 ? ambiguous(c, name, found, e) : 0;
 }
 
 int jobs_find(struct daemon_client *c, const char *name, json_t **found, struct err *e)
@@ -279,8 +298,7 @@ void jobs_add_path(struct daemon_client *c, const json_t *j, const char *tail, s
 {
     static const char *const before[N_PARTS] = {
         "/jobs", "/experiments", "/providers/Microsoft.BatchAI/workspaces", "/resourceGroups"};
-    const char *of = jobs_text(j, "subscription"); /* only if it is not the configured one */
-    strbuf_concat(path, "/subscriptions/", of ? of : client_subscription(c));
+    strbuf_concat(path, "/subscriptions/", jobs_subscription(c, j));
     for (int i = N_PARTS - 1; i >= 0; i--) {
         strbuf_puts(path, before[i]);
         add_segment(c, path, jobs_text(j, members[i]));

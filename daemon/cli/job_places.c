@@ -251,7 +251,7 @@ static int choose_cluster(struct daemon_client *c, const struct options *o, stru
 static int check_dependency(struct daemon_client *c, const struct job_place *p, const char *name,
                             const json_t *j, struct err *e)
 {
-    char *of = NULL;
+    const char *of = jobs_subscription(c, j);
     if (strcasecmp(jobs_text(j, "resourceGroup"), p->group) != 0 ||
         strcasecmp(jobs_text(j, "workspace"), p->workspace) != 0)
         return err_set(e, ERR_CONFIG, NULL,
@@ -259,14 +259,12 @@ static int check_dependency(struct daemon_client *c, const struct job_place *p, 
                        "workspace, %.100s/%.100s; use --group %.100s/%.100s",
                        name, jobs_text(j, "resourceGroup"), jobs_text(j, "workspace"), p->group,
                        p->workspace, jobs_text(j, "resourceGroup"), jobs_text(j, "workspace"));
-    int rc = jobs_subscription(c, j, &of, e);
-    if (rc == 0 && strcasecmp(of, client_subscription(c)) != 0)
-        rc = err_set(e, ERR_CONFIG, NULL,
-                     "'%.100s' is in the subscription %.100s, and a job can wait only for jobs of "
-                     "its own, %.100s",
-                     name, of, client_subscription(c));
-    free(of);
-    return rc;
+    if (strcasecmp(of, client_subscription(c)) == 0)
+        return 0;
+    return err_set(e, ERR_CONFIG, NULL,
+                   "'%.100s' is in the subscription %.100s, and a job can wait only for jobs of "
+                   "its own, %.100s",
+                   name, of, client_subscription(c));
 }
 
 /* JOB[:HOW] as EXPERIMENT/JOB[:HOW]. */

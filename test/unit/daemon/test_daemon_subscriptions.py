@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Commands of somebody whose login is of an added subscription, while the configured one has jobs of the same paths."""
+import json
+
+import pytest
+from support.daemon import Daemon
+from support.people import CONTRIBUTOR, Person
+from support.world import In, Place, fresh
+
+from test_daemon_login import Laptop
+
+
+@pytest.fixture(scope="module")
+def head():
+    with Daemon(arguments=["--ephemeral", "--fake-nodes", "--testing"]) as d:
+        yield d
+
+
+class Both:
+    """One path in the configured and in an added subscription, whose clusters have no nodes; ada's login is of the added one."""
+
+    def __init__(self, daemon, folder):
+        self.daemon = daemon
+        added = daemon.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
+        self.here = Place(daemon, fresh("lab"), "work").make()
+        self.there = Place(In(daemon, added), self.here.group, "work").make()
+        self.clusters = {place: place.cluster(0) for place in (self.here, self.there)}
+        self.ada = Person(daemon, CONTRIBUTOR, f"/subscriptions/{added}")
+        self.laptop = Laptop(daemon, folder)
+        self.laptop.login(self.ada)
+        self.ada.give(CONTRIBUTOR)
+
+    def job(self, place, name):
+        """Waits in its queue."""
+        made = place.job(self.clusters[place], name=name)
+        assert made.state == "queued"
+        return made
+
+    def twins(self, name):
+        return self.job(self.here, name), self.job(self.there, name)
+
+    def run(self, *arguments, **more):
+        return self.laptop.run(*arguments, **more)
+
+    def of(self, place):
+        return "--subscription", place.daemon.subscription
+
+    def remove(self):
+        for place in (self.here, self.there):
+            place.remove()
+        self.ada.remove()
+        self.daemon.call("DELETE", f"/batchaid/subscriptions/{self.there.daemon.subscription}", expect=204)
+
+
+@pytest.fixture
+def both(head, tmp_path):
+    made = Both(head, tmp_path / "home")
+    yield made
+    made.remove()
+
+
+def test_the_job_of_the_named_subscription_is_cancelled(both):
+    here, there = both.twins("serve")
+    assert both.run("cancel", "serve", *both.of(both.here)).stdout == "serve is cancelled\n"
+    assert here.fail() and there.state == "queued"
+    assert both.run("cancel", "serve").stdout == "serve is cancelled\n"
+    assert there.fail()
+
+
+def test_the_job_of_the_named_subscription_is_repeated(both):
+    both.twins("serve")
+    assert both.run("rerun", "serve", *both.of(both.here)).stdout == "serve-2\n"
+    assert both.here.job_at("serve-2").state == "queued" and both.there.job_at("serve-2").gone()
+
+
+def test_a_job_that_only_the_configured_subscription_has(both):
+    only = both.job(both.here, "only")
+    assert both.run("cancel", "only").stdout == "only is cancelled\n"
+    assert only.fail()
+
+
+def test_mine_are_cancelled_in_the_named_subscription(both):
+    both.twins("serve")
+    for place in (both.here, both.there):
+        both.run("rerun", "serve", *both.of(place))
+    mine, others = both.here.job_at("serve-2"), both.there.job_at("serve-2")
+    said = json.loads(both.run("cancel", "--mine", "--json", *both.of(both.here)).stdout)["value"]
+    assert [(one["name"], one["cancelled"], one["subscription"]) for one in said] == [("serve-2", True, both.here.daemon.subscription)]
+    assert mine.fail() and others.state == "queued"
+
+
+def test_run_follows_its_own_job(both):
+    """Not that of the same path in the configured subscription, which waits."""
+    both.job(both.here, "solo")
+    cluster = both.clusters[both.there].resized(1)
+    done = both.run("run", "--group", f"{both.there.group}/work", "--cluster", cluster.name, "--experiment", "exp", "--name", "solo",
+                    "--no-copy", "--", "true")
+    assert done.returncode == 0 and both.there.job_at("solo").state == "succeeded"
