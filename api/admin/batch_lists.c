@@ -201,8 +201,8 @@ static void enter(struct batch_listing *l, const struct batch_account *b, const 
     set(&l->name, name);
 }
 
-/* Looks at the next account: 1; 0: there is none. It is passed over if the caller may not read it.
- */
+/* Looks at the next account: 1; 0: there is none. It is left out if the caller may not read it: the
+ * place of a row never names it, and costs nothing of LOOKED_MAX, so that each page has a place. */
 static int next_account(struct batch_listing *l, struct err *e)
 {
     struct batch_account_rows rows;
@@ -214,11 +214,12 @@ static int next_account(struct batch_listing *l, struct err *e)
         return -1;
     if (rows.n == 0)
         return 0;
-    l->looked++;
     enter(l, &rows.items[0], "");
     l->in_account = seen_in_account(l->r, &rows.items[0], l->kind->action);
-    if (!l->in_account)
+    if (l->in_account) {
+        l->looked++;
         pass(l, arena_concat(&l->r->arena, rows.items[0].name, "/"));
+    }
     return 1;
 }
 

@@ -100,6 +100,19 @@ def test_each_sees_the_accounts_that_they_may_read(site, tested):
     site.list("pools", Person(tested, "none"), expect=403)
 
 
+@pytest.mark.parametrize("params", [{}, {"count": "true"}, {"state": "active"}])
+def test_a_place_in_the_list_names_no_account_that_the_caller_may_not_read(site, temporary, params):
+    third = BatchGround(site.daemon)
+    add_pool(third.plane, "pool", vmSize="fake", targetDedicatedNodes=0)
+    first, _, last = sorted((site.first, site.second, third), key=lambda g: g.name)
+    reader = temporary(Person(site.daemon, "Reader", site.scope(first)))
+    reader.give("Reader", site.scope(last))
+    page = site.list("pools", reader, max=1, **params)
+    assert page["value"][0]["account"] == first.name and page["next"].split("/")[0] in (first.name, last.name)
+    page = site.list("pools", reader, max=1, after=page["next"], **params)
+    assert page["value"][0]["account"] == last.name and "next" not in page
+
+
 def test_who_may_submit_jobs_sees_them_without_the_account(site, temporary):
     """As the data plane has it: pools/read and jobs/read, but no batchAccounts/read."""
     submitter = temporary(Person(site.daemon, "Azure Batch Job Submitter", site.scope(site.first)))
