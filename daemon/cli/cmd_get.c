@@ -225,18 +225,19 @@ static void print_json(const struct getting *g, bool whole)
 static int say(const struct getting *g)
 {
     struct strbuf bytes = STRBUF_INIT;
-    const char *name = jobs_text(g->job, "name");
+    char *words = jobs_words(g->c, g->job);
     table_bytes(g->bytes, &bytes);
     if (g->files)
         fprintf(stderr, "batchaid: %zu file%s, %s\n", g->files, plural((json_int_t)g->files),
                 bytes.s);
     else if (g->o->n_args == 1 && !g->gone)
-        fprintf(stderr, "batchaid: %s has written no files since its start\n", name);
+        fprintf(stderr, "batchaid: %s has written no files since its start\n",
+                jobs_text(g->job, "name"));
     if (g->older)
         fprintf(stderr,
                 "batchaid: not fetched: %zu file%s from before its start, as in the copy of your "
                 "folder; `batchaid get %s '*'` fetches all\n",
-                g->older, plural((json_int_t)g->older), name);
+                g->older, plural((json_int_t)g->older), words);
     if (g->left_out)
         fprintf(stderr,
                 "batchaid: warning: %" JSON_INTEGER_FORMAT
@@ -244,6 +245,7 @@ static int say(const struct getting *g)
                 "UTF-8)\n",
                 g->left_out, plural(g->left_out));
     strbuf_free(&bytes);
+    free(words);
     int code = say_missing(g);
     return g->files && !g->gone ? code : EXIT_FAILED;
 }

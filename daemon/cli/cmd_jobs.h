@@ -55,6 +55,9 @@ char *jobs_without_index(const char *name, const char **index);
 int jobs_name_subscription(struct daemon_client *c, json_t *rows, struct err *e) MUST_CHECK;
 /* The id of the subscription of such a row; borrowed. */
 const char *jobs_subscription(const struct daemon_client *c, const json_t *j);
+/* Its name as a command takes it, with --subscription if the name alone may be another job's.
+ * Caller frees. */
+char *jobs_words(const struct daemon_client *c, const json_t *j);
 /* Appends the path of the job's resource and `tail`, with the api-version as its query; `j` says
  * its subscription, unless that is the client's. */
 void jobs_add_path(struct daemon_client *c, const json_t *j, const char *tail, struct strbuf *path);

@@ -11,24 +11,28 @@
 #include "daemon/cli/submit.h"
 #include "lib/timefmt.h"
 
-static int detached(const char *name)
+static int detached(const struct daemon_client *c, const json_t *job)
 {
+    char *words = jobs_words(c, job);
     fprintf(stderr,
             "\nbatchaid: detached; the job %s continues\n"
             "  see its output:  batchaid logs -f %s\n"
             "  end it:          batchaid cancel %s\n",
-            name, name, name);
+            jobs_text(job, "name"), words, words);
+    free(words);
     return EXIT_DETACHED;
 }
 
 /* --- logs ------------------------------------------------------------------------------------- */
 
 /* Why nothing was printed; the exit code. */
-static int no_output(const struct options *o, const char *name, const json_t *last)
+static int no_output(const struct daemon_client *c, const struct options *o, const json_t *job,
+                     const json_t *last)
 {
-    const char *state = jobs_text(last, "state");
+    const char *state = jobs_text(last, "state"), *name = jobs_text(job, "name");
+    char *words = jobs_words(c, job);
     if (state && strcmp(state, "queued") == 0)
-        fprintf(stderr, "batchaid: the job waits; `batchaid explain %s` shows for what\n", name);
+        fprintf(stderr, "batchaid: the job waits; `batchaid explain %s` says for what\n", words);
     else if (o->node)
         fprintf(
             stderr,
@@ -36,8 +40,9 @@ static int no_output(const struct options *o, const char *name, const json_t *la
             "of an array, that has begun\n",
             name, o->node);
     else
-        fprintf(stderr, "batchaid: %s has no output; `batchaid explain %s` shows why\n", name,
-                name);
+        fprintf(stderr, "batchaid: %s has no output; `batchaid explain %s` says why\n", name,
+                words);
+    free(words);
     return EXIT_FAILED;
 }
 
@@ -55,9 +60,9 @@ static int logs_of(struct daemon_client *c, const struct options *o, const char 
                              .timeout_ms = -1};
     int rc = follow(c, &f, &seen, e);
     if (rc == FOLLOW_DETACHED)
-        rc = detached(jobs_text(job, "name"));
+        rc = detached(c, job);
     else if (rc == FOLLOW_DONE)
-        rc = seen.files ? EXIT_DONE : no_output(o, jobs_text(job, "name"), seen.job);
+        rc = seen.files ? EXIT_DONE : no_output(c, o, job, seen.job);
     json_decref(job);
     json_decref(seen.job);
     return rc;
@@ -114,7 +119,7 @@ static int run_job(struct daemon_client *c, const struct options *o, struct err 
         const struct follow f = {.job = job, .until_end = true, .tail = -1, .timeout_ms = -1};
         rc = follow(c, &f, &seen, e);
         if (rc == FOLLOW_DETACHED) {
-            rc = detached(s.place.name);
+            rc = detached(c, job);
         } else if (rc == FOLLOW_DONE) {
             say_end(seen.job);
             rc = follow_exit_code(seen.job);
@@ -165,8 +170,10 @@ static int wait_for(struct daemon_client *c, const json_t *job, int64_t timeout_
                 state ? "is " : "could not be asked for", state ? state : "");
     } else if (*end == FOLLOW_DONE) {
         rc = follow_exit_code(seen.job);
+        char *words = jobs_words(c, job);
         if (rc > 0)
-            fprintf(stderr, "batchaid: %s failed; why: batchaid explain %s\n", name, name);
+            fprintf(stderr, "batchaid: %s failed; why: batchaid explain %s\n", name, words);
+        free(words);
     }
     if (seen.job)
         json_array_append(rows, seen.job);

@@ -72,6 +72,16 @@ const char *jobs_subscription(const struct daemon_client *c, const json_t *j)
     return of ? of : client_subscription(c);
 }
 
+char *jobs_words(const struct daemon_client *c, const json_t *j)
+{
+    struct strbuf b = STRBUF_INIT;
+    const char *of = jobs_subscription(c, j);
+    strbuf_puts(&b, jobs_text(j, "name"));
+    if (client_meant(c) || strcasecmp(of, client_subscription(c)) != 0)
+        strbuf_concat(&b, " --subscription ", of);
+    return strbuf_take(&b);
+}
+
 static bool have_one_path(const json_t *found)
 {
     const json_t *first = json_array_get(found, 0), *j;

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Commands of somebody whose login is of an added subscription, while the configured one has jobs of the same paths."""
 import json
+import os
+import pty
+import re
+import signal
+import subprocess
 
 import pytest
-from support.daemon import Daemon
+from support.daemon import BATCHAID, Daemon
 from support.people import CONTRIBUTOR, Person
 from support.world import In, Place, fresh
 
+from conftest import environment
 from test_daemon_login import Laptop
 
 
@@ -96,3 +102,36 @@ def test_run_follows_its_own_job(both):
     done = both.run("run", "--group", f"{both.there.group}/work", "--cluster", cluster.name, "--experiment", "exp", "--name", "solo",
                     "--no-copy", "--", "true")
     assert done.returncode == 0 and both.there.job_at("solo").state == "succeeded"
+
+
+def test_hints_name_the_job_of_the_named_subscription(both):
+    both.twins("serve")
+    words = f"serve --subscription {both.here.daemon.subscription}"
+    said = both.run("logs", "serve", *both.of(both.here), check=False).stderr
+    assert said == f"batchaid: the job waits; `batchaid explain {words}` says for what\n"
+    both.run("cancel", *words.split())
+    assert f"`batchaid explain {words}` says why" in both.run("logs", "serve", *both.of(both.here), check=False).stderr
+    assert f"why: batchaid explain {words}\n" in both.run("wait", "serve", *both.of(both.here), check=False).stderr
+    assert "`batchaid explain serve`" in both.run("logs", "serve", check=False).stderr
+
+
+def test_who_detaches_reads_how_to_cancel_that_job(both):
+    both.twins("serve")
+    ours, theirs = pty.openpty()
+    command = [str(BATCHAID), "logs", "-f", "serve", *both.of(both.here)]
+    follower = subprocess.Popen(command, env=environment(both.laptop.home), stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    read_until(ours, "\x1b\\[K")  # why the job waits
+    follower.send_signal(signal.SIGINT)
+    said = read_until(ours, r"batchaid cancel .*\n")
+    assert f"batchaid cancel serve --subscription {both.here.daemon.subscription}" in said
+    assert follower.wait(60) == 130
+    os.close(ours)
+
+
+def read_until(fd, pattern):
+    """What a terminal shows until this has come."""
+    said = ""
+    while not re.search(pattern, said):
+        said += os.read(fd, 65536).decode(errors="replace")
+    return said
