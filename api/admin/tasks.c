@@ -4,7 +4,6 @@
  */
 #include <strings.h>
 
-#include "api/access/access.h"
 #include "api/admin/routes.h"
 #include "api/admin/seen_jobs.h"
 #include "api/http/request.h"
@@ -17,11 +16,9 @@ static bool is_meant(struct request *r, const struct batch_account *b)
 {
     const char *account = request_query(r, "account"), *group = request_query(r, "resourceGroup"),
                *subscription = request_query(r, "subscription");
-    if (!subscription)
-        subscription = admin_of(r)->access->subscription_id;
     return (!account || strcasecmp(account, b->name) == 0) &&
            (!group || strcasecmp(group, b->scope.group) == 0) &&
-           strcasecmp(b->scope.subscription, subscription) == 0 &&
+           (!subscription || strcasecmp(subscription, b->scope.subscription) == 0) &&
            seen_in_account(r, b, SEEN_BATCH_JOBS);
 }
 

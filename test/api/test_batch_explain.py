@@ -6,8 +6,10 @@ import json
 import pytest
 from support.batch import BatchGround, V
 from support.batch_jobs import Jobs
+from support.people import Person
 from support.refusals import refused
 from support.waiting import wait_for
+from support.world import In
 
 OWN_POOL = {"id": "pool", "targetDedicatedNodes": 1, "taskSlotsPerNode": 2}
 
@@ -140,6 +142,19 @@ def test_its_name_is_enough_as_long_as_it_tells_which_is_meant(daemon, ground, j
     assert daemon.get(f"/batchaid/tasks?job={job.id}&name=known&subscription={daemon.subscription.upper()}")["value"]
     assert daemon.get(f"/batchaid/tasks?job={job.id}&name=known&subscription=none")["value"] == []
     refused(daemon.call("GET", f"/batchaid/tasks?job={job.id}"), 400, "InvalidQueryParameterValue", words=["name"])
+
+
+def test_a_task_is_found_in_each_subscription(daemon, temporary):
+    added = daemon.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
+    there = BatchGround(In(daemon, added))
+    job = Jobs(there.plane, "nowhere")(id="elsewhere")
+    job.add("/bin/true", id="lone")
+    for more in ((), ("--subscription", added)):
+        assert json.loads(daemon.tool("explain", "--json", "elsewhere/lone", *more).stdout)["job"]["subscription"] == added
+    assert daemon.tool("explain", "elsewhere/lone", "--subscription", daemon.subscription, check=False).returncode == 1
+    assert temporary(Person(daemon, "Reader")).get("/batchaid/tasks", params={"job": job.id, "name": "lone"})["value"] == []
+    there.remove()
+    daemon.call("DELETE", f"/batchaid/subscriptions/{added}", expect=204)
 
 
 def test_what_is_not_there(daemon, ground):
