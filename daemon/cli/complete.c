@@ -12,6 +12,7 @@
 
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/options.h"
+#include "daemon/cli/table.h"
 #include "lib/arena.h"
 
 #define LIVE_MS 1000L
@@ -23,10 +24,16 @@ struct completing {
     struct options o;
 };
 
+/* A line is WORD, or WORD<TAB>HELP: people's texts make no lines of their own. */
 static void offer(const struct completing *w, const char *word, const char *help)
 {
-    if (word && strncmp(word, w->word, strlen(w->word)) == 0)
-        printf("%s%s%s\n", word, help ? "\t" : "", help ? help : "");
+    char *said = xstrdup(help ? help : ""), *plain = xstrdup(word ? word : "");
+    table_clean(said);
+    table_clean(plain);
+    if (*plain && strcmp(plain, word) == 0 && strncmp(word, w->word, strlen(w->word)) == 0)
+        printf("%s%s%s\n", word, *said ? "\t" : "", said);
+    free(plain);
+    free(said);
 }
 
 /* Names are separated by blanks or bars. */
@@ -109,7 +116,7 @@ static void offer_users(const struct completing *w)
 
 static void offer_subscriptions(const struct completing *w)
 {
-    offer_live(w, "/batchaid/subscriptions", "subscriptionId", "displayName");
+    offer_live(w, "/subscriptions?api-version=2019-11-01", "subscriptionId", "displayName");
 }
 
 static void offer_commands(const struct completing *w)

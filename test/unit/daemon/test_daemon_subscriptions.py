@@ -115,6 +115,27 @@ def test_hints_name_the_job_of_the_named_subscription(both):
     assert "`batchaid explain serve`" in both.run("logs", "serve", check=False).stderr
 
 
+def offered(both, *words):
+    return [line.split("\t") for line in both.run("--complete", *words, "").stdout.splitlines()]
+
+
+def test_completion_offers_the_subscriptions_in_which_somebody_has_a_role(both):
+    ids = [place.daemon.subscription for place in (both.here, both.there)]
+    assert set(ids) <= {word for word, *_ in offered(both, "logs", "--subscription")}
+    lee = Person(both.daemon, CONTRIBUTOR, both.there.group_path)
+    both.laptop.login(lee)
+    assert [word for word, *_ in offered(both, "logs", "--subscription")] == [both.there.daemon.subscription]
+    lee.remove()
+
+
+def test_completion_offers_no_word_out_of_a_name(both):
+    named = both.daemon.call("POST", "/batchaid/subscriptions", {"displayName": "team\nfake\tname\x1b[31m"}, expect=201).json["subscriptionId"]
+    both.ada.give(CONTRIBUTOR, f"/subscriptions/{named}")
+    lines = offered(both, "logs", "--subscription")
+    assert [named, "team?fake?name?[31m"] in lines and len(lines) == 3
+    both.daemon.call("DELETE", f"/batchaid/subscriptions/{named}", expect=204)
+
+
 def test_who_detaches_reads_how_to_cancel_that_job(both):
     both.twins("serve")
     ours, theirs = pty.openpty()
