@@ -113,7 +113,9 @@ bool jobs_has_ended(const json_t *j)
     return state && (strcmp(state, "succeeded") == 0 || strcmp(state, "failed") == 0);
 }
 
-int jobs_ask_all(struct daemon_client *c, const char *question, json_t *found, struct err *e)
+/* Pages until there are no more, or, with `one`, until there is a result. */
+static int ask(struct daemon_client *c, const char *question, bool one, json_t *found,
+               struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
     json_int_t before = 0;
@@ -130,9 +132,19 @@ int jobs_ask_all(struct daemon_client *c, const char *question, json_t *found, s
             json_array_extend(found, json_object_get(reply, "value"));
         before = json_integer_value(json_object_get(reply, "next"));
         json_decref(reply);
-    } while (rc == 0 && before);
+    } while (rc == 0 && before && !(one && json_array_size(found) > 0));
     strbuf_free(&path);
     return rc;
+}
+
+int jobs_ask_all(struct daemon_client *c, const char *question, json_t *found, struct err *e)
+{
+    return ask(c, question, false, found, e);
+}
+
+int jobs_ask_first(struct daemon_client *c, const char *question, json_t *found, struct err *e)
+{
+    return ask(c, question, true, found, e);
 }
 
 void jobs_nothing_fits(const struct options *o, const char *none, const char *all)

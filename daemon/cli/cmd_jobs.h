@@ -31,6 +31,9 @@ const char *jobs_text(const json_t *o, const char *key);
 /* Appends all results of a query, page by page; `question` has no page yet. */
 int jobs_ask_all(struct daemon_client *c, const char *question, json_t *found,
                  struct err *e) MUST_CHECK;
+/* The same of the first page that has a result: pages may be empty. */
+int jobs_ask_first(struct daemon_client *c, const char *question, json_t *found,
+                   struct err *e) MUST_CHECK;
 /* Prints on standard error which filters had no match, and `all`: a command that shows everything,
  * such as "`batchaid jobs` lists all". Without filters: `none`. */
 void jobs_nothing_fits(const struct options *o, const char *none, const char *all);

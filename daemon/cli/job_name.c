@@ -159,18 +159,17 @@ static int ask(struct daemon_client *c, const char *question, const char *const 
 static int find_last(struct daemon_client *c, json_t *found, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
-    json_t *reply = NULL;
     strbuf_puts(&path, "/batchaid/jobs?mine=true&max=1");
     jobs_filter(c, &path, "subscription", client_meant(c));
-    int rc = client_call(c, "GET", path.s, NULL, &reply, e);
+    int rc = jobs_ask_first(c, path.s, found, e);
     strbuf_free(&path);
-    json_array_extend(found, json_object_get(reply, "value"));
-    json_decref(reply);
     if (rc < 0 || json_array_size(found) > 0)
         return rc < 0 ? -1 : jobs_name_subscription(c, found, e);
     return err_set(e, ERR_CONFIG, NULL,
-                   "`-` is your last job, and you have no job here; `batchaid jobs` lists the jobs "
-                   "that you may see");
+                   "`-` is your last job, and you have no job %s%.100s; `batchaid jobs` lists the "
+                   "jobs that you may see",
+                   client_meant(c) ? "in the subscription " : "here",
+                   client_meant(c) ? client_meant(c) : "");
 }
 
 static void mark_tasks(json_t *found)

@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 from support.people import Person
 from support.testing_fixtures import place  # noqa: F401 (a fixture)
-from support.world import Place, job_body
+from support.world import In, Place, job_body
 
 ARGUMENTS = ["--ephemeral", "--fake-nodes"]
 EXPECTS = (".",)
@@ -78,10 +78,10 @@ def test_a_page_that_may_not_show_a_job_does_not_count_it(tested, place, seven):
     assert one.get("/batchaid/jobs?count=true&max=1", api_version=None)["count"] == 7
 
 
-def add_copies(d, job, count):
-    """Of a stopped daemon: as many jobs like this one, the last, which have succeeded and have no maker."""
+def add_copies(d, job, count, maker="NULL"):
+    """Of a stopped daemon: as many jobs like this one, the last, which have succeeded and have no maker, or this one."""
     with sqlite3.connect(d.state_dir / "batchaid.db") as db:
-        new = {"job": {"name": "'copy' || n.value", "guid": "'copy' || n.value", "exec_state": "4", "created_by": "NULL"},
+        new = {"job": {"name": "'copy' || n.value", "guid": "'copy' || n.value", "exec_state": "4", "created_by": maker},
                "run": {"owner_id": "t.owner_id + 1 + n.value", "guid": "'run' || n.value"}}
         for table, is_it in (("job", "name = ?"), ("run", "owner_kind = 6 AND owner_id = (SELECT id FROM job WHERE name = ?)")):
             columns = [c[1] for c in db.execute(f"PRAGMA table_info({table})") if c[1] != "id"]
@@ -108,6 +108,19 @@ def test_what_is_rare_is_found_at_once(own_daemon):
         (mine,) = ada.get(f"/batchaid/jobs?mine=true&max=10&sort={sort}", api_version=None)["value"]
         assert mine["name"] == "rare"
     assert jobs(d, state="failed", count="true")["count"] == 1
+
+
+def test_the_last_job_of_a_subscription_is_found_behind_many_of_another(own_daemon):
+    """One page looks at 10,000 jobs at most."""
+    d = own_daemon()
+    added = d.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
+    place, there = Place(d).make(), Place(In(d, added)).make()
+    there.job(there.cluster(1), name="rare").succeed()
+    job = place.job(place.cluster(1)).succeeded()
+    d.stop()
+    add_copies(d, job, 10_500, maker="t.created_by")
+    d.start()
+    assert json.loads(d.tool("explain", "--json", "-", "--subscription", added).stdout)["job"]["name"] == "rare"
 
 
 @pytest.mark.parametrize(

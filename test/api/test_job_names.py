@@ -107,6 +107,15 @@ def test_a_job_of_the_subscription_that_is_named(daemon, ground):
         daemon.call("DELETE", f"/batchaid/subscriptions/{other.daemon.subscription}", expect=204)
 
 
+def test_several_of_one_subscription_are_told_apart_by_their_names(daemon, ground, temporary):
+    added = daemon.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
+    there = temporary(Place(In(daemon, added)).make())
+    for name in ("part-a", "part-b"):
+        there.job(there.cluster(1), name=name).succeed()
+    said = daemon.tool("explain", "part", "--subscription", added, check=False).stderr
+    assert "there are several of 'part'; name one of them: " in said and "subscription" not in said
+
+
 def test_mine_and_the_last_are_the_callers_own(daemon, ground):
     ada = Person(daemon, "Reader")
     try:
@@ -119,5 +128,8 @@ def test_mine_and_the_last_are_the_callers_own(daemon, ground):
 
 
 def test_without_a_job_there_is_no_last(own_daemon):
-    done = named(own_daemon(), "-")
-    assert done.returncode == 1 and "`-` is your last job, and you have no job here" in done.stderr
+    d = own_daemon()
+    done = named(d, "-")
+    assert done.returncode == 1 and "`-` is your last job, and you have no job here; " in done.stderr
+    added = d.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
+    assert f"you have no job in the subscription {added}; " in d.tool("explain", "-", "--subscription", added, check=False).stderr
