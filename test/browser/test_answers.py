@@ -357,3 +357,17 @@ def test_jobs_of_several_accounts_have_no_command(page, faked):
     page.open("#/batch").see("No command does the same: each lists the jobs of one account")
     page.choose("Account", "two").see("az batch account login --resource-group group-two --name two && az batch job list")
     page.click("j").see("az batch account login --resource-group group-two --name two && az batch task list --job-id j")
+
+
+def test_an_account_without_pools_is_not_said_to_be_all_accounts(page, faked):
+    rows = [{"account": name, "group": f"group-{name}", "name": "p", "state": "active"} for name in ("one", "two")]
+    faked.compute("/batchaid/batch/pools", f"(url) => ({{value: {json.dumps(rows)}.filter((p) => (url.searchParams.get('account') ?? p.account).toLowerCase() === p.account)}})")
+    page.open("#/batch/pools?account=three").see("No command does the same: you see no pools of the account three.")
+    page.open("#/batch/pools?account=TWO").see("az batch account login --resource-group group-two --name two && az batch pool list")
+
+
+def test_nothing_is_said_of_accounts_before_they_are_read(page, faked):
+    faked.compute("/batchaid/batch/pools", "() => new Response('{\"error\": {\"code\": \"Busy\", \"message\": \"Try again.\"}}', {status: 409})")
+    page.open("#/batch/pools").see("Try again.").see_none("No command does the same")
+    faked.answer("/batchaid/batch/pools", {"value": []})
+    page.open("#/batch").open("#/batch/pools").see("No command does the same: there is no account of which you see pools.")

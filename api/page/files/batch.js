@@ -44,18 +44,19 @@ function taskWords(tasks) {
 
 // The pools or jobs of all accounts, and the command that lists those of one.
 function OfAccounts({ session, kind, noun, query, ...more }) {
-  const [seen, keep] = useState({ rows: new Map(), isCut: true }); // rows: one of each account
+  const [seen, keep] = useState({ rows: new Map(), isCut: true }); // rows: one of each account; of: the account of which the list was read
   const load = async (after, signal) => {
     const page = await ask(url(`/batchaid/batch/${kind}`, { account: query.account, count: kind === "pools" || undefined, max: 100, after }), { signal });
-    keep((before) => ({ rows: new Map([...before.rows, ...page.value.map((row) => [row.account, row])]), isCut: page.next !== undefined }));
+    keep((before) => ({ rows: new Map([...before.rows, ...page.value.map((row) => [row.account, row])]), isCut: page.next !== undefined, of: query.account ?? "" }));
     return { rows: page.value, next: page.next, count: page.count, isMinimum: page.countIsMinimum };
   };
   const accounts = [...seen.rows.keys()].sort();
-  const one = seen.rows.get(query.account || (accounts.length === 1 && !seen.isCut ? accounts[0] : undefined));
-  const none = accounts.length ? `each lists the ${kind} of one account; choose an account.` : `there is no account of which you see ${kind}.`;
+  const one = seen.rows.get(query.account ? query.account.toLowerCase() : accounts.length === 1 && !seen.isCut ? accounts[0] : undefined);
+  const whole = accounts.length ? `each lists the ${kind} of one account; choose an account.` : `there is no account of which you see ${kind}.`;
+  const none = query.account ? `you see no ${kind} of the account ${plain(query.account, 40)}.` : whole;
   return html`<form class="filters" onSubmit=${(e) => e.preventDefault()}><${Choice} name="account" label="Account" values=${accounts} query=${query} /></form>
     <${Table} noun=${noun} load=${load} listKey=${query.account ?? ""} query=${query} keyOf=${(row) => `${row.account} ${row.name}`} empty=${`There are no ${kind} that you may see.`} ...${more} />
-    <${Command} ...${one ? batchCommand(session, one.account, one.group, one.subscription, ["az", "batch", noun, "list"]) : { none }} />`;
+    ${(one || seen.of === (query.account ?? "")) && html`<${Command} ...${one ? batchCommand(session, one.account, one.group, one.subscription, ["az", "batch", noun, "list"]) : { none }} />`}`;
 }
 
 const account = { title: "Account", kind: "wide", cell: (row) => plain(row.account, 40) };
