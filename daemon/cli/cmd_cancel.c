@@ -80,7 +80,9 @@ static int cancel(struct daemon_client *c, const struct options *o, struct err *
     if (rc == 0 && o->json)
         json_print_list(json_incref(jobs));
     else if (rc == 0 && json_array_size(jobs) == 0)
-        printf("you have no %s jobs\n", o->mine ? "running or waiting" : "waiting");
+        printf("you have no %s jobs%s%s\n", o->mine ? "running or waiting" : "waiting",
+               client_meant(c) ? " in the subscription " : "",
+               client_meant(c) ? client_meant(c) : "");
     json_decref(jobs);
     return rc < 0 ? -1 : failed;
 }

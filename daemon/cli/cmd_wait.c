@@ -102,6 +102,10 @@ int cmd_wait(const struct options *o)
     if (o->n_args > 0)
         return cmd_wait_for_jobs(o);
     struct err e;
+    if (o->subscription) {
+        err_set(&e, ERR_CONFIG, NULL, "wait: --subscription is that of the jobs; name a job, too");
+        return cli_fail(EXIT_USAGE, &e);
+    }
     int64_t timeout_s = o->timeout ? strtol(o->timeout, NULL, 10) : WAIT_DEFAULT_S;
     if (state_locate(o->state_dir, NULL, &s, &e) < 0)
         return cli_fail(EXIT_FAILED, &e);

@@ -101,7 +101,7 @@ def test_a_job_of_the_subscription_that_is_named(daemon, ground):
             assert done.returncode > 0 and f"no job or task 'alone' in the subscription {daemon.subscription}," in done.stderr, (command, done.stderr)
         assert completed(daemon, "logs", *there, "")[:2] == ["alone\tsucceeded", "serve\tsucceeded"]
         assert other.daemon.subscription in [one.split("\t")[0] for one in completed(daemon, "logs", "--subscription", "")]
-        assert daemon.tool("cancel", *there, "--mine").stdout == "you have no running or waiting jobs\n"
+        assert daemon.tool("cancel", *there, "--mine").stdout == f"you have no running or waiting jobs in the subscription {other.daemon.subscription}\n"
     finally:
         other.remove()
         daemon.call("DELETE", f"/batchaid/subscriptions/{other.daemon.subscription}", expect=204)
