@@ -19,11 +19,9 @@
 #include "storage/storage.h"
 
 #define SECOND_US INT64_C(1000000)
-#define DAY_US    (24 * 3600 * SECOND_US)
-#define KEPT_US   (7 * DAY_US)
 #define LEVELS    3 /* below .blocks: shares, blobs, blocks */
 /* A row goes after the blocks: it may be older than they are, and they are swept once a day. */
-#define ROW_KEPT_US   (KEPT_US + ST_UNCOMMITTED_NEW_US + DAY_US)
+#define ROW_KEPT_US   (SWEEP_AFTER_US + ST_UNCOMMITTED_NEW_US + SWEEP_EVERY_US)
 #define ROWS_PER_PASS 1000 /* some milliseconds */
 
 struct block_sweep {
@@ -36,7 +34,7 @@ struct block_sweep {
 
 /* --- on a worker ------------------------------------------------------------------------------ */
 
-static DIR *open_in(int at, const char *name)
+DIR *sweep_open(int at, const char *name)
 {
     int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -45,8 +43,7 @@ static DIR *open_in(int at, const char *name)
     return d;
 }
 
-/* The next name other than "." and ".."; NULL: none. */
-static const char *next_name(DIR *d)
+const char *sweep_next(DIR *d)
 {
     const struct dirent *de;
     while ((de = readdir(d)) != NULL)
@@ -66,7 +63,7 @@ static bool is_old(DIR *d, int64_t before_us)
 {
     struct stat st;
     bool old = fstat(dirfd(d), &st) == 0 && written_s(&st) < before_us / SECOND_US;
-    for (const char *name; old && (name = next_name(d));)
+    for (const char *name; old && (name = sweep_next(d));)
         old = fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
               written_s(&st) < before_us / SECOND_US;
     rewinddir(d);
@@ -78,7 +75,7 @@ static void sweep_blob(struct block_sweep *s, DIR *blob, int above, const char *
 {
     if (!is_old(blob, s->before_us))
         return;
-    for (const char *block; (block = next_name(blob));)
+    for (const char *block; (block = sweep_next(blob));)
         unlinkat(dirfd(blob), block, 0);
     s->blobs += unlinkat(above, name, AT_REMOVEDIR) == 0;
 }
@@ -86,13 +83,13 @@ static void sweep_blob(struct block_sweep *s, DIR *blob, int above, const char *
 /* Handles a directory `level` levels above the blocks. */
 static void sweep_below(struct block_sweep *s, int above, const char *name, int level)
 {
-    DIR *d = open_in(above, name);
+    DIR *d = sweep_open(above, name);
     if (!d)
         return;
     if (level == 1)
         sweep_blob(s, d, above, name);
     else
-        for (const char *below; (below = next_name(d));)
+        for (const char *below; (below = sweep_next(d));)
             sweep_below(s, dirfd(d), below, level - 1);
     closedir(d);
 }
@@ -101,8 +98,8 @@ static void on_worker(void *ctx)
 {
     struct block_sweep *s = ctx;
     DIR *root = opendir(s->root);
-    for (const char *name; root && (name = next_name(root));) {
-        DIR *account = account_name_valid(name) ? open_in(dirfd(root), name) : NULL;
+    for (const char *name; root && (name = sweep_next(root));) {
+        DIR *account = account_name_valid(name) ? sweep_open(dirfd(root), name) : NULL;
         if (!account)
             continue;
         sweep_below(s, dirfd(account), SHARE_BLOCKS, LEVELS);
@@ -134,18 +131,12 @@ static void on_swept(void *ctx, const struct err *why)
     wakes_unref(wakes);
 }
 
-void shares_sweep_blocks(struct shares *sh)
+void shares_sweep_blocks(struct shares *sh, int64_t before_us)
 {
     static const struct files_task task = {on_worker, on_swept, sweep_free};
-    int64_t now = wakes_mono(sh->c.wakes);
-    if (now < sh->sweep_blocks_at_us)
-        return;
-    sh->sweep_blocks_at_us = now + DAY_US;
     struct block_sweep *s = xcalloc(1, sizeof *s);
-    *s = (struct block_sweep){.sh = sh,
-                              .wakes = sh->c.wakes,
-                              .root = xstrdup(sh->storage_dir),
-                              .before_us = wakes_steady_wall(sh->c.wakes) - KEPT_US};
+    *s = (struct block_sweep){
+        .sh = sh, .wakes = sh->c.wakes, .root = xstrdup(sh->storage_dir), .before_us = before_us};
     wakes_ref(sh->c.wakes);
     files_run(sh->c.files, sh->storage_dir, &task, s);
 }

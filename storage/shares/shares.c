@@ -334,6 +334,18 @@ static int purge_some(struct shares *sh, struct arena *a, struct err *e)
     return sh->purged_to != 0;
 }
 
+/* At the start, and once a day. */
+static void sweep(struct shares *sh)
+{
+    int64_t now = wakes_mono(sh->c.wakes);
+    if (now < sh->sweep_at_us)
+        return;
+    sh->sweep_at_us = now + SWEEP_EVERY_US;
+    int64_t before_us = wakes_steady_wall(sh->c.wakes) - SWEEP_AFTER_US;
+    shares_sweep_blocks(sh, before_us);
+    shares_sweep_aside(sh, before_us);
+}
+
 static void purge_pass(void *ctx, int64_t id)
 {
     struct shares *sh = ctx;
@@ -344,7 +356,7 @@ static void purge_pass(void *ctx, int64_t id)
     if (rc < 0)
         LOG_ERROR(sh->c.log, "share.not_read", LF_STR("why", e.msg));
     arena_free(&a);
-    shares_sweep_blocks(sh);
+    sweep(sh);
     int rows = shares_forget_uncommitted(sh, &e);
     if (rows < 0)
         LOG_ERROR(sh->c.log, "share.not_written", LF_STR("why", e.msg));

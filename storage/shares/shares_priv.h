@@ -5,6 +5,7 @@
 #ifndef STORAGE_SHARES_SHARES_PRIV_H
 #define STORAGE_SHARES_SHARES_PRIV_H
 
+#include <dirent.h>
 #include <stdbool.h>
 
 #include "lib/idmap.h"
@@ -66,7 +67,7 @@ struct shares {
     char *storage_dir, *subscription, *principal;
     struct id_map shares, accounts; /* of struct share_pending */
     int64_t purged_to;              /* the id at which the next pass continues */
-    int64_t sweep_blocks_at_us;     /* monotonic */
+    int64_t sweep_at_us;            /* monotonic */
 };
 
 /* --- pending.c -------------------------------------------------------------------------------- */
@@ -96,9 +97,21 @@ int shares_is_named(struct shares *sh, const struct share_name *n, struct err *e
 void shares_find(struct shares *sh);
 
 /* --- blocks.c --------------------------------------------------------------------------------- */
-/* Removes blocks that were not committed in time, if this was not done today. */
-void shares_sweep_blocks(struct shares *sh);
+/* When sweeps run, besides at each start, and the age of what they remove (us). */
+#define SWEEP_EVERY_US (INT64_C(24) * 3600 * 1000000)
+#define SWEEP_AFTER_US (7 * SWEEP_EVERY_US)
+/* Removes blocks of blobs whose last block was put before. */
+void shares_sweep_blocks(struct shares *sh, int64_t before_us);
+/* For sweeps, on a worker: a directory in another; its next name other than "." and "..". NULL:
+ * none. */
+DIR *sweep_open(int at, const char *name);
+const char *sweep_next(DIR *d);
 /* Forgets some of the blobs that had only such blocks. 1: there may be more. */
 int shares_forget_uncommitted(struct shares *sh, struct err *e);
+
+/* --- aside.c ---------------------------------------------------------------------------------- */
+/* Marks files aside that no row names, and removes those that were marked before this instant and
+ * unfinished ones of a killed daemon. */
+void shares_sweep_aside(struct shares *sh, int64_t before_us);
 
 #endif

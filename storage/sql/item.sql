@@ -44,6 +44,13 @@ $item_select
 WHERE i.share_id = :share_id AND i.aside IS NOT NULL AND i.path >= :page.from AND i.path < :page.to
 ORDER BY i.path LIMIT :page.limit;
 
+-- Whether a row names this file aside: of a blob or snapshot, or of a change of one that is under way.
+-- st_aside_is_named(text aside) -> bool named
+SELECT EXISTS (SELECT 1 FROM share_item WHERE aside = :aside
+UNION ALL SELECT 1 FROM blob_snapshot WHERE aside = :aside
+UNION ALL SELECT 1 FROM item_change WHERE :aside IN (place, aside)
+UNION ALL SELECT 1 FROM kept_put WHERE aside = :aside);
+
 -- Rows that may be of archived blobs: their properties say so somewhere.
 -- st_item_list_archived(i64 share_id, st_paths page) -> item*
 $item_select

@@ -4,21 +4,26 @@ what it was, or what it was to become, as a whole, and whoever asks is told the 
 
 import re
 import sqlite3
+import stat
 from contextlib import closing
 
 import pytest
 from support.storage import StorageDaemon
+from support.waiting import wait_for
 
 SMALL, MIDDLE, LARGE = 800, 100_000, 400_000  # in the journal; in one go; in pieces
 JOURNAL = ("kept_put", "item_change")
+KEPT = 8 * 24 * 3600  # seconds, more than the week that a file without a row stays
 
 
 @pytest.fixture
-def d(killer):
-    with StorageDaemon(environment=killer.environment) as d:
+def d(killer, clock):
+    both = {"LD_PRELOAD": ":".join(x.environment["LD_PRELOAD"] for x in (killer, clock))}
+    with StorageDaemon(environment={**killer.environment, **clock.environment, **both}) as d:
         d.expect_log(r"journal\.")  # it says what it brought to an end
         assert d.blob.call("PUT", "/box?restype=container").status == 201
         yield d
+        none_is_left_aside(d, clock)
 
 
 def body_of(version, size):
@@ -118,6 +123,26 @@ def state(d, name, kind="all"):
     return (tuple(said.items()), tier, got.body, tags.body, blocks), snapshots
 
 
+def database(d):
+    return closing(sqlite3.connect(f"file:{next(d.state_dir.glob('*.db'))}?mode=ro", uri=True))
+
+
+def none_is_left_aside(d, clock):
+    """Each file in `.aside` is that of a row, or marked by a start and removed by another a week later."""
+    with database(d) as db:
+        rows = "SELECT aside FROM share_item UNION SELECT aside FROM blob_snapshot"
+        named = {d.folder / aside for (aside,) in db.execute(rows) if aside}
+    files = lambda: set(d.folder.glob(".aside/*/*"))  # noqa: E731
+    assert named <= files()
+    print(f"{len(files() - named)} of {len(files())} files aside have no row")
+    d.restart()
+    marked = lambda: {f for f in files() if f.stat().st_mode & stat.S_ISVTX}  # noqa: E731
+    wait_for(lambda: marked() == files() - named, what="files without a row to be marked")
+    clock.go_on(KEPT)
+    d.restart()
+    wait_for(lambda: files() == named, what="files without a row to go")
+
+
 def prepared(d, name, steps):
     for step in steps:
         done(d, step(name))
@@ -125,7 +150,7 @@ def prepared(d, name, steps):
 
 def settled(d):
     """The journal has nothing left to do, so the daemon does nothing more for what was acknowledged."""
-    with closing(sqlite3.connect(f"file:{next(d.state_dir.glob('*.db'))}?mode=ro", uri=True)) as db:
+    with database(d) as db:
         return not any(db.execute(f"SELECT 1 FROM {table}").fetchone() for table in JOURNAL)
 
 

@@ -28,6 +28,7 @@ static const char *const scans_allowed[] = {
     "ST_KEPT_PUT_IDS",
     "ST_ITEM_CHANGE_IDS",
     "ST_ITEM_CHANGE_FOLLOW",
+    "ST_ASIDE_IS_NAMED", /* what is under way; blobs and snapshots by their indexes */
     "ST_BATCH_CLEANUP_NODES",
     "ST_BATCH_WAIT_UNSETTLED", /* once, when the daemon starts */
     "ST_SUBSCRIPTION_LIST",
