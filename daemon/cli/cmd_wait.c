@@ -103,7 +103,8 @@ int cmd_wait(const struct options *o)
         return cmd_wait_for_jobs(o);
     struct err e;
     if (o->subscription) {
-        err_set(&e, ERR_CONFIG, NULL, "wait: --subscription is that of the jobs; name a job, too");
+        err_set(&e, ERR_CONFIG, NULL,
+                "wait: --subscription says where a job is; name the job, too");
         return cli_fail(EXIT_USAGE, &e);
     }
     int64_t timeout_s = o->timeout ? strtol(o->timeout, NULL, 10) : WAIT_DEFAULT_S;

@@ -113,7 +113,7 @@ def test_version(run):
     (["storage", "--json", "restore", "1"], ["storage restore: it does not take --json"]),
     (["env", "--container"], ["env: unknown option '--container'"]),
     (["wait", "--timeout", "-1"], ["wait: --timeout is '-1'", "0 to 86400 seconds"]),
-    (["wait", "--subscription", "s", "--timeout", "0"], ["wait: --subscription is that of the jobs", "name a job"]),
+    (["wait", "--subscription", "s", "--timeout", "0"], ["wait: --subscription says where a job is", "name the job"]),
     (["wait", "--timeout", "soon"], ["wait: --timeout is 'soon'"]),
     (["seed"], ["seed: it takes 1 argument, not 0"]),
     (["dump", "a", "b"], ["dump: unexpected argument 'b'"]),
