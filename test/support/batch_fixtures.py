@@ -25,15 +25,22 @@ def plane(request):
     return request.getfixturevalue("store" if own else "ground").plane
 
 
-@pytest.fixture(scope="module")
-def pool(request, plane):
-    """The id of the file's pool."""
-    from .batch_jobs import add_pool
+class Pool:
+    def __init__(self, plane, body):
+        from .batch_jobs import add_pool
 
-    body = request.module.OWN_POOL
-    add_pool(plane, **body)
-    yield body["id"]
-    plane.call("DELETE", f"/pools/{body['id']}", expect=202)
+        self.plane, self.id = plane, body["id"]
+        add_pool(plane, **body)
+
+    def remove(self):
+        self.plane.call("DELETE", f"/pools/{self.id}", expect=202)
+
+
+@pytest.fixture(scope="module")
+def pool(request, plane, temporary_in_file):
+    """The id of the file's pool. It is removed before its account, which pytest does not know: `plane` chooses its
+    fixture by name."""
+    return temporary_in_file(Pool(plane, request.module.OWN_POOL)).id
 
 
 @pytest.fixture
