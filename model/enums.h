@@ -30,11 +30,13 @@ enum node_wish {
     IS_RESTARTING = 5,
     IS_BEING_WIPED = 6,
     IS_RESTING = 7,
-    WISH_LEAVE_REST = 8 /* leave its pool; it rests, and goes on resting if this is withdrawn */
+    /* leave its pool; if this is withdrawn, the node */
+    WISH_LEAVE_REST = 8, /* rests, as it does now */
+    WISH_LEAVE_WIPE = 9  /* is wiped, as was asked before */
 };
 static inline bool wish_leaves(enum node_wish wish)
 {
-    return wish == WISH_LEAVE || wish == WISH_LEAVE_REST;
+    return wish == WISH_LEAVE || wish == WISH_LEAVE_REST || wish == WISH_LEAVE_WIPE;
 }
 enum exec_state {
     EXEC_QUEUED = 1,

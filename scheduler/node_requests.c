@@ -18,11 +18,22 @@ static int change(struct sched *s, const struct node *nd, struct err *e)
     return rc;
 }
 
-/* A node whose wiping has failed is still to be wiped. A node that rests does so until it is
+/* Whether the files of its tasks are to be lost as soon as no task runs. A wipe that has failed, or
+ * was begun and is not over, is still to be done. */
+static bool is_condemned(const struct node *nd)
+{
+    return nd->wish == IS_BEING_WIPED || nd->wish == WISH_LEAVE_WIPE ||
+           (nd->wish == WISH_WIPE && nd->how != DEALLOC_WAIT_FOR_DATA);
+}
+
+/* A node that is to be wiped is wiped unless it leaves. A node that rests does so until it is
  * started or has left. */
 static enum node_wish with_earlier(const struct node *nd, enum node_wish wish)
 {
-    if (nd->wish == IS_BEING_WIPED && wish == WISH_RESTART)
+    if (is_condemned(nd) && wish == WISH_LEAVE)
+        return WISH_LEAVE_WIPE;
+    if ((nd->wish == IS_BEING_WIPED && wish == WISH_RESTART) ||
+        (nd->wish == WISH_LEAVE_WIPE && (wish == WISH_RESTART || wish == WISH_NOTHING)))
         return WISH_WIPE;
     bool rests = nd->wish == WISH_REST || nd->wish == IS_RESTING || nd->wish == WISH_LEAVE_REST;
     if (rests && wish == WISH_LEAVE)
@@ -30,12 +41,21 @@ static enum node_wish with_earlier(const struct node *nd, enum node_wish wish)
     return nd->wish == WISH_LEAVE_REST && wish == WISH_NOTHING ? WISH_REST : wish;
 }
 
+/* How the runs of a node end that does not leave after all: as was said last. */
+static enum dealloc_option withdrawn_how(const struct node *nd, enum node_wish now)
+{
+    if (nd->live == 0)
+        return DEALLOC_REQUEUE;
+    bool wipes = now == WISH_WIPE && nd->how == DEALLOC_WAIT_FOR_DATA; /* nobody waits for files */
+    return wipes ? DEALLOC_WAIT_FOR_COMPLETION : nd->how;
+}
+
 int sched_node_ask(struct sched *s, const struct node *nd, enum node_wish wish,
                    enum dealloc_option how, struct err *e)
 {
     enum node_wish now = with_earlier(nd, wish);
-    if (wish == WISH_NOTHING && now != wish) /* its runs, if it has any, end as was said last */
-        how = nd->live > 0 ? nd->how : DEALLOC_REQUEUE;
+    if (wish == WISH_NOTHING && now != wish)
+        how = withdrawn_how(nd, now);
     if (st_node_set_wish(s->st, nd->id, now, how, e) < 0)
         return -1;
     return change(s, nd, e);
@@ -82,6 +102,7 @@ static int fulfil(struct pass *p, const struct node *nd, struct err *e)
     case WISH_NOTHING:
     case WISH_LEAVE:
     case WISH_LEAVE_REST:
+    case WISH_LEAVE_WIPE:
     case IS_RESTARTING:
     case IS_BEING_WIPED:
     case IS_RESTING:

@@ -93,9 +93,11 @@ static void look_again(struct pass *p, int64_t at_us)
 }
 
 /* Whether users can still get the files of tasks on the node, now or when it is back. Nobody can
- * get those of a node that does not answer. */
+ * get those of a node that does not answer, and nobody wants those that were to be wiped. */
 static bool may_keep(const struct node *nd)
 {
+    if (nd->wish == WISH_LEAVE_WIPE)
+        return false;
     switch (nd->state) {
     case NODE_IDLE:
     case NODE_PREPARING:

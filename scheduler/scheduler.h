@@ -121,7 +121,8 @@ void sched_pool_gone(struct sched *s, int64_t pool_id);
 
 /* Records a request about a node (WISH_LEAVE to WISH_REST; WISH_NOTHING: withdraws it); `how`: the
  * treatment of its runs. A node that is asked to leave does so as soon as its pool has more nodes
- * than its target. A node that rests, and is asked to leave, rests again if this is withdrawn. */
+ * than its target. A node that rests, and is asked to leave, rests again if this is withdrawn; a
+ * node that is to be wiped, or is being wiped, is wiped then. */
 int sched_node_ask(struct sched *s, const struct node *nd, enum node_wish wish,
                    enum dealloc_option how, struct err *e) MUST_CHECK;
 /* Excludes the node from further runs; `off`: the treatment of its present runs. 0: it may get runs

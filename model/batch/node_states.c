@@ -83,6 +83,7 @@ static enum batch_node_state idle(const struct node *nd)
     case WISH_NOTHING:
     case WISH_LEAVE:
     case WISH_LEAVE_REST:
+    case WISH_LEAVE_WIPE:
     case IS_RESTARTING:
     case IS_BEING_WIPED:
         break;

@@ -139,3 +139,49 @@ WORLD_TEST(test_a_deallocated_node_of_a_pool_that_shrinks_waits_for_its_files, w
 {
     must_leave_though_deallocated(w, resize_to_nothing);
 }
+
+/* The wipe may be far from over, or never succeed. */
+WORLD_TEST(test_a_node_does_not_wait_for_files_whose_wipe_was_accepted, world_virtual(1))
+{
+    add_kept(w);
+    ask(w, WISH_WIPE);
+    WAIT(w, nodes_in(w, 1, NODE_PREPARING, NULL) == 1);
+    assert_int_equal(node_row(w, 1, 0).wish, IS_BEING_WIPED);
+    remove_the_node(w);
+    restart(w);
+    pass(w, HOUR);
+    assert_false(is_there(w));
+}
+
+/* The tasks of a node that is to be wiped after them run on when its removal is stopped. */
+WORLD_TEST(test_a_node_is_wiped_as_was_asked_when_its_removal_is_stopped, world_virtual(1))
+{
+    struct err e = {0};
+    struct batch_job j = add_kept(w);
+    struct batch_task runs = add_work_task(w, &j, 2, 3600);
+    batch_job_has_more(&w->batch, j.id);
+    WAIT(w, task_state(w, &runs) == BATCH_TASK_RUNNING);
+    struct node nd = node_row(w, 1, 0);
+    ok(sched_node_ask(w->s, &nd, WISH_WIPE, DEALLOC_WAIT_FOR_COMPLETION, &e), &e);
+    remove_the_node(w);
+    pass(w, MINUTE);
+    assert_true(is_there(w));
+    struct batch_pool p = pool_row(w, 1);
+    ok(batch_pool_stop_resize(&w->batch, &p, &e), &e);
+    WAIT(w, task_state(w, &runs) == BATCH_TASK_COMPLETED);
+    WAIT(w, nodes_in(w, 1, NODE_PREPARING, NULL) == 1);
+    assert_int_equal(node_row(w, 1, 0).wish, IS_BEING_WIPED);
+    WAIT(w, has_nodes(w, 1, 1));
+}
+
+/* A wipe that itself waits for the files condemns none. */
+WORLD_TEST(test_a_node_waits_for_files_that_its_wipe_waits_for, world_virtual(1))
+{
+    struct err e = {0};
+    add_kept(w);
+    struct node nd = node_row(w, 1, 0);
+    ok(sched_node_ask(w->s, &nd, WISH_WIPE, DEALLOC_WAIT_FOR_DATA, &e), &e);
+    pass(w, HOUR);
+    remove_the_node(w);
+    must_leave_in_a_week(w);
+}
