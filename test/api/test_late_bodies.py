@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Rights and logins that end between the head of a request and the last byte of its body."""
 
-import http.client
 import json
-import ssl
 import uuid
 
 import pytest
+from support.late_bodies import LateBody
 from support.people import OWNER, Person
-from support.waiting import wait_for
 from support.world import fresh
 
 ARGUMENTS = ("--ephemeral",)
@@ -22,32 +20,14 @@ def group(tested):
     return path
 
 
-class LateBody:
-    """A request whose last byte is still missing, of which the daemon has read the rest."""
+def late_body(person, method, path, version, body):
+    headers = {"Authorization": f"Bearer {person.token()}"}
+    return LateBody(person.daemon, method, f"{path}?api-version={version}", headers, body)
 
-    def __init__(self, person, method, path, version, body):
-        d = person.daemon
-        self.last = body[-1:]
-        context = ssl.create_default_context(cafile=d.ca)
-        self.connection = http.client.HTTPSConnection("localhost", d.port, timeout=30, context=context)
-        self.connection.putrequest(method, f"{path}?api-version={version}")
-        fields = {"Authorization": f"Bearer {person.token()}", "Content-Type": "application/json"}
-        for name, value in {**fields, "Content-Length": str(len(body))}.items():
-            self.connection.putheader(name, value)
-        before = self._read(d)
-        self.connection.endheaders(body[:-1])
-        wait_for(lambda: self._read(d) >= before + len(body) - 1, 30, "the body did not arrive")
 
-    @staticmethod
-    def _read(daemon):
-        return daemon.call("GET", "/batchaid/counters", api_version=None).json["requests"]["bodyBytes"]
-
-    def end(self):
-        self.connection.send(self.last)
-        reply = self.connection.getresponse()
-        code = json.loads(reply.read())["error"]["code"]
-        self.connection.close()
-        return reply.status, code
+def end(late):
+    status, document = late.end()
+    return status, document["error"]["code"]
 
 
 def assignments_of(daemon, group, principal):
@@ -58,7 +38,7 @@ def assignments_of(daemon, group, principal):
 def late_assignment(owner, group, principal):
     role = {"roleDefinitionId": f"/providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7"}
     body = json.dumps({"properties": {**role, "principalId": principal}}).encode()
-    return LateBody(owner, "PUT", f"{group}{ASSIGNMENTS}/{uuid.uuid4()}", "2022-04-01", body)
+    return late_body(owner, "PUT", f"{group}{ASSIGNMENTS}/{uuid.uuid4()}", "2022-04-01", body)
 
 
 def test_a_role_that_is_taken_allows_no_late_body(tested, clock, group):
@@ -67,7 +47,7 @@ def test_a_role_that_is_taken_allows_no_late_body(tested, clock, group):
     (own,) = assignments_of(tested, group, owner.id)
     tested.call("DELETE", own["id"], api_version="2022-04-01", validate=False, expect=200)
     clock.advance("PT10S", keep_token=True)
-    assert late.end() == (403, "AuthorizationFailed")
+    assert end(late) == (403, "AuthorizationFailed")
     assert not assignments_of(tested, group, second.id)
 
 
@@ -75,15 +55,15 @@ def test_a_token_that_has_ended_allows_no_late_body(tested, clock, group):
     owner, second = Person(tested, OWNER, group), Person(tested, "none")
     late = late_assignment(owner, group, second.id)
     clock.advance("PT30H")
-    assert late.end() == (401, "ExpiredAuthenticationToken")
+    assert end(late) == (401, "ExpiredAuthenticationToken")
     assert not assignments_of(tested, group, second.id)
 
 
 def test_a_body_that_is_only_ignored_is_late_too(tested, clock, group):
     owner = Person(tested, OWNER, group)
-    late = LateBody(owner, "DELETE", group, "2019-11-01", b"xx")
+    late = late_body(owner, "DELETE", group, "2019-11-01", b"xx")
     (own,) = assignments_of(tested, group, owner.id)
     tested.call("DELETE", own["id"], api_version="2022-04-01", validate=False, expect=200)
     clock.advance("PT10S", keep_token=True)
-    assert late.end() == (403, "AuthorizationFailed")
+    assert end(late) == (403, "AuthorizationFailed")
     tested.call("GET", group, api_version="2019-11-01", expect=200)

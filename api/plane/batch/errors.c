@@ -54,6 +54,13 @@
 
 ERROR_TABLE(batch_words, BATCH_ERRORS, BATCH_OWN)
 
+int batch_not_accepted(struct err *e)
+{
+    if (e->code == ERR_BEING_DELETED)
+        e->code = BATCH_ACCOUNT_IS_DISABLED;
+    return -1;
+}
+
 /* The sentences of codes, sorted by the bytes of the codes. A code without a sentence here has the
  * message of the error. */
 static const struct sentence {

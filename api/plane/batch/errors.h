@@ -130,6 +130,10 @@ json_t *batch_error_json(struct request *r, struct error_words words, const stru
 struct replied *batch_error(struct request *r, struct error_words words, const struct err *e);
 void batch_too_long(const char *why, struct strbuf *headers, struct strbuf *body);
 
+/* For failures of batch_account_accepts() and of what it is part of: an account that is being
+ * deleted has a code of its own. Returns -1. */
+int batch_not_accepted(struct err *e);
+
 /* Adds to the `values` of the request's error reply. Texts are copied. */
 void batch_value(struct request *r, const char *key, const char *value);
 

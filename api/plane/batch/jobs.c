@@ -285,7 +285,8 @@ struct replied *batch_jobs_add(struct request *r)
                           .number = 1};
     if (check_life(r, j.doc, &e) < 0 || check_new(r, &j, &e) < 0 ||
         batch_take_mounts(r, &given, AUTO_POOL ".pool", NULL, &e) < 0 ||
-        batch_job_add(front_of_request(r), &r->arena, &j, given.secrets_text, &e) < 0)
+        (batch_job_add(front_of_request(r), &r->arena, &j, given.secrets_text, &e) < 0 &&
+         batch_not_accepted(&e) < 0))
         return reply_err(r, &e);
     batch_job_changed(front_of_request(r), j.id);
     /* the service returns this path for every id */

@@ -188,7 +188,7 @@ static int add(struct request *r, const struct accepted *b, struct batch_pool *p
         batch_check_packages(r, json_object_get(b->doc, "applicationPackageReferences"), e) < 0 ||
         batch_take_mounts(r, b, "", NULL, e) < 0)
         return -1;
-    return pool_make(batch_of(r)->front, p, b, e);
+    return pool_make(batch_of(r)->front, p, b, e) < 0 ? batch_not_accepted(e) : 0;
 }
 
 struct replied *pools_add(struct request *r)

@@ -18,6 +18,7 @@
 #include "api/plane/batch/stats.h"
 #include "lib/jsontext.h"
 #include "model/batch/tables_schedule.h"
+#include "scheduler/front/batch/batch.h"
 #include "scheduler/front/batch/schedules.h"
 #include "storage/storage.h"
 
@@ -240,7 +241,9 @@ struct replied *schedules_add(struct request *r)
     s.name = json_string_value(json_object_get(given.doc, "id"));
     s.doc = jsontext_in(&r->arena, given.doc);
     read_doc(r, &s);
-    if (check_new(r, s.name, &e) < 0 || batch_take_mounts(r, &given, POOL, NULL, &e) < 0 ||
+    if ((batch_account_accepts(batch_of(r)->front, s.account_id, &e) < 0 &&
+         batch_not_accepted(&e) < 0) ||
+        check_new(r, s.name, &e) < 0 || batch_take_mounts(r, &given, POOL, NULL, &e) < 0 ||
         st_whole(arm_of(r)->storage, insert, &w, &e) < 0)
         return reply_err(r, &e);
     batch_schedule_changed(batch_of(r)->front, s.id);

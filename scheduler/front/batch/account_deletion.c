@@ -2,6 +2,7 @@
  *
  * Jobs of accounts that are being deleted: an account may have any number, so they are marked some
  * at a time. Until the last is marked the account's pools, which are marked with it, start no task.
+ * No job and no pool is made in such an account, as nothing would mark it.
  */
 #include <stdlib.h>
 

@@ -119,12 +119,18 @@ struct batch_targets {
     enum dealloc_option how; /* the treatment of tasks on nodes that leave */
 };
 
+/* Fails for an account that is being deleted (ERR_BEING_DELETED) or is gone
+ * (ERR_RESOURCE_NOT_FOUND). A request may have been admitted before its body was there, and thus
+ * before the deletion: whoever makes a row of the account asks in the turn of the row. */
+int batch_account_accepts(const struct batch_front *f, int64_t account_id,
+                          struct err *e) MUST_CHECK;
 /* Whether an account may have one more pool: 1, 0, or -1 on error. A pool that is being deleted is
  * counted, but not for a pool that the front makes (`for_job`): otherwise the pool of a job that
  * has ended would refuse the pool of the next job. */
 int batch_pool_may_add(const struct batch_front *f, int64_t account_id, bool for_job,
                        struct err *e) MUST_CHECK;
-/* Makes the pool and begins its resize; *id is its row's id. ERR_CONFLICT: the name is taken. */
+/* Makes the pool and begins its resize; *id is its row's id. ERR_CONFLICT: the name is taken.
+ * Else as batch_account_accepts(). */
 int batch_pool_add(struct batch_front *f, const struct batch_pool *p, const char *secrets,
                    int64_t *id, struct err *e) MUST_CHECK;
 /* Begins a resize. The pool's size must be steady (batch_pool_is_steady()). */

@@ -61,6 +61,8 @@ static int end_at_once(struct storage *st, const struct batch_job *j, const char
 static int add(struct storage *st, void *ctx, struct err *e)
 {
     struct new_job *k = ctx;
+    if (batch_account_accepts(k->f, k->j->account_id, e) < 0)
+        return -1;
     const char *manager = k->spec.manager ? manager_doc(k) : NULL;
     struct auto_pool_made made = {.name = NULL};
     if (k->j->auto_life != 0 && !*k->j->pool_name &&

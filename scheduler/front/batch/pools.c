@@ -248,7 +248,8 @@ int batch_pool_add(struct batch_front *f, const struct batch_pool *p, const char
     row.state_us = row.size.state_us = row.size.began_us = row.created_us;
     row.size.state = BATCH_ALLOCATION_RESIZING;
     row.size.errors = NULL;
-    if (st_batch_pool_insert(f->st, &row, secrets, &row.id, e) < 0)
+    if (batch_account_accepts(f, p->account_id, e) < 0 ||
+        st_batch_pool_insert(f->st, &row, secrets, &row.id, e) < 0)
         return -1;
     *id = row.id;
     begun(f, &row);

@@ -21,7 +21,8 @@ struct batch_front;
 /* --- jobs ------------------------------------------------------------------------------------ */
 
 /* Writes a new job with its manager task and, unless pool_name is set, its auto pool; j->id becomes
- * its id. doc and instants of `j` are filled in. batch_job_changed() must follow. */
+ * its id. doc and instants of `j` are filled in. batch_job_changed() must follow. Fails as
+ * batch_account_accepts() does. */
 int batch_job_add(struct batch_front *f, struct arena *a, struct batch_job *j, const char *secrets,
                   struct err *e) MUST_CHECK;
 /* Fills in the columns of a job's row that come from its document (j->doc). */
