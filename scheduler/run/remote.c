@@ -238,10 +238,9 @@ bool remote_task_ended(struct run_slot *slot, const struct task_status *st)
     bool known = remove_far_end(slot, st->id);
     bool failed = st->state != TASK_EXITED || st->exit_code != 0;
     bool forgotten = !failed || (known && slot->n_failed_far_ends++ >= FAILED_KEPT_MAX);
-    if (slot->state == SLOT_STARTED && (known || forgotten)) /* the node reports it once more */
+    /* A task that the node does not forget is reported once more over the next link. */
+    if (slot->state == SLOT_STARTED && (forgotten ? slot_forget_task(slot, st->id) : known))
         slot_keep_use(slot, st);
-    if (forgotten && slot->state == SLOT_STARTED) /* others may be reported over the next link */
-        slot_forget_task(slot, st->id);
     if (failed)
         say_lost(near, session, remote_how_it_ended(&a, st));
     arena_free(&a);
@@ -411,13 +410,18 @@ static void on_signalled(void *ctx, const struct err *why)
     (void)step_answered(ctx);
 }
 
+/* An earlier daemon, or this one over an earlier link, may have started the far ends. They are
+ * noted before they end, so that what they used is counted once. */
 void remote_signal(struct run_slot *slot, const struct task_status *list, size_t n, int signo)
 {
+    struct run_slot *near;
     const char *session;
     int rank;
     for (size_t i = 0; i < n; i++) {
         if (list[i].state != TASK_RUNNING || !remote_read_id(slot, list[i].id, &rank, &session))
             continue;
+        if (read_near(slot, list[i].id, &near, &session))
+            (void)add_far_end(slot, list[i].id);
         slot->pending++;
         node_ask(node_rt_link(slot->tenant.node),
                  REQUEST(signal, .task = list[i].id, .signal = signo), on_signalled, slot);

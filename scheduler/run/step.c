@@ -35,13 +35,14 @@ static void on_forgotten(void *ctx, const struct err *why)
         slot->forgetting--;
 }
 
-void slot_forget_task(struct run_slot *slot, const char *id)
+bool slot_forget_task(struct run_slot *slot, const char *id)
 {
     if (slot->forgetting == FORGETTING_MAX)
-        return;
+        return false;
     slot->forgetting++;
     slot->pending++;
     node_ask(node_rt_link(slot->tenant.node), REQUEST(forget, .task = id), on_forgotten, slot);
+    return true;
 }
 
 static const struct task_limits *limits_of(const struct runs *rs)

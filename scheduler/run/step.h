@@ -23,9 +23,10 @@ struct run_step *step_new(struct run_slot *slot, enum failure_code code, const c
 /* Takes a request out of the pending ones. False: the link broke, or the reply does not concern the
  * run any more. */
 bool step_answered(struct run_slot *slot);
-/* Has the node forget the ended task of a remote command, unless it owes too many answers to such
- * requests: the end of the run has it forget the rest. */
-void slot_forget_task(struct run_slot *slot, const char *id);
+/* Has the node forget the ended task of a remote command. False: it owes too many answers to such
+ * requests. It reports the task again over the next link, and the end of the run has it forget the
+ * rest. */
+bool slot_forget_task(struct run_slot *slot, const char *id);
 /* The first of the run's tasks on this node; NULL: none. */
 const struct run_task *slot_first_task(const struct run_slot *slot);
 /* Whether files are copied to its nodes before its processes begin. */

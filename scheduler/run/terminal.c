@@ -276,10 +276,8 @@ bool terminal_task_ended(struct run_slot *slot, const struct task_status *st)
     if (!remote_read_id(slot, st->id, &rank, &session) || rank != REMOTE_DAEMON)
         return false;
     struct terminal *t = find(slot, session);
-    if (slot->state == SLOT_STARTED) {
+    if (slot->state == SLOT_STARTED && slot_forget_task(slot, st->id))
         slot_keep_use(slot, st);
-        slot_forget_task(slot, st->id);
-    }
     if (t) {
         struct arena a;
         arena_init(&a);

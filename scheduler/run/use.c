@@ -29,13 +29,15 @@ void slot_keep_use(struct run_slot *slot, const struct task_status *st)
 {
     const struct usage_measured used = measured_of(st);
     const struct live_run *run = slot->run;
+    /* The row of a run whose end is written has the whole. */
+    const struct usage_measured *sum = run->phase == RUN_ENDED ? &slot->used : &slot->kept;
     struct err e;
     if (slot->summed || !used.known)
         return;
     usage_measured_add(&slot->used, &used);
     usage_measured_add(&slot->kept, &used);
-    if (st_allocation_note_used(run->runs->st, run->row.id, run->row.attempt, slot->rank,
-                                &slot->kept, &e) < 0)
+    if (st_allocation_note_used(run->runs->st, run->row.id, run->row.attempt, slot->rank, sum, &e) <
+        0)
         LOG_DEBUG(run->runs->log, "run.use_not_noted", LF_STR("run", run->name),
                   LF_STR("why", e.msg));
 }

@@ -34,6 +34,7 @@ static void plan_far_end(void *ctx, const struct fake_node *on, const struct tas
 {
     plan_task(ctx, on, spec, out);
     out->exit_code = is_far_end(spec->id) ? now_planned->exit_code : 0;
+    out->ignores_term = !is_far_end(spec->id); /* these end before the run */
     out->run_us = is_far_end(spec->id) ? now_planned->lasts_us : 7200 * SECOND;
 }
 
@@ -161,35 +162,76 @@ static void restart_with_run(struct command_pair *p)
     WAIT(p->w, (p->run = only_run(p->w)) && is_prepared(p));
 }
 
-/* No task of the run works on the second node, so nothing else tells what was used there. */
-PAIR_TEST(test_what_remote_commands_used_outlasts_the_daemon)
+static void end_terminal(struct command_pair *p, int rank, int64_t user_us)
 {
+    struct run_slot *slot = &p->run->slots[rank];
+    struct arena a;
+    arena_init(&a);
+    const struct task_status shell = {
+        .id = arena_printf(&a, "%s%d-x", remote_task_prefix(slot, &a), REMOTE_DAEMON),
+        .state = TASK_EXITED,
+        .measured = true,
+        .user_us = user_us};
+    assert_true(terminal_task_ended(slot, &shell));
+    arena_free(&a);
+}
+
+/* What the job used on the node of this rank, when it has ended. */
+static int64_t used_on(struct command_pair *p, int64_t job, int rank)
+{
+    struct world *w = p->w;
     struct err e = {0};
     struct usage *rows;
     size_t n;
+    assert_ends(w, job, EXEC_FAILED);
+    WAIT(w, st_usage_of_owner(w->st, &w->a, RES_JOB, job, &rows, &n, &e) == 0 && n == 2);
+    const struct usage *there = &rows[rows[0].rank == rank ? 0 : 1];
+    assert_true(there->used.known);
+    return there->used.user_us;
+}
+
+/* No task of the run works on the second node, so nothing else tells what was used there. */
+PAIR_TEST(test_what_remote_commands_used_outlasts_the_daemon)
+{
     int64_t job = p->run->row.owner_id;
     virtual_of(w)->user_us = 5000;
     for (int life = 0; life < 3; life++) {
         open_far_ends(p, 10 * life, 10);
         pass(w, SECOND);
         assert_int_equal(far_ends(p), 0);
-        struct run_slot *slot = &p->run->slots[1];
-        const struct task_status shell = {.id = arena_printf(&w->a, "%s%d-x%d",
-                                                             remote_task_prefix(slot, &w->a),
-                                                             REMOTE_DAEMON, life),
-                                          .state = TASK_EXITED,
-                                          .measured = true,
-                                          .user_us = 70};
-        assert_true(terminal_task_ended(slot, &shell));
+        end_terminal(p, 1, 70);
         pass(w, SECOND);
         restart_with_run(p);
     }
     terminate(w, job);
-    assert_ends(w, job, EXEC_FAILED);
-    WAIT(w, st_usage_of_owner(w->st, &w->a, RES_JOB, job, &rows, &n, &e) == 0 && n == 2);
-    const struct usage *second = &rows[rows[0].rank == 1 ? 0 : 1];
-    assert_true(second->used.known);
-    assert_int_equal(second->used.user_us, 3 * (10 * 5000 + 70));
+    assert_int_equal(used_on(p, job, 1), 3 * (10 * 5000 + 70));
+}
+
+/* Also what a signal ends, of which this daemon has started nothing. */
+PAIR_TEST(test_what_remote_commands_used_is_counted_if_the_next_daemon_ends_them)
+{
+    int64_t job = p->run->row.owner_id;
+    virtual_of(w)->user_us = 5000;
+    p->lasts_us = 7200 * SECOND;
+    open_far_ends(p, 0, 10);
+    pass(w, SECOND);
+    assert_int_equal(far_ends(p), 10);
+    restart_with_run(p);
+    terminate(w, job);
+    assert_int_equal(used_on(p, job, 1), 10 * 5000);
+}
+
+/* The row has the use of the run's own tasks by then, and nodes do not tell the next daemon. */
+PAIR_TEST(test_a_terminal_that_ends_right_after_its_run_adds_to_what_the_run_used)
+{
+    int64_t job = p->run->row.owner_id;
+    virtual_of(w)->user_us = 5000;
+    terminate(w, job);
+    while (p->run->phase != RUN_ENDED)
+        w->step(w);
+    end_terminal(p, 0, 70);
+    restart(w);
+    assert_int_equal(used_on(p, job, 0), 5000 + 70);
 }
 
 static void count_forgets(struct conn *c, json_t *msg)
@@ -221,7 +263,9 @@ static void end_tasks(struct command_pair *p, int rank, int n)
         arena_init(&a);
         const struct task_status st = {
             .id = arena_printf(&a, "%s%d-x%d", remote_task_prefix(slot, &a), rank, i),
-            .state = TASK_EXITED};
+            .state = TASK_EXITED,
+            .measured = true,
+            .user_us = 1};
         assert_true(terminal_task_ended(slot, &st) || remote_task_ended(slot, &st));
         arena_free(&a);
     }
@@ -233,6 +277,7 @@ PAIR_TEST(test_a_node_that_forgets_nothing_is_asked_a_limited_number_of_times)
     end_tasks(p, REMOTE_DAEMON, 5000);
     pass(w, SECOND);
     assert_int_equal(p->forgets, 1000);
+    assert_int_equal(p->run->slots[1].used.user_us, 1000); /* the others are reported again */
     end_tasks(p, 0, 5000);
     pass(w, SECOND);
     assert_int_equal(p->forgets, 1000);
