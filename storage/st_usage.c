@@ -64,11 +64,17 @@ static int count(struct storage *st, const struct usage_live *l, struct err *e)
  * thousands. */
 #define LONGEST_MS (INT64_C(10) * 365 * USAGE_DAY_MS)
 
-/* What it lasted is not known then, but that it did since this daemon began. */
-static int64_t since_opened(const struct storage *st, const struct usage *u)
+static bool may_last(int64_t begin_ms, int64_t end_ms)
 {
-    int64_t lasted = u->end_ms - st->opened_ms;
-    return lasted >= 0 && lasted < LONGEST_MS ? st->opened_ms : u->end_ms;
+    return end_ms >= begin_ms && end_ms - begin_ms < LONGEST_MS;
+}
+
+/* What it lasted is not known then, but that it did since this daemon began. */
+int64_t st_usage_counts_from(const struct storage *st, int64_t begin_ms, int64_t end_ms)
+{
+    if (may_last(begin_ms, end_ms))
+        return begin_ms;
+    return end_ms > begin_ms && may_last(st->opened_ms, end_ms) ? st->opened_ms : end_ms;
 }
 
 /* The time that it lasted counts, back from its end, if the wall clock was set meanwhile. */
@@ -81,8 +87,9 @@ static void set_time(const struct storage *st, struct usage *u, const struct all
         u->begin_ms = u->end_ms > held ? u->end_ms - held : 0;
     if (u->end_ms < u->begin_ms)
         u->end_ms = u->begin_ms;
-    if (u->end_ms - u->begin_ms >= LONGEST_MS)
-        u->begin_ms = since_opened(st, u);
+    u->begin_ms = st_usage_counts_from(st, u->begin_ms, u->end_ms);
+    if (!may_last(0, u->wait_ms)) /* it was queued then, and how long it waited is not known */
+        u->wait_ms = 0;
 }
 
 int st_usage_write(struct storage *st, struct usage_live *live, const struct allocation_end *end,
@@ -225,6 +232,7 @@ static int node_open(struct storage *st, struct arena *a, struct st_usage_readin
     for (size_t i = 0; i < *n; i++) {
         struct usage *u = &rows[i].row;
         u->end_ms = r->now_ms > u->begin_ms ? r->now_ms : u->begin_ms;
+        u->begin_ms = st_usage_counts_from(st, u->begin_ms, u->end_ms);
         give(r, &rows[i], r->from_ms, r->to_ms, true);
         note_open(r, u);
     }

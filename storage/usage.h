@@ -57,6 +57,10 @@ int st_usage_begin(struct storage *, struct st_usage_reading *r, struct err *) M
 int st_usage_more(struct storage *, struct st_usage_reading *r, int limit, bool *left,
                   struct err *) MUST_CHECK;
 
+/* The instant from which use that began at begin_ms counts up to end_ms. It is a later instant if
+ * the clock stood at 1970 then: no decades are counted. */
+int64_t st_usage_counts_from(const struct storage *, int64_t begin_ms, int64_t end_ms);
+
 /* Removes at most `limit` of the rows that st_usage_detach() took out. */
 int st_usage_sweep(struct storage *, int limit, int *gone, struct err *) MUST_CHECK;
 

@@ -80,6 +80,7 @@ static int read_use(struct request *r, const struct used_resource *f, struct use
     for (size_t i = 0; i < n; i++) {
         struct usage *row = &live[i].row;
         row->end_ms = r->now_us / 1000 > row->begin_ms ? r->now_us / 1000 : row->begin_ms;
+        row->begin_ms = st_usage_counts_from(st, row->begin_ms, row->end_ms);
         usage_add_cut(&u->sums, row, true, 0, INT64_MAX);
         json_array_append_new(u->rows, show_row(row, true));
     }

@@ -28,7 +28,8 @@ static int read_live(struct collecting *c, struct err *e)
     struct metric_facts *f = &c->facts;
     struct storage *st = f->m->storage;
     struct arena *a = &f->r->arena;
-    int64_t since_ms = f->m->begun_us / 1000, now_ms = f->now_us / 1000;
+    int64_t now_ms = f->now_us / 1000, since_ms = f->m->begun_us / 1000;
+    since_ms = st_usage_counts_from(st, since_ms, now_ms);
     if (f->m->people && st_owner_tallies(st, a, since_ms, now_ms, &c->owners, &c->n_owners, e) < 0)
         return -1;
     return st_pool_tallies(st, a, since_ms, now_ms, &f->nodes, &f->n_nodes, e);

@@ -245,6 +245,27 @@ DB_TEST(test_a_clock_of_1970_gives_few_days)
     assert_int_equal(s.runs, 1);
 }
 
+DB_TEST(test_what_began_at_a_clock_of_1970_and_has_not_ended_gives_few_days)
+{
+    int64_t job = fx_add_job(f, "j1"), node = add_node(f), now = loop_wall_us(f->tools);
+    (void)hold(f, job, node, HOUR_US);
+    int64_t later_ms = (now + 50 * HOUR_US) / 1000;
+    struct usage_sums sums = {0};
+    ok(f, st_usage_each(f->st, 0, later_ms, later_ms, add, &sums, &f->e));
+    assert_in_range(sums.node_ms, 1, 51 * HOUR_US / 1000);
+}
+
+DB_TEST(test_a_job_queued_at_a_clock_of_1970_has_not_waited_for_decades)
+{
+    struct job j = fx_job(f, "j1");
+    int64_t node = add_node(f), job;
+    j.created_us = HOUR_US;
+    ok(f, st_job_insert(f->st, &j, NULL, &job, &f->e));
+    struct allocation al = hold(f, job, node, T0);
+    end(f, &al, T0 + HOUR_US, false);
+    assert_int_equal(cut(f, 0, T0 * 2).wait_ms, 0);
+}
+
 struct usage_ending {
     struct fx *f;
     const struct allocation *al;
