@@ -444,6 +444,7 @@ static enum outcome read_file(struct agent *a, struct ops_asked *q, struct err *
     json_object_set_new(q->reply, "size", json_integer(part.size));
     json_object_set_new(q->reply, "mtime_us", json_integer(part.mtime_us));
     json_object_set_new(q->reply, "mode", json_integer(part.mode));
+    json_object_set_new(q->reply, "inode", json_integer(part.inode));
     if (r->raw) {
         agent_send_with(a, json_incref(q->reply), part.bytes, part.n);
     } else {

@@ -243,8 +243,9 @@ static int read_file(struct disk_work *w, struct err *e)
         free(part.bytes);
         return -1;
     }
-    w->out->says = json_pack("{s:I, s:I, s:I}", "size", (json_int_t)part.size, "mtime_us",
-                             (json_int_t)part.mtime_us, "mode", (json_int_t)part.mode);
+    w->out->says = json_pack("{s:I, s:I, s:I, s:I}", "size", (json_int_t)part.size, "mtime_us",
+                             (json_int_t)part.mtime_us, "mode", (json_int_t)part.mode, "inode",
+                             (json_int_t)part.inode);
     w->out->bytes = part.bytes;
     w->out->n = part.n;
     return 0;

@@ -113,10 +113,10 @@ static int hear_bytes(struct node_link *link, struct link_pending *p, json_t *ms
     json_error_t je;
     struct node_bytes got;
     char *owned = NULL;
-    json_int_t size, mtime, mode = 0;
+    json_int_t size, mtime, mode = 0, inode = 0;
     json_t *text = json_object_get(msg, p->form->answer_name);
-    if (json_unpack_ex(msg, &je, 0, "{s:I, s:I, s?I}", "size", &size, "mtime_us", &mtime, "mode",
-                       &mode) < 0)
+    if (json_unpack_ex(msg, &je, 0, "{s:I, s:I, s?I, s?I}", "size", &size, "mtime_us", &mtime,
+                       "mode", &mode, "inode", &inode) < 0)
         return err_set(e, ERR_PROTOCOL, NULL, "the bytes of a file cannot be read: %s", je.text);
     got.bytes = frame_decoder_bytes(&link->in, &got.n);
     if (json_is_string(text) && hear_base64(text, &owned, &got, e) < 0)
@@ -126,6 +126,7 @@ static int hear_bytes(struct node_link *link, struct link_pending *p, json_t *ms
     got.size = size;
     got.mtime_us = mtime;
     got.mode = mode;
+    got.inode = inode;
     int rc = 0;
     if (size < 0 || got.n > p->most)
         rc = err_set(e, ERR_PROTOCOL, NULL,

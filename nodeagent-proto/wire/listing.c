@@ -145,6 +145,7 @@ int disk_read_file(const char *base, const char *path, int64_t offset, size_t ma
         out->size = st.st_size;
         out->mtime_us = mtime_us(&st);
         out->mode = st.st_mode;
+        out->inode = (int64_t)st.st_ino;
         out->bytes = xcalloc(1, max + 1);
         rc = read_part(fd, offset, max, out);
     }

@@ -185,10 +185,10 @@ def test_a_file_that_grows_while_it_is_uploaded(jobs, others, place):
     assert hashlib.sha256(others.files["/grows/x"]).hexdigest() == job.text("t").split()[0]
 
 
-def replace(path):
-    """By another file, of the same size."""
+def replace(path, more=0):
+    """By another file, of the same size or larger."""
     other = path.with_name("other")
-    other.write_bytes(b"o" * path.stat().st_size)
+    other.write_bytes(b"o" * (path.stat().st_size + more))
     other.chmod(0o644)
     other.replace(path)
 
@@ -199,10 +199,16 @@ def replace(path):
         ("shorter", "it has become shorter meanwhile"),
         ("gone", "No such file"),
         ("replaced", "it has been replaced or changed meanwhile"),
+        ("replaced-by-more", "it has been replaced or changed meanwhile"),
     ],
 )
 def test_a_file_that_becomes_another_or_goes_away_while_it_is_uploaded(jobs, others, place, how, why):
-    change = {"shorter": lambda path: os.truncate(path, 20 << 20), "gone": Path.unlink, "replaced": replace}[how]
+    change = {
+        "shorter": lambda path: os.truncate(path, 20 << 20),
+        "gone": Path.unlink,
+        "replaced": replace,
+        "replaced-by-more": lambda path: replace(path, 1 << 20),
+    }[how]
     job, info = changed_in_the_midst(jobs, others, place, how, change)
     assert info["result"].lower() == "failure" and info["failureInfo"]["code"] == "FileUploadMiscError", info
     assert f"x: {why}" in job.text("t", "fileuploaderr.txt") and f"/{how}/x" not in others.files

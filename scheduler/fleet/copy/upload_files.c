@@ -52,12 +52,12 @@ struct upload_work {
     const char *path, *blob;         /* paths of the file: below the base; in the container */
     struct transfer *transfer;
     int tries;
-    uint64_t size, sent; /* of the file */
-    int64_t mtime_us;    /* of the file, when its upload began */
-    uint64_t from, upto; /* the part of the file in the pending request */
-    size_t block;        /* the number of that */
-    bool asks;           /* the node is to answer */
-    struct err why;      /* the error to end with after it was logged */
+    uint64_t size, sent;     /* of the file */
+    int64_t mtime_us, inode; /* of the file, when its upload began */
+    uint64_t from, upto;     /* the part of the file in the pending request */
+    size_t block;            /* the number of that */
+    bool asks;               /* the node is to answer */
+    struct err why;          /* the error to end with after it was logged */
 };
 
 /* --- the end ------------------------------------------------------------------------------------
@@ -293,18 +293,19 @@ static void begin_part(struct upload_work *j)
     arena_free(&a);
 }
 
-/* A file that grows meanwhile is uploaded with its size at the beginning. A file that has the same
- * size, and was written since, has other bytes, as if another had taken its place: the blob would
- * be part of each. */
+/* A file that grows meanwhile is uploaded with its size at the beginning, unless it is another file
+ * that has taken its place: the blob would be part of each. A file that has the same size, and was
+ * written since, has other bytes, too. */
 static int expect_the_same(const struct upload_work *j, const struct node_bytes *got, struct err *e)
 {
-    if (j->sent == 0 || (uint64_t)got->size > j->size)
+    if (j->sent == 0)
         return 0;
     if ((uint64_t)got->size < j->size || got->n == 0)
         return err_set(e, ERR_IO, NULL, "it has become shorter meanwhile");
-    return got->mtime_us == j->mtime_us
-               ? 0
-               : err_set(e, ERR_IO, NULL, "it has been replaced or changed meanwhile");
+    bool grown = (uint64_t)got->size > j->size;
+    bool same = grown ? got->inode == j->inode || got->inode == 0 || j->inode == 0
+                      : got->mtime_us == j->mtime_us;
+    return same ? 0 : err_set(e, ERR_IO, NULL, "it has been replaced or changed meanwhile");
 }
 
 static void on_read(void *ctx, const struct err *why, const struct node_bytes *got)
@@ -328,6 +329,7 @@ static void on_read(void *ctx, const struct err *why, const struct node_bytes *g
     if (j->sent == 0) {
         j->size = (uint64_t)got->size;
         j->mtime_us = got->mtime_us;
+        j->inode = got->inode;
     }
     if (j->sent == j->from)
         begin_part(j);
