@@ -13,6 +13,7 @@
  *
  * <storage_dir>/ACCOUNT/.aside/SHARE/FILE
  */
+#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -83,7 +84,9 @@ static void enter(struct aside_sweep *s, const char *name)
 
 static void leave(struct aside_sweep *s)
 {
-    closedir(s->open[--s->depth]);
+    DIR *left = s->open[--s->depth];
+    assert(left);
+    closedir(left);
     const char *slash = s->folder.len > 0 ? strrchr(s->folder.s, '/') : NULL;
     if (slash)
         strbuf_cut(&s->folder, (size_t)(slash - s->folder.s));

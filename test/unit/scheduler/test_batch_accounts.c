@@ -180,7 +180,7 @@ WORLD_TEST(test_what_was_made_behind_a_deletion_goes_with_the_next_daemon, world
     world_stop(w);
     between_daemons(w, "UPDATE batch_account SET prov_state = 5 WHERE name = 'acct';"
                        "DELETE FROM batch_account WHERE name = 'other';"
-                       "PRAGMA user_version = 1019;");
+                       "PRAGMA user_version = 1020;");
     world_start(w);
     WAIT(w, is_gone(w, account));
     WAIT(w, st_batch_job_by_id(w->st, &w->a, orphan, &row, &e) == 0);
