@@ -5,6 +5,7 @@
  * searched at each start and once a day, on a worker, some at a time:
  *
  *   listed -> no row names them -> that is on disk -> still none does -> marked, or removed -> ...
+ *             a row names them  -> the mark is taken away
  *
  * A file is marked at first, and removed a week later. So a change that is under way keeps its
  * file, and so does a database that was replaced by its backup for some days. The mark is a bit of
@@ -44,6 +45,7 @@ struct aside_sweep {
     struct strbuf folder; /* of the share, or of the account; below the storage directory */
     size_t n;
     char *file[FILES_PER_STEP]; /* below the storage directory; owned */
+    bool is_named[FILES_PER_STEP];
     int64_t removed;
 };
 
@@ -92,19 +94,18 @@ static void leave(struct aside_sweep *s)
         strbuf_cut(&s->folder, (size_t)(slash - s->folder.s));
 }
 
-/* Whether it is to be marked or removed if no row names it. */
-static bool is_due(const struct aside_sweep *s, const char *name)
+static bool is_file(const struct aside_sweep *s, const char *name)
 {
     struct stat st;
     return fstatat(dirfd(s->open[LEVELS - 1]), name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISREG(st.st_mode) &&
-           (!(st.st_mode & MARK) || st.st_ctim.tv_sec < s->before_us / INT64_C(1000000));
+           S_ISREG(st.st_mode);
 }
 
 static void add(struct aside_sweep *s, const char *name)
 {
     struct strbuf path = STRBUF_INIT;
     strbuf_printf(&path, "%s/%s", s->folder.s, name);
+    s->is_named[s->n] = false;
     s->file[s->n++] = strbuf_take(&path);
 }
 
@@ -120,20 +121,23 @@ static void list_some(void *ctx)
             leave(s);
         else if (s->depth < LEVELS)
             enter(s, name);
-        else if (is_due(s, name))
+        else if (is_file(s, name))
             add(s, name);
     }
 }
 
-static void end_file(struct aside_sweep *s, const char *path)
+/* A file that a row names again loses its mark: its week begins anew if the row goes once more. */
+static void end_file(struct aside_sweep *s, const char *path, bool is_named)
 {
     struct stat st;
     if (lstat(path, &st) < 0)
         return;
-    if (st.st_mode & MARK)
+    mode_t mode = st.st_mode & 07777;
+    bool is_marked = (mode & MARK) != 0;
+    if (is_named == is_marked)
+        (void)!chmod(path, is_named ? mode & ~(mode_t)MARK : mode | MARK); /* or it stays */
+    else if (is_marked && st.st_ctim.tv_sec < s->before_us / INT64_C(1000000))
         s->removed += unlink(path) == 0;
-    else
-        (void)!chmod(path, (st.st_mode & 07777) | MARK); /* or it stays */
 }
 
 static void end_listed(void *ctx)
@@ -142,7 +146,7 @@ static void end_listed(void *ctx)
     for (size_t i = 0; i < s->n; i++) {
         struct strbuf path = STRBUF_INIT;
         strbuf_printf(&path, "%s/%s", s->root, s->file[i]);
-        end_file(s, path.s);
+        end_file(s, path.s, s->is_named[i]);
         strbuf_free(&path);
     }
 }
@@ -176,22 +180,16 @@ static void end(struct aside_sweep *s)
     wakes_unref(wakes);
 }
 
-/* Keeps of the listed files those that no row names. */
-static int leave_named(struct aside_sweep *s, struct err *e)
+static int ask_rows(struct aside_sweep *s, struct err *e)
 {
-    size_t n = 0;
-    int rc = 0;
     for (size_t i = 0; i < s->n; i++) {
         bool is_named = false;
-        if (rc == 0)
-            rc = st_aside_is_named(s->sh->c.storage, strchr(s->file[i], '/') + 1, &is_named, e);
-        if (is_named)
-            free(s->file[i]);
-        else
-            s->file[n++] = s->file[i];
+        const char *place = strchr(s->file[i], '/') + 1;
+        if (st_aside_is_named(s->sh->c.storage, place, &is_named, e) < 0)
+            return -1;
+        s->is_named[i] = s->is_named[i] || is_named;
     }
-    s->n = n;
-    return rc;
+    return 0;
 }
 
 static bool look(struct aside_sweep *s)
@@ -199,7 +197,7 @@ static bool look(struct aside_sweep *s)
     struct err e;
     if (wakes_stopping(s->wakes))
         return false;
-    if (leave_named(s, &e) == 0)
+    if (ask_rows(s, &e) == 0)
         return true;
     LOG_ERROR(s->sh->c.log, "share.not_read", LF_STR("why", e.msg));
     return false;

@@ -161,6 +161,23 @@ ROOM_TEST(test_a_row_whose_removal_is_lost_keeps_its_file)
     assert_true(there(w, below(w, "blob")));
 }
 
+/* As a backup of the database that comes and goes. */
+ROOM_TEST(test_a_week_begins_anew_where_a_row_named_the_file_meanwhile)
+{
+    struct fx *f = w->f;
+    make_box(w);
+    const struct share_item blob = item(w, "blob");
+    write_file(w, below(w, "blob"));
+    sweep(w, TOMORROW);
+    assert_true(is_marked(w, "blob"));
+    ok(f, st_item_put(f->st, &blob, &f->e));
+    sweep(w, TOMORROW);
+    assert_true(there(w, below(w, "blob")) && !is_marked(w, "blob"));
+    ok(f, st_item_remove(f->st, blob.share_id, blob.path, &f->e));
+    sweep(w, TOMORROW);
+    assert_true(is_marked(w, "blob"));
+}
+
 ROOM_TEST(test_an_unfinished_file_without_a_writer_goes_at_once)
 {
     make_box(w);
