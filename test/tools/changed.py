@@ -4,7 +4,7 @@
 
     changed.py BUILD        prints the sources that changed since the commit in tidy_clean.txt, or that include a header
                             that did (by the .d files of BUILD); all of them where git does not know that commit.
-                            A file whose comments alone changed, or its lines, is as it was.
+                            A file whose comments alone changed is as it was.
     changed.py --record     writes HEAD into tidy_clean.txt: `make tidy` has found all of it clean
 """
 import re
@@ -35,9 +35,11 @@ def sources():
 
 
 def code(text):
-    """A C source without comments, and with one space where it has some or breaks a line."""
+    """A C source without comments, and without lines that have nothing else. Of blanks only indentation counts, which
+    clang-tidy reads."""
     kept = lambda m: m[0] if m[0][0] in "\"'" or READ_BY_LINTS.search(m[0]) else " "  # noqa: E731
-    return " ".join(TOKEN.sub(kept, text).split())
+    lines = (re.sub(r"(?<=\S)[ \t]+", " ", line).rstrip() for line in TOKEN.sub(kept, text).splitlines())
+    return "\n".join(line for line in lines if line)
 
 
 def same_code(commit, path):

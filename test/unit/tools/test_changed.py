@@ -57,16 +57,18 @@ def test_a_source_whose_header_changed(tree):
     assert changed(tree) == ["lib/b.c"]
 
 
-def test_a_file_whose_comments_or_lines_alone_changed_is_as_it_was(tree):
-    for name, text in (("b.h", 'char *b = "/* b */"; /* was */ int c;\n'), ("a.c", "int a; // NOLINT\n")):
+def test_a_file_whose_comments_alone_changed_is_as_it_was(tree):
+    for name, text in (("b.h", 'char *b = "/* b */"; /* was */\nint c;\n'), ("a.c", "int a; // NOLINT\n")):
         (tree / "lib" / name).write_text(text)
     git(tree, "commit", "-qam", "lib: say more")
     (tree / "test/tools/tidy_clean.txt").write_text(git(tree, "rev-parse", "HEAD") + "\n")
-    (tree / "lib/b.h").write_text('// is\nchar *b =\n    "/* b */";\nint c; /* is */\n')
+    (tree / "lib/b.h").write_text('// is\nchar *b = "/* b */";\n\nint c; /* is */\n')
     (tree / "lib/a.c").write_text("/* what it is */\nint a; // NOLINT\n")
     assert changed(tree) == []
-    (tree / "lib/b.h").write_text('char *b = "/* c */"; int c;\n')
+    (tree / "lib/b.h").write_text('char *b = "/* c */";\nint c;\n')
     (tree / "lib/a.c").write_text("int a;\n")
+    assert changed(tree) == ["lib/a.c", "lib/b.c"]
+    (tree / "lib/a.c").write_text("  int a; // NOLINT\n")
     assert changed(tree) == ["lib/a.c", "lib/b.c"]
 
 
