@@ -74,10 +74,13 @@ class Machine:
             command("ip", "neighbour", "replace", *neighbour)
         self.wait_up()
 
+    def is_up(self):
+        return self.path("/run/up").exists() and self.sshd_listens()
+
     def wait_up(self):
         def up():
             assert self._power.poll() is None, f"{self.name} did not boot:\n{self.log.read_text()}"
-            return self.path("/run/up").exists()
+            return self.is_up()
 
         wait_for(up, 20, f"{self.name} to boot")
 
@@ -90,7 +93,7 @@ class Machine:
 
         def anew():
             try:
-                return self.boot_id != before and self.path("/run/up").exists()
+                return self.boot_id != before and self.is_up()
             except OSError:
                 return False  # between two boots
 
