@@ -32,8 +32,8 @@ static enum node_wish with_earlier(const struct node *nd, enum node_wish wish)
 {
     if (is_condemned(nd) && wish == WISH_LEAVE)
         return WISH_LEAVE_WIPE;
-    if ((nd->wish == IS_BEING_WIPED && wish == WISH_RESTART) ||
-        (nd->wish == WISH_LEAVE_WIPE && (wish == WISH_RESTART || wish == WISH_NOTHING)))
+    if ((is_condemned(nd) && wish == WISH_RESTART) ||
+        (nd->wish == WISH_LEAVE_WIPE && wish == WISH_NOTHING))
         return WISH_WIPE;
     bool rests = nd->wish == WISH_REST || nd->wish == IS_RESTING || nd->wish == WISH_LEAVE_REST;
     if (rests && wish == WISH_LEAVE)

@@ -96,7 +96,7 @@ static void look_again(struct pass *p, int64_t at_us)
  * get those of a node that does not answer, and nobody wants those that were to be wiped. */
 static bool may_keep(const struct node *nd)
 {
-    if (nd->wish == WISH_LEAVE_WIPE)
+    if (nd->wish == WISH_LEAVE_WIPE || nd->wish == IS_BEING_WIPED)
         return false;
     switch (nd->state) {
     case NODE_IDLE:

@@ -138,6 +138,16 @@ def test_what_it_keeps(node, operation, kept):
     node.plane.call("GET", f"{node.url}/files/shared%2Fy", expect=wanted)
 
 
+def test_a_node_that_is_to_be_reimaged_may_not_rest_with_its_files(node, place):
+    job, boot = running(node, place), node.get()["lastBootTime"]
+    node.ask("reimage", "taskcompletion")
+    assert node.id in str(node.plane.refused(409, "NodeBeingReimaged", "POST", f"{node.url}/deallocate", {}))
+    (place / "go").touch()
+    job.wait("t")
+    node.after("reimage", boot)
+    node.plane.call("GET", f"{job.url}/tasks/t/files/stdout.txt", expect=(404, 409))
+
+
 def test_a_node_that_is_to_leave_takes_no_other_request(node, place):
     """And it is the node that leaves."""
     plane, pool = node.plane, f"/pools/{node.pool}"

@@ -177,6 +177,14 @@ struct asking {
     const char *action;
 };
 
+/* A node that rests keeps its files. */
+static int refuse_rest(const struct node *nd, struct err *e)
+{
+    if (nd->wish != WISH_WIPE && nd->wish != IS_BEING_WIPED)
+        return 0;
+    return err_set(e, BATCH_NODE_BEING_REIMAGED, NULL, "the node %s is to be reimaged", nd->name);
+}
+
 static struct replied *ask(struct request *r, const struct asking *k)
 {
     struct batch_pool p;
@@ -185,7 +193,8 @@ static struct replied *ask(struct request *r, const struct asking *k)
     struct err e;
     if (node_of(r, &p, &n, &e) < 0 ||
         (k->body &&
-         (refuse_busy(&n, &e) < 0 || request_accept(r, k->body, SCHEMA_BATCH, &b, &e) < 0)))
+         (refuse_busy(&n, &e) < 0 || request_accept(r, k->body, SCHEMA_BATCH, &b, &e) < 0)) ||
+        (k->wish == WISH_REST && refuse_rest(&n.nd, &e) < 0))
         return reply_err(r, &e);
     enum dealloc_option how = k->body ? pool_body_how(&b, k->how) : DEALLOC_REQUEUE;
     if (sched_node_ask(batch_of(r)->arm.sched, &n.nd, k->wish, how, &e) < 0)

@@ -174,6 +174,22 @@ WORLD_TEST(test_a_node_is_wiped_as_was_asked_when_its_removal_is_stopped, world_
     WAIT(w, has_nodes(w, 1, 1));
 }
 
+/* A node that waits for its tasks may be asked to restart meanwhile. */
+WORLD_TEST(test_a_node_is_wiped_as_was_asked_when_it_restarts_first, world_virtual(1))
+{
+    struct err e = {0};
+    struct batch_job j = add_kept(w);
+    struct batch_task runs = add_work_task(w, &j, 2, 3600);
+    batch_job_has_more(&w->batch, j.id);
+    WAIT(w, task_state(w, &runs) == BATCH_TASK_RUNNING);
+    struct node nd = node_row(w, 1, 0);
+    ok(sched_node_ask(w->s, &nd, WISH_WIPE, DEALLOC_WAIT_FOR_COMPLETION, &e), &e);
+    nd = node_row(w, 1, 0);
+    ok(sched_node_ask(w->s, &nd, WISH_RESTART, DEALLOC_REQUEUE, &e), &e);
+    WAIT(w, nodes_in(w, 1, NODE_PREPARING, NULL) == 1);
+    assert_int_equal(node_row(w, 1, 0).wish, IS_BEING_WIPED);
+}
+
 /* A wipe that itself waits for the files condemns none. */
 WORLD_TEST(test_a_node_waits_for_files_that_its_wipe_waits_for, world_virtual(1))
 {
