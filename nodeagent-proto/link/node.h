@@ -151,7 +151,8 @@ struct node_bytes {
     const char *bytes;
     size_t n;
     int64_t size, mtime_us; /* of the whole file */
-    int64_t mode, inode;    /* st_mode, st_ino; 0: not known */
+    int64_t mode;           /* st_mode; 0: not known */
+    int64_t inode;          /* another for each file: its inode and birth; 0: not known */
 };
 typedef void (*node_bytes_cb)(void *ctx, const struct err *why, const struct node_bytes *got);
 

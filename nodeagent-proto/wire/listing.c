@@ -127,6 +127,17 @@ static int read_part(int fd, int64_t offset, size_t max, struct disk_part *out)
     return 0;
 }
 
+/* The inode, mixed with the time of the file's birth where the file system knows it: ext4 gives the
+ * inode of a removed file to the next that is made. */
+static int64_t identity_of(int fd, const struct stat *st)
+{
+    struct statx x;
+    uint64_t born = 0;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &x) == 0 && (x.stx_mask & STATX_BTIME))
+        born = (uint64_t)x.stx_btime.tv_sec * 1000000000U + x.stx_btime.tv_nsec;
+    return (int64_t)(((uint64_t)st->st_ino ^ born) & INT64_MAX);
+}
+
 int disk_read_file(const char *base, const char *path, int64_t offset, size_t max,
                    struct disk_part *out, struct err *e)
 {
@@ -145,7 +156,7 @@ int disk_read_file(const char *base, const char *path, int64_t offset, size_t ma
         out->size = st.st_size;
         out->mtime_us = mtime_us(&st);
         out->mode = st.st_mode;
-        out->inode = (int64_t)st.st_ino;
+        out->inode = identity_of(fd, &st);
         out->bytes = xcalloc(1, max + 1);
         rc = read_part(fd, offset, max, out);
     }

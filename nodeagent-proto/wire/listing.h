@@ -27,7 +27,8 @@ struct disk_part {
     char *bytes; /* n bytes, from the offset on */
     size_t n;
     int64_t size, mtime_us; /* of the whole file */
-    int64_t mode, inode;    /* st_mode, st_ino */
+    int64_t mode;           /* st_mode */
+    int64_t inode;          /* another for each file: its inode and birth */
 };
 
 /* Reads up to `max` bytes of a regular file. The caller frees out->bytes. */

@@ -193,6 +193,14 @@ def replace(path, more=0):
     other.replace(path)
 
 
+def make_anew(path, more):
+    """As os.remove() and open("w") do: the file system may give it the number of the old one."""
+    size = path.stat().st_size
+    path.unlink()
+    path.write_bytes(b"o" * (size + more))
+    path.chmod(0o644)
+
+
 @pytest.mark.parametrize(
     "how, why",
     [
@@ -200,6 +208,7 @@ def replace(path, more=0):
         ("gone", "No such file"),
         ("replaced", "it has been replaced or changed meanwhile"),
         ("replaced-by-more", "it has been replaced or changed meanwhile"),
+        ("made-anew-with-more", "it has been replaced or changed meanwhile"),
     ],
 )
 def test_a_file_that_becomes_another_or_goes_away_while_it_is_uploaded(jobs, others, place, how, why):
@@ -208,6 +217,7 @@ def test_a_file_that_becomes_another_or_goes_away_while_it_is_uploaded(jobs, oth
         "gone": Path.unlink,
         "replaced": replace,
         "replaced-by-more": lambda path: replace(path, 1 << 20),
+        "made-anew-with-more": lambda path: make_anew(path, 1 << 20),
     }[how]
     job, info = changed_in_the_midst(jobs, others, place, how, change)
     assert info["result"].lower() == "failure" and info["failureInfo"]["code"] == "FileUploadMiscError", info
