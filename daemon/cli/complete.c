@@ -30,7 +30,7 @@ static void offer(const struct completing *w, const char *word, const char *help
     char *said = xstrdup(help ? help : ""), *plain = xstrdup(word ? word : "");
     table_clean(said);
     table_clean(plain);
-    if (*plain && strcmp(plain, word) == 0 && strncmp(word, w->word, strlen(w->word)) == 0)
+    if (word && *plain && strcmp(plain, word) == 0 && strncmp(word, w->word, strlen(w->word)) == 0)
         printf("%s%s%s\n", word, *said ? "\t" : "", said);
     free(plain);
     free(said);

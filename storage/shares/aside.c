@@ -71,7 +71,9 @@ static void sweep_unfinished(const struct aside_sweep *s)
 /* Goes into a directory of the one that is open. */
 static void enter(struct aside_sweep *s, const char *name)
 {
-    int above = dirfd(s->open[s->depth - 1]);
+    DIR *outer = s->open[s->depth - 1];
+    assert(outer);
+    int above = dirfd(outer);
     bool is_account = s->depth == 1;
     DIR *d = is_account ? open_aside(above, name) : sweep_open(above, name);
     if (!d)
