@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from support.daemon import Daemon
+from support.daemon import Daemon, sanitized
 from support.people import OWNER, Person
 from support.waiting import wait_for
 from support.world import MOUNT, Place, fresh, job_body
@@ -196,7 +196,7 @@ def test_answers_that_nobody_reads_are_not_kept_behind_each_other(own_daemon):
     sock, sent = unread(d, request, 32 << 20)
     done = carried_out(d) - count
     assert sent * length > 48 << 20 and done < sent / 2, (sent, done)
-    assert resident(d) - before < 32 << 20
+    assert sanitized() or resident(d) - before < 32 << 20  # a sanitizer keeps what was freed
     sock.close()
     still_serves(d)
 
