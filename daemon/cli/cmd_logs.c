@@ -32,7 +32,7 @@ static int no_output(const struct daemon_client *c, const struct options *o, con
     const char *state = jobs_text(last, "state"), *name = jobs_text(job, "name");
     char *words = jobs_words(c, job);
     if (state && strcmp(state, "queued") == 0)
-        fprintf(stderr, "batchaid: the job waits; `batchaid explain %s` says for what\n", words);
+        fprintf(stderr, "batchaid: the job waits; `batchaid explain %s` shows for what\n", words);
     else if (o->node)
         fprintf(
             stderr,
@@ -40,7 +40,7 @@ static int no_output(const struct daemon_client *c, const struct options *o, con
             "of an array, that has begun\n",
             name, o->node);
     else
-        fprintf(stderr, "batchaid: %s has no output; `batchaid explain %s` says why\n", name,
+        fprintf(stderr, "batchaid: %s has no output; `batchaid explain %s` shows why\n", name,
                 words);
     free(words);
     return EXIT_FAILED;

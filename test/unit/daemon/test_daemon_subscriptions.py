@@ -108,9 +108,9 @@ def test_hints_name_the_job_of_the_named_subscription(both):
     both.twins("serve")
     words = f"serve --subscription {both.here.daemon.subscription}"
     said = both.run("logs", "serve", *both.of(both.here), check=False).stderr
-    assert said == f"batchaid: the job waits; `batchaid explain {words}` says for what\n"
+    assert said == f"batchaid: the job waits; `batchaid explain {words}` shows for what\n"
     both.run("cancel", *words.split())
-    assert f"`batchaid explain {words}` says why" in both.run("logs", "serve", *both.of(both.here), check=False).stderr
+    assert f"`batchaid explain {words}` shows why" in both.run("logs", "serve", *both.of(both.here), check=False).stderr
     assert f"why: batchaid explain {words}\n" in both.run("wait", "serve", *both.of(both.here), check=False).stderr
     assert "`batchaid explain serve`" in both.run("logs", "serve", check=False).stderr
 
