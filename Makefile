@@ -321,7 +321,7 @@ sim: $(BUILD)/sim/sim
 # The same tests run on a build with AddressSanitizer and UndefinedBehaviorSanitizer. -Og compiles in two thirds
 # of the time of -O1, and the tests, which mostly wait, run as long. A report needs no more than
 # the lines of -g1. The build is at a fixed address: the tables of the sanitizers are 428,000 relocations, which take
-# half of a daemon's start.
+# a third of a program's start.
 ASAN := BUILD=build-asan OPT='-Og -g1 -fno-omit-frame-pointer -fno-pie' LINK_OPT=-no-pie AGENT_LIBS= \
         SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined \
              -Wno-format-truncation -Wno-format-overflow'

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * JSON texts of commands, with an indentation of two spaces.
+ */
 #include "daemon/cli/json_print.h"
 
 #include <stdio.h>

@@ -56,20 +56,17 @@ def query(d, sql):
     return rows
 
 
-def test_every_resource_is_shown_as_before(old, tmp_path):
+def test_every_resource_is_shown_as_before(old):
     """The agents never answer, so that the scheduler cannot take a step before the replies are in."""
     d, before = old
-    mute = tmp_path / "agent"
-    mute.write_text("#!/bin/sh\nexec cat > /dev/null\n")
-    mute.chmod(0o755)
-    d.environment["BATCHAI_NODE"] = str(mute)
+    old_state.mute_agents(d)
     d.start()
     now = old_state.replies_again(d, before)
     d.kill9()
     assert same(of_nodes(before), of_nodes(now)) == []
 
 
-def test_the_migration_ran_once_and_kept_all_rows(old, tmp_path):
+def test_the_migration_ran_once_and_kept_all_rows(old):
     """The stored database has the schema of its release; the daemon's has the next one, and no row was lost."""
     d, _ = old
     tables = [name for (name,) in query(d, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")]
@@ -78,10 +75,7 @@ def test_the_migration_ran_once_and_kept_all_rows(old, tmp_path):
     jobs = query(d, "SELECT id, cluster_id FROM job ORDER BY id")
     clusters = query(d, "SELECT id, name FROM cluster ORDER BY id")
     assert query(d, "PRAGMA user_version") < [(NEXT_SCHEMA,)]
-    mute = tmp_path / "agent"
-    mute.write_text("#!/bin/sh\nexec cat > /dev/null\n")
-    mute.chmod(0o755)
-    d.environment["BATCHAI_NODE"] = str(mute)
+    old_state.mute_agents(d)
     for _ in range(2):
         d.start()
         d.kill9()
@@ -137,12 +131,9 @@ def rows_of(db, columns):
     return {t: db.execute(f"SELECT {', '.join(c)} FROM {t} ORDER BY 1, 2, 3").fetchall() for t, c in columns.items()}
 
 
-def test_a_large_database_keeps_each_row_and_each_value(old, tmp_path):
+def test_a_large_database_keeps_each_row_and_each_value(old):
     d, _ = old
-    mute = tmp_path / "agent"
-    mute.write_text("#!/bin/sh\nexec cat > /dev/null\n")
-    mute.chmod(0o755)
-    d.environment["BATCHAI_NODE"] = str(mute)
+    old_state.mute_agents(d)
     db = sqlite3.connect(d.state_dir / "batchaid.db")
     grow(db)
     columns = {t: [c[1] for c in db.execute(f"PRAGMA table_info({t})")] for t in GROWN}

@@ -109,7 +109,7 @@ class Runner:
     # --- side by side ---------------------------------------------------------------------------
 
     def may_start(self, job):
-        """Whether nothing that it needs is missing."""
+        """Whether nothing but the load of the others keeps it back."""
         if any({j.stage, j.key} & set(job.after) for j in self.waiting + self.running):
             return False
         if not self.running:

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 
 import pytest
+from support import old_state
 from support.batch import BatchGround
 from support.batch_jobs import Job, add_pool
 from support.daemon import Daemon, processes_of
@@ -55,10 +56,7 @@ def stopped():
     for pid, command in processes_of(d.state_dir / "nodes").items():
         if "sleep" in command:
             os.kill(pid, signal.SIGKILL)
-    mute = d.dir / "agent"  # never answers
-    mute.write_text("#!/bin/sh\nexec cat > /dev/null\n")
-    mute.chmod(0o755)
-    d.environment["BATCHAI_NODE"] = str(mute)
+    old_state.mute_agents(d)
     with sqlite3.connect(d.state_dir / "batchaid.db") as db:
         db.executescript(MORE)
     db.close()
