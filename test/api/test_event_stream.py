@@ -13,7 +13,7 @@ import uuid
 import pytest
 from support import deep
 from support.browser import Browser, user
-from support.daemon import JUDGE, sanitized
+from support.daemon import JUDGE, memory_bound
 from support.event_streams import KEPT, PATH, Refused, Stream, has, listed
 from support.gpus import Gpus
 from support.many import ended_jobs
@@ -314,7 +314,7 @@ def test_a_slow_reader_is_reset_and_holds_up_nobody(own_daemon):
     place, jobs = Place(d).make(), 1700  # with three events each
     with Stream(d, buffer=4096) as slow, Stream(d) as good:
         slow.next(), good.next()
-        before = memory(d)
+        before = d.resident()
         names = [f"j{i}" for i in range(jobs)]
         seed = threading.Thread(target=Testing(d).seed, args=[{"groups": {"big": {"location": "eastus", **ended_jobs(d, names)}}}])
         seed.start()
@@ -326,15 +326,10 @@ def test_a_slow_reader_is_reset_and_holds_up_nobody(own_daemon):
             first += len(m.data["value"]) if m.type == "changes" else 0
             m = slow.next()
         assert 0 < first < KEPT and "than you have read" in m.data["reason"]
-        assert sanitized() or memory(d) - before < 60_000  # kB, with the rows of all these jobs
+        assert d.resident() - before < memory_bound(60 << 20)  # with the rows of all these jobs
         name = fresh("live")
         place.cluster(nodes=0, name=name)
         assert {e["name"] for e in slow.events(has(name, "steady"))} == {name}
-
-
-def memory(d):
-    text = open(f"/proc/{d.process.pid}/status").read()
-    return int(re.search(r"VmRSS:\s+(\d+)", text).group(1))
 
 
 def streams_of_one(d, who):
@@ -361,10 +356,10 @@ def test_thousands_are_refused(own_daemon):
     with pytest.raises(Refused) as refused:
         Stream(d)
     assert refused.value.status == 503 and refused.value.headers["retry-after"] and "512 streams" in refused.value.message
-    before = memory(d)
+    before = d.resident()
     for _ in range(10_000 if deep.DEEP else 500):
         assert d.call("GET", PATH, api_version=None, validate=False).status == 503
-    assert sanitized() or memory(d) - before < 30_000
+    assert d.resident() - before < memory_bound(30 << 20)
     Place(d).make().cluster(nodes=0, name="c")
     for s in held[::50]:
         s.events(has("c", "steady"))

@@ -4,15 +4,13 @@
 import contextlib
 import os
 import random
-import re
 import resource
 import socket
 import ssl
 import threading
-from pathlib import Path
 
 import pytest
-from support.daemon import Daemon, sanitized
+from support.daemon import Daemon, memory_bound
 from support.people import OWNER, Person
 from support.waiting import wait_for
 from support.world import MOUNT, Place, fresh, job_body
@@ -192,11 +190,11 @@ def test_answers_that_nobody_reads_are_not_kept_behind_each_other(own_daemon):
     request = head(d, "GET", place.path)
     length = int(d.call("GET", place.path).headers["Content-Length"])
     assert length > 10_000
-    before, count = resident(d), carried_out(d)
+    before, count = d.resident(), carried_out(d)
     sock, sent = unread(d, request, 32 << 20)
     done = carried_out(d) - count
     assert sent * length > 48 << 20 and done < sent / 2, (sent, done)
-    assert sanitized() or resident(d) - before < 32 << 20  # a sanitizer keeps what was freed
+    assert d.resident() - before < memory_bound(32 << 20)
     sock.close()
     still_serves(d)
 
@@ -223,19 +221,10 @@ def test_descriptors_that_run_out_come_back(own_daemon):
     assert len([line for line in daemon.log() if "api.accept_paused" in line]) == 1
 
 
-def resident(daemon):
-    status = Path(f"/proc/{daemon.process.pid}/status").read_text()
-    return 1024 * int(re.search(r"VmRSS:\s+(\d+)", status)[1])
-
-
 def test_bodies_of_those_who_did_not_log_in_take_no_memory(own_daemon):
-    daemon = own_daemon(start=False)
-    # What a sanitizer keeps of freed memory is not the daemon's.
-    kept = "quarantine_size_mb=1:thread_local_quarantine_size_kb=16"
-    daemon.environment["ASAN_OPTIONS"] = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), kept)))
-    daemon.start()
+    daemon = own_daemon()
     socks = [connect(daemon) for _ in range(40)]
-    before = resident(daemon)
+    before = daemon.resident()
     for path in ("/subscriptions/x/resourceGroups/y", "/adfs/oauth2/token"):
         first = [f"PUT {path}?api-version=2019-11-01 HTTP/1.1", "Host: x", f"Content-Length: {4 << 20}"]
         for sock in socks:
@@ -243,7 +232,7 @@ def test_bodies_of_those_who_did_not_log_in_take_no_memory(own_daemon):
                 sock.sendall("\r\n".join(first).encode() + b"\r\n\r\n" + b" " * (3 << 20))
             except OSError:
                 pass  # it may hang up before it has heard everything
-        assert resident(daemon) - before < 16 << 20
+        assert daemon.resident() - before < memory_bound(16 << 20)
         for sock in socks:
             sock.close()
         socks = [connect(daemon) for _ in range(40)]

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from support.daemon import sanitized
+from support.daemon import memory_bound
 from support.people import CONTRIBUTOR, OWNER, READER, SUBMITTER
 from support.terminals import PROTOCOL, Refused, Terminal, path_of, run
 from support.waiting import PATIENCE, wait_for
@@ -233,13 +233,9 @@ def test_what_a_command_leaves_behind_ends_with_it(job):
     gone(int(t.out))
 
 
-def memory(daemon):
-    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{daemon.process.pid}/status").read_text())[1]) * 1024
-
-
 def test_a_client_that_stalls_stops_the_command_and_nothing_else(job):
     """32 clients that do not read, with commands that write without end; and one whose command does not read."""
-    before = memory(job.daemon)
+    before = job.daemon.resident()
     stalled = [Terminal(job, command="echo $$; exec yes") for _ in range(30)]
     deaf = Terminal(job, command="echo $$; exec sleep 10000")
     deaf.until(b"\n")
@@ -251,7 +247,7 @@ def test_a_client_that_stalls_stops_the_command_and_nothing_else(job):
         assert job.daemon.call("GET", "/batchaid/queue").status == 200
         slowest = max(slowest, time.monotonic() - begun)
     assert slowest < 2 * PATIENCE
-    assert memory(job.daemon) - before < (256 if sanitized() else 64) << 20  # a sanitizer keeps what was freed
+    assert job.daemon.resident() - before < memory_bound(64 << 20)
     pids = [int(t.until(b"\n").out.split()[0]) for t in [*stalled[:3], deaf]]
     for t in [*stalled, deaf]:
         t.close()

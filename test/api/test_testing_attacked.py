@@ -7,6 +7,7 @@ import ssl
 import time
 
 import pytest
+from support.daemon import memory_bound
 from support.refusals import INVALID, refused
 from support.testing import KEY
 from support.testing_fixtures import place  # noqa: F401 (a fixture)
@@ -16,11 +17,6 @@ from support.world import fresh, job_body
 ARGUMENTS = ["--ephemeral", "--fake-nodes"]
 EXPECTS = ["."]
 SOON_SECONDS = 5
-
-
-def memory_kib(d):
-    with open(f"/proc/{d.process.pid}/status") as f:
-        return next(int(line.split()[1]) for line in f if line.startswith("VmRSS"))
 
 
 class soon:
@@ -132,12 +128,12 @@ def test_streams_that_nobody_reads_cost_little(tested, t, place):
     for _ in range(300):
         tested.call("PUT", f"{place.experiment_path()}/jobs/{fresh('j')}", job_body(cluster.path), expect=202)
     head = f"Accept: text/event-stream\r\n{KEY}: {t.key}\r\n"
-    before = memory_kib(tested)
+    before = tested.resident()
     streams = [ask_raw(tested, "/batchaid/testing/events?after=0", head) for _ in range(100)]
     try:
         with soon():
             place.job(place.cluster(1)).succeed()
-        assert (memory_kib(tested) - before) / len(streams) < 1024 * PATIENCE
+        assert tested.resident() - before < memory_bound(len(streams) << 20)
     finally:
         for s in streams:
             s.close()

@@ -5,10 +5,9 @@ import re
 import signal
 import subprocess
 import urllib.request
-from pathlib import Path
 
 import pytest
-from support.daemon import BATCHAID, sanitized
+from support.daemon import BATCHAID, memory_bound
 from support.terminals import Refused, Terminal, run
 from support.waiting import PATIENCE, wait_for
 from support.world import fresh, wait_flag
@@ -128,20 +127,16 @@ def test_a_client_that_leaves_while_the_link_is_cut(job):
     wait_for(lambda: answers(job), 60, "a terminal over the next link")
 
 
-def memory(daemon):
-    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{daemon.process.pid}/status").read_text())[1]) * 1024
-
-
 def test_a_client_that_reads_nothing_of_50_megabytes(job):
     """The command waits with the client. The daemon keeps little of its output and serves others; a client that reads
     at last gets all."""
-    before = memory(job.daemon)
+    before = job.daemon.resident()
     stalled = [Terminal(job, limit=60 * PATIENCE, command=f"head -c {MANY} /dev/zero") for _ in range(4)]
     for t in stalled:
         t.until(lambda t=t: t.out)
     assert [answers(job) for _ in range(3)] == [True] * 3
     assert job.daemon.call("GET", "/batchaid/queue").status == 200
-    assert memory(job.daemon) - before < (128 if sanitized() else 16) << 20
+    assert job.daemon.resident() - before < memory_bound(16 << 20)
     assert len(job.machine.processes(rf"^head -c {MANY}")) == 4, "they wait"
     first, *others = stalled
     assert first.finish() == (0, 0) and len(first.out) == MANY and not first.out.strip(b"\0")

@@ -86,6 +86,12 @@ def sanitized():
     return b"__asan_init" in (BUILD / "batchaid").read_bytes()
 
 
+def memory_bound(size):
+    """`size` bytes, or how many a sanitized daemon takes for them: with the edges of each allocation, and the
+    freed memory that checks/stages.py lets it keep."""
+    return 2 * size + (16 << 20) if sanitized() else size
+
+
 def whole(response):
     """The reply, if all of it came: a daemon killed while it sends leaves a part that requests takes
     for the whole."""
@@ -274,6 +280,11 @@ class Daemon:
     @property
     def running(self):
         return self.process is not None and self.process.poll() is None
+
+    def resident(self):
+        """The bytes of its memory."""
+        text = Path(f"/proc/{self.process.pid}/status").read_text()
+        return 1024 * int(re.search(r"VmRSS:\s+(\d+)", text)[1])
 
     def close(self):
         """Stops it, removes everything; returns what was wrong with it, as texts."""
