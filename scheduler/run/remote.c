@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/jsontext.h"
 #include "lib/shell.h"
 #include "scheduler/run/step.h"
 
@@ -133,9 +134,7 @@ const char *remote_names_of_nodes(const struct live_run *run, struct arena *a)
 static void say_lost(struct run_slot *near, const char *session, const char *why)
 {
     char text[REMOTE_TEXT_MAX + 1];
-    size_t n = strnlen(why, REMOTE_TEXT_MAX);
-    while (n > 0 && n == REMOTE_TEXT_MAX && ((unsigned char)why[n] & 0xc0) == 0x80)
-        n--; /* not inside of a character */
+    size_t n = jsontext_cut(why, REMOTE_TEXT_MAX);
     memcpy(text, why, n);
     text[n] = '\0';
     const struct remote_msg lost = {.kind = REMOTE_LOST,
