@@ -61,6 +61,8 @@ static struct map *map_file(const char *path, bool make)
         (st.st_size == FILE_SIZE ||
          (make && ftruncate(fd, 0) == 0 && posix_fallocate(fd, 0, FILE_SIZE) == 0)))
         at = mmap(NULL, FILE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    else
+        errno = EINVAL;
     close(fd);
     if (at == MAP_FAILED && make)
         (void)unlink(path);
@@ -288,7 +290,7 @@ static int open_for_command(const char *path, struct map **out, struct err *e)
         return 0;
     }
     errno = error;
-    return error == ENOENT ? 0 : err_errno(e, ERR_IO, "cannot read %s", path);
+    return error == ENOENT || error == EINVAL ? 0 : err_errno(e, ERR_IO, "cannot read %s", path);
 }
 
 int under_way_list(const char *path, struct under_way_refused out[UNDER_WAY_MOST], size_t *n,

@@ -164,6 +164,16 @@ def test_kill_9_counts_nothing_and_a_signal_of_others_ends_it(own_daemon):
     assert d.tool("refused", "--json").stdout.strip() == "[]"
 
 
+def test_a_file_of_work_under_way_that_was_cut_short_refuses_nothing(own_daemon):
+    d = own_daemon()
+    d.stop()
+    (d.state_dir / "under-way").write_bytes(b"")
+    assert d.tool("refused", "--json").stdout.strip() == "[]"
+    assert d.tool("refused", "allow", "all").stdout == "0 allowed\n"
+    d.start()
+    assert d.tool("refused", "--json").stdout.strip() == "[]"
+
+
 def test_it_goes_again_three_times_in_ten_minutes(own_daemon):
     d = faulty(own_daemon, "abort", "request PUT by * /subscriptions/*/resourcegroups/*")
     d.expect_log(r"testing\.enabled|daemon\.crashed|work\.crashed_daemon")
