@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <linux/magic.h>
+#include <mntent.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,11 +43,13 @@
 #include "lib/strbuf.h"
 #include "storage/folders/change.h"
 
-#define TEXT_MAX  (1024U * 1024)
-#define ROUNDS    500 /* of checks for processes that do not die, or are new */
-#define ROUND_NS  10000000
-#define NODES_DIR "nodes/"
-#define TASK_MARK "BATCHAI_NODE_TASK="
+#define TEXT_MAX (1024U * 1024)
+/* A mount has a source, a directory and options of at most a page each; blanks take 4 bytes. */
+#define LINE_MAX_OF_MOUNTS (64 * 1024)
+#define ROUNDS             500 /* of checks for processes that do not die, or are new */
+#define ROUND_NS           10000000
+#define NODES_DIR          "nodes/"
+#define TASK_MARK          "BATCHAI_NODE_TASK="
 /* The pattern of a directory that a daemon has made in a default place. */
 #define MADE_NAME    "batchaid-XXXXXX"
 #define MADE_PATTERN "batchaid-??????"
@@ -110,22 +113,20 @@ static size_t kill_all(const char *nodes)
 }
 
 /* The mount below `dir` that was made last, as others may be below it; caller frees. NULL: there is
- * none. (proc(5): blanks in paths are \040; the directory's name has none of ours.) */
+ * none. */
 static char *last_mount(const char *dir)
 {
-    char *text, *save, *found = NULL;
+    char *found = NULL, line[LINE_MAX_OF_MOUNTS];
     size_t len = strlen(dir);
-    if (fs_read("/proc/self/mountinfo", TEXT_MAX, &text, NULL, NULL) < 0)
-        return NULL;
-    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        char at[4096];
-        if (sscanf(line, "%*s %*s %*s %*s %4095s", at) == 1 && strncmp(at, dir, len) == 0 &&
-            at[len] == '/') {
+    struct mntent m;
+    FILE *mounts = setmntent("/proc/self/mounts", "re");
+    while (mounts && getmntent_r(mounts, &m, line, sizeof line))
+        if (strncmp(m.mnt_dir, dir, len) == 0 && m.mnt_dir[len] == '/') {
             free(found);
-            found = xstrdup(at);
+            found = xstrdup(m.mnt_dir);
         }
-    }
-    free(text);
+    if (mounts)
+        endmntent(mounts);
     return found;
 }
 

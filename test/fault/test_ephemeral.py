@@ -185,6 +185,22 @@ def test_users_programs_that_know_the_directory_go_on(daemon):
     other.wait()
 
 
+def test_mounts_below_a_directory_with_a_blank_are_removed(tmp_path):
+    place = tmp_path / "a \\ b"
+    own = Own(tmp_path, "--state-dir", str(place))
+    assert own.ready()
+    (place / "mounted").mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "none", place / "mounted"], capture_output=True).returncode:
+        own.end()
+        pytest.skip("no file system can be mounted here")
+    try:
+        (place / "mounted" / "file").touch()
+        own.end()
+        assert own.process.returncode == 0 and list(tmp_path.iterdir()) == []
+    finally:
+        subprocess.run(["umount", place / "mounted"], capture_output=True)
+
+
 def test_a_directory_with_something_in_it_is_refused(tmp_path):
     (tmp_path / "precious").write_text("data")
     argv = [BATCHAID, "serve", "--ephemeral", "--state-dir", tmp_path, "--listen", "localhost:0"]
