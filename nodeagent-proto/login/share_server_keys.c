@@ -99,6 +99,10 @@ int share_keys_remove(const struct share_place *p, bool (*matches)(void *ctx, co
     while (d && (de = readdir(d))) {
         if (!share_id_is_plain(de->d_name))
             continue;
+        if (strstr(de->d_name, UNFINISHED)) {
+            (void)unlinkat(dirfd(d), de->d_name, 0);
+            continue;
+        }
         if (!matches(ctx, de->d_name) || unlinkat(dirfd(d), de->d_name, 0) < 0) {
             left++;
             continue;

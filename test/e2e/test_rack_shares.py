@@ -99,9 +99,12 @@ def test_the_last_key_ends_the_server(shared, rack):
     site = shared(rack[:2])
     cluster = site.cluster(nodes=2)
     pid = listener_of(site)
+    cut = server_of(site) / "keys" / "x.tmp-killed"  # of a daemon that was killed while it wrote a key
+    cut.touch()
     cluster.resize(0)
     wait_for(lambda: not keys_of(site), what="the keys to be taken back")
     wait_for(lambda: subprocess.run(["kill", "-0", str(pid)], capture_output=True).returncode != 0, what="sshd to end")
+    assert not cut.exists()
 
 
 def test_writes_go_on_while_the_daemon_restarts(shared, rack):
