@@ -182,6 +182,19 @@ def test_a_deleted_package_leaves_nothing(own_daemon):
     wait_for(lambda: kept(d) == [])
 
 
+def test_an_archive_that_cannot_be_removed_is_in_the_log(own_daemon):
+    d = own_daemon()
+    b = packaged(d)
+    package(b, b.name, "app", "1", archive(a="x"), expect=200)
+    (blob,) = (d.state_dir / "storage" / b.store_name / "blobs").glob("app-*/1")
+    blob.unlink()
+    (blob / "in-the-way").mkdir(parents=True)
+    d.expect_log(r"batch_package\.blob_not_removed")
+    b.call("DELETE", f"/{b.name}/applications/app/versions/1", expect=200)
+    (line,) = [line for line in d.log() if "batch_package.blob_not_removed" in line]
+    assert f"account={b.name} application=app version=1" in line
+
+
 def test_updates_can_be_forbidden(batch, account):
     path = f"/{account}/applications/app"
     batch.call("PUT", path, {"properties": {"allowUpdates": False}}, expect=200)

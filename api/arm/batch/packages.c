@@ -347,10 +347,18 @@ static void on_blob_removed(void *ctx, const struct err *why, const struct file_
     struct package_place at;
     struct share s;
     (void)result;
-    if (!why && find_package(r, &x, &p, &e) == 0 && package_place(r, &x, p.name, &at, &e) == 0 &&
+    if (find_package(r, &x, &p, &e) < 0) {
+        request_finish(r, deleted(r));
+        return;
+    }
+    if (why && why->code != ERR_FILE_NOT_FOUND)
+        LOG_WARN(r->config->log, "batch_package.blob_not_removed",
+                 LF_STR("account", x.account.name), LF_STR("application", x.row.name),
+                 LF_STR("version", p.name), LF_STR("why", why->msg));
+    if (!why && package_place(r, &x, p.name, &at, &e) == 0 &&
         package_container(r, &at, &s, &e) > 0 &&
         st_item_remove(arm_of(r)->storage, s.id, at.blob, &e) < 0)
-        LOG_WARN(r->config->log, "batch_package.blob_not_removed", LF_STR("why", e.msg));
+        LOG_WARN(r->config->log, "batch_package.row_of_blob_not_removed", LF_STR("why", e.msg));
     request_finish(r, deleted(r));
 }
 
