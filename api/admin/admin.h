@@ -6,7 +6,10 @@
 #ifndef API_ADMIN_ADMIN_H
 #define API_ADMIN_ADMIN_H
 
+#include <assert.h>
+
 #include "api/http/request.h"
+#include "api/http/service.h"
 
 struct access;
 struct event_streams;
@@ -56,6 +59,7 @@ struct error_words admin_words(int kind);
 
 static inline const struct admin *admin_of(const struct request *r)
 {
+    assert(service_deps_are(r->service, "admin"));
     return r->deps;
 }
 

@@ -7,7 +7,10 @@
 #ifndef API_ADMIN_HEALTH_H
 #define API_ADMIN_HEALTH_H
 
+#include <assert.h>
+
 #include "api/http/request.h"
+#include "api/http/service.h"
 
 struct fleet;
 struct storage;
@@ -32,6 +35,7 @@ struct error_words health_words(int kind);
 
 static inline const struct daemon_health *health_of(const struct request *r)
 {
+    assert(service_deps_are(r->service, "daemon_health"));
     return r->deps;
 }
 

@@ -169,6 +169,7 @@ ERROR_TABLE(health_words, ARM_ERRORS, NO_OWN_ERRORS)
 
 const struct service health_service = {
     .name = "health",
+    .deps = "daemon_health",
     .paths = paths,
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],

@@ -134,6 +134,7 @@ static int may(struct request *r, struct err *e)
 
 const struct service admin_service = {
     .name = "admin",
+    .deps = "admin",
     .paths = paths,
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],

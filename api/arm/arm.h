@@ -7,7 +7,10 @@
 #ifndef API_ARM_ARM_H
 #define API_ARM_ARM_H
 
+#include <assert.h>
+
 #include "api/http/request.h"
+#include "api/http/service.h"
 #include "model/schema.h"
 
 struct access;
@@ -35,6 +38,7 @@ extern const struct service arm_service;
 
 static inline const struct arm *arm_of(const struct request *r)
 {
+    assert(service_deps_are(r->service, "arm"));
     return r->deps;
 }
 

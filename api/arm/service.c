@@ -76,6 +76,8 @@ void arm_provider_headers(struct request *r)
 
 const struct service arm_service = {
     .name = "arm",
+    .deps = "arm",
+    .deps_begin_with_arm = true,
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],
     .versions = VERSIONS_ANY,

@@ -44,6 +44,7 @@ static struct replied *show_error(struct request *r, struct error_words words, c
 
 const struct service browse_service = {
     .name = "browse",
+    .deps = "azstorage",
     .paths = paths,
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],

@@ -6,7 +6,10 @@
 #ifndef API_GRAPH_GRAPH_H
 #define API_GRAPH_GRAPH_H
 
+#include <assert.h>
+
 #include "api/http/request.h"
+#include "api/http/service.h"
 
 struct access;
 
@@ -18,6 +21,7 @@ extern const struct service graph_service;
 
 static inline const struct graph *graph_of(const struct request *r)
 {
+    assert(service_deps_are(r->service, "graph"));
     return r->deps;
 }
 

@@ -63,6 +63,7 @@ static ERROR_TABLE(graph_words, GRAPH_ERRORS, GRAPH_OWN)
 
 const struct service graph_service = {
     .name = "graph",
+    .deps = "graph",
     .paths = paths,
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "lib/err.h"
 
@@ -85,6 +86,10 @@ enum error_adds {
 
 struct service {
     const char *name;
+    /* The name of the struct that request.deps points to, and whether it begins with a struct arm.
+     * The function of that struct (admin_of()) asserts it. NULL: the handlers use no such data. */
+    const char *deps;
+    bool deps_begin_with_arm;
     /* The paths of the service, if no host selects it: templates, as in routes. NULL: all paths
      * that no other service has. The more literal template wins. */
     const char *const *paths;
@@ -123,6 +128,13 @@ struct service {
     bool own_headers;
     bool unwatched; /* config.watch does not see its requests */
 };
+
+/* Whether request.deps of `s` is a struct `name`; "arm": or begins with it. */
+static inline bool service_deps_are(const struct service *s, const char *name)
+{
+    return s->deps &&
+           (strcmp(s->deps, name) == 0 || (s->deps_begin_with_arm && strcmp(name, "arm") == 0));
+}
 
 /* A service, the data of its handlers (request.deps), and a NULL-terminated list of its hosts, such
  * as "files.example". In "*.files.example" the * is the name of an account (request.label; with

@@ -5,7 +5,10 @@
 #ifndef API_LOGIN_AAD_H
 #define API_LOGIN_AAD_H
 
+#include <assert.h>
+
 #include "api/http/request.h"
+#include "api/http/service.h"
 
 struct access;
 struct codes;
@@ -21,6 +24,7 @@ extern const struct service aad_service, session_service;
 
 static inline const struct aad *aad_of(const struct request *r)
 {
+    assert(service_deps_are(r->service, "aad"));
     return r->deps;
 }
 

@@ -43,6 +43,7 @@ static const char *const paths[] = {"/{tenant}/.well-known/{rest*}",
 
 const struct service aad_service = {
     .name = "aad",
+    .deps = "aad",
     .paths = paths,
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],

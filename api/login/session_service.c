@@ -23,6 +23,7 @@ static const char *const paths[] = {"/batchaid/session", "/batchaid/session/{res
 
 const struct service session_service = {
     .name = "session",
+    .deps = "aad",
     .paths = paths,
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],

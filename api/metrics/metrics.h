@@ -7,7 +7,10 @@
 #ifndef API_METRICS_METRICS_H
 #define API_METRICS_METRICS_H
 
+#include <assert.h>
+
 #include "api/http/request.h"
+#include "api/http/service.h"
 #include "lib/network.h"
 
 struct access;
@@ -46,6 +49,7 @@ struct error_words metrics_words(int kind);
 
 static inline const struct metrics *metrics_of(const struct request *r)
 {
+    assert(service_deps_are(r->service, "metrics"));
     return r->deps;
 }
 

@@ -109,6 +109,7 @@ static const char *const paths[] = {"/metrics", "/metrics/{page}", NULL};
 
 const struct service metrics_service = {
     .name = "metrics",
+    .deps = "metrics",
     .paths = paths,
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],

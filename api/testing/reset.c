@@ -184,7 +184,7 @@ static void on_disk(void *ctx, const struct err *why)
         return;
     }
     if (!z->group)
-        testing_forget(r->deps, z->subscription);
+        testing_forget(testing_of(r), z->subscription);
     wake_held(sched_wakes(testing_of(r)->arm.sched));
     request_keep(r, z, on_over);
     LOG_INFO(r->config->log, "testing.reset", LF_STR("subscription", z->subscription),

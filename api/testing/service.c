@@ -133,6 +133,8 @@ ERROR_TABLE(testing_words, ARM_ERRORS, TESTING_OWN)
 
 const struct service testing_service = {
     .name = "testing",
+    .deps = "testing",
+    .deps_begin_with_arm = true,
     .paths = paths,
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],

@@ -9,7 +9,10 @@
 #ifndef API_TESTING_TESTING_H
 #define API_TESTING_TESTING_H
 
+#include <assert.h>
+
 #include "api/arm/arm.h"
+#include "api/http/service.h"
 #include "api/http/test_hooks.h"
 #include "api/testing/clock.h"
 #include "api/testing/events.h"
@@ -42,6 +45,7 @@ struct error_words testing_words(int kind);
 
 static inline const struct testing *testing_of(const struct request *r)
 {
+    assert(service_deps_are(r->service, "testing"));
     return r->deps;
 }
 

@@ -5,7 +5,10 @@
 #ifndef API_ARM_AUTHORIZATION_AUTHORIZATION_H
 #define API_ARM_AUTHORIZATION_AUTHORIZATION_H
 
+#include <assert.h>
+
 #include "api/http/request.h"
+#include "api/http/service.h"
 
 struct access;
 
@@ -17,6 +20,7 @@ extern const struct service authorization_service;
 
 static inline const struct authorization *authorization_of(const struct request *r)
 {
+    assert(service_deps_are(r->service, "authorization"));
     return r->deps;
 }
 

@@ -45,6 +45,7 @@ static ERROR_TABLE(authorization_words, ARM_ERRORS, ROLES_OWN)
 
 const struct service authorization_service = {
     .name = "authorization",
+    .deps = "authorization",
     .provider = "Microsoft.Authorization",
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],

@@ -6,7 +6,10 @@
 #ifndef API_ARM_BATCH_BATCHRM_H
 #define API_ARM_BATCH_BATCHRM_H
 
+#include <assert.h>
+
 #include "api/arm/arm.h"
+#include "api/http/service.h"
 #include "api/plane/batch/batch.h"
 
 struct files;
@@ -24,6 +27,7 @@ extern const struct service batchrm_service;
 
 static inline const struct batchrm *batchrm_of(const struct request *r)
 {
+    assert(service_deps_are(r->service, "batchrm"));
     return r->deps;
 }
 

@@ -130,6 +130,8 @@ static void headers(struct request *r)
 
 const struct service batchrm_service = {
     .name = "batchrm",
+    .deps = "batchrm",
+    .deps_begin_with_arm = true,
     .paths = paths,
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],

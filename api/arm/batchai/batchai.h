@@ -6,7 +6,10 @@
 #ifndef API_ARM_BATCHAI_BATCHAI_H
 #define API_ARM_BATCHAI_BATCHAI_H
 
+#include <assert.h>
+
 #include "api/arm/arm.h"
+#include "api/http/service.h"
 
 struct batchai {
     struct arm arm;                    /* first: the handlers of all providers expect it there */
@@ -22,6 +25,7 @@ extern const struct service batchai_service;
 
 static inline const struct batchai *batchai_of(const struct request *r)
 {
+    assert(service_deps_are(r->service, "batchai"));
     return r->deps;
 }
 

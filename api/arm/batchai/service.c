@@ -149,6 +149,8 @@ static int may(struct request *r, struct err *e)
 
 const struct service batchai_service = {
     .name = "batchai",
+    .deps = "batchai",
+    .deps_begin_with_arm = true,
     .paths = paths,
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],

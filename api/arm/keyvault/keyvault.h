@@ -6,7 +6,10 @@
 #ifndef API_ARM_KEYVAULT_KEYVAULT_H
 #define API_ARM_KEYVAULT_KEYVAULT_H
 
+#include <assert.h>
+
 #include "api/arm/arm.h"
+#include "api/http/service.h"
 
 struct vault;
 
@@ -21,5 +24,11 @@ struct keyvault {
 bool keyvault_role_reads(void *ctx, const char *object_id, const struct vault *v);
 
 extern const struct service keyvault_service, secret_service;
+
+static inline const struct keyvault *keyvault_of(const struct request *r)
+{
+    assert(service_deps_are(r->service, "keyvault"));
+    return r->deps;
+}
 
 #endif

@@ -56,6 +56,8 @@ static void headers(struct request *r)
 
 const struct service keyvault_service = {
     .name = "keyvault",
+    .deps = "keyvault",
+    .deps_begin_with_arm = true,
     .paths = paths,
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],

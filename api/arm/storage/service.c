@@ -90,6 +90,8 @@ static void headers(struct request *r)
 
 const struct service storage_rm_service = {
     .name = "storage",
+    .deps = "arm",
+    .deps_begin_with_arm = true,
     .paths = paths,
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],

@@ -44,6 +44,8 @@ static struct replied *show_error(struct request *r, struct error_words words, c
 
 const struct service batch_actions_service = {
     .name = "batch actions",
+    .deps = "batch",
+    .deps_begin_with_arm = true,
     .paths = paths,
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],

@@ -10,9 +10,11 @@
 #ifndef API_PLANE_BATCH_BATCH_H
 #define API_PLANE_BATCH_BATCH_H
 
+#include <assert.h>
 #include <jansson.h>
 
 #include "api/arm/arm.h"
+#include "api/http/service.h"
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "model/batch/rows.h"
@@ -37,6 +39,7 @@ struct error_words batch_actions_words(int kind);
 
 static inline const struct batch *batch_of(const struct request *r)
 {
+    assert(service_deps_are(r->service, "batch"));
     return r->deps;
 }
 

@@ -184,7 +184,8 @@ static void challenge(struct request *r)
 }
 
 #define BATCH_SERVICE                                                                              \
-    .routes = routes, .n_routes = sizeof routes / sizeof routes[0], .versions = VERSIONS_LISTED,   \
+    .deps = "batch", .deps_begin_with_arm = true, .routes = routes,                                \
+    .n_routes = sizeof routes / sizeof routes[0], .versions = VERSIONS_LISTED,                     \
     .version_of = batch_version_from_name, .version_name = batch_version_name,                     \
     .seeded = BATCH_SEEDED, .may = batch_may, .audiences = AUDIENCE_BATCH | AUDIENCE_ARM,          \
     .challenge = challenge, .body_max = BODY_MAX, .words = batch_words, .error = batch_error,      \

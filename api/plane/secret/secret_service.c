@@ -58,7 +58,7 @@ static void challenge(struct request *r)
         return; /* a host without a vault's name belongs to another service */
     const char *domain = dot + 1, *site = strchr(domain, '.');
     const char *scheme = arena_strndup(&r->arena, request_base(r), strcspn(request_base(r), ":"));
-    const char *login = site && !is_foreign(r->deps, domain)
+    const char *login = site && !is_foreign(keyvault_of(r), domain)
                             ? arena_concat(&r->arena, scheme, "://", site + 1)
                             : api_endpoint(r->api);
     reply_header(r, "WWW-Authenticate", "Bearer authorization=\"%s/adfs\", resource=\"%s://%s\"",
@@ -73,6 +73,8 @@ static void headers(struct request *r)
 
 const struct service secret_service = {
     .name = "vault",
+    .deps = "keyvault",
+    .deps_begin_with_arm = true,
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],
     .versions = VERSIONS_ANY,

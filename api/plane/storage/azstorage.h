@@ -5,7 +5,10 @@
 #ifndef API_PLANE_STORAGE_AZSTORAGE_H
 #define API_PLANE_STORAGE_AZSTORAGE_H
 
+#include <assert.h>
+
 #include "api/http/request.h"
+#include "api/http/service.h"
 
 struct access;
 struct files;
@@ -39,6 +42,7 @@ extern const struct service unserved_service;
 
 static inline const struct azstorage *azstorage_of(const struct request *r)
 {
+    assert(service_deps_are(r->service, "azstorage"));
     return r->deps;
 }
 

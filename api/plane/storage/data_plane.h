@@ -39,6 +39,7 @@ struct storage_need {
     }                                                                                              \
     const struct service room##_service = {                                                        \
         .name = #room,                                                                             \
+        .deps = "azstorage",                                                                       \
         .routes = routes,                                                                          \
         .n_routes = sizeof routes / sizeof routes[0],                                              \
         .versions = VERSIONS_NONE,                                                                 \

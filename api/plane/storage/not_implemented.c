@@ -64,6 +64,7 @@ static struct replied *answer(struct request *r, struct error_words w, const str
 
 const struct service unserved_service = {
     .name = "unserved",
+    .deps = "azstorage",
     .versions = VERSIONS_NONE,
     .body_max = REQUEST_BODY_MAX,
     .words = words,

@@ -23,6 +23,7 @@ static const char *const paths[] = {"/files/{rest*}", "/blobs/{rest*}", "/nodes/
 
 const struct service azstorage_service = {
     .name = "azstorage",
+    .deps = "azstorage",
     .paths = paths,
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],
