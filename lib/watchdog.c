@@ -143,8 +143,8 @@ static void report(const struct watchdog *w, char state)
     if (told)
         put_stack(&stack);
     LOG_ERROR(w->config.log, "loop.stuck", LF_INT("ticks", w->ticks),
-              LF_STR("doing", told && *taken.doing ? taken.doing : NULL), LF_STR("state", kernel),
-              LF_STR("stack", stack.len > 0 ? stack.s : NULL));
+              LF_STR("work", told && *taken.doing ? taken.doing : NULL),
+              LF_STR("thread_state", kernel), LF_STR("stack", stack.len > 0 ? stack.s : NULL));
     strbuf_free(&stack);
 }
 

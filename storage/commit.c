@@ -139,7 +139,7 @@ static void turn_fail(struct storage *st, const struct err *why)
 {
     struct durable_list *lists[] = {&st->turn, &st->written};
     size_t n = st->turn.n + st->written.n;
-    LOG_ERROR(st->log, "db.turn_lost", LF_STR("why", why->msg), LF_INT("callbacks", n));
+    LOG_ERROR(st->log, "db.transaction_lost", LF_STR("why", why->msg), LF_INT("callbacks", n));
     if (n == 0)
         return;
     struct failed_turn *f = xcalloc(1, sizeof *f);

@@ -208,8 +208,9 @@ struct replied *clock_change(struct request *r)
         loop_virtual_follow(c->time);
     if (x.rate >= 0)
         loop_virtual_set_rate(c->time, x.rate);
-    LOG_INFO(r->config->log, "testing.clock_changed", LF_STR("real", x.follow ? "true" : "false"),
-             LF_INT("walk_us", x.walks ? x.to_us - loop_mono_us(loop_of(c)) : 0));
+    LOG_INFO(r->config->log, "testing.clock_changed",
+             LF_STR("follows_system_clock", x.follow ? "true" : "false"),
+             LF_INT("advance_us", x.walks ? x.to_us - loop_mono_us(loop_of(c)) : 0));
     if (!x.walks)
         return reply_json(r, 200, render(c));
     c->waiting = r;

@@ -308,7 +308,7 @@ void ephemeral_files(struct files *f, bool ephemeral, bool sync, const char *fol
              LF_STR("why", ephemeral ? "--ephemeral: for tests only"
                                      : "storage.sync is false: for tests only"));
     if (ephemeral && files_in_memory(f, folder))
-        LOG_DEBUG(log, "storage.kept_in_memory", LF_STR("folder", folder));
+        LOG_DEBUG(log, "storage.without_workers", LF_STR("folder", folder));
 }
 
 void ephemeral_end(struct ephemeral *p)

@@ -147,7 +147,7 @@ static void count_last(struct map *m, const struct log *log)
     if (m->signo == 0)
         return;
     why_text(m, why);
-    LOG_ERROR(log, "daemon.crashed", LF_STR("cause", why), LF_INT("under_way", m->n_last));
+    LOG_ERROR(log, "daemon.crashed", LF_STR("cause", why), LF_INT("work_in_progress", m->n_last));
     for (size_t i = 0; i < m->n_last; i++)
         if (m->last[i].key != 0)
             count(m, &m->last[i], log);

@@ -27,7 +27,7 @@ static int hear_hello(struct node_link *link, struct link_pending *p, json_t *ms
         rc = message_epoch_read(json_object_get(msg, "epoch"), &newest, e);
     if (rc == 0 && newest.term > link->term)
         LOG_WARN(link->log, "node.newer_daemon_found", LF_STR("node", link->name),
-                 LF_INT("its_term", newest.term), LF_INT("our_term", link->term));
+                 LF_INT("node_term", newest.term), LF_INT("daemon_term", link->term));
     if (rc == 0) {
         link_go(link, LINK_READY);
         if (link->user.ready)

@@ -92,7 +92,7 @@ static void note_sampled(struct run_slot *slot)
                               slot->busy_us, slot->idle_us, &e) == 0)
         slot->noted_us = slot->busy_us + slot->idle_us;
     else
-        LOG_DEBUG(run->runs->log, "run.samples_not_noted", LF_STR("run", run->name),
+        LOG_DEBUG(run->runs->log, "run.gpu_samples_not_written", LF_STR("run", run->name),
                   LF_STR("why", e.msg));
 }
 

@@ -146,7 +146,8 @@ static bool may_begin(struct live_run *run)
     if (!run->held)
         return true;
     if (FRONT_ASK(f, is_held, rs->st, &run->row, &run->held, &e) < 0) {
-        LOG_ERROR(rs->log, "run.hold_not_read", LF_STR("run", run->name), LF_STR("why", e.msg));
+        LOG_ERROR(rs->log, "run.permission_to_start_not_read", LF_STR("run", run->name),
+                  LF_STR("why", e.msg));
         wake_at(rs->wakes, &woken_run, run->row.id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
         return false;
     }

@@ -38,6 +38,6 @@ void slot_keep_use(struct run_slot *slot, const struct task_status *st)
     usage_measured_add(&slot->kept, &used);
     if (st_allocation_note_used(run->runs->st, run->row.id, run->row.attempt, slot->rank, sum, &e) <
         0)
-        LOG_DEBUG(run->runs->log, "run.use_not_noted", LF_STR("run", run->name),
+        LOG_DEBUG(run->runs->log, "run.usage_not_written", LF_STR("run", run->name),
                   LF_STR("why", e.msg));
 }

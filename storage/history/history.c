@@ -142,9 +142,10 @@ static void tell(struct history *s)
     if (b->aside)
         LOG_WARN(s->c.log, "samples.damaged", LF_STR("path", s->path));
     if (b->rc < 0 && !s->told_failed)
-        LOG_WARN(s->c.log, "samples.not_kept", LF_STR("path", s->path), LF_STR("why", b->why.msg));
+        LOG_WARN(s->c.log, "samples.not_written", LF_STR("path", s->path),
+                 LF_STR("why", b->why.msg));
     else if (b->rc == 0 && s->told_failed)
-        LOG_INFO(s->c.log, "samples.kept", LF_STR("path", s->path));
+        LOG_INFO(s->c.log, "samples.written_again", LF_STR("path", s->path));
     s->told_failed = b->rc < 0;
 }
 

@@ -140,7 +140,7 @@ static int moved_away(struct shares *sh, const struct share *s, struct folder_wo
         return 0;
     }
     if (w->stays)
-        LOG_INFO(sh->c.log, "share.detached", LF_STR("folder", w->place));
+        LOG_INFO(sh->c.log, "share.folder_left_in_place", LF_STR("folder", w->place));
     if (move_row(sh, s, SHARE_DELETED, s->deleted_us, e) < 0)
         return -1;
     wake(sh->c.wakes, &woken_account, s->account_id);

@@ -14,7 +14,7 @@ from support.waiting import wait_for
     "line",
     [
         "2026-11-20T13:00:00.123Z warn node.lost node=tvm-1",
-        "2026-11-20T13:00:00.123Z error db.turn_lost why=disk",
+        "2026-11-20T13:00:00.123Z error db.transaction_lost why=disk",
         '{"time": "2026-11-20T13:00:00.123Z", "level": "error", "event": "x"}',
         "==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x1",
         "api/server.c:12:3: runtime error: signed integer overflow",

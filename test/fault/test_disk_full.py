@@ -74,7 +74,7 @@ def test_a_job_that_ends_on_a_full_disk_is_not_run_again(small_disk, own_daemon)
     def ends():
         return [line for line in d.log() if "run.failed" in line]
 
-    wait_for(lambda: sum("db.turn_lost" in line for line in since()) >= 3, 20, d.log_tail)
+    wait_for(lambda: sum("db.transaction_lost" in line for line in since()) >= 3, 20, d.log_tail)
     allowed = LINES + LINES_PER_S * (time.monotonic() - began)
     assert len(since()) <= allowed, d.log_tail(100)
     assert not ends(), "told, but not yet on disk"

@@ -56,7 +56,7 @@ def test_it_ends_on_a_full_disk(small_disk, own_daemon):
     fill(filler)
     let_write(d, 0)
     scene.let_go()  # an empty file needs no room; from here on nobody asks the daemon for anything
-    wait_for(lambda: sum("db.turn_lost" in line for line in d.log()[before:]) >= 3, 20, d.log_tail)
+    wait_for(lambda: sum("db.transaction_lost" in line for line in d.log()[before:]) >= 3, 20, d.log_tail)
     assert not any("run.failed" in line for line in d.log()), "told, but not yet on disk"
     filler.unlink()
     let_write(d, resource.RLIM_INFINITY)

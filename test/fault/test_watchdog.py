@@ -54,7 +54,7 @@ def test_a_handler_that_hangs_is_named_with_its_stack(own_daemon):
     lost.start()
     wait_for(lambda: "loop.stuck" in "\n".join(d.log()), 20, "the log to say so")
     (line,) = [one for one in d.log() if "loop.stuck" in one]
-    assert re.search(rf'doing="request PUT by \S+ /subscriptions/\S+/resourcegroups/{GROUP}"', line), line
+    assert re.search(rf'work="request PUT by \S+ /subscriptions/\S+/resourcegroups/{GROUP}"', line), line
     assert re.search("state=[SR] ", line) and line.count("batchaid+0x") > 3, line
     d.kill9()
     lost.join()

@@ -179,7 +179,8 @@ static enum ssh_step not_uploaded(struct ssh *l, enum node_program_kind kind)
                         ssh_command_said(&l->cmd), l->cmd.exit_code);
     strbuf_printf(&why, "it could not be put into %s: %s (exit code %d)", l->agent_dir,
                   ssh_command_said(&l->cmd), l->cmd.exit_code);
-    LOG_WARN(l->link.log, "node.cmd_missing", LF_STR("node", l->name), LF_STR("why", why.s));
+    LOG_WARN(l->link.log, "node.windows_interpreter_missing", LF_STR("node", l->name),
+             LF_STR("why", why.s));
     l->no_cmd = strbuf_take(&why);
     free(l->paths[kind]);
     l->paths[kind] = NULL;

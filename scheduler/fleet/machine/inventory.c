@@ -238,7 +238,7 @@ static void effect_rows_written(void *ctx, int64_t id, const struct err *why)
     struct err e = {0};
     (void)id;
     if (why && follow(fl, fl->cfg.site, true, &e) != 0)
-        LOG_ERROR(fl->log, "machines.not_read", LF_STR("why", e.msg));
+        LOG_ERROR(fl->log, "inventory.not_applied", LF_STR("why", e.msg));
 }
 
 static void expect_rows(struct fleet *fl)
@@ -252,7 +252,7 @@ void inventory_reconcile(void *ctx, int64_t id)
     struct fleet *fl = ctx;
     struct err e = {0};
     if (machines_follow(fl, fl->cfg.site, &e) != 0) {
-        LOG_ERROR(fl->log, "machines.not_read", LF_STR("why", e.msg));
+        LOG_ERROR(fl->log, "inventory.not_applied", LF_STR("why", e.msg));
         wake_by(fl->wakes, &woken_inventory, id, wakes_mono(fl->wakes) + FOLLOW_AGAIN_US);
     } else if (st_has_pending(fl->st)) {
         expect_rows(fl);

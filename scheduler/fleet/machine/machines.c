@@ -225,7 +225,7 @@ void machines_reread(struct fleet *fl)
         machines_all_changed(fl);
         fleet_capacity_freed(fl, true);
     } else if (fl->n_machines > 0) {
-        LOG_ERROR(fl->log, "machines.not_read", LF_STR("why", e.msg));
+        LOG_ERROR(fl->log, "inventory.not_applied", LF_STR("why", e.msg));
     }
     arena_free(&a);
 }

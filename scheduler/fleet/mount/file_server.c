@@ -161,7 +161,7 @@ static void finish(struct fleet *fl, const struct file_server *f, const struct f
         return;
     }
     if (!why->code)
-        LOG_INFO(fl->log, "file_server.served", LF_STR("file_server", f->name));
+        LOG_INFO(fl->log, "file_server.exported", LF_STR("file_server", f->name));
     wake_when_durable(fl->wakes, effect_finished, fl, f->id);
 }
 
@@ -217,7 +217,7 @@ static void go_on_again(struct fleet *fl, struct arena *a, const struct file_ser
         work_free(w);
         plan_again(fl, a, f, 0);
     } else if (w->done && !w->why.code) {
-        LOG_INFO(fl->log, "file_server.served_again", LF_STR("file_server", f->name));
+        LOG_INFO(fl->log, "file_server.exported_again", LF_STR("file_server", f->name));
         work_free(w);
     } else if (w->done && w->next_us != 0 && now >= w->next_us) {
         work_free(w);

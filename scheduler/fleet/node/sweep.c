@@ -101,7 +101,7 @@ static void note_lost(const struct node_rt *rt, const struct kept_dirs *k,
         for (size_t j = 0; j < n && !there; j++)
             there = strcmp(list[j].name, dir->name) == 0;
         if (!there && st_allocation_keep(rt->fleet->st, &al, false, 0, &e) != 0)
-            LOG_WARN(rt->fleet->log, "node.loss_not_written", LF_STR("node", rt->name),
+            LOG_WARN(rt->fleet->log, "node.lost_output_not_written", LF_STR("node", rt->name),
                      LF_STR("why", e.msg));
     }
 }

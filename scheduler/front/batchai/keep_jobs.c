@@ -54,9 +54,9 @@ static bool sweep(struct batchai_front *f)
     struct err e = {0};
     int changes = 0, use = 0;
     if (st_changes_sweep(f->st, SWEEP_PER_PASS, &changes, &e) != 0)
-        LOG_ERROR(f->log, "changes.not_removed", LF_STR("why", e.msg));
+        LOG_ERROR(f->log, "reset.changes_not_removed", LF_STR("why", e.msg));
     if (st_usage_sweep(f->st, SWEEP_PER_PASS, &use, &e) != 0)
-        LOG_ERROR(f->log, "usage.not_removed", LF_STR("why", e.msg));
+        LOG_ERROR(f->log, "reset.usage_not_removed", LF_STR("why", e.msg));
     return changes == SWEEP_PER_PASS || use == SWEEP_PER_PASS;
 }
 

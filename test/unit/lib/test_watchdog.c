@@ -106,7 +106,7 @@ TEST(a_thread_that_stands_still_is_named_and_ended_once)
     work_leave(before);
     const char *said = finish(&f);
     assert_int_equal(atomic_load(&f.ended), 1);
-    assert_says(said, "error loop.stuck ticks=5 doing=\"request PUT by alice /a/b\"",
+    assert_says(said, "error loop.stuck ticks=5 work=\"request PUT by alice /a/b\"",
                 "test_watchdog+0x", "error loop.aborted ticks=15");
 }
 

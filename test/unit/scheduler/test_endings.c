@@ -125,7 +125,7 @@ TEST(test_an_end_that_cannot_be_written_is_told_once_it_is)
     pass(w, SECOND);
     listen_to_log(w, &l);
     set_disk_full(w, true);
-    WAIT(w, said(&l, "db.turn_lost") >= 2);
+    WAIT(w, said(&l, "db.transaction_lost") >= 2);
     assert_int_equal(said(&l, "run.succeeded"), 0);
     set_disk_full(w, false);
     WAIT(w, said(&l, "run.succeeded") > 0 && counts(w, c).idle == 1);
@@ -148,9 +148,9 @@ TEST(test_a_requeue_that_cannot_be_written_is_tried_a_second_apart)
     listen_to_log(w, &l);
     set_disk_full(w, true);
     fake_restart(fake_of(w, c, 0)); /* its task is lost */
-    WAIT(w, said(&l, "db.turn_lost") >= 1);
+    WAIT(w, said(&l, "db.transaction_lost") >= 1);
     int64_t first = virtual_of(w)->t.now_us;
-    WAIT(w, said(&l, "db.turn_lost") >= 6);
+    WAIT(w, said(&l, "db.transaction_lost") >= 6);
     assert_true(virtual_of(w)->t.now_us - first >= SECOND);
     set_disk_full(w, false);
     WAIT(w, job_row(w, j).attempt == 2 && virtual_of(w)->started == 2);
