@@ -23,19 +23,21 @@ struct agent_peer {
     bool asked;                    /* a ping is not answered yet */
 };
 
-/* `reply` is the daemon's; NULL: `why` has the reason. Both are borrowed. */
+/* Called with the daemon's reply, or with `reply` NULL and the error in `why`. Both are
+ * borrowed. */
 typedef void (*peer_cb)(struct agent *a, void *ctx, json_t *reply, const struct err *why);
 
-/* Called at hello: the daemon answers requests, and may be silent for `ping_s` seconds. */
+/* Called when the daemon's hello arrives. From then on, the agent asks the daemon for a sign of
+ * life after `ping_s` seconds without a message. */
 void peer_open(struct agent *a, int ping_s);
-/* Asks; takes over `msg`, an object. */
+/* Sends the request `op` with the members of `msg` (an object, taken over); `cb` gets the reply. */
 void peer_ask(struct agent *a, const char *op, json_t *msg, peer_cb cb, void *ctx);
-/* -1: the reply matches no question. */
+/* Passes a reply to the callback of its request. -1: the reply matches no request. */
 int peer_hear(struct agent *a, json_t *reply, struct err *e) MUST_CHECK;
 /* Frees unanswered questions without calling back. */
 void peer_close(struct agent *a);
 
-/* For the poll loop. -1: never. */
+/* How long the agent's poll() may wait (ms); -1: without limit. */
 int peer_poll_timeout(const struct agent *a);
 /* Asks a silent daemon for a sign of life; if it stays silent, ends the link. */
 void peer_poll_act(struct agent *a);

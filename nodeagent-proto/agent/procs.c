@@ -181,8 +181,8 @@ void procs_signal_below(pid_t top, int signo, const pid_t *spare, size_t n)
     list_free(&l);
 }
 
-/* "RssAnon:  NUMBER kB" and "RssShmem:  NUMBER kB": memory that frameworks share between their
- * workers. Shared pages count for each process. */
+/* Anonymous memory ("RssAnon: NUMBER kB") and shared memory ("RssShmem: NUMBER kB"), which
+ * frameworks use between their workers. A shared page counts for each process. */
 static int64_t memory_of(pid_t pid)
 {
     static const char *const labels[] = {"RssAnon:", "RssShmem:"};
@@ -302,8 +302,8 @@ static bool carries(pid_t pid, const char *marker)
     return found;
 }
 
-/* The agent is a subreaper, so it gets the orphans of dead supervisors. But children that run the
- * agent's program are supervisors or helpers. */
+/* The agent is a subreaper, so the processes of dead supervisors become its children. Children that
+ * run the agent's program are no orphans, but supervisors or helpers. */
 static bool is_orphan(const struct proc *p)
 {
     char path[64], ours[4096], theirs[4096];

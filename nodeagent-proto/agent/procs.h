@@ -11,8 +11,9 @@
 #include <sys/types.h>
 
 /* Signals the process groups of all descendants of `top` (not top's own group), because jobs make
- * groups of their own. SIGKILL is sent to each process separately. Leaves alone the `n` processes
- * in `spare` (0: nobody) and their descendants; these lead groups of their own. */
+ * groups of their own. SIGKILL is sent to each process separately. Sends nothing to the `n`
+ * processes in `spare` (a 0 stands for no process) and to their descendants; the processes in
+ * `spare` lead groups of their own. */
 void procs_signal_below(pid_t top, int signo, const pid_t *spare, size_t n);
 
 /* The memory of all descendants of `top` without page cache and files (bytes). */
@@ -31,15 +32,16 @@ size_t procs_list(pid_t **pids);
  * zombie but continues. */
 bool procs_is_over(pid_t pid);
 
-/* Whether the caller may signal any living process other than its own. kill(-1) does not report
- * this. */
+/* Whether a living process exists, other than the caller, that the caller may signal. kill(-1) does
+ * not report this. */
 bool procs_can_signal_any(void);
 
-/* Whether a process runs as one of the `n` users from `first` on, or could do so again (by a saved
- * id). */
+/* Whether any process runs with one of the `n` user ids from `first` on, or could return to such an
+ * id (its saved id). */
 bool procs_run_as(uid_t first, unsigned n);
 
-/* Start time in clock ticks since boot: distinguishes two processes that had one pid; 0: none. */
+/* Start time in clock ticks since boot: distinguishes two processes that had the same pid. 0: there
+ * is no such process. */
 uint64_t procs_start_time(pid_t pid);
 
 #endif

@@ -62,8 +62,8 @@ static _Noreturn void become(char *path, const char *const *argv, int in, int ou
     _exit(127);
 }
 
-/* A pipe that holds the whole input. The input is small enough, so neither side waits for the
- * other. */
+/* Returns a pipe that holds the whole input. The input fits into the pipe's buffer, so neither
+ * process waits for the other. */
 static int input_pipe(const char *input)
 {
     int fds[2];

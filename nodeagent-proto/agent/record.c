@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Makes, reads and removes the files of tasks. A claim is renamed into place, never over another
- * claim. Start and exit are written into the room that was reserved with the claim, then renamed.
- * The agent and the supervisors share only these files and the lock.
+ * claim. The records of start and exit are written into the files that were reserved with the
+ * claim, then these files are renamed. The agent and the supervisors share only these files and the
+ * lock.
  */
 #include "nodeagent-proto/agent/record.h"
 
@@ -37,9 +38,9 @@
 
 #define ROOM ".room" /* the suffix of a reserved file, after the suffix of the record */
 
-/* Files of forgotten tasks are reused by the next tasks, in sets; no task can have such a name.
- * Constantly making and removing files costs ext4 more and more, because it searches past all
- * recently removed inodes. */
+/* The files of a forgotten task are kept as a set of spare files, and a later task reuses them; no
+ * task id can form their names. Constantly making and removing files costs ext4 more and more,
+ * because it searches past all recently removed inodes. */
 static const struct record_room {
     const char *suffix, *record, *spare;
     off_t size;
@@ -48,7 +49,7 @@ static const struct record_room {
 #define N_ROOMS     (sizeof rooms / sizeof rooms[0])
 #define CLAIM       ".claim"
 #define SPARE_CLAIM "=claim"
-#define SPARE_SETS  16 /* as many tasks may end before the next begins */
+#define SPARE_SETS  16 /* sets of spare files; the files of further forgotten tasks are removed */
 #define NO_SET      (-1)
 
 static const char *const suffixes[] = {CLAIM, ".start", ".exit", ".start" ROOM, ".exit" ROOM};
@@ -61,7 +62,7 @@ static char *path_of(const char *dir, const char *id, const char *suffix)
     return strbuf_take(&b);
 }
 
-/* A file of a set; the files of the first set have no number. */
+/* The path of a spare file of a set; the files of the first set have no number. */
 static char *spare_of(const char *dir, const char *name, int set)
 {
     struct strbuf b = STRBUF_INIT;
@@ -71,8 +72,8 @@ static char *spare_of(const char *dir, const char *name, int set)
     return strbuf_take(&b);
 }
 
-/* Overwrites the text and cuts the file, so that its block stays. -1: the last holder still has the
- * lock. */
+/* Locks a spare claim and overwrites its text; truncates it only then, so that its disk block
+ * stays. -1: there is no such file, or its last holder still has the lock. */
 static int lock_claim(const char *path, const char *boot_id)
 {
     int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
@@ -101,8 +102,8 @@ static int take_spare_claim(const char *dir, const char *boot_id, char **path, i
     return -1;
 }
 
-/* There is one agent per root, so the name needs no randomness. A temporary file that a killed
- * agent left may already be a claim under its other name, so it is not truncated. */
+/* There is one agent per root, so the name needs no randomness. A temporary file of a killed agent
+ * may be a second name of a published claim (publish()), so it is removed, not truncated. */
 static int make_claim(const char *dir, const char *boot_id, char **tmp, int *set)
 {
     int fd = take_spare_claim(dir, boot_id, tmp, set);
@@ -119,7 +120,7 @@ static int make_claim(const char *dir, const char *boot_id, char **tmp, int *set
     return -1;
 }
 
-/* Gives the claim its name, never over another claim. Not all file systems can do it in one
+/* Gives the claim its name, never over another claim. Not all file systems can do this in one
  * step. */
 static int publish(const char *tmp, const char *path)
 {
@@ -130,7 +131,8 @@ static int publish(const char *tmp, const char *path)
     return link(tmp, path) == 0 ? unlink(tmp) : -1;
 }
 
-/* Takes a reserved file of that set, or makes a new file. */
+/* Makes the reserved file at `path`: renames the spare file of the set, or makes a new file.
+ * Returns 0 or an errno value. */
 static int take_room(const char *dir, const char *path, const struct record_room *room, int set)
 {
     struct stat st;
@@ -161,8 +163,9 @@ static int keep_room(const char *dir, const char *id, const struct record_room *
     return rc;
 }
 
-/* Nothing was started yet, so a failure removes all files. Called only after the claim was made:
- * the files of an id that was taken already belong to the other task. */
+/* Makes the reserved files of both records. If that fails, removes all files of the task, because
+ * nothing was started yet. Called only after the claim was made: if the claim exists already, the
+ * files belong to another task. */
 static int keep_rooms(const char *dir, const char *id, int set, struct err *e)
 {
     if (keep_room(dir, id, &rooms[0], set, e) == 0 && keep_room(dir, id, &rooms[1], set, e) == 0)
@@ -265,8 +268,8 @@ static int write_json(const char *dir, const char *id, const char *suffix, const
     return rc;
 }
 
-/* The bytes after the text are mostly filler, so they are not read if the first piece has the whole
- * text. */
+/* Reads RECORD_USUAL bytes first, and the rest of the file only if the text does not end there,
+ * because the rest is mostly padding. */
 static json_t *read_json(const char *dir, const char *id, const char *suffix)
 {
     char *path = path_of(dir, id, suffix), *text, first[RECORD_USUAL];
@@ -345,7 +348,8 @@ json_t *record_read_exit(const char *dir, const char *id)
     return NULL;
 }
 
-/* Returns the set that has the claim now; NO_SET: the claim was not moved. */
+/* Renames the task's claim to the claim of a free set. Returns the set; NO_SET: the claim was not
+ * renamed. */
 static int leave_claim(const char *dir, const char *id)
 {
     char *path = path_of(dir, id, CLAIM);
@@ -381,8 +385,8 @@ static int drop(const char *dir, const char *id, const char *suffix, struct err 
     return rc;
 }
 
-/* The claim is removed first: other files without a claim belong to no task. A record's file was
- * its reserved room before. */
+/* The claim is removed first: files without a claim belong to no task. A record is its reserved
+ * file under another name, so each record or its reserved file exists. */
 int record_forget(const char *dir, const char *id, struct err *e)
 {
     int set = leave_claim(dir, id);

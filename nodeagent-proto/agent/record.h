@@ -34,14 +34,14 @@ struct start_record {
     int64_t started_us;
     int64_t stderr_from; /* size of the file at stderr_path before the task (bytes) */
     const char *stderr_path;
-    bool has_account; /* the task runs as another account than the agent: */
+    bool has_account; /* the task runs as another account than the agent, as `uid` and `gid` */
     uid_t uid;
     gid_t gid;
-    const char *cgroup; /* its own, or NULL */
+    const char *cgroup; /* the task's own cgroup, or NULL */
 };
 
-/* Returns the locked descriptor; the supervisor must inherit it. -1: the id is taken
- * (ERR_CONFLICT), or the claim cannot be made, for example on a full disk (ERR_IO). */
+/* Claims the id. Returns the locked descriptor, which the supervisor must inherit. -1: the id is
+ * taken (ERR_CONFLICT), or the claim cannot be made, for example on a full disk (ERR_IO). */
 int record_claim(const char *dir, const char *id, const char *boot_id, struct err *e) MUST_CHECK;
 /* Called by the supervisor right before it forks the command: from now on the id is used up. */
 int record_commit(int claim_fd, struct err *e) MUST_CHECK;

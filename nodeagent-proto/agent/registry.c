@@ -122,7 +122,8 @@ bool entry_is_gone(const struct registry_entry *en)
 {
     char *path = fs_join(en->root, "incarnation"), text[256] = "";
     size_t n = strlen(en->incarnation);
-    /* The root's path may belong to another user now, and that user may have put a pipe there. */
+    /* The root's path may belong to another user now, and that user may have put a pipe there, so
+     * the open must not wait. */
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     bool gone = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
     if (fd >= 0) {

@@ -28,8 +28,8 @@ struct registry_entry {
     const char *root; /* in `text` */
 };
 
-/* Each returns a descriptor of the registry, or -1. The first makes the registry if it is
- * missing. */
+/* registry_lock() locks the registry, and makes it if it is missing; registry_look() only opens it.
+ * Both return a descriptor of the registry, or -1. */
 int registry_lock(struct err *e) MUST_CHECK;
 int registry_look(void);
 
@@ -41,8 +41,9 @@ bool registry_each(int registry, const char *name,
                    bool (*fn)(void *ctx, int registry, const struct registry_entry *en), void *ctx);
 
 bool entry_is_held_by(const struct registry_entry *en, const struct uid_holder *h);
-/* Whether the root no longer exists, or was made anew. A root that cannot be read may come back, so
- * the answer is false then. May hang if the root's file system hangs. */
+/* Whether the entry's root no longer exists, or was removed and made again. False if the root
+ * cannot be read, because it may become readable later. May hang if the root's file system
+ * hangs. */
 bool entry_is_gone(const struct registry_entry *en);
 
 /* Records a number for a job of the root. -1 with errno on failure. Needs the lock. */
@@ -53,8 +54,8 @@ char *registry_file(const struct uid_holder *h, const char *name, bool ending);
 void registry_forget(int registry, const struct uid_holder *h, const char *name);
 /* Removes an entry of a root that does not exist any more. */
 void registry_remove(int registry, const struct registry_entry *en);
-/* Removes the spare files (files between two slips) of roots that do not exist any more. fn(ctx,
- * en) decides whether the root of an entry exists. */
+/* Removes the spare files (files kept for the next slip) of roots that do not exist any more.
+ * fn(ctx, en) decides whether the root of an entry exists. */
 void registry_remove_spares(int registry, bool (*fn)(void *ctx, const struct registry_entry *en),
                             void *ctx);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Up to RELAY_MAX commands that pass signals on, one process each, oldest first, with their
- * deadlines. The supervisor that owns them reaps them. If there are too many, or a command hangs,
- * it is killed with all its descendants.
+ * deadlines. The supervisor that owns them reaps them. If there are too many, the oldest command is
+ * killed; a command that misses its deadline is killed as well; each with all its descendants.
  */
 #include "nodeagent-proto/agent/relay.h"
 
@@ -20,8 +20,8 @@
 
 #define LIMIT_MS 10000
 
-/* In a child. The supervisor's descriptors 0 to 2 are /dev/null, and its working directory is
- * "/". */
+/* Runs in a child and executes the command. The child has the supervisor's descriptors 0 to 2,
+ * which are /dev/null, and its working directory, "/". */
 static _Noreturn void become(const struct relay *r, int signo)
 {
     char number[32];

@@ -13,7 +13,7 @@
 
 #include "nodeagent-proto/agent/account.h"
 
-#define RELAY_MAX 4 /* how many run at once; one more ends the oldest */
+#define RELAY_MAX 4 /* so many commands run at once; a further command ends the oldest */
 
 struct relay {
     const char *command;           /* borrowed, like the next two; NULL: signals need no command */
@@ -22,13 +22,13 @@ struct relay {
     bool kill_sent;                /* SIGKILL was passed on once */
     pid_t kill;                    /* the pid of the command that passes SIGKILL on; 0: none runs */
     pid_t pid[RELAY_MAX];          /* oldest first; 0: free */
-    int64_t limit_ms[RELAY_MAX];   /* monotonic */
+    int64_t limit_ms[RELAY_MAX];   /* the commands' deadlines (monotonic ms) */
 };
 
 /* Runs the command with the signal's number in BATCHAI_SIGNAL. A second SIGKILL is ignored while a
  * command passes one on. */
 void relay_send(struct relay *r, int signo);
-/* True if `pid` was a command of relay_send(). It was reaped already. */
+/* Called with a reaped child. True if `pid` was a command of relay_send(). */
 bool relay_reaped(struct relay *r, pid_t pid);
 bool relay_is_busy(const struct relay *r);
 /* Kills commands after their deadline. Returns when to call it again (monotonic ms); 0: never. */

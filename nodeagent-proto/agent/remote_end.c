@@ -21,7 +21,7 @@
 #define DIAL_MS   200
 #define MEET_MS   1000 /* ms between questions to an end that was not heard yet */
 #define SILENT_MS 5000 /* ms between questions to an end that was heard */
-/* ms without any message: then the agent may have stopped reading this connection */
+/* after so many ms without any message, the agent may have stopped reading this connection */
 #define STUCK_MS 30000
 /* ms; messages after a lost message request its repetition at most this often */
 #define MISSED_MS 200
@@ -75,7 +75,8 @@ static void flush(struct remote_end *r)
     r->out_sent = 0;
 }
 
-/* Without a connection, or another end, the message is lost: messages of a stream are repeated. */
+/* Sends a message. Without a connection, or as long as the other end is unknown, the message is
+ * dropped: messages of the stream are sent again later. */
 static void say(void *ctx, const struct remote_msg *given)
 {
     struct remote_end *r = ctx;
@@ -123,7 +124,7 @@ static void hear_next(struct remote_end *r, const struct remote_msg *m)
 {
     int64_t now = monotonic_ms();
     if (m->n < r->stream.expected)
-        remote_end_ack(r); /* our answer was lost, or is late */
+        remote_end_ack(r); /* our acknowledgement was lost, or is late */
     if (m->n > r->stream.expected && now - r->missed_ms >= MISSED_MS) {
         r->missed_ms = now;
         resume(r, true);
@@ -265,7 +266,7 @@ void remote_end_act(struct remote_end *r, const struct pollfd *p)
     if (r->fd >= 0 && (p->revents & (POLLIN | POLLHUP | POLLERR)))
         read_socket(r);
     int64_t now = monotonic_ms();
-    /* Messages that wait in the agent prove nothing about the agent; only its answers do. */
+    /* Only a received message shows that the agent works: sent messages may wait there unread. */
     if (r->fd >= 0 && now - r->heard_ms > STUCK_MS)
         hang_up(r);
     if (r->fd < 0)

@@ -17,7 +17,7 @@
 #include "nodeagent-proto/wire/stream.h"
 
 enum remote_taken {
-    REMOTE_NO_ROOM, /* not accepted now: the other end repeats it */
+    REMOTE_NO_ROOM, /* the message is not accepted now; the other end sends it again */
     REMOTE_TAKEN,   /* remote_end_ack() follows when the message is processed */
     REMOTE_DONE
 };
@@ -28,17 +28,18 @@ struct remote_end {
     const char *session;
     const char *host; /* a near end: the host for the far end; NULL: this is a far end */
     int rank;         /* the rank of the other end; -1: not known yet */
-    /* Receives a DATA or EXIT (each once, in order), LOST or GONE. */
+    /* Called with each DATA and EXIT message (once, in order), and with LOST and GONE. */
     enum remote_taken (*hear)(void *ctx, const struct remote_msg *m);
     void *ctx;
-    /* Kept by remote_end.c. */
+    /* The members below are used by remote_end.c only. */
     struct remote_stream stream;
     bool met;        /* the other end has answered */
-    int64_t met_ms;  /* when its last message came (monotonic ms); at first, when this end began */
-    int64_t gone_ms; /* since when the other end is missing (monotonic ms); 0: it is there */
+    int64_t met_ms;  /* when the other end's last message came (monotonic ms); before, when this end
+                      * began */
+    int64_t gone_ms; /* since when the other end is missing (monotonic ms); 0: it is not missing */
     int fd;          /* -1: not connected */
-    int64_t dial_ms; /* when to try next */
-    /* when the last message came; when this end last asked for a message */
+    int64_t dial_ms; /* when to try to connect next */
+    /* when the last message came; when this end last sent OPEN or RESUME as a question */
     int64_t heard_ms, asked_ms;
     int64_t missed_ms; /* when this end last reported a missing message */
     struct frame_decoder in;
@@ -55,7 +56,8 @@ void remote_end_put(struct remote_end *r, const struct remote_msg *m);
 /* Reports that the last taken message is processed. */
 void remote_end_ack(struct remote_end *r);
 
-/* For the poll loop; call remote_end_act() after every poll(), whatever it returned. */
+/* For the poll loop. Call remote_end_act() after every poll(), also if poll() timed out or
+ * failed. */
 void remote_end_fill(const struct remote_end *r, struct pollfd *p);
 int remote_end_timeout(const struct remote_end *r);
 void remote_end_act(struct remote_end *r, const struct pollfd *p);

@@ -5,8 +5,9 @@
  *   waiting for the command's text -> it runs -> it and its output ended -> EXIT was answered ->
  *   nothing of it is left
  *
- * If the near end's process has ended, the far end kills all processes of the command. A far end of
- * the daemon does so too if the daemon was not heard for a while, and after the command's end.
+ * If the near end's process has ended, the far end kills all processes of the command. If the
+ * daemon is the near end, the far end also kills them if the daemon was silent for a while, and
+ * after the command's end.
  */
 #include <errno.h>
 #include <poll.h>
@@ -27,12 +28,13 @@
 #include "nodeagent-proto/agent/ssh.h"
 
 #define COMMAND_MAX (1024U * 1024)
-/* bytes of input that the command has not read */
+/* the most bytes of input that are kept for the command until it reads them */
 #define PENDING_MAX  (STREAM_WINDOW * REMOTE_BYTES_MAX)
 #define GONE_MAX_MS  5000 /* ms; an end that reconnects needs less */
 #define GRACE_MS     3000 /* between SIGTERM and SIGKILL */
 #define KILL_STEP_MS 50
-/* ms after a command with a terminal: its last output may still be on its way through the kernel */
+/* ms to wait after the end of a command with a terminal: its last output may still be in the
+ * kernel */
 #define TTY_REST_MS 200
 #define END_OF_FILE 4 /* the character that a terminal's user types at the end of input: Ctrl-D */
 
@@ -45,7 +47,7 @@ struct far_end {
     int64_t over_ms;
     int status;
     int signal_fd;
-    struct strbuf pending; /* input up to in_at was written */
+    struct strbuf pending; /* input for the command; the bytes before in_at are written */
     size_t in_at;
     bool input_ended, exit_sent, alone; /* alone: the near end is gone for good */
 };
@@ -101,7 +103,7 @@ static void run_command(struct far_end *f)
     f->begun = true;
     if (is_command(f) && start(f, why, sizeof why) == 0) {
         if (f->started.pid == 0)
-            note_over(f, 0); /* a connection ends when its output ends */
+            note_over(f, 0); /* a connection has no process: it ends when its output ends */
         return;
     }
     f->started = (struct remote_started){.pid = -1, .in = -1, .out = {-1, -1}};
@@ -233,7 +235,7 @@ static bool is_bounded(const struct far_end *f)
     return f->end.rank == REMOTE_DAEMON;
 }
 
-/* -1: no output of a terminal waits for its end. */
+/* How many ms to wait for the last output of a terminal; -1: there is none to wait for. */
 static int rest_left(const struct far_end *f)
 {
     int64_t left = f->over_ms + TTY_REST_MS - monotonic_ms();
@@ -277,7 +279,7 @@ static void turn(struct far_end *f)
         f->alone = true;
 }
 
-/* Sends EXIT as sshd does: after the command and all processes with its output have ended. */
+/* Reaps the children that have ended. True if no child is left. */
 static bool none_left(void)
 {
     while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -296,15 +298,15 @@ static void kill_rest(void)
     }
 }
 
-/* Background processes that outlive the command belong to the task. */
+/* Waits for background processes that outlive the command, because they belong to the task. */
 static void await_rest(void)
 {
     while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
         ;
 }
 
-/* Signals for the task are meant for the command, and the command gets them too. This process
- * survives to report the exit. */
+/* Signals to the task reach the command as well as this process. This process ignores them, so that
+ * it survives and reports the command's exit. Returns a descriptor that reports SIGCHLD. */
 static int take_signals(void)
 {
     static const int passed[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Runs in the far end's process, which has one thread and the rights of the job. The child becomes
- * the leader of a new session, so that its group gets signals; with a terminal, the terminal is the
- * session's.
+ * the leader of a new session, so that signals can be sent to its process group. If there is a
+ * terminal, it belongs to the session.
  */
 #include "nodeagent-proto/agent/remote_start.h"
 
@@ -168,7 +168,8 @@ static bool listens_at(const char *line, unsigned port, unsigned *uid)
     return false;
 }
 
-/* Adds to *listeners how many processes listen there, and to *own how many of our account. */
+/* Adds to *listeners how many sockets of the table listen at the port, and to *own how many of
+ * these belong to our account. */
 static void count_listeners(const char *table, unsigned port, int *listeners, int *own)
 {
     char line[512];

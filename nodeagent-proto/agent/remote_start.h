@@ -20,15 +20,16 @@ struct remote_started {
 
 /* `command` NULL: a shell. -1: errno has the reason. */
 int remote_start_pipes(const char *command, struct remote_started *s);
-/* `size`: "ROWS COLUMNS TERM". Its processes get SIGHUP when all descriptors here are closed. */
+/* `size`: "ROWS COLUMNS TERM". The command's processes get SIGHUP when this process has closed its
+ * descriptors of the terminal. */
 int remote_start_tty(const char *command, const char *size, struct remote_started *s);
 /* Connects to the port on a loopback address, if the port's listener is a process of our own
  * account. -1: `why` has the reason. */
 int remote_start_port(const char *port, struct remote_started *s, char *why, size_t n);
-/* The end of the input. */
+/* Closes the command's input: the command reads end of file. */
 void remote_close_in(struct remote_started *s);
 void remote_close_out(struct remote_started *s, int i);
-/* Obeys the text of REMOTE_CONTROL; ignores any other. */
+/* Carries out the text of a REMOTE_CONTROL message; ignores an unknown text. */
 void remote_control(const struct remote_started *s, const char *text, size_t n);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Sockets of jobs, the connected ends, and the messages between an end and the daemon. An end is
- * identified by its socket, not by its messages. All on the agent's poll loop, without blocking;
- * struct remotes owns sockets and ends.
+ * identified by its socket, not by its messages. All this runs in the agent's poll loop without
+ * blocking; struct remotes owns sockets and ends.
  */
 #include "nodeagent-proto/agent/remotes.h"
 
@@ -25,9 +25,11 @@
 /* Messages of all ends together that the agent passes on in a second: at 32 KiB, 64 MB. */
 #define MESSAGES_PER_S 2000
 #define REFILL_MS      100
-#define LINK_WAITS_MAX (256U * 1024) /* unsent to the daemon: ends wait */
-#define END_WAITS_MAX  (1024U * 1024)
-#define READ_SIZE      65536U
+#define LINK_WAITS_MAX                                                                             \
+    (256U * 1024) /* unsent bytes to the daemon; above this, nothing is read from                  \
+                   * ends */
+#define END_WAITS_MAX (1024U * 1024)
+#define READ_SIZE     65536U
 
 struct remote_job {
     struct remote_job *next;
@@ -39,7 +41,7 @@ struct remote_job {
 /* An end of a remote command. */
 struct remote_client {
     struct remote_client *next;
-    struct remote_job *job; /* NULL: to be freed */
+    struct remote_job *job; /* NULL: the connection is closed and drop_dead() will free this */
     int fd;
     struct frame_decoder in;
     struct strbuf out;
@@ -73,7 +75,8 @@ int remotes_open(struct agent *a, const char *job, const struct account *as, str
     return 0;
 }
 
-/* drop_dead() frees the memory, because the caller is walking the list. */
+/* Closes the connection. drop_dead() frees the memory later, because the caller is walking the
+ * list. */
 static void end_client(struct remotes *r, struct remote_client *c)
 {
     if (!c->job)
@@ -234,8 +237,8 @@ void remotes_hear(struct agent *a, json_t *msg, const char *bytes, size_t n)
 
 /* --- from the ends -------------------------------------------------------------------------- */
 
-/* The first message identifies the end. If an end with this identity is connected already, it has
- * connected again. */
+/* The first message identifies the end. If the same end is connected already, it has connected
+ * again, and its old connection is closed. False: a later message names another end. */
 static bool introduce(struct remotes *r, struct remote_client *c, const struct remote_msg *m)
 {
     bool is_near = m->kind == REMOTE_OPEN || !m->to_near;
@@ -249,7 +252,7 @@ static bool introduce(struct remotes *r, struct remote_client *c, const struct r
     return true;
 }
 
-/* -1: a message that an end must not send. */
+/* Passes a message of an end to the daemon. -1: an end must not send such a message. */
 static int pass_on(struct agent *a, struct remote_client *c, json_t *msg)
 {
     struct remote_msg m;
@@ -278,7 +281,7 @@ static bool may_read(const struct agent *a)
     return a->remotes.tokens > 0 && a->out.len - a->out_sent <= LINK_WAITS_MAX;
 }
 
-/* Passes received messages on; some may wait for the next refill. */
+/* Passes received messages to the daemon; without tokens, messages wait for the next refill(). */
 static void serve_client(struct agent *a, struct remote_client *c)
 {
     json_t *msg;
@@ -332,8 +335,8 @@ size_t remotes_poll_count(const struct agent *a)
     return n;
 }
 
-/* Without events to wait for, the descriptor is left out, because poll() would report a hang-up
- * again and again. */
+/* A descriptor without events to wait for is replaced by -1, because poll() would report its closed
+ * connection again and again. */
 void remotes_poll_fill(const struct agent *a, struct pollfd *p)
 {
     short in = may_read(a) ? POLLIN : 0;
@@ -355,7 +358,7 @@ void remotes_poll_act(struct agent *a, const struct pollfd *p, size_t n)
     for (struct remote_job *j = r->jobs; j; j = j->next, p++)
         if (p->revents)
             accept_client(r, j);
-    /* New connections are at the head of the list. */
+    /* New connections are at the head of the list and have no entry in `p`. */
     struct remote_client *c = r->clients;
     for (size_t old = (size_t)(end - p), all = r->n_clients; all > old; all--)
         c = c->next;

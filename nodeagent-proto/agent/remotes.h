@@ -40,7 +40,8 @@ int remotes_open(struct agent *a, const char *job, const struct account *as,
 void remotes_close(struct agent *a, const char *job);
 void remotes_close_all(struct agent *a);
 
-/* Handles a message of the daemon, with its bytes. A malformed message is dropped. */
+/* Handles a message of the daemon; `bytes`: the `n` bytes of data that came with it. A malformed
+ * message is dropped. */
 void remotes_hear(struct agent *a, json_t *msg, const char *bytes, size_t n);
 
 /* For the poll loop, as in tasks.h. */

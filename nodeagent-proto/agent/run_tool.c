@@ -41,7 +41,8 @@ static _Noreturn void become(const char *const *argv, int out_fd)
     _exit(127);
 }
 
-/* True once the answer is complete. */
+/* True: the program has closed its output. False: the limit of time or size was reached, or reading
+ * failed. */
 static bool read_answer(int fd, struct strbuf *answer)
 {
     int64_t limit = monotonic_ms() + ASK_LIMIT_MS, left;

@@ -46,7 +46,7 @@ static void count_stalls(int64_t out[SAMPLER_STALLS])
     }
 }
 
-/* (now - before) * scale / whole; a counter that went back has begun anew. */
+/* (now - before) * scale / whole; SAMPLE_UNKNOWN if the counter was reset in between. */
 static int64_t rate(int64_t before, int64_t now, int64_t scale, int64_t whole)
 {
     if (before < 0 || now < before || whole <= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages of the agent, a worker and a helper to the daemon: each waits in the output of its
- * process until that is written.
+ * Messages of the agent, a worker and a helper to the daemon: each message waits in the output
+ * buffer of its process until it is written.
  */
 #include <stdio.h>
 

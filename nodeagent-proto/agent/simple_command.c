@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Splits the line at blanks and gives up at the first character or word that means something to a
- * shell. So a line is executed here only if every shell would execute it like this. In a child,
- * right before its exec.
+ * shell. So a line is executed here only if every shell would execute it like this. This runs in a
+ * child, right before its exec.
  */
 #include "nodeagent-proto/agent/simple_command.h"
 

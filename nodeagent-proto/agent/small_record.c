@@ -36,7 +36,7 @@ static int open_file(int dir, const char *spare, const char *fresh)
     return openat(dir, fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
-/* The file is cut only after the text was overwritten, so that its block stays. */
+/* The file is truncated only after the text was overwritten, so that its disk block stays. */
 static int fill(int fd, const struct strbuf *text)
 {
     return fs_write_all(fd, text->s, text->len) < 0 || ftruncate(fd, (off_t)text->len) < 0 ? -1 : 0;
@@ -68,7 +68,8 @@ int slip_write(int dir, const char *mark, const char *name, const char *text)
     return rc;
 }
 
-/* Takes "NAME\nTEXT\n", and moves TEXT to the front. */
+/* Expects "NAME TEXT " in `s`, and moves TEXT to the start of `s`. Returns the length of TEXT, or
+ * -1. */
 static ssize_t take_text(char *s, const char *name)
 {
     char *text = strchr(s, '\n'), *end = text ? strchr(text + 1, '\n') : NULL;

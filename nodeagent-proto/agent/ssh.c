@@ -22,7 +22,7 @@
 #include "nodeagent-proto/agent/remote_end.h"
 
 #define FAILED       255 /* ssh's exit code for a command that could not be run or was lost */
-#define BY_SIGNAL    128 /* as shells have it */
+#define BY_SIGNAL    128 /* an exit code is this plus the signal's number, as in shells */
 #define GONE_MAX_MS  30000
 #define GOODBYE_MS   1000
 #define SESSION_SIZE 17 /* with its NUL */
@@ -50,7 +50,8 @@ static void finish(struct near_end *s, int status)
     s->over = true;
 }
 
-/* Another process may have made this open file non-blocking, as rsync does. */
+/* Waits while `fd` would block: another process, for example rsync, may have made this open file
+ * non-blocking. */
 static int write_patiently(int fd, const char *bytes, size_t n)
 {
     while (n > 0) {
@@ -175,7 +176,7 @@ static void turn(struct near_end *s)
     go_to_background(s);
 }
 
-/* The far end must still get the acknowledgement of EXIT. */
+/* Waits until the acknowledgement of EXIT is sent, because the far end must still get it. */
 static void say_goodbye(struct near_end *s)
 {
     int64_t until = monotonic_ms() + GOODBYE_MS;

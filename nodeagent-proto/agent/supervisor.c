@@ -64,8 +64,9 @@ struct supervisor {
     bool sweeping;       /* all processes are being killed; signals do not matter any more */
     int64_t deadline_ms; /* monotonic; 0: none */
     int killed;          /* how many leftover processes had to be killed */
-    bool none_left;      /* in the end */
-    int rules;           /* rules for spec->confine; -1: the task is not confined */
+    bool none_left;      /* at the end no process of the task was left */
+    int rules;           /* descriptor of the rules for spec->confine; -1: the task is not
+                          * confined */
     int64_t started_us, stderr_from;
 };
 
@@ -101,7 +102,8 @@ static void signal_all(struct supervisor *s, int signo)
     procs_signal_below(getpid(), signo, s->relay.pid, RELAY_MAX);
 }
 
-/* With a signal command, other signals go through it; SIGKILL goes to all processes as well. */
+/* If the task has a signal command, this command passes the signal on. SIGKILL is sent to all
+ * processes of the task as well. */
 static void deliver(struct supervisor *s, int signo)
 {
     if (s->sweeping)
@@ -212,8 +214,8 @@ static void wait_for_exec(struct supervisor *s, int why_fd, char *why, size_t si
         memmove(why, why + 1, n);
 }
 
-/* Reading the size needs no account's rights, unless the path is a link, or on a volume that is
- * closed to root. */
+/* Reads the size without the rights of the task's account. False: the path is a link, or is on a
+ * volume that is closed to root, so the account's rights are needed. */
 static bool is_known_size(const char *path, int64_t *size)
 {
     struct stat st;
@@ -272,16 +274,17 @@ static bool is_limited(const struct task_limits *l, const struct denied *d)
     return l->memory_bytes || l->cpus || l->processes || d->n > 0;
 }
 
-/* Whether the task needs a cgroup. Processes that the task leaves running would be in it. A command
- * that signals do not reach works in a container, and a container has a cgroup. */
+/* Whether the task gets a cgroup. Without a user and limits, two kinds of tasks get none: a task
+ * that may leave processes running, because these would stay in the cgroup; and a task in a
+ * container (it has a signal command), because the container has a cgroup. */
 static bool wants_cgroup(const struct supervisor *s, bool limited)
 {
     const struct task_spec *spec = s->c->spec;
     return spec->user || limited || (!spec->keep_children && !s->relay.command);
 }
 
-/* A cgroup without limits is reused, because the task can change nothing in it. If devices cannot
- * be denied, only the task's variables select its GPUs. */
+/* A cgroup without limits is reused, because the task can change nothing in it. If access to
+ * devices cannot be denied, only environment variables keep the task to its GPUs. */
 static void join_cgroup(struct supervisor *s)
 {
     const struct supervisor_config *c = s->c;
@@ -436,7 +439,7 @@ static void explain_end(const struct supervisor *s, struct task_status *t, char 
     const struct task_spec *spec = s->c->spec;
     if (s->timed_out) {
         snprintf(why, size, "it did not end within %d s and was killed", spec->timeout_s);
-        t->signal = SIGKILL; /* in whatever way the signal command ended the process */
+        t->signal = SIGKILL; /* even if the signal command ended the process in another way */
         t->exit_code = -1;
     } else if (t->exit_code != 0 && cgroup_oom_kills(&s->cgroup) > 0) {
         snprintf(why, size,
@@ -446,7 +449,8 @@ static void explain_end(const struct supervisor *s, struct task_status *t, char 
     t->why = *why ? why : NULL;
 }
 
-/* A held lock means that a supervisor works, so the lock is released first. */
+/* Closes all descriptors first, and so releases the lock: a held lock means that the task is not
+ * over. */
 static _Noreturn void stay_with_children(struct supervisor *s)
 {
     measure_stop(&s->measure);
@@ -493,7 +497,7 @@ static void supervise(struct supervisor *s)
     struct err e;
     launch(s, why, sizeof why);
     if (!*why && write_start(s, &e) < 0) {
-        /* A later agent could not find the task without a record, so the command is not started. */
+        /* Without ID.start a later agent could not find the task, so the command is killed. */
         snprintf(why, sizeof why, "%s", e.msg);
         signal_all(s, SIGKILL);
     }

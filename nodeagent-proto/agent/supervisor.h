@@ -40,9 +40,9 @@ struct supervisor_config { /* all borrowed, for the call */
 /* In a supervisor's process: blocks its signals and returns the descriptor (signalfd) that reads
  * them; -1 on failure. */
 int supervisor_take_signals(void);
-/* Supervises a task from its start to its end. Closes `report_fd` when ID.start or ID.exit exists,
- * and `claim_fd`, and so the lock, after ID.exit. True: nothing of the task is left, and the
- * process may supervise another task because it was not confined. */
+/* Supervises a task from its start to its end. Closes `report_fd` when ID.start or ID.exit exists.
+ * Closes `claim_fd`, and so releases the lock, when ID.exit exists. True: no process of the task is
+ * left and this process was not confined, so it may supervise another task. */
 bool supervisor_run(const struct supervisor_config *c, int report_fd, int signal_fd) MUST_CHECK;
 
 /* The variable "NAME=value" that all processes of the task have in their environment. Caller
