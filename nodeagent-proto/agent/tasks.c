@@ -2,8 +2,8 @@
  *
  * Signs that a task has changed come from the directory of records (inotify, or a check each
  * second), from a pipe while the task's supervisor is being forked, and from a pidfd while the
- * supervisor lives. A sign may come twice or for nothing: after each sign the records are read
- * again, and only the records count.
+ * supervisor lives. A sign may come twice, or although nothing has changed: after each sign the
+ * agent reads the records again and relies on them alone.
  */
 #include "nodeagent-proto/agent/tasks.h"
 
@@ -37,7 +37,7 @@
 /* ms between checks of the node root if there is no inotify. */
 #define ROOT_RECHECK_MS 1000
 
-/* How long to wait (ms) for a supervisor that must kill its task; it needs milliseconds. */
+/* How long to wait (ms) for a supervisor that must kill its task; normally it needs a few ms. */
 #define ABANDON_MS 2000
 
 enum phase { PHASE_STARTING, PHASE_RUNNING, PHASE_ENDED };
@@ -123,8 +123,8 @@ static void answer_waiters(struct agent_tasks *t, struct agent_task *k)
     }
 }
 
-/* The held lock shows that `supervisor` lives, so the pid is still its own. The pidfd was opened
- * before that check, so the pid cannot be reused later either. */
+/* With a pidfd, the signal reaches the task's supervisor or nobody. Without a pidfd, the lock must
+ * be held: this shows that the supervisor lives, so `supervisor` is still its pid. */
 static void send_signal(const struct agent_tasks *t, const struct agent_task *k, int signo)
 {
     union sigval v = {.sival_int = signo};
@@ -146,7 +146,7 @@ static void send_early_signals(const struct agent_tasks *t, struct agent_task *k
     k->early_signals[0] = 0;
 }
 
-/* Takes over `status`: it was read from ID.exit or written there. */
+/* Takes over `status`, the content of ID.exit. */
 static void become_ended(struct agent_tasks *t, struct agent_task *k, json_t *status)
 {
     assert(k->phase != PHASE_ENDED); /* an end is reported once */
@@ -194,8 +194,8 @@ static char *explain_loss(const struct agent_tasks *t, const char *boot,
     return strbuf_take(&b);
 }
 
-/* Reads with the rights of the task's account, but without its supplementary groups, because
- * looking them up would take too long. */
+/* Reads the end of the lost task's stderr with the rights of the task's account, but without its
+ * supplementary groups, because looking them up would take too long. */
 static char *tail_of_lost(const struct agent_tasks *t, const struct start_record *r)
 {
     struct account a = {
@@ -204,7 +204,8 @@ static char *tail_of_lost(const struct agent_tasks *t, const struct start_record
     return tail_read(outputs_open_read(&o, r->stderr_path), r->stderr_from, NODE_TAIL_MAX);
 }
 
-/* There is no supervisor and no record of the task's end. */
+/* Called if the task has no supervisor and no record of its end: kills its remaining processes and
+ * records that it is lost. */
 static void become_lost(struct agent_tasks *t, struct agent_task *k)
 {
     struct start_record r;
@@ -212,7 +213,7 @@ static void become_lost(struct agent_tasks *t, struct agent_task *k)
     json_t *start = record_read_start(t->dir, k->id, &r);
     char *marker = supervisor_marker(t->incarnation, k->id);
     record_claimed_boot(t->dir, k->id, boot, sizeof boot);
-    /* The session of an earlier boot may have the number of anybody's now. */
+    /* After a reboot, another session may have the number of the task's session. */
     procs_kill_leftovers(strcmp(boot, t->boot_id) == 0 ? r.command : 0, r.command_start, marker);
     if (!start || r.cgroup)
         cgroup_remove_lost(t->incarnation, k->id, r.cgroup);
@@ -237,8 +238,8 @@ static void become_lost(struct agent_tasks *t, struct agent_task *k)
 }
 
 /* Reads the records again. The order matters: a supervisor writes ID.exit before it releases the
- * lock. So a missing exit is final only if it is read after the lock was seen free. Mostly the
- * first read finds it. */
+ * lock. So a missing ID.exit proves a lost task only if it is read after the lock was found free.
+ * Mostly the first read already finds ID.exit. */
 static void refresh(struct agent_tasks *t, struct agent_task *k)
 {
     struct start_record r;
@@ -264,7 +265,7 @@ static void load(void *ctx, const char *id)
     struct agent_tasks *t = ctx;
     if (find(t, id))
         return;
-    /* A claimed task that was not begun does not count: the daemon repeats its request. */
+    /* A task that was claimed but not begun is removed: the daemon repeats its run request. */
     if (!record_is_supervised(t->dir, id) && record_is_unused(t->dir, id, t->boot_id) &&
         record_forget(t->dir, id, NULL) == 0)
         return;
@@ -292,7 +293,8 @@ int tasks_watch(struct agent_tasks *t, struct err *e)
         return 0;
     if (t->inotify_fd >= 0)
         close(t->inotify_fd);
-    t->inotify_fd = -1; /* the account's 128 inotify instances are in use: check by a timer */
+    t->inotify_fd = -1; /* for example, all inotify instances of the account are in use: check by a
+                         * timer */
     return 0;
 }
 
@@ -525,8 +527,8 @@ static void on_event(struct agent_tasks *t, const struct inotify_event *ev)
     }
 }
 
-/* After the root was removed no record is read any more: a missing record proves nothing about its
- * task. */
+/* After the root was removed, no record is read any more, because a missing record then proves
+ * nothing about its task. */
 static void read_inotify(struct agent_tasks *t)
 {
     _Alignas(struct inotify_event) char buf[16384];
@@ -579,8 +581,8 @@ void tasks_poll_act(struct agent_tasks *t, const struct pollfd *p, size_t n)
         if (before == PHASE_ENDED || (k->fd >= 0 && !news && t->inotify_fd >= 0))
             continue;
         refresh(t, k);
-        /* The descriptor has reported its last event, but the lock is held (a child that hangs
-         * before its exec has inherited it). From now on check by a timer. */
+        /* The descriptor has reported its last event, but the lock is still held (a child that
+         * hangs before its exec has inherited it). From now on, a timer checks the task. */
         if (news && k->phase == before)
             close_fd(k);
     }

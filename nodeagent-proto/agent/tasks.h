@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The tasks that an agent knows from the records on disk (record.h), kept current by inotify and by
- * watching the supervisors. The records count; this is a view of them that a new agent makes again
- * from nothing.
+ * watching the supervisors. The records alone are authoritative; a new agent makes this list again
+ * from them.
  *
  *   (run) -> STARTING -> RUNNING -> ENDED        edges: ID.start appeared, ID.exit appeared,
  *                  \________________^            or nobody holds the lock on ID.claim: lost
@@ -37,7 +37,8 @@ struct agent_tasks {
     struct tasks_callbacks cb;
     struct helpers *helpers;     /* borrowed */
     struct cgroup_bases cgroups; /* searched before the first task that needs a cgroup */
-    bool announcing;             /* hello was answered: ends are reported when they happen */
+    bool announcing;             /* hello was answered: the end of a task is reported when it
+                                  * happens */
     int inotify_fd, root_watch;  /* inotify_fd -1: not available; check by a timer */
     struct stat root_was, dir_was;
     /* the root, or a vital part of it, was removed or moved away; the agent no longer serves it */
@@ -45,24 +46,24 @@ struct agent_tasks {
     struct agent_task *head; /* in no order */
 };
 
-/* Watches root and dir. Called before the incarnation is read, so that no later removal is
- * missed. */
+/* Watches `root` and `dir` for their removal. Called before the incarnation is read, so that no
+ * later removal is missed. */
 int tasks_watch(struct agent_tasks *t, struct err *e) MUST_CHECK;
-/* Reads the records. */
+/* Adds a task for each record. */
 int tasks_open(struct agent_tasks *t, struct err *e) MUST_CHECK;
 /* The root was removed: kills running tasks, because their ends could not be reported and the
  * daemon will start them elsewhere. Waits for their ends, for a limited time. */
 void tasks_abandon(struct agent_tasks *t);
 bool tasks_are_running(const struct agent_tasks *t);
-/* Whether a task that has not ended runs as `uid`, or is starting with an account that is not known
- * yet. `tasks`: struct agent_tasks. */
+/* Whether a task that has not ended runs as `uid`. Also true if a task is starting and its account
+ * is not known yet. `tasks`: struct agent_tasks. */
 bool tasks_run_as(void *tasks, uid_t uid);
 void tasks_close(struct agent_tasks *t);
 
 /* Reports all tasks that have ended, and from now on each task when it ends. */
 void tasks_announce(struct agent_tasks *t);
 
-/* Starts a task unless its id is known. cb.started with `request` comes later, or before this
+/* Starts a task unless its id is known. cb.started is called with `request` later, or before this
  * returns. `message` is the JSON form of `spec`. */
 int tasks_run(struct agent_tasks *t, const struct task_spec *spec, json_t *message,
               json_int_t request, struct err *e) MUST_CHECK;
@@ -74,8 +75,8 @@ void tasks_each(struct agent_tasks *t, void (*fn)(void *ctx, json_t *status), vo
 /* Called when the supervisor has finished with the task. `tasks`: struct agent_tasks. */
 void tasks_supervised(void *tasks, const char *id);
 
-/* For the poll loop: the number of descriptors; fills them in; handles events; and limits the sleep
- * of poll() (ms; -1: no limit). */
+/* For the poll loop, in this order: returns the number of descriptors; fills them in; handles
+ * events; returns how long poll() may wait (ms; -1: no limit). */
 size_t tasks_poll_count(const struct agent_tasks *t);
 void tasks_poll_fill(struct agent_tasks *t, struct pollfd *p);
 void tasks_poll_act(struct agent_tasks *t, const struct pollfd *p, size_t n);

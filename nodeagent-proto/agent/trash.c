@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Removes the content of the trash in a forked process, one at a time. The process begins a moment
- * later, so that one process serves many small jobs.
+ * Removes the content of the trash in a forked process; one such process runs at a time. The
+ * process begins after a short delay, so that one process serves many small jobs.
  */
 #include <assert.h>
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chooses numbers: the next number in turn that is neither in the registry nor in the machine's
- * databases, under the registry's lock. The file NEXT has the position. As root.
+ * Chooses numbers: the next number in ascending order that is neither in the registry nor in the
+ * machine's databases, under the registry's lock. The file NEXT contains the position. Runs as
+ * root.
  */
 #include "nodeagent-proto/agent/uids.h"
 
@@ -19,19 +20,21 @@
 #include "nodeagent-proto/agent/registry.h"
 
 /* A file of the registry, "NUMBER BOOT FREE": the number after the last assigned number; the boot
- * of that assignment; and the lower end FREE of the next recorded numbers, so that the numbers from
- * NUMBER to FREE may be assigned without reading all entries. This holds because every process that
- * records a new number also rewrites this file. Older agents write no FREE and ignore it: then it
- * is computed again.
+ * of that assignment; and FREE, the lowest recorded number above NUMBER, so that the numbers from
+ * NUMBER to FREE - 1 may be assigned without reading all entries. This holds because every process
+ * that records a new number also rewrites this file. Older agents write no FREE and ignore it: then
+ * FREE is computed again.
  *
- * The file is written in place: its one line is never half there, it needs no space on a full disk,
- * and frees no blocks, which may wait for the disk (mount option discard). No other write here
- * waits for it: numbers that were assigned right before a power cut are skipped. */
+ * The file is overwritten in place: readers never see half a line, the write needs no space on a
+ * full disk, and it frees no blocks, which can be slow (mount option discard). The write is not
+ * flushed to the disk: after a reboot, numbers that may have been assigned right before it are
+ * skipped (BOOT_STEP). */
 #define NEXT ".next"
-/* The index of the last assigned account with room. */
+/* A file of the registry: the index of the last assigned account with room (uids.h). */
 #define ROOM ".room"
 
-/* More numbers than are assigned in the seconds that a power cut may lose; even. */
+/* After a reboot, so many numbers are skipped: more than are assigned in the seconds of records
+ * that a power cut may lose. An even number. */
 #define BOOT_STEP 10000U
 
 #define LOWEST       ((unsigned)NODE_UID_LOWEST)
@@ -64,7 +67,8 @@ static void read_boot(char *out, size_t size)
     free(text);
 }
 
-/* The last records of an earlier boot may have been lost in a power cut. */
+/* Reads NEXT. If an earlier boot wrote it, its last changes may have been lost in a power cut, so
+ * numbers are skipped. */
 static void read_next(struct next *out)
 {
     char *text;
@@ -96,8 +100,8 @@ static int write_next(int registry, const struct next *n, struct err *e)
 
 /* ---- choosing ---- */
 
-/* Whether a line of `path` has one of `len` numbers from `uid` on in field `at`. `counted`: the
- * next field is the length of a range (subuid(5)). */
+/* Whether field `at` of any line of `path` is one of the `len` numbers from `uid` on. `counted`:
+ * the field begins a range, and the next field is the range's length (subuid(5)). */
 static bool file_has(const char *path, int at, bool counted, uid_t uid, unsigned len)
 {
     char *text, *save = NULL;
@@ -160,7 +164,7 @@ static void read_numbers(int registry, struct numbers *out)
         qsort(out->items, out->n, sizeof *out->items, compare_numbers);
 }
 
-/* The lowest recorded number that is at least `uid`. */
+/* The lowest recorded number that is at least `uid`; HIGHEST if there is none. */
 static uid_t noted_from(const struct numbers *all, uid_t uid)
 {
     for (size_t i = 0; i < all->n; i++)
@@ -174,7 +178,8 @@ struct stretch {
     unsigned len;
 };
 
-/* An entry of a removed root is not needed after no process runs with its number. */
+/* Whether an entry takes a number of the stretch. An entry of a removed root with no process
+ * running with its number is removed. */
 static bool is_needed(void *ctx, int registry, const struct registry_entry *en)
 {
     const struct stretch *s = ctx;
@@ -194,7 +199,8 @@ bool uid_has_room(uid_t uid)
     return uid % (2 * NODE_UID_ROOM) == NODE_UID_ROOM;
 }
 
-/* The first account with room in the upper half of the range; returns how many there are. */
+/* Returns how many accounts with room the upper half of the range has; *first is the number of the
+ * first account. */
 static unsigned rooms_of(const struct uid_range *r, uid_t *first)
 {
     const uint64_t step = 2 * NODE_UID_ROOM, from = r->first + (uint64_t)r->count / 2,
@@ -211,8 +217,8 @@ static unsigned plain_count(const struct uid_range *r)
     return rooms_of(r, &first) > 0 ? r->count / 2 : r->count;
 }
 
-/* The index of the last assigned account with room, from its file; without the file some are reused
- * early. */
+/* The index after the last assigned account with room, from the file ROOM; without the file, some
+ * accounts are reused early. */
 static unsigned last_room(int registry, unsigned rooms)
 {
     char *text;
@@ -260,8 +266,8 @@ static int choose_room(int registry, const struct uid_range *r, uid_t *out, stru
 
 /* ---- accounts without ---- */
 
-/* Finds the first free number, starting at the next in turn. Reads all entries at most once, and
- * not at all as long as NEXT shows that the number is free. */
+/* Finds the first free number from next->number on, and advances *next. Reads all entries at most
+ * once, and not at all as long as NEXT shows that the number is free. */
 static int choose_next(int registry, const struct uid_range *r, struct next *next,
                        struct numbers *all, struct err *e)
 {
@@ -318,8 +324,8 @@ static int note(int registry, const struct uid_holder *h, const char *name, uid_
 struct uid_search {
     const struct uid_holder *holder;
     uid_t uid;     /* 0: not found yet */
-    bool is_noted; /* a root has or had a number for the job */
-    bool held;     /* by the holder */
+    bool is_noted; /* an entry of a root, removed or not, has a number for the job */
+    bool held;     /* the holder's root already holds `uid` */
 };
 
 static bool find_job(void *ctx, int registry, const struct registry_entry *en)
@@ -399,7 +405,8 @@ static bool is_there(int registry, const struct uid_holder *h, const char *name)
     return there;
 }
 
-/* This may make the text of NEXT wrong, so it is rewritten. */
+/* Records a number that was assigned earlier. This may make FREE in NEXT wrong, so FREE is
+ * reset. */
 static int note_again(int registry, const struct uid_holder *h, const char *name, uid_t uid,
                       struct err *e)
 {
@@ -431,7 +438,8 @@ struct other_job {
     uid_t uid;
 };
 
-/* Compares all numbers that belong to an account. */
+/* Whether the entry belongs to another job and its numbers (with its room, or its second number)
+ * include o->uid. */
 static bool is_anothers(void *ctx, int registry, const struct registry_entry *en)
 {
     const struct other_job *o = ctx;
@@ -484,7 +492,7 @@ bool uids_tidy(const struct uid_holder *h, bool (*knows)(const char *root, const
     if (registry < 0)
         return false;
     (void)registry_each(registry, NULL, tidy_one, &t);
-    /* temporary files of older agents: these replaced the file */
+    /* older agents wrote a temporary file and renamed it to NEXT */
     fs_remove_leftovers(REGISTRY "/" NEXT);
     close(registry);
     return t.has_others;

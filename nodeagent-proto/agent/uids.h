@@ -31,30 +31,30 @@ struct uid_holder {
     const char *root, *incarnation;
 };
 
-/* Checks that the range is above the numbers of people and programs, and below the highest number.
+/* Checks that the range is above the ids of people and programs, and below the highest user id.
  * ERR_INVALID_PROPERTY. */
 int uids_check(const struct uid_range *range, struct err *e) MUST_CHECK;
 
-/* Takes a number for the job called `name`; this root holds it from now on. `room`: a number with
- * room, if the range has such numbers. */
+/* Takes a number for the job called `name`; this root holds it from now on. `room`: takes a number
+ * with room, if the range has such numbers. */
 int uids_take(const struct uid_range *range, bool room, const struct uid_holder *h,
               const char *name, uid_t *out, struct err *e) MUST_CHECK;
-/* Whether the number is one with room. */
+/* Whether the number is for an account with room. */
 bool uid_has_room(uid_t uid);
 /* The root gives up the number. The number is not free yet. 1: no other root holds it; 0: another
  * root does. */
 int uids_let_go(const struct uid_holder *h, const char *name, struct err *e) MUST_CHECK;
 /* Frees a number that was given up. */
 void uids_forget(const struct uid_holder *h, const char *name);
-/* The root still holds the number: records it again if the record is missing, because the root
- * could not be reached when another agent checked, or the machine lost its power. */
+/* Called for a number that the root still holds: records the number again if its entry is missing.
+ * (Another agent removes an entry if it cannot reach the root; a power cut may lose an entry.) */
 int uids_keep(const struct uid_holder *h, const char *name, uid_t uid, struct err *e) MUST_CHECK;
-/* Like uids_keep(), for a number without a record of the lease: only the owner of a directory shows
- * it. 1: another job has it. */
+/* Like uids_keep(), for a number whose lease record is missing, so that only the owner of a
+ * directory shows the number. 1: another job has the number. */
 int uids_take_back(const struct uid_holder *h, const char *name, uid_t uid,
                    struct err *e) MUST_CHECK;
-/* Forgets numbers that the root holds but `knows` does not know: an agent was killed before it
- * could use them. Returns whether other roots hold numbers. */
+/* Forgets the root's numbers for which knows() returns false: an agent was killed before it could
+ * use them. Returns whether other roots hold numbers. */
 bool uids_tidy(const struct uid_holder *h, bool (*knows)(const char *root, const char *name));
 /* Starts a process that forgets the numbers of removed roots after no process runs with them. The
  * caller's loop reaps it. */

@@ -2,8 +2,9 @@
  *
  * Forgets the entries of removed node roots. Other agents own these roots, and a root may be on a
  * share that hangs. So a separate process checks them, without the registry's lock; it takes the
- * lock only to remove an entry that is unchanged since the check. Roots on shares come last. The
- * process ends after LIMIT_S, and waits as long for its turn.
+ * lock only to remove an entry that is unchanged since the check. Roots on shares are checked last.
+ * The process waits at most LIMIT_S for its turn (the lock of AT_WORK), and then works for at most
+ * LIMIT_S.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 #include "nodeagent-proto/agent/registry.h"
 #include "nodeagent-proto/agent/uids.h"
 
-/* Locked by the process that works now: it leaves little work for others. */
+/* Locked by the process that checks entries now; other such processes wait. */
 #define AT_WORK ".forgetting"
 
 #define LIMIT_S 60
@@ -51,7 +52,8 @@ static bool has_number(void *ctx, int registry, const struct registry_entry *en)
     return en->uid == *(const uid_t *)ctx;
 }
 
-/* Another root of the machine may have the number for this job, too. */
+/* Removes an entry, and the name of its number unless another root has the same number for this
+ * job. */
 static void forget(const struct registry_entry *seen)
 {
     struct registry_entry now;

@@ -54,8 +54,8 @@ static void forget(struct unlinked_names *all)
     free(all->items);
 }
 
-/* The name right below `dir` that a link leads to, *n bytes of `target`; NULL: the link leads
- * elsewhere. */
+/* The name of the entry of `dir` that a link leads to or below: *n bytes of `target`. NULL: the
+ * link leads elsewhere. */
 static const char *led_to(int at, const char *link, const char *dir, char target[PATH_MAX],
                           size_t *n)
 {

@@ -12,13 +12,13 @@
 struct unlinked {
     const char *root, *trash;
     const char *dir;   /* removes each entry right below this directory */
-    const char *used;  /* unless a link at or below this leads to it; */
-    const char *links; /* also removes links right below this that led there */
+    const char *used;  /* unless a link at or below this path leads to the entry */
+    const char *links; /* also removes links right below this path that led to removed entries */
     struct mounts_kept *mounts;
 };
 
-/* Moves the directory's content to the trash; a missing directory is like an empty one. Returns 1
- * if something was moved. */
+/* Moves the unused entries of `dir` to the trash; a missing directory counts as empty. Returns 1 if
+ * something was moved. */
 int unlinked_discard(const struct unlinked *u, struct err *e) MUST_CHECK;
 
 #endif

@@ -18,7 +18,9 @@
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/program.h"
 
-#define POLITE_MS 3000 /* ms; limit for a file system that still writes its data, or is dead */
+#define POLITE_MS                                                                                  \
+    3000 /* ms; how long an ordinary unmount may take: the file system may still write             \
+          * its data, or be dead */
 #define FORCED_MS 3000
 #define STEP_NS   2000000
 #define STACK_MAX 100 /* the most mounts within one target */
@@ -74,7 +76,8 @@ static _Noreturn void unmount_here(const struct unmount_attempt *t)
     _exit(errno);
 }
 
-/* Waits for the process up to its limit; after that the process is left to the kernel. */
+/* Waits for the process at most `limit_ms`, then kills it without waiting for its end. Returns its
+ * error number. */
 static int wait_some(pid_t pid, int limit_ms)
 {
     int status = 0;
@@ -100,8 +103,8 @@ static bool try(struct unmount_attempt *t, int flags, int limit_ms)
     return count_at(t->path) < before;
 }
 
-/* Force breaks the file system for all its mounts, so it is used only if there is no other
- * mount. */
+/* MNT_FORCE breaks the file system for all its mounts, so it is used only if the file system has no
+ * other mount. */
 static int forced_flags(const struct agent_mounts *m, const struct mount_point *p)
 {
     return MNT_DETACH | (mounts_is_shared(m, p->device, p->path) ? 0 : MNT_FORCE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Adds parts to a file. Unpacks an archive beside its target; a rename then shows the directory as
- * a whole.
+ * Adds parts to a file. Unpacks an archive into a directory beside its target, and then renames the
+ * complete directory.
  */
 #include "nodeagent-proto/agent/upload.h"
 

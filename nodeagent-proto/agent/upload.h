@@ -16,7 +16,7 @@ struct file_piece {
     int64_t offset; /* 0: begins anew */
     const void *bytes;
     size_t n;
-    bool last; /* the file is complete, and replaces the file at its path */
+    bool last; /* the last piece: the file is now complete, and replaces the file at its path */
     mode_t mode;
 };
 /* Adds a piece to the file `path`; until it is complete, the file has a temporary name.

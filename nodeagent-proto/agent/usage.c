@@ -14,7 +14,7 @@
 #include "lib/timefmt.h"
 
 #define TEXT_MAX     65536
-#define SECTOR_BYTES 512 /* in /proc/diskstats, whatever the disk has */
+#define SECTOR_BYTES 512 /* the unit of /proc/diskstats, whatever the disk's own sector size */
 #define KIB          1024
 
 static const char *next_line(const char *at)

@@ -102,8 +102,8 @@ static int mark(const char *root, const char *name, struct err *e)
     return rc;
 }
 
-/* Reads "name:x:uid:gid:comment,room,...:home:shell". 0: no such line; otherwise *ours is whether
- * the comment is the agent's. */
+/* Reads "name:x:uid:gid:comment,room,...:home:shell". False: /etc/passwd has no line for `name`.
+ * True: *ours is whether the comment is the agent's. */
 static bool read_comment(const char *name, bool *ours)
 {
     char *text, *save = NULL;
@@ -154,7 +154,7 @@ static int refuse_foreign(const char *name, struct err *e)
 
 /* ---- making ---- */
 
-/* Runs a program that must exit with 0; otherwise returns its exit code. */
+/* Runs a program that must exit with 0; otherwise sets *e and returns the program's exit code. */
 static int must_run(const char *const *argv, const char *input, struct err *e)
 {
     struct strbuf said = STRBUF_INIT;
@@ -174,9 +174,9 @@ static int refuse_home(const char *name, const char *home, struct err *e)
                    name, home);
 }
 
-/* useradd decides where homes are made ("HOME=/home"). An existing home belonged to another
- * account. The new account might even get the uid of that account, and removing the account would
- * delete that home. */
+/* useradd decides where homes are made ("HOME=/home"). Fails if the home exists already, because it
+ * belonged to another account: the new account might even get that account's uid, and its removal
+ * would delete that home. */
 static int check_no_home(const char *name, struct err *e)
 {
     const char *ask[] = {"useradd", "-D", NULL}, *base = "/home";
@@ -206,7 +206,8 @@ static int check_home(const struct account *a, struct err *e)
     return refuse_home(a->name, a->home, e);
 }
 
-/* The name of a group that is made for a chosen gid; several accounts may have the group. */
+/* The name of the group that the agent makes for a requested gid; several accounts may have this
+ * group. */
 static void group_of(unsigned gid, char out[GROUP_SIZE])
 {
     snprintf(out, GROUP_SIZE, COMMENT "-%u", gid);
@@ -238,7 +239,7 @@ static int run_useradd(const struct request_user_add *u, struct err *e)
     return rc == 0 ? must_run(chosen, NULL, e) : rc;
 }
 
-/* Removes the group with its last account: until then groupdel refuses. */
+/* Removes the group if no account has it any more; otherwise groupdel refuses. */
 static void delete_group(gid_t gid)
 {
     char group[GROUP_SIZE];
@@ -329,8 +330,8 @@ int users_add(const char *root, const struct request_user_add *u, struct err *e)
 
 /* ---- removing ---- */
 
-/* A process of the account may signal all other processes of the account and nobody else: kill(-1)
- * kills them all at once, however fast they fork. */
+/* A process of the account may signal all other processes of the account, and no others: its
+ * kill(-1) kills them all at once, however fast they fork. */
 static void kill_processes(uid_t uid)
 {
     int64_t limit = monotonic_ms() + KILL_MS;
@@ -339,7 +340,7 @@ static void kill_processes(uid_t uid)
         if (setresuid(uid, uid, uid) < 0)
             _exit(1);
         for (;;) {
-            (void)kill(-1, SIGKILL); /* it returns 0 even if it may signal no process */
+            (void)kill(-1, SIGKILL); /* returns 0 even if no process was left to signal */
             if (!procs_can_signal_any() || monotonic_ms() >= limit)
                 break;
             nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
@@ -350,7 +351,7 @@ static void kill_processes(uid_t uid)
         ;
 }
 
-/* Unmounts in a home: a mount is not part of the home. */
+/* Unmounts all mounts in the home, so that removing the home does not delete their files. */
 static int clear_mounts(const char *home, struct err *e)
 {
     char *parent = xstrdup(home), *slash = strrchr(parent, '/');

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Accounts for logins of people, made and removed by the machine's programs (useradd, usermod,
- * chpasswd, userdel). In a worker, as root. An account is the agent's if it has both marks: the
- * file ROOT/users/NAME, and "batchaid" as its comment in /etc/passwd. No other account is ever
- * changed. The file is made first, so that a crash leaves at worst a file without an account.
+ * chpasswd, userdel). Runs in a worker, as root. An account was made by the agent if it has both
+ * marks: the file ROOT/users/NAME, and "batchaid" as its comment in /etc/passwd. No other account
+ * is ever changed. The file is made first, so that a crash leaves at worst a file without an
+ * account.
  */
 #ifndef NODEAGENT_PROTO_AGENT_USERS_H
 #define NODEAGENT_PROTO_AGENT_USERS_H

@@ -90,7 +90,7 @@ static void refuse(struct agent *a, struct agent_worker *w, const char *why)
     drop(a, w);
 }
 
-/* Helpers carry these requests out (agent.c). */
+/* Whether an idle helper may carry the request out. */
 static bool is_helped(const struct agent_worker *w)
 {
     const char *op = json_string_value(json_object_get(w->req, "op"));
@@ -111,7 +111,8 @@ static int start(struct agent *a, struct agent_worker *w)
     close(fds[1]);
     w->fd = fds[0];
     (void)fcntl(w->fd, F_SETFL, O_NONBLOCK);
-    (void)fcntl(w->fd, F_SETPIPE_SZ, PIPE_SIZE); /* so that a piece of a file passes in few turns */
+    (void)fcntl(w->fd, F_SETPIPE_SZ, PIPE_SIZE); /* so that a piece of a file passes through the
+                                                  * pipe in few reads */
     w->deadline_ms = monotonic_ms() + w->limit_s * 1000LL;
     return w->pid < 0 ? -1 : 0;
 }
@@ -168,7 +169,8 @@ void workers_close(struct agent *a)
         drop(a, a->workers);
 }
 
-/* Passes on whole frames. True after the end mark. */
+/* Passes the worker's whole frames to the daemon. True: the end mark (an empty frame) was
+ * received. */
 static bool forward(struct agent *a, struct agent_worker *w)
 {
     size_t done = 0;

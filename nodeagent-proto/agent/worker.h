@@ -16,16 +16,16 @@
 #include "nodeagent-proto/agent/ops_priv.h"
 
 #define WORKERS_MAX 16
-/* Carried out by an idle helper (helpers.h) if there is one. Of all requests to workers, only this
- * one comes with each job, and it leaves the process unchanged. */
+/* An idle helper (helpers.h) carries out this operation, if there is one. Of all requests to
+ * workers, only this request is sent for each job, and it leaves the helper's process unchanged. */
 #define HELPED_OP "account_release"
 
 /* Lets fn carry out `req` in a worker; returns SERVE_ANSWERED. fn must limit its own waits; after
  * `limit_s` the worker is killed. */
 enum outcome worker_start(struct agent *a, json_t *req, serve_fn fn, int limit_s);
-/* Like worker_start(); later requests that must keep the order wait for its end. */
+/* Like worker_start(); later requests of worker_start_in_order() wait for its end. */
 enum outcome worker_start_in_order(struct agent *a, json_t *req, serve_fn fn, int limit_s);
-/* In a worker or helper: carries the request out and writes the answer, with its end, to `fd`. */
+/* In a worker or helper: carries the request out and writes the answer and the end mark to `fd`. */
 int worker_answer(struct agent *a, json_t *req, serve_fn fn, int fd);
 /* Whether a worker of worker_start_in_order() runs or waits. */
 bool workers_in_order(const struct agent *a);

@@ -8,7 +8,7 @@
 #include "lib/arena.h"
 #include "lib/fs.h"
 
-#define PROGRAM_MAX_BYTES (256U * 1024 * 1024) /* a limit against a wrong path, no more */
+#define PROGRAM_MAX_BYTES (256U * 1024 * 1024) /* only to refuse a wrong path */
 
 static int load_program(const char *path, const char *name, struct node_program *p, struct err *e)
 {

@@ -39,8 +39,8 @@ struct node_agents {
     struct node_agent_image images[];
 };
 
-/* Reads the files (blocking: before the loop runs); the caller frees. A batchai-cmd that cannot be
- * read is not an error: the tasks that need it fail. */
+/* Reads the files. It blocks, so call it before the loop runs. The caller frees *out. A batchai-cmd
+ * that cannot be read is not an error: the tasks that need it fail. */
 int node_agents_load(const struct node_agent_file *files, size_t n, struct node_agents **out,
                      struct err *e) MUST_CHECK;
 void node_agents_free(struct node_agents *a);

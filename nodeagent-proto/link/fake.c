@@ -15,7 +15,7 @@
 #include "lib/fs.h"
 #include "lib/hash.h"
 
-/* How long a link to an unreachable node takes to fail. */
+/* After this time a link to an unreachable node fails. */
 #define REFUSED_US 200000
 /* An agent that is silent for this long is treated as hanging (ms). */
 #define DEAD_MS 30000
@@ -43,8 +43,8 @@ static void message_free(struct message *m)
     free(m);
 }
 
-/* Inserts in the order of arrival; messages with one instant in the order in which they were
- * sent. */
+/* Inserts the message in the order of arrival; messages with the same time of arrival stay in the
+ * order in which they were sent. */
 static void put(struct message **list, struct message *m)
 {
     while (*list && (*list)->at_us <= m->at_us)
@@ -53,7 +53,7 @@ static void put(struct message **list, struct message *m)
     *list = m;
 }
 
-/* Messages to and from a hanging node wait. */
+/* Sets the timer to the next arrival. Messages to and from a hanging node wait. */
 static void arm(struct conn *c)
 {
     const struct message *first = c->up;
@@ -77,7 +77,7 @@ static void drop(struct message **list)
     }
 }
 
-/* Both ends have released the connection, or nobody can use it any more. */
+/* Called when both ends have released the connection, or its node is removed. */
 static void conn_free(struct conn *c)
 {
     struct conn **at = &c->node->conns;
@@ -97,7 +97,7 @@ static void conn_free_if_done(struct conn *c)
         conn_free(c);
 }
 
-/* Sends a message whose frame is encoded already. */
+/* Sends a message, whose frame is encoded already, to the daemon. */
 static int64_t send_down(struct conn *c, struct message *m, int64_t not_before, bool in_order)
 {
     struct fake_nodes *f = c->node->f;
@@ -261,7 +261,7 @@ static struct conn *connect_to(struct fake_node *n, struct fake_link *l)
     return c;
 }
 
-/* Ends the earlier agent of the node that served this daemon. */
+/* Ends the node's earlier agents, because a new agent now serves the daemon. */
 static void end_older(struct fake_node *n)
 {
     for (struct conn *c = n->conns, *next; c; c = next) {
@@ -358,7 +358,7 @@ static void each_root(struct node_provider *base, const char *dir,
 
 static const struct node_provider_ops provider_ops = {open_link, has_root, remove_root, each_root};
 
-/* --- nodes that keep files: their roots are there as long as their directories are ------------ */
+/* --- nodes that keep files: a root exists as long as its directory exists -------------------- */
 
 static bool has_directory(struct node_provider *base, const char *root)
 {
@@ -383,7 +383,7 @@ static void forget_node(struct fake_nodes *f, size_t i)
     f->n--;
 }
 
-/* The next start finds a directory that cannot be removed. */
+/* If the directory cannot be removed, the daemon's next start finds it. */
 static void remove_directory(struct node_provider *base, const char *root)
 {
     struct fake_nodes *f = CONTAINER_OF(base, struct fake_provider, base)->f;

@@ -14,9 +14,9 @@
 struct fake_nodes;
 struct fake_node;
 
-/* The output of a running task, on a node that keeps files. */
+/* Output that a running task writes, on a node that keeps files. */
 struct fake_output {
-    int64_t at_us; /* since its start */
+    int64_t at_us; /* microseconds since the task's start */
     char *path;    /* absolute */
     char *text;
     size_t n;
@@ -32,8 +32,8 @@ struct fake_task {
     int64_t dying_us; /* time between SIGKILL and the end of the task, to imitate a task that hangs
                          in the kernel; 0: short */
     const char *start_fails; /* the reason why the task cannot be started; NULL: it can */
-    int64_t hold; /* not 0: the task runs, and its time begins only when fake_let_go() is called
-                     with this number */
+    int64_t hold; /* not 0: the task runs, and `run_us` begins only when fake_let_go() is called
+                   * with this number */
     /* Sorted by at_us; the list and its texts are malloc'ed, and owned by the task. */
     struct fake_output *outputs;
     size_t n_outputs;
@@ -54,13 +54,13 @@ struct fake_config {
     uint64_t seed;                      /* seed of delays and names */
     int64_t delay_min_us, delay_max_us; /* of a message */
     int gpus;                           /* GPUs of each node: see fake_set_gpus() */
-    /* Agents with this root are known by their hosts alone, and are root; further agents on a
-     * machine, with other roots, are known as HOST:ROOT. NULL: a machine has one agent, and that is
-     * not root. */
+    /* The names of agents on machines. Agents with this node root are named HOST, and run as root;
+     * further agents on a machine, with other node roots, are named HOST:ROOT. NULL: a machine has
+     * one agent, and this agent does not run as root. */
     const char *machine_root;
-    /* Local nodes have files. Their roots are directories of this machine (fake_disk.h), and a node
-     * is forgotten with its root. Their links have no sign-of-life checks, so that a test knows all
-     * timers that are due. */
+    /* Local nodes have files. Their roots are directories of this machine (fake_disk.h), and when a
+     * root is removed, its node is removed. Their links have no sign-of-life checks, so that a test
+     * knows all timers that are due. */
     bool keeps_files;
     const char *runtimes; /* container runtimes, as in struct node_facts; NULL: none */
     /* NULL: see fake_read_command(). */
@@ -81,8 +81,8 @@ void fake_nodes_free(struct fake_nodes *f);
  */
 void fake_read_command(const char *command, struct fake_task *out);
 
-/* The daemon's side; `loop` is the daemon's. One provider serves both local nodes, by their roots,
- * and machines, by their hosts. */
+/* The daemon's end of the links; `loop` is the daemon's loop. One provider serves both local nodes,
+ * which it finds by root, and machines, which it finds by host. */
 struct node_provider *fake_provider_new(struct fake_nodes *f, struct loop *loop);
 /* All links of the provider lose their nodes without notice: of the messages in transit to each
  * node only the first few arrive. */
@@ -107,7 +107,7 @@ void fake_each_running(const struct fake_nodes *f,
 /* How often an event happened to the node that could make the daemon consider it lost: it was down,
  * hung, restarted or wiped, or its disk failed. */
 int fake_troubles(const struct fake_node *n);
-/* Like fake_troubles(), without the trouble that the node is in now. */
+/* Like fake_troubles(), without a trouble that lasts: the node is down or hung now. */
 int fake_troubles_over(const struct fake_node *n);
 
 /* The node's links break; of the messages in transit, only the first few arrive. */

@@ -4,7 +4,7 @@
 
 #include "nodeagent-proto/agent/zip/zip_priv.h"
 
-/* bytes; Linux allows 4096, and the archive's files are below a directory */
+/* bytes; Linux allows 4096 with the path of the directory into which the archive is unpacked */
 #define PATH_BYTES 4000
 #define PART_BYTES 255
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writes the files of an archive to disk. No link is followed or made, so nothing is written
- * outside.
+ * outside the target directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +23,8 @@ static int failed(const char *path, struct err *e)
                    strerror(errno));
 }
 
-/* Opens the parent directory of the last part of `path`, and makes it if it is missing; *last is
- * the last part. `at` is closed unless it is `root`. -1: see errno. */
+/* Opens the parent directory of the last part of `path`, and makes missing directories on the way;
+ * *last is the last part. The caller closes the result unless it is `root`. -1: see errno. */
 static int open_above(int root, const char *path, const char **last)
 {
     int at = root;

@@ -27,7 +27,8 @@ static int refuse(const struct zip_entry *x, const char *why, struct err *e)
                    why);
 }
 
-/* A read error is either the disk's (ERR_IO) or the archive's (ERR_INVALID_CONTENT). */
+/* Reading failed: either the disk failed (ERR_IO), or the archive is damaged
+ * (ERR_INVALID_CONTENT). */
 static int unreadable(const struct zip *z, struct err *e)
 {
     return z->failed ? err_set(e, ERR_IO, NULL, "The archive cannot be read.")
@@ -94,7 +95,8 @@ static int file_error(voidpf opaque, voidpf stream)
 
 /* --- the directory ---------------------------------------------------------------------------- */
 
-/* Only entries that were made on Unix have a mode. */
+/* Refuses entries that are neither files nor directories. Only entries that were made on Unix have
+ * a mode. */
 static int check_mode(struct zip_entry *x, const unz_file_info64 *info, struct err *e)
 {
     uLong mode = info->external_fa >> 16, kind = mode & S_IFMT;

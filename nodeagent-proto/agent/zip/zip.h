@@ -5,7 +5,7 @@
  * than regular files and directories, encryption, methods other than stored and deflated,
  * overlapping data, wrong sizes or checksums, and more entries or bytes than the limits.
  *
- * All functions block: for worker threads, and for programs on nodes. Errors are
+ * All functions block: they are for worker threads, and for programs on nodes. Errors are
  * ERR_INVALID_CONTENT (the archive) or ERR_IO (the file, or the target directory).
  */
 #ifndef NODEAGENT_PROTO_AGENT_ZIP_ZIP_H
@@ -44,13 +44,14 @@ void zip_close(struct zip *z); /* NULL is accepted */
 size_t zip_entries(const struct zip *z);
 const struct zip_entry *zip_entry(const struct zip *z, size_t i);
 
-/* Passes on the bytes of a file in pieces. `sink` returns -1 with *e set to stop. */
+/* zip_read() passes the bytes of entry `i` to `sink` in pieces. To stop, `sink` sets *e and returns
+ * -1. */
 typedef int (*zip_sink)(void *ctx, const void *bytes, size_t n, struct err *e);
 int zip_read(struct zip *z, size_t i, zip_sink sink, void *ctx, struct err *e) MUST_CHECK;
 
 /* Writes all entries below an empty directory. Everybody may read the files and nobody may write
  * them; programs are executable. An archive made on Windows has no modes, so none of its files is
- * executable. On disk when this returns. */
+ * executable. When this returns, the files are on the disk. */
 int zip_unpack(struct zip *z, int directory, struct err *e) MUST_CHECK;
 
 #endif
