@@ -33,9 +33,9 @@ struct remote_end {
     void *ctx;
     /* The members below are used by remote_end.c only. */
     struct remote_stream stream;
-    bool met;        /* the other end has answered */
-    int64_t met_ms;  /* when the other end's last message came (monotonic ms); before, when this end
-                      * began */
+    bool met; /* the other end has answered */
+    /* when the other end's last message came (monotonic ms); before, when this end began */
+    int64_t met_ms;
     int64_t gone_ms; /* since when the other end is missing (monotonic ms); 0: it is not missing */
     int fd;          /* -1: not connected */
     int64_t dial_ms; /* when to try to connect next */

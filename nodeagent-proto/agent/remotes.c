@@ -25,11 +25,10 @@
 /* Messages of all ends together that the agent passes on in a second: at 32 KiB, 64 MB. */
 #define MESSAGES_PER_S 2000
 #define REFILL_MS      100
-#define LINK_WAITS_MAX                                                                             \
-    (256U * 1024) /* unsent bytes to the daemon; above this, nothing is read from                  \
-                   * ends */
-#define END_WAITS_MAX (1024U * 1024)
-#define READ_SIZE     65536U
+/* unsent bytes to the daemon; above this, nothing is read from ends */
+#define LINK_WAITS_MAX (256U * 1024)
+#define END_WAITS_MAX  (1024U * 1024)
+#define READ_SIZE      65536U
 
 struct remote_job {
     struct remote_job *next;

@@ -65,8 +65,8 @@ struct supervisor {
     int64_t deadline_ms; /* monotonic; 0: none */
     int killed;          /* how many leftover processes had to be killed */
     bool none_left;      /* at the end no process of the task was left */
-    int rules;           /* descriptor of the rules for spec->confine; -1: the task is not
-                          * confined */
+    /* descriptor of the rules for spec->confine; -1: the task is not confined */
+    int rules;
     int64_t started_us, stderr_from;
 };
 

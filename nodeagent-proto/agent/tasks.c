@@ -293,8 +293,8 @@ int tasks_watch(struct agent_tasks *t, struct err *e)
         return 0;
     if (t->inotify_fd >= 0)
         close(t->inotify_fd);
-    t->inotify_fd = -1; /* for example, all inotify instances of the account are in use: check by a
-                         * timer */
+    /* for example, all inotify instances of the account are in use: check by a timer */
+    t->inotify_fd = -1;
     return 0;
 }
 

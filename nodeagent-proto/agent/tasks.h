@@ -37,9 +37,9 @@ struct agent_tasks {
     struct tasks_callbacks cb;
     struct helpers *helpers;     /* borrowed */
     struct cgroup_bases cgroups; /* searched before the first task that needs a cgroup */
-    bool announcing;             /* hello was answered: the end of a task is reported when it
-                                  * happens */
-    int inotify_fd, root_watch;  /* inotify_fd -1: not available; check by a timer */
+    /* hello was answered: the end of a task is reported when it happens */
+    bool announcing;
+    int inotify_fd, root_watch; /* inotify_fd -1: not available; check by a timer */
     struct stat root_was, dir_was;
     /* the root, or a vital part of it, was removed or moved away; the agent no longer serves it */
     bool root_gone;

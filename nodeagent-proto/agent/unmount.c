@@ -18,9 +18,9 @@
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/program.h"
 
-#define POLITE_MS                                                                                  \
-    3000 /* ms; how long an ordinary unmount may take: the file system may still write             \
-          * its data, or be dead */
+/* ms; how long an ordinary unmount may take: the file system may still write its data, or be
+ *  dead */
+#define POLITE_MS 3000
 #define FORCED_MS 3000
 #define STEP_NS   2000000
 #define STACK_MAX 100 /* the most mounts within one target */

@@ -111,8 +111,8 @@ static int start(struct agent *a, struct agent_worker *w)
     close(fds[1]);
     w->fd = fds[0];
     (void)fcntl(w->fd, F_SETFL, O_NONBLOCK);
-    (void)fcntl(w->fd, F_SETPIPE_SZ, PIPE_SIZE); /* so that a piece of a file passes through the
-                                                  * pipe in few reads */
+    /* so that a piece of a file passes through the pipe in few reads */
+    (void)fcntl(w->fd, F_SETPIPE_SZ, PIPE_SIZE);
     w->deadline_ms = monotonic_ms() + w->limit_s * 1000LL;
     return w->pid < 0 ? -1 : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The agent of a fake node: its requests. Requests about files always succeed and change nothing,
- * unless the node keeps files.
+ * The agent of a fake node: carries out the daemon's requests. Requests about files always succeed
+ * and change nothing, unless the node keeps files.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,7 +143,8 @@ static void do_health(struct conn *c, struct fake_request *q)
     fake_reply(c, plus(yes(q), "health", message_health(&h)), 0, true);
 }
 
-/* A machine with one processor that is busy half of the time, with matching reads and sends. */
+/* A machine with one processor that is busy half of the time, and that reads from disk and sends to
+ * the network at a constant rate. */
 static void do_usage(struct conn *c, struct fake_request *q)
 {
     enum { TICK_US = 10000, BYTES = 1000 };
@@ -255,7 +256,7 @@ static bool serve_files(struct conn *c, struct fake_request *q)
     return rc != 0;
 }
 
-/* The reason of the node to refuse the request; NULL: it does not refuse. A node that cannot be
+/* Why the node refuses the request; NULL: the node does not refuse it. A node that cannot be
  * prepared, or has a full disk, refuses to create files, but not to remove old files. */
 static const char *refusal(struct fake_node *n, enum request_op which)
 {
@@ -290,7 +291,7 @@ static void request(struct conn *c, json_t *msg)
     struct err e;
     const char *name = json_string_value(json_object_get(msg, "op"));
     if (json_object_get(msg, "event"))
-        return; /* a message to a process of a run: none is real */
+        return; /* a message to a process of a run: fake nodes have no such processes */
     arena_init(&a);
     if (!name || !request_find(name, &q.r.op) || !ops[q.r.op].run)
         fake_reply(c, no(&q, ERR_NOT_SUPPORTED, "a fake node does not know this request"), 0, true);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Requests about files of a fake node, carried out in its root at once: a table has the function of
- * each known request. Runs on the loop, and blocks it as long as the disk does; fake nodes are for
- * tests. A file that write_bytes makes is called FILE.part until its last piece has come.
+ * each known request. Runs on the loop and blocks it while the disk works; this is allowed because
+ * fake nodes are for tests. A file of write_bytes is called FILE.part until its last piece has
+ * arrived.
  */
 #include "nodeagent-proto/link/fake_disk.h"
 
@@ -21,7 +22,7 @@
 
 #define DIR_MODE  0777
 #define FILE_MODE 0666
-/* The suffix of a file whose last piece has not come. */
+/* The suffix of a file whose last piece has not arrived. */
 #define UNFINISHED ".part"
 #define NS_PER_US  1000
 /* The most entries of a listing, because it must fit one frame. */
@@ -35,7 +36,7 @@ static int make_parents(const char *path, struct err *e)
     return rc;
 }
 
-/* Closes the file after a write; `well`: the write succeeded. */
+/* Closes the file after a write. `well`: the write succeeded; otherwise errno has the reason. */
 static int write_end(int fd, const char *path, bool well, int64_t now_us, struct err *e)
 {
     int rc = well ? 0 : err_errno(e, ERR_IO, "cannot write %s", path);
@@ -125,7 +126,7 @@ static int clear_target(const struct disk_work *w, const char *target, struct er
     if (check_below(w, target, e) < 0)
         return -1;
     if (unlink(target) < 0 && errno == EISDIR)
-        /* fails if it is not empty, because then it is not a link's placeholder */
+        /* removes an empty directory only; a directory with content is no placeholder of a link */
         (void)rmdir(target);
     return 0;
 }
@@ -162,7 +163,7 @@ static int append(struct disk_work *w, struct err *e)
     return rc;
 }
 
-/* Writes a piece into the temporary file; the last piece renames it to its path. */
+/* Writes a piece into the temporary file; after the last piece, renames the file to its path. */
 static int put_piece(const struct disk_work *w, const struct request_write_bytes *p, struct err *e)
 {
     char *path = fake_disk_place(w->root, p->path);
@@ -201,7 +202,7 @@ static int remove_tree(struct disk_work *w, struct err *e)
     return check_below(w, path, e) < 0 ? -1 : fs_remove_tree(path, e);
 }
 
-/* Makes the directory of an archive, empty: the archive is not opened. */
+/* Makes an empty directory instead of the archive's content: the archive is not opened. */
 static int unpack(struct disk_work *w, struct err *e)
 {
     const char *archive = w->r->unpack.path, *target = w->r->unpack.target;

@@ -29,9 +29,9 @@ struct fake_answer {
 int fake_disk_serve(const char *root, const struct node_request *r, int64_t now_us,
                     struct fake_answer *out, struct err *e) MUST_CHECK;
 
-/* The place, on this machine, of a path of that node. A path outside the node's root is placed
- * below "host" in the root, because a fake node has no disk and must not write elsewhere on this
- * machine. The caller frees it. */
+/* The place, on this machine, of the path `path` on the node with this root. A path outside the
+ * node's root is placed below "host" in the root, because a fake node has no disk and must not
+ * write elsewhere on this machine. The caller frees it. */
 char *fake_disk_place(const char *root, const char *path);
 
 /* Appends to a file; makes the file and its folders if they are missing. */

@@ -21,10 +21,10 @@ struct fake_node_task {
     struct fake_task plan;
     size_t written;            /* how many of its outputs were written */
     int64_t began_us, end_us;  /* monotonic; unknown (0) while the task is held */
-    char *why;                 /* of its status */
+    char *why;                 /* the reason in its status */
     char *log_path, *step;     /* the log of the run; NULL: none */
-    struct task_status status; /* its texts belong to the task, or are static */
-    struct loop_timer *timer;  /* the next output, or the end; only while the task runs */
+    struct task_status status; /* its texts are owned by the task, or static */
+    struct loop_timer *timer;  /* due at the next output or at the end; only while the task runs */
     /* when the answer to the run request arrives: the end is not reported earlier */
     int64_t reply_us;
     uint64_t told; /* conn.serial of the connection on which its end was reported */
@@ -83,7 +83,7 @@ struct fake_node {
     char epoch_id[FAKE_ID_SIZE];
     bool down, hung, bad_disk, full, removed, is_root;
     int refusals, troubles, gpus;
-    int64_t id;    /* 0: no link has reached it yet */
+    int64_t id;    /* 0: no link has reached the node yet */
     char *refuses; /* NULL: see fake_set_refusing() */
     bool secretive;
 };
@@ -107,8 +107,8 @@ struct fake_nodes {
 uint64_t fake_random(struct fake_nodes *f);
 /* Finds or makes it. */
 struct fake_node *fake_find(struct fake_nodes *f, const char *name);
-/* Sends `msg`, and takes it over; it does not arrive before `not_before`. in_order: later messages
- * do not arrive before it. Returns the time of arrival. */
+/* Sends `msg` to the daemon, and takes it over; it does not arrive before the time `not_before`.
+ * in_order: later messages do not arrive before `msg`. Returns the time of arrival. */
 int64_t fake_reply(struct conn *c, json_t *msg, int64_t not_before, bool in_order);
 /* Like fake_reply() in order, with raw bytes. */
 void fake_reply_with(struct conn *c, json_t *msg, const void *bytes, size_t n);

@@ -140,7 +140,7 @@ static int make_files(struct fake_node_task *t, const struct task_spec *spec, st
     return open_output(t, spec->stdout_path, e) < 0 ? -1 : open_output(t, spec->stderr_path, e);
 }
 
-/* Writes the outputs that are due. A failure goes into the log, because a full disk alone does not
+/* Writes the outputs that are due. A failure is only logged, because a full disk alone does not
  * fail a task. */
 static void write_outputs(struct fake_node_task *t, int64_t now_us)
 {

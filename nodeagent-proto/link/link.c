@@ -2,8 +2,8 @@
  *
  * The common part of all links, for every transport: state, requests and their answers, and failing
  * (link_hear.c has the rest). A failure inside a call of the owner is stored in the link or the
- * request, and reported by a timer (kick()) in the next turn, so that no function calls its caller
- * back.
+ * request, and reported by a timer (kick()) in the next turn of the loop, so that no function calls
+ * its caller back.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ const char *node_link_own_address(const struct node_link *link)
 
 /* ---- answering ---- */
 
-/* Calls the user back. `why` is NULL on success; then `what` is an array of n results. */
+/* Calls the request's callback. `why` is NULL on success; then `what` is an array of n results. */
 static void tell(const struct link_pending *p, const struct err *why, const void *what, size_t n)
 {
     if (!p->cb.done)
@@ -230,4 +230,3 @@ void link_ask(struct node_link *link, const struct node_request *r, struct link_
         kick(link);
     json_decref(msg);
 }
-/* The picture at enum link_state as a table. */

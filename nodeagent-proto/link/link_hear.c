@@ -71,8 +71,8 @@ static int hear_event(struct node_link *link, json_t *msg, struct err *e)
         return 0;
     }
     if (strcmp(name, "task_ended") != 0)
-        return 0; /* ignores an event that only newer agents send: such an agent may send events of
-                     later versions */
+        return 0; /* ignores an unknown event: a newer agent may send events that this version does
+                   * not know */
     if (message_task_status_read(json_object_get(msg, "task"), &s, e) < 0)
         return -1;
     if (link->user.task_ended)
@@ -112,8 +112,6 @@ void link_received(struct node_link *link, const char *bytes, size_t n)
     if (rc < 0)
         link_fail(link, &e);
 }
-
-/* no caller waits for the answer */
 
 void link_start(struct node_link *link, const struct link_start *how)
 {

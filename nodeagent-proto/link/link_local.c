@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The local transport: the agent is a child process. Its stdin and stdout are one end of a
- * socketpair. Its stderr is a pipe whose lines go into the daemon's log; the last lines also go
- * into the reason why the link broke. The agent ends when its socket closes; it is always reaped.
+ * socketpair. Its stderr is a pipe: the daemon logs every line, and adds the last line to the
+ * reason why the link broke. The agent ends when its socket closes; it is always reaped.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,16 +19,17 @@
 #include "nodeagent-proto/link/link_priv.h"
 #include "nodeagent-proto/wire/message.h"
 
-#define EXIT_WAIT_MS 2000 /* ms to wait for an agent whose link has ended; it needs about one */
+/* ms to wait for the exit of an agent whose link has ended; an agent needs about 1 ms */
+#define EXIT_WAIT_MS 2000
 #define KILL_WAIT_MS 5000 /* ms to wait for a killed agent: after that it hangs in the kernel */
 #define DEAD_MS      30000
-/* The period of checks (ms) for a file system that does not answer with the agent's program. A busy
- * loop (it starts other agents) runs one tick instead of several, so its own delay is not counted
- * against the file system. */
+/* While a worker checks the agent's program, on a file system that may hang, a timer counts ticks
+ * of this length (ms). A busy loop (it starts other agents) runs one tick instead of several, so
+ * the loop's own delay is not counted against the file system. */
 #define LOOK_TICK_MS 1000
 #define LOOK_TICKS   10
-/* The limit (in ticks) for a check that has not begun, because checks of other links come before
- * it. */
+/* The limit (in ticks) for a check that has not begun, because the worker is busy with the checks
+ * of other links. */
 #define TURN_TICKS   120
 #define LINE_MAX_LEN 900 /* bytes of stderr; a longer line is split */
 
@@ -39,10 +40,11 @@ struct local {
     uv_pipe_t socket, errors;
     uv_timer_t exit_timer; /* until the process runs, the timer of the check of its program */
     int open_handles;
-    int child_fd; /* the agent's end of the socketpair; -1: the agent has it, or will never get it
+    int child_fd; /* the agent's end of the socketpair; -1: it was given to the agent, or closed
+                   * unused
                    */
     struct files_work *looking;
-    struct program_look *look; /* while looking */
+    struct program_look *look; /* set while `looking` is */
     int look_ticks, turn_ticks;
     bool socket_ended, errors_ended, process_ended;
     int64_t exit_code;
@@ -156,12 +158,13 @@ static void check_end(struct local *l)
         uv_timer_start(&l->exit_timer, on_exit_overdue, EXIT_WAIT_MS, 0);
 }
 
-/* Stops waiting for the process; its next parent reaps it. */
+/* Stops waiting for a killed process that does not end; when the daemon has ended, the process's
+ * next parent reaps it. */
 static void on_kill_overdue(uv_timer_t *timer)
 {
     struct local *l = timer->data;
     if (!link_is_closing(&l->link))
-        return; /* fail() was called; node_close() follows */
+        return; /* fail() has reported the end; the owner will call node_close() */
     LOG_WARN(l->link.log, "node.agent_abandoned", LF_STR("node", l->root),
              LF_INT("pid", uv_process_get_pid(&l->process)));
     close_process(l);
@@ -257,7 +260,7 @@ static void local_write(struct node_link *link, const char *bytes, size_t n)
     struct local *l = CONTAINER_OF(link, struct local, link);
     uv_stream_t *stream = (uv_stream_t *)&l->socket;
     uv_buf_t now = uv_buf_init((char *)(uintptr_t)bytes, (unsigned)n);
-    int done = uv_try_write(stream, &now, 1); /* UV_EAGAIN too while older bytes wait */
+    int done = uv_try_write(stream, &now, 1); /* also returns UV_EAGAIN while older bytes wait */
     size_t sent = done > 0 ? (size_t)done : 0;
     if (sent == n || (done < 0 && done != UV_EAGAIN))
         return;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The part of a link that does not depend on how its bytes travel: requests, replies, events, going
- * down. A transport (link_local.c) embeds struct node_link, moves bytes and knows when its peer is
- * gone; it calls link_*() below from loop callbacks and is called through struct link_transport.
+ * The part of a link that does not depend on how its bytes are transported: requests, replies,
+ * events, and the link's end. A transport (link_local.c) embeds struct node_link, sends and
+ * receives bytes, and notices the end of its agent. It calls link_*() below from callbacks of the
+ * loop, and is called through struct link_transport.
  *
  *   OPENING --hello answered--> READY --link_fail()--> DOWN --node_close()--> CLOSING
  *      \_______________________________________________/  (each state may close)
  *
- * Only callbacks of the loop call out to the user, so that no callback runs inside the call that
- * asked for it. Immediate results wait for `kick`, a timer that is due at once.
+ * Only callbacks of the loop call the user's callbacks, so that no callback runs inside the call
+ * that made the request. Immediate results wait for `kick`, a timer that is due at once.
  */
 #ifndef NODEAGENT_PROTO_LINK_LINK_PRIV_H
 #define NODEAGENT_PROTO_LINK_LINK_PRIV_H
@@ -41,7 +42,7 @@ struct link_pending {
     void *ctx;
     json_t *parts;      /* an answer in several messages: the received parts */
     size_t parts_bytes; /* bytes of the messages with these parts */
-    size_t most;        /* read_file: the number of bytes asked for */
+    size_t most;        /* read_file: the requested number of bytes */
     struct err refused; /* code is not ERR_NONE: the request could not be sent */
 };
 
@@ -71,15 +72,17 @@ struct node_link {
     enum node_step step; /* set by the transport; NODE_STEP_AGENT for a transport with one step */
     bool new_host;
     char own_address[64]; /* set by the transport: node_link_own_address() */
-    struct err why;       /* LINK_DOWN, or about to be: code is not ERR_NONE */
-    struct loop *loop;    /* borrowed */
+    /* why the link is down, or will be in a moment; code ERR_NONE: it works */
+    struct err why;
+    struct loop *loop; /* borrowed */
     struct loop_timer *kick;
     struct link_watch *watch; /* NULL: there are no sign-of-life checks */
     int64_t term;             /* of our own epoch */
     char *epoch_id;
     struct frame_decoder in;
-    struct link_pending *head;  /* requests without an answer, oldest first */
-    struct link_pending **tail; /* the place behind the last request; NULL: there was none yet */
+    struct link_pending *head; /* requests without an answer, oldest first */
+    /* where to append the next request; NULL: there was no request yet */
+    struct link_pending **tail;
     int64_t last_id;
     int64_t asked_since_us; /* the start of the period in which questions of the agent are counted:
                                see link_serve.c */
@@ -90,23 +93,24 @@ struct node_link {
 
 /* ---- link.c: state of the link, and requests over it ----------------------------------------- */
 
-/* Before the first request. */
+/* Called before the first request. */
 void link_begin(struct node_link *link, struct loop *loop);
 /* The only function that changes the link's state. */
 void link_go(struct node_link *link, enum link_state to);
 /* Sends a request; `p` has the callback. */
 void link_ask(struct node_link *link, const struct node_request *r, struct link_pending p);
-/* Calls back and forgets the request first, so that it is answered once, even if the callback uses
- * the link. */
+/* Removes the request from the link, then calls its callback, so that the request is answered once,
+ * even if the callback uses the link. */
 void link_answer(struct node_link *link, struct link_pending *p, const struct err *why,
                  const void *what, size_t n);
-/* Answers the pending requests. Requests that a callback makes are answered in another turn. */
+/* Answers all pending requests. Requests that their callbacks make are answered in a later turn of
+ * the loop. */
 void link_answer_all(struct node_link *link, const struct err *why);
 /* Sends a reply; takes `msg` over. -1: it does not fit a frame. */
 int link_send(struct node_link *link, json_t *msg, struct err *e) MUST_CHECK;
-/* Breaks the link; the first reason is kept. Callable from anywhere. */
+/* Breaks the link; the first reason is kept. May be called from any function. */
 void link_fail(struct node_link *link, const struct err *why);
-/* True after link_close(): the transport's callbacks must not report any more. */
+/* True after node_close(): the transport's callbacks must not report anything any more. */
 bool link_is_closing(const struct node_link *link);
 
 /* ---- requests.c ---- */
@@ -118,10 +122,10 @@ int link_hear_answer(struct node_link *link, struct link_pending *p, json_t *msg
 
 /* ---- link_serve.c ---- */
 
-/* Answers a request of the agent; an unknown one with an error. */
+/* Answers a request of the agent; an unknown request is answered with an error. */
 void link_serve(struct node_link *link, json_t *req);
 
-/* Passes a message of a remote command on. */
+/* Passes a message of a remote command to the link's user. */
 void link_remote(struct node_link *link, const json_t *msg);
 
 /* ---- link_watch.c ---- */
@@ -148,7 +152,7 @@ struct link_start {
 void link_start(struct node_link *link, const struct link_start *how);
 /* Decodes bytes that came from the agent. */
 void link_received(struct node_link *link, const char *bytes, size_t n);
-/* The transport's handles are closed. */
+/* Called when all handles of the transport are closed: frees the link. */
 void link_released(struct node_link *link);
 
 #endif

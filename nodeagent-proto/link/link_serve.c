@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Serves the requests of agents to the daemon. Each gets exactly one reply; a slow request is
- * answered later, by its id. Messages of remote commands are not requests: they are passed on, and
- * have another limit.
+ * Serves the requests of agents to the daemon. Each request gets exactly one reply; a slow request
+ * is answered later, by its id. Messages of remote commands are not requests: they are passed to
+ * the link's user, and have a separate limit.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,12 +11,12 @@
 #include "nodeagent-proto/link/link_priv.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* The limit of requests in a minute. A healthy agent sends a few. An agent that sends requests
- * without end would occupy the loop and, if it does not read the answers, all memory. */
+/* The limit of requests in WINDOW_US (10 s). A healthy agent sends a few. An agent that sends
+ * requests without end would occupy the loop and, if it does not read the answers, all memory. */
 #define REQUESTS_MAX 1000
 #define WINDOW_US    10000000
-/* The limit of messages of remote commands in a minute: an agent sends at most 20,000, and then
- * delays the processes. */
+/* The limit of messages of remote commands in WINDOW_US: an agent sends at most 20,000, and makes
+ * the processes wait beyond that. */
 #define REMOTE_MAX 40000
 /* The most bytes that may wait for a node that reads slowly; further messages are dropped, and the
  * ends send them again. */
@@ -42,7 +42,7 @@ static void reply(struct node_link *link, json_t *msg)
 {
     struct err e;
     if (link_send(link, msg, &e) < 0)
-        link_fail(link, &e); /* the agent would wait for ever */
+        link_fail(link, &e); /* otherwise the agent would wait for ever */
 }
 
 static void serve_ping(struct node_link *link, json_int_t id)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks that the agent is alive: asks it when no byte has come for a third of `dead_ms`, and
- * breaks the link when no byte has come for `dead_ms`. A hanging agent keeps its socket open, so
- * there is no other sign.
+ * Checks that the agent is alive: sends a ping when no byte has arrived for a third of `dead_ms`,
+ * and breaks the link when no byte has arrived for `dead_ms`. A hanging agent keeps its socket
+ * open, so there is no other sign.
  */
 #include <stdlib.h>
 

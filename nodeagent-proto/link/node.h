@@ -45,8 +45,8 @@ enum node_step {
     NODE_STEP_HOST_KEY,
     NODE_STEP_LOGIN,
     NODE_STEP_MACHINE, /* a shell command reads the machine's architecture and programs */
-    NODE_STEP_UPLOAD,  /* the agent is put there */
-    NODE_STEP_START,   /* by the `become` command */
+    NODE_STEP_UPLOAD,  /* the agent's program is uploaded */
+    NODE_STEP_START,   /* the agent is started, by the `become` command if there is one */
     NODE_STEP_AGENT,   /* hello and all later messages */
     NODE_STEPS
 };
@@ -57,8 +57,9 @@ struct node_callbacks {
      * it. */
     void (*down)(void *ctx, const struct err *why);
     void (*task_ended)(void *ctx, const struct task_status *status);
-    void (*remote)(void *ctx, const struct remote_msg *m); /* of a job on the node */
-    void *ctx;                                             /* borrowed; outlives the link */
+    /* a message of a remote command of a job on the node */
+    void (*remote)(void *ctx, const struct remote_msg *m);
+    void *ctx; /* borrowed; outlives the link */
 };
 
 struct node_local_config {
@@ -108,11 +109,11 @@ struct node_ssh_config {
      * agent works for the owner of this known_hosts. */
     bool yields;
     struct node_epoch epoch; /* sent in hello; borrowed while the link is being opened */
-    int connect_ms;  /* time limit of name lookup and TCP; for this and the next values, 0 is a
-                        default */
+    int connect_ms;  /* time limit of name lookup and TCP; for this and the next values, 0 means a
+                      * default */
     int login_ms;    /* time limit of each of handshake, host key and login */
-    int command_ms;  /* time limit of each command that prepares the machine; for an upload, of a
-                        standstill */
+    int command_ms;  /* time limit of each command that prepares the machine; for an upload, the
+                      * time limit without progress */
     int keepalive_s; /* the period of keepalive messages */
     int dead_ms;     /* a machine that sends no byte for this long is treated as dead */
     struct node_callbacks callbacks;
@@ -152,7 +153,8 @@ struct node_bytes {
     size_t n;
     int64_t size, mtime_us; /* of the whole file */
     int64_t mode;           /* st_mode; 0: not known */
-    int64_t inode;          /* another for each file: its inode and birth; 0: not known */
+    /* differs between files, made from inode number and time of birth; 0: not known */
+    int64_t inode;
 };
 typedef void (*node_bytes_cb)(void *ctx, const struct err *why, const struct node_bytes *got);
 
@@ -162,8 +164,8 @@ typedef void (*node_bytes_cb)(void *ctx, const struct err *why, const struct nod
  * root the agent itself makes directories and gives them to the account. NULL, or an agent that is
  * not root: the agent's account. */
 void node_ask(struct node_link *, const struct node_request *r, node_done_cb cb, void *ctx);
-/* Whether later requests may overtake it: a caller that needs its result first waits for its
- * answer. */
+/* Whether later requests may overtake this request. Then a caller that needs its result first must
+ * wait for its answer. */
 bool node_ask_is_beside(const struct node_request *r);
 
 #define NODE_PIECE_MAX (512 * 1024) /* the most bytes of one write_bytes */
@@ -174,7 +176,7 @@ bool node_ask_is_beside(const struct node_request *r);
 void node_list_dir(struct node_link *, const char *as, const char *base, const char *path,
                    node_dir_cb cb, void *ctx);
 /* Reads up to `max` bytes (at most 1 MiB) of a regular file from `offset` on; no bytes at the end
- * of the file. This sets `raw`. */
+ * of the file. node_read_file() itself sets the request's member `raw`. */
 void node_read_file(struct node_link *, const struct request_read_file *r, node_bytes_cb cb,
                     void *ctx);
 
@@ -183,9 +185,9 @@ void node_read_file(struct node_link *, const struct request_read_file *r, node_
  * status in TASK_FAILED_TO_START, not an error. An error means that nothing was started and the id
  * is still free.
  *
- * task_ended reports the end of a task, in any state, once on each link until the request forget,
- * after the reply to its node_run(); for tasks that ended while there was no link, right after
- * ready. */
+ * task_ended reports the end of a task (in any final state) once on each link, until the request
+ * `forget`. On a link it comes after the reply to node_run(); for a task that ended while there was
+ * no link, it comes right after `ready`. */
 void node_run(struct node_link *, const struct task_spec *spec, node_task_cb cb, void *ctx);
 void node_tasks(struct node_link *, node_tasks_cb cb, void *ctx);
 /* Sends a message of a remote command. Any message may be dropped: without a link, and when the
@@ -193,11 +195,11 @@ void node_tasks(struct node_link *, node_tasks_cb cb, void *ctx);
 void node_remote_send(struct node_link *, const struct remote_msg *m);
 
 void node_usage(struct node_link *, node_usage_cb cb, void *ctx);
-/* Takes a sample. Impossible values are unknown in it; at_us is 0. */
+/* Takes a sample. Impossible values are replaced by "unknown"; at_us is 0. */
 void node_sample(struct node_link *, bool gpus, node_sample_cb cb, void *ctx);
 void node_health(struct node_link *, node_health_cb cb, void *ctx);
-/* Why the machine cannot mount shares by SFTP from this host and port, with remedies; it can: n is
- * 0. */
+/* Lists the reasons why the machine cannot mount shares by SFTP from this host and port, with
+ * remedies; n is 0 if it can. */
 void node_mounting(struct node_link *, const char *host, int port, node_texts_cb cb, void *ctx);
 /* Lists the things below the node root, a text for each: tasks, accounts, mounts, directories. With
  * `take`, ends, unmounts and removes all of them. */

@@ -12,11 +12,11 @@
 
 /* Identifies the node. Texts are borrowed for the call. */
 struct node_target {
-    int64_t id; /* the caller's */
+    int64_t id; /* the caller's id of the node */
     const char *name;
     const char *root;        /* node root directory, made if missing */
     struct node_epoch epoch; /* the daemon's */
-    struct files *files;     /* borrowed: asked while the link is opened */
+    struct files *files;     /* borrowed: its workers are used while the link is opened */
     /* for a machine; the provider fills in `loop`, `log`, `files`, `root`, `epoch` and `callbacks`.
      * NULL: a local node */
     const struct node_ssh_config *ssh;
@@ -28,8 +28,8 @@ struct node_provider_ops {
     /* Starts to open a link; `ready` or `down` follows. */
     int (*open)(struct node_provider *p, const struct node_target *at,
                 const struct node_callbacks *callbacks, struct node_link **out, struct err *e);
-    /* The rest is for a provider whose node roots are not directories of this machine; otherwise
-     * NULL. remove_root removes the whole tree. */
+    /* The members below are NULL if node roots are ordinary directories of this machine.
+     * remove_root removes the whole tree. */
     bool (*has_root)(struct node_provider *p, const char *root);
     void (*remove_root)(struct node_provider *p, const char *root);
     /* Calls `each` with the name of every node root below `dir`. */

@@ -11,7 +11,8 @@
 #include "nodeagent-proto/wire/message.h"
 #include "nodeagent-proto/wire/sample.h"
 
-/* ---- answers: received values become a list, of one or of all parts -------------------------- */
+/* ---- answers: received values become an array, of one item or of the items of all parts
+ * -------------------------- */
 
 static int read_status(json_t *j, void *out, struct err *e)
 {
@@ -28,7 +29,6 @@ static int read_usage(json_t *j, void *out, struct err *e)
     return message_usage_read(j, out, e);
 }
 
-/* The item contains its GPUs, so it is read in place. */
 static int read_sample(json_t *j, void *out, struct err *e)
 {
     return message_sample_read(j, out, e);
@@ -77,12 +77,12 @@ static int hear_items(struct node_link *link, struct link_pending *p, json_t *pa
 }
 
 /* Limits for all parts of an answer: an agent lists at most 100,000 entries. A machine that sends
- * parts without end would fill the memory of the daemon; an entry takes more there than its
- * bytes. */
+ * parts without end would fill the memory of the daemon; an entry needs more memory than its bytes
+ * in the message. */
 #define PARTS_BYTES_MAX   ((size_t)128 * 1024 * 1024)
 #define PARTS_ENTRIES_MAX 200000
 
-/* Keeps the array of this part. 1: the last part is there; 0: more follow. */
+/* Appends the array of this part to p->parts. 1: the last part is there; 0: more follow. */
 static int collect(const struct node_link *link, struct link_pending *p, json_t *part, json_t *msg,
                    struct err *e)
 {

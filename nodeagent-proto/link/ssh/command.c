@@ -50,8 +50,8 @@ static int collect(struct ssh *l, int stream, struct strbuf *to)
     return n == 0 || n == LIBSSH2_ERROR_EAGAIN ? 0 : -1;
 }
 
-/* Whether the command ended early and does not read its input any more. Its own message explains
- * more than the error of the write. */
+/* Whether the command ended early and does not read its input any more. Then the command's error
+ * message is reported, because it explains more than the error of the write. */
 static bool remote_gone(ssize_t rc)
 {
     return rc == LIBSSH2_ERROR_CHANNEL_CLOSED || rc == LIBSSH2_ERROR_CHANNEL_EOF_SENT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * libssh2 reads the known_hosts file and judges the host key, in a separate session that never
- * connects. A new key is appended under a lock of the file, because other daemons and ssh may use
- * the file. Runs on a worker: fills in its `struct known_hosts`, and owns nothing else.
+ * libssh2 reads the known_hosts file and compares the host key with it, in a separate session that
+ * never connects. A new key is appended under a lock of the file, because other daemons and ssh may
+ * use the file. Runs on a worker: fills in its `struct known_hosts`, and owns nothing else.
  */
 #include "nodeagent-proto/link/ssh/known_hosts.h"
 
@@ -92,7 +92,7 @@ static void list_types(struct known_hosts *k, LIBSSH2_KNOWNHOSTS *known)
 
 /* The name is passed without a separate port: given a port, libssh2 would accept the key of a
  * server on another port. No key type is passed, so that a key of another type than the recorded
- * one is a changed key. */
+ * key counts as a changed key. */
 static void judge(struct known_hosts *k, LIBSSH2_KNOWNHOSTS *known)
 {
     struct libssh2_knownhost *old = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The known_hosts file: the host keys of machines. All functions block as long as the file system
- * does, and do not depend on links: for a worker.
+ * The known_hosts file: the host keys of machines. All functions wait for the file system, so they
+ * are for workers; they do not use links.
  */
 #ifndef NODEAGENT_PROTO_LINK_SSH_KNOWN_HOSTS_H
 #define NODEAGENT_PROTO_LINK_SSH_KNOWN_HOSTS_H
@@ -23,17 +23,17 @@ struct known_hosts {
     /* The question; texts and key are borrowed. */
     const char *path;
     const char *name; /* "host", or "[host]:port" if the port is not 22 */
-    const char *key;  /* the machine's key; NULL: it has not been asked yet */
+    const char *key;  /* the machine's key; NULL: not known yet */
     size_t n_key;
     int type;    /* libssh2's LIBSSH2_HOSTKEY_TYPE_... */
     bool record; /* append the key of a machine that is not in the file */
 
     /* The result. */
     enum known_verdict verdict;
-    bool recorded; /* by this call */
+    bool recorded; /* this call has appended the key to the file */
     char shown[FINGERPRINT_LEN], old[FINGERPRINT_LEN];
     char *types;        /* types of the machine's recorded keys, each followed by a comma; owned */
-    char cause[512];    /* of KNOWN_FAILED */
+    char cause[512];    /* the reason of KNOWN_FAILED */
     const char *remedy; /* static text; NULL: none */
 };
 

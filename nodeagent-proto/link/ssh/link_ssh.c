@@ -13,11 +13,11 @@
 #include "lib/fs.h"
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
 
-/* ms to wait for an agent whose input was closed; it needs about one */
+/* ms to wait for the end of an agent whose input was closed; an agent needs about 1 ms */
 #define END_WAIT_MS 2000
 /* the most bytes to read from the socket in one turn of the loop */
 #define READ_CHUNK (64U << 10)
-/* bytes of buffer kept for an idle link's output; an upload needs more */
+/* bytes of output buffer that an idle link keeps; an upload needs a larger buffer */
 #define OUT_KEPT 1024
 
 #define LIB_KEEPALIVE_S 2 /* the shortest period that libssh2 accepts (seconds) */
@@ -33,7 +33,7 @@ enum patience { CONNECT_MS, LOGIN_MS, COMMAND_MS };
 static const struct phase_rule {
     enum patience patience;
     enum node_step told;
-    /* NULL: callbacks of the loop end this phase, not a step */
+    /* NULL: callbacks of the loop end this phase, not a step function */
     enum ssh_step (*step)(struct ssh *l);
 } phases[] = {
     [SSH_RESOLVE] = {CONNECT_MS, NODE_STEP_NAME, NULL},
@@ -148,7 +148,7 @@ static void on_keepalive(uv_timer_t *timer)
     int next;
     if (l->phase != SSH_RUNNING)
         return;
-    /* Counts periods, not time, so that a daemon that was stopped itself has missed only one
+    /* Counts timer periods, not time: if the daemon itself was stopped, this counts as one
      * period. */
     l->silent_ms += uv_timer_get_repeat(timer);
     if (l->silent_ms > (uint64_t)l->dead_ms) {
@@ -165,7 +165,8 @@ static void on_keepalive(uv_timer_t *timer)
 
 /* All idle links send keepalives at common instants, so that thousands of links wake the loop once
  * a second. libssh2 counts in whole seconds, at least two, and sends only after the whole period;
- * if a timer tick could come too early, the timer is twice as fast. */
+ * for such a short period a timer tick could come too early, so the timer ticks twice in a
+ * period. */
 static void arm_keepalive(struct ssh *l)
 {
     bool is_short = l->keepalive_s <= LIB_KEEPALIVE_S;

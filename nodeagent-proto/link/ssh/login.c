@@ -13,8 +13,8 @@
 #include "nodeagent-proto/link/ssh/known_hosts.h"
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
 
-/* The daemon's order of types. If the file has a key of another type for this host, that type goes
- * first. */
+/* The types of host keys, preferred first. If known_hosts contains keys of this host, their types
+ * are put before these types. */
 #define HOST_KEY_TYPES "ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521"
 
 /* ---- known hosts ---- */
@@ -52,7 +52,7 @@ static void known_free(struct ssh_file *f)
 
 static const struct ssh_file_kind known_kind = {known_work, known_free};
 
-/* Looks up the machine and its key in the file. */
+/* Looks up the machine and its key in known_hosts, by a worker. */
 static enum ssh_step ask_known(struct ssh *l, const char *key, size_t n, int type)
 {
     struct known_file *f = xcalloc(1, sizeof *f);
@@ -73,8 +73,8 @@ static enum ssh_step ask_known(struct ssh *l, const char *key, size_t n, int typ
 
 /* ---- handshake ---- */
 
-/* A machine has keys of several types. The handshake must ask for a recorded type, because
- * otherwise an unchanged machine would look changed. */
+/* A machine has keys of several types. The handshake must request a type that is recorded in
+ * known_hosts; with another type, an unchanged machine would seem to be changed. */
 static enum ssh_step prefer_known_types(struct ssh *l)
 {
     const struct known_hosts *k = known_of(l->file);
@@ -95,7 +95,8 @@ enum ssh_step ssh_step_handshake(struct ssh *l)
         return ask_known(l, NULL, 0, 0);
     if (!l->methods && prefer_known_types(l) == SSH_FAILED)
         return SSH_FAILED;
-    int rc = libssh2_session_handshake(l->session, l->fd); /* only our callbacks get the socket */
+    /* libssh2 only passes the socket to our callbacks */
+    int rc = libssh2_session_handshake(l->session, l->fd);
     if (rc == LIBSSH2_ERROR_EAGAIN)
         return SSH_WAIT;
     if (rc == LIBSSH2_ERROR_KEX_FAILURE || rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE)
@@ -283,7 +284,8 @@ static enum ssh_step refused(struct ssh *l)
                     l->tried.len ? l->tried.s : "no method is configured", l->methods);
 }
 
-/* libssh2 reports a key that the host does not know as an invalid combination. */
+/* For a key that the host does not know, libssh2's own text ("invalid combination") would
+ * mislead. */
 static const char *why_not(struct ssh *l)
 {
     bool by_host = l->work_rc == LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED ||

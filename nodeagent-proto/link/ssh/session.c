@@ -98,7 +98,7 @@ static ssize_t take_received(libssh2_socket_t fd, void *buf, size_t n, int flags
     struct ssh *l = *abstract;
     assert(l->in_at <= l->in.len);
     size_t there = l->in.len - l->in_at;
-    if (fd != l->fd) /* another descriptor is the socket of an ssh-agent; on the pool */
+    if (fd != l->fd) /* an ssh-agent's socket: this runs on the thread pool */
         return receive_by(fd, buf, n, flags, l->login_ms);
     if (is_over(l))
         return -ECONNRESET;
