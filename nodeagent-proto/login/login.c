@@ -4,9 +4,9 @@
  *
  * accepted --files are written--> sshd -i has the connection --exit--> ended
  *
- * The files are written on a lane when the first connection comes; later connections wait for them.
- * The listener's handle, the lane's work and each session hold a reference to the listener; the
- * last one frees it.
+ * A worker thread (loop_lane) writes the files at the first connection; later connections wait
+ * until they are written. The listener's handle, the worker's task and each session hold a
+ * reference to the listener; the release of the last reference frees it.
  */
 #include "nodeagent-proto/login/login.h"
 
@@ -23,7 +23,8 @@
 #include "lib/strbuf.h"
 #include "nodeagent-proto/login/login_priv.h"
 
-/* The most sessions at once; further connections are refused, because each takes two processes. */
+/* The most sessions at once; further connections are refused, because each session needs two
+ * processes. */
 #define SESSIONS_MAX 64
 #define BACKLOG      16
 #define NAME_MAX_LEN 32
@@ -123,7 +124,7 @@ static int spawn(struct login_session *s, int fd)
     char *group = setting("NSS_WRAPPER_GROUP", l->files.dir, "group");
     char *argv[] = {(char *)(uintptr_t)SSHD_PATH, (char *)(uintptr_t) "-i",
                     (char *)(uintptr_t) "-f", config, NULL};
-    /* If the library is missing, sshd only prints a line on stderr. */
+    /* If libnss_wrapper.so is missing, sshd continues and only prints a line on stderr. */
     char *env[] = {(char *)(uintptr_t) "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
                    (char *)(uintptr_t) "LD_PRELOAD=libnss_wrapper.so", passwd, group, NULL};
     uv_stdio_container_t io[] = {{.flags = UV_INHERIT_FD, .data.fd = fd},
@@ -144,7 +145,7 @@ static int spawn(struct login_session *s, int fd)
     return rc;
 }
 
-/* Passes the descriptor to sshd as a blocking one, and closes it here. */
+/* Passes a blocking copy of the connection's descriptor to sshd, and closes the descriptor here. */
 static void hand_over(struct login_session *s)
 {
     uv_os_fd_t fd;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * SSH logins on a local node: a loopback port. Each connection gets a separate sshd (sshd -i),
- * which runs as the daemon's user. Nothing is written or started before the first connection.
+ * SSH logins on a local node, at a port of 127.0.0.1. Each connection gets a separate sshd (sshd
+ * -i), which runs as the daemon's user. Nothing is written or started before the first connection.
  *
  * There is one account: the given name, with the given key, password or both. libnss-wrapper maps
- * it to the daemon's user. Without libnss-wrapper only the name of the daemon's user can log in, by
- * key. Sessions see what jobs see: the machine as the daemon's user.
+ * the account to the daemon's user. Without libnss-wrapper only the name of the daemon's user can
+ * log in, by key. Sessions see what jobs see: the machine as the daemon's user.
  */
 #ifndef NODEAGENT_PROTO_LOGIN_LOGIN_H
 #define NODEAGENT_PROTO_LOGIN_LOGIN_H

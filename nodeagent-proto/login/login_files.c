@@ -112,8 +112,9 @@ int login_write_accounts(const struct login_files *f, struct err *e)
     return rc;
 }
 
-/* An sshd that is root enters this empty folder (privilege separation), and refuses everybody
- * without it. The service of Debian's package makes it; the package alone does not. */
+/* An sshd that runs as root needs this empty folder (privilege separation), and refuses all logins
+ * without it. On Debian, the folder is made by the sshd service, not by the installation of the
+ * package. */
 int login_make_empty_folder(struct err *e)
 {
     if (geteuid() != 0 || mkdir(SSHD_EMPTY_DIR, 0755) == 0 || errno == EEXIST)

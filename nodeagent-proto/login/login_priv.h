@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Shared by login.c (the listener and its sessions), login_files.c (the files that sshd reads) and
- * share_server_sshd.c (another sshd that reads such files).
+ * share_server_sshd.c (the sshd of the share server reads such files as well).
  */
 #ifndef NODEAGENT_PROTO_LOGIN_LOGIN_PRIV_H
 #define NODEAGENT_PROTO_LOGIN_LOGIN_PRIV_H

@@ -24,7 +24,8 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 
-/* The new root lies over an existing empty directory; other processes still see the directory. */
+/* The new root is mounted over this existing directory; other processes still see the directory
+ * itself. */
 #define ROOT_AT           "/proc"
 #define FOLDERS           "/shares"
 #define KEY_FILE_MAX      (1U << 20)
@@ -38,11 +39,11 @@ struct share_serving {
     unsigned account;
     const char **folders; /* relative to `storage` */
     size_t n_folders;
-    /* sftp-server (the first), its loader and its libraries */
+    /* sftp-server (first), its loader and its libraries */
     const char *files[PROGRAM_FILES_MAX];
     size_t n_files;
     struct strbuf libraries; /* the directories of the libraries, for the loader */
-    bool has_root;           /* there is a namespace with a new root */
+    bool has_root;           /* the process is in a namespace with a new root */
     bool landlocked, is_root;
 };
 
@@ -100,8 +101,8 @@ static int run_trace(int out, const char *program)
     return 1;
 }
 
-/* The loader prints the libraries that it would load, as ldd(1) does, and does not start the
- * program. */
+/* Returns the loader's list of the libraries that the program needs, as ldd(1) prints it; the
+ * program is not started. */
 static char *trace(struct share_serving *s, const char *program)
 {
     int ends[2];
@@ -178,8 +179,8 @@ static int write_text(const char *path, const char *text)
     return rc;
 }
 
-/* Ids inside equal ids outside: files keep their owner, and the process has no rights after
- * execve(). */
+/* In the user namespace, the ids have the same numbers as outside, so files keep their owners.
+ * After execve() the process has no capabilities there. */
 static int map_ids(struct arena *a, uid_t uid, gid_t gid)
 {
     const char *uids = arena_printf(a, "%u %u 1", (unsigned)uid, (unsigned)uid);
@@ -199,7 +200,7 @@ static int make_parents(const char *path)
     return rc;
 }
 
-/* Shows `from` at `to` in the new root. */
+/* Mounts the file `from` at the path `to` of the new root. */
 static int bind_file(struct share_serving *s, const char *from, const char *to)
 {
     const char *at = arena_concat(&s->a, ROOT_AT, to);
@@ -209,7 +210,8 @@ static int bind_file(struct share_serving *s, const char *from, const char *to)
                : -1;
 }
 
-/* A folder that was deleted meanwhile is left out. A folder may have mounts of the site in it. */
+/* Mounts a folder of the key in the new root, with the site's mounts inside the folder. A folder
+ * that was deleted meanwhile is left out. */
 static int bind_folder(struct share_serving *s, const char *folder)
 {
     const char *from = arena_concat(&s->a, s->storage, "/", folder);
@@ -221,7 +223,7 @@ static int bind_folder(struct share_serving *s, const char *folder)
                : -1;
 }
 
-/* sftp-server asks for its account's name. */
+/* Writes the account's line, because sftp-server looks up its account's name. */
 static int write_passwd(struct share_serving *s, uid_t uid)
 {
     const char *line =
@@ -249,7 +251,7 @@ static int fill_root(struct share_serving *s, uid_t uid)
                  NULL);
 }
 
-/* Nothing of the old root stays reachable. */
+/* Makes ROOT_AT the root. The process can reach nothing of the old root any more. */
 static int change_root(void)
 {
     return chdir(ROOT_AT) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 &&
@@ -309,7 +311,8 @@ static int confine(struct share_serving *s, struct err *e)
                    strerror(why));
 }
 
-/* Without a new root the account needs a name. */
+/* If the process is root, changes to the account of the sessions. Without a new root, this account
+ * must exist in /etc/passwd; otherwise NOBODY is used. */
 static int give_up_root(const struct share_serving *s, struct err *e)
 {
     uid_t to = s->account && (s->has_root || getpwuid(s->account)) ? s->account : NOBODY;
@@ -326,7 +329,8 @@ static int prepare(struct share_serving *s, struct err *e)
     return find_program(s, e);
 }
 
-/* The name has the key's file, so that sessions of a key can be found and ended. */
+/* The process's name (argv[0]) contains the path of the key's file, so that the sessions of a key
+ * can be found and ended. */
 static int become_server(struct share_serving *s, struct err *e)
 {
     /* Landlock does not cover the attributes of files that belong to the daemon's user. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * The command of a session that a machine's key opens: this process confines itself to the folders
- * of the key and becomes OpenSSH's sftp-server. Before it lies share_server.h, which writes the
- * files of keys.
+ * of the key and becomes OpenSSH's sftp-server. The share server (share_server.h) has written the
+ * key's file before.
  *
  * A mount namespace shows nothing but the folders (below its directory FOLDERS, where the session
  * begins), sftp-server and its libraries; without root it needs a user namespace. Landlock forbids
- * everything else once more. Where no namespace can be made, Landlock alone confines the process.
- * It does not cover chmod and its like, so a daemon without root then refuses to set attributes by
- * name. A daemon that is root also gives its rights up, for an account that owns nothing.
+ * access to everything else as well. Where no namespace can be made, Landlock alone confines the
+ * process. Landlock does not cover chmod and similar calls, so without a namespace and without
+ * root, sftp-server is told to refuse them. As root, the process also changes to an account that
+ * owns nothing.
  */
 #ifndef NODEAGENT_PROTO_LOGIN_SHARE_SERVE_H
 #define NODEAGENT_PROTO_LOGIN_SHARE_SERVE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls become jobs on a lane of one thread; each job owns its texts and is freed on the loop.
+ * Each call becomes a job for one worker thread (loop_lane); the job owns its texts and is freed on
+ * the loop.
  */
 #include "nodeagent-proto/login/share_server.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shares of this machine for other machines, by SFTP: an sshd of ours with its own configuration,
- * host key and port. Each key opens the folders that it was given with, by the command of
- * share_serve.h. The sshd runs while there is a key. It outlives this process, so that mounts go on
- * while the daemon is restarted; the next daemon finds it by its pid file.
+ * Offers shares of this machine to other machines by SFTP: a separate sshd with its own
+ * configuration, host key and port. Each key gives access to its folders only, by the command of
+ * share_serve.h. The sshd runs as long as there is a key. It outlives this process, so that mounts
+ * continue while the daemon is restarted; the next daemon finds it by its pid file.
  *
  * Files below the directory: sshd_config, host_key, authorized_keys, sshd.pid, sshd.log; keys/ID
- * (share_serve.h). The private half of a key goes to the machine only.
+ * (share_serve.h). The private half of a key is sent to its machine and not kept.
  *
  * Everything that blocks runs on one thread, in the order of the calls.
  */
@@ -26,8 +26,9 @@ struct share_server_config { /* texts are copied */
     const char *storage_dir;
     const char *program; /* batchaid itself */
     int port;
-    unsigned account; /* the account of sessions if this process is root; 0: an account of nobody */
-    bool ends;        /* the sshd ends with this process, and its files are removed then */
+    /* if this process is root, the user id of sessions; 0: an account that owns nothing */
+    unsigned account;
+    bool ends; /* when this process ends, the sshd ends too, and its files are removed */
 };
 
 struct share_server *share_server_create(const struct share_server_config *c);
@@ -41,7 +42,7 @@ struct share_key {
     const char *host_key;    /* "ssh-ed25519 AAAA..." */
     const char *user;
 };
-/* `why` NULL: the key is there, and the sshd listens. */
+/* `why` NULL: the key is valid now, and the sshd listens. */
 typedef void (*share_server_cb)(void *ctx, const struct err *why, const struct share_key *key);
 
 /* Makes a key for these folders (relative to the storage directory; missing ones are made). It
@@ -49,10 +50,10 @@ typedef void (*share_server_cb)(void *ctx, const struct err *why, const struct s
  * '-', '_', '.'. */
 void share_server_give(struct share_server *s, const char *id, const char *const *folders, size_t n,
                        share_server_cb cb, void *ctx);
-/* Takes the keys back whose ids begin with `prefix`, and ends their sessions. */
+/* Removes the keys whose ids begin with `prefix`, and ends their sessions. */
 void share_server_take_back(struct share_server *s, const char *prefix);
-/* After a start: removes all keys except those whose ids begin with one of the prefixes, and starts
- * the sshd if a key is left and it does not run. */
+/* Called after a start: removes all keys except the keys whose ids begin with one of the prefixes.
+ * Starts the sshd if a key is left and no sshd runs. */
 void share_server_keep(struct share_server *s, const char *const *prefixes, size_t n);
 
 #endif

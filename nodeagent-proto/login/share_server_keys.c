@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The file of a key is the truth: authorized_keys is made from all these files, and a session whose
- * file is gone is refused.
+ * A key is valid as long as its file exists: authorized_keys is made from all these files, and a
+ * session is refused if its key's file is gone.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -40,7 +40,8 @@ int share_key_write(const struct share_place *p, const char *id, const char *pub
     return rc;
 }
 
-/* Puts the key's line with its command, in which the quotes of authorized_keys have a backslash. */
+/* Appends the key's line of authorized_keys, with its command; quotes in the command get a
+ * backslash. */
 static int put_key(const struct share_place *p, const char *id, struct strbuf *out, struct err *e)
 {
     char *path = fs_join(p->keys, id), *text = NULL;
@@ -83,7 +84,8 @@ int share_keys_publish(const struct share_place *p, struct err *e)
     return rc < 0 ? -1 : n;
 }
 
-/* The file goes first: a session that begins after the others were ended does not find it. */
+/* The key's file is removed before its sessions are ended, so that a session that begins later is
+ * refused. */
 int share_keys_remove(const struct share_place *p, bool (*matches)(void *ctx, const char *id),
                       void *ctx, struct err *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The processes of the share server: sshd, which makes itself a daemon, and its sessions. Both are
- * found by paths in /proc/PID/cmdline: sshd has the path of its configuration there, a session the
+ * found by paths in /proc/PID/cmdline: for sshd the path of its configuration, for a session the
  * path of its key's file (share_serve.c).
  */
 #include <ctype.h>
@@ -31,7 +31,7 @@
 #define TRIES    500
 #define PAUSE_MS 20
 
-/* The account's name for libnss-wrapper. */
+/* The name that libnss-wrapper gives the account. */
 #define USER "shares"
 
 /* --- processes -------------------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ static char *command_line(const char *pid)
     return text;
 }
 
-/* Whether `word` is in `text` and no letter of an id follows. */
+/* Whether `text` contains `word`, not followed by a character that an id may contain. */
 static bool names(const char *text, const char *word)
 {
     for (const char *at = text; (at = strstr(at, word)); at++) {
@@ -145,7 +145,7 @@ static bool has_nss_wrapper(void)
     return false;
 }
 
-/* libnss-wrapper gives this process's account a name, a shell and an empty home: files of its real
+/* libnss-wrapper gives this process's account a name, a shell and an empty home: files in its real
  * home could disturb the sessions. Without libnss-wrapper the account must have a name and a
  * shell. */
 static int find_user(struct share_place *p, struct err *e)
@@ -174,17 +174,18 @@ static void put_config(const struct share_place *p, struct strbuf *b)
     strbuf_puts(b, "AuthenticationMethods publickey\nPasswordAuthentication no\n"
                    "KbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\n"
                    "PermitRootLogin forced-commands-only\nPermitTTY no\nPermitUserRC no\n"
-                   /* the command of the key replaces it */
+                   /* never run: each key has a command, which sshd runs instead */
                    "Subsystem sftp /bin/false\n"
                    "DisableForwarding yes\nX11Forwarding no\nPrintMotd no\nPrintLastLog no\n"
                    "Compression no\nUseDNS no\nLogLevel ERROR\nMaxSessions 1\n"
-                   /* a rack mounts all its shares at once */
+                   /* a group of machines may mount all its shares at once */
                    "MaxStartups 200:30:1000\nLoginGraceTime 30\n"
                    "ClientAliveInterval 15\nClientAliveCountMax 4\n");
 }
 
-/* Newer servers refuse an address that has failed to log in, but machines whose key was taken back
- * ask on, and several may have one address. Older servers do not know the setting. */
+/* A newer sshd refuses an address after failed logins (PerSourcePenalties). This is turned off: a
+ * machine whose key was removed tries again and again, and other machines may have the same
+ * address. An older sshd does not know the setting, so a trial decides. */
 static void put_penalties(const struct share_place *p, struct strbuf *b)
 {
     size_t len = b->len;
@@ -209,7 +210,7 @@ static bool is_same(const char *path, const struct strbuf *text)
     return same;
 }
 
-/* *changed: sshd has to read them. */
+/* Writes the files of sshd. *changed: sshd_config changed, so sshd must read it again. */
 static int write_files(struct share_place *p, bool *changed, struct err *e)
 {
     struct strbuf b = STRBUF_INIT;

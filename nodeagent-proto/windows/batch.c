@@ -19,7 +19,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ';' || c == '=';
 }
 
-/* Words with their quotes; `first` is the first word. */
+/* Returns `first` and then the words of `rest`, with their quotes. */
 static char **read_arguments(struct arena *a, const char *first, const char *rest)
 {
     char **out = arena_alloc(a, (WINDOWS_WORDS + 2) * sizeof *out);
@@ -57,14 +57,15 @@ static char **read_lines(struct arena *a, char *text)
     return lines;
 }
 
-/* The place of a text in a line. */
+/* Where in a line the parser is. */
 enum place {
     AT_COMMAND, /* where a command begins: a ( opens a block */
-    AT_WORDS,   /* behind if or for: a ( opens a block, or the words of for */
+    AT_WORDS,   /* after if or for: a ( opens a block, or the words of for */
     AT_TEXT,    /* in the text of a command: a ( belongs to the text */
 };
 
-/* The place behind a word of `n` characters: the first of a command, or one behind if or for. */
+/* The place after a word of `n` characters, which is the first word of a command, or a word after
+ * if or for. */
 static enum place place_behind(enum place place, const char *word, size_t n)
 {
     static const struct {
@@ -86,7 +87,7 @@ static bool is_remark(const char *p)
     return *p == ':' || (strncasecmp(p, "rem", 3) == 0 && (!p[3] || is_blank(p[3])));
 }
 
-/* How many blocks are open behind a line, if `open` blocks are open before it. */
+/* How many blocks are open after a line, if `open` blocks are open before it. */
 static int open_blocks(const char *p, int open)
 {
     enum place place = AT_COMMAND;

@@ -27,7 +27,7 @@ static char *without_end(struct shell *sh, const char *text)
     return arena_strndup(sh->arena, text, n);
 }
 
-/* A character separates echo from its text, whatever the character is; blanks after it belong to
+/* One character, of any kind, separates echo from its text; blanks after this character belong to
  * the text. */
 static int echo(struct shell *sh, const char *rest)
 {
@@ -133,7 +133,7 @@ static long add_up(struct sum *s)
     return a;
 }
 
-/* Computes NAME=SUM, NAME+=SUM and so on, or a sum alone; several are separated by commas. */
+/* Computes NAME=SUM, NAME+=SUM and so on, or only a sum; commas separate several of these. */
 static int set_sums(struct shell *sh, const char *text)
 {
     struct sum s = {.sh = sh, .p = text};
@@ -216,8 +216,8 @@ static int change_folder(struct shell *sh, const char *rest)
     return chdir(path) == 0 ? 0 : complain("The system cannot find the path specified.");
 }
 
-/* Expands once more: `call echo %NAME%` sees the value that was set on the same line. A called
- * batch file returns to the caller. */
+/* Expands the line once more, so that `call echo %NAME%` prints the value that was set on the same
+ * line. A called batch file returns to its caller. */
 static int call(struct shell *sh, const char *rest)
 {
     const char *what = skip(rest), *after;

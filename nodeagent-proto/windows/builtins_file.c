@@ -63,7 +63,8 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The target path of a file: in the folder `to` under its own name, otherwise `to` itself. */
+/* The target path of a file: if `to` is a folder, the file's own name in that folder; otherwise
+ * `to` itself. */
 static const char *destination(struct shell *sh, const char *from, const char *to)
 {
     size_t n = strlen(to);
@@ -238,7 +239,7 @@ static int move(struct shell *sh, const char *rest)
     return 0;
 }
 
-/* ren FROM NAME: the file stays in its folder. */
+/* ren FROM NAME: renames a file within its folder. */
 static int ren(struct shell *sh, const char *rest)
 {
     struct operands o = read_operands(sh, rest);
@@ -254,8 +255,8 @@ static int ren(struct shell *sh, const char *rest)
     return rename(from, to) == 0 ? 0 : not_found();
 }
 
-/* del [/q] [/f] FILE...: of a folder, deletes its files. A missing file is reported, but is not a
- * failure. */
+/* del [/q] [/f] FILE...: for a folder, deletes the files in it. A missing file is reported, but is
+ * not a failure. */
 static int del(struct shell *sh, const char *rest)
 {
     struct operands o = read_operands(sh, rest);

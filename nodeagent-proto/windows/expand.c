@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Expands %VARIABLES% and their modifiers, %1 and %~dp0 of batch files, variables of loops, and
- * !VARIABLES! with delayed expansion. A result longer than WINDOWS_LONGEST is refused: NULL.
+ * !VARIABLES! with delayed expansion. Returns NULL for a result longer than WINDOWS_LONGEST.
  * Results are in the shell's arena.
  */
 #include <ctype.h>
@@ -101,7 +101,7 @@ static const char *command_line(struct shell *sh)
     return sh->line;
 }
 
-/* Default values of variables that nobody has set. */
+/* Values of variables that are computed, unless the variable was set. */
 static const struct {
     const char *name;
     const char *(*value)(struct shell *);
@@ -139,7 +139,8 @@ static const char *part_of(struct shell *sh, const char *value, const char *how)
     return arena_strndup(sh->arena, value + from, (size_t)n);
 }
 
-/* FROM=TO: replaces every FROM, without regard to case. "*FROM" also covers all text before it. */
+/* FROM=TO: replaces every FROM, without regard to case. "*FROM" also replaces all text before
+ * FROM. */
 static const char *replaced(struct shell *sh, const char *value, const char *how)
 {
     const char *equals = strchr(how + (*how == '*'), '=');
@@ -168,7 +169,8 @@ static const char *replaced(struct shell *sh, const char *value, const char *how
     return out;
 }
 
-/* The value of the text between two signs: NAME, NAME:~..., NAME:...=... NULL: no value. */
+/* The value of the text between two % or two !: NAME, NAME:~..., or NAME:...=... NULL: the variable
+ * has no value. */
 static const char *value_of(struct shell *sh, const char *text, size_t n)
 {
     char *name = arena_strndup(sh->arena, text, n);
@@ -197,7 +199,7 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* %~dp0 and the like: `how` has the letters. Returns the selected parts of a path, without
+/* Returns the parts of a path that the letters `how` of %~dp0 and the like select, without
  * quotes. */
 static const char *part_of_path(struct shell *sh, const char *given, const char *how)
 {
@@ -216,8 +218,8 @@ static const char *part_of_path(struct shell *sh, const char *given, const char 
         strchr(how, 'x') ? name + base : "");
 }
 
-/* %1, %*, %~dp0 of a batch file, at the character after the %. Returns the number of characters; 0:
- * something else. */
+/* %1, %*, %~dp0 of a batch file, at the character after the %. Returns how many characters were
+ * read; 0: there is no argument here. */
 static size_t batch_argument(struct shell *sh, const char *p, const char **value)
 {
     const struct batch_file *b = sh->batch;
@@ -238,8 +240,8 @@ static size_t batch_argument(struct shell *sh, const char *p, const char **value
     return letters + 1;
 }
 
-/* In batch files only: %% is %, then arguments; a variable without a value is empty. 0: something
- * else. */
+/* Special in batch files: %% is %, arguments such as %1, and a variable without a value is empty.
+ * Returns how many characters were read; 0: this is no batch file, or no % is here. */
 static size_t batch_special(struct shell *sh, const char *p, const char **value)
 {
     if (!sh->batch || *p != '%')

@@ -24,7 +24,8 @@ int main(int argc, char **argv)
         return puts("batchai-cmd " BATCHAID_VERSION) < 0;
     if (strcmp(argv[1], "--help") == 0)
         return fputs(usage, stdout) < 0;
-    /* the agent executes a descriptor: its number would be the name of the process */
+    /* the agent executes this program by a descriptor, whose number would be the name of the
+     * process */
     prctl(PR_SET_NAME, "batchai-cmd");
     return windows_run(argv[1]);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Parses an expanded command line into a tree. Operators bind in the order | && || &; a line break
- * is like &, but also ends the commands of an if or for. A ^ makes the next character an ordinary
- * one, as quotes do.
+ * is like &, but also ends the commands of an if or for. A ^ takes the special meaning from the
+ * next character, as quotes do.
  */
 #include <ctype.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct cmd_parser {
     const char *p;
     int depth;       /* nesting of blocks and conditions */
     int blocks;      /* open blocks: inside a block, a ) ends a command */
-    bool one_line;   /* in a command of if or for: it ends with its line */
+    bool one_line;   /* in a command of if or for: the command ends at the end of its line */
     const char *why; /* set on failure */
 };
 
@@ -58,7 +58,7 @@ static struct cmd_node *make(struct cmd_parser *p, enum cmd_node_kind kind)
     return n;
 }
 
-/* Whether the keyword `word` is next (without regard to case, followed by a separator). Moves past
+/* Whether the keyword `word` is next (in any case, followed by a separator). If so, moves past
  * it. */
 static bool keyword(struct cmd_parser *p, const char *word)
 {
@@ -342,7 +342,7 @@ static const struct cmd_node *parse_primary(struct cmd_parser *p)
     return p->why ? NULL : n;
 }
 
-/* A node with `left` and the command after the operator. */
+/* A node with the commands before (`left`) and after (`right`) an operator. */
 static const struct cmd_node *join(struct cmd_parser *p, enum cmd_node_kind kind,
                                    const struct cmd_node *left, const struct cmd_node *right)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Converts paths of Windows to paths of Linux: slashes, devices, the root of nodes, and names in
- * another case; these are looked up on disk. Finds the files that a pattern matches. Results are in
+ * another case, which are looked up on disk. Finds the files that a pattern matches. Results are in
  * the shell's arena.
  */
 #include <ctype.h>
@@ -14,7 +14,7 @@
 
 #include "nodeagent-proto/windows/windows_priv.h"
 
-/* The root of Azure Batch on its Windows nodes. */
+/* The directory of nodes that Azure Batch has on Windows. */
 static const char windows_root[] = "D:/batch/tasks";
 
 bool is_directory(const char *path)
@@ -30,7 +30,7 @@ bool path_is_device(const char *windows, const char **device)
     return nul || same_name(windows, "con") == 0;
 }
 
-/* With forward slashes, repeated ones merged. */
+/* The path with forward slashes; repeated slashes become one slash. */
 static char *with_slashes(struct arena *a, const char *windows)
 {
     char *out = arena_alloc(a, strlen(windows) + 1), *to = out;
@@ -73,7 +73,7 @@ static char *entry_without_case(struct arena *a, const char *folder, const char 
     return found;
 }
 
-/* The existing part of the path in the case of the disk, and the rest unchanged. */
+/* The path: its existing part in upper and lower case as on disk, the rest unchanged. */
 static char *on_disk(struct shell *sh, char *path)
 {
     struct stat st;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the file of a program's name, and runs it.
+ * Finds the file of a program by its name, and runs it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,8 @@ static bool ends_with(const char *name, const char *end)
     return n > k && same_name(name + n - k, end) == 0;
 }
 
-/* Decides by the first bytes, because files from an archive made on Windows have no x bits. */
+/* Decides by the file's first bytes, because files from an archive made on Windows have no execute
+ * permission. */
 static enum file_kind kind_of(const char *path)
 {
     struct stat st;
@@ -83,7 +84,7 @@ static enum file_kind find(struct shell *sh, const char *name, char **out)
     return kind;
 }
 
-/* The site's program of that name; NULL: none. */
+/* The program of that name in the site's folder BATCHAI_WINDOWS_PROGRAMS; NULL: there is none. */
 static char *of_the_site(struct shell *sh, const char *base)
 {
     const char *folder = variables_get(&sh->variables, "BATCHAI_WINDOWS_PROGRAMS");
@@ -101,7 +102,8 @@ static const char *path_list(struct shell *sh)
     return list;
 }
 
-/* argv[0] of a script is its interpreter: it reads the script even if that is not executable. */
+/* For a script, argv[0] is its interpreter, which reads the script even if the script is not
+ * executable. */
 static void become(struct shell *sh, const char *path, enum file_kind kind, char **argv)
 {
     char **env = variables_environment(&sh->variables, path_list(sh));

@@ -91,7 +91,8 @@ static int run_command(struct shell *sh, const char *text)
     char *name = command_name(sh, late, &rest);
     if (!*name)
         return 0;
-    /* Commands about files set ERRORLEVEL as programs do; the others only if they fail. */
+    /* Commands about files set ERRORLEVEL always, as programs do; the other builtins only if they
+     * fail. */
     builtin_fn builtin = builtin_named(name);
     builtin_fn with_files = builtin ? NULL : builtin_file_named(name);
     int code = builtin      ? builtin(sh, rest)
@@ -240,7 +241,8 @@ static int run_for(struct shell *sh, const struct cmd_node *n)
 
 /* --- pipes --- */
 
-/* A copy of the shell runs one side of a pipe; its variables are lost, as in cmd. */
+/* A forked copy of the shell runs one side of a pipe; changes of its variables are lost, as in
+ * cmd. */
 static pid_t start_side(struct shell *sh, const struct cmd_node *n, int replace,
                         const int pipe_fds[2])
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Programs of Windows that set up nodes in published walkthroughs. They have nothing to do on a
- * Linux node, where the site has installed the programs that jobs need. They print a notice, and
- * succeed where the real programs would.
+ * Replacements for the Windows programs with which published walkthroughs set up nodes. They have
+ * nothing to do on a Linux node, where the site has installed the programs that jobs need. They
+ * print a notice, and succeed if the real programs would.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
  * Command lines of Windows on Linux nodes, as far as walkthroughs and samples use them: a program
  * with its arguments, or cmd /c with what cmd understands. The program is batchai-cmd (main.c).
  *
- * Inside, paths are those of Linux: variables have them as values, backslashes become slashes,
- * names that are not found are looked for without regard to case, and D:\batch\tasks is
- * AZ_BATCH_NODE_ROOT_DIR. ".exe" may be left out. Programs for Windows itself are not run.
+ * All paths are converted to paths of Linux: values of variables are such paths, backslashes become
+ * slashes, names that are not found are searched for without regard to case, and D:\batch\tasks
+ * becomes AZ_BATCH_NODE_ROOT_DIR. ".exe" may be left out. Programs for Windows itself are not run.
  *
  * Some programs of walkthroughs are stubs (stubs.c). An executable of the same name, in lower case
  * and without ".exe", in the folder BATCHAI_WINDOWS_PROGRAMS is run before a stub, and before all

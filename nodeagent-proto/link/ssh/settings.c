@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * An SSH link that has not begun: checks, copies and frees its settings.
+ * Settings of an SSH link: checks and copies them before the link begins, and frees them.
  */
 #include <stdlib.h>
 #include <string.h>

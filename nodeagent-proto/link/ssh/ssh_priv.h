@@ -12,11 +12,12 @@
  *   RUNNING --node_close()--> ENDING (the agent ends in order) > OVER
  *   any other --node_close()--> OVER
  *
- * Each phase except the first two is one step function over libssh2 in non-blocking mode: it goes
- * as far as it can and returns NEXT, WAIT (for the network or buffer space), WORK or FILE (for
- * another thread) or FAILED. libssh2 never sees the socket: it sends to and receives from buffers
- * of the link. So a send is never partial; libssh2 does not allow reading between the parts of a
- * send. After drive() all received bytes were consumed, unless the step waits for space to send.
+ * Each phase except the first two is one step function over libssh2 in non-blocking mode: it does
+ * what it can without waiting, and returns NEXT (done), WAIT (for the network or buffer space),
+ * WORK or FILE (for another thread) or FAILED. libssh2 does not use the socket: it sends to and
+ * receives from buffers of the link. So a send is never partial; libssh2 does not allow reading
+ * between the parts of a send. When drive() returns, libssh2 has consumed all received bytes,
+ * unless the step waits for space to send.
  *
  * Logging in runs on the thread pool (bcrypt of a passphrase is slow, an ssh-agent blocks).
  * Meanwhile (`work_busy`) the loop touches neither session nor buffers. Files of this machine
@@ -35,7 +36,7 @@
 #include "storage/folders/files.h"
 
 #define SSH_LINE_MAX 600          /* bytes of an agent's stderr; a longer line is split */
-#define SSH_ROOM     (256U << 10) /* bytes that may wait for the socket before a step must wait */
+#define SSH_ROOM     (256U << 10) /* bytes unsent to the socket; above this, a step must wait */
 
 enum ssh_phase {
     SSH_RESOLVE,
@@ -63,7 +64,7 @@ enum command_stage { CMD_IDLE, CMD_OPEN, CMD_EXEC, CMD_TALK, CMD_WAIT_CLOSED, CM
 /* A command on an exec channel: sends input, collects output and errors. */
 struct ssh_command {
     enum command_stage stage;
-    LIBSSH2_CHANNEL *channel; /* freed with the session if not before */
+    LIBSSH2_CHANNEL *channel; /* freed with the session, unless ssh_command_free() freed it */
     struct strbuf line;       /* the command line for the login shell */
     const char *in;           /* borrowed */
     size_t n_in, at;
@@ -82,16 +83,16 @@ struct ssh_chunk {
 struct ssh_file;
 struct ssh_file_kind {
     void (*work)(struct ssh_file *f); /* on a worker: touches only `f`, and no link */
-    /* frees the members that this kind has beside `struct ssh_file` */
+    /* frees the members that this kind has in addition to `struct ssh_file` */
     void (*free)(struct ssh_file *f);
 };
 
-/* Work on a file of this machine: the input, then the result. The first member of the struct of
- * each kind. */
+/* Work on a file of this machine. First member of the struct of each kind, which has the work's
+ * input and result. */
 struct ssh_file {
     const struct ssh_file_kind *kind;
     char *path;
-    struct ssh *l; /* belongs to the loop; valid until the link abandons the work */
+    struct ssh *l; /* used by the loop only; valid until the link abandons the work */
 };
 
 struct ssh {
@@ -112,7 +113,7 @@ struct ssh {
     struct ssh_lookup *lookup;
     struct addrinfo *addresses, *next_address;
     int connect_rc;
-    uv_tcp_t *tcp;      /* NULL: no socket; each attempt has its own */
+    uv_tcp_t *tcp;      /* NULL: no socket; each attempt to connect has a new socket */
     uv_os_fd_t fd;      /* descriptor of tcp; distinguishes it from an ssh-agent's socket */
     uint64_t silent_ms; /* how long the machine has sent nothing, in ms */
 
@@ -122,10 +123,10 @@ struct ssh {
     size_t in_at;
     struct strbuf out; /* for the socket */
 
-    struct ssh_file *wanted;   /* set by a step, from its return to the beginning of the work */
+    struct ssh_file *wanted;   /* the work that a step requests; NULL again when the work begins */
     struct files_work *asking; /* the file work under way; NULL: none */
-    const char *asking_path;   /* the path of the file; it belongs to the work */
-    struct ssh_file *file;     /* the last work, until ssh_file_drop(); owned */
+    const char *asking_path;   /* the path of the file; owned by the work */
+    struct ssh_file *file;     /* the finished work with its result, until ssh_file_drop(); owned */
 
     uv_work_t work;
     uv_work_cb job;
@@ -142,11 +143,11 @@ struct ssh {
     const struct node_agent_image *image;
     /* the paths of the image's programs on the machine; NULL: the machine gets none */
     char *paths[NODE_PROGRAMS];
-    bool has[NODE_PROGRAMS];  /* the programs are on the machine, whole */
+    bool has[NODE_PROGRAMS];  /* the program is completely on the machine */
     char *no_cmd;             /* why the machine has no batchai-cmd; NULL: it has, or needs none */
-    LIBSSH2_CHANNEL *channel; /* the agent's; owned by cmd */
+    LIBSSH2_CHANNEL *channel; /* the agent's channel; owned by cmd */
     struct ssh_chunk *queue, **queue_end;
-    size_t queued;      /* bytes in there */
+    size_t queued;      /* bytes in `queue` */
     struct strbuf line; /* a line of the agent's stderr that has not ended yet */
     char last_line[SSH_LINE_MAX + 1];
     bool agent_ended;
@@ -177,7 +178,7 @@ void ssh_session_free(struct ssh *l);
 
 /* ---- settings.c ---- */
 
-/* A link that has not begun. NULL: refused. */
+/* Makes a link that has not begun. NULL: the configuration is refused. */
 struct ssh *ssh_create(const struct node_ssh_config *c, struct err *e);
 void ssh_settings_free(struct ssh *l);
 
@@ -211,7 +212,7 @@ void ssh_write(struct ssh *l, const char *bytes, size_t n);
 void ssh_queue_free(struct ssh *l);
 /* Logs the agent's stderr. */
 void ssh_take_errors(struct ssh *l, const char *bytes, size_t n);
-/* The agent's end, as an error. */
+/* Fails the link with the way in which the agent ended. */
 enum ssh_step ssh_agent_ended(struct ssh *l);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Helpers for the steps of an SSH link: the texts of the phases and the error messages with them,
- * the time limit of a phase, the result of a file's work. All functions run on the loop; none calls
- * a step or ends the link.
+ * Helpers for the steps of an SSH link: the texts of the phases and their error messages, the time
+ * limit of a phase, and the results of work on files. All functions run on the loop; none calls a
+ * step or ends the link.
  */
 #include <assert.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Frames over the agent's channel; its stderr goes into the daemon's log.
+ * Sends and receives frames over the agent's channel, and logs the agent's stderr.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ void ssh_queue_free(struct ssh *l)
         drop_chunk(l);
 }
 
-/* NEXT: libssh2 has accepted the whole queue. */
+/* Passes the queue to libssh2. NEXT: libssh2 has accepted all of it. */
 static enum ssh_step send_queue(struct ssh *l)
 {
     while (l->queue) {
@@ -88,8 +88,8 @@ static void take_frames(struct ssh *l, const char *bytes, size_t n)
     link_received(&l->link, bytes, n);
 }
 
-/* Less than 0: broken. Also reads output that nobody wants, because the streams share one
- * window. */
+/* Passes the received bytes of a stream to `take`. Less than 0: the channel is broken. Unneeded
+ * output is read as well, because the streams share one window. */
 static ssize_t read_stream(struct ssh *l, int stream,
                            void (*take)(struct ssh *l, const char *bytes, size_t n))
 {

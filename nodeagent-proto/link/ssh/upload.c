@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds out the kind of the machine, puts the programs there (the agent; batchai-cmd, if there is
- * one) and starts the agent. All scripts are POSIX sh on one line, without ', \ and !, so that any
- * login shell passes them on unchanged.
+ * Finds out the kind of the machine, uploads the programs (the agent; batchai-cmd, if there is one)
+ * and starts the agent. All scripts are POSIX sh on one line, without ', \ and !, so that any login
+ * shell passes them to sh unchanged.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* After this line the channel belongs to the agent; start files of a login shell may print before
- * it. */
+/* After this line, everything on the channel is from the agent; before it, start files of the login
+ * shell may print text. */
 #define START_MARK "batchai-node-follows\n"
 
 /* Arguments DIR (NAME-HASH SIZE)...: prints the machine's architecture and the programs that it has
@@ -27,8 +27,8 @@ static const char probe_script[] =
     "if [ \"${s%% *}\" = $h ]; then echo batchai-has $1; fi; fi; shift 2; done";
 
 /* Arguments DIR NAME-HASH SIZE, with the program on stdin. The file gets its name only when it is
- * complete. An upload removes leftovers that are older than a day (of uploads that a power cut
- * ended). */
+ * complete. The script also removes unfinished uploads that are older than a day (left by a power
+ * cut). */
 static const char upload_script[] =
     "umask 022; mkdir -p \"$1\" || exit 1; t=$1/.upload-$2.$$; h=${2##*-}; "
     "gone() { rm -f \"$t\"; }; trap gone EXIT; trap \"exit 1\" HUP INT TERM; "
@@ -77,7 +77,8 @@ static void ask_probe(struct ssh *l)
     ssh_command_set(&l->cmd, &line, "", 0);
 }
 
-/* The value of "\nKEY value\n" in the output; the caller frees. NULL if it is not there. */
+/* Returns the value of a line "KEY value" in the output (`key` is " KEY "); the caller frees. NULL
+ * if there is no such line. */
 static char *told(const struct strbuf *out, const char *key)
 {
     const char *at = out->s ? strstr(out->s, key) : NULL;
@@ -216,9 +217,9 @@ enum ssh_step ssh_step_upload(struct ssh *l)
 
 /* ---- start ---- */
 
-/* The owner: this daemon (each has its own known_hosts file) and its name for the machine, so that
- * a machine with two names is refused under the second. A program that uses the file but is not the
- * daemon adds a mark. */
+/* Names the agent's owner: this daemon (by its known_hosts file) and its name for the machine. So a
+ * machine with two names is refused under its second name. Another program that uses the same
+ * known_hosts file adds "not ". */
 static void owner_argument(struct strbuf *line, const struct ssh *l)
 {
     char host[UV_MAXHOSTNAMESIZE] = "";
@@ -243,8 +244,9 @@ static void ask_start(struct ssh *l)
     ssh_command_set(&l->cmd, &line, "", 0);
 }
 
-/* -1: broken; 0: nothing more for now. Reads stdout byte by byte, because frames follow the mark.
- * Keeps the last bytes of the text that start files print. */
+/* Reads up to the mark; *marked: the mark was read. -1: the channel is broken. Reads stdout byte by
+ * byte, because frames follow the mark. Of the text that start files print, only the last bytes are
+ * kept. */
 static int read_start(struct ssh *l, bool *marked)
 {
     struct ssh_command *c = &l->cmd;
@@ -287,7 +289,8 @@ enum ssh_step ssh_step_start(struct ssh *l)
         return ssh_fail_lib(l, libssh2_session_last_errno(l->session), "reading");
     if (!marked)
         return libssh2_channel_eof(l->cmd.channel) ? not_started(l) : SSH_WAIT;
-    ssh_take_errors(l, l->cmd.errors.s, l->cmd.errors.len); /* the agent may have failed already */
+    /* the agent may have printed errors already */
+    ssh_take_errors(l, l->cmd.errors.s, l->cmd.errors.len);
     l->channel = l->cmd.channel;
     return SSH_NEXT;
 }
