@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Declarations shared by the files of this room. The stages of a command line: words.c finds "cmd
- * /c" in it, expand.c replaces the %VARIABLES%, parse.c makes a tree, run.c executes the tree, with
- * builtins*.c for commands inside cmd and programs.c for all others.
+ * Declarations shared by the files of this directory. The stages of a command line: words.c finds
+ * "cmd /c" in it, expand.c replaces the %VARIABLES%, parse.c makes a tree, run.c executes the tree,
+ * with builtins*.c for commands inside cmd and programs.c for all others.
  *
- * Memory is in an arena of the command line. But each line of a batch file and each turn of a loop
+ * Memory is in an arena of the command line. But each line of a batch file and each pass of a loop
  * has a separate arena, because both may repeat without end.
  */
 #ifndef NODEAGENT_PROTO_WINDOWS_WINDOWS_PRIV_H
@@ -43,7 +43,8 @@ int same_name(const char *a, const char *b); /* as strcasecmp(), in ASCII */
 /* --- a shell --- */
 
 struct shell;
-/* Callbacks that run further commands: `call` a text, another cmd a separate line. */
+/* Callbacks that run further commands: run_text() a text for `call`, run_line() a whole command
+ * line for another cmd. */
 struct shell_ways {
     int (*run_text)(struct shell *sh, const char *text);
     int (*run_line)(struct shell *sh, const char *line);
@@ -60,7 +61,7 @@ enum leaving {
 /* A running batch file, or a part of it that was called. */
 struct batch_file {
     char **lines;    /* NULL-terminated */
-    size_t at;       /* the next one */
+    size_t at;       /* the index of the next line */
     char **given;    /* %0, %1 and so on, with their quotes; NULL-terminated */
     const char *all; /* %* */
     const char *path;
@@ -68,7 +69,7 @@ struct batch_file {
 
 struct shell {
     const struct shell_ways *ways;
-    struct arena *arena; /* of the line or turn that runs */
+    struct arena *arena; /* of the line, or of the loop's pass, that runs now */
     struct variables variables;
     struct batch_file *batch; /* NULL: none runs */
     int level;                /* ERRORLEVEL */
@@ -98,7 +99,7 @@ struct cmd_line {
     const char *command; /* NULL: no /c or /k */
     bool delayed;
 };
-/* True: the command line starts cmd. */
+/* True: the command line starts cmd. False: it starts another program. */
 bool cmd_line_read(struct arena *a, const char *line, struct cmd_line *out);
 
 /* The value of a variable, including computed variables of cmd; NULL: none. */
@@ -159,7 +160,8 @@ int batch_goto(struct shell *sh, const char *rest);
 /* Waits for a child. Returns its exit code, or 128 and the signal that ended it. */
 int wait_for(int pid);
 
-/* Prints a message of cmd on stderr, with a line break. Returns 1, the usual code. */
+/* Prints a message of cmd on stderr, with a line break. Returns 1, the usual exit code after a
+ * failure. */
 int complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 typedef int (*builtin_fn)(struct shell *sh, const char *rest);
@@ -174,7 +176,8 @@ builtin_fn stub_named(const char *name);
 /* Converts a path of Windows to a path of Linux; matches names without regard to case if necessary.
  * NULL: a drive that does not exist, after a message on stderr. */
 char *path_of(struct shell *sh, const char *windows);
-/* Like path_of(), for an argument of a program. It may not be a path at all. */
+/* Like path_of(), for an argument of a program. An argument that is no path is returned as it
+ * is. */
 char *path_argument(struct shell *sh, const char *text);
 /* The files that match a path with * and ? in its last part, NULL-terminated and sorted; without *
  * and ?, the path itself. */

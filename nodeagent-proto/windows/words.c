@@ -98,8 +98,8 @@ static bool is_cmd(const char *word)
     return same_name(name, "cmd") == 0 || same_name(name, "cmd.exe") == 0;
 }
 
-/* Whether cmd keeps the quotes: of `"PROGRAM WITH SPACES"` without special characters. Otherwise it
- * removes the first and the last quote. */
+/* Whether cmd keeps the quotes of its command: it does for `"PROGRAM WITH SPACES"` without special
+ * characters. Otherwise cmd removes the first and the last quote. */
 static bool quotes_stay(struct arena *a, const char *command, const char *last)
 {
     const char *second = strchr(command + 1, '"');

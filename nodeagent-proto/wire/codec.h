@@ -24,7 +24,7 @@ struct frame_decoder {
     size_t pos;
     size_t spent;             /* how many of the bytes belong to the last message returned */
     size_t bytes_at, n_bytes; /* the raw bytes of that message */
-    struct err broken;        /* code ERR_NONE while the stream is in step */
+    struct err broken;        /* code ERR_NONE as long as the input was valid */
 };
 
 void frame_decoder_init(struct frame_decoder *d);
@@ -33,8 +33,8 @@ void frame_decoder_free(struct frame_decoder *d);
 /* Adds received bytes, split in any way. */
 void frame_decoder_feed(struct frame_decoder *d, const void *data, size_t n);
 
-/* 1: *msg is the next message (caller decrefs); 0: more bytes are needed; -1: invalid input, for
- * good. */
+/* 1: *msg is the next message (caller decrefs); 0: more bytes are needed; -1: invalid input; then
+ * all later calls fail as well. */
 int frame_decoder_next(struct frame_decoder *d, json_t **msg, struct err *e) MUST_CHECK;
 
 /* The raw bytes of the last message; NULL: none. Valid until the decoder is used again. */

@@ -60,7 +60,8 @@ bool node_gpus_are_amd(const char *gpus)
     return amd;
 }
 
-/* NULL: not known. An NVIDIA driver that does not say the minor number numbers as the list does. */
+/* The GPU's device file below /dev; NULL: not known. If an NVIDIA driver does not report the minor
+ * number, the GPU's number in the list is used. */
 static const char *device_of(struct arena *a, const json_t *gpu, int index)
 {
     const char *vendor = json_string_value(json_object_get(gpu, "vendor"));

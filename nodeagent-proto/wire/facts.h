@@ -15,14 +15,14 @@ char *node_facts_text(const struct node_facts *f);
 int node_facts_parse(struct arena *a, const char *text, struct node_facts *out,
                      struct err *e) MUST_CHECK;
 
-/* A list of fake GPUs in the format of a node's list, in the arena. And whether such a list is
- * fake. */
+/* A list of fake GPUs in the format of a node's list, in the arena. node_gpus_are_fake() returns
+ * whether a list is such a list. */
 const char *node_fake_gpus(struct arena *a, int n);
 bool node_gpus_are_fake(const char *gpus);
 /* Whether the first GPU of the list is AMD's. */
 bool node_gpus_are_amd(const char *gpus);
-/* The files below /dev that belong to GPUs of the list alone, "nvidia1 dri/renderD128", in the
- * arena. `numbers`: of these GPUs ("0,2"); NULL: of all. */
+/* The device files below /dev that each belong to one GPU of the list: "nvidia1 dri/renderD128", in
+ * the arena. `numbers`: only for these GPUs ("0,2"); NULL: for all GPUs. */
 const char *node_gpu_devices(struct arena *a, const char *gpus, const char *numbers);
 
 #endif

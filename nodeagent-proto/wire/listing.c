@@ -128,7 +128,7 @@ static int read_part(int fd, int64_t offset, size_t max, struct disk_part *out)
 }
 
 /* The inode, mixed with the time of the file's birth where the file system knows it: ext4 gives the
- * inode of a removed file to the next that is made. */
+ * inode of a removed file to the next new file. */
 static int64_t identity_of(int fd, const struct stat *st)
 {
     struct statx x;

@@ -16,7 +16,7 @@ struct disk_listing {
     size_t n;
 };
 
-/* Regular files, directories, and links to regular files inside `base`. Left out: links to
+/* Lists regular files, directories, and links to regular files inside `base`. Left out: links to
  * directories, because they could make a walk endless, and names that are not UTF-8. At most
  * 100,000 entries. */
 int disk_list(const char *base, const char *path, struct disk_listing *out,
@@ -28,7 +28,7 @@ struct disk_part {
     size_t n;
     int64_t size, mtime_us; /* of the whole file */
     int64_t mode;           /* st_mode */
-    int64_t inode;          /* another for each file: its inode and birth */
+    int64_t inode;          /* differs between files, made from inode number and time of birth */
 };
 
 /* Reads up to `max` bytes of a regular file. The caller frees out->bytes. */

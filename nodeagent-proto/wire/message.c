@@ -63,7 +63,8 @@ bool task_id_valid(const char *id)
     return n > 0 && n <= TASK_ID_MAX && id[n] == '\0';
 }
 
-/* A task has dozens of variables, and json_pack() would parse its format for each. */
+/* Made without json_pack(), which would parse its format anew for each of a task's dozens of
+ * variables. */
 static json_t *pack_pair(const struct kv *v)
 {
     json_t *pair = json_array();

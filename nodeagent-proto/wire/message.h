@@ -53,7 +53,7 @@ void message_facts_keep(struct node_facts *f, struct arena *a);
 int message_usage_read(json_t *j, struct node_usage *out, struct err *e) MUST_CHECK;
 int message_health_read(json_t *j, struct node_health *out, struct err *e) MUST_CHECK;
 int message_dir_entry_read(json_t *j, struct node_dir_entry *out, struct err *e) MUST_CHECK;
-/* NULL (a daemon or agent without epochs): term 0. */
+/* `j` NULL (from a daemon or agent without epochs): the term is 0. */
 int message_epoch_read(json_t *j, struct node_epoch *out, struct err *e) MUST_CHECK;
 /* Fills `e` from a reply's "error"; an unknown code is ERR_NODE. */
 void message_err_read(json_t *j, struct err *e);
@@ -66,7 +66,7 @@ enum message_kind message_kind(const json_t *msg);
 json_t *message_reply(json_int_t id, json_t *body);
 json_t *message_refusal(json_int_t id, const struct err *e);
 
-/* [A-Za-z0-9_.-], 1 to TASK_ID_MAX characters. */
+/* Whether the id consists of 1 to TASK_ID_MAX characters [A-Za-z0-9_.-]. */
 bool task_id_valid(const char *id);
 
 #endif

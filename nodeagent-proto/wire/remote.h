@@ -30,10 +30,10 @@
  * read. */
 #define REMOTE_FRAME_MAX (REMOTE_BYTES_MAX + 16384U)
 
-/* The rank of the daemon as a near end. Its far ends do not outlive the session: neither silence
- * of the daemon, nor their command. */
+/* The rank of the daemon as a near end. Its far ends end with the session: if the daemon is silent
+ * too long, and after their command. */
 #define REMOTE_DAEMON 1000000
-/* ms; either end of such a session gives it up after so long without a message from the other
+/* ms; either end of such a session ends the session after so long without a message from the other
  * end */
 #define REMOTE_SILENT_MAX_MS 20000
 
@@ -47,7 +47,8 @@
 #define REMOTE_SFTP_VARIABLE    "JOB_SSH_SFTP_ONLY"
 #define REMOTE_TTY_VARIABLE     "JOB_SSH_TTY"
 #define REMOTE_PORT_VARIABLE    "JOB_SSH_PORT"
-/* A reserved host name: the directory that the run's nodes share, on the first node. */
+/* A reserved host name: a far end on the first node, for the directory that the run's nodes
+ * share. */
 #define REMOTE_SHARED "..shared"
 /* Below a node root: the sockets, each named like its job's directory, and the programs. */
 #define REMOTE_DIR  "ssh"

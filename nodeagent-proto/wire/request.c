@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Packs and reads requests: each kind of member has two functions. They know its place in the
- * message and in the struct.
+ * Packs and reads requests: each kind of member has a function that packs and a function that
+ * reads. Both get the member's place in the message and in the struct.
  */
 #include "nodeagent-proto/wire/request.h"
 
@@ -25,7 +25,7 @@ static struct request_place place_of(struct node_request *r, const struct reques
     return (struct request_place){.m = m, .at = (char *)r + m->at, .also = (char *)r + m->also};
 }
 
-/* ---- packing: -1: the value has no JSON ---- */
+/* ---- packing; -1: the value cannot be written as JSON ---- */
 
 static int put(const struct request_place *p, json_t *value)
 {

@@ -18,8 +18,8 @@ struct sample_read {
 
 /* A new reference. NULL: a text is not UTF-8. */
 json_t *message_sample(const struct node_sample *s);
-/* Values that cannot be are unknown afterwards. A value of another kind, or more GPUs than
- * SAMPLE_GPUS, is an error. at_us is 0. */
+/* Impossible values become unknown. A value of another kind, or more GPUs than SAMPLE_GPUS, is an
+ * error. at_us is 0. */
 int message_sample_read(const json_t *from, struct sample_read *to, struct err *e) MUST_CHECK;
 
 #endif

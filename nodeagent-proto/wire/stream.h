@@ -31,14 +31,16 @@ void remote_stream_free(struct remote_stream *s);
 bool remote_stream_has_room(const struct remote_stream *s);
 /* Nothing waits for an answer. */
 bool remote_stream_is_clear(const struct remote_stream *s);
-/* Numbers the message, keeps a copy, and sends it. Only if there is room. */
+/* Numbers the message, keeps a copy, and sends it. Call it only if remote_stream_has_room(). */
 void remote_stream_put(struct remote_stream *s, const struct remote_msg *m, remote_stream_send send,
                        void *ctx);
-/* The other end expects `n` next. An impossible number is ignored. */
+/* Frees the copies of messages before `n`, which the other end expects next. An impossible number
+ * is ignored. */
 void remote_stream_acked(struct remote_stream *s, int64_t n);
 /* Sends all unacknowledged messages again. */
 void remote_stream_repeat(const struct remote_stream *s, remote_stream_send send, void *ctx);
-/* Whether the message, a DATA or EXIT, is the expected one, and is accepted now. */
+/* Accepts the message, a DATA or EXIT, if it is the expected message. False: it is another
+ * message. */
 bool remote_stream_take(struct remote_stream *s, const struct remote_msg *m);
 
 #endif

@@ -19,8 +19,8 @@ struct node_epoch {
     const char *id; /* random, [a-z0-9]; NULL: none */
 };
 
-/* The only runtime of a fake node. A fake node runs no processes: it gets the commands of a
- * container without the container. */
+/* The only runtime of a fake node. A fake node runs no processes: the daemon sends it the commands
+ * of a container without the container. */
 #define RUNTIME_SCRIPTED "scripted"
 
 struct node_facts { /* from hello */
@@ -43,7 +43,7 @@ struct node_health {
     int64_t time_us; /* the machine's clock */
     int64_t disk_free_bytes, disk_total_bytes;
     const char *disk_error; /* why no file can be written below the root, or "" */
-    int gpus;               /* how many the driver shows */
+    int gpus;               /* how many GPUs the driver reports */
     const char *gpu_errors; /* errors of the driver, or "" */
 };
 
@@ -73,12 +73,12 @@ struct node_dir_entry {
     const char *name;
     bool is_dir;
     int64_t size, mtime_us;
-    int64_t mode; /* st_mode; 0: an agent of an earlier build does not say it */
+    int64_t mode; /* st_mode; 0: not known, because an older agent does not send it */
 };
 
-/* Numbers for accounts of jobs; the first number is the group of all jobs. */
-/* An account with room has this many numbers on either side of its number, for the other users of a
- * container. Its number is an odd multiple of this. No other account has such a number. */
+/* Numbers (user ids) for accounts of jobs. An account with room has NODE_UID_ROOM numbers on either
+ * side of its number, for the other users of a container. Its number is an odd multiple of
+ * NODE_UID_ROOM; no other account has such a number. */
 #define NODE_UID_ROOM    65536
 #define NODE_UIDS_MIN    1000
 #define NODE_UID_LOWEST  65536 /* distributions assign lower numbers to people and services */
@@ -111,9 +111,9 @@ struct task_status {
      * end (time limit, memory limit); otherwise NULL */
     const char *why;
     const char *stderr_tail; /* last lines of its stderr, at most NODE_TAIL_MAX bytes; or NULL */
-    /* For TASK_EXITED: the use by all its processes; `measured` false: not known. */
+    /* For TASK_EXITED: what all processes of the task used; `measured` false: not known. */
     bool measured;
-    int64_t user_us, kernel_us; /* of processors */
+    int64_t user_us, kernel_us; /* processor time */
     int64_t memory_peak;        /* bytes, with page cache where the kernel counts it; 0: unknown */
     int64_t memory_used;        /* bytes: the highest sample without page cache; 0: not sampled */
     int64_t read_bytes, write_bytes, read_ops, write_ops; /* of disks; ops 0: unknown */
@@ -123,7 +123,7 @@ struct task_status {
 
 /* The limits of a task; 0: no limit. */
 struct task_limits {
-    /* with cgroups for all processes of the task together, otherwise for each */
+    /* bytes: with cgroups for all processes of the task together, otherwise for each process */
     int64_t memory_bytes;
     int cpus;       /* with cgroups only */
     int processes;  /* with cgroups for the task, otherwise for its account (root: no limit) */
@@ -166,16 +166,17 @@ struct task_spec {
     const char *user;     /* the account of the task; NULL: the agent's */
     /* the account whose rights open the task's files; NULL: `user` */
     const char *files_as;
-    bool keep_children; /* after exit 0, the other processes of the task continue: a mount's helper
-                         */
-    int timeout_s;      /* the task is killed after this time, with `why` set; 0: no limit */
+    /* after exit 0, the other processes of the task continue (a mount has such a helper process) */
+    bool keep_children;
+    int timeout_s; /* the task is killed after this time, with `why` set; 0: no limit */
     /* For processes that signals do not reach, as in a container. Whenever the task gets a signal,
      * the shell runs this command with the signal's number in BATCHAI_SIGNAL; the processes of the
      * task then get no signals except SIGKILL. If the task ends after a signal or because of one,
-     * the command runs once more with 9 before the end is reported. 10 s each. NULL: none. */
+     * the command runs once more with 9 before the end is reported. Each run of the command may
+     * take 10 s. NULL: there is no such command. */
     const char *signal_command;
     /* with signal_command: the file with the lines of /proc/PID/cgroup that name the container's
-     * cgroups, by which the task is measured; NULL: it is not */
+     * cgroups, by which the task is measured; NULL: it is not measured */
     const char *cgroups_path;
     struct task_limits limits;
     struct task_confine confine;
