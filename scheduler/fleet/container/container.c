@@ -51,7 +51,8 @@ const char *container_who(const struct container *c)
 {
     static const struct {
         const char *runtime;
-        enum cell root, account, image; /* the agent; the run's; containers.user */
+        /* the agent is root; the run has an account; setting containers.user */
+        enum cell root, account, image;
         const char *who;
     } rows[] = {
         {"podman", YES, YES, ANY, "mapped"},  {"podman", YES, NO, ANY, "image"},
@@ -93,8 +94,8 @@ static const char *image_name(struct arena *a, const struct container *c)
     return said ? image : arena_printf(a, "%s/%s", server, image);
 }
 
-/* The name to pull. Without a registry podman would search a list of registries, but the services
- * mean docker's. */
+/* The name to pull. For a name without a registry, podman would search a list of registries, but
+ * users of the services mean docker.io. */
 static const char *pull_name(struct arena *a, const struct container *c)
 {
     const char *image = image_name(a, c);
@@ -155,7 +156,7 @@ static const char *work_dir(const struct container *c)
     return c->spec->in_image ? "" : c->work_dir;
 }
 
-/* The parameters of one of the shell programs. */
+/* The container's binds as lines "ro PATH" or "rw PATH", for the start program. */
 static const char *bind_lines(struct arena *a, const struct container *c)
 {
     const char *text = "";
@@ -198,7 +199,7 @@ static void set_start(struct env *v, const struct container *c)
     env_set(v, "BATCHAI_GPU_FILES", c->gpu_files ? c->gpu_files : "");
 }
 
-/* A run of one of our shell programs. */
+/* One execution of one of the shell programs. */
 struct program_run {
     const char *id, *program;
     const struct env *env;
@@ -217,7 +218,7 @@ static void add_program(struct script *sc, struct arena *a, const struct contain
         .stdout_path = c->log_path,
         .stderr_path = arena_printf(a, "%s/stderr-container.txt", c->run_dir),
         .step = label->what,
-        /* the run has the directory, and may have put links into it */
+        /* the run may write in the directory, and may have put links into it */
         .files_as = c->user,
         .timeout_s = run->timeout_s,
         /* podman's monitor of the container is a child of this command and must survive; other
@@ -411,8 +412,8 @@ void container_wrap(struct arena *a, const struct container *c, const struct kv 
     task->files_as = c->user;
     task->user = NULL; /* the command that calls the runtime runs as the agent */
     task->limits = (struct task_limits){0};
-    /* The runtime keeps the run from the node's files. Podman without root also needs rights that a
-     * confined process lacks. */
+    /* The task needs no confinement, because the container hides the node's files from the run.
+     * Podman without root also needs rights that a confined process lacks. */
     task->confine = (struct task_confine){.hide = NULL};
     task->view = (struct task_view){NULL, NULL};
 }

@@ -26,7 +26,7 @@ struct container {
     /* paths on the node; run_dir: the parent directory of the container's files */
     const char *root, *run_dir;
     const char *work_dir;   /* the working directory, unless the image sets it */
-    const char *mounts_dir; /* with the pool's volumes */
+    const char *mounts_dir; /* the directory with the pool's volumes */
     const char *shared_dir; /* the directory that the run's nodes share, perhaps below another root;
                                NULL: none */
     const char *log_path;   /* the run's log, for messages about progress */
@@ -35,19 +35,20 @@ struct container {
     bool agent_is_root;
     int gpus;
     const char *devices;   /* the numbers of its GPUs on the node: "0,2"; NULL: all */
-    const char *gpu_files; /* their own devices below /dev: "nvidia1 dri/renderD128" */
+    const char *gpu_files; /* the device files of these GPUs below /dev: "nvidia1 dri/renderD128" */
     struct task_limits limits;
-    struct task_confine confine; /* the directory that links in its mounts must not reach */
+    /* the directory that must not be reached by links in the container's mounts */
+    struct task_confine confine;
 };
 
 /* The first of the site's runtimes that the node has; NULL: none. If the site lists none, podman is
  * preferred if the agent is root, and docker otherwise. */
 const char *container_runtime(const struct site *site, const char *node_runtimes,
                               bool agent_is_root);
-/* A word for the users of its processes; docs/machines.md has the same table.
- *   "mapped": the image's user inside, the run's account outside; other users of the image have
- *   numbers
- *     near the account's (NODE_UID_ROOM). An account without such numbers: as "account".
+/* A word for the users of the container's processes; docs/machines.md has the same table.
+ *   "mapped": the image's user inside the container, the run's account outside; other users of
+ *     the image have numbers near the account's number (NODE_UID_ROOM). An account without such
+ *     numbers: as "account".
  *   "rootless": the image's user inside, the agent's own account outside.
  *   "account", "agent": the run's account, or the agent's own, inside and outside.
  *   "root": root, inside and outside, if the image's user is root; otherwise "account" or "agent".
@@ -57,16 +58,16 @@ const char *container_who(const struct container *c);
 /* Pulls the image of `c` unless the node has it; a failure is only logged. */
 void container_add_pull(struct script *sc, struct arena *a, const struct container *c,
                         const char *id);
-/* Pulls the image unless the node has it, and starts the container unless it runs. `prefix` begins
- * the ids of the commands. `env` is the environment of the run's processes; it is written to a
+/* Pulls the image unless the node has it, and starts the container unless it runs. The ids of the
+ * commands begin with `prefix`. `env` is the environment of the run's processes; it is written to a
  * file. *said gets the output of the start, for container_id(). */
 void container_add_start(struct script *sc, struct arena *a, const struct container *c,
                          const char *prefix, const struct env *env, const char **said);
 /* The runtime's id of a started container, from the output of its start; NULL: not started. In the
  * arena. */
 const char *container_id(struct arena *a, const char *said);
-/* The runtime's message about a container that did not start; NULL: another failure, or no message.
- * Borrowed from `why`. */
+/* The runtime's message about a container that did not start; NULL: another failure, or a failure
+ * without a message. Borrowed from `why`. */
 const char *container_error(const struct failure *why);
 /* Removes the container and ends all processes in it; safe to repeat. If the container cannot be
  * removed the script fails: no other run may start on the node then. */
