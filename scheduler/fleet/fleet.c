@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Start and end of the fleet. It owns the nodes in memory, the machines, file servers and reads of
- * samples; a start makes them of rows and wakes each node. fleet_free() comes when every node was
- * closed. On the loop's thread.
+ * Start and end of the fleet. The fleet owns the nodes in memory, the machines, file servers and
+ * reads of samples; a start makes them from rows and wakes each node. fleet_free() is called when
+ * every node was closed. All this runs on the loop's thread.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -127,7 +127,8 @@ int fleet_start(struct fleet *fl, struct err *e)
 int64_t fleet_node_idle_since(struct fleet *fl, const struct node *row, int64_t longest_us)
 {
     if (row->idle_us == 0)
-        return 0; /* its row may not be on disk yet */
+        /* not idle; returns before node_rt_get(), because the row may not be on disk yet */
+        return 0;
     struct node_rt *rt = node_rt_get(fl, row);
     if (rt->idle_row_us != row->idle_us) {
         rt->idle_row_us = row->idle_us;

@@ -3,7 +3,7 @@
  * Machines and nodes. The fleet has the machines of the inventory and their claims; the nodes of
  * pools (local nodes and machines) with their links, preparation, watching, release and mounts; and
  * file servers. The row is the desired state of a node; the fleet compares the row with the state
- * that the link reports, takes the next step and writes it down.
+ * that the link reports, takes the next step and writes it to the row.
  *
  * The user of a node (a run) attaches to it: scheduler/fleet/node/node.h. The fleet does not depend
  * on its users; it reports to them through struct fleet_events. Owns the links; borrows wakes,
@@ -30,8 +30,8 @@ struct node_rt;
 struct history;
 struct machines_reading;
 
-/* The fleet's reports to the rooms above it. Called from the loop, also inside a transaction, so a
- * callback may only note the event and wake somebody. */
+/* The fleet's reports to its users. Called from the loop, also inside a transaction, so a callback
+ * may only record the event and wake what handles it. */
 struct fleet_events {
     /* The nodes of a pool have changed, or new facts about them are known. */
     void (*pool_changed)(void *ctx, int64_t pool_id);
@@ -62,15 +62,16 @@ struct fleet_config {
     const char *storage_dir;
     int local_nodes;                   /* limit for the number of local nodes */
     const char *const *local_vm_sizes; /* upper-case, NULL-terminated; NULL or empty: any size */
-    struct share_server *shares; /* serves shares to machines without a rule; NULL: nobody does */
-    const char *shares_address;  /* where machines reach it; "": at the address that the link to
-                                    them has here */
-    int mount_timeout_s;         /* time limit of a mount command; 0: 60 */
+    /* serves shares to machines that have no mount rule for them; NULL: no server */
+    struct share_server *shares;
+    const char *shares_address; /* the address at which machines reach `shares`; "": the daemon's
+                                 * address on the link to the machine */
+    int mount_timeout_s;        /* time limit of a mount command; 0: 60 */
     int kill_timeout_s; /* a node becomes unusable if a task has not ended this long after SIGKILL;
                            0: 60 */
     const struct site *site;           /* NULL: the embedded default, local nodes only */
     const struct fronts *fronts;       /* for the settings of a pool's nodes; borrowed */
-    const struct fleet_events *events; /* of static life */
+    const struct fleet_events *events; /* static */
     void *events_ctx;
 };
 
@@ -82,24 +83,24 @@ struct fleet *fleet_create(const struct fleet_config *c);
 /* Reads machines and nodes, wakes them all, and finds node roots without a row. */
 int fleet_start(struct fleet *fl, struct err *e) MUST_CHECK;
 /* Closes all links and ends the work of file servers. Each link keeps a reference to the wakes
- * until it is closed. Afterwards detached nodes can be freed: fleet_forget_nodes(). */
+ * until it is closed. Afterwards fleet_forget_nodes() can free detached nodes. */
 void fleet_close_links(struct fleet *fl);
 void fleet_forget_nodes(struct fleet *fl);
 void fleet_free(struct fleet *fl);
 
 /* Links to nodes since the start. */
 struct fleet_counts {
-    uint64_t opened; /* asked for */
-    uint64_t ready;  /* how many of their agents have said hello */
-    uint64_t lost;   /* lost without being closed by us */
+    uint64_t opened; /* links that were begun */
+    uint64_t ready;  /* links whose agents have answered hello */
+    uint64_t lost;   /* links that broke without being closed by the daemon */
 };
 const struct fleet_counts *fleet_counts(const struct fleet *fl);
 
 const struct site *fleet_site(const struct fleet *fl);
-/* Replaces the site, with its inventory, while runs run. A machine that is no longer in the
- * inventory serves until its node has left its pool; the node leaves as soon as it has no run.
- * Nodes that exist keep their directories. Borrows `site` until the fleet is freed, and all earlier
- * ones too. -1: nothing has changed. */
+/* Replaces the site, with its inventory, while runs are in progress. A machine that is no longer in
+ * the inventory is used until its node has left its pool; the node leaves as soon as it has no run.
+ * Nodes that exist keep their directories. Borrows `site`, like all earlier sites, until the fleet
+ * is freed. -1: it failed, and nothing has changed. */
 int fleet_use_site(struct fleet *fl, const struct site *site, struct err *e) MUST_CHECK;
 /* Whether the configuration allows local nodes. */
 bool fleet_has_local(const struct fleet *fl);
@@ -114,12 +115,12 @@ int64_t fleet_node_idle_since(struct fleet *fl, const struct node *row, int64_t 
 /* A machine of the inventory, or a local node. Texts are in the arena; NULL: not known or not
  * applicable. */
 struct machine_view {
-    int64_t machine_id, node_id; /* 0: a local node; 0: no node */
+    int64_t machine_id, node_id; /* machine_id 0: a local node; node_id 0: no node */
     const char *name;            /* the machine's name; for a local node, the node's */
     const char *state; /* "unknown" (never reached), "free", "unreachable", or its node's state */
     bool is_local, drained;
     const char *reason;             /* why drained, unreachable or unusable */
-    const char *trouble;            /* the problem at the last try; NULL: none */
+    const char *trouble;            /* the problem at the last try to reach or use it; NULL: none */
     const char *node, *pool, *runs; /* runs: "A, B" */
     const char *const *vm_sizes;    /* NULL-terminated; empty: any */
     enum vm_priority priority;
@@ -137,35 +138,36 @@ struct gpu_view {
     int index;
     enum gpu_state state;
     bool outside;                  /* processes that belong to no run use it */
-    const struct gpu_sample *last; /* of the machine's sample; NULL: it has none of this GPU */
+    const struct gpu_sample *last; /* from the machine's sample; NULL: the sample lacks this GPU */
 };
 
 /* Lists every machine, in the order of the inventory, then local nodes. */
 int fleet_machines(struct fleet *fl, struct arena *a, struct machine_view **out, size_t *n,
                    struct err *e) MUST_CHECK;
 /* Like fleet_machines(), in pieces of some milliseconds, with turns of the loop between them. 1:
- * call fleet_machines_more() again; 0: the list is complete. A machine that comes or goes meanwhile
- * may be in the list or not. The list is in the arena.
+ * call fleet_machines_more() again; 0: the list is complete. A machine that is added or removed
+ * meanwhile may be in the list or not. The list is in the arena.
  *
- * A brief list costs a tenth. It has only the names, states, pools and GPUs (state and `outside`),
- * also the GPUs of free machines as far as they are known. */
+ * A brief list takes a tenth of the time. It has only the names, states, pools and GPUs (state and
+ * `outside`); of free machines, the GPUs as far as they are known. */
 enum machines_depth { MACHINES_WHOLE, MACHINES_BRIEF };
 struct machines_reading *fleet_machines_begin(struct fleet *fl, struct arena *a,
                                               enum machines_depth depth);
 int fleet_machines_more(struct machines_reading *v, struct err *e) MUST_CHECK;
 struct machine_view *fleet_machines_list(const struct machines_reading *v, size_t *n);
-/* Reads the rest of a row of a brief list: 1; 0: its node or machine is gone; or -1. */
+/* Reads the missing members of a row of a brief list. 1: done; 0: its node or machine does not
+ * exist any more; -1: failed. */
 int fleet_machine_complete(struct fleet *fl, struct arena *a, struct machine_view *m,
                            struct err *e) MUST_CHECK;
-/* For clients who ask now and then which machines and local nodes have changed in lists: drained,
- * in trouble, reached, with other states of GPUs. Changes that events of nodes report are not
+/* For clients who poll which rows of the list of machines have changed: drained, in trouble,
+ * reached, or with other states of GPUs. Changes that are reported as events of nodes are not
  * included. */
 uint64_t fleet_changes(const struct fleet *fl); /* grows with each change */
 /* The names of machines and local nodes that have changed since fleet_changes() was `since`, at
- * most `max`. Returns how many there are, SIZE_MAX: all may have changed. Borrowed until the loop
- * turns. */
+ * most `max`. Returns how many there are, SIZE_MAX: all may have changed. Borrowed until the next
+ * turn of the loop. */
 size_t fleet_changed_since(const struct fleet *fl, uint64_t since, const char **names, size_t max);
-/* The machines that no pool has, by their state, with their GPUs as far as they are known. */
+/* The machines that belong to no pool, by their state, with their GPUs as far as they are known. */
 enum machine_rest {
     MACHINE_FREE,
     MACHINE_DRAINED,
@@ -177,10 +179,10 @@ struct machine_tally {
     int machines, gpus;
 };
 void fleet_count_unclaimed(const struct fleet *fl, struct machine_tally out[MACHINE_RESTS]);
-/* Drains a machine, or undrains it, by name. On a drained machine running work continues and
- * nothing new starts; it is not claimed again, and its idle node is not used, though the node stays
- * in its pool. Undraining also tries an unusable node again. ERR_MACHINE_NOT_FOUND;
- * ERR_NOT_SUPPORTED for a local node. */
+/* Drains a machine, or undrains it, by name. On a drained machine, runs in progress continue and no
+ * run starts. No pool claims a drained machine; its idle node stays in its pool but is not used.
+ * Undraining also tries an unusable node again. ERR_MACHINE_NOT_FOUND; ERR_NOT_SUPPORTED for a
+ * local node. */
 int fleet_machine_drain(struct fleet *fl, const char *name, const char *reason,
                         struct err *e) MUST_CHECK;
 int fleet_machine_undrain(struct fleet *fl, const char *name, struct err *e) MUST_CHECK;
@@ -200,26 +202,25 @@ bool fleet_part_fits(const struct fleet *fl, const char *vm_size, enum vm_priori
                      const struct capacity *need, struct capacity *most);
 /* Counts free machines that serve the pool and had no problem at the last try. */
 int machines_good(const struct fleet *fl, const char *vm_size, enum vm_priority priority);
-/* The position in a series of picks. Begins zeroed. Any event other than claims of its picks makes
- * the series void. */
+/* The position in a series of picks. Begins zeroed. Any change of machines, other than claims of
+ * the picked machines, makes the position invalid. */
 struct machine_pick {
     int promise;
     size_t next;
 };
-/* Picks the most promising free machine for a node that is about to be written; 0: none is free.
- * *name is borrowed. */
+/* Picks the most promising free machine for a node whose row is about to be written. Returns its
+ * id; 0: none is free. *name is borrowed. */
 int64_t machines_pick(const struct fleet *fl, const char *vm_size, enum vm_priority priority,
                       struct machine_pick *pick, const char **name);
 /* Records that a dedicated pool is short of machines of this size; NULL: it is not short any more.
- * Meanwhile no machine that it could have is lent. Returns whether its shortage ends now: then
- * other pools may have machines. */
+ * As long as it is short, no machine that it could use is lent. Returns true if its shortage ends
+ * now, so that other pools may get machines. */
 bool machines_want(struct fleet *fl, int64_t pool_id, const char *vm_size);
 /* Finds the nodes, on machines that serve dedicated pools of this size, that may be lent: in the
  * order of the inventory. */
 void machines_lent(const struct fleet *fl, struct arena *a, const char *vm_size, int64_t **nodes,
                    size_t *n);
-/* Records the holder of a machine in memory. The node row that was written names this holder,
- * too. */
+/* Records the holder of a machine in memory. The written node row names the same holder. */
 void machines_claimed(struct fleet *fl, int64_t machine_id, int64_t node_id, int64_t pool_id);
 /* The state of a node's machine. */
 struct machine_use {
@@ -230,13 +231,14 @@ struct machine_use {
 /* False: the machine does not exist. */
 bool machines_use(const struct fleet *fl, int64_t machine_id, struct machine_use *out);
 /* Why no run may start on a node although its row permits it: its disk is full, or cannot be
- * written. NULL: runs may start. Borrowed until the next turn. */
+ * written. NULL: runs may start. Borrowed until the next turn of the loop. */
 const char *fleet_node_closed(const struct fleet *fl, int64_t node_id);
 /* Reads drained machines and claims from the rows again after a rollback. */
 void machines_reread(struct fleet *fl);
 /* The most fake nodes of a pool: they take memory only. */
 #define SCRIPTED_NODES_MAX 10000
-/* Whether the nodes of such a pool are fake; the pattern of their sizes (NULL: there are none). */
+/* fleet_is_scripted(): whether the nodes of such a pool are fake. fleet_scripted_sizes(): the
+ * pattern of sizes with fake nodes; NULL: no nodes are fake. */
 bool fleet_is_scripted(const struct fleet *fl, const char *vm_size);
 const char *fleet_scripted_sizes(const struct fleet *fl);
 /* Whether `vm_size` is one of the sizes, without regard to case. */
@@ -250,10 +252,10 @@ const char *machines_shortage(struct fleet *fl, struct arena *a, const struct po
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-/* Called inside the transaction that releases a node. If the fleet gave the node up but that write
- * was rolled back (a full disk), writes it again before others may have the node. */
+/* Called inside the transaction that releases a node. If the fleet gave the node up, but the write
+ * of this was rolled back (a full disk), writes it again, before other runs may get the node. */
 int fleet_write_loss(struct fleet *fl, int64_t node_id, struct err *e) MUST_CHECK;
-/* Wakes the runs that have a part of the node, when the writes so far are on disk. */
+/* Wakes the runs that use a part of the node, as soon as all writes so far are on disk. */
 int fleet_wake_runs(struct fleet *fl, struct arena *a, int64_t node_id, struct err *e) MUST_CHECK;
 
 /* fleet_node_may_reboot(): whether the node is a machine whose agent can reboot it, and there is a
@@ -331,26 +333,27 @@ struct file_server_backing {
     const char *host;      /* name or address; 127.0.0.1 for a local file server */
     const char *directory; /* the directory on that host */
     const char *options;   /* of mount(8), or NULL */
-    const char *machine;   /* the machine of the inventory that must be made to export it; NULL:
-                              exported already */
+    const char *machine;   /* the machine of the inventory on which the fleet sets up the export;
+                            * NULL: the directory is exported already */
 };
 /* Wakes a file server that a machine has to set up (struct file_server_backing); its row is in
  * state creating. */
 void fleet_wake_file_server(struct fleet *fl, int64_t id);
-/* False: nobody. Arena-owned texts. */
+/* Finds what is behind a file server. False: nothing. The texts are owned by the arena. */
 bool fleet_file_server_backing(const struct fleet *fl, struct arena *a, const struct file_server *f,
                                struct file_server_backing *out);
 /* For a file server that is marked as deleting: true if its row may be removed now. Otherwise the
  * clean-up has begun, and deletion_goes_on is called when it is done. */
 bool file_server_cleared(struct fleet *fl, struct arena *a, int64_t id);
-/* The row was removed. */
+/* Called after the row of a file server was removed. */
 void file_server_forget(struct fleet *fl, int64_t id);
 
 /* The folder behind a file share or blob container (share_folder()). In the arena; the folder is
  * not made. */
 const char *fleet_share_path(const char *storage_dir, struct arena *a,
                              const struct mount_volume *m);
-/* Whether a rule of the site mounts it on machines; otherwise they mount it from the daemon. */
+/* Whether a rule of the site mounts the volume on machines; otherwise machines mount it from the
+ * daemon. */
 bool fleet_has_mount_rule(const struct fleet *fl, const struct mount_volume *m);
 /* Appends to a file of such a share; makes the file and its parent directories if they are missing.
  * `written` is called once, later; with an error if the write failed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls from the fleet to the rooms above it.
+ * Calls the callbacks of the fleet's users (struct fleet_events).
  */
 #include "scheduler/fleet/fleet_priv.h"
 

@@ -20,19 +20,20 @@
 #include "scheduler/wake/wake.h"
 #include "storage/storage.h"
 
-/* A machine of the inventory, or a further one that a node row names: inventory.c. drained, reason
- * and the claim repeat the rows; after a rollback they are read again. */
+/* A machine of the inventory, or a former machine that a node row still names: inventory.c.
+ * drained, reason and the claim are copies of the rows; after a rollback they are read again. */
 struct machine {
     int64_t id; /* of its row */
     char *name;
     const struct site_machine *site; /* borrowed; NULL: not in the inventory since the start */
-    /* the present inventory does not name it; `site` is of the last inventory that did */
+    /* the present inventory does not contain it; `site` is from the last inventory that did */
     bool leaves;
     bool drained;
-    bool lends;          /* for dedicated pools; low-priority pools may use it meanwhile */
+    /* it is for dedicated pools, but low-priority pools may use it meanwhile */
+    bool lends;
     char *reason;        /* why drained */
     int64_t node_id;     /* the node that claims it; 0: free */
-    int64_t pool_id;     /* that node's; 0: free */
+    int64_t pool_id;     /* the pool of that node; 0: free */
     int64_t contact_us;  /* last contact; 0: never */
     char *facts;         /* node_facts_text(), or NULL */
     struct capacity has; /* slots 0: not known */
@@ -41,7 +42,7 @@ struct machine {
     struct machine *next_retired;
 };
 
-/* Turns to connect: node/connect.c. */
+/* Limits how many machines connect at the same time: node/connect.c. */
 struct connect_turns {
     int connecting;               /* number of machines whose links are between open and ready */
     struct node_rt *first, *last; /* nodes that wait to connect, the oldest first */
@@ -65,15 +66,16 @@ struct fleet {
     struct loop_lane *trees;   /* removes and reads directories */
     struct machine **machines; /* owned, in the order of the inventory */
     size_t n_machines;
-    struct machine *retired;   /* owned: forgotten, but links may name them */
+    struct machine *retired;   /* owned: machines that were removed, but that links may still use */
     struct id_map machine_ids; /* the machines by the ids of their rows */
-    struct capacity local_has; /* each local node; slots 0: not known */
+    struct capacity local_has; /* the capacity of each local node; slots 0: not known */
     struct connect_turns turns;
     struct loop_timer *sampling;          /* owned; NULL: no node was sampled yet */
     int64_t sampling_us;                  /* when it is due (monotonic); 0: it is not set */
     const struct node_work *const *works; /* node_works */
     struct fleet_counts counts;
-    uint64_t changes; /* see fleet_changes(); all_changed: when the list of machines did */
+    /* see fleet_changes(); all_changed: its value when the list of machines changed */
+    uint64_t changes;
     uint64_t all_changed;
     struct id_map reads; /* struct node_read * of pending reads: node/files.c */
     int64_t last_read;
@@ -91,8 +93,8 @@ void fleet_row_gone(struct fleet *fl);
 /* Follows the inventory of `site` (NULL: no machines): makes the machines and, in one transaction,
  * their rows. The texts of `site` are borrowed. The first call comes before nodes are used. */
 int machines_follow(struct fleet *fl, const struct site *site, struct err *e) MUST_CHECK;
-/* Wakes the one inventory, so that it is followed again: after a rollback, and when a machine that
- * leaves is free. */
+/* Wakes the inventory (there is only one), so that machines_follow() is called again: after a
+ * rollback, and when a machine that leaves is free. */
 WAKE_KIND(woken_inventory, "inventory", WAKE_NODES);
 #define THE_INVENTORY 1
 void inventory_reconcile(void *ctx, int64_t id);
@@ -105,7 +107,7 @@ bool machine_serves(const struct machine *m, const char *vm_size, enum vm_priori
 /* Records the holder of a machine, or that the node's row was removed. */
 void machine_claim(struct machine *m, int64_t node_id, int64_t pool_id);
 void machine_release(struct fleet *fl, int64_t node_id);
-/* An effect: after a rollback, reads the rows again. */
+/* Called at the end of a transaction; after a rollback, reads the rows of machines again. */
 void effect_reread_machines(void *ctx, int64_t id, const struct err *why);
 /* Records the last contact of a machine, or its problem. Facts are written to its row. With facts
  * NULL the machine just answered; this is kept in memory only, like a problem. Any contact ends a

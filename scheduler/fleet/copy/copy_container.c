@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Copies all files of a container: lists the names page by page, and carries each file. As in
- * copy_step.c, a step is an order, and a `struct putting` carries it out.
+ * copy_step.c, a step is described by an order (`struct put_order`), and a `struct putting` carries
+ * the order out.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 /* A file of the container. */
 struct listed_blob {
     const char *name;
-    struct file_place at; /* share NULL: where the URL leads to */
+    struct file_place at; /* its file; share NULL: the file is at the container's URL */
     bool has_bytes;
 };
 
@@ -33,7 +34,7 @@ struct targets {
     uint64_t *hash;
     size_t n;
     struct arena a;
-    const char **changed; /* names that differ from their file's path */
+    const char **changed; /* names of blobs that differ from the paths of their files */
     size_t n_changed;
 };
 
@@ -51,7 +52,8 @@ struct putting {
     struct listed_blob *found;
     size_t n, at, total; /* total: of all pages so far; at most FILES_MAX */
     char *next;          /* the marker of the next page; NULL: there is none */
-    bool is_aside;       /* the page lists blobs of `.aside` (names that are not file names) */
+    /* the page has the blobs of `which.aside` (whose names are not file names) */
+    bool is_aside;
     struct transfer *list;
     struct strbuf text; /* the received part of the list */
     struct carry *carry;
@@ -130,7 +132,7 @@ static int compare_hashes(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* A blob whose file would replace another blob's file or directory; NULL: none. */
+/* Returns a blob whose file would replace another blob's file or directory; NULL: there is none. */
 static const char *find_clash(struct targets *t)
 {
     if (t->n_changed == 0)
@@ -371,7 +373,7 @@ static void halt(void *ctx)
     j->order = NULL;
     if (j->carry)
         carry_halt(j->carry);
-    /* Without either, the search for names continues, and its end ends the step. */
+    /* Without `carry` and `list`, a files_walk() is still running; its callback ends the work. */
     if (j->carry || j->list)
         end(j, NULL);
 }

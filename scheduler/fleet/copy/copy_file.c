@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The work owns itself: it is freed with the one callback that carry_begin() promises. carry_halt()
- * first waits for the answer to a pending call.
+ * A struct carry frees itself when it calls `done`, which it does once. After carry_halt() it frees
+ * itself when the pending call has answered, or at once if only a read is pending.
  */
 #include "scheduler/fleet/copy/copy_file.h"
 
@@ -133,7 +133,7 @@ static struct file_range whole(const char *text, uint64_t size)
 
 static void begin_transfer(struct carry *c);
 
-/* True: the transfer will be tried once more. */
+/* Tries the transfer once more. False: bytes were sent already, or all tries were used. */
 static bool tries_again(struct carry *c)
 {
     if (c->at > 0 || c->tries == TRIES)
@@ -203,8 +203,8 @@ struct carry *carry_begin(struct node_link *link, const struct carry_what *what,
     return c;
 }
 
-/* A read that is cancelled does not call back any more. A request to the node does, and so does the
- * opening of a file; end() follows then. */
+/* A pending read is cancelled and does not call back. A pending request to the node and the opening
+ * of a file do call back, and then end() frees the work. */
 void carry_halt(struct carry *c)
 {
     c->done = NULL;

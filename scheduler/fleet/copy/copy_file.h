@@ -17,15 +17,16 @@ struct carry_what {
     struct files *files;
     struct file_place from;
     struct transfers *transfers; /* NULL: no URLs */
-    const char *url;             /* a URL instead of `from`; NULL: none */
-    /* the archived blob that `from` names; its file is refused; NULL: none */
+    const char *url;             /* the URL of the file, instead of `from`; NULL: `from` is used */
+    /* set if `from` is an archived blob, whose file is refused; NULL: it is not */
     const struct archived_blob *archived;
     const char *as, *path; /* on the node */
     int mode;
 };
 
 struct carry;
-/* `why` NULL: the file is on the node. ERR_UNAVAILABLE: the other end was silent for too long. */
+/* `why` NULL: the file is on the node. ERR_UNAVAILABLE: the server of the URL was silent for too
+ * long, or the link to the node is closed. */
 typedef void (*carry_done)(void *ctx, const struct err *why);
 struct carry *carry_begin(struct node_link *link, const struct carry_what *what, carry_done done,
                           void *ctx);

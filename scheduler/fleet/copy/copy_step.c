@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A step is an order, in the script's arena; a `struct carrying` carries it out, and outlives the
- * arena if the script is halted meanwhile.
+ * A step is described by an order in the script's arena; a `struct carrying` carries the order out.
+ * It outlives the arena if the script is halted meanwhile.
  */
 #include "scheduler/fleet/copy/copy_step.h"
 
@@ -64,7 +64,7 @@ static void carry(struct carrying *j)
     j->carry = carry_begin(j->link, &what, on_carried, j);
 }
 
-/* The node's answer whether it has unpacked the archive before. */
+/* The node has answered whether the archive's directory exists. If not, the archive is sent. */
 static void on_looked(void *ctx, const struct err *why)
 {
     struct carrying *j = ctx;

@@ -24,7 +24,7 @@ struct put_which {
     const struct input_blob *aside;
     /* blobs whose names are not file names, in addition to the blobs of the folder */
     size_t n_aside;
-    const struct archived_blob *archived; /* in the order of names: fail the step */
+    const struct archived_blob *archived; /* these fail the step; sorted by name */
     size_t n_archived;
 };
 /* Puts the files below the directory `path`: the files of the folder from.share, or of the

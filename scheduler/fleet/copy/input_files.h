@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files of a run or a set-up task that must be on its node before it begins.
+ * Puts the input files of a run or a set-up task on its node, before it begins.
  */
 #ifndef SCHEDULER_FLEET_COPY_INPUT_FILES_H
 #define SCHEDULER_FLEET_COPY_INPUT_FILES_H
@@ -17,11 +17,11 @@ struct inputs {
     struct arena *a; /* the script's */
     struct files *files;
     struct transfers *transfers; /* NULL: files at foreign URLs fail */
-    const char *root;            /* the node's */
+    const char *root;            /* the node's root directory */
     const char *as;              /* the owner of the files */
 };
-/* Adds the steps that put all files there. Their failures are FAIL_INPUT_..., FAIL_PACKAGE or
- * FAIL_NO_ROOM. */
+/* Adds the steps that put all files of the list on the node. Their failures are FAIL_INPUT_...,
+ * FAIL_PACKAGE or FAIL_NO_ROOM. */
 void inputs_add(const struct inputs *in, const struct input_list *list);
 
 /* Whether the failure is one of inputs_add(). */

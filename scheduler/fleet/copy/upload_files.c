@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A step is an order, in the script's arena; a `struct upload_work` carries it out. There is one
- * pending operation at a time: a request to the node, or a transfer. A request always calls back; a
- * transfer does not after it was ended. So halted work waits for the node alone.
+ * A step is described by an order in the script's arena; a `struct upload_work` carries the order
+ * out. There is one pending operation at a time: a request to the node, or a transfer. A request
+ * always calls back; an ended transfer does not call back. So after a halt, the work waits only for
+ * a pending request to the node.
  */
 #include "scheduler/fleet/copy/upload_files.h"
 
@@ -16,16 +17,18 @@
 #define PIECE ((size_t)512 * 1024)
 /* A pattern with more matches is most likely a user's mistake, so the step fails. */
 #define FILES_MAX 10000
-/* The most directories that it looks into: each costs a request to the node. */
+/* The most directories that are listed for a pattern: each costs a request to the node. */
 #define DIRS_MAX 100000
 /* How often a failed upload is tried, with pauses that double. */
 #define TRIES          4
 #define FIRST_PAUSE_US 500000
-/* The bytes of a file that goes in one request, and of a block of a larger file (longer if there
- * would be too many blocks). So a failed request costs little when it is tried again. */
+/* A file of up to WHOLE_MAX bytes is sent in one request; a larger file in blocks of BLOCK bytes
+ * (longer blocks if there would be too many). So a failed request costs little when it is tried
+ * again. */
 #define WHOLE_MAX ((uint64_t)64 * 1024 * 1024)
 #define BLOCK     ((uint64_t)16 * 1024 * 1024)
-/* The least rate (bytes a second) at which an account assembles blocks: a busy disk's. */
+/* The least rate (bytes a second) at which a storage account is expected to assemble blocks: that
+ * of a busy disk. */
 #define ASSEMBLED_S ((uint64_t)10 * 1024 * 1024)
 /* The first version of the storage service that accepts blocks of this size. */
 #define VERSION "x-ms-version: 2020-04-08"
@@ -46,17 +49,18 @@ struct upload_work {
     struct node_link *link;
     struct arena a;
     struct glob_place place;
-    struct upload_names dirs, files; /* relative to `base`; dirs: not listed yet */
-    size_t n_dirs;                   /* of all */
-    size_t at;                       /* of the files */
-    const char *path, *blob;         /* paths of the file: below the base; in the container */
+    /* relative to `base`; dirs: directories that are not listed yet */
+    struct upload_names dirs, files;
+    size_t n_dirs;           /* of all */
+    size_t at;               /* the index of the present file in `files` */
+    const char *path, *blob; /* paths of the file: below the base; in the container */
     struct transfer *transfer;
     int tries;
     uint64_t size, sent;     /* of the file */
     int64_t mtime_us, inode; /* of the file, when its upload began */
     uint64_t from, upto;     /* the part of the file in the pending request */
-    size_t block;            /* the number of that */
-    bool asks;               /* the node is to answer */
+    size_t block;            /* the number of the present block */
+    bool asks;               /* a request to the node is pending */
     struct err why;          /* the error to end with after it was logged */
 };
 
@@ -140,7 +144,8 @@ static void log_line(struct upload_work *j, const char *text)
     node_ask(j->link, REQUEST(append, .path = u->log, .text = text, .as = u->as), on_logged, j);
 }
 
-/* The name of the blob: `path` itself for one file, otherwise below `path`. */
+/* The name of the blob: for a pattern, the file's name below the output's `path`; for one file,
+ * `path` itself. */
 static const char *blob_of(struct upload_work *j, const char *name)
 {
     const char *path = j->order->what.file->path;
@@ -293,9 +298,9 @@ static void begin_part(struct upload_work *j)
     arena_free(&a);
 }
 
-/* A file that grows meanwhile is uploaded with its size at the beginning, unless it is another file
- * that has taken its place: the blob would be part of each. A file that has the same size, and was
- * written since, has other bytes, too. */
+/* Checks that the file is still the same. A file that has grown is uploaded up to its size at the
+ * beginning. It is an error if the file is shorter, if another file has taken its place, or if it
+ * has the same size but was written meanwhile, because the blob would then be a mixture. */
 static int expect_the_same(const struct upload_work *j, const struct node_bytes *got, struct err *e)
 {
     if (j->sent == 0)
