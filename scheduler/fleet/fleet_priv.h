@@ -51,7 +51,7 @@ struct connect_turns {
 /* A dedicated pool is short of machines of this size. */
 struct machine_wish {
     int64_t pool_id;
-    char *vm_size; /* ours */
+    char *vm_size; /* owned */
 };
 
 struct fleet {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Administrators' operations on machines: drain, undrain, reboot. A reboot is written as the node's
- * failure and requested when that is on disk; a link that breaks meanwhile is followed by another
- * request. On the loop's thread.
+ * Administrators' operations on machines: drain, undrain, reboot. A reboot is first written to the
+ * node's row as a failure, and requested when this is on disk; if the link breaks meanwhile, the
+ * next link requests it. All this runs on the loop's thread.
  */
 #include <strings.h>
 
 #include "model/states.h"
 #include "scheduler/fleet/node/node_priv.h"
 
-/* How long a rebooting machine is left alone (us). It must have gone down by then; otherwise a node
- * would be prepared on it and cut off. */
+/* How long no link to a rebooting machine is opened (us). The machine must be down within this
+ * time; otherwise a node would be prepared on it and then be cut off. */
 #define REBOOT_PAUSE_US 30000000
 
 static struct machine *find_named(struct fleet *fl, const char *name, struct err *e)
@@ -63,7 +63,8 @@ int fleet_machine_drain(struct fleet *fl, const char *name, const char *reason, 
     return 0;
 }
 
-/* Returns 1 (found), 0 (the machine is free) or -1. */
+/* Reads the row of the node that claims the machine. Returns 1 (found), 0 (the machine is free) or
+ * -1. */
 static int claiming_node(struct fleet *fl, const struct machine *m, struct arena *a,
                          struct node *row, struct err *e)
 {
@@ -121,7 +122,8 @@ static void on_rebooting(void *ctx, const struct err *why)
                  LF_STR("why", why->msg));
 }
 
-/* The node's next reconcile closes the link; the request is still sent. */
+/* Requests the reboot. The node's next reconcile closes the link; the request is sent before
+ * that. */
 static void ask_reboot(struct node_rt *rt)
 {
     rt->contact.reboots++;
@@ -130,8 +132,8 @@ static void ask_reboot(struct node_rt *rt)
     wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
-/* Runs before the next reconcile of the node. If the link has broken meanwhile, the next link
- * asks. */
+/* Runs when the failure is on disk, before the node's next reconcile. If the link has broken
+ * meanwhile, the next link requests the reboot. */
 static void effect_reboot(void *ctx, int64_t id, const struct err *why)
 {
     struct fleet *fl = ctx;
@@ -161,7 +163,7 @@ bool node_reboot_again(struct node_rt *rt, const struct node *row)
     return true;
 }
 
-/* Decides by the node's row; its id is 0 if no pool has the machine. */
+/* Decides by the row of the machine's node; row->id is 0 if the machine belongs to no pool. */
 static int refuse_reboot(const struct fleet *fl, const struct machine *m, const struct node *row,
                          struct err *e)
 {
@@ -183,7 +185,7 @@ static int refuse_reboot(const struct fleet *fl, const struct machine *m, const 
 }
 
 /* Makes the node unusable first, so that it gets no further run. The reboot is requested when this
- * is on disk, and not after a rollback. */
+ * is on disk; after a rollback it is not requested. */
 static int reboot_node(struct fleet *fl, struct node_rt *rt, struct err *e)
 {
     const struct failure f = {.code = FAIL_NODE_REBOOTING,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which machines and local nodes are shown otherwise than before. A number grows with each change,
- * and each has the number of its last: so a client that looks costs nothing in between, and nobody
- * keeps a list for it.
+ * Which rows of the list of machines and local nodes have changed. A number grows with each change,
+ * and each machine or node has the number of its last change. So nothing has to be kept for a
+ * client that polls.
  */
 #include "scheduler/fleet/node/node_priv.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which machines there are: those of the inventory, in its order, and those that it no longer names
- * while a node row still names them.
+ * Makes the list of machines: the machines of the inventory, in its order, and machines that the
+ * inventory no longer names but a node row still names.
  *
  *   named by the inventory     serves pools
  *   no longer named, claimed   `leaves`: serves no pool, gets no further run; its node leaves when
@@ -9,9 +9,9 @@
  *                              restart this access is not known: `site` is NULL
  *   no longer named, free      forgotten: the row is removed
  *
- * The inventory is followed at the start and each time it is replaced, by the same function, which
- * can be repeated. A machine that is forgotten stays in memory while a node names it, because its
- * link may be closing, and is freed when the inventory is followed next.
+ * machines_follow() applies the inventory at the start and each time it is replaced; it may be
+ * repeated. A forgotten machine stays in memory as long as a node in memory names it, because the
+ * node's link may be closing. It is freed when an inventory is applied after that.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,8 @@ static int read_rows(struct inventory_rows *r, struct err *e)
     return 0;
 }
 
-/* Makes rows for new machines, and removes the rows of machines that nobody names. */
+/* Makes rows for new machines, and removes the rows of machines that neither the inventory nor a
+ * node row names. */
 static int write_rows(struct storage *st, void *ctx, struct err *e)
 {
     struct inventory_rows *r = ctx;
@@ -106,7 +107,8 @@ static void take_row(struct machine *m, const struct machine_row *row)
     machine_text(&m->facts, row->facts);
 }
 
-/* The machine with this row, from memory if it is there. Appends it to the list. */
+/* Appends the machine with this row to the list: the struct in `before` if it is there, otherwise a
+ * new one. */
 static struct machine *take(struct fleet *fl, struct id_map *before, int64_t id, const char *name)
 {
     struct machine *m = id_map_find(before, id);
@@ -167,7 +169,7 @@ static void free_machine(struct machine *m)
     free(m);
 }
 
-/* Frees the forgotten machines that no node names any more. */
+/* Frees the forgotten machines that no node in memory names any more. */
 static void free_unnamed(struct fleet *fl)
 {
     struct id_map named = {0};
@@ -231,7 +233,8 @@ int machines_follow(struct fleet *fl, const struct site *site, struct err *e)
     return follow(fl, site, false, e);
 }
 
-/* After a rollback there are only machines with rows, until the inventory is followed again. */
+/* After a rollback, reads the rows again: only machines with rows are known until the inventory is
+ * applied again. */
 static void effect_rows_written(void *ctx, int64_t id, const struct err *why)
 {
     struct fleet *fl = ctx;
@@ -260,7 +263,8 @@ void inventory_reconcile(void *ctx, int64_t id)
     fleet_capacity_freed(fl, true);
 }
 
-/* Wakes everything that depends on machines that leave, come or change: every node's pool. */
+/* After the inventory has changed, wakes everything that depends on machines: the pool of every
+ * node. */
 static void tell_all(struct fleet *fl)
 {
     for (size_t i = 0; i < fl->n_machines; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The machines of the inventory: the claim of each, drains, and known problems. A claim is a node
- * row that names the machine; memory follows the rows.
+ * row that names the machine; the claims in memory are copies of the rows.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -232,7 +232,7 @@ void machines_reread(struct fleet *fl)
 
 /* --- available machines ----------------------------------------------------------------------- */
 
-/* Unknown amounts are 0; every node that was reached has slots. */
+/* Unknown amounts are 0. has->slots is 0 only if the machine was never reached; then it may fit. */
 static bool fits_one(const struct capacity *has, const struct capacity *need, struct capacity *most)
 {
     if (has->slots == 0)

@@ -13,10 +13,10 @@ static const char *const no_sizes[] = {NULL};
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-/* Nodes and machines that one call reads: a millisecond or two. */
+/* The most nodes and machines that one call reads; this takes one or two ms. */
 #define PIECE 100
 
-/* First the nodes are read, then the machines are shown with them, then the local nodes. */
+/* First the nodes are read, then the machines are listed with their nodes, then the local nodes. */
 struct machines_reading {
     struct fleet *fleet;
     struct arena *a;
@@ -36,7 +36,7 @@ static int by_node(const void *key, const void *pu)
     return (id > u->node_id) - (id < u->node_id);
 }
 
-/* The use of a node; NULL: it is not there, or came after the nodes were read. */
+/* The use of a node; NULL: the node does not exist, or was added after the nodes were read. */
 static const struct node_use *find_use(const struct machines_reading *v, int64_t node_id)
 {
     return v->n_uses > 0 ? bsearch(&node_id, v->uses, v->n_uses, sizeof *v->uses, by_node) : NULL;
@@ -70,7 +70,7 @@ static void view_facts(struct machines_reading *v, const char *facts, struct mac
                  LF_STR("why", e.msg));
 }
 
-/* The GPUs of a machine to which there is no link, as its last contact has told them. */
+/* The GPUs of a machine without a link, from the facts of its last contact. */
 static void view_unseen(struct machines_reading *v, bool usable, struct machine_view *out)
 {
     out->n_gpus = out->has.gpus;
@@ -149,8 +149,8 @@ static void view_local(struct machines_reading *v, const struct node_use *u,
     view_sample(v, out);
 }
 
-/* Room for one more item of `size` bytes in a list of the arena; the arena keeps the earlier lists,
- * too. */
+/* Returns the list with room for one more item of `size` bytes; if it grows, the arena keeps the
+ * smaller list, too. */
 static void *grown(struct arena *a, void *list, size_t n, size_t *cap, size_t size)
 {
     if (n < *cap)

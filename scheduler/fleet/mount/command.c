@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Commands for the shell of a node. The shell may be bash or any sh, and mountpoint(1) may be
- * missing. So mounts are searched in /proc/self/mountinfo; this also never touches a stuck mount.
+ * missing. So the commands search for mounts in /proc/self/mountinfo; this never touches a stuck
+ * mount either.
  */
 #include <string.h>
 

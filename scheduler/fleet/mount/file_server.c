@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A work is owned by fleet.servers, by the id of its row. A reconcile makes it; it begins when the
- * decision is on disk, and stays until its end is written:
+ * A struct server_work is the work for one file server; fleet.servers owns it, by the id of its
+ * row. A reconcile makes it; the work begins when this decision is on disk, and is kept until its
+ * end is written:
  *
  * waits for the disk -> begun -> done -> freed by the reconcile or by file_server_forget()
  */
@@ -85,7 +86,7 @@ static void on_folder_removed(void *ctx, const struct err *why)
     wakes_unref(fl->wakes);
 }
 
-/* storage/folders/ handles the folder of a file server like a share. */
+/* Removes the folder of a file server, which storage/folders/ handles like a share. */
 static void remove_folder(struct server_work *w)
 {
     wakes_ref(w->fleet->wakes);
@@ -99,7 +100,7 @@ static void effect_begin(void *ctx, int64_t id, const struct err *why)
     struct server_work *w = id_map_find(&fl->servers, id);
     if (!w || w->begun)
         return;
-    if (why) { /* reconciled again: the row may be older than the turn that was rolled back */
+    if (why) { /* the decision was rolled back: the file server is reconciled again */
         work_free(w);
         wake_at(fl->wakes, &woken_file_server, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
         return;
@@ -139,7 +140,8 @@ static int finish_tx(struct storage *st, void *ctx, struct err *e)
     return FRONT_ASK(f, file_server_made, st, t->id, t->why, wakes_wall(t->fleet->wakes), e);
 }
 
-/* After a rollback the end is written again; until then the work has it. */
+/* After a rollback, the end of the work is written again; until then `why` of the work keeps the
+ * result. */
 static void effect_finished(void *ctx, int64_t id, const struct err *why)
 {
     struct fleet *fl = ctx;
@@ -318,7 +320,7 @@ bool file_server_cleared(struct fleet *fl, struct arena *a, int64_t id)
         return false;
     }
     if (w && w->take_down)
-        return true; /* failures to end the export were logged */
+        return true; /* a failure to end the export was logged already */
     file_server_forget(fl, id);
     if (st_file_server_by_id(fl->st, a, id, &f, &e) <= 0 ||
         !fleet_file_server_backing(fl, a, &f, &at) || (!at.machine && !at.is_local))

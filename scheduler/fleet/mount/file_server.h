@@ -3,8 +3,8 @@
  * File servers. Most need no work: another host serves them already, or they are a folder of the
  * daemon that is made with the first mount. There is work while the row is
  *
- *   creating  a machine must be made to export a directory   -> succeeded or failed
- *   deleting  the export, or the daemon's folder, must go    -> the row may be removed
+ *   creating  a machine must begin to export a directory       -> succeeded or failed
+ *   deleting  the export or the daemon's folder must be removed -> the row may be removed
  *
  * and, once after each start of the daemon, for an export of a machine whose row is succeeded: it
  * is exported again, and the row stays unchanged. Reasons: a restored backup may contain a file
@@ -13,7 +13,7 @@
  * try has ended, nothing mounts the file server: mounts_await().
  *
  * The work is done over a separate link (file_server_export.c) or by workers of storage/folders/.
- * Repeatable: after a restart of the daemon the rows have the remaining work.
+ * The work may be repeated: after a restart of the daemon, the rows show the remaining work.
  */
 #ifndef SCHEDULER_FLEET_MOUNT_FILE_SERVER_H
 #define SCHEDULER_FLEET_MOUNT_FILE_SERVER_H
@@ -26,7 +26,7 @@
 /* Wakes file servers by the ids of their rows. */
 WAKE_KIND(woken_file_server, "file server", WAKE_LAST);
 
-/* Ids of one kind that are woken when the first try has ended. */
+/* Ids of one kind that are woken when the first try to export again has ended. */
 struct server_waiting {
     const struct wake_kind *kind; /* NULL: the end of the list */
     struct id_map ids;            /* a set */
@@ -36,10 +36,10 @@ struct server_work {
     struct fleet *fleet;
     int64_t id; /* of the row */
     bool take_down;
-    bool again;      /* the row is in state succeeded: export it once more */
-    int tries;       /* again: how many tries have failed */
-    int64_t next_us; /* again, done and failed: the time of the next try; 0: not known yet */
-    struct server_waiting waiting[2]; /* nodes and runs */
+    bool again;      /* exports a file server in state succeeded once more */
+    int tries;       /* if `again`: how many tries have failed */
+    int64_t next_us; /* if `again`, done and failed: the time of the next try; 0: not set yet */
+    struct server_waiting waiting[2]; /* the nodes and the runs that wait for the first export */
     struct arena a;
     struct file_server_backing at;
     const char *name, *guid;
@@ -51,7 +51,7 @@ struct server_work {
     bool done;
     bool stopped; /* stopped for a deletion; this may be rolled back, so the result is unknown */
     struct failure why; /* if done; code NULL: success */
-    /* The link to the machine that exports, while it exists; closed at this instant. */
+    /* The link to the machine that exports; NULL: none. It is closed at until_us at the latest. */
     struct node_link *link;
     int64_t until_us;
     struct script *script;
@@ -59,15 +59,15 @@ struct server_work {
     bool closing;
 };
 
-/* Wakes the file servers whose set-up the daemon's end interrupted, and begins to export again all
- * exports of machines. Reads rows of file servers only. */
+/* Called at the start: wakes the file servers whose set-up was interrupted by the daemon's end, and
+ * begins to export all exports of machines again. Reads rows of file servers only. */
 int file_servers_resume(struct fleet *fl, struct arena *a, struct err *e) MUST_CHECK;
-/* Closes all links; the scheduler ends when they are closed, and frees the rest. */
+/* Closes all links. When they are closed, the scheduler ends and calls file_servers_free(). */
 void file_servers_stop(struct fleet *fl);
 void file_servers_free(struct fleet *fl);
-/* Whether its first export since the start has not ended. */
+/* Whether the first export of the file server since the daemon's start has not ended yet. */
 bool file_server_is_awaited(const struct fleet *fl, int64_t id);
-/* Wakes (kind, id) when that export has ended. */
+/* Wakes (kind, id) when the first export has ended. */
 void file_server_await(struct fleet *fl, int64_t file_server, const struct wake_kind *kind,
                        int64_t id);
 

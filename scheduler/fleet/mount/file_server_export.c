@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * An NFS export on a machine of the inventory; the machine may not be a node. Each export has a
- * short link for one command, with a separate agent root, so that it never meets the agent of a
- * node there. A root has one agent, so each machine does the work of one file server at a time.
+ * short link for one command, with a separate agent root, so that it does not disturb the agent of
+ * a node on the machine. A root has one agent, so each machine does the work of one file server at
+ * a time.
  */
 #include <ctype.h>
 #include <string.h>
@@ -15,8 +16,8 @@
 #define OPTIONS      "(rw,sync,no_subtree_check,no_root_squash)"
 #define TIME_LIMIT_S 60
 /* Time limit of the whole work, in s. The login, the end of earlier tasks and the command may take
- * a minute each; a command that hangs in the machine's kernel would delay the mounts of the file
- * server forever. */
+ * a minute each. Without a limit, a command that hangs in the machine's kernel would delay the
+ * mounts of the file server forever. */
 #define LINK_LIMIT_S 180
 
 /* --- the command ------------------------------------------------------------------------------ */
@@ -130,7 +131,8 @@ static void fail(struct server_work *w, enum failure_code code, const char *mess
                          .exit_code = -1};
 }
 
-/* Closes the link in the next turn, because it must not be closed inside its own callback. */
+/* Lets the next turn of the loop close the link, because it must not be closed inside its own
+ * callback. */
 static void over(struct server_work *w)
 {
     w->over = true;
@@ -192,8 +194,8 @@ static const char *command_of(struct server_work *w)
                         : export_script(&w->a, w->guid, w->at.directory, clients, site->n_machines);
 }
 
-/* Ends and forgets the tasks of an earlier daemon for this file server: only the work of this
- * daemon is used. */
+/* Ends and forgets the tasks that an earlier daemon started for this file server, because only the
+ * result of this daemon's task is used. */
 static void on_ready(void *ctx, const struct node_facts *facts)
 {
     static const struct script_label label = {.code = FAIL_FILE_SERVER_EXPORT_FAILED,

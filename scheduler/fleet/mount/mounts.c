@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Each volume is planned (plan.h) and becomes some steps. Keys go to the node in files that only
- * root can read; the copies in memory are on a list that mounts_wipe() wipes. Unmounting follows
- * the list of volumes backwards, and none of its steps fails the script.
+ * Each volume is planned (plan.h) and becomes some steps. Keys are sent to the node as files that
+ * only root can read; the copies in memory are on a list that mounts_wipe() wipes. Volumes are
+ * unmounted in the reverse order, and a failed unmount step does not fail the script.
  */
 #include "scheduler/fleet/mount/mounts.h"
 
@@ -103,7 +103,8 @@ static void add_planned(const struct node_mounts *m, size_t i, const struct moun
     script_command(m->script, &label, &spec, false);
 }
 
-/* NULL: the volume is of another kind, or there is no such file server. */
+/* Finds the file server of a volume; *out is NULL if the volume is of another kind, or the file
+ * server does not exist. */
 static int find_server(const struct node_rt *rt, struct arena *a, const struct mount_volume *v,
                        struct file_server **out, struct err *e)
 {
@@ -114,8 +115,8 @@ static int find_server(const struct node_rt *rt, struct arena *a, const struct m
                : 0;
 }
 
-/* Whether its creation still lasts, as long as in the real service (strict mode); (kind, id) is
- * woken at the end. */
+/* Whether the file server is still being created: in strict mode this takes as long as in the real
+ * service. (kind, id) is woken at the end. */
 static bool awaits_creation(const struct node_rt *rt, const struct file_server *f,
                             const struct wake_kind *kind, int64_t id)
 {
@@ -161,10 +162,10 @@ static void send_key(const struct node_mounts *m, const struct mount_own *own)
                REQUEST(write_file, .path = own->hosts_file, .text = hosts, .mode = 0600));
 }
 
-/* Whether a key in a vault is a key of the account. It is not read when a pool or run is accepted,
- * because a rule may send the key elsewhere. But where a folder of the daemon is mounted, the key
- * must be a key of the account: the rule may be gone, and the account may be somebody else's.
- * Nobody knows the keys of an account that a mount made. */
+/* Whether the volume's key, if it is in a vault, is a key of the storage account. This is not
+ * checked when a pool or run is accepted, because a rule may use the key for a server elsewhere.
+ * But if a folder of the daemon is mounted, the key must be a key of the account, because the
+ * account may be another user's. An account that a mount made (implicit) has no known keys. */
 static bool has_right_key(const struct node_mounts *m, const struct mount_volume *v,
                           const struct mount_plan *plan, struct failure *why)
 {
@@ -196,7 +197,7 @@ static bool has_right_key(const struct node_mounts *m, const struct mount_volume
     return false;
 }
 
-/* *sent: the key for the daemon's shares is on the node. */
+/* Adds the steps for one volume. *sent: a step sends the key for the daemon's shares already. */
 static bool add_one(const struct node_mounts *m, const struct mount_own *own, bool *sent,
                     const struct mount_wish *of, struct failure *why)
 {
@@ -293,8 +294,8 @@ static struct script_label unmount_label(struct arena *a, const struct mount_vol
                                  .may_fail = true};
 }
 
-/* Adds the unmount command of the rule, if it has one. Works also for a volume that cannot be
- * planned any more. */
+/* Adds the unmount command of the volume's rule, if the rule has one. This also works for a volume
+ * that cannot be planned any more. */
 static void add_unmount_command(const struct node_mounts *m, const struct mount_volume *v, size_t i)
 {
     const struct mount_node node = node_of(m);
@@ -330,7 +331,8 @@ void mounts_remove(const struct node_mounts *m, const struct mount_list *list)
     script_ask(m->script, &tidy, REQUEST(remove_tree, .path = work_dir(m)));
 }
 
-/* Needs no keys. If the pool is deleted, only the unmounting that the node itself does remains. */
+/* Adds the unmount commands of the rules for the pool's volumes; this needs no keys. If the pool is
+ * deleted already, none is added, and the node only unmounts by itself. */
 static void add_pool_unmounts(const struct node_rt *rt, struct script *sc, struct arena *a)
 {
     const struct front *f = rt->front;

@@ -18,7 +18,7 @@ struct node_mounts {
     struct arena *a; /* borrowed: the script's */
     struct script *script;
     const char *mount_root; /* the parent of the targets, below the node root */
-    /* "node", or the run and its attempt: the name of the folder for keys and logs */
+    /* "node", or the run and its attempt; also the name of the folder for keys and logs */
     const char *owner;
     const char *task_prefix; /* the beginning of the ids of the mount commands */
     /* list of allocated keys; the owner of the arena calls mounts_wipe() at the end */
@@ -27,15 +27,15 @@ struct node_mounts {
 
 /* True: the list must not be mounted yet, for one of three reasons: the first export of a file
  * server since the daemon's start has not ended; strict mode delays its creation; the key for the
- * daemon's shares is being made. `owner` as in struct node_mounts. Wakes (kind, id) at the end or
- * failure of the wait; then ask again. Call this before the script with the mounts begins. */
+ * daemon's shares is being made. `owner` as in struct node_mounts. Wakes (kind, id) when the reason
+ * has ended or failed; then call this again. Call this before the script with the mounts begins. */
 bool mounts_await(const struct node_rt *rt, const char *owner, const struct mount_list *list,
                   const struct wake_kind *kind, int64_t id);
-/* Opens the volumes that are folders of the daemon to runs with separate accounts, even if the node
- * was prepared before such accounts existed. */
+/* Makes the volumes that are folders of the daemon writable for runs with separate accounts, even
+ * if the node was prepared before such accounts existed. */
 void mounts_open_shares(const struct node_mounts *m, const struct mount_list *list);
-/* The daemon's folders behind these volumes on a local node; `reach` has room for one each. Returns
- * how many. */
+/* Lists the daemon's folders behind these volumes on a local node in `reach`, which has room for
+ * one folder of each volume. Returns how many there are. */
 size_t mounts_folders(const struct node_rt *rt, struct arena *a, const struct mount_list *list,
                       const char **reach);
 /* Adds the steps that mount `list`, in its order. False: a volume cannot be mounted (*why); the
@@ -44,14 +44,14 @@ bool mounts_add(const struct node_mounts *m, const struct mount_list *list, stru
 /* Adds the steps that unmount the volumes of `list`, the last first. A failure of these steps does
  * not end the script. */
 void mounts_remove(const struct node_mounts *m, const struct mount_list *list);
-/* The volumes of `m` are unmounted, or were never mounted: takes their key back. */
+/* Called when the volumes of `m` are unmounted, or were never mounted: makes their key invalid. */
 void mounts_over(const struct node_mounts *m);
 /* Wipes the texts with keys that mounts_add() made. */
 void mounts_wipe(struct mount_secret *secrets);
 
-/* Adds the steps that unmount everything below the node root and remove the files of mounting. No
- * process may run there any more. A failed unmount fails the script, because no file below the
- * mount may be removed then. */
+/* Adds the steps that unmount everything below the node root and remove the files of mount
+ * commands. Before this, no process may use files below the node root any more. A failed unmount
+ * fails the script, because no file below the mount may be removed then. */
 void mount_release_steps(const struct node_rt *rt, struct script *sc, struct arena *a);
 
 #endif

@@ -7,8 +7,8 @@
 #include "lib/shell.h"
 #include "scheduler/fleet/mount/plan_priv.h"
 
-/* Docker, whose daemon is root, must reach the mounts of an account too. An account can make fuse
- * allow that only if the file has this line. */
+/* Docker, whose daemon runs as root, must also have access to an account's mounts. An account may
+ * use the option allow_other for this only if /etc/fuse.conf has the line user_allow_other. */
 #define ALLOW_IF_ALLOWED                                                                           \
     "$(grep -qs '^[[:space:]]*user_allow_other' /etc/fuse.conf && echo -o allow_other)"
 

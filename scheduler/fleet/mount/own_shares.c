@@ -2,7 +2,7 @@
  *
  * Asks the share server for keys and keeps each in the fleet's list until it is sent. While the
  * server makes a key, its callback owns the `struct own_key`, also after the key was forgotten.
- * Private keys are wiped. On the loop's thread.
+ * Private keys are wiped after use. All this runs on the loop's thread.
  */
 #include "scheduler/fleet/mount/own_shares.h"
 
@@ -17,7 +17,8 @@ static bool serves(const struct node_rt *rt)
     return rt->machine && rt->fleet->cfg.shares;
 }
 
-/* The id of a key. Runs have separate keys; a preparation takes them all back. */
+/* The id of a key. Runs have separate keys; the preparation of a node makes all keys of the node
+ * invalid. */
 static const char *id_of(struct arena *a, const char *node, const char *owner)
 {
     if (strcmp(owner, OWN_SHARES_NODE) == 0)
@@ -47,7 +48,8 @@ static void key_free(struct own_key *k)
     free(k);
 }
 
-/* While it is being made its callback has it. */
+/* Removes the key from the list. As long as the key is being made, its callback owns it and frees
+ * it later. */
 static void remove_at(struct own_key **at)
 {
     struct own_key *k = *at;
@@ -89,7 +91,7 @@ static void on_given(void *ctx, const struct err *why, const struct share_key *k
     wake(k->fleet->wakes, k->kind, k->id);
 }
 
-/* Relative to the storage directory; `out` has room for all. */
+/* Lists the folders of the volumes, relative to the storage directory; `out` has room for all. */
 static size_t folders_of(const struct node_rt *rt, struct arena *a, const struct mount_list *list,
                          const char **out)
 {

@@ -43,8 +43,8 @@ const char *plan_options(struct planning *p, const char *const *parts, size_t n)
     return *options ? arena_printf(p->a, "-o %s ", shell_quoted(p->a, options)) : "";
 }
 
-/* Options of containers are usually arguments of blobfuse: other programs do not understand
- * them. */
+/* The volume's own options for a mount command, or NULL. Options that begin with '-' are left out:
+ * they are arguments of blobfuse, usual for containers, which other programs do not understand. */
 const char *plan_own_options(const struct planning *p)
 {
     return p->m->options && p->m->options[0] != '-' ? p->m->options : NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plans how a volume gets to a node. rules.c chooses: for local nodes a folder of the daemon, for
- * machines the site's first matching rule; for file servers the host that serves it. command.c
- * writes the shell command. Pure: structs in, structs out, everything in the arena; no access to
- * disks.
+ * Plans how a volume is mounted on a node. rules.c chooses: for local nodes a folder of the daemon,
+ * for machines the site's first matching rule; for a file server, the host that serves it.
+ * command.c writes the shell command. Pure: structs in, structs out, everything in the arena; no
+ * access to disks.
  *
  * A secret (an account's key) reaches a command by a file of mode 0600 or by the environment; it is
  * never part of a command's text.
@@ -26,27 +26,27 @@
 
 /* How a machine reaches the shares of the daemon itself. */
 struct mount_own {
-    const char *why_not; /* NULL: it can */
-    const char *address; /* the daemon's, as the machine reaches it */
+    const char *why_not; /* why the machine cannot reach them; NULL: it can */
+    const char *address; /* the daemon's address for the machine */
     int port;
     const char *user;
     const char *key_file, *hosts_file; /* on the machine */
 };
-/* The name of the daemon's host key in hosts_file, whatever its address. */
+/* The host name of the daemon's host key in hosts_file, instead of the daemon's address. */
 #define OWN_HOST_ALIAS "batchaid-shares"
 
-/* The node for the volumes. */
+/* The node on which volumes are mounted. */
 struct mount_node {
     const struct front_words *words;
     const struct site *site;     /* NULL: none */
     bool is_local;               /* a local node: shares are folders that the daemon can access */
     bool is_root;                /* the agent there may mount */
-    int local_nodes;             /* struct sched_config's */
+    int local_nodes;             /* as in struct sched_config */
     const char *storage_dir;     /* of the daemon */
     const char *root;            /* the node root */
     const char *mount_root;      /* below root: the parent of mount points */
     const char *work_dir;        /* below root: keys, logs and caches of the mounts */
-    const struct mount_own *own; /* machines; NULL: the daemon serves no shares to machines */
+    const struct mount_own *own; /* for machines; NULL: the daemon serves no shares to machines */
 };
 
 /* The steps on the node. Either `folder` or `command` is set. */
@@ -55,9 +55,10 @@ struct mount_plan {
     const char *what, *remedy; /* for a failure: see struct script_label */
     const char *target;        /* <mount_root>/<relativeMountPath> */
     const char *folder;        /* the target becomes a link to this folder */
-    bool shared;               /* the daemon has `folder`, and every run may write to it */
-    /* `folder` is this folder or below it. Runs may have made links there: none may lead out. Or
-     * NULL */
+    /* `folder` is a folder of the daemon, and every run may write to it */
+    bool shared;
+    /* `folder` is this folder or a folder below it; NULL: no restriction. Links that runs made on
+     * the way to `folder` must not lead out of this folder. */
     const char *within;
     /* the command mounts this folder of the daemon, relative to its storage directory; or NULL */
     const char *own_folder;
