@@ -17,7 +17,7 @@ struct peer_request;
 
 struct agent_peer {
     json_int_t last_id;
-    struct peer_request *requests; /* without an answer */
+    struct peer_request *requests; /* requests that are not answered yet */
     int64_t ping_ms;               /* 0: the daemon answers no requests */
     int64_t heard_ms;              /* when the last message of the daemon arrived */
     bool asked;                    /* a ping is not answered yet */

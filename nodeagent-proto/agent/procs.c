@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Takes a snapshot of /proc and answers from it. The kernel reuses pids, so pid and start time
- * identify a process. Kills are repeated until a new snapshot shows no victim, because a process
- * may fork meanwhile.
+ * Each function reads a snapshot of /proc and works with it. The kernel reuses pids, so pid and
+ * start time together identify a process. Kills are repeated until a new snapshot shows no process
+ * to kill, because a process may fork meanwhile.
  */
 #include "nodeagent-proto/agent/procs.h"
 
@@ -41,7 +41,7 @@ enum {
     STAT_FIELDS
 };
 
-/* bytes; more than the kernel allows at a process's start */
+/* the most bytes of a process's environment; the kernel allows less at its start */
 #define ENVIRON_MAX (4U * 1024 * 1024)
 #define STATUS_MAX  65536
 /* a tree that forks faster than it is killed is abandoned after this many rounds */
@@ -251,7 +251,8 @@ bool procs_can_signal_any(void)
     return found;
 }
 
-/* Reads the line "Uid:" of /proc/PID/status: the real, effective, saved and file system's ids. */
+/* Whether one of the process's user ids (real, effective, saved, and for the file system: the line
+ * "Uid:" of /proc/PID/status) is one of the `n` ids from `first` on. */
 static bool runs_as(const char *pid, uid_t first, unsigned n)
 {
     char path[64], *text, *at;

@@ -73,7 +73,7 @@ int record_forget(const char *dir, const char *id, struct err *e) MUST_CHECK;
 int record_each(const char *dir, void (*fn)(void *ctx, const char *id), void *ctx,
                 struct err *e) MUST_CHECK;
 
-/* If `name` is a file name with `suffix` (".exit"), copies the id. */
+/* Whether `name` is an id with `suffix` (".exit"). If so, copies the id to `id`. */
 bool record_id_of(const char *name, const char *suffix, char *id, size_t size);
 
 #endif

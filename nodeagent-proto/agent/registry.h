@@ -25,7 +25,7 @@ struct registry_entry {
     char incarnation[NAME_MAX + 1];
     bool ending;
     uid_t uid;
-    const char *root; /* in `text` */
+    const char *root; /* points into `text` */
 };
 
 /* registry_lock() locks the registry, and makes it if it is missing; registry_look() only opens it.

@@ -17,7 +17,7 @@
 
 struct relay {
     const char *command;           /* borrowed, like the next two; NULL: signals need no command */
-    char *const *env;              /* of the task */
+    char *const *env;              /* the task's environment */
     const struct account *account; /* NULL: the agent's account */
     bool kill_sent;                /* SIGKILL was passed on once */
     pid_t kill;                    /* the pid of the command that passes SIGKILL on; 0: none runs */
@@ -25,8 +25,8 @@ struct relay {
     int64_t limit_ms[RELAY_MAX];   /* the commands' deadlines (monotonic ms) */
 };
 
-/* Runs the command with the signal's number in BATCHAI_SIGNAL. A second SIGKILL is ignored while a
- * command passes one on. */
+/* Runs the command with the signal's number in BATCHAI_SIGNAL. While a command passes SIGKILL on, a
+ * further SIGKILL is ignored. */
 void relay_send(struct relay *r, int signo);
 /* Called with a reaped child. True if `pid` was a command of relay_send(). */
 bool relay_reaped(struct relay *r, pid_t pid);

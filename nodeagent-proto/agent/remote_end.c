@@ -19,8 +19,8 @@
 #include "nodeagent-proto/agent/monotonic.h"
 
 #define DIAL_MS   200
-#define MEET_MS   1000 /* ms between questions to an end that was not heard yet */
-#define SILENT_MS 5000 /* ms between questions to an end that was heard */
+#define MEET_MS   1000 /* ms between messages OPEN or RESUME until the other end answers */
+#define SILENT_MS 5000 /* ms of silence until this end sends RESUME to the other end */
 /* after so many ms without any message, the agent may have stopped reading this connection */
 #define STUCK_MS 30000
 /* ms; messages after a lost message request its repetition at most this often */
@@ -108,7 +108,7 @@ static void resume(struct remote_end *r, bool answer)
     say(r, &(struct remote_msg){.kind = REMOTE_RESUME, .n = r->stream.expected, .answer = answer});
 }
 
-/* Says that it is here. */
+/* Sends RESUME; a near end sends OPEN until the other end has answered. */
 static void ask(struct remote_end *r)
 {
     r->asked_ms = monotonic_ms();

@@ -23,8 +23,8 @@ enum remote_taken {
 };
 
 struct remote_end {
-    /* Given: borrowed texts. */
-    const char *socket; /* its path */
+    /* Set by the caller; texts are borrowed. */
+    const char *socket; /* the path of the job's socket */
     const char *session;
     const char *host; /* a near end: the host for the far end; NULL: this is a far end */
     int rank;         /* the rank of the other end; -1: not known yet */

@@ -29,9 +29,10 @@
 
 #define COMMAND_MAX (1024U * 1024)
 /* the most bytes of input that are kept for the command until it reads them */
-#define PENDING_MAX  (STREAM_WINDOW * REMOTE_BYTES_MAX)
-#define GONE_MAX_MS  5000 /* ms; an end that reconnects needs less */
-#define GRACE_MS     3000 /* between SIGTERM and SIGKILL */
+#define PENDING_MAX (STREAM_WINDOW * REMOTE_BYTES_MAX)
+/* ms without the near end until it counts as ended; a near end that reconnects needs less */
+#define GONE_MAX_MS  5000
+#define GRACE_MS     3000 /* ms between SIGTERM and SIGKILL */
 #define KILL_STEP_MS 50
 /* ms to wait after the end of a command with a terminal: its last output may still be in the
  * kernel */
@@ -42,8 +43,8 @@ struct far_end {
     struct remote_end end;
     struct strbuf command;
     struct remote_started started;
-    bool begun; /* `started` is there */
-    bool over;  /* the command was reaped, with this status */
+    bool begun; /* `started` is set */
+    bool over;  /* the command was reaped, with the wait status `status` */
     int64_t over_ms;
     int status;
     int signal_fd;
@@ -61,7 +62,7 @@ static void note_over(struct far_end *f, int status)
     f->status = status;
 }
 
-/* -1: *why has the reason. */
+/* Starts the command or the connection. -1: `why` has the reason. */
 static int start(struct far_end *f, char *why, size_t n)
 {
     const char *command = f->command.len > 0 ? f->command.s : NULL;
@@ -108,7 +109,7 @@ static void run_command(struct far_end *f)
     }
     f->started = (struct remote_started){.pid = -1, .in = -1, .out = {-1, -1}};
     say_why(f, why);
-    note_over(f, REMOTE_NOT_RUN << 8); /* as wait(2) has it */
+    note_over(f, REMOTE_NOT_RUN << 8); /* in the form of a wait status */
 }
 
 static void close_in(struct far_end *f)
@@ -168,7 +169,7 @@ static enum remote_taken hear(void *ctx, const struct remote_msg *m)
     if (m->kind == REMOTE_GONE)
         f->alone = monotonic_ms() - f->end.gone_ms >= GONE_MAX_MS;
     if (m->kind == REMOTE_LOST)
-        f->alone = true; /* the near end's user has left */
+        f->alone = true; /* the daemon reports that the user of its near end has left */
     if (m->kind != REMOTE_DATA)
         return REMOTE_DONE;
     if (m->channel == REMOTE_STDIN)
@@ -319,7 +320,7 @@ static int take_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* "RANK-SESSION" */
+/* Reads the session from a variable with the value "RANK-SESSION". */
 static bool read_session(struct remote_end *end)
 {
     const char *text = getenv(REMOTE_SESSION_VARIABLE);

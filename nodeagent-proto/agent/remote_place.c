@@ -40,7 +40,7 @@ static int copy(int from, int to, const struct stat *own)
     while (at < own->st_size) {
         ssize_t n = sendfile(to, from, &at, (size_t)(own->st_size - at));
         if (n == 0)
-            errno = EIO; /* it became shorter */
+            errno = EIO; /* the file became shorter while it was copied */
         if (n <= 0)
             return -1;
     }
@@ -134,7 +134,7 @@ static int open_folder(const char *root, const char *name, mode_t mode, struct e
     int rc = mkdir(path, mode), fd = -1;
     if (rc == 0 || errno == EEXIST)
         fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 || fchmod(fd, mode) < 0) { /* whatever our umask is */
+    if (fd < 0 || fchmod(fd, mode) < 0) { /* fchmod() sets the mode, whatever the umask is */
         err_errno(e, ERR_IO, "cannot make %s", path);
         if (fd >= 0)
             close(fd);

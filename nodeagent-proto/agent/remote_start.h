@@ -18,10 +18,10 @@ struct remote_started {
 
 #define REMOTE_NOT_RUN 255 /* ssh's exit code for a command that could not be run */
 
-/* `command` NULL: a shell. -1: errno has the reason. */
+/* Starts the command (NULL: a shell) with pipes. -1: errno has the reason. */
 int remote_start_pipes(const char *command, struct remote_started *s);
-/* `size`: "ROWS COLUMNS TERM". The command's processes get SIGHUP when this process has closed its
- * descriptors of the terminal. */
+/* Like remote_start_pipes(), with a new terminal of `size` "ROWS COLUMNS TERM". The command's
+ * processes get SIGHUP when this process has closed its descriptors of the terminal. */
 int remote_start_tty(const char *command, const char *size, struct remote_started *s);
 /* Connects to the port on a loopback address, if the port's listener is a process of our own
  * account. -1: `why` has the reason. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sockets of jobs, the connected ends, and the messages between an end and the daemon. An end is
- * identified by its socket, not by its messages. All this runs in the agent's poll loop without
- * blocking; struct remotes owns sockets and ends.
+ * Sockets of jobs, the connected ends, and the messages between an end and the daemon. The job of
+ * an end is known from its socket, not from its messages. All this runs in the agent's poll loop
+ * without blocking; struct remotes owns sockets and ends.
  */
 #include "nodeagent-proto/agent/remotes.h"
 
@@ -22,7 +22,7 @@
 
 #define CLIENTS_MAX        1024 /* connections to all sockets */
 #define CLIENTS_OF_JOB_MAX 256
-/* Messages of all ends together that the agent passes on in a second: at 32 KiB, 64 MB. */
+/* Messages of all ends together that the agent passes on in a second: with 32 KiB each, 64 MB. */
 #define MESSAGES_PER_S 2000
 #define REFILL_MS      100
 /* unsent bytes to the daemon; above this, nothing is read from ends */

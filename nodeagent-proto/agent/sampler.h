@@ -14,7 +14,7 @@
 struct sampler_counts {
     int64_t at_us; /* monotonic; 0: there is no previous sample */
     struct node_usage usage;
-    int64_t stalled_us[SAMPLER_STALLS]; /* SAMPLE_UNKNOWN: the kernel does not count */
+    int64_t stalled_us[SAMPLER_STALLS]; /* SAMPLE_UNKNOWN: the kernel does not count this */
 };
 
 struct sampler {

@@ -23,7 +23,7 @@ static char *marked(const char *name, const char *mark)
     return strbuf_take(&b);
 }
 
-/* Opens the spare file after renaming it, or a new file. */
+/* Renames the spare file to `fresh` and opens it; without a spare file, makes `fresh`. */
 static int open_file(int dir, const char *spare, const char *fresh)
 {
     if (renameat(dir, spare, dir, fresh) == 0) {

@@ -24,7 +24,7 @@ int slip_write(int dir, const char *mark, const char *name, const char *text) MU
  * agents are read as well. Returns the length; -1 with errno on failure. ENODATA: not a slip, or
  * not whole. EINVAL: another format. */
 ssize_t slip_read(int dir, const char *file, const char *name, char *out, size_t size);
-/* Removes a slip and keeps its file. -1 with errno on failure. */
+/* Removes a slip and keeps its file as the spare file. -1 with errno on failure. */
 int slip_drop(int dir, const char *mark, const char *file) MUST_CHECK;
 
 #endif

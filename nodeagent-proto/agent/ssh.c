@@ -30,7 +30,7 @@
 struct near_end {
     struct remote_end end;
     struct ssh_args args;
-    struct strbuf command; /* sent up to command_at */
+    struct strbuf command; /* the command's text; the bytes before command_at are sent */
     size_t command_at;
     bool command_sent, input_ended, over;
     int status;
@@ -113,8 +113,9 @@ static bool wants_input(const struct near_end *s)
     return s->command_sent && !s->input_ended && remote_stream_has_room(&s->end.stream);
 }
 
-/* Programs that use ssh as a transport (sshfs) pass one socket as its input and output. When they
- * have ended, nobody can use the command any more. */
+/* Whether the program that started ssh has ended, so that nobody can use the command any more.
+ * Programs that use ssh as a transport (sshfs) pass one socket as ssh's input and output; this
+ * socket is closed then. */
 static bool is_abandoned(const struct near_end *s)
 {
     struct stat in, out;
@@ -141,7 +142,7 @@ static void send_input(struct near_end *s)
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-/* -f: once the command runs. */
+/* Option -f: continues in the background once the command runs. */
 static void go_to_background(struct near_end *s)
 {
     if (!s->args.background || !s->end.met)

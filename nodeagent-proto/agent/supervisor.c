@@ -115,7 +115,8 @@ static void deliver(struct supervisor *s, int signo)
         signal_all(s, signo);
 }
 
-/* Several SIGKILLs are handled as one: passing each on takes longer than sending the next. */
+/* Several SIGKILLs are handled as one, because the agent may send them faster than they can be
+ * passed on. */
 static void drain_signals(struct supervisor *s)
 {
     struct signalfd_siginfo info;
@@ -433,7 +434,8 @@ static void write_exit(struct supervisor *s, struct task_status *t)
     free(tail);
 }
 
-/* Adds the supervisor's knowledge about the end to the exit status. */
+/* Adds the cause of the end to the exit status, if the supervisor knows it (time limit, memory
+ * limit). */
 static void explain_end(const struct supervisor *s, struct task_status *t, char *why, size_t size)
 {
     const struct task_spec *spec = s->c->spec;

@@ -25,8 +25,9 @@
 #include "nodeagent-proto/agent/cgroup.h"
 #include "nodeagent-proto/wire/task.h"
 
-/* Sent to a supervisor with the signal for the task as its value. A real-time signal, because these
- * are queued: a SIGKILL right after a SIGTERM is not lost. */
+/* The agent sends this signal to a supervisor; its value is the signal for the task. It is a
+ * real-time signal, because such signals are queued: a SIGKILL right after a SIGTERM is not
+ * lost. */
 #define SUPERVISOR_SIGNAL (SIGRTMIN + 1)
 
 struct supervisor_config { /* all borrowed, for the call */

@@ -52,7 +52,8 @@ struct agent_task {
     char *id;
     enum phase phase;
     pid_t supervisor; /* 0 while starting */
-    int fd; /* PHASE_STARTING: closes when the state changes; PHASE_RUNNING: pidfd; or -1 */
+    /* PHASE_STARTING: a pipe that closes when the state changes; PHASE_RUNNING: pidfd; or -1 */
+    int fd;
     struct task_waiter *waiters; /* only in PHASE_STARTING */
     int early_signals[4];        /* signals requested in PHASE_STARTING, 0-terminated unless full */
     json_t *status;              /* the status as sent; NULL in PHASE_STARTING */

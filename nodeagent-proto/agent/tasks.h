@@ -24,7 +24,7 @@
 
 struct agent_task;
 
-/* Upward calls; `status` is borrowed. */
+/* Callbacks of the agent; `status` is borrowed. */
 struct tasks_callbacks {
     /* The run request `request` can be answered now. */
     void (*started)(void *ctx, json_int_t request, json_t *status);

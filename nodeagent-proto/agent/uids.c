@@ -264,7 +264,7 @@ static int choose_room(int registry, const struct uid_range *r, uid_t *out, stru
         rooms, (unsigned)first);
 }
 
-/* ---- accounts without ---- */
+/* ---- accounts without room ---- */
 
 /* Finds the first free number from next->number on, and advances *next. Reads all entries at most
  * once, and not at all as long as NEXT shows that the number is free. */
@@ -353,7 +353,7 @@ int uids_take(const struct uid_range *range, bool room, const struct uid_holder 
         rc = room && rooms_of(range, &ignored) > 0 ? choose_room(registry, range, &s.uid, e)
                                                    : choose(registry, range, &s.uid, e);
     if (rc == 0 && s.is_noted && !s.held)
-        registry_forget(registry, h, name); /* the entry with the former path of the root */
+        registry_forget(registry, h, name); /* removes the entry with the former path of the root */
     if (rc == 0 && !s.held)
         rc = note(registry, h, name, s.uid, e);
     *out = s.uid;

@@ -41,7 +41,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* `all` in order. */
+/* `all` is sorted. */
 static bool has(const struct unlinked_names *all, const char *name)
 {
     return all->n > 0 && bsearch(&name, all->items, all->n, sizeof *all->items, by_text);
@@ -77,7 +77,7 @@ static bool is_unseen(const FTSENT *at)
     return failed && at->fts_errno != ENOENT;
 }
 
-/* Finds the used names, in order. */
+/* Finds the names of entries of `dir` that links lead to, sorted. */
 static int find_used(const struct unlinked *u, struct unlinked_names *out, struct err *e)
 {
     char *paths[] = {xstrdup(u->used), NULL}, target[PATH_MAX];

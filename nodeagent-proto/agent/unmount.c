@@ -27,10 +27,10 @@
 
 struct unmount_attempt {
     const char *root;
-    char *path; /* of the mount */
+    char *path; /* of the mount point */
     char *type;
     int flags;
-    int error; /* errno; 0: done or not answered */
+    int error; /* error number of the last attempt; 0: success */
 };
 
 static size_t count_at(const char *path)

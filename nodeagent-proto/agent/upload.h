@@ -13,7 +13,7 @@
 #include "lib/err.h"
 
 struct file_piece {
-    int64_t offset; /* 0: begins anew */
+    int64_t offset; /* 0: begins the file anew */
     const void *bytes;
     size_t n;
     bool last; /* the last piece: the file is now complete, and replaces the file at its path */

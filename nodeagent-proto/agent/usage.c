@@ -49,7 +49,7 @@ void usage_read_stat(const char *text, struct node_usage *out)
     out->cpu_busy_ticks = out->cpu_ticks - t[IDLE] - t[IOWAIT];
 }
 
-/* "MemTotal:  NUMBER kB" */
+/* Returns NUMBER of a line such as "MemTotal: NUMBER kB". */
 static int64_t kib_of(const char *text, const char *name)
 {
     size_t n = strlen(name);

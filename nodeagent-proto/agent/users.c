@@ -67,7 +67,7 @@ static int check(const struct request_user_add *u, struct err *e)
     return 0;
 }
 
-/* ---- whose it is ---- */
+/* ---- who made the account ---- */
 
 static char *mark_path(const char *root, const char *name)
 {
@@ -369,7 +369,7 @@ static int delete_account(const char *name, struct err *e)
     const char *del[] = {"userdel", "-r", "--", name, NULL};
     int64_t limit = monotonic_ms() + KILL_MS;
     int rc = must_run(del, NULL, e);
-    while (rc == SHADOW_IN_USE && monotonic_ms() < limit) { /* they are still dying */
+    while (rc == SHADOW_IN_USE && monotonic_ms() < limit) { /* killed processes are still ending */
         nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
         rc = must_run(del, NULL, e);
     }

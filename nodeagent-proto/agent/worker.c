@@ -28,7 +28,7 @@ struct agent_worker {
     int limit_s;
     bool in_order;
     int64_t deadline_ms;
-    pid_t pid; /* 0: waits its turn */
+    pid_t pid; /* 0: not started yet */
     int fd;
     struct strbuf in; /* received bytes that are not a whole frame yet */
 };

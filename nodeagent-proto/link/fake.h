@@ -52,7 +52,7 @@ struct fake_config {
     struct loop *loop; /* borrowed, like everything else here */
     const struct log *log;
     uint64_t seed;                      /* seed of delays and names */
-    int64_t delay_min_us, delay_max_us; /* of a message */
+    int64_t delay_min_us, delay_max_us; /* the delay of a message */
     int gpus;                           /* GPUs of each node: see fake_set_gpus() */
     /* The names of agents on machines. Agents with this node root are named HOST, and run as root;
      * further agents on a machine, with other node roots, are named HOST:ROOT. NULL: a machine has
@@ -63,13 +63,13 @@ struct fake_config {
      * knows all timers that are due. */
     bool keeps_files;
     const char *runtimes; /* container runtimes, as in struct node_facts; NULL: none */
-    /* NULL: see fake_read_command(). */
+    /* Plans a task; NULL: fake_read_command() does so. */
     void (*plan)(void *ctx, const struct fake_node *node, const struct task_spec *spec,
                  struct fake_task *out);
     /* Called when a node is reached for the first time, before its first message. May be NULL. */
     void (*met)(void *ctx, struct fake_node *node);
     struct fake_watch watch; /* any member may be NULL */
-    void *ctx;               /* of plan and met */
+    void *ctx;               /* the first argument of plan() and met() */
 };
 
 struct fake_nodes *fake_nodes_create(const struct fake_config *c);

@@ -78,7 +78,7 @@ struct fake_node {
     char incarnation[FAKE_ID_SIZE], boot_id[FAKE_ID_SIZE];
     struct conn *conns;
     struct fake_node_task *tasks;
-    /* the term of the newest daemon that said hello, and the daemon's id of the node */
+    /* the epoch of the newest daemon that said hello: its term and its random id */
     int64_t term;
     char epoch_id[FAKE_ID_SIZE];
     bool down, hung, bad_disk, full, removed, is_root;
@@ -93,7 +93,7 @@ struct fake_agent {
     void (*init)(struct fake_node *n);
     void (*request)(struct conn *c, json_t *req);
     void (*restart)(struct fake_node *n);
-    void (*wipe)(struct fake_node *n); /* all that it knows */
+    void (*wipe)(struct fake_node *n); /* removes everything that the node has recorded */
 };
 
 struct fake_nodes {
@@ -105,7 +105,7 @@ struct fake_nodes {
 };
 
 uint64_t fake_random(struct fake_nodes *f);
-/* Finds or makes it. */
+/* Finds the node of this name, or makes it. */
 struct fake_node *fake_find(struct fake_nodes *f, const char *name);
 /* Sends `msg` to the daemon, and takes it over; it does not arrive before the time `not_before`.
  * in_order: later messages do not arrive before `msg`. Returns the time of arrival. */
@@ -124,7 +124,7 @@ void fake_task_end(struct fake_node_task *t, enum task_state state);
 void fake_task_kill(struct fake_node_task *t, int signo);
 void fake_task_forget(struct fake_node_task *t);
 
-/* The part of fake_nodes_create() below the agents. */
+/* Makes the nodes, whose agents have the functions of `agent`. Called by fake_nodes_create(). */
 struct fake_nodes *fake_nodes_new(const struct fake_config *c, const struct fake_agent *agent);
 
 #endif

@@ -262,7 +262,7 @@ void fake_task_kill(struct fake_node_task *t, int signo)
     if (t->status.state != TASK_RUNNING || (signo != SIGKILL && t->plan.ignores_term))
         return;
     if (t->status.signal == SIGKILL)
-        return; /* it is dying already */
+        return; /* the task is ending already */
     t->status.exit_code = -1;
     t->status.signal = signo;
     t->plan.ignores_term = false;

@@ -79,7 +79,7 @@ static void wipe(struct strbuf *b)
 static void private_file(struct strbuf *out, const unsigned char *public_key,
                          const unsigned char *secret_key, const char *comment)
 {
-    static const char magic[] = "openssh-key-v1"; /* the NUL belongs to it */
+    static const char magic[] = "openssh-key-v1"; /* with its NUL */
     struct strbuf blob = STRBUF_INIT, public_part = STRBUF_INIT, private_part = STRBUF_INIT;
     put_public(&public_part, public_key);
     put_private(&private_part, public_key, secret_key, comment);
@@ -108,7 +108,7 @@ static void public_file(struct strbuf *out, const unsigned char *public_key, con
     strbuf_free(&blob);
 }
 
-/* Never replaces a file: it may be the only key to a rack. */
+/* Never replaces a file: it may be the only key to the machines. */
 static int write_new(const char *path, const struct strbuf *text, mode_t mode, struct err *e)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);

@@ -90,7 +90,7 @@ static void tell(const struct link_pending *p, const struct err *why, const void
     case ANSWER_BYTES:
         p->cb.bytes(p->ctx, why, what);
         break;
-    case ANSWER_FACTS: /* `ready` passes them on */
+    case ANSWER_FACTS: /* the callback `ready` has passed the facts on */
     case N_ANSWER_KINDS:
         break;
     }

@@ -21,7 +21,8 @@
 
 /* ms to wait for the exit of an agent whose link has ended; an agent needs about 1 ms */
 #define EXIT_WAIT_MS 2000
-#define KILL_WAIT_MS 5000 /* ms to wait for a killed agent: after that it hangs in the kernel */
+/* ms to wait for a killed agent; an agent that needs longer hangs in the kernel */
+#define KILL_WAIT_MS 5000
 #define DEAD_MS      30000
 /* While a worker checks the agent's program, on a file system that may hang, a timer counts ticks
  * of this length (ms). A busy loop (it starts other agents) runs one tick instead of several, so
@@ -56,7 +57,7 @@ struct local {
 
 /* Input and result of a worker that checks the agent's program. */
 struct program_look {
-    struct local *l; /* the loop's */
+    struct local *l; /* used by the loop only */
     char *path;
     atomic_bool begun;
     int error;
@@ -80,7 +81,7 @@ static void close_handle(uv_handle_t *handle)
 static void close_process(struct local *l)
 {
     close_handle((uv_handle_t *)&l->exit_timer);
-    if (l->process.type == UV_PROCESS) /* uv_spawn() was reached */
+    if (l->process.type == UV_PROCESS) /* uv_spawn() was called */
         close_handle((uv_handle_t *)&l->process);
     else
         l->open_handles--;

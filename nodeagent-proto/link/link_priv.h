@@ -77,7 +77,7 @@ struct node_link {
     struct loop *loop; /* borrowed */
     struct loop_timer *kick;
     struct link_watch *watch; /* NULL: there are no sign-of-life checks */
-    int64_t term;             /* of our own epoch */
+    int64_t term;             /* the term of this daemon's epoch */
     char *epoch_id;
     struct frame_decoder in;
     struct link_pending *head; /* requests without an answer, oldest first */

@@ -9,7 +9,7 @@
 #include "lib/arena.h"
 #include "nodeagent-proto/link/link_priv.h"
 
-#define LOOKS 3 /* within dead_ms */
+#define LOOKS 3 /* checks within dead_ms */
 
 struct link_watch {
     struct node_link *link;

@@ -89,7 +89,7 @@ struct node_ssh_config {
     struct files *files;      /* borrowed: its workers read and write the files named here */
     const char *host;         /* name, IPv4 or IPv6 literal */
     int port;                 /* 0: 22 */
-    const char *user;         /* to log in as */
+    const char *user;         /* the user to log in as */
     const char *identity;     /* file of the private key, or NULL */
     const char *passphrase;   /* of that file, or NULL */
     const char *agent_socket; /* an ssh-agent's socket, or NULL */

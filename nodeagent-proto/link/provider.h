@@ -15,7 +15,7 @@ struct node_target {
     int64_t id; /* the caller's id of the node */
     const char *name;
     const char *root;        /* node root directory, made if missing */
-    struct node_epoch epoch; /* the daemon's */
+    struct node_epoch epoch; /* the daemon's epoch */
     struct files *files;     /* borrowed: its workers are used while the link is opened */
     /* for a machine; the provider fills in `loop`, `log`, `files`, `root`, `epoch` and `callbacks`.
      * NULL: a local node */

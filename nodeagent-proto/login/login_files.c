@@ -61,7 +61,7 @@ static int write_key(const struct login_files *f, struct err *e)
     return rc;
 }
 
-/* No password hashes to "*". */
+/* Hashes the password; without a password, the result is "*", which no password matches. */
 static int hash(const char *password, struct strbuf *out, struct err *e)
 {
     if (!password) {

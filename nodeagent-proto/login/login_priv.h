@@ -26,7 +26,7 @@ int login_files_write(const struct login_files *f, struct err *e) MUST_CHECK;
 int login_make_empty_folder(struct err *e) MUST_CHECK;
 int login_make_host_key(const struct login_files *f, struct err *e) MUST_CHECK;
 int login_write_accounts(const struct login_files *f, struct err *e) MUST_CHECK;
-/* Replaces a file of mode 0600 in `dir`. */
+/* Writes a file of mode 0600 in `dir`; an existing file is replaced. */
 int login_write_in(const char *dir, const char *name, const struct strbuf *text,
                    struct err *e) MUST_CHECK;
 

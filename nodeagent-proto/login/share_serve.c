@@ -145,8 +145,8 @@ static const char *sftp_server(void)
     return NULL;
 }
 
-/* Lines such as "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x...)" and
- * "/lib64/ld-linux-x86-64.so.2 (0x...)". */
+/* Finds sftp-server, and its libraries in lines such as "libc.so.6 =>
+ * /lib/x86_64-linux-gnu/libc.so.6 (0x...)" and "/lib64/ld-linux-x86-64.so.2 (0x...)". */
 static int find_program(struct share_serving *s, struct err *e)
 {
     const char *program = sftp_server();

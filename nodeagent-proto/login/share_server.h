@@ -45,7 +45,7 @@ struct share_key {
 /* `why` NULL: the key is valid now, and the sshd listens. */
 typedef void (*share_server_cb)(void *ctx, const struct err *why, const struct share_key *key);
 
-/* Makes a key for these folders (relative to the storage directory; missing ones are made). It
+/* Makes a key for these folders (relative to the storage directory; missing folders are made). It
  * replaces an earlier key of this id; sessions of the earlier key continue. `id`: letters, digits,
  * '-', '_', '.'. */
 void share_server_give(struct share_server *s, const char *id, const char *const *folders, size_t n,

@@ -105,7 +105,7 @@ static long factor(struct sum *s)
         s->p += n;
     }
     s->depth--;
-    return (int)value; /* as wide as in cmd */
+    return (int)value; /* 32 bits, as in cmd */
 }
 
 static long multiply(struct sum *s)

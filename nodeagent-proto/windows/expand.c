@@ -291,7 +291,7 @@ char *expand(struct shell *sh, const char *text)
     return expand_by(sh, text, '%');
 }
 
-/* %a, and %~a without quotes. */
+/* Replaces the variables of for: %a, and %~a without quotes. */
 static char *put_loops(struct shell *sh, const char *text)
 {
     struct strbuf b = STRBUF_INIT;

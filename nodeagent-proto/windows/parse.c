@@ -133,7 +133,7 @@ static int descriptor_before(struct strbuf *b)
     return fd;
 }
 
-/* Up to the next operator. */
+/* Parses a command, which ends at the next operator. */
 static const struct cmd_node *parse_command(struct cmd_parser *p)
 {
     struct cmd_node *n = make(p, NODE_COMMAND);

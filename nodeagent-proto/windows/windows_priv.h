@@ -165,7 +165,7 @@ int wait_for(int pid);
 int complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 typedef int (*builtin_fn)(struct shell *sh, const char *rest);
-/* NULL: there is no builtin of that name. */
+/* Return the builtin of that name; NULL: there is none. */
 builtin_fn builtin_named(const char *name);
 builtin_fn builtin_file_named(const char *name);
 /* A stub for a program of Windows; NULL: none. */

@@ -11,7 +11,7 @@
 
 /* The caller frees the text. */
 char *node_facts_text(const struct node_facts *f);
-/* Into the arena. */
+/* Reads such a text; the texts of *out are in the arena. */
 int node_facts_parse(struct arena *a, const char *text, struct node_facts *out,
                      struct err *e) MUST_CHECK;
 

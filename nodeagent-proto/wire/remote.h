@@ -58,8 +58,10 @@
 /* Messages from one end to the other pass through the daemon; the daemon itself handles OPEN and
  * sends LOST. */
 enum remote_kind {
-    REMOTE_OPEN,   /* near end to daemon: start a far end on `host`; may be repeated */
-    REMOTE_LOST,   /* daemon to near end: there is no far end (any more), with the reason `why` */
+    REMOTE_OPEN, /* near end to daemon: start a far end on `host`; may be repeated */
+    /* daemon to near end: there is no far end (any more), with the reason `why`; or daemon as near
+     * end to its far end: the user has left */
+    REMOTE_LOST,
     REMOTE_RESUME, /* "I am here and expect message `n` next": the receiver sends again from there,
                       and replies with its own position, unless `answer` is true */
     REMOTE_ACK,    /* I expect message `n` next */

@@ -23,7 +23,7 @@ struct part_member {
 };
 
 struct reply_part {
-    const char *about; /* for errors */
+    const char *about; /* the name of the struct in errors */
     const struct part_member *members;
     size_t n_members, size;
 };
@@ -101,7 +101,7 @@ static bool take(const struct part_member *m, const json_t *v, void *at)
 {
     int64_t n;
     if (m->optional && (!v || json_is_null(v)))
-        return true; /* the struct is all zeros */
+        return true; /* the member is 0 already */
     switch (m->kind) {
     case PART_TEXT:
         *(const char **)at = json_string_value(v);
@@ -157,7 +157,7 @@ int message_health_read(json_t *j, struct node_health *out, struct err *e)
 {
     int rc = take_all(&health_part, j, out, e);
     if (!out->disk_error)
-        out->disk_error = ""; /* of an old agent */
+        out->disk_error = ""; /* an old agent does not send it */
     return rc;
 }
 

@@ -14,7 +14,7 @@
 
 #define REQUEST_READ_MAX (1024 * 1024) /* the most bytes of a file in one reply */
 #define REQUEST_MODE_MAX 07777
-/* the highest id that Azure Batch gives, and that most programs can read */
+/* the highest user or group id that Azure Batch gives, and that most programs can read */
 #define REQUEST_ID_MAX INT32_MAX
 
 enum member_kind {
@@ -53,7 +53,7 @@ enum answer_kind {
 };
 
 struct request_member {
-    const char *name, *second; /* second: of a pair */
+    const char *name, *second; /* second: the second name of a pair */
     enum member_kind kind;
     bool optional;
     size_t at, also; /* offsets in struct node_request: of the value, and of the second value or the

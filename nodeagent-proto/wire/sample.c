@@ -37,7 +37,7 @@ static json_t *pack_gpu(const struct gpu_sample *g)
 
 json_t *message_sample(const struct node_sample *s)
 {
-    const struct node_sample *g = s; /* the name that PUT has */
+    const struct node_sample *g = s; /* the macro PUT uses this name */
     json_t *to = json_object(), *gpus = json_array();
     SAMPLE_NODE_VALUES(PUT)
 #undef PUT
@@ -58,7 +58,7 @@ static int wrong(const char *name, struct err *e)
     return err_set(e, ERR_PROTOCOL, name, "the sample of a node has no valid '%s'", name);
 }
 
-/* Missing: stays unknown. */
+/* Reads a number; the value of a missing member stays unknown. */
 static int take(const json_t *from, const char *name, int64_t *out, struct err *e)
 {
     const json_t *value = json_object_get(from, name);

@@ -29,7 +29,7 @@ typedef void (*remote_stream_send)(void *ctx, const struct remote_msg *m);
 void remote_stream_free(struct remote_stream *s);
 
 bool remote_stream_has_room(const struct remote_stream *s);
-/* Nothing waits for an answer. */
+/* True: no sent message waits for its acknowledgement. */
 bool remote_stream_is_clear(const struct remote_stream *s);
 /* Numbers the message, keeps a copy, and sends it. Call it only if remote_stream_has_room(). */
 void remote_stream_put(struct remote_stream *s, const struct remote_msg *m, remote_stream_send send,

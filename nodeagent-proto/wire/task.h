@@ -127,7 +127,7 @@ struct task_limits {
     int64_t memory_bytes;
     int cpus;       /* with cgroups only */
     int processes;  /* with cgroups for the task, otherwise for its account (root: no limit) */
-    int open_files; /* each process */
+    int open_files; /* for each process */
     /* tasks with this group name share the first three limits, with cgroups; NULL: none */
     const char *group;
     const char *gpus; /* the numbers of the GPUs that the task may open, in the node's order: "0,2";

@@ -24,7 +24,7 @@ static int check_part(const char *path, const char *part, size_t n, struct err *
     return n > PART_BYTES ? refuse(path, "has a name that is too long", e) : 1;
 }
 
-/* Programs on Windows put "\" between the parts. */
+/* Copies the name, with "/" for each "\", because programs on Windows put "\" between the parts. */
 static char *copy_name(struct zip *z, const char *name, size_t n)
 {
     char *path = arena_strndup(&z->a, name, n);
@@ -61,7 +61,7 @@ int zip_name(struct zip *z, const char *name, size_t n, struct zip_entry *entry,
     return 0;
 }
 
-/* Sorts a directory's content right after it: "a", "a/b", "a-b". */
+/* Sorts the content of a directory right after the directory: "a", "a/b", "a-b". */
 static int by_path(const void *x, const void *y)
 {
     const unsigned char *a = (const unsigned char *)(*(const struct zip_entry *const *)x)->path;

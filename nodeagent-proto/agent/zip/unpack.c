@@ -80,7 +80,7 @@ static int unpack_one(struct zip *z, size_t i, int directory, struct err *e)
     const char *name;
     int rc = 0;
     if (!*x->path)
-        return 0; /* "./" */
+        return 0; /* the entry "./" */
     int above = open_above(directory, x->path, &name);
     if (above < 0)
         return failed(x->path, e);

@@ -10,7 +10,7 @@
 
 void ssh_command_set(struct ssh_command *c, struct strbuf *line, const char *in, size_t n_in)
 {
-    assert(!c->channel); /* the command before has ended */
+    assert(!c->channel); /* the previous command has ended */
     ssh_command_free(c);
     c->stage = CMD_OPEN;
     c->line = *line;

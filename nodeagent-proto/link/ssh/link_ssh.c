@@ -214,7 +214,7 @@ static void flush(struct ssh *l)
         return;
     uv_stream_t *stream = (uv_stream_t *)l->tcp;
     uv_buf_t now = uv_buf_init(l->out.s, (unsigned)l->out.len);
-    int done = uv_try_write(stream, &now, 1); /* UV_EAGAIN too while older bytes wait */
+    int done = uv_try_write(stream, &now, 1); /* also returns UV_EAGAIN while older bytes wait */
     size_t sent = done > 0 ? (size_t)done : 0;
     if (sent == l->out.len) {
         if (l->out.cap > OUT_KEPT)
@@ -313,7 +313,8 @@ static void file_destroy(void *ctx)
     ssh_file_free(ctx);
 }
 
-/* The work owns the file until on_file(). */
+/* Lets a worker carry out the work of l->wanted. The work owns its struct ssh_file until
+ * on_file(). */
 static void begin_file(struct ssh *l)
 {
     static const struct files_task task = {file_work, on_file, file_destroy};

@@ -135,7 +135,7 @@ struct ssh {
     char *methods; /* the methods that the host accepts, comma-separated */
     size_t method; /* the row of login.c's table that is being tried now */
     bool method_tried;
-    LIBSSH2_AGENT *keys; /* ssh-agent */
+    LIBSSH2_AGENT *keys; /* the connection to an ssh-agent */
     struct libssh2_agent_publickey *agent_key;
     struct strbuf tried; /* the methods that failed, for the error */
 
@@ -143,8 +143,9 @@ struct ssh {
     const struct node_agent_image *image;
     /* the paths of the image's programs on the machine; NULL: the machine gets none */
     char *paths[NODE_PROGRAMS];
-    bool has[NODE_PROGRAMS];  /* the program is completely on the machine */
-    char *no_cmd;             /* why the machine has no batchai-cmd; NULL: it has, or needs none */
+    bool has[NODE_PROGRAMS]; /* the program is completely on the machine */
+    /* why the machine has no batchai-cmd; NULL: it has it, or needs none */
+    char *no_cmd;
     LIBSSH2_CHANNEL *channel; /* the agent's channel; owned by cmd */
     struct ssh_chunk *queue, **queue_end;
     size_t queued;      /* bytes in `queue` */
@@ -155,8 +156,8 @@ struct ssh {
 
 /* ---- step.c ---- */
 
-/* Fails the link with "NAME: ACTION: cause; remedy". NULL: the remedy of the phase. Returns
- * SSH_FAILED. */
+/* Fails the link with "NAME: ACTION: cause; remedy". `remedy` NULL: the remedy of the phase.
+ * Returns SSH_FAILED. */
 enum ssh_step ssh_fail(struct ssh *l, enum err_code code, const char *remedy, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* Like ssh_fail(), with libssh2's error as the cause. */

@@ -51,7 +51,7 @@ static enum ssh_step send_queue(struct ssh *l)
         if (n == LIBSSH2_ERROR_EAGAIN || n == 0)
             return SSH_WAIT; /* the agent's window is full */
         if (n == LIBSSH2_ERROR_CHANNEL_CLOSED)
-            return SSH_WAIT; /* reading finds the reason */
+            return SSH_WAIT; /* reading from the channel will report the reason */
         if (n < 0)
             return ssh_fail_lib(l, (int)n, "sending");
         c->at += (size_t)n;
