@@ -128,7 +128,7 @@ struct machine_view {
     struct capacity has, taken; /* slots 0: not known; taken: the part that runs use */
     bool has_facts;
     struct node_facts facts;
-    const struct node_sample *sample; /* the last; NULL: none in the last minute */
+    const struct node_sample *sample; /* the last sample; NULL: no sample in the last minute */
     struct gpu_view *gpus;            /* in the order of their numbers */
     int n_gpus;
 };
@@ -202,8 +202,8 @@ bool fleet_part_fits(const struct fleet *fl, const char *vm_size, enum vm_priori
                      const struct capacity *need, struct capacity *most);
 /* Counts free machines that serve the pool and had no problem at the last try. */
 int machines_good(const struct fleet *fl, const char *vm_size, enum vm_priority priority);
-/* The position in a series of picks. Begins zeroed. Any change of machines, other than claims of
- * the picked machines, makes the position invalid. */
+/* The position in a series of picks. It is zeroed at the beginning. Any change of machines, other
+ * than claims of the picked machines, makes the position invalid. */
 struct machine_pick {
     int promise;
     size_t next;
@@ -276,7 +276,7 @@ void fleet_node_login(struct fleet *fl, struct arena *a, const struct node *row,
  * not keep. */
 void fleet_sweep_when_durable(struct fleet *fl, int64_t node_id);
 
-/* The users of a node have changed; `gone`: the name of a removed user. */
+/* Called when the users of a node have changed; `gone`: the name of a removed user. */
 void fleet_node_users_changed(struct fleet *fl, int64_t node_id, const char *gone);
 
 /* Takes a node away for a while, as a cloud does with low-priority nodes: its runs are requeued,

@@ -55,7 +55,7 @@ struct machine_wish {
 };
 
 struct fleet {
-    struct fleet_config cfg; /* strings are ours */
+    struct fleet_config cfg; /* strings are owned */
     struct wakes *wakes;     /* borrowed, as are storage and log */
     struct storage *st;
     const struct log *log;
@@ -90,7 +90,7 @@ void fleet_capacity_freed(struct fleet *fl, bool rolled_back);
 void fleet_row_gone(struct fleet *fl);
 
 /* --- machine/inventory.c, machines.c --------------------------------------------------------- */
-/* Follows the inventory of `site` (NULL: no machines): makes the machines and, in one transaction,
+/* Applies the inventory of `site` (NULL: no machines): makes the machines and, in one transaction,
  * their rows. The texts of `site` are borrowed. The first call comes before nodes are used. */
 int machines_follow(struct fleet *fl, const struct site *site, struct err *e) MUST_CHECK;
 /* Wakes the inventory (there is only one), so that machines_follow() is called again: after a

@@ -150,7 +150,7 @@ static const char *quoted_words(struct arena *a, const char *const *words, size_
     return text;
 }
 
-/* "": the image's. */
+/* The working directory of the run's processes; "": the image sets it. */
 static const char *work_dir(const struct container *c)
 {
     return c->spec->in_image ? "" : c->work_dir;
@@ -203,7 +203,7 @@ static void set_start(struct env *v, const struct container *c)
 struct program_run {
     const char *id, *program;
     const struct env *env;
-    int timeout_s; /* 0: none */
+    int timeout_s; /* 0: no time limit */
 };
 
 static void add_program(struct script *sc, struct arena *a, const struct container *c,
@@ -358,8 +358,8 @@ void container_add_sweep(struct script *sc, struct arena *a, const struct front_
     script_ask(sc, &tidy, REQUEST(remove_tree, .path = dir));
 }
 
-/* A file, written at the container's start, has the container's environment. Further variables of
- * one task are set in front of its command. */
+/* Returns the command with the further variables of one task set in front of it. The environment of
+ * all tasks is in a file that was written at the container's start. */
 static const char *with_variables(struct arena *a, const struct kv *own, size_t n, const char *path,
                                   const char *command)
 {

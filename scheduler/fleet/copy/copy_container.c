@@ -15,7 +15,7 @@
 #include "scheduler/fleet/transfer/blobs.h"
 #include "storage/folders/walk.h"
 
-#define PAGE 1000 /* names */
+#define PAGE 1000 /* the most names of a page */
 /* The most bytes of a page of a foreign list; such a page has 5,000 names at most. */
 #define LIST_BYTES_MAX ((size_t)16 * 1024 * 1024)
 /* More files in a container are most likely a user's mistake, so the step fails. */
@@ -48,7 +48,7 @@ struct putting {
     struct put_order *order; /* NULL: the script was halted */
     struct script_turn *turn;
     struct node_link *link;
-    struct arena a; /* of the page */
+    struct arena a; /* memory of the page */
     struct listed_blob *found;
     size_t n, at, total; /* total: of all pages so far; at most FILES_MAX */
     char *next;          /* the marker of the next page; NULL: there is none */

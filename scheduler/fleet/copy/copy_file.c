@@ -20,7 +20,7 @@ struct carry {
     struct file *file;
     struct transfer *transfer;
     int tries;
-    uint64_t at, size; /* size: of a daemon's file; unknown for a URL */
+    uint64_t at, size; /* size: the size of a file of the daemon; not used for a URL */
     bool reading;
     char *piece;
 };
@@ -52,7 +52,7 @@ static void on_sent(void *ctx, const struct err *why)
         read_on(c);
 }
 
-/* Takes the bytes. */
+/* Sends a piece to the node; takes over `bytes`. */
 static void send(struct carry *c, char *bytes, size_t n, bool last)
 {
     const struct request_write_bytes piece = {.path = c->what.path,

@@ -16,11 +16,11 @@
 struct carry_what {
     struct files *files;
     struct file_place from;
-    struct transfers *transfers; /* NULL: no URLs */
+    struct transfers *transfers; /* NULL: no URL can be read */
     const char *url;             /* the URL of the file, instead of `from`; NULL: `from` is used */
     /* set if `from` is an archived blob, whose file is refused; NULL: it is not */
     const struct archived_blob *archived;
-    const char *as, *path; /* on the node */
+    const char *as, *path; /* the file's owner and its path on the node */
     int mode;
 };
 

@@ -51,7 +51,7 @@ struct upload_work {
     struct glob_place place;
     /* relative to `base`; dirs: directories that are not listed yet */
     struct upload_names dirs, files;
-    size_t n_dirs;           /* of all */
+    size_t n_dirs;           /* how many directories were found */
     size_t at;               /* the index of the present file in `files` */
     const char *path, *blob; /* paths of the file: below the base; in the container */
     struct transfer *transfer;
@@ -94,7 +94,7 @@ static bool answered(struct upload_work *j)
 static void on_failure_logged(void *ctx, const struct err *why)
 {
     struct upload_work *j = ctx;
-    (void)why; /* it is reported anyway */
+    (void)why; /* the failure is reported even if it could not be logged */
     if (!answered(j))
         end(j, &j->why);
 }
@@ -235,7 +235,7 @@ static void on_committed(void *ctx, const struct err *why, struct transfer_got *
 static void on_list_written(void *ctx, const struct err *why)
 {
     struct upload_work *j = ctx;
-    (void)why; /* an error is the answer's */
+    (void)why; /* the answer reports the error, too */
     transfer_read(j->transfer, PIECE, on_committed, j);
 }
 
@@ -277,7 +277,7 @@ static void on_written(void *ctx, const struct err *why)
     struct upload_work *j = ctx;
     if (!why && j->sent < j->upto)
         read_on(j);
-    else /* an error is the answer's */
+    else /* the answer reports the error, too */
         transfer_read(j->transfer, PIECE, on_answer, j);
 }
 
@@ -368,7 +368,7 @@ static void put_part(struct upload_work *j)
     read_on(j);
 }
 
-/* Below the base. */
+/* The path of a file or directory relative to the base. */
 static const char *path_of(struct upload_work *j, const char *name)
 {
     const char *below = j->place.below;

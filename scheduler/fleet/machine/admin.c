@@ -112,7 +112,8 @@ int fleet_machine_undrain(struct fleet *fl, const char *name, struct err *e)
     return 0;
 }
 
-/* --- restarting one --------------------------------------------------------------------------- */
+/* --- rebooting a machine
+ * --------------------------------------------------------------------------- */
 
 static void on_rebooting(void *ctx, const struct err *why)
 {

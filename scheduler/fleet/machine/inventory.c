@@ -20,7 +20,7 @@
 #include "scheduler/fleet/fleet_priv.h"
 #include "scheduler/fleet/node/node_priv.h"
 
-#define FOLLOW_AGAIN_US 1000000 /* after a failure */
+#define FOLLOW_AGAIN_US 1000000 /* us until the next try after a failure */
 
 /* The rows of machines, and the changes by the inventory. */
 struct inventory_rows {
@@ -33,7 +33,8 @@ struct inventory_rows {
     size_t n_uses;
     struct id_map claimed; /* machines that a node row names */
     const struct machine_row **by_name;
-    int64_t *ids; /* of the rows of the inventory's machines, in its order; 0: it has none */
+    /* ids of the rows of the inventory's machines, in its order; 0: the machine has no row */
+    int64_t *ids;
     bool only_reads;
 };
 

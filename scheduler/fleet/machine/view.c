@@ -21,10 +21,10 @@ struct machines_reading {
     struct fleet *fleet;
     struct arena *a;
     enum machines_depth depth;
-    struct node_use *uses; /* by id */
+    struct node_use *uses; /* sorted by node id */
     size_t n_uses, uses_cap;
     bool has_uses;
-    size_t machine, use; /* the next to show */
+    size_t machine, use; /* the indexes of the next machine and the next node */
     struct machine_view *list;
     size_t n, cap;
 };

@@ -93,7 +93,7 @@ static void remove_folder(struct server_work *w)
     files_remove_tree(w->fleet->cfg.files, w->at.directory, w->at.directory, on_folder_removed, w);
 }
 
-/* The decision is on disk. */
+/* Begins the work when the decision is on disk. */
 static void effect_begin(void *ctx, int64_t id, const struct err *why)
 {
     struct fleet *fl = ctx;

@@ -135,7 +135,7 @@ bool mounts_await(const struct node_rt *rt, const char *owner, const struct moun
         struct file_server *server;
         struct err e = {0};
         if (find_server(rt, &a, &list->items[i], &server, &e) < 0 || !server)
-            continue; /* mounts_add() says so */
+            continue; /* mounts_add() reports this */
         bool again = file_server_is_awaited(fl, server->id);
         if (again)
             file_server_await(fl, server->id, kind, id);
@@ -152,7 +152,7 @@ static void send_key(const struct node_mounts *m, const struct mount_own *own)
                                        .what = "send the key for the daemon's shares",
                                        .remedy = "check the disk of the machine's node root"};
     const struct own_key *k = own_shares_key(m->rt, m->owner);
-    assert(k); /* otherwise `own` says why not */
+    assert(k); /* without a key, own->why_not is set and no volume is mounted with it */
     char *key = arena_strdup(m->a, k->private_key);
     const char *hosts = arena_printf(m->a, OWN_HOST_ALIAS " %s\n", k->host_key);
     add_secret(m, key);

@@ -31,7 +31,7 @@ struct node_mounts {
  * has ended or failed; then call this again. Call this before the script with the mounts begins. */
 bool mounts_await(const struct node_rt *rt, const char *owner, const struct mount_list *list,
                   const struct wake_kind *kind, int64_t id);
-/* Makes the volumes that are folders of the daemon writable for runs with separate accounts, even
+/* Makes the volumes that are folders of the daemon accessible to runs with separate accounts, even
  * if the node was prepared before such accounts existed. */
 void mounts_open_shares(const struct node_mounts *m, const struct mount_list *list);
 /* Lists the daemon's folders behind these volumes on a local node in `reach`, which has room for

@@ -75,7 +75,7 @@ struct mount_plan {
 /* A volume to plan for. */
 struct mount_wish {
     const struct mount_volume *volume;
-    size_t i; /* its place in its list */
+    size_t i; /* the index of the volume in its list */
     /* the file server of a MOUNT_FILE_SERVER; NULL: it does not exist */
     const struct file_server *server;
 };
