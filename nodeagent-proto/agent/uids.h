@@ -47,7 +47,8 @@ int uids_let_go(const struct uid_holder *h, const char *name, struct err *e) MUS
 /* Frees a number that was given up. */
 void uids_forget(const struct uid_holder *h, const char *name);
 /* Called for a number that the root still holds: records the number again if its entry is missing.
- * (Another agent removes an entry if it cannot reach the root; a power cut may lose an entry.) */
+ * (An entry may be missing because the root could not be reached when another agent checked it, or
+ * because of a power cut.) */
 int uids_keep(const struct uid_holder *h, const char *name, uid_t uid, struct err *e) MUST_CHECK;
 /* Like uids_keep(), for a number whose lease record is missing, so that only the owner of a
  * directory shows the number. 1: another job has the number. */

@@ -311,8 +311,8 @@ static int confine(struct share_serving *s, struct err *e)
                    strerror(why));
 }
 
-/* If the process is root, changes to the account of the sessions. Without a new root, this account
- * must exist in /etc/passwd; otherwise NOBODY is used. */
+/* If the process is root, changes to the account of the sessions. Without a new root, NOBODY is
+ * used if the account has no name. */
 static int give_up_root(const struct share_serving *s, struct err *e)
 {
     uid_t to = s->account && (s->has_root || getpwuid(s->account)) ? s->account : NOBODY;

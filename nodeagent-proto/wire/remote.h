@@ -30,8 +30,8 @@
  * read. */
 #define REMOTE_FRAME_MAX (REMOTE_BYTES_MAX + 16384U)
 
-/* The rank of the daemon as a near end. Its far ends end with the session: if the daemon is silent
- * too long, and after their command. */
+/* The rank of the daemon as a near end. Its far ends end when the daemon is silent too long, and
+ * when their command has ended. */
 #define REMOTE_DAEMON 1000000
 /* ms; either end of such a session ends the session after so long without a message from the other
  * end */
