@@ -386,7 +386,7 @@ static int drop(const char *dir, const char *id, const char *suffix, struct err 
 }
 
 /* The claim is removed first: files without a claim belong to no task. A record is its reserved
- * file under another name, so each record or its reserved file exists. */
+ * file under another name, so only one of the two exists. */
 int record_forget(const char *dir, const char *id, struct err *e)
 {
     int set = leave_claim(dir, id);

@@ -29,7 +29,7 @@ void sampler_take(struct sampler *s, const char *root, const char *list, bool wa
 void sampler_close(struct sampler *s);
 
 /* The functions below are parts of sampler_take(). sampler_read_stall() returns 123 for the text
- * "some avg10=0.00 ... total=123 full ...". */
+ * "some avg10=0.00 ... total=123\nfull ...". */
 int64_t sampler_read_stall(const char *text);
 void sampler_compare(const struct sampler_counts *before, const struct sampler_counts *now,
                      struct node_sample *out);

@@ -68,8 +68,8 @@ int slip_write(int dir, const char *mark, const char *name, const char *text)
     return rc;
 }
 
-/* Expects "NAME TEXT " in `s`, and moves TEXT to the start of `s`. Returns the length of TEXT, or
- * -1. */
+/* Expects "NAME\nTEXT\n" in `s`, and moves TEXT to the start of `s`. Returns the length of TEXT, or
+ * -1 with errno. */
 static ssize_t take_text(char *s, const char *name)
 {
     char *text = strchr(s, '\n'), *end = text ? strchr(text + 1, '\n') : NULL;

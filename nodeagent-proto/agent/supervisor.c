@@ -451,8 +451,8 @@ static void explain_end(const struct supervisor *s, struct task_status *t, char 
     t->why = *why ? why : NULL;
 }
 
-/* Closes all descriptors first, and so releases the lock: a held lock means that the task is not
- * over. */
+/* Waits for processes that the task has left running. First closes all descriptors but the
+ * signalfd, and so releases the lock, because a held lock means that a supervisor works. */
 static _Noreturn void stay_with_children(struct supervisor *s)
 {
     measure_stop(&s->measure);

@@ -46,10 +46,10 @@ struct agent_tasks {
     struct agent_task *head; /* in no order */
 };
 
-/* Watches `root` and `dir` for their removal. Called before the incarnation is read, so that no
- * later removal is missed. */
+/* Begins to watch `root` and `dir`. Called before the incarnation is read, so that no later removal
+ * is missed. */
 int tasks_watch(struct agent_tasks *t, struct err *e) MUST_CHECK;
-/* Adds a task for each record. */
+/* Reads the records, and adds a task for each claim that was used. */
 int tasks_open(struct agent_tasks *t, struct err *e) MUST_CHECK;
 /* The root was removed: kills running tasks, because their ends could not be reported and the
  * daemon will start them elsewhere. Waits for their ends, for a limited time. */

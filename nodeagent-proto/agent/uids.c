@@ -20,7 +20,7 @@
 #include "nodeagent-proto/agent/registry.h"
 
 /* A file of the registry, "NUMBER BOOT FREE": the number after the last assigned number; the boot
- * of that assignment; and FREE, the lowest recorded number above NUMBER, so that the numbers from
+ * of that assignment; and FREE, the lowest recorded number from NUMBER on, so that the numbers from
  * NUMBER to FREE - 1 may be assigned without reading all entries. This holds because every process
  * that records a new number also rewrites this file. Older agents write no FREE and ignore it: then
  * FREE is computed again.
@@ -438,8 +438,8 @@ struct other_job {
     uid_t uid;
 };
 
-/* Whether the entry belongs to another job and its numbers (with its room, or its second number)
- * include o->uid. */
+/* Whether the entry belongs to another job of an existing root, and its numbers (with its room, or
+ * its second number) include o->uid. */
 static bool is_anothers(void *ctx, int registry, const struct registry_entry *en)
 {
     const struct other_job *o = ctx;

@@ -18,8 +18,7 @@
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/program.h"
 
-/* ms; how long an ordinary unmount may take: the file system may still write its data, or be
- *  dead */
+/* ms; limit of an ordinary unmount: the file system may still write its data, or be dead */
 #define POLITE_MS 3000
 #define FORCED_MS 3000
 #define STEP_NS   2000000

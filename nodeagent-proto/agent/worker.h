@@ -23,7 +23,7 @@
 /* Lets fn carry out `req` in a worker; returns SERVE_ANSWERED. fn must limit its own waits; after
  * `limit_s` the worker is killed. */
 enum outcome worker_start(struct agent *a, json_t *req, serve_fn fn, int limit_s);
-/* Like worker_start(); later requests of worker_start_in_order() wait for its end. */
+/* Like worker_start(); later requests that must keep the order wait for its end. */
 enum outcome worker_start_in_order(struct agent *a, json_t *req, serve_fn fn, int limit_s);
 /* In a worker or helper: carries the request out and writes the answer and the end mark to `fd`. */
 int worker_answer(struct agent *a, json_t *req, serve_fn fn, int fd);

@@ -107,7 +107,7 @@ void fake_each_running(const struct fake_nodes *f,
 /* How often an event happened to the node that could make the daemon consider it lost: it was down,
  * hung, restarted or wiped, or its disk failed. */
 int fake_troubles(const struct fake_node *n);
-/* Like fake_troubles(), without a trouble that lasts: the node is down or hung now. */
+/* Like fake_troubles(), without the trouble that lasts now: the node is down or hung. */
 int fake_troubles_over(const struct fake_node *n);
 
 /* The node's links break; of the messages in transit, only the first few arrive. */

@@ -41,9 +41,8 @@ struct local {
     uv_pipe_t socket, errors;
     uv_timer_t exit_timer; /* until the process runs, the timer of the check of its program */
     int open_handles;
-    int child_fd; /* the agent's end of the socketpair; -1: it was given to the agent, or closed
-                   * unused
-                   */
+    /* the agent's end of the socketpair; -1: it was given to the agent, or closed unused */
+    int child_fd;
     struct files_work *looking;
     struct program_look *look; /* set while `looking` is */
     int look_ticks, turn_ticks;

@@ -11,8 +11,7 @@
 #include "nodeagent-proto/wire/message.h"
 #include "nodeagent-proto/wire/sample.h"
 
-/* ---- answers: received values become an array, of one item or of the items of all parts
- * -------------------------- */
+/* ---- answers: received values become an array, of one item or of all parts ------------------- */
 
 static int read_status(json_t *j, void *out, struct err *e)
 {

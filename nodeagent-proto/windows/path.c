@@ -14,7 +14,7 @@
 
 #include "nodeagent-proto/windows/windows_priv.h"
 
-/* The directory of nodes that Azure Batch has on Windows. */
+/* The node root directory of Azure Batch's Windows nodes. */
 static const char windows_root[] = "D:/batch/tasks";
 
 bool is_directory(const char *path)

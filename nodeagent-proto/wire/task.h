@@ -76,9 +76,9 @@ struct node_dir_entry {
     int64_t mode; /* st_mode; 0: not known, because an older agent does not send it */
 };
 
-/* Numbers (user ids) for accounts of jobs. An account with room has NODE_UID_ROOM numbers on either
- * side of its number, for the other users of a container. Its number is an odd multiple of
- * NODE_UID_ROOM; no other account has such a number. */
+/* Numbers (user ids) for accounts of jobs; the first number is the group of all jobs. An account
+ * with room has NODE_UID_ROOM numbers on either side of its number, for the other users of a
+ * container. Its number is an odd multiple of NODE_UID_ROOM; no other account has such a number. */
 #define NODE_UID_ROOM    65536
 #define NODE_UIDS_MIN    1000
 #define NODE_UID_LOWEST  65536 /* distributions assign lower numbers to people and services */

@@ -77,7 +77,7 @@ static void ask_probe(struct ssh *l)
     ssh_command_set(&l->cmd, &line, "", 0);
 }
 
-/* Returns the value of a line "KEY value" in the output (`key` is " KEY "); the caller frees. NULL
+/* Returns the value of a line "KEY value" in the output (`key` is "\nKEY "); the caller frees. NULL
  * if there is no such line. */
 static char *told(const struct strbuf *out, const char *key)
 {
