@@ -126,8 +126,8 @@ int fleet_start(struct fleet *fl, struct err *e)
 
 int64_t fleet_node_idle_since(struct fleet *fl, const struct node *row, int64_t longest_us)
 {
+    /* The row of a node that is not idle may not be on disk yet, so this precedes node_rt_get(). */
     if (row->idle_us == 0)
-        /* not idle; returns before node_rt_get(), because the row may not be on disk yet */
         return 0;
     struct node_rt *rt = node_rt_get(fl, row);
     if (rt->idle_row_us != row->idle_us) {

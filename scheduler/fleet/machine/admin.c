@@ -112,8 +112,7 @@ int fleet_machine_undrain(struct fleet *fl, const char *name, struct err *e)
     return 0;
 }
 
-/* --- rebooting a machine
- * --------------------------------------------------------------------------- */
+/* --- rebooting a machine ---------------------------------------------------------------------- */
 
 static void on_rebooting(void *ctx, const struct err *why)
 {

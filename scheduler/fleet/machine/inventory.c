@@ -264,8 +264,8 @@ void inventory_reconcile(void *ctx, int64_t id)
     fleet_capacity_freed(fl, true);
 }
 
-/* After the inventory has changed, wakes everything that depends on machines: the pool of every
- * node. */
+/* After the inventory has changed, wakes everything that depends on machines: the pools that have
+ * machines, and all who wait for machines. */
 static void tell_all(struct fleet *fl)
 {
     for (size_t i = 0; i < fl->n_machines; i++)

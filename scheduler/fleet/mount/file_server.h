@@ -3,7 +3,7 @@
  * File servers. Most need no work: another host serves them already, or they are a folder of the
  * daemon that is made with the first mount. There is work while the row is
  *
- *   creating  a machine must begin to export a directory       -> succeeded or failed
+ *   creating  a machine must begin to export a directory        -> succeeded or failed
  *   deleting  the export or the daemon's folder must be removed -> the row may be removed
  *
  * and, once after each start of the daemon, for an export of a machine whose row is succeeded: it
