@@ -62,8 +62,8 @@ static _Noreturn void become(char *path, const char *const *argv, int in, int ou
     _exit(127);
 }
 
-/* Returns a pipe that holds the whole input. The input fits into the pipe's buffer, so neither
- * process waits for the other. */
+/* Returns the read end of a pipe that holds the whole input; without input, /dev/null. The input
+ * fits into the pipe's buffer, so neither process waits for the other. */
 static int input_pipe(const char *input)
 {
     int fds[2];

@@ -54,9 +54,9 @@ struct fake_config {
     uint64_t seed;                      /* seed of delays and names */
     int64_t delay_min_us, delay_max_us; /* the delay of a message */
     int gpus;                           /* GPUs of each node: see fake_set_gpus() */
-    /* The names of agents on machines. Agents with this node root are named HOST, and run as root;
-     * further agents on a machine, with other node roots, are named HOST:ROOT. NULL: a machine has
-     * one agent, and this agent does not run as root. */
+    /* The names of agents on machines, which run as root. An agent with this node root is named
+     * HOST; further agents on a machine, with other node roots, are named HOST:ROOT. NULL: a
+     * machine has one agent, which does not run as root. */
     const char *machine_root;
     /* Local nodes have files. Their roots are directories of this machine (fake_disk.h), and when a
      * root is removed, its node is removed. Their links have no sign-of-life checks, so that a test
