@@ -232,7 +232,7 @@ void machines_reread(struct fleet *fl)
 
 /* --- available machines ----------------------------------------------------------------------- */
 
-/* Unknown amounts are 0. has->slots is 0 only if the machine was never reached; then it may fit. */
+/* Unknown amounts are 0. has->slots is 0 only if no such node was reached yet; then it may fit. */
 static bool fits_one(const struct capacity *has, const struct capacity *need, struct capacity *most)
 {
     if (has->slots == 0)

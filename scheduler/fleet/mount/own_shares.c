@@ -17,7 +17,7 @@ static bool serves(const struct node_rt *rt)
     return rt->machine && rt->fleet->cfg.shares;
 }
 
-/* The id of a key. Runs have separate keys; the preparation of a node makes all keys of the node
+/* The id of a key. Runs have separate keys; the preparation of a node makes the keys of its runs
  * invalid. */
 static const char *id_of(struct arena *a, const char *node, const char *owner)
 {
