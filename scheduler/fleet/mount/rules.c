@@ -63,7 +63,7 @@ static bool plan_share(struct planning *p)
 
 /* --- unmanaged -------------------------------------------------------------------------------- */
 
-/* The service appends the path to the command. */
+/* As in the real service, the mount's path is appended to the user's command. */
 static bool plan_unmanaged(struct planning *p)
 {
     p->out->code = FAIL_UNMANAGED_MOUNT_ERROR;
@@ -71,7 +71,7 @@ static bool plan_unmanaged(struct planning *p)
     p->out->remedy = front_text(p->node->words, p->a,
                                 "check that {mount_command}, followed by the path of the mount, "
                                 "works on the node, and ends when it has mounted");
-    if (p->m->key) { /* in the format of mount.cifs */
+    if (p->m->key) { /* mount.cifs reads these variables */
         p->out->env[p->out->n_env++] =
             (struct kv){.name = "PASSWD", .value = p->m->key, .is_secret = true};
         p->out->env[p->out->n_env++] = (struct kv){.name = "USER", .value = p->m->account};

@@ -54,8 +54,8 @@ bool file_server_backing(struct arena *a, const struct site *site, int local_nod
     return true;
 }
 
-/* sourceDirectory relative to the exported directory. People also write it as a path below
- * mountSettings.mountPoint. NULL: it is outside. */
+/* Returns sourceDirectory relative to the exported directory; NULL: it is outside. Users also write
+ * sourceDirectory as a path below mountSettings.mountPoint. */
 static const char *source_below(struct arena *a, const char *directory, const char *source)
 {
     size_t n = strlen(directory);

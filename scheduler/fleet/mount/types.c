@@ -110,7 +110,7 @@ static bool plan_cifs(struct planning *p)
     return true;
 }
 
-/* Root mounts for the run's user: that is another account. */
+/* An agent that is root mounts for another account, the run's user, so it needs allow_other. */
 static bool plan_sshfs(struct planning *p)
 {
     struct arena *a = p->a;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A name occurs once in the list; setting it again replaces the value. Paths are expanded with the
- * list only, never by a shell.
+ * A name occurs once in the list: setting it again replaces the value. Only variables in the list
+ * are expanded in paths; no shell is used.
  */
 #include "scheduler/fleet/script/env.h"
 

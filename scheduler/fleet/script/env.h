@@ -22,8 +22,8 @@ struct env {
 
 void env_init(struct env *v, struct arena *a);
 void env_set(struct env *v, const char *name, const char *value);
-/* Sets the variable under every name that the front has for it; `id` (NULL: none) is appended to
- * the name. */
+/* Sets the variable under every name that the front gives it; `id` (NULL: none) is appended to the
+ * name. */
 void env_set_var(struct env *v, const struct front_words *w, enum front_var var, const char *id,
                  const char *value);
 /* Copies entries unchanged, including secrets. */
@@ -32,11 +32,11 @@ const char *env_get(const struct env *v, const char *name); /* NULL: not set */
 const char *env_get_var(const struct env *v, const struct front_words *w, enum front_var var,
                         const char *id);
 
-/* Replaces $NAME and ${NAME}; "$$" and a "$" before other characters stay. An unknown name is an
- * error that names it. NULL on error. */
+/* Replaces $NAME and ${NAME}; "$$" and a "$" before other characters stay. Returns NULL on error:
+ * *e contains the name of an unknown variable. */
 const char *env_expand(const struct env *v, const char *text, struct err *e) MUST_CHECK;
 
-/* <root>/mounts, where the pool's volumes are. */
+/* The directory below `node_root` in which the pool's volumes are mounted. */
 const char *node_mount_root(struct arena *a, const struct front_words *w, const char *node_root);
 
 #endif

@@ -31,7 +31,7 @@ struct script_step {
     bool is_mark;
     const bool *skip;
     struct err *refusal;     /* the reason why the step cannot begin; in the arena */
-    struct script_work work; /* halt NULL: it is none */
+    struct script_work work; /* halt NULL: the step is not a script_work */
 };
 
 struct victim {
@@ -50,7 +50,7 @@ struct script {
     void (*changed)(void *ctx);
     void *ctx;
     int pending; /* requests without a reply */
-    /* the step that was begun last; open while another work carries it out */
+    /* the step that was begun last; open while a script_work carries it out */
     struct work_item doing;
     bool started, halted, failed, nodes_fault;
     struct failure why;
@@ -104,7 +104,8 @@ static enum failure_code code_of(const struct script_label *label, const struct 
 
 static void request_failed(struct script *sc, const struct script_step *st, const struct err *why)
 {
-    /* The link was closed on purpose; the request is sent again over the next link. */
+    /* The link was closed on purpose: no failure is logged, and the request is sent again over the
+     * next link. */
     if (st->label.may_fail && why->code == ERR_UNAVAILABLE)
         return;
     const struct failure f = {.code = code_of(&st->label, why),
@@ -148,7 +149,8 @@ static void skip_to_mark(struct script *sc, const struct script_step *mark)
 
 static void step_done(void *ctx, const struct err *why);
 
-/* A request with an answer is sent, so that the step fails from a callback like others. */
+/* The answer to a request that was sent only to get a callback: a refused step then fails in a
+ * callback, like any other step. */
 static void on_refused(void *ctx, const struct err *why, const struct task_status *list, size_t n)
 {
     struct script_step *st = ctx;
@@ -279,8 +281,8 @@ static void kill_one(struct script_step *st, const struct task_status *t)
     struct victim *v = arena_alloc(sc->a, sizeof *v);
     *v = (struct victim){.next = st->victims, .id = arena_strdup(sc->a, t->id)};
     st->victims = v;
-    /* This is usual at the end of a run. */
-    LOG_AT(sc->log, st->label.may_fail ? LOG_LVL_INFO : LOG_LVL_WARN, "task.leftover_killed",
+    /* Such kills are usual at the end of a run, so they are no warnings. */
+    LOG_AT(sc->log, st->label.may_fail ? LOG_LVL_INFO : LOG_LVL_WARN, "task.unknown_killed",
            LF_STR("node", sc->node), LF_STR("task", t->id));
     sc->pending++;
     node_ask(sc->link, REQUEST(signal, .task = t->id, .signal = SIGKILL), step_done, st);
@@ -328,8 +330,8 @@ static void on_list(void *ctx, const struct err *why, const struct task_status *
     tell(sc);
 }
 
-/* An end that is reported before the reply to `run` belongs to a task that an earlier daemon
- * started; the reply then has the status of the end. */
+/* The end of a task may be reported before the reply to `run`, if an earlier daemon started the
+ * task. The reply then contains the task's final status. */
 bool script_task_ended(struct script *sc, const struct task_status *t)
 {
     struct script_step *st = sc->waiting;

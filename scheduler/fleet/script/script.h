@@ -62,29 +62,30 @@ void script_about(struct script *, const char *name, const char *id);
 /* Adds a request, copied with its list of paths: script_ask(sc, &label, REQUEST(append, ...)). See
  * node_ask(). */
 void script_ask(struct script *, const struct script_label *, const struct node_request *r);
-/* Sends SIGKILL to every running task whose id begins with `prefix` ("": all), except those whose
- * ids begin with `except` (NULL: none), and waits until each has ended; with `forget`, ended tasks
- * of that prefix are forgotten. *`found` (may be NULL) is set if the node knows one of the
- * exceptions. */
+/* Sends SIGKILL to every running task whose id begins with `prefix` ("": all), except tasks whose
+ * ids begin with `except` (NULL: none), and waits until each killed task has ended. `forget`: the
+ * node forgets the ended tasks with this prefix. *`found` (may be NULL) is set to true if the node
+ * has a task whose id begins with `except`. */
 void script_kill_tasks(struct script *, const struct script_label *, const char *prefix,
                        const char *except, bool forget, bool *found);
-/* Like script_kill_tasks(), for all tasks except those whose ids begin with one of `known`; unknown
- * tasks that have ended are forgotten. */
+/* Like script_kill_tasks(), for all tasks except those whose ids begin with one of `known`; the
+ * node forgets the other tasks that have ended. */
 void script_kill_unknown(struct script *, const struct script_label *, const char *const *known,
                          size_t n);
-/* *`found` is set if the node knows the task. */
+/* *`found` is set to true if the node has the task, running or ended. */
 void script_find_task(struct script *, const struct script_label *, const char *task_id,
                       bool *found);
-/* Skips the steps up to the next mark if *`skip` is true when their turn comes; NULL is just a
- * mark. */
+/* Adds a mark. If *`skip` is true when the script reaches it, the steps up to the next mark are
+ * skipped; `skip` NULL: none is skipped. */
 void script_skip_if(struct script *, const bool *skip);
-/* Exit code 0 is success; any other end is a failure with exit code, signal and the end of stderr.
- * `spec` is copied, its texts are borrowed. `keep_record`: the node remembers the task, so that it
- * never runs again under this id; otherwise the task is forgotten when it has ended. */
+/* Runs a command. Exit code 0 is success; any other end is a failure with exit code, signal and the
+ * last part of stderr. `spec` is copied, its texts are borrowed. `keep_record`: the node remembers
+ * the task, so that it never runs again under this id; otherwise the node forgets the task when it
+ * has ended. */
 void script_command(struct script *, const struct script_label *, const struct task_spec *spec,
                     bool keep_record);
-/* For the command that was added last: *`said` gets the end of its stderr when it has ended with
- * 0. */
+/* For the command that was added last: when it has ended with exit code 0, *`said` gets the last
+ * part of its stderr. */
 void script_hear(struct script *, const char **said);
 
 /* A step that other code carries out over the link. */
@@ -92,7 +93,8 @@ struct script_turn;
 struct script_work {
     /* Begins the step; script_turn_end() ends it, once, and never inside this call. */
     void (*begin)(void *ctx, struct node_link *link, struct script_turn *turn);
-    /* The script was halted meanwhile: the turn is invalid, and the arena may be freed. */
+    /* Called when the script is halted before script_turn_end(): then `turn` is invalid, and the
+     * script's arena may be freed. */
     void (*halt)(void *ctx);
     void *ctx;
 };
@@ -103,15 +105,15 @@ void script_turn_end(struct script_turn *turn, const struct err *why);
  */
 
 /* Carries the steps out. Callbacks of the link call `changed` whenever the state has changed or the
- * last request was answered; it should only wake the owner. */
+ * last request was answered; `changed` should only wake the owner. */
 void script_run(struct script *, struct node_link *link, void (*changed)(void *ctx), void *ctx);
 enum script_state script_state(const struct script *);
 /* Whether every request was sent, so that requests made now are carried out after the script's. */
 bool script_all_sent(const struct script *);
-/* Replies are still to come. */
+/* Whether replies to requests are still pending. */
 bool script_busy(const struct script *);
-/* Why the script failed. The next function: whether the failure concerns the node rather than the
- * request. */
+/* Why the script failed. script_nodes_fault(): whether the failure concerns the node rather than
+ * the request. */
 const struct failure *script_failure(const struct script *);
 bool script_nodes_fault(const struct script *);
 /* A task of the node has ended: true if it was the command that the script waits for. */

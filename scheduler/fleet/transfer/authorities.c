@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looks for the file of authorities.
+ * Looks for the file of certificate authorities.
  */
 #include "scheduler/fleet/transfer/authorities.h"
 
@@ -17,7 +17,7 @@ static const char *const usual[] = {
     NULL,
 };
 
-/* A given file is not checked: libcurl's error names it. */
+/* A given file is not checked here: if it cannot be read, libcurl's error names the file. */
 const char *authorities_choose(const char *given, const char *const *files)
 {
     if (given && *given)

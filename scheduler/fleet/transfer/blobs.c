@@ -141,7 +141,7 @@ static bool is_collected(const struct listing_reading *r, const char *name)
     return r->depth == 5 && r->in_blob && r->in_properties && strcmp(name, "Content-Length") == 0;
 }
 
-/* Names with characters that XML forbids have an attribute Encoded. */
+/* The service marks a name that contains characters forbidden in XML by an attribute Encoded. */
 static bool is_encoded(const char **attributes)
 {
     for (; *attributes; attributes += 2)
@@ -193,7 +193,7 @@ static int digit_of(char c)
     return at ? (int)(at - digits) % 16 : -1;
 }
 
-/* Decodes "%EF%BF%BE" to bytes; an invalid code and a zero stay as they are. */
+/* Decodes "%EF%BF%BE" to bytes; invalid codes and "%00" stay as they are. */
 static void decode(struct strbuf *b)
 {
     size_t to = 0;
@@ -232,7 +232,7 @@ static void on_end(void *ctx, const char *name)
     r->depth--;
 }
 
-/* Lists have no document type, and its entities would be dangerous, so it is refused. */
+/* Refuses a document type: lists have none, and its entities would be dangerous. */
 static void on_doctype(void *ctx, const char *name, const char *system, const char *public,
                        int internal)
 {

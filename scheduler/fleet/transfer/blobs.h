@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Foreign containers of blobs, in the protocol of the storage service: their URLs, and lists of
- * their content. Pure.
+ * Containers of blobs on other servers, in the protocol of the storage service: their URLs, and
+ * lists of their content. Pure.
  */
 #ifndef SCHEDULER_FLEET_TRANSFER_BLOBS_H
 #define SCHEDULER_FLEET_TRANSFER_BLOBS_H
@@ -15,16 +15,16 @@
 /* The URL of a blob in the container with this URL; its query is kept: "https://H/c?sig" and "a/b"
  * become "https://H/c/a/b?sig". In the arena. */
 const char *blob_url(struct arena *a, const char *container, const char *blob);
-/* The URL of a page of the list of blobs whose names begin with `prefix`; `marker`: the beginning
- * of the page, or NULL. In the arena. */
+/* The URL of a page of the list of blobs whose names begin with `prefix`; `marker`: where the page
+ * begins; NULL: the first page. In the arena. */
 const char *blob_list_url(struct arena *a, const char *container, const char *prefix,
                           const char *marker);
 
 /* A blob that is too large for one request is sent in numbered blocks; then the blocks are
  * committed. */
 #define BLOB_BLOCKS_MAX 50000
-/* blob_block_url() is the URL that takes block `number`, blob_commit_url() the URL that commits the
- * blocks. In the arena. */
+/* blob_block_url() returns the URL to which block `number` is sent, blob_commit_url() the URL to
+ * which the commit is sent. In the arena. */
 const char *blob_block_url(struct arena *a, const char *container, const char *blob, size_t number);
 const char *blob_commit_url(struct arena *a, const char *container, const char *blob);
 /* The body of the commit of the first `n` blocks: malloc'ed. */
@@ -39,7 +39,7 @@ struct blob_page {
     size_t n;
     const char *next; /* marker of the next page; NULL: there is none */
 };
-/* Reads such a page. All texts are in the arena. */
+/* Reads a page of a list of blobs. All texts are in the arena. */
 int blob_page_read(struct arena *a, const char *xml, size_t n, struct blob_page *out,
                    struct err *e) MUST_CHECK;
 

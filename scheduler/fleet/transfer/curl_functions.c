@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#ifndef CURL_SONAME /* the Makefile has that of the libcurl it builds with */
+#ifndef CURL_SONAME /* the Makefile sets the SONAME of the libcurl with which it builds */
 #define CURL_SONAME "libcurl-gnutls.so.4"
 #endif
 

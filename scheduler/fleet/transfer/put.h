@@ -15,7 +15,7 @@ typedef void (*transfer_put_cb)(void *ctx, const struct err *why);
  * caller must call that once: in the callback, before it or after it. */
 struct transfer_put *transfer_put_begin(struct transfers *tr, const char *url, bool own,
                                         const char *bytes, size_t n, transfer_put_cb cb, void *ctx);
-/* If no answer has come yet, the callback does not run. NULL is allowed. */
+/* Frees the put; if it has no result yet, the callback is not called any more. NULL is allowed. */
 void transfer_put_end(struct transfer_put *p);
 
 #endif

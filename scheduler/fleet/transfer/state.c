@@ -56,7 +56,7 @@ static const struct {
     [TRANSFER_QUEUED] = {QUEUE, QUEUE | ACTIVE, SOMETHING},
     [TRANSFER_RUNNING] = {ACTIVE, ACTIVE, SOMETHING},
     [TRANSFER_TOLD] = {ACTIVE | TOLD, ACTIVE | TOLD, SOMETHING},
-    /* Until the thread takes it, it is in the queue; afterwards its result is not reported any
+    /* The transfer is in the queue until the thread takes it; its result is not reported any
      * more. */
     [TRANSFER_GONE] = {0, QUEUE | ACTIVE | TOLD, SOMETHING | ASKED(ASKED_NOTHING)},
 };

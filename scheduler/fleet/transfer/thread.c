@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The thread: it passes bytes from the loop to libcurl, and collects bytes for the loop.
+ * The thread of all transfers: passes bytes from the loop to libcurl, and collects bytes for the
+ * loop.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 /* ms; the period of the thread's checks for silent transfers */
 #define TURN_MS       200
-#define TURN_US       INT64_C(300000) /* us; a longer turn means that the machine stood still */
+#define TURN_US       INT64_C(300000) /* us; a pass that takes longer: the machine stood still */
 #define REDIRECTS_MAX 5L
 
 int64_t transfer_now_us(void)
@@ -57,8 +58,8 @@ static size_t on_room(char *room, size_t size, size_t n, void *ctx)
     return n;
 }
 
-/* Called for each header line, and for trailers. libcurl would treat an answer that breaks off in
- * its head as a good answer without a body. */
+/* Called for each header line, and for trailers. Needed because libcurl treats an answer that
+ * breaks off within its headers as a good answer without a body. */
 static size_t on_line(char *line, size_t size, size_t n, void *ctx)
 {
     struct transfer *t = ctx;
@@ -84,7 +85,8 @@ static void set_trust(struct transfer *t)
         return;
     f->curl_easy_setopt(t->curl, CURLOPT_NOPROXY, "*");
     f->curl_easy_setopt(t->curl, CURLOPT_CAINFO, tr->ca_file);
-    /* Other authorities of the machine would be read again for each connection. */
+    /* Otherwise libcurl would read the machine's other certificate authorities again for each
+     * connection. */
     f->curl_easy_setopt(t->curl, CURLOPT_CAPATH, NULL);
     pthread_mutex_lock(&tr->lock);
     t->to = f->curl_slist_append(NULL, tr->own ? tr->own : "");
@@ -108,7 +110,8 @@ static void start(struct transfer *t)
     f->curl_easy_setopt(c, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
     f->curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075700
-    /* Otherwise the end of this transfer, and with it all others, would wait for a name server. */
+    /* Otherwise the end of this transfer would wait for a name server, and all other transfers with
+     * it. */
     f->curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L);
 #endif
     f->curl_easy_setopt(c, CURLOPT_ERRORBUFFER, t->trouble);
@@ -174,12 +177,12 @@ static bool is_ready(const struct transfer *t)
     const struct transfer_wish *w = &t->wish;
     if (!t->runs || t->over)
         return t->runs;
-    if (w->asked == ASKED_WRITE) /* a server that has refused reads no further */
+    if (w->asked == ASKED_WRITE) /* a server that has answered already reads no more bytes */
         return t->answered || w->out_at == w->n_out;
     return t->in.len > 0 && t->in.len + TRANSFER_CHUNK_MAX > w->max;
 }
 
-/* Begins requested transfers; continues held transfers that have room again. */
+/* Begins a requested transfer, or continues a paused transfer whose buffer has room again. */
 static void go_on(struct transfer *t, int64_t now)
 {
     if (!t->runs || t->over)
@@ -231,8 +234,8 @@ static void remove_active(struct transfer *t)
     *at = t->next_active;
 }
 
-/* Takes one transfer from the queue. *gone decides about its end: an ended transfer is freed only
- * when it is out of the queue, because the loop may end others at any moment. */
+/* Takes one transfer from the queue. An ended transfer is added to *gone, and freed later, because
+ * the loop may end other transfers at any moment. */
 static void take(struct transfer *t, struct transfer **gone)
 {
     t->is_queued = false;
@@ -301,7 +304,7 @@ static void tell(struct transfer *t)
     pthread_mutex_unlock(&tr->lock);
 }
 
-/* True: the loop must be informed. */
+/* True: a transfer has a result, so the loop must be informed. */
 static bool tell_all(struct transfers *tr)
 {
     for (struct transfer *t = tr->active; t; t = t->next_active) {
@@ -312,7 +315,8 @@ static bool tell_all(struct transfers *tr)
     return tr->told != NULL;
 }
 
-/* Waits for the other servers, or for the loop. False: no transfer waits. */
+/* Waits for the other servers, or for the loop. False: no transfer runs, so there is nothing to
+ * wait for. */
 static bool wait_on(struct transfers *tr)
 {
     bool runs = false;
@@ -328,8 +332,8 @@ static bool wait_on(struct transfers *tr)
     return wanted;
 }
 
-/* The time in which the thread did not run, or the machine stood still, is no silence of a
- * server. */
+/* Does not count the time in which the thread did not run, or the machine stood still, as silence
+ * of a server. */
 static void forgive(struct transfers *tr, int64_t now)
 {
     int64_t away = now - tr->looked_us - TURN_US;
@@ -342,7 +346,7 @@ static void turn(struct transfers *tr)
     int running;
     int64_t now = transfer_now_us();
     forgive(tr, now);
-    tr->looked_us = now; /* a standstill within this turn is no silence either */
+    tr->looked_us = now; /* a standstill within this pass is not counted either */
     for (struct transfer *t = tr->active; t; t = t->next_active)
         go_on(t, now);
     tr->lib.curl_multi_perform(tr->multi, &running);

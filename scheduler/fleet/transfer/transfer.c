@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loop's side: requests to transfers, and their results.
+ * The part of transfers that runs on the loop: requests to transfers, and their results.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void hear_read(struct transfer *t, transfer_read_cb cb)
     free(got.bytes);
 }
 
-/* The callback may end the transfer. */
+/* Passes the result to the callback, which may end the transfer. */
 static void hear(struct transfer *t)
 {
     struct transfers *tr = t->tr;
@@ -83,7 +83,7 @@ static void close_lane(struct transfers *tr)
 static void on_driven(void *ctx, enum loop_work_end how)
 {
     struct transfers *tr = ctx;
-    (void)how; /* it is never dropped */
+    (void)how; /* this work is never dropped */
     for (struct transfer *t; (t = tr->told);) {
         tr->told = t->next_told;
         hear(t);
@@ -129,7 +129,8 @@ struct transfer *transfer_begin(struct transfers *tr, const struct transfer_ask 
                            .lines = xcalloc(ask->n_headers + 1, sizeof *t->lines)};
     for (size_t i = 0; i < ask->n_headers; i++)
         t->lines[t->n_lines++] = xstrdup(ask->headers[i]);
-    if (ask->put) /* nobody waits for permission to send */
+    if (ask->put) /* disables "Expect: 100-continue": the body is sent without waiting for
+                     permission */
         t->lines[t->n_lines++] = xstrdup("Expect:");
     return t;
 }

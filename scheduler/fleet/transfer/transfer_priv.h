@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by the files of this room: a transfer, its owner, and the thread.
+ * Shared by the files of this directory: a transfer, its owner, and the thread.
  *
- * The loop passes transfers in `queue`, under the lock. The thread moves them into `active` and is
- * the only one that touches their curl handles. It returns with the transfers that have results
- * (`told`), and is started again after their callbacks, as long as a transfer has a request. A
- * transfer stays in `active`, and libcurl may call back for it, from the first time until it is
- * freed, also while it has no request.
+ * The loop passes transfers in `queue`, under the lock. The thread moves them into `active`; only
+ * the thread uses their curl handles. It returns with the transfers that have results (`told`), and
+ * is started again after their callbacks, as long as a transfer has a request. From its first
+ * request until it is freed, a transfer stays in `active`, and libcurl may call back for it, also
+ * while it has no request.
  */
 #ifndef SCHEDULER_FLEET_TRANSFER_TRANSFER_PRIV_H
 #define SCHEDULER_FLEET_TRANSFER_TRANSFER_PRIV_H
@@ -26,11 +26,11 @@
  *   PAUSED -ask-> QUEUED -take-> RUNNING -tell-> TOLD -hear-> PAUSED
  *   any of them -end-> GONE -take-> freed */
 enum transfer_state {
-    TRANSFER_PAUSED,  /* the loop: nothing is asked */
-    TRANSFER_QUEUED,  /* next: the thread; it has not taken it yet */
+    TRANSFER_PAUSED,  /* next: the loop; there is no request */
+    TRANSFER_QUEUED,  /* next: the thread, which has not taken it yet */
     TRANSFER_RUNNING, /* the thread */
-    TRANSFER_TOLD,    /* the loop, once the thread is back */
-    TRANSFER_GONE,    /* next: the thread; it frees the transfer */
+    TRANSFER_TOLD,    /* next: the loop, when the thread has returned */
+    TRANSFER_GONE,    /* next: the thread, which frees the transfer */
 };
 
 enum transfer_event {
@@ -69,18 +69,18 @@ struct transfer {
     char **lines;
     size_t n_lines;
     int64_t begin_us;  /* monotonic; not earlier */
-    int64_t silent_us; /* us without a byte that end the transfer */
+    int64_t silent_us; /* us without a byte after which the transfer fails */
     /* owned by the thread; the loop reads results while the thread does not run */
-    bool runs;  /* it is running, or was ended while running; otherwise libcurl neither gets nor
-                   passes bytes */
+    bool runs;  /* the transfer is running, or was ended while running; otherwise libcurl neither
+                 * gets nor passes bytes */
     CURL *curl; /* NULL: not begun */
     struct curl_slist *headers, *to;
     struct strbuf in;
     long status;
     bool is_held; /* libcurl was paused */
     bool answered, over;
-    bool in_head;     /* in the head of the answer, or of an earlier one: 100, or a redirection */
-    int64_t moved_us; /* the last byte */
+    bool in_head; /* in the headers of the answer, or of an earlier answer: 100, or a redirection */
+    int64_t moved_us; /* when the last byte was transferred */
     struct err why;   /* code ERR_NONE: no error so far */
     char trouble[CURL_ERROR_SIZE];
 };
@@ -95,30 +95,30 @@ struct transfers {
     struct transfer *told; /* belongs to the thread while it runs */
     /* under the lock */
     pthread_mutex_t lock;
-    bool out; /* the thread is */
+    bool out; /* the thread runs */
     struct transfer *queue, **queue_end;
     char *own;      /* for CURLOPT_CONNECT_TO; NULL: not known */
-    CURLM *waiting; /* wake this handle; NULL: the thread does not wait */
+    CURLM *waiting; /* by which the loop wakes the thread; NULL: it does not wait */
     bool closing;
-    /* the thread's */
+    /* used by the thread only */
     struct curl_functions lib;
     bool loaded;
     CURLM *multi;
     struct transfer *active;
-    int64_t looked_us; /* when the last turn began, in which libcurl checks for bytes */
+    int64_t looked_us; /* when the thread's last pass over the transfers began */
     /* the end */
     void (*stopped)(void *ctx);
     void *stopped_ctx;
 };
 
-/* Takes the step and asserts that it is allowed: from this state, on this thread, and with the
- * lists and the request of the new state. With the lock held. */
+/* Takes the step, and asserts that this state and this thread allow it, and that the transfer is in
+ * the lists and has the request that the new state needs. With the lock held. */
 void transfer_step(struct transfer *t, enum transfer_event event);
 
-/* The work function of the lane: the thread's turn over all transfers. */
+/* The function that the thread runs: drives all transfers until one has a result. */
 void transfers_drive(void *ctx);
 
-/* A clock for both threads, because the loop's clock belongs to the loop's thread. */
+/* A clock for both threads, because only the loop's thread may use the loop's clock. */
 int64_t transfer_now_us(void);
 
 #endif
