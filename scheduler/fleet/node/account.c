@@ -94,7 +94,7 @@ const char *node_rt_place_account(const struct node_rt *rt, struct arena *a,
     return node_rt_run_account(rt, a, place->account ? place->account : dir);
 }
 
-/* The key in the node's list of shared accounts. */
+/* The key of the place's account in the node's list of shared accounts. */
 static const char *account_key(struct arena *a, const struct place_spec *place)
 {
     return arena_printf(a, "%s %d:%d %s", place->account, place->uid, place->gid,
@@ -118,14 +118,14 @@ void node_place_account_take_step(const struct node_rt *rt, struct arena *a, str
 {
     if (account_is_there(rt, a, place))
         return;
-    bool by_name = place->user && rt->machine; /* a machine knows it by a user's name */
+    bool by_name = place->user && rt->machine; /* on a machine, the user's name identifies it */
     const char *below = place->account ? place->account_dir : place->dir;
     const struct request_account_take account = {
         .name = place->account ? place->account : dir,
         .dir = arena_concat(a, rt->root, "/", below),
         .uid = by_name ? 0 : place->uid,
         .gid = by_name ? 0 : place->gid,
-        /* Another run with this account may have a container. */
+        /* Another run that shares this account may have a container. */
         .room = wants_room(rt, contained || place->account)};
     add_taking(rt, a, sc, account, false);
 }
@@ -152,7 +152,7 @@ static struct script_label user_label(const struct node_rt *rt, struct arena *a,
                        "solve the problem in the message, or change {admin_name} of the {pool}")};
 }
 
-/* Without a name on the machine the account is a number, like a run's account. */
+/* The user cannot log in by name here, so the account has only a number, like a run's account. */
 static void add_unnamed(const struct node_rt *rt, struct arena *a, struct script *sc,
                         const struct admin_user_spec *u)
 {
@@ -196,7 +196,8 @@ const char *node_sudo_step(const struct node_rt *rt, struct arena *a, struct scr
     return dir;
 }
 
-/* Added even if accounts are not used any more: an agent that is root may still hold some. */
+/* Adds the step even if the site does not use accounts any more: an agent that is root may still
+ * hold accounts from before. */
 void node_account_release_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                                const char *dir)
 {

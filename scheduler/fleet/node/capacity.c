@@ -22,7 +22,7 @@ static const struct site_capacity *wish_of(const struct fleet *fl, const struct 
     return fl->cfg.site ? &fl->cfg.site->local_capacity : &none;
 }
 
-/* Nodes with real GPUs keep these. */
+/* Replaces the GPUs by fake GPUs, if the site configures these and the node has no real GPUs. */
 static bool shows_fakes(struct arena *a, const struct site_capacity *c, struct node_facts *facts)
 {
     bool had = node_gpus_are_fake(facts->gpus);

@@ -13,7 +13,7 @@ static bool is_hidden(const struct node_rt *rt)
 {
     const struct fleet *fl = rt->fleet;
     struct err e;
-    /* If this cannot be read, hiding is the safe choice. */
+    /* If the credentials cannot be read, hiding is the safe choice. */
     return !rt->machine && fl->cfg.site && fl->cfg.site->hidden &&
            st_credential_any(fl->st, &e) != 0;
 }

@@ -21,8 +21,8 @@
  * or a machine that has no free processes for a moment. */
 static const int pauses_ms[] = {0, 0, 50, 100, 200, 500, 1000, 2000};
 #define LOSSES_MAX ((int)(sizeof pauses_ms / sizeof pauses_ms[0]))
-/* Slow tries (a hanging agent) are fewer: the node is given up at the first loss that comes this
- * long (us) after the first of the series. */
+/* If the agent hangs, each try is slow, so there are fewer tries: the node is given up at the first
+ * loss that comes this long (us) after the first loss of the series. */
 #define LOCAL_LOST_US 60000000
 /* The period of tries (us) of a node that was given up. */
 #define LOCAL_AGAIN_US 30000000
@@ -193,7 +193,7 @@ static void note_loss(struct node_rt *rt, const char *why, bool refused)
         machine_trouble(rt->fleet, rt->machine, why);
 }
 
-/* By number or by time, as in node_connect_hopeless(). */
+/* Uses the same limits for the number of losses and their time as node_connect_hopeless(). */
 bool node_rt_nearly_lost(const struct node_rt *rt)
 {
     const struct node_contact *c = &rt->contact;
@@ -393,7 +393,7 @@ static void open_link(struct node_rt *rt)
     struct fleet *fl = rt->fleet;
     struct err e = {0};
     if (ask_provider(rt, &e) != 0) {
-        note_loss(rt, e.msg, true); /* of a machine: its settings are wrong */
+        note_loss(rt, e.msg, true); /* true: for a machine, its settings are wrong */
         wake(fl->wakes, &woken_node, rt->id);
         wake_next(fl);
         return;

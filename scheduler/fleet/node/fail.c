@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes that a node failed. When a node is given up, its tenants get this report at once, and that
- * cannot be undone. So after a rollback (a full disk) the failure is written again before any run
- * may use the node.
+ * Writes the failure of a node to its row. The tenants of a node that is given up are told at once,
+ * which cannot be undone. So if the write is rolled back (a full disk), the failure is written
+ * again before any run may use the node.
  */
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ static int write_failure(struct fleet *fl, struct arena *a, const struct node *r
     named.node = row->name;
     f = &named;
     enum node_state to = node_next(row->state, NODE_EV_FAILED);
-    if (to == 0) /* the report comes too late to matter */
+    if (to == 0) /* in this state of the row, a failure changes nothing */
         return 0;
     const struct st_node_move m = {.id = row->id,
                                    .from = row->state,

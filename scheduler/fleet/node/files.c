@@ -98,7 +98,7 @@ static void want_link(struct node_rt *rt)
     wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
-/* Why a retry soon is useless; NULL: not known. */
+/* Why the node's files cannot be read soon; NULL: not known, so a retry may help. */
 static const char *why_lost(const struct node_rt *rt)
 {
     if (rt->machine && !rt->machine->site)

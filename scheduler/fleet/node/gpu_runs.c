@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tells a machine which runs use which of its GPUs, in the files that dcgm-exporter reads for its
- * labels: a file for each GPU, called by its number, has the name of a run in each line. The files
- * follow the node's tenants; all are written again over a new link.
+ * labels: there is a file for each GPU, named by the GPU's number, with the name of a run in each
+ * line. When the node's tenants change, the changed files are written; over a new link, all files.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "lib/strbuf.h"
 #include "scheduler/fleet/node/node_priv.h"
 
-/* The programs that read them have other accounts. */
+/* The programs that read the files run as other users. */
 #define MODE 0644
 
 static const char *directory_of(const struct node_rt *rt)
@@ -28,7 +28,7 @@ static const char *text_of(const struct node_rt *rt, struct arena *a, int gpu)
     return text;
 }
 
-/* Also called when the link breaks; the next link begins anew. */
+/* Also called when the link breaks; over the next link all files are written again. */
 static void on_written(void *ctx, const struct err *why)
 {
     const struct node_rt *rt = ctx;

@@ -2,8 +2,8 @@
  *
  * The end of a node: kill running tasks, remove its containers, unmount its mounts, close the link,
  * remove a local node's root directory by workers of storage/folders/ (for machines see release.c),
- * remove the row. The same for a root without a row, which a crash between two of these steps left.
- * Each step may be repeated.
+ * remove the row. A root without a row, which a crash between two of these steps left, is removed
+ * in the same way. Each step may be repeated.
  */
 #include <assert.h>
 #include <signal.h>
@@ -16,16 +16,18 @@
 #include "scheduler/fleet/script/env.h"
 #include "storage/folders/files.h"
 
-/* After this many failed opens the node is treated as having no agent that could know of tasks. */
+/* After this many failed tries to open a link, the node is treated as having no agent that could
+ * have tasks. */
 #define OPEN_TRIES 2
 
-/* Rounds of kills; a kill mostly fails because the link broke. */
+/* The most rounds of kills: after a failed kill, mostly because the link broke, there is
+ * another. */
 #define KILL_ROUNDS 3
 
-/* The period of checks of killed tasks (us); there is a limit. The tasks must have ended, because
- * their supervisors write logs and would recreate parts of a removed root. */
+/* The period of checks of killed tasks (us), up to KILL_MAX_US. The root is removed only after the
+ * tasks have ended: their supervisors write logs and would recreate parts of a removed root. */
 #define KILL_LOOK_US  20000
-#define KILL_AGAIN_US 1000000 /* us; a kill into a container takes as long as its runtime needs */
+#define KILL_AGAIN_US 1000000 /* us; a kill in a container takes as long as its runtime needs */
 #define KILL_MAX_US   30000000
 
 /* How often a runtime is asked to remove its containers. */
@@ -47,7 +49,7 @@ enum exit_phase {
 
 struct node_exit {
     enum exit_phase phase;
-    bool is_there; /* the root was, a moment ago */
+    bool is_there; /* the root directory existed when it was last checked */
     int pending;   /* replies to kills, or to unmounts */
     int refusals;  /* failed kills of this round */
     int rounds;
@@ -56,7 +58,7 @@ struct node_exit {
     int64_t asked_us;     /* time of the last kill; 0: failed, or none yet */
     struct arena a;       /* of the script */
     struct script *sweep; /* NULL: not begun over this link */
-    int sweeps;           /* that failed */
+    int sweeps;           /* number of failed sweeps */
 };
 
 static struct node_exit *exit_new(void)
@@ -76,8 +78,8 @@ static void exit_free(struct node_rt *rt)
 
 #define BIT(phase) (1U << (phase))
 
-/* The states that may follow each state. Back to asking: the link broke, or a step must be
- * repeated. */
+/* The states that may follow each state. EXIT_ASKING follows if the link broke, or if a step must
+ * be repeated. */
 static const unsigned exit_steps[] = {
     [EXIT_ASKING] = BIT(EXIT_LOOKING) | BIT(EXIT_KILLING) | BIT(EXIT_CLOSING),
     [EXIT_LOOKING] = BIT(EXIT_ASKING) | BIT(EXIT_REMOVED),
@@ -142,8 +144,8 @@ static void on_swept(void *ctx)
     wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
-/* Killing a container's processes, or the step that starts it, may not reach the runtime: that
- * could keep the container forever. */
+/* Removes the node's containers. Killing a container's processes, or the step that starts it, may
+ * not reach the container's runtime, which would then keep the container forever. */
 static void sweep(struct node_rt *rt)
 {
     struct node_exit *x = rt->exit;
@@ -160,7 +162,7 @@ static void sweep(struct node_rt *rt)
     script_run(x->sweep, rt->contact.link, on_swept, rt);
 }
 
-/* A failed removal is tried again over a fresh link. */
+/* A failed removal of containers is tried again over a new link. */
 static void await_sweep(struct node_rt *rt)
 {
     struct node_exit *x = rt->exit;

@@ -11,8 +11,8 @@
 #define LOCAL_ADDRESS "127.0.0.1"
 #define SSH_PORT      22
 
-/* The port that the real service would show; used if nothing listens because this machine has no
- * sshd. */
+/* The port that the real service would show; used if there is no listener, because this machine has
+ * no sshd. */
 #define FIRST_PORT 50000
 
 const char *node_rt_address(const struct node_rt *rt)
@@ -43,7 +43,8 @@ static int open_for(struct node_rt *rt, struct arena *a, struct err *e)
     struct node_setup_spec spec;
     if (node_load_pool(rt, a, &spec, e) != 0)
         return -1;
-    /* Only one account can log in: if nodes have users, the newest user. */
+    /* Only one account can log in: the newest user, or the administrator if the pool has no
+     * users. */
     const struct admin_user_spec *who =
         spec.n_users > 0 ? &spec.users[spec.n_users - 1] : &spec.admin;
     const struct login_config lc = {.loop = loop_uv_of(fl->cfg.loop),
@@ -98,8 +99,8 @@ void fleet_node_users_changed(struct fleet *fl, int64_t node_id, const char *gon
         add_users(rt);
 }
 
-/* If logins are not available, as on a fake node, the list of nodes still has ports like the real
- * service, but nobody listens there. */
+/* If logins are not available, as on a fake node, the list of nodes still contains ports, as in the
+ * real service, but nothing listens on these ports. */
 static void local_login(struct fleet *fl, struct arena *a, const struct node *row,
                         struct node_login *out)
 {

@@ -23,9 +23,9 @@ static char *root_of(const struct fleet *fl, const struct machine *m, const char
     return root;
 }
 
-/* All addresses of 127.0.0.0/8 are this machine. Each node has another address, so that it is a
- * different host to programs that start one process or one server per host. Addresses below
- * 127.64.0.0 may be taken: localhost, resolvers, Debian's 127.0.1.1. */
+/* All addresses of 127.0.0.0/8 are this machine. Each node has a different address, so that
+ * programs that start one process or one server per host treat the nodes as different hosts.
+ * Addresses below 127.64.0.0 may be taken: localhost, resolvers, Debian's 127.0.1.1. */
 static char *local_address(int64_t id)
 {
     struct strbuf b = STRBUF_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A node, from the view of its users. They attach as tenants, several on one node if necessary, and
- * get reports when its link comes and breaks, when the node is given up, and when tasks have ended.
+ * are told when its link opens or breaks, when the node is given up, and when tasks have ended.
  */
 #ifndef SCHEDULER_FLEET_NODE_NODE_H
 #define SCHEDULER_FLEET_NODE_NODE_H
@@ -16,10 +16,10 @@
 struct node_tenant;
 struct script;
 
-/* No member may be NULL, unless it says so. These callbacks only note and wake; they must not close
- * the link or free the tenant. */
+/* No member may be NULL, unless its comment allows it. These callbacks only note and wake; they
+ * must not close the link or free the tenant. */
 struct node_tenant_events {
-    /* The link is up, and the node agrees with its row: requests can be sent. */
+    /* The link is up, and the node matches its row: requests can be sent. */
     void (*ready)(struct node_tenant *t);
     /* The link broke: pending requests over it are not answered any more. */
     void (*down)(struct node_tenant *t);
@@ -33,7 +33,7 @@ struct node_tenant_events {
     void (*sampled)(struct node_tenant *t, const struct node_sample *s, int64_t us);
 };
 
-/* The directories of runs, below a node's root; the agent has this name too. */
+/* The directory of all runs' directories, below a node's root; the agent defines the same name. */
 #define RUNS_DIR "jobs"
 
 /* Embedded in the tenant's struct for this node. */
@@ -65,26 +65,26 @@ bool node_rt_is_local(const struct node_rt *rt);
  * alone (NULL: none), in addition to those of the pool. */
 struct task_confine node_rt_confine(const struct node_rt *rt, struct arena *a,
                                     const struct mount_list *own);
-/* From the node's last hello. */
+/* The number of the node's GPUs, from its last hello. */
 int node_rt_gpus(const struct node_rt *rt);
 int node_rt_cores(const struct node_rt *rt);
-/* Whether the node's GPUs are AMD's: these have other variables. */
+/* Whether the node's GPUs are AMD's: these need other environment variables. */
 bool node_rt_gpus_are_amd(const struct node_rt *rt);
 /* The devices of the GPUs with these numbers; NULL: of all GPUs. In the arena. See
  * node_gpu_devices(). */
 const char *node_rt_gpu_devices(const struct node_rt *rt, struct arena *a, const char *numbers);
 const char *node_rt_container_runtime(const struct node_rt *rt); /* NULL: it has none */
-bool node_rt_is_root(const struct node_rt *rt);                  /* its agent */
+bool node_rt_is_root(const struct node_rt *rt);                  /* whether its agent is root */
 /* Why the node has no link; NULL if not known. */
 const char *node_rt_why_down(const struct node_rt *rt);
 /* The address at which other nodes reach the node: the machine's, or a loopback address. Each local
- * node has another loopback address. `rt` may be NULL. */
+ * node has a different loopback address. `rt` may be NULL. */
 const char *node_rt_address(const struct node_rt *rt);
 /* The machine's name in the inventory; NULL: a local node. `rt` may be NULL. */
 const char *node_rt_machine(const struct node_rt *rt);
 /* The host name that the machine itself reports; NULL if not known. */
 const char *node_rt_hostname(const struct node_rt *rt);
-/* Whether each run has a separate account there. */
+/* Whether each run has a separate account on the node. */
 bool node_rt_has_accounts(const struct node_rt *rt);
 /* The account of a run with the directory `dir` (below <root>/RUNS_DIR) on the node, as in
  * requests: an account for the run alone, or the account in the site's configuration. NULL: the
@@ -113,7 +113,7 @@ struct node_account {
     const char *dir;        /* the run's, below <root>/RUNS_DIR */
     const char *first_root; /* root of the run's first node; it may be on this machine, too */
     bool contained;         /* the run has a container */
-    bool may_fail;          /* the step */
+    bool may_fail;          /* the step that takes the account may fail */
 };
 /* Add steps to `sc` that take this account, and that release it (`dir` NULL: release all). They add
  * nothing on nodes without such accounts. */
@@ -131,8 +131,8 @@ struct node_link *node_rt_link(const struct node_rt *rt);
 /* Whether requests can be sent: the link is up, and its hello was compared with the row. */
 bool node_rt_usable(const struct node_rt *rt);
 
-/* The node answers, but fails at a basic request: treats the link as broken. The node's work
- * continues over the next link. Must not be called inside a reply. */
+/* The node answers, but fails at a basic request: treats the link as broken. The node's work is
+ * continued over the next link. Must not be called inside a reply. */
 void node_rt_distrust(struct node_rt *rt, const char *why);
 /* Whether this is a local node that the next loss would make unusable. */
 bool node_rt_nearly_lost(const struct node_rt *rt);
@@ -140,7 +140,7 @@ bool node_rt_nearly_lost(const struct node_rt *rt);
  * is detached and gets the report that the node is gone. Other tenants continue. */
 void node_give_up(struct node_tenant *t, const struct failure *why);
 /* `task` was killed at *since_us (0: just now; the instant is stored there) and has not ended.
- * True: this takes too long, with the reason in *why. False: the limit is *until_us. */
+ * True: it has waited too long; *why is the reason. False: the limit is at *until_us. */
 bool node_kill_is_overdue(const struct node_rt *rt, const char *task, int64_t *since_us,
                           int64_t *until_us, struct arena *a, struct failure *why);
 

@@ -20,7 +20,7 @@
     "check what its processes wait for (a dead mount, a driver) or reboot the machine, "           \
     "then resize the {pool} or undrain the machine"
 
-/* How often a machine is asked for one reboot: the first request may be lost. */
+/* How often a machine is asked at most for one reboot: the first request may be lost. */
 #define REBOOTS_MAX 2
 
 enum connection_state { CONNECTION_NONE, CONNECTION_OPENING, CONNECTION_READY, CONNECTION_CLOSING };
@@ -54,14 +54,14 @@ struct node_turn {
 
 /* The facts of the last hello. */
 struct node_seen {
-    char *incarnation; /* in the form of rows; NULL: no hello yet */
+    char *incarnation; /* as in rows; NULL: no hello yet */
     char *facts;       /* node_facts_text(); NULL: no hello yet */
-    char *runtimes;    /* of containers */
+    char *runtimes;    /* container runtimes */
     char *hostname;
     struct capacity has; /* by the site's configuration, otherwise by hello */
     bool fake_gpus;
     char *devices; /* GPUs, in the protocol's form; NULL: no hello yet */
-    bool is_root;  /* the agent may mount, make accounts and run tasks as others */
+    bool is_root;  /* the agent may mount, make accounts and run tasks as other users */
 };
 
 /* The row's state at the last reconcile. */
@@ -85,10 +85,10 @@ struct node_besides {
     bool looked;              /* the row was read after the node became idle and its link ready */
 };
 
-/* The known state of its disk: room.c. */
+/* The known state of the node's disk: room.c. */
 struct node_room {
     char *closed;     /* why no run may start there; NULL: runs may start */
-    bool known;       /* the node has answered over the present link: */
+    bool known;       /* the node has answered over the present link */
     int64_t asked_us; /* when the last question was asked (monotonic) */
     bool wanted;      /* somebody waits for the next answer */
     bool fake;        /* the node has no disk */
@@ -115,11 +115,11 @@ struct node_rt {
     struct node_turn turn;
     struct node_seen seen;
     struct node_noted noted;
-    bool no_unknown; /* rows know all tasks on the node: unknown_tasks.c */
-    bool wiped;      /* its last preparation has failed, but has wiped it */
+    bool no_unknown; /* all tasks on the node have rows: unknown_tasks.c */
+    bool wiped;      /* the last preparation has failed, but has wiped the node */
     bool swept;      /* no directory of a forgotten run is left: sweep.c */
-    /* Unused archives are removed after some idle time: the start of that time, as in the row, and
-     * the instant of the removal (monotonic; 0: done): sweep.c */
+    /* Unused archives are removed after some idle time (sweep.c): the start of the idle time, as in
+     * the row, and the instant of the removal (monotonic; 0: done) */
     int64_t archives_idle_us, archives_due_us;
     struct node_room room;
     struct node_setup_done setup;
@@ -128,11 +128,12 @@ struct node_rt {
     char *account;
     struct node_tenant *tenants; /* borrowed */
     uint64_t changed;            /* of a local node: see fleet_changes() */
-    /* the runs of GPUs that the machine was told over this link; NULL: nothing yet: gpu_runs.c */
+    /* the runs of GPUs as last sent to the machine over this link (gpu_runs.c); NULL: not yet
+     * sent */
     char *gpu_runs;
     int64_t idle_row_us, idle_since_us; /* node.idle_us at the last call of fleet_node_idle_since(),
                                            and its result */
-    /* Work in hand; all owned. */
+    /* Work in progress; the node owns it. */
     struct node_prep *prep; /* only while the row is in state preparing and the link is ready */
     struct unknown_tasks *unknown; /* only on the first link */
     struct node_besides beside;    /* only while the link is ready */
@@ -142,7 +143,7 @@ struct node_rt {
     struct node_answers *answers; /* NULL until a client asks for the load of the machine */
     struct node_sampled *sampled; /* NULL: samples were never asked for */
     struct login_server *login;   /* of a local node, after the first request for a login */
-    struct node_loss *loss;       /* it was given up, and that write is not known to be on disk */
+    struct node_loss *loss; /* the node was given up, and this write is not known to be on disk */
 };
 
 /* The beginning of the ids of tasks that the node runs for itself. It contains no row ids, because
@@ -164,7 +165,7 @@ int node_load_pool(const struct node_rt *rt, struct arena *a, struct node_setup_
 void node_set_text(char **field, const char *text);
 
 /* Work in progress on a node, from the view of its link: a constant of the file that does the work.
- * Functions may be NULL. Each first checks whether its work is in progress on the node. */
+ * Functions may be NULL. Each function first checks whether its work is in progress on the node. */
 struct node_work {
     void (*halt)(struct node_rt *rt); /* the link is about to close */
     /* the link is closing: pending requests have been answered */
@@ -187,18 +188,18 @@ extern const struct node_work *const node_works[];
 void node_reconcile(void *ctx, int64_t id);
 /* For wakes_handle_refused(): makes the node unusable for this reason. */
 void node_refused(void *ctx, int64_t id, const struct err *why);
-/* Whether a client wanted its files a moment ago. */
+/* Whether a client wanted to read files of the node a moment ago. */
 bool node_rt_is_read(const struct node_rt *rt);
 
 /* --- machine/admin.c ------------------------------------------------------------------- */
 
-/* Leaves a machine alone whose reboot was decided before the daemon's start. */
+/* Opens no link for a while, if the machine's reboot was decided before the daemon's start. */
 void node_reboot_resume(struct node_rt *rt, const struct node *row);
-/* Whether the link is needed for the first request. The request leaves when the decision is on
- * disk. */
+/* Whether the first request for a reboot was not sent yet: it needs the link, and is sent when the
+ * decision is on disk. */
 bool node_reboot_waits(const struct node_rt *rt, const struct node *row);
-/* Asks the machine of a linked node for its reboot again, if it has not happened. False: no request
- * is needed. */
+/* Asks the machine of a linked node again for its reboot, if this has not happened. True: asked;
+ * false: no request is needed. */
 bool node_reboot_again(struct node_rt *rt, const struct node *row);
 
 /* --- memory.c -------------------------------------------------------------------------- */
@@ -209,8 +210,8 @@ void node_rt_free(struct node_rt *rt);
 
 /* --- capacity.c ------------------------------------------------------------------------ */
 
-/* Records the capacity of a node at hello. *facts is changed to the shown facts, with texts in the
- * arena. */
+/* Records the capacity of a node at hello. *facts is changed to the facts that are shown to users,
+ * with texts in the arena. */
 void node_capacity_seen(struct node_rt *rt, struct arena *a, struct node_facts *facts);
 /* Writes the capacity for planning; false: not possible yet, the node will be woken. */
 bool node_capacity_as_row(struct node_rt *rt, const struct node *row);
@@ -238,7 +239,7 @@ void node_tell_remote(struct node_rt *rt, const struct remote_msg *m);
 
 /* --- connect.c ------------------------------------------------------------------------- */
 
-/* Asserts the invariants of a node between its turns. */
+/* Asserts the invariants of a node between two calls of node_reconcile(). */
 void node_check(const struct node_rt *rt);
 /* Called without a link: opens one, if the pause since the last link has ended and it is this
  * node's turn; otherwise the node will be woken then. */
@@ -264,7 +265,7 @@ enum node_likeness node_compare(const char *row, const char *now);
 
 /* Takes the next step of the preparation; the link must be ready. */
 void node_prepare(struct node_rt *rt, const struct node *row);
-/* Takes no further step; the preparation is freed with its link. */
+/* Ends the preparation: it takes no further step, and is freed with its link. */
 void node_prepare_cancel(struct node_rt *rt);
 /* Writes a recorded failure; false if there is none. */
 bool node_prepare_report(struct node_rt *rt);
@@ -272,13 +273,13 @@ bool node_prepare_over(const struct node_rt *rt); /* failed or cancelled, not fr
 /* Makes the node forget the set-up task, because nobody needs it any more. The link is ready and
  * the node idle. */
 void node_prepare_forget(struct node_rt *rt);
-/* The end of the set-up task is on disk. */
+/* Called when the end of the set-up task is on disk. */
 void node_prepare_is_durable(struct node_rt *rt);
 
 /* --- setup.c --------------------------------------------------------------------------- */
 
-/* The prefix of the ids of the set-up task that runs beside the node's runs; NULL: there is
- * none. */
+/* Sets *id to the prefix of the ids of the set-up task that runs beside the node's runs, or to NULL
+ * if there is none. */
 int node_setup_beside(const struct node_rt *rt, struct arena *a, const char **id,
                       struct err *e) MUST_CHECK;
 
@@ -286,7 +287,7 @@ int node_setup_beside(const struct node_rt *rt, struct arena *a, const char **id
 
 /* Continues a set-up task that runs beside the node's runs; the link is ready and the node idle. */
 void node_beside(struct node_rt *rt, const struct node *row);
-/* Halts it: the node is not idle any more. */
+/* Halts this set-up task, because the node is not idle any more. */
 void node_beside_halt(struct node_rt *rt);
 
 /* --- unknown_tasks.c -------------------------------------------------------------------------- */
@@ -307,7 +308,7 @@ void node_unknown_free(struct node_rt *rt);
 /* Removes the directories of runs that are neither kept nor a tenant's, once after the link came up
  * and whenever the rows changed. The link must be ready. */
 void node_sweep(struct node_rt *rt);
-/* Removes archives that its pool does not use, after some idle time. */
+/* Removes archives that the node's pool does not use, after some idle time. */
 void node_sweep_archives(struct node_rt *rt, const struct node *row);
 
 /* --- leave.c --------------------------------------------------------------------------- */
@@ -321,7 +322,7 @@ void node_find_orphans(struct fleet *fl);
 /* --- release.c ------------------------------------------------------------------------- */
 
 /* Takes the next step of releasing a machine: kill running tasks, remove the daemon's files, close
- * the link. True when it is done or abandoned. */
+ * the link. True: the release is done or abandoned; false: it continues. */
 bool node_release(struct node_rt *rt);
 /* Adds steps that remove the results of preparations from a machine; no process runs there any
  * more. Texts live in `a`. */
@@ -335,7 +336,8 @@ void node_login_close(struct node_rt *rt);
 
 /* The link is ready. */
 void node_samples_begin(struct node_rt *rt);
-/* The machine was drained or undrained: its GPUs are let go, or watched again. */
+/* Called when the machine was drained or undrained: asks at once for samples with the new
+ * setting. */
 void node_sample_soon(struct node_rt *rt);
 
 /* Fills the members of machine_view about samples; out->has must be set. `shows`: with the sample
@@ -351,7 +353,7 @@ static inline bool tenant_has_gpu(const struct node_tenant *t, int number)
 }
 /* Writes the machine's files for dcgm-exporter, if they are to change; the link is ready. */
 void node_tell_gpu_runs(struct node_rt *rt);
-/* A new link: all are written again. */
+/* Called for a new link: all files will be written again. */
 void node_forget_gpu_runs(struct node_rt *rt);
 void node_gpu_runs_changed(const struct node_rt *rt); /* a tenant has left */
 
@@ -361,7 +363,7 @@ void node_usage_free(struct node_rt *rt);
 
 /* --- room.c ---------------------------------------------------------------------------- */
 
-/* The node answered a question of `asked_us`; `h` NULL: with an error. */
+/* The node answered the question that was asked at `asked_us`; `h` NULL: with an error. */
 void node_room_answered(struct node_rt *rt, int64_t asked_us, const struct node_health *h);
 void node_room_link_down(struct node_rt *rt);
 /* Why a closed node is unusable. */
@@ -369,15 +371,15 @@ struct failure node_room_failure(struct arena *a, const struct node_rt *rt);
 /* Makes an idle node unusable if it is closed, has no allocation, and has answered since it became
  * idle. */
 bool node_room_lose_idle(struct node_rt *rt, const struct node *row);
-/* Whether a preparation may begin or continue. False while the state of the disk is unknown, and if
- * the node is closed: this makes the node unusable. A node that is being wiped is prepared in any
- * case, because this may free the disk. */
+/* Whether a preparation may begin or continue. False: the state of the disk is still unknown, or
+ * the node is closed and was made unusable. True for a node that is being wiped, because the wipe
+ * may free the disk. */
 bool node_room_before_preparing(struct node_rt *rt, const struct node *row);
 
 /* --- watch.c --------------------------------------------------------------------------- */
 
-/* Asks a node for its health when it is due, or somebody waits for it; the link is ready. If the
- * agent has not answered the last question for too long, the link is closed. */
+/* Asks a node for its health if that is due, or if somebody waits for the answer; the link is
+ * ready. If the agent has not answered the last question for too long, the link is closed. */
 void node_watch_pulse(struct node_rt *rt, const struct node *row);
 /* Runs a machine's health command when it is due; after node_watch_pulse(), on a prepared node. */
 void node_watch(struct node_rt *rt);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes a node ready for runs: ends tasks of an earlier life, removes their files, mounts the
- * pool's volumes, runs its setup task. Repeatable: every step is idempotent. The setup task's id
- * contains the time of this preparation's decision and the daemon's epoch, so that a restarted
+ * Makes a node ready for runs: ends tasks of the node's earlier use, removes their files, mounts
+ * the pool's volumes, runs its setup task. Repeatable: every step is idempotent. The setup task's
+ * id contains the time of this preparation's decision and the daemon's epoch, so that a restarted
  * daemon finds the same task again instead of running it twice. When the node is idle it forgets
  * the task, before any run starts there. So a database backup from the middle of a preparation,
  * restored after runs used the node, finds no task to continue.
@@ -27,10 +27,10 @@ struct node_prep {
     const char *task_prefix, *setup_id;
     bool wipe;      /* the files of the node's users are removed */
     bool dedicated; /* the class of the node */
-    bool made;      /* all steps are done except a set-up task in the front's place: */
+    bool made;      /* all steps are done, except a set-up task in the front's place */
     struct setup_run run;
     const struct failure *verdict; /* after the end of its script; NULL: success */
-    bool resumed;       /* the node knows the setup task: its files must not be removed */
+    bool resumed;       /* the node still has the setup task: its files must not be removed */
     int64_t killing_us; /* since when the end of a killed task is awaited (monotonic); 0: no kill is
                            pending */
     bool failed; /* nothing more is sent; the struct is kept because replies may still come */
@@ -90,8 +90,8 @@ static bool has_wiped(const struct node_prep *prep)
 }
 
 /* The failure is not written in the script's callback: a request also fails when its link breaks,
- * and then the preparation is abandoned before the node's turn. No new try begins until the failure
- * is written. If a wipe has not freed the disk, the disk is the cause. */
+ * and then the preparation is abandoned before the node is reconciled. No new try begins until the
+ * failure is written. If a wipe has not freed the disk, the disk is the cause. */
 bool node_prepare_report(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -156,7 +156,7 @@ static void prepared(struct node_rt *rt)
     } else if (e.code != ERR_CONFLICT) {
         LOG_WARN(rt->fleet->log, "node.not_prepared", LF_STR("node", rt->name),
                  LF_STR("why", e.msg));
-    } /* otherwise the node got state leaving meanwhile, and its row decides */
+    } /* otherwise the node got state leaving meanwhile; the next reconcile handles this state */
     wake_when_durable(rt->fleet->wakes, effect_prepared, rt->fleet, rt->id);
 }
 
@@ -265,9 +265,9 @@ static struct script_label label(struct node_rt *rt, enum failure_code code, con
         .code = code, .what = what, .remedy = in_words(rt, PREPARE_REMEDY)};
 }
 
-/* Remains of an earlier life of this node must not disturb the next run. Processes go first,
- * because their open files cannot be removed before; then mounts, because nothing below a mount
- * point may be removed while it is mounted. */
+/* Remains of this node's earlier use must not disturb the next run. Processes are ended first,
+ * because their open files cannot be removed before; then mounts are removed, because nothing below
+ * a mount point may be removed while it is mounted. */
 static void add_cleaning(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -290,15 +290,15 @@ static void add_cleaning(struct node_rt *rt)
                             arena_printf(&prep->a, "%ssweep", prep->task_prefix));
     mount_release_steps(rt, sc, &prep->a);
     script_ask(sc, &rest, REQUEST(remove_tree, .path = runs));
-    /* The front's directory keeps its owner. */
+    /* The front's directory keeps its owner's account, unless the node is wiped. */
     if (!words_of_node(rt)->home || prep->wipe)
         node_account_release_step(rt, &prep->a, sc, NULL);
     script_skip_if(sc, NULL);
 }
 
 /* Makes the pool's administrator account, if the agent can make accounts; otherwise people log in
- * as before. First removes accounts of an earlier pool, because its release may have been
- * interrupted. */
+ * with the accounts that they had before. First removes accounts of an earlier pool, because its
+ * release may have been interrupted. */
 static void add_admin(struct node_rt *rt)
 {
     const struct admin_user_spec *admin = &rt->prep->spec.admin;
@@ -369,7 +369,8 @@ static void add_home(struct node_rt *rt)
                        .as = s->account ? node_rt_run_account(rt, a, s->account) : NULL));
 }
 
-/* Further accounts: for people and for tasks. A wiped node makes the earlier accounts anew. */
+/* Further accounts: for people and for tasks. If the node is wiped, earlier accounts are removed
+ * first. */
 static void add_users(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -469,7 +470,7 @@ static void name_tasks(struct node_rt *rt, const struct node *row)
     node_set_text(&rt->setup.id, NULL); /* the node forgets all set-up tasks but this one */
 }
 
-/* Makes no preparation if it is too early for one. */
+/* Begins a preparation; abandons it if the shares that it mounts are not ready yet. */
 static void begin(struct node_rt *rt, const struct node *row)
 {
     struct node_prep *prep = rt->prep;
@@ -500,7 +501,7 @@ static void begin(struct node_rt *rt, const struct node *row)
         prep_fail(prep, &why);
 }
 
-/* Fails the preparation if a task does not die: no task may start beside it. */
+/* Fails the preparation if a killed task does not end: no other task may start while it runs. */
 static void check_kill(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -515,8 +516,8 @@ static void check_kill(struct node_rt *rt)
         wake_by(rt->fleet->wakes, &woken_node, rt->id, until);
 }
 
-/* Whether a stage of the preparation must be drawn out (strict mode: as long as in the real
- * service). */
+/* Whether a stage of the preparation must still be prolonged. In strict mode it takes as long as in
+ * the real service. */
 static bool goes_on(const struct node_rt *rt, const struct node *row, enum front_step step)
 {
     int64_t takes_us = front_takes_us(rt->front, step, row->pool_id), before_us = 0;

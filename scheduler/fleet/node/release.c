@@ -4,10 +4,10 @@
  * preparations and runs, and makes the node forget all tasks. The node root itself and the agent's
  * program stay.
  *
- * A machine that cannot be reached, or fails at a step, is released all the same after a while,
- * because its pool cannot wait forever. This needs no record: every preparation, also for the next
- * pool, begins by ending all tasks that it does not know, waiting for their ends, and removing the
- * files of runs.
+ * A machine that cannot be reached, or on which a step fails, is nevertheless released after a
+ * while, because its pool cannot wait forever. This needs no record: every preparation, also for
+ * the next pool, begins by ending all tasks that it does not know, waiting for their ends, and
+ * removing the files of runs.
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@
 #include "scheduler/fleet/mount/mounts.h"
 #include "scheduler/fleet/node/node_priv.h"
 
-/* How often the steps may be begun, and how long they may take in all. */
+/* How often the steps may be begun, and how long they may take in all (us). */
 #define ROUNDS_MAX 3
 #define LONGEST_US 120000000
 
@@ -135,7 +135,7 @@ static void clean(struct node_rt *rt)
         break;
     case SCRIPT_DONE:
         machine_trouble(rt->fleet, rt->machine,
-                        NULL); /* the next node will notice a problem itself */
+                        NULL); /* the machine's next node will report a problem */
         r->over = true;
         break;
     case SCRIPT_FAILED:

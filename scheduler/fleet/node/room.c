@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The known state of the disk lives in struct node_room: it is forgotten with the link and asked
- * for again (watch.c). Only an answer closes a node, never silence. A run that waits for an answer
- * is woken by the answer or by the next link.
+ * struct node_room contains the known state of the disk. This is forgotten when the link breaks,
+ * and then requested again (watch.c). Only an answer closes a node; a missing answer does not. A
+ * run that waits for an answer is woken by the answer or by the next link.
  */
 #include "scheduler/fleet/node/room.h"
 
@@ -11,8 +11,8 @@
 
 #include "scheduler/fleet/node/node_priv.h"
 
-/* A caller may wait since the instant at which the question was sent, so the answer to a question
- * of that instant is good, too. */
+/* `since_us` may be the instant at which a question was sent; the answer to that question is recent
+ * enough, too. */
 enum room node_room_since(struct node_rt *rt, int64_t since_us)
 {
     if (rt->room.known && rt->room.asked_us >= since_us)
@@ -58,7 +58,8 @@ static const char *judge(struct arena *a, const struct node_rt *rt, const struct
                         (long long)(h->disk_total_bytes >> 20), (long long)(least >> 20));
 }
 
-/* Keeps the reason with which the node was closed, because its numbers change each time. */
+/* A node that stays closed keeps its first reason, because the numbers in the reason change with
+ * each answer. */
 static void note(struct node_rt *rt, const char *why)
 {
     const char *machine = rt->machine ? rt->machine->name : NULL;
@@ -131,7 +132,8 @@ struct failure node_room_failure(struct arena *a, const struct node_rt *rt)
         .exit_code = -1};
 }
 
-/* The files of ended runs are removed by now: this may have freed enough space. */
+/* Uses only an answer from after the last run: the files of ended runs are then removed, which may
+ * have freed enough space. */
 bool node_room_lose_idle(struct node_rt *rt, const struct node *row)
 {
     struct arena a;

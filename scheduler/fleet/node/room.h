@@ -2,8 +2,8 @@
  *
  * Whether a node's disk has space for new runs. A node is closed if its disk has less free space
  * than the site requires, or cannot be written: running work continues, and nothing new begins. If
- * it is still closed without any allocation, it becomes unusable, with that reason. It opens by
- * itself.
+ * it is still closed when it has no allocation, it becomes unusable, with the same reason. It opens
+ * by itself when its disk has enough space again.
  */
 #ifndef SCHEDULER_FLEET_NODE_ROOM_H
 #define SCHEDULER_FLEET_NODE_ROOM_H
@@ -15,9 +15,11 @@ enum room {
     ROOM_LEFT,
     ROOM_NONE
 };
-/* The node's answer to a question of `since_us` (monotonic) or later. */
+/* The state of the disk by an answer to a question that was sent at `since_us` (monotonic) or
+ * later. */
 enum room node_room_since(struct node_rt *rt, int64_t since_us);
-/* Why no run may start there; NULL: runs may start. Borrowed until the next turn. */
+/* Why no run may start on the node; NULL: runs may start. Borrowed until the caller returns to the
+ * loop. */
 const char *node_room_closed(const struct node_rt *rt);
 
 #endif

@@ -16,8 +16,8 @@
 
 /* --- failing -------------------------------------------------------------------------------- */
 
-/* Closes the link first: this answers the tenant's pending requests. The other tenants repeat
- * theirs over the next link. */
+/* Closes the link first: this answers all pending requests. The other tenants repeat their requests
+ * over the next link. */
 void node_give_up(struct node_tenant *t, const struct failure *why)
 {
     struct node_rt *rt = t->node;
@@ -106,7 +106,8 @@ void fleet_node_preempt(struct fleet *fl, int64_t node_id)
     node_lose(rt, &why);
 }
 
-/* Whether the errors of an unusable node contain another reason than the present one. */
+/* Whether the row of an unusable machine must be updated: its errors contain another reason than
+ * the present one. */
 static bool told_otherwise(const struct node_rt *rt)
 {
     return rt->machine && rt->contact.why_down &&
@@ -140,7 +141,8 @@ static bool is_failed_by(const struct node *row, enum node_likeness change)
            (row->state == NODE_UNUSABLE && row->failure == FAIL_NODE_REBOOTING);
 }
 
-/* Compares hello with the row, until they agree. */
+/* Compares hello with the row and updates the row. True: the node can be used; false: the node has
+ * changed, or the write failed. */
 static bool same_as_row(struct node_rt *rt, const struct node *row)
 {
     if (row->incarnation && strcmp(row->incarnation, rt->seen.incarnation) == 0)
@@ -165,7 +167,7 @@ static bool same_as_row(struct node_rt *rt, const struct node *row)
     return false;
 }
 
-/* No task may start beside a task that no row knows. */
+/* Whether all tasks without a row have ended. No other task may start before. */
 static bool unknown_ended(struct node_rt *rt)
 {
     struct failure why;
@@ -238,14 +240,15 @@ static bool wants_link(const struct node_rt *rt, const struct node *row)
     return false;
 }
 
-/* On a full disk only a wipe can begin, and not after a wipe that has freed too little. */
+/* Whether an unusable node may be prepared. If its disk is full, only a wipe may begin, unless the
+ * last wipe freed too little. */
 static bool may_prepare(const struct node_rt *rt, const struct node *row)
 {
     return rt->noted.heals && !rt->tenants && row->live == 0 &&
            (!rt->room.closed || (row->wish == IS_BEING_WIPED && row->failure != FAIL_NODE_DISK));
 }
 
-/* The node answers again. Its preparation comes before any run. */
+/* The node answers again: begins its preparation, which must succeed before any run starts. */
 static void prepare_healed(struct node_rt *rt, const struct node *row)
 {
     const struct st_node_move m = {.id = row->id,
@@ -270,7 +273,7 @@ static void go_on_preparing(struct node_rt *rt, const struct node *row)
     if (!node_room_before_preparing(rt, row) || node_prepare_report(rt))
         return;
     if (node_prepare_over(rt))
-        node_rt_close(rt); /* and begin again with a fresh link */
+        node_rt_close(rt); /* the preparation begins again over a new link */
     else
         node_prepare(rt, row);
 }
@@ -302,7 +305,8 @@ static void use_link(struct node_rt *rt, const struct node *row)
     }
 }
 
-/* In strict mode, a new node does not appear at first. */
+/* In strict mode, a new node is not used at first, as if the real service were still creating
+ * it. */
 static bool is_being_created(const struct node_rt *rt, const struct node *row)
 {
     return row->state == NODE_PREPARING && !row->incarnation &&
@@ -320,7 +324,7 @@ static void keep_link(struct node_rt *rt, const struct node *row)
 {
     if (is_being_created(rt, row))
         return;
-    if (is_only_read(rt, row)) { /* its row has the decisive reason */
+    if (is_only_read(rt, row)) { /* its row already contains the reason why it is unusable */
         node_connect_want(rt);
         if (rt->contact.state == CONNECTION_READY)
             (void)greet(rt, row);
@@ -345,7 +349,7 @@ static void keep_link(struct node_rt *rt, const struct node *row)
     use_link(rt, row);
 }
 
-/* Adjusts memory to the state in the row. */
+/* Updates the state in memory from the row. */
 static void note_state(struct node_rt *rt, const struct node *row)
 {
     bool was_unusable = rt->noted.unusable;
@@ -390,7 +394,7 @@ static void reconcile_row(struct fleet *fl, const struct node *row)
     node_check(rt);
     note_state(rt, row);
     if (node_lose_again(rt))
-        return; /* it is woken when that is written */
+        return; /* the node is woken when its failure is written */
     if (rt->machine && !rt->machine->site)
         strike_off(rt, row);
     else if (wants_link(rt, row))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Samples of the nodes' machines: one timer asks each node with a link every 15 s. The last sample
- * of each node is in memory; all go to the history, if there is one, and to the node's tenants.
+ * of each node is kept in memory; each sample is passed to the history, if there is one, and to the
+ * node's tenants.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,11 @@
 #define SECOND_US INT64_C(1000000)
 /* us; an older sample says nothing about the present. */
 #define STALE_US (60 * SECOND_US)
-/* us; the timer is not due more often, so that nodes are asked in groups. */
+/* us; the shortest period of the timer, so that nodes are asked in groups. */
 #define ROUND_US (SECOND_US / 4)
-/* us; until the second sample, the first with rates. */
+/* us; the pause before the second sample, which is the first sample with rates. */
 #define SECOND_AFTER_US (2 * SECOND_US)
-/* us; nodes that come together are asked one after the other. */
+/* us; the pause between the questions to nodes whose links opened together. */
 #define APART_US 7500
 
 struct node_sampled {
@@ -55,7 +56,7 @@ static void tell_why(struct node_rt *rt, const char *why)
         LOG_INFO(rt->fleet->log, "node.gpus_sampled", LF_STR("node", rt->name));
 }
 
-/* Tells the tenants the last sample, unless `us` is longer than a sample is good for. */
+/* Passes the last sample to the tenants, unless its period `us` is too long. */
 static void tell_tenants(struct node_rt *rt, int64_t us)
 {
     if (us > STALE_US)
@@ -65,7 +66,7 @@ static void tell_tenants(struct node_rt *rt, int64_t us)
             t->events->sampled(t, &rt->sampled->last, us);
 }
 
-/* Tells all who show states of GPUs that the states have changed. */
+/* If states of GPUs have changed, informs the clients that show these states. */
 static void note_states(struct node_rt *rt)
 {
     struct node_sampled *to = rt->sampled;
@@ -90,7 +91,7 @@ static void on_sample(void *ctx, const struct err *why, const struct node_sample
     int64_t now = wakes_mono(rt->fleet->wakes), before = to->got_us;
     to->asked = false;
     if (why) {
-        to->refused = why->code == ERR_NOT_SUPPORTED; /* an agent of before */
+        to->refused = why->code == ERR_NOT_SUPPORTED; /* an older agent */
         LOG_DEBUG(rt->fleet->log, "node.sample_unknown", LF_STR("node", rt->name),
                   LF_STR("why", why->msg));
         return;
@@ -108,8 +109,8 @@ static void on_sample(void *ctx, const struct err *why, const struct node_sample
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-/* The program that watches GPUs holds them. A drained machine may get another driver, so it has no
- * such program. */
+/* The program that watches GPUs keeps them open. It must not run on a drained machine, so that a
+ * person can replace the driver. */
 static bool watches_gpus(const struct node_rt *rt)
 {
     return rt->seen.has.gpus > 0 && !(rt->machine && rt->machine->drained);
@@ -129,7 +130,7 @@ static void ask(struct node_rt *rt, int64_t now)
     node_sample(rt->contact.link, watches_gpus(rt), on_sample, rt);
 }
 
-/* Sets the timer to an earlier instant than it has. */
+/* Sets the timer to `due`, unless the timer fires earlier anyway. */
 static void set_timer(struct fleet *fl, int64_t due)
 {
     if (fl->sampling_us != 0 && fl->sampling_us <= due)
@@ -201,7 +202,7 @@ static const struct node_sample *copied(const struct node_sample *from, struct a
     return s;
 }
 
-/* NULL: none in the last minute. */
+/* The last sample; NULL: there was no sample in the last minute. */
 static const struct node_sample *recent(const struct node_rt *rt)
 {
     const struct node_sampled *from = rt->sampled;

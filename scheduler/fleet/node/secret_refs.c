@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Resolves each reference in a spec: first from the values that the storage keeps for this attempt,
- * then by the front; its answer is kept too. The values are in the arena; the owner of the spec
- * wipes them.
+ * then by the front, whose answer the storage keeps too. The values are in the arena; the owner of
+ * the spec wipes them.
  */
 #include "scheduler/fleet/node/secret_refs.h"
 
@@ -44,7 +44,7 @@ static int find_value(const struct secret_reader *r, const char *url, struct sec
     return 0;
 }
 
-/* `what` refers to the secret at `url`. */
+/* Reads the secret at `url`; `what` names the setting that refers to it. */
 static bool read_value(const struct secret_reader *r, const char *what, const char *url,
                        const char **value, struct failure *why)
 {

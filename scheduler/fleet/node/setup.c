@@ -55,7 +55,8 @@ static struct env env_of(const struct setup_run *s)
     return v;
 }
 
-/* Takes the account of the task; NULL: the agent's account. */
+/* Adds the step that makes the account of the task. Returns the account; NULL: the agent's
+ * account. */
 static const char *account_of(const struct setup_run *s)
 {
     const struct place_spec *place = s->task->place;
@@ -65,7 +66,8 @@ static const char *account_of(const struct setup_run *s)
     return node_rt_place_account(s->rt, s->a, place, place->account);
 }
 
-/* A try that the node knows has its files already, and may have changed them. */
+/* Adds the copying of input files. It is skipped if the node has the try already: the try has its
+ * files, and may have changed them. */
 static void add_inputs(struct setup_run *s, const char *id, const char *as)
 {
     const struct place_spec *place = s->task->place;
@@ -117,7 +119,7 @@ static struct container container_of(const struct setup_run *s, const char *as)
                               .confine = node_rt_confine(rt, s->a, NULL)};
 }
 
-/* Adds the start of the container: the command runs in it. */
+/* Adds the start of the container in which the command runs. */
 static void add_container(struct setup_run *s, const struct env *v, struct task_spec *spec)
 {
     const struct container c = container_of(s, spec->user);
@@ -215,7 +217,7 @@ void setup_run_begin(struct setup_run *s)
     begin_try(s);
 }
 
-/* Records the end of a try. False: another try has begun. */
+/* Records the end of a try. True: this was the last try; false: another try has begun. */
 static bool end_try(struct setup_run *s, const struct failure *why)
 {
     struct node_setup *row = &s->row;
@@ -279,7 +281,7 @@ bool setup_run_over(struct setup_run *s)
         return false;
     }
     if (s->tidies && end && !s->row.beside)
-        s->why = end; /* no task may start beside a container that cannot be removed */
+        s->why = end; /* no task may start while the old container cannot be removed */
     s->tidies = false;
     if (s->why && s->script && !is_the_tasks(s->why) && !s->row.beside)
         return true;

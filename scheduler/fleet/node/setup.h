@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set-up task in the front's place: its tries, one after the other, and the row that its front
- * reads. A preparation waits for it (prepare.c), or it runs beside the runs of the node
- * (start_task.c).
+ * A set-up task with a separate place (struct place_spec): its tries, one after the other, and the
+ * row that its front reads. A preparation waits for it (prepare.c), or it runs beside the runs of
+ * the node (start_task.c).
  */
 #ifndef SCHEDULER_FLEET_NODE_SETUP_H
 #define SCHEDULER_FLEET_NODE_SETUP_H
@@ -17,23 +17,24 @@ struct setup_run {
     const struct setup_task_spec *task;
     const char *id;             /* id of the first try; the prefix of the ids of later tries */
     bool dedicated;             /* the class of the node */
-    struct node_setup row;      /* node_id 0: it has not begun */
+    struct node_setup row;      /* node_id 0: the task has not begun */
     struct script *script;      /* of the present try; NULL: none */
-    bool known;                 /* the node knew that try: it has its files */
+    bool known;                 /* the node already had this try, so its files are there */
     const char *container_said; /* output of the start of its container; NULL: its row has the id,
                                    or there is none */
     bool tidies;                /* the try has ended with `why`; its container is being removed */
-    const struct failure *why;  /* after its end; NULL: success */
+    const struct failure *why;  /* after the task's end; NULL: success */
 };
 
 /* Whether the task runs beside the node's runs. */
 bool setup_is_beside(const struct node_setup *row);
-/* Notes that it runs. */
+/* Records that the task runs. */
 void setup_run_note(struct setup_run *s);
 /* Begins the first try or, if `row` is in state running, continues the try in it. */
 void setup_run_begin(struct setup_run *s);
-/* Takes the next step; the node is woken when the next can be taken. True: the task has ended.
- * `why` has the result, and the row too, unless the node itself failed under a preparation. */
+/* Takes the next step; the node is woken when the next step can be taken. True: the task has ended;
+ * `why` contains the result. The row contains it too, unless the node itself failed in a
+ * preparation. */
 bool setup_run_over(struct setup_run *s);
 
 #endif

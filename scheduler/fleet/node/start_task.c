@@ -61,7 +61,7 @@ static void effect_over(void *ctx, int64_t id, const struct err *why)
     struct fleet *fl = ctx;
     struct node_rt *rt = node_rt_find(fl, id);
     if (rt && why)
-        rt->beside.looked = false; /* the row is in state running */
+        rt->beside.looked = false; /* the write failed, so the row is still in state running */
     else if (rt)
         node_prepare_is_durable(rt);
     wake_after(fl->wakes, &woken_node, id, why);

@@ -12,7 +12,8 @@
 /* us; within this time, later tasks reuse an archive. */
 #define ARCHIVES_US (INT64_C(10) * 60 * 1000000)
 
-/* The directories that one sweep removes: runs may be able to make any number there. */
+/* The most directories that one sweep removes, because runs may be able to make any number of
+ * them. */
 #define REMOVED_MAX 200
 
 struct kept_dirs {
@@ -40,8 +41,8 @@ static int count_tenants(const struct node_rt *rt)
     return n;
 }
 
-/* False: unknown now, because a live allocation's run is not in memory yet. The run may have to be
- * cleaned, or its release may have been rolled back. */
+/* Finds the directories to keep. False: they are unknown now, because a live allocation's run is
+ * not in memory yet. The run may have to be cleaned, or its release may have been rolled back. */
 static bool find_kept(struct node_rt *rt, struct arena *a, struct kept_dirs *k)
 {
     struct node row;
@@ -61,13 +62,13 @@ static void on_removed(void *ctx, const struct err *why)
                  LF_STR("why", why->msg));
 }
 
-/* There may be more than one sweep removes. */
+/* Sweeps again, because there may be more directories than one sweep removes. */
 static void on_last_removed(void *ctx, const struct err *why)
 {
     struct node_rt *rt = ctx;
     on_removed(rt, why);
     if (why)
-        return; /* the next sweep comes with a change of rows, or with the next link */
+        return; /* the next sweep follows a change of rows, or the next link */
     rt->swept = false;
     wake(rt->fleet->wakes, &woken_node, rt->id);
 }
@@ -153,7 +154,8 @@ static void drop_archives(struct node_rt *rt, const struct front_words *w)
     arena_free(&a);
 }
 
-/* A run that begins later sends its requests over this link after this request. */
+/* Needs no lock against runs: a run that begins later sends its requests over the same link, after
+ * this request. */
 void node_sweep_archives(struct node_rt *rt, const struct node *row)
 {
     const struct front_words *w = words_of_node(rt);

@@ -15,7 +15,7 @@ void node_attach(struct node_rt *rt, struct node_tenant *t)
     rt->tenants = t;
     if (rt->seen.has.gpus > 0)
         node_shown_changed(rt);
-    /* A tenant needs the link, unless the node was given up before. */
+    /* The node opens its link for the tenant, unless the node was given up before. */
     wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 

@@ -9,7 +9,8 @@
 
 #include "scheduler/fleet/node/node_priv.h"
 
-/* How long (us) a node may take to answer. It may answer its link's signs of life nevertheless. */
+/* How long (us) a node may take to answer. A node that does not answer may still send its link's
+ * signs of life. */
 #define ANSWER_US 60000000
 
 struct unknown_tasks {
@@ -37,8 +38,8 @@ static void on_changed(void *ctx)
     wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
-/* Finds the prefixes of the ids of tasks that may continue: the tasks of live allocations, and the
- * set-up task beside them. */
+/* Finds the prefixes of the ids of tasks that may continue: the tasks of live allocations, and a
+ * set-up task that runs beside them. */
 static int known_prefixes(struct node_rt *rt, struct arena *a, const char *const **out, size_t *n,
                           struct err *e)
 {
@@ -124,7 +125,7 @@ enum unknown_end node_unknown_end(struct node_rt *rt, struct failure *why)
         return UNKNOWN_ENDING;
     }
     if (is_stuck(rt, why)) {
-        rt->no_unknown = true; /* the next preparation waits for the task */
+        rt->no_unknown = true; /* the next preparation waits for the end of the task */
         return UNKNOWN_STUCK;
     }
     switch (script_state(rt->unknown->script)) {

@@ -24,17 +24,17 @@
  * a person's drains have other reasons. */
 #define DRAIN_PREFIX "health check failed: "
 
-/* The most old tasks that are forgotten over one link: a machine that reports ends without end and
- * answers nothing would fill the daemon's memory with requests. */
+/* The most old tasks that are forgotten over one link. Otherwise a machine that keeps reporting
+ * ends of tasks, but answers nothing, would fill the daemon's memory with requests. */
 #define OLD_TASKS_MAX 1000
 
 struct node_watch {
-    int64_t health_us, command_us; /* when to ask, when to run */
+    int64_t health_us, command_us; /* when to ask for the health, when to run the command */
     bool asked;
     int64_t asked_us, asked_wall_us;
     char *task_id; /* id of the running command's task; NULL: it does not run */
     char *trouble; /* the last reported problem; NULL: none */
-    int old_tasks; /* over this link: ends of commands of an earlier link or daemon */
+    int old_tasks; /* ends reported over this link of commands of an earlier link or daemon */
 };
 
 static void watch_free(struct node_rt *rt)
@@ -47,7 +47,7 @@ static void watch_free(struct node_rt *rt)
     rt->watch = NULL;
 }
 
-/* Rounded to a whole second, so that the checks of many nodes wake the loop once. */
+/* Returns a whole second, so that the checks of many nodes wake the loop once. */
 static int64_t next_time(struct node_rt *rt, int every_s)
 {
     int64_t at = wakes_mono(rt->fleet->wakes) + wakes_jitter(rt->fleet->wakes, every_s * US_PER_S);
@@ -207,7 +207,7 @@ static void undrain(struct node_rt *rt)
                   LF_STR("why", e.msg));
 }
 
-/* The last line that is not empty; NULL: there is none. */
+/* The last line of `text` that is not empty; NULL: there is none. */
 static const char *last_line(struct arena *a, const char *text)
 {
     size_t n = text ? strlen(text) : 0, begin;
@@ -226,7 +226,7 @@ static void judge_command(struct node_rt *rt, const struct task_status *st)
         return;
     }
     if (st->state == TASK_LOST || st->state == TASK_UNKNOWN)
-        return; /* this result does not concern the machine */
+        return; /* this result tells nothing about the machine's health */
     arena_init(&a);
     const char *why = st->why ? st->why : last_line(&a, st->stderr_tail);
     if (!why && st->signal)
@@ -274,13 +274,13 @@ static void on_started(void *ctx, const struct err *why, const struct task_statu
         LOG_WARN(rt->fleet->log, "node.health_command_not_run", LF_STR("node", rt->name),
                  LF_STR("why", why->msg));
         node_set_text(&rt->watch->task_id, NULL);
-    } else if (st->state != TASK_RUNNING) { /* its end is reported as well */
+    } else if (st->state != TASK_RUNNING) { /* the agent also sends a separate report of the end */
         LOG_DEBUG(rt->fleet->log, "node.health_command_ended", LF_STR("node", rt->name));
     }
 }
 
-/* Standard output is dropped, because the file would grow without end. The node keeps the end of
- * stderr, and that is enough. */
+/* Standard output is dropped, because the file would grow without end. The node keeps the last part
+ * of stderr, which is enough. */
 static void run_command(struct node_rt *rt)
 {
     struct node_watch *w = rt->watch;
