@@ -70,7 +70,7 @@ bool target_named(const char *name, enum target *t, bool *whole)
     return false;
 }
 
-/* Older formulas use shorter names for two metrics. */
+/* Older formulas use other names for two metrics. */
 static const struct {
     const char *name;
     enum sample_metric metric;
@@ -94,7 +94,7 @@ static bool metric_named(const char *name, enum sample_metric *out)
     return false;
 }
 
-/* Variables that the service sets and no formula may set. */
+/* Finds a variable that the service sets and no formula may set. */
 static bool given_name(const struct formula_run *r, const char *name, struct formula_value *out)
 {
     enum sample_metric m;
@@ -206,7 +206,7 @@ static int evaluate_member(struct formula_run *r, const struct formula_node *n,
     return evaluate(r, n->children[0], &v) < 0 ? -1 : timestamp_member(r, n, &v, out);
 }
 
-/* The arguments of a call or a method; NULL: an argument has no value. */
+/* Evaluates the arguments of a call or a method; NULL: an argument has no value. */
 static struct formula_value *evaluate_children(struct formula_run *r, const struct formula_node *n)
 {
     struct formula_value *values = arena_alloc(&r->arena, (n->count + 1) * sizeof *values);

@@ -16,7 +16,7 @@
  * searched again without or with its dollar sign.
  *
  * Sources: the pages of the service on formulas that scale pools automatically; texts of errors as
- * in "Pool autoscale event" there.
+ * in "Pool autoscale event" in the service's pages.
  */
 #ifndef SCHEDULER_FORMULA_FORMULA_H
 #define SCHEDULER_FORMULA_FORMULA_H
@@ -30,7 +30,7 @@
 enum {
     FORMULA_LONGEST = 8192,       /* bytes; the limit of the real service */
     FORMULA_STATEMENTS = 100,     /* the limit of the real service */
-    FORMULA_DEPTH = 256,          /* nesting of expressions; useful formulas are far below */
+    FORMULA_DEPTH = 256,          /* nesting of expressions; useful formulas need far less */
     FORMULA_MOST_ITEMS = 1 << 20, /* of all vectors of one evaluation: 8 MB */
     /* of all vectors of one evaluation that are read as one number: some 20 ms */
     FORMULA_MOST_READ = 16 * FORMULA_MOST_ITEMS,
@@ -83,12 +83,12 @@ struct formula;
 /* Parses `len` bytes of text. Returns NULL on failure and fills `e`. The caller frees the formula
  * by formula_free(). */
 struct formula *formula_parse(const char *text, size_t len, struct formula_error *e);
-void formula_free(struct formula *f); /* NULL is well */
-/* Whether it contains the name of a metric of machines. */
+void formula_free(struct formula *f); /* NULL is allowed */
+/* Whether the formula uses a metric of machines. */
 bool formula_asks_machines(const struct formula *f);
 
-/* Evaluates the formula. On failure the targets are those in `in`, and the results are the
- * assignments so far. */
+/* Evaluates the formula. On failure the targets are the targets in `in`, and the results are the
+ * assignments before the failure. */
 void formula_evaluate(const struct formula *f, const struct formula_inputs *in,
                       struct formula_outputs *out);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by the files of this room: text -> tokens (lex.c) -> tree (parse.c) -> values (evaluate.c,
- * with operators.c, functions.c, metrics.c and value.c) -> text of the results (show.c). All memory
- * of a formula is in its arena, all memory of an evaluation in a separate arena.
+ * Shared by the files of this directory: text -> tokens (lex.c) -> tree (parse.c) -> values
+ * (evaluate.c, with operators.c, functions.c, metrics.c and value.c) -> text of the results
+ * (show.c). All memory of a formula is in its arena, all memory of an evaluation in a separate
+ * arena.
  */
 #ifndef SCHEDULER_FORMULA_FORMULA_PRIV_H
 #define SCHEDULER_FORMULA_FORMULA_PRIV_H
@@ -95,7 +96,7 @@ struct formula_node {
     struct formula_place at;
     int depth; /* of the tree below this node, at most FORMULA_DEPTH */
     double number;
-    const char *name; /* or text */
+    const char *name; /* for a text its content */
     const struct formula_node **children;
     size_t count;
 };
@@ -148,7 +149,7 @@ struct formula_variable {
     struct formula_variable *next; /* in order of names */
 };
 
-/* The service's variables that formulas set: indices of run.set. */
+/* The service's variables that formulas set: indices of formula_run.set. */
 enum target { TARGET_DEDICATED, TARGET_LOW_PRIORITY, TARGET_OPTION, TARGET_COUNT };
 
 struct formula_run {
@@ -157,15 +158,16 @@ struct formula_run {
     struct formula_value targets[TARGET_COUNT];
     bool named[TARGET_COUNT]; /* assigned by its full name; an alias does not replace this value */
     struct formula_variable *variables; /* the variables that the formula defines */
-    size_t items;                       /* of all vectors so far, at most FORMULA_MOST_ITEMS */
-    size_t read;                        /* of vectors as numbers, at most FORMULA_MOST_READ */
-    bool stopped;                       /* stop() was called */
+    size_t items; /* items of all vectors so far, at most FORMULA_MOST_ITEMS */
+    size_t read;  /* items read to convert vectors to numbers, at most FORMULA_MOST_READ */
+    bool stopped; /* stop() was called */
     struct formula_error *error;
 };
 
 int run_fail(struct formula_run *r, struct formula_place at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* A vector of n items to fill, in the run's memory; NULL: too many, and the run has failed. */
+/* Makes a vector of n items, which the caller fills, in the run's memory. NULL: too many items, and
+ * the run has failed. */
 double *run_vector(struct formula_run *r, struct formula_place at, size_t n,
                    struct formula_value *out);
 
@@ -174,7 +176,8 @@ struct formula_value value_of_ticks(enum value_kind kind, int64_t ticks);
 /* Converts a metric or a vector to a number. Other kinds fail. */
 int value_as_number(struct formula_run *r, struct formula_place at, const struct formula_value *v,
                     double *out);
-/* Makes a timestamp or an interval, if ticks can hold it, from a calculation with fractions. */
+/* Makes a timestamp or an interval from the result of a calculation with fractions. Fails if the
+ * result is out of range. */
 int value_of_calculation(struct formula_run *r, struct formula_place at, enum value_kind kind,
                          long double ticks, struct formula_value *out);
 

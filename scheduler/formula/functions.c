@@ -23,7 +23,7 @@ static int items_of(struct formula_run *r, const struct formula_node *n,
     return v->kind == VALUE_VECTOR ? 0 : value_as_number(r, n->at, v, &ignored);
 }
 
-/* The arguments of a call as one vector. */
+/* Joins the arguments of a call into one vector. */
 static int flatten(struct formula_run *r, const struct formula_node *n,
                    const struct formula_value *given, struct formula_value *out)
 {
@@ -156,7 +156,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The argument unchanged, where a vector is required. */
+/* Passes on an argument that must be a vector, unchanged. */
 static int as_vector(struct formula_run *r, struct formula_place at, const struct formula_value *v,
                      struct formula_value *out)
 {

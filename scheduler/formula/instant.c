@@ -9,7 +9,7 @@
 
 #include "scheduler/formula/formula_priv.h"
 
-/* n digits at *p as a number; -1: fewer digits. */
+/* Reads n digits at *p as a number; -1: there are fewer digits. */
 static int digits(const char **p, int n)
 {
     int number = 0;
@@ -21,7 +21,7 @@ static int digits(const char **p, int n)
     return number;
 }
 
-/* `sign` and two digits, if the sign is at *p; -1: the sign without two digits. */
+/* Reads `sign` and two digits, if the sign is at *p. -1: two digits do not follow the sign. */
 static int pair(const char **p, char sign, int otherwise, bool *there)
 {
     *there = **p == sign;
@@ -31,7 +31,7 @@ static int pair(const char **p, char sign, int otherwise, bool *there)
     return digits(p, 2);
 }
 
-/* .fff -> ticks; digits beyond a tick are dropped. */
+/* Reads ".fff" as ticks; digits for less than a tick are dropped. */
 static int fraction(const char **p, int64_t *ticks)
 {
     *ticks = 0;
@@ -44,7 +44,7 @@ static int fraction(const char **p, int64_t *ticks)
     return 0;
 }
 
-/* Z, +hh:mm, -hh:mm, or nothing: UTC. */
+/* Reads Z, +hh:mm or -hh:mm; without a zone the time is UTC. */
 static int zone(const char **p, int64_t *seconds)
 {
     *seconds = 0;
@@ -65,7 +65,7 @@ static int zone(const char **p, int64_t *seconds)
     return 0;
 }
 
-/* A valid date and time -> seconds since 1970. */
+/* Converts a date and time to seconds since 1970, if it is valid. */
 static int seconds_of(struct tm tm, int64_t *out)
 {
     struct tm same = tm;

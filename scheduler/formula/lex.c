@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text -> tokens. Comments and space are dropped. Each token has its line and column; an error
- * names these. Pure.
+ * Text -> tokens. Comments and space are dropped. Each token has its line and column, which errors
+ * contain. Pure.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -92,7 +92,7 @@ static const char *digits(const char *p, const char *end)
     return p;
 }
 
-/* 12, 1.5, .5, 2e3. An "e" is an exponent only if digits follow. */
+/* Reads a number: 12, 1.5, .5, 2e3. An "e" begins an exponent only if digits follow. */
 static int lex_number(struct lexer *l, struct token *t)
 {
     const char *p = digits(l->p, l->end);
@@ -125,7 +125,7 @@ static void lex_name(struct lexer *l, struct token *t)
     l->p = p;
 }
 
-/* "text", on one line; \" and \\ in it are " and \. */
+/* Reads "text", on one line; \" in it stands for ", and \\ for \. */
 static int lex_text(struct lexer *l, struct token *t)
 {
     const char *p = l->p + 1;
@@ -143,7 +143,7 @@ static int lex_text(struct lexer *l, struct token *t)
     return 0;
 }
 
-/* The longest sign at this place. */
+/* Reads the longest sign at this place. */
 static bool lex_sign(struct lexer *l, struct token *t)
 {
     size_t best = 0;

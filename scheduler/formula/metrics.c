@@ -18,11 +18,12 @@ struct metric_call {
 /* Samples after `from`, up to `to`: a window of n periods has n samples. */
 struct metric_window {
     int64_t from, to; /* ticks */
-    bool wanted;      /* a minimum percentage was given */
+    bool wanted;      /* a minimum percentage of samples was given */
     double percent;
 };
 
-/* An instant, or an interval before now; the earlier of two is the start, in either order. */
+/* Converts an argument to an instant: an interval means that long before now. Of two arguments, in
+ * either order, the earlier is the start of the window. */
 static int as_instant(const struct metric_call *q, const struct formula_value *v, int64_t *out)
 {
     int64_t now = q->run->in->now_us * TICKS_PER_US;
@@ -77,7 +78,7 @@ static size_t count_in(const struct metric_call *q, const struct metric_window *
     return found;
 }
 
-/* Percentage of the samples that the window can have, at least one. */
+/* Percentage of the samples found, of those that the window can have (at least one). */
 static double percent_of(const struct metric_window *w, size_t found)
 {
     double possible =

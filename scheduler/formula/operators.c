@@ -35,7 +35,7 @@ static double item(const struct formula_value *v, size_t i)
     return v->kind == VALUE_NUMBER ? v->number : v->vector.items[i];
 }
 
-/* Element by element; a number is combined with each element. */
+/* Combines two vectors element by element, or a number with each element. */
 static int vectors(struct formula_run *r, const struct formula_node *n,
                    const struct formula_value *a, const struct formula_value *b,
                    struct formula_value *out)
@@ -52,7 +52,7 @@ static int vectors(struct formula_run *r, const struct formula_node *n,
     return 0;
 }
 
-/* A multiple or a fraction of an interval. */
+/* Multiplies or divides an interval. */
 static int scale(struct formula_run *r, const struct formula_node *n, const struct formula_value *a,
                  const struct formula_value *b, struct formula_value *out)
 {
@@ -62,7 +62,8 @@ static int scale(struct formula_run *r, const struct formula_node *n, const stru
                                 n->sign == SIGN_TIMES ? ticks * by : ticks / by, out);
 }
 
-/* A timestamp with an interval gives a timestamp; two of a kind give an interval. */
+/* Adds or subtracts: a timestamp and an interval give a timestamp; two values of one kind give an
+ * interval. */
 static int instants(struct formula_run *r, const struct formula_node *n,
                     const struct formula_value *a, const struct formula_value *b,
                     struct formula_value *out)
@@ -97,7 +98,8 @@ static const struct {
     {VALUE_TIMESTAMP, VALUE_TIMESTAMP, BIT(SIGN_MINUS), instants},
 };
 
-/* -1, 0, 1; 2: one operand is NaN, and all comparisons but != are false. */
+/* Compares: -1: less, 0: equal, 1: greater; 2: an operand is NaN, and all comparisons but != are
+ * false. */
 static int order(const struct formula_value *a, const struct formula_value *b)
 {
     if (a->kind == VALUE_TEXT) {

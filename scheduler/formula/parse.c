@@ -12,7 +12,7 @@
 struct formula_parser {
     struct lexer lexer;
     struct token now, next; /* the present token, and the next */
-    int depth;              /* of calls */
+    int depth;              /* of the parser's own calls */
     struct formula *formula;
     struct formula_error *error;
 };
@@ -23,7 +23,7 @@ static int advance(struct formula_parser *p)
     return lex_next(&p->lexer, &p->next);
 }
 
-/* Skips two tokens that were read ahead; or reads the first two. */
+/* Skips the two tokens that were read ahead; at the start, reads the first two. */
 static int advance_two(struct formula_parser *p)
 {
     for (int i = 0; i < 2; i++)
@@ -94,7 +94,7 @@ static int adopt(struct formula_parser *p, struct formula_node *n, const struct 
 /* The parse functions below return NULL on failure. */
 static const struct formula_node *parse_expression(struct formula_parser *p);
 
-/* The arguments of a call, after its (: a list that grows. */
+/* Parses the arguments of a call, after its "(", into a list that grows. */
 static const struct formula_node *parse_arguments(struct formula_parser *p, struct formula_node *n,
                                                   size_t room)
 {
@@ -212,7 +212,7 @@ static const struct formula_node *parse_unary(struct formula_parser *p)
     return child && adopt(p, n, child) == 0 ? n : NULL;
 }
 
-/* Precedence of operators; all bind to the left. */
+/* Precedence of operators; all are left-associative. */
 static const int strength[SIGN_BINARY_COUNT] = {
     [SIGN_OR] = 1,   [SIGN_AND] = 2,     [SIGN_EQUAL] = 3,   [SIGN_NOT_EQUAL] = 3,
     [SIGN_LESS] = 4, [SIGN_AT_MOST] = 4, [SIGN_GREATER] = 4, [SIGN_AT_LEAST] = 4,

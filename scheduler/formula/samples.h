@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The history of a pool's metrics: a sample each period, at most SAMPLES_MOST, the latest. A metric
- * may be absent from a sample: it is NaN there.
+ * The history of a pool's metrics: a sample each period; at most the latest SAMPLES_MOST are kept.
+ * The value of a metric that is absent from a sample is NaN.
  */
 #ifndef SCHEDULER_FORMULA_SAMPLES_H
 #define SCHEDULER_FORMULA_SAMPLES_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Names in formulas. Samples are stored by these names. */
+/* Names in formulas. The storage keeps a sample's values in this order. */
 #define SAMPLE_METRICS(X)                                                                          \
     X(SAMPLE_CPU_PERCENT, "$CPUPercent")                                                           \
     X(SAMPLE_WALL_CLOCK_SECONDS, "$WallClockSeconds")                                              \
@@ -51,11 +51,11 @@ struct samples *samples_create(void);
 void samples_destroy(struct samples *s); /* NULL is well */
 
 /* Adds a sample; the oldest is dropped if there are too many. A sample that is not later than the
- * last is dropped: a clock was set back. */
+ * last one is dropped, because the clock was set back. */
 void samples_add(struct samples *s, int64_t at_us, const double values[SAMPLE_METRIC_COUNT]);
 
 size_t samples_count(const struct samples *s); /* `s` may be NULL here and below: no samples */
 int64_t samples_at(const struct samples *s, size_t i);                         /* oldest first */
-double samples_value(const struct samples *s, size_t i, enum sample_metric m); /* NaN: not taken */
+double samples_value(const struct samples *s, size_t i, enum sample_metric m); /* NaN: absent */
 
 #endif

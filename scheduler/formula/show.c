@@ -41,7 +41,7 @@ static void show_timestamp(struct strbuf *b, int64_t ticks)
     strbuf_puts(b, text);
 }
 
-/* Only the first elements of a long vector (a day's samples) are shown. */
+/* Shows a vector; only the first elements of a long vector (a day's samples). */
 static void show_vector(struct strbuf *b, const struct formula_value *v)
 {
     enum { SHOWN = 100 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Values, conversions between kinds, and errors. The elements of vectors are counted, so that a
- * formula cannot use memory or time without end. Pure; memory is the run's arena.
+ * Values, conversions between kinds, and errors. The elements of vectors are counted, to limit the
+ * memory and time of a formula. Pure; memory is the run's arena.
  */
 #include <math.h>
 #include <stdarg.h>
