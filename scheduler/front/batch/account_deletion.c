@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs of accounts that are being deleted: an account may have any number, so they are marked some
- * at a time. Until the last is marked the account's pools, which are marked with it, start no task.
- * No job and no pool is made in such an account, as nothing would mark it.
+ * Marks the jobs of accounts that are being deleted: some at a time, because an account may have
+ * any number. The account's pools were marked together with the account, so they start no task
+ * meanwhile. No job and no pool is made in such an account, because nothing would mark it.
  */
 #include <stdlib.h>
 
@@ -11,7 +11,8 @@
 /* One reconcile for all accounts that are being deleted. */
 static const struct wake_kind woken_accounts = {"batch accounts", WAKE_LAST};
 
-/* Jobs per pass, some 20 us each; there is one pass a turn while there are more. */
+/* Jobs per pass, some 20 us each. While unmarked jobs remain, there is one pass in each turn of the
+ * loop. */
 #define MARKED_AT_ONCE 100
 
 struct account_pass {
@@ -21,7 +22,8 @@ struct account_pass {
     struct batch_job_rows rows;
 };
 
-/* From the first account on, and its first job: those that are marked already are passed over. */
+/* The next pass begins with the first account and its first job; it skips jobs that are marked
+ * already. */
 static void begin_anew(struct batch_front *f)
 {
     free(f->doomed_after);
@@ -43,7 +45,7 @@ static int mark_in_tx(struct storage *st, void *ctx, struct err *e)
     return 0;
 }
 
-/* 1: there may be more; 0: all are marked. */
+/* 1: there may be more jobs to mark; 0: all are marked. */
 static int mark_some(struct batch_front *f, struct arena *a, struct err *e)
 {
     struct account_pass p = {.f = f, .a = a, .account_id = f->doomed_account};
@@ -99,7 +101,7 @@ static void reconcile(void *ctx, int64_t id)
 void account_marked(struct front *base)
 {
     struct batch_front *f = batch_self_rw(base);
-    f->doomed_again = f->doomed_again || f->doomed_account != 0; /* its id may be a lower one */
+    f->doomed_again = f->doomed_again || f->doomed_account != 0; /* its id may be lower */
     wake(f->wakes, &woken_accounts, WAKE_ALL);
     pools_may_remove(base);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether something may be made in an account.
+ * Whether a new pool, job or schedule may be made in an account.
  */
 #include "scheduler/front/batch/front_priv.h"
 

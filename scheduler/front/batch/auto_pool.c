@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools that are made for a job, or for the jobs of a schedule, and are deleted with it. If a job's
- * pool cannot be made, the job ends with a schedulingError.
+ * Pools that are made for a job, or for the jobs of a schedule, and are deleted with that job or
+ * schedule. If a job's pool cannot be made, the job ends with a schedulingError.
  */
 #include <ctype.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static bool settings_are_good(struct pool_making *k, const struct batch_pool *p)
     return formula_is_good(k, p);
 }
 
-/* 1, 0 (the pool cannot be made) or -1. */
+/* Whether the pool can be made: 1: yes; 0: no; -1: error. */
 static int may_be_made(struct pool_making *k, const struct batch_pool *p, struct err *e)
 {
     int rc = settings_are_good(k, p) ? batch_pool_may_add(k->f, p->account_id, true, e) : 0;

@@ -26,7 +26,7 @@
 
 #define SECOND_US INT64_C(1000000)
 #define PERIOD_US (SAMPLES_PERIOD_S * SECOND_US)
-/* How long before a sample the agents are asked for the load (us). */
+/* The agents are asked for the load this long (us) before a sample. */
 #define ANSWERS_US (2 * SECOND_US)
 
 /* --- samples ---------------------------------------------------------------------------------- */
@@ -66,8 +66,8 @@ static void add(const struct node_used *used, double sums[])
     sums[SAMPLE_DISK_BYTES] += (double)u->disk_bytes;
 }
 
-/* Averages of the nodes that have answered. A number that is counted (bytes, operations) is of half
- * a minute. */
+/* Averages of the nodes that have answered. Counters (bytes, operations) give the amount in half a
+ * minute. */
 static void machine_samples_take(const struct batch_front *f, const struct node *nodes, size_t n,
                                  double values[])
 {
@@ -181,7 +181,8 @@ struct samples *batch_samples_read(const struct batch_front *f, struct arena *a,
 
 /* --- evaluation ------------------------------------------------------------------------------- */
 
-/* From 0 to 1, by the wakes' generator: repeatable in a simulation. */
+/* A random number from 0 to 1, from the generator of `wakes`, so that a simulation is
+ * repeatable. */
 static double at_random(void *ctx)
 {
     enum { MIDDLE = 1000000, FROM = 800000, WIDTH = 400000 };
@@ -322,8 +323,8 @@ static int scale(const struct pool_look *l, struct err *e)
     return found.failed ? 0 : apply(l, &found.targets, e);
 }
 
-/* Until the next whole half minute; with `asks` also a moment before it; or until the formula is
- * due, if that is sooner. */
+/* The time (us) until the next pass: the next whole half minute, with `asks` also a moment before
+ * it, or the time when the formula is due, whichever is first. */
 static int64_t until_next(const struct pool_look *l, int64_t evaluated_us, bool asks)
 {
     int64_t sample = PERIOD_US - l->now_us % PERIOD_US;
@@ -375,7 +376,7 @@ static void reconcile(void *ctx, int64_t id)
     arena_free(&a);
 }
 
-/* The formula could not be removed, so it continues. */
+/* If the change of the formula was not written, the earlier formula continues. */
 static void effect_written(void *ctx, int64_t id, const struct err *why)
 {
     struct batch_front *f = ctx;

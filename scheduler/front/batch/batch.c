@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The functions that the core calls, from all files of the room, and the start and end of the
- * front. It owns the tables in memory of struct batch_front: these can always be rebuilt from rows.
+ * The table of the functions that the core calls, from all files of this directory, and the start
+ * and end of the front. The front owns the tables in memory of struct batch_front; they can always
+ * be rebuilt from rows.
  */
 #include "model/kept_docs.h"
 #include "scheduler/front/batch/front_priv.h"

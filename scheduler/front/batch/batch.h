@@ -24,33 +24,33 @@ struct wakes;
 
 /* The site's settings for command lines of Windows; may be set before the scheduler starts. */
 struct batch_windows {
-    bool commands;        /* they are run */
+    bool commands;        /* command lines of Windows are run */
     const char *programs; /* a folder on nodes with programs of the site, or NULL; borrowed */
 };
 
 /* The address of the service for tasks: "https://HOST:PORT". */
 struct batch_address {
-    const char *(*url)(void *ctx); /* NULL: nowhere yet */
+    const char *(*url)(void *ctx); /* returns NULL if there is no address yet */
     void *ctx;
 };
 
-/* Blobs of this daemon's storage accounts. Each function returns 1; 0: not in an account of this
- * daemon; -1: an error whose message contains no signature. */
+/* Blobs of this daemon's storage accounts. Each function returns 1: found; 0: not in an account of
+ * this daemon; -1: an error, whose message contains no signature. */
 struct batch_blobs {
-    /* The blob at a URL (storage_url_open()), and a container in the same way. */
+    /* Find the blob (open) or the container (open_all) at a URL: storage_url_open(). */
     int (*open)(void *ctx, struct arena *a, const char *url, const struct url_reader *reader,
                 struct blob_place *out, struct err *e);
     int (*open_all)(void *ctx, struct arena *a, const char *url, const struct url_reader *reader,
                     struct container_place *out, struct err *e);
     /* The URL of a container, changed to the daemon's own address. */
     int (*home)(void *ctx, struct arena *a, const char *url, const char **out, struct err *e);
-    /* A container of an account, for callers with all rights in the account: such a URL for
-     * writing, and its folders. */
+    /* For callers with all rights in the account: the URL of a container, with a signature for
+     * writing (writable), and the container's folders (container). */
     int (*writable)(void *ctx, struct arena *a, const struct share_name *name, int64_t now_us,
                     const char **url, struct err *e);
     int (*container)(void *ctx, struct arena *a, const struct share_name *name,
                      struct container_place *out, struct err *e);
-    /* The container's archived blobs with this prefix. */
+    /* The container's archived blobs whose names begin with `prefix`. */
     int (*archived)(void *ctx, struct arena *a, const struct container_place *c, const char *prefix,
                     struct archived_blobs *out, struct err *e);
     void *ctx;
@@ -67,7 +67,7 @@ struct batch_front {
     const struct log *log;
     struct sched *sched;     /* the scheduler that called begin(); before that NULL */
     struct wakes *wakes;     /* of `sched` */
-    struct id_map enabled;   /* pools: until when no formula may be enabled again (monotonic) */
+    struct id_map enabled;   /* pools: when a formula may be enabled again (monotonic) */
     struct id_map unsettled; /* pools whose size is not steady: NULL, or the end of the resize's
                                 time limit (monotonic) */
     struct batch_windows windows;
@@ -75,20 +75,20 @@ struct batch_front {
     struct batch_address address;    /* may be set before the scheduler starts */
     struct batch_blobs blobs;        /* may be set before the scheduler starts */
     const struct packages *packages; /* may be set before the scheduler starts; borrowed */
-    /* jobs that wait for release tasks: until when (monotonic); node_tasks.c */
+    /* jobs that wait for release tasks, and the end of that wait (monotonic); node_tasks.c */
     struct id_map releasing;
-    /* jobs with a time limit: since when they are active (monotonic); jobs.c */
+    /* jobs with a time limit, and the instant at which they became active (monotonic); jobs.c */
     struct id_map limited;
     struct id_map removing; /* a set: rows of batch_litter whose removal is in progress */
-    struct id_map awaiting; /* a set: runs that wait for such a removal */
-    /* a deleted account whose jobs are being marked, the name of the last one (owned), and whether
-     * another account was deleted meanwhile; account_deletion.c */
+    struct id_map awaiting; /* a set: runs that wait for a removal in `removing` */
+    /* a deleted account whose jobs are being marked, the name of the last marked job (owned), and
+     * whether another account was deleted meanwhile; account_deletion.c */
     int64_t doomed_account;
     char *doomed_after;
     bool doomed_again;
     struct kept_docs *docs; /* documents of tasks, jobs and pools; since begin() */
-    /* how far the wall clock was set forward since the start; since when (monotonic); the part of
-     * it that schedules follow; schedules.c */
+    /* how far the wall clock was set forward since the daemon's start; the instant (monotonic) of
+     * that change; how much of it schedules use; schedules.c */
     int64_t ahead_us, ahead_since_us, trusted_us;
 };
 
@@ -120,17 +120,18 @@ struct batch_targets {
 };
 
 /* Fails for an account that is being deleted (ERR_BEING_DELETED) or is gone
- * (ERR_RESOURCE_NOT_FOUND). A request may have been admitted before its body was there, and thus
- * before the deletion: whoever makes a row of the account asks in the turn of the row. */
+ * (ERR_RESOURCE_NOT_FOUND). A request may have been admitted before its body arrived, and so before
+ * the deletion. Therefore code that makes a row of the account calls this in the same turn of the
+ * loop. */
 int batch_account_accepts(const struct batch_front *f, int64_t account_id,
                           struct err *e) MUST_CHECK;
-/* Whether an account may have one more pool: 1, 0, or -1 on error. A pool that is being deleted is
- * counted, but not for a pool that the front makes (`for_job`): otherwise the pool of a job that
- * has ended would refuse the pool of the next job. */
+/* Whether an account may have one more pool: 1, 0, or -1 on error. Pools that are being deleted are
+ * counted, except with `for_job` (a pool that the front makes): otherwise the pool of a job that
+ * has ended would prevent the pool of the next job. */
 int batch_pool_may_add(const struct batch_front *f, int64_t account_id, bool for_job,
                        struct err *e) MUST_CHECK;
-/* Makes the pool and begins its resize; *id is its row's id. ERR_CONFLICT: the name is taken.
- * Else as batch_account_accepts(). */
+/* Makes the pool and begins its resize; *id is its row's id. ERR_CONFLICT: the name is taken. Other
+ * errors as in batch_account_accepts(). */
 int batch_pool_add(struct batch_front *f, const struct batch_pool *p, const char *secrets,
                    int64_t *id, struct err *e) MUST_CHECK;
 /* Begins a resize. The pool's size must be steady (batch_pool_is_steady()). */

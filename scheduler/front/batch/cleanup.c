@@ -76,14 +76,15 @@ void cleanup_await(struct batch_front *f, int64_t run_id)
     wake(f->wakes, &woken_cleanup, WAKE_ALL);
 }
 
-/* Runs that still wait ask again (cleanup_await()). */
+/* Wakes the runs that wait for a removal; a run that must wait longer calls cleanup_await()
+ * again. */
 static void tell_runs(struct batch_front *f)
 {
     for (int64_t id; id_map_pop(&f->awaiting, &id);)
         wake_durable(f->wakes, &woken_run, id);
 }
 
-/* A leaving node may have waited for this removal. */
+/* Wakes the node's pool, because a leaving node may have waited for this removal. */
 static void tell_node(const struct batch_front *f, int64_t node_id)
 {
     struct arena a;

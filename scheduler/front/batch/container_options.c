@@ -2,8 +2,8 @@
  *
  * containerRunOptions: the options of `docker create`, each in one table with its permission. Only
  * administrators may use options that escape the container. Nobody may use options that would break
- * the daemon's control of the container, such as the processes of the machine in it. An option
- * without a row, such as an option of podman, is for administrators.
+ * the daemon's control of the container, such as one that shows it the processes of the machine. An
+ * option without a row, such as an option of podman, is for administrators.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ enum whose {
     OURS, /* always set here, or without effect here: accepted and ignored */
 };
 
-/* Whether a value leads nowhere. */
+/* Whether a value gives no access to anything outside of the container. */
 typedef bool value_check(const char *value);
 
 static bool is_one_of(const char *value, const char *const *list, size_t n)
@@ -35,14 +35,16 @@ static bool is_plain_network(const char *value)
     return !strpbrk(value, ":/");
 }
 
-/* Whether it is a separate IPC namespace: not the host's, nor another container's. */
+/* Whether the value means a separate IPC namespace, not the namespace of the host or of another
+ * container. */
 static bool is_own_ipc(const char *value)
 {
     static const char *const own[] = {"", "none", "private", "shareable"};
     return is_one_of(value, own, sizeof own / sizeof own[0]);
 }
 
-/* Signals of a task go to all processes that its container sees. */
+/* Whether the value means separate processes. Other values are dangerous, because a task's signals
+ * are sent to all processes that its container sees. */
 static bool is_own_pid(const char *value)
 {
     static const char *const own[] = {"", "private"};
@@ -54,7 +56,7 @@ static const struct option {
     char letter;
     bool has_value;
     enum whose whose;
-    value_check *fits; /* everybody may use such a value; NULL: none is better than others */
+    value_check *fits; /* values that everybody may use; NULL: all values are treated alike */
 } options[] = {
     {"add-host", 0, true, EVERYBODY, NULL},
     {"annotation", 0, true, ADMINS, NULL},
@@ -156,7 +158,7 @@ static const struct option {
     {"tty", 't', false, OURS, NULL},
     {"ulimit", 0, true, EVERYBODY, NULL},
     {"use-api-socket", 0, false, NEVER, NULL},
-    /* container.c decides whether this value escapes the container */
+    /* container.c checks whether this user could escape the container */
     {"user", 'u', true, EVERYBODY, NULL},
     {"userns", 0, true, ADMINS, NULL},
     {"uts", 0, true, ADMINS, NULL},
@@ -216,7 +218,7 @@ static void note(struct container_spec *out, const struct option *o, const char 
         out->run_as = value;
 }
 
-/* NULL as value: there is none. */
+/* Handles one option; `value` NULL: the option has no value. */
 static bool take(struct option_reading *r, const char *word, const struct option *o,
                  const char *value)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Makes runs for the next tasks of each pool: enough that its nodes never wait for the next run,
- * and no more, so that other waiting tasks are only rows. Jobs with a higher priority go first;
- * within a job, older tasks. The pool's jobDefaultOrder decides between jobs with one priority: the
- * older job first, or a task of each in turn. Pools of versions without the property have the older
- * job first.
+ * and no more, so that other waiting tasks are only rows. Jobs with a higher priority are first;
+ * within a job, older tasks. The pool's jobDefaultOrder decides between jobs with the same
+ * priority: the older job first, or a task of each job in turn. In pools of API versions without
+ * this property the older job is first.
  *
- * Runs start in the order in which they were made. A job that comes later may have to go before
- * runs that wait: then those are taken back (their tasks are only rows again), and made anew.
+ * Runs start in the order in which they were made. If a job that is added later must start before
+ * runs that wait, these runs are removed (their tasks are only rows again), and made anew later.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +21,11 @@
 /* The most waiting runs of one pool with at least a given priority. A pass of the core reads 64
  * runs, and starts at most as many. */
 #define WINDOW 200
-/* The most waiting runs of a job that may not use nodes where its preparation failed. Other runs
- * start before them, so they are not among the WINDOW runs. */
+/* The most waiting runs of a "barred" job, which may not use nodes on which its preparation failed.
+ * Other runs start before such runs, so these are not counted in WINDOW. */
 #define BARRED_WINDOW 64
-/* The most waiting runs of all such jobs of a pool together: half of the runs that a pass of the
- * core passes over. One run more for each job that has a node left, so that the job continues. */
+/* The most waiting runs of all barred jobs of a pool together: half of the runs that a pass of the
+ * core skips at most. Each job that has a node left may have one more, so that it continues. */
 #define BARRED_MOST 512
 /* Jobs that one pass reads. */
 #define JOBS_AT_ONCE 64
@@ -39,9 +39,9 @@ struct feeding {
     int job_order;               /* enum batch_job_order; 0: a pool of an older version */
     struct st_batch_fit fit;     /* the largest task */
     int fed;                     /* in this pass */
-    bool taken;                  /* in this pass: runs were taken back */
-    struct batch_barred *barred; /* the jobs to which nodes are barred */
-    int *share;                  /* the most waiting runs of each */
+    bool taken;                  /* in this pass: waiting runs were removed */
+    struct batch_barred *barred; /* the jobs that may not use some nodes */
+    int *share;                  /* the most waiting runs of each job in `barred` */
     size_t n_barred;
 };
 
@@ -105,7 +105,7 @@ static void lower(int *left, int64_t most, int64_t there)
         *left = there < most ? (int)(most - there) : 0;
 }
 
-/* The most waiting runs of a job to which nodes are barred; NULL: none are. */
+/* The most waiting runs of a job that may not use some nodes; NULL: the job may use all nodes. */
 static const int *share_of(const struct feeding *k, int64_t job_id)
 {
     for (size_t i = 0; i < k->n_barred; i++)
@@ -114,8 +114,8 @@ static const int *share_of(const struct feeding *k, int64_t job_id)
     return NULL;
 }
 
-/* How many more runs the job may have, at most `most`: maxParallelTasks limits those that wait and
- * those that run, and if nodes are barred to it those that wait are limited too. */
+/* How many more runs the job may have, at most `most`: maxParallelTasks limits its waiting and
+ * running runs together. If the job is barred from nodes, its waiting runs are limited too. */
 static int job_left(struct feeding *k, const struct batch_job *j, int most, int *left,
                     struct err *e)
 {
@@ -164,7 +164,7 @@ static int remove_runs(struct feeding *k, const int64_t *tasks, size_t n, struct
     return 0;
 }
 
-/* How many jobs from the first on are of its kind. */
+/* How many jobs, from the first on, have the same priority and has_left as the first. */
 static size_t barred_alike(const struct batch_barred *jobs, size_t n)
 {
     size_t i = 1;
@@ -173,7 +173,8 @@ static size_t barred_alike(const struct batch_barred *jobs, size_t n)
     return i;
 }
 
-/* Reads jobs with barred nodes: first those with a node left, then those with a higher priority. */
+/* Reads the jobs that may not use some nodes. Jobs with a node left come first; within each kind,
+ * jobs with a higher priority. */
 static int read_barred(struct feeding *k, struct err *e)
 {
     int left = BARRED_MOST;
@@ -192,8 +193,8 @@ static int read_barred(struct feeding *k, struct err *e)
     return 0;
 }
 
-/* Takes back the runs of such a job above its share: it got them before nodes were barred, or while
- * there were fewer such jobs. */
+/* Removes a barred job's waiting runs above its share. The job got them before it was barred from
+ * nodes, or while there were fewer such jobs. */
 static int share_window(struct feeding *k, struct err *e)
 {
     int64_t *tasks;
@@ -240,7 +241,7 @@ static int runs_of(const struct waiting *w, int64_t job_id)
     return n;
 }
 
-/* How many runs the job with the most has. */
+/* The largest number of waiting runs that one job has. */
 static int most_runs(const struct waiting *w)
 {
     int most = 0, n = 0;
@@ -251,7 +252,7 @@ static int most_runs(const struct waiting *w)
     return most;
 }
 
-/* Whether this job, which has tasks without a run, goes before waiting runs. */
+/* Whether this job, which has tasks without a run, must start before runs that wait. */
 static bool goes_before(const struct feeding *k, const struct batch_job *j, const struct waiting *w)
 {
     if (k->job_order == BATCH_ORDER_CREATION_TIME)
@@ -268,8 +269,8 @@ static int take_back(struct feeding *k, int priority, int64_t after_job, struct 
                : remove_runs(k, tasks, n, e);
 }
 
-/* Takes back the runs that wait in the wrong order beside these jobs. The jobs have one priority.
- * 1: there were such runs. */
+/* Removes the waiting runs that must start after one of these jobs, which all have the same
+ * priority. 1: there were such runs; 0: none. */
 static int put_in_order(struct feeding *k, const struct batch_job *jobs, size_t n, struct err *e)
 {
     struct waiting w;
@@ -295,10 +296,10 @@ struct in_turn {
     struct batch_task *tasks; /* without a run */
     size_t n, next;
     int waiting; /* its runs that wait */
-    int left;    /* how many more it may have */
+    int left;    /* how many more runs the job may have */
 };
 
-/* 1: it has a task that may get a run. */
+/* 1: the job has a task that may get a run; 0: it has none. */
 static int has_next(struct feeding *k, struct in_turn *t, struct err *e)
 {
     if (t->left == 0)
@@ -359,7 +360,7 @@ static int by_turn(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Adds the jobs to which nodes are barred and that may have more runs, as they are now. */
+/* Adds the barred jobs that may have more runs, with their present rows. */
 static int add_barred(struct feeding *k, struct batch_job **jobs, size_t *n, struct err *e)
 {
     struct batch_job *all;
@@ -390,7 +391,7 @@ static int list_jobs(struct feeding *k, struct batch_job **jobs, size_t *n, stru
                : add_barred(k, jobs, n, e);
 }
 
-/* How many jobs from the first on have its priority. */
+/* How many jobs, from the first on, have the same priority as the first. */
 static size_t equals(const struct batch_job *jobs, size_t n)
 {
     size_t i = 1;
@@ -399,7 +400,7 @@ static size_t equals(const struct batch_job *jobs, size_t n)
     return i;
 }
 
-/* 1: runs were taken back, so other jobs may have tasks without a run. */
+/* 1: waiting runs were removed, so other jobs may have tasks without a run; 0: none. */
 static int put_all_in_order(struct feeding *k, const struct batch_job *jobs, size_t n,
                             struct err *e)
 {
@@ -423,8 +424,9 @@ static int feed_equals(struct feeding *k, const struct batch_job *jobs, size_t n
     return 0;
 }
 
-/* Tasks that can never start would keep the window from others: they get a run once the pool is
- * larger. A pool without nodes may get a node. */
+/* Computes the largest task that may get a run. A larger task can never start and would take the
+ * place of others, so it gets a run only when the pool is larger. A pool without nodes counts as
+ * one node, because it may get a node. */
 static int read_fit(struct feeding *k, struct err *e)
 {
     const struct batch_pool *p = &k->pool;

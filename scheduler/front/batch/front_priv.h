@@ -54,8 +54,8 @@ void autoscale_begin(struct batch_front *f);
 void autoscale_go_on(struct batch_front *f);
 
 /* --- task_files.c ----------------------------------------------------------------------------- */
-/* Files to put onto a node, and variables whose values are paths below its root; both lists have
- * room. */
+/* Files to put onto a node, and variables whose values are paths below the node's root; both lists
+ * have room for what is added. */
 struct batch_inputs {
     const struct batch_front *front;
     struct arena *a;
@@ -83,13 +83,13 @@ void batch_add_outputs(const struct batch_front *f, struct arena *a, int64_t acc
                        const struct batch_output_file *list, size_t n, struct place_spec *place);
 
 /* --- task_container.c ------------------------------------------------------------------------- */
-/* An image with its registry and login: the registry of the task, or the pool's registry for this
- * image. */
+/* Fills `out` with the image, its registry and its login: from the task's registry, or from the
+ * pool's registry for this image. */
 void container_of_image(struct arena *a, const struct batch_pool_containers *pool,
                         const char *image, const struct batch_container *own,
                         struct container_spec *out);
-/* The container of a task that has one; a task with forbidden options gets an invalid place;
- * `any_option`: all options are allowed. Everything is in the arena. */
+/* The container of a task that has one. A task with forbidden options gets an invalid place, so
+ * that it fails. `any_option`: all options are allowed. Everything is in the arena. */
 struct container_spec *batch_container(struct arena *a, const struct batch_pool *p,
                                        const struct batch_pool_spec *pool,
                                        const struct batch_container *asked, bool any_option,
@@ -101,30 +101,30 @@ void batch_container_narrow(struct arena *a, const struct batch_container *asked
                             struct container_spec *out);
 
 /* --- container_options.c ---------------------------------------------------------------------- */
-/* Reads containerRunOptions; a forbidden option makes the place invalid. `any`: the user is an
- * administrator. */
+/* Reads containerRunOptions; a forbidden option makes the place invalid, so that the task fails.
+ * `any`: the user is an administrator. */
 void batch_container_options(struct arena *a, const char *text, bool any, struct place_spec *place,
                              struct container_spec *out);
 
 /* --- task_place.c: nodes, directories, accounts and programs of tasks ------------------------- */
-/* The words that run a command line on the nodes of a pool, as in batch_argv(). */
+/* Makes the arguments (argv) that run a command line on the nodes of a pool, as in batch_argv(). */
 size_t batch_program(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
                      const char *line, const char ***argv);
 /* Sets the task's account; an unknown user of the pool makes the task fail. */
 void place_set_user(struct arena *a, const struct batch_user *u, const struct batch_pool_spec *pool,
                     struct place_spec *place);
 
-/* The account of a pool's user, where logins by name are not possible, and its place below the
- * node's root. An account with a given uid is named by the uid: pools that share a machine may give
- * one uid to users of different names, and then they are one account. */
+/* The account of a pool's user on nodes without logins by name, and its directory below the node's
+ * root. If a uid is given, the account is named by the uid. Pools that share a machine may give one
+ * uid to users with different names; these users then share the account. */
 struct batch_account_place {
     const char *account, *dir;
 };
 struct batch_account_place batch_account_place(struct arena *a, const char *name, int uid);
 
 /* --- node_setup.c ---------------------------------------------------------------------------- */
-/* The settings of a pool's nodes. With secrets (`secrets` is their text, or NULL) a node is about
- * to be prepared. */
+/* The settings of a pool's nodes. If how->secrets is set, a node is about to be prepared.
+ * `secrets`: the text of the pool's secrets, or NULL. */
 int node_setup_of(const struct batch_front *f, const struct front_read *how,
                   const struct batch_pool *p, const char *secrets, struct node_setup_spec *out,
                   struct err *e) MUST_CHECK;
@@ -145,7 +145,7 @@ void pool_deletions_begin(struct batch_front *f);
 void pools_may_remove(struct front *f);
 
 /* --- account_deletion.c ---------------------------------------------------------------------- */
-/* An account may have been marked for deletion, with its pools. */
+/* Called when an account may have been marked for deletion, together with its pools. */
 void account_marked(struct front *base);
 void account_deletions_begin(struct batch_front *f);
 void account_deletions_end(struct batch_front *f);
@@ -155,11 +155,11 @@ const char *task_run_name(const struct front *f, struct storage *st, struct aren
                           const struct run *r);
 int task_run_is_held(const struct front *f, struct storage *st, const struct run *r, bool *held,
                      struct err *e);
-/* *held: it must wait, for the preparation of its node or for the removal of files. Also of a
- * chore. */
+/* *held: the run must wait for the preparation of its node, or for the removal of files. `r` may be
+ * the run of a chore, too. */
 int task_run_waits(const struct batch_front *f, struct storage *st, struct arena *a,
                    const struct run *r, bool *held, struct err *e) MUST_CHECK;
-/* Also of a chore. */
+/* Loads the spec of a task's run, or of a chore's. */
 int task_run_load(const struct front *f, const struct front_read *how, const struct run *r,
                   struct run_spec *out, struct err *e);
 static inline bool is_chore(const struct run *r)
@@ -170,7 +170,7 @@ int task_run_started(const struct front *f, struct storage *st, const struct run
                      struct err *e);
 int task_run_prepared(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e);
-/* The container of the run, or of one of its parts, has started. */
+/* Called when the container of the run, or of one of its parts, has started. */
 int task_run_contained(const struct front *f, struct storage *st, const struct run *r,
                        const struct run_container *c, struct err *e);
 int task_run_stopping(const struct front *f, struct storage *st, const struct run *r,
@@ -189,12 +189,13 @@ int task_complete(const struct batch_front *f, struct storage *st, const struct 
 
 /* --- task_dependents.c ------------------------------------------------------------------------ */
 void task_dependents_begin(struct batch_front *f);
-/* The task is completed in a way that satisfies the tasks that wait for it: releases some of them,
- * the others later. `number`: the task's name as a number; -1: the name is no number, or the task
- * was settled before. */
+/* Called when the task is completed as the tasks that wait for it require: releases some of them
+ * now, the others later. `number`: the task's name as a number; -1: the name is no number, or this
+ * function was called for the task before. */
 int task_dependents_settle(const struct batch_front *f, struct storage *st,
                            const struct batch_task *t, int64_t number, struct err *e) MUST_CHECK;
-/* The task's row is removed, or begins anew: releases all tasks that still wait, at once. */
+/* Called when the task's row is removed, or the task is to run again: releases at once all tasks
+ * that were to be released later. */
 int task_dependents_leave(struct storage *st, const struct batch_task *t, struct err *e) MUST_CHECK;
 
 /* --- task_end.c ------------------------------------------------------------------------------ */
@@ -207,23 +208,23 @@ const char *task_failure_info(struct arena *a, const struct failure *why);
 struct auto_pool_made {
     const char *name, *failure;
 };
-/* Makes the pool of a new job; the row of the job is filled in. */
+/* Makes the pool of a new job; the caller has filled in the job's row. */
 int auto_pool_make(struct batch_front *f, struct arena *a, const struct batch_job *j,
                    const struct batch_job_spec *spec, const char *secrets,
                    struct auto_pool_made *out, struct err *e) MUST_CHECK;
-/* The job has ended: deletes its pool if the pool's lifetime is the job, and the pool is not
- * kept. */
+/* Called when the job has ended: deletes its pool, if the pool was made for this job and is not to
+ * be kept. */
 int auto_pool_end_of_job(struct batch_front *f, const struct batch_job *j,
                          struct err *e) MUST_CHECK;
 
 /* --- node_tasks.c: the work of a job on a node before its first task there and after its last - */
 void chores_begin(struct batch_front *f);
-/* A task of the job will run on the node: prepares the node for the job unless this is done. 1: the
- * task waits for the preparation. */
+/* Called when a task of the job will run on the node: prepares the node for the job, unless this
+ * was done. 1: the task must wait for the preparation; 0: it may start. */
 int chore_prepare(struct batch_front *f, struct arena *a, const struct batch_job *j,
                   int64_t node_id, int64_t now_us, struct err *e) MUST_CHECK;
-/* The job has no running task any more: begins the release tasks on its nodes. *left: some are not
- * over. */
+/* Called when the job has no running task any more: begins the release tasks on its nodes. *left:
+ * some release tasks have not ended. */
 int chores_finish(struct batch_front *f, const struct batch_job *j, bool *left,
                   struct err *e) MUST_CHECK;
 
@@ -239,7 +240,7 @@ int chore_run_may_forget(const struct batch_front *f, struct storage *st, const 
                          struct err *e);
 
 /* --- tasks.c ---------------------------------------------------------------------------------- */
-/* Ends the run of a task that has one; `fate` is the treatment of the task afterwards. */
+/* Ends the task's run, if it has one; `fate` is the treatment of the task afterwards. */
 int task_stop(struct batch_front *f, const struct batch_task *t, enum batch_fate fate,
               struct err *e) MUST_CHECK;
 /* Removes the row of a task without a run, and its files. */
@@ -265,7 +266,7 @@ void schedules_begin(struct batch_front *f);
 /* --- dispatcher.c
  * --------------------------------------------------------------------------------- */
 void dispatcher_begin(struct batch_front *f);
-/* A job has tasks that may run: wakes its pool, if there is a pool of that name. */
+/* Called when a job has tasks that may run: wakes the job's pool, if the pool exists. */
 int dispatcher_wake(struct batch_front *f, const struct batch_job *j, struct err *e) MUST_CHECK;
 
 /* --- cleanup.c ---------------------------------------------------------------------------------
@@ -279,19 +280,20 @@ struct task_nodes {
 /* Records that the files of a task must be removed, if there are any, but not on these nodes. */
 int cleanup_of_task(struct storage *st, struct arena *a, const struct batch_task *t,
                     struct task_nodes except, struct err *e) MUST_CHECK;
-/* Something was noted. */
 /* When the files of a task that ends now will be removed; 0: never automatically. (task_end.c) */
 int64_t batch_kept_until(const struct batch_task_spec *spec, int64_t now_us);
+/* Called when removals were recorded: carries them out soon. */
 void cleanup_wake(struct batch_front *f);
-/* The run waits, perhaps for a removal: the next removal wakes it. */
+/* Called when a run waits, perhaps for a removal: the next removal of files wakes the run. */
 void cleanup_await(struct batch_front *f, int64_t run_id);
-/* How long the files of tasks, and of preparation and release tasks, stay on a node. */
+/* Sets *left_us to the time that files of tasks, and of preparation and release tasks, still stay
+ * on a node. */
 int cleanup_kept_for(const struct front *base, struct storage *st, const struct node *nd,
                      int64_t *left_us, struct err *e);
-/* Wakes the removal of a task's files at this instant. */
+/* Schedules the removal of a task's files for this instant. */
 void files_wake(const struct batch_front *f, int64_t at_us);
 
-/* No run waits in the pool, and its nodes have room. */
+/* Called when no run waits in the pool, and its nodes have free slots. */
 void task_runs_wanted(const struct front *f, const struct pool *p);
 
 #endif

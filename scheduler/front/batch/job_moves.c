@@ -25,7 +25,8 @@ int batch_job_columns(struct arena *a, struct batch_job *j, struct err *e)
     return 0;
 }
 
-/* A waiting task that could not start behind the others may start in its new place. */
+/* Wakes the pool if runs got a new priority: a run that other waiting runs delayed may start
+ * now. */
 int batch_job_update(struct batch_front *f, const struct batch_job *j, const char *secrets,
                      struct err *e)
 {

@@ -7,8 +7,8 @@
 #include "scheduler/keep.h"
 #include "scheduler/wake/paced.h"
 
-/* The most per pass: tasks to stop; tasks to remove, some 6 us each; numbers of tasks. Other work
- * of the loop waits meanwhile. */
+/* The most tasks to stop, tasks to remove (some 6 us each), and rows of task numbers to remove in
+ * one pass. Other work of the loop waits during a pass. */
 #define TASKS_AT_ONCE   200
 #define REMOVED_AT_ONCE 1000
 #define NUMBERS_AT_ONCE 5000
@@ -19,7 +19,7 @@ static enum batch_fate fate_of(const struct batch_job *j, enum batch_task_state 
 {
     if (j->state == BATCH_JOB_DELETING)
         return BATCH_FATE_DELETE;
-    if (state == BATCH_TASK_ACTIVE) /* it waits in the core's queue: withdrawn */
+    if (state == BATCH_TASK_ACTIVE) /* it waits in the core's queue: its run is removed */
         return BATCH_FATE_REQUEUE;
     if (state == BATCH_TASK_COMPLETED)
         return BATCH_FATE_OWN;
@@ -28,7 +28,7 @@ static enum batch_fate fate_of(const struct batch_job *j, enum batch_task_state 
     return j->disable == BATCH_DISABLE_WAIT ? BATCH_FATE_OWN : BATCH_FATE_REQUEUE;
 }
 
-/* Stops at most *most of the tasks in one state; lowers *most by their number. */
+/* Stops at most *most tasks in this state, and reduces *most by the number of stopped tasks. */
 static int stop_some(struct batch_front *f, const struct batch_job *j, enum batch_task_state state,
                      int *most, struct err *e)
 {
@@ -44,8 +44,8 @@ static int stop_some(struct batch_front *f, const struct batch_job *j, enum batc
     return rc;
 }
 
-/* Stops the tasks that must stop: first the waiting ones, so that none of them starts. *more:
- * others follow in a later turn. */
+/* Stops the tasks that must stop: first the waiting ones, so that none of them starts. *more: other
+ * tasks are stopped in a later turn of the loop. */
 static int stop_tasks(struct batch_front *f, const struct batch_job *j, bool *more, struct err *e)
 {
     static const enum batch_task_state order[] = {BATCH_TASK_ACTIVE, BATCH_TASK_PREPARING,
@@ -60,7 +60,8 @@ static int stop_tasks(struct batch_front *f, const struct batch_job *j, bool *mo
     return 0;
 }
 
-/* A job without preparations knows only by its tasks which pools it had before its present one. */
+/* Removes some tasks. If the job has no preparation tasks, only its tasks show which pools it had
+ * before its present pool, so the removal of files there is recorded first. */
 static int remove_tasks(struct batch_front *f, const struct batch_job *j, bool *left, struct err *e)
 {
     struct arena a;
@@ -85,7 +86,7 @@ static int remove_slice(struct batch_front *f, const struct batch_job *j, bool r
     bool left;
     if (remove_tasks(f, j, &left, e) < 0)
         return -1;
-    if (!left && runs) /* its last runs wake it at their ends */
+    if (!left && runs) /* the end of the last run wakes the job */
         return 0;
     if (!left && st_batch_job_remove_numbers(f->st, j->id, NUMBERS_AT_ONCE, &left, e) < 0)
         return -1;
@@ -106,12 +107,13 @@ static int remove_slice(struct batch_front *f, const struct batch_job *j, bool r
     if (rc == 0) {
         cleanup_wake(f);
         batch_schedule_look(f, j->schedule_id);
-        sched_row_gone(f->sched); /* its account may wait for its removal */
+        sched_row_gone(f->sched); /* the job's account may wait for this removal */
     }
     return rc;
 }
 
-/* Whether its present step must take longer (strict mode); then it is woken. */
+/* *held: the job's present step must take longer (strict mode); the job is woken when the step is
+ * over. */
 static int is_held_up(struct batch_front *f, const struct batch_job *j, enum pace_step step,
                       bool *held, struct err *e)
 {
@@ -141,8 +143,8 @@ static int deleting(struct batch_front *f, const struct batch_job *j, struct err
     return held || more ? 0 : remove_slice(f, j, left, e);
 }
 
-/* Whether none of its tasks runs; tasks that were withdrawn or have ended may still be cleaned
- * up. */
+/* *rest: none of the job's tasks runs. Tasks whose runs were removed or have ended may still be
+ * cleaned up. */
 static int at_rest(struct batch_front *f, const struct batch_job *j, bool *rest, struct err *e)
 {
     struct arena a;
@@ -178,8 +180,8 @@ static int stopping(struct batch_front *f, const struct batch_job *j, enum batch
     return job_move(f->st, j, ev, m, e);
 }
 
-/* When the job's time limit ends, or 0. Its start is converted once, because the wall clock may be
- * set meanwhile; its limit may change. */
+/* When the job's time limit ends (monotonic); 0: no limit. The start is converted to monotonic time
+ * only once, because the wall clock may be set later; the limit may change. */
 static int64_t time_is_up(struct batch_front *f, const struct batch_job *j)
 {
     if (j->limit_us <= 0)
@@ -191,14 +193,14 @@ static int64_t time_is_up(struct batch_front *f, const struct batch_job *j)
     return id_map_number(&f->limited, j->id) + j->limit_us;
 }
 
-/* Whether it has a limit that is still to come. */
+/* Whether the job has a time limit and has not begun to end. */
 static bool is_limited(const struct batch_job *j)
 {
     return j->limit_us > 0 && j->state != BATCH_JOB_TERMINATING &&
            j->state != BATCH_JOB_COMPLETED && j->state != BATCH_JOB_DELETING;
 }
 
-/* 1: the job's time limit has passed, and its termination has begun. */
+/* 1: the job's time limit has passed, and its termination has begun; 0: not. */
 static int keep_limit(struct batch_front *f, const struct batch_job *j, struct err *e)
 {
     int64_t up = time_is_up(f, j);

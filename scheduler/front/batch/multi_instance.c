@@ -80,7 +80,7 @@ int team_end(struct storage *st, const struct batch_task *t, const struct run_en
     if (t->instances == 1)
         return 0;
     arena_init(&a);
-    /* If a task has succeeded, a subtask whose end could not be written has succeeded too. */
+    /* If a task has succeeded, a subtask without a written end is treated as successful, too. */
     const struct batch_subtask s = {.task_id = t->id,
                                     .end_us = end->now_us,
                                     .has_exit_code = !end->why,

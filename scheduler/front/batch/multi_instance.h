@@ -10,8 +10,8 @@
 #include "scheduler/front/batch/batch.h"
 #include "storage/batch_jobs.h"
 
-/* The most nodes of one task: 1, unless the nodes may communicate and each runs one task at a time;
- * tasks that request more wait. */
+/* Sets *out to the most nodes of one task: 1, unless the pool's nodes may communicate and each runs
+ * one task at a time. Tasks that request more nodes wait. */
 int team_nodes_max(struct arena *a, const struct batch_pool *p, int *out, struct err *e) MUST_CHECK;
 /* Adds the settings for several nodes to a task's place. */
 void team_add(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
@@ -23,7 +23,7 @@ int team_begin(struct storage *st, const struct batch_task *t, const struct allo
 /* struct front_ops: a coordination command has ended on a node. */
 int team_part_prepared(const struct front *f, struct storage *st, const struct run *r,
                        const struct run_prep *part, struct err *e) MUST_CHECK;
-/* The task has ended: ends its subtasks. */
+/* Called when the task has ended: ends its subtasks. */
 int team_end(struct storage *st, const struct batch_task *t, const struct run_end *end,
              struct err *e) MUST_CHECK;
 

@@ -18,7 +18,8 @@ struct new_job {
     const char *secrets;
 };
 
-/* The manager's document as a task's document; the job's number of retries is the default. */
+/* Converts the job manager's document to a task's document; the default number of retries is the
+ * job's. */
 static const char *manager_doc(struct new_job *k)
 {
     json_t *doc = json_loads(k->j->doc, 0, NULL);

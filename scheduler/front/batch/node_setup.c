@@ -36,7 +36,7 @@ size_t batch_node_dirs(struct arena *a, size_t more, struct kv **out)
 
 /* --- volumes ---------------------------------------------------------------------------------- */
 
-/* The words, quoted so that the shell changes none. */
+/* Quotes each word for the shell. */
 static const char *quoted_words(struct arena *a, const char *text)
 {
     const char **words, *out = "";
@@ -46,7 +46,7 @@ static const char *quoted_words(struct arena *a, const char *text)
     return out;
 }
 
-/* The options in "-o a,b", in the form of the site's mount rules. */
+/* Returns "a,b" of "-o a,b": the form of options in the site's mount rules. */
 static const char *plain_options(const char *text)
 {
     if (!text)
@@ -153,7 +153,7 @@ static void add_variable(struct env_list *v, const char *name, const char *value
     v->items[v->n++] = (struct kv){.name = name, .value = value};
 }
 
-/* The user's variables come last, and win. */
+/* Adds the variables. The user's variables are last, so they replace others with the same names. */
 static void add_env(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
                     const struct batch_start_task *t, struct setup_task_spec *out)
 {
@@ -168,7 +168,7 @@ static void add_env(const struct batch_front *f, struct arena *a, const struct b
     out->n_env = v.n;
 }
 
-/* Files are resolved when a node is prepared. */
+/* Adds the resource files. Their URLs are resolved only when a node is prepared. */
 static void add_start_files(const struct batch_front *f, struct arena *a,
                             const struct batch_pool *p, const struct batch_start_task *t,
                             bool prepares, struct place_spec *place)
@@ -183,8 +183,8 @@ static void add_start_files(const struct batch_front *f, struct arena *a,
     }
 }
 
-/* A start task that is not an administrator's runs like other tasks, but shares no account with
- * them. */
+/* Sets the account. A start task of a user who is not an administrator runs like other tasks, but
+ * shares no account with them. */
 static void set_start_user(struct arena *a, const struct batch_start_task *t,
                            const struct batch_pool_spec *pool, struct place_spec *place)
 {
@@ -196,7 +196,8 @@ static void set_start_user(struct arena *a, const struct batch_start_task *t,
     }
 }
 
-/* With `prepares` a node is about to be prepared; otherwise files are not resolved. */
+/* The input for a start task. `prepares`: a node is about to be prepared; otherwise files are not
+ * resolved. */
 struct start_of {
     const struct batch_pool *row;
     const struct batch_pool_spec *pool;

@@ -16,9 +16,9 @@ const char *chore_run_name(struct storage *st, struct arena *a, const struct run
     return arena_concat(a, c.job_name, c.kind == BATCH_RELEASE ? " (release)" : " (preparation)");
 }
 
-/* --- those that wait for a preparation -------------------------------------------------------- */
+/* --- tasks that wait for a preparation -------------------------------------------------------- */
 
-/* Lets a task begin. If it has several nodes, the last preparation does so. */
+/* Lets a task begin, unless it waits for the preparation of another of its nodes. */
 static int let_begin(const struct batch_front *f, struct storage *st, struct arena *a,
                      const struct batch_task *t, int64_t now_us, struct err *e)
 {
@@ -42,7 +42,7 @@ static int let_begin(const struct batch_front *f, struct storage *st, struct are
     return 0;
 }
 
-/* The tasks go to other nodes, unless they are ending. */
+/* Requeues the task, so that it gets another node, unless the task is already ending. */
 static int send_away(const struct batch_front *f, const struct batch_task *t, struct err *e)
 {
     if (t->fate != BATCH_FATE_OWN)
@@ -50,8 +50,8 @@ static int send_away(const struct batch_front *f, const struct batch_task *t, st
     return task_stop((struct batch_front *)(uintptr_t)f, t, BATCH_FATE_REQUEUE, e);
 }
 
-/* The directory is removed after its retention time, unless the task runs there again. A node that
- * was wiped since (up_us 0) no longer has it. */
+/* Schedules the removal of the task's directory after its retention time; another run of the task
+ * there cancels it. A node that was wiped since then (up_us 0) no longer has the directory. */
 static int keep_files(const struct batch_front *f, struct storage *st, struct arena *a,
                       const struct batch_chore *c, const struct batch_job_spec *job, int64_t now_us,
                       struct err *e)
@@ -128,7 +128,7 @@ int chore_run_ended(const struct batch_front *f, struct storage *st, const struc
     return rc;
 }
 
-/* The run has ended without a result. A release task is repeated there if the node comes back in
+/* The run has ended without a result. A release task is repeated on its node if the node returns in
  * time (chores_finish()). */
 static int lose(struct storage *st, struct arena *a, const struct batch_chore *c,
                 const struct run_end *end, struct err *e)
@@ -142,8 +142,8 @@ static int lose(struct storage *st, struct arena *a, const struct batch_chore *c
     return c->kind == BATCH_PREPARATION ? st_batch_chore_end(st, &m, e) : 0;
 }
 
-/* Tasks that wait for a preparation are requeued when their node is lost. If the node is still
- * there, they are sent away. It is not barred from the job, because the preparation itself has not
+/* Tasks that wait for a preparation are requeued when their node is lost. If the node still exists,
+ * they are requeued here. The job may use the node again, because the preparation itself has not
  * failed. */
 static int give_way(const struct batch_front *f, struct storage *st, struct arena *a,
                     const struct batch_chore *c, bool is_there, int64_t now_us, struct err *e)
@@ -159,8 +159,8 @@ static int give_way(const struct batch_front *f, struct storage *st, struct aren
     return is_there && c->kind == BATCH_PREPARATION ? settle(f, st, a, c, &end, e) : 0;
 }
 
-/* Whether a task that has vanished from the node may begin again there. The core limits how often
- * this happens to a run. */
+/* Whether a task of which the node has no record may begin again on the same node. The core limits
+ * how often this happens to a run. */
 static bool is_open(const struct batch_front *f, const struct node *nd)
 {
     return nd->wish == WISH_NOTHING && nd->off == 0 &&

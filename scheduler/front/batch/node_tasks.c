@@ -4,9 +4,9 @@
  * after its last (the release task). Each is a row, batch_chore, with a run that takes no part of
  * the node.
  *
- * A node whose preparation failed, although tasks were to wait for it, is barred from the job's
- * other tasks. A node that was rebooted since then is prepared again if the job wants it, and a
- * wiped node in any case.
+ * If tasks wait for the preparation, and it fails on a node, the job's other tasks may not use this
+ * node. A node that was rebooted after its preparation is prepared again if the job requests that;
+ * a wiped node in any case.
  */
 #include "lib/guid.h"
 #include "scheduler/front/batch/front_priv.h"
@@ -28,7 +28,7 @@ static int load(struct chores *k, struct err *e)
     return batch_job_decode(k->a, k->j->doc, NULL, &k->spec, e);
 }
 
-/* The pool is the node's: the job may have another by now. */
+/* Begins a chore. Its pool is the node's pool, because the job may have another pool by now. */
 static int begin(struct chores *k, const struct node *nd, enum batch_chore_kind kind, struct err *e)
 {
     char guid[GUID_SIZE];
@@ -116,8 +116,8 @@ static int stop(struct chores *k, const struct batch_chore *c, struct err *e)
 
 enum readiness { NODE_READY, NODE_LATER, NODE_NEVER };
 
-/* Whether the job has waited for nodes long enough; the start is converted once, because the wall
- * clock may be set meanwhile. */
+/* Whether the job has waited for nodes long enough. The start of the wait is converted to monotonic
+ * time only once, because the wall clock may be set later. */
 static bool is_overdue(const struct chores *k)
 {
     struct batch_front *f = k->f;
@@ -129,7 +129,8 @@ static bool is_overdue(const struct chores *k)
     return wakes_mono(f->wakes) > until;
 }
 
-/* A node that does not answer may come back. */
+/* Whether the node can run a release task now, later or never. A node that does not answer may
+ * return until the job has waited too long. */
 static enum readiness readiness_of(const struct chores *k, const struct node *nd)
 {
     bool lost = nd->state == NODE_UNUSABLE && !failure_heals(nd->failure);
@@ -162,7 +163,7 @@ static int give_up(struct chores *k, const struct batch_chore *c, struct err *e)
     return st_batch_chore_end(k->f->st, &end, e);
 }
 
-/* Handles a running chore: repeats it on its node, if its run was lost there. */
+/* Handles a running chore: repeats it on its node, if its run was lost. */
 static int go_on(struct chores *k, const struct batch_chore *c, bool *left, struct err *e)
 {
     struct node nd;
@@ -200,7 +201,8 @@ static int release(struct chores *k, const struct batch_chore *prep, bool *left,
     return 0;
 }
 
-/* `then`: the row of the release task on this node; NULL: none. */
+/* Handles the end of the job on one node. `then`: the row of the release task on this node; NULL:
+ * none. */
 static int finish_node(struct chores *k, const struct batch_chore *prep,
                        const struct batch_chore *then, bool *left, struct err *e)
 {
@@ -213,7 +215,7 @@ static int finish_node(struct chores *k, const struct batch_chore *prep,
     return wants_release(k, prep) ? release(k, prep, left, e) : 0;
 }
 
-/* Rows of one node are adjacent, the preparation first. */
+/* Handles all nodes. Rows of one node are adjacent, the preparation first. */
 static int finish(struct chores *k, bool *left, struct err *e)
 {
     struct batch_chore *rows;

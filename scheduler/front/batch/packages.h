@@ -14,11 +14,11 @@ struct storage;
 
 /* A reference, and the package that it selects now. */
 struct batch_package_use {
-    bool by_default; /* it names no version */
+    bool by_default; /* the reference names no version */
     struct batch_package package;
 };
-/* `version` NULL or "": the default version. A getter: 0: there is no such application or version,
- * or it is not active. */
+/* `version` NULL or "": the default version. Returns 1: found; 0: there is no such application or
+ * version, or it is not active; -1: error. */
 int batch_package_find(struct storage *st, struct arena *a, int64_t account_id,
                        const char *application, const char *version, struct batch_package_use *out,
                        struct err *e) MUST_CHECK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools in state deleting lose their nodes by the core; each pool is removed when it has no node
- * and no waiting run.
+ * The core removes the nodes of pools in state deleting; a pool is removed when it has no node and
+ * no waiting run.
  */
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/wake/paced.h"
@@ -44,7 +44,7 @@ static int remove_pool(struct batch_front *f, struct arena *a, int64_t id, bool 
     return 0;
 }
 
-/* A deletion that could not be written: the pools continue as before. */
+/* If a deletion could not be written, the pools continue as before. */
 static void effect_marked(void *ctx, int64_t id, const struct err *why)
 {
     struct batch_front *f = ctx;

@@ -2,7 +2,7 @@
  *
  * The sizes of pools. A resize ends when the core has reached the target, when the target can never
  * be reached, when it is stopped, or when its time limit has passed. In the last three cases the
- * core's target becomes the present size, and the errors name the missing nodes.
+ * core's target becomes the present size, and the pool's errors list the missing nodes.
  */
 #include <limits.h>
 
@@ -64,7 +64,7 @@ static const char *errors_of(struct arena *a, const struct shortfall *why,
 
 /* --- the end of a resize ---------------------------------------------------------------------- */
 
-/* Keeps nodes that were asked to leave and have not begun to leave. */
+/* Withdraws the request to leave from nodes that have not begun to leave. */
 static int keep_nodes(const struct batch_front *f, const struct nodes_of_pool *have, struct err *e)
 {
     for (size_t i = 0; i < have->n; i++)
@@ -106,7 +106,8 @@ static int cut_short(struct storage *st, void *ctx, struct err *e)
     return 0;
 }
 
-/* The deadline of a resize, converted once, because the wall clock may be set meanwhile. */
+/* The deadline of a resize (monotonic). It is converted only once, because the wall clock may be
+ * set later. */
 static int64_t deadline(struct batch_front *f, const struct batch_pool *p)
 {
     int64_t at_us = id_map_number(&f->unsettled, p->id);
@@ -123,7 +124,8 @@ static void settle_in_time(struct batch_front *f, const struct batch_pool *p)
         wake_at(f->wakes, &woken_size, p->id, deadline(f, p));
 }
 
-/* Reconciles a pool whose time limit may be over; 1 if it exists, 0, or -1. */
+/* Ends the resize of a pool if its time limit is over. 1: the pool exists; 0: it does not; -1:
+ * error. */
 static int look_at(struct batch_front *f, struct arena *a, int64_t id, struct err *e)
 {
     struct batch_pool p;
@@ -136,7 +138,7 @@ static int look_at(struct batch_front *f, struct arena *a, int64_t id, struct er
         settle_in_time(f, &p);
         return 1;
     }
-    /* The turn of the write may be rolled back. */
+    /* Tries again later, because this write may be rolled back. */
     wake_at(f->wakes, &woken_size, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
     struct cut c = {f, a, &p, &timed_out, NULL, BATCH_ALLOCATION_RESIZING, wakes_wall(f->wakes)};
     return st_tx(f->st, "end resize", cut_short, &c, e) < 0 ? -1 : 1;
@@ -173,7 +175,7 @@ static int settle(struct storage *st, const struct batch_pool *p, int64_t now_us
     return st_batch_pool_set_size(st, p->id, &size, p->updated_us, e);
 }
 
-/* Meanwhile another resize may have begun. */
+/* The resize has ended and is on disk: forgets it, unless another resize has begun meanwhile. */
 static void effect_settled(void *ctx, int64_t id, const struct err *why)
 {
     struct batch_front *f = ctx;
@@ -212,7 +214,8 @@ int pool_scaled(const struct front *base, struct storage *st, const struct pool 
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* After a rollback the earlier request is valid again, with its deadline. */
+/* If the write of a request was rolled back, the earlier request is valid again, with its
+ * deadline. */
 static void effect_written(void *ctx, int64_t id, const struct err *why)
 {
     struct batch_front *f = ctx;
@@ -233,7 +236,7 @@ static void begun(struct batch_front *f, const struct batch_pool *p)
 int batch_pool_may_add(const struct batch_front *f, int64_t account_id, bool for_job, struct err *e)
 {
     int64_t pools;
-    if (f->quotas.pools == 0) /* without a limit nothing is counted: that costs time per row */
+    if (f->quotas.pools == 0) /* without a limit, saves the time for counting rows */
         return 1;
     if (st_batch_pool_count(f->st, account_id, !for_job, &pools, e) < 0)
         return -1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A reconciler, woken by the id of the row: it makes the next job in a transaction with the row's
- * new numbers, or ends a terminating or deleting schedule, and is woken again when the next job is
- * due.
+ * A reconciler, woken by the id of the row: it makes the next job in the transaction that updates
+ * the row's numbers, or ends a terminating or deleting schedule, and is woken again when the next
+ * job is due.
  */
 #include "scheduler/front/batch/schedules.h"
 
@@ -17,9 +17,9 @@ static const struct wake_kind woken_schedule = {"batch schedule", WAKE_LAST};
 #define JOBS_AT_ONCE 100
 /* The period of checks of the wall clock (us): it may be set at any moment. */
 #define LOOK_US (INT64_C(60) * 1000000)
-/* How long the wall clock must stay set forward before schedules go by it (us). */
+/* How long (us) the wall clock must stay set forward before schedules use the new time. */
 #define TRUST_US (5 * LOOK_US)
-/* A change of the clock that is less is none (us). */
+/* A smaller change (us) of the wall clock is ignored. */
 #define STEP_US INT64_C(1000000)
 
 /* --- jobs ------------------------------------------------------------------------------------- */
@@ -32,7 +32,7 @@ struct schedule_pass {
     int64_t now_us;
     struct batch_times times;
     struct batch_job last; /* the last job that the schedule made */
-    bool busy;             /* that is not completed */
+    bool busy;             /* the last job is not completed */
 };
 
 static int load_last(struct schedule_pass *p, struct err *e)
@@ -104,7 +104,7 @@ static int make_job(struct schedule_pass *p, struct err *e)
     return st_batch_schedule_set_pool(p->f->st, s->id, j.pool_name, e);
 }
 
-/* Deletes the pool that was made for its jobs, unless the pool is kept. */
+/* Deletes the pool that was made for the schedule's jobs, unless the pool is to be kept. */
 static int end_pool(struct schedule_pass *p, struct err *e)
 {
     struct batch_job_spec spec;
@@ -117,8 +117,8 @@ static int end_pool(struct schedule_pass *p, struct err *e)
 
 /* --- when ------------------------------------------------------------------------------------- */
 
-/* The instant of the schedule's recurrence whose job is due or next: none is carried forward into
- * the next interval, nor made after its window. 0: none. */
+/* The recurrence whose job is due or is the next. A recurrence is skipped when the next interval
+ * has begun, or when its window has passed. 0: there is none. */
 static int64_t not_too_late(const struct batch_times *t, int64_t next_us, int64_t now_us)
 {
     if (t->interval_us > 0 && next_us < now_us)
@@ -128,7 +128,8 @@ static int64_t not_too_late(const struct batch_times *t, int64_t next_us, int64_
     return t->interval_us > 0 ? next_us + t->interval_us : 0;
 }
 
-/* A job that is due is made now. */
+/* Returns `next_us`; 0: the job would be made after doNotRunAfter. A job that is due is made
+ * now. */
 static int64_t within(const struct batch_times *t, int64_t next_us, int64_t now_us)
 {
     int64_t at_us = next_us > now_us ? next_us : now_us;
@@ -150,7 +151,7 @@ static int advance(struct schedule_pass *p, int64_t *next, int *number, struct e
     return 0;
 }
 
-/* Sets the next wake-up; the end of a job wakes the schedule, too. */
+/* Sets the schedule's next wake-up; the end of a job wakes the schedule, too. */
 static void wake_then(const struct schedule_pass *p, int64_t next_us)
 {
     int64_t in = next_us - p->now_us;
@@ -227,8 +228,9 @@ static int next_step(struct schedule_pass *p, struct err *e)
     return 0;
 }
 
-/* The wall clock. A step forward is used only after a while: a schedule that has ended, or whose
- * next job was put off, stays so when the clock is set back. */
+/* The wall clock for schedules. If the clock is set forward, schedules use the new time only after
+ * a while, in case it is set back: a schedule that the wrong time has ended, or whose next job it
+ * has postponed, would stay so. */
 static int64_t schedules_wall(struct batch_front *f)
 {
     int64_t steady_us = wakes_steady_wall(f->wakes), now_us = wakes_mono(f->wakes);
@@ -247,7 +249,8 @@ struct schedule_step {
     int64_t id;
 };
 
-/* 1: the schedule and its account are there; 0: nothing is to be done any more. */
+/* 1: the schedule exists, and its account is not being deleted; 0: nothing is to be done any
+ * more. */
 static int load(struct storage *st, struct arena *a, int64_t id, struct batch_schedule *out,
                 struct err *e)
 {

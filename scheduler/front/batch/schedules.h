@@ -4,9 +4,9 @@
  *
  * A schedule makes its first job at once, or at doNotRunUntil, and another after each
  * recurrenceInterval, called SCHEDULE:job-N; without an interval it makes one. It has one job at a
- * time: while a job is not completed the next job waits, but no longer than startWindow or until
- * the turn of the one after it, and then is skipped. After doNotRunAfter it makes no more. A
- * schedule that makes no more jobs and has none left is completed.
+ * time: while a job is not completed, the next job waits. If the wait exceeds startWindow, or the
+ * job after it becomes due, the waiting job is skipped. After doNotRunAfter the schedule makes no
+ * more jobs. A schedule that makes no more jobs and has none left is completed.
  */
 #ifndef SCHEDULER_FRONT_BATCH_SCHEDULES_H
 #define SCHEDULER_FRONT_BATCH_SCHEDULES_H

@@ -90,7 +90,8 @@ static const char *host_path(enum batch_host_path source, const struct place_spe
     return NULL;
 }
 
-/* The runtime accepts each path once; if any of its mounts is read-only, the path is read-only. */
+/* Adds a mount of a path. The runtime accepts each path only once; if one of the mounts of a path
+ * is read-only, the path is read-only. */
 static void add_bind(struct container_spec *c, const char *path, bool read_only)
 {
     for (size_t i = 0; i < c->n_binds; i++)

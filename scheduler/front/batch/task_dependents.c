@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tasks that wait for another task by its name. Many may wait for one task: they are released some
- * at a time. Rows that wait for a task which is completed as they want are those that are left.
+ * Tasks that wait for another task by its name. Many tasks may wait for one task, so they are
+ * released some at a time. Rows that still wait for a task that is completed as they require are
+ * the ones that are not yet released.
  */
 #include <limits.h>
 
 #include "scheduler/front/batch/front_priv.h"
 
-/* Tasks whose dependents are not all released. */
+/* Wakes tasks whose dependents are not all released. */
 static const struct wake_kind woken_dependents = {"batch dependents", WAKE_LAST};
 
-/* Per turn and task; some 10 us each. */
+/* Released dependents per turn of the loop and task; some 10 us each. */
 #define RELEASED_AT_ONCE 500
 
 int task_dependents_settle(const struct batch_front *f, struct storage *st,

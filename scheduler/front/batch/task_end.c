@@ -11,7 +11,7 @@
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/front/batch/multi_instance.h"
 
-/* The codes for clients, by the core's failures. */
+/* The codes for clients for each failure of the core. */
 static const struct end_wording {
     enum failure_code code;
     const char *name, *message;
@@ -125,7 +125,7 @@ static int act_on_job(struct batch_front *f, const struct batch_job *j, enum bat
     return 0;
 }
 
-/* A longer retention is forever: the end of the year 9999. */
+/* The end of the year 9999. Files with a longer retention are never removed automatically. */
 #define LAST_US INT64_C(253402300799999999)
 
 int64_t batch_kept_until(const struct batch_task_spec *spec, int64_t now_us)

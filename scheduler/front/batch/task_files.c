@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Resource files and packages become files for nodes: blobs and packages of this daemon become
- * files of the daemon; foreign URLs stay.
+ * files of the daemon; URLs of other servers stay URLs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +16,11 @@
 #include "storage/folders/files.h"
 #include "storage/packages/packages.h"
 
-/* The most blobs of a container with names that no file can have; with more, the task fails at the
+/* The most blobs of a container with names that no file can have. With more, the task fails on the
  * node, as with too many files. */
 #define ASIDE_MAX 100001
 
-/* The mode in the real service: a user who may read may execute. */
+/* The mode in the real service: users who may read a file may also execute it. */
 #define MODE 0770
 
 static void refuse(struct arena *a, struct batch_inputs *in, enum failure_code code,
@@ -42,7 +42,8 @@ static enum failure_code code_of(const struct err *e)
 /* --- where files come from: as in struct batch_blobs --------------------------------------------
  */
 
-/* `rc` as in struct batch_blobs, for a URL that may be foreign. */
+/* Returns `rc` (as in struct batch_blobs); -1: the URL is on another server, and the site does not
+ * allow that. */
 static int may_leave(const struct batch_front *f, int rc, struct err *e)
 {
     const struct site *site = fleet_site(sched_fleet(f->sched));
@@ -53,7 +54,7 @@ static int may_leave(const struct batch_front *f, int rc, struct err *e)
                    "(batch.foreign_urls)");
 }
 
-/* Adds the blobs of a container whose names are not file names. */
+/* Adds those blobs of a container whose names cannot be file names. */
 static int add_aside(const struct batch_front *f, struct arena *a, const struct container_place *c,
                      const char *prefix, struct input_file *out, struct err *e)
 {
@@ -99,8 +100,8 @@ static int auto_storage_of(const struct batch_front *f, struct arena *a, int64_t
     return rc < 0 ? -1 : *name != NULL;
 }
 
-/* Without a signature in the URL, an identityReference stands for the Batch account, because this
- * daemon has no other identities. *owner: the account's auto-storage account; NULL: none. */
+/* For a URL without a signature, any identityReference means the Batch account's rights, because
+ * this daemon has no other identities. *owner: the account's auto-storage account; NULL: none. */
 static int find_owner(const struct batch_inputs *in, const char *identity, const char *url,
                       const char **owner, struct err *e)
 {
@@ -110,7 +111,7 @@ static int find_owner(const struct batch_inputs *in, const char *identity, const
                : 0;
 }
 
-/* The container of "https://ACCOUNT.blob.HOST/CONTAINER"; NULL: the URL is not of that account. */
+/* The container of "https://ACCOUNT.blob.HOST/CONTAINER"; NULL: the URL is not in this account. */
 static const char *container_of(struct arena *a, const char *url, const char *account)
 {
     const char *host = strstr(url, "://");

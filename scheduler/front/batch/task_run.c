@@ -57,7 +57,7 @@ static int move(struct storage *st, const struct run *r, const struct batch_task
     return m.to == 0 ? contradicts(r, t, e) : st_batch_task_move(st, &m, e);
 }
 
-/* 1: a node must be prepared for the job first. */
+/* 1: the task must wait for the preparation of a node for the job; 0: it may start. */
 static int prepare(struct batch_front *f, struct arena *a, const struct batch_job *j,
                    struct task_nodes nodes, int64_t now_us, struct err *e)
 {
@@ -113,7 +113,7 @@ int task_run_started(const struct front *f, struct storage *st, const struct run
 /* --- runs that wait on their nodes ------------------------------------------------------------ */
 
 /* An earlier job or task with this name may have left files. They must be removed first: a later
- * removal would hit files of this run. `dir`: of the run. */
+ * removal would hit files of this run. `dir`: the run's directory. */
 static int waits_for_removal(const struct batch_front *f, struct storage *st, const struct run *r,
                              const char *job_dir, const char *dir, bool *held, struct err *e)
 {
@@ -180,14 +180,14 @@ int task_run_contained(const struct front *f, struct storage *st, const struct r
 int task_run_stopping(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e)
 {
-    /* a task that is being ended is shown as running */
+    /* a task that is being ended is shown as running, not preparing */
     return task_run_prepared(f, st, r, now_us, e);
 }
 
 /* --- how it ended ---------------------------------------------------------------------------- */
 
-/* The task waits for a node again, unless it never had one. Rows of its subtasks stay until it
- * starts again, because they say on which nodes it has files. */
+/* The task waits for a node again, if it had one. The rows of its subtasks stay until the task
+ * starts again, because they record on which nodes it has files. */
 static int again(struct storage *st, const struct run *r, const struct batch_task *t, bool retried,
                  int64_t now_us, struct err *e)
 {
@@ -199,8 +199,8 @@ static int again(struct storage *st, const struct run *r, const struct batch_tas
     return t->state == BATCH_TASK_ACTIVE ? 0 : move(st, r, t, BATCH_TASK_EV_AGAIN, m, e);
 }
 
-/* Whether the task returns to its job: its user wants it; or the pool was deleted before the task
- * ended, because its job may get another pool. */
+/* Whether the task waits in its job again: its user requested it, or its pool was deleted before
+ * the task ended (its job may get another pool). */
 static bool goes_back(const struct batch_task *t, const struct run_end *end)
 {
     if (t->fate == BATCH_FATE_REQUEUE)
@@ -208,7 +208,8 @@ static bool goes_back(const struct batch_task *t, const struct run_end *end)
     return t->fate == BATCH_FATE_OWN && end->why && end->why->code == FAIL_POOL_DELETED;
 }
 
-/* The user reactivated the task while it was being ended. Its end may have ended its job too. */
+/* The user reactivated the task while it was being ended. The end of the task may have ended its
+ * job, too. */
 static int reactivate(const struct batch_front *f, struct storage *st, const struct batch_task *t,
                       int64_t now_us, struct err *e)
 {
@@ -234,7 +235,7 @@ static int end_of(const struct batch_front *f, struct storage *st, struct arena 
     wake(f->wakes, &woken_tasks, r->pool_id);
     wake_durable(f->wakes, &woken_job, o.j.id);
     if (o.t.fate == BATCH_FATE_DELETE)
-        return 0; /* it is removed with its run */
+        return 0; /* the task is removed with its run */
     if (goes_back(&o.t, end))
         return again(st, r, &o.t, false, end->now_us, e);
     if (task_complete(f, st, &o.t, end, e) < 0 || team_end(st, &o.t, end, e) < 0)
@@ -265,7 +266,7 @@ int task_run_requeued(const struct front *f, struct storage *st, const struct ru
         return chore_run_requeued(batch_self(f), st, r, now_us, e);
     arena_init(&a);
     int rc = owner_of(st, &a, r, &o, e);
-    if (rc == 0 && o.j.state != BATCH_JOB_ACTIVE) /* it is withdrawn, so that it does not start */
+    if (rc == 0 && o.j.state != BATCH_JOB_ACTIVE) /* its job removes the run before it starts */
         wake_durable(batch_self(f)->wakes, &woken_job, o.j.id);
     if (rc == 0 && (rc = st_run_by_id(st, &a, r->id, &now, e)) >= 0)
         rc = again(st, r, &o.t, rc == 1 && now.retried > r->retried, now_us, e);

@@ -11,15 +11,15 @@
 #include "scheduler/front/batch/multi_instance.h"
 #include "scheduler/site/site.h"
 
-/* The number of retries that means: without limit. */
+/* The number of retries that stands for "no limit". */
 #define RETRIES_FOR_EVER 1000000
-/* Between SIGTERM and SIGKILL. */
+/* Time between SIGTERM and SIGKILL, in s. */
 #define GRACE_S 30
 
 /* ---- tokens of tasks, for their job's operations ---- */
 
-/* A token is a sealed text: only the daemon can make it. It is good as long as the run that it was
- * made for is in progress. */
+/* A token is a sealed text: only the daemon can make it. It is valid while the run for which it was
+ * made is in progress. */
 #define TOKEN_KIND "batch task"
 
 static const char *task_token(const struct batch_front *f, struct arena *a, const struct run *r)
@@ -31,7 +31,7 @@ static const char *task_token(const struct batch_front *f, struct arena *a, cons
     return copy;
 }
 
-/* Splits a text of task_token(); false: another text. */
+/* Reads a text of task_token(); false: the text is not of this kind. */
 static bool take_token_apart(const char *text, int64_t *id, const char **guid)
 {
     const size_t n = strlen(TOKEN_KIND " ");
@@ -82,7 +82,7 @@ static void add_paths(struct arena *a, struct place_spec *place, size_t more)
     place->n_rooted = n;
 }
 
-/* `before`: the retries of earlier runs of the task. */
+/* How many retries the task has left; `before`: the retries of its earlier runs. */
 static int retries_left(const struct batch_constraints *limits, int before)
 {
     if (limits->retries < 0)
@@ -99,7 +99,7 @@ static void add_rules(const struct batch_constraints *limits, int before, struct
         (struct retry_rule){.times = retries_left(limits, before), .after_exit = true};
 }
 
-/* Whether its node is a dedicated node. Without a node (while it waits): yes. */
+/* *out: the run's node is a dedicated node, or the run has no node yet. */
 static int is_dedicated(struct storage *st, struct arena *a, const struct run *r, bool *out,
                         struct err *e)
 {
@@ -206,7 +206,8 @@ static const char *preparation_dir(struct arena *a, const struct spec_command *c
     return prep ? task_dir(a, c, prep->id) : NULL;
 }
 
-/* With the directory of the job's preparation, for all but the preparation itself. */
+/* Adds variables for directories; for all tasks but the preparation itself, also the directory of
+ * the job's preparation. */
 static void add_places(struct arena *a, const struct spec_command *c, size_t n_packages,
                        struct place_spec *place)
 {

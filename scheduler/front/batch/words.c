@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The words of Azure Batch for the things of the core.
+ * The terms of Azure Batch for the core's objects.
  */
 #include "scheduler/front/batch/batch.h"
 
@@ -17,7 +17,7 @@ static const struct front_var_name vars[] = {
     {.name = NULL},
 };
 
-/* Tasks have no toolkit; all are command lines. */
+/* Tasks in Azure Batch have no toolkit: all are command lines. */
 static const char *const toolkits[] = {
     [TOOL_CNTK] = "commandLine",    [TOOL_TENSORFLOW] = "commandLine",
     [TOOL_CAFFE] = "commandLine",   [TOOL_CAFFE2] = "commandLine",
