@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The interface that a service above the core implements. The service owns resources and their
- * documents; the core knows pools and runs, and neither reads a document nor calls a service by
- * name. The core asks the front for the settings of runs and mounts. It reports the results of a
- * run inside the transaction that writes them, so there is nothing to repeat after a crash.
+ * The interface that a service above the core implements. The service ("front") owns resources and
+ * their documents; the core handles pools and runs, and neither reads a document nor calls a
+ * service by name. The core asks the front for the settings of runs and mounts. The core reports
+ * the results of a run inside the transaction that writes them, so nothing must be repeated after a
+ * crash.
  *
  * struct front is the first member of the service's struct; the core borrows it for its whole life.
  * Several services may use one core: each pool, run and file server belongs to the front that owns
@@ -56,14 +57,14 @@ struct run_container {
 struct pool_nodes {
     int usable;  /* ready for runs, or being prepared */
     int no_use;  /* unusable, or out of service */
-    int missing; /* there is no capacity for them */
+    int missing; /* target nodes for which there is no capacity */
 };
 
 /* The nodes of a pool compared with its target. */
 struct pool_scaled {
-    bool settled; /* it has reached the target, and no node is leaving */
+    bool settled; /* the pool has reached the target, and no node is leaving */
     int missing;  /* nodes for which there is no capacity */
-    /* a list of errors of the service (JSON): the pool gets no nodes; NULL: it may */
+    /* not NULL: the pool gets no nodes, because of these errors of the service (a JSON list) */
     const char *refused;
 };
 
@@ -75,7 +76,7 @@ struct secret_wish {
 };
 struct secret_answer {
     const char *value;          /* must be wiped; NULL: not available */
-    const char *cause, *remedy; /* of a failure, and its remedy */
+    const char *cause, *remedy; /* the cause of a failure, and its remedy */
 };
 
 /* Steps that the core takes at once, but that took some time in the real service (strict mode). */
@@ -85,8 +86,8 @@ enum front_step {
     STEP_AUTO_ALLOCATION, /* a pool with automatic scaling gets no new nodes */
     STEP_AUTO_IDLE,       /* a node is idle before automatic scaling removes it */
     STEP_NODE_CREATION,   /* a new node is not visible */
-    STEP_NODE_START,      /* it is visible, and its preparation has not begun */
-    STEP_NODE_SETUP,      /* its set-up task runs, if it has one */
+    STEP_NODE_START,      /* a new node is visible, and its preparation has not begun */
+    STEP_NODE_SETUP,      /* the set-up task of a new node runs, if it has one */
     STEP_NODE_LEAVING,
     STEP_RUN_START, /* a run waits for its first nodes */
     STEP_RUN_STOP,  /* a terminated run continues */
@@ -98,7 +99,7 @@ enum front_step {
 struct front_read {
     struct storage *st;
     struct arena *a;
-    bool secrets; /* with secrets; otherwise the result has none */
+    bool secrets; /* the result contains secrets */
 };
 
 /* The reasons why a run waits for its nodes. */
@@ -120,15 +121,15 @@ struct run_waiting {
     const struct pool_nodes *have; /* WAITS_FOR_NODES */
 };
 
-/* Without another note, a function may be NULL, like one that does nothing and returns 0. Every
- * front has load_pool, pool_name, run_name, load and ended. */
+/* Unless its comment differs, a function may be NULL, which means: does nothing and returns 0.
+ * Every front has load_pool, pool_name, run_name, load and ended. */
 struct front_ops {
     /* begin: the scheduler has started, and the front may continue its own work (deletions of its
      * resources). end: no function is called any more. */
     void (*begin)(struct front *f, struct sched *s);
     void (*end)(struct front *f);
-    /* The settings of a pool's nodes. 1, 0 (the pool is deleted) or -1. Wipe with
-     * node_setup_wipe(). */
+    /* Loads the settings of a pool's nodes, to be wiped with node_setup_wipe(). 1: loaded; 0: the
+     * pool is deleted; -1: error. */
     int (*load_pool)(const struct front *f, const struct front_read *how, int64_t pool_id,
                      struct node_setup_spec *out, struct err *e);
     /* Adds the users of one node, with their passwords, to `out`. */
@@ -144,7 +145,7 @@ struct front_ops {
                              int64_t pool_id);
     const char *(*run_name)(const struct front *f, struct storage *st, struct arena *a,
                             const struct run *r);
-    /* The spec of a run. Wipe with run_spec_wipe(). */
+    /* Loads the spec of a run, to be wiped with run_spec_wipe(). */
     int (*load)(const struct front *f, const struct front_read *how, const struct run *r,
                 struct run_spec *out, struct err *e);
     /* The least duration of a step (strict mode), in a pool or for a file server (otherwise
@@ -155,8 +156,8 @@ struct front_ops {
      * front has no secrets. */
     int (*read_secret)(const struct front *f, struct storage *st, struct arena *a,
                        const struct secret_wish *w, struct secret_answer *out, struct err *e);
-    /* *held: the run's nodes must complete another step first (place_spec.held); the front wakes it
-     * when that has changed. */
+    /* *held: the run's nodes must complete another step first (place_spec.held); the front wakes
+     * the run when that has changed. */
     int (*is_held)(const struct front *f, struct storage *st, const struct run *r, bool *held,
                    struct err *e);
     /* The run got its nodes. */
@@ -184,23 +185,23 @@ struct front_ops {
      * again. */
     int (*may_forget)(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e);
-    /* For people alone. */
+    /* Informs people that a run waits; nothing else depends on it. */
     void (*waits)(const struct front *f, struct storage *st, const struct run_waiting *w);
 
-    /* A pass over a pool has decided on its nodes; in its transaction. */
+    /* A pass over a pool has decided on its nodes; called in the pass's transaction. */
     int (*scaled)(const struct front *f, struct storage *st, const struct pool *p,
                   const struct pool_scaled *s, int64_t now_us, struct err *e);
-    /* How long the files of runs stay on a node; 0: they do not. */
+    /* *left_us: how long the files of runs still stay on a node; 0: they do not stay. */
     int (*kept_for)(const struct front *f, struct storage *st, const struct node *nd,
                     int64_t *left_us, struct err *e);
-    /* The pool's nodes have room, and no run waits for them, or too many wait to which they are
-     * barred. */
+    /* The pool's nodes have room, but no run in the queue can use it: no run waits, or too many of
+     * the waiting runs may not use these nodes. */
     void (*has_room)(const struct front *f, const struct pool *p);
 
     /* An obstacle to the removal of a resource may be gone: a node, a run, a pool's queue, work for
      * a file server. */
     void (*may_remove)(struct front *f);
-    /* Another front has marked resources for deletion, with this front's resources in them. */
+    /* Another front has marked resources for deletion that contain resources of this front. */
     void (*marked)(struct front *f);
     /* Whether the front is about to remove waiting runs. Such runs need not fail although their
      * pool is deleted: may_remove() is not called for them, and the front wakes the pool
@@ -210,7 +211,7 @@ struct front_ops {
     /* The file server of a mount; *out is NULL if there is none, or it is being deleted. */
     int (*find_file_server)(const struct front *f, struct storage *st, struct arena *a,
                             const char *name, struct file_server **out, struct err *e);
-    /* A file server in state creating has been set up (FAIL_NONE in `why`), or has failed. */
+    /* A file server in state creating has been set up (`why` has code FAIL_NONE), or has failed. */
     int (*file_server_made)(const struct front *f, struct storage *st, int64_t id,
                             const struct failure *why, int64_t now_us, struct err *e);
 };

@@ -91,7 +91,7 @@ struct one_end {
     struct job j;
 };
 
-/* The first failure is the job's. */
+/* Records the failure as the job's, if it is the first one. */
 static int note_failure(struct storage *st, struct one_end *k, struct err *e)
 {
     const struct run_end *end = k->end;

@@ -129,8 +129,7 @@ static int started(const struct front *f, struct storage *st, const struct run *
     return move(st, r, JOB_EV_ALLOCATED, &m, e);
 }
 
-/* Not called for each index of an array: the many events would push out the rest of a job's
- * story. */
+/* Does nothing for the runs of an array: so many events would displace the job's other events. */
 static int prepared(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                     struct err *e)
 {
@@ -165,8 +164,8 @@ static enum job_event event_of(const struct run_end *end)
     return end->stopped ? JOB_EV_STOPPED : JOB_EV_FAILED;
 }
 
-/* A failed job has an exit code that is not 0, even if no process gave one, because scripts check
- * the code. */
+/* A failed job gets an exit code that is not 0, even if no process returned one, because scripts
+ * check the code. */
 static int ended(const struct front *f, struct storage *st, const struct run *r,
                  const struct run_end *end, struct err *e)
 {
@@ -216,7 +215,8 @@ static int may_forget(const struct front *f, struct storage *st, const struct ru
     return st_op_finish(st, r->owner_kind, r->owner_id, false, NULL, NULL, now_us, e);
 }
 
-/* --- begin, end, and calls from the rooms above ----------------------------------------------- */
+/* --- begin, end, and calls from the layers above
+ * ----------------------------------------------- */
 
 static void begin(struct front *base, struct sched *sched)
 {

@@ -16,7 +16,7 @@
 
 struct wakes;
 
-/* Checks of roles, by the rooms above. */
+/* Checks of roles; the layers above implement them. */
 struct batchai_roles {
     /* Whether a principal may read the secrets of a vault. Both NULL: there are no principals. */
     bool (*read_secrets)(void *ctx, const char *object_id, const struct vault *v);
@@ -30,14 +30,14 @@ struct batchai_front {
     struct storage *st; /* borrowed, as is log */
     const struct log *log;
     bool strict; /* as in the real service, no made-up exit code: a job that failed without a failed
-                    process has none */
+                  * process has no exit code */
     struct batchai_roles roles; /* may be set before the scheduler starts */
     struct sched *sched;        /* the scheduler that called begin(); before that NULL */
     struct wakes *wakes;        /* of `sched` */
     /* deletion.c: */
     bool fresh_deletions; /* something was marked since the last pass */
     bool dooming;         /* runs of deleted resources are being removed from the queues */
-    struct st_doom doom;  /* so far */
+    struct st_doom doom;  /* the runs removed so far */
     bool jobs_go_first;   /* more jobs are marked than the last pass could remove */
     struct id_map bereft; /* a set: clusters that lose queued jobs */
 };
@@ -49,21 +49,22 @@ extern const struct front_words batchai_front_words;
  * Its memory is freed when the scheduler ends. */
 struct batchai_front batchai_front(struct storage *st, const struct log *log, bool strict);
 
-/* The file server of the id in a mount; false: not an id of a file server. */
+/* The file server of the id in a mount; false: the id is not that of a file server. */
 bool batchai_file_server_named(struct arena *a, const char *id, struct scope *scope,
                                const char **name);
 
 /* A job was queued: wakes its cluster, and reports a job that is too large for it. */
 void batchai_job_queued(struct batchai_front *f, const struct cluster *c, const struct job *j);
-/* 1: in progress (or done at once, for a waiting job), 0: it had already ended; -1: err. */
+/* Terminates a job. 1: in progress (or done at once, for a waiting job); 0: the job had already
+ * ended; -1: error. */
 int batchai_terminate(struct batchai_front *f, int64_t job_id, struct err *e) MUST_CHECK;
 /* All resources in state deleting: woken with WAKE_ALL when a resource may be removed. */
 WAKE_KIND(woken_deletions, "deletions", WAKE_FIRST);
-/* A resource was marked as deleting (st_mark_deleting). */
+/* Called when a resource was marked as deleting (st_mark_deleting). */
 void batchai_wake_deletions(struct batchai_front *f);
-/* A vault was purged. */
+/* Called when a vault was purged. */
 void batchai_wake_remains(struct batchai_front *f);
-/* Something was detached (storage/detachment.h). */
+/* Called when resources were detached (storage/detachment.h). */
 void batchai_wake_detachments(struct batchai_front *f);
 
 #endif

@@ -11,11 +11,12 @@
 
 #include <assert.h>
 
-/* Removals per pass; there is one pass a turn while there are more. A removal takes some tens of
- * microseconds, so other work waits for a few milliseconds. Each run of an array is a removal. */
+/* Removals per pass. While there are more, there is one pass in each turn of the loop. A removal
+ * takes some tens of microseconds, so other work waits for a few milliseconds. Each run of an array
+ * counts as a removal. */
 #define REMOVALS_PER_PASS 100
 
-/* Runs taken out of their queues per pass: a microsecond or two each. */
+/* Runs removed from their queues per pass: a microsecond or two each. */
 #define DOOMED_PER_PASS 2000
 
 /* Rows of deleted groups that are marked per pass: some microseconds each. A group is always marked
@@ -26,7 +27,7 @@ struct deletion_pass {
     struct batchai_front *f;
     struct arena a;
     int left;
-    bool fresh; /* something was marked since the pass before */
+    bool fresh; /* a resource was marked since the last pass */
     int64_t now_us;
 };
 
@@ -41,8 +42,8 @@ static int remove_row(struct deletion_pass *p, enum resource_kind kind, int64_t 
     return 0;
 }
 
-/* Running jobs wake this reconciler at their ends. Runs of an array that have not begun have left
- * the queue already, and the runs behind them may start now. */
+/* Ends the running jobs; their ends wake this reconciler. Runs of an array that have not begun were
+ * removed from the queue already, so the runs behind them may start now. */
 static int wake_held(struct deletion_pass *p, struct err *e)
 {
     int64_t *ids, *pools;
@@ -57,9 +58,9 @@ static int wake_held(struct deletion_pass *p, struct err *e)
     return 0;
 }
 
-/* The runs behind a removed job may start now. A cluster whose jobs are deleted with their
- * experiment is woken after the last of them, because each pass over its queue would have to skip
- * the remaining ones. */
+/* The runs behind a removed job may start now. If jobs are deleted with their experiment, their
+ * cluster is woken after the last job, because each pass over its queue would have to skip the
+ * remaining jobs. */
 static void wake_queue(struct deletion_pass *p, const struct doomed_job *j)
 {
     if (j->cluster_id == 0)
@@ -77,7 +78,8 @@ static void wake_bereft(struct batchai_front *f)
         sched_wake_pool(f->sched, id);
 }
 
-/* The first step, because unmarked resources might begin to run. */
+/* The first step: marks resources inside deleted groups, because unmarked resources might begin to
+ * run. */
 static int mark_detached(struct deletion_pass *p, bool *more, struct err *e)
 {
     *more = false;
@@ -99,7 +101,7 @@ static int take_out_of_queues(struct deletion_pass *p, bool *more, struct err *e
     return rc < 0 ? -1 : 0;
 }
 
-/* 1: the rows of all its runs may be removed; 0: a run is still in progress. */
+/* 1: the rows of all runs of the job may be removed; 0: a run is still in progress. */
 static int forget_runs(struct deletion_pass *p, const struct doomed_job *j, struct err *e)
 {
     struct runs *runs = sched_runs(p->f->sched);
@@ -119,8 +121,8 @@ static int forget_runs(struct deletion_pass *p, const struct doomed_job *j, stru
     return all;
 }
 
-/* Whether its deletion must take longer (strict mode). A resource that is deleted with its parent
- * does not wait itself. */
+/* *held: the deletion of the resource must take longer (strict mode). A resource that is deleted
+ * with its parent does not wait itself. */
 static int is_held_up(struct deletion_pass *p, enum resource_kind kind, int64_t id, bool *held,
                       struct err *e)
 {
@@ -138,14 +140,14 @@ static int is_held_up(struct deletion_pass *p, enum resource_kind kind, int64_t 
     return 0;
 }
 
-/* A job was removed with all its runs: adds their number to the removals of the pass. */
+/* Called when a job was removed with all its runs: counts each run as a removal of this pass. */
 static void count_runs(struct deletion_pass *p, const struct doomed_job *j)
 {
     if (j->runs > 1)
         p->left = p->left < j->runs ? 0 : p->left - (j->runs - 1);
 }
 
-/* Removes jobs without nodes, as many as a pass may. */
+/* Removes jobs that hold no nodes, up to the limit of a pass. */
 static int remove_jobs(struct deletion_pass *p, struct err *e)
 {
     struct doomed_job *rows;
@@ -181,13 +183,14 @@ static int wake_clusters(struct deletion_pass *p, struct err *e)
     return 0;
 }
 
-/* storage/shares/ removes them with their content, and then wakes the groups. */
+/* storage/shares/ removes the storage accounts with their content, and then wakes this
+ * reconciler. */
 static int wake_accounts(struct deletion_pass *p, struct err *e)
 {
     return wake_listed(p->f->wakes, &woken_account, st_deleting_account_ids, e);
 }
 
-/* Azure Batch's front removes them; then their accounts are removed. */
+/* Azure Batch's front removes its pools; then their accounts are removed. */
 static int wake_batch_pools(struct deletion_pass *p, struct err *e)
 {
     int64_t *ids;
@@ -196,7 +199,7 @@ static int wake_batch_pools(struct deletion_pass *p, struct err *e)
         return -1;
     for (size_t i = 0; i < n; i++)
         sched_wake_pool(p->f->sched, ids[i]);
-    sched_marked(p->f->sched); /* other fronts have more than pools in accounts */
+    sched_marked(p->f->sched); /* accounts contain more resources of other fronts than pools */
     return 0;
 }
 
@@ -216,7 +219,8 @@ static int may_go(struct deletion_pass *p, enum resource_kind kind, int64_t id, 
     return kind == RES_CLUSTER ? sched_pool_cleared(sched, &p->a, id, may, e) : 0;
 }
 
-/* A job keeps the name of its cluster, but no longer refers to the row. */
+/* Detaches jobs from a cluster that is to be removed: they keep the name of the cluster, but no
+ * longer refer to its row. */
 static int leave_jobs(struct deletion_pass *p, int64_t cluster_id, struct err *e)
 {
     int left;
@@ -276,7 +280,7 @@ static int run_pass(struct deletion_pass *p, struct err *e)
         return -1;
     p->f->jobs_go_first = p->left == 0;
     if (p->left == 0)
-        return 0; /* there are more jobs, and their experiments and groups must wait for them */
+        return 0; /* more jobs are left, and their experiments and groups must wait for them */
     wake_bereft(p->f);
     if (wake_clusters(p, e) != 0)
         return -1;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs that wait for the ends of other jobs. Many may wait for one job: they are released some at a
- * time. Rows of dependencies that are open although the job has ended are those that are left.
+ * Jobs that wait for the ends of other jobs. Many jobs may wait for one job, so they are released
+ * some at a time. Dependency rows that are still open although the job has ended are the ones that
+ * are not yet released.
  */
 #include "scheduler/front/batchai/front_priv.h"
 
-/* Jobs whose dependents are not all released. */
+/* Wakes jobs whose dependents are not all released. */
 static const struct wake_kind woken_dependents = {"dependents", WAKE_RUNS};
 
-/* Per turn and job; some 20 us each. */
+/* Released dependents per turn of the loop and job; some 20 us each. */
 #define SETTLED_AT_ONCE 500
 
 static int wake_pools(const struct batchai_front *f, int64_t job_id, struct err *e)
@@ -45,8 +46,8 @@ int dependents_settle(const struct front *base, int64_t job_id, const struct run
     return 0;
 }
 
-/* Settles more dependents of a job whose row exists. `removed`: if the job has not ended, it is
- * because it is removed. */
+/* Settles more dependents of a job whose row exists. `removed`: the job is about to be removed,
+ * perhaps before its end. */
 static int settle_more(const struct batchai_front *f, int64_t job_id, bool removed, bool *left,
                        struct err *e)
 {

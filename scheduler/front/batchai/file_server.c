@@ -8,7 +8,8 @@
 
 #include "scheduler/front/batchai/front_priv.h"
 
-/* The text after "/NAME/" in the id, up to the next slash; NULL: no such part. */
+/* The text after "/NAME/" in the id, up to the next slash; NULL: the id does not contain
+ * "/NAME/". */
 static const char *id_part(struct arena *a, const char *id, const char *name)
 {
     size_t n = strlen(name);

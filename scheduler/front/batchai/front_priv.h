@@ -29,7 +29,8 @@ static inline struct batchai_front *front_self_rw(struct front *f)
     return (struct batchai_front *)f;
 }
 
-/* Whether the job of this run gets no made-up exit code: by batchai_front.strict, or by a test. */
+/* Whether the run's job has no exit code if no process returned one. Set by batchai_front.strict,
+ * or by a test. */
 static inline bool front_is_strict(const struct front *f, const struct run *r)
 {
     return front_self(f)->strict || wakes_pace_is_on(front_self(f)->wakes, r->pool_id);
@@ -42,17 +43,17 @@ bool removes_runs(const struct front *f);
 
 /* --- dependents.c ---------------------------------------------------------------------------- */
 void dependents_begin(struct batchai_front *f);
-/* The job ends: releases dependent jobs, or marks them to fail, and wakes their pools. Of many the
- * rest follows. */
+/* Called when the job ends: releases dependent jobs, or marks them to fail, and wakes their pools.
+ * If there are many, the rest follows later. */
 int dependents_settle(const struct front *base, int64_t job_id, const struct run_end *end,
                       struct err *e) MUST_CHECK;
-/* Like dependents_settle(), for a job that is about to be removed. *left: it cannot be removed
- * yet. */
+/* Like dependents_settle(), for a job that is about to be removed. *left: dependents are left, so
+ * the job cannot be removed yet. */
 int dependents_leave(const struct batchai_front *f, int64_t job_id, bool *left,
                      struct err *e) MUST_CHECK;
 
 /* --- array.c: the results of single runs of an array --- */
-/* Writes an event of a job whose state stays. */
+/* Writes an event of a job whose state does not change. */
 int front_tell_job(struct storage *st, const struct job *j, int64_t now_us, const char *reason,
                    struct err *e) MUST_CHECK;
 int array_started(struct storage *st, const struct run *r, int64_t now_us,

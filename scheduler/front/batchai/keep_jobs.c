@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Forgets jobs and asynchronous operations that have ended, by the limits of the site. Purges
- * soft-deleted vaults and secrets after their retention, and remains of vaults, of changes and of
- * the record of use after resets.
+ * soft-deleted vaults and secrets after their retention. After a reset, removes what is left of
+ * vaults, of the record of changes and of the record of use.
  */
 #include "scheduler/front/batchai/front_priv.h"
 #include "scheduler/keep.h"
@@ -13,7 +13,7 @@
 static const struct wake_kind woken_remains = {"remains", WAKE_LAST};
 
 #define PURGE_EVERY_US (600LL * 1000000)
-/* Per pass: some 10 us each; the next pass follows at once while there are more. */
+/* Rows per pass, some 10 us each; while there are more, the next pass follows at once. */
 #define PURGE_PER_PASS 50 /* vaults and secrets */
 #define SWEEP_PER_PASS 500
 
@@ -48,7 +48,7 @@ static const struct keep_kind kept[] = {
     {KEEP_OPERATIONS, "operations", st_op_ended_nth, forget_operations, 500},
 };
 
-/* Removes remains of resets. True: more may be left. */
+/* Removes what resets have left. True: more may be left; false: nothing is. */
 static bool sweep(struct batchai_front *f)
 {
     struct err e = {0};

@@ -2,8 +2,8 @@
  *
  * Secrets of Key Vaults that clusters and jobs refer to. They are read as the principal of the
  * service, which Azure's walkthroughs allow by its well-known id, or as the creator of the
- * resource. They are read at the time of their use: while a job waits in its queue, people may lose
- * their roles.
+ * resource. They are read at the time of their use, because people may lose their roles while a job
+ * waits in its queue.
  */
 #include "model/vault.h"
 #include "scheduler/front/batchai/front_priv.h"
@@ -93,7 +93,8 @@ static int read_as(const struct secret_reading *r, const struct secret_wish *w,
     struct maker maker;
     if (find_maker(r, w, &maker, e) < 0)
         return -1;
-    /* A cluster serves others too, so it continues with the rights of the service's principal. */
+    /* A cluster serves other users too, so without its creator it continues with the rights of the
+     * service's principal. */
     if (maker.is_gone && w->run)
         return refuse(r, "the user who created this job does not exist any more",
                       "create the job again as an existing user");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Informs users of a job whose cluster is too small for it at its present scale, or cannot get the
- * nodes: in the log, and in the log of the job if that is on a share of the daemon. The job has no
- * directory on a node yet.
+ * nodes: in the daemon's log and, if the job's log is on a share of the daemon, in the job's log,
+ * because the job has no directory on a node yet.
  */
 #include <stdlib.h>
 
@@ -15,9 +15,9 @@ struct note {
     const struct batchai_front *front; /* holds a reference to its wakes */
     int64_t owner_id;
     char *name, *why;
-    char *text;                /* the line */
+    char *text;                /* the line for the run's log */
     char *path;                /* path of the run's log below the share; NULL: not on a share */
-    struct mount_volume share; /* texts are ours */
+    struct mount_volume share; /* the note owns the texts */
 };
 
 static void note_free(struct note *n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The words of Batch AI for the things of the core.
+ * The terms of Batch AI for the core's objects.
  */
 #include "scheduler/front/batchai/batchai.h"
 
@@ -8,11 +8,12 @@ static const struct front_var_name vars[] = {
     {VAR_POOL_MOUNTS, "AZ_BATCHAI_MOUNT_ROOT"},
     {VAR_RUN_MOUNTS, "AZ_BATCHAI_JOB_MOUNT_ROOT"},
     {VAR_RUN_DIR, "AZ_BATCHAI_JOB_TEMP"},
-    /* Two pages of the real service disagree. The list of variables: the common parent directory of
-     * all jobs. The guide to az: a temporary folder, usable as stdOutErrPathPrefix, whose content
-     * the next job removes; the recipes follow this guide. The second meaning is used here, with a
-     * folder for each job, because jobs may share a node. (Azure/BatchAI:
-     * documentation/using-azure-cli-20.md, "Standard and Error Output") */
+    /* Two pages of the real service contradict each other about the directory in this variable. The
+     * list of variables says: the common parent directory of all jobs. The guide to az says: a
+     * temporary folder, usable as stdOutErrPathPrefix, whose content the next job removes; the
+     * recipes follow this guide. The second meaning is used here, with a folder for each job,
+     * because jobs may share a node. (Azure/BatchAI: documentation/using-azure-cli-20.md, "Standard
+     * and Error Output") */
     {VAR_RUN_DIR, "AZ_BATCHAI_JOB_TEMP_DIR"},
     {VAR_SHARED_DIR, "AZ_BATCHAI_SHARED_JOB_TEMP"},
     {VAR_NODE, "AZ_BATCHAI_NODE_ID"},
